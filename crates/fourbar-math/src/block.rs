@@ -1,0 +1,606 @@
+//! Sparse Cholesky factorisation of a symmetric positive definite matrix of small dense blocks.
+//!
+//! Nodes are constraints with 1 to 6 rows (any size works). The pattern and the elimination order (minimum degree,
+//! weighted by block size) are fixed once; factoring and solving allocate nothing. Pivots are kept relative to the
+//! diagonal they started from, so that the caller can tell which rows depend on others.
+
+use std::collections::BTreeSet;
+
+/// Elimination order, fill and work lists of a block matrix.
+#[derive(Clone, Debug)]
+pub struct BlockPattern {
+    /// Size of each node, in elimination order.
+    size: Vec<usize>,
+    /// Position in the elimination order of each node.
+    position: Vec<usize>,
+    /// First row of each position in the permuted vector.
+    row: Vec<usize>,
+    /// Offset of the diagonal block of each column.
+    diagonal: Vec<usize>,
+    /// Start in `below` of each column, one more than columns.
+    start: Vec<usize>,
+    /// Row positions below the diagonal, ascending per column.
+    below: Vec<u32>,
+    /// Offset of the block of each entry of `below`.
+    offset: Vec<usize>,
+    /// Start in `targets` of each column.
+    target_start: Vec<usize>,
+    /// For each column, for each pair (a <= b) of its rows: offset of block (b, a).
+    targets: Vec<usize>,
+    /// Where each node's rows stand in the caller's vector.
+    caller_row: Vec<usize>,
+    values: usize,
+    rows: usize,
+}
+
+impl BlockPattern {
+    /// Pattern of a matrix with nodes of the given sizes, node `i` coupled with the nodes `neighbours[i]`
+    /// (symmetric, self excluded, any order).
+    pub fn new(sizes: &[usize], neighbours: &[Vec<u32>]) -> Self {
+        let n = sizes.len();
+        let (order, columns) = eliminate(sizes, neighbours);
+        let mut position = vec![0; n];
+        for (k, &node) in order.iter().enumerate() {
+            position[node] = k;
+        }
+        let mut caller = vec![0; n];
+        let mut total = 0;
+        for i in 0..n {
+            caller[i] = total;
+            total += sizes[i];
+        }
+        let size: Vec<usize> = order.iter().map(|&i| sizes[i]).collect();
+        let caller_row = order.iter().map(|&i| caller[i]).collect();
+        let mut row = Vec::with_capacity(n);
+        let mut rows = 0;
+        for &m in &size {
+            row.push(rows);
+            rows += m;
+        }
+        let (mut diagonal, mut start, mut below, mut offset) = (Vec::with_capacity(n), vec![0], Vec::new(), Vec::new());
+        let mut values = 0;
+        for (k, column) in columns.iter().enumerate() {
+            diagonal.push(values);
+            values += size[k] * size[k];
+            let mut later: Vec<u32> = column.iter().map(|&i| position[i as usize] as u32).collect();
+            later.sort_unstable();
+            for &i in &later {
+                below.push(i);
+                offset.push(values);
+                values += size[i as usize] * size[k];
+            }
+            start.push(below.len());
+        }
+        let mut pattern = Self {
+            size,
+            position,
+            row,
+            diagonal,
+            start,
+            below,
+            offset,
+            target_start: vec![0],
+            targets: Vec::new(),
+            caller_row,
+            values,
+            rows,
+        };
+        for k in 0..n {
+            let range = pattern.start[k]..pattern.start[k + 1];
+            for a in range.clone() {
+                for b in a..range.end {
+                    let target = pattern.locate(pattern.below[b] as usize, pattern.below[a] as usize);
+                    pattern.targets.push(target);
+                }
+            }
+            pattern.target_start.push(pattern.targets.len());
+        }
+        pattern
+    }
+
+    /// Offset of block (row position `i` >= column position `j`).
+    fn locate(&self, i: usize, j: usize) -> usize {
+        if i == j {
+            return self.diagonal[j];
+        }
+        let range = self.start[j]..self.start[j + 1];
+        match self.below[range.clone()].binary_search(&(i as u32)) {
+            Ok(k) => self.offset[range.start + k],
+            Err(_) => unreachable!("fill is closed under elimination"),
+        }
+    }
+
+    /// Where the block of two coupled nodes is stored, row-major: offset, and whether node `a` gives the rows.
+    pub fn block(&self, a: usize, b: usize) -> (usize, bool) {
+        let (i, j) = (self.position[a], self.position[b]);
+        if i >= j { (self.locate(i, j), true) } else { (self.locate(j, i), false) }
+    }
+
+    /// Number of scalar rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Number of stored values.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+
+    /// Multiplications of one factorisation.
+    pub fn factor_flops(&self) -> usize {
+        (0..self.size.len())
+            .map(|k| {
+                let m = self.size[k];
+                let under: usize = self.below[self.start[k]..self.start[k + 1]].iter().map(|&i| self.size[i as usize]).sum();
+                m * m * m / 3 + under * m * m + under * under * m
+            })
+            .sum()
+    }
+}
+
+/// Minimum-degree elimination on the explicit graph: order, and the later neighbours of each eliminated node.
+fn eliminate(sizes: &[usize], neighbours: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
+    let n = sizes.len();
+    let mut graph: Vec<Vec<u32>> = neighbours
+        .iter()
+        .map(|list| {
+            let mut list = list.clone();
+            list.sort_unstable();
+            list.dedup();
+            list
+        })
+        .collect();
+    let degree = |graph: &[Vec<u32>], i: usize| graph[i].iter().map(|&k| sizes[k as usize]).sum::<usize>();
+    let mut queue: BTreeSet<(usize, usize)> = (0..n).map(|i| (degree(&graph, i), i)).collect();
+    let mut degrees: Vec<usize> = (0..n).map(|i| degree(&graph, i)).collect();
+    let (mut order, mut columns) = (Vec::with_capacity(n), Vec::with_capacity(n));
+    let mut merged = Vec::new();
+    while let Some((_, v)) = queue.pop_first() {
+        let clique = std::mem::take(&mut graph[v]);
+        for &u in &clique {
+            let u = u as usize;
+            merge_without(&graph[u], &clique, v as u32, u as u32, &mut merged);
+            std::mem::swap(&mut graph[u], &mut merged);
+            queue.remove(&(degrees[u], u));
+            degrees[u] = degree(&graph, u);
+            queue.insert((degrees[u], u));
+        }
+        order.push(v);
+        columns.push(clique);
+    }
+    (order, columns)
+}
+
+/// Union of two ascending lists without two entries.
+fn merge_without(a: &[u32], b: &[u32], x: u32, y: u32, out: &mut Vec<u32>) {
+    out.clear();
+    let (mut i, mut j) = (0, 0);
+    while i < a.len() || j < b.len() {
+        let next = match (a.get(i), b.get(j)) {
+            (Some(&p), Some(&q)) => p.min(q),
+            (Some(&p), None) => p,
+            (None, Some(&q)) => q,
+            (None, None) => break,
+        };
+        i += usize::from(a.get(i) == Some(&next));
+        j += usize::from(b.get(j) == Some(&next));
+        if next != x && next != y {
+            out.push(next);
+        }
+    }
+}
+
+/// A factorisation on a fixed pattern.
+#[derive(Clone, Debug)]
+pub struct BlockSolver {
+    pattern: BlockPattern,
+    /// Matrix before, factor after [`BlockSolver::factor`].
+    a: Vec<f64>,
+    /// Permuted right-hand side; written by `solve`.
+    x: Vec<f64>,
+    /// Diagonal before elimination, permuted; written by `factor`.
+    reference: Vec<f64>,
+    /// Reciprocal diagonal of the factor; written by `factor`.
+    inverse_diagonal: Vec<f64>,
+    /// Pivot over original diagonal, by caller's row; written by `factor`.
+    pivots: Vec<f64>,
+}
+
+/// A pivot this small against its diagonal is rounding; the row is then left out of the solution.
+const TINY: f64 = 1e-15;
+
+impl BlockSolver {
+    /// A solver with all values zero.
+    pub fn new(pattern: BlockPattern) -> Self {
+        let (values, rows) = (pattern.values, pattern.rows);
+        Self { pattern, a: vec![0.0; values], x: vec![0.0; rows], reference: vec![0.0; rows], inverse_diagonal: vec![0.0; rows], pivots: vec![0.0; rows] }
+    }
+
+    /// The pattern.
+    pub fn pattern(&self) -> &BlockPattern {
+        &self.pattern
+    }
+
+    /// Sets all values to zero and gives them for filling, addressed through [`BlockPattern::block`].
+    /// Of diagonal blocks only the lower triangle is read.
+    pub fn clear(&mut self) -> &mut [f64] {
+        self.a.fill(0.0);
+        &mut self.a
+    }
+
+    /// Adds `mu` to the whole diagonal.
+    pub fn shift(&mut self, mu: f64) {
+        for k in 0..self.pattern.size.len() {
+            let (m, d) = (self.pattern.size[k], self.pattern.diagonal[k]);
+            for i in 0..m {
+                self.a[d + i * m + i] += mu;
+            }
+        }
+    }
+
+    /// Diagonal entries in the caller's row order.
+    pub fn diagonal(&self, out: &mut [f64]) {
+        let p = &self.pattern;
+        for k in 0..p.size.len() {
+            for i in 0..p.size[k] {
+                out[p.caller_row[k] + i] = self.a[p.diagonal[k] + i * p.size[k] + i];
+            }
+        }
+    }
+
+    /// Pivots of the last factorisation relative to the diagonal, by caller's row: small means dependent on earlier rows.
+    pub fn pivots(&self) -> &[f64] {
+        &self.pivots
+    }
+
+    fn columns(&mut self) {
+        for k in 0..self.pattern.size.len() {
+            match self.pattern.size[k] {
+                1 => self.column::<1>(k),
+                2 => self.column::<2>(k),
+                3 => self.column::<3>(k),
+                4 => self.column::<4>(k),
+                5 => self.column::<5>(k),
+                6 => self.column::<6>(k),
+                _ => self.column_any(k),
+            }
+        }
+    }
+
+    /// Eliminates a column of `K` scalar columns.
+    fn column<const K: usize>(&mut self, k: usize) {
+        let p = &self.pattern;
+        let d = p.diagonal[k];
+        let mut L = [[0.0; K]; K];
+        for i in 0..K {
+            for j in 0..=i {
+                L[i][j] = self.a[d + i * K + j];
+            }
+        }
+        let mut inverse = [0.0; K];
+        for j in 0..K {
+            let mut s = L[j][j];
+            for c in 0..j {
+                s -= L[j][c] * L[j][c];
+            }
+            let reference = self.reference[p.row[k] + j];
+            self.pivots[p.caller_row[k] + j] = s / reference;
+            if s > TINY * reference {
+                let root = s.sqrt();
+                L[j][j] = root;
+                inverse[j] = 1.0 / root;
+            } else {
+                L[j][j] = f64::INFINITY;
+                inverse[j] = 0.0;
+            }
+            for i in j + 1..K {
+                let mut s = L[i][j];
+                for c in 0..j {
+                    s -= L[i][c] * L[j][c];
+                }
+                L[i][j] = s * inverse[j];
+            }
+        }
+        for i in 0..K {
+            for j in 0..=i {
+                self.a[d + i * K + j] = L[i][j];
+            }
+            self.inverse_diagonal[p.row[k] + i] = inverse[i];
+        }
+        // Rows below: X L^T = B.
+        let range = p.start[k]..p.start[k + 1];
+        for b in range.clone() {
+            let m = p.size[p.below[b] as usize];
+            let block = &mut self.a[p.offset[b]..p.offset[b] + m * K];
+            for row in block.chunks_exact_mut(K) {
+                for j in 0..K {
+                    let mut s = row[j];
+                    for c in 0..j {
+                        s -= row[c] * L[j][c];
+                    }
+                    row[j] = s * inverse[j];
+                }
+            }
+        }
+        // Trailing blocks (b, a) lose X_b X_a^T. Column k lies before all of them in storage.
+        let mut target = p.target_start[k];
+        let end = if range.is_empty() { d } else { p.offset[range.end - 1] + p.size[p.below[range.end - 1] as usize] * K };
+        let (left, right) = self.a.split_at_mut(end);
+        for a in range.clone() {
+            let ma = p.size[p.below[a] as usize];
+            let Xa = &left[p.offset[a]..p.offset[a] + ma * K];
+            for b in a..range.end {
+                let mb = p.size[p.below[b] as usize];
+                let Xb = &left[p.offset[b]..p.offset[b] + mb * K];
+                let t = p.targets[target] - end;
+                target += 1;
+                match (mb, ma) {
+                    (5, 5) => update::<K, 5>(&mut right[t..t + 25], Xb, Xa),
+                    (_, 5) => update::<K, 5>(&mut right[t..t + mb * 5], Xb, Xa),
+                    (_, 3) => update::<K, 3>(&mut right[t..t + mb * 3], Xb, Xa),
+                    (_, 1) => update::<K, 1>(&mut right[t..t + mb], Xb, Xa),
+                    _ => update_any(&mut right[t..t + mb * ma], Xb, Xa, ma, K),
+                }
+            }
+        }
+    }
+
+    /// The same for nodes of more than six rows.
+    fn column_any(&mut self, k: usize) {
+        let p = &self.pattern;
+        let (d, m) = (p.diagonal[k], p.size[k]);
+        for j in 0..m {
+            let mut s = self.a[d + j * m + j];
+            for c in 0..j {
+                s -= self.a[d + j * m + c] * self.a[d + j * m + c];
+            }
+            let reference = self.reference[p.row[k] + j];
+            self.pivots[p.caller_row[k] + j] = s / reference;
+            let inverse = if s > TINY * reference { 1.0 / s.sqrt() } else { 0.0 };
+            self.a[d + j * m + j] = if inverse > 0.0 { s.sqrt() } else { f64::INFINITY };
+            self.inverse_diagonal[p.row[k] + j] = inverse;
+            for i in j + 1..m {
+                let mut s = self.a[d + i * m + j];
+                for c in 0..j {
+                    s -= self.a[d + i * m + c] * self.a[d + j * m + c];
+                }
+                self.a[d + i * m + j] = s * inverse;
+            }
+        }
+        let range = p.start[k]..p.start[k + 1];
+        for b in range.clone() {
+            let rows = p.size[p.below[b] as usize];
+            for r in 0..rows {
+                let o = p.offset[b] + r * m;
+                for j in 0..m {
+                    let mut s = self.a[o + j];
+                    for c in 0..j {
+                        s -= self.a[o + c] * self.a[d + j * m + c];
+                    }
+                    self.a[o + j] = s * self.inverse_diagonal[p.row[k] + j];
+                }
+            }
+        }
+        let mut target = p.target_start[k];
+        let end = if range.is_empty() { d } else { p.offset[range.end - 1] + p.size[p.below[range.end - 1] as usize] * m };
+        let (left, right) = self.a.split_at_mut(end);
+        for a in range.clone() {
+            let ma = p.size[p.below[a] as usize];
+            for b in a..range.end {
+                let mb = p.size[p.below[b] as usize];
+                let t = p.targets[target] - end;
+                target += 1;
+                let (Xa, Xb) = (&left[p.offset[a]..p.offset[a] + ma * m], &left[p.offset[b]..p.offset[b] + mb * m]);
+                update_any(&mut right[t..t + mb * ma], Xb, Xa, ma, m);
+            }
+        }
+    }
+
+    /// Factors in place. Call after filling and shifting.
+    pub fn factor(&mut self) {
+        let p = &self.pattern;
+        for k in 0..p.size.len() {
+            let m = p.size[k];
+            for i in 0..m {
+                self.reference[p.row[k] + i] = self.a[p.diagonal[k] + i * m + i];
+            }
+        }
+        self.columns();
+    }
+
+    /// Solves in place; `b` is in the caller's row order.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        let p = &self.pattern;
+        let n = p.size.len();
+        for k in 0..n {
+            self.x[p.row[k]..p.row[k] + p.size[k]].copy_from_slice(&b[p.caller_row[k]..p.caller_row[k] + p.size[k]]);
+        }
+        for k in 0..n {
+            let (m, d, r) = (p.size[k], p.diagonal[k], p.row[k]);
+            let (head, tail) = self.x.split_at_mut(r + m);
+            let y = &mut head[r..];
+            for j in 0..m {
+                let mut s = y[j];
+                for c in 0..j {
+                    s -= self.a[d + j * m + c] * y[c];
+                }
+                y[j] = s * self.inverse_diagonal[r + j];
+            }
+            for e in p.start[k]..p.start[k + 1] {
+                let i = p.below[e] as usize;
+                let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * m];
+                let out = &mut tail[p.row[i] - r - m..p.row[i] - r - m + p.size[i]];
+                for (o, row) in out.iter_mut().zip(block.chunks_exact(m)) {
+                    *o -= row.iter().zip(y.iter()).map(|(a, b)| a * b).sum::<f64>();
+                }
+            }
+        }
+        for k in (0..n).rev() {
+            let (m, d, r) = (p.size[k], p.diagonal[k], p.row[k]);
+            let (head, tail) = self.x.split_at_mut(r + m);
+            let y = &mut head[r..];
+            for e in p.start[k]..p.start[k + 1] {
+                let i = p.below[e] as usize;
+                let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * m];
+                let z = &tail[p.row[i] - r - m..p.row[i] - r - m + p.size[i]];
+                for (x, row) in z.iter().zip(block.chunks_exact(m)) {
+                    for (o, a) in y.iter_mut().zip(row) {
+                        *o -= a * x;
+                    }
+                }
+            }
+            for j in (0..m).rev() {
+                let x = y[j] * self.inverse_diagonal[r + j];
+                y[j] = x;
+                for c in 0..j {
+                    y[c] -= self.a[d + j * m + c] * x;
+                }
+            }
+        }
+        for k in 0..n {
+            b[p.caller_row[k]..p.caller_row[k] + p.size[k]].copy_from_slice(&self.x[p.row[k]..p.row[k] + p.size[k]]);
+        }
+    }
+}
+
+/// `T -= X_b X_a^T` with `A` rows in `X_a`.
+#[inline]
+fn update<const K: usize, const A: usize>(t: &mut [f64], xb: &[f64], xa: &[f64]) {
+    let mut transposed = [[0.0; A]; K];
+    for (j, row) in xa.chunks_exact(K).enumerate() {
+        for c in 0..K {
+            transposed[c][j] = row[c];
+        }
+    }
+    for (out, row) in t.chunks_exact_mut(A).zip(xb.chunks_exact(K)) {
+        let mut sum = [0.0; A];
+        for c in 0..K {
+            for j in 0..A {
+                sum[j] += row[c] * transposed[c][j];
+            }
+        }
+        for j in 0..A {
+            out[j] -= sum[j];
+        }
+    }
+}
+
+fn update_any(t: &mut [f64], xb: &[f64], xa: &[f64], ma: usize, k: usize) {
+    for (out, row) in t.chunks_exact_mut(ma).zip(xb.chunks_exact(k)) {
+        for (o, other) in out.iter_mut().zip(xa.chunks_exact(k)) {
+            *o -= row.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{DMatrix, DVector};
+
+    /// A repeatable stream of numbers in (-1, 1).
+    fn numbers(seed: u64) -> impl FnMut() -> f64 {
+        let mut s = seed;
+        move || {
+            s = s.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (s >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        }
+    }
+
+    fn graph(n: usize, kind: usize) -> Vec<Vec<u32>> {
+        let mut g = vec![Vec::new(); n];
+        let mut edge = |a: usize, b: usize| {
+            if a != b && b < n && !g[a].contains(&(b as u32)) {
+                g[a].push(b as u32);
+                g[b].push(a as u32);
+            }
+        };
+        for i in 0..n {
+            match kind {
+                0 => edge(i, i + 1),
+                1 => edge(0, i),
+                _ => {
+                    edge(i, i + 1);
+                    edge(i, i + 4);
+                    edge(i, (i * 7 + 3) % n);
+                }
+            }
+        }
+        g
+    }
+
+    #[test]
+    fn it_solves_like_a_dense_cholesky_on_chains_stars_and_meshes() {
+        let mut random = numbers(7);
+        for kind in 0..3 {
+            let sizes: Vec<usize> = (0..17).map(|i| [5, 3, 1, 6, 2, 4, 8][(i * 3 + kind) % 7]).collect();
+            let g = graph(sizes.len(), kind);
+            let total: usize = sizes.iter().sum();
+            let starts: Vec<usize> = sizes.iter().scan(0, |s, m| { let r = *s; *s += m; Some(r) }).collect();
+            let mut A = DMatrix::<f64>::zeros(total, total);
+            for i in 0..sizes.len() {
+                for &j in g[i].iter().filter(|&&j| (j as usize) < i) {
+                    for a in 0..sizes[i] {
+                        for b in 0..sizes[j as usize] {
+                            let x = random();
+                            A[(starts[i] + a, starts[j as usize] + b)] = x;
+                            A[(starts[j as usize] + b, starts[i] + a)] = x;
+                        }
+                    }
+                }
+            }
+            for i in 0..total {
+                A[(i, i)] = 1.0 + A.row(i).iter().map(|x| x.abs()).sum::<f64>();
+            }
+            let mut solver = BlockSolver::new(BlockPattern::new(&sizes, &g));
+            let mut places = Vec::new();
+            for i in 0..sizes.len() {
+                for j in g[i].iter().map(|&j| j as usize).chain([i]).filter(|&j| j <= i) {
+                    places.push((i, j, solver.pattern().block(i, j)));
+                }
+            }
+            let a = solver.clear();
+            for (i, j, (at, rows_first)) in places {
+                for p in 0..sizes[i] {
+                    for q in 0..sizes[j] {
+                        let k = if rows_first { p * sizes[j] + q } else { q * sizes[i] + p };
+                        a[at + k] = A[(starts[i] + p, starts[j] + q)];
+                    }
+                }
+            }
+            solver.factor();
+            let b = DVector::from_fn(total, |_, _| random());
+            let mut x = b.as_slice().to_vec();
+            solver.solve(&mut x);
+            let exact = A.cholesky().expect("diagonally dominant").solve(&b);
+            assert!((DVector::from_vec(x) - exact).amax() < 1e-13, "kind {kind}");
+            assert!(solver.pivots().iter().all(|&p| p > 0.0 && p <= 1.0));
+        }
+    }
+
+    #[test]
+    fn a_dependent_row_shows_as_a_vanishing_pivot() {
+        // Two nodes: the second repeats the first.
+        let mut solver = BlockSolver::new(BlockPattern::new(&[2, 2], &[vec![1], vec![0]]));
+        let S = [[2.0, 0.5], [0.5, 1.0]];
+        let places = [(0, 0), (0, 1), (1, 1)].map(|(i, j)| solver.pattern().block(i, j).0);
+        let a = solver.clear();
+        for at in places {
+            for p in 0..2 {
+                for q in 0..2 {
+                    a[at + 2 * p + q] = S[p][q];
+                }
+            }
+        }
+        solver.shift(1e-10);
+        solver.factor();
+        assert_eq!(solver.pivots().iter().filter(|&&p| p < 1e-8).count(), 2);
+    }
+
+    #[test]
+    fn the_fill_of_a_chain_stays_linear() {
+        let n = 1000;
+        let pattern = BlockPattern::new(&vec![5; n], &graph(n, 0));
+        assert_eq!(pattern.values(), 25 * (2 * n - 1));
+    }
+}

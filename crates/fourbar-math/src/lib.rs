@@ -1,0 +1,13 @@
+//! Mathematics under the Fourbar engine: scalars that carry derivatives, rotations, and a sparse block
+//! factorisation for the constraint equations of mechanisms.
+//!
+//! Nothing here knows of bodies or joints.
+#![allow(non_snake_case)]
+
+pub mod block;
+pub mod dense;
+pub mod scalar;
+pub mod so3;
+
+pub use block::{BlockPattern, BlockSolver};
+pub use scalar::{Dual, Scalar, Taylor};

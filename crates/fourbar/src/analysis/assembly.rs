@@ -1,0 +1,567 @@
+//! Assembly: the consistent positions and velocities nearest to the given ones.
+//!
+//! Levenberg-Marquardt on the constraints in the metric of the masses; its damping is the shift of the Schur complement,
+//! so redundant rows are a normal case. Two phases keep axes from flipping: first with rows that make axes coincide
+//! (they have no flipped root), then with the true rows. A last phase of sequential quadratic programming walks along the
+//! constraints to the point nearest to the start.
+
+use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
+use crate::coordinate::Coordinate;
+use crate::diagnostic::Diagnostic;
+use crate::joint::{Alignment, JointKind};
+use crate::model::{BodyId, Hold, Model};
+use crate::schur::{InverseMass, Schur, inverse_masses};
+use crate::state::{Configuration, Pose, Velocity};
+use fourbar_math::so3;
+use serde::Serialize;
+use smallvec::{SmallVec, smallvec};
+
+/// Share of `m L^2` below which a rotational inertia is raised, for particles and thin rods.
+const FLOOR: f64 = 0.01;
+/// Iterations of one Levenberg-Marquardt run.
+const ITERATIONS: usize = 200;
+
+/// What assembly found.
+#[derive(Clone, Debug)]
+pub struct Assembled {
+    /// Consistent start.
+    pub configuration: Configuration,
+    /// Iterations used.
+    pub iterations: usize,
+    /// Largest constraint residual before, metres (rotations times the characteristic length).
+    pub residual_before: f64,
+    /// The same after.
+    pub residual_after: f64,
+    /// Largest velocity residual before.
+    pub velocity_residual_before: f64,
+    /// How far each body moved.
+    pub moved: Vec<Moved>,
+    /// Constraints that were open at the start, with their gaps, largest first.
+    pub open: Vec<Gap>,
+}
+
+/// Change of one body.
+#[derive(Clone, Debug, Serialize)]
+pub struct Moved {
+    /// Its name.
+    pub body: String,
+    /// Distance of the centre of mass, metres.
+    pub distance: f64,
+    /// Angle turned, radians.
+    pub angle: f64,
+    /// Change of velocity, m/s.
+    pub velocity: f64,
+    /// Change of angular velocity, rad/s.
+    pub omega: f64,
+}
+
+/// How far a constraint is from being satisfied.
+#[derive(Clone, Debug, Serialize)]
+pub struct Gap {
+    /// Name of the joint, drive or constraint.
+    pub name: String,
+    /// Gap between points, metres.
+    pub distance: f64,
+    /// Gap between directions, radians.
+    pub angle: f64,
+}
+
+impl std::fmt::Display for Gap {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "`{}`", self.name)?;
+        match (self.distance > 0.0, self.angle > 0.0) {
+            (true, true) => write!(f, " ({:.3e} m, {:.3e} rad)", self.distance, self.angle),
+            (false, true) => write!(f, " ({:.3e} rad)", self.angle),
+            _ => write!(f, " ({:.3e} m)", self.distance),
+        }
+    }
+}
+
+impl Assembled {
+    /// Whether the file's start had to be changed to close the mechanism.
+    pub fn start_was_inconsistent(&self, model: &Model) -> bool {
+        self.residual_before > 1e-6 * model.length || self.velocity_residual_before > 1e-6 * model.length
+    }
+
+    /// The warning that a changed start deserves.
+    pub fn warning(&self, model: &Model) -> Option<Diagnostic> {
+        if self.residual_before > 1e-6 * model.length {
+            let worst: Vec<String> = self.open.iter().take(4).map(|g| g.to_string()).collect();
+            let most = self.moved.iter().max_by(|a, b| (a.distance + model.length * a.angle).total_cmp(&(b.distance + model.length * b.angle)))?;
+            return Some(
+                Diagnostic::new("W201", format!("the start is not consistent: open are {}; assembly closed it", worst.join(", ")))
+                    .names(self.open.iter().map(|g| g.name.clone()))
+                    .help(format!("largest change: `{}` by {:.3e} m and {:.3e} rad; `fourbar assemble` lists all", most.body, most.distance, most.angle)),
+            );
+        }
+        if self.velocity_residual_before > 1e-6 * model.length {
+            let most = self.moved.iter().max_by(|a, b| (a.velocity + model.length * a.omega).total_cmp(&(b.velocity + model.length * b.omega)))?;
+            return Some(
+                Diagnostic::new("W202", format!("the start velocities do not fit the joints and drives (worst {:.3e} m/s); the nearest that do are used", self.velocity_residual_before))
+                    .name(most.body.clone())
+                    .help(format!("largest change: `{}` by {:.3e} m/s and {:.3e} rad/s", most.body, most.velocity, most.omega)),
+            );
+        }
+        None
+    }
+}
+
+/// Gaps of all constraints, zero ones left out, largest first.
+pub fn gaps(model: &Model, set: &ConstraintSet, Phi: &[f64], threshold: f64) -> Vec<Gap> {
+    let mut list: Vec<Gap> = Vec::new();
+    let mut row = 0;
+    for c in &set.list {
+        let (mut distance, mut angle) = (0.0, 0.0);
+        for rows in &c.rows {
+            let size: f64 = Phi[row..row + rows.count()].iter().map(|x| x * x).sum();
+            if rows.is_rotation() { angle += size / (model.length * model.length) } else { distance += size }
+            row += rows.count();
+        }
+        let gap = Gap { name: c.name.clone(), distance: f64::sqrt(distance), angle: f64::sqrt(angle) };
+        if gap.distance + model.length * gap.angle > threshold {
+            match list.iter_mut().find(|g| g.name == gap.name) {
+                Some(g) => {
+                    g.distance = g.distance.max(gap.distance);
+                    g.angle = g.angle.max(gap.angle);
+                }
+                None => list.push(gap),
+            }
+        }
+    }
+    list.sort_by(|a, b| (b.distance + model.length * b.angle).total_cmp(&(a.distance + model.length * a.angle)));
+    list
+}
+
+/// Rows that keep the coordinates of a held joint as drawn.
+fn hold_constraint(model: &Model, k: usize, start: &Configuration) -> Constraint {
+    let j = &model.joints[k];
+    let L = model.length;
+    let [qi, qj] = j.bodies.map(|b| &start.q[b.index()]);
+    let mut rows: SmallVec<[Rows; 3]> = j
+        .coordinates()
+        .map(|(name, y)| {
+            let scale = if name == "angle" { L } else { 1.0 };
+            Rows::one(scale, y, scale * y.value(qi, qj, &start.turns))
+        })
+        .collect();
+    let direction = |a: nalgebra::Vector3<f64>, b: nalgebra::Vector3<f64>| {
+        let y = Coordinate::Dp1 { ij: [0, 1], a_i: a, a_j: b };
+        Rows::one(L, y, L * y.value(qi, qj, &[]))
+    };
+    let seen_from_j = qj.A.transpose() * qi.A;
+    match j.kind {
+        JointKind::Spherical(_) => {
+            // The relative rotation as drawn, by the three DP1 rows of a weld.
+            let F = j.F.R;
+            let M = seen_from_j * F;
+            rows.extend([(0, 1), (1, 2), (2, 0)].map(|(a, b)| direction(F.column(a).into(), M.column(b).into())));
+        }
+        JointKind::Universal(_) => {
+            // Each arm against the drawn normal of the cross: largest gradient in both turns.
+            let normal = j.F.axis(2).cross(&(seen_from_j.transpose() * j.M.axis(2))).normalize();
+            rows.push(direction(j.F.axis(2), seen_from_j * normal));
+            rows.push(direction(normal, j.M.axis(2)));
+        }
+        JointKind::Planar(_) => {
+            for a in [0, 1] {
+                let y = Coordinate::Dp2 { ij: [0, 1], a_i: j.F.axis(a), s_i: j.F.s, s_j: j.M.s };
+                rows.push(Rows::one(1.0, y, y.value(qi, qj, &[])));
+            }
+        }
+        _ => {}
+    }
+    Constraint { name: j.name.clone(), owner: Owner::Hold(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows }
+}
+
+/// The equations of one phase with their workspace.
+struct Problem {
+    set: ConstraintSet,
+    schur: Schur,
+    weights: Vec<f64>,
+    Phi: Vec<f64>,
+    x: Vec<f64>,
+    dq: Vec<Velocity>,
+}
+
+impl Problem {
+    fn new(list: Vec<Constraint>, held: &[bool]) -> Self {
+        let set = ConstraintSet::new(list, |b: BodyId| held[b.index()]);
+        let schur = Schur::new(&set, held.len());
+        let (m, n) = (set.rows(), held.len());
+        Self { schur, weights: vec![1.0; set.list.len()], Phi: vec![0.0; m], x: vec![0.0; m], dq: vec![Velocity::zero(); n], set }
+    }
+
+    /// Weighted residual at `q` into `Phi`; returns its squared norm.
+    fn evaluate(&mut self, q: &[Pose], turns: &[f64]) -> f64 {
+        self.set.residual(q, turns, 0.0, &mut self.Phi);
+        for (c, w) in self.weights.iter().enumerate() {
+            for x in &mut self.Phi[self.set.row_start[c]..self.set.row_start[c + 1]] {
+                *x *= w;
+            }
+        }
+        self.Phi.iter().map(|x| x * x).sum()
+    }
+
+    fn factor(&mut self, q: &[Pose], inverse: &[InverseMass], scale: f64, mu: f64) {
+        self.set.jacobian(q, &mut self.schur.G);
+        for c in 0..self.set.list.len() {
+            let rows = self.set.row_start[c + 1] - self.set.row_start[c];
+            for b in self.set.blocks_of(c) {
+                for x in &mut self.schur.G[b.start..b.start + 6 * rows] {
+                    *x *= self.weights[c];
+                }
+            }
+        }
+        self.schur.factor(inverse, scale, mu);
+    }
+
+    /// `dq = -W^-1 G^T x` for the multipliers in `x`.
+    fn increments(&mut self, inverse: &[InverseMass], scale: f64) {
+        self.dq.fill(Velocity::zero());
+        self.set.add_transposed(&self.schur.G, &self.x, -scale, &mut self.dq);
+        for (d, w) in self.dq.iter_mut().zip(inverse) {
+            *d = w.apply(d);
+        }
+    }
+}
+
+/// Largest translation, or rotation times `L`, of a set of increments.
+fn size(dq: &[Velocity], L: f64) -> f64 {
+    dq.iter().fold(0.0, |s, d| f64::max(s, d.v.norm().max(L * d.w.norm())))
+}
+
+/// Outcome of a Levenberg-Marquardt run.
+struct Closed {
+    residual: f64,
+    iterations: usize,
+}
+
+/// Levenberg-Marquardt from `q`; stops when closed or stationary.
+fn close(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &mut Vec<Pose>, turns: &[f64], tolerance: f64) -> Closed {
+    let L = model.length;
+    // Weights scaled so that S has a diagonal of about one.
+    let moving = model.moving().max(1) as f64;
+    let scale = moving / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
+    let mut mu = 1e-2;
+    let mut f = p.evaluate(q, turns);
+    let mut trial = q.clone();
+    let mut iterations = 0;
+    let mut small = 0;
+    while iterations < ITERATIONS {
+        let worst = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        if worst <= tolerance {
+            break;
+        }
+        iterations += 1;
+        p.factor(q, inverse, scale, mu);
+        p.x.copy_from_slice(&p.Phi);
+        p.schur.solve(&mut p.x);
+        p.increments(inverse, scale);
+        // Predicted decrease of the linear model under the damped step: |Phi|^2 - |Phi + G dq|^2.
+        let length = size(&p.dq, L);
+        let cap = (0.5 * L / length).min(1.0);
+        for (t, (q, d)) in trial.iter_mut().zip(q.iter().zip(&p.dq)) {
+            *t = q.moved(&d.scaled(cap));
+        }
+        p.set.multiply(&p.schur.G, &p.dq, &mut p.x);
+        let predicted = f - p.Phi.iter().zip(&p.x).map(|(a, b)| (a + cap * b).powi(2)).sum::<f64>();
+        let before = f;
+        let new = p.evaluate(&trial, turns);
+        if new.is_finite() && new < f {
+            let gain = (before - new) / predicted.max(f64::MIN_POSITIVE);
+            std::mem::swap(q, &mut trial);
+            f = new;
+            if gain > 0.75 {
+                mu = (mu * 0.1).max(1e-13);
+            } else if gain < 0.25 {
+                mu *= 4.0;
+            }
+            small = if before - new < 1e-9 * before { small + 1 } else { 0 };
+        } else {
+            p.evaluate(q, turns);
+            mu *= 10.0;
+            small += 1;
+        }
+        // Stationary: no progress worth the name, or steps at rounding.
+        if small >= 8 || (length * cap < 1e-15 * L && mu <= 1e-10) || mu > 1e12 {
+            break;
+        }
+    }
+    p.evaluate(q, turns);
+    Closed { residual: p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs())), iterations }
+}
+
+/// Whether every joint's axes point the way they should.
+pub fn flipped_joint(model: &Model, q: &[Pose]) -> Option<usize> {
+    model.joints.iter().position(|j| {
+        let axes: &[usize] = match j.kind.alignment() {
+            Alignment::None => return false,
+            Alignment::Axis => &[2],
+            Alignment::Full => &[2, 0],
+        };
+        let [qi, qj] = j.bodies.map(|b| &q[b.index()]);
+        axes.iter().any(|&a| (qi.A * j.F.axis(a)).dot(&(qj.A * j.M.axis(a))) < 0.0)
+    })
+}
+
+/// Options of assembly.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Whether drives hold at time zero.
+    pub drives: bool,
+    /// Random restarts before a mechanism is called impossible.
+    pub restarts: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { drives: true, restarts: 3 }
+    }
+}
+
+/// Assembles a model from the start its author gave.
+pub fn assemble(model: &Model) -> Result<Assembled, Diagnostic> {
+    assemble_from(model, &Configuration::start(model), Options::default())
+}
+
+/// Assembles a model from a given configuration.
+pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> Result<Assembled, Diagnostic> {
+    let mut held = vec![false; model.bodies.len()];
+    let mut holds = Vec::new();
+    for h in &model.hold {
+        match *h {
+            Hold::Body(b) => held[b.index()] = true,
+            Hold::Joint(k) => holds.push(hold_constraint(model, k, start)),
+        }
+    }
+    let inverse = inverse_masses(model, FLOOR);
+    let mut true_rows = model.constraints(options.drives);
+    true_rows.extend(holds);
+    let mut p = Problem::new(true_rows.clone(), &held);
+    p.evaluate(&start.q, &start.turns);
+    let residual_before = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    if !residual_before.is_finite() {
+        return Err(Diagnostic::new("S210", "the constraints are not finite at the start").help("check the drives: their values at t = 0 must be finite"));
+    }
+    let open = gaps(model, &p.set, &p.Phi, 1e-6 * model.length);
+    let reach = reach(model);
+    let tolerance = 1e-13 * reach.max(model.length);
+
+    let mut q = start.q.clone();
+    let mut iterations = 0;
+    // A start that is closed to rounding stays as it is, to the bit.
+    if residual_before > 50.0 * tolerance || flipped_joint(model, &q).is_some() {
+        let mut best: Option<(f64, Vec<Pose>)> = None;
+        let mut random = Random(0x9e37_79b9_7f4a_7c15);
+        for attempt in 0..=options.restarts {
+            let mut trial = start.q.clone();
+            if attempt > 0 {
+                random.disturb(&mut trial, &held, 0.2 * attempt as f64 * model.length, 0.4 * attempt as f64);
+            }
+            let mut aligned = true_rows.clone();
+            aligned.extend(model.alignment_constraints());
+            let mut first = Problem::new(aligned, &held);
+            iterations += close(model, &mut first, &inverse, &mut trial, &start.turns, 1e-6 * model.length).iterations;
+            let closed = close(model, &mut p, &inverse, &mut trial, &start.turns, tolerance);
+            iterations += closed.iterations;
+            let bad = flipped_joint(model, &trial).is_some();
+            let score = closed.residual + if bad { model.length } else { 0.0 };
+            if best.as_ref().is_none_or(|(b, _)| score < *b) {
+                best = Some((score, trial));
+            }
+            if !bad && closed.residual <= 1e-9 * reach.max(model.length) {
+                break;
+            }
+        }
+        let (score, found) = best.unwrap_or((f64::INFINITY, start.q.clone()));
+        q = found;
+        if score.is_nan() || score > 1e-9 * reach.max(model.length) {
+            return Err(impossible(model, &mut p, &inverse, &q, start));
+        }
+        nearest(model, &mut p, &inverse, &mut q, start, tolerance);
+    }
+    p.evaluate(&q, &start.turns);
+    let residual_after = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    let mut configuration = Configuration { t: start.t, q, v: start.v.clone(), turns: start.turns.clone() };
+    update_turns(model, &mut configuration);
+    // Velocities given for the drawn pose turn with their bodies: omega is stated in the world.
+    for b in 1..model.bodies.len() {
+        configuration.v[b].w = configuration.q[b].A.transpose() * (start.q[b].A * start.v[b].w);
+    }
+    let given = configuration.v.clone();
+    let velocity_residual_before = project_velocity(model, &mut p, &inverse, &mut configuration)?;
+    let moved = (1..model.bodies.len())
+        .map(|b| {
+            let d = start.q[b].increment_to(&configuration.q[b]);
+            let dv = given[b].plus(&configuration.v[b].scaled(-1.0));
+            Moved { body: model.bodies[b].name.clone(), distance: d.v.norm(), angle: d.w.norm(), velocity: dv.v.norm(), omega: dv.w.norm() }
+        })
+        .collect();
+    Ok(Assembled { configuration, iterations, residual_before, residual_after, velocity_residual_before, moved, open })
+}
+
+/// Extent of the mechanism as drawn, for the rounding of coordinates.
+fn reach(model: &Model) -> f64 {
+    let points = model.bodies.iter().skip(1).map(|b| b.r.amax());
+    points.fold(0.0, f64::max)
+}
+
+/// Counted angles follow the configuration.
+pub fn update_turns(model: &Model, c: &mut Configuration) {
+    for (k, a) in model.angles.iter().enumerate() {
+        let [i, j] = a.bodies.map(|b| &c.q[b.index()]);
+        c.turns[k] = a.angle.value(i, j, c.turns[k]);
+    }
+}
+
+/// Walks along the constraints to the point nearest to the start in the metric of the masses.
+fn nearest(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &mut Vec<Pose>, start: &Configuration, tolerance: f64) {
+    let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
+    let J: Vec<_> = inverse.iter().map(|w| w.J.try_inverse().unwrap_or_default()).collect();
+    let distance = |q: &[Pose]| -> f64 {
+        (1..q.len())
+            .filter(|&b| inverse[b].m > 0.0)
+            .map(|b| {
+                let d = start.q[b].increment_to(&q[b]);
+                d.v.norm_squared() / inverse[b].m + d.w.dot(&(J[b] * d.w))
+            })
+            .sum()
+    };
+    let mut best = distance(q);
+    let mut closed = q.clone();
+    for _ in 0..50 {
+        p.evaluate(q, &start.turns);
+        p.factor(q, inverse, scale, 1e-10);
+        // dq = -d + W^-1 G^T lambda with G dq = -Phi: (S) lambda = -Phi + G d.
+        let d: Vec<Velocity> = (0..q.len())
+            .map(|b| {
+                let d = start.q[b].increment_to(&q[b]);
+                // Gradient of the squared distance in the body increment.
+                Velocity { v: d.v, w: inverse[b].J * so3::tangent_inv(&d.w).tr_mul(&(J[b] * d.w)) }
+            })
+            .collect();
+        p.set.multiply(&p.schur.G, &d, &mut p.x);
+        for (x, phi) in p.x.iter_mut().zip(&p.Phi) {
+            *x = phi - *x;
+        }
+        p.schur.solve(&mut p.x);
+        p.increments(inverse, scale);
+        let step: Vec<Velocity> = p.dq.iter().zip(&d).zip(inverse).map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Velocity::zero() }).collect();
+        let length = size(&step, model.length);
+        let cap = (0.3 * model.length / length).min(1.0);
+        let mut trial: Vec<Pose> = q.iter().zip(&step).map(|(q, d)| q.moved(&d.scaled(cap))).collect();
+        let result = close(model, p, inverse, &mut trial, &start.turns, tolerance);
+        let now = distance(&trial);
+        let good = result.residual <= 1e-9 * model.length.max(reach(model)) && flipped_joint(model, &trial).is_none();
+        if !good || now.is_nan() || now > best * (1.0 + 1e-12) {
+            break;
+        }
+        *q = trial;
+        closed.clone_from(q);
+        let gained = best - now;
+        best = now;
+        if length < 1e-9 * model.length || gained < 1e-12 * best {
+            break;
+        }
+    }
+    *q = closed;
+}
+
+/// Projects the velocities onto the constraints; returns the largest residual before.
+fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: &mut Configuration) -> Result<f64, Diagnostic> {
+    let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
+    p.weights.fill(1.0);
+    p.factor(&c.q, inverse, scale, 1e-12);
+    let m = p.set.rows();
+    let mut nu = vec![0.0; m];
+    p.set.nu(0.0, &mut nu);
+    // Held coordinates keep the velocity they were given.
+    let mut given = vec![0.0; m];
+    p.set.multiply(&p.schur.G, &c.v, &mut given);
+    for (k, constraint) in p.set.list.iter().enumerate() {
+        if matches!(constraint.owner, Owner::Hold(_)) {
+            let range = p.set.row_start[k]..p.set.row_start[k + 1];
+            nu[range.clone()].copy_from_slice(&given[range]);
+        }
+    }
+    let mut before = 0.0;
+    for pass in 0..4 {
+        p.set.multiply(&p.schur.G, &c.v, &mut p.x);
+        for (x, n) in p.x.iter_mut().zip(&nu) {
+            *x -= n;
+        }
+        let worst = p.x.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        if pass == 0 {
+            before = worst;
+        }
+        let speed = c.v.iter().fold(0.0_f64, |s, v| s.max(v.v.norm()).max(model.length * v.w.norm()));
+        // Velocities that fit to the digits a file carries are cleaned up, exact ones are left alone.
+        if worst <= 4.0 * f64::EPSILON * speed {
+            break;
+        }
+        if pass == 3 && worst > 1e-6 * (speed + before) {
+            let row = (0..m).max_by(|&a, &b| p.x[a].abs().total_cmp(&p.x[b].abs())).unwrap_or(0);
+            let name = p.set.list[p.set.constraint_of_row(row)].name.clone();
+            return Err(Diagnostic::new("S212", format!("no velocities satisfy all joints and drives at the start: `{name}` is off by {worst:.3e} m/s"))
+                .name(name)
+                .help("the mechanism starts at a dead point of a drive, or two drives contradict each other: move the start, or free one of them"));
+        }
+        p.schur.solve(&mut p.x);
+        p.increments(inverse, scale);
+        for (v, d) in c.v.iter_mut().zip(&p.dq) {
+            *v = v.plus(d);
+        }
+    }
+    Ok(before)
+}
+
+/// Names the joints that cannot close. Least squares spreads the gap over all of them, so weights concentrate it first.
+fn impossible(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &[Pose], start: &Configuration) -> Diagnostic {
+    let mut q = q.to_vec();
+    for _ in 0..12 {
+        p.weights.fill(1.0);
+        p.evaluate(&q, &start.turns);
+        let sizes: Vec<f64> = (0..p.set.list.len()).map(|c| p.Phi[p.set.row_start[c]..p.set.row_start[c + 1]].iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
+        let top = sizes.iter().copied().fold(0.0, f64::max);
+        for (w, s) in p.weights.iter_mut().zip(&sizes) {
+            *w = (0.03 * top / (s + 0.01 * top)).sqrt();
+        }
+        close(model, p, inverse, &mut q, &start.turns, 0.0);
+    }
+    p.weights.fill(1.0);
+    p.evaluate(&q, &start.turns);
+    let top = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    let gaps = gaps(model, &p.set, &p.Phi, 0.05 * top);
+    let words: Vec<String> = gaps.iter().take(4).map(|g| g.to_string()).collect();
+    let flipped = flipped_joint(model, &q).map(|k| format!("; the axes of `{}` would have to point opposite ways", model.joints[k].name)).unwrap_or_default();
+    let message = if top > 1e-9 * model.length { format!("the mechanism cannot be assembled: open are {}{flipped}", words.join(", ")) } else { format!("the mechanism cannot be assembled as drawn{flipped}") };
+    Diagnostic::new("S211", message)
+        .names(gaps.iter().map(|g| g.name.clone()))
+        .help("check the lengths of the links around these joints, the drive values at t = 0 and `hold:`; or start closer to the wanted pose")
+}
+
+/// A small repeatable generator, so that the same file gives the same bits.
+pub struct Random(pub u64);
+
+impl Random {
+    /// Next number in (-1, 1).
+    pub fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+    /// A vector with entries in (-1, 1).
+    pub fn vector(&mut self) -> nalgebra::Vector3<f64> {
+        nalgebra::Vector3::new(self.next(), self.next(), self.next())
+    }
+    /// Moves every free body by up to `distance` and `angle`.
+    pub fn disturb(&mut self, q: &mut [Pose], held: &[bool], distance: f64, angle: f64) {
+        for b in 1..q.len() {
+            let d = Velocity { v: self.vector() * distance, w: self.vector() * angle };
+            if !held[b] {
+                q[b] = q[b].moved(&d);
+            }
+        }
+    }
+}

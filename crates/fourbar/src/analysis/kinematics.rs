@@ -1,0 +1,440 @@
+//! Kinematics of driven mechanisms in the rA form [Kissel21, section 2.1].
+//!
+//! Positions by Newton from the prediction, velocities and accelerations by one linear solve each. All three use the
+//! Schur complement factored once per step at the predicted pose; redundant rows are carried by its shift. Iterations
+//! that flip a joint, jump to another branch or do not converge halve the step; where that does not help the mechanism
+//! has met a position it cannot pass, and the diagnostic says when and which joints.
+//!
+//! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`.
+
+use crate::analysis::assembly::{flipped_joint, gaps, update_turns};
+use crate::constraint::ConstraintSet;
+use crate::diagnostic::Diagnostic;
+use crate::force::eval;
+use crate::model::Model;
+use crate::schur::{InverseMass, Schur, inverse_masses};
+use crate::state::{Configuration, Pose, Velocity};
+use crate::trajectory::{Recorder, Snapshot};
+
+/// Shift of the Schur complement relative to its scale; redundant rows are solved to minimum norm within it.
+const SHIFT: f64 = 1e-13;
+/// Newton iterations per attempt.
+const ITERATIONS: usize = 12;
+/// How often a step may be halved.
+const HALVINGS: usize = 16;
+/// Relative pivots below this belong to redundant rows.
+const REDUNDANT: f64 = 1e-9;
+/// A pose may be singular where the smallest regular pivot falls far below its usual value; this share squared.
+const SINGULAR: f64 = 1e-4;
+
+/// Work done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Work {
+    /// Output steps taken.
+    pub steps: usize,
+    /// Newton iterations on positions.
+    pub iterations: usize,
+    /// Factorisations.
+    pub factorisations: usize,
+    /// Steps that had to be halved.
+    pub halvings: usize,
+}
+
+/// A singular position that was met.
+#[derive(Clone, Debug, PartialEq, serde::Serialize)]
+pub struct Singular {
+    /// When.
+    pub time: f64,
+    /// Smallest relative pivot there.
+    pub pivot: f64,
+    /// Joints whose rows become dependent.
+    pub joints: Vec<String>,
+}
+
+/// The moving mechanism with its workspace; nothing is allocated in a step.
+pub struct Kinematics<'m> {
+    model: &'m Model,
+    /// Constraints, drives included.
+    pub set: ConstraintSet,
+    schur: Schur,
+    inverse: Vec<InverseMass>,
+    scale: f64,
+    /// Current configuration.
+    pub state: Configuration,
+    /// Accelerations at the current time.
+    pub a: Vec<Velocity>,
+    /// Multipliers at the current time.
+    pub lambda: Vec<f64>,
+    /// Work so far.
+    pub work: Work,
+    /// Smallest pivot of a row that is not permanently redundant, at the last factorisation.
+    pub regular_pivot: f64,
+    regular_row: usize,
+    permanent: Vec<bool>,
+    /// Residual; written by the position solve.
+    Phi: Vec<f64>,
+    /// Right-hand sides; written by the velocity and acceleration solves.
+    rhs: Vec<f64>,
+    x: Vec<f64>,
+    dq: Vec<Velocity>,
+    force: Vec<Velocity>,
+    /// Jacobian at the current pose.
+    G: Vec<f64>,
+    trial: Vec<Pose>,
+    predicted: Vec<Pose>,
+    tolerance: f64,
+}
+
+impl<'m> Kinematics<'m> {
+    /// Starts from an assembled configuration.
+    pub fn new(model: &'m Model, start: &Configuration) -> Result<Self, Diagnostic> {
+        let set = ConstraintSet::new(model.constraints(true), |_| false);
+        let schur = Schur::new(&set, model.bodies.len());
+        let inverse = inverse_masses(model, 0.01);
+        let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>();
+        let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
+        let reach = start.q.iter().fold(model.length, |s, q| s.max(q.r.amax()));
+        let mut k = Self {
+            model,
+            schur,
+            inverse,
+            scale,
+            state: start.clone(),
+            a: vec![Velocity::zero(); n],
+            lambda: vec![0.0; m],
+            work: Work::default(),
+            regular_pivot: 1.0,
+            regular_row: 0,
+            permanent: vec![false; m],
+            Phi: vec![0.0; m],
+            rhs: vec![0.0; m],
+            x: vec![0.0; m],
+            dq: vec![Velocity::zero(); n],
+            force: vec![Velocity::zero(); n],
+            G: vec![0.0; values],
+            trial: start.q.clone(),
+            predicted: start.q.clone(),
+            tolerance: 1e-14 * reach,
+            set,
+        };
+        k.factor();
+        for (p, x) in k.permanent.iter_mut().zip(k.schur.pivots()) {
+            *p = *x < REDUNDANT;
+        }
+        k.note_pivot();
+        k.finish(start.t)?;
+        Ok(k)
+    }
+
+    /// Number of rows that are permanently redundant, as the pivots at the start show them.
+    pub fn redundant_rows(&self) -> usize {
+        self.permanent.iter().filter(|p| **p).count()
+    }
+
+    fn factor(&mut self) {
+        self.set.jacobian(&self.trial, &mut self.schur.G);
+        self.schur.factor(&self.inverse, self.scale, SHIFT);
+        self.work.factorisations += 1;
+    }
+
+    fn note_pivot(&mut self) {
+        self.regular_pivot = f64::INFINITY;
+        for (row, (&p, &permanent)) in self.schur.pivots().iter().zip(&self.permanent).enumerate() {
+            if !permanent && p < self.regular_pivot {
+                self.regular_pivot = p;
+                self.regular_row = row;
+            }
+        }
+    }
+
+    /// Name of the constraint whose row has the smallest regular pivot.
+    pub fn weakest(&self) -> &str {
+        &self.set.list[self.set.constraint_of_row(self.regular_row)].name
+    }
+
+    /// Names of the joints and drives whose rows depend on each other near a singular pose.
+    pub fn dependent_names(&mut self) -> Vec<String> {
+        // The null vector of the transposed Jacobian: one step of inverse iteration from the weakest row.
+        self.x.fill(0.0);
+        self.x[self.regular_row] = 1.0;
+        for _ in 0..3 {
+            self.schur.solve(&mut self.x);
+            for (x, p) in self.x.iter_mut().zip(&self.permanent) {
+                if *p {
+                    *x = 0.0;
+                }
+            }
+            let top = self.x.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            self.x.iter_mut().for_each(|x| *x /= top);
+        }
+        let mut names = Vec::new();
+        for (c, constraint) in self.set.list.iter().enumerate() {
+            let range = self.set.row_start[c]..self.set.row_start[c + 1];
+            if self.x[range].iter().any(|x| x.abs() > 0.05) && !names.contains(&constraint.name) {
+                names.push(constraint.name.clone());
+            }
+        }
+        names
+    }
+
+    /// Moves to time `t`.
+    pub fn step_to(&mut self, t: f64) -> Result<(), Diagnostic> {
+        self.advance(t, 0)?;
+        self.work.steps += 1;
+        Ok(())
+    }
+
+    fn advance(&mut self, t: f64, depth: usize) -> Result<(), Diagnostic> {
+        let t_n = self.state.t;
+        let h = t - t_n;
+        for b in 0..self.trial.len() {
+            let (v, a) = (&self.state.v[b], &self.a[b]);
+            let step = Velocity { v: v.v * h + a.v * (0.5 * h * h), w: v.w * h + a.w * (0.5 * h * h) };
+            self.predicted[b] = self.state.q[b].moved(&step);
+            self.trial[b] = self.predicted[b];
+        }
+        match self.positions(t, h) {
+            Ok(()) => {
+                self.state.q.copy_from_slice(&self.trial);
+                // Products of rotations collect rounding; one polar step removes it.
+                for q in &mut self.state.q {
+                    q.A = fourbar_math::so3::orthonormalise(&q.A);
+                }
+                self.trial.copy_from_slice(&self.state.q);
+                update_turns(self.model, &mut self.state);
+                self.finish(t)
+            }
+            Err(problem) if depth < HALVINGS => {
+                self.work.halvings += 1;
+                self.advance(t_n + 0.5 * h, depth + 1).map_err(|e| if e.time.is_some() { e } else { problem })?;
+                self.advance(t, depth + 1)
+            }
+            Err(problem) => Err(problem),
+        }
+    }
+
+    /// Newton on the positions from the prediction in `trial`.
+    fn positions(&mut self, t: f64, h: f64) -> Result<(), Diagnostic> {
+        let L = self.model.length;
+        self.factor();
+        self.note_pivot();
+        let mut last = f64::INFINITY;
+        for k in 0..ITERATIONS {
+            self.set.residual(&self.trial, &self.state.turns, t, &mut self.Phi);
+            self.x.copy_from_slice(&self.Phi);
+            self.schur.solve(&mut self.x);
+            self.dq.fill(Velocity::zero());
+            self.set.add_transposed(&self.schur.G, &self.x, -self.scale, &mut self.dq);
+            let mut size = 0.0_f64;
+            for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
+                *d = w.apply(d);
+                size = size.max(d.v.amax()).max(L * d.w.amax());
+            }
+            if !size.is_finite() || size > 0.5 * L.max(last.min(1e3 * L)) {
+                break;
+            }
+            for (q, d) in self.trial.iter_mut().zip(&self.dq) {
+                q.r += d.v;
+                q.A *= fourbar_math::so3::exp(&d.w);
+            }
+            self.work.iterations += 1;
+            let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            // Converged by size, or at the rounding floor where corrections no longer fall.
+            if size <= 100.0 * self.tolerance || (size >= 0.5 * last && worst <= 1e3 * self.tolerance) {
+                return self.accept(t, h);
+            }
+            // Slow convergence: the factor of the prediction is too far away.
+            if size > 0.05 * last && k + 1 < ITERATIONS {
+                self.factor();
+            }
+            last = size;
+        }
+        self.set.residual(&self.trial, &self.state.turns, t, &mut self.Phi);
+        let open = gaps(self.model, &self.set, &self.Phi, 1e-9 * L);
+        let names: Vec<String> = open.iter().take(3).map(|g| g.to_string()).collect();
+        let what = if names.is_empty() { "the positions do not settle".to_string() } else { format!("open are {}", names.join(", ")) };
+        Err(self.stuck(t, &what))
+    }
+
+    fn stuck(&mut self, t: f64, what: &str) -> Diagnostic {
+        let joints = self.dependent_names();
+        Diagnostic::new("S220", format!("the mechanism cannot follow its drives beyond t = {t:.6} s: {what}; it stands at a dead point of {}", joints.iter().map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ")))
+            .names(joints)
+            .time(t)
+            .help("a link is stretched or folded there: limit the drive, drive another joint, or run `dynamics`, which inertia carries through")
+    }
+
+    /// Checks that the solution is on the branch of the prediction.
+    fn accept(&mut self, t: f64, h: f64) -> Result<(), Diagnostic> {
+        let L = self.model.length;
+        if let Some(k) = flipped_joint(self.model, &self.trial) {
+            let name = self.model.joints[k].name.clone();
+            return Err(self.stuck(t, &format!("the axes of `{name}` would flip")));
+        }
+        // A jump much larger than the motion itself is another branch of the mechanism.
+        let (mut jump, mut motion) = (0.0_f64, 0.0_f64);
+        for b in 0..self.trial.len() {
+            let d = self.predicted[b].increment_to(&self.trial[b]);
+            jump = jump.max(d.v.norm()).max(L * d.w.norm());
+            motion = motion.max(h.abs() * self.state.v[b].v.norm()).max(h.abs() * L * self.state.v[b].w.norm());
+        }
+        let turned = self.model.angles.iter().enumerate().any(|(k, a)| {
+            let [i, j] = a.bodies.map(|b| &self.trial[b.index()]);
+            (a.angle.value(i, j, self.state.turns[k]) - self.state.turns[k]).abs() > 2.5
+        });
+        if jump > 0.3 * motion + 0.02 * L || turned {
+            return Err(self.stuck(t, "the next position lies on another branch"));
+        }
+        Ok(())
+    }
+
+    /// Velocities, accelerations and multipliers at the accepted pose.
+    fn finish(&mut self, t: f64) -> Result<(), Diagnostic> {
+        self.state.t = t;
+        self.set.jacobian(&self.state.q, &mut self.G);
+        self.set.nu(t, &mut self.rhs);
+        let bad = refine(&self.set, &self.G, &mut self.schur, &self.inverse, self.scale, &self.rhs, &mut self.x, &mut self.dq, &mut self.state.v, self.model.length);
+        if bad {
+            return Err(self.stuck(t, "no velocities follow the drives"));
+        }
+        self.set.gamma(&self.state.q, &self.state.v, t, &mut self.rhs);
+        let bad = refine(&self.set, &self.G, &mut self.schur, &self.inverse, self.scale, &self.rhs, &mut self.x, &mut self.dq, &mut self.a, self.model.length);
+        if bad {
+            return Err(self.stuck(t, "no accelerations follow the drives"));
+        }
+        Ok(())
+    }
+
+    /// Multipliers from the known motion; call before [`Kinematics::snapshot`].
+    pub fn reactions(&mut self) {
+        let m = self.model;
+        let x = eval::Plain { t: self.state.t, q: &self.state.q, v: &self.state.v, turns: &self.state.turns, loads: &[] };
+        eval::applied(m, &x, &mut self.force);
+        for b in 1..self.force.len() {
+            let (body, v, a) = (&m.bodies[b], &self.state.v[b], &self.a[b]);
+            self.force[b].v -= a.v * body.mass;
+            self.force[b].w -= body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w));
+        }
+        // Least squares on Phi_q^T lambda = force, of minimum norm where rows are redundant.
+        self.lambda.fill(0.0);
+        for _ in 0..3 {
+            self.dq.copy_from_slice(&self.force);
+            self.dq[0] = Velocity::zero();
+            self.set.add_transposed(&self.G, &self.lambda, -1.0, &mut self.dq);
+            for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
+                *d = w.apply(d).scaled(self.scale);
+            }
+            self.set.multiply(&self.schur.G, &self.dq, &mut self.x);
+            self.schur.solve(&mut self.x);
+            for (l, x) in self.lambda.iter_mut().zip(&self.x) {
+                *l += x;
+            }
+        }
+    }
+
+    /// Appends the row of the current instant.
+    pub fn record(&mut self, recorder: &mut Recorder, out: &mut Vec<f64>) {
+        let s = &self.state;
+        self.set.residual(&s.q, &s.turns, s.t, &mut self.Phi);
+        let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let mut residual = |v: &[Velocity], rhs: &[f64]| {
+            self.set.multiply(&self.G, v, &mut self.x);
+            self.x.iter().zip(rhs).fold(0.0_f64, |m, (x, r)| m.max((x - r).abs()))
+        };
+        self.set.nu(s.t, &mut self.rhs);
+        let velocity = residual(&s.v, &self.rhs);
+        self.set.gamma(&s.q, &s.v, s.t, &mut self.rhs);
+        let acceleration = residual(&self.a, &self.rhs);
+        let errors = [position, velocity, acceleration];
+        let snapshot = Snapshot { t: s.t, q: &s.q, v: &s.v, a: &self.a, turns: &s.turns, lambda: &self.lambda, errors };
+        recorder.row(self.model, &self.set, &snapshot, out);
+    }
+}
+
+impl Singular {
+    /// The warning it deserves.
+    pub fn warning(&self) -> Diagnostic {
+        let names = self.joints.iter().map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ");
+        Diagnostic::new("W220", format!("at t = {:.6} s the mechanism passes a singular position: the constraints of {names} depend on each other there", self.time))
+            .names(self.joints.clone())
+            .time(self.time)
+            .help("reactions and drive efforts near it may be very large, and other branches of motion start there")
+    }
+}
+
+/// Watches the smallest regular pivot and tells where it passes through zero.
+#[derive(Clone, Debug, Default)]
+pub struct Watch {
+    /// Times and square roots of the last pivots, oldest first.
+    last: Vec<(f64, f64)>,
+    usual: f64,
+}
+
+impl Watch {
+    /// Takes note of the last step.
+    pub fn observe(&mut self, k: &mut Kinematics<'_>) -> Option<Singular> {
+        let sigma = k.regular_pivot.max(0.0).sqrt();
+        self.usual = self.usual.max(sigma);
+        if self.last.capacity() == 0 {
+            self.last.reserve(4);
+        }
+        if self.last.len() == 3 {
+            self.last.remove(0);
+        }
+        self.last.push((k.state.t, sigma));
+        let [(t1, s1), (t2, s2), (t3, s3)] = self.last[..] else { return None };
+        if !(s2 <= s1 && s2 < s3 && s2 < SINGULAR.sqrt() * 30.0 * self.usual) {
+            return None;
+        }
+        // Near a simple zero the singular value is a straight V in time; a smooth minimum stays above it.
+        let slope = (s1 + s3) / (t3 - t1);
+        let t0 = t1 + (t3 - t1) * s1 / (s1 + s3);
+        if s2 > 1.3 * slope * (t2 - t0).abs() + 1e-3 * self.usual {
+            return None;
+        }
+        Some(Singular { time: t0, pivot: s2 * s2, joints: k.dependent_names() })
+    }
+}
+
+/// Solves `G y = rhs` for the velocities or accelerations `y` nearest to the ones given, with the factor in `schur`
+/// and the exact Jacobian `G`. Returns whether it failed.
+fn refine(
+    set: &ConstraintSet,
+    G: &[f64],
+    schur: &mut Schur,
+    inverse: &[InverseMass],
+    scale: f64,
+    rhs: &[f64],
+    x: &mut [f64],
+    dq: &mut [Velocity],
+    y: &mut [Velocity],
+    L: f64,
+) -> bool {
+    let mut last = f64::INFINITY;
+    for _ in 0..8 {
+        set.multiply(G, y, x);
+        let mut worst = 0.0_f64;
+        for (x, r) in x.iter_mut().zip(rhs) {
+            *x -= r;
+            worst = worst.max(x.abs());
+        }
+        let size = y.iter().fold(0.0_f64, |s, v| s.max(v.v.amax()).max(L * v.w.amax())).max(rhs.iter().fold(0.0, |s, x| s.max(x.abs())));
+        if worst <= 4.0 * f64::EPSILON * size || (worst >= 0.5 * last && worst <= 1e-9 * size) {
+            return false;
+        }
+        if !worst.is_finite() {
+            return true;
+        }
+        last = worst;
+        schur.solve(x);
+        dq.fill(Velocity::zero());
+        set.add_transposed(&schur.G, x, -scale, dq);
+        for (y, (d, w)) in y.iter_mut().zip(dq.iter().zip(inverse)) {
+            let d = w.apply(d);
+            y.v += d.v;
+            y.w += d.w;
+        }
+    }
+    let size = y.iter().fold(0.0_f64, |s, v| s.max(v.v.amax()).max(L * v.w.amax()));
+    last > 1e-6 * size
+}

@@ -1,0 +1,6 @@
+//! Analyses: what can be asked of a mechanism.
+
+pub mod assembly;
+pub mod dynamics;
+pub mod kinematics;
+pub mod rank;

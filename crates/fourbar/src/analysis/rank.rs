@@ -1,0 +1,240 @@
+//! Mobility: how many motions the constraints leave, by count and by numerical rank, and which.
+//!
+//! Small mechanisms are decided by singular values. Large ones by probing: a random velocity is projected onto the
+//! constraints with the sparse factor, and as many independent results remain as there are free motions.
+
+use crate::analysis::assembly::{self, Options, Random};
+use crate::constraint::ConstraintSet;
+use crate::model::{BodyId, JointCoordinate, Model};
+use crate::schur::{Schur, inverse_masses};
+use crate::state::{Configuration, Pose, Velocity};
+use fourbar_math::dense;
+use nalgebra::{DMatrix, DVector};
+
+/// Singular values below this share of the largest count as zero.
+pub const TOLERANCE: f64 = 1e-8;
+/// Up to this many columns or rows the rank is decided by singular values.
+const DENSE: usize = 300;
+
+/// Rank of the constraints at one pose.
+#[derive(Clone, Debug)]
+pub struct Rank {
+    /// Number of rows.
+    pub rows: usize,
+    /// Number of columns: six per moving body.
+    pub columns: usize,
+    /// Numerical rank.
+    pub rank: usize,
+    /// Smallest singular value that counts, relative to the largest; `None` where probing decided.
+    pub smallest: Option<f64>,
+    /// Basis of the free motions, one velocity per body each; rotations in radians per second.
+    pub motions: Vec<Vec<Velocity>>,
+}
+
+impl Rank {
+    /// Free motions.
+    pub fn mobility(&self) -> usize {
+        self.columns - self.rank
+    }
+    /// Dependent rows.
+    pub fn redundant(&self) -> usize {
+        self.rows - self.rank
+    }
+}
+
+/// The Jacobian as a dense matrix: rows of unit length, rotations measured as `L omega`.
+pub fn dense_jacobian(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
+    let mut G = vec![0.0; set.values];
+    set.jacobian(q, &mut G);
+    let mut A = DMatrix::zeros(set.rows(), 6 * model.moving());
+    for c in 0..set.list.len() {
+        for b in set.blocks_of(c) {
+            for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - set.row_start[c]).enumerate() {
+                for l in 0..6 {
+                    A[(set.row_start[c] + k, 6 * (b.body - 1) + l)] = if l < 3 { row[l] } else { row[l] / model.length };
+                }
+            }
+        }
+    }
+    for mut row in A.row_iter_mut() {
+        let n = row.norm();
+        if n > 0.0 {
+            row /= n;
+        }
+    }
+    A
+}
+
+/// Rank of a set of constraints at a pose.
+pub fn rank(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Rank {
+    let (rows, columns) = (set.rows(), 6 * model.moving());
+    if rows.max(columns) <= DENSE {
+        let r = dense::rank(&dense_jacobian(model, set, q), TOLERANCE);
+        let motions = r.null.column_iter().map(|c| from_vector(model, &c.into_owned())).collect();
+        return Rank { rows, columns, rank: r.rank, smallest: Some(r.smallest), motions };
+    }
+    probe(model, set, q)
+}
+
+fn from_vector(model: &Model, x: &DVector<f64>) -> Vec<Velocity> {
+    let mut v = vec![Velocity::zero(); model.bodies.len()];
+    for b in 1..v.len() {
+        for k in 0..3 {
+            v[b].v[k] = x[6 * (b - 1) + k];
+            v[b].w[k] = x[6 * (b - 1) + 3 + k] / model.length;
+        }
+    }
+    v
+}
+
+fn probe(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Rank {
+    let (rows, columns) = (set.rows(), 6 * model.moving());
+    let n = model.bodies.len();
+    // Unit weights in the scaled velocities (v, L omega).
+    let mut inverse = inverse_masses(model, 0.0);
+    for (w, b) in inverse.iter_mut().zip(&model.bodies) {
+        w.m = if b.mass > 0.0 { 1.0 } else { 0.0 };
+        w.J = nalgebra::Matrix3::identity() * (w.m / (model.length * model.length));
+    }
+    let mut schur = Schur::new(set, n);
+    set.jacobian(q, &mut schur.G);
+    schur.factor(&inverse, 1.0, 1e-12);
+    let mut random = Random(0x1234_5678_9abc_def1);
+    let mut basis: Vec<Vec<Velocity>> = Vec::new();
+    let mut x = vec![0.0; rows];
+    let mut d = vec![Velocity::zero(); n];
+    let L = model.length;
+    let dot = |a: &[Velocity], b: &[Velocity]| a.iter().zip(b).map(|(a, b)| a.v.dot(&b.v) + L * L * a.w.dot(&b.w)).sum::<f64>();
+    let mut misses = 0;
+    while misses < 2 && basis.len() < columns {
+        let mut v: Vec<Velocity> = (0..n).map(|_| Velocity { v: random.vector(), w: random.vector() / L }).collect();
+        v[0] = Velocity::zero();
+        let size = dot(&v, &v).sqrt();
+        for _ in 0..3 {
+            set.multiply(&schur.G, &v, &mut x);
+            schur.solve(&mut x);
+            d.fill(Velocity::zero());
+            set.add_transposed(&schur.G, &x, -1.0, &mut d);
+            for b in 1..n {
+                v[b] = v[b].plus(&inverse[b].apply(&d[b]));
+            }
+        }
+        for _ in 0..2 {
+            for e in &basis {
+                let k = dot(&v, e);
+                for b in 1..n {
+                    v[b] = v[b].plus(&e[b].scaled(-k));
+                }
+            }
+        }
+        let left = dot(&v, &v).sqrt();
+        if left > 1e-6 * size {
+            v.iter_mut().for_each(|v| *v = v.scaled(1.0 / left));
+            basis.push(v);
+        } else {
+            misses += 1;
+        }
+    }
+    Rank { rows, columns, rank: columns - basis.len(), smallest: None, motions: basis }
+}
+
+/// Mobility of a mechanism: at its start, and generically.
+#[derive(Clone, Debug)]
+pub struct Mobility {
+    /// Freedoms minus rows, which may mislead.
+    pub by_count: i64,
+    /// At the start.
+    pub start: Rank,
+    /// At nearby assembled poses, where the rank is largest.
+    pub generic: Rank,
+    /// Whether the start is a singular pose: its rank is lower than nearby.
+    pub singular_start: bool,
+}
+
+/// Mobility with or without the drives, from an assembled configuration.
+pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility {
+    let set = ConstraintSet::new(model.constraints(drives), |_| false);
+    let here = rank(model, &set, &start.q);
+    let mut generic = here.clone();
+    let mut random = Random(0x0bad_5eed_0bad_5eed);
+    // Small steps along free motions, closed again: a singular start must not mislead.
+    if !here.motions.is_empty() && here.rows > 0 {
+        for _ in 0..2 {
+            if let Some(q) = wander(model, start, &here.motions, &mut random, drives) {
+                let there = rank(model, &set, &q);
+                if there.rank > generic.rank {
+                    generic = there;
+                }
+            }
+        }
+    }
+    Mobility { by_count: here.columns as i64 - here.rows as i64, singular_start: generic.rank > here.rank, start: here, generic }
+}
+
+/// A nearby assembled pose reached by a random free motion of about a hundredth of the characteristic length.
+fn wander(model: &Model, start: &Configuration, motions: &[Vec<Velocity>], random: &mut Random, drives: bool) -> Option<Vec<Pose>> {
+    let mut moved = start.clone();
+    let mut d = vec![Velocity::zero(); model.bodies.len()];
+    for m in motions.iter().take(64) {
+        let k = random.next();
+        d.iter_mut().zip(m).for_each(|(d, m)| *d = d.plus(&m.scaled(k)));
+    }
+    let size = d.iter().fold(0.0_f64, |s, d| s.max(d.v.norm()).max(model.length * d.w.norm()));
+    if size == 0.0 {
+        return None;
+    }
+    for (q, d) in moved.q.iter_mut().zip(&d) {
+        *q = q.moved(&d.scaled(1e-2 * model.length / size));
+    }
+    let mut free = model.clone();
+    free.hold.clear();
+    // Driven coordinates may follow: only the joints must stay closed.
+    if drives {
+        free.drives.clear();
+    }
+    moved.v.fill(Velocity::zero());
+    assembly::assemble_from(&free, &moved, Options { drives: false, restarts: 0 }).ok().map(|a| a.configuration.q)
+}
+
+/// A free motion in words: the joint coordinate or body that describes it best.
+#[derive(Clone, Debug)]
+pub struct FreeMotion {
+    /// Name of the joint or body.
+    pub name: String,
+    /// `angle`, `distance`, or `moves freely`.
+    pub what: &'static str,
+}
+
+/// An independent set of coordinates that describes the free motions.
+pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Velocity>]) -> Vec<FreeMotion> {
+    let mut labels = Vec::new();
+    let mut rates: Vec<Vec<f64>> = Vec::new();
+    for j in &model.joints {
+        let [a, b] = j.bodies.map(BodyId::index);
+        for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
+            if let Some(y) = j.coordinate(which) {
+                let row = y.row(&q[a], &q[b]).parts;
+                let scale = if which == JointCoordinate::Angle { model.length } else { 1.0 };
+                rates.push(motions.iter().map(|m| scale * (row[0].dot(&m[a]) + row[1].dot(&m[b]))).collect());
+                labels.push(FreeMotion { name: j.name.clone(), what: if which == JointCoordinate::Angle { "angle" } else { "distance" } });
+            }
+        }
+    }
+    let joints = rates.len();
+    for b in 1..model.bodies.len() {
+        for k in 0..6 {
+            // Bodies are named only where joint coordinates do not describe the motion.
+            rates.push(motions.iter().map(|m| 1e-3 * if k < 3 { m[b].v[k] } else { model.length * m[b].w[k - 3] }).collect());
+            let what = if k < 3 { "moves" } else { "turns" };
+            labels.push(FreeMotion { name: model.bodies[b].name.clone(), what });
+        }
+    }
+    if motions.is_empty() {
+        return Vec::new();
+    }
+    let A = DMatrix::from_fn(motions.len(), rates.len(), |i, j| rates[j][i]);
+    let mut chosen = dense::independent_columns(&A, 1e-7);
+    // Joint coordinates first, in the order of the file.
+    chosen.sort_by_key(|&c| (c >= joints, c));
+    chosen.into_iter().map(|c| labels[c].clone()).collect()
+}

@@ -1,0 +1,30 @@
+//! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
+
+mod model;
+mod solve;
+mod usage;
+
+/// What a code means, with an example and a cure.
+#[derive(Clone, Copy, Debug)]
+pub struct Page {
+    /// The code, such as `M012`.
+    pub code: &'static str,
+    /// One line.
+    pub title: &'static str,
+    /// A few paragraphs.
+    pub text: &'static str,
+}
+
+/// All pages, in the order of their codes.
+pub fn pages() -> impl Iterator<Item = &'static Page> {
+    model::PAGES.iter().chain(model_build_pages()).chain(solve::PAGES).chain(usage::PAGES)
+}
+
+/// The page of a code, letters in either case.
+pub fn page(code: &str) -> Option<&'static Page> {
+    pages().find(|p| p.code.eq_ignore_ascii_case(code))
+}
+
+fn model_build_pages() -> std::slice::Iter<'static, Page> {
+    crate::build::PAGES.iter()
+}

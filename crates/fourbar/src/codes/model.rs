@@ -1,0 +1,161 @@
+//! Pages of the codes that reading a mechanism file can give.
+
+use super::Page;
+
+const fn page(code: &'static str, title: &'static str, text: &'static str) -> Page {
+    Page { code, title, text }
+}
+
+pub(crate) const PAGES: &[Page] = &[
+    page(
+        "M001",
+        "The file is not YAML",
+        "Indentation, brackets or quotes do not fit together, so the file cannot be read any further.\n\n    joints:\n      pin: {type: revolute, bodies: [ground, crank\n\nHere two brackets are missing. Look at the place of the message and at the lines before it: an open bracket or quote is often noticed only later. Tabs may not indent; a value with `: `, ` #`, or a bracket in it must be quoted.",
+    ),
+    page(
+        "M002",
+        "The file is empty",
+        "There is nothing in the file, or only comments. `fourbar new FILE` writes a commented four-bar to start from; `fourbar examples` lists the shipped models.",
+    ),
+    page(
+        "M003",
+        "The file is too large",
+        "Mechanism files may have 16 MB, enough for tens of thousands of bodies. Larger models are built through the library: fill a `ModelSpec` in a program.",
+    ),
+    page(
+        "M004",
+        "The file is not text",
+        "The file holds bytes that are not UTF-8 text, such as a picture, an archive, or text in another encoding. Save it as plain text in UTF-8. Results, meshes and pages are not mechanism files.",
+    ),
+    page(
+        "M005",
+        "Nested too deeply",
+        "Brackets or indented groups stand in each other more than 64 deep. A mechanism file needs fewer than ten levels; this is usually a damaged or generated file.",
+    ),
+    page(
+        "M006",
+        "Anchors and aliases",
+        "YAML can name a value with `&name` and repeat it with `*name`. The name must be defined before it is used, may not contain itself, and all copies together may not exceed 100,000 values.\n\n    bodies:\n      left: &link {mass: 1, inertia: [0, 1, 1]}\n      right: *link\n\nAn expression that starts with `*` is read as an alias too: write the factor first.",
+    ),
+    page(
+        "M007",
+        "Too many values",
+        "The file holds more than three million keys and values. Larger models are built through the library: fill a `ModelSpec` in a program.",
+    ),
+    page(
+        "M008",
+        "A key is given twice",
+        "Two entries of one group have the same name, so one of them would be lost.\n\n    bodies:\n      rod: {mass: 1, inertia: 0}\n      rod: {mass: 2, inertia: 0}\n\nRename or remove one of them.",
+    ),
+    page(
+        "M009",
+        "YAML that mechanism files do not use",
+        "Tags (`!name`), several documents in one file (`---`), and keys that are lists or groups have no meaning here. Remove them.",
+    ),
+    page(
+        "M010",
+        "The file cannot be read",
+        "There is no file of this name, it is a folder or a device, or it may not be opened. Check the name and the folder you are in.",
+    ),
+    page(
+        "M011",
+        "Another kind of value is needed",
+        "A list stands where a number should, a number where a group of keys should, or there is nothing after the colon.\n\n    mass: [1, 2]        # must be a single value\n    axis: 1             # must be a list of 3\n\n`fourbar list` and the manual of the format say what each key takes.",
+    ),
+    page(
+        "M012",
+        "Unknown key",
+        "Nothing is ever ignored silently, so a word that is not known is an error.\n\n    crank: {masss: 0.12}      # did you mean `mass`?\n\nThe message proposes the nearest known word, or lists the words of this group. `fourbar list` prints all of them.",
+    ),
+    page(
+        "M013",
+        "A key is missing",
+        "An element needs more than it is given.\n\n    pin: {type: revolute, bodies: [ground, crank], at: [0, 0, 0]}      # lacks `axis`\n\nAdd the keys that the message names.",
+    ),
+    page(
+        "M014",
+        "Keys that exclude each other",
+        "Two keys say the same thing in different ways: `frames` and `at`, `solid` and `mass`, `tension` and `stiffness`, `at` and `world`, or two forms of an orientation. Keep one of them.",
+    ),
+    page(
+        "M015",
+        "Unknown type",
+        "The type of a joint, force, constraint, shape or solid, or the choice behind a key, is not one of the known words.\n\n    pin: {type: revolut, ...}      # did you mean `revolute`?\n\n`fourbar list` prints the types and their keys.",
+    ),
+    page(
+        "M016",
+        "Not a name",
+        "Names start with a letter or `_` and go on with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are taken, and `pi` may not be a parameter.",
+    ),
+    page(
+        "M017",
+        "A list of the wrong length",
+        "Points and directions have 3 entries, quaternions 4, `bodies` 2, inertia 3 or 6. A single number as inertia can only be 0, for a point mass; for a ball repeat the value: `[J, J, J]`.",
+    ),
+    page(
+        "M018",
+        "Unknown version of the format",
+        "Every file says `fourbar: 1`, the version of the format. A file of a later version needs a later program.",
+    ),
+    page(
+        "M020",
+        "An expression that cannot be understood",
+        "Expressions are made of numbers, names, `+ - * / ^`, comparisons, parentheses and functions.\n\n    length: 2*(L1 + L2         # a parenthesis is missing\n    angle: if(t < 1, 0, t)     # inside [ ] or { } quote it, because of the commas\n\nThe place of the message is where understanding ended.",
+    ),
+    page(
+        "M021",
+        "Unknown name in an expression",
+        "The name is not a parameter, nor something this expression may use. Parameters are defined under `parameters:`. The time `t` may appear in drives, constraints and forces only; `NAME.angle`, `NAME.distance`, `NAME.speed` of joints and `NAME.x`, `NAME.vx` of points in forces only; `length`, `angle` and `rate` in the law of a spring only. A unit must follow a number: `1 mm`.",
+    ),
+    page("M022", "Unknown function", "The functions are listed in the manual of the format: sin, cos, sqrt, min, max, if, smoothstep and others. Use `*` to multiply: `k*(a + b)`, not `k(a + b)`."),
+    page("M023", "Wrong number of arguments", "A function is given more or fewer values than it takes, such as `atan2(y)` instead of `atan2(y, x)`."),
+    page(
+        "M024",
+        "Division by zero",
+        "With the values of the parameters a divisor is zero. Change a parameter, or guard the division: `if(d > 0, 1/d, 0)`; the branch that is not taken may divide by zero.",
+    ),
+    page(
+        "M025",
+        "Infinite or not a number",
+        "A number is infinite, too large, or undefined, as in `.inf`, `1e999`, `sqrt(-1)` or `ln(0)`. Numbers of a mechanism are finite.",
+    ),
+    page("M026", "An expression nested too deeply", "Parentheses, calls, signs or powers stand in each other more than 100 deep, or more than 64 intermediate values wait for each other. Define parts of the expression as parameters."),
+    page("M027", "An expression that is too long", "Expressions may have 10,000 characters. Define parts of it as parameters."),
+    page(
+        "M030",
+        "Unknown unit",
+        "A word directly after a number is a unit: `40 mm`, `90 deg`, `2 kN/m`, `3 kg*m^2`. Letters count in their case (`mN` is not `MN`). To multiply by a parameter write `*`: `2*L`, not `2 L`.",
+    ),
+    page(
+        "M031",
+        "A quantity of the wrong dimension",
+        "The unit says that this is something else than the key needs.\n\n    mass: 40 mm         # a length where a mass must stand\n\nBare numbers are taken as SI and fit anywhere. In a product with units every factor needs its unit: `0.5 kg*(40 mm)^2`, not `0.5*(40 mm)^2`, is a moment of inertia.",
+    ),
+    page("M032", "Units that do not fit together", "Two quantities of different dimension are added or compared, or a function of plain numbers is given a quantity: `40 mm + 2 kg`, `sin(40 mm)`."),
+    page(
+        "M033",
+        "Parameters in a circle",
+        "Parameters may use each other in any order, but not in a circle.\n\n    parameters: {a: 2*b, b: a/2}      # a -> b -> a\n\nGive one of them a value of its own.",
+    ),
+    page("M034", "No such parameter", "`--set name=value` changes a parameter of the file; there is none of this name. The message proposes the nearest one."),
+    page(
+        "M040",
+        "A path outside the folder of the model",
+        "Mesh files stand in the folder of the model or below it, and their paths are relative, without `..`, drive letters or backslashes. Links that lead elsewhere are refused as well. So a model that was sent to you cannot reach other files.",
+    ),
+    page("M041", "A file is missing", "The mesh file is not there. Its path is relative to the folder of the model."),
+    page(
+        "M042",
+        "Frames that do not belong to the joint",
+        "`frames` gives one frame for each of the joint's two bodies, under their names.\n\n    pin: {type: revolute, bodies: [a, b], frames: {a: {at: [1, 0, 0], axis: [0, 0, 1]}, b: {at: [0, 0, 0], axis: [0, 0, 1]}}}",
+    ),
+    page("M043", "A body without mass", "Every body has a `mass` in kg, or a `solid` with density from which it is computed."),
+    page(
+        "M044",
+        "A body without inertia",
+        "Every body has an `inertia` about its centre of mass, in body axes: principal values `[xx, yy, zz]`, tensor entries `[xx, yy, zz, xy, xz, yz]`, `0` for a point mass; or a `solid` with density. A thin rod of mass m and length L along x has `[0, m*L^2/12, m*L^2/12]`.",
+    ),
+    page("M045", "A solid without mass", "Sizes, radius and density of a solid are positive, and a cylinder has two different ends."),
+    page("M099", "Too many problems", "Reading stopped after fifty problems. Cure the first ones; the rest often follows from them."),
+    page("W050", "A parameter that nothing uses", "The parameter has no effect. Remove it, or check the spelling where it should be used."),
+];

@@ -1,0 +1,5 @@
+//! Pages of the codes that the command line can give.
+
+use super::Page;
+
+pub(crate) const PAGES: &[Page] = &[];

@@ -1,0 +1,459 @@
+//! Constraint rows as data, and the set of all constraints of a mechanism evaluated in one go.
+//!
+//! A constraint belongs to a named element (joint, coupling, bare constraint, drive) and touches a list of bodies, two
+//! for most, up to four for gears. Its Jacobian is stored as one block per body that can move, rows by six, in the
+//! element's own order, so the pattern never changes.
+
+use crate::coordinate::Coordinate;
+use crate::model::BodyId;
+use crate::state::{Pose, Velocity};
+use crate::time::TimeFunction;
+use fourbar_math::so3::tilde;
+use nalgebra::{Matrix6, Vector3};
+use smallvec::SmallVec;
+
+/// One row, or three that belong together.
+#[derive(Clone, Debug)]
+pub enum Rows {
+    /// Two points coincide: three CD rows in world axes.
+    Point {
+        /// Slots of the bodies.
+        ij: [usize; 2],
+        /// Point on i, relative to the centre of mass.
+        s_i: Vector3<f64>,
+        /// Point on j.
+        s_j: Vector3<f64>,
+    },
+    /// Two directions coincide: `L (a_j - a_i)` in world axes. Redundant, but without the flipped solution.
+    Direction {
+        /// Slots of the bodies.
+        ij: [usize; 2],
+        /// Direction on i.
+        a_i: Vector3<f64>,
+        /// Direction on j.
+        a_j: Vector3<f64>,
+        /// Factor that makes the row a length.
+        L: f64,
+    },
+    /// `sum c_k y_k - constant - factor f(t)`.
+    Sum {
+        /// Coefficients and coordinates.
+        terms: SmallVec<[(f64, Coordinate); 1]>,
+        /// Constant part.
+        constant: f64,
+        /// Part that moves with time.
+        driven: Option<(f64, TimeFunction)>,
+    },
+}
+
+impl Rows {
+    /// A single coordinate: `c y - constant`.
+    pub fn one(c: f64, y: Coordinate, constant: f64) -> Self {
+        Self::sum(&[(c, y)], constant)
+    }
+    /// A sum of coordinates.
+    pub fn sum(terms: &[(f64, Coordinate)], constant: f64) -> Self {
+        Rows::Sum { terms: terms.iter().copied().collect(), constant, driven: None }
+    }
+    /// `c (y - f(t))`.
+    pub fn driven(c: f64, y: Coordinate, f: TimeFunction) -> Self {
+        Rows::Sum { terms: [(c, y)].into_iter().collect(), constant: 0.0, driven: Some((c, f)) }
+    }
+    /// Number of scalar rows.
+    pub fn count(&self) -> usize {
+        match self {
+            Rows::Point { .. } | Rows::Direction { .. } => 3,
+            Rows::Sum { .. } => 1,
+        }
+    }
+    /// Whether its residual is an angle times the characteristic length.
+    pub fn is_rotation(&self) -> bool {
+        match self {
+            Rows::Point { .. } => false,
+            Rows::Direction { .. } => true,
+            Rows::Sum { terms, .. } => terms.iter().all(|(_, y)| matches!(y, Coordinate::Dp1 { .. } | Coordinate::Angle(_))),
+        }
+    }
+}
+
+/// What a constraint belongs to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A joint, by its place in the model.
+    Joint(usize),
+    /// A gear or rack.
+    Coupling(usize),
+    /// A bare constraint.
+    Bare(usize),
+    /// A drive.
+    Drive(usize),
+    /// Helps assembly only: keeps the axes of a joint from flipping.
+    Align(usize),
+    /// Helps assembly only: keeps a joint coordinate as drawn.
+    Hold(usize),
+}
+
+/// The rows of one element.
+#[derive(Clone, Debug)]
+pub struct Constraint {
+    /// Name of the element.
+    pub name: String,
+    /// The element.
+    pub owner: Owner,
+    /// Bodies by slot.
+    pub bodies: SmallVec<[BodyId; 2]>,
+    /// Its rows.
+    pub rows: SmallVec<[Rows; 3]>,
+}
+
+impl Constraint {
+    /// Number of scalar rows.
+    pub fn count(&self) -> usize {
+        self.rows.iter().map(Rows::count).sum()
+    }
+}
+
+/// The Jacobian block of a constraint for one of its bodies.
+#[derive(Clone, Copy, Debug)]
+pub struct Block {
+    /// The body.
+    pub body: usize,
+    /// First value in the Jacobian array; rows x 6, row-major.
+    pub start: usize,
+}
+
+/// All constraints of an analysis, with the layout of their residual and Jacobian.
+#[derive(Clone, Debug)]
+pub struct ConstraintSet {
+    /// The constraints.
+    pub list: Vec<Constraint>,
+    /// First row of each constraint, and the total.
+    pub row_start: Vec<usize>,
+    /// Blocks of all constraints.
+    pub blocks: Vec<Block>,
+    /// First block of each constraint, and the total.
+    pub block_start: Vec<usize>,
+    /// Length of the Jacobian array.
+    pub values: usize,
+    /// Start in the Jacobian array for each constraint's slots; `None` for ground.
+    slots: Vec<SmallVec<[Option<usize>; 2]>>,
+}
+
+impl ConstraintSet {
+    /// Lays out a list of constraints. Bodies marked as held get no columns.
+    pub fn new(list: Vec<Constraint>, held: impl Fn(BodyId) -> bool) -> Self {
+        let (mut row_start, mut block_start, mut blocks, mut slots) = (vec![0], vec![0], Vec::new(), Vec::new());
+        let (mut rows, mut values) = (0, 0);
+        for c in &list {
+            let m = c.count();
+            rows += m;
+            row_start.push(rows);
+            let mut own: SmallVec<[Option<usize>; 2]> = SmallVec::new();
+            for (slot, &b) in c.bodies.iter().enumerate() {
+                if b == BodyId::GROUND || held(b) {
+                    own.push(None);
+                } else if let Some(same) = c.bodies[..slot].iter().position(|&o| o == b) {
+                    // A gear may meet a body on both sides: its two parts share one block.
+                    own.push(own[same]);
+                } else {
+                    own.push(Some(values));
+                    blocks.push(Block { body: b.index(), start: values });
+                    values += 6 * m;
+                }
+            }
+            slots.push(own);
+            block_start.push(blocks.len());
+        }
+        Self { list, row_start, blocks, block_start, values, slots }
+    }
+
+    /// Number of scalar rows.
+    pub fn rows(&self) -> usize {
+        self.row_start[self.list.len()]
+    }
+
+    /// Blocks of constraint `c`.
+    pub fn blocks_of(&self, c: usize) -> &[Block] {
+        &self.blocks[self.block_start[c]..self.block_start[c + 1]]
+    }
+
+    /// The constraint a row belongs to.
+    pub fn constraint_of_row(&self, row: usize) -> usize {
+        self.row_start.partition_point(|&s| s <= row) - 1
+    }
+
+    /// Residual `Phi(q, t)`.
+    pub fn residual(&self, q: &[Pose], turns: &[f64], t: f64, Phi: &mut [f64]) {
+        let mut row = 0;
+        for c in &self.list {
+            let pose = |slot: usize| &q[c.bodies[slot].index()];
+            for rows in &c.rows {
+                match rows {
+                    Rows::Point { ij, s_i, s_j } => {
+                        let d = pose(ij[1]).point(s_j) - pose(ij[0]).point(s_i);
+                        Phi[row..row + 3].copy_from_slice(d.as_slice());
+                    }
+                    Rows::Direction { ij, a_i, a_j, L } => {
+                        let d = (pose(ij[1]).A * a_j - pose(ij[0]).A * a_i) * *L;
+                        Phi[row..row + 3].copy_from_slice(d.as_slice());
+                    }
+                    Rows::Sum { terms, constant, driven } => {
+                        let mut x = -constant;
+                        for (k, y) in terms {
+                            let [i, j] = y.slots();
+                            x += k * y.value(pose(i), pose(j), turns);
+                        }
+                        if let Some((k, f)) = driven {
+                            x -= k * f.at(t)[0];
+                        }
+                        Phi[row] = x;
+                    }
+                }
+                row += rows.count();
+            }
+        }
+    }
+
+    /// Jacobian `Phi_q` in terms of `(r_dot, omega_bar)`.
+    pub fn jacobian(&self, q: &[Pose], G: &mut [f64]) {
+        for (c, slots) in self.list.iter().zip(&self.slots) {
+            let pose = |slot: usize| &q[c.bodies[slot].index()];
+            let mut row = 0;
+            for rows in &c.rows {
+                match rows {
+                    Rows::Point { ij, s_i, s_j } => {
+                        for (slot, s, sign) in [(ij[0], s_i, -1.0), (ij[1], s_j, 1.0)] {
+                            if let Some(start) = slots[slot] {
+                                let P = pose(slot).A * tilde(s);
+                                let g = &mut G[start + 6 * row..start + 6 * row + 18];
+                                for k in 0..3 {
+                                    let r = &mut g[6 * k..6 * k + 6];
+                                    r[..3].fill(0.0);
+                                    r[k] = sign;
+                                    r[3] = -sign * P[(k, 0)];
+                                    r[4] = -sign * P[(k, 1)];
+                                    r[5] = -sign * P[(k, 2)];
+                                }
+                            }
+                        }
+                    }
+                    Rows::Direction { ij, a_i, a_j, L } => {
+                        for (slot, a, sign) in [(ij[0], a_i, -1.0), (ij[1], a_j, 1.0)] {
+                            if let Some(start) = slots[slot] {
+                                let P = pose(slot).A * tilde(a) * (sign * L);
+                                for k in 0..3 {
+                                    let r = &mut G[start + 6 * (row + k)..start + 6 * (row + k) + 6];
+                                    r[..3].fill(0.0);
+                                    for l in 0..3 {
+                                        r[3 + l] = -P[(k, l)];
+                                    }
+                                }
+                            }
+                        }
+                    }
+                    Rows::Sum { terms, .. } => {
+                        if let [(k, y)] = terms.as_slice() {
+                            let [i, j] = y.slots();
+                            let parts = y.row(pose(i), pose(j)).parts;
+                            for (slot, part) in [(i, parts[0]), (j, parts[1])] {
+                                if let Some(start) = slots[slot] {
+                                    let g = &mut G[start + 6 * row..start + 6 * row + 6];
+                                    for l in 0..3 {
+                                        g[l] = k * part.v[l];
+                                        g[3 + l] = k * part.w[l];
+                                    }
+                                }
+                            }
+                        } else {
+                            for start in slots.iter().flatten() {
+                                G[start + 6 * row..start + 6 * row + 6].fill(0.0);
+                            }
+                            for (k, y) in terms {
+                                let [i, j] = y.slots();
+                                let parts = y.row(pose(i), pose(j)).parts;
+                                for (slot, part) in [(i, parts[0]), (j, parts[1])] {
+                                    if let Some(start) = slots[slot] {
+                                        let g = &mut G[start + 6 * row..start + 6 * row + 6];
+                                        for l in 0..3 {
+                                            g[l] += k * part.v[l];
+                                            g[3 + l] += k * part.w[l];
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                row += rows.count();
+            }
+        }
+    }
+
+    /// Right-hand side of the velocity constraints, `Phi_q v = nu`.
+    pub fn nu(&self, t: f64, nu: &mut [f64]) {
+        let mut row = 0;
+        for rows in self.list.iter().flat_map(|c| &c.rows) {
+            let n = rows.count();
+            nu[row..row + n].fill(0.0);
+            if let Rows::Sum { driven: Some((k, f)), .. } = rows {
+                nu[row] = k * f.at(t)[1];
+            }
+            row += n;
+        }
+    }
+
+    /// Right-hand side of the acceleration constraints, `Phi_q a = gamma`.
+    pub fn gamma(&self, q: &[Pose], v: &[Velocity], t: f64, gamma: &mut [f64]) {
+        let mut row = 0;
+        for c in &self.list {
+            let at = |slot: usize| (&q[c.bodies[slot].index()], &v[c.bodies[slot].index()]);
+            let twice = |slot: usize, s: &Vector3<f64>| {
+                let (q, v) = at(slot);
+                q.A * v.w.cross(&v.w.cross(s))
+            };
+            for rows in &c.rows {
+                match rows {
+                    Rows::Point { ij, s_i, s_j } => {
+                        let b = twice(ij[0], s_i) - twice(ij[1], s_j);
+                        gamma[row..row + 3].copy_from_slice(b.as_slice());
+                    }
+                    Rows::Direction { ij, a_i, a_j, L } => {
+                        let b = (twice(ij[0], a_i) - twice(ij[1], a_j)) * *L;
+                        gamma[row..row + 3].copy_from_slice(b.as_slice());
+                    }
+                    Rows::Sum { terms, driven, .. } => {
+                        let mut x = 0.0;
+                        for (k, y) in terms {
+                            let [i, j] = y.slots();
+                            let ((qi, vi), (qj, vj)) = (at(i), at(j));
+                            x -= k * y.bias(qi, qj, vi, vj);
+                        }
+                        if let Some((k, f)) = driven {
+                            x += k * f.at(t)[2];
+                        }
+                        gamma[row] = x;
+                    }
+                }
+                row += rows.count();
+            }
+        }
+    }
+
+    /// Calls `add(body, body, K)` with every block of `K = d(Phi_q^T lambda)/dq`.
+    pub fn variation(&self, q: &[Pose], lambda: &[f64], mut add: impl FnMut(usize, usize, &Matrix6<f64>)) {
+        let mut row = 0;
+        for c in &self.list {
+            let pose = |slot: usize| &q[c.bodies[slot].index()];
+            for rows in &c.rows {
+                let n = rows.count();
+                match rows {
+                    Rows::Point { ij, s_i, s_j } => {
+                        let force = Vector3::from_column_slice(&lambda[row..row + 3]);
+                        for (slot, s, sign) in [(ij[0], s_i, -1.0), (ij[1], s_j, 1.0)] {
+                            let mut K = Matrix6::zeros();
+                            K.fixed_view_mut::<3, 3>(3, 3).copy_from(&(tilde(s) * tilde(&pose(slot).A.tr_mul(&force)) * sign));
+                            add(c.bodies[slot].index(), c.bodies[slot].index(), &K);
+                        }
+                    }
+                    Rows::Direction { ij, a_i, a_j, L } => {
+                        let force = Vector3::from_column_slice(&lambda[row..row + 3]) * *L;
+                        for (slot, s, sign) in [(ij[0], a_i, -1.0), (ij[1], a_j, 1.0)] {
+                            let mut K = Matrix6::zeros();
+                            K.fixed_view_mut::<3, 3>(3, 3).copy_from(&(tilde(s) * tilde(&pose(slot).A.tr_mul(&force)) * sign));
+                            add(c.bodies[slot].index(), c.bodies[slot].index(), &K);
+                        }
+                    }
+                    Rows::Sum { terms, .. } => {
+                        for (k, y) in terms {
+                            let [i, j] = y.slots();
+                            let mut K = [[Matrix6::zeros(); 2]; 2];
+                            y.variation(pose(i), pose(j), k * lambda[row], &mut K);
+                            let bodies = [c.bodies[i].index(), c.bodies[j].index()];
+                            for a in 0..2 {
+                                for b in 0..2 {
+                                    add(bodies[a], bodies[b], &K[a][b]);
+                                }
+                            }
+                        }
+                    }
+                }
+                row += n;
+            }
+        }
+    }
+
+    /// Generalized force `Phi_q^T lambda` of constraint `c` on the body in `slot`, ground included.
+    pub fn generalized(&self, c: usize, slot: usize, q: &[Pose], lambda: &[f64]) -> Velocity {
+        let constraint = &self.list[c];
+        let pose = |slot: usize| &q[constraint.bodies[slot].index()];
+        let (mut out, mut row) = (Velocity::zero(), 0);
+        for rows in &constraint.rows {
+            match rows {
+                Rows::Point { ij, s_i, s_j } => {
+                    let force = Vector3::from_column_slice(&lambda[row..row + 3]);
+                    for (k, s, sign) in [(ij[0], s_i, -1.0), (ij[1], s_j, 1.0)] {
+                        if k == slot {
+                            out.v += force * sign;
+                            out.w += s.cross(&pose(k).A.tr_mul(&force)) * sign;
+                        }
+                    }
+                }
+                Rows::Direction { ij, a_i, a_j, L } => {
+                    let force = Vector3::from_column_slice(&lambda[row..row + 3]) * *L;
+                    for (k, a, sign) in [(ij[0], a_i, -1.0), (ij[1], a_j, 1.0)] {
+                        if k == slot {
+                            out.w += a.cross(&pose(k).A.tr_mul(&force)) * sign;
+                        }
+                    }
+                }
+                Rows::Sum { terms, .. } => {
+                    for (k, y) in terms {
+                        let [i, j] = y.slots();
+                        let parts = y.row(pose(i), pose(j)).parts;
+                        for (s, part) in [(i, parts[0]), (j, parts[1])] {
+                            if s == slot {
+                                out = out.plus(&part.scaled(k * lambda[row]));
+                            }
+                        }
+                    }
+                }
+            }
+            row += rows.count();
+        }
+        out
+    }
+
+    /// `y = Phi_q v`.
+    pub fn multiply(&self, G: &[f64], v: &[Velocity], y: &mut [f64]) {
+        for c in 0..self.list.len() {
+            let (first, last) = (self.row_start[c], self.row_start[c + 1]);
+            let out = &mut y[first..last];
+            out.fill(0.0);
+            for b in self.blocks_of(c) {
+                let x = &v[b.body];
+                for (o, g) in out.iter_mut().zip(G[b.start..].chunks_exact(6)) {
+                    *o += g[0] * x.v[0] + g[1] * x.v[1] + g[2] * x.v[2] + g[3] * x.w[0] + g[4] * x.w[1] + g[5] * x.w[2];
+                }
+            }
+        }
+    }
+
+    /// `out += factor Phi_q^T x`.
+    pub fn add_transposed(&self, G: &[f64], x: &[f64], factor: f64, out: &mut [Velocity]) {
+        for c in 0..self.list.len() {
+            let x = &x[self.row_start[c]..self.row_start[c + 1]];
+            for b in self.blocks_of(c) {
+                let o = &mut out[b.body];
+                for (k, g) in x.iter().zip(G[b.start..].chunks_exact(6)) {
+                    let k = k * factor;
+                    o.v[0] += k * g[0];
+                    o.v[1] += k * g[1];
+                    o.v[2] += k * g[2];
+                    o.w[0] += k * g[3];
+                    o.w[1] += k * g[4];
+                    o.w[2] += k * g[5];
+                }
+            }
+        }
+    }
+}

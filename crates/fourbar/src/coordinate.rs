@@ -1,0 +1,297 @@
+//! The scalar coordinates of which every constraint row is a sum, each with its four readings.
+//!
+//! A row is `Phi = sum_k c_k y_k - f(t)`. The primitives DP1, DP2, D, CD of [Kissel21, section 2] and the counted angle
+//! about an axis are the `y`. Readings: value; row (`y' = sum_k row_k v_k` with `v = (r_dot, omega_bar)`); bias (second
+//! derivative at zero acceleration); variation of the reaction `K = d(row^T lambda)/dq`.
+//! They replace Tables 2 to 6 and Eq. (18) of [Kissel21], whose printed signs are not reliable.
+
+use crate::state::{Pose, Velocity};
+use fourbar_math::{Scalar, so3::tilde};
+use nalgebra::{Matrix3, Matrix6, Vector3};
+use std::f64::consts::PI;
+
+type V = Vector3<f64>;
+
+/// A scalar function of the poses of two bodies; `i` and `j` are slots in the body list of its constraint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Coordinate {
+    /// `a_i . a_j`, two directions.
+    Dp1 {
+        /// Slots of the two bodies.
+        ij: [usize; 2],
+        /// Direction on i, body axes.
+        a_i: V,
+        /// Direction on j, body axes.
+        a_j: V,
+    },
+    /// `a_i . d_ij`, a direction on i and the vector between points.
+    Dp2 {
+        /// Slots of the two bodies.
+        ij: [usize; 2],
+        /// Direction on i, body axes.
+        a_i: V,
+        /// Point on i relative to the centre of mass, body axes.
+        s_i: V,
+        /// Point on j.
+        s_j: V,
+    },
+    /// `d_ij . d_ij`.
+    D {
+        /// Slots of the two bodies.
+        ij: [usize; 2],
+        /// Point on i.
+        s_i: V,
+        /// Point on j.
+        s_j: V,
+    },
+    /// `c . d_ij` with `c` fixed in the world.
+    Cd {
+        /// Slots of the two bodies.
+        ij: [usize; 2],
+        /// World direction.
+        c: V,
+        /// Point on i.
+        s_i: V,
+        /// Point on j.
+        s_j: V,
+    },
+    /// Angle about the common z axis, from frame F on i to frame M on j, turns counted.
+    Angle(Angle),
+}
+
+/// The counted angle of a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Angle {
+    /// Slots of the two bodies.
+    pub ij: [usize; 2],
+    /// Axes of the joint frame on i as columns, body axes.
+    pub F: Matrix3<f64>,
+    /// Axes of the joint frame on j.
+    pub M: Matrix3<f64>,
+    /// Which counted angle of the configuration holds its last value.
+    pub memory: usize,
+}
+
+/// The row of a coordinate: linear and angular parts for the two bodies.
+#[derive(Clone, Copy, Debug)]
+pub struct Row {
+    /// Slots.
+    pub ij: [usize; 2],
+    /// Parts for i and j.
+    pub parts: [Velocity; 2],
+}
+
+/// Pose with any scalar, for derivatives.
+#[derive(Clone, Copy, Debug)]
+pub struct PoseOf<S: Scalar> {
+    /// Centre of mass.
+    pub r: Vector3<S>,
+    /// Rotation matrix.
+    pub A: Matrix3<S>,
+}
+
+fn lift<S: Scalar>(a: &V) -> Vector3<S> {
+    a.map(S::of)
+}
+
+impl Angle {
+    /// Angle in (-pi, pi] of frame M against frame F.
+    pub fn principal(&self, qi: &Pose, qj: &Pose) -> f64 {
+        let (F, M) = (qi.A * self.F, qj.A * self.M);
+        let (x_f, y_f, x_m, y_m) = (F.column(0), F.column(1), M.column(0), M.column(1));
+        (y_f.dot(&x_m) - x_f.dot(&y_m)).atan2(x_f.dot(&x_m) + y_f.dot(&y_m))
+    }
+
+    /// The angle on the turn nearest to `last`.
+    pub fn value(&self, qi: &Pose, qj: &Pose, last: f64) -> f64 {
+        let a = self.principal(qi, qj);
+        a + 2.0 * PI * ((last - a) / (2.0 * PI)).round()
+    }
+
+    /// Mean axis `e` in the world and `sigma = 1 + z_F . z_M`; near zero the joint is nearly flipped.
+    fn axis(&self, qi: &Pose, qj: &Pose) -> (V, f64, V, V) {
+        let z_f = qi.A * self.F.column(2);
+        let z_m = qj.A * self.M.column(2);
+        let sigma = 1.0 + z_f.dot(&z_m);
+        ((z_f + z_m) / sigma, sigma, z_f, z_m)
+    }
+}
+
+impl Coordinate {
+    /// The slots of its two bodies.
+    pub fn slots(&self) -> [usize; 2] {
+        match self {
+            Coordinate::Dp1 { ij, .. } | Coordinate::Dp2 { ij, .. } | Coordinate::D { ij, .. } | Coordinate::Cd { ij, .. } => *ij,
+            Coordinate::Angle(a) => a.ij,
+        }
+    }
+
+    /// Value for any scalar; the angle is its principal value.
+    pub fn value_of<S: Scalar>(&self, qi: &PoseOf<S>, qj: &PoseOf<S>) -> S {
+        let d = |s_i: &V, s_j: &V| (qj.r + qj.A * lift(s_j)) - (qi.r + qi.A * lift(s_i));
+        match self {
+            Coordinate::Dp1 { a_i, a_j, .. } => (qi.A * lift(a_i)).dot(&(qj.A * lift(a_j))),
+            Coordinate::Dp2 { a_i, s_i, s_j, .. } => (qi.A * lift(a_i)).dot(&d(s_i, s_j)),
+            Coordinate::D { s_i, s_j, .. } => d(s_i, s_j).dot(&d(s_i, s_j)),
+            Coordinate::Cd { c, s_i, s_j, .. } => lift::<S>(c).dot(&d(s_i, s_j)),
+            Coordinate::Angle(a) => {
+                let (F, M) = (qi.A * a.F.map(S::of), qj.A * a.M.map(S::of));
+                let (x_f, y_f, x_m, y_m) = (F.column(0), F.column(1), M.column(0), M.column(1));
+                (y_f.dot(&x_m) - x_f.dot(&y_m)).atan2(x_f.dot(&x_m) + y_f.dot(&y_m))
+            }
+        }
+    }
+
+    /// Value; `last` is the last accepted value, which chooses the turn of an angle.
+    #[inline]
+    pub fn value(&self, qi: &Pose, qj: &Pose, turns: &[f64]) -> f64 {
+        let d = |s_i: &V, s_j: &V| qj.point(s_j) - qi.point(s_i);
+        match self {
+            Coordinate::Dp1 { a_i, a_j, .. } => (qi.A * a_i).dot(&(qj.A * a_j)),
+            Coordinate::Dp2 { a_i, s_i, s_j, .. } => (qi.A * a_i).dot(&d(s_i, s_j)),
+            Coordinate::D { s_i, s_j, .. } => d(s_i, s_j).norm_squared(),
+            Coordinate::Cd { c, s_i, s_j, .. } => c.dot(&d(s_i, s_j)),
+            Coordinate::Angle(a) => a.value(qi, qj, turns.get(a.memory).copied().unwrap_or(0.0)),
+        }
+    }
+
+    /// The row: its product with the velocities is the rate of the coordinate.
+    #[inline]
+    pub fn row(&self, qi: &Pose, qj: &Pose) -> Row {
+        // Rows of a point s on a body, dotted with the world vector y: (y, s x A^T y).
+        let point = |q: &Pose, s: &V, y: &V| Velocity { v: *y, w: s.cross(&q.A.tr_mul(y)) };
+        let parts = match self {
+            Coordinate::Dp1 { a_i, a_j, .. } => {
+                let c = (qi.A * a_i).cross(&(qj.A * a_j));
+                [Velocity { v: V::zeros(), w: qi.A.tr_mul(&c) }, Velocity { v: V::zeros(), w: -qj.A.tr_mul(&c) }]
+            }
+            Coordinate::Dp2 { a_i, s_i, s_j, .. } => {
+                let a = qi.A * a_i;
+                let d = qj.point(s_j) - qi.point(s_i);
+                let w_i = a_i.cross(&(qi.A.tr_mul(&d))) - s_i.cross(a_i);
+                [Velocity { v: -a, w: w_i }, point(qj, s_j, &a)]
+            }
+            Coordinate::D { s_i, s_j, .. } => {
+                let d = (qj.point(s_j) - qi.point(s_i)) * 2.0;
+                [point(qi, s_i, &d).scaled(-1.0), point(qj, s_j, &d)]
+            }
+            Coordinate::Cd { c, s_i, s_j, .. } => [point(qi, s_i, c).scaled(-1.0), point(qj, s_j, c)],
+            Coordinate::Angle(a) => {
+                let (e, ..) = a.axis(qi, qj);
+                [Velocity { v: V::zeros(), w: -qi.A.tr_mul(&e) }, Velocity { v: V::zeros(), w: qj.A.tr_mul(&e) }]
+            }
+        };
+        Row { ij: self.slots(), parts }
+    }
+
+    /// Second derivative at zero acceleration.
+    #[inline]
+    pub fn bias(&self, qi: &Pose, qj: &Pose, vi: &Velocity, vj: &Velocity) -> f64 {
+        let spun = |q: &Pose, v: &Velocity, s: &V| q.A * v.w.cross(s);
+        let twice = |q: &Pose, v: &Velocity, s: &V| q.A * v.w.cross(&v.w.cross(s));
+        let d_dot = |s_i: &V, s_j: &V| vj.of_point(qj, s_j) - vi.of_point(qi, s_i);
+        let d_bias = |s_i: &V, s_j: &V| twice(qj, vj, s_j) - twice(qi, vi, s_i);
+        match self {
+            Coordinate::Dp1 { a_i, a_j, .. } => {
+                let (x, y) = (qi.A * a_i, qj.A * a_j);
+                twice(qi, vi, a_i).dot(&y) + x.dot(&twice(qj, vj, a_j)) + 2.0 * spun(qi, vi, a_i).dot(&spun(qj, vj, a_j))
+            }
+            Coordinate::Dp2 { a_i, s_i, s_j, .. } => {
+                let d = qj.point(s_j) - qi.point(s_i);
+                twice(qi, vi, a_i).dot(&d) + (qi.A * a_i).dot(&d_bias(s_i, s_j)) + 2.0 * spun(qi, vi, a_i).dot(&d_dot(s_i, s_j))
+            }
+            Coordinate::D { s_i, s_j, .. } => {
+                let d = qj.point(s_j) - qi.point(s_i);
+                2.0 * (d.dot(&d_bias(s_i, s_j)) + d_dot(s_i, s_j).norm_squared())
+            }
+            Coordinate::Cd { c, s_i, s_j, .. } => c.dot(&d_bias(s_i, s_j)),
+            Coordinate::Angle(a) => {
+                let (e, sigma, z_f, z_m) = a.axis(qi, qj);
+                let (w_i, w_j) = (qi.A * vi.w, qj.A * vj.w);
+                let (zf_dot, zm_dot) = (w_i.cross(&z_f), w_j.cross(&z_m));
+                let sigma_dot = zf_dot.dot(&z_m) + z_f.dot(&zm_dot);
+                let e_dot = (zf_dot + zm_dot - e * sigma_dot) / sigma;
+                e_dot.dot(&(w_j - w_i))
+            }
+        }
+    }
+
+    /// Adds `lambda` times the variation of the row to the four body blocks `K[k][l] = d(row_k^T lambda)/dq_l`.
+    pub fn variation(&self, qi: &Pose, qj: &Pose, lambda: f64, K: &mut [[Matrix6<f64>; 2]; 2]) {
+        match self {
+            Coordinate::Dp1 { a_i, a_j, .. } => {
+                let x = [(0, qi, a_i, 1.0, 0.0)];
+                let y = [(1, qj, a_j, 1.0, 0.0)];
+                dot_variation(&x, &y, lambda, K);
+            }
+            Coordinate::Dp2 { a_i, s_i, s_j, .. } => {
+                let x = [(0, qi, a_i, 1.0, 0.0)];
+                let y = [(0, qi, s_i, -1.0, 1.0), (1, qj, s_j, 1.0, 1.0)];
+                dot_variation(&x, &y, lambda, K);
+            }
+            Coordinate::D { s_i, s_j, .. } => {
+                let x = [(0, qi, s_i, -1.0, 1.0), (1, qj, s_j, 1.0, 1.0)];
+                dot_variation(&x, &x, lambda, K);
+            }
+            Coordinate::Cd { c, s_i, s_j, .. } => {
+                for (k, q, s, sign) in [(0, qi, s_i, -1.0), (1, qj, s_j, 1.0)] {
+                    let block = tilde(s) * tilde(&q.A.tr_mul(c)) * (lambda * sign);
+                    add(&mut K[k][k], 3, 3, &block);
+                }
+            }
+            Coordinate::Angle(a) => {
+                let (e, sigma, z_f, z_m) = a.axis(qi, qj);
+                let z = [z_f, z_m];
+                let q = [qi, qj];
+                for l in 0..2 {
+                    let dz = -tilde(&z[l]) * q[l].A;
+                    let D = (dz - e * (z[1 - l].transpose() * dz)) / sigma;
+                    for k in 0..2 {
+                        let sign = if k == 0 { -lambda } else { lambda };
+                        let mut block = q[k].A.tr_mul(&D) * sign;
+                        if k == l {
+                            block += tilde(&q[k].A.tr_mul(&e)) * sign;
+                        }
+                        add(&mut K[k][l], 3, 3, &block);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A term `sign (delta r + A s_bar)` of a vector: slot, pose, `s_bar`, sign, delta.
+type Term<'a> = (usize, &'a Pose, &'a V, f64, f64);
+
+fn add(K: &mut Matrix6<f64>, i: usize, j: usize, block: &Matrix3<f64>) {
+    let mut view = K.fixed_view_mut::<3, 3>(i, j);
+    view += block;
+}
+
+/// Variation of `lambda d(x . y)`: `X_k^T Y_l + Y_k^T X_l`, and on the diagonal `tilde(s) tilde(A^T y)`.
+fn dot_variation(x: &[Term<'_>], y: &[Term<'_>], lambda: f64, K: &mut [[Matrix6<f64>; 2]; 2]) {
+    let sum = |terms: &[Term<'_>]| terms.iter().fold(V::zeros(), |v, (_, q, s, sign, delta)| v + (q.r * *delta + q.A * **s) * *sign);
+    let (vx, vy) = (sum(x), sum(y));
+    let angular = |t: &Term<'_>| -(t.1.A * tilde(t.2)) * t.3;
+    for a in x {
+        for b in y {
+            let (Xa, Yb) = (angular(a), angular(b));
+            let (da, db) = (a.3 * a.4, b.3 * b.4);
+            let (k, l) = (a.0, b.0);
+            // X_k^T Y_l and its transpose Y_l^T X_k, each 6 x 6 with linear parts delta I.
+            add(&mut K[k][l], 0, 0, &(Matrix3::identity() * (lambda * da * db)));
+            add(&mut K[k][l], 0, 3, &(Yb * (lambda * da)));
+            add(&mut K[k][l], 3, 0, &(Xa.transpose() * (lambda * db)));
+            add(&mut K[k][l], 3, 3, &(Xa.tr_mul(&Yb) * lambda));
+            add(&mut K[l][k], 0, 0, &(Matrix3::identity() * (lambda * da * db)));
+            add(&mut K[l][k], 0, 3, &(Xa * (lambda * db)));
+            add(&mut K[l][k], 3, 0, &(Yb.transpose() * (lambda * da)));
+            add(&mut K[l][k], 3, 3, &(Yb.tr_mul(&Xa) * lambda));
+        }
+    }
+    for (terms, other) in [(x, vy), (y, vx)] {
+        for (k, q, s, sign, _) in terms {
+            add(&mut K[*k][*k], 3, 3, &(tilde(*s) * tilde(&q.A.tr_mul(&other)) * (lambda * sign)));
+        }
+    }
+}

@@ -1,0 +1,128 @@
+//! What the program says when something is wrong or worth knowing: data here, painted elsewhere.
+//!
+//! A diagnostic has a stable code, the path of the element it speaks of (`joints.pin.axis`), the message and a cure.
+//! Each code has a page in [`crate::codes`].
+
+use serde::Serialize;
+use std::fmt;
+
+/// A stable code such as `M012`: `M` model, `S` solving, `U` usage, `W` warning.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+pub struct Code(pub &'static str);
+
+impl fmt::Display for Code {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+/// One thing to say about a model, a file or a run.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Diagnostic {
+    /// Stable code.
+    pub code: Code,
+    /// One sentence that names what is wrong.
+    pub message: String,
+    /// Path of the element in the mechanism, `section.name.key`, where it has one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub help: String,
+    /// Names of bodies, joints and other elements involved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub names: Vec<String>,
+    /// Time of a failure during a run, in seconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub time: Option<f64>,
+}
+
+impl Diagnostic {
+    /// A diagnostic with a code and a message.
+    pub fn new(code: &'static str, message: impl Into<String>) -> Self {
+        Self { code: Code(code), message: message.into(), at: None, help: String::new(), names: Vec::new(), time: None }
+    }
+    /// The path of the element.
+    pub fn at(mut self, path: impl Into<String>) -> Self {
+        self.at = Some(path.into());
+        self
+    }
+    /// The cure.
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = help.into();
+        self
+    }
+    /// A name involved.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.names.push(name.into());
+        self
+    }
+    /// Several names involved.
+    pub fn names<I: IntoIterator<Item = String>>(mut self, names: I) -> Self {
+        self.names.extend(names);
+        self
+    }
+    /// The time of a failure.
+    pub fn time(mut self, t: f64) -> Self {
+        self.time = Some(t);
+        self
+    }
+    /// Warnings do not stop anything.
+    pub fn is_warning(&self) -> bool {
+        self.code.0.starts_with('W')
+    }
+}
+
+impl fmt::Display for Diagnostic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "[{}] {}", self.code, self.message)?;
+        if let Some(at) = &self.at {
+            write!(f, " (at {at})")?;
+        }
+        if !self.help.is_empty() {
+            write!(f, "; {}", self.help)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Diagnostic {}
+
+/// The known word nearest to `word`, if one is near enough to be meant.
+pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = 1 + word.chars().count() / 3;
+    known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= limit).min().map(|(_, k)| k)
+}
+
+/// Edit distance with transposition of neighbours, letters compared without case.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.to_lowercase().chars().take(64).collect();
+    let b: Vec<char> = b.to_lowercase().chars().take(64).collect();
+    let mut two_back = vec![0; b.len() + 1];
+    let mut back: Vec<usize> = (0..=b.len()).collect();
+    for i in 1..=a.len() {
+        let mut row = vec![i; b.len() + 1];
+        for j in 1..=b.len() {
+            let change = usize::from(a[i - 1] != b[j - 1]);
+            row[j] = (back[j] + 1).min(row[j - 1] + 1).min(back[j - 1] + change);
+            if i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] {
+                row[j] = row[j].min(two_back[j - 2] + 1);
+            }
+        }
+        two_back = std::mem::replace(&mut back, row);
+    }
+    back[b.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_word_is_found_and_far_ones_are_not() {
+        let known = ["revolute", "prismatic", "spherical"];
+        assert_eq!(nearest("revolut", known), Some("revolute"));
+        assert_eq!(nearest("Prismtaic", known), Some("prismatic"));
+        assert_eq!(nearest("gearbox", known), None);
+    }
+}

@@ -1,0 +1,89 @@
+//! What can be wrong with an expression, and where in its text.
+
+use super::{Dimension, MAX_LENGTH, MAX_NESTING};
+use std::fmt;
+use std::ops::Range;
+
+/// An error in the text of an expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ExprError {
+    /// What is wrong.
+    pub kind: ExprErrorKind,
+    /// The bytes of the text it concerns.
+    pub range: Range<usize>,
+}
+
+/// Kinds of errors in expressions.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ExprErrorKind {
+    /// There is nothing.
+    Empty,
+    /// Something else was needed here.
+    Syntax {
+        /// What was needed.
+        expected: &'static str,
+        /// What stands there; empty at the end.
+        found: String,
+    },
+    /// A name without meaning.
+    UnknownName(String),
+    /// A function that does not exist.
+    UnknownFunction(String),
+    /// A function with the wrong number of arguments.
+    Arguments {
+        /// The function.
+        function: &'static str,
+        /// Least and greatest number.
+        needed: (usize, usize),
+        /// Number given.
+        given: usize,
+    },
+    /// A division by a constant zero.
+    DivisionByZero,
+    /// A constant part that is infinite or not a number.
+    NotFinite,
+    /// Nested too deeply.
+    TooDeep,
+    /// Too long.
+    TooLong,
+    /// A name after a number that is not a unit.
+    UnknownUnit(String),
+    /// Two quantities that cannot be added or compared.
+    Mismatch(Dimension, Dimension),
+    /// A function of plain numbers was given a quantity.
+    NotPlain(&'static str, Dimension),
+}
+
+impl fmt::Display for ExprErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Empty => write!(f, "the expression is empty"),
+            Self::Syntax { expected, found } if found.is_empty() => write!(f, "the expression ends where {expected} should stand"),
+            Self::Syntax { expected, found } => write!(f, "`{found}` stands where {expected} should stand"),
+            Self::UnknownName(name) => write!(f, "unknown name `{name}`"),
+            Self::UnknownFunction(name) => write!(f, "unknown function `{name}`"),
+            Self::Arguments { function, needed: (a, b), given } => {
+                let plural = if *b == 1 { "" } else { "s" };
+                match a == b {
+                    true => write!(f, "`{function}` takes {a} argument{plural}, {given} given"),
+                    false => write!(f, "`{function}` takes {a} to {b} arguments, {given} given"),
+                }
+            }
+            Self::DivisionByZero => write!(f, "division by zero"),
+            Self::NotFinite => write!(f, "the value is infinite or not a number"),
+            Self::TooDeep => write!(f, "the expression is nested more than {MAX_NESTING} deep"),
+            Self::TooLong => write!(f, "the expression is longer than {MAX_LENGTH} bytes"),
+            Self::UnknownUnit(name) => write!(f, "unknown unit `{name}`"),
+            Self::Mismatch(a, b) => write!(f, "{} and {} cannot be added or compared", a.a(), b.a()),
+            Self::NotPlain(function, d) => write!(f, "`{function}` needs a number or an angle, not {}", d.a()),
+        }
+    }
+}
+
+impl fmt::Display for ExprError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} (at byte {})", self.kind, self.range.start)
+    }
+}
+
+impl std::error::Error for ExprError {}

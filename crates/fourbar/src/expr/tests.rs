@@ -1,0 +1,229 @@
+//! Facts about expressions: values, derivatives against differences, errors with their places, hostile texts.
+
+use super::*;
+use ExprErrorKind as E;
+
+/// A few units, names `L` (0.5 m), `m` (2, unknown), `zero`, `link-1.angle` (variable 1) and `t`.
+struct Sample;
+impl Names for Sample {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        Some(match name {
+            "t" => Symbol::Variable(0),
+            "link-1.angle" => Symbol::Variable(1),
+            "L" => Symbol::Quantity(0.5, Dimension::LENGTH),
+            "m" => Symbol::Value(2.0),
+            "zero" => Symbol::Value(0.0),
+            _ => return None,
+        })
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        Some(match name {
+            "mm" => (1e-3, Dimension::LENGTH),
+            "m" => (1.0, Dimension::LENGTH),
+            "s" => (1.0, Dimension::TIME),
+            "kg" => (1.0, Dimension::MASS),
+            "kN" => (1e3, Dimension::FORCE),
+            "deg" | "°" => (std::f64::consts::PI / 180.0, Dimension::NONE),
+            _ => return None,
+        })
+    }
+}
+
+fn value(text: &str) -> f64 {
+    let (expr, _) = Expr::parse_quantity(text, &mut Sample).unwrap_or_else(|e| panic!("{text}: {e}"));
+    expr.eval(&[0.7, 0.25])
+}
+
+fn error(text: &str) -> ExprError {
+    Expr::parse_quantity(text, &mut Sample).expect_err(text)
+}
+
+#[test]
+fn precedence_is_the_usual_one() {
+    for (text, expected) in [
+        ("1 + 2*3", 7.0),
+        ("-2^2", -4.0),
+        ("2^-1", 0.5),
+        ("2^3^2", 512.0),
+        ("2**3", 8.0),
+        ("-2**2 + 1", -3.0),
+        ("(1 + 2)*3", 9.0),
+        ("8/4/2", 1.0),
+        ("8 - 4 - 2", 2.0),
+        ("2*-3", -6.0),
+        ("--3", 3.0),
+        ("+3", 3.0),
+        ("1e-3", 1e-3),
+        (".5 + 5.", 5.5),
+        ("1 < 2", 1.0),
+        ("1 + 1 == 2", 1.0),
+        ("1 != 1", 0.0),
+        ("if(1 >= 2, 10, 20)", 20.0),
+        ("if(zero == 0, 1, 1/zero)", 1.0),
+        ("max(1, 5, 3)", 5.0),
+        ("min(4, 2, 3, 9)", 2.0),
+        ("mod(-1, 3)", 2.0),
+        ("sign(-2) + sign(0)", -1.0),
+        ("step(1, 1)", 1.0),
+        ("ramp(0.25, 0, 1)", 0.25),
+        ("smoothstep(0.5, 0, 1)", 0.5),
+        ("hypot(3, 4)", 5.0),
+        ("pow(2, 0.5)^2", 2.0),
+        ("log10(1000)", 3.0),
+        ("log(e)", 1.0),
+        ("atan2(1, 1)*4", std::f64::consts::PI),
+        ("2*t", 1.4),
+        ("link-1.angle", 0.25),
+        ("t-1", -0.3),
+        ("m*L^2/12", 2.0 * 0.25 / 12.0),
+        ("40 mm", 0.04),
+        ("2*40 mm + L", 0.58),
+        ("90 deg", std::f64::consts::FRAC_PI_2),
+        ("90° * t", std::f64::consts::FRAC_PI_2 * 0.7),
+        ("2 kN/m", 2000.0),
+        ("3 m/s^2*t", 2.1),
+        ("1 m^-1*t", 0.7),
+    ] {
+        let got = value(text);
+        assert!((got - expected).abs() < 1e-12 * (1.0 + expected.abs()), "{text} = {got}, not {expected}");
+    }
+}
+
+#[test]
+fn dimensions_are_followed() {
+    let kind = |text: &str| Expr::parse_quantity(text, &mut Sample).unwrap_or_else(|e| panic!("{text}: {e}")).1;
+    assert_eq!(kind("2*40 mm"), Kind::Quantity(Dimension::LENGTH));
+    assert_eq!(kind("L^2*3 kg"), Kind::Quantity(Dimension::INERTIA));
+    assert_eq!(kind("sqrt(L^2)"), Kind::Quantity(Dimension::LENGTH));
+    assert_eq!(kind("m*L^2"), Kind::Unknown);
+    assert_eq!(kind("1/(2 s)"), Kind::Quantity(Dimension::RATE));
+    assert_eq!(kind("0.1 + 5 mm"), Kind::Quantity(Dimension::LENGTH));
+    assert_eq!(kind("sin(30 deg)"), Kind::Number);
+    assert_eq!(error("L + 3 kg").kind, E::Mismatch(Dimension::LENGTH, Dimension::MASS));
+    assert_eq!(error("sin(L)").kind, E::NotPlain("sin", Dimension::LENGTH));
+    assert_eq!(error("if(1, L, 3 kg)").kind, E::Mismatch(Dimension::LENGTH, Dimension::MASS));
+}
+
+#[test]
+fn errors_tell_what_and_where() {
+    for (text, kind, range) in [
+        ("", E::Empty, 0..0),
+        ("1 + ", E::Syntax { expected: "a number, a name or a parenthesis", found: String::new() }, 4..4),
+        ("2*(1 + 3", E::Syntax { expected: "a closing parenthesis", found: String::new() }, 8..8),
+        ("1 2", E::Syntax { expected: "an operator or the end", found: "2".into() }, 2..3),
+        ("1 + $", E::Syntax { expected: "a number, a name or an operator", found: "$".into() }, 4..5),
+        ("2*q", E::UnknownName("q".into()), 2..3),
+        ("2*sine(t)", E::UnknownFunction("sine".into()), 2..6),
+        ("atan2(1)", E::Arguments { function: "atan2", needed: (2, 2), given: 1 }, 0..8),
+        ("3 + 1/(m - 2)", E::DivisionByZero, 4..13),
+        ("t/0", E::DivisionByZero, 0..3),
+        ("zero^-2", E::DivisionByZero, 0..7),
+        ("1 + sqrt(-1)", E::NotFinite, 4..12),
+        ("1e999", E::NotFinite, 0..5),
+        ("-.inf", E::NotFinite, 1..5),
+        ("nan", E::NotFinite, 0..3),
+        ("10^300*10^300", E::NotFinite, 0..13),
+        ("40 furlong", E::UnknownUnit("furlong".into()), 3..10),
+        ("if(t < 1, 1/0, 2)", E::DivisionByZero, 10..13),
+    ] {
+        assert_eq!(error(text), ExprError { kind, range }, "{text}");
+    }
+}
+
+#[test]
+fn hostile_texts_end_with_an_error() {
+    let n = 200_000;
+    assert_eq!(error(&"(".repeat(n)).kind, E::TooDeep);
+    assert_eq!(error(&("(".repeat(n) + "1" + &")".repeat(n))).kind, E::TooDeep);
+    assert_eq!(error(&("-".repeat(n) + "1")).kind, E::TooDeep);
+    assert_eq!(error(&("2^".repeat(n) + "1")).kind, E::TooDeep);
+    assert_eq!(error(&("sin(".repeat(n) + "t")).kind, E::TooDeep);
+    assert_eq!(error(&("1+".repeat(n) + "1")).kind, E::TooLong);
+    assert_eq!(error(&("t-".repeat(n) + "t")).kind, E::TooLong);
+    // Values waiting on the stack are limited as well.
+    assert_eq!(error(&("t+(".repeat(100) + "t" + &")".repeat(100))).kind, E::TooDeep);
+}
+
+#[test]
+fn derivatives_agree_with_differences() {
+    for text in [
+        "(pi/4)*cos(2*t)",
+        "t^3 - 2*t^2 + 1",
+        "sin(t)*exp(-t)/(1 + t^2)",
+        "sqrt(1 + t^2)",
+        "atan2(sin(3*t), 2 + cos(3*t))",
+        "if(t < 0.5, t^2, 2*t)",
+        "smoothstep(t, 0, 2)",
+        "tanh(4*t) + asin(t/3) - acos(t/4) + atan(t)",
+        "ln(1 + t) + log10(2 + t) + 2^t",
+        "max(t, 0.1)*min(t^2, 5)",
+        "hypot(t, 1) + sinh(t) - cosh(t)",
+        "abs(t - 3)^1.5",
+    ] {
+        let f = Expr::time(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+        let h = 1e-4;
+        for t in [0.2, 0.7, 1.3] {
+            let [y, dy, ddy] = f.time_derivatives(t);
+            let at = |t: f64| f.eval(&[t]);
+            assert!((y - at(t)).abs() <= 1e-14 * (1.0 + y.abs()), "{text}");
+            // Central differences: truncation h^2 = 1e-8, rounding u/h^2 = 1e-8, both times factors of order ten.
+            assert!((dy - (at(t + h) - at(t - h)) / (2.0 * h)).abs() < 1e-5, "{text} first derivative at {t}");
+            assert!((ddy - (at(t + h) - 2.0 * at(t) + at(t - h)) / (h * h)).abs() < 1e-5, "{text} second derivative at {t}");
+        }
+    }
+}
+
+#[test]
+fn constants_and_variables_are_told_apart() {
+    assert_eq!(Expr::constant(3.0).constant_value(), Some(3.0));
+    let f = Expr::time("2*pi*t").unwrap();
+    assert!(f.uses(0) && !f.uses(1) && !f.is_constant() && f.constant_value().is_none());
+    assert!(Expr::time("0*1 + sin(2)").unwrap().is_constant());
+    assert!(f.eval::<f64>(&[]).is_nan());
+    assert!(Expr::time("2*q").is_err());
+}
+
+#[test]
+fn random_programs_equal_the_same_arithmetic_in_rust() {
+    // Texts with every pair fully parenthesised are compared with the values computed while they are written.
+    let mut seed = 0x2545_f491_4f6c_dd1du64;
+    let mut random = move |n: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % n
+    };
+    let t = 0.37;
+    for _ in 0..500 {
+        let (mut text, mut expected) = ("t".to_string(), t);
+        for _ in 0..random(12) {
+            let c = 1.0 + random(90) as f64 / 7.0;
+            (text, expected) = match random(6) {
+                0 => (format!("({text} + {c})"), expected + c),
+                1 => (format!("({c} - {text})"), c - expected),
+                2 => (format!("({text}*{c})"), expected * c),
+                3 => (format!("({text}/{c})"), expected / c),
+                4 => (format!("sin({text})"), expected.sin()),
+                _ => (format!("(-{text})"), -expected),
+            };
+        }
+        let got = Expr::time(&text).unwrap_or_else(|e| panic!("{text}: {e}")).eval(&[t]);
+        assert_eq!(got, expected, "{text}");
+    }
+}
+
+#[test]
+fn random_texts_never_panic() {
+    let pieces = ["(", ")", "1", "t", "+", "-", "*", "/", "^", ",", "if(", "sin(", "0", ".", "e", "<=", "==", "mm", " ", "é", "1e", "min(", "**", "L"];
+    let mut seed = 7u64;
+    for _ in 0..20_000 {
+        let mut text = String::new();
+        for _ in 0..12 {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            text += pieces[(seed >> 33) as usize % pieces.len()];
+        }
+        if let Ok((expr, _)) = Expr::parse_quantity(&text, &mut Sample) {
+            let _ = expr.eval(&[0.5, 0.5]);
+        }
+    }
+}

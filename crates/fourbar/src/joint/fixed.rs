@@ -1,0 +1,23 @@
+//! Fixed: no relative motion. 3 CD + 3 DP1.
+
+use super::*;
+
+/// A weld.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fixed;
+
+impl JointType for Fixed {
+    fn rows(&self, pair: &Pair) -> Vec<Rows> {
+        vec![pair.coincident(), pair.perpendicular(0, 1), pair.perpendicular(1, 2), pair.perpendicular(2, 0)]
+    }
+    fn residual<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
+        out.extend((M.p - F.p).iter());
+        out.extend([F.axes[0].dot(&M.axes[1]), F.axes[1].dot(&M.axes[2]), F.axes[2].dot(&M.axes[0])]);
+    }
+    fn freedoms(&self, _p: &Vector3<f64>, _R: &Matrix3<f64>) -> Vec<Freedom> {
+        Vec::new()
+    }
+    fn alignment(&self) -> Alignment {
+        Alignment::Full
+    }
+}

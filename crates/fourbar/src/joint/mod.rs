@@ -1,0 +1,208 @@
+//! Joints: one file per type, each with three readings that the tests tie together.
+//!
+//! (a) the residual, generic in its scalar, written from the geometry; (b) the rows, composed of the primitives of
+//! [`crate::coordinate`] as in [Kissel21, Table 1]; (c) the motion subspace. (b) is the derivative of (a), (b) times (c)
+//! is zero, and rows plus freedoms make six.
+//!
+//! A joint sits between frame F on its base body (slot 0) and frame M on its moving body (slot 1); z is the axis.
+
+mod angle;
+mod cylindrical;
+mod distance;
+mod fixed;
+mod planar;
+mod point_on_line;
+mod point_on_plane;
+mod prismatic;
+mod revolute;
+mod screw;
+mod spherical;
+mod universal;
+
+use crate::constraint::Rows;
+use crate::coordinate::{Angle, Coordinate};
+use fourbar_math::Scalar;
+use nalgebra::{Matrix3, Vector3};
+
+/// A joint frame on a body: origin relative to the centre of mass and axes as columns, in body axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Frame {
+    /// Origin.
+    pub s: Vector3<f64>,
+    /// Axes x, y, z as columns.
+    pub R: Matrix3<f64>,
+}
+
+impl Frame {
+    /// Axis `k` (0, 1, 2) in body axes.
+    pub fn axis(&self, k: usize) -> Vector3<f64> {
+        self.R.column(k).into()
+    }
+}
+
+/// A joint frame in the world, for any scalar.
+#[derive(Clone, Copy, Debug)]
+pub struct FrameOf<S: Scalar> {
+    /// Origin.
+    pub p: Vector3<S>,
+    /// Axes x, y, z.
+    pub axes: [Vector3<S>; 3],
+}
+
+/// The two frames of a joint and what its rows need besides.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair {
+    /// Frame on the base.
+    pub F: Frame,
+    /// Frame on the moving body.
+    pub M: Frame,
+    /// Characteristic length: rotational rows are multiplied by it, so that every row is in metres.
+    pub L: f64,
+    /// Memory of the counted angle, where the joint has one.
+    pub memory: usize,
+}
+
+impl Pair {
+    /// The points of F and M coincide: three CD rows in world axes.
+    pub fn coincident(&self) -> Rows {
+        Rows::Point { ij: [0, 1], s_i: self.F.s, s_j: self.M.s }
+    }
+    /// Axis `a` of F is perpendicular to axis `b` of M: a DP1 row.
+    pub fn perpendicular(&self, a: usize, b: usize) -> Rows {
+        Rows::one(self.L, Coordinate::Dp1 { ij: [0, 1], a_i: self.F.axis(a), a_j: self.M.axis(b) }, 0.0)
+    }
+    /// The origin of M has no component along axis `a` of F: a DP2 row.
+    pub fn within(&self, a: usize) -> Rows {
+        Rows::one(1.0, self.along(a), 0.0)
+    }
+    /// Component of the origin of M along axis `a` of F.
+    pub fn along(&self, a: usize) -> Coordinate {
+        Coordinate::Dp2 { ij: [0, 1], a_i: self.F.axis(a), s_i: self.F.s, s_j: self.M.s }
+    }
+    /// The counted angle about z.
+    pub fn turn(&self) -> Coordinate {
+        Coordinate::Angle(Angle { ij: [0, 1], F: self.F.R, M: self.M.R, memory: self.memory })
+    }
+}
+
+/// Relative motion of M against F, in F: linear velocity of the origin of M, angular velocity.
+pub type Freedom = [Vector3<f64>; 2];
+
+/// Which axes of F and M must point the same way, not only be parallel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Alignment {
+    /// Nothing to watch.
+    None,
+    /// z with z.
+    Axis,
+    /// z with z and x with x.
+    Full,
+}
+
+/// What a joint type provides.
+pub(crate) trait JointType {
+    /// Rows composed of the primitives.
+    fn rows(&self, pair: &Pair) -> Vec<Rows>;
+    /// The same constraints from the geometry; rotational ones without the factor L.
+    fn residual<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>);
+    /// Free relative motions at a relative pose (`p`, `R` of M in F) that satisfies the constraints.
+    fn freedoms(&self, p: &Vector3<f64>, R: &Matrix3<f64>) -> Vec<Freedom>;
+    /// Axes that must not flip.
+    fn alignment(&self) -> Alignment;
+}
+
+macro_rules! joint_kinds {
+    ($($(#[$doc:meta])* $variant:ident ( $type:path ) = $name:literal, angle $angle:literal, distance $distance:literal;)*) => {
+        /// The type of a joint with its own numbers.
+        #[derive(Clone, Copy, Debug, PartialEq)]
+        pub enum JointKind { $($(#[$doc])* $variant($type),)* }
+
+        impl JointKind {
+            /// Name in files, whether it has an angle, whether it has a distance; in the order of the documentation.
+            pub const ALL: &'static [(&'static str, bool, bool)] = &[$(($name, $angle, $distance),)*];
+            /// Its name in files.
+            pub fn name(&self) -> &'static str {
+                match self { $(JointKind::$variant(_) => $name,)* }
+            }
+            /// Whether it has an angle coordinate.
+            pub fn has_angle(&self) -> bool {
+                match self { $(JointKind::$variant(_) => $angle,)* }
+            }
+            /// Whether it has a distance coordinate.
+            pub fn has_distance(&self) -> bool {
+                match self { $(JointKind::$variant(_) => $distance,)* }
+            }
+            /// Constraint rows.
+            pub fn rows(&self, pair: &Pair) -> Vec<Rows> {
+                match self { $(JointKind::$variant(j) => j.rows(pair),)* }
+            }
+            /// Residual for any scalar, rotational entries without the characteristic length.
+            pub fn residual<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
+                match self { $(JointKind::$variant(j) => j.residual(F, M, out),)* }
+            }
+            /// Free relative motions at a relative pose that satisfies the constraints.
+            pub fn freedoms(&self, p: &Vector3<f64>, R: &Matrix3<f64>) -> Vec<Freedom> {
+                match self { $(JointKind::$variant(j) => j.freedoms(p, R),)* }
+            }
+            /// Axes that must not flip.
+            pub fn alignment(&self) -> Alignment {
+                match self { $(JointKind::$variant(j) => j.alignment(),)* }
+            }
+        }
+    };
+}
+
+joint_kinds! {
+    /// A hinge.
+    Revolute(revolute::Revolute) = "revolute", angle true, distance false;
+    /// A slide that does not turn.
+    Prismatic(prismatic::Prismatic) = "prismatic", angle false, distance true;
+    /// Slides along and turns about one axis.
+    Cylindrical(cylindrical::Cylindrical) = "cylindrical", angle true, distance true;
+    /// Slides in proportion to its turn.
+    Screw(screw::Screw) = "screw", angle true, distance true;
+    /// A ball.
+    Spherical(spherical::Spherical) = "spherical", angle false, distance false;
+    /// A cross of two axes.
+    Universal(universal::Universal) = "universal", angle false, distance false;
+    /// Two surfaces on each other.
+    Planar(planar::Planar) = "planar", angle true, distance false;
+    /// A weld.
+    Fixed(fixed::Fixed) = "fixed", angle false, distance false;
+    /// A massless rod between two points.
+    Distance(distance::Distance) = "distance", angle false, distance false;
+    /// A pin in a slot.
+    PointOnLine(point_on_line::PointOnLine) = "point-on-line", angle false, distance true;
+    /// A point on a table.
+    PointOnPlane(point_on_plane::PointOnPlane) = "point-on-plane", angle false, distance false;
+    /// Two directions at a constant angle.
+    Angle(angle::ConstantAngle) = "angle", angle false, distance false;
+}
+
+pub use angle::ConstantAngle;
+pub use cylindrical::Cylindrical;
+pub use distance::Distance;
+pub use fixed::Fixed;
+pub use planar::Planar;
+pub use point_on_line::PointOnLine;
+pub use point_on_plane::PointOnPlane;
+pub use prismatic::Prismatic;
+pub use revolute::Revolute;
+pub use screw::Screw;
+pub use spherical::Spherical;
+pub use universal::Universal;
+
+/// Pure translation along `d`.
+pub(crate) fn slide(d: Vector3<f64>) -> Freedom {
+    [d, Vector3::zeros()]
+}
+
+/// Pure rotation about `e` through the origin of M.
+pub(crate) fn turn(e: Vector3<f64>) -> Freedom {
+    [Vector3::zeros(), e]
+}
+
+/// Rotations about all three axes.
+pub(crate) fn turns() -> [Freedom; 3] {
+    [turn(Vector3::x()), turn(Vector3::y()), turn(Vector3::z())]
+}

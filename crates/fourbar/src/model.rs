@@ -1,0 +1,271 @@
+//! The mechanism, checked and immutable: bodies, joints, couplings, drives, forces, points.
+//!
+//! Built from a [`crate::ModelSpec`]. Points on bodies are kept relative to the centre of mass, in body axes.
+
+use crate::constraint::{Constraint, Owner, Rows};
+use crate::coordinate::{Angle, Coordinate};
+use crate::force::Force;
+use crate::joint::{Alignment, Frame, JointKind, Pair};
+use crate::spec::{Shape, StudySpec};
+use crate::time::TimeFunction;
+use nalgebra::{Matrix3, Vector3};
+use smallvec::smallvec;
+
+/// A body by its place in [`Model::bodies`]; ground is number zero.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct BodyId(pub u32);
+
+impl BodyId {
+    /// The world.
+    pub const GROUND: BodyId = BodyId(0);
+    /// As an index.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A rigid body and how it starts.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Name.
+    pub name: String,
+    /// Mass.
+    pub mass: f64,
+    /// Inertia about the centre of mass, body axes.
+    pub J_bar: Matrix3<f64>,
+    /// Centre of mass in the author's body frame.
+    pub com: Vector3<f64>,
+    /// Centre of mass in the world at the start.
+    pub r: Vector3<f64>,
+    /// Rotation, body to world, at the start.
+    pub A: Matrix3<f64>,
+    /// Velocity of the centre of mass at the start, world.
+    pub v: Vector3<f64>,
+    /// Angular velocity at the start, world.
+    pub omega: Vector3<f64>,
+    /// Shapes to draw, in the author's body frame.
+    pub shapes: Vec<Shape>,
+}
+
+/// A joint between two bodies.
+#[derive(Clone, Debug)]
+pub struct Joint {
+    /// Name.
+    pub name: String,
+    /// Type.
+    pub kind: JointKind,
+    /// Base and moving body.
+    pub bodies: [BodyId; 2],
+    /// Frame on the base.
+    pub F: Frame,
+    /// Frame on the moving body.
+    pub M: Frame,
+    /// Memory of its counted angle, where it has one.
+    pub memory: Option<usize>,
+}
+
+/// A coordinate of a joint that drives, gears, forces and outputs can read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JointCoordinate {
+    /// Angle about the axis.
+    Angle,
+    /// Distance along the axis.
+    Distance,
+}
+
+/// Two joint coordinates in a fixed proportion: `second = ratio first`, both zero as drawn.
+#[derive(Clone, Debug)]
+pub struct Coupling {
+    /// Name.
+    pub name: String,
+    /// `gear` or `rack`.
+    pub kind: &'static str,
+    /// The joints.
+    pub joints: [usize; 2],
+    /// Ratio, or pitch radius of a rack.
+    pub ratio: f64,
+    /// Bodies and coordinates of the two sides; slots 0, 1 and 2, 3.
+    pub sides: [(JointCoordinate, [BodyId; 2], Coordinate); 2],
+}
+
+/// A bare constraint.
+#[derive(Clone, Debug)]
+pub struct Bare {
+    /// Name.
+    pub name: String,
+    /// `dp1`, `dp2`, `d` or `cd`.
+    pub kind: &'static str,
+    /// Bodies by slot.
+    pub bodies: [BodyId; 2],
+    /// Factor that makes the row a length.
+    pub scale: f64,
+    /// The coordinate.
+    pub coordinate: Coordinate,
+    /// Its value in time.
+    pub value: TimeFunction,
+}
+
+/// A prescribed joint coordinate.
+#[derive(Clone, Debug)]
+pub struct Drive {
+    /// Name.
+    pub name: String,
+    /// The joint.
+    pub joint: usize,
+    /// Which of its coordinates.
+    pub coordinate: JointCoordinate,
+    /// Its value in time.
+    pub value: TimeFunction,
+}
+
+/// A point fixed on a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PointOn {
+    /// The body.
+    pub body: BodyId,
+    /// Relative to its centre of mass, body axes.
+    pub s: Vector3<f64>,
+}
+
+/// What assembly may not move.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Hold {
+    /// The coordinates of a joint.
+    Joint(usize),
+    /// A body.
+    Body(BodyId),
+}
+
+/// A counted angle and the bodies it is measured between.
+#[derive(Clone, Debug)]
+pub struct CountedAngle {
+    /// Base and moving body.
+    pub bodies: [BodyId; 2],
+    /// The angle, slots 0 and 1.
+    pub angle: Angle,
+}
+
+/// A mechanism.
+#[derive(Clone, Debug)]
+pub struct Model {
+    /// Free text.
+    pub title: String,
+    /// Acceleration of gravity.
+    pub gravity: Vector3<f64>,
+    /// Whether the author stated it.
+    pub gravity_given: bool,
+    /// Bodies; the first is ground.
+    pub bodies: Vec<Body>,
+    /// Joints.
+    pub joints: Vec<Joint>,
+    /// Gears and racks.
+    pub couplings: Vec<Coupling>,
+    /// Bare constraints.
+    pub bare: Vec<Bare>,
+    /// Drives.
+    pub drives: Vec<Drive>,
+    /// Forces by name.
+    pub forces: Vec<(String, Force)>,
+    /// Named points.
+    pub points: Vec<(String, PointOn)>,
+    /// What assembly may not move.
+    pub hold: Vec<Hold>,
+    /// Points to trace in pictures.
+    pub trace: Vec<String>,
+    /// The author's study.
+    pub study: StudySpec,
+    /// Counted angles.
+    pub angles: Vec<CountedAngle>,
+    /// Characteristic length: scales rotations against translations in norms, rows and minimum-norm reactions.
+    pub length: f64,
+}
+
+impl Joint {
+    fn pair(&self, L: f64) -> Pair {
+        Pair { F: self.F, M: self.M, L, memory: self.memory.unwrap_or(usize::MAX) }
+    }
+
+    /// One of its coordinates, where it has it; slots 0 (base) and 1 (moving).
+    pub fn coordinate(&self, which: JointCoordinate) -> Option<Coordinate> {
+        let pair = self.pair(1.0);
+        match which {
+            JointCoordinate::Angle => self.memory.map(|_| pair.turn()),
+            JointCoordinate::Distance => self.kind.has_distance().then(|| pair.along(2)),
+        }
+    }
+
+    /// Its coordinates with their names in results.
+    pub fn coordinates(&self) -> impl Iterator<Item = (&'static str, Coordinate)> {
+        let angle = self.coordinate(JointCoordinate::Angle).map(|y| ("angle", y));
+        let distance = self.coordinate(JointCoordinate::Distance).map(|y| ("distance", y));
+        angle.into_iter().chain(distance)
+    }
+}
+
+impl Model {
+    /// Number of bodies that can move.
+    pub fn moving(&self) -> usize {
+        self.bodies.len() - 1
+    }
+
+    /// Name of a body.
+    pub fn body_name(&self, id: BodyId) -> &str {
+        &self.bodies[id.index()].name
+    }
+
+    /// The constraint of a joint.
+    pub fn joint_constraint(&self, k: usize) -> Constraint {
+        let j = &self.joints[k];
+        let rows = j.kind.rows(&j.pair(self.length)).into();
+        Constraint { name: j.name.clone(), owner: Owner::Joint(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows }
+    }
+
+    /// The constraint of a drive.
+    pub fn drive_constraint(&self, k: usize) -> Option<Constraint> {
+        let d = &self.drives[k];
+        let j = &self.joints[d.joint];
+        let y = j.coordinate(d.coordinate)?;
+        let scale = if d.coordinate == JointCoordinate::Angle { self.length } else { 1.0 };
+        let rows = smallvec![Rows::driven(scale, y, d.value.clone())];
+        Some(Constraint { name: d.name.clone(), owner: Owner::Drive(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows })
+    }
+
+    fn coupling_constraint(&self, k: usize) -> Constraint {
+        let c = &self.couplings[k];
+        let [(first, b1, y1), (second, b2, y2)] = &c.sides;
+        // Rotations count in metres: a pure gear row is multiplied by the characteristic length.
+        let scale = if *first == JointCoordinate::Angle && *second == JointCoordinate::Angle { self.length } else { 1.0 };
+        let rows = smallvec![Rows::sum(&[(scale, *y2), (-scale * c.ratio, *y1)], 0.0)];
+        Constraint { name: c.name.clone(), owner: Owner::Coupling(k), bodies: smallvec![b1[0], b1[1], b2[0], b2[1]], rows }
+    }
+
+    fn bare_constraint(&self, k: usize) -> Constraint {
+        let b = &self.bare[k];
+        let rows = smallvec![Rows::driven(b.scale, b.coordinate, b.value.clone())];
+        Constraint { name: b.name.clone(), owner: Owner::Bare(k), bodies: smallvec![b.bodies[0], b.bodies[1]], rows }
+    }
+
+    /// Constraints of joints, couplings and bare primitives, and of drives if asked for.
+    pub fn constraints(&self, drives: bool) -> Vec<Constraint> {
+        let joints = (0..self.joints.len()).map(|k| self.joint_constraint(k));
+        let couplings = (0..self.couplings.len()).map(|k| self.coupling_constraint(k));
+        let bare = (0..self.bare.len()).map(|k| self.bare_constraint(k));
+        let driven = (0..if drives { self.drives.len() } else { 0 }).filter_map(|k| self.drive_constraint(k));
+        joints.chain(couplings).chain(bare).chain(driven).collect()
+    }
+
+    /// Rows that keep joint axes from flipping during assembly.
+    pub fn alignment_constraints(&self) -> Vec<Constraint> {
+        let mut list = Vec::new();
+        for (k, j) in self.joints.iter().enumerate() {
+            let axes: &[usize] = match j.kind.alignment() {
+                Alignment::None => continue,
+                Alignment::Axis => &[2],
+                Alignment::Full => &[2, 0],
+            };
+            let rows = axes.iter().map(|&a| Rows::Direction { ij: [0, 1], a_i: j.F.axis(a), a_j: j.M.axis(a), L: self.length }).collect();
+            list.push(Constraint { name: j.name.clone(), owner: Owner::Align(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows });
+        }
+        list
+    }
+}

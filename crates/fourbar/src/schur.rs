@@ -1,0 +1,202 @@
+//! The constraint equations reduced to the joints: `S = Phi_q W^-1 Phi_q^T + mu`, sparse, factored on a fixed pattern.
+//!
+//! Assembly, velocity projection, kinematics and index-1 dynamics all solve with it; `W` is the mass matrix with a floor
+//! under the rotational inertia of particles and thin rods. `mu` makes redundant rows harmless: the solution is then the one of
+//! minimum norm to within `mu`.
+
+use crate::constraint::ConstraintSet;
+use crate::model::Model;
+use crate::state::Velocity;
+use fourbar_math::{BlockPattern, BlockSolver};
+use nalgebra::{Matrix3, SymmetricEigen, Vector3};
+
+/// Inverse weight of a body: `1/m` and the inverse of its floored inertia.
+#[derive(Clone, Copy, Debug)]
+pub struct InverseMass {
+    /// For translations.
+    pub m: f64,
+    /// For rotations, body axes.
+    pub J: Matrix3<f64>,
+}
+
+impl InverseMass {
+    /// `W^-1 x`.
+    #[inline]
+    pub fn apply(&self, x: &Velocity) -> Velocity {
+        Velocity { v: x.v * self.m, w: self.J * x.w }
+    }
+}
+
+/// Inverse weights of all bodies. The inertia of a body is raised to `floor` times `m L^2` where it is smaller.
+pub fn inverse_masses(model: &Model, floor: f64) -> Vec<InverseMass> {
+    let L2 = model.length * model.length;
+    model
+        .bodies
+        .iter()
+        .map(|b| {
+            if b.mass == 0.0 {
+                return InverseMass { m: 0.0, J: Matrix3::zeros() };
+            }
+            InverseMass { m: 1.0 / b.mass, J: inverse_inertia(&b.J_bar, floor * b.mass * L2) }
+        })
+        .collect()
+}
+
+fn inverse_inertia(J: &Matrix3<f64>, floor: f64) -> Matrix3<f64> {
+    let e = SymmetricEigen::new(*J);
+    if e.eigenvalues.min() > floor {
+        // The plain inverse keeps diagonal tensors diagonal to the bit.
+        if let Some(inverse) = J.try_inverse() {
+            return inverse;
+        }
+    }
+    let d = e.eigenvalues.map(|x| 1.0 / x.max(floor));
+    e.eigenvectors * Matrix3::from_diagonal(&d) * e.eigenvectors.transpose()
+}
+
+/// One product `G_a W^-1 G_b^T` that goes into a block of S.
+#[derive(Clone, Copy, Debug)]
+struct Product {
+    /// Start of G_a (rows of the block), and its number of rows.
+    a: (u32, u32),
+    /// Start of G_b (columns of the block), and its number of rows.
+    b: (u32, u32),
+    /// Where the block is stored.
+    target: u32,
+}
+
+/// The factored constraint matrix.
+#[derive(Clone, Debug)]
+pub struct Schur {
+    solver: BlockSolver,
+    products: Vec<Product>,
+    /// Body of each Jacobian block, its start and length.
+    blocks: Vec<(usize, usize, usize)>,
+    /// Jacobian of the factor; filled by the caller before [`Schur::factor`].
+    pub G: Vec<f64>,
+    /// `G W^-1`, same layout; written by `factor`.
+    Y: Vec<f64>,
+}
+
+impl Schur {
+    /// Pattern and order for a set of constraints on `bodies` bodies.
+    pub fn new(set: &ConstraintSet, bodies: usize) -> Self {
+        let n = set.list.len();
+        let sizes: Vec<usize> = set.list.iter().map(|c| c.count()).collect();
+        let mut incident: Vec<Vec<(usize, usize)>> = vec![Vec::new(); bodies];
+        let mut blocks = Vec::new();
+        for c in 0..n {
+            for b in set.blocks_of(c) {
+                incident[b.body].push((c, b.start));
+                blocks.push((b.body, b.start, 6 * sizes[c]));
+            }
+        }
+        let mut neighbours = vec![Vec::new(); n];
+        for list in &incident {
+            for &(a, _) in list {
+                neighbours[a].extend(list.iter().filter(|(b, _)| *b != a).map(|(b, _)| *b as u32));
+            }
+        }
+        neighbours.iter_mut().for_each(|l: &mut Vec<u32>| {
+            l.sort_unstable();
+            l.dedup();
+        });
+        let pattern = BlockPattern::new(&sizes, &neighbours);
+        let mut products = Vec::new();
+        for list in &incident {
+            for (x, &(ca, sa)) in list.iter().enumerate() {
+                for &(cb, sb) in &list[..=x] {
+                    let (target, rows_first) = pattern.block(ca, cb);
+                    let (a, b) = ((sa as u32, sizes[ca] as u32), (sb as u32, sizes[cb] as u32));
+                    let (a, b) = if rows_first { (a, b) } else { (b, a) };
+                    products.push(Product { a, b, target: target as u32 });
+                }
+            }
+        }
+        Self { solver: BlockSolver::new(pattern), products, blocks, G: vec![0.0; set.values], Y: vec![0.0; set.values] }
+    }
+
+    /// Forms `scale Phi_q W^-1 Phi_q^T` from the Jacobian in `G`, shifts it by `mu` and factors it.
+    pub fn factor(&mut self, inverse: &[InverseMass], scale: f64, mu: f64) {
+        for &(body, start, len) in &self.blocks {
+            let w = &inverse[body];
+            let (m, J) = (w.m * scale, w.J * scale);
+            let g = self.G[start..start + len].chunks_exact(6);
+            for (y, g) in self.Y[start..start + len].chunks_exact_mut(6).zip(g) {
+                y[0] = m * g[0];
+                y[1] = m * g[1];
+                y[2] = m * g[2];
+                let r = J * Vector3::new(g[3], g[4], g[5]);
+                y[3] = r[0];
+                y[4] = r[1];
+                y[5] = r[2];
+            }
+        }
+        let S = self.solver.clear();
+        for p in &self.products {
+            let (ma, mb) = (p.a.1 as usize, p.b.1 as usize);
+            let g = &self.G[p.a.0 as usize..p.a.0 as usize + 6 * ma];
+            let y = &self.Y[p.b.0 as usize..p.b.0 as usize + 6 * mb];
+            let out = &mut S[p.target as usize..p.target as usize + ma * mb];
+            match mb {
+                5 => add_product::<5>(out, g, y),
+                3 => add_product::<3>(out, g, y),
+                4 => add_product::<4>(out, g, y),
+                1 => add_product::<1>(out, g, y),
+                6 => add_product::<6>(out, g, y),
+                2 => add_product::<2>(out, g, y),
+                _ => {
+                    for (row, g) in out.chunks_exact_mut(mb).zip(g.chunks_exact(6)) {
+                        for (o, y) in row.iter_mut().zip(y.chunks_exact(6)) {
+                            *o += dot6(g, y);
+                        }
+                    }
+                }
+            }
+        }
+        self.solver.shift(mu);
+        self.solver.factor();
+    }
+
+    /// Solves `(S) x = b` in place.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        self.solver.solve(b);
+    }
+
+    /// Pivots relative to the diagonal, by row; near zero for rows that depend on others.
+    pub fn pivots(&self) -> &[f64] {
+        self.solver.pivots()
+    }
+
+    /// Multiplications of one factorisation, without forming the matrix.
+    pub fn factor_flops(&self) -> usize {
+        self.solver.pattern().factor_flops()
+    }
+}
+
+#[inline]
+fn dot6(a: &[f64], b: &[f64]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2] + a[3] * b[3] + a[4] * b[4] + a[5] * b[5]
+}
+
+/// `out += G Y^T` with `B` rows in Y.
+#[inline]
+fn add_product<const B: usize>(out: &mut [f64], g: &[f64], y: &[f64]) {
+    let mut transposed = [[0.0; B]; 6];
+    for (j, row) in y.chunks_exact(6).enumerate() {
+        for c in 0..6 {
+            transposed[c][j] = row[c];
+        }
+    }
+    for (out, row) in out.chunks_exact_mut(B).zip(g.chunks_exact(6)) {
+        let mut sum = [0.0; B];
+        for c in 0..6 {
+            for j in 0..B {
+                sum[j] += row[c] * transposed[c][j];
+            }
+        }
+        for j in 0..B {
+            out[j] += sum[j];
+        }
+    }
+}

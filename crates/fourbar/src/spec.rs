@@ -1,0 +1,514 @@
+//! A mechanism as its author states it: plain names and numbers, nothing checked yet.
+//!
+//! Files are read into a [`ModelSpec`]; programs write one directly. [`ModelSpec::build`] checks it and gives the
+//! immutable [`crate::Model`]. Numbers are SI and radians; points are in the body's own frame unless a variant says world.
+
+use crate::expr::Expr;
+use serde::{Deserialize, Serialize};
+
+/// Three components.
+pub type V3 = [f64; 3];
+
+/// A whole mechanism.
+#[derive(Clone, Debug, Default)]
+pub struct ModelSpec {
+    /// Free text.
+    pub title: String,
+    /// Acceleration of gravity in the world; `None` means zero, and `check` says so.
+    pub gravity: Option<V3>,
+    /// Bodies by name.
+    pub bodies: Vec<(String, BodySpec)>,
+    /// Joints between two bodies, and couplings between joints, by name.
+    pub joints: Vec<(String, JointSpec)>,
+    /// Bare constraints by name.
+    pub constraints: Vec<(String, ConstraintSpec)>,
+    /// Drives of joint coordinates by name.
+    pub drives: Vec<(String, DriveSpec)>,
+    /// Forces by name.
+    pub forces: Vec<(String, ForceSpec)>,
+    /// Points to report and trace, by name.
+    pub points: Vec<(String, Place)>,
+    /// Names of joints or bodies that assembly may not move.
+    pub hold: Vec<String>,
+    /// Names of points to trace in pictures.
+    pub trace: Vec<String>,
+    /// What to compute by default.
+    pub study: StudySpec,
+}
+
+/// A rigid body.
+#[derive(Clone, Debug)]
+pub struct BodySpec {
+    /// Mass.
+    pub mass: f64,
+    /// Inertia about the centre of mass, in body axes.
+    pub inertia: Inertia,
+    /// Origin of the body frame in the world at the start.
+    pub at: V3,
+    /// Orientation of the body frame in the world at the start.
+    pub orientation: Orientation,
+    /// Centre of mass in the body frame.
+    pub com: V3,
+    /// Velocity of the centre of mass, world.
+    pub velocity: V3,
+    /// Angular velocity, world.
+    pub omega: V3,
+    /// Shapes to draw; empty means made from the joints.
+    pub shapes: Vec<Shape>,
+}
+
+impl Default for BodySpec {
+    fn default() -> Self {
+        Self {
+            mass: 1.0,
+            inertia: Inertia::Principal([1.0; 3]),
+            at: [0.0; 3],
+            orientation: Orientation::World,
+            com: [0.0; 3],
+            velocity: [0.0; 3],
+            omega: [0.0; 3],
+            shapes: Vec::new(),
+        }
+    }
+}
+
+/// Rotational inertia about the centre of mass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Inertia {
+    /// Principal values along the body axes.
+    Principal(V3),
+    /// Tensor entries xx, yy, zz, xy, xz, yz (the entries of the matrix, not the positive products).
+    Tensor([f64; 6]),
+    /// A point mass.
+    Point,
+}
+
+/// How a frame stands in another one.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub enum Orientation {
+    /// Parallel to the world.
+    #[default]
+    World,
+    /// A turn about an axis.
+    AxisAngle {
+        /// Axis of the turn, any length but zero.
+        axis: V3,
+        /// Angle in radians.
+        angle: f64,
+    },
+    /// Quaternion w, x, y, z, any length but zero.
+    Quaternion([f64; 4]),
+    /// Rotation matrix, rows.
+    Matrix([V3; 3]),
+    /// World directions of the body's x and (about) y axes.
+    Axes {
+        /// Direction of x.
+        x: V3,
+        /// A direction in the half-plane of y.
+        y: V3,
+    },
+    /// Euler angles: about z, the new x, the new z.
+    Zxz(V3),
+}
+
+/// A shape to draw, in the body frame.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "type", rename_all = "kebab-case")]
+pub enum Shape {
+    /// A box by its full size.
+    Box {
+        /// Edge lengths.
+        size: V3,
+        /// Centre.
+        at: V3,
+    },
+    /// A cylinder between two points.
+    Cylinder {
+        /// Centre of one end.
+        from: V3,
+        /// Centre of the other.
+        to: V3,
+        /// Radius.
+        radius: f64,
+    },
+    /// A ball.
+    Sphere {
+        /// Centre.
+        at: V3,
+        /// Radius.
+        radius: f64,
+    },
+    /// A rod with round ends.
+    Rod {
+        /// One end.
+        from: V3,
+        /// The other.
+        to: V3,
+        /// Radius.
+        radius: f64,
+    },
+    /// A flat plate spanned by points.
+    Plate {
+        /// Corners in order.
+        points: Vec<V3>,
+        /// Thickness.
+        thickness: f64,
+    },
+    /// A mesh file beside the model.
+    Mesh {
+        /// Path relative to the model's folder.
+        file: String,
+        /// Factor from file units to metres.
+        scale: f64,
+    },
+}
+
+/// A place on a body.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Place {
+    /// The body.
+    pub body: String,
+    /// Where on it.
+    pub at: At,
+}
+
+/// Coordinates of a place or a direction on a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum At {
+    /// In the body frame.
+    Body(V3),
+    /// In the world, as drawn at the start.
+    World(V3),
+}
+
+/// Where a joint sits.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Placement {
+    /// One point and axis (or two) in the world as drawn; the joint coordinate is zero there.
+    World {
+        /// The point.
+        at: V3,
+        /// The axis; for a universal joint the axis fixed in the base. Joints without an axis ignore it.
+        axis: V3,
+        /// The axis fixed in the moving body, where it differs (universal, angle).
+        axis_moving: Option<V3>,
+    },
+    /// Frames in each body, for starts that are only a guess.
+    Frames {
+        /// Frame on the base.
+        base: FrameSpec,
+        /// Frame on the moving body.
+        moving: FrameSpec,
+    },
+}
+
+/// A joint frame in body coordinates.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FrameSpec {
+    /// Origin.
+    pub at: V3,
+    /// Axis (z of the joint frame).
+    pub axis: V3,
+    /// Reference direction of the angle (x of the joint frame); left out: chosen so that the coordinate is zero as drawn.
+    pub x: Option<V3>,
+}
+
+/// A joint, or a coupling between two joints.
+#[derive(Clone, Debug, PartialEq)]
+pub enum JointSpec {
+    /// A joint between two bodies.
+    Pair {
+        /// Its type.
+        kind: PairKind,
+        /// Base and moving body, by name.
+        bodies: [String; 2],
+        /// Where it sits.
+        placement: Placement,
+    },
+    /// Keeps two points at a distance.
+    Distance {
+        /// Point on the base.
+        from: Place,
+        /// Point on the moving body.
+        to: Place,
+        /// Length; as drawn where left out.
+        length: Option<f64>,
+    },
+    /// Keeps the angle between two directions.
+    Angle {
+        /// Base and moving body.
+        bodies: [String; 2],
+        /// Direction on the base and on the moving body.
+        axes: [At; 2],
+        /// Angle; as drawn where left out.
+        angle: Option<f64>,
+    },
+    /// Coordinate of the second joint = ratio x coordinate of the first + as drawn.
+    Gear {
+        /// The two joints, by name.
+        joints: [String; 2],
+        /// The ratio.
+        ratio: f64,
+        /// Body the coordinates are measured against, where it is not the base of both.
+        carrier: Option<String>,
+    },
+    /// Distance of the prismatic joint = radius x angle of the revolute + as drawn.
+    Rack {
+        /// Revolute and prismatic joint, by name.
+        joints: [String; 2],
+        /// Pitch radius.
+        radius: f64,
+    },
+}
+
+/// Joint types that sit at a point of two bodies.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum PairKind {
+    /// A hinge.
+    Revolute,
+    /// A slide that does not turn.
+    Prismatic,
+    /// Slides and turns.
+    Cylindrical,
+    /// A ball.
+    Spherical,
+    /// A cross.
+    Universal,
+    /// Moves in a plane and turns about its normal.
+    Planar,
+    /// Slides in proportion to its turn.
+    Screw {
+        /// Metres per turn.
+        lead: f64,
+    },
+    /// No motion at all.
+    Fixed,
+    /// A point of the moving body stays on a line of the base.
+    PointOnLine,
+    /// A point of the moving body stays in a plane of the base.
+    PointOnPlane,
+}
+
+/// A bare constraint [Kissel21, section 2].
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConstraintSpec {
+    /// Dot product of two directions = value(t).
+    Dp1 {
+        /// The directions.
+        axes: [Place; 2],
+        /// Right-hand side.
+        value: Expr,
+    },
+    /// Direction on the body of `from`, dotted with the vector from `from` to `to`, = value(t).
+    Dp2 {
+        /// Direction on the body of `from`.
+        axis: At,
+        /// First point.
+        from: Place,
+        /// Second point.
+        to: Place,
+        /// Right-hand side.
+        value: Expr,
+    },
+    /// Squared distance of two points = value(t).
+    D {
+        /// First point.
+        from: Place,
+        /// Second point.
+        to: Place,
+        /// Right-hand side.
+        value: Expr,
+    },
+    /// World direction dotted with the vector from `from` to `to` = value(t).
+    Cd {
+        /// World direction.
+        axis: V3,
+        /// First point.
+        from: Place,
+        /// Second point.
+        to: Place,
+        /// Right-hand side.
+        value: Expr,
+    },
+}
+
+/// A joint coordinate as a function of time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DriveSpec {
+    /// The joint, by name.
+    pub joint: String,
+    /// Which quantity is prescribed.
+    pub quantity: DriveQuantity,
+    /// The function of time (variable 0 of the expression).
+    pub value: Expr,
+}
+
+/// What a drive prescribes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DriveQuantity {
+    /// The joint's angle.
+    Angle,
+    /// The joint's distance.
+    Distance,
+    /// The rate of its angle, or of its distance where it has no angle.
+    Speed,
+}
+
+/// A force element. Expressions may use the variables of [`StateVariable`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum ForceSpec {
+    /// Spring and damper along the line of two points.
+    Spring {
+        /// The two points.
+        between: [Place; 2],
+        /// Tension law.
+        law: SpringLaw,
+    },
+    /// Spring and damper on a joint's angle.
+    Torsion {
+        /// The joint, by name.
+        joint: String,
+        /// Torque law: resisting torque as a function of angle and rate.
+        law: SpringLaw,
+    },
+    /// A force at a point.
+    Force {
+        /// Where it acts.
+        on: Place,
+        /// Components.
+        force: [StateExpr; 3],
+        /// Frame of the components.
+        frame: ForceFrame,
+    },
+    /// A torque on a body.
+    Torque {
+        /// The body, by name.
+        body: String,
+        /// Components.
+        torque: [StateExpr; 3],
+        /// Frame of the components.
+        frame: ForceFrame,
+    },
+    /// Force or torque along a joint coordinate, on the moving body (reaction on the base).
+    Actuator {
+        /// The joint, by name.
+        joint: String,
+        /// Its effort.
+        effort: StateExpr,
+    },
+    /// Elastic connection in six directions.
+    Bushing {
+        /// The two places; the frame sits at the first.
+        between: [Place; 2],
+        /// Orientation of the bushing axes in the first body.
+        frame: Orientation,
+        /// Stiffness: three along, three about the axes.
+        stiffness: [f64; 6],
+        /// Damping: three along, three about the axes.
+        damping: [f64; 6],
+    },
+    /// Friction of a joint.
+    Friction {
+        /// The joint, by name.
+        joint: String,
+        /// Coulomb coefficient.
+        coulomb: f64,
+        /// Viscous coefficient on the joint speed.
+        viscous: f64,
+        /// Radius at which the normal force acts, for joints that turn.
+        radius: f64,
+        /// Speed below which Coulomb friction is smoothed.
+        speed: f64,
+    },
+}
+
+/// Law of a spring.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SpringLaw {
+    /// `stiffness (x - rest) + damping x'`.
+    Linear {
+        /// Stiffness.
+        stiffness: f64,
+        /// Length or angle at rest.
+        rest: f64,
+        /// Damping.
+        damping: f64,
+    },
+    /// An expression; [`StateVariable::Length`] and [`StateVariable::Rate`] are the element's own coordinate and rate.
+    Expression(StateExpr),
+}
+
+/// Frame of a force's components.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum ForceFrame {
+    /// World axes.
+    #[default]
+    World,
+    /// Axes of the body it acts on.
+    Body,
+}
+
+/// An expression over the state: variable `k` of `expr` is `variables[k]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct StateExpr {
+    /// The expression.
+    pub expr: Expr,
+    /// What its variables mean.
+    pub variables: Vec<StateVariable>,
+}
+
+impl StateExpr {
+    /// A constant.
+    pub fn constant(x: f64) -> Self {
+        Self { expr: Expr::constant(x), variables: Vec::new() }
+    }
+}
+
+/// What a variable of a [`StateExpr`] reads.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StateVariable {
+    /// Time, written `t`.
+    Time,
+    /// The spring's own length or angle, written `length` or `angle`.
+    Length,
+    /// Its rate, written `rate`.
+    Rate,
+    /// A joint's angle, written `NAME.angle`.
+    JointAngle(String),
+    /// A joint's distance, written `NAME.distance`.
+    JointDistance(String),
+    /// The rate of a joint's angle (of its distance where it has no angle), written `NAME.speed`.
+    JointSpeed(String),
+    /// A component of a named point's position, written `NAME.x`.
+    PointPosition(String, usize),
+    /// A component of a named point's velocity, written `NAME.vx`.
+    PointVelocity(String, usize),
+}
+
+/// What `run` computes.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct StudySpec {
+    /// `kinematics` or `dynamics`; left out: dynamics, or kinematics where the drives leave no freedom.
+    pub analysis: Option<String>,
+    /// Formulation by name; `auto` chooses.
+    pub formulation: Option<String>,
+    /// Integrator by name.
+    pub integrator: Option<String>,
+    /// End of the run.
+    pub t_end: f64,
+    /// Distance of output times.
+    pub output_step: Option<f64>,
+    /// Fixed step, where wanted.
+    pub step: Option<f64>,
+    /// Tolerance of adaptive runs.
+    pub tol: Option<f64>,
+    /// Options of formulation and integrator, `key=value`.
+    pub options: Vec<(String, String)>,
+}
+
+impl Default for StudySpec {
+    fn default() -> Self {
+        Self { analysis: None, formulation: None, integrator: None, t_end: 1.0, output_step: None, step: None, tol: None, options: Vec::new() }
+    }
+}

@@ -1,0 +1,91 @@
+//! Poses and velocities of bodies in global terms: the common language of all formulations.
+
+use crate::model::Model;
+use fourbar_math::so3;
+use nalgebra::{Matrix3, Vector3};
+
+/// Where a body is: centre of mass in the world, rotation from body to world axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Pose {
+    /// Centre of mass, world.
+    pub r: Vector3<f64>,
+    /// Rotation matrix, body to world.
+    pub A: Matrix3<f64>,
+}
+
+impl Pose {
+    /// The world frame itself.
+    pub fn identity() -> Self {
+        Self { r: Vector3::zeros(), A: Matrix3::identity() }
+    }
+    /// World position of the body-fixed point `s_bar` (relative to the centre of mass).
+    pub fn point(&self, s_bar: &Vector3<f64>) -> Vector3<f64> {
+        self.r + self.A * s_bar
+    }
+    /// The pose moved by a body increment: `r + dr`, `A exp(theta_bar)`.
+    pub fn moved(&self, dq: &Velocity) -> Self {
+        Self { r: self.r + dq.v, A: self.A * so3::exp(&dq.w) }
+    }
+    /// The increment that leads from `self` to `other`.
+    pub fn increment_to(&self, other: &Pose) -> Velocity {
+        Velocity { v: other.r - self.r, w: so3::log(&(self.A.transpose() * other.A)) }
+    }
+}
+
+/// How a body moves: velocity of the centre of mass in the world, angular velocity in body axes.
+/// Accelerations and increments have the same shape.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Velocity {
+    /// Linear part, world axes.
+    pub v: Vector3<f64>,
+    /// Angular part, body axes.
+    pub w: Vector3<f64>,
+}
+
+impl Velocity {
+    /// No motion.
+    pub fn zero() -> Self {
+        Self::default()
+    }
+    /// Velocity of the body-fixed point `s_bar` in the world.
+    pub fn of_point(&self, pose: &Pose, s_bar: &Vector3<f64>) -> Vector3<f64> {
+        self.v + pose.A * self.w.cross(s_bar)
+    }
+    /// Multiple.
+    pub fn scaled(&self, k: f64) -> Self {
+        Self { v: self.v * k, w: self.w * k }
+    }
+    /// Sum.
+    pub fn plus(&self, o: &Self) -> Self {
+        Self { v: self.v + o.v, w: self.w + o.w }
+    }
+    /// Inner product of the six components.
+    pub fn dot(&self, o: &Self) -> f64 {
+        self.v.dot(&o.v) + self.w.dot(&o.w)
+    }
+}
+
+/// Pose and velocity of every body, ground included as number zero, and the angles of the joints that count turns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Configuration {
+    /// Time.
+    pub t: f64,
+    /// Poses, by body.
+    pub q: Vec<Pose>,
+    /// Velocities, by body.
+    pub v: Vec<Velocity>,
+    /// Last accepted value of every counted angle, by [`crate::coordinate::Angle::memory`].
+    pub turns: Vec<f64>,
+}
+
+impl Configuration {
+    /// The start as given by the model's author, not necessarily consistent.
+    pub fn start(model: &Model) -> Self {
+        Self {
+            t: 0.0,
+            q: model.bodies.iter().map(|b| Pose { r: b.r, A: b.A }).collect(),
+            v: model.bodies.iter().map(|b| Velocity { v: b.v, w: b.A.transpose() * b.omega }).collect(),
+            turns: vec![0.0; model.angles.len()],
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! A study: what to compute, and the one entrance that computes it.
+//!
+//! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
+
+use crate::analysis::assembly::{self, Assembled};
+use crate::analysis::kinematics::{self, Kinematics};
+use crate::analysis::{dynamics, rank};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::model::Model;
+use crate::trajectory::{Column, Recorder, columns};
+use serde::Serialize;
+
+/// Which analysis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Analysis {
+    /// The drives prescribe everything.
+    Kinematics,
+    /// Forces and inertia decide.
+    Dynamics,
+}
+
+/// A formulation and the integrators it goes with, the default first.
+#[derive(Clone, Copy, Debug)]
+pub struct FormulationInfo {
+    /// Name on the command line.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Integrators, the default first.
+    pub integrators: &'static [&'static str],
+}
+
+/// The formulations there are.
+pub const FORMULATIONS: &[FormulationInfo] =
+    &[FormulationInfo { name: "ra", summary: "absolute coordinates, rotation matrices; index 3, implicit", integrators: &["gen-alpha", "bdf2", "backward-euler"] }];
+
+/// Settings of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Study {
+    /// Analysis; `None` takes kinematics where the drives leave no freedom, else dynamics.
+    pub analysis: Option<Analysis>,
+    /// Formulation; `None` or `auto` chooses.
+    pub formulation: Option<String>,
+    /// Integrator; `None` takes the formulation's default.
+    pub integrator: Option<String>,
+    /// End of the run.
+    pub t_end: f64,
+    /// Distance of output times.
+    pub output_step: f64,
+    /// Fixed step; `None` means adaptive.
+    pub step: Option<f64>,
+    /// Tolerance of adaptive runs.
+    pub tol: Option<f64>,
+    /// Options of formulation and integrator.
+    pub options: Vec<(String, String)>,
+}
+
+impl Study {
+    /// The study of the model's author.
+    pub fn of(model: &Model) -> Self {
+        let s = &model.study;
+        let analysis = match s.analysis.as_deref() {
+            Some("kinematics") => Some(Analysis::Kinematics),
+            Some("dynamics") => Some(Analysis::Dynamics),
+            _ => None,
+        };
+        Self {
+            analysis,
+            formulation: s.formulation.clone(),
+            integrator: s.integrator.clone(),
+            t_end: s.t_end,
+            output_step: s.output_step.unwrap_or(s.t_end / 200.0),
+            step: s.step,
+            tol: s.tol,
+            options: s.options.clone(),
+        }
+    }
+
+    /// Formulation and integrator by name, checked against the list.
+    pub fn method(&self) -> Result<(&'static FormulationInfo, &'static str), Diagnostic> {
+        let wanted = self.formulation.as_deref().unwrap_or("auto");
+        let wanted = if wanted == "auto" { "ra" } else { wanted };
+        let names = || FORMULATIONS.iter().map(|f| f.name);
+        let Some(f) = FORMULATIONS.iter().find(|f| f.name.eq_ignore_ascii_case(wanted)) else {
+            let help = nearest(wanted, names()).map_or(format!("there are {}", names().collect::<Vec<_>>().join(", ")), |n| format!("did you mean `{n}`?"));
+            return Err(Diagnostic::new("U301", format!("there is no formulation `{wanted}`")).help(help));
+        };
+        let wanted = self.integrator.as_deref().unwrap_or(f.integrators[0]);
+        match f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)) {
+            Some(i) => Ok((f, i)),
+            None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name)).help(format!("it goes with {}", f.integrators.join(", ")))),
+        }
+    }
+
+    /// Output times, from zero to the end.
+    pub fn output_times(&self) -> impl Iterator<Item = f64> + '_ {
+        let n = (self.t_end / self.output_step * (1.0 + 1e-12)).floor() as usize;
+        let rest = self.t_end - n as f64 * self.output_step > 1e-9 * self.output_step;
+        (0..=n).map(|k| k as f64 * self.output_step).chain(rest.then_some(self.t_end))
+    }
+}
+
+/// Receives the rows of a run.
+pub trait Observer {
+    /// The columns, once, before the first row.
+    fn begin(&mut self, columns: &[Column]);
+    /// A row at an output time.
+    fn row(&mut self, row: &[f64]);
+    /// Called at least at every output time; returning `false` stops the run cleanly.
+    fn go_on(&mut self, _t: f64, _t_end: f64) -> bool {
+        true
+    }
+    /// A state from which the run can be continued, offered at output times; the text is JSON.
+    fn checkpoint(&mut self, _state: &dyn Fn() -> String) {}
+}
+
+impl Observer for crate::Trajectory {
+    fn begin(&mut self, columns: &[Column]) {
+        self.columns = columns.to_vec();
+        self.data.clear();
+    }
+    fn row(&mut self, row: &[f64]) {
+        self.data.extend_from_slice(row);
+    }
+}
+
+/// What a run has to say besides its rows.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// What was done.
+    pub analysis: Analysis,
+    /// Formulation used.
+    pub formulation: &'static str,
+    /// Integrator used.
+    pub integrator: &'static str,
+    /// Last time reached.
+    pub t: f64,
+    /// Whether the observer stopped it.
+    pub stopped: bool,
+    /// Work counts by name.
+    pub work: Vec<(&'static str, f64)>,
+    /// Rows of constraints, and how many of them are redundant.
+    pub rows: usize,
+    /// Redundant rows at the start.
+    pub redundant: usize,
+    /// Reaction components that are not unique: joint, then `force.x` and so on.
+    pub not_unique: Vec<(String, Vec<String>)>,
+    /// Singular positions met.
+    pub singular: Vec<kinematics::Singular>,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+    /// Characteristic length, which scales torques in minimum-norm reactions.
+    pub length: f64,
+}
+
+/// A run that ended early: why, and what there was until then.
+#[derive(Clone, Debug)]
+pub struct Failed {
+    /// Why.
+    pub diagnostic: Box<Diagnostic>,
+    /// What was done until then, where anything was.
+    pub report: Option<Box<Report>>,
+}
+
+impl From<Diagnostic> for Failed {
+    fn from(d: Diagnostic) -> Self {
+        Self { diagnostic: Box::new(d), report: None }
+    }
+}
+
+/// Assembles and runs a study.
+pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<Report, Failed> {
+    run_from(model, study, None, observer)
+}
+
+/// Runs a study, from a checkpoint where one is given.
+pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
+    check(study)?;
+    let assembled = assembly::assemble(model)?;
+    let analysis = match study.analysis {
+        Some(a) => a,
+        None if !model.drives.is_empty() && rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 => Analysis::Kinematics,
+        None => Analysis::Dynamics,
+    };
+    match analysis {
+        Analysis::Kinematics => run_kinematics(model, study, &assembled, observer),
+        Analysis::Dynamics => dynamics::run(model, study, &assembled, checkpoint, observer),
+    }
+}
+
+fn check(study: &Study) -> Result<(), Diagnostic> {
+    study.method()?;
+    for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step), ("tol", study.tol)] {
+        if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
+            return Err(Diagnostic::new("U303", format!("{name} is {x}; it must be positive")).help("times are in seconds"));
+        }
+    }
+    let rows = study.t_end / study.output_step;
+    if rows > 1e8 {
+        return Err(Diagnostic::new("U303", format!("{rows:.1e} output rows are too many")).help("choose a larger output step or an earlier end"));
+    }
+    Ok(())
+}
+
+fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
+    let start = &assembled.configuration;
+    let free = rank::mobility(model, start, true);
+    let mut warnings: Vec<Diagnostic> = assembled.warning(model).into_iter().collect();
+    if free.generic.mobility() > 0 {
+        let motions = rank::describe(model, &start.q, &free.generic.motions);
+        let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
+        return Err(Diagnostic::new("S221", format!("the drives leave {} free: {}", count(free.generic.mobility(), "motion"), words.join(", ")))
+            .names(motions.into_iter().map(|m| m.name))
+            .help("drive these too, or run `dynamics`")
+            .into());
+    }
+    let mut k = Kinematics::new(model, start)?;
+    let mut recorder = Recorder::new(model, &k.set);
+    observer.begin(&columns(model));
+    let mut row = Vec::with_capacity(columns(model).len());
+    let mut singular: Vec<kinematics::Singular> = Vec::new();
+    let inner = study.step.map_or(study.output_step, |h| h.min(study.output_step));
+    let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
+    let mut failure = None;
+    let mut watch = kinematics::Watch::default();
+    let mut stopped = false;
+    'run: for t in study.output_times() {
+        if t > 0.0 {
+            let t_n = k.state.t;
+            for s in 1..=per_output {
+                let target = if s == per_output { t } else { t_n + (t - t_n) * s as f64 / per_output as f64 };
+                if let Err(d) = k.step_to(target) {
+                    failure = Some(d);
+                    break 'run;
+                }
+                if let Some(found) = watch.observe(&mut k) {
+                    singular.push(found);
+                }
+            }
+        }
+        k.reactions();
+        row.clear();
+        k.record(&mut recorder, &mut row);
+        observer.row(&row);
+        if !observer.go_on(t, study.t_end) {
+            stopped = true;
+            break;
+        }
+    }
+    for s in &singular {
+        warnings.push(s.warning());
+    }
+    let w = k.work;
+    let report = Report {
+        analysis: Analysis::Kinematics,
+        formulation: "ra",
+        integrator: "newton",
+        t: k.state.t,
+        stopped,
+        work: vec![
+            ("steps", w.steps as f64),
+            ("newton_iterations", w.iterations as f64),
+            ("mean_newton_iterations", w.iterations as f64 / w.steps.max(1) as f64),
+            ("factorisations", w.factorisations as f64),
+            ("halved_steps", w.halvings as f64),
+        ],
+        rows: k.set.rows(),
+        redundant: k.set.rows() - free.generic.rank,
+        not_unique: Vec::new(),
+        singular,
+        warnings,
+        length: model.length,
+    };
+    match failure {
+        Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
+        None => Ok(report),
+    }
+}
+
+/// `1 motion`, `2 motions`.
+pub fn count(n: usize, what: &str) -> String {
+    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
+}

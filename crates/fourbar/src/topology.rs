@@ -1,0 +1,135 @@
+//! The joint graph: components, a spanning tree from the ground, independent loops, whether the motion is planar.
+
+use crate::joint::JointKind;
+use crate::model::{BodyId, Model};
+use nalgebra::Vector3;
+use std::collections::VecDeque;
+
+/// A closed chain of joints.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Loop {
+    /// The joint that closes it.
+    pub closing: usize,
+    /// All its joints, the closing one last.
+    pub joints: Vec<usize>,
+}
+
+/// Structure of a mechanism's joints.
+#[derive(Clone, Debug)]
+pub struct Topology {
+    /// Groups of bodies joined with each other; the first holds the ground.
+    pub components: Vec<Vec<BodyId>>,
+    /// For each body, the joint towards the ground (or the root of its component).
+    pub parent_joint: Vec<Option<usize>>,
+    /// For each body, the body on the other side of that joint.
+    pub parent: Vec<Option<BodyId>>,
+    /// Independent loops.
+    pub loops: Vec<Loop>,
+    /// Normal of the plane of motion, where all joints keep one.
+    pub planar: Option<Vector3<f64>>,
+}
+
+impl Topology {
+    /// The structure of a model. Breadth first from the ground, so loops stay short.
+    pub fn new(model: &Model) -> Self {
+        let n = model.bodies.len();
+        let mut incident: Vec<Vec<usize>> = vec![Vec::new(); n];
+        for (k, j) in model.joints.iter().enumerate() {
+            for b in j.bodies {
+                incident[b.index()].push(k);
+            }
+        }
+        let (mut parent_joint, mut parent) = (vec![None; n], vec![None; n]);
+        let mut depth = vec![usize::MAX; n];
+        let mut in_tree = vec![false; model.joints.len()];
+        let mut components = Vec::new();
+        for root in 0..n {
+            if depth[root] != usize::MAX {
+                continue;
+            }
+            depth[root] = 0;
+            let mut component = vec![BodyId(root as u32)];
+            let mut queue = VecDeque::from([root]);
+            while let Some(b) = queue.pop_front() {
+                for &k in &incident[b] {
+                    let [x, y] = model.joints[k].bodies.map(|b| b.index());
+                    let other = if x == b { y } else { x };
+                    if depth[other] == usize::MAX {
+                        depth[other] = depth[b] + 1;
+                        parent_joint[other] = Some(k);
+                        parent[other] = Some(BodyId(b as u32));
+                        in_tree[k] = true;
+                        component.push(BodyId(other as u32));
+                        queue.push_back(other);
+                    }
+                }
+            }
+            components.push(component);
+        }
+        let mut loops = Vec::new();
+        for (k, j) in model.joints.iter().enumerate().filter(|(k, _)| !in_tree[*k]) {
+            // Climb from both ends to the first common body.
+            let [mut a, mut b] = j.bodies.map(|b| b.index());
+            let (mut up, mut down) = (Vec::new(), Vec::new());
+            while a != b {
+                let climb = |x: &mut usize, list: &mut Vec<usize>| {
+                    if let (Some(joint), Some(p)) = (parent_joint[*x], parent[*x]) {
+                        list.push(joint);
+                        *x = p.index();
+                    }
+                };
+                if depth[a] >= depth[b] {
+                    climb(&mut a, &mut up);
+                } else {
+                    climb(&mut b, &mut down);
+                }
+            }
+            up.extend(down.into_iter().rev());
+            up.push(k);
+            loops.push(Loop { closing: k, joints: up });
+        }
+        Self { components, parent_joint, parent, loops, planar: planar_normal(model) }
+    }
+}
+
+/// The common normal of a mechanism all of whose joints keep their bodies in parallel planes.
+fn planar_normal(model: &Model) -> Option<Vector3<f64>> {
+    let axis = |k: usize| {
+        let j = &model.joints[k];
+        model.bodies[j.bodies[0].index()].A * j.F.axis(2)
+    };
+    let hinge = (0..model.joints.len()).find(|&k| matches!(model.joints[k].kind, JointKind::Revolute(_) | JointKind::Planar(_)))?;
+    let n = axis(hinge);
+    let fits = (0..model.joints.len()).all(|k| {
+        let a = axis(k);
+        match model.joints[k].kind {
+            JointKind::Revolute(_) | JointKind::Planar(_) => a.cross(&n).norm() < 1e-9,
+            JointKind::Prismatic(_) => a.dot(&n).abs() < 1e-9,
+            JointKind::Fixed(_) => true,
+            _ => false,
+        }
+    });
+    // Every body must hang on the ground through such joints: a free one could leave the plane.
+    let tied = {
+        let mut reached = vec![false; model.bodies.len()];
+        reached[0] = true;
+        let mut again = true;
+        while again {
+            again = false;
+            for j in &model.joints {
+                let [a, b] = j.bodies.map(|b| b.index());
+                if reached[a] != reached[b] {
+                    (reached[a], reached[b], again) = (true, true, true);
+                }
+            }
+        }
+        reached.into_iter().all(|r| r)
+    };
+    if !(fits && tied) {
+        return None;
+    }
+    // Point the normal towards the viewer of a usual drawing: the largest component positive, except y, seen along -y.
+    let k = n.iamax();
+    let sign = if (n[k] > 0.0) == (k != 1) { 1.0 } else { -1.0 };
+    Some(n * sign)
+}

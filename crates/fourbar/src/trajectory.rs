@@ -1,0 +1,204 @@
+//! What happened: named columns with units, one row per output time, in global terms.
+
+use crate::constraint::{ConstraintSet, Owner};
+use crate::force::{Force, eval};
+use crate::model::{JointCoordinate, Model};
+use crate::state::{Pose, Velocity};
+use nalgebra::Vector3;
+use serde::Serialize;
+
+/// A column of a trajectory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Column {
+    /// Plain name, such as `crank.r.x`.
+    pub name: String,
+    /// SI unit, `1` for pure numbers.
+    pub unit: &'static str,
+}
+
+/// Rows of numbers under named columns.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Trajectory {
+    /// The columns.
+    pub columns: Vec<Column>,
+    /// All rows one after the other.
+    pub data: Vec<f64>,
+}
+
+impl Trajectory {
+    /// Number of rows.
+    pub fn len(&self) -> usize {
+        if self.columns.is_empty() { 0 } else { self.data.len() / self.columns.len() }
+    }
+    /// Whether there is no row.
+    pub fn is_empty(&self) -> bool {
+        self.data.is_empty()
+    }
+    /// A row.
+    pub fn row(&self, k: usize) -> &[f64] {
+        let n = self.columns.len();
+        &self.data[k * n..(k + 1) * n]
+    }
+    /// Place of a column.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.columns.iter().position(|c| c.name == name)
+    }
+    /// The values of a column.
+    pub fn column(&self, name: &str) -> Option<Vec<f64>> {
+        let k = self.find(name)?;
+        Some((0..self.len()).map(|i| self.row(i)[k]).collect())
+    }
+}
+
+/// One instant in global terms.
+#[derive(Clone, Copy, Debug)]
+pub struct Snapshot<'a> {
+    /// Time.
+    pub t: f64,
+    /// Poses.
+    pub q: &'a [Pose],
+    /// Velocities.
+    pub v: &'a [Velocity],
+    /// Accelerations: linear in the world, angular in body axes.
+    pub a: &'a [Velocity],
+    /// Counted angles.
+    pub turns: &'a [f64],
+    /// Multipliers of the constraint set, in its row order.
+    pub lambda: &'a [f64],
+    /// Largest residuals of position, velocity and acceleration constraints.
+    pub errors: [f64; 3],
+}
+
+const XYZ: [&str; 3] = ["x", "y", "z"];
+
+/// The columns of a model's results, in their order.
+pub fn columns(model: &Model) -> Vec<Column> {
+    let mut list = vec![Column { name: "t".into(), unit: "s" }];
+    let three = |list: &mut Vec<Column>, prefix: String, unit: &'static str| {
+        list.extend(XYZ.iter().map(|a| Column { name: format!("{prefix}.{a}"), unit }));
+    };
+    for b in model.bodies.iter().skip(1) {
+        three(&mut list, format!("{}.r", b.name), "m");
+        list.extend((0..4).map(|k| Column { name: format!("{}.p.{k}", b.name), unit: "1" }));
+        for (key, unit) in [("v", "m/s"), ("omega", "rad/s"), ("a", "m/s^2"), ("alpha", "rad/s^2")] {
+            three(&mut list, format!("{}.{key}", b.name), unit);
+        }
+    }
+    for j in &model.joints {
+        for (key, _) in j.coordinates() {
+            list.push(Column { name: format!("{}.{key}", j.name), unit: if key == "angle" { "rad" } else { "m" } });
+        }
+        three(&mut list, format!("{}.force", j.name), "N");
+        three(&mut list, format!("{}.torque", j.name), "N*m");
+    }
+    for d in &model.drives {
+        let unit = if d.coordinate == JointCoordinate::Angle { "N*m" } else { "N" };
+        list.push(Column { name: format!("{}.effort", d.name), unit });
+    }
+    for (name, f) in &model.forces {
+        if matches!(f, Force::Spring { .. }) {
+            list.push(Column { name: format!("{name}.length"), unit: "m" });
+            list.push(Column { name: format!("{name}.tension"), unit: "N" });
+        }
+    }
+    for (name, _) in &model.points {
+        three(&mut list, name.clone(), "m");
+    }
+    list.extend(["kinetic", "potential", "total"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
+    list.extend([("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit }));
+    list
+}
+
+/// Turns snapshots into rows; keeps the sign of quaternions continuous.
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    last_p: Vec<[f64; 4]>,
+    /// For each joint, its constraint in the set.
+    joints: Vec<Option<usize>>,
+    /// For each drive, its row in the set and the factor of its effort.
+    drives: Vec<Option<(usize, f64)>>,
+}
+
+impl Recorder {
+    /// A recorder for a model whose multipliers follow `set`.
+    pub fn new(model: &Model, set: &ConstraintSet) -> Self {
+        let mut joints = vec![None; model.joints.len()];
+        let mut drives = vec![None; model.drives.len()];
+        for (c, constraint) in set.list.iter().enumerate() {
+            match constraint.owner {
+                Owner::Joint(k) => joints[k] = Some(c),
+                Owner::Drive(k) => {
+                    let factor = if model.drives[k].coordinate == JointCoordinate::Angle { model.length } else { 1.0 };
+                    drives[k] = Some((set.row_start[c], -factor));
+                }
+                _ => {}
+            }
+        }
+        Self { last_p: vec![[0.0; 4]; model.bodies.len()], joints, drives }
+    }
+
+    /// Last quaternions, for a run that is continued later.
+    pub fn memory(&self) -> &[[f64; 4]] {
+        &self.last_p
+    }
+
+    /// Restores the last quaternions.
+    pub fn restore(&mut self, last: &[[f64; 4]]) {
+        self.last_p.copy_from_slice(last);
+    }
+
+    /// Reaction on the moving body of a joint at its joint-frame origin: force and torque, world axes.
+    pub fn reaction(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], lambda: &[f64]) -> (Vector3<f64>, Vector3<f64>) {
+        let Some(c) = self.joints[joint] else { return Default::default() };
+        let j = &model.joints[joint];
+        let g = set.generalized(c, 1, q, &lambda[set.row_start[c]..set.row_start[c + 1]]);
+        let A = &q[j.bodies[1].index()].A;
+        let F = -g.v;
+        (F, -(A * g.w) - (A * j.M.s).cross(&F))
+    }
+
+    /// Appends the row of a snapshot.
+    pub fn row(&mut self, model: &Model, set: &ConstraintSet, s: &Snapshot<'_>, out: &mut Vec<f64>) {
+        out.push(s.t);
+        let mut kinetic = 0.0;
+        for b in 1..model.bodies.len() {
+            let (q, v, a) = (&s.q[b], &s.v[b], &s.a[b]);
+            let mut p = fourbar_math::so3::quaternion(&q.A);
+            if p.iter().zip(&self.last_p[b]).map(|(x, y)| x * y).sum::<f64>() < 0.0 {
+                p.iter_mut().for_each(|x| *x = -*x);
+            }
+            self.last_p[b] = p;
+            out.extend_from_slice(q.r.as_slice());
+            out.extend_from_slice(&p);
+            out.extend_from_slice(v.v.as_slice());
+            out.extend_from_slice((q.A * v.w).as_slice());
+            out.extend_from_slice(a.v.as_slice());
+            out.extend_from_slice((q.A * a.w).as_slice());
+            let body = &model.bodies[b];
+            kinetic += 0.5 * (body.mass * v.v.norm_squared() + v.w.dot(&(body.J_bar * v.w)));
+        }
+        for (k, j) in model.joints.iter().enumerate() {
+            let [qi, qj] = j.bodies.map(|b| &s.q[b.index()]);
+            out.extend(j.coordinates().map(|(_, y)| y.value(qi, qj, s.turns)));
+            let (F, T) = self.reaction(model, set, k, s.q, s.lambda);
+            out.extend_from_slice(F.as_slice());
+            out.extend_from_slice(T.as_slice());
+        }
+        for d in &self.drives {
+            out.push(d.map_or(0.0, |(row, factor)| factor * s.lambda[row]));
+        }
+        let x = eval::Plain { t: s.t, q: s.q, v: s.v, turns: s.turns, loads: &[] };
+        for (_, f) in &model.forces {
+            if let Force::Spring { between, law } = f {
+                let (length, tension) = eval::spring_tension(model, between, law, &x);
+                out.extend([length, tension]);
+            }
+        }
+        for (_, p) in &model.points {
+            out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
+        }
+        let potential = eval::potential(model, &x);
+        out.extend([kinetic, potential, kinetic + potential]);
+        out.extend(s.errors);
+    }
+}
