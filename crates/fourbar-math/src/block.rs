@@ -38,7 +38,7 @@ impl BlockPattern {
     /// (symmetric, self excluded, any order).
     pub fn new(sizes: &[usize], neighbours: &[Vec<u32>]) -> Self {
         let n = sizes.len();
-        let (order, columns) = eliminate(sizes, neighbours);
+        let (order, columns) = eliminate(sizes, neighbours, &[]);
         let mut position = vec![0; n];
         for (k, &node) in order.iter().enumerate() {
             position[node] = k;
@@ -139,8 +139,14 @@ impl BlockPattern {
 }
 
 /// Minimum-degree elimination on the explicit graph: order, and the later neighbours of each eliminated node.
-fn eliminate(sizes: &[usize], neighbours: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
+/// Node `i` waits until all nodes of `before[i]` are eliminated; an empty list of lists makes none wait.
+pub(crate) fn eliminate(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u32>>) {
     let n = sizes.len();
+    let mut waits: Vec<usize> = (0..n).map(|i| before.get(i).map_or(0, Vec::len)).collect();
+    let mut releases: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (i, list) in before.iter().enumerate() {
+        list.iter().for_each(|&b| releases[b as usize].push(i));
+    }
     let mut graph: Vec<Vec<u32>> = neighbours
         .iter()
         .map(|list| {
@@ -151,7 +157,7 @@ fn eliminate(sizes: &[usize], neighbours: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u
         })
         .collect();
     let degree = |graph: &[Vec<u32>], i: usize| graph[i].iter().map(|&k| sizes[k as usize]).sum::<usize>();
-    let mut queue: BTreeSet<(usize, usize)> = (0..n).map(|i| (degree(&graph, i), i)).collect();
+    let mut queue: BTreeSet<(usize, usize)> = (0..n).filter(|&i| waits[i] == 0).map(|i| (degree(&graph, i), i)).collect();
     let mut degrees: Vec<usize> = (0..n).map(|i| degree(&graph, i)).collect();
     let (mut order, mut columns) = (Vec::with_capacity(n), Vec::with_capacity(n));
     let mut merged = Vec::new();
@@ -161,9 +167,17 @@ fn eliminate(sizes: &[usize], neighbours: &[Vec<u32>]) -> (Vec<usize>, Vec<Vec<u
             let u = u as usize;
             merge_without(&graph[u], &clique, v as u32, u as u32, &mut merged);
             std::mem::swap(&mut graph[u], &mut merged);
-            queue.remove(&(degrees[u], u));
+            let was_queued = queue.remove(&(degrees[u], u));
             degrees[u] = degree(&graph, u);
-            queue.insert((degrees[u], u));
+            if was_queued {
+                queue.insert((degrees[u], u));
+            }
+        }
+        for &u in &releases[v] {
+            waits[u] -= 1;
+            if waits[u] == 0 {
+                queue.insert((degrees[u], u));
+            }
         }
         order.push(v);
         columns.push(clique);
@@ -234,6 +248,17 @@ impl BlockSolver {
             let (m, d) = (self.pattern.size[k], self.pattern.diagonal[k]);
             for i in 0..m {
                 self.a[d + i * m + i] += mu;
+            }
+        }
+    }
+
+    /// Adds `scale` times `mu[row]` to the diagonal.
+    pub fn shift_rows(&mut self, mu: &[f64], scale: f64) {
+        let p = &self.pattern;
+        for k in 0..p.size.len() {
+            let (m, d) = (p.size[k], p.diagonal[k]);
+            for i in 0..m {
+                self.a[d + i * m + i] += scale * mu[p.caller_row[k] + i];
             }
         }
     }

@@ -5,9 +5,11 @@
 #![allow(non_snake_case)]
 
 pub mod block;
+pub mod block_lu;
 pub mod dense;
 pub mod scalar;
 pub mod so3;
 
 pub use block::{BlockPattern, BlockSolver};
+pub use block_lu::BlockLu;
 pub use scalar::{Dual, Scalar, Taylor};

@@ -15,6 +15,8 @@ pub mod coordinate;
 pub mod diagnostic;
 pub mod expr;
 pub mod force;
+pub mod formulation;
+pub mod integrator;
 pub mod joint;
 pub mod model;
 pub mod schur;

@@ -118,6 +118,28 @@ impl Schur {
 
     /// Forms `scale Phi_q W^-1 Phi_q^T` from the Jacobian in `G`, shifts it by `mu` and factors it.
     pub fn factor(&mut self, inverse: &[InverseMass], scale: f64, mu: f64) {
+        self.form(inverse, scale);
+        self.solver.shift(mu);
+        self.solver.factor();
+    }
+
+    /// Adds `scale` times the entries of `eps` to the diagonal, between [`Schur::form`] and [`Schur::factor_formed`].
+    pub fn shift_rows(&mut self, eps: &[f64], scale: f64) {
+        self.solver.shift_rows(eps, scale);
+    }
+
+    /// Diagonal of the formed matrix, by row.
+    pub fn diagonal(&self, out: &mut [f64]) {
+        self.solver.diagonal(out);
+    }
+
+    /// Factors what [`Schur::form`] left.
+    pub fn factor_formed(&mut self) {
+        self.solver.factor();
+    }
+
+    /// Forms `scale Phi_q W^-1 Phi_q^T` from the Jacobian in `G`.
+    pub fn form(&mut self, inverse: &[InverseMass], scale: f64) {
         for &(body, start, len) in &self.blocks {
             let w = &inverse[body];
             let (m, J) = (w.m * scale, w.J * scale);
@@ -154,8 +176,6 @@ impl Schur {
                 }
             }
         }
-        self.solver.shift(mu);
-        self.solver.factor();
     }
 
     /// Solves `(S) x = b` in place.

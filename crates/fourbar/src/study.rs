@@ -3,8 +3,9 @@
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
 use crate::analysis::assembly::{self, Assembled};
-use crate::analysis::kinematics::{self, Kinematics};
-use crate::analysis::{dynamics, rank};
+use crate::analysis::kinematics::Kinematics;
+use crate::analysis::singular::{self, Detector, Singular};
+use crate::analysis::{dynamics, rank, unique};
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::model::Model;
 use crate::trajectory::{Column, Recorder, columns};
@@ -147,7 +148,7 @@ pub struct Report {
     /// Reaction components that are not unique: joint, then `force.x` and so on.
     pub not_unique: Vec<(String, Vec<String>)>,
     /// Singular positions met.
-    pub singular: Vec<kinematics::Singular>,
+    pub singular: Vec<Singular>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
     /// Characteristic length, which scales torques in minimum-norm reactions.
@@ -216,14 +217,14 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
             .into());
     }
     let mut k = Kinematics::new(model, start)?;
+    let not_unique = unique::not_unique(model, start);
     let mut recorder = Recorder::new(model, &k.set);
     observer.begin(&columns(model));
     let mut row = Vec::with_capacity(columns(model).len());
-    let mut singular: Vec<kinematics::Singular> = Vec::new();
     let inner = study.step.map_or(study.output_step, |h| h.min(study.output_step));
     let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
     let mut failure = None;
-    let mut watch = kinematics::Watch::default();
+    let mut detector = Detector::new(model, &k.set, start);
     let mut stopped = false;
     'run: for t in study.output_times() {
         if t > 0.0 {
@@ -234,9 +235,7 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
                     failure = Some(d);
                     break 'run;
                 }
-                if let Some(found) = watch.observe(&mut k) {
-                    singular.push(found);
-                }
+                k.watch(&mut detector);
             }
         }
         k.reactions();
@@ -248,9 +247,8 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
             break;
         }
     }
-    for s in &singular {
-        warnings.push(s.warning());
-    }
+    let singular = detector.found;
+    warnings.extend(singular::warning(&singular));
     let w = k.work;
     let report = Report {
         analysis: Analysis::Kinematics,
@@ -267,7 +265,7 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
         ],
         rows: k.set.rows(),
         redundant: k.set.rows() - free.generic.rank,
-        not_unique: Vec::new(),
+        not_unique,
         singular,
         warnings,
         length: model.length,

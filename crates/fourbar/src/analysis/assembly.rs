@@ -94,7 +94,9 @@ impl Assembled {
                     .help(format!("largest change: `{}` by {:.3e} m and {:.3e} rad; `fourbar assemble` lists all", most.body, most.distance, most.angle)),
             );
         }
-        if self.velocity_residual_before > 1e-6 * model.length {
+        // Velocities that were left out are for the drives to decide.
+        let stated = model.bodies.iter().any(|b| b.v.norm() + b.omega.norm() > 0.0);
+        if stated && self.velocity_residual_before > 1e-6 * model.length {
             let most = self.moved.iter().max_by(|a, b| (a.velocity + model.length * a.omega).total_cmp(&(b.velocity + model.length * b.omega)))?;
             return Some(
                 Diagnostic::new("W202", format!("the start velocities do not fit the joints and drives (worst {:.3e} m/s); the nearest that do are used", self.velocity_residual_before))

@@ -8,6 +8,7 @@
 //! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`.
 
 use crate::analysis::assembly::{flipped_joint, gaps, update_turns};
+use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
@@ -24,9 +25,6 @@ const ITERATIONS: usize = 12;
 const HALVINGS: usize = 16;
 /// Relative pivots below this belong to redundant rows.
 const REDUNDANT: f64 = 1e-9;
-/// A pose may be singular where the smallest regular pivot falls far below its usual value; this share squared.
-const SINGULAR: f64 = 1e-4;
-
 /// Work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -38,17 +36,6 @@ pub struct Work {
     pub factorisations: usize,
     /// Steps that had to be halved.
     pub halvings: usize,
-}
-
-/// A singular position that was met.
-#[derive(Clone, Debug, PartialEq, serde::Serialize)]
-pub struct Singular {
-    /// When.
-    pub time: f64,
-    /// Smallest relative pivot there.
-    pub pivot: f64,
-    /// Joints whose rows become dependent.
-    pub joints: Vec<String>,
 }
 
 /// The moving mechanism with its workspace; nothing is allocated in a step.
@@ -138,43 +125,18 @@ impl<'m> Kinematics<'m> {
     }
 
     fn note_pivot(&mut self) {
-        self.regular_pivot = f64::INFINITY;
-        for (row, (&p, &permanent)) in self.schur.pivots().iter().zip(&self.permanent).enumerate() {
-            if !permanent && p < self.regular_pivot {
-                self.regular_pivot = p;
-                self.regular_row = row;
-            }
-        }
-    }
-
-    /// Name of the constraint whose row has the smallest regular pivot.
-    pub fn weakest(&self) -> &str {
-        &self.set.list[self.set.constraint_of_row(self.regular_row)].name
+        (self.regular_pivot, self.regular_row) = regular_pivot(self.schur.pivots(), &self.permanent);
     }
 
     /// Names of the joints and drives whose rows depend on each other near a singular pose.
     pub fn dependent_names(&mut self) -> Vec<String> {
-        // The null vector of the transposed Jacobian: one step of inverse iteration from the weakest row.
-        self.x.fill(0.0);
-        self.x[self.regular_row] = 1.0;
-        for _ in 0..3 {
-            self.schur.solve(&mut self.x);
-            for (x, p) in self.x.iter_mut().zip(&self.permanent) {
-                if *p {
-                    *x = 0.0;
-                }
-            }
-            let top = self.x.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-            self.x.iter_mut().for_each(|x| *x /= top);
-        }
-        let mut names = Vec::new();
-        for (c, constraint) in self.set.list.iter().enumerate() {
-            let range = self.set.row_start[c]..self.set.row_start[c + 1];
-            if self.x[range].iter().any(|x| x.abs() > 0.05) && !names.contains(&constraint.name) {
-                names.push(constraint.name.clone());
-            }
-        }
-        names
+        dependent_names(&self.set, &mut self.schur, &self.permanent, self.regular_row, &mut self.x)
+    }
+
+    /// Shows the last step to a detector of singular positions.
+    pub fn watch(&mut self, detector: &mut Detector) {
+        let Self { set, schur, permanent, regular_row, x, state, model, .. } = self;
+        detector.observe(model, set, &state.q, state.t, self.regular_pivot, || dependent_names(set, schur, permanent, *regular_row, x));
     }
 
     /// Moves to time `t`.
@@ -348,51 +310,6 @@ impl<'m> Kinematics<'m> {
         let errors = [position, velocity, acceleration];
         let snapshot = Snapshot { t: s.t, q: &s.q, v: &s.v, a: &self.a, turns: &s.turns, lambda: &self.lambda, errors };
         recorder.row(self.model, &self.set, &snapshot, out);
-    }
-}
-
-impl Singular {
-    /// The warning it deserves.
-    pub fn warning(&self) -> Diagnostic {
-        let names = self.joints.iter().map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ");
-        Diagnostic::new("W220", format!("at t = {:.6} s the mechanism passes a singular position: the constraints of {names} depend on each other there", self.time))
-            .names(self.joints.clone())
-            .time(self.time)
-            .help("reactions and drive efforts near it may be very large, and other branches of motion start there")
-    }
-}
-
-/// Watches the smallest regular pivot and tells where it passes through zero.
-#[derive(Clone, Debug, Default)]
-pub struct Watch {
-    /// Times and square roots of the last pivots, oldest first.
-    last: Vec<(f64, f64)>,
-    usual: f64,
-}
-
-impl Watch {
-    /// Takes note of the last step.
-    pub fn observe(&mut self, k: &mut Kinematics<'_>) -> Option<Singular> {
-        let sigma = k.regular_pivot.max(0.0).sqrt();
-        self.usual = self.usual.max(sigma);
-        if self.last.capacity() == 0 {
-            self.last.reserve(4);
-        }
-        if self.last.len() == 3 {
-            self.last.remove(0);
-        }
-        self.last.push((k.state.t, sigma));
-        let [(t1, s1), (t2, s2), (t3, s3)] = self.last[..] else { return None };
-        if !(s2 <= s1 && s2 < s3 && s2 < SINGULAR.sqrt() * 30.0 * self.usual) {
-            return None;
-        }
-        // Near a simple zero the singular value is a straight V in time; a smooth minimum stays above it.
-        let slope = (s1 + s3) / (t3 - t1);
-        let t0 = t1 + (t3 - t1) * s1 / (s1 + s3);
-        if s2 > 1.3 * slope * (t2 - t0).abs() + 1e-3 * self.usual {
-            return None;
-        }
-        Some(Singular { time: t0, pivot: s2 * s2, joints: k.dependent_names() })
     }
 }
 

@@ -4,3 +4,6 @@ pub mod assembly;
 pub mod dynamics;
 pub mod kinematics;
 pub mod rank;
+pub mod redundancy;
+pub mod singular;
+pub mod unique;

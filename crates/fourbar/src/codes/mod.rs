@@ -1,6 +1,7 @@
 //! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
 
 mod model;
+mod page;
 mod solve;
 mod usage;
 
@@ -17,7 +18,7 @@ pub struct Page {
 
 /// All pages, in the order of their codes.
 pub fn pages() -> impl Iterator<Item = &'static Page> {
-    model::PAGES.iter().chain(model_build_pages()).chain(solve::PAGES).chain(usage::PAGES)
+    model::PAGES.iter().chain(model_build_pages()).chain(solve::PAGES).chain(usage::PAGES).chain(page::PAGES)
 }
 
 /// The page of a code, letters in either case.

@@ -107,8 +107,16 @@ pub(crate) const PAGES: &[Page] = &[
         "Unknown name in an expression",
         "The name is not a parameter, nor something this expression may use. Parameters are defined under `parameters:`. The time `t` may appear in drives, constraints and forces only; `NAME.angle`, `NAME.distance`, `NAME.speed` of joints and `NAME.x`, `NAME.vx` of points in forces only; `length`, `angle` and `rate` in the law of a spring only. A unit must follow a number: `1 mm`.",
     ),
-    page("M022", "Unknown function", "The functions are listed in the manual of the format: sin, cos, sqrt, min, max, if, smoothstep and others. Use `*` to multiply: `k*(a + b)`, not `k(a + b)`."),
-    page("M023", "Wrong number of arguments", "A function is given more or fewer values than it takes, such as `atan2(y)` instead of `atan2(y, x)`."),
+    page(
+        "M022",
+        "Unknown function",
+        "The functions are listed in the manual of the format: sin, cos, sqrt, min, max, if, smoothstep and others. Use `*` to multiply: `k*(a + b)`, not `k(a + b)`.",
+    ),
+    page(
+        "M023",
+        "Wrong number of arguments",
+        "A function is given more or fewer values than it takes, such as `atan2(y)` instead of `atan2(y, x)`.",
+    ),
     page(
         "M024",
         "Division by zero",
@@ -119,7 +127,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Infinite or not a number",
         "A number is infinite, too large, or undefined, as in `.inf`, `1e999`, `sqrt(-1)` or `ln(0)`. Numbers of a mechanism are finite.",
     ),
-    page("M026", "An expression nested too deeply", "Parentheses, calls, signs or powers stand in each other more than 100 deep, or more than 64 intermediate values wait for each other. Define parts of the expression as parameters."),
+    page(
+        "M026",
+        "An expression nested too deeply",
+        "Parentheses, calls, signs or powers stand in each other more than 100 deep, or more than 64 intermediate values wait for each other. Define parts of the expression as parameters.",
+    ),
     page("M027", "An expression that is too long", "Expressions may have 10,000 characters. Define parts of it as parameters."),
     page(
         "M030",
@@ -131,13 +143,21 @@ pub(crate) const PAGES: &[Page] = &[
         "A quantity of the wrong dimension",
         "The unit says that this is something else than the key needs.\n\n    mass: 40 mm         # a length where a mass must stand\n\nBare numbers are taken as SI and fit anywhere. In a product with units every factor needs its unit: `0.5 kg*(40 mm)^2`, not `0.5*(40 mm)^2`, is a moment of inertia.",
     ),
-    page("M032", "Units that do not fit together", "Two quantities of different dimension are added or compared, or a function of plain numbers is given a quantity: `40 mm + 2 kg`, `sin(40 mm)`."),
+    page(
+        "M032",
+        "Units that do not fit together",
+        "Two quantities of different dimension are added or compared, or a function of plain numbers is given a quantity: `40 mm + 2 kg`, `sin(40 mm)`.",
+    ),
     page(
         "M033",
         "Parameters in a circle",
         "Parameters may use each other in any order, but not in a circle.\n\n    parameters: {a: 2*b, b: a/2}      # a -> b -> a\n\nGive one of them a value of its own.",
     ),
-    page("M034", "No such parameter", "`--set name=value` changes a parameter of the file; there is none of this name. The message proposes the nearest one."),
+    page(
+        "M034",
+        "No such parameter",
+        "`--set name=value` changes a parameter of the file; there is none of this name. The message proposes the nearest one.",
+    ),
     page(
         "M040",
         "A path outside the folder of the model",
@@ -158,4 +178,9 @@ pub(crate) const PAGES: &[Page] = &[
     page("M045", "A solid without mass", "Sizes, radius and density of a solid are positive, and a cylinder has two different ends."),
     page("M099", "Too many problems", "Reading stopped after fifty problems. Cure the first ones; the rest often follows from them."),
     page("W050", "A parameter that nothing uses", "The parameter has no effect. Remove it, or check the spelling where it should be used."),
+    page(
+        "W051",
+        "A word that is both a unit and a parameter",
+        "Behind a number, `*` and `/` without spaces go on with the unit, so in `2 m/s*h` the `h` is the hour, also where a parameter is called `h`. Put spaces around the operator to mean the parameter, `2 m/s * h`, or rename it.",
+    ),
 ];

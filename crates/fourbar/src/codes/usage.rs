@@ -2,4 +2,81 @@
 
 use super::Page;
 
-pub(crate) const PAGES: &[Page] = &[];
+const fn page(code: &'static str, title: &'static str, text: &'static str) -> Page {
+    Page { code, title, text }
+}
+
+pub(crate) const PAGES: &[Page] = &[
+    page(
+        "U001",
+        "The command line is not understood",
+        "A verb or an option is misspelled, misses its value, or does not go with another one. `fourbar help` lists the verbs, `fourbar help VERB` the options of one.",
+    ),
+    page(
+        "U002",
+        "There is no shipped model of this name",
+        "`fourbar examples` lists the models that the program carries with it. Their names are those of the files in the `models` folder, without the ending.",
+    ),
+    page(
+        "U003",
+        "A file or folder cannot be written",
+        "The folder does not exist, is not yours to write to, or the disk is full. Rows that were written before remain; the file ends with a whole line.",
+    ),
+    page(
+        "U004",
+        "The file exists already",
+        "`new` and `examples -o` do not overwrite your work. Choose another name, or add `--force`.",
+    ),
+    page(
+        "U005",
+        "No column fits a pattern",
+        "`--columns` takes names of columns in which `*` stands for anything. The name of an element alone means all its columns:\n\n  fourbar run my.yaml --out results --columns crank '*.angle' energy.total\n\nA run without `--columns` writes all; the first line of its trajectory.csv lists them.",
+    ),
+    page(
+        "U006",
+        "There is no diagnostic of this code",
+        "Codes have a letter and three digits: M for the mechanism and its file, S for solving, U for usage, W for warnings. `fourbar explain` without a code lists all.",
+    ),
+    page(
+        "U007",
+        "A result cannot be read",
+        "`plot` reads a folder that `--out` wrote, or a CSV file whose first line names the columns and whose other lines are numbers. The unfinished last line of a killed run is left out; anything else that is no number is refused with its line.",
+    ),
+    page(
+        "U008",
+        "The result has no such column",
+        "Columns are called `body.quantity.axis`, such as `crank.r.x`, `crank.omega.z`, `pin.angle`, `motor.effort`, `energy.total`. The first line of trajectory.csv lists them all; `*` stands for anything, at most 50 columns at a time.",
+    ),
+    page(
+        "U009",
+        "There is nothing to resume",
+        "A run with `--out` that is stopped leaves checkpoint.json in its folder, and `--resume` continues from there with the same settings. It must be the same mechanism file to the letter, and the trajectory must still hold the rows that the checkpoint counts. The end of the run may be moved with `--t-end`.\n\n  fourbar run my.yaml --out results\n  (Ctrl-C)\n  fourbar run my.yaml --resume results",
+    ),
+    page("U010", "Standard input cannot be read as a mechanism file", "The file name `-` means standard input. It must be text in UTF-8 of at most 16 MB."),
+    page("U011", "This kind of picture cannot be written", "Plots are written as SVG. Give a file name that ends in .svg."),
+    page(
+        "U301",
+        "There is no formulation of this name",
+        "`fourbar list` prints the formulations there are and the integrators they go with. `auto` takes the default.",
+    ),
+    page(
+        "U302",
+        "The formulation does not go with this integrator",
+        "Implicit formulations of index 3 need implicit integrators, others explicit ones. `fourbar list` prints which go together; leave `--integrator` out to take the default of the formulation.",
+    ),
+    page(
+        "U303",
+        "A setting of the run is out of range",
+        "End of the run, output step, fixed step and tolerance must be positive numbers, and the run may have at most 1e8 output rows. Times are in seconds where no unit is given.",
+    ),
+    page(
+        "U304",
+        "An option of the formulation or integrator is out of range",
+        "Options are given as `--option key=value` or under `options` in the study of the file. The message says which values are possible.",
+    ),
+    page(
+        "W301",
+        "More threads are asked for than are used",
+        "None of the formulations there are works with several threads. The result does not depend on it.",
+    ),
+];

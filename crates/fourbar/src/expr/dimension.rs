@@ -27,27 +27,27 @@ pub enum Kind {
     Quantity(Dimension),
 }
 
-/// Named dimensions, for messages and tables.
-const NAMES: &[(Dimension, &str)] = &[
-    (Dimension::NONE, "angle or number"),
-    (Dimension::LENGTH, "length"),
-    (Dimension::MASS, "mass"),
-    (Dimension::TIME, "time"),
-    (Dimension::of(2, 0, 0), "area"),
-    (Dimension::of(3, 0, 0), "volume"),
-    (Dimension::SPEED, "speed"),
-    (Dimension::ACCELERATION, "acceleration"),
-    (Dimension::RATE, "angular speed"),
-    (Dimension::of(0, 0, -2), "angular acceleration"),
-    (Dimension::FORCE, "force"),
-    (Dimension::TORQUE, "torque or energy"),
-    (Dimension::of(2, 1, -3), "power"),
-    (Dimension::of(-1, 1, -2), "pressure"),
-    (Dimension::INERTIA, "moment of inertia"),
-    (Dimension::DENSITY, "density"),
-    (Dimension::STIFFNESS, "stiffness"),
-    (Dimension::DAMPING, "damping"),
-    (Dimension::ROTARY_DAMPING, "rotary damping"),
+/// Named dimensions with their usual unit, for messages and tables.
+const NAMES: &[(Dimension, &str, &str)] = &[
+    (Dimension::NONE, "angle or number", "rad"),
+    (Dimension::LENGTH, "length", "m"),
+    (Dimension::MASS, "mass", "kg"),
+    (Dimension::TIME, "time", "s"),
+    (Dimension::AREA, "area", "m^2"),
+    (Dimension::of(3, 0, 0), "volume", "m^3"),
+    (Dimension::SPEED, "speed", "m/s"),
+    (Dimension::ACCELERATION, "acceleration", "m/s^2"),
+    (Dimension::RATE, "angular speed", "rad/s"),
+    (Dimension::of(0, 0, -2), "angular acceleration", "rad/s^2"),
+    (Dimension::FORCE, "force", "N"),
+    (Dimension::TORQUE, "torque or energy", "N*m"),
+    (Dimension::of(2, 1, -3), "power", "W"),
+    (Dimension::of(-1, 1, -2), "pressure", "Pa"),
+    (Dimension::INERTIA, "moment of inertia", "kg*m^2"),
+    (Dimension::DENSITY, "density", "kg/m^3"),
+    (Dimension::STIFFNESS, "stiffness", "N/m"),
+    (Dimension::DAMPING, "damping", "N*s/m"),
+    (Dimension::ROTARY_DAMPING, "rotary damping", "N*m*s/rad"),
 ];
 
 impl Dimension {
@@ -110,24 +110,23 @@ impl Dimension {
         format!("{article} {name}")
     }
 
-    /// The unit in base units, such as `kg*m^2/s`; empty for none.
+    /// Its usual unit, such as `N/m`, or the unit in base units, such as `kg*m^2/s`.
     pub fn unit(self) -> String {
+        if let Some((_, _, unit)) = NAMES.iter().find(|(d, ..)| *d == self) {
+            return unit.to_string();
+        }
         let part = |name: &str, p: i8| if p == 1 { name.to_string() } else { format!("{name}^{p}") };
         let powers = [("kg", self.mass), ("m", self.length), ("s", self.time)];
         let above: Vec<String> = powers.iter().filter(|(_, p)| *p > 0).map(|(n, p)| part(n, *p)).collect();
         let below: String = powers.iter().filter(|(_, p)| *p < 0).map(|(n, p)| format!("/{}", part(n, p.saturating_neg()))).collect();
-        match (above.is_empty(), below.is_empty()) {
-            (true, true) => String::new(),
-            (true, false) => format!("1{below}"),
-            _ => above.join("*") + &below,
-        }
+        if above.is_empty() { format!("1{below}") } else { above.join("*") + &below }
     }
 }
 
 impl fmt::Display for Dimension {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match NAMES.iter().find(|(d, _)| d == self) {
-            Some((_, name)) => f.write_str(name),
+        match NAMES.iter().find(|(d, ..)| d == self) {
+            Some((_, name, _)) => f.write_str(name),
             None => write!(f, "quantity in {}", self.unit()),
         }
     }

@@ -142,8 +142,20 @@ impl Function {
             Sign => S::of(if x.value() == 0.0 { 0.0 } else { x.value().signum() }),
             Floor => S::of(x.value().floor()),
             Ceil => S::of(x.value().ceil()),
-            Min => if a[1].value() < x.value() { a[1] } else { x },
-            Max => if a[1].value() > x.value() { a[1] } else { x },
+            Min => {
+                if a[1].value() < x.value() {
+                    a[1]
+                } else {
+                    x
+                }
+            }
+            Max => {
+                if a[1].value() > x.value() {
+                    a[1]
+                } else {
+                    x
+                }
+            }
             Pow => x.pow(a[1]),
             Hypot => (x * x + a[1] * a[1]).sqrt(),
             Mod => x - a[1] * S::of((x.value() / a[1].value()).floor()),
@@ -154,7 +166,13 @@ impl Function {
                 let s = clamped(x, a[1], a[2]);
                 s * s * s * (S::of(10.0) + s * (S::of(-15.0) + s * S::of(6.0)))
             }
-            If => if x.value() != 0.0 { a[1] } else { a[2] },
+            If => {
+                if x.value() != 0.0 {
+                    a[1]
+                } else {
+                    a[2]
+                }
+            }
         }
     }
 }

@@ -56,6 +56,10 @@ pub trait Names {
     fn unit(&mut self, _name: &str) -> Option<(f64, Dimension)> {
         None
     }
+    /// Whether a word after `*` or `/` behind a unit goes on with the unit, as the `m` of `2 N*m`.
+    fn further_unit(&mut self, name: &str) -> bool {
+        self.unit(name).is_some()
+    }
 }
 
 impl<F: FnMut(&str) -> Option<Symbol> + ?Sized> Names for &mut F {

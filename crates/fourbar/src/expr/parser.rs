@@ -152,7 +152,7 @@ impl Parser<'_, '_> {
         self.advance()
     }
 
-    /// A number, perhaps with a unit: `2 kN/m`. The chain goes on as long as unit names follow.
+    /// A number, perhaps with a unit: `2 kN/m`. The chain goes on as long as unit names follow without spaces.
     fn quantity(&mut self, number: f64, mut range: Range<usize>) -> Parsed {
         if self.token != Token::Word {
             return Ok(self.constant(number, Kind::Number, range));
@@ -169,7 +169,7 @@ impl Parser<'_, '_> {
             let power = sign * self.unit_power(&mut range)?;
             factor *= unit.powi(i32::from(power));
             dimension = dimension.times(d.power(power));
-            // Go on only where a unit name follows the operator; otherwise the operator belongs to the expression.
+            // Go on only where a unit name follows without spaces; otherwise the operator belongs to the expression.
             sign = match self.token {
                 Token::Star => 1,
                 Token::Slash => -1,
@@ -177,8 +177,10 @@ impl Parser<'_, '_> {
             };
             let (operator, place) = (self.token, self.range.clone());
             self.advance()?;
-            let is_unit = self.token == Token::Word && self.names.unit(&self.lexer.text[self.range.clone()]).is_some();
-            if !is_unit {
+            let tight = range.end == place.start && place.end == self.range.start;
+            let called = self.lexer.text[self.range.end..].starts_with('(');
+            let word = &self.lexer.text[self.range.clone()];
+            if !(tight && !called && self.token == Token::Word && self.names.further_unit(word)) {
                 self.lexer.jump(place.end);
                 (self.token, self.range) = (operator, place);
                 break;
@@ -269,10 +271,10 @@ impl Parser<'_, '_> {
 
     /// Emits a call; functions of many arguments fold them from the right, two at a time.
     fn apply(&mut self, function: Function, mut arguments: Vec<Operand>, kind: Kind, range: Range<usize>) -> Operand {
-        if function == Function::If {
-            if let Some(condition) = arguments[0].value.filter(|_| arguments[0].fault.is_none()) {
-                return self.choose(condition != 0.0, arguments, kind, range);
-            }
+        if function == Function::If
+            && let Some(condition) = arguments[0].value.filter(|_| arguments[0].fault.is_none())
+        {
+            return self.choose(condition != 0.0, arguments, kind, range);
         }
         let arity = function.arity();
         while arguments.len() > arity {

@@ -83,6 +83,10 @@ fn precedence_is_the_usual_one() {
         ("2 kN/m", 2000.0),
         ("3 m/s^2*t", 2.1),
         ("1 m^-1*t", 0.7),
+        // With spaces the operator belongs to the expression: here `m` is the name, which is 2.
+        ("3 kN * m", 6000.0),
+        ("3 kN / m", 1500.0),
+        ("3 kN*m", 3000.0),
     ] {
         let got = value(text);
         assert!((got - expected).abs() < 1e-12 * (1.0 + expected.abs()), "{text} = {got}, not {expected}");
@@ -214,7 +218,9 @@ fn random_programs_equal_the_same_arithmetic_in_rust() {
 
 #[test]
 fn random_texts_never_panic() {
-    let pieces = ["(", ")", "1", "t", "+", "-", "*", "/", "^", ",", "if(", "sin(", "0", ".", "e", "<=", "==", "mm", " ", "é", "1e", "min(", "**", "L"];
+    let pieces = [
+        "(", ")", "1", "t", "+", "-", "*", "/", "^", ",", "if(", "sin(", "0", ".", "e", "<=", "==", "mm", " ", "é", "1e", "min(", "**", "L",
+    ];
     let mut seed = 7u64;
     for _ in 0..20_000 {
         let mut text = String::new();

@@ -1,0 +1,260 @@
+//! The command line: verbs and options.
+
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueHint};
+use clap_complete::Shell;
+use std::path::PathBuf;
+
+const AFTER: &str = "\
+FILE is a mechanism file, the name of a shipped model (`fourbar examples` lists them), or `-` for standard input.
+
+Start here:
+  fourbar demo                      run the four-bar linkage and see it move
+  fourbar new my.yaml               write a commented file to start from
+  fourbar check my.yaml             what is it, and can it move?
+
+Exit codes: 0 done, 1 the analysis failed, 2 bad usage or bad file, 130 interrupted.";
+
+/// Multibody dynamics for mechanisms: rigid bodies, joints, closed loops, redundant constraints.
+#[derive(Debug, Parser)]
+#[command(name = "fourbar", version, after_help = AFTER, max_term_width = 100, disable_help_subcommand = false)]
+pub struct Args {
+    /// Print one JSON object on standard output, diagnostics included.
+    #[arg(long, global = true)]
+    pub json: bool,
+    /// Print errors only.
+    #[arg(long, short, global = true)]
+    pub quiet: bool,
+    /// What to do.
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Say what a mechanism is: structure, mobility, redundant joints, consistency of its start.
+    Check(ModelArgs),
+    /// Find the consistent start nearest to the given one and say what moved.
+    Assemble(AssembleArgs),
+    /// Positions, velocities and accelerations of a fully driven mechanism over time.
+    Kinematics(RunArgs),
+    /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
+    Run(RunArgs),
+    /// Run a shipped model and see it move; the first thing to try.
+    Demo(DemoArgs),
+    /// Plot columns of a result: on the terminal, or as SVG.
+    Plot(PlotArgs),
+    /// List formulations, integrators, joints, forces and other words of the file.
+    List,
+    /// List the shipped models, or write one to a file.
+    Examples(ExamplesArgs),
+    /// Write a commented file to start from.
+    New(NewArgs),
+    /// Print the page of a diagnostic code.
+    Explain(ExplainArgs),
+    /// Print the JSON Schema of mechanism files, for editors.
+    Schema,
+    /// Print completions for a shell.
+    Completions(CompletionsArgs),
+}
+
+impl Verb {
+    /// Its name on the command line.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Check(_) => "check",
+            Self::Assemble(_) => "assemble",
+            Self::Kinematics(_) => "kinematics",
+            Self::Run(_) => "run",
+            Self::Demo(_) => "demo",
+            Self::Plot(_) => "plot",
+            Self::List => "list",
+            Self::Examples(_) => "examples",
+            Self::New(_) => "new",
+            Self::Explain(_) => "explain",
+            Self::Schema => "schema",
+            Self::Completions(_) => "completions",
+        }
+    }
+}
+
+/// A model with its parameters.
+#[derive(Debug, ClapArgs)]
+pub struct ModelArgs {
+    /// Mechanism file, name of a shipped model, or `-` for standard input.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: String,
+    /// Give a parameter another value, an expression such as `40 mm` or `2*pi`.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub set: Vec<(String, String)>,
+}
+
+/// Arguments of `assemble`.
+#[derive(Debug, ClapArgs)]
+pub struct AssembleArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Write the consistent poses and velocities as JSON.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of runs.
+#[derive(Debug, ClapArgs)]
+pub struct RunArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Settings that go before those of the file.
+    #[command(flatten)]
+    pub study: StudyArgs,
+    /// Write trajectory.csv and summary.json into this folder.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Write only columns that match, such as `crank.*`, `*.angle` or `energy.total`; the time is always there.
+    #[arg(long, value_name = "PATTERN", num_args = 1..)]
+    pub columns: Vec<String>,
+    /// Continue the stopped run of this folder; its settings are taken from there.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "formulation", "integrator", "step", "tol", "output_step", "option"], value_hint = ValueHint::DirPath)]
+    pub resume: Option<PathBuf>,
+}
+
+/// Settings of a run that go before those of the file.
+#[derive(Clone, Debug, Default, ClapArgs)]
+pub struct StudyArgs {
+    /// Formulation; `fourbar list` prints them.
+    #[arg(long, value_name = "NAME")]
+    pub formulation: Option<String>,
+    /// Integrator of the formulation.
+    #[arg(long, value_name = "NAME")]
+    pub integrator: Option<String>,
+    /// Fixed step, seconds (or `2 ms`).
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub step: Option<f64>,
+    /// Tolerance of adaptive runs.
+    #[arg(long, value_name = "NUMBER")]
+    pub tol: Option<f64>,
+    /// End of the run, seconds.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub t_end: Option<f64>,
+    /// Distance of output times, seconds.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub output_step: Option<f64>,
+    /// Option of the formulation or integrator, such as `rho=0.8`.
+    #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
+    pub option: Vec<(String, String)>,
+    /// Number of threads.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// Arguments of `demo`.
+#[derive(Debug, ClapArgs)]
+pub struct DemoArgs {
+    /// Name of a shipped model.
+    #[arg(default_value = "fourbar")]
+    pub name: String,
+    /// Folder of the results; left out: `out/NAME`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+}
+
+/// Arguments of `plot`.
+#[derive(Debug, ClapArgs)]
+pub struct PlotArgs {
+    /// Result folder, or a CSV file.
+    #[arg(value_hint = ValueHint::AnyPath)]
+    pub result: PathBuf,
+    /// Columns, such as `crank.r.x`; `*` stands for anything.
+    #[arg(required = true)]
+    pub columns: Vec<String>,
+    /// Column of the abscissa.
+    #[arg(long, short, default_value = "t")]
+    pub x: String,
+    /// Write an SVG file instead.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+}
+
+/// Arguments of `examples`.
+#[derive(Debug, ClapArgs)]
+pub struct ExamplesArgs {
+    /// Name of a model to print or write.
+    pub name: Option<String>,
+    /// Write the model to this file.
+    #[arg(long, short, value_name = "FILE", requires = "name", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}
+
+/// Arguments of `new`.
+#[derive(Debug, ClapArgs)]
+pub struct NewArgs {
+    /// The file to write.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub file: PathBuf,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `explain`.
+#[derive(Debug, ClapArgs)]
+pub struct ExplainArgs {
+    /// The code, such as M012; left out: all codes with their titles.
+    pub code: Option<String>,
+}
+
+/// Arguments of `completions`.
+#[derive(Debug, ClapArgs)]
+pub struct CompletionsArgs {
+    /// The shell.
+    pub shell: Shell,
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.trim().is_empty() && !value.trim().is_empty() => Ok((name.trim().into(), value.trim().into())),
+        _ => Err("write it as NAME=VALUE".into()),
+    }
+}
+
+/// Seconds, bare or with a unit of time.
+fn seconds(text: &str) -> Result<f64, String> {
+    let text = text.trim();
+    let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
+    let (number, unit) = text.split_at(split);
+    let factor = match unit.trim() {
+        "" | "s" => 1.0,
+        "ms" => 1e-3,
+        "us" => 1e-6,
+        "min" => 60.0,
+        "h" => 3600.0,
+        other => return Err(format!("`{other}` is not a unit of time: s, ms, us, min or h")),
+    };
+    let x: f64 = number.trim().parse().map_err(|_| "write a number of seconds, such as 2.5 or `10 ms`".to_string())?;
+    if x.is_finite() && x > 0.0 { Ok(x * factor) } else { Err("it must be positive".into()) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Args::command().debug_assert();
+    }
+
+    #[test]
+    fn times_have_units() {
+        assert_eq!(seconds("2.5"), Ok(2.5));
+        assert_eq!(seconds("10 ms"), Ok(0.01));
+        assert_eq!(seconds("1e-3"), Ok(1e-3));
+        assert_eq!(seconds("2min"), Ok(120.0));
+        assert!(seconds("5 kg").is_err() && seconds("-1").is_err() && seconds("nan").is_err() && seconds("").is_err());
+    }
+}

@@ -1,0 +1,86 @@
+//! Finds and loads a mechanism: a file, a shipped model by name, or standard input.
+
+use crate::args::ModelArgs;
+use crate::reply::{Notes, Stop};
+use fourbar::diagnostic::nearest;
+use fourbar::{Diagnostic, Model};
+use fourbar_io::examples::{example, examples};
+use fourbar_io::{FileDiagnostic, Loaded, MAX_BYTES, ReadOptions, read_model, read_model_file};
+use std::io::Read;
+use std::path::Path;
+
+/// A mechanism and where it came from.
+#[derive(Clone, Debug)]
+pub struct Input {
+    /// How the file is called.
+    pub name: String,
+    /// What was read.
+    pub loaded: Loaded,
+    /// The mechanism.
+    pub model: Model,
+}
+
+impl Input {
+    /// Diagnostics tied to their places in the file.
+    pub fn notes<'a>(&self, list: impl IntoIterator<Item = &'a Diagnostic>) -> Notes {
+        let places = &self.loaded.places;
+        Notes { list: list.into_iter().map(|d| places.locate(d)).collect(), source: places.source().into(), name: self.name.clone() }
+    }
+
+    /// Ends the verb with a diagnostic about this mechanism.
+    pub fn stop(&self, d: &Diagnostic) -> Stop {
+        Stop(Box::new(self.notes([d])))
+    }
+}
+
+/// Reads, checks and builds a mechanism.
+pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
+    load_with(&args.file, &args.set)
+}
+
+/// The same, with other parameters.
+pub fn load_with(file: &str, set: &[(String, String)]) -> Result<Input, Stop> {
+    let stop = |list: Vec<FileDiagnostic>, source: String, name: &str| Stop(Box::new(Notes { list, source, name: name.into() }));
+    let path = Path::new(file);
+    let (name, read) = if file == "-" {
+        let text = standard_input()?;
+        ("<stdin>".to_string(), read_model(&text, &ReadOptions { path: None, set }).map_err(|list| (list, text)))
+    } else if let Some(e) = example(file).filter(|_| !path.is_file()) {
+        (format!("{}.yaml", e.name), read_model(e.text, &ReadOptions { path: None, set }).map_err(|list| (list, e.text.to_string())))
+    } else {
+        (file.to_string(), read_model_file(path, set))
+    };
+    let loaded = read.map_err(|(mut list, source)| {
+        if !path.exists() && file != "-" {
+            suggest(&mut list, file);
+        }
+        stop(list, source, &name)
+    })?;
+    match loaded.spec.build() {
+        Ok(model) => Ok(Input { name, loaded, model }),
+        Err(errors) => {
+            let list = loaded.warnings.iter().chain(&errors).map(|d| loaded.places.locate(d)).collect();
+            Err(stop(list, loaded.places.source().into(), &name))
+        }
+    }
+}
+
+/// A file that is not there may be a shipped model with a slip of the pen.
+fn suggest(list: &mut [FileDiagnostic], file: &str) {
+    let stem = Path::new(file).file_stem().and_then(|s| s.to_str()).unwrap_or(file);
+    if let Some(near) = nearest(stem, examples().map(|e| e.name)) {
+        for d in list {
+            d.diagnostic.help = format!("did you mean the shipped model `{near}`? `fourbar examples` lists them");
+        }
+    }
+}
+
+fn standard_input() -> Result<String, Diagnostic> {
+    let refused = |why: String| Diagnostic::new("U010", format!("standard input cannot be read: {why}")).help("pipe a mechanism file into it, or give a file name");
+    let mut bytes = Vec::new();
+    std::io::stdin().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| refused(e.to_string()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(refused(format!("it has more than {} MB", MAX_BYTES >> 20)));
+    }
+    String::from_utf8(bytes).map_err(|_| refused("it is not a text in UTF-8".into()))
+}

@@ -1,0 +1,109 @@
+//! What a verb answers: text, fields of the JSON object, diagnostics, exit code.
+
+use crate::screen::{Screen, print, print_error};
+use fourbar::Diagnostic;
+use fourbar_io::{FileDiagnostic, render};
+use serde_json::{Map, Value, json};
+
+/// Diagnostics with the text they point into.
+#[derive(Clone, Debug, Default)]
+pub struct Notes {
+    /// The diagnostics.
+    pub list: Vec<FileDiagnostic>,
+    /// Text of the file.
+    pub source: String,
+    /// Name of the file.
+    pub name: String,
+}
+
+/// The answer of a verb.
+#[derive(Clone, Debug, Default)]
+pub struct Reply {
+    /// For a person.
+    pub text: String,
+    /// For a program.
+    pub fields: Map<String, Value>,
+    /// Warnings and errors.
+    pub notes: Notes,
+    /// Exit code.
+    pub exit: u8,
+}
+
+/// A verb that ends with errors and nothing else.
+#[derive(Clone, Debug)]
+pub struct Stop(pub Box<Notes>);
+
+impl Reply {
+    /// Exit code of bad usage or a bad file.
+    pub const BAD_USAGE: u8 = 2;
+    /// Exit code of a failed analysis.
+    pub const FAILED: u8 = 1;
+    /// Exit code of an interrupted run.
+    pub const INTERRUPTED: u8 = 130;
+
+    /// An answer in text and fields.
+    pub fn new(text: String, fields: Value) -> Self {
+        let fields = if let Value::Object(fields) = fields { fields } else { Map::new() };
+        Self { text, fields, ..Self::default() }
+    }
+
+    /// Prints it and gives the exit code.
+    pub fn show(&self, verb: &str, screen: &Screen) -> u8 {
+        if screen.json {
+            let mut object = Map::new();
+            object.insert("fourbar".into(), json!(env!("CARGO_PKG_VERSION")));
+            object.insert("verb".into(), json!(verb));
+            object.insert("exit_code".into(), json!(self.exit));
+            object.extend(self.fields.clone());
+            object.insert("diagnostics".into(), json!(self.notes.list));
+            print(&format!("{:#}\n", Value::Object(object)));
+            return self.exit;
+        }
+        let shown: Vec<FileDiagnostic> = self.notes.list.iter().filter(|d| !(screen.quiet && d.diagnostic.is_warning())).cloned().collect();
+        let placed = render_all(&shown, &self.notes, screen.colour_err);
+        if !screen.quiet {
+            print(&self.text);
+        }
+        print_error(&placed);
+        self.exit
+    }
+}
+
+/// Diagnostics without any file are printed without an arrow to one.
+fn render_all(list: &[FileDiagnostic], notes: &Notes, colour: bool) -> String {
+    if !notes.name.is_empty() {
+        return render(list, &notes.source, &notes.name, colour);
+    }
+    let plain: String = render(list, "", "", colour);
+    // The arrow line of a diagnostic about a whole file has nothing to point to.
+    plain.lines().filter(|l| !l.trim_end().ends_with("-->") && !l.contains("-->\x1b[0m ")).map(|l| format!("{l}\n")).collect()
+}
+
+impl Stop {
+    /// A diagnostic that has no place in a file.
+    pub fn plain(d: Diagnostic) -> Self {
+        Self(Box::new(Notes { list: vec![FileDiagnostic::of_file(d)], ..Notes::default() }))
+    }
+
+    /// As an answer.
+    pub fn into_reply(self) -> Reply {
+        let exit = exit_code(self.0.list.iter().map(|d| &d.diagnostic));
+        let mut reply = Reply { notes: *self.0, exit, ..Reply::default() };
+        if reply.exit == 0 {
+            reply.exit = Reply::FAILED;
+        }
+        reply
+    }
+}
+
+impl From<Diagnostic> for Stop {
+    fn from(d: Diagnostic) -> Self {
+        Self::plain(d)
+    }
+}
+
+/// What errors of these kinds mean for the exit code: a failed analysis 1, anything else 2.
+pub fn exit_code<'a>(diagnostics: impl Iterator<Item = &'a Diagnostic>) -> u8 {
+    let errors = diagnostics.filter(|d| !d.is_warning());
+    errors.map(|d| if d.code.0.starts_with('S') { Reply::FAILED } else { Reply::BAD_USAGE }).max().unwrap_or(0)
+}

@@ -1,0 +1,54 @@
+//! Settings of a run: those of the file, changed by the command line or restored from a checkpoint.
+
+use crate::args::StudyArgs;
+use fourbar::Diagnostic;
+use fourbar::model::Model;
+use fourbar::study::{Analysis, Study};
+use serde_json::Value;
+
+/// The file's study with the changes of the command line.
+pub fn study(model: &Model, args: &StudyArgs) -> Study {
+    let mut study = Study::of(model);
+    study.formulation = args.formulation.clone().or(study.formulation);
+    study.integrator = args.integrator.clone().or(if args.formulation.is_some() { None } else { study.integrator });
+    study.step = args.step.or(study.step);
+    study.tol = args.tol.or(study.tol);
+    if let Some(t_end) = args.t_end {
+        study.t_end = t_end;
+        // A file without an output step gets the usual number of rows.
+        if model.study.output_step.is_none() {
+            study.output_step = t_end / 200.0;
+        }
+    }
+    study.output_step = args.output_step.unwrap_or(study.output_step);
+    for (key, value) in &args.option {
+        match study.options.iter_mut().find(|(k, _)| k == key) {
+            Some((_, v)) => v.clone_from(value),
+            None => study.options.push((key.clone(), value.clone())),
+        }
+    }
+    study
+}
+
+/// The study of a checkpoint; what it does not say comes from the file.
+pub fn restored(model: &Model, saved: &Value) -> Study {
+    let mut study = Study::of(model);
+    let text = |key: &str| saved[key].as_str().map(String::from);
+    study.analysis = match saved["analysis"].as_str() {
+        Some("kinematics") => Some(Analysis::Kinematics),
+        Some("dynamics") => Some(Analysis::Dynamics),
+        _ => None,
+    };
+    (study.formulation, study.integrator) = (text("formulation"), text("integrator"));
+    (study.step, study.tol) = (saved["step"].as_f64(), saved["tol"].as_f64());
+    study.t_end = saved["t_end"].as_f64().unwrap_or(study.t_end);
+    study.output_step = saved["output_step"].as_f64().unwrap_or(study.output_step);
+    study.options = serde_json::from_value(saved["options"].clone()).unwrap_or(study.options);
+    study
+}
+
+/// A warning where more threads are asked for than anything uses.
+pub fn threads(args: &StudyArgs) -> Option<Diagnostic> {
+    let n = args.threads.filter(|n| *n > 1)?;
+    Some(Diagnostic::new("W301", format!("{n} threads are asked for; the formulations there are use one")).help("leave `--threads` out"))
+}

@@ -1,0 +1,153 @@
+//! What a run says at its end: a few lines for a person, an object for programs.
+
+use super::{Done, Task};
+use crate::screen::{Facts, Screen, names, number};
+use fourbar::study::{Analysis, Report};
+use fourbar_io::results::{SUMMARY, TRAJECTORY};
+use serde_json::{Map, Value, json};
+
+/// Which pictures a summary shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pictures {
+    /// None.
+    None,
+    /// The most telling one.
+    One,
+    /// The path of a point and the history of a coordinate.
+    Both,
+}
+
+/// The summary as text.
+pub fn words(task: &Task, done: &Done, screen: &Screen) -> String {
+    let model = &task.input.model;
+    let mut facts = Facts::new(12);
+    let title = if model.title.is_empty() { &task.input.name } else { &model.title };
+    facts.text = format!("{}\n\n", screen.bold(title));
+    let n = &done.totals;
+    if let Some(r) = &done.report {
+        let how = match (r.analysis, task.study.step) {
+            (Analysis::Kinematics, _) => "position by Newton, then velocity and acceleration".to_string(),
+            (Analysis::Dynamics, Some(h)) => format!("{} with {}, step {} s", r.formulation, r.integrator, number(h)),
+            (Analysis::Dynamics, None) => format!("{} with {}, adaptive", r.formulation, r.integrator),
+        };
+        facts.add(if r.analysis == Analysis::Kinematics { "kinematics" } else { "dynamics" }, &how);
+        let ended = if r.t < task.study.t_end * (1.0 - 1e-12) { format!(" of {}", number(task.study.t_end)) } else { String::new() };
+        facts.add("time", &format!("0 to {}{ended} s, {} output rows", number(r.t), n.rows));
+        facts.add("work", &work(r));
+        facts.add("wall time", &format!("{:.2} s", done.wall_time));
+        if n.rows > 0 {
+            facts.add("errors", &format!("of the constraints at most {} m, {} m/s, {} m/s^2", number(n.errors[0]), number(n.errors[1]), number(n.errors[2])));
+            facts.add("energy", &energy(done, r.analysis));
+        }
+        if r.redundant > 0 {
+            facts.add("redundancy", &format!("{} of {} constraint rows are redundant at the start", r.redundant, r.rows));
+        }
+        if !r.not_unique.is_empty() {
+            let joints: Vec<&str> = r.not_unique.iter().map(|(j, _)| j.as_str()).collect();
+            facts.add("reactions", &format!("not unique at {}: values of minimum norm are shown", names(&joints)));
+        }
+        for s in r.singular.iter().take(5) {
+            facts.add("singular", &format!("position at t = {:.6} s: {}", s.time, names(&s.joints)));
+        }
+        if r.singular.len() > 5 {
+            facts.add("", &format!("and {} more", r.singular.len() - 5));
+        }
+    }
+    if let Some(folder) = &task.folder {
+        facts.add("written", &format!("{} ({} rows, {} columns), {SUMMARY}", folder.join(TRAJECTORY).display(), n.rows, done.columns.len()));
+    }
+    if done.interrupted {
+        let next = task.folder.as_ref().map_or("nothing was written: there was no `--out`".to_string(), |f| format!("continue with `--resume {}`", f.display()));
+        facts.add("interrupted", &next);
+    }
+    let mut text = facts.text;
+    for picture in pictures(task, done) {
+        text += &format!("\n{picture}");
+    }
+    text
+}
+
+fn pictures(task: &Task, done: &Done) -> Vec<String> {
+    let analysis = done.report.as_ref().map(|r| r.analysis);
+    let (Some(analysis), true) = (analysis, done.totals.rows > 2) else { return Vec::new() };
+    let path = || done.preview.path(&task.input.model);
+    let history = || done.preview.history(&task.input.model, analysis);
+    match task.pictures {
+        Pictures::None => Vec::new(),
+        Pictures::One => history().or_else(path).into_iter().collect(),
+        Pictures::Both => path().into_iter().chain(history()).collect(),
+    }
+}
+
+fn work(r: &Report) -> String {
+    // What did not happen is not told.
+    let parts = r.work.iter().filter(|(_, n)| *n != 0.0).map(|(name, n)| {
+        let name = name.replace('_', " ").replace("newton", "Newton");
+        match name.strip_prefix("mean ") {
+            Some(name) => format!("{} {name} per step", count(*n)),
+            None => format!("{} {name}", count(*n)),
+        }
+    });
+    parts.collect::<Vec<_>>().join(", ")
+}
+
+fn count(n: f64) -> String {
+    if n.fract() == 0.0 && n.abs() < 1e15 { format!("{n:.0}") } else { format!("{n:.2}") }
+}
+
+fn energy(done: &Done, analysis: Analysis) -> String {
+    let n = &done.totals;
+    let (lo, hi) = (n.energy_min, n.energy_max);
+    match analysis {
+        // Drives do work: the energy of a driven mechanism has no reason to stay.
+        Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
+        Analysis::Dynamics => format!("{} J at the start, {} J at the end; between {} and {} J", number(n.energy_first), number(n.energy_last), number(lo), number(hi)),
+    }
+}
+
+/// The summary as an object: what `summary.json` holds.
+pub fn fields(task: &Task, done: &Done) -> Value {
+    let (input, study, n) = (&task.input, &task.study, &done.totals);
+    let units: Map<String, Value> = done.columns.iter().map(|c| (c.name.clone(), json!(c.unit))).collect();
+    let parameters: Map<String, Value> = input.loaded.parameters.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
+    let pairs = |list: &[(String, String)]| Value::Object(list.iter().map(|(k, v)| (k.clone(), json!(v))).collect());
+    let mut diagnostics: Vec<Value> = Vec::new();
+    let warnings = input.loaded.warnings.iter().chain(&task.warnings).chain(done.report.iter().flat_map(|r| &r.warnings));
+    diagnostics.extend(warnings.chain(&done.error).map(|d| json!(d)));
+    let mut summary = json!({
+        "fourbar": env!("CARGO_PKG_VERSION"),
+        "file": input.name,
+        "title": input.model.title,
+        "hash": input.loaded.hash,
+        "parameters": parameters,
+        "set": pairs(&task.set),
+        "complete": done.error.is_none() && !done.interrupted,
+        "interrupted": done.interrupted,
+        "t_end": study.t_end,
+        "output_step": study.output_step,
+        "step": study.step,
+        "tol": study.tol,
+        "options": pairs(&study.options),
+        "rows": n.rows,
+        "wall_time": done.wall_time,
+        "largest_errors": {"position": n.errors[0], "velocity": n.errors[1], "acceleration": n.errors[2]},
+        "energy": {"first": n.energy_first, "last": n.energy_last, "min": n.energy_min, "max": n.energy_max},
+    });
+    if let (Value::Object(all), Some(r)) = (&mut summary, &done.report) {
+        let reactions: Vec<Value> = r.not_unique.iter().map(|(joint, parts)| json!({"joint": joint, "components": parts})).collect();
+        let work: Map<String, Value> = r.work.iter().map(|(k, v)| ((*k).to_string(), json!(v))).collect();
+        let more = json!({
+            "analysis": r.analysis, "formulation": r.formulation, "integrator": r.integrator, "t": r.t, "work": work,
+            "constraint_rows": r.rows, "redundant_rows": r.redundant, "reactions_not_unique": reactions, "singular": r.singular,
+            "characteristic_length": r.length,
+        });
+        if let Value::Object(more) = more {
+            all.extend(more);
+        }
+    }
+    if let Value::Object(all) = &mut summary {
+        all.insert("diagnostics".into(), json!(diagnostics));
+        all.insert("units".into(), Value::Object(units));
+    }
+    summary
+}

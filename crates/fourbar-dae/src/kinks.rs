@@ -1,0 +1,158 @@
+//! Kinks: places where `if`, `abs`, `min`, `max` or a table changes its form. A step ends on them; the next one starts
+//! on the other side, so that every expansion is that of one smooth piece.
+
+use crate::Error;
+use crate::engine::Engine;
+use crate::problem::Problem;
+use crate::record::Kink;
+use crate::roots::RootFinder;
+
+/// A kink met inside a step.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Crossing {
+    pub kink: usize,
+    pub tau: f64,
+    rising: bool,
+    /// Value of the switching expression there.
+    level: f64,
+}
+
+#[derive(Debug, Clone)]
+pub(crate) struct Kinks {
+    /// Number of the first switching expression among the extra rows.
+    first: usize,
+    count: usize,
+    /// Present piece of every table.
+    piece: Vec<usize>,
+    /// Level that was just crossed, and in which direction.
+    crossed: Vec<Option<(f64, bool)>>,
+    shifted: Vec<f64>,
+}
+
+impl Kinks {
+    pub fn new(problem: &Problem) -> Self {
+        let count = problem.kinks.len();
+        Self {
+            first: problem.outputs.len() + problem.events.len(),
+            count,
+            piece: vec![0; count],
+            crossed: vec![None; count],
+            shifted: Vec::with_capacity(128),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    fn set_piece(&mut self, k: usize, piece: usize, engine: &mut Engine) {
+        self.piece[k] = piece;
+        if let Kink::Table { table, param, .. } = &engine.problem.kinks[k] {
+            let at = *param as usize;
+            engine.taylor.params[at] = table.x[piece];
+            engine.taylor.params[at + 1..at + 5].copy_from_slice(&table.pieces[piece]);
+        }
+    }
+
+    /// Puts every kink on the side its expression shows in the present expansion; true if something changed.
+    pub fn settle(&mut self, engine: &mut Engine) -> bool {
+        let mut changed = false;
+        for k in 0..self.count {
+            let a = engine.extra(self.first + k);
+            let Some(&value) = a.first() else { continue };
+            if !value.is_finite() {
+                continue;
+            }
+            let later = a.iter().copied().find(|x| *x != 0.0).unwrap_or(0.0);
+            match &engine.problem.kinks[k] {
+                Kink::Sign { .. } => {
+                    let side = if value == 0.0 { later >= 0.0 } else { value > 0.0 };
+                    if value == 0.0 {
+                        self.crossed[k] = Some((0.0, side));
+                    }
+                    changed |= side != engine.taylor.side[k];
+                    engine.taylor.side[k] = side;
+                }
+                Kink::Table { table, param, .. } => {
+                    let mut piece = table.piece(value);
+                    let slope = a[1..].iter().copied().find(|x| *x != 0.0).unwrap_or(0.0);
+                    if piece > 0 && value == table.x[piece] {
+                        self.crossed[k] = Some((value, slope >= 0.0));
+                        piece -= usize::from(slope < 0.0);
+                    }
+                    // Before the first call no piece is set at all.
+                    let unset = engine.taylor.params[*param as usize..*param as usize + 5] == [0.0; 5];
+                    if unset || piece != self.piece[k] {
+                        changed = changed || piece != self.piece[k] || unset && table.pieces[piece] != [0.0; 4];
+                        self.set_piece(k, piece, engine);
+                    }
+                }
+            }
+        }
+        changed
+    }
+
+    /// The first kink crossed in (0, end].
+    pub fn first(&mut self, engine: &Engine, finder: &mut RootFinder, end: f64) -> Result<Option<Crossing>, Error> {
+        let mut first: Option<Crossing> = None;
+        for k in 0..self.count {
+            let a = engine.extra(self.first + k);
+            if a.is_empty() {
+                continue;
+            }
+            let levels: [Option<f64>; 2] = match &engine.problem.kinks[k] {
+                Kink::Sign { .. } => [Some(0.0), None],
+                Kink::Table { table, .. } => {
+                    let p = self.piece[k];
+                    [(p > 0).then(|| table.x[p]), (p + 1 < table.len()).then(|| table.x[p + 1])]
+                }
+            };
+            for level in levels.into_iter().flatten() {
+                let crossed = self.crossed[k].filter(|c| c.0 == level);
+                self.shifted.clear();
+                match crossed {
+                    // The zero at the start is known: divide it out, and see that the new side leads away from it.
+                    Some((_, rising)) => {
+                        self.shifted.extend_from_slice(&a[1..]);
+                        let size = self.shifted.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+                        let away = self.shifted.iter().copied().find(|x| x.abs() > 1e-12 * size).unwrap_or(0.0);
+                        if away * if rising { 1.0 } else { -1.0 } < 0.0 {
+                            return Err(Error::Sliding { t: engine.taylor.t, kink: engine.problem.kink_name(k) });
+                        }
+                    }
+                    None => {
+                        self.shifted.extend_from_slice(a);
+                        self.shifted[0] -= level;
+                    }
+                }
+                let limit = first.map_or(end, |f| f.tau);
+                finder.find(&self.shifted, limit);
+                if let Some(root) = finder.found.iter().find(|r| r.direction != 0) {
+                    first = Some(Crossing { kink: k, tau: root.tau, rising: root.direction > 0, level });
+                }
+            }
+        }
+        if first.is_none() {
+            self.crossed.fill(None);
+        }
+        Ok(first)
+    }
+
+    /// Changes to the other side of a kink.
+    pub fn pass(&mut self, crossing: Crossing, engine: &mut Engine) {
+        let k = crossing.kink;
+        self.crossed.fill(None);
+        self.crossed[k] = Some((crossing.level, crossing.rising));
+        match &engine.problem.kinks[k] {
+            Kink::Sign { .. } => engine.taylor.side[k] = crossing.rising,
+            Kink::Table { .. } => {
+                let piece = if crossing.rising { self.piece[k] + 1 } else { self.piece[k].saturating_sub(1) };
+                self.set_piece(k, piece, engine);
+            }
+        }
+    }
+}

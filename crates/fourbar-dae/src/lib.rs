@@ -1,0 +1,37 @@
+//! fourbar-dae
+mod dense;
+mod engine;
+mod error;
+mod integrate;
+mod kinks;
+mod linalg;
+mod mechanics;
+mod options;
+mod plan;
+mod problem;
+mod profile;
+mod program;
+mod project;
+mod record;
+mod roots;
+mod scalar;
+mod series;
+mod singular;
+mod start;
+mod state;
+mod step;
+mod structure;
+mod taylor;
+
+pub use error::Error;
+pub use integrate::{Event, Integrator, Stop, Work};
+pub use mechanics::Mechanics;
+pub use options::Options;
+pub use problem::{Direction, Equations, Problem};
+pub use profile::Profile;
+pub use record::Node;
+pub use scalar::{Scalar, Table, diff};
+pub use series::Series;
+pub use start::Start;
+pub use state::State;
+pub use structure::Structure;

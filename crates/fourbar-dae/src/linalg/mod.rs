@@ -1,0 +1,165 @@
+//! Square linear systems of fixed pattern: factored once per step, solved many times, without allocation.
+
+mod dense;
+mod order;
+mod sparse;
+
+pub(crate) use order::minimum_degree;
+
+use dense::Dense;
+use sparse::Sparse;
+
+/// Up to this size a dense factorisation is used: `benches/linear.rs` measures where the two cost the same.
+pub(crate) const DENSE_LIMIT: usize = 40;
+
+/// Usual preference for the paired row.
+pub(crate) const PREFER: f64 = 1e-2;
+
+/// Where the pivots of a sparse factorisation are looked for first.
+pub(crate) struct Pairing {
+    /// Order of elimination of the columns.
+    pub columns: Vec<u32>,
+    /// Preferred pivot row of each column.
+    pub row_of: Vec<u32>,
+    /// The preferred row is taken if it is at least this fraction of the largest candidate; zero: whenever it can be.
+    pub prefer: f64,
+}
+
+/// A factorised matrix; entries are given as values of a fixed list of positions.
+#[derive(Debug, Clone)]
+pub(crate) enum Factor {
+    Dense(Dense),
+    Sparse(Box<Sparse>),
+}
+
+impl Factor {
+    /// Prepares for matrices with entries at `pattern` (row, column); repeated positions are summed.
+    pub fn new(n: usize, pattern: &[(u32, u32)], pairing: impl FnOnce() -> Pairing) -> Self {
+        Self::with_limit(n, pattern, pairing, DENSE_LIMIT)
+    }
+
+    pub fn with_limit(n: usize, pattern: &[(u32, u32)], pairing: impl FnOnce() -> Pairing, limit: usize) -> Self {
+        if n <= limit {
+            Factor::Dense(Dense::new(n, pattern))
+        } else {
+            Factor::Sparse(Box::new(Sparse::new(n, pattern, pairing())))
+        }
+    }
+
+    /// Factors; returns the smallest ratio of a pivot to the largest entry of its column, 0 if singular.
+    pub fn factor(&mut self, values: &[f64]) -> f64 {
+        match self {
+            Factor::Dense(d) => d.factor(values),
+            Factor::Sparse(s) => s.factor(values),
+        }
+    }
+
+    /// Replaces `b` by the solution.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        match self {
+            Factor::Dense(d) => d.solve(b),
+            Factor::Sparse(s) => s.solve(b),
+        }
+    }
+
+    /// Entries of the factors (dense: all).
+    pub fn fill(&self) -> usize {
+        match self {
+            Factor::Dense(d) => d.size() * d.size(),
+            Factor::Sparse(s) => s.fill(),
+        }
+    }
+}
+
+/// Pairing for a symmetric pattern: equation i with variable i, rows without diagonal entry after all their neighbours.
+/// With positive diagonal blocks and independent constraint rows no pivot can then vanish.
+pub(crate) fn symmetric_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
+    let mut diagonal = vec![false; n];
+    pattern.iter().filter(|e| e.0 == e.1).for_each(|e| diagonal[e.0 as usize] = true);
+    let late: Vec<bool> = diagonal.iter().map(|d| !d).collect();
+    Pairing { columns: minimum_degree(n, pattern, &late), row_of: (0..n as u32).collect(), prefer: PREFER }
+}
+
+/// Pairing for [D G^T; G -mu]: the first `early` unknowns have diagonal entries to be relied on, the others wait.
+pub(crate) fn saddle_pairing(n: usize, early: usize, pattern: &[(u32, u32)]) -> Pairing {
+    let late: Vec<bool> = (0..n).map(|i| i >= early).collect();
+    Pairing { columns: minimum_degree(n, pattern, &late), row_of: (0..n as u32).collect(), prefer: PREFER }
+}
+
+/// Pairing for a quasidefinite matrix: any order will do, and pivots stay on the diagonal however small.
+pub(crate) fn quasidefinite_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
+    let columns = minimum_degree(n, pattern, &vec![false; n]);
+    Pairing { columns, row_of: (0..n as u32).collect(), prefer: 0.0 }
+}
+
+/// Is the pattern symmetric?
+pub(crate) fn is_symmetric(pattern: &[(u32, u32)]) -> bool {
+    let mut direct = pattern.to_vec();
+    let mut swapped: Vec<(u32, u32)> = pattern.iter().map(|&(i, j)| (j, i)).collect();
+    direct.sort_unstable();
+    direct.dedup();
+    swapped.sort_unstable();
+    swapped.dedup();
+    direct == swapped
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    struct Random(u64);
+    impl Random {
+        fn next(&mut self) -> f64 {
+            self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (self.0 >> 11) as f64 / (1u64 << 53) as f64 * 2.0 - 1.0
+        }
+    }
+
+    fn residual(n: usize, pattern: &[(u32, u32)], values: &[f64], x: &[f64], b: &[f64]) -> f64 {
+        let mut r = b.to_vec();
+        for (&(i, j), v) in pattern.iter().zip(values) {
+            r[i as usize] -= v * x[j as usize];
+        }
+        (0..n).map(|i| r[i].abs()).fold(0.0, f64::max)
+    }
+
+    /// Saddle-point matrices with arrow, chain and random couplings, dense and sparse, twice with changed values.
+    #[test]
+    fn both_factorisations_solve_saddle_point_systems() {
+        let mut random = Random(7);
+        for n_bodies in [3usize, 8, 40] {
+            let (nq, nc) = (2 * n_bodies, n_bodies);
+            let n = nq + nc;
+            let mut pattern: Vec<(u32, u32)> = (0..nq as u32).map(|i| (i, i)).collect();
+            for b in 0..n_bodies as u32 {
+                for q in [2 * b, 2 * b + 1].into_iter().chain((b > 0).then(|| 2 * b - 1)) {
+                    pattern.push((nq as u32 + b, q));
+                    pattern.push((q, nq as u32 + b));
+                }
+            }
+            for limit in [0, 1000] {
+                let mut f = Factor::with_limit(n, &pattern, || symmetric_pairing(n, &pattern), limit);
+                for round in 0..3 {
+                    let mut values: Vec<f64> = pattern.iter().map(|_| random.next()).collect();
+                    (0..nq).for_each(|i| values[i] = if round == 1 { 1e-9 } else { 1.5 + random.next() });
+                    assert!(f.factor(&values) > 0.0);
+                    let b: Vec<f64> = (0..n).map(|_| random.next()).collect();
+                    let mut x = b.clone();
+                    f.solve(&mut x);
+                    let scale = x.iter().fold(1.0f64, |m, v| m.max(v.abs()));
+                    let r = residual(n, &pattern, &values, &x, &b);
+                    assert!(r < 1e-12 * scale, "{n} {limit} {round}: {r:e} of {scale:e}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn singular_matrices_are_noticed() {
+        let pattern = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        for limit in [0, 10] {
+            let mut f = Factor::with_limit(2, &pattern, || symmetric_pairing(2, &pattern), limit);
+            assert_eq!(f.factor(&[1.0, 2.0, 2.0, 4.0]), 0.0);
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Lagrangian and Hamiltonian facilities: from energies to equations, by reverse differentiation on the tape.
+//!
+//! Lagrangian form [Pryce20, Eqs. (1)-(2)]: d/dt dL/dq' - dL/dq + sum lambda_i dC_i/dq + dD/dq' = Q, C_i = 0.
+//! Momentum form: p = dL/dq' becomes a variable, so that its derivative is of first order. Hamiltonian form:
+//! q' = dH/dp, p' = -dH/dq - sum lambda_i dC_i/dq + Q. All three describe the same motion.
+
+use crate::Error;
+use crate::problem::{Direction, EventSpec, Parts, Problem, leaves};
+use crate::record::{Id, Inner, Node, Op, Recorder};
+use crate::scalar::Scalar;
+
+/// Collects energies, constraints and forces. Generic in the scalar, like [`Equations`](crate::Equations).
+#[derive(Debug, Clone)]
+pub struct Mechanics<S> {
+    energy: Option<S>,
+    constraints: Vec<(String, S)>,
+    generalized: Vec<(usize, S)>,
+    loads: Vec<(S, S)>,
+    dissipation: Vec<S>,
+    outputs: Vec<(String, S)>,
+    events: Vec<(String, S, Direction, bool)>,
+}
+
+impl<S: Scalar> Default for Mechanics<S> {
+    fn default() -> Self {
+        Self {
+            energy: None,
+            constraints: Vec::new(),
+            generalized: Vec::new(),
+            loads: Vec::new(),
+            dissipation: Vec::new(),
+            outputs: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+}
+
+impl<S: Scalar> Mechanics<S> {
+    /// Nothing yet. Needed only to evaluate an energy function outside [`Problem::lagrangian`].
+    pub fn new() -> Self {
+        Self::default()
+    }
+    /// Adds to the Lagrangian.
+    pub fn lagrangian(&mut self, l: S) {
+        self.energy = Some(self.energy.map_or(l, |e| e + l));
+    }
+    /// Adds to the Hamiltonian.
+    pub fn hamiltonian(&mut self, h: S) {
+        self.lagrangian(h);
+    }
+    /// Adds the constraint `c = 0`; its multiplier is called `lambda(name)`.
+    pub fn constraint(&mut self, name: impl Into<String>, c: S) {
+        self.constraints.push((name.into(), c));
+    }
+    /// Adds a generalised force on coordinate `j`.
+    pub fn force(&mut self, j: usize, force: S) {
+        self.generalized.push((j, force));
+    }
+    /// Adds a force by its virtual power: `force` works along `velocity`, an expression in coordinates and velocities.
+    /// In the Hamiltonian form there are no velocities; use [`force`](Self::force) there.
+    pub fn load(&mut self, velocity: S, force: S) {
+        self.loads.push((velocity, force));
+    }
+    /// Adds to Rayleigh's dissipation function.
+    pub fn dissipation(&mut self, d: S) {
+        self.dissipation.push(d);
+    }
+    /// Adds an expression to be evaluated along the solution.
+    pub fn output(&mut self, name: impl Into<String>, expression: S) {
+        self.outputs.push((name.into(), expression));
+    }
+    /// Adds an event.
+    pub fn event(&mut self, name: impl Into<String>, expression: S, direction: Direction) {
+        self.events.push((name.into(), expression, direction, false));
+    }
+    /// Adds an event at which integration stops.
+    pub fn terminal(&mut self, name: impl Into<String>, expression: S, direction: Direction) {
+        self.events.push((name.into(), expression, direction, true));
+    }
+    /// Value of the Lagrangian or Hamiltonian, if one was given.
+    pub fn energy(&self) -> Option<S> {
+        self.energy
+    }
+}
+
+/// The form of the equations built from a Lagrangian.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Lagrangian,
+    Momentum,
+    Hamiltonian,
+}
+
+impl Problem {
+    /// Equations of motion of the Lagrangian given by `f(t, q, q', mechanics)`. Variables are the coordinates `names`
+    /// and one multiplier `lambda(name)` per constraint.
+    ///
+    /// ```
+    /// use fourbar_dae::{Integrator, Mechanics, Options, Problem, Scalar};
+    /// use std::sync::Arc;
+    /// fn pendulum<S: Scalar>(_t: S, q: &[S], v: &[S], m: &mut Mechanics<S>) {
+    ///     m.lagrangian((v[0].sqr() + v[1].sqr()) * 0.5 + q[1] * 9.81);
+    ///     m.constraint("length", q[0].sqr() + q[1].sqr() - 100.0);
+    /// }
+    /// let problem = Arc::new(Problem::lagrangian(&["u", "v"], |t, q, v, m| pendulum(t, q, v, m))?);
+    /// let start = problem.start(0.0).hold("u", 0, 6.0).guess("v", 0, 7.0).solve()?;
+    /// let mut run = Integrator::new(&problem, &start, Options::new(1e-12))?;
+    /// run.run_to(1.0)?;
+    /// assert!(run.value("lambda(length)", 0)?.is_finite());
+    /// # Ok::<(), fourbar_dae::Error>(())
+    /// ```
+    pub fn lagrangian<N: AsRef<str>>(
+        names: &[N],
+        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+    ) -> Result<Self, Error> {
+        Self::mechanical(names, Form::Lagrangian, f)
+    }
+
+    /// The same in first-order form: the momenta `p(name)` are variables too. The mass matrix is never differentiated.
+    pub fn momentum<N: AsRef<str>>(
+        names: &[N],
+        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+    ) -> Result<Self, Error> {
+        Self::mechanical(names, Form::Momentum, f)
+    }
+
+    /// Hamilton's equations of the Hamiltonian given by `f(t, q, p, mechanics)`. Variables are the coordinates, the
+    /// momenta `p(name)` and one multiplier per constraint.
+    pub fn hamiltonian<N: AsRef<str>>(
+        names: &[N],
+        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+    ) -> Result<Self, Error> {
+        Self::mechanical(names, Form::Hamiltonian, f)
+    }
+
+    fn mechanical<N: AsRef<str>>(
+        names: &[N],
+        form: Form,
+        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+    ) -> Result<Self, Error> {
+        let recorder = Recorder::default();
+        let nq = names.len();
+        let (variables, parts) = {
+            let (time, x) = leaves(&recorder, if form == Form::Lagrangian { nq } else { 2 * nq });
+            let q = &x[..nq];
+            let rates: Vec<Node<'_>> = match form {
+                Form::Hamiltonian => x[nq..].to_vec(),
+                _ => q.iter().map(|q| q.diff(1)).collect(),
+            };
+            let mut m = Mechanics::default();
+            f(time, q, &rates, &mut m);
+            let ids = Ids::of(&recorder, &m);
+            recorder.with(|tape| build(tape, names, form, &m, &ids))?
+        };
+        Self::finish(recorder.into_inner(), variables, parts)
+    }
+}
+
+/// Node numbers of everything collected.
+struct Ids {
+    energy: Id,
+    constraints: Vec<Id>,
+    generalized: Vec<(usize, Id)>,
+    loads: Vec<(Id, Id)>,
+    dissipation: Vec<Id>,
+    outputs: Vec<Id>,
+    events: Vec<Id>,
+}
+
+impl Ids {
+    fn of(recorder: &Recorder, m: &Mechanics<Node<'_>>) -> Self {
+        let id = |n: Node<'_>| recorder.with(|t| n.id_on(t));
+        Self {
+            energy: id(m.energy.unwrap_or(Node::number(0.0))),
+            constraints: m.constraints.iter().map(|c| id(c.1)).collect(),
+            generalized: m.generalized.iter().map(|&(j, f)| (j, id(f))).collect(),
+            loads: m.loads.iter().map(|&(v, f)| (id(v), id(f))).collect(),
+            dissipation: m.dissipation.iter().map(|&d| id(d)).collect(),
+            outputs: m.outputs.iter().map(|o| id(o.1)).collect(),
+            events: m.events.iter().map(|e| id(e.1)).collect(),
+        }
+    }
+}
+
+fn build<N: AsRef<str>>(
+    tape: &mut Inner,
+    names: &[N],
+    form: Form,
+    m: &Mechanics<Node<'_>>,
+    ids: &Ids,
+) -> Result<(Vec<String>, Parts), Error> {
+    let nq = names.len();
+    let name = |j: usize| names[j].as_ref();
+    let first_lambda = if form == Form::Lagrangian { nq } else { 2 * nq };
+    let q: Vec<Id> = (0..nq).map(|j| tape.push(Op::Var(j as u32))).collect();
+    let v: Vec<Id> = match form {
+        Form::Hamiltonian => (nq..2 * nq).map(|j| tape.push(Op::Var(j as u32))).collect(),
+        _ => q.iter().map(|&q| tape.diff(q, 1)).collect(),
+    };
+    let both: Vec<Id> = q.iter().chain(&v).copied().collect();
+    let one = tape.constant(1.0);
+    let gradient = |tape: &mut Inner, seeds: &[(Id, Id)], place: &str| {
+        tape.gradient(seeds, &both).ok_or_else(|| Error::DiffInEnergy { place: place.to_string() })
+    };
+    let energy = gradient(tape, &[(ids.energy, one)], "the energy function")?;
+    // Constraint forces: one sweep over sum lambda_i C_i.
+    let seeds: Vec<(Id, Id)> = (ids.constraints.iter().enumerate())
+        .map(|(i, &c)| (c, tape.push(Op::Var((first_lambda + i) as u32))))
+        .collect();
+    let reaction = gradient(tape, &seeds, "a constraint")?;
+    if let Some(i) = (0..seeds.len()).find(|_| reaction[nq..].iter().any(|&g| tape.as_const(g) != Some(0.0))) {
+        let place = format!("constraint `{}` (velocities or momenta in it)", m.constraints[i].0);
+        return Err(Error::DiffInEnergy { place });
+    }
+    let seeds: Vec<(Id, Id)> = ids.dissipation.iter().map(|&d| (d, one)).collect();
+    let damping = gradient(tape, &seeds, "the dissipation function")?;
+    let load = gradient(tape, &ids.loads, "a load's velocity")?;
+    // Everything on the right of the equation of motion: Q - damping - reaction.
+    let zero = tape.constant(0.0);
+    let mut right: Vec<Id> = vec![zero; nq];
+    for j in 0..nq {
+        let less = tape.sub(load[nq + j], damping[nq + j]);
+        right[j] = tape.sub(less, reaction[j]);
+    }
+    for &(j, f) in &ids.generalized {
+        if j >= nq {
+            return Err(Error::UnknownName(format!("coordinate number {j}")));
+        }
+        right[j] = tape.add(right[j], f);
+    }
+    let mut parts = Parts::default();
+    let mut variables: Vec<String> = (0..nq).map(|j| name(j).to_string()).collect();
+    if form != Form::Lagrangian {
+        variables.extend((0..nq).map(|j| format!("p({})", name(j))));
+    }
+    variables.extend(m.constraints.iter().map(|c| format!("lambda({})", c.0)));
+    if form != Form::Lagrangian {
+        // Definition of the momenta, or the equation of the velocities.
+        for j in 0..nq {
+            let left = match form {
+                Form::Hamiltonian => tape.diff(q[j], 1),
+                _ => tape.push(Op::Var((nq + j) as u32)),
+            };
+            let residual = tape.sub(left, energy[nq + j]);
+            parts.equations.push((format!("velocity({})", name(j)), residual));
+        }
+    }
+    for j in 0..nq {
+        let momentum = match form {
+            Form::Lagrangian => energy[nq + j],
+            _ => tape.push(Op::Var((nq + j) as u32)),
+        };
+        let rate = tape.diff(momentum, 1);
+        // The Hamiltonian enters with the opposite sign.
+        let inertial =
+            if form == Form::Hamiltonian { tape.add(rate, energy[j]) } else { tape.sub(rate, energy[j]) };
+        let residual = tape.sub(inertial, right[j]);
+        parts.equations.push((format!("motion({})", name(j)), residual));
+    }
+    for (c, &id) in m.constraints.iter().zip(&ids.constraints) {
+        parts.equations.push((c.0.clone(), id));
+    }
+    parts.outputs = m.outputs.iter().zip(&ids.outputs).map(|(o, &id)| (o.0.clone(), id)).collect();
+    parts.events = (m.events.iter().zip(&ids.events))
+        .map(|(e, &id)| (EventSpec { name: e.0.clone(), direction: e.2, terminal: e.3 }, id))
+        .collect();
+    Ok((variables, parts))
+}

@@ -1,0 +1,358 @@
+//! Recording: expressions become nodes of a tape; equal nodes are merged and constants folded at entry.
+
+mod grad;
+mod node;
+
+pub use node::Node;
+
+use crate::scalar::Table;
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+pub(crate) type Id = u32;
+
+/// One recorded operation. Arguments have smaller numbers than the node itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Op {
+    Const(f64),
+    Time,
+    Var(u32),
+    /// Constant within a step, changed by kinks: coefficient of a table's current piece.
+    Param(u32),
+    Add(Id, Id),
+    Scale(f64, Id),
+    Mul(Id, Id),
+    Div(Id, Id),
+    Sqrt(Id),
+    Pow(Id, f64),
+    Exp(Id),
+    Log(Id),
+    Sin(Id),
+    Cos(Id),
+    Sinh(Id),
+    Cosh(Id),
+    Tanh(Id),
+    /// Argument and the node 1 + argument^2.
+    Atan(Id, Id),
+    /// y, x and the node x^2 + y^2.
+    Atan2(Id, Id, Id),
+    Diff(Id, u32),
+    /// Kink number, value where its switching node is not negative, value where it is.
+    Switch(u32, Id, Id),
+}
+
+/// Key under which equal operations are found again.
+type Key = (u8, Id, Id, u64);
+
+/// A place where the expression changes its form.
+#[derive(Debug, Clone)]
+pub(crate) enum Kink {
+    /// Two branches, selected by the sign of a node.
+    Sign { node: Id },
+    /// Pieces of a table; five parameters from `param`: left end and four coefficients.
+    Table { node: Id, table: Table, param: u32 },
+}
+
+/// Grows the tape; shared by all nodes of a recording.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    inner: RefCell<Inner>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Inner {
+    pub ops: Vec<Op>,
+    merged: HashMap<Key, Id>,
+    pub kinks: Vec<Kink>,
+    pub params: u32,
+}
+
+impl Recorder {
+    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Inner) -> R) -> R {
+        f(&mut self.inner.borrow_mut())
+    }
+
+    pub(crate) fn into_inner(self) -> Inner {
+        self.inner.into_inner()
+    }
+
+    pub(crate) fn node(&self, id: Id) -> Node<'_> {
+        let value = self.with(|t| t.as_const(id));
+        match value {
+            Some(value) => Node::number(value),
+            None => Node::at(self, id),
+        }
+    }
+}
+
+impl Inner {
+    fn key(op: &Op) -> Key {
+        match *op {
+            Op::Const(c) => (0, 0, 0, c.to_bits()),
+            Op::Time => (1, 0, 0, 0),
+            Op::Var(j) => (2, j, 0, 0),
+            Op::Param(k) => (3, k, 0, 0),
+            Op::Add(a, b) => (4, a, b, 0),
+            Op::Scale(c, a) => (5, a, 0, c.to_bits()),
+            Op::Mul(a, b) => (6, a, b, 0),
+            Op::Div(a, b) => (7, a, b, 0),
+            Op::Sqrt(a) => (8, a, 0, 0),
+            Op::Pow(a, c) => (9, a, 0, c.to_bits()),
+            Op::Exp(a) => (10, a, 0, 0),
+            Op::Log(a) => (11, a, 0, 0),
+            Op::Sin(a) => (12, a, 0, 0),
+            Op::Cos(a) => (13, a, 0, 0),
+            Op::Sinh(a) => (14, a, 0, 0),
+            Op::Cosh(a) => (15, a, 0, 0),
+            Op::Tanh(a) => (16, a, 0, 0),
+            Op::Atan(a, _) => (17, a, 0, 0),
+            Op::Atan2(y, x, _) => (18, y, x, 0),
+            Op::Diff(a, p) => (19, a, p, 0),
+            Op::Switch(k, a, b) => (20, a, b, u64::from(k)),
+        }
+    }
+
+    pub fn push(&mut self, op: Op) -> Id {
+        let next = self.ops.len() as Id;
+        let id = *self.merged.entry(Self::key(&op)).or_insert(next);
+        if id == next {
+            self.ops.push(op);
+        }
+        id
+    }
+
+    pub fn constant(&mut self, c: f64) -> Id {
+        // One zero only, whatever its sign.
+        self.push(Op::Const(if c == 0.0 { 0.0 } else { c }))
+    }
+
+    pub fn as_const(&self, id: Id) -> Option<f64> {
+        match self.ops[id as usize] {
+            Op::Const(c) => Some(c),
+            _ => None,
+        }
+    }
+
+    /// Splits a node into factor and rest.
+    fn scaled(&self, id: Id) -> (f64, Id) {
+        match self.ops[id as usize] {
+            Op::Scale(c, a) => (c, a),
+            _ => (1.0, id),
+        }
+    }
+
+    pub fn add(&mut self, a: Id, b: Id) -> Id {
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), Some(y)) => return self.constant(x + y),
+            (Some(0.0), _) => return b,
+            (_, Some(0.0)) => return a,
+            _ => {}
+        }
+        // c a + d a = (c + d) a, which also turns a - a into 0.
+        let ((c, x), (d, y)) = (self.scaled(a), self.scaled(b));
+        if x == y {
+            return self.scale(c + d, x);
+        }
+        self.push(Op::Add(a.min(b), a.max(b)))
+    }
+
+    pub fn scale(&mut self, c: f64, a: Id) -> Id {
+        if let Some(x) = self.as_const(a) {
+            return self.constant(c * x);
+        }
+        let (d, x) = self.scaled(a);
+        match c * d {
+            0.0 => self.constant(0.0),
+            1.0 => x,
+            e => self.push(Op::Scale(e, x)),
+        }
+    }
+
+    pub fn sub(&mut self, a: Id, b: Id) -> Id {
+        let minus = self.scale(-1.0, b);
+        self.add(a, minus)
+    }
+
+    pub fn mul(&mut self, a: Id, b: Id) -> Id {
+        match (self.as_const(a), self.as_const(b)) {
+            (Some(x), _) => return self.scale(x, b),
+            (_, Some(y)) => return self.scale(y, a),
+            _ => {}
+        }
+        let ((c, x), (d, y)) = (self.scaled(a), self.scaled(b));
+        let product = self.push(Op::Mul(x.min(y), x.max(y)));
+        self.scale(c * d, product)
+    }
+
+    pub fn div(&mut self, a: Id, b: Id) -> Id {
+        if let Some(y) = self.as_const(b) {
+            return match self.as_const(a) {
+                Some(x) => self.constant(x / y),
+                None if y == 0.0 => self.constant(f64::NAN),
+                None => self.divide_by(a, y),
+            };
+        }
+        let ((c, x), (d, y)) = (self.scaled(a), self.scaled(b));
+        if x == y {
+            return self.constant(c / d);
+        }
+        if self.as_const(x) == Some(0.0) {
+            return x;
+        }
+        // The factor of a constant numerator stays inside, so that 2/x is one node.
+        let quotient = self.push(Op::Div(x, y));
+        self.scale(c / d, quotient)
+    }
+
+    fn divide_by(&mut self, a: Id, y: f64) -> Id {
+        let (c, x) = self.scaled(a);
+        let e = c / y;
+        if e == 1.0 { x } else { self.push(Op::Scale(e, x)) }
+    }
+
+    /// A function of one argument, evaluated at once if the argument is a constant.
+    pub fn unary(&mut self, a: Id, value: fn(f64) -> f64, op: fn(Id) -> Op) -> Id {
+        match self.as_const(a) {
+            Some(x) => self.constant(value(x)),
+            None => self.push(op(a)),
+        }
+    }
+
+    pub fn pow(&mut self, a: Id, c: f64) -> Id {
+        if let Some(x) = self.as_const(a) {
+            return self.constant(x.powf(c));
+        }
+        match c {
+            0.0 => self.constant(1.0),
+            1.0 => a,
+            2.0 => self.mul(a, a),
+            0.5 => self.push(Op::Sqrt(a)),
+            _ => self.push(Op::Pow(a, c)),
+        }
+    }
+
+    pub fn atan(&mut self, a: Id) -> Id {
+        if let Some(x) = self.as_const(a) {
+            return self.constant(x.atan());
+        }
+        let one = self.constant(1.0);
+        let square = self.mul(a, a);
+        let b = self.add(one, square);
+        self.push(Op::Atan(a, b))
+    }
+
+    pub fn atan2(&mut self, y: Id, x: Id) -> Id {
+        if let (Some(y), Some(x)) = (self.as_const(y), self.as_const(x)) {
+            return self.constant(y.atan2(x));
+        }
+        let (yy, xx) = (self.mul(y, y), self.mul(x, x));
+        let r = self.add(xx, yy);
+        self.push(Op::Atan2(y, x, r))
+    }
+
+    pub fn diff(&mut self, a: Id, p: u32) -> Id {
+        if p == 0 {
+            return a;
+        }
+        match self.ops[a as usize] {
+            Op::Const(_) | Op::Param(_) => self.constant(0.0),
+            Op::Time => self.constant(if p == 1 { 1.0 } else { 0.0 }),
+            Op::Scale(c, x) => {
+                let rate = self.diff(x, p);
+                self.scale(c, rate)
+            }
+            Op::Diff(x, q) => self.push(Op::Diff(x, p + q)),
+            _ => self.push(Op::Diff(a, p)),
+        }
+    }
+
+    pub fn switch(&mut self, node: Id, a: Id, b: Id) -> Id {
+        if let Some(x) = self.as_const(node) {
+            return if x >= 0.0 { a } else { b };
+        }
+        if a == b {
+            return a;
+        }
+        let same = self.kinks.iter().position(|k| matches!(k, Kink::Sign { node: n } if *n == node));
+        let k = same.unwrap_or_else(|| {
+            self.kinks.push(Kink::Sign { node });
+            self.kinks.len() - 1
+        });
+        self.push(Op::Switch(k as u32, a, b))
+    }
+
+    pub fn table(&mut self, node: Id, table: &Table) -> Id {
+        let param = self.params;
+        self.params += 5;
+        let p: [Id; 5] = std::array::from_fn(|k| self.push(Op::Param(param + k as u32)));
+        let z = self.sub(node, p[0]);
+        let mut w = p[4];
+        for k in (1..4).rev() {
+            w = self.mul(w, z);
+            w = self.add(w, p[k]);
+        }
+        self.kinks.push(Kink::Table { node, table: table.clone(), param });
+        w
+    }
+
+    /// The arguments of a node.
+    pub fn args(op: &Op) -> ([Id; 3], usize) {
+        match *op {
+            Op::Const(_) | Op::Time | Op::Var(_) | Op::Param(_) => ([0; 3], 0),
+            Op::Scale(_, a)
+            | Op::Sqrt(a)
+            | Op::Pow(a, _)
+            | Op::Exp(a)
+            | Op::Log(a)
+            | Op::Sin(a)
+            | Op::Cos(a)
+            | Op::Sinh(a)
+            | Op::Cosh(a)
+            | Op::Tanh(a)
+            | Op::Diff(a, _) => ([a, 0, 0], 1),
+            Op::Add(a, b) | Op::Mul(a, b) | Op::Div(a, b) | Op::Atan(a, b) | Op::Switch(_, a, b) => ([a, b, 0], 2),
+            Op::Atan2(y, x, r) => ([y, x, r], 3),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn fresh() -> (Inner, Id, Id) {
+        let mut t = Inner::default();
+        let (x, y) = (t.push(Op::Var(0)), t.push(Op::Var(1)));
+        (t, x, y)
+    }
+
+    #[test]
+    fn equal_expressions_become_one_node() {
+        let (mut t, x, y) = fresh();
+        let a = t.mul(x, y);
+        let b = t.mul(y, x);
+        assert_eq!(a, b);
+        let (s, c) = (t.add(a, x), t.add(x, b));
+        assert_eq!(s, c);
+    }
+
+    #[test]
+    fn constants_fold_and_differences_vanish() {
+        let (mut t, x, _) = fresh();
+        let zero = t.sub(x, x);
+        assert_eq!(t.as_const(zero), Some(0.0));
+        let three = t.constant(3.0);
+        let d = t.diff(three, 1);
+        assert_eq!(t.as_const(d), Some(0.0));
+        let two_x = t.add(x, x);
+        assert_eq!(t.ops[two_x as usize], Op::Scale(2.0, x));
+    }
+
+    #[test]
+    fn derivatives_of_derivatives_merge() {
+        let (mut t, x, _) = fresh();
+        let a = t.diff(x, 1);
+        let b = t.diff(a, 2);
+        assert_eq!(t.ops[b as usize], Op::Diff(x, 3));
+    }
+}

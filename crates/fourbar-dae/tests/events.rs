@@ -1,0 +1,164 @@
+//! Events and kinks: where they are, and what happens there.
+
+mod problems;
+
+use fourbar_dae::{Direction, Error, Integrator, Options, Problem, Scalar, Stop, Table, diff};
+use std::f64::consts::PI;
+use std::sync::Arc;
+
+#[test]
+fn all_crossings_of_a_step_are_found_and_ordered() {
+    // A slow decay whose steps are long, and a fast function of time as event.
+    let problem = Problem::record(&["x"], |t, x, e| {
+        e.equation("decay", diff(x[0], 1) + x[0] * 0.1);
+        e.event("sine", (t * 5.0).sin(), Direction::Any);
+        e.event("up", (t * 5.0).sin(), Direction::Rising);
+        e.event("down", (t * 5.0).sin(), Direction::Falling);
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("x", 0, 1.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-12).order(40)).unwrap();
+    let mut found: Vec<(usize, f64, i8)> = Vec::new();
+    run.run(10.0, |r| found.extend(r.events().iter().map(|e| (e.event, e.t, e.direction)))).unwrap();
+    assert!(found.windows(2).all(|w| w[0].1 <= w[1].1 + 1e-12));
+    let times = |n: usize| -> Vec<f64> { found.iter().filter(|e| e.0 == n).map(|e| e.1).collect() };
+    // Zeros at multiples of pi/5, except the one at the start.
+    let expected: Vec<f64> = (1..16).map(|k| k as f64 * PI / 5.0).filter(|t| *t <= 10.0).collect();
+    let all = times(0);
+    assert_eq!(all.len(), expected.len(), "{all:?}");
+    for (a, b) in all.iter().zip(&expected) {
+        assert!((a - b).abs() < 1e-8, "{a} {b}");
+    }
+    assert_eq!((times(1).len(), times(2).len()), (expected.len() / 2, expected.len().div_ceil(2)));
+}
+
+#[test]
+fn pendulum_crossings_are_located_to_rounding() {
+    let problem = Problem::lagrangian(&["x", "y"], |_, q, v, m| {
+        m.lagrangian((v[0].sqr() + v[1].sqr()) * 0.5 + q[1] * 9.81);
+        m.constraint("length", q[0].sqr() + q[1].sqr() - 1.0);
+        m.event("bottom", q[0], Direction::Any);
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("x", 0, 0.5).guess("y", 0, 1.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-14)).unwrap();
+    let mut times = Vec::new();
+    run.run(10.0, |r| times.extend(r.events().iter().map(|e| e.t))).unwrap();
+    // Quarter period by the arithmetic-geometric mean: K(sin 15 deg) sqrt(l/g).
+    let (mut a, mut b) = (1.0f64, (PI / 12.0).cos());
+    for _ in 0..8 {
+        (a, b) = (0.5 * (a + b), (a * b).sqrt());
+    }
+    let quarter = PI / (2.0 * a) / 9.81f64.sqrt();
+    assert_eq!(times.len(), (10.0 / quarter).floor() as usize / 2 + (10.0 / quarter).floor() as usize % 2);
+    for (n, t) in times.iter().enumerate() {
+        let exact = (2 * n + 1) as f64 * quarter;
+        assert!((t - exact).abs() < 1e-12, "{t} {exact}");
+    }
+}
+
+#[test]
+fn terminal_events_stop_and_integration_goes_on_from_there() {
+    let problem = Problem::record(&["height"], |_, x, e| {
+        e.equation("fall", diff(x[0], 2) + 9.81);
+        e.terminal("ground", x[0], Direction::Falling);
+    })
+    .map(Arc::new)
+    .unwrap();
+    let mut state = problem.start(0.0).hold("height", 0, 1.0).hold("height", 1, 0.0).solve().unwrap();
+    let (mut t, restitution) = (0.0, 0.5f64);
+    let mut exact = (2.0f64 / 9.81).sqrt();
+    let mut flight = 2.0 * exact * restitution;
+    for bounce in 0..6 {
+        let mut run = Integrator::new(&problem, &state, Options::new(1e-13)).unwrap();
+        let Stop::Event(event) = run.run_to(t + 10.0).unwrap() else { panic!("no ground") };
+        assert!((event.t - exact).abs() < 1e-13, "bounce {bounce}: {} {exact}", event.t);
+        assert_eq!((run.t(), event.direction), (event.t, -1));
+        state = run.state();
+        let speed = state.get(0, 1).unwrap();
+        state.set(0, 0, 0.0);
+        state.set(0, 1, -restitution * speed);
+        t = event.t;
+        exact += flight;
+        flight *= restitution;
+    }
+}
+
+#[test]
+fn absolute_values_restart_at_their_kink() {
+    // x'' = -sign(x): parabolas, period 4 sqrt(2 x0).
+    let problem = Problem::record(&["x"], |_, x, e| {
+        let sign = x[0].switch(S1(1.0).node(), S1(-1.0).node());
+        e.equation("motion", diff(x[0], 2) + sign);
+        e.output("energy", diff(x[0], 1).sqr() * 0.5 + x[0].abs());
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("x", 0, 0.5).hold("x", 1, 0.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-12)).unwrap();
+    let mut worst = 0.0f64;
+    run.run(12.0, |r| worst = worst.max((r.value("energy", 0).unwrap() - 0.5).abs())).unwrap();
+    // Three periods of 4.
+    assert!((run.value("x", 0).unwrap() - 0.5).abs() < 1e-12, "{}", run.value("x", 0).unwrap());
+    assert!(worst < 1e-12);
+    assert_eq!(run.work().kinks, 6);
+}
+
+/// A constant of any scalar type.
+struct S1(f64);
+impl S1 {
+    fn node<S: Scalar>(self) -> S {
+        S::constant(self.0)
+    }
+}
+
+#[test]
+fn a_table_is_followed_piece_by_piece() {
+    // x' = 1, y' = table(x): the integral of a piecewise linear function.
+    let (knots, values) = ([0.0, 1.0, 2.0, 3.5, 5.0], [0.0, 1.0, -1.0, 2.0, 0.0]);
+    let table = Table::linear(&knots, &values).unwrap();
+    let problem = Problem::record(&["x", "y"], |_, x, e| {
+        e.equation("clock", diff(x[0], 1) - 1.0);
+        e.equation("integral", diff(x[1], 1) - x[0].table(&table));
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("x", 0, 0.0).hold("y", 0, 0.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-12)).unwrap();
+    run.run_to(5.0).unwrap();
+    let exact: f64 = (0..4).map(|k| 0.5 * (values[k] + values[k + 1]) * (knots[k + 1] - knots[k])).sum();
+    assert!((run.value("y", 0).unwrap() - exact).abs() < 1e-13);
+    assert_eq!(run.work().kinks, 3);
+    run.run_to(0.0).unwrap();
+    assert!(run.value("y", 0).unwrap().abs() < 1e-13, "back through the same pieces");
+}
+
+#[test]
+fn minimum_and_maximum_choose_the_right_side() {
+    // x' = min(t, 2 - t) on [0, 2], then max(., -1).
+    let problem = Problem::record(&["x"], |t, x, e| {
+        e.equation("motion", diff(x[0], 1) - t.min(-t + 2.0).max(t * 0.0 - 1.0));
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("x", 0, 0.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-12)).unwrap();
+    run.run_to(5.0).unwrap();
+    // Integral: 1/2 + 1/2 - 1/2 (from 2 to 3) - 2 (from 3 to 5).
+    assert!((run.value("x", 0).unwrap() + 1.5).abs() < 1e-13, "{}", run.value("x", 0).unwrap());
+    assert_eq!(run.work().kinks, 2);
+}
+
+#[test]
+fn sliding_is_reported_not_chattered_through() {
+    let problem = Problem::record(&["x"], |_, x, e| {
+        e.equation("friction", diff(x[0], 1) + x[0].switch(S1(1.0).node(), S1(-1.0).node()));
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("x", 0, 1.0).solve().unwrap();
+    let error = Integrator::new(&problem, &start, Options::default()).unwrap().run_to(3.0).unwrap_err();
+    assert!(matches!(error, Error::Sliding { t, .. } if (t - 1.0).abs() < 1e-12), "{error}");
+}

@@ -1,0 +1,25 @@
+//! Embeds every `models/*.yaml` of the workspace, so that the program carries its models with it.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
+    let folder = root.join("../../models");
+    println!("cargo::rerun-if-changed={}", folder.display());
+    let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
+        .map(|entries| entries.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.extension().is_some_and(|e| e == "yaml")).collect())
+        .unwrap_or_default();
+    files.sort();
+    let mut code = String::from("/// Names and texts of the embedded models, sorted by name.\npub(super) static MODELS: &[(&str, &str)] = &[\n");
+    for file in &files {
+        let name = file.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+        let full = file.canonicalize().unwrap_or_else(|_| file.clone());
+        let _ = writeln!(code, "    ({name:?}, include_str!({:?})),", full.display().to_string());
+    }
+    code.push_str("];\n");
+    let out = std::env::var_os("OUT_DIR").unwrap_or_default();
+    if let Err(e) = std::fs::write(Path::new(&out).join("models.rs"), code) {
+        println!("cargo::error=cannot write the list of models: {e}");
+    }
+}

@@ -1,0 +1,105 @@
+//! Reading mechanism files from texts and from disk.
+
+use crate::places::{FileDiagnostic, Places};
+use crate::reader;
+use crate::tree::empty;
+use fourbar::Diagnostic;
+use fourbar::spec::ModelSpec;
+use sha2::{Digest, Sha256};
+use std::fmt::Write;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use std::sync::Arc;
+
+/// Largest file, in bytes.
+pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ReadOptions<'a> {
+    /// Where the text comes from; mesh files must stand in its folder. Without it they are only checked by name.
+    pub path: Option<&'a Path>,
+    /// Parameters that get another value, as expressions.
+    pub set: &'a [(String, String)],
+}
+
+/// A file that was read without errors.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The mechanism, to be checked and built by the engine.
+    pub spec: ModelSpec,
+    /// Where its elements stand in the file.
+    pub places: Places,
+    /// Things worth knowing.
+    pub warnings: Vec<Diagnostic>,
+    /// SHA-256 of the text, 64 hexadecimal digits.
+    pub hash: String,
+    /// Names and SI values of the parameters.
+    pub parameters: Vec<(String, f64)>,
+    /// Parameters that nothing uses.
+    pub unused_parameters: Vec<String>,
+}
+
+/// Reads a mechanism from text (YAML or JSON).
+pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Vec<FileDiagnostic>> {
+    if text.len() as u64 > MAX_BYTES {
+        return Err(vec![too_large(text.len() as u64)]);
+    }
+    if text.contains('\0') {
+        return Err(vec![not_text()]);
+    }
+    // A byte-order mark is no part of the text.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    if text.trim().is_empty() {
+        return Err(vec![FileDiagnostic::of_file(empty())]);
+    }
+    let mut hash = String::with_capacity(64);
+    for byte in Sha256::digest(text.as_bytes()) {
+        // Writing to a `String` cannot fail.
+        let _ = write!(hash, "{byte:02x}");
+    }
+    reader::read(Arc::from(text), options, hash)
+}
+
+/// Reads a mechanism file; the errors come with the text that was read, empty where there was none.
+pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, (Vec<FileDiagnostic>, String)> {
+    let text = read_text(path).map_err(|d| (vec![*d], String::new()))?;
+    read_model(&text, &ReadOptions { path: Some(path), set })
+        .map_err(|errors| (errors, text.strip_prefix('\u{feff}').unwrap_or(&text).to_string()))
+}
+
+/// The text of a file, its size and kind checked before it is read.
+fn read_text(path: &Path) -> Result<String, Box<FileDiagnostic>> {
+    let unreadable = |why: String| {
+        let message = format!("`{}` cannot be read: {why}", path.display());
+        let d = Diagnostic::new("M010", message).help("check the name; `fourbar examples` lists the shipped models");
+        Box::new(FileDiagnostic::of_file(d))
+    };
+    let metadata = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
+    if !metadata.is_file() {
+        return Err(unreadable("it is not a file".into()));
+    }
+    if metadata.len() > MAX_BYTES {
+        return Err(Box::new(too_large(metadata.len())));
+    }
+    let mut bytes = Vec::new();
+    // The file may grow while it is read.
+    File::open(path).and_then(|f| f.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(|e| unreadable(e.to_string()))?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Box::new(too_large(bytes.len() as u64)));
+    }
+    String::from_utf8(bytes).map_err(|_| Box::new(not_text()))
+}
+
+fn too_large(bytes: u64) -> FileDiagnostic {
+    let message = format!("the file has {:.0} MB; at most {} MB are read", bytes as f64 / 1048576.0, MAX_BYTES / 1048576);
+    FileDiagnostic::of_file(Diagnostic::new("M003", message).help("larger models come through the library"))
+}
+
+fn not_text() -> FileDiagnostic {
+    FileDiagnostic::of_file(
+        Diagnostic::new("M004", "the file is not a text in UTF-8")
+            .help("save it as plain text; results and meshes are not mechanism files"),
+    )
+}

@@ -1,0 +1,314 @@
+//! Tables of joints, constraints, drives and forces.
+
+use super::{Expect, Key, LENGTH, PLAIN, Table, may, need};
+use crate::reader::element as build;
+use crate::reader::{Reader, Record};
+use fourbar::expr::Dimension;
+use fourbar::spec::{ConstraintSpec, ForceSpec, JointSpec, PairKind};
+
+/// A joint type: its table and how it is built.
+pub(crate) struct JointType {
+    pub table: Table,
+    pub build: fn(&mut Reader<'_>, &Record) -> Option<JointSpec>,
+}
+
+const fn joint(
+    kind: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    keys: &'static [Key],
+    build: fn(&mut Reader<'_>, &Record) -> Option<JointSpec>,
+) -> JointType {
+    JointType { table: Table { section: "joints", kind: Some(kind), title, doc, keys }, build }
+}
+
+const BODIES: Key = need("bodies", Expect::TwoNames("body"), "[base, moving]; the coordinate is the moving body relative to the base");
+const AT: Key = may("at", Expect::Vector(LENGTH), "place in the world, as drawn at the start");
+const AXIS: Key = may("axis", Expect::Axis, "axis in the world, as drawn at the start");
+const FRAMES: Key =
+    may("frames", Expect::Frames, "instead of `at` and `axis`: the joint frame on each body, exact also where the start is a guess");
+const AXIAL: &[Key] = &[BODIES, AT, AXIS, FRAMES];
+const POINTED: &[Key] = &[BODIES, AT, FRAMES];
+const JOINT: Key = need("joint", Expect::Name("joint"), "the joint");
+
+/// Joints by type.
+pub(crate) const JOINTS: &[JointType] = &[
+    joint("revolute", "a revolute joint", "A hinge: turns about the axis.", AXIAL, |r, x| build::axial(r, x, PairKind::Revolute)),
+    joint("prismatic", "a prismatic joint", "A slide: moves along the axis without turning.", AXIAL, |r, x| {
+        build::axial(r, x, PairKind::Prismatic)
+    }),
+    joint("cylindrical", "a cylindrical joint", "Turns about the axis and slides along it.", AXIAL, |r, x| {
+        build::axial(r, x, PairKind::Cylindrical)
+    }),
+    joint("planar", "a planar joint", "Moves in the plane normal to the axis and turns about the axis.", AXIAL, |r, x| {
+        build::axial(r, x, PairKind::Planar)
+    }),
+    joint("point-on-line", "a point-on-line joint", "A point of the moving body stays on a line of the base.", AXIAL, |r, x| {
+        build::axial(r, x, PairKind::PointOnLine)
+    }),
+    joint(
+        "point-on-plane",
+        "a point-on-plane joint",
+        "A point of the moving body stays in a plane of the base, normal to the axis.",
+        AXIAL,
+        |r, x| build::axial(r, x, PairKind::PointOnPlane),
+    ),
+    joint(
+        "screw",
+        "a screw joint",
+        "Slides along the axis in proportion to its turn.",
+        &[BODIES, AT, AXIS, FRAMES, need("lead", Expect::Number(LENGTH), "metres per turn, right-handed")],
+        |r, x| {
+            let lead = x.number("lead")?;
+            build::axial(r, x, PairKind::Screw { lead })
+        },
+    ),
+    joint("spherical", "a spherical joint", "A ball: turns about a point.", POINTED, |r, x| build::pointed(r, x, PairKind::Spherical)),
+    joint("fixed", "a fixed joint", "No motion at all.", POINTED, |r, x| build::pointed(r, x, PairKind::Fixed)),
+    joint(
+        "universal",
+        "a universal joint",
+        "A cross: two axes at right angles, one fixed in each body.",
+        &[
+            BODIES,
+            AT,
+            may("axes", Expect::TwoAxes, "axis fixed in the base, axis fixed in the moving body; in the world, as drawn"),
+            FRAMES,
+        ],
+        build::universal,
+    ),
+    joint(
+        "distance",
+        "a distance joint",
+        "A massless rod: keeps two points at a distance.",
+        &[
+            may("bodies", Expect::TwoNames("body"), "[base, moving], where `from` and `to` do not say it"),
+            need("from", Expect::Place, "place on the base; three numbers are in the world, as drawn"),
+            need("to", Expect::Place, "place on the moving body"),
+            may("length", Expect::Number(LENGTH), "left out: as drawn"),
+        ],
+        build::distance,
+    ),
+    joint(
+        "angle",
+        "an angle joint",
+        "Keeps the angle between a direction of the base and one of the moving body.",
+        &[
+            BODIES,
+            need("axes", Expect::TwoDirections, "direction on the base, direction on the moving body"),
+            may("angle", Expect::Number(PLAIN), "left out: as drawn; 0 means parallel"),
+        ],
+        build::angle,
+    ),
+    joint(
+        "gear",
+        "a gear",
+        "Couples two joint coordinates: that of the second is ratio times that of the first, plus a constant as drawn.",
+        &[
+            need("joints", Expect::TwoNames("joint"), "the two joints"),
+            need("ratio", Expect::Number(None), "coordinate of the second over that of the first"),
+            may("carrier", Expect::Name("body"), "body the coordinates are measured against, where it is not the base of both"),
+        ],
+        build::gear,
+    ),
+    joint(
+        "rack",
+        "a rack and pinion",
+        "Couples a revolute and a prismatic joint: distance is radius times angle, plus a constant as drawn.",
+        &[need("joints", Expect::TwoNames("joint"), "[revolute, prismatic]"), need("radius", Expect::Number(LENGTH), "pitch radius")],
+        build::rack,
+    ),
+];
+
+/// A constraint type.
+pub(crate) struct ConstraintType {
+    pub table: Table,
+    pub build: fn(&mut Reader<'_>, &Record) -> Option<ConstraintSpec>,
+}
+
+const fn constraint(
+    kind: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    keys: &'static [Key],
+    build: fn(&mut Reader<'_>, &Record) -> Option<ConstraintSpec>,
+) -> ConstraintType {
+    ConstraintType { table: Table { section: "constraints", kind: Some(kind), title, doc, keys }, build }
+}
+
+const PFROM: Key = need("from", Expect::Place, "first place");
+const PTO: Key = need("to", Expect::Place, "second place");
+
+/// Bare constraints by type.
+pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
+    constraint(
+        "dp1",
+        "a dp1 constraint",
+        "The dot product of two directions is a function of time.",
+        &[
+            need("axes", Expect::TwoPlaces, "two directions, `{body, at}` in the body or `{body, world}` as drawn"),
+            need("value", Expect::TimeFunction(PLAIN), "the dot product"),
+        ],
+        build::dp1,
+    ),
+    constraint(
+        "dp2",
+        "a dp2 constraint",
+        "A direction on the body of `from`, dotted with the vector from `from` to `to`, is a function of time.",
+        &[
+            need("axis", Expect::Direction, "direction on the body of `from`"),
+            PFROM,
+            PTO,
+            need("value", Expect::TimeFunction(LENGTH), "the dot product"),
+        ],
+        build::dp2,
+    ),
+    constraint(
+        "d",
+        "a d constraint",
+        "The squared distance of two points is a function of time.",
+        &[PFROM, PTO, need("value", Expect::TimeFunction(Some(Dimension::AREA)), "the squared distance")],
+        build::d,
+    ),
+    constraint(
+        "cd",
+        "a cd constraint",
+        "A world direction, dotted with the vector from `from` to `to`, is a function of time.",
+        &[need("axis", Expect::Axis, "direction in the world"), PFROM, PTO, need("value", Expect::TimeFunction(LENGTH), "the dot product")],
+        build::cd,
+    ),
+];
+
+/// A drive.
+pub const DRIVE: Table = Table {
+    section: "drives",
+    kind: None,
+    title: "a drive",
+    doc: "Prescribes a joint coordinate: one of `angle`, `distance`, `speed`.",
+    keys: &[
+        JOINT,
+        may("angle", Expect::TimeFunction(PLAIN), "the joint's angle"),
+        may("distance", Expect::TimeFunction(LENGTH), "the joint's distance"),
+        may("speed", Expect::TimeFunction(None), "the rate of the angle, or of the distance where there is no angle"),
+    ],
+};
+
+/// A force type.
+pub(crate) struct ForceType {
+    pub table: Table,
+    pub build: fn(&mut Reader<'_>, &Record) -> Option<ForceSpec>,
+    /// Variables of its own that its expressions may use.
+    pub own: &'static [&'static str],
+}
+
+const fn force(
+    kind: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    keys: &'static [Key],
+    own: &'static [&'static str],
+    build: fn(&mut Reader<'_>, &Record) -> Option<ForceSpec>,
+) -> ForceType {
+    ForceType { table: Table { section: "forces", kind: Some(kind), title, doc, keys }, build, own }
+}
+
+const BETWEEN: Key = need("between", Expect::TwoPlaces, "the two places");
+const ON: Key = may("on", Expect::Place, "where it acts");
+const FRAME_OF: Key = may("frame", Expect::Choice(&["world", "body"]), "axes of the components; left out: world");
+
+/// Forces by type.
+pub(crate) const FORCES: &[ForceType] = &[
+    force(
+        "spring",
+        "a spring",
+        "Spring and damper along the line of two points: tension = stiffness*(length - rest) + damping*rate, or an expression.",
+        &[
+            BETWEEN,
+            may("stiffness", Expect::Number(Some(Dimension::STIFFNESS)), "stiffness"),
+            may("length", Expect::Number(LENGTH), "length at rest; needed with `stiffness`"),
+            may("damping", Expect::Number(Some(Dimension::DAMPING)), "damping; left out: none"),
+            may("tension", Expect::StateFunction(Some(Dimension::FORCE)), "instead: the tension, of `length`, `rate`, time and state"),
+        ],
+        &["length", "rate"],
+        build::spring,
+    ),
+    force(
+        "torsion",
+        "a torsion spring",
+        "Spring and damper on a joint's angle: resisting torque = stiffness*(angle - rest) + damping*rate, or an expression.",
+        &[
+            JOINT,
+            may("stiffness", Expect::Number(Some(Dimension::TORQUE)), "torque per radian"),
+            may("angle", Expect::Number(PLAIN), "angle at rest; left out: 0, as drawn"),
+            may("damping", Expect::Number(Some(Dimension::ROTARY_DAMPING)), "damping; left out: none"),
+            may(
+                "torque",
+                Expect::StateFunction(Some(Dimension::TORQUE)),
+                "instead: the resisting torque, of `angle`, `rate`, time and state",
+            ),
+        ],
+        &["angle", "rate"],
+        build::torsion,
+    ),
+    force(
+        "force",
+        "a force",
+        "A force at a place, or at the centre of mass of a `body`.",
+        &[
+            ON,
+            may("body", Expect::Name("body"), "instead of `on`: acts at the centre of mass"),
+            need("force", Expect::StateVector(Dimension::FORCE), "components"),
+            FRAME_OF,
+        ],
+        &[],
+        build::force,
+    ),
+    force(
+        "torque",
+        "a torque",
+        "A torque on a body.",
+        &[
+            may("body", Expect::Name("body"), "the body"),
+            may("on", Expect::Place, "instead of `body`: `{body: NAME}`"),
+            need("torque", Expect::StateVector(Dimension::TORQUE), "components"),
+            FRAME_OF,
+        ],
+        &[],
+        build::torque,
+    ),
+    force(
+        "actuator",
+        "an actuator",
+        "Force or torque along a joint's coordinate, on the moving body; the base takes the reaction.",
+        &[JOINT, need("effort", Expect::StateFunction(None), "force or torque")],
+        &[],
+        build::actuator,
+    ),
+    force(
+        "bushing",
+        "a bushing",
+        "Elastic connection in six directions.",
+        &[
+            BETWEEN,
+            may("frame", Expect::Orientation, "axes of the bushing in the first body; left out: its axes"),
+            need("stiffness", Expect::Six(Dimension::STIFFNESS, Dimension::TORQUE), "along x, y, z, then about x, y, z"),
+            may("damping", Expect::Six(Dimension::DAMPING, Dimension::ROTARY_DAMPING), "the same; left out: none"),
+        ],
+        &[],
+        build::bushing,
+    ),
+    force(
+        "friction",
+        "a friction",
+        "Friction in a joint.",
+        &[
+            JOINT,
+            may("coulomb", Expect::Number(PLAIN), "coefficient of dry friction; left out: none"),
+            may("viscous", Expect::Number(None), "effort per joint speed; left out: none"),
+            may("radius", Expect::Number(LENGTH), "where the normal force rubs, for joints that turn; left out: 0"),
+            may("speed", Expect::Number(None), "joint speed below which dry friction is smoothed; left out: 1e-3"),
+        ],
+        &[],
+        build::friction,
+    ),
+];

@@ -1,0 +1,162 @@
+//! Tables of bodies and of the geometry on them: solids, shapes, orientations, places, frames.
+
+use super::{Expect, LENGTH, PLAIN, Table, may, need};
+use crate::reader::geometry::{self, Mass};
+use crate::reader::{Reader, Record};
+use fourbar::expr::Dimension;
+use fourbar::spec::Shape;
+
+/// A rigid body.
+pub const BODY: Table = Table {
+    section: "bodies",
+    kind: None,
+    title: "a body",
+    doc: "A rigid body. It needs `mass` and `inertia`, or a `solid`.",
+    keys: &[
+        may("mass", Expect::Number(Some(Dimension::MASS)), "mass"),
+        may(
+            "inertia",
+            Expect::Inertia,
+            "about the centre of mass, in body axes: principal values, or [xx, yy, zz, xy, xz, yz], or 0 for a point mass",
+        ),
+        may("solid", Expect::Solid, "solids with density that give mass, centre of mass and inertia; drawn where `shape` is left out"),
+        may("at", Expect::Vector(LENGTH), "origin of the body frame in the world, at the start; left out: the world's origin"),
+        may("orientation", Expect::Orientation, "of the body frame in the world, at the start; left out: as the world"),
+        may("com", Expect::Vector(LENGTH), "centre of mass in the body frame; left out: its origin"),
+        may("velocity", Expect::Vector(Some(Dimension::SPEED)), "of the centre of mass, in the world; left out: zero"),
+        may("omega", Expect::Vector(Some(Dimension::RATE)), "angular velocity, in the world; left out: zero"),
+        may("shape", Expect::Shapes, "what to draw; left out: made from the joints"),
+    ],
+};
+
+/// A solid with density.
+pub(crate) struct SolidType {
+    pub table: Table,
+    pub build: fn(&Record) -> Option<Mass>,
+}
+
+const fn solid(
+    kind: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    keys: &'static [super::Key],
+    build: fn(&Record) -> Option<Mass>,
+) -> SolidType {
+    SolidType { table: Table { section: "solid", kind: Some(kind), title, doc, keys }, build }
+}
+
+const DENSITY: super::Key = need("density", Expect::Number(Some(Dimension::DENSITY)), "mass per volume");
+const FROM: super::Key = need("from", Expect::Vector(LENGTH), "centre of one end, in the body frame");
+const TO: super::Key = need("to", Expect::Vector(LENGTH), "centre of the other end");
+const RADIUS: super::Key = need("radius", Expect::Number(LENGTH), "radius");
+const CENTRE: super::Key = may("at", Expect::Vector(LENGTH), "centre, in the body frame; left out: its origin");
+const SIZE: super::Key = need("size", Expect::Vector(LENGTH), "full edge lengths along the body axes");
+
+/// Solids by type.
+pub(crate) const SOLIDS: &[SolidType] = &[
+    solid("box", "a solid box", "A box along the body axes.", &[SIZE, CENTRE, DENSITY], geometry::box_mass),
+    solid("cylinder", "a solid cylinder", "A cylinder between two points.", &[FROM, TO, RADIUS, DENSITY], geometry::cylinder_mass),
+    solid("sphere", "a solid ball", "A ball.", &[CENTRE, RADIUS, DENSITY], geometry::sphere_mass),
+    solid(
+        "rod",
+        "a solid rod",
+        "A cylinder with half balls on its ends, which are the centres of the half balls.",
+        &[FROM, TO, RADIUS, DENSITY],
+        geometry::rod_mass,
+    ),
+];
+
+/// A shape to draw.
+pub(crate) struct ShapeType {
+    pub table: Table,
+    pub build: fn(&mut Reader<'_>, &Record) -> Option<Shape>,
+}
+
+const fn shape(
+    kind: &'static str,
+    title: &'static str,
+    doc: &'static str,
+    keys: &'static [super::Key],
+    build: fn(&mut Reader<'_>, &Record) -> Option<Shape>,
+) -> ShapeType {
+    ShapeType { table: Table { section: "shape", kind: Some(kind), title, doc, keys }, build }
+}
+
+/// Shapes by type.
+pub(crate) const SHAPES: &[ShapeType] = &[
+    shape("box", "a box", "A box along the body axes.", &[SIZE, CENTRE], |_, r| {
+        Some(Shape::Box { size: r.vector("size")?, at: r.vector("at").unwrap_or_default() })
+    }),
+    shape("cylinder", "a cylinder", "A cylinder between two points.", &[FROM, TO, RADIUS], |_, r| {
+        Some(Shape::Cylinder { from: r.vector("from")?, to: r.vector("to")?, radius: r.number("radius")? })
+    }),
+    shape("sphere", "a ball", "A ball.", &[CENTRE, RADIUS], |_, r| {
+        Some(Shape::Sphere { at: r.vector("at").unwrap_or_default(), radius: r.number("radius")? })
+    }),
+    shape("rod", "a rod", "A rod with round ends.", &[FROM, TO, RADIUS], |_, r| {
+        Some(Shape::Rod { from: r.vector("from")?, to: r.vector("to")?, radius: r.number("radius")? })
+    }),
+    shape(
+        "plate",
+        "a plate",
+        "A flat plate spanned by points.",
+        &[
+            need("points", Expect::PointList, "corners in order, in the body frame; at least three"),
+            need("thickness", Expect::Number(LENGTH), "thickness"),
+        ],
+        |_, r| Some(Shape::Plate { points: r.points("points")?, thickness: r.number("thickness")? }),
+    ),
+    shape(
+        "mesh",
+        "a mesh",
+        "A mesh file in the folder of the model or below it.",
+        &[
+            need("file", Expect::File, "path relative to the model's folder"),
+            may("scale", Expect::Number(PLAIN), "metres per unit of the file; left out: 1"),
+        ],
+        |_, r| Some(Shape::Mesh { file: r.text("file")?.to_string(), scale: r.number("scale").unwrap_or(1.0) }),
+    ),
+];
+
+/// Ways to say how a frame stands.
+pub const ORIENTATION: Table = Table {
+    section: "orientation",
+    kind: None,
+    title: "an orientation",
+    doc: "How a frame stands in another: one of `axis` with `angle`, `quaternion`, `matrix`, `x` with `y`, or `zxz`.",
+    keys: &[
+        may("axis", Expect::Axis, "axis of a turn, any length but zero; with `angle`"),
+        may("angle", Expect::Number(PLAIN), "angle of the turn, right-handed"),
+        may("quaternion", Expect::Four, "w, x, y, z: scalar first, any length but zero"),
+        may("matrix", Expect::Matrix, "rotation matrix, by rows"),
+        may("x", Expect::Axis, "direction of the x axis; with `y`"),
+        may("y", Expect::Axis, "a direction in the half-plane of the y axis"),
+        may("zxz", Expect::Vector(PLAIN), "Euler angles: about z, the new x, the new z"),
+    ],
+};
+
+/// A place on a body.
+pub const PLACE: Table = Table {
+    section: "place",
+    kind: None,
+    title: "a place",
+    doc: "A place on a body. With neither `at` nor `world` it is the origin of the body frame.",
+    keys: &[
+        may("body", Expect::Name("body"), "the body; may be left out where `bodies` says it"),
+        may("at", Expect::Vector(LENGTH), "in the body frame"),
+        may("world", Expect::Vector(LENGTH), "in the world, as drawn at the start"),
+    ],
+};
+
+/// A joint frame in body coordinates.
+pub const FRAME: Table = Table {
+    section: "frames",
+    kind: None,
+    title: "a joint frame",
+    doc: "A joint frame on one of the joint's bodies, in the body frame.",
+    keys: &[
+        need("at", Expect::Vector(LENGTH), "origin"),
+        may("axis", Expect::Axis, "axis of the joint, z of the frame; joints without an axis need none"),
+        may("x", Expect::Axis, "direction from which the angle counts; left out: zero as drawn"),
+    ],
+};

@@ -1,0 +1,227 @@
+//! The words of the mechanism file: one table drives reading, the check of dimensions, the schema, the manual and `list`.
+//!
+//! A [`Table`] lists the keys of one kind of group; a [`Key`] says what stands behind it. A new joint, force, constraint or
+//! shape type is one entry: its table beside the function that builds it.
+
+mod element;
+mod geometry;
+
+pub(crate) use element::*;
+pub(crate) use geometry::*;
+
+use fourbar::expr::Dimension;
+
+/// What must stand behind a key.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Expect {
+    /// A number, quantity or constant expression; `None` where the dimension depends on other things.
+    Number(Option<Dimension>),
+    /// Three of them.
+    Vector(Option<Dimension>),
+    /// A direction in the frame the key speaks of: three numbers in any one unit.
+    Axis,
+    /// Four plain numbers.
+    Four,
+    /// Three rows of three plain numbers.
+    Matrix,
+    /// Three of the first dimension, three of the second.
+    Six(Dimension, Dimension),
+    /// A list of points.
+    PointList,
+    /// Inertia: 3 principal values, 6 tensor entries, or 0.
+    Inertia,
+    /// An expression that may use the time `t`.
+    TimeFunction(Option<Dimension>),
+    /// An expression of time and state.
+    StateFunction(Option<Dimension>),
+    /// Three expressions of time and state.
+    StateVector(Dimension),
+    /// Free text.
+    Text,
+    /// The whole number one: the version of the format.
+    Version,
+    /// One of a few words.
+    Choice(&'static [&'static str]),
+    /// A name of the given thing.
+    Name(&'static str),
+    /// Two names of the given thing.
+    TwoNames(&'static str),
+    /// Any number of names of the given thing.
+    Names(&'static str),
+    /// A file beside the model.
+    File,
+    /// A place on a body; the table `place`.
+    Place,
+    /// Two places.
+    TwoPlaces,
+    /// A direction: three numbers (in the world, as drawn), or `{at: ...}` in the body, or `{world: ...}`.
+    Direction,
+    /// Two directions.
+    TwoDirections,
+    /// Two directions in the world.
+    TwoAxes,
+    /// A frame in each of two bodies, by body; the table `frames`.
+    Frames,
+    /// One of the forms of the table `orientation`.
+    Orientation,
+    /// A list of shapes.
+    Shapes,
+    /// One or more solids with density.
+    Solid,
+    /// Any keys with single values.
+    Options,
+    /// A group with its own table.
+    Group(&'static Table),
+    /// Named elements of a section.
+    Section(&'static str),
+    /// Names with numbers, quantities or expressions.
+    Parameters,
+}
+
+impl Expect {
+    /// What it is, in words.
+    pub fn words(&self) -> String {
+        let of = |d: &Option<Dimension>| match d {
+            Some(d) if *d == Dimension::NONE => String::new(),
+            Some(d) => format!(": {d}"),
+            None => ": unit as the joint needs".into(),
+        };
+        match self {
+            Self::Number(d) => format!("number{}", of(d)),
+            Self::Vector(d) => format!("3 numbers{}", of(d)),
+            Self::Axis => "direction: 3 numbers".into(),
+            Self::Four => "4 numbers".into(),
+            Self::Matrix => "3 rows of 3 numbers".into(),
+            Self::Six(a, b) => format!("6 numbers: three {a}, three {b}"),
+            Self::PointList => "list of points: length".into(),
+            Self::Inertia => "3 or 6 numbers, or 0: moment of inertia".into(),
+            Self::TimeFunction(d) => format!("function of t{}", of(d)),
+            Self::StateFunction(d) => format!("expression of the state{}", of(d)),
+            Self::StateVector(d) => format!("3 expressions of the state: {d}"),
+            Self::Text => "text".into(),
+            Self::Version => "1".into(),
+            Self::Choice(words) => words.join(" | "),
+            Self::Name(what) => format!("name of a {what}"),
+            Self::TwoNames(what) => format!("2 names of a {what}"),
+            Self::Names(what) => format!("list of names of a {what}"),
+            Self::File => "file name, relative".into(),
+            Self::Place => "place".into(),
+            Self::TwoPlaces => "2 places".into(),
+            Self::Direction => "direction".into(),
+            Self::TwoDirections => "2 directions".into(),
+            Self::TwoAxes => "2 directions in the world".into(),
+            Self::Frames => "a frame for each body".into(),
+            Self::Orientation => "orientation".into(),
+            Self::Shapes => "list of shapes".into(),
+            Self::Solid => "solid, or list of solids".into(),
+            Self::Options => "keys with values".into(),
+            Self::Group(table) => format!("keys of {}", table.title),
+            Self::Section(what) => format!("{what} by name"),
+            Self::Parameters => "numbers by name".into(),
+        }
+    }
+}
+
+/// A key of a group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Key {
+    /// How it is written.
+    pub name: &'static str,
+    /// What must stand behind it.
+    pub expect: Expect,
+    /// Whether it must be there.
+    pub required: bool,
+    /// One line about it.
+    pub doc: &'static str,
+}
+
+/// The keys of one kind of group.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Table {
+    /// The section of the file it belongs to.
+    pub section: &'static str,
+    /// The value of `type`, where the group has one.
+    pub kind: Option<&'static str>,
+    /// How messages call such a group: "a revolute joint".
+    pub title: &'static str,
+    /// One line about it.
+    pub doc: &'static str,
+    /// Its keys, `type` left out.
+    pub keys: &'static [Key],
+}
+
+pub(crate) const fn need(name: &'static str, expect: Expect, doc: &'static str) -> Key {
+    Key { name, expect, required: true, doc }
+}
+
+pub(crate) const fn may(name: &'static str, expect: Expect, doc: &'static str) -> Key {
+    Key { name, expect, required: false, doc }
+}
+
+const LENGTH: Option<Dimension> = Some(Dimension::LENGTH);
+const TIME: Option<Dimension> = Some(Dimension::TIME);
+const PLAIN: Option<Dimension> = Some(Dimension::NONE);
+
+/// The top of the file.
+pub const TOP: Table = Table {
+    section: "",
+    kind: None,
+    title: "the file",
+    doc: "The sections of a mechanism file.",
+    keys: &[
+        need("fourbar", Expect::Version, "version of the format"),
+        may("title", Expect::Text, "free text"),
+        may("parameters", Expect::Parameters, "numbers with names, to be used in expressions; `--set` changes them"),
+        may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; left out: none"),
+        need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` is always there"),
+        may("joints", Expect::Section("joints"), "joints and couplings by name"),
+        may("constraints", Expect::Section("constraints"), "bare constraints by name"),
+        may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
+        may("forces", Expect::Section("forces"), "forces by name"),
+        may("points", Expect::Section("points"), "points to report and to trace, by name"),
+        may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
+        may("study", Expect::Group(&STUDY), "what `run` computes"),
+        may("view", Expect::Group(&VIEW), "how pictures are drawn"),
+    ],
+};
+
+/// What `run` computes.
+pub const STUDY: Table = Table {
+    section: "study",
+    kind: None,
+    title: "the study",
+    doc: "What `run` computes.",
+    keys: &[
+        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
+        may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
+        may("integrator", Expect::Name("integrator"), "`fourbar list` prints them"),
+        may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
+        may("output_step", Expect::Number(TIME), "distance of output times"),
+        may("step", Expect::Number(TIME), "fixed step"),
+        may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
+        may("options", Expect::Options, "options of formulation and integrator"),
+    ],
+};
+
+/// How pictures are drawn.
+pub const VIEW: Table = Table {
+    section: "view",
+    kind: None,
+    title: "the view",
+    doc: "How pictures are drawn.",
+    keys: &[may("trace", Expect::Names("point or body"), "points or bodies whose paths are drawn")],
+};
+
+/// All tables, in the order of the manual.
+pub fn keys() -> Vec<&'static Table> {
+    let mut all = vec![&TOP, &BODY];
+    all.extend(SOLIDS.iter().map(|s| &s.table));
+    all.extend(SHAPES.iter().map(|s| &s.table));
+    all.extend([&ORIENTATION, &PLACE, &FRAME]);
+    all.extend(JOINTS.iter().map(|j| &j.table));
+    all.extend(CONSTRAINTS.iter().map(|c| &c.table));
+    all.push(&DRIVE);
+    all.extend(FORCES.iter().map(|f| &f.table));
+    all.extend([&STUDY, &VIEW]);
+    all
+}

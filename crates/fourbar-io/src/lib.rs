@@ -1,0 +1,29 @@
+//! Mechanism files, results and pages of the Fourbar engine.
+//!
+//! ```
+//! use fourbar_io::{ReadOptions, read_model};
+//! let loaded = read_model(fourbar_io::starter(), &ReadOptions::default()).expect("the starter file is good");
+//! assert_eq!(loaded.spec.bodies.len(), 3);
+//! ```
+
+pub mod examples;
+mod file;
+mod keys;
+pub mod page;
+mod places;
+pub mod plot;
+mod reader;
+mod render;
+pub mod results;
+mod schema;
+mod starter;
+mod tree;
+mod units;
+
+pub use file::{Loaded, MAX_BYTES, ReadOptions, read_model, read_model_file};
+pub use keys::{Expect, Key, Table, keys};
+pub use places::{FileDiagnostic, Places};
+pub use render::render;
+pub use schema::schema;
+pub use starter::starter;
+pub use units::{UNITS, Unit};

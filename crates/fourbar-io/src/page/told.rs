@@ -1,0 +1,86 @@
+//! What a run has to say besides its rows, whether it has just ended or is read back from its folder.
+
+use fourbar::Diagnostic;
+use fourbar::analysis::singular::Singular;
+use fourbar::study::{Analysis, Report};
+use serde_json::Value;
+
+/// A warning or error of a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Note {
+    /// Its code.
+    pub code: String,
+    /// The sentence and its cure.
+    pub text: String,
+    /// Elements involved.
+    pub names: Vec<String>,
+    /// When it happened.
+    pub time: Option<f64>,
+}
+
+/// The report of a run in words and numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Told {
+    /// `kinematics` or `dynamics`, empty where unknown.
+    pub analysis: String,
+    /// Formulation.
+    pub formulation: String,
+    /// Integrator.
+    pub integrator: String,
+    /// Work counts by name.
+    pub work: Vec<(String, f64)>,
+    /// Reaction components that are not unique, by joint.
+    pub not_unique: Vec<(String, Vec<String>)>,
+    /// Singular positions met.
+    pub singular: Vec<Singular>,
+    /// Warnings and errors.
+    pub notes: Vec<Note>,
+}
+
+impl From<&Diagnostic> for Note {
+    fn from(d: &Diagnostic) -> Self {
+        Self { code: d.code.to_string(), text: sentence(&d.message, &d.help), names: d.names.clone(), time: d.time }
+    }
+}
+
+fn sentence(message: &str, help: &str) -> String {
+    if help.is_empty() { message.into() } else { format!("{message}; {help}") }
+}
+
+impl From<&Report> for Told {
+    fn from(r: &Report) -> Self {
+        Self {
+            analysis: if r.analysis == Analysis::Kinematics { "kinematics".into() } else { "dynamics".into() },
+            formulation: r.formulation.into(),
+            integrator: r.integrator.into(),
+            work: r.work.iter().map(|(k, v)| ((*k).to_string(), *v)).collect(),
+            not_unique: r.not_unique.clone(),
+            singular: r.singular.clone(),
+            notes: r.warnings.iter().map(Note::from).collect(),
+        }
+    }
+}
+
+impl Told {
+    /// What a `summary.json` tells; what it does not hold stays empty.
+    pub fn from_summary(s: &Value) -> Self {
+        let text = |v: &Value| v.as_str().unwrap_or_default().to_string();
+        let texts = |v: &Value| v.as_array().map_or(Vec::new(), |a| a.iter().filter_map(|x| x.as_str().map(String::from)).collect());
+        let list = |key: &str| s[key].as_array().map_or(&[][..], Vec::as_slice);
+        Self {
+            analysis: text(&s["analysis"]),
+            formulation: text(&s["formulation"]),
+            integrator: text(&s["integrator"]),
+            work: s["work"].as_object().map_or(Vec::new(), |w| w.iter().filter_map(|(k, v)| Some((k.clone(), v.as_f64()?))).collect()),
+            not_unique: list("reactions_not_unique").iter().map(|r| (text(&r["joint"]), texts(&r["components"]))).collect(),
+            singular: list("singular")
+                .iter()
+                .filter_map(|x| Some(Singular { time: x["time"].as_f64()?, pivot: x["pivot"].as_f64().unwrap_or(0.0), joints: texts(&x["joints"]) }))
+                .collect(),
+            notes: list("diagnostics")
+                .iter()
+                .map(|d| Note { code: text(&d["code"]), text: sentence(&text(&d["message"]), &text(&d["help"])), names: texts(&d["names"]), time: d["time"].as_f64() })
+                .collect(),
+        }
+    }
+}

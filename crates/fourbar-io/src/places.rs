@@ -1,0 +1,131 @@
+//! Where things stand in a file: byte spans, lines and columns, and diagnostics tied to them.
+
+use crate::tree::{Content, Node, Text, Tree};
+use fourbar::Diagnostic;
+use serde::Serialize;
+use std::ops::Range;
+
+/// Bytes of the source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Span {
+    start: u32,
+    end: u32,
+}
+
+impl Span {
+    /// Files are at most 16 MB, so places fit 32 bits; larger ones saturate.
+    pub fn new(start: usize, end: usize) -> Self {
+        let clip = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
+        Self { start: clip(start), end: clip(end.max(start)) }
+    }
+    pub fn start(self) -> usize {
+        self.start as usize
+    }
+    pub fn end(self) -> usize {
+        self.end as usize
+    }
+    pub fn range(self) -> Range<usize> {
+        self.start()..self.end()
+    }
+}
+
+/// A diagnostic with its place in a file.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FileDiagnostic {
+    /// What is wrong, and the cure.
+    #[serde(flatten)]
+    pub diagnostic: Diagnostic,
+    /// Line, counted from one; zero where the file as a whole is meant.
+    pub line: usize,
+    /// Column in characters, counted from one; zero where the file as a whole is meant.
+    pub column: usize,
+    /// The bytes concerned.
+    pub span: Range<usize>,
+    /// The bytes concerned, as text, cut to the first line and to 120 characters.
+    pub snippet: String,
+}
+
+impl FileDiagnostic {
+    /// A diagnostic about the whole file.
+    pub fn of_file(diagnostic: Diagnostic) -> Self {
+        Self { diagnostic, line: 0, column: 0, span: 0..0, snippet: String::new() }
+    }
+
+    pub(crate) fn at(diagnostic: Diagnostic, source: &str, span: Span) -> Self {
+        let (line, column) = line_and_column(source, span.start());
+        let text = source.get(span.range()).unwrap_or("");
+        let snippet = text.lines().next().unwrap_or("").chars().take(120).collect();
+        Self { diagnostic, line, column, span: span.range(), snippet }
+    }
+}
+
+/// Line and column of a byte, both from one, the column in characters.
+pub(crate) fn line_and_column(source: &str, at: usize) -> (usize, usize) {
+    let before = &source.as_bytes()[..at.min(source.len())];
+    let line = before.iter().filter(|b| **b == b'\n').count() + 1;
+    let start = before.iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    // Continuation bytes of UTF-8 do not start a character.
+    let column = before[start..].iter().filter(|b| **b & 0xc0 != 0x80).count() + 1;
+    (line, column)
+}
+
+/// Finds elements of a mechanism in the file they came from.
+#[derive(Clone, Debug)]
+pub struct Places {
+    tree: Tree,
+}
+
+impl Places {
+    pub(crate) fn new(tree: Tree) -> Self {
+        Self { tree }
+    }
+
+    /// The text of the file.
+    pub fn source(&self) -> &str {
+        &self.tree.source
+    }
+
+    /// Line and column (from one) and bytes of an element: `joints.pin.axis`, `hold.0` or `hold[0]`.
+    ///
+    /// Where the path goes further than the file, the nearest element above is given.
+    pub fn find(&self, path: &str) -> Option<(usize, usize, Range<usize>)> {
+        let span = self.span(path)?;
+        let (line, column) = line_and_column(&self.tree.source, span.start());
+        Some((line, column, span.range()))
+    }
+
+    /// Ties a diagnostic to the place of its element.
+    pub fn locate(&self, diagnostic: &Diagnostic) -> FileDiagnostic {
+        match diagnostic.at.as_deref().and_then(|path| self.span(path)) {
+            Some(span) => FileDiagnostic::at(diagnostic.clone(), &self.tree.source, span),
+            None => FileDiagnostic::of_file(diagnostic.clone()),
+        }
+    }
+
+    fn span(&self, path: &str) -> Option<Span> {
+        let mut node = &self.tree.root;
+        let mut key = None;
+        let mut complete = true;
+        for part in path.split(['.', '[', ']']).filter(|p| !p.is_empty()) {
+            let next = match &node.content {
+                Content::Map(entries) => entries.iter().find(|(k, _)| k.get(&self.tree.source) == part).map(|(k, v)| (Some(k), v)),
+                Content::List(items) => part.parse().ok().and_then(|i: usize| items.get(i)).map(|v| (None, v)),
+                Content::Scalar(_) => None,
+            };
+            match next {
+                Some((k, v)) => (key, node) = (k.or(key), v),
+                None => {
+                    complete = false;
+                    break;
+                }
+            }
+        }
+        key.map(|key| pointer(&self.tree.source, key, node, complete))
+    }
+}
+
+/// The value where it is on one line, else its key; the key also where something is missing below it.
+pub(crate) fn pointer(source: &str, key: &Text, node: &Node, complete: bool) -> Span {
+    let one_line = source.get(node.span.range()).is_some_and(|text| !text.is_empty() && !text.contains('\n'));
+    if complete && one_line { node.span } else { key.span }
+}

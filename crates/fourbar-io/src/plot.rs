@@ -1,0 +1,89 @@
+//! Plots of columns: dots on a terminal, or SVG.
+
+mod svg;
+mod text;
+
+pub use svg::svg;
+pub use text::{TextPlot, text_plot};
+
+/// A curve with its name.
+#[derive(Clone, Debug)]
+pub struct Curve<'a> {
+    /// Name in the legend.
+    pub name: &'a str,
+    /// Unit, empty where unknown.
+    pub unit: &'a str,
+    /// Abscissae.
+    pub x: &'a [f64],
+    /// Ordinates.
+    pub y: &'a [f64],
+}
+
+/// A label: name and unit.
+pub(crate) fn label(name: &str, unit: &str) -> String {
+    if unit.is_empty() || unit == "1" { name.into() } else { format!("{name} [{unit}]") }
+}
+
+/// Smallest and largest finite value; a constant gets room around it.
+pub(crate) fn range<'a>(values: impl Iterator<Item = &'a f64>) -> Option<(f64, f64)> {
+    let (lo, hi) = values.filter(|x| x.is_finite()).fold((f64::INFINITY, f64::NEG_INFINITY), |(lo, hi), &x| (lo.min(x), hi.max(x)));
+    if lo > hi {
+        return None;
+    }
+    // Rounding alone must not look like motion.
+    let least = 1e-9 * lo.abs().max(hi.abs()).max(1e-12);
+    if hi - lo > least { Some((lo, hi)) } else { Some((lo - least.max(0.5 * lo.abs()), hi + least.max(0.5 * hi.abs()))) }
+}
+
+/// Round numbers that divide a range in about `count` parts.
+pub(crate) fn ticks(lo: f64, hi: f64, count: usize) -> Vec<f64> {
+    let raw = (hi - lo) / count.max(1) as f64;
+    let power = 10_f64.powf(raw.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0].iter().map(|m| m * power).find(|s| *s >= raw * (1.0 - 1e-9)).unwrap_or(raw);
+    let first = (lo / step - 1e-9).ceil();
+    (0..=2 * count).map(|k| (first + k as f64) * step).take_while(|x| *x <= hi + 1e-9 * step).map(|x| if x.abs() < 1e-12 * step { 0.0 } else { x }).collect()
+}
+
+/// A number for an axis: few digits, no noise.
+pub(crate) fn short(x: f64) -> String {
+    let size = x.abs();
+    if size < 1e-12 {
+        return "0".into();
+    }
+    if !(1e-3..1e5).contains(&size) {
+        let text = format!("{x:.2e}");
+        let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+        let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
+        return format!("{mantissa}e{exponent}");
+    }
+    let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+    let text = format!("{x:.digits$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ticks_are_round_and_inside() {
+        assert_eq!(ticks(0.0, 1.0, 5), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+        assert_eq!(ticks(-0.13, 0.29, 4), [0.0, 0.2]);
+        for (lo, hi) in [(1e-9, 3e-9), (-7e5, 1e6), (3.0, 3.1)] {
+            let t = ticks(lo, hi, 5);
+            assert!((3..=11).contains(&t.len()) && t.iter().all(|x| *x >= lo - 1e-9 * hi && *x <= hi * (1.0 + 1e-9)), "{t:?}");
+        }
+    }
+
+    #[test]
+    fn numbers_of_axes_are_short() {
+        let text: Vec<String> = [0.0, 0.1 + 0.2, 1234.5678, -2.5e-7, 6.0e9, 100.0].into_iter().map(short).collect();
+        assert_eq!(text, ["0", "0.3", "1235", "-2.5e-7", "6e9", "100"]);
+    }
+
+    #[test]
+    fn a_constant_gets_room() {
+        assert_eq!(range([2.0, 2.0].iter()), Some((1.0, 3.0)));
+        assert_eq!(range([f64::NAN].iter()), None);
+    }
+}

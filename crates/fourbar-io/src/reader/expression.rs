@@ -1,0 +1,267 @@
+//! Scalars of the file as numbers and expressions: names, units and dimensions resolved.
+
+use super::parameters::{Lookup, shadow_warning};
+use super::problem::suggest;
+use super::{Path, Reader};
+use crate::places::Span;
+use crate::tree::{Content, Node, Text, is_null, shorten};
+use crate::units::{UNITS, unit};
+use fourbar::Diagnostic;
+use fourbar::diagnostic::nearest;
+use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, FUNCTIONS, Kind, Names, Symbol};
+use fourbar::spec::{StateExpr, StateVariable};
+use std::collections::HashSet;
+
+/// What an expression may use besides parameters.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Scope {
+    /// Nothing.
+    Constant,
+    /// The time, as variable 0.
+    Time,
+    /// Time, the variables of the force itself, joints and points.
+    State(&'static [&'static str]),
+}
+
+/// Meaning of names while one expression is parsed.
+struct Resolver<'r, 'a> {
+    lookup: Lookup<'r>,
+    scope: Scope,
+    joints: &'r HashSet<&'a str>,
+    points: &'r HashSet<&'a str>,
+    variables: Vec<StateVariable>,
+}
+
+impl Resolver<'_, '_> {
+    fn variable(&mut self, variable: StateVariable) -> Symbol {
+        let k = self.variables.iter().position(|v| *v == variable).unwrap_or_else(|| {
+            self.variables.push(variable);
+            self.variables.len() - 1
+        });
+        Symbol::Variable(k as u32)
+    }
+
+    /// `NAME.quantity` of a joint or a point.
+    fn dotted(&self, name: &str) -> Option<StateVariable> {
+        let (element, quantity) = name.rsplit_once('.')?;
+        let owned = element.to_string();
+        if self.joints.contains(element) {
+            return Some(match quantity {
+                "angle" => StateVariable::JointAngle(owned),
+                "distance" => StateVariable::JointDistance(owned),
+                "speed" => StateVariable::JointSpeed(owned),
+                _ => return None,
+            });
+        }
+        if self.points.contains(element) {
+            let axis = |c: &str| ["x", "y", "z"].iter().position(|a| *a == c);
+            return match quantity.strip_prefix('v') {
+                Some(rest) => axis(rest).map(|k| StateVariable::PointVelocity(owned, k)),
+                None => axis(quantity).map(|k| StateVariable::PointPosition(owned, k)),
+            };
+        }
+        None
+    }
+}
+
+impl Names for Resolver<'_, '_> {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        if name == "t" {
+            return match self.scope {
+                Scope::Constant => None,
+                Scope::Time => Some(Symbol::Variable(0)),
+                Scope::State(_) => Some(self.variable(StateVariable::Time)),
+            };
+        }
+        if let Scope::State(own) = self.scope {
+            if own.contains(&name) {
+                let variable = if name == "rate" { StateVariable::Rate } else { StateVariable::Length };
+                return Some(self.variable(variable));
+            }
+            if let Some(variable) = self.dotted(name) {
+                return Some(self.variable(variable));
+            }
+        }
+        self.lookup.get(name)
+    }
+
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        unit(name)
+    }
+
+    fn further_unit(&mut self, name: &str) -> bool {
+        self.lookup.further_unit(name)
+    }
+}
+
+impl<'a> Reader<'a> {
+    /// The text of a scalar, or a complaint.
+    pub(super) fn scalar<'n>(&mut self, node: &'n Node, expected: &str, path: &Path<'_>) -> Option<&'n Text> {
+        match &node.content {
+            Content::Scalar(text) if !is_null(text, self.source) => Some(text),
+            _ => {
+                self.wrong_kind(node, expected, path);
+                None
+            }
+        }
+    }
+
+    /// A constant.
+    pub(super) fn number(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<f64> {
+        let (expr, _) = self.expression(node, Scope::Constant, dimension, path)?;
+        expr.constant_value()
+    }
+
+    /// An expression of time and state.
+    pub(super) fn state(
+        &mut self,
+        node: &Node,
+        own: &'static [&'static str],
+        dimension: Option<Dimension>,
+        path: &Path<'_>,
+    ) -> Option<StateExpr> {
+        let (expr, variables) = self.expression(node, Scope::State(own), dimension, path)?;
+        Some(StateExpr { expr, variables })
+    }
+
+    /// An expression and the meaning of its variables.
+    pub(super) fn expression(
+        &mut self,
+        node: &Node,
+        scope: Scope,
+        dimension: Option<Dimension>,
+        path: &Path<'_>,
+    ) -> Option<(Expr, Vec<StateVariable>)> {
+        let text = self.scalar(node, "a number or an expression", path)?;
+        let written = text.get(self.source);
+        // Most scalars are plain numbers.
+        if written.as_bytes().first().is_some_and(|b| b.is_ascii_digit() || *b == b'-' || *b == b'.')
+            && let Ok(x) = written.parse::<f64>()
+            && x.is_finite()
+        {
+            return Some((Expr::constant(x), Vec::new()));
+        }
+        let mut resolver =
+            Resolver { lookup: self.parameters.lookup(), scope, joints: &self.joints, points: &self.points, variables: Vec::new() };
+        let parsed = Expr::parse_quantity(written, &mut resolver);
+        let (poisoned, shadowed, variables) = (resolver.lookup.poisoned, resolver.lookup.shadowed, resolver.variables);
+        match parsed {
+            // A parameter that was refused has been complained of already.
+            _ if poisoned => None,
+            Ok((expr, kind)) => {
+                if let (Kind::Quantity(found), Some(expected)) = (kind, dimension)
+                    && found != expected
+                {
+                    let help = match written.contains(['*', '(']) {
+                        true => format!(
+                            "where units are used every factor needs its own, here in all `{}` or the like; plain numbers are SI",
+                            expected.unit()
+                        ),
+                        false => format!("give it in `{}` or the like, or as a plain SI number", expected.unit()),
+                    };
+                    let d = Diagnostic::new(
+                        "M031",
+                        format!("`{}` must be {}, but `{}` is {}", path.last(), expected.a(), shorten(written), found.a()),
+                    )
+                    .help(help)
+                    .at(path.to_string());
+                    self.problem(d, text.span);
+                    return None;
+                }
+                // Where the dimension comes out as needed the reading is right beyond doubt.
+                if let Some(name) = shadowed.filter(|_| dimension.is_none_or(|d| kind != Kind::Quantity(d))) {
+                    self.warn(shadow_warning(&name, written, path));
+                }
+                Some((expr, variables))
+            }
+            Err(error) => {
+                let d = self.expression_problem(&error, written, scope, path);
+                let span = inside(text, &error);
+                self.problem(d, span);
+                None
+            }
+        }
+    }
+
+    /// An error of an expression as a diagnostic, with suggestions.
+    pub(super) fn expression_problem(&self, error: &ExprError, written: &str, scope: Scope, path: &Path<'_>) -> Diagnostic {
+        use ExprErrorKind as E;
+        let (code, help) = match &error.kind {
+            E::Empty | E::Syntax { .. } => (
+                "M020",
+                "numbers, names, + - * / ^, parentheses and functions make an expression; quote it where it holds a comma or a bracket"
+                    .to_string(),
+            ),
+            E::UnknownName(name) => ("M021", self.unknown_name_help(name, scope)),
+            E::UnknownFunction(name) => ("M022", suggest(name, FUNCTIONS.iter().map(|f| f.name), "known functions:")),
+            E::Arguments { function, .. } => {
+                let doc = FUNCTIONS.iter().find(|f| f.name == *function).map_or("", |f| f.doc);
+                ("M023", format!("{function} is: {doc}"))
+            }
+            E::DivisionByZero => ("M024", "change the parameters, or guard the division with `if(condition, a, b)`".to_string()),
+            E::NotFinite => ("M025", "numbers must be finite and functions stay where they are defined".to_string()),
+            E::TooDeep => ("M026", "define parts of it as parameters".to_string()),
+            E::TooLong => ("M027", "define parts of it as parameters".to_string()),
+            E::UnknownUnit(name) => ("M030", self.unknown_unit_help(name)),
+            E::Mismatch(..) | E::NotPlain(..) => ("M032", "check the units".to_string()),
+        };
+        let message = match &error.kind {
+            E::UnknownName(name) if name == "t" && scope == Scope::Constant => "the time `t` may not appear in a constant".to_string(),
+            E::Syntax { found, .. } | E::UnknownName(found) | E::UnknownFunction(found) | E::UnknownUnit(found) if found.len() > 60 => {
+                format!("`{}` cannot be understood", shorten(found))
+            }
+            E::DivisionByZero | E::NotFinite => {
+                format!("`{}`: {} in `{}`", path.last(), error.kind, shorten(written.get(error.range.clone()).unwrap_or(written)))
+            }
+            kind => format!("`{}`: {kind}", path.last()),
+        };
+        Diagnostic::new(code, message).help(help).at(path.to_string())
+    }
+
+    fn unknown_name_help(&self, name: &str, scope: Scope) -> String {
+        if name == "t" {
+            return "time functions may stand in drives, constraints and forces".into();
+        }
+        let base = name.split('.').next().unwrap_or(name);
+        if let Scope::State(_) = scope
+            && name.contains('.')
+        {
+            if self.joints.contains(base) {
+                return format!("the joint `{base}` has `{base}.angle`, `{base}.distance` and `{base}.speed`");
+            }
+            if self.points.contains(base) {
+                return format!("the point `{base}` has `{base}.x`, `.y`, `.z` and `{base}.vx`, `.vy`, `.vz`");
+            }
+            let known = self.joints.iter().chain(self.points.iter()).copied();
+            return nearest(base, known).map_or_else(|| "no joint or point has this name".into(), |near| format!("did you mean `{near}`?"));
+        }
+        let own: &[&str] = if let Scope::State(own) = scope { own } else { &[] };
+        let known = self.parameters.names().chain(own.iter().copied()).chain(["pi"]);
+        match nearest(name, known) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None if unit(name).is_some() => format!("a unit must follow a number, and compound units have no spaces: `1 {name}`, `2 kN/m`"),
+            None => format!("define it: `parameters: {{{}: ...}}`", shorten(name)),
+        }
+    }
+
+    fn unknown_unit_help(&self, name: &str) -> String {
+        let is_name = self.parameters.names().any(|p| p == name) || matches!(name, "pi" | "e" | "t");
+        if is_name {
+            return format!("to multiply, write `*` between the number and `{name}`");
+        }
+        let exact = UNITS.iter().map(|u| u.name).find(|u| u.eq_ignore_ascii_case(name));
+        match exact.or_else(|| nearest(name, UNITS.iter().map(|u| u.name))) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => "units are written as in `40 mm`, `2 kN/m`, `3 kg*m^2`; `fourbar list` prints them".into(),
+        }
+    }
+}
+
+/// The place of an error inside a scalar.
+pub(super) fn inside(text: &Text, error: &ExprError) -> Span {
+    if text.is_verbatim() {
+        let start = text.span.start() + error.range.start;
+        return Span::new(start, (text.span.start() + error.range.end).max(start));
+    }
+    text.span
+}

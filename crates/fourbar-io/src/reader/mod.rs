@@ -1,0 +1,112 @@
+//! Builds a [`ModelSpec`] from the tree of a file, collecting as many problems as possible in one go.
+//!
+//! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside
+//! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
+
+pub(crate) mod element;
+mod expression;
+pub(crate) mod geometry;
+mod parameters;
+mod problem;
+mod record;
+mod sections;
+mod value;
+
+pub(crate) use problem::Path;
+pub(crate) use record::{Record, Value};
+
+use crate::file::{Loaded, ReadOptions};
+use crate::places::{FileDiagnostic, Places, Span};
+use crate::tree::{Located, Tree};
+use fourbar::Diagnostic;
+use fourbar::spec::{ModelSpec, V3};
+use parameters::Parameters;
+use std::collections::{HashMap, HashSet};
+use std::path::Path as FilePath;
+use std::sync::Arc;
+
+/// Problems, and warnings, reported for one file; more would only hide the first.
+const MAX_PROBLEMS: usize = 50;
+
+/// What is known while a file is read.
+pub(crate) struct Reader<'a> {
+    source: &'a str,
+    /// The folder of the file, where it has one.
+    folder: Option<&'a FilePath>,
+    parameters: Parameters,
+    /// Names of joints and points, which expressions may use.
+    joints: HashSet<&'a str>,
+    points: HashSet<&'a str>,
+    /// Centres of mass of the bodies read so far, in their frames.
+    centres: HashMap<String, V3>,
+    problems: Vec<Located>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Reader<'_> {
+    /// Whether enough has been said.
+    fn full(&self) -> bool {
+        self.problems.len() >= MAX_PROBLEMS
+    }
+
+    /// Keeps a warning, unless there are very many.
+    fn warn(&mut self, warning: Diagnostic) {
+        if self.warnings.len() < MAX_PROBLEMS {
+            self.warnings.push(warning);
+        }
+    }
+
+    fn problem(&mut self, diagnostic: Diagnostic, span: Span) {
+        if !self.full() {
+            self.problems.push((diagnostic, Some(span)));
+        }
+    }
+}
+
+/// Reads a checked text.
+pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Vec<FileDiagnostic>> {
+    let tree = Tree::parse(&source).map_err(|problems| located(problems, &source))?;
+    let mut reader = Reader {
+        source: &tree.source,
+        folder: options.path.map(|p| p.parent().unwrap_or(FilePath::new(""))),
+        parameters: Parameters::default(),
+        joints: HashSet::new(),
+        points: HashSet::new(),
+        centres: HashMap::new(),
+        problems: Vec::new(),
+        warnings: Vec::new(),
+    };
+    let spec: Option<ModelSpec> = reader.file(&tree.root, options.set);
+    let Reader { mut problems, warnings, parameters, .. } = reader;
+    match spec {
+        Some(spec) if problems.is_empty() => Ok(Loaded {
+            spec,
+            warnings,
+            parameters: parameters.values(),
+            unused_parameters: parameters.unused(),
+            hash,
+            places: Places::new(tree),
+        }),
+        _ => {
+            if problems.len() >= MAX_PROBLEMS {
+                problems.push((
+                    Diagnostic::new("M099", format!("reading stopped after {MAX_PROBLEMS} problems")).help("cure these first"),
+                    None,
+                ));
+            }
+            Err(located(problems, &source))
+        }
+    }
+}
+
+/// Problems with line and column, in the order of the file.
+fn located(mut problems: Vec<Located>, source: &str) -> Vec<FileDiagnostic> {
+    problems.sort_by_key(|(_, span)| span.map_or(usize::MAX, Span::start));
+    problems
+        .into_iter()
+        .map(|(diagnostic, span)| match span {
+            Some(span) => FileDiagnostic::at(diagnostic, source, span),
+            None => FileDiagnostic::of_file(diagnostic),
+        })
+        .collect()
+}

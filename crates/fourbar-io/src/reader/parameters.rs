@@ -1,0 +1,260 @@
+//! Parameters: numbers with names, given in any order, each an expression of others.
+
+use super::expression::{Scope, inside};
+use super::{Path, Reader};
+use crate::places::Span;
+use crate::tree::{Content, Node, Text, shorten};
+use crate::units::unit;
+use fourbar::Diagnostic;
+use fourbar::diagnostic::nearest;
+use fourbar::expr::{Dimension, Expr, Kind, Names, Symbol};
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+/// Where the value of a parameter is written.
+enum Written {
+    File(Text),
+    Option(String),
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum State {
+    Open,
+    OnPath,
+    Done(f64, Option<Dimension>),
+    /// Refused, and reported: whatever uses it is dropped without another word.
+    Failed,
+}
+
+struct Parameter {
+    name: String,
+    written: Written,
+    state: State,
+}
+
+/// The parameters of a file.
+#[derive(Default)]
+pub(super) struct Parameters {
+    list: Vec<Parameter>,
+    index: HashMap<String, usize>,
+    used: RefCell<Vec<bool>>,
+}
+
+/// Finds parameters while one expression is parsed.
+pub(super) struct Lookup<'r> {
+    parameters: &'r Parameters,
+    /// Set when a refused parameter was met.
+    pub poisoned: bool,
+    /// Parameters that must be computed first.
+    open: Option<usize>,
+    /// A parameter whose name was read as a unit.
+    pub shadowed: Option<String>,
+}
+
+impl Lookup<'_> {
+    /// Whether a compound unit goes on with this word, which may also be the name of a parameter.
+    pub fn further_unit(&mut self, name: &str) -> bool {
+        let is_unit = unit(name).is_some();
+        if is_unit && self.parameters.index.contains_key(name) {
+            self.shadowed = Some(name.to_string());
+        }
+        is_unit
+    }
+
+    pub fn get(&mut self, name: &str) -> Option<Symbol> {
+        let k = *self.parameters.index.get(name)?;
+        if let Some(used) = self.parameters.used.borrow_mut().get_mut(k) {
+            *used = true;
+        }
+        Some(match self.parameters.list[k].state {
+            State::Done(x, Some(d)) => Symbol::Quantity(x, d),
+            State::Done(x, None) => Symbol::Value(x),
+            State::Failed => {
+                self.poisoned = true;
+                Symbol::Value(1.0)
+            }
+            State::Open | State::OnPath => {
+                self.open = self.open.or(Some(k));
+                Symbol::Value(1.0)
+            }
+        })
+    }
+}
+
+impl Names for Lookup<'_> {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        self.get(name)
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        unit(name)
+    }
+    fn further_unit(&mut self, name: &str) -> bool {
+        Lookup::further_unit(self, name)
+    }
+}
+
+impl Parameters {
+    pub fn lookup(&self) -> Lookup<'_> {
+        Lookup { parameters: self, poisoned: false, open: None, shadowed: None }
+    }
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.list.iter().map(|p| p.name.as_str())
+    }
+    /// Names and SI values, in the order of the file.
+    pub fn values(&self) -> Vec<(String, f64)> {
+        let value = |p: &Parameter| match p.state {
+            State::Done(x, _) => Some((p.name.clone(), x)),
+            _ => None,
+        };
+        self.list.iter().filter_map(value).collect()
+    }
+    /// Names that nothing uses.
+    pub fn unused(&self) -> Vec<String> {
+        self.list.iter().zip(self.used.borrow().iter()).filter(|(_, used)| !**used).map(|(p, _)| p.name.clone()).collect()
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the section, applies the overrides and computes all values.
+    pub(super) fn read_parameters(&mut self, node: Option<&Node>, set: &[(String, String)]) {
+        let top = Path::top("parameters");
+        let entries: &[(Text, Node)] = match node.map(|n| (n, &n.content)) {
+            Some((_, Content::Map(entries))) => entries,
+            Some((node, _)) => {
+                self.wrong_kind(node, "a group of names with values", &top);
+                &[]
+            }
+            None => &[],
+        };
+        for (key, value) in entries {
+            if self.full() {
+                return;
+            }
+            let name = key.get(self.source).to_string();
+            let path = top.key(&name);
+            let mut state = State::Open;
+            if name == "pi" {
+                self.problem(Diagnostic::new("M016", "the name `pi` is taken").help("choose another name").at(path.to_string()), key.span);
+                state = State::Failed;
+            } else if !self.good_name(&name, key.span, &path) {
+                state = State::Failed;
+            }
+            let Some(text) = self.scalar(value, "a number, a quantity or an expression", &path) else {
+                self.add(name, Written::Option(String::new()), State::Failed);
+                continue;
+            };
+            self.add(name, Written::File(text.clone()), state);
+        }
+        self.overrides(set);
+        *self.parameters.used.borrow_mut() = vec![false; self.parameters.list.len()];
+        for k in 0..self.parameters.list.len() {
+            self.compute(k);
+        }
+    }
+
+    fn add(&mut self, name: String, written: Written, state: State) {
+        self.parameters.index.insert(name.clone(), self.parameters.list.len());
+        self.parameters.list.push(Parameter { name, written, state });
+    }
+
+    fn overrides(&mut self, set: &[(String, String)]) {
+        for (name, text) in set {
+            match self.parameters.index.get(name) {
+                Some(&k) => {
+                    self.parameters.list[k].written = Written::Option(text.clone());
+                    self.parameters.list[k].state = State::Open;
+                }
+                None => {
+                    let help = match nearest(name, self.parameters.names()) {
+                        Some(near) => format!("did you mean `{near}`?"),
+                        None => "only parameters of the file can be set".into(),
+                    };
+                    self.problems
+                        .push((Diagnostic::new("M034", format!("the file has no parameter `{}`", shorten(name))).help(help), None));
+                }
+            }
+        }
+    }
+
+    /// Computes a parameter and those it needs, without recursion: chains may be as long as the file.
+    fn compute(&mut self, first: usize) {
+        let mut path = vec![first];
+        while let Some(&k) = path.last() {
+            if !matches!(self.parameters.list[k].state, State::Open | State::OnPath) {
+                path.pop();
+                continue;
+            }
+            self.parameters.list[k].state = State::OnPath;
+            match self.evaluate(k) {
+                Ok(state) => {
+                    self.parameters.list[k].state = state;
+                    path.pop();
+                }
+                Err(needed) if self.parameters.list[needed].state == State::OnPath => {
+                    let start = path.iter().position(|p| *p == needed).unwrap_or(0);
+                    let cycle = path.split_off(start);
+                    self.cycle(&cycle);
+                }
+                Err(needed) => path.push(needed),
+            }
+        }
+    }
+
+    /// The value, or the parameter that is needed first.
+    fn evaluate(&mut self, k: usize) -> Result<State, usize> {
+        let parameter = &self.parameters.list[k];
+        let (written, text) = match &parameter.written {
+            Written::File(text) => (text.get(self.source), Some(text)),
+            Written::Option(text) => (text.as_str(), None),
+        };
+        let mut lookup = self.parameters.lookup();
+        let parsed = Expr::parse_quantity(written, &mut lookup);
+        let error = match parsed {
+            _ if lookup.open.is_some() => return Err(lookup.open.unwrap_or(k)),
+            _ if lookup.poisoned => return Ok(State::Failed),
+            Ok((expr, kind)) => {
+                if let Some(name) = lookup.shadowed {
+                    let d = shadow_warning(&name, written, &Path::top("parameters").key(&parameter.name));
+                    self.warn(d);
+                }
+                let dimension = if let Kind::Quantity(d) = kind { Some(d) } else { None };
+                return Ok(expr.constant_value().map_or(State::Failed, |x| State::Done(x, dimension)));
+            }
+            Err(error) => error,
+        };
+        let top = Path::top("parameters");
+        let d = self.expression_problem(&error, written, Scope::Constant, &top.key(&parameter.name));
+        let span = text.map(|text| inside(text, &error));
+        if !self.full() {
+            self.problems.push((d, span));
+        }
+        Ok(State::Failed)
+    }
+
+    fn cycle(&mut self, cycle: &[usize]) {
+        const SHOWN: usize = 12;
+        let names: Vec<String> = cycle.iter().map(|k| self.parameters.list[*k].name.clone()).collect();
+        let middle = if names.len() > SHOWN { "... -> " } else { "" };
+        let chain = format!("{} -> {middle}{}", names[..names.len().min(SHOWN)].join(" -> "), names[0]);
+        let d = Diagnostic::new("M033", format!("parameters depend on each other in a circle: {chain}"))
+            .help("give one of them a value of its own")
+            .at(format!("parameters.{}", names[0]))
+            .names(names);
+        let span = match &self.parameters.list[cycle[0]].written {
+            Written::File(text) => text.span,
+            Written::Option(_) => Span::new(0, 0),
+        };
+        self.problem(d, span);
+        for k in cycle {
+            self.parameters.list[*k].state = State::Failed;
+        }
+    }
+}
+
+/// In a compound unit a word is the unit, also where a parameter has its name.
+pub(super) fn shadow_warning(name: &str, written: &str, path: &Path<'_>) -> Diagnostic {
+    Diagnostic::new("W051", format!("in `{}` the `{name}` is the unit, not the parameter", shorten(written)))
+        .help("to multiply or divide by the parameter, put spaces around the operator; to be clear, rename the parameter")
+        .at(path.to_string())
+        .name(name)
+}

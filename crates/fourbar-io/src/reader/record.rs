@@ -1,0 +1,119 @@
+//! The values of one group of keys.
+
+use super::geometry::Mass;
+use crate::places::Span;
+use fourbar::diagnostic::nearest;
+use fourbar::expr::Expr;
+use fourbar::spec::{At, Inertia, Orientation, Shape, StateExpr, V3};
+
+/// A place or direction whose body may still be missing.
+#[derive(Clone, Debug)]
+pub(crate) struct LoosePlace {
+    pub body: Option<String>,
+    pub at: Option<At>,
+    pub span: Span,
+}
+
+/// A joint frame as written.
+#[derive(Clone, Debug)]
+pub(crate) struct LooseFrame {
+    pub body: String,
+    pub at: V3,
+    pub axis: Option<V3>,
+    pub x: Option<V3>,
+    pub span: Span,
+}
+
+/// What stood behind a key.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    Number(f64),
+    Vector(V3),
+    Numbers(Vec<f64>),
+    Points(Vec<V3>),
+    Inertia(Inertia),
+    Function(Expr),
+    State(StateExpr),
+    States(Box<[StateExpr; 3]>),
+    Text(String),
+    Names(Vec<String>),
+    Places(Vec<LoosePlace>),
+    Frames(Vec<LooseFrame>),
+    Orientation(Orientation),
+    Shapes(Vec<Shape>),
+    Solid(Vec<Mass>),
+    Options(Vec<(String, String)>),
+    /// A section, read elsewhere.
+    Elsewhere,
+}
+
+/// The values of one group of keys.
+pub(crate) struct Record {
+    /// Path of the group.
+    pub path: String,
+    /// Its name in the file.
+    pub name: String,
+    /// How messages call it.
+    pub title: &'static str,
+    /// Where messages about the whole group point.
+    pub span: Span,
+    pub values: Vec<(&'static str, Value, Span)>,
+    /// Words that are no keys, perhaps misspelled ones.
+    pub unknown: Vec<String>,
+    /// Whether something in it was refused: then nothing more is said about what is missing.
+    pub broken: bool,
+}
+
+macro_rules! getter {
+    ($(#[$doc:meta])* $name:ident, $variant:ident, $type:ty) => {
+        $(#[$doc])*
+        pub fn $name(&self, key: &str) -> Option<$type> {
+            match self.get(key) {
+                Some(Value::$variant(x)) => Some(x.clone()),
+                _ => None,
+            }
+        }
+    };
+}
+
+impl Record {
+    pub fn get(&self, key: &str) -> Option<&Value> {
+        self.values.iter().find(|(k, ..)| *k == key).map(|(_, v, _)| v)
+    }
+    pub fn has(&self, key: &str) -> bool {
+        self.get(key).is_some()
+    }
+    /// Whether an unknown word looks like this key: then the key is not missing, only misspelled.
+    pub fn misspells(&self, key: &str) -> bool {
+        self.unknown.iter().any(|word| nearest(word, [key]).is_some())
+    }
+    /// Where the value of a key stands.
+    pub fn span_of(&self, key: &str) -> Span {
+        self.values.iter().find(|(k, ..)| *k == key).map_or(self.span, |(_, _, span)| *span)
+    }
+    getter!(number, Number, f64);
+    getter!(vector, Vector, V3);
+    getter!(numbers, Numbers, Vec<f64>);
+    getter!(points, Points, Vec<V3>);
+    getter!(inertia, Inertia, Inertia);
+    getter!(function, Function, Expr);
+    getter!(state, State, StateExpr);
+    getter!(states, States, Box<[StateExpr; 3]>);
+    getter!(text, Text, String);
+    getter!(names, Names, Vec<String>);
+    getter!(places, Places, Vec<LoosePlace>);
+    getter!(frames, Frames, Vec<LooseFrame>);
+    getter!(orientation, Orientation, Orientation);
+    getter!(shapes, Shapes, Vec<Shape>);
+    getter!(solid, Solid, Vec<Mass>);
+    getter!(options, Options, Vec<(String, String)>);
+
+    /// Two names.
+    pub fn pair(&self, key: &str) -> Option<[String; 2]> {
+        self.names(key)?.try_into().ok()
+    }
+    /// One place.
+    pub fn place(&self, key: &str) -> Option<LoosePlace> {
+        self.places(key)?.into_iter().next()
+    }
+}

@@ -1,0 +1,302 @@
+//! The sections of a file, in the order in which they need each other.
+
+use super::geometry::together;
+use super::record::Record;
+use super::{Path, Reader};
+use crate::keys::{BODY, CONSTRAINTS, DRIVE, FORCES, JOINTS, PLACE, STUDY, TOP, VIEW};
+use crate::tree::{Content, Node, Text};
+use fourbar::Diagnostic;
+use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StudySpec};
+
+impl<'a> Reader<'a> {
+    /// The whole file.
+    pub(super) fn file(&mut self, root: &'a Node, set: &[(String, String)]) -> Option<ModelSpec> {
+        let Content::Map(entries) = &root.content else {
+            let d = Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
+                .help("it starts with `fourbar: 1`; `fourbar new FILE` writes one to start from");
+            let span = self.one_line(root);
+            self.problem(d, span);
+            return None;
+        };
+        let source = self.source;
+        let find = |name: &str| entries.iter().find(|(k, _)| k.get(source) == name);
+        self.version(entries);
+        self.joints = names_of(find("joints"), source);
+        self.points = names_of(find("points"), source);
+        self.read_parameters(find("parameters").map(|(_, node)| node), set);
+        let top = self.top(entries);
+        let mut spec = ModelSpec { title: top.text("title").unwrap_or_default(), gravity: top.vector("gravity"), ..Default::default() };
+        spec.hold = top.names("hold").unwrap_or_default();
+        self.elements(find("bodies"), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
+        for (name, body) in &spec.bodies {
+            self.centres.insert(name.clone(), body.com);
+        }
+        self.elements(
+            find("joints"),
+            |r, key, node, path| {
+                let joint = r.typed("joint", JOINTS, |t| &t.table, key, node, path)?;
+                let record = r.record(&joint.table, key, node, path, &[])?;
+                (joint.build)(r, &record).filter(|_| !record.broken)
+            },
+            &mut spec.joints,
+        );
+        self.elements(
+            find("constraints"),
+            |r, key, node, path| {
+                let constraint = r.typed("constraint", CONSTRAINTS, |t| &t.table, key, node, path)?;
+                let record = r.record(&constraint.table, key, node, path, &[])?;
+                (constraint.build)(r, &record).filter(|_| !record.broken)
+            },
+            &mut spec.constraints,
+        );
+        self.elements(find("drives"), |r, key, node, path| r.drive(key, node, path), &mut spec.drives);
+        self.elements(
+            find("forces"),
+            |r, key, node, path| {
+                let force = r.typed("force", FORCES, |t| &t.table, key, node, path)?;
+                let record = r.record(&force.table, key, node, path, force.own)?;
+                (force.build)(r, &record).filter(|_| !record.broken)
+            },
+            &mut spec.forces,
+        );
+        self.elements(find("points"), |r, key, node, path| r.point(key, node, path), &mut spec.points);
+        spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
+        spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
+        for name in self.parameters.unused() {
+            let d = Diagnostic::new("W050", format!("nothing uses the parameter `{name}`"))
+                .help("remove it, or check the spelling where it should be used")
+                .at(format!("parameters.{name}"))
+                .name(name);
+            self.warn(d);
+        }
+        Some(spec)
+    }
+
+    /// The version comes first: a file of another format should not be met with fifty other complaints.
+    fn version(&mut self, entries: &[(Text, Node)]) {
+        if let Some((_, node)) = entries.iter().find(|(k, _)| k.get(self.source) == "fourbar") {
+            let path = Path::top("fourbar");
+            if let Some(text) = self.text(node, &path)
+                && text.trim() != "1"
+            {
+                let d = Diagnostic::new("M018", format!("format version `{}` is not known", crate::tree::shorten(&text)))
+                    .help("this program reads `fourbar: 1`")
+                    .at("fourbar");
+                self.problem(d, node.span);
+            }
+        }
+    }
+
+    /// Top-level keys: unknown ones are refused, simple ones read, sections checked to be groups.
+    fn top(&mut self, entries: &'a [(Text, Node)]) -> Record {
+        let mut record = Record {
+            path: String::new(),
+            name: String::new(),
+            title: TOP.title,
+            span: crate::places::Span::new(0, 0),
+            values: Vec::new(),
+            unknown: Vec::new(),
+            broken: false,
+        };
+        let mut missing = Vec::new();
+        for known in TOP.keys.iter().filter(|k| k.required) {
+            if !entries.iter().any(|(k, _)| k.get(self.source) == known.name) {
+                missing.push(known.name);
+            }
+        }
+        if let (Some((first, _)), false) = (entries.first(), missing.is_empty()) {
+            let span = first.span;
+            self.missing_keys(&TOP, &missing, span, &Path::top(""));
+        }
+        for (key, node) in entries {
+            if self.full() {
+                break;
+            }
+            let name = key.get(self.source);
+            let path = Path::top(name);
+            match name {
+                "title" => record.values.extend(self.text(node, &path).map(|t| ("title", super::Value::Text(t), node.span))),
+                "gravity" => {
+                    let g = self.vector(node, Some(fourbar::expr::Dimension::ACCELERATION), &path);
+                    record.values.extend(g.map(|g| ("gravity", super::Value::Vector(g), node.span)));
+                }
+                "hold" => record.values.extend(self.names(node, None, &path).map(|n| ("hold", super::Value::Names(n), node.span))),
+                _ if TOP.keys.iter().any(|k| k.name == name) => {}
+                _ => self.unknown_key(&TOP, name, key.span, &path),
+            }
+        }
+        record
+    }
+
+    /// Named elements of a section.
+    fn elements<T>(
+        &mut self,
+        section: Option<&'a (Text, Node)>,
+        mut read: impl FnMut(&mut Self, &Text, &Node, &Path<'_>) -> Option<T>,
+        out: &mut Vec<(String, T)>,
+    ) {
+        let Some((key, node)) = section else { return };
+        let path = Path::top(key.get(self.source));
+        match &node.content {
+            Content::Map(entries) => {
+                for (key, node) in entries {
+                    if self.full() {
+                        return;
+                    }
+                    let name = key.get(self.source);
+                    let path = path.key(name);
+                    self.good_name(name, key.span, &path);
+                    out.extend(read(self, key, node, &path).map(|element| (name.to_string(), element)));
+                }
+            }
+            _ => self.wrong_kind(node, "a group of names, each with its keys", &path),
+        }
+    }
+
+    fn body(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<BodySpec> {
+        let x = self.record(&BODY, key, node, path, &[])?;
+        let solid = x.solid("solid");
+        let given = |k: &str| crate::tree::has_key(node, k, self.source);
+        if given("solid") {
+            for other in ["mass", "inertia", "com"] {
+                if given(other) {
+                    let span = x.span_of(other);
+                    self.conflict(
+                        format!("body `{}` has both `solid` and `{other}`", x.name),
+                        "the solid gives mass, centre of mass and inertia: keep one of them",
+                        span,
+                        path,
+                    );
+                    return None;
+                }
+            }
+        } else {
+            for (key, code, help) in [
+                ("mass", "M043", "give `mass` in kg, or a `solid` with density"),
+                (
+                    "inertia",
+                    "M044",
+                    "give principal values `[xx, yy, zz]` about the centre of mass, `0` for a point mass, or a `solid` with density",
+                ),
+            ] {
+                if !given(key) && !x.misspells(key) {
+                    let d = Diagnostic::new(code, format!("body `{}` has no {key}", x.name))
+                        .help(help)
+                        .at(path.to_string())
+                        .name(x.name.clone());
+                    self.problem(d, x.span);
+                }
+            }
+        }
+        let mut shapes = x.shapes("shape").unwrap_or_default();
+        let (mass, com, inertia) = match solid {
+            Some(solids) => {
+                if !x.has("shape") {
+                    shapes = solids.iter().map(|s| s.shape.clone()).collect();
+                }
+                together(&solids)
+            }
+            None => (x.number("mass")?, x.vector("com").unwrap_or_default(), x.inertia("inertia")?),
+        };
+        if x.broken {
+            return None;
+        }
+        Some(BodySpec {
+            mass,
+            inertia,
+            com,
+            shapes,
+            at: x.vector("at").unwrap_or_default(),
+            orientation: x.orientation("orientation").unwrap_or_default(),
+            velocity: x.vector("velocity").unwrap_or_default(),
+            omega: x.vector("omega").unwrap_or_default(),
+        })
+    }
+
+    fn drive(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<DriveSpec> {
+        let x = self.record(&DRIVE, key, node, path, &[])?;
+        if x.broken {
+            return None;
+        }
+        let quantities = [("angle", DriveQuantity::Angle), ("distance", DriveQuantity::Distance), ("speed", DriveQuantity::Speed)];
+        let given: Vec<_> = quantities.iter().filter(|(k, _)| x.has(k)).collect();
+        match given.as_slice() {
+            [(key, quantity)] => Some(DriveSpec { joint: x.text("joint")?, quantity: *quantity, value: x.function(key)? }),
+            [] => {
+                let d = Diagnostic::new("M013", format!("drive `{}` does not say what it drives", x.name))
+                    .help("give `angle`, `distance` or `speed` as a function of `t`")
+                    .at(path.to_string());
+                self.problem(d, x.span);
+                None
+            }
+            [_, (second, _), ..] => {
+                let span = x.span_of(second);
+                self.conflict(
+                    format!("drive `{}` prescribes more than one quantity", x.name),
+                    "keep one of `angle`, `distance`, `speed`",
+                    span,
+                    path,
+                );
+                None
+            }
+        }
+    }
+
+    fn point(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<Place> {
+        let x = self.record(&PLACE, key, node, path, &[])?;
+        if x.broken {
+            return None;
+        }
+        let at = match (x.vector("at"), x.vector("world")) {
+            (Some(_), Some(_)) => {
+                let span = x.span_of("world");
+                self.conflict(
+                    format!("point `{}` has both `at` and `world`", x.name),
+                    "`at` is in the body frame, `world` as drawn: keep one",
+                    span,
+                    path,
+                );
+                return None;
+            }
+            (Some(at), None) => At::Body(at),
+            (None, Some(world)) => At::World(world),
+            (None, None) => At::Body([0.0; 3]),
+        };
+        match x.text("body") {
+            Some(body) => Some(Place { body, at }),
+            None => {
+                self.missing_keys(&PLACE, &["body"], x.span, path);
+                None
+            }
+        }
+    }
+
+    fn study(&mut self, key: &Text, node: &Node) -> Option<StudySpec> {
+        let x = self.record(&STUDY, key, node, &Path::top("study"), &[])?;
+        let default = StudySpec::default();
+        Some(StudySpec {
+            analysis: x.text("analysis"),
+            formulation: x.text("formulation"),
+            integrator: x.text("integrator"),
+            t_end: x.number("t_end").unwrap_or(default.t_end),
+            output_step: x.number("output_step"),
+            step: x.number("step"),
+            tol: x.number("tol"),
+            options: x.options("options").unwrap_or_default(),
+        })
+    }
+
+    fn view(&mut self, key: &Text, node: &Node) -> Option<Vec<String>> {
+        let path = Path::top("view");
+        let x = self.record(&VIEW, key, node, &path, &[])?;
+        x.names("trace")
+    }
+}
+
+/// Names of the elements of a section.
+fn names_of<'a>(section: Option<&'a (Text, Node)>, source: &'a str) -> std::collections::HashSet<&'a str> {
+    match section.map(|(_, node)| &node.content) {
+        Some(Content::Map(entries)) => entries.iter().map(|(k, _)| k.get(source)).collect(),
+        _ => Default::default(),
+    }
+}

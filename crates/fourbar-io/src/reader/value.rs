@@ -1,0 +1,293 @@
+//! Reads what stands behind a key, as its table demands.
+
+use super::expression::Scope;
+use super::record::{LooseFrame, LoosePlace, Record, Value};
+use super::{Path, Reader};
+use crate::keys::{Expect, FRAME, PLACE, Table};
+use crate::places::pointer;
+use crate::tree::{Content, Node, Text, shorten};
+use fourbar::Diagnostic;
+use fourbar::expr::Dimension;
+use fourbar::spec::{At, Inertia, V3};
+use std::path::{Component, Path as FilePath};
+
+const PLAIN: Option<Dimension> = Some(Dimension::NONE);
+
+impl Reader<'_> {
+    /// Reads a group of keys; what cannot be read is complained of and left out.
+    pub(super) fn record(
+        &mut self,
+        table: &'static Table,
+        key: &Text,
+        node: &Node,
+        path: &Path<'_>,
+        own: &'static [&'static str],
+    ) -> Option<Record> {
+        let Content::Map(entries) = &node.content else {
+            self.wrong_kind(node, "a group of keys", path);
+            return None;
+        };
+        let before = self.problems.len();
+        let mut values = Vec::with_capacity(entries.len());
+        let mut seen: Vec<&str> = Vec::with_capacity(entries.len());
+        let mut unknown = Vec::new();
+        for (k, v) in entries {
+            if self.full() {
+                return None;
+            }
+            let name = k.get(self.source);
+            let at = path.key(name);
+            match table.keys.iter().find(|known| known.name == name) {
+                Some(known) => {
+                    seen.push(known.name);
+                    if let Some(value) = self.value(&known.expect, v, k, &at, own) {
+                        values.push((known.name, value, pointer(self.source, k, v, true)));
+                    }
+                }
+                None if name == "type" && table.kind.is_some() => {}
+                None => {
+                    self.unknown_key(table, name, k.span, &at);
+                    unknown.push(name.to_string());
+                }
+            }
+        }
+        let mut record =
+            Record { path: path.to_string(), name: path.last(), title: table.title, span: key.span, values, unknown, broken: false };
+        let lacks = |name: &&str| !seen.contains(name) && !record.misspells(name);
+        let missing: Vec<&str> = table.keys.iter().filter(|k| k.required).map(|k| k.name).filter(lacks).collect();
+        if !missing.is_empty() {
+            self.missing_keys(table, &missing, key.span, path);
+        }
+        record.broken = self.problems.len() > before;
+        Some(record)
+    }
+
+    fn value(&mut self, expect: &Expect, node: &Node, key: &Text, path: &Path<'_>, own: &'static [&'static str]) -> Option<Value> {
+        Some(match expect {
+            Expect::Number(d) => Value::Number(self.number(node, *d, path)?),
+            Expect::Vector(d) => Value::Vector(self.vector(node, *d, path)?),
+            Expect::Axis => Value::Vector(self.vector(node, None, path)?),
+            Expect::Four => Value::Numbers(self.numbers(node, &[PLAIN; 4], path)?),
+            Expect::Six(a, b) => Value::Numbers(self.numbers(node, &[Some(*a), Some(*a), Some(*a), Some(*b), Some(*b), Some(*b)], path)?),
+            Expect::Matrix => Value::Points(self.vectors(node, PLAIN, Some(3), path)?),
+            Expect::PointList => {
+                let points = self.vectors(node, Some(Dimension::LENGTH), None, path)?;
+                if points.len() < 3 {
+                    self.wrong_count(node, points.len(), "at least 3 points", path);
+                    return None;
+                }
+                Value::Points(points)
+            }
+            Expect::Inertia => Value::Inertia(self.inertia(node, path)?),
+            Expect::TimeFunction(d) => Value::Function(self.expression(node, Scope::Time, *d, path)?.0),
+            Expect::StateFunction(d) => Value::State(self.state(node, own, *d, path)?),
+            Expect::StateVector(d) => {
+                let items = self.items(node, Some(3), path)?;
+                let components: Vec<_> = items.iter().enumerate().map(|(i, n)| self.state(n, own, Some(*d), &path.index(i))).collect();
+                let components: Option<Vec<_>> = components.into_iter().collect();
+                Value::States(Box::new(components?.try_into().ok()?))
+            }
+            Expect::Text | Expect::Version | Expect::Name(_) => Value::Text(self.text(node, path)?),
+            Expect::Choice(words) => {
+                let word = self.text(node, path)?;
+                if !words.contains(&word.as_str()) {
+                    self.unknown_type(&path.last(), &word, words.iter().copied(), node.span, path);
+                    return None;
+                }
+                Value::Text(word)
+            }
+            Expect::TwoNames(_) => Value::Names(self.names(node, Some(2), path)?),
+            Expect::Names(_) => Value::Names(self.names(node, None, path)?),
+            Expect::File => Value::Text(self.file_name(node, path)?),
+            Expect::Place | Expect::Direction => Value::Places(vec![self.place(node, key, path)?]),
+            Expect::TwoPlaces | Expect::TwoDirections => {
+                let items = self.items(node, Some(2), path)?;
+                let places: Vec<_> = items.iter().enumerate().map(|(i, n)| self.place(n, key, &path.index(i))).collect();
+                Value::Places(places.into_iter().collect::<Option<_>>()?)
+            }
+            Expect::TwoAxes => Value::Points(self.vectors(node, None, Some(2), path)?),
+            Expect::Frames => Value::Frames(self.frames(node, path)?),
+            Expect::Orientation => Value::Orientation(self.orientation(node, key, path)?),
+            Expect::Shapes => Value::Shapes(self.shapes(node, path)?),
+            Expect::Solid => Value::Solid(self.solids(node, key, path)?),
+            Expect::Options => Value::Options(self.options(node, path)?),
+            Expect::Group(_) | Expect::Section(_) | Expect::Parameters => Value::Elsewhere,
+        })
+    }
+
+    /// The items of a list, of the right number.
+    pub(super) fn items<'n>(&mut self, node: &'n Node, count: Option<usize>, path: &Path<'_>) -> Option<&'n [Node]> {
+        let expected = match count {
+            Some(n) => format!("a list of {n}"),
+            None => "a list".to_string(),
+        };
+        match &node.content {
+            Content::List(items) if count.is_none_or(|n| n == items.len()) => Some(items),
+            Content::List(items) => {
+                self.wrong_count(node, items.len(), &format!("{} entries", count.unwrap_or(0)), path);
+                None
+            }
+            _ => {
+                self.wrong_kind(node, &expected, path);
+                None
+            }
+        }
+    }
+
+    pub(super) fn wrong_count(&mut self, node: &Node, found: usize, expected: &str, path: &Path<'_>) {
+        let d = Diagnostic::new("M017", format!("`{}` needs {expected}, not {found}", path.last())).at(path.to_string());
+        let span = self.one_line(node);
+        self.problem(d, span);
+    }
+
+    fn numbers(&mut self, node: &Node, dimensions: &[Option<Dimension>], path: &Path<'_>) -> Option<Vec<f64>> {
+        let items = self.items(node, Some(dimensions.len()), path)?;
+        let numbers: Vec<_> = items.iter().zip(dimensions).enumerate().map(|(i, (n, d))| self.number(n, *d, &path.index(i))).collect();
+        numbers.into_iter().collect()
+    }
+
+    pub(super) fn vector(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<V3> {
+        self.numbers(node, &[dimension; 3], path)?.try_into().ok()
+    }
+
+    fn vectors(&mut self, node: &Node, dimension: Option<Dimension>, count: Option<usize>, path: &Path<'_>) -> Option<Vec<V3>> {
+        let items = self.items(node, count, path)?;
+        let vectors: Vec<_> = items.iter().enumerate().map(|(i, n)| self.vector(n, dimension, &path.index(i))).collect();
+        vectors.into_iter().collect()
+    }
+
+    fn inertia(&mut self, node: &Node, path: &Path<'_>) -> Option<Inertia> {
+        let dimension = Some(Dimension::INERTIA);
+        match &node.content {
+            Content::List(items) if items.len() == 6 => Some(Inertia::Tensor(self.numbers(node, &[dimension; 6], path)?.try_into().ok()?)),
+            Content::List(items) if items.len() == 3 => Some(Inertia::Principal(self.vector(node, dimension, path)?)),
+            Content::List(items) => {
+                self.wrong_count(node, items.len(), "3 or 6 entries, or a single 0", path);
+                None
+            }
+            Content::Map(_) => {
+                self.wrong_kind(node, "a list of 3 or 6 numbers, or 0", path);
+                None
+            }
+            Content::Scalar(_) => {
+                let x = self.number(node, dimension, path)?;
+                if x != 0.0 {
+                    let d = Diagnostic::new("M017", "`inertia` needs 3 or 6 entries; a single value can only be 0, for a point mass")
+                        .help(format!("for a ball write [{x}, {x}, {x}]"))
+                        .at(path.to_string());
+                    self.problem(d, node.span);
+                    return None;
+                }
+                Some(Inertia::Point)
+            }
+        }
+    }
+
+    pub(super) fn text(&mut self, node: &Node, path: &Path<'_>) -> Option<String> {
+        Some(self.scalar(node, "a text", path)?.get(self.source).to_string())
+    }
+
+    pub(super) fn names(&mut self, node: &Node, count: Option<usize>, path: &Path<'_>) -> Option<Vec<String>> {
+        let items = self.items(node, count, path)?;
+        let names: Vec<_> = items.iter().enumerate().map(|(i, n)| self.text(n, &path.index(i))).collect();
+        names.into_iter().collect()
+    }
+
+    /// A place or direction: three numbers in the world, or a group.
+    fn place(&mut self, node: &Node, key: &Text, path: &Path<'_>) -> Option<LoosePlace> {
+        let span = self.one_line(node);
+        if let Content::List(_) = node.content {
+            let world = self.vector(node, Some(Dimension::LENGTH), path)?;
+            return Some(LoosePlace { body: None, at: Some(At::World(world)), span });
+        }
+        let record = self.record(&PLACE, key, node, path, &[])?;
+        let at = match (record.vector("at"), record.vector("world")) {
+            (Some(_), Some(_)) => {
+                self.conflict(
+                    format!("`{}` has both `at` and `world`", path.last()),
+                    "`at` is in the body frame, `world` as drawn: keep one",
+                    span,
+                    path,
+                );
+                return None;
+            }
+            (Some(at), None) => Some(At::Body(at)),
+            (None, Some(world)) => Some(At::World(world)),
+            (None, None) => None,
+        };
+        if record.broken { None } else { Some(LoosePlace { body: record.text("body"), at, span }) }
+    }
+
+    fn frames(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<LooseFrame>> {
+        let Content::Map(entries) = &node.content else {
+            self.wrong_kind(node, "a group: each body with its frame", path);
+            return None;
+        };
+        let mut frames = Vec::new();
+        for (key, value) in entries {
+            if self.full() {
+                return None;
+            }
+            let body = key.get(self.source).to_string();
+            let record = self.record(&FRAME, key, value, &path.key(&body), &[])?;
+            if record.broken {
+                return None;
+            }
+            frames.push(LooseFrame {
+                body: body.clone(),
+                at: record.vector("at")?,
+                axis: record.vector("axis"),
+                x: record.vector("x"),
+                span: key.span,
+            });
+        }
+        Some(frames)
+    }
+
+    fn options(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<(String, String)>> {
+        let Content::Map(entries) = &node.content else {
+            self.wrong_kind(node, "a group of keys with values", path);
+            return None;
+        };
+        let mut options = Vec::new();
+        for (key, value) in entries {
+            let name = key.get(self.source).to_string();
+            let text = self.text(value, &path.key(&name))?;
+            options.push((name, text));
+        }
+        Some(options)
+    }
+
+    /// A file in the model's folder or below it.
+    fn file_name(&mut self, node: &Node, path: &Path<'_>) -> Option<String> {
+        let name = self.text(node, path)?;
+        let relative = FilePath::new(&name);
+        let plain = !name.is_empty() && relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir));
+        let portable = !name.contains(['\\', ':', '\0']);
+        let outside = |why: &str| {
+            Diagnostic::new("M040", format!("the path `{}` {why}", shorten(&name)))
+                .help("keep the file in the folder of the model or below it, and give its path from there with `/`")
+                .at(path.to_string())
+        };
+        if !plain || !portable {
+            let d = outside("leaves the folder of the model");
+            self.problem(d, node.span);
+            return None;
+        }
+        if let Some(folder) = self.folder {
+            let folder = if folder.as_os_str().is_empty() { FilePath::new(".") } else { folder };
+            let target = folder.join(relative);
+            let problem = match (folder.canonicalize(), target.canonicalize()) {
+                // A link may lead elsewhere.
+                (Ok(folder), Ok(target)) if !target.starts_with(&folder) => Some(outside("leads outside the folder of the model")),
+                (Ok(_), Ok(target)) if target.is_file() => None,
+                _ => Some(Diagnostic::new("M041", format!("there is no file `{}` beside the model", shorten(&name))).at(path.to_string())),
+            };
+            if let Some(d) = problem {
+                self.problem(d, node.span);
+                return None;
+            }
+        }
+        Some(name)
+    }
+}

@@ -1,0 +1,131 @@
+//! Writers of the trajectory and of small JSON files.
+
+use super::unwritable;
+use fourbar::Diagnostic;
+use fourbar::trajectory::Column;
+use std::fs::{File, OpenOptions};
+use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Name of the trajectory in a result folder.
+pub const TRAJECTORY: &str = "trajectory.csv";
+/// Name of the summary in a result folder.
+pub const SUMMARY: &str = "summary.json";
+/// Lines collected before they are handed to the system.
+const BUFFER: usize = 1 << 16;
+
+/// Appends a number in the shortest form that reads back as the same bits.
+pub fn number(x: f64, out: &mut Vec<u8>) {
+    let size = x.abs();
+    // Writing to a `Vec` cannot fail.
+    let _ = if x == 0.0 {
+        out.write_all(b"0")
+    } else if (1e-4..1e15).contains(&size) || !x.is_finite() {
+        write!(out, "{x}")
+    } else {
+        write!(out, "{x:e}")
+    };
+}
+
+/// Writes rows of numbers, whole lines at a time.
+#[derive(Debug)]
+pub struct CsvWriter {
+    file: File,
+    path: PathBuf,
+    buffer: Vec<u8>,
+    flushed: Instant,
+    /// Places of the written columns in the rows that come.
+    chosen: Vec<usize>,
+    rows: usize,
+}
+
+impl CsvWriter {
+    /// Starts a file with its header; `chosen` says which of the columns are written.
+    pub fn create(path: &Path, columns: &[Column], chosen: Vec<usize>) -> Result<Self, Diagnostic> {
+        let file = File::create(path).map_err(|e| unwritable(path, &e))?;
+        let mut w = Self { file, path: path.into(), buffer: Vec::with_capacity(2 * BUFFER), flushed: Instant::now(), chosen, rows: 0 };
+        let names: Vec<&str> = w.chosen.iter().map(|&k| columns[k].name.as_str()).collect();
+        w.buffer.extend_from_slice(names.join(",").as_bytes());
+        w.buffer.push(b'\n');
+        w.flush()?;
+        Ok(w)
+    }
+
+    /// Continues a file after its first `rows` rows; what stands behind them is cut off.
+    pub fn resume(path: &Path, chosen: Vec<usize>, rows: usize) -> Result<Self, Diagnostic> {
+        let failed = |e: std::io::Error| unwritable(path, &e);
+        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
+        let mut reader = BufReader::new(&mut file);
+        let (mut length, mut line) = (0, Vec::new());
+        for k in 0..=rows {
+            line.clear();
+            reader.read_until(b'\n', &mut line).map_err(failed)?;
+            if line.last() != Some(&b'\n') {
+                let message = format!("`{}` has only {k} of the {} lines that its checkpoint counts", path.display(), rows + 1);
+                return Err(Diagnostic::new("U009", message).help("the folder was changed; run again without `--resume`"));
+            }
+            length += line.len() as u64;
+        }
+        file.set_len(length).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        Ok(Self { file, path: path.into(), buffer: Vec::with_capacity(2 * BUFFER), flushed: Instant::now(), chosen, rows })
+    }
+
+    /// Rows written so far.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Writes one row.
+    pub fn row(&mut self, row: &[f64]) -> Result<(), Diagnostic> {
+        for (i, &k) in self.chosen.iter().enumerate() {
+            if i > 0 {
+                self.buffer.push(b',');
+            }
+            number(row[k], &mut self.buffer);
+        }
+        self.buffer.push(b'\n');
+        self.rows += 1;
+        if self.buffer.len() >= BUFFER { self.flush() } else { self.flush_if_due() }
+    }
+
+    /// Hands lines over if the last time is a second ago.
+    pub fn flush_if_due(&mut self) -> Result<(), Diagnostic> {
+        if self.flushed.elapsed() >= Duration::from_secs(1) { self.flush() } else { Ok(()) }
+    }
+
+    /// Hands all lines over to the system.
+    pub fn flush(&mut self) -> Result<(), Diagnostic> {
+        self.file.write_all(&self.buffer).map_err(|e| unwritable(&self.path, &e))?;
+        self.buffer.clear();
+        self.flushed = Instant::now();
+        Ok(())
+    }
+}
+
+/// Writes a JSON file beside its place, then moves it there.
+pub fn write_json(path: &Path, value: &serde_json::Value) -> Result<(), Diagnostic> {
+    let beside = path.with_extension("json.tmp");
+    let text = format!("{value:#}\n");
+    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|e| unwritable(path, &e))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(x: f64) -> String {
+        let mut out = Vec::new();
+        number(x, &mut out);
+        String::from_utf8_lossy(&out).into_owned()
+    }
+
+    #[test]
+    fn numbers_read_back_as_the_same_bits() {
+        for x in [0.1, -1.0 / 3.0, 1e-300, 6.02e23, f64::MIN_POSITIVE, 5e-324, 1e15, 123_456.789, f64::MAX] {
+            assert_eq!(text(x).parse::<f64>().map(f64::to_bits), Ok(x.to_bits()), "{}", text(x));
+        }
+        assert_eq!((text(0.0).as_str(), text(-0.0).as_str(), text(f64::NAN).as_str()), ("0", "0", "NaN"));
+    }
+}

@@ -1,0 +1,315 @@
+//! The text of a file as a tree of values with their places, before anything of it is understood.
+//!
+//! YAML events become nodes without recursion. Depth, number of values and expansion of aliases are limited, so that a
+//! small hostile file cannot become a large tree. JSON is read by the same parser.
+
+use crate::places::Span;
+use fourbar::Diagnostic;
+use granit_parser::{ErrorKind, Event, Parser, ScanError, StructureStyle};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+/// Deepest nesting of flow collections, and of block collections.
+pub(crate) const MAX_DEPTH: usize = 64;
+/// Most keys and values of a file.
+pub(crate) const MAX_VALUES: usize = 3_000_000;
+/// Most keys and values that anchors and aliases may copy.
+pub(crate) const MAX_COPIES: usize = 100_000;
+
+/// A scalar: usually a piece of the source, sometimes a text of its own (escapes, folded lines).
+#[derive(Clone, Debug)]
+pub(crate) struct Text {
+    pub span: Span,
+    own: Option<Box<str>>,
+    /// Written without quotes.
+    pub plain: bool,
+}
+
+impl Text {
+    pub fn get<'a>(&'a self, source: &'a str) -> &'a str {
+        match &self.own {
+            Some(own) => own,
+            None => source.get(self.span.range()).unwrap_or(""),
+        }
+    }
+
+    /// A stand-in that only has a place.
+    pub fn marker(at: usize) -> Self {
+        Self { span: Span::new(at, at + 1), own: Some("".into()), plain: false }
+    }
+
+    /// Whether places inside the text can be pointed at in the source.
+    pub fn is_verbatim(&self) -> bool {
+        self.own.is_none()
+    }
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Content {
+    Scalar(Text),
+    List(Vec<Node>),
+    Map(Vec<(Text, Node)>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub content: Content,
+    pub span: Span,
+}
+
+impl Node {
+    /// What it is, for messages.
+    pub fn what(&self, source: &str) -> &'static str {
+        match &self.content {
+            Content::Scalar(text) if is_null(text, source) => "nothing",
+            Content::Scalar(_) => "a single value",
+            Content::List(_) => "a list",
+            Content::Map(_) => "a group of keys",
+        }
+    }
+
+    /// The number of keys and values in it.
+    fn size(&self) -> usize {
+        let mut size = 0;
+        let mut open = vec![self];
+        while let Some(node) = open.pop() {
+            size += 1;
+            match &node.content {
+                Content::Scalar(_) => {}
+                Content::List(items) => open.extend(items),
+                Content::Map(entries) => {
+                    size += entries.len();
+                    open.extend(entries.iter().map(|(_, v)| v));
+                }
+            }
+        }
+        size
+    }
+}
+
+/// Whether a scalar says that there is nothing.
+pub(crate) fn is_null(text: &Text, source: &str) -> bool {
+    text.plain && matches!(text.get(source), "" | "~" | "null" | "Null" | "NULL")
+}
+
+/// A file as a tree.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    pub source: Arc<str>,
+    pub root: Node,
+}
+
+/// A problem with its place.
+pub(crate) type Located = (Diagnostic, Option<Span>);
+
+enum Frame {
+    List { items: Vec<Node>, start: Span, anchor: usize },
+    Map { entries: Vec<(Text, Node)>, key: Option<Text>, start: Span, anchor: usize },
+}
+
+struct Builder<'a> {
+    source: &'a str,
+    frames: Vec<Frame>,
+    root: Option<Node>,
+    anchors: HashMap<usize, Node>,
+    values: usize,
+    copies: usize,
+    problems: Vec<Located>,
+}
+
+impl Tree {
+    /// Reads a text; syntax errors end the reading, duplicate keys are collected.
+    pub fn parse(source: &Arc<str>) -> Result<Self, Vec<Located>> {
+        let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
+        options.set_emit_comments(false);
+        let mut builder =
+            Builder { source, frames: Vec::new(), root: None, anchors: HashMap::new(), values: 0, copies: 0, problems: Vec::new() };
+        for event in Parser::new_from_str_with_options(source, options) {
+            let step = match event {
+                Ok((event, span)) => {
+                    let range = span.byte_range().unwrap_or(0..0);
+                    builder.event(event, Span::new(range.start, range.end))
+                }
+                Err(error) => Err(builder.syntax(&error)),
+            };
+            if let Err(problem) = step {
+                builder.problems.push(*problem);
+                return Err(builder.problems);
+            }
+        }
+        match builder.root {
+            _ if !builder.problems.is_empty() => Err(builder.problems),
+            Some(root) if !matches!(&root.content, Content::Scalar(text) if is_null(text, source)) => {
+                Ok(Self { source: source.clone(), root })
+            }
+            _ => Err(vec![(empty(), None)]),
+        }
+    }
+}
+
+/// The file holds nothing.
+pub(crate) fn empty() -> Diagnostic {
+    Diagnostic::new("M002", "the file is empty").help("`fourbar new FILE` writes a commented file to start from")
+}
+
+type Step = Result<(), Box<Located>>;
+
+fn fail<T>(code: &'static str, message: impl Into<String>, help: &str, span: Span) -> Result<T, Box<Located>> {
+    Err(Box::new((Diagnostic::new(code, message).help(help), Some(span))))
+}
+
+impl Builder<'_> {
+    fn event(&mut self, event: Event<'_>, span: Span) -> Step {
+        if event.tag().is_some() {
+            return fail("M009", "tags (`!name`) are not used in mechanism files", "leave the tag out", span);
+        }
+        match event {
+            Event::Scalar(value, style, anchor, _) => {
+                let plain = style == granit_parser::ScalarStyle::Plain;
+                let text = self.text(&value, span, plain);
+                self.keep(anchor, Node { span: text.span, content: Content::Scalar(text) })
+            }
+            Event::SequenceStart(_, anchor, _) => {
+                self.frames.push(Frame::List { items: Vec::new(), start: span, anchor });
+                Ok(())
+            }
+            Event::MappingStart(style, anchor, _) => {
+                // The start of a block mapping is the place of its first key, which may be an empty span.
+                let start = if style == StructureStyle::Block { Span::new(span.start(), span.start()) } else { span };
+                self.frames.push(Frame::Map { entries: Vec::new(), key: None, start, anchor });
+                Ok(())
+            }
+            Event::SequenceEnd | Event::MappingEnd => match self.frames.pop() {
+                Some(Frame::List { items, start, anchor }) => {
+                    let end = items.last().map_or(span.end(), |n| n.span.end()).max(span.end());
+                    self.keep(anchor, Node { span: Span::new(start.start(), end), content: Content::List(items) })
+                }
+                Some(Frame::Map { entries, start, anchor, .. }) => {
+                    let end = entries.last().map_or(span.end(), |(_, n)| n.span.end()).max(span.end());
+                    self.duplicates(&entries);
+                    let entries = self.merge(entries);
+                    self.keep(anchor, Node { span: Span::new(start.start(), end), content: Content::Map(entries) })
+                }
+                None => Ok(()),
+            },
+            Event::Alias(id) => {
+                let Some(node) = self.anchors.get(&id) else {
+                    return fail("M006", "the alias stands inside what it refers to", "write the value out", span);
+                };
+                let (size, node) = (node.size(), node.clone());
+                self.copy(size, span)?;
+                self.keep(0, node)
+            }
+            Event::DocumentStart(..) if self.root.is_some() => {
+                fail("M009", "the file holds more than one document", "keep one mechanism per file; remove `---`", span)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The text of a scalar, as a piece of the source where it is one.
+    fn text(&self, value: &str, span: Span, plain: bool) -> Text {
+        let source = |span: Span| self.source.get(span.range());
+        if source(span) == Some(value) {
+            return Text { span, own: None, plain };
+        }
+        let inner = Span::new(span.start() + 1, span.end().max(span.start() + 2) - 1);
+        if !plain && source(inner) == Some(value) {
+            return Text { span: inner, own: None, plain };
+        }
+        Text { span, own: Some(value.into()), plain }
+    }
+
+    fn copy(&mut self, size: usize, span: Span) -> Step {
+        self.copies += size;
+        if self.copies > MAX_COPIES {
+            let message = format!("anchors and aliases copy more than {MAX_COPIES} values");
+            return fail("M006", message, "write the values out, or build large models through the library", span);
+        }
+        Ok(())
+    }
+
+    /// Puts a finished node where it belongs.
+    fn keep(&mut self, anchor: usize, node: Node) -> Step {
+        if anchor != 0 {
+            self.copy(node.size(), node.span)?;
+            self.anchors.insert(anchor, node.clone());
+        }
+        self.values += 1;
+        if self.values > MAX_VALUES {
+            let help = "larger models come through the library";
+            return fail("M007", format!("the file holds more than {MAX_VALUES} values"), help, node.span);
+        }
+        match self.frames.last_mut() {
+            None => self.root = Some(node),
+            Some(Frame::List { items, .. }) => items.push(node),
+            Some(Frame::Map { entries, key, .. }) => match (key.take(), node) {
+                (Some(key), node) => entries.push((key, node)),
+                (None, Node { content: Content::Scalar(text), .. }) => *key = Some(text),
+                (None, node) => return fail("M009", "a key must be a single word", "put the value after `key:`", node.span),
+            },
+        }
+        Ok(())
+    }
+
+    /// Takes over the keys of `<<: *anchor` that the group does not give itself.
+    fn merge(&self, entries: Vec<(Text, Node)>) -> Vec<(Text, Node)> {
+        let is_merge = |(key, value): &(Text, Node)| key.plain && key.get(self.source) == "<<" && matches!(value.content, Content::Map(_));
+        if !entries.iter().any(is_merge) {
+            return entries;
+        }
+        let (merged, mut own): (Vec<_>, Vec<_>) = entries.into_iter().partition(is_merge);
+        let given: HashSet<String> = own.iter().map(|(key, _)| key.get(self.source).to_string()).collect();
+        for (_, value) in merged {
+            if let Content::Map(inherited) = value.content {
+                own.extend(inherited.into_iter().filter(|(key, _)| !given.contains(key.get(self.source))));
+            }
+        }
+        own
+    }
+
+    fn duplicates(&mut self, entries: &[(Text, Node)]) {
+        // Most groups are small: comparing beats hashing there.
+        const SMALL: usize = 12;
+        let mut seen = HashSet::new();
+        for (i, (key, _)) in entries.iter().enumerate() {
+            let name = key.get(self.source);
+            let new =
+                if entries.len() <= SMALL { !entries[..i].iter().any(|(k, _)| k.get(self.source) == name) } else { seen.insert(name) };
+            if !new && self.problems.len() < 100 {
+                let problem = Diagnostic::new("M008", format!("the key `{}` is given twice", shorten(name)))
+                    .help("keep one of the two, or give the second another name")
+                    .name(shorten(name));
+                self.problems.push((problem, Some(key.span)));
+            }
+        }
+    }
+
+    fn syntax(&self, error: &ScanError) -> Box<Located> {
+        let at = error.marker().byte_offset().unwrap_or(0).min(self.source.len());
+        let span = Span::new(at, at);
+        let diagnostic = match error.kind() {
+            ErrorKind::RecursionLimitExceeded => Diagnostic::new("M005", format!("the file is nested more than {MAX_DEPTH} deep"))
+                .help("a mechanism file needs fewer than ten levels"),
+            ErrorKind::UnknownAnchor => Diagnostic::new("M006", "the alias refers to an anchor that does not exist before it")
+                .help("name the value with `&name` first; an expression may not start with `*`"),
+            _ => Diagnostic::new("M001", format!("this is not YAML: {}", error.info()))
+                .help("check indentation, brackets and quotes near this place; tabs may not indent"),
+        };
+        Box::new((diagnostic, Some(span)))
+    }
+}
+
+/// A word of the file, cut to a length fit for a message.
+pub(crate) fn shorten(word: &str) -> String {
+    const LONGEST: usize = 60;
+    match word.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}...", &word[..end]),
+        None => word.to_string(),
+    }
+}
+
+/// Whether a group holds a key, readable or not.
+pub(crate) fn has_key(node: &Node, key: &str, source: &str) -> bool {
+    matches!(&node.content, Content::Map(entries) if entries.iter().any(|(k, _)| k.get(source) == key))
+}

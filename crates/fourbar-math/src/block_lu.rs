@@ -1,0 +1,324 @@
+//! Sparse LU factorisation of an unsymmetric matrix of small dense blocks with a symmetric pattern.
+//!
+//! Pivoting happens inside the diagonal blocks only; the caller's order of elimination keeps them regular (a joint after
+//! all its bodies). Pattern and order are fixed once; factoring and solving allocate nothing.
+
+use crate::block::eliminate;
+
+/// Largest block that can be a pivot.
+const LARGEST: usize = 12;
+
+/// A factorisation on a fixed pattern.
+#[derive(Clone, Debug)]
+pub struct BlockLu {
+    /// Size of each node, in elimination order.
+    size: Vec<usize>,
+    position: Vec<usize>,
+    /// First row of each position in the caller's vector.
+    caller_row: Vec<usize>,
+    row: Vec<usize>,
+    /// Start in `later` of each position.
+    start: Vec<usize>,
+    /// Later positions coupled with each position, ascending.
+    later: Vec<u32>,
+    /// Offset of each diagonal block.
+    diagonal: Vec<usize>,
+    /// Offsets of the blocks (later, k) and (k, later).
+    lower: Vec<usize>,
+    upper: Vec<usize>,
+    /// For each position, for each ordered pair of its later nodes: offset of the block it updates.
+    target_start: Vec<usize>,
+    targets: Vec<usize>,
+    /// Matrix before, factors after; diagonal blocks hold inverses.
+    a: Vec<f64>,
+    x: Vec<f64>,
+    scratch: Vec<f64>,
+}
+
+impl BlockLu {
+    /// Pattern for nodes of the given sizes; node `i` is eliminated after all of `before[i]`.
+    pub fn new(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>]) -> Self {
+        let n = sizes.len();
+        let (order, columns) = eliminate(sizes, neighbours, before);
+        let mut position = vec![0; n];
+        for (k, &node) in order.iter().enumerate() {
+            position[node] = k;
+        }
+        let mut caller = vec![0; n + 1];
+        for i in 0..n {
+            caller[i + 1] = caller[i] + sizes[i];
+        }
+        let size: Vec<usize> = order.iter().map(|&i| sizes[i]).collect();
+        let caller_row: Vec<usize> = order.iter().map(|&i| caller[i]).collect();
+        let mut row = vec![0; n + 1];
+        for k in 0..n {
+            row[k + 1] = row[k] + size[k];
+        }
+        let (mut start, mut later, mut diagonal, mut lower, mut upper) = (vec![0], Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut values = 0;
+        for (k, column) in columns.iter().enumerate() {
+            diagonal.push(values);
+            values += size[k] * size[k];
+            let mut list: Vec<u32> = column.iter().map(|&i| position[i as usize] as u32).collect();
+            list.sort_unstable();
+            for &i in &list {
+                let m = size[i as usize] * size[k];
+                lower.push(values);
+                upper.push(values + m);
+                values += 2 * m;
+            }
+            later.extend(list);
+            start.push(later.len());
+        }
+        let widest = (0..n).map(|k| size[k] * later[start[k]..start[k + 1]].iter().map(|&i| size[i as usize]).max().unwrap_or(0)).max().unwrap_or(0);
+        let mut lu = Self {
+            x: vec![0.0; row[n]],
+            scratch: vec![0.0; widest.max(LARGEST * LARGEST)],
+            size,
+            position,
+            caller_row,
+            row,
+            start,
+            later,
+            diagonal,
+            lower,
+            upper,
+            target_start: vec![0],
+            targets: Vec::new(),
+            a: vec![0.0; values],
+        };
+        for k in 0..n {
+            let range = lu.start[k]..lu.start[k + 1];
+            for i in range.clone() {
+                for j in range.clone() {
+                    let target = lu.locate(lu.later[i] as usize, lu.later[j] as usize);
+                    lu.targets.push(target);
+                }
+            }
+            lu.target_start.push(lu.targets.len());
+        }
+        lu
+    }
+
+    /// Offset of the block of two positions.
+    fn locate(&self, i: usize, j: usize) -> usize {
+        if i == j {
+            return self.diagonal[i];
+        }
+        let k = i.min(j);
+        let range = self.start[k]..self.start[k + 1];
+        match self.later[range.clone()].binary_search(&(i.max(j) as u32)) {
+            Ok(e) if i > j => self.lower[range.start + e],
+            Ok(e) => self.upper[range.start + e],
+            Err(_) => unreachable!("fill is closed under elimination"),
+        }
+    }
+
+    /// Where the block of two coupled nodes is stored, row-major: rows of `a`, columns of `b`.
+    pub fn block(&self, a: usize, b: usize) -> usize {
+        self.locate(self.position[a], self.position[b])
+    }
+
+    /// Sets all values to zero and gives them for filling.
+    pub fn clear(&mut self) -> &mut [f64] {
+        self.a.fill(0.0);
+        &mut self.a
+    }
+
+    /// The values, addressed through [`BlockLu::block`].
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.a
+    }
+
+    /// The unfactored matrix as dense rows in the caller's order.
+    pub fn dense(&self) -> Vec<Vec<f64>> {
+        let total = self.x.len();
+        let mut rows = vec![vec![0.0; total]; total];
+        let mut put = |i: usize, j: usize, at: usize| {
+            for r in 0..self.size[i] {
+                for c in 0..self.size[j] {
+                    rows[self.caller_row[i] + r][self.caller_row[j] + c] = self.a[at + r * self.size[j] + c];
+                }
+            }
+        };
+        for k in 0..self.size.len() {
+            put(k, k, self.diagonal[k]);
+            for e in self.start[k]..self.start[k + 1] {
+                let i = self.later[e] as usize;
+                put(i, k, self.lower[e]);
+                put(k, i, self.upper[e]);
+            }
+        }
+        rows
+    }
+
+    /// Factors in place; `false` where a diagonal block is singular.
+    pub fn factor(&mut self) -> bool {
+        for k in 0..self.size.len() {
+            let m = self.size[k];
+            let d = self.diagonal[k];
+            if !invert(&mut self.a[d..d + m * m], m, &mut self.scratch) {
+                return false;
+            }
+            let range = self.start[k]..self.start[k + 1];
+            let mut target = self.target_start[k];
+            let width = range.len();
+            for (index, i) in range.clone().enumerate() {
+                let mi = self.size[self.later[i] as usize];
+                // L = A_ik D^-1, in place.
+                let l = self.lower[i];
+                for r in 0..mi {
+                    for c in 0..m {
+                        self.scratch[r * m + c] = (0..m).map(|p| self.a[l + r * m + p] * self.a[d + p * m + c]).sum();
+                    }
+                }
+                self.a[l..l + mi * m].copy_from_slice(&self.scratch[..mi * m]);
+                debug_assert_eq!(target, self.target_start[k] + index * width);
+                for j in range.clone() {
+                    let mj = self.size[self.later[j] as usize];
+                    let (u, t) = (self.upper[j], self.targets[target]);
+                    target += 1;
+                    for r in 0..mi {
+                        for c in 0..mj {
+                            let s: f64 = (0..m).map(|p| self.scratch[r * m + p] * self.a[u + p * mj + c]).sum();
+                            self.a[t + r * mj + c] -= s;
+                        }
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Solves in place; `b` is in the caller's order.
+    pub fn solve(&mut self, b: &mut [f64]) {
+        let n = self.size.len();
+        for k in 0..n {
+            self.x[self.row[k]..self.row[k + 1]].copy_from_slice(&b[self.caller_row[k]..self.caller_row[k] + self.size[k]]);
+        }
+        for k in 0..n {
+            let m = self.size[k];
+            for e in self.start[k]..self.start[k + 1] {
+                let i = self.later[e] as usize;
+                for r in 0..self.size[i] {
+                    let s: f64 = (0..m).map(|c| self.a[self.lower[e] + r * m + c] * self.x[self.row[k] + c]).sum();
+                    self.x[self.row[i] + r] -= s;
+                }
+            }
+        }
+        for k in (0..n).rev() {
+            let m = self.size[k];
+            for e in self.start[k]..self.start[k + 1] {
+                let i = self.later[e] as usize;
+                let mi = self.size[i];
+                for r in 0..m {
+                    let s: f64 = (0..mi).map(|c| self.a[self.upper[e] + r * mi + c] * self.x[self.row[i] + c]).sum();
+                    self.x[self.row[k] + r] -= s;
+                }
+            }
+            for r in 0..m {
+                self.scratch[r] = (0..m).map(|c| self.a[self.diagonal[k] + r * m + c] * self.x[self.row[k] + c]).sum();
+            }
+            self.x[self.row[k]..self.row[k] + m].copy_from_slice(&self.scratch[..m]);
+        }
+        for k in 0..n {
+            b[self.caller_row[k]..self.caller_row[k] + self.size[k]].copy_from_slice(&self.x[self.row[k]..self.row[k + 1]]);
+        }
+    }
+}
+
+/// Inverse of a small matrix in place by Gauss-Jordan with row pivoting.
+fn invert(a: &mut [f64], m: usize, scratch: &mut [f64]) -> bool {
+    let inverse = &mut scratch[..m * m];
+    inverse.fill(0.0);
+    for i in 0..m {
+        inverse[i * m + i] = 1.0;
+    }
+    let top = a.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    for c in 0..m {
+        let Some(p) = (c..m).max_by(|&i, &j| a[i * m + c].abs().total_cmp(&a[j * m + c].abs())) else { return false };
+        let pivot = a[p * m + c];
+        if pivot.abs().is_nan() || pivot.abs() <= 1e-300 + 1e-16 * f64::EPSILON * top {
+            return false;
+        }
+        for k in 0..m {
+            a.swap(c * m + k, p * m + k);
+            inverse.swap(c * m + k, p * m + k);
+        }
+        let s = 1.0 / pivot;
+        for k in 0..m {
+            a[c * m + k] *= s;
+            inverse[c * m + k] *= s;
+        }
+        for r in (0..m).filter(|&r| r != c) {
+            let f = a[r * m + c];
+            if f != 0.0 {
+                for k in 0..m {
+                    a[r * m + k] -= f * a[c * m + k];
+                    inverse[r * m + k] -= f * inverse[c * m + k];
+                }
+            }
+        }
+    }
+    a.copy_from_slice(inverse);
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{DMatrix, DVector};
+
+    #[test]
+    fn it_solves_an_unsymmetric_saddle_system_like_a_dense_lu() {
+        // Four bodies in a chain, three joints of 3, 5 and 1 rows after their bodies, coupling between bodies 0 and 3.
+        let sizes = [6, 6, 6, 6, 3, 5, 1];
+        let edges = [(0, 4), (1, 4), (1, 5), (2, 5), (2, 6), (3, 6), (0, 3)];
+        let mut neighbours = vec![Vec::new(); 7];
+        for &(a, b) in &edges {
+            neighbours[a].push(b as u32);
+            neighbours[b].push(a as u32);
+        }
+        let before = vec![vec![], vec![], vec![], vec![], vec![0, 1], vec![1, 2], vec![2, 3]];
+        let starts: Vec<usize> = sizes.iter().scan(0, |s, m| { let r = *s; *s += m; Some(r) }).collect();
+        let total = 33;
+        let mut seed = 3u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        let mut A = DMatrix::<f64>::zeros(total, total);
+        let mut lu = BlockLu::new(&sizes, &neighbours, &before);
+        let mut pairs: Vec<(usize, usize)> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
+        pairs.extend((0..4).map(|i| (i, i)));
+        for &(i, j) in &pairs {
+            for r in 0..sizes[i] {
+                for c in 0..sizes[j] {
+                    A[(starts[i] + r, starts[j] + c)] = random() + if i == j && r == c { 4.0 } else { 0.0 };
+                }
+            }
+        }
+        let places: Vec<usize> = pairs.iter().map(|&(i, j)| lu.block(i, j)).collect();
+        let a = lu.clear();
+        for (&(i, j), &at) in pairs.iter().zip(&places) {
+            for r in 0..sizes[i] {
+                for c in 0..sizes[j] {
+                    a[at + r * sizes[j] + c] = A[(starts[i] + r, starts[j] + c)];
+                }
+            }
+        }
+        assert!(lu.factor());
+        let b = DVector::from_fn(total, |_, _| random());
+        let mut x = b.as_slice().to_vec();
+        lu.solve(&mut x);
+        let exact = A.lu().solve(&b).expect("regular");
+        assert!((DVector::from_vec(x) - exact).amax() < 1e-11);
+    }
+
+    #[test]
+    fn a_singular_pivot_is_reported() {
+        let mut lu = BlockLu::new(&[2], &[vec![]], &[]);
+        lu.clear()[0] = 1.0;
+        assert!(!lu.factor());
+    }
+}

@@ -1,0 +1,139 @@
+//! Redundant constraints by name: which joints hold their bodies more often than needed.
+//!
+//! Every independent loop is looked at alone: rows of its joints minus their rank. What is redundant only through several
+//! loops together is found by dropping elements while the rest is still dependent in a way the loops do not explain.
+
+use crate::analysis::rank::TOLERANCE;
+use crate::constraint::{Constraint, ConstraintSet};
+use crate::model::Model;
+use crate::state::Pose;
+use crate::topology::{Loop, Topology};
+use fourbar_math::dense;
+use nalgebra::DMatrix;
+use serde::Serialize;
+
+/// Up to this many elements dependence across loops is looked for.
+const ELEMENTS: usize = 60;
+
+/// Elements that constrain each other more often than needed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct RedundantSet {
+    /// Names of the joints and other constraints; without any of them the excess is gone.
+    pub names: Vec<String>,
+    /// Number of rows too many.
+    pub times: usize,
+    /// Whether they form a single loop.
+    pub single_loop: bool,
+}
+
+/// The redundancy of a mechanism at a pose.
+#[derive(Clone, Debug, Serialize)]
+pub struct Redundancy {
+    /// Rows of joints, couplings and bare constraints too many.
+    pub total: usize,
+    /// Where they come from.
+    pub sets: Vec<RedundantSet>,
+    /// How many of them no set explains.
+    pub unexplained: usize,
+}
+
+/// Finds the redundant sets of a mechanism with `total` dependent rows (drives left out) at the pose `q`.
+pub fn redundancy(model: &Model, topology: &Topology, q: &[Pose], total: usize) -> Redundancy {
+    let all = model.constraints(false);
+    let mut found: Vec<(Vec<usize>, usize)> = Vec::new();
+    let mut sets = Vec::new();
+    let mut left = total;
+    let named = |members: &[usize]| members.iter().map(|&k| all[k].name.clone()).collect();
+    for l in &topology.loops {
+        if left == 0 {
+            break;
+        }
+        // Joints come first in the list of constraints, in their own order.
+        let times = excess(&all, &l.joints, q, model.length).min(left);
+        if times > 0 {
+            let names = named(&minimal(&around(l), |members| excess(&all, members, q, model.length) > 0));
+            sets.push(RedundantSet { names, times, single_loop: true });
+            found.push((l.joints.clone(), times));
+            left -= times;
+        }
+    }
+    // Across loops, and with gears and bare constraints.
+    while left > 0 && all.len() <= ELEMENTS {
+        let beyond = |members: &[usize]| {
+            let explained: usize = found.iter().filter(|(f, _)| f.iter().all(|k| members.contains(k))).map(|(_, times)| times).sum();
+            excess(&all, members, q, model.length).saturating_sub(explained)
+        };
+        let everything: Vec<usize> = (0..all.len()).collect();
+        if beyond(&everything) == 0 {
+            break;
+        }
+        let members = minimal(&everything, |members| beyond(members) > 0);
+        let times = beyond(&members).min(left);
+        sets.push(RedundantSet { names: named(&members), times, single_loop: false });
+        found.push((members, times));
+        left -= times;
+    }
+    Redundancy { total, sets, unexplained: left }
+}
+
+/// The joints of a loop in the order in which one walks around it, from the first in the file towards its earlier neighbour.
+pub fn around(l: &Loop) -> Vec<usize> {
+    let n = l.joints.len();
+    let first = (0..n).min_by_key(|&k| l.joints[k]).unwrap_or(0);
+    let at = |k: usize| l.joints[(first + k) % n];
+    let forward = n < 3 || at(1) < at(n - 1);
+    (0..n).map(|k| at(if forward { k } else { (n - k) % n })).collect()
+}
+
+/// Rows of some constraints minus their rank.
+fn excess(all: &[Constraint], members: &[usize], q: &[Pose], L: f64) -> usize {
+    let set = ConstraintSet::new(members.iter().map(|&k| all[k].clone()).collect(), |_| false);
+    let mut G = vec![0.0; set.values];
+    set.jacobian(q, &mut G);
+    let mut bodies: Vec<usize> = set.blocks.iter().map(|b| b.body).collect();
+    bodies.sort_unstable();
+    bodies.dedup();
+    let mut A = DMatrix::zeros(set.rows(), 6 * bodies.len());
+    for c in 0..set.list.len() {
+        for b in set.blocks_of(c) {
+            let place = bodies.partition_point(|&x| x < b.body);
+            for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - set.row_start[c]).enumerate() {
+                for (l, x) in row.iter().enumerate() {
+                    A[(set.row_start[c] + k, 6 * place + l)] = if l < 3 { *x } else { x / L };
+                }
+            }
+        }
+    }
+    for mut row in A.row_iter_mut() {
+        let n = row.norm();
+        if n > 0.0 {
+            row /= n;
+        }
+    }
+    set.rows() - dense::rank(&A, TOLERANCE).rank
+}
+
+/// Drops members as long as the rest still has the property.
+fn minimal(members: &[usize], has: impl Fn(&[usize]) -> bool) -> Vec<usize> {
+    let mut kept = members.to_vec();
+    let mut k = 0;
+    while k < kept.len() {
+        let removed = kept.remove(k);
+        if !has(&kept) {
+            kept.insert(k, removed);
+            k += 1;
+        }
+    }
+    kept
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_loop_is_told_from_its_first_joint_on() {
+        assert_eq!(around(&Loop { closing: 2, joints: vec![1, 0, 3, 2] }), [0, 1, 2, 3]);
+        assert_eq!(around(&Loop { closing: 5, joints: vec![4, 5] }), [4, 5]);
+    }
+}

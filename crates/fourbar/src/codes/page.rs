@@ -1,0 +1,36 @@
+//! Pages of the codes that writing a page can give.
+
+use super::Page;
+
+const fn page(code: &'static str, title: &'static str, text: &'static str) -> Page {
+    Page { code, title, text }
+}
+
+pub(crate) const PAGES: &[Page] = &[
+    page(
+        "M080",
+        "A mesh of an unknown kind",
+        "Meshes are read from STL (binary or text), OBJ, glTF and GLB files; the ending of the file name says which. Only triangles count: colours, textures and normals are left out. In glTF files compressed meshes, sparse accessors and strips are not read: export plain triangles.",
+    ),
+    page(
+        "M081",
+        "A mesh that cannot be read",
+        "The file is not what its ending says, or it is cut off, or it refers to vertices that it does not have. The message says where. Export it again from the program it came from.",
+    ),
+    page(
+        "M082",
+        "A mesh that is too large",
+        "A mesh file may have 64 MB, and all meshes of a page together 400,000 triangles, so that the page can be mailed and plays smoothly. Simplify the mesh; for a drawing of a mechanism a few thousand triangles a body are plenty.",
+    ),
+    page(
+        "U012",
+        "The result does not say which mechanism it belongs to",
+        "`--out` puts a copy of the mechanism file, model.yaml, beside the trajectory, and `view` draws from it. Older results, or CSV files that were moved elsewhere, do not have it. View the mechanism file itself, or run it again with `--out`.",
+    ),
+    page(
+        "U013",
+        "The result has not what a page needs",
+        "A page needs the time and the positions and quaternions of all bodies. A run with `--columns` may have left them out; run it again without. Several results on one page must belong to the same mechanism, that is, have the same bodies.",
+    ),
+    page("W080", "A mesh is not shown", "The mechanism came from standard input and has no folder, so its mesh files cannot be found. Save it to a file beside its meshes."),
+];

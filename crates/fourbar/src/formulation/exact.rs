@@ -1,0 +1,262 @@
+//! The exact iteration matrix of the implicit step, factored by block LU: the fallback for stiff forces, strong dampers
+//! and fast spins.
+//!
+//! ```text
+//! [ (b_a M + h b_v D) T^-1 + h^2 (K - f_q)   Phi_q^T ] [ dq           ]     [ h^2 residual         ]
+//! [  Phi_q                                    -eps   ] [ d(h^2 lambda)] = - [ Phi - eps h^2 lambda ]
+//! ```
+//! with `D = d(gyroscopic - f)/dv`, `K = d(Phi_q^T lambda)/dq` and `T` the tangent operator of the step's rotation.
+//! Forces are differentiated by dual numbers.
+
+use super::ra::Equations;
+use crate::coordinate::PoseOf;
+use crate::force::eval::{States, VelocityOf, wrench};
+use crate::force::{Force, Law, StateLaw, Variable};
+use crate::integrator::index3::Memory;
+use crate::model::Model;
+use fourbar_math::so3::{self, tilde};
+use fourbar_math::{BlockLu, Dual, Taylor};
+use nalgebra::{Matrix3, Matrix6, Vector3};
+
+/// The exact matrix with its workspace.
+pub struct Exact {
+    lu: BlockLu,
+    /// Bodies that each force element reads or pushes, ground left out.
+    force_bodies: Vec<Vec<usize>>,
+    /// Right-hand side and solution: six per moving body, then the rows.
+    x: Vec<f64>,
+    bodies: usize,
+}
+
+/// The state with one component of one body varied.
+struct Varied<'a> {
+    m: &'a Memory,
+    loads: &'a [f64],
+    body: usize,
+    /// 0 to 2 translation, 3 to 5 rotation, 6 to 8 velocity, 9 to 11 angular velocity.
+    direction: usize,
+}
+
+impl States<Dual> for Varied<'_> {
+    fn time(&self) -> f64 {
+        self.m.t
+    }
+    fn pose(&self, b: usize) -> PoseOf<Dual> {
+        let q = &self.m.q[b];
+        let (mut dr, mut dA) = (Vector3::zeros(), Matrix3::zeros());
+        if b == self.body && self.direction < 3 {
+            dr[self.direction] = 1.0;
+        } else if b == self.body && self.direction < 6 {
+            let mut e = Vector3::zeros();
+            e[self.direction - 3] = 1.0;
+            dA = q.A * tilde(&e);
+        }
+        PoseOf { r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], dr[i])), A: Matrix3::from_fn(|i, j| Taylor::with_slope(q.A[(i, j)], dA[(i, j)])) }
+    }
+    fn velocity(&self, b: usize) -> VelocityOf<Dual> {
+        let v = &self.m.v[b];
+        let slope = |k: usize| if b == self.body && self.direction == k { 1.0 } else { 0.0 };
+        VelocityOf {
+            v: Vector3::from_fn(|i, _| Taylor::with_slope(v.v[i], slope(6 + i))),
+            w: Vector3::from_fn(|i, _| Taylor::with_slope(v.w[i], slope(9 + i))),
+        }
+    }
+    fn turn(&self, memory: usize) -> f64 {
+        self.m.turns[memory]
+    }
+    fn load(&self, joint: usize) -> Dual {
+        Taylor::with_slope(self.loads[joint], 0.0)
+    }
+}
+
+/// Bodies that a force element reads or pushes.
+pub fn bodies_of(model: &Model, force: &Force) -> Vec<usize> {
+    let mut list = Vec::new();
+    let joint = |list: &mut Vec<usize>, j: usize| list.extend(model.joints[j].bodies.map(|b| b.index()));
+    let law = |list: &mut Vec<usize>, law: &StateLaw| {
+        for v in &law.variables {
+            match *v {
+                Variable::JointAngle(j) | Variable::JointDistance(j) | Variable::JointSpeed(j) => joint(list, j),
+                Variable::PointPosition(p, _) | Variable::PointVelocity(p, _) => list.push(model.points[p].1.body.index()),
+                Variable::Time | Variable::Length | Variable::Rate => {}
+            }
+        }
+    };
+    let spring = |list: &mut Vec<usize>, l: &Law| {
+        if let Law::Expression(e) = l {
+            law(list, e);
+        }
+    };
+    match force {
+        Force::Spring { between, law } => {
+            list.extend(between.iter().map(|p| p.body.index()));
+            spring(&mut list, law);
+        }
+        Force::Torsion { joint: j, law } => {
+            joint(&mut list, *j);
+            spring(&mut list, law);
+        }
+        Force::Point { on, force, .. } => {
+            list.push(on.body.index());
+            force.iter().for_each(|e| law(&mut list, e));
+        }
+        Force::Torque { body, torque, .. } => {
+            list.push(body.index());
+            torque.iter().for_each(|e| law(&mut list, e));
+        }
+        Force::Actuator { joint: j, effort } => {
+            joint(&mut list, *j);
+            law(&mut list, effort);
+        }
+        Force::Bushing { between, .. } => list.extend(between.iter().map(|p| p.body.index())),
+        Force::Friction { joint: j, .. } => joint(&mut list, *j),
+    }
+    list.retain(|&b| b != 0);
+    list.sort_unstable();
+    list.dedup();
+    list
+}
+
+impl Exact {
+    /// Pattern and order for the equations.
+    pub fn new(e: &Equations<'_>) -> Self {
+        let model = e.model;
+        let (n, c) = (model.moving(), e.set.list.len());
+        let mut sizes = vec![6; n];
+        sizes.extend(e.set.list.iter().map(|c| c.count()));
+        let mut neighbours = vec![Vec::new(); n + c];
+        let mut before = vec![Vec::new(); n + c];
+        let join = |list: &mut Vec<Vec<u32>>, bodies: &[usize]| {
+            for &a in bodies {
+                list[a - 1].extend(bodies.iter().filter(|&&b| b != a).map(|&b| b as u32 - 1));
+            }
+        };
+        for k in 0..c {
+            let bodies: Vec<usize> = e.set.blocks_of(k).iter().map(|b| b.body).collect();
+            for &b in &bodies {
+                neighbours[b - 1].push((n + k) as u32);
+                neighbours[n + k].push(b as u32 - 1);
+                before[n + k].push(b as u32 - 1);
+            }
+            join(&mut neighbours, &bodies);
+        }
+        let force_bodies: Vec<Vec<usize>> = model.forces.iter().map(|(_, f)| bodies_of(model, f)).collect();
+        for bodies in &force_bodies {
+            join(&mut neighbours, bodies);
+        }
+        Self { lu: BlockLu::new(&sizes, &neighbours, &before), force_bodies, x: vec![0.0; 6 * n + e.set.rows()], bodies: n }
+    }
+
+    /// Forms and factors the matrix at the trial state; `false` where it is singular.
+    pub fn factor(&mut self, e: &Equations<'_>, x: &Memory, h: f64, b_a: f64, b_v: f64) -> bool {
+        self.form(e, x, h, b_a, b_v);
+        self.lu.factor()
+    }
+
+    fn form(&mut self, e: &Equations<'_>, x: &Memory, h: f64, b_a: f64, b_v: f64) {
+        let model = e.model;
+        let n = self.bodies;
+        self.lu.clear();
+        let add = |lu: &mut BlockLu, i: usize, j: usize, B: &Matrix6<f64>| {
+            if i == 0 || j == 0 {
+                return;
+            }
+            let at = lu.block(i - 1, j - 1);
+            let a = lu.values_mut();
+            for r in 0..6 {
+                for c in 0..6 {
+                    a[at + 6 * r + c] += B[(r, c)];
+                }
+            }
+        };
+        // Columns for velocities turn with the tangent operator of the step.
+        let turned = |B: Matrix6<f64>, b: usize| {
+            let T = so3::tangent_inv(&x.psi[b].w);
+            let mut B = B;
+            let right = B.fixed_view::<6, 3>(0, 3) * T;
+            B.fixed_view_mut::<6, 3>(0, 3).copy_from(&right);
+            B
+        };
+        for b in 1..=n {
+            let body = &model.bodies[b];
+            let w = &x.v[b].w;
+            let mut B = Matrix6::zeros();
+            B.fixed_view_mut::<3, 3>(0, 0).copy_from(&(Matrix3::identity() * (b_a * body.mass)));
+            let gyro = tilde(w) * body.J_bar - tilde(&(body.J_bar * w));
+            B.fixed_view_mut::<3, 3>(3, 3).copy_from(&(body.J_bar * b_a + gyro * (h * b_v)));
+            add(&mut self.lu, b, b, &turned(B, b));
+        }
+        e.set.variation(&x.q, &x.lambda, |i, j, K| add(&mut self.lu, i, j, &(K * (h * h))));
+        for (k, (_, force)) in model.forces.iter().enumerate() {
+            for &l in &self.force_bodies[k] {
+                let mut position = [Matrix6::zeros(); 8];
+                let mut velocity = [Matrix6::zeros(); 8];
+                let list = &self.force_bodies[k];
+                for direction in 0..12 {
+                    let state = Varied { m: x, loads: &e.loads, body: l, direction };
+                    wrench(model, force, &state, &mut |b, F, T| {
+                        if let Some(i) = list.iter().position(|&x| x == b).filter(|&i| i < 8) {
+                            let (B, c) = if direction < 6 { (&mut position[i], direction) } else { (&mut velocity[i], direction - 6) };
+                            for r in 0..3 {
+                                B[(r, c)] -= F[r].c[1];
+                                B[(3 + r, c)] -= T[r].c[1];
+                            }
+                        }
+                    });
+                }
+                for (i, &b) in list.iter().enumerate().take(8) {
+                    add(&mut self.lu, b, l, &(position[i] * (h * h)));
+                    add(&mut self.lu, b, l, &turned(velocity[i] * (h * b_v), l));
+                }
+            }
+        }
+        for c in 0..e.set.list.len() {
+            let m = e.set.row_start[c + 1] - e.set.row_start[c];
+            for block in e.set.blocks_of(c) {
+                let (up, down) = (self.lu.block(block.body - 1, n + c), self.lu.block(n + c, block.body - 1));
+                let a = self.lu.values_mut();
+                for r in 0..m {
+                    for k in 0..6 {
+                        let g = e.G[block.start + 6 * r + k];
+                        a[up + k * m + r] = g;
+                        a[down + 6 * r + k] = g;
+                    }
+                }
+            }
+            let at = self.lu.block(n + c, n + c);
+            let a = self.lu.values_mut();
+            for r in 0..m {
+                a[at + r * m + r] = -e.eps[e.set.row_start[c] + r];
+            }
+        }
+    }
+
+    /// Solves for `dq` and `d(h^2 lambda)`, which go to `dq` and `x` of the equations; their `r` and `x` are the residuals.
+    pub fn solve(&mut self, e: &mut Equations<'_>, h2: f64) {
+        let n = self.bodies;
+        for b in 1..=n {
+            let r = &e.r[b];
+            for k in 0..3 {
+                self.x[6 * (b - 1) + k] = -h2 * r.v[k];
+                self.x[6 * (b - 1) + 3 + k] = -h2 * r.w[k];
+            }
+        }
+        for (x, r) in self.x[6 * n..].iter_mut().zip(&e.x) {
+            *x = -r;
+        }
+        self.lu.solve(&mut self.x);
+        for b in 1..=n {
+            for k in 0..3 {
+                e.dq[b].v[k] = self.x[6 * (b - 1) + k];
+                e.dq[b].w[k] = self.x[6 * (b - 1) + 3 + k];
+            }
+        }
+        e.x.copy_from_slice(&self.x[6 * n..]);
+    }
+
+    /// The matrix as formed, dense, for tests: rows and columns six per body, then the constraint rows.
+    pub fn dense(&mut self, e: &Equations<'_>, x: &Memory, h: f64, b_a: f64, b_v: f64) -> Vec<Vec<f64>> {
+        self.form(e, x, h, b_a, b_v);
+        self.lu.dense()
+    }
+}

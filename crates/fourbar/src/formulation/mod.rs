@@ -1,0 +1,4 @@
+//! Formulations: which unknowns, and how their equations are evaluated.
+
+pub mod exact;
+pub mod ra;

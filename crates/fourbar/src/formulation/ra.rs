@@ -1,0 +1,285 @@
+//! Absolute coordinates with rotation matrices, rA [Kissel21, section 3.1].
+//!
+//! Unknowns per body: `v = (r_dot, omega_bar)`; equations of motion `M v_dot + (0, omega_bar x J omega_bar) - f +
+//! Phi_q^T lambda = 0` and the constraints. This file evaluates residuals and solves with the joint Schur complement
+//! `S = Phi_q M^-1 Phi_q^T / b_a + eps`, whose body pivots are constant. Redundant rows are carried by a compliance
+//! `Phi - eps h^2 lambda = 0` in matrix and residual alike, so multipliers are unique and do not wander.
+
+use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
+use crate::constraint::ConstraintSet;
+use crate::force::eval;
+use crate::model::Model;
+use crate::schur::{InverseMass, Schur, inverse_masses};
+use crate::state::{Configuration, Pose, Velocity};
+use nalgebra::Matrix3;
+
+/// Compliance of a row relative to the diagonal of S.
+pub const COMPLIANCE: f64 = 1e-9;
+/// Relative pivots below this at the start belong to redundant rows.
+pub const REDUNDANT: f64 = 1e-6;
+/// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
+const NO_INERTIA: f64 = 1e-9;
+const FLOOR: f64 = 1e-4;
+
+/// The equations of a mechanism with their workspace.
+pub struct Equations<'m> {
+    /// The mechanism.
+    pub model: &'m Model,
+    /// Constraints, drives included.
+    pub set: ConstraintSet,
+    /// Factored constraint matrix.
+    pub schur: Schur,
+    /// Inverse masses of the matrix.
+    pub inverse: Vec<InverseMass>,
+    /// Whether some inertia was raised, so that solves with the matrix are iterated.
+    pub floored: bool,
+    /// Compliance per row; constant.
+    pub eps: Vec<f64>,
+    /// Jacobian at the last evaluated pose.
+    pub G: Vec<f64>,
+    /// Constraint residual at the last evaluated pose.
+    pub Phi: Vec<f64>,
+    /// Residual of the equations of motion; applied forces on the way.
+    pub r: Vec<Velocity>,
+    /// Right-hand sides and solutions on the rows.
+    pub x: Vec<f64>,
+    /// Increments.
+    pub dq: Vec<Velocity>,
+    rhs: Vec<f64>,
+    /// Normal loads of joints, for friction.
+    pub loads: Vec<f64>,
+    friction: Vec<(usize, usize)>,
+    /// Rows that are redundant at the start, as the pivots show them.
+    pub permanent: Vec<bool>,
+    /// Smallest pivot among the other rows at the last factorisation, and its row.
+    pub regular_pivot: (f64, usize),
+    /// Factorisations so far.
+    pub factorisations: usize,
+}
+
+impl<'m> Equations<'m> {
+    /// Equations of a model around an assembled configuration.
+    pub fn new(model: &'m Model, start: &Configuration) -> Self {
+        let set = ConstraintSet::new(model.constraints(true), |_| false);
+        let schur = Schur::new(&set, model.bodies.len());
+        let L2 = model.length * model.length;
+        let mut inverse = inverse_masses(model, 0.0);
+        let mut floored = false;
+        for (k, b) in model.bodies.iter().enumerate().skip(1) {
+            if b.J_bar.symmetric_eigenvalues().min() < NO_INERTIA * b.mass * L2 {
+                // Only directions without inertia are raised: a slender body keeps its own small one.
+                let e = nalgebra::SymmetricEigen::new(b.J_bar);
+                let d = e.eigenvalues.map(|x| if x < NO_INERTIA * b.mass * L2 { 1.0 / (FLOOR * b.mass * L2) } else { 1.0 / x });
+                inverse[k].J = e.eigenvectors * Matrix3::from_diagonal(&d) * e.eigenvectors.transpose();
+                floored = true;
+            }
+        }
+        let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
+        let mut joint_constraint = vec![usize::MAX; model.joints.len()];
+        for (c, constraint) in set.list.iter().enumerate() {
+            if let crate::constraint::Owner::Joint(k) = constraint.owner {
+                joint_constraint[k] = c;
+            }
+        }
+        let friction = model
+            .forces
+            .iter()
+            .filter_map(|(_, f)| match f {
+                crate::force::Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 => Some((*joint, joint_constraint[*joint])),
+                _ => None,
+            })
+            .collect();
+        let mut e = Self {
+            model,
+            schur,
+            inverse,
+            floored,
+            eps: vec![0.0; m],
+            G: vec![0.0; values],
+            Phi: vec![0.0; m],
+            r: vec![Velocity::zero(); n],
+            x: vec![0.0; m],
+            dq: vec![Velocity::zero(); n],
+            rhs: vec![0.0; m],
+            loads: vec![0.0; model.joints.len()],
+            friction,
+            permanent: vec![false; m],
+            regular_pivot: (1.0, 0),
+            factorisations: 0,
+            set,
+        };
+        e.set.jacobian(&start.q, &mut e.G);
+        e.schur.G.copy_from_slice(&e.G);
+        e.schur.form(&e.inverse, 1.0);
+        e.schur.diagonal(&mut e.eps);
+        e.eps.iter_mut().for_each(|x| *x *= COMPLIANCE);
+        e.factor_form();
+        for (p, x) in e.permanent.iter_mut().zip(e.schur.pivots()) {
+            *p = *x < REDUNDANT;
+        }
+        e.note_pivot();
+        e
+    }
+
+    fn factor_form(&mut self) {
+        self.schur.shift_rows(&self.eps, 1.0);
+        self.schur.factor_formed();
+        self.factorisations += 1;
+    }
+
+    fn note_pivot(&mut self) {
+        self.regular_pivot = regular_pivot(self.schur.pivots(), &self.permanent);
+    }
+
+    /// Factors `S = Phi_q M^-1 Phi_q^T / b_a + eps` with the Jacobian in `G`.
+    pub fn factor(&mut self, b_a: f64) {
+        self.schur.G.copy_from_slice(&self.G);
+        self.schur.form(&self.inverse, 1.0 / b_a);
+        self.factor_form();
+        self.note_pivot();
+    }
+
+    /// Shows a step to a detector of singular positions.
+    pub fn watch(&mut self, detector: &mut Detector, q: &[Pose], t: f64) {
+        let Self { set, schur, permanent, regular_pivot, x, model, .. } = self;
+        detector.observe(model, set, q, t, regular_pivot.0, || dependent_names(set, schur, permanent, regular_pivot.1, x));
+    }
+
+    /// Jacobian into `G`.
+    pub fn jacobian(&mut self, q: &[Pose]) {
+        self.set.jacobian(q, &mut self.G);
+    }
+
+    /// Residual of the constraints into `Phi`.
+    pub fn constraints(&mut self, q: &[Pose], turns: &[f64], t: f64) {
+        self.set.residual(q, turns, t, &mut self.Phi);
+    }
+
+    /// Residual of the equations of motion into `r`, with the Jacobian in `G`.
+    pub fn motion(&mut self, q: &[Pose], v: &[Velocity], v_dot: &[Velocity], lambda: &[f64], turns: &[f64], t: f64) {
+        self.update_loads(q, lambda);
+        let x = eval::Plain { t, q, v, turns, loads: &self.loads };
+        eval::applied(self.model, &x, &mut self.r);
+        for b in 1..self.r.len() {
+            let body = &self.model.bodies[b];
+            let (v, a, f) = (&v[b], &v_dot[b], &mut self.r[b]);
+            f.v = a.v * body.mass - f.v;
+            f.w = body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) - f.w;
+        }
+        self.r[0] = Velocity::zero();
+        self.set.add_transposed(&self.G, lambda, 1.0, &mut self.r);
+        self.r[0] = Velocity::zero();
+    }
+
+    fn update_loads(&mut self, q: &[Pose], lambda: &[f64]) {
+        for &(joint, c) in &self.friction {
+            if c == usize::MAX {
+                continue;
+            }
+            let j = &self.model.joints[joint];
+            let range = self.set.row_start[c]..self.set.row_start[c + 1];
+            let force = self.set.generalized(c, 1, q, &lambda[range]).v;
+            // The load across the axis; joints that slide along it feel no force there.
+            let z = q[j.bodies[0].index()].A * j.F.axis(2);
+            self.loads[joint] = (force - z * z.dot(&force)).norm();
+        }
+    }
+
+    /// Solves for increments: `dq` of the bodies and `x = d(h^2 lambda)`, given `h^2 r` scaled by `h2` and the row
+    /// residual in `rc`. Uses the Jacobian of the factor.
+    pub fn solve(&mut self, h2: f64, b_a: f64) {
+        // x holds the row residual on entry.
+        for (d, (r, w)) in self.dq.iter_mut().zip(self.r.iter().zip(&self.inverse)) {
+            *d = w.apply(r).scaled(-h2 / b_a);
+        }
+        self.set.multiply(&self.schur.G, &self.dq, &mut self.rhs);
+        for (x, y) in self.x.iter_mut().zip(&self.rhs) {
+            *x += y;
+        }
+        self.schur.solve(&mut self.x);
+        // r is free now: it takes Phi_q^T d(h^2 lambda).
+        self.r.fill(Velocity::zero());
+        self.set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.r);
+        for (d, (r, w)) in self.dq.iter_mut().zip(self.r.iter().zip(&self.inverse)) {
+            let y = w.apply(r);
+            d.v -= y.v / b_a;
+            d.w -= y.w / b_a;
+        }
+    }
+
+    /// Index-1 accelerations and multipliers at a consistent state, `a` being also the first guess. Needs the factor with
+    /// `b_a = 1` at this pose and its Jacobian in `G`. The multipliers start from zero, so that the first pass gives the
+    /// ones of minimum norm, and the next ones remove what the compliance left in the accelerations.
+    pub fn index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+        let rounds = if self.floored || !self.friction.is_empty() { 12 } else { 3 };
+        let mut last = f64::INFINITY;
+        lambda.fill(0.0);
+        for _ in 0..rounds {
+            self.motion(q, v, a, lambda, turns, t);
+            self.set.gamma(q, v, t, &mut self.rhs);
+            self.set.multiply(&self.G, a, &mut self.x);
+            for k in 0..self.x.len() {
+                self.x[k] -= self.rhs[k];
+            }
+            self.solve(1.0, 1.0);
+            let (mut change, mut size) = (0.0_f64, 0.0_f64);
+            for (a, d) in a.iter_mut().zip(&self.dq) {
+                change = change.max(d.v.amax()).max(self.model.length * d.w.amax());
+                a.v += d.v;
+                a.w += d.w;
+                size = size.max(a.v.amax()).max(self.model.length * a.w.amax());
+            }
+            for (l, x) in lambda.iter_mut().zip(&self.x) {
+                *l += x;
+            }
+            if change <= 1e-15 * size || (change >= 0.5 * last && change <= 1e-9 * size) {
+                break;
+            }
+            last = change;
+        }
+    }
+
+    /// Projects velocities onto the constraints in the metric of the masses, with the factor at this pose (`b_a = 1`).
+    pub fn project_velocity(&mut self, t: f64, v: &mut [Velocity]) {
+        for _ in 0..2 {
+            self.normal_velocity(t, v);
+            for (v, d) in v.iter_mut().zip(&self.dq) {
+                v.v -= d.v;
+                v.w -= d.w;
+            }
+        }
+    }
+
+    /// The part of the velocities that violates the constraints, `M^-1 G^T S^-1 (G v - nu)`, into `dq`.
+    pub fn normal_velocity(&mut self, t: f64, v: &[Velocity]) {
+        self.set.nu(t, &mut self.rhs);
+        self.set.multiply(&self.G, v, &mut self.x);
+        for (x, n) in self.x.iter_mut().zip(&self.rhs) {
+            *x -= n;
+        }
+        self.normal_part();
+    }
+
+    /// `M^-1 G^T S^-1 x` into `dq`.
+    pub fn normal_part(&mut self) {
+        self.schur.solve(&mut self.x);
+        self.dq.fill(Velocity::zero());
+        self.set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.dq);
+        for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
+            *d = w.apply(d);
+        }
+    }
+
+    /// Largest residuals of position, velocity and acceleration constraints with the Jacobian in `G`.
+    pub fn errors(&mut self, q: &[Pose], v: &[Velocity], a: &[Velocity], turns: &[f64], t: f64) -> [f64; 3] {
+        let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
+        self.set.residual(q, turns, t, &mut self.Phi);
+        let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        self.set.nu(t, &mut self.rhs);
+        self.set.multiply(&self.G, v, &mut self.x);
+        let velocity = largest(&self.x, &self.rhs);
+        self.set.gamma(q, v, t, &mut self.rhs);
+        self.set.multiply(&self.G, a, &mut self.x);
+        [position, velocity, largest(&self.x, &self.rhs)]
+    }
+}

@@ -1,0 +1,27 @@
+// Round ticks for linear and logarithmic axes.
+
+import { format } from "../ui";
+
+export interface Tick { at: number; text: string; minor?: boolean }
+
+export function linearTicks(lo: number, hi: number, most: number): Tick[] {
+  const span = hi - lo;
+  if (!(span > 0)) return [];
+  const raw = span / Math.max(1, most), p = 10 ** Math.floor(Math.log10(raw)), m = raw / p;
+  const step = (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10) * p, out: Tick[] = [];
+  const digits = Math.max(1, Math.ceil(Math.log10(Math.max(Math.abs(lo), Math.abs(hi)) / step)) + 1);
+  for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++) out.push({ at: k * step, text: format(k * step, Math.max(digits, 2)) });
+  return out;
+}
+
+const RAISED = ["\u2070", "\u00b9", "\u00b2", "\u00b3", "\u2074", "\u2075", "\u2076", "\u2077", "\u2078", "\u2079"];
+
+/** Ticks at powers of ten; `lo` and `hi` are logarithms. */
+export function logTicks(lo: number, hi: number, most: number): Tick[] {
+  const step = Math.max(1, Math.ceil((hi - lo) / Math.max(1, most))), out: Tick[] = [];
+  for (let k = Math.ceil(lo); k <= hi; k++) {
+    const text = String(Math.abs(k)).split("").map((c) => RAISED[Number(c)]).join("");
+    out.push({ at: k, text: k % step === 0 ? `10${k < 0 ? "\u207b" : ""}${text}` : "", minor: k % step !== 0 });
+  }
+  return out;
+}

@@ -1,0 +1,82 @@
+// Names in the scene: of what lies under the pointer, or of everything.
+
+import * as THREE from "three";
+import { el } from "../ui";
+import { vec } from "./shapes";
+import type { Stage } from "./stage";
+
+/** More names than this would hide the mechanism. */
+const MOST = 80;
+
+export class Labels {
+  private readonly items: { node: HTMLElement; body: number; at: THREE.Vector3 }[] = [];
+  private on = false;
+
+  constructor(private readonly stage: Stage, private readonly parent: HTMLElement) {
+    stage.onBeforeRender(() => this.place());
+  }
+
+  show(on: boolean): void {
+    this.on = on;
+    if (on && !this.items.length) this.make();
+    for (const i of this.items) i.node.hidden = !on;
+    this.stage.touch();
+  }
+
+  private make(): void {
+    const d = this.stage.draft;
+    const add = (text: string, kind: string, body: number, at: THREE.Vector3) => {
+      const node = el("div", { class: `label ${kind}` }, text);
+      this.parent.append(node);
+      this.items.push({ node, body, at });
+    };
+    d.model.bodies.slice(0, MOST).forEach((b, i) => {
+      // The middle of the joints: the centre of mass often hides behind one.
+      const p = d.jointPoints(i), middle = p.reduce((s, v) => s.add(v), new THREE.Vector3()).divideScalar(Math.max(1, p.length));
+      add(b.name, "body", i, p.length > 1 ? middle : vec(b.com ?? [0, 0, 0]));
+    });
+    (d.model.joints ?? []).slice(0, MOST).forEach((j) => { if (j.bodies) add(j.name, "joint", d.body(j.bodies[1]), vec(j.moving?.at ?? [0, 0, 0])); });
+  }
+
+  private place(): void {
+    if (!this.on) return;
+    const cast = this.stage.casts[0]!;
+    for (const i of this.items) {
+      const k = 8 * (i.body + 1), q = new THREE.Quaternion(...(cast.poses.subarray(k + 4, k + 8) as unknown as [number, number, number, number]));
+      const p = this.stage.project(i.at.clone().applyQuaternion(q).add(new THREE.Vector3(...(cast.poses.subarray(k, k + 3) as unknown as [number, number, number]))));
+      i.node.style.visibility = p ? "visible" : "hidden";
+      if (p) i.node.style.transform = `translate(${p.x.toFixed(1)}px, ${p.y.toFixed(1)}px) translate(-50%, -130%)`;
+    }
+  }
+}
+
+/** The name of the part under the pointer. */
+export class Hover {
+  private readonly tip = el("div", { class: "tip", hidden: true });
+  private at: { x: number; y: number } | null = null;
+  private waiting = false;
+
+  constructor(private readonly stage: Stage, parent: HTMLElement) {
+    parent.append(this.tip);
+    stage.canvas.addEventListener("pointermove", (e) => {
+      if (e.pointerType === "touch") return;
+      this.at = e.buttons ? null : { x: e.offsetX, y: e.offsetY };
+      if (this.waiting) return;
+      this.waiting = true;
+      setTimeout(() => { this.waiting = false; this.look(); }, 60);
+    });
+    stage.canvas.addEventListener("pointerdown", (e) => {
+      if (e.pointerType === "touch") { this.at = { x: e.offsetX, y: e.offsetY }; this.look(); }
+    });
+    stage.canvas.addEventListener("pointerleave", (e) => { if (e.pointerType !== "touch") { this.at = null; this.look(); } });
+  }
+
+  private look(): void {
+    const id = this.at ? this.stage.pick(this.at.x, this.at.y) : 0, found = this.stage.draft.name(id);
+    this.stage.highlight(found ? [id] : []);
+    this.tip.hidden = !found;
+    if (!found || !this.at) return;
+    this.tip.replaceChildren(found.name, el("small", {}, found.kind));
+    this.tip.style.transform = `translate(${this.at.x}px, ${this.at.y}px) translate(-50%, -150%)`;
+  }
+}

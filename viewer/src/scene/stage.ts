@@ -1,0 +1,329 @@
+// The stage: renderer, cameras, standard views, the pose textures that move the drawing, and what lies under the pointer.
+
+import * as THREE from "three";
+import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
+import type { Motion } from "../motion";
+import { Pose } from "../motion";
+import { ACCENT, Draft } from "./draft";
+import { drawBodies } from "./bodies";
+import { setDetail } from "./shapes";
+import { drawJoints, drawTies } from "./joints";
+import { contour, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
+
+export interface Theme { paper: string; ink: string; pen: string; grid: string }
+export type View = "front" | "back" | "left" | "right" | "top" | "bottom" | "iso" | "normal";
+
+/** One mechanism on the stage: a result, or a ghost of it. */
+class Cast {
+  readonly group = new THREE.Group();
+  readonly texture: THREE.DataTexture;
+  readonly poses: Float32Array;
+  readonly edges: THREE.LineSegments;
+  readonly outline: THREE.Mesh | null = null;
+  private readonly pose = new Pose();
+
+  constructor(readonly motion: Motion, parts: { surfaces: THREE.BufferGeometry; lines: THREE.BufferGeometry; ties: THREE.BufferGeometry }, shared: Shared, ghost?: { color: string; opacity: number; sink: number }) {
+    const rows = Math.ceil((2 * (motion.bodies.length + 1)) / ROW);
+    this.poses = new Float32Array(4 * ROW * rows);
+    this.poses[7] = 1;
+    this.texture = new THREE.DataTexture(this.poses, ROW, rows, THREE.RGBAFormat, THREE.FloatType);
+    const look = { poses: this.texture, ...(ghost ? { over: new THREE.Color(ghost.color), opacity: ghost.opacity, sink: ghost.sink } : {}) };
+    const add = (o: THREE.Object3D, order: number) => { o.frustumCulled = false; o.renderOrder = order; this.group.add(o); };
+    const order = ghost ? 1 : 0;
+    add(new THREE.Mesh(parts.surfaces, surface(shared, look)), order);
+    if (!ghost) add(this.outline = new THREE.Mesh(parts.surfaces, contour(shared, look)), order);
+    add(this.edges = new THREE.LineSegments(parts.lines, edge(shared, look)), order);
+    add(new THREE.LineSegments(parts.ties, tie(shared, look)), order);
+  }
+
+  set(time: number): void {
+    const n = this.motion.bodies.length;
+    for (let i = 0; i < n; i++) {
+      this.motion.pose(i, time, this.pose);
+      const o = this.motion.origin(i, this.pose), k = 8 * (i + 1), p = this.pose.p;
+      this.poses[k] = o[0]; this.poses[k + 1] = o[1]; this.poses[k + 2] = o[2]; this.poses[k + 3] = 1;
+      this.poses[k + 4] = p[1]; this.poses[k + 5] = p[2]; this.poses[k + 6] = p[3]; this.poses[k + 7] = p[0];
+    }
+    this.texture.needsUpdate = true;
+  }
+}
+
+/** Colours of compared results; the first is drawn in the colours of its bodies, and grey stands for it. */
+export const RESULT_COLORS = ["#8a949e", "#d6336c", "#228833", "#6741d9", "#ccbb44", "#66ccee"];
+
+export class Stage {
+  readonly renderer: THREE.WebGLRenderer;
+  readonly scene = new THREE.Scene();
+  readonly draft: Draft;
+  readonly casts: Cast[] = [];
+  readonly ghost: Cast;
+  readonly overlay = new THREE.Group();
+  readonly surfaces: THREE.BufferGeometry;
+  readonly gridStep: number;
+  private readonly perspective = new THREE.PerspectiveCamera(28, 1, 0.01, 100);
+  private readonly flat = new THREE.OrthographicCamera(-1, 1, 1, -1, -100, 100);
+  private readonly controls: OrbitControls;
+  private readonly shared: Shared = {
+    ink: { value: new THREE.Color() }, pen: { value: new THREE.Color() }, accent: { value: new THREE.Color(ACCENT) },
+    lit: { value: new Array<number>(LIT).fill(0) }, size: { value: new THREE.Vector2(1, 1) }, contour: { value: 1.25 }, thicken: { value: 0 },
+  };
+  private readonly picker: { scene: THREE.Scene; target: THREE.WebGLRenderTarget };
+  private readonly grid: THREE.LineSegments;
+  private readonly center: THREE.Vector3;
+  private readonly radius: number;
+  private readonly beforeRender: (() => void)[] = [];
+  private stale = true;
+  /** The direction of the last fit, until the reader moves the camera: a new window size then fits again. */
+  private fitted: THREE.Vector3 | null = null;
+  time = 0;
+  lastFrameMs = 0;
+
+  constructor(readonly canvas: HTMLCanvasElement, readonly motions: Motion[], model: Draft["model"]) {
+    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
+    this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+    this.draft = new Draft(model, motions[0]!);
+    setDetail(model.bodies.length);
+    drawBodies(this.draft);
+    drawJoints(this.draft);
+    this.surfaces = this.draft.merge.surfaces();
+    const parts = { surfaces: this.surfaces, lines: this.draft.merge.lines(), ties: drawTies(this.draft) };
+    // In a flat drawing a ghost lies behind all layers of the mechanism; in space only just behind its own surface.
+    const sink = this.draft.normal ? 0.02 : 1e-4;
+    motions.forEach((m, k) => {
+      const cast = k === 0 ? new Cast(m, parts, this.shared) : new Cast(m, parts, this.shared, { color: RESULT_COLORS[k % RESULT_COLORS.length]!, opacity: 0.5, sink });
+      this.casts.push(cast);
+      this.scene.add(cast.group);
+    });
+    this.ghost = new Cast(motions[0]!, parts, this.shared, { color: "#8a949e", opacity: 0.25, sink });
+    this.ghost.set(motions[0]!.start);
+    this.ghost.group.visible = false;
+    this.scene.add(this.ghost.group, this.overlay);
+    this.picker = this.makePicker(parts);
+
+    const box = this.draft.box;
+    this.center = box.getCenter(new THREE.Vector3());
+    this.radius = Math.max(box.getSize(new THREE.Vector3()).length() / 2 + this.draft.bar * 4, 1e-9);
+    this.gridStep = niceStep(this.radius / 4);
+    this.grid = this.makeGrid();
+    this.scene.add(this.grid);
+
+    for (const c of [this.perspective, this.flat]) c.up.copy(this.draft.up);
+    this.controls = new OrbitControls(this.draft.normal ? this.flat : this.perspective, canvas);
+    this.controls.enableDamping = false;
+    this.controls.zoomToCursor = true;
+    this.controls.addEventListener("change", () => this.touch());
+    this.controls.addEventListener("start", () => { this.fitted = null; });
+    this.view(this.draft.normal ? "normal" : "iso");
+  }
+
+  get camera(): THREE.PerspectiveCamera | THREE.OrthographicCamera {
+    return this.controls.object as THREE.PerspectiveCamera | THREE.OrthographicCamera;
+  }
+  get sceneRadius(): number { return this.radius; }
+  get isFlat(): boolean { return this.camera === this.flat; }
+
+  onBeforeRender(f: () => void): void { this.beforeRender.push(f); }
+  touch(): void { this.stale = true; }
+
+  setTime(time: number): void {
+    this.time = time;
+    for (const c of this.casts) if (c.group.visible) c.set(time);
+    this.touch();
+  }
+
+  setTheme(theme: Theme): void {
+    this.shared.ink.value.set(theme.ink);
+    this.shared.pen.value.set(theme.pen);
+    this.renderer.setClearColor(theme.paper, 1);
+    (this.grid.material as THREE.LineBasicMaterial).color.set(theme.grid);
+    this.touch();
+  }
+
+  showGrid(on: boolean): void { this.grid.visible = on; this.touch(); }
+  showGhost(on: boolean): void { this.ghost.group.visible = on; this.touch(); }
+  highlight(ids: number[]): void {
+    const next = Array.from({ length: LIT }, (_, k) => ids[k] ?? 0), now = this.shared.lit.value;
+    if (next.some((id, k) => id !== now[k])) { this.shared.lit.value = next; this.touch(); }
+  }
+  get highlighted(): number[] { return this.shared.lit.value.filter((id) => id > 0); }
+
+  /** Pixels drawn for each pixel of the screen, below 1 while a slow machine plays. */
+  setSharpness(sharpness: number): void {
+    if (sharpness === this.sharpness) return;
+    this.sharpness = sharpness;
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2) * sharpness);
+    this.touch();
+  }
+  get currentSharpness(): number { return this.sharpness; }
+  private sharpness = 1;
+
+  resize(width: number, height: number): void {
+    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2) * this.sharpness);
+    this.renderer.setSize(width, height, false);
+    this.shared.size.value.set(width, height);
+    this.aspect();
+    if (this.fitted) this.look(this.fitted);
+    this.touch();
+  }
+
+  private aspect(): void {
+    const s = this.shared.size.value, a = s.x / Math.max(1, s.y);
+    this.perspective.aspect = a;
+    this.perspective.updateProjectionMatrix();
+    const h = this.flatHalf / Math.min(1, a);
+    Object.assign(this.flat, { left: -h * a, right: h * a, top: h, bottom: -h });
+    this.flat.updateProjectionMatrix();
+  }
+  private flatHalf = 1;
+
+  /** Looks along a standard direction and shows everything. */
+  view(view: View): void {
+    const up = this.draft.up, front = this.draft.normal ?? this.frontDirection();
+    const right = up.clone().cross(front).normalize();
+    const d = {
+      front, normal: front, back: front.clone().negate(), right, left: right.clone().negate(), top: up.clone().addScaledVector(front, 1e-3),
+      bottom: up.clone().negate().addScaledVector(front, 1e-3),
+      iso: front.clone().multiplyScalar(0.8).addScaledVector(right, 0.62).addScaledVector(up, 0.45),
+    }[view].clone().normalize();
+    this.look(d);
+  }
+
+  fit(): void { this.look(this.camera.position.clone().sub(this.controls.target).normalize()); }
+
+  setFlat(on: boolean): void {
+    const d = this.camera.position.clone().sub(this.controls.target).normalize();
+    this.controls.object = on ? this.flat : this.perspective;
+    this.look(d);
+  }
+
+  /** Looks along `-d` so that every place the mechanism ever touches fills the window. */
+  private look(d: THREE.Vector3): void {
+    this.fitted = d.clone();
+    const up = this.draft.up.clone().addScaledVector(d, -this.draft.up.dot(d)).normalize(), right = up.clone().cross(d);
+    const margin = this.draft.bar * (this.draft.normal ? 5 : 3.5);
+    const bounds = (axis: THREE.Vector3): [number, number] => {
+      let lo = Infinity, hi = -Infinity;
+      for (const p of this.draft.touched) { const s = p.dot(axis); if (s < lo) lo = s; if (s > hi) hi = s; }
+      return [lo, hi];
+    };
+    const [x, y, z] = [bounds(right), bounds(up), bounds(d)], mid = (b: [number, number]) => (b[0] + b[1]) / 2;
+    const target = right.clone().multiplyScalar(mid(x)).addScaledVector(up, mid(y)).addScaledVector(d, mid(z));
+    const s = this.shared.size.value, a = s.x / Math.max(1, s.y), slope = Math.tan((this.perspective.fov * Math.PI) / 360);
+    const half = 1.1 * Math.max((y[1] - y[0]) / 2 + margin, ((x[1] - x[0]) / 2 + margin) / a);
+    let reach = 0;
+    for (const p of this.draft.touched) {
+      const v = p.clone().sub(target);
+      reach = Math.max(reach, v.dot(d) + (1.1 / slope) * Math.max(Math.abs(v.dot(up)) + margin, (Math.abs(v.dot(right)) + margin) / a));
+    }
+    this.flatHalf = half * Math.min(1, a);
+    this.flat.zoom = 1;
+    this.controls.target.copy(target);
+    for (const c of [this.perspective, this.flat]) {
+      c.position.copy(target).addScaledVector(d, c === this.flat ? this.radius * 4 : reach);
+      c.near = c === this.flat ? -this.radius * 40 : reach / 200;
+      c.far = c === this.flat ? this.radius * 40 : reach + this.radius * 30;
+    }
+    this.aspect();
+    this.controls.update();
+    this.touch();
+  }
+
+  private frontDirection(): THREE.Vector3 {
+    const up = this.draft.up;
+    const d = Math.abs(up.y) > 0.7 ? new THREE.Vector3(0, 0, 1) : Math.abs(up.z) > 0.7 ? new THREE.Vector3(0, -1, 0) : new THREE.Vector3(0, 0, 1);
+    return d.addScaledVector(up, -d.dot(up)).normalize();
+  }
+
+  /** Draws if anything changed; true when it did. */
+  render(force = false): boolean {
+    if (!this.stale && !force) return false;
+    this.stale = false;
+    for (const f of this.beforeRender) f();
+    this.thinLines();
+    const before = performance.now();
+    this.renderer.render(this.scene, this.camera);
+    this.lastFrameMs = performance.now() - before;
+    return true;
+  }
+
+  // Seen from far, a contour of fixed width would be all there is of a thin rod.
+  private thinLines(): void {
+    const rod = (this.draft.normal ? this.draft.bar : this.draft.rod) * this.pixelsPerLength();
+    this.shared.thicken.value = Math.max(0, 1.1 - rod);
+    this.shared.contour.value = this.shared.thicken.value + Math.min(1.25, rod * 0.3);
+    for (const c of [...this.casts, this.ghost]) {
+      c.edges.visible = rod > 1.2;
+      if (c.outline) c.outline.visible = rod > 0.6;
+    }
+  }
+
+  private pixelsPerLength(): number {
+    const h = this.shared.size.value.y;
+    if (this.isFlat) return (h * this.flat.zoom) / (this.flat.top - this.flat.bottom);
+    const far = this.perspective.position.distanceTo(this.controls.target);
+    return h / (2 * far * Math.tan((this.perspective.fov * Math.PI) / 360));
+  }
+
+  /** Screen place of a world point, in pixels of the page; null behind the camera. */
+  project(p: THREE.Vector3): { x: number; y: number } | null {
+    this.camera.updateMatrixWorld();
+    const v = p.clone().project(this.camera), s = this.shared.size.value;
+    return v.z > 1 ? null : { x: ((v.x + 1) / 2) * s.x, y: ((1 - v.y) / 2) * s.y };
+  }
+
+  screen(v: readonly [number, number, number]): { x: number; y: number } | null { return this.project(new THREE.Vector3(...v)); }
+
+  /** The identity of what is drawn at a pixel; 0 for nothing. A square of 5 pixels makes thin rods easy to hit. */
+  pick(x: number, y: number): number {
+    const s = this.shared.size.value, n = 5, cam = this.camera;
+    cam.setViewOffset(s.x, s.y, Math.round(x) - 2, Math.round(y) - 2, n, n);
+    this.renderer.setRenderTarget(this.picker.target);
+    this.renderer.getClearColor(CLEAR);
+    this.renderer.setClearColor(0x000000, 1);
+    this.renderer.render(this.picker.scene, cam);
+    this.renderer.setClearColor(CLEAR, 1);
+    const px = new Uint8Array(4 * n * n);
+    this.renderer.readRenderTargetPixels(this.picker.target, 0, 0, n, n, px);
+    this.renderer.setRenderTarget(null);
+    cam.clearViewOffset();
+    let best = 0, near = Infinity;
+    for (let k = 0; k < n * n; k++) {
+      const id = px[4 * k]! + 256 * px[4 * k + 1]! + 65536 * px[4 * k + 2]!;
+      const dist = Math.hypot((k % n) - 2, Math.floor(k / n) - 2);
+      if (id > 0 && dist < near) { best = id; near = dist; }
+    }
+    return best;
+  }
+
+  private makePicker(parts: { surfaces: THREE.BufferGeometry; lines: THREE.BufferGeometry; ties: THREE.BufferGeometry }): Stage["picker"] {
+    const scene = new THREE.Scene(), look = { poses: this.casts[0]!.texture };
+    scene.add(new THREE.Mesh(parts.surfaces, identity(this.shared, look, "body")), new THREE.LineSegments(parts.ties, identity(this.shared, look, "tie")));
+    scene.traverse((o) => { o.frustumCulled = false; });
+    return { scene, target: new THREE.WebGLRenderTarget(5, 5) };
+  }
+
+  // Squares of a round size: behind a planar mechanism, below a spatial one.
+  private makeGrid(): THREE.LineSegments {
+    const d = this.draft, step = this.gridStep, n = Math.ceil((this.radius * 1.5) / step);
+    const normal = d.normal ?? d.up, a = d.normal ? d.up : this.frontDirection(), b = normal.clone().cross(a);
+    const low = Math.min(...[d.box.min, d.box.max].map((v) => v.dot(normal)));
+    const level = d.normal ? this.center.dot(normal) - d.depth : low - d.bar * 5;
+    const snap = (v: THREE.Vector3) => Math.round(this.center.dot(v) / step) * step;
+    const origin = normal.clone().multiplyScalar(level).addScaledVector(a, snap(a)).addScaledVector(b, snap(b));
+    const points: THREE.Vector3[] = [];
+    for (let k = -n; k <= n; k++) for (const [u, v] of [[a, b], [b, a]] as const) {
+      points.push(origin.clone().addScaledVector(u, k * step).addScaledVector(v, -n * step), origin.clone().addScaledVector(u, k * step).addScaledVector(v, n * step));
+    }
+    const grid = new THREE.LineSegments(new THREE.BufferGeometry().setFromPoints(points), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.75 }));
+    grid.renderOrder = -1;
+    return grid;
+  }
+}
+
+const CLEAR = new THREE.Color();
+
+/** 1, 2 or 5 times a power of ten, not above `x`. */
+export function niceStep(x: number): number {
+  const p = 10 ** Math.floor(Math.log10(x)), m = x / p;
+  return (m >= 5 ? 5 : m >= 2 ? 2 : 1) * p;
+}

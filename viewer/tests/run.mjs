@@ -1,0 +1,99 @@
+// Drives the page in Debian's chromium: node tests/run.mjs [PAGE[=TRAJECTORY.csv]...]
+// Without arguments it makes its own pages. A page with a CSV is compared with it at the sample times. Needs `npm ci`.
+
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
+import { chromium } from "playwright-core";
+import { makeSamples } from "./make-sample.mjs";
+import * as checks from "./checks.mjs";
+import { fourBarCsv } from "./samples.mjs";
+
+const FLAGS = [
+  "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+  "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader",
+];
+const executable = [process.env.CHROMIUM, "/usr/bin/chromium", "/usr/bin/chromium-browser"].find((p) => p && existsSync(p));
+if (!executable) {
+  console.error("no chromium found: install Debian's chromium, or set CHROMIUM to its path");
+  console.log("0 passed, 1 failed");
+  process.exit(1);
+}
+
+let passed = 0, failed = 0;
+const scratch = await mkdtemp(join(tmpdir(), "fourbar-viewer-"));
+const context = await chromium.launchPersistentContext(join(scratch, "profile"), { executablePath: executable, headless: true, args: FLAGS, viewport: { width: 1280, height: 720 }, acceptDownloads: true, colorScheme: "light" });
+
+/** Opens a page from its file, runs one check on it, and holds every complaint of the browser against it. */
+async function check(name, file, test, hash = "play=0", expected = /^warning: .*GPU stall due to ReadPixels/) {
+  const page = await context.newPage(), complaints = [];
+  page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complaints.push(`${m.type()}: ${m.text()}`); });
+  page.on("pageerror", (e) => complaints.push(`error: ${e.message}`));
+  page.on("dialog", (d) => { complaints.push(`dialog: ${d.message()}`); void d.dismiss(); });
+  page.on("request", (r) => { if (!/^(file|blob|data):/.test(r.url())) complaints.push(`request: ${r.url()}`); });
+  try {
+    await page.goto(`${pathToFileURL(resolve(file)).href}#${hash}`);
+    await page.waitForFunction(() => window.fourbar || document.querySelector(".failure"), null, { timeout: 60000 });
+    const broken = await page.evaluate(() => document.querySelector(".failure")?.textContent);
+    if (broken) throw new Error(broken);
+    await test(page);
+    // Drawing in software warns about its own speed when pixels are read back; that is no fault of the page.
+    const real = complaints.filter((c) => !expected.test(c));
+    if (real.length) throw new Error(real.join("; "));
+    passed++;
+    console.log(`ok      ${name}`);
+  } catch (e) {
+    failed++;
+    console.log(`FAILED  ${name}: ${e.message}`);
+  } finally {
+    await page.close();
+  }
+}
+
+try {
+  const pages = process.argv.slice(2);
+  for (const argument of pages) {
+    const [file, csv] = argument.split("=");
+    const name = file.split("/").at(-1);
+    await check(`${name}: loads without complaint`, file, checks.loads);
+    await check(`${name}: playing moves time`, file, checks.plays, "");
+    await check(`${name}: bodies stand where the page's data say`, file, checks.posesFromData);
+    if (csv) await check(`${name}: bodies stand where the CSV says`, file, (p) => checks.posesFromCsv(p, csv));
+    await check(`${name}: plots, traces and keys`, file, checks.anyPage);
+  }
+  if (!pages.length) {
+    const made = await makeSamples(join(scratch, "pages")), four = made.fourbar.path;
+    for (const [name, { path }] of Object.entries(made)) await check(`${name}: loads without complaint`, path, checks.loads);
+    await check("playing moves time and bodies", four, checks.plays, "");
+    await check("poses follow the formulas, at and between samples", four, checks.posesFromFormula);
+    const csv = join(scratch, "trajectory.csv");
+    await writeFile(csv, fourBarCsv());
+    await check("poses follow a CSV", four, (p) => checks.posesFromCsv(p, csv));
+    await check("poses follow the data: every shape and joint", made.zoo.path, checks.posesFromData);
+    await check("one pose without motion is shown", made.still.path, checks.posesFromData);
+    await check("scrubber, steps and keys", four, checks.scrub);
+    await check("views, fit and hover", four, checks.hover);
+    await check("traces are chosen, shown and hidden", four, checks.traces);
+    await check("reactions, velocities, ghost and names", four, checks.arrows);
+    await check("columns are found, plotted, read and removed", four, checks.plots);
+    await check("plots zoom, jump and reset", four, checks.zoom);
+    await check("diagnosis jumps and lights joints", four, checks.diagnosis);
+    await check("plots are saved as SVG, PNG and CSV", four, checks.plotFiles);
+    await check("the motion is saved as animated glTF", four, checks.gltf);
+    await check("the film is saved as GIF", four, checks.gif);
+    await check("the film is saved as WebM", four, checks.webm);
+    await check("two results are compared", made.compare.path, checks.compare);
+    await check("a hostile title is a label", made.hostile.path, checks.hostile);
+    await check("the policy refuses foreign script, style and network", four, checks.policy, "play=0", /Content Security Policy/);
+    await check("a chain of 1,000 bodies plays", made.chain.path, checks.plays, "");
+    await check("10 s of 50 bodies stay under 8 MB", made.fifty.path, () => checks.size(made.fifty.bytes));
+    await check("light, dark and a phone held sideways", four, checks.layout);
+  }
+} finally {
+  await context.close();
+  await rm(scratch, { recursive: true, force: true });
+}
+console.log(`${passed} passed, ${failed} failed`);
+process.exit(failed || !passed ? 1 : 0);

@@ -1,0 +1,2 @@
+//! fourbar
+fn main() {}
