@@ -1,2 +1,37 @@
-//! fourbar
-fn main() {}
+//! Tasks around the workspace: `cargo xtask test` sets up what the tests need and runs them, `cargo xtask docs` writes the
+//! documents that are made from the code.
+
+mod docs;
+mod test;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const USAGE: &str = "\
+cargo xtask test    set up what the tests need, run all of them, print a summary
+cargo xtask docs    write the documents that are made from the code
+";
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1);
+    let done = match task.as_deref() {
+        Some("test") => test::run(),
+        Some("docs") => docs::write(),
+        _ => {
+            eprint!("{USAGE}");
+            return ExitCode::from(2);
+        }
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}

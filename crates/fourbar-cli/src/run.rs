@@ -17,6 +17,7 @@ use fourbar_io::results::{CHECKPOINT, Checkpoint, CsvWriter, SUMMARY, TRAJECTORY
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
+use std::time::Duration;
 pub use summary::Pictures;
 
 /// What to run and where the results go.
@@ -171,13 +172,20 @@ fn output(task: &Task, folder: &Path, all: &[Column], chosen: Vec<usize>, writte
     Ok(Output { folder: folder.into(), writer, template })
 }
 
-/// The first Ctrl-C ends the run cleanly, the second one at once.
+/// Time that a step may take to end after Ctrl-C.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// The first Ctrl-C ends the run cleanly, the second one at once; so does a step that does not end.
 fn listen() {
     let heard = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(Reply::INTERRUPTED));
         }
         print_error("\ninterrupted: finishing the current output step (again to stop at once)\n");
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            std::process::exit(i32::from(Reply::INTERRUPTED));
+        });
     });
     // Without a handler Ctrl-C ends the program the usual way; rows are on disk within a second either way.
     let _ = heard;

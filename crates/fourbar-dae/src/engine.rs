@@ -11,7 +11,7 @@ use crate::problem::Problem;
 use crate::profile::{Part, Profile};
 use crate::project::Projection;
 use crate::state::State;
-use crate::taylor::Taylor;
+use crate::taylor::{Target, Taylor};
 use std::sync::Arc;
 
 /// Expansion machinery with all its storage.
@@ -40,15 +40,23 @@ pub(crate) struct Engine {
     /// (k + r)!/k! at `(k + d_max) * (d_max + 1) + r`, without the division where k < 0.
     factorials: Vec<f64>,
     powers: Vec<f64>,
+    /// Offsets, beside the data they are used with.
+    c: Vec<usize>,
+    d: Vec<usize>,
+    /// Row of each equation, and places of each variable.
+    equation_row: Vec<u32>,
+    variable_target: Vec<Target>,
+    /// `unit(k, r)` of the stage in hand.
+    units: Vec<f64>,
     pub profile: Profile,
     /// Smallest pivot ratio of the last factorisation.
     pub pivot: f64,
 }
 
 /// Pattern and pairing of the system Jacobian.
-pub(crate) fn jacobian_factor(problem: &Problem, plan: &Plan) -> Factor {
+fn jacobian_factor(problem: &Problem, plan: &Plan, dense_limit: usize) -> Factor {
     let n = problem.variables.len();
-    Factor::new(n, &plan.jacobian, || {
+    Factor::new(n, &plan.jacobian, dense_limit, || {
         if crate::linalg::is_symmetric(&plan.jacobian) {
             return crate::linalg::symmetric_pairing(n, &plan.jacobian);
         }
@@ -58,8 +66,7 @@ pub(crate) fn jacobian_factor(problem: &Problem, plan: &Plan) -> Factor {
         let mut row_of = vec![0u32; n];
         column_of.iter().enumerate().for_each(|(i, &j)| row_of[j] = i as u32);
         let within = |e: &&(u32, u32)| block[e.0 as usize] == block[row_of[e.1 as usize] as usize];
-        let graph: Vec<(u32, u32)> =
-            plan.jacobian.iter().filter(within).map(|&(i, j)| (column_of[i as usize] as u32, j)).collect();
+        let graph: Vec<(u32, u32)> = plan.jacobian.iter().filter(within).map(|&(i, j)| (column_of[i as usize] as u32, j)).collect();
         let mut columns = crate::linalg::minimum_degree(n, &graph, &vec![false; n]);
         columns.sort_by_key(|&j| std::cmp::Reverse(block[row_of[j as usize] as usize]));
         crate::linalg::Pairing { columns, row_of, prefer: crate::linalg::PREFER }
@@ -67,13 +74,12 @@ pub(crate) fn jacobian_factor(problem: &Problem, plan: &Plan) -> Factor {
 }
 
 impl Engine {
-    pub fn new(problem: Arc<Problem>, order: usize, profiled: bool) -> Self {
+    pub fn new(problem: Arc<Problem>, order: usize, dense_limit: usize, profiled: bool) -> Self {
         let structure = &problem.structure;
         let plan = Arc::new(Plan::new(&problem.program, structure.c(), structure.d()));
         let n = problem.variables.len();
         let d_max = plan.d_max;
-        let taylor =
-            Taylor::new(&problem.program, &plan, order + d_max + 1, problem.params, problem.kinks.len());
+        let taylor = Taylor::new(&problem.program, &plan, order + d_max + 1, problem.params, problem.kinks.len());
         let width = d_max + 1;
         let mut factorials = vec![1.0; (order + 1 + d_max) * width];
         for row in 0..order + 1 + d_max {
@@ -82,10 +88,9 @@ impl Engine {
                 factorials[row * width + r] = (k.max(0) + 1..=k + r as i64).map(|x| x as f64).product();
             }
         }
-        let factor = jacobian_factor(&problem, &plan);
-        let projections = Projection::all(&problem, &plan);
+        let factor = jacobian_factor(&problem, &plan, dense_limit);
+        let projections = Projection::all(&problem, &plan, dense_limit);
         Self {
-            taylor,
             order,
             max_order: order,
             state: vec![0.0; n * width],
@@ -100,10 +105,16 @@ impl Engine {
             projections,
             factorials,
             powers: vec![1.0; width],
+            c: structure.c().to_vec(),
+            d: structure.d().to_vec(),
+            equation_row: problem.program.equations.clone(),
+            variable_target: problem.program.variables.iter().map(|&v| taylor.targets[v as usize]).collect(),
+            units: vec![1.0; width],
             profile: Profile::new(profiled),
             pivot: 1.0,
+            taylor,
             plan,
-            problem,
+            problem: Arc::clone(&problem),
         }
     }
 
@@ -112,11 +123,11 @@ impl Engine {
     }
 
     pub fn d(&self, j: usize) -> usize {
-        self.problem.structure.d()[j]
+        self.d[j]
     }
 
     pub fn c(&self, i: usize) -> usize {
-        self.problem.structure.c()[i]
+        self.c[i]
     }
 
     /// Entries of the factorised Jacobian.
@@ -173,14 +184,8 @@ impl Engine {
         }
     }
 
-    /// Row of variable `j`.
-    fn variable_target(&self, j: usize) -> crate::taylor::Target {
-        self.taylor.targets[self.problem.program.variables[j] as usize]
-    }
-
     pub fn put_variable(&mut self, j: usize, m: usize, value: f64) {
-        let to = self.variable_target(j);
-        self.taylor.put(to, m, value);
+        self.taylor.put(self.variable_target[j], m, value);
     }
 
     /// Copies the carried value of order k + d_j of every variable that has one into the series.
@@ -197,7 +202,7 @@ impl Engine {
 
     /// Residual of equation `i` at stage `k`: its derivative k + c_i, over k!.
     pub fn residual(&self, i: usize, k: i32) -> f64 {
-        self.taylor.current[self.problem.program.equations[i] as usize] * self.unit(k, self.c(i))
+        self.taylor.current[self.equation_row[i] as usize] * self.unit(k, self.c[i])
     }
 
     /// Adds `y` (a derivative k + d_j over k!) to variable `j`, in the series and in the carried values.
@@ -296,9 +301,8 @@ impl Engine {
     }
 
     fn clear_leading(&mut self, k: usize) {
-        for j in 0..self.weight.len() {
-            let m = k + self.d(j);
-            self.put_variable(j, m, 0.0);
+        for (&to, d) in self.variable_target.iter().zip(&self.d) {
+            self.taylor.put(to, k + d, 0.0);
         }
     }
 
@@ -310,9 +314,12 @@ impl Engine {
 
     /// Solves one stage with zero leading coefficients, and completes all rows that depend on them.
     fn solve_stage(&mut self, k: usize) {
-        let kk = k as i32;
-        for i in 0..self.unknown.len() {
-            self.unknown[i] = -self.residual(i, kk);
+        for r in 0..self.units.len() {
+            self.units[r] = self.unit(k as i32, r);
+        }
+        let current = &self.taylor.current;
+        for ((x, &row), &c) in self.unknown.iter_mut().zip(&self.equation_row).zip(&self.c) {
+            *x = -current[row as usize] * self.units[c];
         }
         self.factor.solve(&mut self.unknown);
         self.spread(k);
@@ -321,7 +328,6 @@ impl Engine {
     /// Adds the unknowns of stage `k` to all coefficients that depend on them: one multiplication per tight edge.
     fn spread(&mut self, k: usize) {
         let plan = Arc::clone(&self.plan);
-        let kk = k as i32;
         for (j, &t) in plan.tight_variable.iter().enumerate() {
             self.change[t as usize] = self.unknown[j];
         }
@@ -342,7 +348,7 @@ impl Engine {
             let r = tight.r as usize;
             let to = self.taylor.targets[tight.row as usize];
             // Division: a rounded reciprocal would bias every coefficient of this order the same way, for ever.
-            let change = y / self.unit(kk, r);
+            let change = y / self.units[r];
             self.taylor.add(to, k + r, change);
         }
     }
@@ -381,11 +387,7 @@ impl Engine {
         }
         self.taylor.stage(0);
         let worst = (0..n).map(|i| (self.residual(i, 0).abs(), i)).fold((0.0, 0), |m, x| if x.0 <= m.0 { m } else { x });
-        Err(Error::NoConvergence {
-            t: self.taylor.t,
-            equation: self.problem.equations[worst.1].clone(),
-            residual: worst.0,
-        })
+        Err(Error::NoConvergence { t: self.taylor.t, equation: self.problem.equations[worst.1].clone(), residual: worst.0 })
     }
 
     /// Finite last coefficients mean finite coefficients throughout.

@@ -9,6 +9,8 @@ pub enum Error {
     DuplicateName(String),
     /// A name that was never declared.
     UnknownName(String),
+    /// There are no variables at all.
+    Empty,
     /// The number of equations differs from the number of variables.
     NotSquare {
         /// Number of equations recorded.
@@ -54,6 +56,8 @@ pub enum Error {
         rcond: f64,
         /// True if only constraints of the hidden kind take part: a redundant constraint.
         redundant: bool,
+        /// True if a consistent point nearby is regular: a singular configuration, not a fault of the equations.
+        isolated: bool,
     },
     /// A start could not be made consistent.
     Inconsistent {
@@ -137,6 +141,7 @@ impl fmt::Display for Error {
         match self {
             Error::DuplicateName(name) => write!(f, "the name `{name}` is used twice"),
             Error::UnknownName(name) => write!(f, "nothing is called `{name}`"),
+            Error::Empty => write!(f, "a problem needs at least one variable"),
             Error::NotSquare { equations, variables } => {
                 write!(f, "{equations} equations for {variables} variables; the numbers must agree")
             }
@@ -156,15 +161,24 @@ impl fmt::Display for Error {
                 write!(f, " contain only the {} variables ", variables.len())?;
                 list(f, variables)
             }
-            Error::SingularJacobian { t, equations, variables, rcond, redundant } => {
-                write!(f, "system Jacobian singular at t = {t} (reciprocal condition {rcond:.1e}) although the structure is sound; equations ")?;
+            Error::SingularJacobian { t, equations, variables, rcond, redundant, isolated } => {
+                write!(
+                    f,
+                    "system Jacobian singular at t = {t} (reciprocal condition {rcond:.1e}) although the structure is sound; equations "
+                )?;
                 list(f, equations)?;
                 write!(f, "; variables ")?;
                 list(f, variables)?;
+                if *isolated {
+                    return write!(f, "; points nearby are regular: this is a singular configuration, start or stop elsewhere");
+                }
                 if *redundant {
                     write!(f, "; these constraints depend on each other: remove one")
                 } else {
-                    write!(f, "; structural analysis fails here: rewrite the equations, for example with a new variable for a difference whose parts never occur alone")
+                    write!(
+                        f,
+                        "; structural analysis fails here: rewrite the equations, for example with a new variable for a difference whose parts never occur alone"
+                    )
                 }
             }
             Error::Inconsistent { resisting, attempts } => {

@@ -91,7 +91,7 @@ impl Integrator {
         let order = options.order.unwrap_or_else(|| default_order(options.rel));
         // Room for the orders that may be tried.
         let largest = if options.variable_order { (order + order / 2).min(60) } else { order };
-        let mut engine = Engine::new(Arc::clone(problem), largest, options.profile);
+        let mut engine = Engine::new(Arc::clone(problem), largest, options.dense_limit, options.profile);
         engine.order = order;
         let (n, width) = (problem.variables.len(), engine.width());
         let degree = largest + engine.plan.d_max;
@@ -192,15 +192,14 @@ impl Integrator {
 
     /// One step towards `t_end`, not beyond. Returns the terminal event that cut it, if any.
     pub fn step(&mut self, t_end: f64) -> Result<Option<Event>, Error> {
+        if !t_end.is_finite() {
+            return Err(Error::BadOption { option: "t_end", allowed: "finite" });
+        }
         if t_end == self.t {
             return Ok(None);
         }
         let forward = (t_end - self.t).signum();
-        let theta = if self.started && self.h * forward > 0.0 {
-            self.expand_or_back(t_end)?
-        } else {
-            self.first_expansion(t_end)?
-        };
+        let theta = if self.started && self.h * forward > 0.0 { self.expand_or_back(t_end)? } else { self.first_expansion(t_end)? };
         let scale = self.engine.taylor.scale;
         // Never beyond the end, and onto it if it is near.
         let mut h = theta * scale;
@@ -308,7 +307,7 @@ impl Integrator {
         let previous = (h / scale).abs();
         let mut theta = if p.s1 < 0.5 * previous { p.s1.max(p.s0) } else { p.s1 };
         if self.options.rel < 1e-13 {
-            theta = self.engine.without_cancellation(theta.min(10.0), (self.options.rel / f64::EPSILON).max(1.0));
+            theta = self.engine.without_cancellation(theta.min(10.0), (0.25 * self.options.rel / f64::EPSILON).max(1.0));
         }
         Ok(theta.min(10.0 * previous).min(self.options.max_step / scale.abs()))
     }
@@ -337,14 +336,13 @@ impl Integrator {
                 Err(_) => break,
             }
         }
-        let theta = outcome?;
+        let theta = outcome.map_err(|e| self.told_apart(e))?;
         if !self.started {
             self.started = true;
             // The estimate is cheap; the exact vectors are found only if it alarms.
-            if self.engine.condition() < 100.0 * crate::singular::SINGULAR
-                && self.engine.null_vectors().2 < crate::singular::SINGULAR
-            {
-                return Err(self.engine.singular_error());
+            if self.engine.condition() < 100.0 * crate::singular::SINGULAR && self.engine.null_vectors().2 < crate::singular::SINGULAR {
+                let error = self.engine.singular_error();
+                return Err(self.told_apart(error));
             }
             for e in 0..self.at_zero.len() {
                 let a = self.engine.extra(self.engine.problem.outputs.len() + e);
@@ -352,6 +350,24 @@ impl Integrator {
             }
         }
         Ok(theta)
+    }
+
+    /// Is a singular Jacobian a matter of this configuration alone? Looks at a consistent point nearby.
+    fn told_apart(&mut self, error: Error) -> Error {
+        let Error::SingularJacobian { t, equations, variables, rcond, redundant, .. } = error else { return error };
+        let kept = self.engine.state.clone();
+        let (width, n) = (self.engine.width(), self.engine.weight.len());
+        for j in 0..n {
+            for s in 0..self.engine.d(j) {
+                self.engine.state[j * width + s] += 1e-3 * self.engine.weight[j] * (1.0 + 3.7 * (j + 7 * s) as f64).sin();
+            }
+        }
+        self.engine.taylor.clear();
+        let elsewhere = self.engine.expand(t, self.engine.taylor.scale, true);
+        let isolated = elsewhere.is_ok() && self.engine.condition() > 1e-10;
+        self.engine.taylor.clear();
+        self.engine.state = kept;
+        Error::SingularJacobian { t, equations, variables, rcond, redundant: redundant && !isolated, isolated }
     }
 
     /// Finds the side of every kink that agrees with the expansion it leads to.

@@ -1,4 +1,5 @@
-//! fourbar-dae
+#![doc = include_str!("../README.md")]
+
 mod dense;
 mod engine;
 mod error;
@@ -35,3 +36,7 @@ pub use series::Series;
 pub use start::Start;
 pub use state::State;
 pub use structure::Structure;
+
+#[cfg(doctest)]
+#[doc = include_str!("../docs/structural-analysis.md")]
+struct StructuralAnalysisPage;

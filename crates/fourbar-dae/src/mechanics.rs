@@ -204,9 +204,8 @@ fn build<N: AsRef<str>>(
     };
     let energy = gradient(tape, &[(ids.energy, one)], "the energy function")?;
     // Constraint forces: one sweep over sum lambda_i C_i.
-    let seeds: Vec<(Id, Id)> = (ids.constraints.iter().enumerate())
-        .map(|(i, &c)| (c, tape.push(Op::Var((first_lambda + i) as u32))))
-        .collect();
+    let seeds: Vec<(Id, Id)> =
+        (ids.constraints.iter().enumerate()).map(|(i, &c)| (c, tape.push(Op::Var((first_lambda + i) as u32)))).collect();
     let reaction = gradient(tape, &seeds, "a constraint")?;
     if let Some(i) = (0..seeds.len()).find(|_| reaction[nq..].iter().any(|&g| tape.as_const(g) != Some(0.0))) {
         let place = format!("constraint `{}` (velocities or momenta in it)", m.constraints[i].0);
@@ -252,8 +251,7 @@ fn build<N: AsRef<str>>(
         };
         let rate = tape.diff(momentum, 1);
         // The Hamiltonian enters with the opposite sign.
-        let inertial =
-            if form == Form::Hamiltonian { tape.add(rate, energy[j]) } else { tape.sub(rate, energy[j]) };
+        let inertial = if form == Form::Hamiltonian { tape.add(rate, energy[j]) } else { tape.sub(rate, energy[j]) };
         let residual = tape.sub(inertial, right[j]);
         parts.equations.push((format!("motion({})", name(j)), residual));
     }
@@ -261,8 +259,7 @@ fn build<N: AsRef<str>>(
         parts.equations.push((c.0.clone(), id));
     }
     parts.outputs = m.outputs.iter().zip(&ids.outputs).map(|(o, &id)| (o.0.clone(), id)).collect();
-    parts.events = (m.events.iter().zip(&ids.events))
-        .map(|(e, &id)| (EventSpec { name: e.0.clone(), direction: e.2, terminal: e.3 }, id))
-        .collect();
+    parts.events =
+        (m.events.iter().zip(&ids.events)).map(|(e, &id)| (EventSpec { name: e.0.clone(), direction: e.2, terminal: e.3 }, id)).collect();
     Ok((variables, parts))
 }

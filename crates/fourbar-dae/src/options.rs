@@ -24,6 +24,8 @@ pub struct Options {
     pub project: bool,
     /// Adjust the order during the integration to the measured cost of a step.
     pub variable_order: bool,
+    /// Systems up to this many unknowns are factored densely; `benches/chain.rs` measures where both cost the same.
+    pub dense_limit: usize,
     /// Measure where the time goes.
     pub profile: bool,
 }
@@ -41,6 +43,7 @@ impl Options {
             max_steps: 10_000_000,
             project: true,
             variable_order: false,
+            dense_limit: crate::linalg::DENSE_LIMIT,
             profile: false,
         }
     }
@@ -80,7 +83,7 @@ impl Options {
         if self.first_step.is_some_and(|h| !(h.is_finite() && h != 0.0)) {
             return bad("first_step", "finite and not zero");
         }
-        if !(self.max_step > 0.0) {
+        if self.max_step.is_nan() || self.max_step <= 0.0 {
             return bad("max_step", "positive");
         }
         Ok(())

@@ -112,6 +112,9 @@ impl Problem {
     }
 
     pub(crate) fn finish(mut tape: Inner, variables: Vec<String>, parts: Parts) -> Result<Self, Error> {
+        if variables.is_empty() {
+            return Err(Error::Empty);
+        }
         unique(variables.iter())?;
         unique(parts.equations.iter().map(|e| &e.0))?;
         unique(parts.outputs.iter().map(|e| &e.0).chain(parts.events.iter().map(|e| &e.0.name)))?;
@@ -127,8 +130,7 @@ impl Problem {
         }
         let kinks = std::mem::take(&mut tape.kinks);
         let equations: Vec<Id> = parts.equations.iter().map(|e| e.1).collect();
-        let extras: Vec<Id> =
-            parts.outputs.iter().map(|e| e.1).chain(parts.events.iter().map(|e| e.1)).chain(kink_nodes(&kinks)).collect();
+        let extras: Vec<Id> = parts.outputs.iter().map(|e| e.1).chain(parts.events.iter().map(|e| e.1)).chain(kink_nodes(&kinks)).collect();
         let program = Program::compile(&mut tape, &equations, &extras, variables.len());
         let equation_names: Vec<String> = parts.equations.into_iter().map(|e| e.0).collect();
         let structure = Structure::of(&program, &equation_names, &variables)?;
@@ -210,11 +212,7 @@ impl Parts {
         Self {
             equations: eq.equations.into_iter().map(|(name, n)| (name, id(n))).collect(),
             outputs: eq.outputs.into_iter().map(|(name, n)| (name, id(n))).collect(),
-            events: eq
-                .events
-                .into_iter()
-                .map(|(name, n, direction, terminal)| (EventSpec { name, direction, terminal }, id(n)))
-                .collect(),
+            events: eq.events.into_iter().map(|(name, n, direction, terminal)| (EventSpec { name, direction, terminal }, id(n))).collect(),
         }
     }
 }

@@ -25,7 +25,7 @@ pub(crate) struct Projection {
 }
 
 impl Projection {
-    pub fn all(problem: &Problem, plan: &Plan) -> Vec<Projection> {
+    pub fn all(problem: &Problem, plan: &Plan, dense_limit: usize) -> Vec<Projection> {
         let (c, d) = (problem.structure.c(), problem.structure.d());
         let mut all: Vec<Projection> = Vec::new();
         for k in (1..=plan.d_max).rev() {
@@ -34,10 +34,7 @@ impl Projection {
                 continue;
             }
             let variables: Vec<u32> = (0..d.len() as u32).filter(|&j| d[j as usize] >= k).collect();
-            let group = all
-                .iter()
-                .position(|p| p.equations == equations && p.variables == variables)
-                .unwrap_or(all.len());
+            let group = all.iter().position(|p| p.equations == equations && p.variables == variables).unwrap_or(all.len());
             let (nv, ne) = (variables.len(), equations.len());
             let mut entries = Vec::new();
             let mut pattern: Vec<(u32, u32)> = (0..nv as u32).map(|j| (j, j)).collect();
@@ -54,7 +51,7 @@ impl Projection {
                 }
             }
             let n = nv + ne;
-            let factor = (group == all.len()).then(|| Factor::new(n, &pattern, || saddle_pairing(n, nv, &pattern)));
+            let factor = (group == all.len()).then(|| Factor::new(n, &pattern, dense_limit, || saddle_pairing(n, nv, &pattern)));
             all.push(Projection {
                 stage: -(k as i32),
                 equations,
@@ -86,7 +83,7 @@ impl Engine {
                 let f = if group == at { &mut p.factor } else { &mut self.projections[group].factor };
                 let pivot = f.as_mut().map_or(0.0, |f| f.factor(&p.values));
                 self.projections[at] = p;
-                if !(pivot > 0.0) {
+                if pivot <= 0.0 {
                     return Err(self.unprojectable());
                 }
                 *factored = group;
@@ -152,9 +149,8 @@ impl Engine {
         }
         let n = self.weight.len();
         let hidden: Vec<bool> = (0..n).map(|i| self.c(i) > 0).collect();
-        let restricted: Vec<f64> = (self.plan.jacobian.iter().zip(&self.jacobian))
-            .map(|(&(i, _), &v)| if hidden[i as usize] { v } else { 0.0 })
-            .collect();
+        let restricted: Vec<f64> =
+            (self.plan.jacobian.iter().zip(&self.jacobian)).map(|(&(i, _), &v)| if hidden[i as usize] { v } else { 0.0 }).collect();
         let left = crate::singular::left_null(&self.plan.jacobian, &restricted, n, &hidden);
         crate::singular::describe(&self.problem, self.taylor.t, &left, &vec![0.0; n], 0.0)
     }

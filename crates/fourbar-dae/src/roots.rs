@@ -54,11 +54,11 @@ impl RootFinder {
             power *= end;
             rest += (c * power).abs();
         }
-        if a.is_empty() || a[0].abs() > rest || !(rest + a[0].abs() > 0.0) {
+        if a.is_empty() || a[0].abs() > rest || !rest.is_finite() || rest + a[0].abs() == 0.0 {
             return;
         }
         let width = n + 1;
-        self.to_bernstein(a, end, n);
+        self.set_bernstein(a, end, n);
         // Coefficients below this are rounding.
         let noise = 4.0 * f64::EPSILON * (a[0].abs() + rest);
         self.spans.clear();
@@ -107,7 +107,7 @@ impl RootFinder {
     }
 
     /// b_j = sum over l <= j of binomial(j, l)/binomial(n, l) a_l end^l.
-    fn to_bernstein(&mut self, a: &[f64], end: f64, n: usize) {
+    fn set_bernstein(&mut self, a: &[f64], end: f64, n: usize) {
         let mut b = 1.0;
         for l in 0..=n {
             self.inverse_binomial[l] = 1.0 / b;
@@ -162,7 +162,11 @@ fn refine(a: &[f64], mut lo: f64, mut hi: f64) -> f64 {
         if f == 0.0 {
             return tau;
         }
-        if (f < 0.0) == (low < 0.0) { lo = tau } else { hi = tau }
+        if (f < 0.0) == (low < 0.0) {
+            lo = tau
+        } else {
+            hi = tau
+        }
         let newton = tau - f / slope(a, tau);
         let next = if newton > lo && newton < hi { newton } else { 0.5 * (lo + hi) };
         if (next - tau).abs() <= f64::EPSILON * tau.abs() {

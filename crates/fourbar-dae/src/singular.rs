@@ -4,7 +4,7 @@
 //! smallest singular value of the scaled Jacobian A, whether or not A itself can be factored.
 
 use crate::Error;
-use crate::linalg::{Factor, quasidefinite_pairing};
+use crate::linalg::{DENSE_LIMIT, Factor, quasidefinite_pairing};
 use crate::problem::Problem;
 
 /// Below this reciprocal condition (after scaling) a Jacobian counts as singular.
@@ -43,8 +43,7 @@ pub(crate) fn scaling(pattern: &[(u32, u32)], jacobian: &[f64], n: usize) -> (Ve
 impl Scaled {
     fn new(pattern: &[(u32, u32)], jacobian: &[f64], n: usize) -> Self {
         let (row, column) = scaling(pattern, jacobian, n);
-        let values: Vec<f64> =
-            pattern.iter().zip(jacobian).map(|(&(i, j), v)| v * row[i as usize] * column[j as usize]).collect();
+        let values: Vec<f64> = pattern.iter().zip(jacobian).map(|(&(i, j), v)| v * row[i as usize] * column[j as usize]).collect();
         let m = n as u32;
         let mut large: Vec<(u32, u32)> = (0..2 * m).map(|i| (i, i)).collect();
         let mut large_values: Vec<f64> = (0..2 * n).map(|i| if i < n { DELTA } else { -DELTA }).collect();
@@ -52,7 +51,7 @@ impl Scaled {
             large.extend([(i, m + j), (m + j, i)]);
             large_values.extend([v, v]);
         }
-        let mut factor = Factor::new(2 * n, &large, || quasidefinite_pairing(2 * n, &large));
+        let mut factor = Factor::new(2 * n, &large, DENSE_LIMIT, || quasidefinite_pairing(2 * n, &large));
         factor.factor(&large_values);
         Self { n, entries: pattern.to_vec(), values, row, column, factor }
     }
@@ -125,6 +124,7 @@ pub(crate) fn describe(problem: &Problem, t: f64, left: &[f64], right: &[f64], r
         equations: rows.iter().map(|&i| problem.equations[i].clone()).collect(),
         variables: columns.iter().map(|&j| problem.variables[j].clone()).collect(),
         rcond,
+        isolated: false,
     }
 }
 

@@ -9,7 +9,7 @@
 use crate::Error;
 use crate::engine::Engine;
 use crate::kinks::Kinks;
-use crate::linalg::{Factor, saddle_pairing};
+use crate::linalg::{DENSE_LIMIT, Factor, saddle_pairing};
 use crate::problem::Problem;
 use crate::state::State;
 use std::sync::Arc;
@@ -79,7 +79,7 @@ impl Start {
         if let Some(e) = &self.error {
             return Err(e.clone());
         }
-        let mut engine = Engine::new(Arc::clone(&self.problem), 1, false);
+        let mut engine = Engine::new(Arc::clone(&self.problem), 1, DENSE_LIMIT, false);
         engine.weight.copy_from_slice(&self.weight);
         let mut guess = State::new(&self.problem, self.t);
         let mut held = vec![false; guess.values.len()];
@@ -188,7 +188,7 @@ impl Stages {
         let size = unknowns.len() + equations.len();
         let mut large: Vec<(u32, u32)> = (0..size as u32).map(|i| (i, i)).collect();
         large.extend(pattern.iter().flat_map(|&(a, b)| [(nu + a, b), (b, nu + a)]));
-        let factor = Factor::new(size, &large, || saddle_pairing(size, nu as usize, &large));
+        let factor = Factor::new(size, &large, DENSE_LIMIT, || saddle_pairing(size, nu as usize, &large));
         let nonlinear = joined || engine.plan.nonlinear[(-*range.start()) as usize];
         let of = |&(j, k): &(usize, i32)| guess.get(j, (k + engine.d(j) as i32) as usize).unwrap_or(0.0);
         Self {
@@ -253,7 +253,7 @@ impl Stages {
         let mut values: Vec<f64> = self.weight.iter().map(|w| 1.0 / (w * w)).collect();
         values.resize(nu + f.len(), -mu);
         g.iter().for_each(|&x| values.extend([x, x]));
-        if !(self.factor.factor(&values) > 0.0) {
+        if self.factor.factor(&values) <= 0.0 {
             return None;
         }
         let mut right = match pull {
@@ -264,6 +264,11 @@ impl Stages {
         self.factor.solve(&mut right);
         right.truncate(nu);
         right.iter().all(|x| x.is_finite()).then_some(right)
+    }
+
+    /// Largest value in units of the weights.
+    fn length(&self, u: &[f64]) -> f64 {
+        u.iter().zip(&self.weight).map(|(x, w)| (x / w).abs()).fold(0.0, f64::max)
     }
 
     /// Residuals in units of length: rows divided by the length of their gradients.
@@ -285,7 +290,11 @@ impl Stages {
             return Ok(());
         }
         let guess = self.guess.clone();
-        let size = guess.iter().zip(&self.weight).map(|(g, w)| (g / w).abs()).fold(1.0, f64::max);
+        // The size of the guess sets the scale; without any guess it is one.
+        let size = match self.length(&guess) {
+            0.0 => 1.0,
+            s => s,
+        };
         let enough = 1e-13 * size;
         let mut seed = 0x9e3779b97f4a7c15u64;
         let mut best: Option<(f64, Vec<f64>)> = None;
@@ -300,9 +309,8 @@ impl Stages {
                 }
             }
             self.scale_rows(engine, &u);
-            let (norm, point) =
-                if attempt == 1 { self.full_steps(engine, u, enough) } else { self.damped(engine, u, enough) };
-            if norm <= 1e3 * enough {
+            let (norm, point) = if attempt == 1 { self.full_steps(engine, u, enough) } else { self.damped(engine, u, enough) };
+            if norm <= 1e-10 * size.max(self.length(&point)) {
                 if self.nonlinear {
                     self.nearest(engine, point, enough);
                 } else {
@@ -319,7 +327,7 @@ impl Stages {
             self.row_scale.fill(1.0);
             let f = self.residuals(engine, &point);
             let largest = f.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-            let mut order: Vec<usize> = (0..f.len()).filter(|&a| !(f[a].abs() < 1e-3 * largest)).collect();
+            let mut order: Vec<usize> = (0..f.len()).filter(|&a| f[a].is_nan() || f[a].abs() >= 1e-3 * largest).collect();
             order.sort_by(|&a, &b| f[b].abs().total_cmp(&f[a].abs()));
             for a in order {
                 let (i, k) = self.equations[a];
@@ -355,7 +363,13 @@ impl Stages {
             if new_merit < merit && gain > 1e-3 {
                 let slow = new_merit > 0.9999 * merit;
                 (u, f, merit) = (trial, new, new_merit);
-                mu = if gain > 0.75 { mu * 0.1 } else if gain < 0.25 { mu * 4.0 } else { mu };
+                mu = if gain > 0.75 {
+                    mu * 0.1
+                } else if gain < 0.25 {
+                    mu * 4.0
+                } else {
+                    mu
+                };
                 mu = mu.max(1e-15);
                 small = if slow { small + 1 } else { 0 };
             } else {
@@ -394,9 +408,7 @@ impl Stages {
     /// Slides along the solutions towards the guess: minimises the distance under the linearised equations, keeps a
     /// move only if it shortens the distance and the equations can be satisfied again.
     fn nearest(&mut self, engine: &mut Engine, mut u: Vec<f64>, enough: f64) {
-        let distance = |s: &Self, u: &[f64]| -> f64 {
-            (0..u.len()).map(|b| ((u[b] - s.guess[b]) / s.weight[b]).powi(2)).sum::<f64>()
-        };
+        let distance = |s: &Self, u: &[f64]| -> f64 { (0..u.len()).map(|b| ((u[b] - s.guess[b]) / s.weight[b]).powi(2)).sum::<f64>() };
         let mut length = distance(self, &u);
         let mut part = 1.0;
         for _ in 0..40 {
@@ -408,7 +420,7 @@ impl Stages {
             let trial: Vec<f64> = u.iter().zip(&step).map(|(x, s)| x + s).collect();
             let (norm, trial) = self.full_steps(engine, trial, enough);
             let new = distance(self, &trial);
-            if norm <= 1e3 * enough && new <= length {
+            if norm <= 1e-10 * self.length(&trial).max(1e3 * enough) && new <= length {
                 let done = moved < 1e-14 || length - new < 1e-15 * length;
                 (u, length) = (trial, new);
                 if done {

@@ -99,12 +99,7 @@ fn dot(a: &[f64], a0: usize, b: &[f64], b0: usize, n: usize) -> f64 {
 impl Taylor {
     pub fn new(program: &Program, plan: &Plan, size: usize, n_params: usize, n_kinks: usize) -> Self {
         let stride = (size + 4).next_multiple_of(4);
-        let target = |v: usize| Target {
-            row: v as u32,
-            fwd: plan.forward[v],
-            rev: plan.reversed[v],
-            wgt: plan.weighted[v],
-        };
+        let target = |v: usize| Target { row: v as u32, fwd: plan.forward[v], rev: plan.reversed[v], wgt: plan.weighted[v] };
         let mut t = Self {
             size,
             stride,
@@ -129,11 +124,7 @@ impl Taylor {
 
     fn instruction(&mut self, program: &Program, plan: &Plan, v: usize, in_stage: bool) -> Option<Instruction> {
         let f = |a: u32| plan.forward[a as usize];
-        let slots = |a: u32| Slots {
-            fwd: plan.forward[a as usize],
-            rev: plan.reversed[a as usize],
-            wgt: plan.weighted[a as usize],
-        };
+        let slots = |a: u32| Slots { fwd: plan.forward[a as usize], rev: plan.reversed[a as usize], wgt: plan.weighted[a as usize] };
         let read = |a: u32, p: u32| {
             if in_stage && plan.need[a as usize] == plan.need[v] + p as i32 { Read::Current(a) } else { Read::Stored(f(a)) }
         };
@@ -275,8 +266,20 @@ impl Taylor {
                 factor * self.read(a, m + p as usize)
             }
             Kind::Switch { kink, a, b } => self.read(if self.side[kink as usize] { a } else { b }, m),
-            Kind::Const(c) => if m == 0 { c } else { 0.0 },
-            Kind::Param(k) => if m == 0 { self.params[k as usize] } else { 0.0 },
+            Kind::Const(c) => {
+                if m == 0 {
+                    c
+                } else {
+                    0.0
+                }
+            }
+            Kind::Param(k) => {
+                if m == 0 {
+                    self.params[k as usize]
+                } else {
+                    0.0
+                }
+            }
             Kind::Time => match m {
                 0 => self.t,
                 1 => self.scale,
@@ -337,9 +340,7 @@ impl Taylor {
                 ((c + 1.0) * self.weighted_product(a_wgt, to.rev, m) - mf * plain) / (mf * self.stored(a, 0))
             }
             Kind::Exp { a_wgt, .. } => self.weighted_product(a_wgt, to.rev, m) / mf,
-            Kind::Log { a, a_rev } => {
-                (self.stored(a, m) - self.weighted_product(to.wgt, a_rev, m) / mf) / self.stored(a, 0)
-            }
+            Kind::Log { a, a_rev } => (self.stored(a, m) - self.weighted_product(to.wgt, a_rev, m) / mf) / self.stored(a, 0),
             Kind::Pair { a_wgt, kind, partner, .. } => {
                 let value = self.weighted_product(a_wgt, partner.rev, m) / mf;
                 match kind {
@@ -359,9 +360,7 @@ impl Taylor {
                 }
                 value
             }
-            Kind::Atan { a, b, b_rev } => {
-                (self.stored(a, m) - self.weighted_product(to.wgt, b_rev, m) / mf) / self.stored(b, 0)
-            }
+            Kind::Atan { a, b, b_rev } => (self.stored(a, m) - self.weighted_product(to.wgt, b_rev, m) / mf) / self.stored(b, 0),
             Kind::Atan2 { y, x, q, q_rev } => {
                 let turn = self.weighted_product(y.wgt, x.rev, m) - self.weighted_product(x.wgt, y.rev, m);
                 (turn - self.weighted_product(to.wgt, q_rev, m)) / (mf * self.stored(q, 0))

@@ -50,7 +50,7 @@ fn the_counter_counts() {
 
 #[test]
 fn steps_of_a_mechanism_allocate_nothing() {
-    let (problem, start) = andrews_problem();
+    let (problem, start) = andrews_problem(true);
     let mut run = Integrator::new(&problem, &start, andrews_options(1e-10)).unwrap();
     run.step(0.03).unwrap();
     assert_eq!(allocations(&mut run, 30, 0.03), 0);

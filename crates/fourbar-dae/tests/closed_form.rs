@@ -15,19 +15,11 @@ fn kepler_keeps_its_energy_over_a_thousand_orbits() {
         let mut worst = 0.0f64;
         let energy = |r: &Integrator| (2.0 * r.value("energy", 0).unwrap() + 1.0).abs();
         run.run(1000.0 * TAU, |r| worst = worst.max(energy(r))).unwrap();
-        // Measured 1e-13 and 3e-14 at this tolerance; the circular orbit takes steps of three radians.
-        assert!(worst < 2e-13, "eccentricity {e}: {worst:e}");
-        if e > 0.0 {
-            assert!(worst < 1e-13, "{worst:e}");
-        }
+        println!("eccentricity {e}: {worst:e}");
+        assert!(worst < 1e-13, "eccentricity {e}: {worst:e}");
         // The phase error of a period error of 1e-16 after a thousand orbits.
         assert!((run.value("x", 0).unwrap() - (1.0 - e)).abs() < 3e-12);
     }
-    // At the smallest tolerance the circular orbit is limited by rounding alone.
-    let mut run = Integrator::new(&problem, &kepler_start(&problem, 0.0), Options::new(1e-16)).unwrap();
-    let mut worst = 0.0f64;
-    run.run(1000.0 * TAU, |r| worst = worst.max((2.0 * r.value("energy", 0).unwrap() + 1.0).abs())).unwrap();
-    assert!(worst < 1e-13, "{worst:e}");
 }
 
 /// Carlson's symmetric integral, by duplication.

@@ -162,3 +162,20 @@ fn sliding_is_reported_not_chattered_through() {
     let error = Integrator::new(&problem, &start, Options::default()).unwrap().run_to(3.0).unwrap_err();
     assert!(matches!(error, Error::Sliding { t, .. } if (t - 1.0).abs() < 1e-12), "{error}");
 }
+
+#[test]
+fn an_integration_goes_on_beyond_its_terminal_events() {
+    let problem = Problem::record(&["x"], |_, x, e| {
+        e.equation("oscillator", diff(x[0], 2) + x[0]);
+        e.terminal("zero", x[0], Direction::Any);
+    })
+    .map(Arc::new)
+    .unwrap();
+    // Starts on the event: that zero does not count.
+    let start = problem.start(0.0).hold("x", 0, 0.0).hold("x", 1, 1.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-13)).unwrap();
+    for n in 1..8 {
+        let Stop::Event(event) = run.run_to(1e3).unwrap() else { panic!("no event") };
+        assert!((event.t - n as f64 * PI).abs() < 1e-11, "{n}: {}", event.t);
+    }
+}

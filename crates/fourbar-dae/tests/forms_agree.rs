@@ -62,8 +62,8 @@ fn a_constrained_bead_moves_alike_in_all_forms() {
 
 #[test]
 fn andrews_mechanism_moves_alike_in_momentum_form() {
-    let (lagrangian, start) = andrews_problem();
-    let momentum = Arc::new(Problem::momentum(&ANDREWS, |_, q, v, m| andrews(q, v, m)).unwrap());
+    let (lagrangian, start) = andrews_problem(true);
+    let momentum = Arc::new(Problem::momentum(&ANDREWS, |_, q, v, m| andrews(q, v, false, m)).unwrap());
     assert_eq!((momentum.structure().index(), momentum.variables().len()), (3, 20));
     let mut again = momentum.zero_state(0.0);
     (0..7).for_each(|j| assert!(again.set(j, 0, start.get(j, 0).unwrap())));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 #[test]
 fn andrews_mechanism_in_angles() {
-    let (problem, start) = andrews_problem();
+    let (problem, start) = andrews_problem(true);
     let (_, rows) = read_table(include_str!("data/andrews.csv"));
     let mut run = Integrator::new(&problem, &start, andrews_options(1e-15)).unwrap();
     let (mut next, mut worst, mut rates) = (0, 0.0f64, 0.0f64);
@@ -27,7 +27,7 @@ fn andrews_mechanism_in_angles() {
     assert!(worst < 1e-11, "{worst:e}");
     assert!(rates < 1e-8, "{rates:e}");
     // Published end state of the public test set; it is itself good to 1.4e-9.
-    let published = [15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948, 0.5244099658805304];
+    let published = [15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948, 0.5244099658805303];
     for (j, x) in published.iter().enumerate() {
         assert!((run.value(ANDREWS[j], 0).unwrap() - x).abs() < 5e-9);
     }
@@ -35,7 +35,7 @@ fn andrews_mechanism_in_angles() {
 
 #[test]
 fn andrews_mechanism_in_points_is_the_same_motion() {
-    let (problem, start) = andrews_points_problem();
+    let (problem, start) = andrews_points_problem(false);
     let (_, rows) = read_table(include_str!("data/andrews.csv"));
     let mut run = Integrator::new(&problem, &start, Options::new(1e-14)).unwrap();
     let (mut next, mut worst) = (0, 0.0f64);
@@ -55,7 +55,7 @@ fn andrews_mechanism_in_points_is_the_same_motion() {
 
 #[test]
 fn andrews_mechanism_over_a_hundred_turns_keeps_its_energy_balance() {
-    let (problem, start) = andrews_problem();
+    let (problem, start) = andrews_problem(true);
     let mut run = Integrator::new(&problem, &start, andrews_options(1e-12)).unwrap();
     let (mut first, mut worst, mut largest) = (None, 0.0f64, 0.0f64);
     run.run(0.3, |r| {
@@ -167,14 +167,8 @@ fn car_axis_of_the_public_test_set() {
     let mut run = Integrator::new(&problem, &state, Options::new(1e-13)).unwrap();
     run.run_to(3.0).unwrap();
     // End state published with the test set for initial value problems, release 2.4.
-    let published = [
-        0.493455784275402809122e-1,
-        0.496989460230171153861,
-        0.104174252488542151681e1,
-        0.373911027265361256927,
-        -0.473688659084893324729e-2,
-        -0.110468033125734368808e-2,
-    ];
+    let published =
+        [0.04934557842754028, 0.49698946023017115, 1.0417425248854215, 0.37391102726536124, -0.004736886590848933, -0.0011046803312573436];
     for (name, x) in names.iter().zip(published) {
         let got = run.value(name, 0).unwrap();
         assert!((got - x).abs() < 1e-9, "{name}: {got} {x}");
@@ -185,15 +179,8 @@ fn car_axis_of_the_public_test_set() {
 fn two_pendula_of_index_five_keep_all_hidden_constraints() {
     let names = ["x", "y", "lambda", "u", "v", "mu"];
     let problem = Arc::new(Problem::record(&names, |t, x, e| two_pendula(t, x, e)).unwrap());
-    let start = problem
-        .start(0.0)
-        .hold("x", 0, 1.0)
-        .guess("y", 1, 0.0)
-        .hold("u", 0, 0.8)
-        .guess("v", 0, 0.5)
-        .hold("u", 1, 0.0)
-        .solve()
-        .unwrap();
+    let start =
+        problem.start(0.0).hold("x", 0, 1.0).guess("y", 1, 0.0).hold("u", 0, 0.8).guess("v", 0, 0.5).hold("u", 1, 0.0).solve().unwrap();
     let coarse = Options::new(1e-9);
     let fine = Options::new(1e-13);
     let end = |options: Options| {

@@ -38,6 +38,11 @@ pub fn example(name: &str) -> Option<Example> {
     examples().find(|e| e.name == name)
 }
 
+/// The example of the README is run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
+
 #[cfg(test)]
 mod tests {
     use super::*;

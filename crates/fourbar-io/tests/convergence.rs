@@ -51,7 +51,8 @@ fn integrators_show_their_order_on_the_double_pendulum_and_on_a_loop_with_forces
     let cases = [("double pendulum", model("ra_double_pendulum"), 2e-3, 1.0), ("loop with forces", loop_with_forces(), 1e-3, 0.5)];
     for (what, model, h, t_end) in cases {
         for (integrator, expected) in [("gen-alpha", 2.0), ("bdf2", 2.0), ("backward-euler", 1.0)] {
-            let t = steps(&model, integrator, h, t_end);
+            // First order shows its asymptote only at smaller steps.
+            let t = steps(&model, integrator, if expected == 1.0 { 0.1 * h } else { h }, t_end);
             for (quantity, observed) in [("positions", order(&t, 0.0, is_position)), ("velocities", order(&t, 0.0, is_velocity)), ("reactions", order(&t, 0.2 * t_end, is_reaction))] {
                 assert!((observed - expected).abs() <= 0.1, "{what}, {integrator}, {quantity}: order {observed:.3}");
             }

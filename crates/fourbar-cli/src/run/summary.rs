@@ -101,7 +101,10 @@ fn energy(done: &Done, analysis: Analysis) -> String {
     match analysis {
         // Drives do work: the energy of a driven mechanism has no reason to stay.
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
-        Analysis::Dynamics => format!("{} J at the start, {} J at the end; between {} and {} J", number(n.energy_first), number(n.energy_last), number(lo), number(hi)),
+        Analysis::Dynamics => {
+            let most = (hi - n.energy_first).max(n.energy_first - lo);
+            format!("{} J at the start; changes by at most {} J, at the end by {} J", number(n.energy_first), number(most), number(n.energy_last - n.energy_first))
+        }
     }
 }
 

@@ -9,8 +9,8 @@ pub(crate) use order::minimum_degree;
 use dense::Dense;
 use sparse::Sparse;
 
-/// Up to this size a dense factorisation is used: `benches/linear.rs` measures where the two cost the same.
-pub(crate) const DENSE_LIMIT: usize = 40;
+/// Up to this size a dense factorisation is used unless the options say otherwise.
+pub(crate) const DENSE_LIMIT: usize = 16;
 
 /// Usual preference for the paired row.
 pub(crate) const PREFER: f64 = 1e-2;
@@ -33,17 +33,9 @@ pub(crate) enum Factor {
 }
 
 impl Factor {
-    /// Prepares for matrices with entries at `pattern` (row, column); repeated positions are summed.
-    pub fn new(n: usize, pattern: &[(u32, u32)], pairing: impl FnOnce() -> Pairing) -> Self {
-        Self::with_limit(n, pattern, pairing, DENSE_LIMIT)
-    }
-
-    pub fn with_limit(n: usize, pattern: &[(u32, u32)], pairing: impl FnOnce() -> Pairing, limit: usize) -> Self {
-        if n <= limit {
-            Factor::Dense(Dense::new(n, pattern))
-        } else {
-            Factor::Sparse(Box::new(Sparse::new(n, pattern, pairing())))
-        }
+    /// Prepares for matrices with entries at `pattern` (row, column); repeated positions are summed. Dense up to `limit`.
+    pub fn new(n: usize, pattern: &[(u32, u32)], limit: usize, pairing: impl FnOnce() -> Pairing) -> Self {
+        if n <= limit { Factor::Dense(Dense::new(n, pattern)) } else { Factor::Sparse(Box::new(Sparse::new(n, pattern, pairing()))) }
     }
 
     /// Factors; returns the smallest ratio of a pivot to the largest entry of its column, 0 if singular.
@@ -138,7 +130,7 @@ mod tests {
                 }
             }
             for limit in [0, 1000] {
-                let mut f = Factor::with_limit(n, &pattern, || symmetric_pairing(n, &pattern), limit);
+                let mut f = Factor::new(n, &pattern, limit, || symmetric_pairing(n, &pattern));
                 for round in 0..3 {
                     let mut values: Vec<f64> = pattern.iter().map(|_| random.next()).collect();
                     (0..nq).for_each(|i| values[i] = if round == 1 { 1e-9 } else { 1.5 + random.next() });
@@ -158,7 +150,7 @@ mod tests {
     fn singular_matrices_are_noticed() {
         let pattern = [(0, 0), (0, 1), (1, 0), (1, 1)];
         for limit in [0, 10] {
-            let mut f = Factor::with_limit(2, &pattern, || symmetric_pairing(2, &pattern), limit);
+            let mut f = Factor::new(2, &pattern, limit, || symmetric_pairing(2, &pattern));
             assert_eq!(f.factor(&[1.0, 2.0, 2.0, 4.0]), 0.0);
         }
     }

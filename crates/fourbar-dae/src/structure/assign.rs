@@ -191,7 +191,10 @@ mod tests {
         let n = 5;
         for _ in 0..400 {
             let rows: Vec<Vec<(u32, u32)>> = (0..n)
-                .map(|_| (0..n as u32).filter_map(|j| (random(2) == 0).then(|| (j, random(4) as u32))).collect())
+                .map(|_| {
+                    let columns: Vec<u32> = (0..n as u32).filter(|_| random(2) == 0).collect();
+                    columns.into_iter().map(|j| (j, random(4) as u32)).collect()
+                })
                 .collect();
             let s = signature(&rows.iter().map(|r| r.as_slice()).collect::<Vec<_>>());
             let value = |p: &[usize]| (0..n).map(|i| s.get(i, p[i])).sum::<Option<u32>>();

@@ -38,17 +38,7 @@ impl Structure {
         let (c, d) = assign::offsets(&sigma, &column_of);
         let (block_of, n_blocks) = blocks(&sigma, &column_of, &c, &d);
         let quasilinear = crate::plan::linear_from_stage(program, &c) <= 0;
-        Ok(Self {
-            sigma,
-            column_of,
-            c,
-            d,
-            block_of,
-            n_blocks,
-            quasilinear,
-            equations: equations.to_vec(),
-            variables: variables.to_vec(),
-        })
+        Ok(Self { sigma, column_of, c, d, block_of, n_blocks, quasilinear, equations: equations.to_vec(), variables: variables.to_vec() })
     }
 
     /// Highest order of derivative of variable `j` in equation `i`; `None` if it does not occur.
@@ -176,17 +166,17 @@ impl fmt::Display for Structure {
             return Ok(());
         }
         let width = self.equations.iter().map(|e| e.len()).max().unwrap_or(0).max(3);
-        let columns: Vec<usize> = self.variables.iter().map(|v| v.len().max(3) + 1).collect();
+        let columns: Vec<usize> = self.variables.iter().map(|v| v.len().max(2) + 2).collect();
         write!(f, "{:width$}", "")?;
         for (name, w) in self.variables.iter().zip(&columns) {
-            write!(f, "{name:>w$}", w = *w)?;
+            write!(f, "{:>w$}", format!("{name} "), w = *w)?;
         }
         writeln!(f, "   c")?;
         for i in 0..n {
             write!(f, "{:width$}", self.equations[i])?;
             for (j, &w) in columns.iter().enumerate() {
                 let cell = match self.sigma(i, j) {
-                    None => "-".to_string(),
+                    None => "- ".to_string(),
                     Some(s) if self.column_of[i] == j => format!("{s}*"),
                     Some(s) => format!("{s} "),
                 };
@@ -196,8 +186,7 @@ impl fmt::Display for Structure {
         }
         write!(f, "{:width$}", "d")?;
         for (d, w) in self.d.iter().zip(&columns) {
-            write!(f, "{d:>w$}", w = w - 1)?;
-            write!(f, " ")?;
+            write!(f, "{:>w$}", format!("{d} "), w = *w)?;
         }
         writeln!(f)
     }

@@ -8,9 +8,7 @@ use std::sync::Arc;
 pub fn local_errors(problem: &Arc<Problem>, start: &State, options: &Options, end: f64) -> Vec<f64> {
     let d = problem.structure().d().to_vec();
     let mut run = Integrator::new(problem, start, options.clone()).expect("options");
-    let fixed: Vec<Option<f64>> = (problem.variables().iter())
-        .map(|n| options.sizes.iter().find(|s| s.0 == *n).map(|s| s.1))
-        .collect();
+    let fixed: Vec<Option<f64>> = (problem.variables().iter()).map(|n| options.sizes.iter().find(|s| s.0 == *n).map(|s| s.1)).collect();
     let mut size: Vec<f64> = vec![options.abs / options.rel; d.len()];
     let mut ratios = Vec::new();
     let mut from = start.clone();

@@ -52,7 +52,9 @@ pub fn f64s(values: &[f64]) -> Value {
 
 /// Single precision.
 pub fn f32s(values: &[f64]) -> Value {
-    plain(values).unwrap_or_else(|| json!({"enc": "f32", "data": base64(&values.iter().flat_map(|&x| (x as f32).to_le_bytes()).collect::<Vec<_>>())}))
+    plain(values).unwrap_or_else(
+        || json!({"enc": "f32", "data": base64(&values.iter().flat_map(|&x| (x as f32).to_le_bytes()).collect::<Vec<_>>())}),
+    )
 }
 
 /// Indices.
@@ -120,7 +122,9 @@ mod tests {
     #[test]
     fn base64_has_its_published_examples() {
         // RFC 4648, section 10.
-        for (text, code) in [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")] {
+        for (text, code) in
+            [("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy")]
+        {
             assert_eq!(base64(text.as_bytes()), code);
             assert_eq!(from_base64(code).as_deref(), Some(text.as_bytes()));
         }

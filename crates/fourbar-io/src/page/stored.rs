@@ -2,9 +2,9 @@
 
 use super::told::Told;
 use crate::results::{CHECKPOINT, SUMMARY, Table, read_table};
+use fourbar::Diagnostic;
 use fourbar::model::Model;
 use fourbar::spec::Shape;
-use fourbar::Diagnostic;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -33,13 +33,19 @@ pub fn read_stored(path: &Path) -> Result<Stored, Diagnostic> {
     let object = |name: &str| std::fs::read_to_string(folder.join(name)).ok().and_then(|t| serde_json::from_str::<Value>(&t).ok());
     let summary = object(SUMMARY);
     // A run that was killed leaves no summary, but perhaps a checkpoint.
-    let set = summary.as_ref().map(|s| &s["set"]).and_then(pairs).or_else(|| object(CHECKPOINT).as_ref().map(|c| &c["set"]).and_then(pairs)).unwrap_or_default();
+    let set = summary
+        .as_ref()
+        .map(|s| &s["set"])
+        .and_then(pairs)
+        .or_else(|| object(CHECKPOINT).as_ref().map(|c| &c["set"]).and_then(pairs))
+        .unwrap_or_default();
     let model = folder.join(MODEL);
     if !model.is_file() {
         let message = format!("`{}` does not hold the mechanism of the result ({MODEL})", folder.display());
         return Err(Diagnostic::new("U012", message).help("run the mechanism again with `--out`, or view the mechanism file itself"));
     }
-    let label = folder.canonicalize().ok().and_then(|f| f.file_name().map(|n| n.to_string_lossy().into_owned())).unwrap_or_else(|| "result".into());
+    let label =
+        folder.canonicalize().ok().and_then(|f| f.file_name().map(|n| n.to_string_lossy().into_owned())).unwrap_or_else(|| "result".into());
     Ok(Stored { label, table, told: summary.as_ref().map(Told::from_summary).unwrap_or_default(), model, set })
 }
 

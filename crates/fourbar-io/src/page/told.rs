@@ -29,6 +29,8 @@ pub struct Told {
     pub integrator: String,
     /// Work counts by name.
     pub work: Vec<(String, f64)>,
+    /// Rows of constraints and drives, and how many of them are redundant, where known.
+    pub rows: Option<[usize; 2]>,
     /// Reaction components that are not unique, by joint.
     pub not_unique: Vec<(String, Vec<String>)>,
     /// Singular positions met.
@@ -54,6 +56,7 @@ impl From<&Report> for Told {
             formulation: r.formulation.into(),
             integrator: r.integrator.into(),
             work: r.work.iter().map(|(k, v)| ((*k).to_string(), *v)).collect(),
+            rows: Some([r.rows, r.redundant]),
             not_unique: r.not_unique.clone(),
             singular: r.singular.clone(),
             notes: r.warnings.iter().map(Note::from).collect(),
@@ -72,14 +75,25 @@ impl Told {
             formulation: text(&s["formulation"]),
             integrator: text(&s["integrator"]),
             work: s["work"].as_object().map_or(Vec::new(), |w| w.iter().filter_map(|(k, v)| Some((k.clone(), v.as_f64()?))).collect()),
+            rows: s["constraint_rows"]
+                .as_u64()
+                .zip(s["redundant_rows"].as_u64())
+                .map(|(all, redundant)| [all as usize, redundant as usize]),
             not_unique: list("reactions_not_unique").iter().map(|r| (text(&r["joint"]), texts(&r["components"]))).collect(),
             singular: list("singular")
                 .iter()
-                .filter_map(|x| Some(Singular { time: x["time"].as_f64()?, pivot: x["pivot"].as_f64().unwrap_or(0.0), joints: texts(&x["joints"]) }))
+                .filter_map(|x| {
+                    Some(Singular { time: x["time"].as_f64()?, pivot: x["pivot"].as_f64().unwrap_or(0.0), joints: texts(&x["joints"]) })
+                })
                 .collect(),
             notes: list("diagnostics")
                 .iter()
-                .map(|d| Note { code: text(&d["code"]), text: sentence(&text(&d["message"]), &text(&d["help"])), names: texts(&d["names"]), time: d["time"].as_f64() })
+                .map(|d| Note {
+                    code: text(&d["code"]),
+                    text: sentence(&text(&d["message"]), &text(&d["help"])),
+                    names: texts(&d["names"]),
+                    time: d["time"].as_f64(),
+                })
                 .collect(),
         }
     }

@@ -12,6 +12,7 @@ use crate::joint::{Alignment, JointKind};
 use crate::model::{BodyId, Hold, Model};
 use crate::schur::{InverseMass, Schur, inverse_masses};
 use crate::state::{Configuration, Pose, Velocity};
+use crate::topology::Topology;
 use fourbar_math::so3;
 use serde::Serialize;
 use smallvec::{SmallVec, smallvec};
@@ -520,13 +521,16 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
 /// Names the joints that cannot close. Least squares spreads the gap over all of them, so weights concentrate it first.
 fn impossible(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &[Pose], start: &Configuration) -> Diagnostic {
     let mut q = q.to_vec();
-    for _ in 0..12 {
+    // A stretched chain shares its gap equally, and equal weights would keep it so: joints that close a loop go first.
+    let closing: Vec<usize> = Topology::new(model).loops.iter().map(|l| l.closing).collect();
+    let bias: Vec<f64> = p.set.list.iter().map(|c| if matches!(c.owner, Owner::Joint(k) if closing.contains(&k)) { 0.7 } else { 1.0 }).collect();
+    for _ in 0..25 {
         p.weights.fill(1.0);
         p.evaluate(&q, &start.turns);
         let sizes: Vec<f64> = (0..p.set.list.len()).map(|c| p.Phi[p.set.row_start[c]..p.set.row_start[c + 1]].iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
         let top = sizes.iter().copied().fold(0.0, f64::max);
-        for (w, s) in p.weights.iter_mut().zip(&sizes) {
-            *w = (0.03 * top / (s + 0.01 * top)).sqrt();
+        for ((w, s), bias) in p.weights.iter_mut().zip(&sizes).zip(&bias) {
+            *w = bias * (0.03 * top / (s + 0.01 * top)).powf(0.75);
         }
         close(model, p, inverse, &mut q, &start.turns, 0.0);
     }

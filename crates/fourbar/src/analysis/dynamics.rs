@@ -169,7 +169,7 @@ impl Run<'_> {
                     self.stepper.work.failures += 1;
                     h *= 0.5;
                     if h < self.smallest {
-                        return Err(d);
+                        return Err(self.stepper.diagnose(2.0 * h, d));
                     }
                 }
             }
@@ -221,7 +221,7 @@ impl Run<'_> {
                         self.stepper.work.failures += 1;
                         h *= 0.5;
                         if h < self.smallest {
-                            return Err(d);
+                            return Err(self.stepper.diagnose(2.0 * h, d));
                         }
                         self.h = h;
                         continue;
@@ -242,7 +242,7 @@ impl Run<'_> {
                     self.stepper.work.failures += 1;
                     h *= 0.5;
                     if h < self.smallest {
-                        return Err(d);
+                        return Err(self.stepper.diagnose(2.0 * h, d));
                     }
                     self.h = h;
                     continue;

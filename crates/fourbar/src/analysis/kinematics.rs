@@ -183,6 +183,11 @@ impl<'m> Kinematics<'m> {
         let mut last = f64::INFINITY;
         for k in 0..ITERATIONS {
             self.set.residual(&self.trial, &self.state.turns, t, &mut self.Phi);
+            let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            // Closed to rounding after a correction: another one would change nothing.
+            if k > 0 && last < 1e-3 * L && worst <= 20.0 * self.tolerance {
+                return self.accept(t, h);
+            }
             self.x.copy_from_slice(&self.Phi);
             self.schur.solve(&mut self.x);
             self.dq.fill(Velocity::zero());
@@ -200,7 +205,6 @@ impl<'m> Kinematics<'m> {
                 q.A *= fourbar_math::so3::exp(&d.w);
             }
             self.work.iterations += 1;
-            let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
             // Converged by size, or at the rounding floor where corrections no longer fall.
             if size <= 100.0 * self.tolerance || (size >= 0.5 * last && worst <= 1e3 * self.tolerance) {
                 return self.accept(t, h);

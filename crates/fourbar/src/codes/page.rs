@@ -32,5 +32,9 @@ pub(crate) const PAGES: &[Page] = &[
         "The result has not what a page needs",
         "A page needs the time and the positions and quaternions of all bodies. A run with `--columns` may have left them out; run it again without. Several results on one page must belong to the same mechanism, that is, have the same bodies.",
     ),
-    page("W080", "A mesh is not shown", "The mechanism came from standard input and has no folder, so its mesh files cannot be found. Save it to a file beside its meshes."),
+    page(
+        "W080",
+        "A mesh is not shown",
+        "The mechanism came from standard input and has no folder, so its mesh files cannot be found. Save it to a file beside its meshes.",
+    ),
 ];

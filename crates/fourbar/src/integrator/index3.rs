@@ -21,6 +21,23 @@ const LARGEST_TURN: f64 = 0.5;
 /// Convergence slower than this asks for a fresh factor, then for the exact matrix, then for a smaller step.
 const SLOW: f64 = 0.3;
 
+/// Why a step failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// A body turns too far in one step.
+    Turn,
+    /// The iteration matrix cannot be factored.
+    SingularMatrix,
+    /// Newton diverges.
+    Diverges,
+    /// Newton with the Schur complement converges too slowly.
+    TooSlow,
+    /// Newton needs more iterations than allowed.
+    NoConvergence,
+    /// The axes of a joint would end up opposed.
+    Flip(usize),
+}
+
 /// What a step needs to go on: the state and the history of the method.
 #[derive(Clone, Debug)]
 pub struct Memory {
@@ -99,7 +116,6 @@ pub struct Stepper<'m> {
     coefficients: Coefficients,
     /// Local error of the last step in positions and velocities.
     pub error: (f64, f64),
-    worst_row: usize,
     /// Worst convergence rate since the factorisation.
     rate: f64,
     factored: Option<f64>,
@@ -144,7 +160,6 @@ impl<'m> Stepper<'m> {
             tol: 0.0,
             coefficients,
             error: (0.0, 0.0),
-            worst_row: 0,
             rate: 0.0,
             factored: None,
             exact: None,
@@ -296,7 +311,7 @@ impl<'m> Stepper<'m> {
     }
 
     /// Tries a step of size `h`; the result stays in the trial state until [`Stepper::accept`].
-    pub fn attempt(&mut self, h: f64) -> Result<(), Diagnostic> {
+    pub fn attempt(&mut self, h: f64) -> Result<(), Trouble> {
         self.set_coefficients(h);
         let first = if self.use_exact > 0 { Kind::Exact } else { Kind::Schur };
         match self.newton(h, first) {
@@ -313,13 +328,13 @@ impl<'m> Stepper<'m> {
         Ok(())
     }
 
-    fn newton(&mut self, h: f64, kind: Kind) -> Result<(), Diagnostic> {
+    fn newton(&mut self, h: f64, kind: Kind) -> Result<(), Trouble> {
         self.predict(h);
         self.place();
         let c = self.coefficients;
         let L = self.equations.model.length;
         if self.trial.psi.iter().any(|p| p.w.norm() > LARGEST_TURN) {
-            return Err(self.trouble(h, "a body turns by more than half a radian in one step"));
+            return Err(Trouble::Turn);
         }
         if kind == Kind::Exact {
             self.work.exact += 1;
@@ -361,7 +376,7 @@ impl<'m> Stepper<'m> {
                     // Refactored while it pays: at the prediction, and again when convergence is slow.
                     if k == 0 || self.rate > 0.05 {
                         if !exact.factor(e, x, h, c.b_a, c.b_v) {
-                            return Err(self.trouble(h, "the iteration matrix is singular"));
+                            return Err(Trouble::SingularMatrix);
                         }
                         self.rate = 0.0;
                     }
@@ -374,7 +389,7 @@ impl<'m> Stepper<'m> {
                 e.dq.iter().fold(0.0_f64, |s, d| s.max(d.v.amax()).max(L * d.w.amax()))
             };
             if !size.is_finite() || size > 10.0 * q_size {
-                return Err(self.trouble(h, "the iteration diverges"));
+                return Err(Trouble::Diverges);
             }
             self.update(h);
             if last.is_finite() && size > 100.0 * floor {
@@ -388,7 +403,7 @@ impl<'m> Stepper<'m> {
             }
             if self.rate > SLOW && kind == Kind::Schur {
                 if fresh && k >= 2 {
-                    return Err(self.trouble(h, "the iteration converges too slowly"));
+                    return Err(Trouble::TooSlow);
                 }
                 if !fresh {
                     self.factored = None;
@@ -397,11 +412,11 @@ impl<'m> Stepper<'m> {
                 }
             }
             if size > 2.0 * last && k > 3 {
-                return Err(self.trouble(h, "the iteration diverges"));
+                return Err(Trouble::Diverges);
             }
             last = size;
         }
-        Err(self.trouble(h, "the iteration does not converge"))
+        Err(Trouble::NoConvergence)
     }
 
     /// Applies the increments to the trial state.
@@ -462,10 +477,9 @@ impl<'m> Stepper<'m> {
     }
 
     /// Takes the trial step over.
-    pub fn accept(&mut self, h: f64) -> Result<(), Diagnostic> {
+    pub fn accept(&mut self, h: f64) -> Result<(), Trouble> {
         if let Some(k) = flipped_joint(self.equations.model, &self.trial.q) {
-            let name = &self.equations.model.joints[k].name;
-            return Err(self.trouble(h, &format!("the axes of `{name}` would flip")));
+            return Err(Trouble::Flip(k));
         }
         let model = self.equations.model;
         for (k, a) in model.angles.iter().enumerate() {
@@ -519,8 +533,16 @@ impl<'m> Stepper<'m> {
     }
 
     /// A diagnostic for a failed step: time, residual and the worst constraint by name.
-    fn trouble(&mut self, h: f64, what: &str) -> Diagnostic {
+    pub fn diagnose(&mut self, h: f64, trouble: Trouble) -> Diagnostic {
         let e = &mut self.equations;
+        let what = match trouble {
+            Trouble::Turn => "a body turns by more than half a radian in one step".to_string(),
+            Trouble::SingularMatrix => "the iteration matrix is singular".to_string(),
+            Trouble::Diverges => "the iteration diverges".to_string(),
+            Trouble::TooSlow => "the iteration converges too slowly".to_string(),
+            Trouble::NoConvergence => "the iteration does not converge".to_string(),
+            Trouble::Flip(k) => format!("the axes of `{}` would flip", e.model.joints[k].name),
+        };
         e.constraints(&self.trial.q, &self.trial.turns, self.trial.t);
         let mut worst = (0.0_f64, 0);
         for (row, x) in e.Phi.iter().enumerate() {
@@ -528,7 +550,6 @@ impl<'m> Stepper<'m> {
                 worst = (x.abs(), row);
             }
         }
-        self.worst_row = worst.1;
         let t = self.memory.t;
         let mut d = Diagnostic::new("S230", format!("the step at t = {t:.6} s fails with h = {h:.2e} s: {what}")).time(t);
         if !e.set.list.is_empty() {

@@ -1,0 +1,110 @@
+//! Mechanisms of any size for benchmarks and studies, and the way their times are taken.
+
+use fourbar::Model;
+use fourbar::spec::*;
+use std::time::Instant;
+
+fn bar(at: V3, omega: V3, velocity: V3) -> BodySpec {
+    BodySpec { mass: 1.0, inertia: Inertia::Principal([1e-3, 1.0 / 12.0, 1.0 / 12.0]), at, velocity, omega, ..BodySpec::default() }
+}
+
+fn hinge(bodies: [&str; 2], at: V3) -> JointSpec {
+    let placement = Placement::World { at, axis: [0.0, 0.0, 1.0], axis_moving: None };
+    JointSpec::Pair { kind: PairKind::Revolute, bodies: bodies.map(String::from), placement }
+}
+
+fn upright(mut body: BodySpec) -> BodySpec {
+    body.orientation = Orientation::AxisAngle { axis: [0.0, 0.0, 1.0], angle: std::f64::consts::FRAC_PI_2 };
+    body
+}
+
+fn build(spec: ModelSpec) -> Model {
+    spec.build().unwrap_or_else(|e| panic!("{}", e[0]))
+}
+
+/// The N-four-bar ladder of benchmark A02: 2 n + 1 links, 3 n + 1 hinges, three redundant rows per cell.
+pub fn ladder(n: usize) -> Model {
+    let mut spec = ModelSpec { title: format!("ladder of {n} four-bars"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
+    for k in 0..=n {
+        let x = k as f64;
+        spec.bodies.push((format!("crank{k}"), upright(bar([x, 0.5, 0.0], [0.0, 0.0, -1.0], [0.5, 0.0, 0.0]))));
+        spec.joints.push((format!("A{k}"), hinge(["ground", &format!("crank{k}")], [x, 0.0, 0.0])));
+    }
+    for k in 1..=n {
+        let x = k as f64;
+        spec.bodies.push((format!("coupler{k}"), bar([x - 0.5, 1.0, 0.0], [0.0; 3], [1.0, 0.0, 0.0])));
+        spec.joints.push((format!("B{k}"), hinge([&format!("crank{}", k - 1), &format!("coupler{k}")], [x - 1.0, 1.0, 0.0])));
+        spec.joints.push((format!("C{k}"), hinge([&format!("crank{k}"), &format!("coupler{k}")], [x, 1.0, 0.0])));
+    }
+    build(spec)
+}
+
+/// A hanging chain of `n` rods with hinges turned by a right angle from one to the next, so that it moves in space.
+pub fn chain(n: usize, closed: bool) -> Model {
+    let mut spec = ModelSpec { title: format!("chain of {n} rods"), gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
+    let name = |k: usize| if k == 0 { "ground".to_string() } else { format!("link{k}") };
+    for k in 1..=n {
+        let x = k as f64;
+        spec.bodies.push((name(k), BodySpec { inertia: Inertia::Principal([0.01, 0.09, 0.09]), ..bar([x - 0.5, 0.0, 0.0], [0.0; 3], [0.0; 3]) }));
+        let axis = if k % 2 == 0 { [0.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0] };
+        let placement = Placement::World { at: [x - 1.0, 0.0, 0.0], axis, axis_moving: None };
+        spec.joints.push((format!("J{k}"), JointSpec::Pair { kind: PairKind::Revolute, bodies: [name(k - 1), name(k)], placement }));
+    }
+    if closed {
+        let placement = Placement::World { at: [n as f64, 0.0, 0.0], axis: [0.0, 1.0, 0.0], axis_moving: None };
+        spec.joints.push(("close".into(), JointSpec::Pair { kind: PairKind::Spherical, bodies: ["ground".into(), name(n)], placement }));
+    }
+    build(spec)
+}
+
+/// A closed planar ring of `n` links hanging between two supports, modelled in 3D with hinges: three redundant rows.
+pub fn ring(n: usize) -> Model {
+    let mut spec = ModelSpec { title: format!("ring of {n} links"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
+    let name = |k: usize| if k == 0 || k > n { "ground".to_string() } else { format!("link{k}") };
+    // A half circle hanging below the supports.
+    let angle = |k: usize| std::f64::consts::PI * (1.0 + k as f64 / n as f64);
+    let radius = 0.5 / (std::f64::consts::PI / (2.0 * n as f64)).sin();
+    let point = |k: usize| [radius * angle(k).cos(), radius * angle(k).sin(), 0.0];
+    for k in 1..=n {
+        let (a, b) = (point(k - 1), point(k));
+        let mut body = bar([0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.0], [0.0; 3], [0.0; 3]);
+        body.orientation = Orientation::AxisAngle { axis: [0.0, 0.0, 1.0], angle: (b[1] - a[1]).atan2(b[0] - a[0]) };
+        spec.bodies.push((name(k), body));
+        spec.joints.push((format!("J{k}"), hinge([&name(k - 1), &name(k)], a)));
+    }
+    spec.joints.push((format!("J{}", n + 1), hinge(["ground", &name(n)], point(n))));
+    build(spec)
+}
+
+/// A shipped model.
+pub fn shipped(name: &str) -> Model {
+    let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(format!("{name}.yaml"))).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let loaded = fourbar_io::read_model(&text, &fourbar_io::ReadOptions::default()).unwrap_or_else(|_| panic!("{name} does not read"));
+    build(loaded.spec)
+}
+
+/// Smallest time of several runs, seconds: machines are shared, and noise only adds.
+pub fn shortest(runs: usize, mut f: impl FnMut()) -> f64 {
+    (0..runs)
+        .map(|_| {
+            let t = Instant::now();
+            f();
+            t.elapsed().as_secs_f64()
+        })
+        .fold(f64::INFINITY, f64::min)
+}
+
+/// Peak of one core in multiply-adds per second, by independent chains that fit into registers.
+pub fn peak() -> f64 {
+    let n = 2_000_000;
+    let mut x = [1.000_000_1_f64; 16];
+    let t = shortest(5, || {
+        for _ in 0..n {
+            for x in &mut x {
+                *x = *x * 0.999_999_9 + 1e-7;
+            }
+        }
+        std::hint::black_box(&x);
+    });
+    16.0 * n as f64 / t
+}

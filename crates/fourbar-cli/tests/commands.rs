@@ -1,0 +1,192 @@
+//! Whole commands with their output and exit code.
+
+mod common;
+
+use common::{folder, fourbar, fourbar_with, json, whole};
+use insta::assert_snapshot;
+
+#[test]
+fn check_of_the_four_bar() {
+    assert_snapshot!(whole(&fourbar(&folder("check"), &["check", "fourbar"])));
+}
+
+#[test]
+fn check_of_bricards_linkage() {
+    assert_snapshot!(whole(&fourbar(&folder("check_bricard"), &["check", "a04_bricard"])));
+}
+
+#[test]
+fn demo_shows_the_four_bar_and_writes_its_trajectory() {
+    let f = folder("demo");
+    assert_snapshot!(whole(&fourbar(&f, &["demo"])));
+    let text = std::fs::read_to_string(f.join("out/fourbar/trajectory.csv")).expect("the trajectory");
+    assert_eq!(text.lines().count(), 202);
+    let summary: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("out/fourbar/summary.json")).expect("the summary")).expect("JSON");
+    assert_eq!(summary["units"].as_object().map(|u| u.len()), text.lines().next().map(|l| l.split(',').count()));
+    assert_eq!((summary["complete"].as_bool(), summary["redundant_rows"].as_u64(), summary["rows"].as_u64()), (Some(true), Some(3), Some(201)));
+    assert!(!f.join("out/fourbar/checkpoint.json").exists());
+}
+
+#[test]
+fn a_rough_start_is_assembled_and_told() {
+    let f = folder("assemble");
+    std::fs::write(f.join("rough.yaml"), include_str!("data/rough.yaml")).expect("the file");
+    assert_snapshot!(whole(&fourbar(&f, &["assemble", "rough.yaml"])));
+}
+
+#[test]
+fn a_mechanism_that_cannot_close_fails_with_the_joints() {
+    let f = folder("impossible");
+    let text = include_str!("data/rough.yaml").replace("length: 0.3", "length: 3");
+    std::fs::write(f.join("impossible.yaml"), text).expect("the file");
+    let output = fourbar(&f, &["assemble", "impossible.yaml"]);
+    assert_eq!(output.status.code(), Some(1), "{}", whole(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("error[S211]"), "{}", whole(&output));
+}
+
+#[test]
+fn errors_of_a_file_are_shown_with_their_places() {
+    let f = folder("errors");
+    std::fs::write(f.join("bad.yaml"), include_str!("data/bad.yaml")).expect("the file");
+    assert_snapshot!(whole(&fourbar(&f, &["check", "bad.yaml"])));
+}
+
+#[test]
+fn a_free_mechanism_is_told_what_kinematics_lacks() {
+    let output = fourbar(&folder("free"), &["kinematics", "a04_bricard"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("S221"), "{}", whole(&output));
+}
+
+#[test]
+fn usage_is_refused_with_a_cure() {
+    let f = folder("usage");
+    let mut all = String::new();
+    for arguments in [
+        &["check", "fourbr"][..],
+        &["demo", "forbar"],
+        &["explain", "X1"],
+        &["plot", "nowhere", "t"],
+        &["run", "fourbar", "--formulation", "rb"],
+        &["run", "fourbar", "--integrator", "euler"],
+        &["run", "fourbar", "--columns", "crnk.r.x"],
+        &["run", "fourbar", "--resume", "nowhere"],
+        &["run", "fourbar", "--t-end", "1", "--output-step", "1e-9"],
+        &["run", "fourbar", "--out", "/dev/null/x"],
+    ] {
+        let output = fourbar(&f, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", whole(&output));
+        all += &format!("$ fourbar {}\n{}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
+    }
+    assert_snapshot!(all);
+}
+
+#[test]
+fn the_parser_of_the_command_line_answers_with_exit_code_2() {
+    let f = folder("parser");
+    for arguments in [&["chek", "fourbar"][..], &["run", "fourbar", "--step", "-1"], &["run", "fourbar", "--set", "x"], &["run"], &["run", "fourbar", "--threads", "0"]] {
+        assert_eq!(fourbar(&f, arguments).status.code(), Some(2), "{arguments:?}");
+    }
+    for arguments in [&["--version"][..], &["--help"], &["help", "run"], &["run", "--help"]] {
+        assert_eq!(fourbar(&f, arguments).status.code(), Some(0), "{arguments:?}");
+    }
+}
+
+#[test]
+fn every_verb_prints_one_object_with_json() {
+    let f = folder("json");
+    for (arguments, exit) in [
+        (&["check", "fourbar"][..], 0),
+        (&["assemble", "fourbar"], 0),
+        (&["kinematics", "fourbar"], 0),
+        (&["run", "fourbar", "--out", "r"], 0),
+        (&["plot", "r", "P.x"], 0),
+        (&["demo"], 0),
+        (&["list"], 0),
+        (&["examples"], 0),
+        (&["examples", "fourbar", "-o", "copy.yaml"], 0),
+        (&["examples", "fourbar", "-o", "copy.yaml"], 2),
+        (&["new", "new.yaml"], 0),
+        (&["explain"], 0),
+        (&["explain", "u001"], 0),
+        (&["schema"], 0),
+        (&["completions", "bash"], 0),
+        (&["check", "nowhere.yaml"], 2),
+        (&["kinematics", "a01_simple_pendulum"], 1),
+        (&["run", "fourbar", "--bogus"], 2),
+    ] {
+        let mut all = arguments.to_vec();
+        all.push("--json");
+        let output = fourbar(&f, &all);
+        let object = json(&output);
+        assert_eq!((output.status.code(), object["exit_code"].as_i64()), (Some(exit), Some(i64::from(exit))), "{arguments:?}\n{object:#}");
+        assert!(object["diagnostics"].is_array() && output.stderr.is_empty(), "{arguments:?}");
+        assert_eq!(exit == 0, object["diagnostics"].as_array().is_some_and(|d| d.iter().all(|d| d["code"].as_str().is_some_and(|c| c.starts_with('W')))), "{arguments:?}");
+    }
+}
+
+#[test]
+fn quiet_runs_say_nothing() {
+    let output = fourbar(&folder("quiet"), &["run", "fourbar", "--quiet"]);
+    assert_eq!((output.status.code(), output.stdout.len(), output.stderr.len()), (Some(0), 0, 0));
+}
+
+#[test]
+fn parameters_and_standard_input_are_read() {
+    let f = folder("stdin");
+    let text = fourbar(&f, &["examples", "fourbar"]).stdout;
+    let output = fourbar_with(&f, &["run", "-", "--set", "crank_length=60 mm", "--t-end", "500 ms", "--json"], &text);
+    let object = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{object:#}");
+    assert_eq!((object["parameters"]["crank_length"].as_f64(), object["t"].as_f64(), object["set"]["crank_length"].as_str()), (Some(0.06), Some(0.5), Some("60 mm")));
+    assert_eq!(fourbar_with(&f, &["check", "-"], &[0xff, 0xfe, 0, 1]).status.code(), Some(2));
+    let unknown = fourbar(&f, &["check", "fourbar", "--set", "crank_lenght=1"]);
+    assert_eq!(unknown.status.code(), Some(2), "{}", whole(&unknown));
+}
+
+#[test]
+fn new_writes_a_file_that_passes_and_is_not_overwritten() {
+    let f = folder("new");
+    assert_eq!(fourbar(&f, &["new", "my.yaml"]).status.code(), Some(0));
+    let output = fourbar(&f, &["check", "my.yaml"]);
+    assert_eq!((output.status.code(), output.stderr.len()), (Some(0), 0), "{}", whole(&output));
+    std::fs::write(f.join("my.yaml"), "mine").expect("writable");
+    assert_eq!(fourbar(&f, &["new", "my.yaml"]).status.code(), Some(2));
+    assert_eq!(std::fs::read_to_string(f.join("my.yaml")).ok().as_deref(), Some("mine"));
+    assert_eq!(fourbar(&f, &["new", "my.yaml", "--force"]).status.code(), Some(0));
+}
+
+#[test]
+fn the_file_of_the_readme_runs() {
+    let readme = include_str!("../../../README.md");
+    let text = readme.split("```yaml\n").nth(1).and_then(|rest| rest.split("```").next()).expect("the README shows a file");
+    let f = folder("readme");
+    std::fs::write(f.join("readme.yaml"), text).expect("the file");
+    let output = fourbar(&f, &["run", "readme.yaml", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
+    assert_eq!(json(&output)["analysis"], "kinematics");
+}
+
+#[test]
+fn every_page_of_a_code_can_be_printed() {
+    let f = folder("explain");
+    let output = fourbar(&f, &["explain"]);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.lines().count() > 20 && text.lines().all(|l| l.chars().count() <= 100), "{text}");
+    for line in text.lines().filter(|l| !l.starts_with(' ')) {
+        let code = line.split_whitespace().next().unwrap_or("");
+        assert_eq!(fourbar(&f, &["explain", code]).status.code(), Some(0), "{code}");
+    }
+}
+
+#[test]
+fn plots_on_the_terminal_and_as_svg() {
+    let f = folder("plot");
+    assert_eq!(fourbar(&f, &["run", "fourbar", "--out", "r", "--columns", "P.*", "C.angle"]).status.code(), Some(0));
+    assert_snapshot!(whole(&fourbar(&f, &["plot", "r", "C.angle"])));
+    assert_eq!(fourbar(&f, &["plot", "r/trajectory.csv", "P.*", "-x", "t", "-o", "p.svg"]).status.code(), Some(0));
+    let svg = std::fs::read_to_string(f.join("p.svg")).expect("the picture");
+    assert!(svg.starts_with("<svg") && svg.contains("P.z [m]") && svg.trim_end().ends_with("</svg>"));
+    assert_eq!(fourbar(&f, &["plot", "r", "P.q"]).status.code(), Some(2));
+    assert_eq!(fourbar(&f, &["plot", "r", "P.x", "-o", "p.png"]).status.code(), Some(2));
+}

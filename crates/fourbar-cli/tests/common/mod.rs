@@ -1,0 +1,68 @@
+//! Runs the command and tidies its output for snapshots.
+
+#![allow(dead_code)] // each test file uses its own part
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+/// A folder of its own for a test, empty at the start.
+pub fn folder(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir_all(&path).expect("the folder of the test");
+    path
+}
+
+/// The command, in a folder, without colours.
+pub fn command(folder: &Path, arguments: &[&str]) -> Command {
+    let mut c = Command::new(env!("CARGO_BIN_EXE_fourbar"));
+    c.args(arguments).current_dir(folder).env("NO_COLOR", "1").stdin(Stdio::null());
+    c
+}
+
+/// Runs the command.
+pub fn fourbar(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().expect("the command runs")
+}
+
+/// Runs the command with a text on its standard input.
+pub fn fourbar_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
+    let mut child = command(folder, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
+    // A command that refuses early closes the pipe.
+    let _ = child.stdin.take().expect("a pipe").write_all(input);
+    child.wait_with_output().expect("the command ends")
+}
+
+/// Exit code, standard output and standard error as one text; wall times and rounding errors are left out.
+pub fn whole(output: &Output) -> String {
+    let text = |bytes: &[u8]| tidy(&String::from_utf8_lossy(bytes));
+    format!("exit code {}\n-- stdout\n{}-- stderr\n{}", output.status.code().unwrap_or(-1), text(&output.stdout), text(&output.stderr))
+}
+
+fn tidy(text: &str) -> String {
+    let mut out = String::new();
+    for line in text.lines() {
+        let line = match line.split_whitespace().next() {
+            Some("wall") => "wall time     [time]".to_string(),
+            Some("errors") => "errors        [rounding]".to_string(),
+            _ => line.split_inclusive(' ').map(rounding).collect(),
+        };
+        out += line.trim_end();
+        out.push('\n');
+    }
+    out
+}
+
+/// Numbers at the level of rounding differ between machines.
+fn rounding(word: &str) -> String {
+    match word.trim().parse::<f64>() {
+        Ok(x) if x != 0.0 && x.abs() < 1e-11 => word.replace(word.trim(), "[tiny]"),
+        _ => word.to_string(),
+    }
+}
+
+/// The object that `--json` prints.
+pub fn json(output: &Output) -> serde_json::Value {
+    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("not one JSON object: {e}\n{}", String::from_utf8_lossy(&output.stdout)))
+}

@@ -1,0 +1,134 @@
+//! Runs that are stopped, killed, continued; the results they leave.
+
+mod common;
+
+use common::{command, folder, fourbar, json, whole};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// Starts a run that would take very long.
+fn start(folder: &Path, arguments: &[&str]) -> Child {
+    command(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
+}
+
+/// Waits until the trajectory has some rows.
+fn wait_for_rows(path: &Path) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        if std::fs::read_to_string(path).is_ok_and(|t| t.lines().count() > 20) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("no rows after a minute");
+}
+
+fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|s| s.success()));
+}
+
+#[test]
+fn a_killed_run_leaves_a_readable_prefix() {
+    let f = folder("killed");
+    let mut child = start(&f, &["kinematics", "fourbar", "--t-end", "10000", "--output-step", "1 ms", "--out", "r"]);
+    wait_for_rows(&f.join("r/trajectory.csv"));
+    child.kill().expect("killed");
+    let _ = child.wait();
+    let table = fourbar_io::results::read_table(&f.join("r")).expect("readable");
+    let t = table.column("t").expect("the time");
+    assert!(t.len() > 18 && t.windows(2).all(|w| w[1] > w[0]));
+    assert!(!f.join("r/summary.json").exists());
+}
+
+#[test]
+fn ctrl_c_ends_cleanly_with_exit_code_130() {
+    let f = folder("interrupted");
+    let child = start(&f, &["kinematics", "fourbar", "--t-end", "10000", "--output-step", "1 ms", "--out", "r", "--columns", "P"]);
+    wait_for_rows(&f.join("r/trajectory.csv"));
+    interrupt(&child);
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(130), "{}", whole(&output));
+    let text = std::fs::read_to_string(f.join("r/trajectory.csv")).expect("the trajectory");
+    let summary: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("r/summary.json")).expect("the summary")).expect("JSON");
+    assert!(text.ends_with('\n'));
+    assert_eq!(summary["rows"].as_u64(), Some(text.lines().count() as u64 - 1));
+    assert_eq!((summary["interrupted"].as_bool(), summary["complete"].as_bool()), (Some(true), Some(false)));
+    // A kinematic run is repeated with the settings of its folder, to another end.
+    let resumed = fourbar(&f, &["run", "fourbar", "--resume", "r", "--t-end", "0.5"]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", whole(&resumed));
+    let direct = fourbar(&f, &["kinematics", "fourbar", "--t-end", "0.5", "--output-step", "1 ms", "--out", "d", "--columns", "P"]);
+    assert_eq!(direct.status.code(), Some(0));
+    assert_eq!(std::fs::read(f.join("r/trajectory.csv")).ok(), std::fs::read(f.join("d/trajectory.csv")).ok());
+}
+
+/// Stops a dynamic run, continues it, and compares the file with that of a run in one go, byte by byte.
+fn resumed_equals_uninterrupted(name: &str, model: &str, more: &[&str]) {
+    let f = folder(name);
+    let mut arguments = vec!["run", model, "--t-end", "60", "--output-step", "1 ms"];
+    arguments.extend(more);
+    let child = start(&f, &[&arguments[..], &["--out", "stopped"]].concat());
+    wait_for_rows(&f.join("stopped/trajectory.csv"));
+    interrupt(&child);
+    let output = child.wait_with_output().expect("ends");
+    assert_eq!(output.status.code(), Some(130), "{}", whole(&output));
+    let resumed = fourbar(&f, &["run", model, "--resume", "stopped"]);
+    assert_eq!(resumed.status.code(), Some(0), "{}", whole(&resumed));
+    let direct = fourbar(&f, &[&arguments[..], &["--out", "direct"]].concat());
+    assert_eq!(direct.status.code(), Some(0), "{}", whole(&direct));
+    let read = |folder: &str| std::fs::read(f.join(folder).join("trajectory.csv")).expect("the trajectory");
+    assert!(read("stopped") == read("direct"), "the trajectories differ");
+    let summary = |folder: &str| {
+        let text = std::fs::read_to_string(f.join(folder).join("summary.json")).expect("the summary");
+        let mut value: serde_json::Value = serde_json::from_str(&text).expect("JSON");
+        value["wall_time"] = 0.into();
+        value
+    };
+    assert_eq!(summary("stopped"), summary("direct"));
+    assert!(!f.join("stopped/checkpoint.json").exists());
+}
+
+#[test]
+fn a_resumed_adaptive_run_equals_an_uninterrupted_one() {
+    resumed_equals_uninterrupted("resumed", "ra_double_pendulum", &["--columns", "*.r", "energy"]);
+}
+
+#[test]
+fn a_resumed_run_with_fixed_steps_equals_an_uninterrupted_one() {
+    resumed_equals_uninterrupted("resumed_fixed", "a04_bricard", &["--step", "1 ms", "--columns", "*.angle", "energy"]);
+}
+
+#[test]
+fn a_changed_file_is_not_resumed() {
+    let f = folder("changed");
+    let child = start(&f, &["kinematics", "fourbar", "--t-end", "10000", "--output-step", "1 ms", "--out", "r"]);
+    wait_for_rows(&f.join("r/trajectory.csv"));
+    interrupt(&child);
+    let _ = child.wait_with_output();
+    let output = fourbar(&f, &["run", "hoeken", "--resume", "r"]);
+    assert_eq!(output.status.code(), Some(2), "{}", whole(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("U009"));
+}
+
+#[test]
+fn the_same_input_gives_the_same_bits() {
+    let f = folder("same");
+    for out in ["a", "b"] {
+        assert_eq!(fourbar(&f, &["run", "a04_bricard", "--t-end", "0.5", "--out", out]).status.code(), Some(0));
+    }
+    assert_eq!(std::fs::read(f.join("a/trajectory.csv")).ok(), std::fs::read(f.join("b/trajectory.csv")).ok());
+}
+
+#[test]
+fn every_shipped_model_passes_check() {
+    let f = folder("shipped");
+    for e in fourbar_io::examples::examples() {
+        let output = fourbar(&f, &["check", e.name, "--json"]);
+        let object = json(&output);
+        assert_eq!(output.status.code(), Some(0), "{}: {object:#}", e.name);
+        assert_eq!((object["start"]["assembles"].as_bool(), object["redundancy"]["unexplained"].as_u64()), (Some(true), Some(0)), "{}: {object:#}", e.name);
+        let words = fourbar(&f, &["check", e.name]);
+        assert!(String::from_utf8_lossy(&words.stdout).lines().all(|l| l.chars().count() <= 100), "{}", whole(&words));
+    }
+}

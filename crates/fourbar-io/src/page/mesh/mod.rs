@@ -1,0 +1,168 @@
+//! Meshes to draw: triangles from STL, OBJ and glTF files inside the model's folder.
+//!
+//! Files may come from anywhere, so sizes are checked before memory is taken and every index before it is used.
+
+mod gltf;
+mod obj;
+mod stl;
+
+use fourbar::Diagnostic;
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// Largest file, in bytes.
+pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
+/// Most triangles of a page.
+pub const MAX_TRIANGLES: usize = 400_000;
+
+/// Vertices and triangles of a mesh.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Mesh {
+    /// Places of the vertices.
+    pub vertices: Vec<[f32; 3]>,
+    /// Three vertices each.
+    pub triangles: Vec<[u32; 3]>,
+}
+
+/// What is wrong with a file, to be told with its name.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) enum Flaw {
+    /// A kind that is not read.
+    Kind(String),
+    /// Not what it says it is.
+    Broken(String),
+    /// Too many bytes or triangles.
+    Large(String),
+    /// A diagnostic about another file that this one needs.
+    Other(Box<Diagnostic>),
+}
+
+impl Flaw {
+    fn broken(why: impl Into<String>) -> Self {
+        Self::Broken(why.into())
+    }
+
+    fn too_many() -> Self {
+        Self::Large(format!("it has more than {MAX_TRIANGLES} triangles"))
+    }
+
+    fn of(self, file: &str) -> Diagnostic {
+        match self {
+            Self::Kind(why) => Diagnostic::new("M080", format!("the mesh `{file}` cannot be read: {why}"))
+                .help("use STL, OBJ, glTF or GLB with plain triangles"),
+            Self::Broken(why) => Diagnostic::new("M081", format!("the mesh `{file}` cannot be read: {why}")).help("export it again"),
+            Self::Large(why) => Diagnostic::new("M082", format!("the mesh `{file}` is too large: {why}"))
+                .help("simplify it; a few thousand triangles are plenty for a drawing"),
+            Self::Other(d) => *d,
+        }
+    }
+}
+
+/// The place of a file below `folder`; links that lead elsewhere are refused.
+pub fn inside(folder: &Path, file: &str) -> Result<PathBuf, Diagnostic> {
+    let relative = Path::new(file);
+    let plain = !file.is_empty()
+        && relative.components().all(|c| matches!(c, Component::Normal(_) | Component::CurDir))
+        && !file.contains(['\\', ':', '\0']);
+    let outside = || {
+        Diagnostic::new("M040", format!("the path `{file}` leaves the folder of the model"))
+            .help("keep the file in the folder of the model or below it")
+    };
+    if !plain {
+        return Err(outside());
+    }
+    let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+    match (folder.canonicalize(), folder.join(relative).canonicalize()) {
+        (Ok(folder), Ok(target)) if !target.starts_with(&folder) => Err(outside()),
+        (Ok(_), Ok(target)) if target.is_file() => Ok(target),
+        _ => Err(Diagnostic::new("M041", format!("there is no file `{file}` beside the model"))),
+    }
+}
+
+fn bytes(folder: &Path, file: &str) -> Result<Vec<u8>, Diagnostic> {
+    let path = inside(folder, file)?;
+    let unreadable = |e: std::io::Error| Flaw::broken(e.to_string()).of(file);
+    let mut bytes = Vec::new();
+    File::open(&path).and_then(|f| f.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if bytes.len() as u64 > MAX_BYTES {
+        return Err(Flaw::Large(format!("it has more than {} MB", MAX_BYTES >> 20)).of(file));
+    }
+    Ok(bytes)
+}
+
+/// Reads a mesh below `folder`.
+pub fn read(folder: &Path, file: &str) -> Result<Mesh, Diagnostic> {
+    let data = bytes(folder, file)?;
+    let beside = |name: &str| bytes(folder, &neighbour(file, name)).map_err(|d| Flaw::Other(Box::new(d)));
+    parse(file, &data, &beside).map_err(|flaw| flaw.of(file))
+}
+
+/// Path of a file that `file` names relative to itself.
+fn neighbour(file: &str, name: &str) -> String {
+    file.rsplit_once('/').map_or(name.to_string(), |(folder, _)| format!("{folder}/{name}"))
+}
+
+/// The files of a mesh: itself, and the buffers that a glTF file names.
+pub fn files(folder: &Path, file: &str) -> Result<Vec<String>, Diagnostic> {
+    let mut list = vec![file.to_string()];
+    if ending(file) == "gltf" {
+        let data = bytes(folder, file)?;
+        list.extend(gltf::buffer_files(&data).iter().map(|name| neighbour(file, name)));
+    }
+    Ok(list)
+}
+
+fn ending(file: &str) -> String {
+    file.rsplit_once('.').map_or(String::new(), |(_, e)| e.to_ascii_lowercase())
+}
+
+/// Reads the bytes of a mesh; `beside` gives files that a glTF file refers to.
+pub(super) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>) -> Result<Mesh, Flaw> {
+    let mesh = match ending(file).as_str() {
+        "stl" => stl::parse(data),
+        "obj" => obj::parse(data),
+        "gltf" | "glb" => gltf::parse(data, beside),
+        other => Err(Flaw::Kind(format!("files that end in `.{other}` are not known"))),
+    }?;
+    if mesh.triangles.is_empty() {
+        return Err(Flaw::broken("it has no triangles"));
+    }
+    let count = mesh.vertices.len();
+    if mesh.triangles.iter().flatten().any(|&k| k as usize >= count) {
+        return Err(Flaw::broken("a triangle uses a vertex that is not there"));
+    }
+    if mesh.vertices.iter().flatten().any(|x| !x.is_finite()) {
+        return Err(Flaw::broken("a vertex is not a finite number"));
+    }
+    Ok(mesh)
+}
+
+/// Collects triangles given by their corners, each different corner once.
+#[derive(Default)]
+struct Corners {
+    mesh: Mesh,
+    known: HashMap<[u32; 3], u32>,
+}
+
+impl Corners {
+    fn triangle(&mut self, corners: [[f32; 3]; 3]) -> Result<(), Flaw> {
+        if self.mesh.triangles.len() >= MAX_TRIANGLES {
+            return Err(Flaw::too_many());
+        }
+        let triangle = corners.map(|p| {
+            let vertices = &mut self.mesh.vertices;
+            // Minus zero is the same place as zero.
+            *self.known.entry(p.map(|x| (x + 0.0).to_bits())).or_insert_with(|| {
+                vertices.push(p);
+                vertices.len() as u32 - 1
+            })
+        });
+        self.mesh.triangles.push(triangle);
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! One self-contained HTML page: motion, plots and diagnosis of one or more results of a mechanism.
+//!
+//! The page itself is built in `viewer/` and embedded here; `viewer/DATA.md` says what its data look like.
+
+mod diagnosis;
+mod difference;
+mod mesh;
+mod model;
+mod motion;
+mod pack;
+mod stored;
+mod told;
+
+pub use stored::{MODEL, Stored, keep_model, read_stored};
+pub use told::{Note, Told};
+
+use crate::results::Table;
+use diagnosis::Run;
+use fourbar::Diagnostic;
+use fourbar::model::Model;
+use fourbar::topology::Topology;
+use fourbar::trajectory::Trajectory;
+use motion::Poses;
+use serde_json::{Value, json};
+use std::path::Path;
+
+const TEMPLATE: &str = include_str!("../../../../viewer/dist/page.html");
+const TOKEN: &str = "/*FOURBAR_DATA*/";
+/// Most results of one page.
+pub const MOST_RESULTS: usize = 12;
+
+/// A result to show.
+#[derive(Clone, Debug)]
+pub struct Shown<'a> {
+    /// What to call it.
+    pub label: String,
+    /// Its rows.
+    pub table: &'a Table,
+    /// What the run said.
+    pub told: &'a Told,
+}
+
+/// A page and what is to be said about making it.
+#[derive(Clone, Debug)]
+pub struct Page {
+    /// The whole file.
+    pub html: String,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl From<&Trajectory> for Table {
+    fn from(t: &Trajectory) -> Self {
+        let (n, rows) = (t.columns.len(), t.len());
+        let columns = (0..n).map(|c| (0..rows).map(|k| t.data[k * n + c]).collect()).collect();
+        Self {
+            names: t.columns.iter().map(|c| c.name.clone()).collect(),
+            units: t.columns.iter().map(|c| c.unit.to_string()).collect(),
+            columns,
+        }
+    }
+}
+
+/// Makes the page of one or more results; the first is drawn in full, the others are compared with it. Meshes are read from
+/// `folder`, the folder of the model.
+pub fn page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Result<Page, Diagnostic> {
+    let (data, warnings) = data(model, folder, results)?;
+    // Only strings can hold this sign; written so, no text can end the block.
+    let data = data.to_string().replace('<', "\\u003c");
+    let html = TEMPLATE.replacen(TOKEN, &data, 1);
+    Ok(Page { html, warnings })
+}
+
+/// The data of a page as `viewer/DATA.md` describes them.
+pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Result<(Value, Vec<Diagnostic>), Diagnostic> {
+    if results.is_empty() || results.len() > MOST_RESULTS {
+        return Err(Diagnostic::new("U013", format!("{} results cannot be shown on one page", results.len()))
+            .help(format!("give between 1 and {MOST_RESULTS}")));
+    }
+    let mut poses = Vec::new();
+    for r in results {
+        if r.table.rows() == 0 || r.table.column("t").is_none() {
+            return Err(Diagnostic::new("U013", format!("the result `{}` has no rows, or no time", r.label))
+                .help("the run may have ended before its first output"));
+        }
+        poses.push(Poses::find(model, r.table, &r.label)?);
+    }
+    let topology = Topology::new(model);
+    let labels = labels(results);
+    let mut left_out = Vec::new();
+    let mut packed = Vec::new();
+    for (k, r) in results.iter().enumerate() {
+        let mut p = motion::pack(model, r.table, &poses[k], results.len());
+        p.value.insert("label".into(), json!(labels[k]));
+        p.value.insert("formulation".into(), json!(r.told.formulation));
+        p.value.insert("integrator".into(), json!(r.told.integrator));
+        if k > 0 {
+            let bases = p.value["times"].as_array().map_or(0, Vec::len);
+            match difference::difference(model, (results[0].table, &poses[0]), (r.table, &poses[k]), bases, results.len() - 1) {
+                Some(d) => {
+                    if let Some(times) = p.value["times"].as_array_mut() {
+                        times.push(d.times);
+                    }
+                    p.value.insert("difference".into(), json!(d.columns));
+                }
+                None => p
+                    .left_out
+                    .push("it has no output times in common with the first result: differences are only as fine as this page".into()),
+            }
+        }
+        left_out.push(p.left_out);
+        packed.push(Value::Object(p.value));
+    }
+    let not_unique = results.iter().flat_map(|r| &r.told.not_unique).map(|(joint, _)| joint.as_str()).collect();
+    let mut drawing = model::Drawing::new(folder, not_unique);
+    let drawn = drawing.model(model, &topology)?;
+    let q = diagnosis::first_poses(model, |b| poses[0].r(b, 0), |b| poses[0].p(b, 0));
+    let runs: Vec<Run<'_>> =
+        results.iter().enumerate().map(|(k, r)| Run { label: &labels[k], told: r.told, table: r.table, left_out: &left_out[k] }).collect();
+    let value = json!({
+        "fourbar": 1,
+        "generator": concat!("fourbar ", env!("CARGO_PKG_VERSION")),
+        "model": drawn,
+        "results": packed,
+        "diagnosis": diagnosis::diagnosis(model, &topology, &q, &runs),
+    });
+    Ok((value, drawing.warnings))
+}
+
+/// Labels, made different where they are the same.
+fn labels(results: &[Shown<'_>]) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for r in results {
+        let mut label = r.label.clone();
+        let mut k = 2;
+        while out.contains(&label) {
+            label = format!("{} ({k})", r.label);
+            k += 1;
+        }
+        out.push(label);
+    }
+    out
+}

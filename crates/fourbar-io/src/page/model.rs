@@ -1,0 +1,156 @@
+//! The mechanism for the page: shapes, joints, forces and points in the author's body frames.
+//!
+//! The engine measures from centres of mass; the page from the origin of the body frame, so `com` is added everywhere.
+
+use super::mesh::{self, MAX_TRIANGLES};
+use super::pack;
+use fourbar::Diagnostic;
+use fourbar::coordinate::Coordinate;
+use fourbar::force::{Force, StateLaw};
+use fourbar::joint::Frame;
+use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
+use fourbar::spec::{ForceFrame, Shape};
+use fourbar::topology::Topology;
+use nalgebra::Vector3;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// What drawing needs besides the model.
+pub struct Drawing<'a> {
+    /// Folder of the mesh files; without it they are left out with a warning.
+    pub folder: Option<&'a Path>,
+    /// Joints with reactions that are not unique.
+    pub not_unique: Vec<&'a str>,
+    /// Warnings on the way.
+    pub warnings: Vec<Diagnostic>,
+    triangles: usize,
+}
+
+impl<'a> Drawing<'a> {
+    /// A drawing with meshes from `folder`.
+    pub fn new(folder: Option<&'a Path>, not_unique: Vec<&'a str>) -> Self {
+        Self { folder, not_unique, warnings: Vec::new(), triangles: 0 }
+    }
+
+    /// The `model` object of the page.
+    pub fn model(&mut self, model: &Model, topology: &Topology) -> Result<Value, Diagnostic> {
+        let mut bodies = Vec::new();
+        for b in model.bodies.iter().skip(1) {
+            bodies.push(json!({"name": b.name, "com": v3(&b.com), "shapes": self.shapes(&b.name, &b.shapes)?}));
+        }
+        let ground = self.shapes("ground", &model.bodies[0].shapes)?;
+        let mut out = json!({
+            "title": model.title,
+            "length": model.length,
+            "gravity": v3(&model.gravity),
+            "planar_normal": topology.planar.as_ref().map(v3),
+            "ground": {"shapes": ground},
+            "bodies": bodies,
+            "joints": self.joints(model),
+            "forces": model.forces.iter().map(|(name, f)| force(model, name, f)).collect::<Vec<_>>(),
+            "points": model.points.iter().map(|(name, p)| named(place(model, p), name)).collect::<Vec<_>>(),
+            "drives": model.drives.iter().map(|d| json!({
+                "name": d.name, "joint": model.joints[d.joint].name,
+                "kind": if d.coordinate == JointCoordinate::Angle { "angle" } else { "distance" },
+            })).collect::<Vec<_>>(),
+        });
+        if !model.trace.is_empty() {
+            out["view"] = json!({"trace": model.trace});
+        }
+        Ok(out)
+    }
+
+    fn joints(&self, model: &Model) -> Vec<Value> {
+        let frame = |b: BodyId, f: &Frame| json!({"at": v3(&(model.bodies[b.index()].com + f.s)), "axis": v3(&f.axis(2))});
+        let joints = model.joints.iter().map(|j| {
+            json!({
+                "name": j.name, "type": j.kind.name(), "bodies": j.bodies.map(|b| model.body_name(b)),
+                "base": frame(j.bodies[0], &j.F), "moving": frame(j.bodies[1], &j.M),
+                "unique": !self.not_unique.contains(&j.name.as_str()),
+            })
+        });
+        let couplings =
+            model.couplings.iter().map(|c| json!({"name": c.name, "type": c.kind, "joints": c.joints.map(|k| &model.joints[k].name)}));
+        // A bare distance looks like the joint of that name; other bare constraints have no place to be drawn at.
+        let bare = model.bare.iter().filter_map(|b| match b.coordinate {
+            Coordinate::D { ij, s_i, s_j } => {
+                let [i, j] = ij.map(|k| b.bodies[k]);
+                let at = |b: BodyId, s: &Vector3<f64>| json!({"at": v3(&(model.bodies[b.index()].com + s))});
+                Some(json!({"name": b.name, "type": "distance", "bodies": [model.body_name(i), model.body_name(j)], "base": at(i, &s_i), "moving": at(j, &s_j)}))
+            }
+            _ => None,
+        });
+        joints.chain(couplings).chain(bare).collect()
+    }
+
+    fn shapes(&mut self, body: &str, shapes: &[Shape]) -> Result<Vec<Value>, Diagnostic> {
+        let mut out = Vec::new();
+        for shape in shapes {
+            match shape {
+                Shape::Mesh { file, scale } => out.extend(self.mesh(body, file, *scale)?),
+                // The other shapes are written as the page reads them.
+                other => out.extend(serde_json::to_value(other)),
+            }
+        }
+        Ok(out)
+    }
+
+    fn mesh(&mut self, body: &str, file: &str, scale: f64) -> Result<Option<Value>, Diagnostic> {
+        let Some(folder) = self.folder else {
+            let message = format!("the mesh `{file}` of `{body}` is not shown: the mechanism has no folder to find it in");
+            self.warnings.push(Diagnostic::new("W080", message).name(body).help("save the mechanism to a file beside its meshes"));
+            return Ok(None);
+        };
+        let m = mesh::read(folder, file).map_err(|d| d.at(format!("bodies.{body}.shape")).name(body))?;
+        self.triangles += m.triangles.len();
+        if self.triangles > MAX_TRIANGLES {
+            let message = format!("the meshes of the mechanism have more than {MAX_TRIANGLES} triangles together");
+            return Err(Diagnostic::new("M082", message).at(format!("bodies.{body}.shape")).help("simplify them"));
+        }
+        let vertices: Vec<f64> = m.vertices.iter().flatten().map(|&x| scale * f64::from(x)).collect();
+        let triangles: Vec<u32> = m.triangles.into_iter().flatten().collect();
+        Ok(Some(json!({"type": "mesh", "vertices": pack::f32s(&vertices), "triangles": pack::u32s(&triangles)})))
+    }
+}
+
+fn v3(v: &Vector3<f64>) -> [f64; 3] {
+    [v.x, v.y, v.z]
+}
+
+fn place(model: &Model, p: &PointOn) -> Value {
+    json!({"body": model.body_name(p.body), "at": v3(&(model.bodies[p.body.index()].com + p.s))})
+}
+
+fn named(mut place: Value, name: &str) -> Value {
+    place["name"] = json!(name);
+    place
+}
+
+fn force(model: &Model, name: &str, f: &Force) -> Value {
+    let joint = |k: usize| &model.joints[k].name;
+    match f {
+        Force::Spring { between, .. } => {
+            json!({"name": name, "type": "spring", "between": [place(model, &between[0]), place(model, &between[1])]})
+        }
+        Force::Bushing { between, .. } => {
+            json!({"name": name, "type": "bushing", "between": [place(model, &between[0]), place(model, &between[1])]})
+        }
+        Force::Torsion { joint: k, .. } => json!({"name": name, "type": "torsion", "joint": joint(*k)}),
+        Force::Actuator { joint: k, .. } => json!({"name": name, "type": "actuator", "joint": joint(*k)}),
+        Force::Friction { joint: k, .. } => json!({"name": name, "type": "friction", "joint": joint(*k)}),
+        Force::Torque { body, .. } => json!({"name": name, "type": "torque", "body": model.body_name(*body)}),
+        Force::Point { on, force, frame } => {
+            let mut out = json!({"name": name, "type": "force", "on": place(model, on), "frame": if *frame == ForceFrame::World { "world" } else { "body" }});
+            // An arrow that stays as it is would belie a force that changes.
+            if let Some(vector) = constant(force) {
+                out["vector"] = json!(vector);
+            }
+            out
+        }
+    }
+}
+
+fn constant(force: &[StateLaw; 3]) -> Option<[f64; 3]> {
+    let [x, y, z] = force;
+    Some([x.expr.constant_value()?, y.expr.constant_value()?, z.expr.constant_value()?])
+}

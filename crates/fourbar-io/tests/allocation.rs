@@ -1,0 +1,83 @@
+//! Nothing is allocated inside a step.
+
+mod common;
+
+use common::*;
+use fourbar::analysis::assembly::assemble;
+use fourbar::analysis::kinematics::Kinematics;
+use fourbar::integrator::Method;
+use fourbar::integrator::index3::Stepper;
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+struct Counting;
+
+thread_local! {
+    static COUNT: Cell<usize> = const { Cell::new(0) };
+}
+
+// Counts allocations of the current thread; everything is handed to the system's allocator unchanged.
+#[allow(unsafe_code)]
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.alloc(layout) }
+    }
+    unsafe fn dealloc(&self, p: *mut u8, layout: Layout) {
+        unsafe { System.dealloc(p, layout) }
+    }
+    unsafe fn realloc(&self, p: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        COUNT.with(|c| c.set(c.get() + 1));
+        unsafe { System.realloc(p, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn count() -> usize {
+    COUNT.with(|c| c.get())
+}
+
+#[test]
+fn the_counter_counts() {
+    let before = count();
+    let v = vec![1.0; 100];
+    assert!(count() > before && v.len() == 100);
+}
+
+#[test]
+fn a_kinematics_step_allocates_nothing() {
+    for name in ["ra_slider_crank", "stewart_platform", "jansen_leg"] {
+        let model = model(name);
+        let start = assemble(&model).expect("assembles").configuration;
+        let mut k = Kinematics::new(&model, &start).expect("starts");
+        k.step_to(1e-3).expect("steps");
+        let before = count();
+        for i in 2..200 {
+            k.step_to(1e-3 * i as f64).expect("steps");
+            k.reactions();
+        }
+        assert_eq!(count() - before, 0, "{name}");
+    }
+}
+
+#[test]
+fn a_dynamics_step_allocates_nothing() {
+    for (name, h) in [("a02_n_fourbar_N2", 1e-3), ("a04_bricard", 1e-3), ("andrews", 1e-6), ("a05_flyball_governor", 1e-3), ("a02_n_fourbar_N40", 1e-3)] {
+        for method in [Method::GenAlpha { rho: 0.8 }, Method::Bdf2, Method::BackwardEuler] {
+            let model = model(name);
+            let start = assemble(&model).expect("assembles").configuration;
+            let mut s = Stepper::new(&model, &start, method);
+            s.start(h);
+            for _ in 0..3 {
+                s.attempt(h).and_then(|()| s.accept(h)).expect("steps");
+            }
+            let before = count();
+            for _ in 0..100 {
+                s.attempt(h).and_then(|()| s.accept(h)).expect("steps");
+            }
+            assert_eq!(count() - before, 0, "{name} {method:?}");
+        }
+    }
+}

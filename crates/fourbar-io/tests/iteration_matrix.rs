@@ -1,0 +1,107 @@
+//! The exact iteration matrix against differences of the exact residual, at states that satisfy nothing in particular.
+#![allow(non_snake_case)]
+
+mod common;
+
+use common::*;
+use fourbar::analysis::assembly::{Random, assemble};
+use fourbar::formulation::exact::Exact;
+use fourbar::formulation::ra::Equations;
+use fourbar::integrator::Method;
+use fourbar::integrator::index3::{Memory, Stepper};
+use fourbar::{Configuration, Model, Velocity};
+use fourbar_math::so3;
+
+const H: f64 = 0.02;
+const B_A: f64 = 1.9;
+const B_V: f64 = 1.4;
+
+fn spatial_with_every_force() -> Model {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/ra_slider_crank.yaml")).expect("shipped");
+    let head = text.split("\ndrives:").next().expect("text");
+    let study = "study: {analysis: dynamics, t_end: 1}";
+    parse(&format!(
+        "{head}
+{study}
+points: {{tip: {{body: rod, at: [0.02, 0.1, 0]}}}}
+forces:
+  spring: {{type: spring, between: [{{body: slider}}, {{body: ground, at: [0.5, 0.1, 0]}}], stiffness: 200, length: 0.3, damping: 2}}
+  cubic: {{type: spring, between: [{{body: rod, at: [0, 0.1, 0]}}, {{body: crank}}], tension: 30*length^3 + rate*length}}
+  coil: {{type: torsion, joint: J1, stiffness: 3, angle: 0.2, damping: 0.1}}
+  push: {{type: force, on: {{body: rod, at: [0.1, 0, 0]}}, force: [sin(t), 3*tip.vx, J1.angle], frame: body}}
+  twist: {{type: torque, body: slider, torque: [0.1, tip.x^2, J4.distance], frame: world}}
+  pump: {{type: actuator, joint: J4, effort: 5*J4.distance - J4.speed*J1.speed}}
+  mount: {{type: bushing, between: [{{body: crank, at: [0, 0.02, 0]}}, {{body: slider, at: [0.01, 0, 0.02]}}], stiffness: [100, 200, 300, 4, 5, 6], damping: [1, 2, 3, 0.4, 0.5, 0.6]}}
+  rub: {{type: friction, joint: J1, coulomb: 0, viscous: 0.3, radius: 0.01, speed: 0.01}}
+"
+    ))
+}
+
+/// The trial state after increments `dq` of one body component and `dmu` of one row.
+fn moved(start: &Configuration, x: &Memory, body: usize, direction: usize, d: f64) -> Memory {
+    let mut y = x.clone();
+    let mut dq = Velocity::zero();
+    if direction < 3 { dq.v[direction] = d } else { dq.w[direction - 3] = d }
+    let dpsi = Velocity { v: dq.v, w: so3::tangent_inv(&x.psi[body].w) * dq.w };
+    y.psi[body] = x.psi[body].plus(&dpsi);
+    y.v[body] = x.v[body].plus(&dpsi.scaled(B_V / H));
+    y.v_dot[body] = x.v_dot[body].plus(&dpsi.scaled(B_A / (H * H)));
+    y.q[body] = start.q[body].moved(&y.psi[body]);
+    y
+}
+
+fn residual(e: &mut Equations<'_>, x: &Memory) -> Vec<f64> {
+    e.jacobian(&x.q);
+    e.constraints(&x.q, &x.turns, x.t);
+    e.motion(&x.q, &x.v, &x.v_dot, &x.lambda, &x.turns, x.t);
+    let mut out: Vec<f64> = e.r[1..].iter().flat_map(|r| r.v.iter().chain(r.w.iter()).map(|f| f * H * H).collect::<Vec<_>>()).collect();
+    out.extend((0..e.Phi.len()).map(|k| e.Phi[k] - e.eps[k] * H * H * x.lambda[k]));
+    out
+}
+
+fn check(name: &str, model: &Model) {
+    let start = assemble(model).expect("assembles").configuration;
+    let mut random = Random(99);
+    let mut stepper = Stepper::new(model, &start, Method::GenAlpha { rho: 0.8 });
+    let mut x = stepper.memory.clone();
+    x.t = 0.3;
+    for b in 1..x.q.len() {
+        x.psi[b] = Velocity { v: random.vector() * 0.02, w: random.vector() * 0.2 };
+        x.v[b] = Velocity { v: random.vector(), w: random.vector() * 2.0 };
+        x.v_dot[b] = Velocity { v: random.vector() * 5.0, w: random.vector() * 5.0 };
+        x.q[b] = start.q[b].moved(&x.psi[b]);
+    }
+    x.lambda.iter_mut().for_each(|l| *l = random.next() * 3.0);
+    let e = &mut stepper.equations;
+    residual(e, &x);
+    let mut exact = Exact::new(e);
+    let A = exact.dense(e, &x, H, B_A, B_V);
+    let n = 6 * model.moving();
+    let scale = A.iter().flatten().fold(0.0_f64, |s, a| s.max(a.abs()));
+    for column in 0..A.len() {
+        // Central differences with 1e-6: truncation and rounding leave about 1e-9 of the largest entry.
+        let d = 1e-6;
+        let at = |d: f64| {
+            if column < n {
+                moved(&start, &x, column / 6 + 1, column % 6, d)
+            } else {
+                let mut y = x.clone();
+                y.lambda[column - n] += d / (H * H);
+                y
+            }
+        };
+        let (p, m) = (residual(e, &at(d)), residual(e, &at(-d)));
+        for row in 0..A.len() {
+            let difference = (p[row] - m[row]) / (2.0 * d);
+            assert!((A[row][column] - difference).abs() < 1e-7 * scale, "{name}: entry {row}, {column}: {} against {difference}", A[row][column]);
+        }
+    }
+}
+
+#[test]
+fn the_matrix_is_the_derivative_of_the_residual() {
+    check("slider-crank with every force", &spatial_with_every_force());
+    for name in ["ra_four_link", "nc_rscr", "planetary_gear", "rack_and_pinion", "screw_jack", "universal_joint_shaft", "a04_bricard", "stewart_platform"] {
+        check(name, &model(name));
+    }
+}

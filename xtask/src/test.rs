@@ -1,0 +1,48 @@
+//! Runs every test of the workspace, one stage after the other, and tells how each ended.
+
+use crate::root;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+/// A stage: its name and the command.
+struct Stage {
+    name: &'static str,
+    program: String,
+    arguments: Vec<&'static str>,
+}
+
+/// Runs all stages; fails if one fails, after the others have run.
+pub fn run() -> Result<(), String> {
+    let mut lines = Vec::new();
+    let mut failed = Vec::new();
+    for stage in stages() {
+        println!("== {}: {} {}", stage.name, stage.program, stage.arguments.join(" "));
+        let start = Instant::now();
+        let status = Command::new(&stage.program).args(&stage.arguments).current_dir(root()).status();
+        let ok = status.as_ref().is_ok_and(|s| s.success());
+        let word = match &status {
+            Ok(_) if ok => "passed".to_string(),
+            Ok(s) => format!("FAILED ({s})"),
+            Err(e) => format!("FAILED (cannot start: {e})"),
+        };
+        lines.push(format!("{:<16} {word:<24} {:.0} s", stage.name, start.elapsed().as_secs_f64()));
+        if !ok {
+            failed.push(stage.name);
+        }
+    }
+    println!("\n{}", lines.join("\n"));
+    if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
+}
+
+fn stages() -> Vec<Stage> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let stage = |name, arguments: &[&'static str]| Stage { name, program: cargo.clone(), arguments: arguments.to_vec() };
+    let tests: &[&str] = if has_nextest(&cargo) { &["nextest", "run", "--workspace"] } else { &["test", "--workspace", "--all-targets"] };
+    // What later stages need from the system (a browser for the page, node for the viewer) is installed here, as stages of
+    // their own in front of the tests that use it.
+    vec![stage("tests", tests), stage("doc tests", &["test", "--workspace", "--doc"]), stage("examples", &["run", "--quiet", "--package", "fourbar", "--example", "pendulum"])]
+}
+
+fn has_nextest(cargo: &str) -> bool {
+    Command::new(cargo).args(["nextest", "--version"]).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+}
