@@ -11,7 +11,8 @@ fn main() {
         .map(|entries| entries.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.extension().is_some_and(|e| e == "yaml")).collect())
         .unwrap_or_default();
     files.sort();
-    let mut code = String::from("/// Names and texts of the embedded models, sorted by name.\npub(super) static MODELS: &[(&str, &str)] = &[\n");
+    let mut code =
+        String::from("/// Names and texts of the embedded models, sorted by name.\npub(super) static MODELS: &[(&str, &str)] = &[\n");
     for file in &files {
         let name = file.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
         let full = file.canonicalize().unwrap_or_else(|_| file.clone());

@@ -40,7 +40,11 @@ fn stages() -> Vec<Stage> {
     let tests: &[&str] = if has_nextest(&cargo) { &["nextest", "run", "--workspace"] } else { &["test", "--workspace", "--all-targets"] };
     // What later stages need from the system (a browser for the page, node for the viewer) is installed here, as stages of
     // their own in front of the tests that use it.
-    vec![stage("tests", tests), stage("doc tests", &["test", "--workspace", "--doc"]), stage("examples", &["run", "--quiet", "--package", "fourbar", "--example", "pendulum"])]
+    vec![
+        stage("tests", tests),
+        stage("doc tests", &["test", "--workspace", "--doc"]),
+        stage("examples", &["run", "--quiet", "--package", "fourbar", "--example", "pendulum"]),
+    ]
 }
 
 fn has_nextest(cargo: &str) -> bool {

@@ -42,7 +42,9 @@ pub enum Verb {
     Run(RunArgs),
     /// Run a shipped model and see it move; the first thing to try.
     Demo(DemoArgs),
-    /// Plot columns of a result: on the terminal, or as SVG.
+    /// Write one self-contained HTML page: motion in 3D, plots, diagnosis; and open it.
+    View(ViewArgs),
+    /// Plot columns of a result: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
     /// List formulations, integrators, joints, forces and other words of the file.
     List,
@@ -67,6 +69,7 @@ impl Verb {
             Self::Kinematics(_) => "kinematics",
             Self::Run(_) => "run",
             Self::Demo(_) => "demo",
+            Self::View(_) => "view",
             Self::Plot(_) => "plot",
             Self::List => "list",
             Self::Examples(_) => "examples",
@@ -118,6 +121,12 @@ pub struct RunArgs {
     /// Continue the stopped run of this folder; its settings are taken from there.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "formulation", "integrator", "step", "tol", "output_step", "option"], value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
+    /// Write the page of the run, in the folder of the results or here, and open it.
+    #[arg(long)]
+    pub view: bool,
+    /// Do not open the page.
+    #[arg(long, requires = "view")]
+    pub no_open: bool,
 }
 
 /// Settings of a run that go before those of the file.
@@ -158,6 +167,30 @@ pub struct DemoArgs {
     /// Folder of the results; left out: `out/NAME`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// Do not open the page.
+    #[arg(long)]
+    pub no_open: bool,
+}
+
+/// Arguments of `view`.
+#[derive(Debug, ClapArgs)]
+pub struct ViewArgs {
+    /// Result folders, or mechanism files (or names of shipped models) to be run first. Several results of one mechanism are
+    /// laid over each other.
+    #[arg(required = true, value_name = "FILE-or-RESULT", value_hint = ValueHint::AnyPath)]
+    pub inputs: Vec<String>,
+    /// The page; left out: in the result folder, or in this folder under the name of the mechanism.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Do not open the page.
+    #[arg(long)]
+    pub no_open: bool,
+    /// Give a parameter another value before mechanisms are run.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub set: Vec<(String, String)>,
+    /// Settings for mechanisms that are run.
+    #[command(flatten)]
+    pub study: StudyArgs,
 }
 
 /// Arguments of `plot`.
@@ -172,7 +205,7 @@ pub struct PlotArgs {
     /// Column of the abscissa.
     #[arg(long, short, default_value = "t")]
     pub x: String,
-    /// Write an SVG file instead.
+    /// Write a picture instead: a file that ends in .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
 }

@@ -44,7 +44,12 @@ fn words(input: &Input, a: &Assembled, screen: &Screen) -> String {
     if a.open.is_empty() {
         text += "positions are consistent\n";
     } else {
-        text += &format!("closed in {}; largest gap {} m before, {} m after\n\n", count(a.iterations, "iteration"), number(a.residual_before), number(a.residual_after));
+        text += &format!(
+            "closed in {}; largest gap {} m before, {} m after\n\n",
+            count(a.iterations, "iteration"),
+            number(a.residual_before),
+            number(a.residual_after)
+        );
         let rows: Vec<Vec<String>> = a.open.iter().take(SHOWN).map(|g| vec![g.name.clone(), number(g.distance), number(g.angle)]).collect();
         text += &table(&["open before", "gap [m]", "angle [rad]"], &rows, &[1, 2]);
     }
@@ -53,11 +58,15 @@ fn words(input: &Input, a: &Assembled, screen: &Screen) -> String {
     }
     // Changes at the level of rounding are none.
     let small = 1e-9 * model.length;
-    let mut moved: Vec<_> = a.moved.iter().filter(|m| m.distance > small || m.angle > 1e-9 || m.velocity > small || m.omega > 1e-9).collect();
+    let mut moved: Vec<_> =
+        a.moved.iter().filter(|m| m.distance > small || m.angle > 1e-9 || m.velocity > small || m.omega > 1e-9).collect();
     moved.sort_by(|x, y| (y.distance + model.length * y.angle).total_cmp(&(x.distance + model.length * x.angle)));
     let still = a.moved.len() - moved.len();
-    let rows: Vec<Vec<String>> =
-        moved.iter().take(SHOWN).map(|m| vec![m.body.clone(), number(m.distance), number(m.angle), number(m.velocity), number(m.omega)]).collect();
+    let rows: Vec<Vec<String>> = moved
+        .iter()
+        .take(SHOWN)
+        .map(|m| vec![m.body.clone(), number(m.distance), number(m.angle), number(m.velocity), number(m.omega)])
+        .collect();
     if !rows.is_empty() {
         text.push('\n');
         text += &table(&["moved", "by [m]", "by [rad]", "velocity by [m/s]", "omega by [rad/s]"], &rows, &[1, 2, 3, 4]);

@@ -15,7 +15,8 @@ use std::path::Path;
 /// The shipped model of a name, or what else there is.
 pub fn find(name: &str) -> Result<Example, Diagnostic> {
     example(name).ok_or_else(|| {
-        let help = nearest(name, shipped().map(|e| e.name)).map_or("`fourbar examples` lists them".to_string(), |n| format!("did you mean `{n}`?"));
+        let help = nearest(name, shipped().map(|e| e.name))
+            .map_or("`fourbar examples` lists them".to_string(), |n| format!("did you mean `{n}`?"));
         Diagnostic::new("U002", format!("there is no shipped model `{name}`")).help(help)
     })
 }
@@ -58,7 +59,8 @@ fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Diagnostic> {
     }
     let written = options.open(path).and_then(|mut f| f.write_all(text.as_bytes()));
     written.map_err(|e| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => Diagnostic::new("U004", format!("`{}` exists already", path.display())).help("choose another name, or add `--force` to replace it"),
+        std::io::ErrorKind::AlreadyExists => Diagnostic::new("U004", format!("`{}` exists already", path.display()))
+            .help("choose another name, or add `--force` to replace it"),
         _ => unwritable(path, &e),
     })
 }

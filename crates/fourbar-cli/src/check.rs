@@ -133,7 +133,14 @@ fn structure(facts: &mut Facts, model: &Model, f: &Findings) {
         None => "spatial".into(),
     };
     facts.add("motion", &plane);
-    facts.add("structure", &format!("tree of depth {}, {}", depth(t), if t.loops.is_empty() { "no loops".into() } else { format!("closed by {}", count(t.loops.len(), "loop")) }));
+    facts.add(
+        "structure",
+        &format!(
+            "tree of depth {}, {}",
+            depth(t),
+            if t.loops.is_empty() { "no loops".into() } else { format!("closed by {}", count(t.loops.len(), "loop")) }
+        ),
+    );
     for l in t.loops.iter().take(SHOWN) {
         let joints: Vec<&str> = around(l).into_iter().map(|k| model.joints[k].name.as_str()).collect();
         facts.add("", &format!("loop of {}", names(&joints)));
@@ -149,7 +156,9 @@ fn structure(facts: &mut Facts, model: &Model, f: &Findings) {
 fn mobility(facts: &mut Facts, model: &Model, f: &Findings) {
     let m = &f.free;
     let how = match m.start.smallest {
-        Some(s) if m.start.rank > 0 => format!("singular values below {TOLERANCE:.0e} of the largest count as zero, the smallest kept is {}", number(s)),
+        Some(s) if m.start.rank > 0 => {
+            format!("singular values below {TOLERANCE:.0e} of the largest count as zero, the smallest kept is {}", number(s))
+        }
         Some(_) => "there are no constraints".into(),
         None => "found by projecting random velocities".into(),
     };
@@ -163,7 +172,11 @@ fn mobility(facts: &mut Facts, model: &Model, f: &Findings) {
     }
     if let Some(d) = &f.driven {
         let left = d.generic.mobility();
-        let mut text = if left == 0 { "prescribe the whole motion".to_string() } else { format!("leave {} free: {}", count(left, "motion"), spoken(&f.still_free)) };
+        let mut text = if left == 0 {
+            "prescribe the whole motion".to_string()
+        } else {
+            format!("leave {} free: {}", count(left, "motion"), spoken(&f.still_free))
+        };
         let idle = idle_drives(model, f);
         if idle > 0 {
             text += &format!("; {} of them prescribe what joints or other drives already prescribe at the start", idle);
@@ -186,7 +199,8 @@ fn spoken(motions: &[FreeMotion]) -> String {
         }
     }
     let more = parts.len().saturating_sub(SHOWN);
-    let mut text = parts.into_iter().take(SHOWN).map(|(t, n)| if n > 1 { format!("{t} ({n} ways)") } else { t }).collect::<Vec<_>>().join(", ");
+    let mut text =
+        parts.into_iter().take(SHOWN).map(|(t, n)| if n > 1 { format!("{t} ({n} ways)") } else { t }).collect::<Vec<_>>().join(", ");
     if more > 0 {
         text += &format!(" and {more} more");
     }
@@ -221,7 +235,12 @@ fn start(facts: &mut Facts, model: &Model, f: &Findings) {
     let text = match &f.assembled {
         Ok(a) if a.residual_before > 1e-6 * model.length => {
             let open: Vec<&str> = a.open.iter().map(|g| g.name.as_str()).collect();
-            format!("not consistent: {} {} open; assembly closes {} (`fourbar assemble` says how)", names(&open), if open.len() == 1 { "is" } else { "are" }, if open.len() == 1 { "it" } else { "them" })
+            format!(
+                "not consistent: {} {} open; assembly closes {} (`fourbar assemble` says how)",
+                names(&open),
+                if open.len() == 1 { "is" } else { "are" },
+                if open.len() == 1 { "it" } else { "them" }
+            )
         }
         Ok(a) if a.velocity_residual_before > 1e-6 * model.length => {
             format!("positions are consistent; velocities are not (worst {} m/s) and are projected", number(a.velocity_residual_before))
@@ -242,7 +261,10 @@ fn applies(facts: &mut Facts, model: &Model, f: &Findings) {
     };
     facts.add("analyses", kinematics);
     for form in FORMULATIONS {
-        facts.add(if form.name == FORMULATIONS[0].name { "formulations" } else { "" }, &format!("{}: applies ({})", form.name, form.summary));
+        facts.add(
+            if form.name == FORMULATIONS[0].name { "formulations" } else { "" },
+            &format!("{}: applies ({})", form.name, form.summary),
+        );
     }
     let s = Study::of(model);
     let what = model.study.analysis.as_deref().map_or("chosen by the drives".to_string(), String::from);

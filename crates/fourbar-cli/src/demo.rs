@@ -4,8 +4,9 @@ use crate::args::{DemoArgs, StudyArgs};
 use crate::catalogue::find;
 use crate::input::load_with;
 use crate::reply::{Reply, Stop};
-use crate::run::{Pictures, Task, perform, settings};
+use crate::run::{PAGE, Pictures, Task, perform, settings};
 use crate::screen::{Screen, wrapped};
+use crate::view::Wanted;
 use std::path::PathBuf;
 
 /// Runs the verb.
@@ -17,7 +18,18 @@ pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
     let shown = folder.display().to_string();
     let column = input.model.joints.iter().rev().find_map(|j| j.coordinates().next().map(|(key, _)| format!("{}.{key}", j.name)));
     let column = column.unwrap_or_else(|| "energy.total".into());
-    let task = Task { input, study, set: Vec::new(), folder: Some(folder), patterns: Vec::new(), checkpoint: None, warnings: Vec::new(), pictures: Pictures::Both };
+    let page = Some(Wanted { path: folder.join(PAGE), open: !args.no_open });
+    let task = Task {
+        input,
+        study,
+        set: Vec::new(),
+        folder: Some(folder),
+        patterns: Vec::new(),
+        checkpoint: None,
+        warnings: Vec::new(),
+        pictures: Pictures::Both,
+        page,
+    };
     let mut reply = perform(task, screen)?;
     if reply.exit == 0 {
         reply.text += "\nWhat to try next:\n";
@@ -29,7 +41,8 @@ pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
         ];
         let width = next.iter().map(|(c, _)| c.len()).max().unwrap_or(0);
         for (command, why) in next {
-            reply.text += &format!("  {}{:pad$}  {}\n", screen.accent(&command), "", wrapped(why, width + 4, width + 4), pad = width - command.len());
+            reply.text +=
+                &format!("  {}{:pad$}  {}\n", screen.accent(&command), "", wrapped(why, width + 4, width + 4), pad = width - command.len());
         }
     }
     Ok(reply)

@@ -7,7 +7,7 @@ use fourbar::{Diagnostic, Model};
 use fourbar_io::examples::{example, examples};
 use fourbar_io::{FileDiagnostic, Loaded, MAX_BYTES, ReadOptions, read_model, read_model_file};
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// A mechanism and where it came from.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub struct Input {
     pub loaded: Loaded,
     /// The mechanism.
     pub model: Model,
+    /// The folder it stands in, where it is a file.
+    pub folder: Option<PathBuf>,
 }
 
 impl Input {
@@ -42,12 +44,14 @@ pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
 pub fn load_with(file: &str, set: &[(String, String)]) -> Result<Input, Stop> {
     let stop = |list: Vec<FileDiagnostic>, source: String, name: &str| Stop(Box::new(Notes { list, source, name: name.into() }));
     let path = Path::new(file);
+    let mut folder = None;
     let (name, read) = if file == "-" {
         let text = standard_input()?;
         ("<stdin>".to_string(), read_model(&text, &ReadOptions { path: None, set }).map_err(|list| (list, text)))
     } else if let Some(e) = example(file).filter(|_| !path.is_file()) {
         (format!("{}.yaml", e.name), read_model(e.text, &ReadOptions { path: None, set }).map_err(|list| (list, e.text.to_string())))
     } else {
+        folder = path.parent().map(PathBuf::from);
         (file.to_string(), read_model_file(path, set))
     };
     let loaded = read.map_err(|(mut list, source)| {
@@ -57,7 +61,7 @@ pub fn load_with(file: &str, set: &[(String, String)]) -> Result<Input, Stop> {
         stop(list, source, &name)
     })?;
     match loaded.spec.build() {
-        Ok(model) => Ok(Input { name, loaded, model }),
+        Ok(model) => Ok(Input { name, loaded, model, folder }),
         Err(errors) => {
             let list = loaded.warnings.iter().chain(&errors).map(|d| loaded.places.locate(d)).collect();
             Err(stop(list, loaded.places.source().into(), &name))
@@ -76,7 +80,9 @@ fn suggest(list: &mut [FileDiagnostic], file: &str) {
 }
 
 fn standard_input() -> Result<String, Diagnostic> {
-    let refused = |why: String| Diagnostic::new("U010", format!("standard input cannot be read: {why}")).help("pipe a mechanism file into it, or give a file name");
+    let refused = |why: String| {
+        Diagnostic::new("U010", format!("standard input cannot be read: {why}")).help("pipe a mechanism file into it, or give a file name")
+    };
     let mut bytes = Vec::new();
     std::io::stdin().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| refused(e.to_string()))?;
     if bytes.len() as u64 > MAX_BYTES {

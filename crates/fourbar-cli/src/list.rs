@@ -52,12 +52,18 @@ fn heading(t: &Table) -> &'static str {
 }
 
 fn fields(all: &[&Table]) -> Value {
-    let formulations: Vec<Value> = FORMULATIONS.iter().map(|f| json!({"name": f.name, "summary": f.summary, "integrators": f.integrators})).collect();
-    let joints: Vec<Value> = JointKind::ALL.iter().map(|(name, angle, distance)| json!({"name": name, "angle": angle, "distance": distance})).collect();
+    let formulations: Vec<Value> =
+        FORMULATIONS.iter().map(|f| json!({"name": f.name, "summary": f.summary, "integrators": f.integrators})).collect();
+    let joints: Vec<Value> =
+        JointKind::ALL.iter().map(|(name, angle, distance)| json!({"name": name, "angle": angle, "distance": distance})).collect();
     let tables: Vec<Value> = all
         .iter()
         .map(|t| {
-            let keys: Vec<Value> = t.keys.iter().map(|k| json!({"name": k.name, "required": k.required, "expects": k.expect.words(), "about": k.doc})).collect();
+            let keys: Vec<Value> = t
+                .keys
+                .iter()
+                .map(|k| json!({"name": k.name, "required": k.required, "expects": k.expect.words(), "about": k.doc}))
+                .collect();
             json!({"section": t.section, "type": t.kind, "about": t.doc, "keys": keys})
         })
         .collect();

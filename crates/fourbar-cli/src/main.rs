@@ -5,6 +5,7 @@ mod assemble;
 mod catalogue;
 mod check;
 mod demo;
+mod gather;
 mod input;
 mod list;
 mod observer;
@@ -14,6 +15,7 @@ mod reply;
 mod run;
 mod screen;
 mod telling;
+mod view;
 
 use args::{Args, Verb};
 use clap::Parser;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Kinematics(a) => run::kinematics(a, &screen),
         Verb::Run(a) => run::run(a, &screen),
         Verb::Demo(a) => demo::demo(a, &screen),
+        Verb::View(a) => view::view(a, &screen),
         Verb::Plot(a) => plot::plot(a),
         Verb::List => Ok(list::list(&screen)),
         Verb::Examples(a) => catalogue::examples(a, &screen),

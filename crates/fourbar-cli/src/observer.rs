@@ -1,5 +1,6 @@
 //! Watches a run: writes its rows, draws the progress, keeps what the summary needs, stops it on Ctrl-C.
 
+use crate::gather::Gather;
 use crate::telling::Preview;
 use fourbar::Diagnostic;
 use fourbar::study::Observer;
@@ -55,6 +56,8 @@ pub struct Watcher {
     pub totals: Totals,
     /// For the picture.
     pub preview: Preview,
+    /// All rows, where a page is wanted.
+    pub gather: Option<Gather>,
     /// Why writing failed.
     pub problem: Option<Diagnostic>,
     /// Rows up to this time are there already.
@@ -80,6 +83,7 @@ impl Watcher {
             output,
             totals: Totals::default(),
             preview,
+            gather: None,
             problem: None,
             skip: None,
             tail: columns.len().saturating_sub(6),
@@ -168,6 +172,9 @@ impl Observer for Watcher {
         self.since += 1;
         self.last_t = row[0];
         self.preview.row(row);
+        if let Some(g) = &mut self.gather {
+            g.row(row);
+        }
         let written = self.output.as_mut().map_or(Ok(()), |o| o.writer.row(row));
         self.note(written);
     }

@@ -19,7 +19,8 @@ pub fn explain(args: &ExplainArgs, screen: &Screen) -> Result<Reply, Stop> {
     // A code may be copied with its brackets.
     let wanted = code.trim_matches(['[', ']', '`']);
     let Some(p) = page(wanted) else {
-        let help = nearest(wanted, pages().map(|p| p.code)).map_or("`fourbar explain` lists all codes".to_string(), |n| format!("did you mean `{n}`?"));
+        let help = nearest(wanted, pages().map(|p| p.code))
+            .map_or("`fourbar explain` lists all codes".to_string(), |n| format!("did you mean `{n}`?"));
         return Err(Diagnostic::new("U006", format!("there is no code `{wanted}`")).help(help).into());
     };
     let body = p.text.split("\n\n").map(paragraph).collect::<Vec<_>>().join("\n\n");

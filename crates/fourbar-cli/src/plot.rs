@@ -15,7 +15,8 @@ pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
     let chosen = choose(&table, &args.columns)?;
     let x = table.column(&args.x).ok_or_else(|| unknown(&table, &args.x))?;
     let x_label = (args.x.as_str(), table.unit(&args.x));
-    let curves: Vec<Curve<'_>> = chosen.iter().filter_map(|&name| Some(Curve { name, unit: table.unit(name), x, y: table.column(name)? })).collect();
+    let curves: Vec<Curve<'_>> =
+        chosen.iter().filter_map(|&name| Some(Curve { name, unit: table.unit(name), x, y: table.column(name)? })).collect();
     let fields = json!({"result": args.result.display().to_string(), "x": args.x, "columns": chosen, "rows": table.rows()});
     let nothing = || Diagnostic::new("U007", "there is nothing finite to plot").help("the run may have ended before its first row");
     let Some(path) = &args.output else {
@@ -28,7 +29,9 @@ pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
         return if text.trim().is_empty() { Err(nothing().into()) } else { Ok(Reply::new(text, fields)) };
     };
     if path.extension().is_some_and(|e| !e.eq_ignore_ascii_case("svg")) {
-        return Err(Diagnostic::new("U011", format!("`{}`: plots are written as SVG only", path.display())).help("give a name that ends in .svg").into());
+        return Err(Diagnostic::new("U011", format!("`{}`: plots are written as SVG only", path.display()))
+            .help("give a name that ends in .svg")
+            .into());
     }
     let title = args.result.display().to_string();
     let picture = svg(&title, x_label, &curves).ok_or_else(nothing)?;
@@ -63,6 +66,15 @@ fn choose<'a>(table: &'a Table, patterns: &[String]) -> Result<Vec<&'a str>, Dia
 
 fn unknown(table: &Table, name: &str) -> Diagnostic {
     let near = nearest(name, table.names.iter().map(String::as_str));
-    let help = near.map_or_else(|| format!("there are {} columns, such as {}", table.names.len(), table.names.iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")), |n| format!("did you mean `{n}`?"));
+    let help = near.map_or_else(
+        || {
+            format!(
+                "there are {} columns, such as {}",
+                table.names.len(),
+                table.names.iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
+            )
+        },
+        |n| format!("did you mean `{n}`?"),
+    );
     Diagnostic::new("U008", format!("the result has no column `{name}`")).help(help)
 }

@@ -5,20 +5,26 @@ pub mod settings;
 mod summary;
 
 use crate::args::RunArgs;
+use crate::gather::Gather;
 use crate::input::{Input, load, load_with};
 use crate::observer::{INTERRUPTED, Output, Totals, Watcher};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Screen, print_error};
 use crate::telling::Preview;
+use crate::view::{Wanted, after_run, page_of};
 use fourbar::Diagnostic;
 use fourbar::study::{Analysis, Failed, Report, Study, run_from};
-use fourbar::trajectory::{Column, columns as all_columns};
+use fourbar::trajectory::{Column, Trajectory, columns as all_columns};
+use fourbar_io::page::keep_model;
 use fourbar_io::results::{CHECKPOINT, Checkpoint, CsvWriter, SUMMARY, TRAJECTORY, read_checkpoint, unwritable, write_json};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 pub use summary::Pictures;
+
+/// Name of the page in a result folder.
+pub const PAGE: &str = "page.html";
 
 /// What to run and where the results go.
 #[derive(Debug)]
@@ -39,6 +45,8 @@ pub struct Task {
     pub warnings: Vec<Diagnostic>,
     /// Which pictures end the summary.
     pub pictures: Pictures,
+    /// The page to write.
+    pub page: Option<Wanted>,
 }
 
 /// What came out.
@@ -54,6 +62,8 @@ pub struct Done {
     pub totals: Totals,
     /// For the picture.
     pub preview: Preview,
+    /// All rows, where a page is wanted.
+    pub gathered: Option<Trajectory>,
     /// Columns written, or that could be written.
     pub columns: Vec<Column>,
     /// Computing time, seconds.
@@ -77,7 +87,18 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
         let mut study = settings::study(&input.model, &args.study);
         study.analysis = analysis.or(study.analysis);
         let (set, patterns) = (args.model.set.clone(), args.columns.clone());
-        return Ok(Task { input, study, set, folder: args.out.clone(), patterns, checkpoint: None, warnings, pictures: Pictures::One });
+        let page = page(args, args.out.as_deref(), &input.name);
+        return Ok(Task {
+            input,
+            study,
+            set,
+            folder: args.out.clone(),
+            patterns,
+            checkpoint: None,
+            warnings,
+            pictures: Pictures::One,
+            page,
+        });
     };
     let checkpoint = read_checkpoint(folder)?;
     let input = load_with(&args.model.file, &checkpoint.set)?;
@@ -89,12 +110,29 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     study.t_end = args.study.t_end.unwrap_or(study.t_end);
     let patterns = checkpoint.columns.clone();
     let set = checkpoint.set.clone();
-    Ok(Task { input, study, set, folder: Some(folder.clone()), patterns, checkpoint: Some(checkpoint), warnings, pictures: Pictures::None })
+    let page = page(args, Some(folder), &input.name);
+    Ok(Task {
+        input,
+        study,
+        set,
+        folder: Some(folder.clone()),
+        patterns,
+        checkpoint: Some(checkpoint),
+        warnings,
+        pictures: Pictures::None,
+        page,
+    })
+}
+
+/// The page that is asked for: beside the results, or here.
+fn page(args: &RunArgs, folder: Option<&Path>, name: &str) -> Option<Wanted> {
+    let path = folder.map_or_else(|| page_of(name), |f| f.join(PAGE));
+    args.view.then_some(Wanted { path, open: !args.no_open })
 }
 
 /// Runs a task and tells about it.
 pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
-    let done = compute(&task, screen)?;
+    let mut done = compute(&task, screen)?;
     let fields = summary::fields(&task, &done);
     if let Some(folder) = &task.folder {
         write_json(&folder.join(SUMMARY), &fields)?;
@@ -107,18 +145,33 @@ pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
     reply.fields.shift_remove("fourbar");
     reply.fields.shift_remove("diagnostics");
     let warnings = task.input.loaded.warnings.iter().chain(&task.warnings).chain(done.report.iter().flat_map(|r| &r.warnings));
-    reply.notes = task.input.notes(warnings.chain(&done.error));
+    let mut notes: Vec<Diagnostic> = warnings.chain(&done.error).cloned().collect();
+    // A run without rows has nothing to show.
+    if let Some(wanted) = task.page.as_ref().filter(|_| done.totals.rows > 0) {
+        match after_run(&task, &mut done, wanted, screen) {
+            Ok(written) => {
+                reply.text += &format!("\n{}", written.text);
+                reply.fields.insert("page".into(), written.path.into());
+                notes.extend(written.warnings);
+            }
+            Err(d) => notes.push(d),
+        }
+    }
+    reply.notes = task.input.notes(&notes);
     reply.exit = if done.interrupted { Reply::INTERRUPTED } else { exit_code(reply.notes.list.iter().map(|d| &d.diagnostic)) };
     Ok(reply)
 }
 
-fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
+/// Runs a task.
+pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     let model = &task.input.model;
     let all = all_columns(model);
     let chosen = columns::choose(&all, &task.patterns)?;
     let written: Vec<Column> = chosen.iter().map(|&k| all[k].clone()).collect();
     let output = task.folder.as_ref().map(|folder| output(task, folder, &all, chosen, &written)).transpose()?;
-    let mut watcher = Watcher::new(&all, Preview::new(model, &all), output, !screen.json && !screen.quiet && std::io::stderr().is_terminal());
+    let mut watcher =
+        Watcher::new(&all, Preview::new(model, &all), output, !screen.json && !screen.quiet && std::io::stderr().is_terminal());
+    watcher.gather = task.page.as_ref().map(|_| Gather::new(&all));
     let from = task.checkpoint.as_ref().filter(|c| c.state.is_some());
     if let Some(c) = from {
         watcher.skip = Some(c.t);
@@ -139,7 +192,8 @@ fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     watcher.finish();
     error = error.or_else(|| watcher.problem.take());
     let wall_time = watcher.elapsed() + from.map_or(0.0, |c| c.wall_time);
-    Ok(Done { report, error, interrupted, totals: watcher.totals, preview: watcher.preview, columns: written, wall_time })
+    let gathered = watcher.gather.take().map(Gather::finish);
+    Ok(Done { report, error, interrupted, gathered, totals: watcher.totals, preview: watcher.preview, columns: written, wall_time })
 }
 
 /// Opens the result folder: a fresh trajectory, or the old one cut to its checkpoint.
@@ -154,6 +208,7 @@ fn output(task: &Task, folder: &Path, all: &[Column], chosen: Vec<usize>, writte
             for old in [SUMMARY, CHECKPOINT] {
                 let _ = std::fs::remove_file(folder.join(old));
             }
+            keep_model(folder, task.input.loaded.places.source(), &task.input.model, task.input.folder.as_deref())?;
             CsvWriter::create(&path, all, chosen)?
         }
     };

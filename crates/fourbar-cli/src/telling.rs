@@ -32,7 +32,9 @@ impl Preview {
         }
         let points = model.trace.iter().chain(model.points.iter().map(|(name, _)| name)).take(8);
         wanted.extend(points.flat_map(|p| ["x", "y", "z"].map(|a| format!("{p}.{a}"))));
-        wanted.extend(model.joints.iter().flat_map(|j| j.coordinates().map(|(key, _)| format!("{}.{key}", j.name)).collect::<Vec<_>>()).take(24));
+        wanted.extend(
+            model.joints.iter().flat_map(|j| j.coordinates().map(|(key, _)| format!("{}.{key}", j.name)).collect::<Vec<_>>()).take(24),
+        );
         wanted.extend(model.bodies.iter().skip(1).rev().take(4).flat_map(|b| ["x", "y", "z"].map(|a| format!("{}.r.{a}", b.name))));
         let mut places = Vec::new();
         for w in wanted {
@@ -108,8 +110,11 @@ impl Preview {
             (Some(name), Analysis::Kinematics) => self.find(name).filter(|&k| self.rises(k)).or_else(|| self.find("t"))?,
             _ => self.find("t")?,
         };
-        let moves = |k: &usize| *k != x && self.extent(*k) > 1e-9 && Some(&self.columns[*k].name) != driven.as_ref() && self.columns[*k].name != "t";
-        let joints = (0..self.columns.len()).filter(|k| self.columns[*k].name.ends_with(".angle") || self.columns[*k].name.ends_with(".distance"));
+        let moves = |k: &usize| {
+            *k != x && self.extent(*k) > 1e-9 && Some(&self.columns[*k].name) != driven.as_ref() && self.columns[*k].name != "t"
+        };
+        let joints =
+            (0..self.columns.len()).filter(|k| self.columns[*k].name.ends_with(".angle") || self.columns[*k].name.ends_with(".distance"));
         // The last joint in the file is mostly the output of the mechanism; in dynamics the first joint swings.
         let y = match analysis {
             Analysis::Kinematics => joints.filter(moves).next_back(),
@@ -137,7 +142,8 @@ mod tests {
 
     #[test]
     fn a_long_run_is_thinned_out_evenly() {
-        let mut p = Preview { columns: vec![Column { name: "t".into(), unit: "s" }], places: vec![0], data: vec![Vec::new()], stride: 1, seen: 0 };
+        let mut p =
+            Preview { columns: vec![Column { name: "t".into(), unit: "s" }], places: vec![0], data: vec![Vec::new()], stride: 1, seen: 0 };
         for k in 0..100_000 {
             p.row(&[f64::from(k)]);
         }

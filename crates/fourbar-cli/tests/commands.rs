@@ -21,9 +21,13 @@ fn demo_shows_the_four_bar_and_writes_its_trajectory() {
     assert_snapshot!(whole(&fourbar(&f, &["demo"])));
     let text = std::fs::read_to_string(f.join("out/fourbar/trajectory.csv")).expect("the trajectory");
     assert_eq!(text.lines().count(), 202);
-    let summary: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("out/fourbar/summary.json")).expect("the summary")).expect("JSON");
+    let summary: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(f.join("out/fourbar/summary.json")).expect("the summary")).expect("JSON");
     assert_eq!(summary["units"].as_object().map(|u| u.len()), text.lines().next().map(|l| l.split(',').count()));
-    assert_eq!((summary["complete"].as_bool(), summary["redundant_rows"].as_u64(), summary["rows"].as_u64()), (Some(true), Some(3), Some(201)));
+    assert_eq!(
+        (summary["complete"].as_bool(), summary["redundant_rows"].as_u64(), summary["rows"].as_u64()),
+        (Some(true), Some(3), Some(201))
+    );
     assert!(!f.join("out/fourbar/checkpoint.json").exists());
 }
 
@@ -84,7 +88,13 @@ fn usage_is_refused_with_a_cure() {
 #[test]
 fn the_parser_of_the_command_line_answers_with_exit_code_2() {
     let f = folder("parser");
-    for arguments in [&["chek", "fourbar"][..], &["run", "fourbar", "--step", "-1"], &["run", "fourbar", "--set", "x"], &["run"], &["run", "fourbar", "--threads", "0"]] {
+    for arguments in [
+        &["chek", "fourbar"][..],
+        &["run", "fourbar", "--step", "-1"],
+        &["run", "fourbar", "--set", "x"],
+        &["run"],
+        &["run", "fourbar", "--threads", "0"],
+    ] {
         assert_eq!(fourbar(&f, arguments).status.code(), Some(2), "{arguments:?}");
     }
     for arguments in [&["--version"][..], &["--help"], &["help", "run"], &["run", "--help"]] {
@@ -121,7 +131,11 @@ fn every_verb_prints_one_object_with_json() {
         let object = json(&output);
         assert_eq!((output.status.code(), object["exit_code"].as_i64()), (Some(exit), Some(i64::from(exit))), "{arguments:?}\n{object:#}");
         assert!(object["diagnostics"].is_array() && output.stderr.is_empty(), "{arguments:?}");
-        assert_eq!(exit == 0, object["diagnostics"].as_array().is_some_and(|d| d.iter().all(|d| d["code"].as_str().is_some_and(|c| c.starts_with('W')))), "{arguments:?}");
+        assert_eq!(
+            exit == 0,
+            object["diagnostics"].as_array().is_some_and(|d| d.iter().all(|d| d["code"].as_str().is_some_and(|c| c.starts_with('W')))),
+            "{arguments:?}"
+        );
     }
 }
 
@@ -138,7 +152,10 @@ fn parameters_and_standard_input_are_read() {
     let output = fourbar_with(&f, &["run", "-", "--set", "crank_length=60 mm", "--t-end", "500 ms", "--json"], &text);
     let object = json(&output);
     assert_eq!(output.status.code(), Some(0), "{object:#}");
-    assert_eq!((object["parameters"]["crank_length"].as_f64(), object["t"].as_f64(), object["set"]["crank_length"].as_str()), (Some(0.06), Some(0.5), Some("60 mm")));
+    assert_eq!(
+        (object["parameters"]["crank_length"].as_f64(), object["t"].as_f64(), object["set"]["crank_length"].as_str()),
+        (Some(0.06), Some(0.5), Some("60 mm"))
+    );
     assert_eq!(fourbar_with(&f, &["check", "-"], &[0xff, 0xfe, 0, 1]).status.code(), Some(2));
     let unknown = fourbar(&f, &["check", "fourbar", "--set", "crank_lenght=1"]);
     assert_eq!(unknown.status.code(), Some(2), "{}", whole(&unknown));

@@ -24,7 +24,11 @@ fn hostile_files_end_with_a_code() {
     }
     let nested = format!("fourbar: 1\nbodies: {}", "[".repeat(1_000_000));
     let maps = format!("fourbar: 1\nbodies: {}", "{a: ".repeat(300_000));
-    let deep = format!("fourbar: 1\nparameters: {{x: \"{}1{}\"}}\nbodies: {{a: {{mass: x, inertia: 0}}}}\n", "(".repeat(200_000), ")".repeat(200_000));
+    let deep = format!(
+        "fourbar: 1\nparameters: {{x: \"{}1{}\"}}\nbodies: {{a: {{mass: x, inertia: 0}}}}\n",
+        "(".repeat(200_000),
+        ")".repeat(200_000)
+    );
     let sum = format!("fourbar: 1\nparameters: {{x: 1{}}}\nbodies: {{a: {{mass: x, inertia: 0}}}}\n", "+1".repeat(500_000));
     let cycle = "fourbar: 1\nparameters: {a: b, b: c, c: a}\nbodies: {m: {mass: a, inertia: 0}}\n".to_string();
     let escape = "fourbar: 1\nbodies: {m: {mass: 1, inertia: 0, shape: [{type: mesh, file: ../../etc/passwd}]}}\n".to_string();

@@ -1,4 +1,4 @@
-//! Local and global errors against tolerances, as tables that plot directly.
+//! Local and global errors against tolerances, as tables and as a plot: `cargo bench --bench accuracy -- --svg FILE`.
 
 #[path = "../tests/problems/local.rs"]
 mod local;
@@ -47,7 +47,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         },
         Case { name: "Andrews' mechanism", problem: andrews, start: andrews_start, end: 0.03, options: andrews_options },
     ];
+    let mut curves = Vec::new();
     for case in cases {
+        let mut points = Vec::new();
         println!("{} to t = {}", case.name, case.end);
         println!("  tolerance  steps  local error/tolerance: median, largest   global error/tolerance");
         let finish = |tol: f64| -> Result<State, fourbar_dae::Error> {
@@ -64,8 +66,50 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let carried = (0..case.problem.variables().len()).filter(|&j| case.problem.structure().d()[j] > 0);
             let global = carried.map(differs).fold(0.0, f64::max);
             let largest = ratios.iter().fold(0.0f64, |m, x| m.max(*x));
+            points.push((tol, median(&ratios) * tol, largest * tol, global));
             println!("  {tol:.0e}      {:5}  {:6.3} {largest:6.3}  {:10.2}", ratios.len() + 3, median(&ratios), global / tol);
         }
+        curves.push((case.name, points));
+    }
+    let arguments: Vec<String> = std::env::args().collect();
+    if let Some(at) = arguments.iter().position(|a| a == "--svg") {
+        std::fs::write(arguments.get(at + 1).map_or("errors.svg", |s| s.as_str()), plot(&curves))?;
     }
     Ok(())
+}
+
+/// Tolerance, median and largest local error, global error.
+type Point = (f64, f64, f64, f64);
+
+/// Errors over tolerances, both logarithmic; one panel per problem. Dashed: error equal to tolerance.
+fn plot(curves: &[(&str, Vec<Point>)]) -> String {
+    let (size, gap) = (230.0, 60.0);
+    let across = |tol: f64| (-tol.log10() - 3.0) / 12.0 * size;
+    let down = |error: f64| (-error.max(1e-16).log10() / 16.0 * size).clamp(0.0, size);
+    let mut svg = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {} {}\" font-family=\"sans-serif\" font-size=\"11\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+        curves.len() as f64 * (size + gap) + gap,
+        size + 2.0 * gap
+    );
+    for (n, (name, points)) in curves.iter().enumerate() {
+        let left = gap + n as f64 * (size + gap);
+        svg += &format!("<g transform=\"translate({left},{gap})\">\n<text x=\"0\" y=\"-10\">{}</text>\n", name.replace('\'', "&#39;"));
+        svg += &format!("<rect width=\"{size}\" height=\"{size}\" fill=\"none\" stroke=\"black\"/>\n");
+        for exponent in [4, 8, 12] {
+            let (x, y) = (across(10f64.powi(-exponent)), down(10f64.powi(-exponent)));
+            svg += &format!("<text x=\"{:.1}\" y=\"{:.1}\">1e-{exponent}</text>\n", x - 12.0, size + 15.0);
+            svg += &format!("<text x=\"-36\" y=\"{:.1}\">1e-{exponent}</text>\n", y + 4.0);
+        }
+        let line = |value: &dyn Fn(&Point) -> f64| -> String {
+            points.iter().map(|p| format!("{:.1},{:.1} ", across(p.0), down(value(p)))).collect()
+        };
+        let lines: [(&dyn Fn(&Point) -> f64, &str); 4] =
+            [(&|p| p.0, "gray\" stroke-dasharray=\"4"), (&|p| p.1, "#1f77b4"), (&|p| p.2, "#2ca02c"), (&|p| p.3, "#d62728")];
+        for (value, colour) in lines {
+            svg += &format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"/>\n", line(value));
+        }
+        svg += "</g>\n";
+    }
+    let words = "blue: median local error, green: largest local error, red: global error, dashed: tolerance (horizontal axis)";
+    svg + &format!("<text x=\"{gap}\" y=\"{}\">{words}</text>\n</svg>\n", size + 1.8 * gap)
 }

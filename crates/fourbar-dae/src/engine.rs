@@ -9,10 +9,20 @@ use crate::linalg::Factor;
 use crate::plan::{Partial, Plan};
 use crate::problem::Problem;
 use crate::profile::{Part, Profile};
+use crate::program::Span;
 use crate::project::Projection;
 use crate::state::State;
 use crate::taylor::{Target, Taylor};
 use std::sync::Arc;
+
+/// A tight row whose value is used beyond its stage.
+#[derive(Debug, Clone, Copy)]
+struct Spread {
+    number: u32,
+    edges: Span,
+    r: u32,
+    to: Target,
+}
 
 /// Expansion machinery with all its storage.
 #[derive(Debug, Clone)]
@@ -36,6 +46,9 @@ pub(crate) struct Engine {
     /// Unknowns of a stage: derivative k + d_j of each variable over k!.
     unknown: Vec<f64>,
     change: Vec<f64>,
+    spreads: Vec<Spread>,
+    /// Source of every tight edge.
+    sources: Vec<u32>,
     pub projections: Vec<Projection>,
     /// (k + r)!/k! at `(k + d_max) * (d_max + 1) + r`, without the division where k < 0.
     factorials: Vec<f64>,
@@ -88,6 +101,9 @@ impl Engine {
                 factorials[row * width + r] = (k.max(0) + 1..=k + r as i64).map(|x| x as f64).product();
             }
         }
+        // Variables come without edges and are set apart.
+        let kept = plan.tight.iter().enumerate().filter(|(_, t)| t.kept && t.edges.0 != t.edges.1);
+        let spreads = kept.map(|(n, t)| Spread { number: n as u32, edges: t.edges, r: t.r, to: taylor.targets[t.row as usize] }).collect();
         let factor = jacobian_factor(&problem, &plan, dense_limit);
         let projections = Projection::all(&problem, &plan, dense_limit);
         Self {
@@ -102,6 +118,8 @@ impl Engine {
             jacobian: vec![0.0; plan.jacobian.len()],
             unknown: vec![0.0; n],
             change: vec![0.0; plan.tight.len()],
+            spreads,
+            sources: plan.edges.iter().map(|e| e.source).collect(),
             projections,
             factorials,
             powers: vec![1.0; width],
@@ -327,29 +345,24 @@ impl Engine {
 
     /// Adds the unknowns of stage `k` to all coefficients that depend on them: one multiplication per tight edge.
     fn spread(&mut self, k: usize) {
-        let plan = Arc::clone(&self.plan);
-        for (j, &t) in plan.tight_variable.iter().enumerate() {
-            self.change[t as usize] = self.unknown[j];
-        }
-        for (n, tight) in plan.tight.iter().enumerate() {
-            if !tight.kept {
-                continue;
-            }
-            let mut y = self.change[n];
-            if tight.edges.0 != tight.edges.1 {
-                y = 0.0;
-                for e in tight.edges.0 as usize..tight.edges.1 as usize {
-                    if self.partial[e] != 0.0 {
-                        y += self.partial[e] * self.change[plan.edges[e].source as usize];
-                    }
-                }
-                self.change[n] = y;
-            }
-            let r = tight.r as usize;
-            let to = self.taylor.targets[tight.row as usize];
+        for (j, &t) in self.plan.tight_variable.iter().enumerate() {
+            let y = self.unknown[j];
+            self.change[t as usize] = y;
             // Division: a rounded reciprocal would bias every coefficient of this order the same way, for ever.
-            let change = y / self.units[r];
-            self.taylor.add(to, k + r, change);
+            self.taylor.put(self.variable_target[j], k + self.d[j], y / self.units[self.d[j]]);
+        }
+        for row in &self.spreads {
+            let mut y = 0.0;
+            for e in row.edges.0 as usize..row.edges.1 as usize {
+                let p = self.partial[e];
+                // A branch not taken may hold anything.
+                if p != 0.0 {
+                    y += p * self.change[self.sources[e] as usize];
+                }
+            }
+            self.change[row.number as usize] = y;
+            let r = row.r as usize;
+            self.taylor.add(row.to, k + r, y / self.units[r]);
         }
     }
 

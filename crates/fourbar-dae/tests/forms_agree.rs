@@ -136,3 +136,18 @@ fn misuse_of_the_facility_is_reported() {
     assert!(matches!(record(1), Error::DiffInEnergy { place } if place.contains("speed")));
     assert!(matches!(record(2), Error::UnknownName(_)));
 }
+
+#[test]
+fn ten_thousand_variables_are_integrated() {
+    let n = 3334;
+    let problem = Arc::new(chain(n).unwrap());
+    let mut run = Integrator::new(&problem, &chain_start(&problem, n), Options::new(1e-10)).unwrap();
+    (0..4).for_each(|_| assert_eq!(run.step(1.0), Ok(None)));
+    let at = |j: usize, p: usize| run.at(run.t(), j, p).unwrap();
+    for i in 1..n {
+        let (dx, dy) = (at(2 * i, 0) - at(2 * i - 2, 0), at(2 * i + 1, 0) - at(2 * i - 1, 0));
+        let (vx, vy) = (at(2 * i, 1) - at(2 * i - 2, 1), at(2 * i + 1, 1) - at(2 * i - 1, 1));
+        // Before the next projection: the local error, relative to coordinates of size 3,000.
+        assert!((dx.hypot(dy) - 1.0).abs() < 1e-6 && (dx * vx + dy * vy).abs() < 1e-4, "rod {i}");
+    }
+}

@@ -41,7 +41,11 @@ pub(crate) fn ticks(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     let power = 10_f64.powf(raw.log10().floor());
     let step = [1.0, 2.0, 2.5, 5.0, 10.0].iter().map(|m| m * power).find(|s| *s >= raw * (1.0 - 1e-9)).unwrap_or(raw);
     let first = (lo / step - 1e-9).ceil();
-    (0..=2 * count).map(|k| (first + k as f64) * step).take_while(|x| *x <= hi + 1e-9 * step).map(|x| if x.abs() < 1e-12 * step { 0.0 } else { x }).collect()
+    (0..=2 * count)
+        .map(|k| (first + k as f64) * step)
+        .take_while(|x| *x <= hi + 1e-9 * step)
+        .map(|x| if x.abs() < 1e-12 * step { 0.0 } else { x })
+        .collect()
 }
 
 /// A number for an axis: few digits, no noise.

@@ -16,5 +16,6 @@ use std::path::Path;
 
 /// The diagnostic of a file that cannot be written.
 pub fn unwritable(path: &Path, why: &std::io::Error) -> Diagnostic {
-    Diagnostic::new("U003", format!("`{}` cannot be written: {why}", path.display())).help("choose a folder that exists and that you may write to")
+    Diagnostic::new("U003", format!("`{}` cannot be written: {why}", path.display()))
+        .help("choose a folder that exists and that you may write to")
 }

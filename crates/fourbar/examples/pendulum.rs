@@ -5,7 +5,8 @@ use fourbar::study::{self, Study};
 use fourbar::{Diagnostic, Trajectory};
 
 fn main() -> Result<(), Vec<Diagnostic>> {
-    let rod = BodySpec { mass: 1.0, inertia: Inertia::Principal([1e-4, 1.0 / 12.0, 1.0 / 12.0]), at: [0.5, 0.0, 0.0], ..BodySpec::default() };
+    let rod =
+        BodySpec { mass: 1.0, inertia: Inertia::Principal([1e-4, 1.0 / 12.0, 1.0 / 12.0]), at: [0.5, 0.0, 0.0], ..BodySpec::default() };
     let placement = Placement::World { at: [0.0; 3], axis: [0.0, 1.0, 0.0], axis_moving: None };
     let pin = JointSpec::Pair { kind: PairKind::Revolute, bodies: ["ground".into(), "rod".into()], placement };
     let spec = ModelSpec {

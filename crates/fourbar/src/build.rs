@@ -6,6 +6,7 @@ use crate::diagnostic::{Diagnostic, nearest};
 use crate::force::{Force, Law, StateLaw, Variable};
 use crate::joint::{self, Frame, JointKind};
 use crate::model::*;
+use crate::rolling::{Rolling, RollingKind};
 use crate::spec::*;
 use crate::time::{Integral, TimeFunction};
 use fourbar_math::so3;
@@ -57,6 +58,7 @@ impl<'a> Builder<'a> {
             joints: Vec::new(),
             couplings: Vec::new(),
             bare: Vec::new(),
+            rolling: Vec::new(),
             drives: Vec::new(),
             forces: Vec::new(),
             points: Vec::new(),
@@ -616,6 +618,12 @@ impl<'a> Builder<'a> {
                     }
                     ("d", [p.body, q.body], 0.5 / start.sqrt(), Coordinate::D { ij: [0, 1], s_i: p.s, s_j: q.s }, value)
                 }
+                ConstraintSpec::KnifeEdge { .. } | ConstraintSpec::RollingSphere { .. } | ConstraintSpec::RollingDisk { .. } => {
+                    if let Some(r) = self.rolling(model, &path, name, c) {
+                        model.rolling.push(r);
+                    }
+                    continue;
+                }
                 ConstraintSpec::Cd { axis, from, to, value } => {
                     let Some((p, q)) = points(self, from, to) else { continue };
                     let Some(c) = self.direction(&format!("{path}.axis"), axis) else { continue };
@@ -629,6 +637,53 @@ impl<'a> Builder<'a> {
             }
             model.bare.push(Bare { name: name.clone(), kind, bodies, scale, coordinate, value: TimeFunction::Value(value.clone()) });
         }
+    }
+
+    fn rolling(&mut self, model: &Model, path: &str, name: &str, c: &ConstraintSpec) -> Option<RollingElement> {
+        let up = PlaneSpec { at: [0.0; 3], normal: [0.0, 0.0, 1.0] };
+        let (kind, on, plane, radius) = match c {
+            ConstraintSpec::KnifeEdge { on, .. } => ("knife-edge", on, &up, 1.0),
+            ConstraintSpec::RollingSphere { on, radius, plane } => ("rolling-sphere", on, plane, *radius),
+            ConstraintSpec::RollingDisk { on, radius, plane, contact, .. } => (if *contact { "rolling-disk" } else { "wheel" }, on, plane, *radius),
+            _ => return None,
+        };
+        let place = self.place(model, &format!("{path}.on"), on)?;
+        if place.body == BodyId::GROUND {
+            self.error(Diagnostic::new("M107", format!("`{name}` lets the ground roll on itself")).at(format!("{path}.on")).name(name).help("name the body that rolls"));
+            return None;
+        }
+        if !self.finite(&format!("{path}.radius"), &[radius]) {
+            return None;
+        }
+        if radius <= 0.0 {
+            self.error(Diagnostic::new("M116", format!("the radius of `{name}` is {radius}")).at(format!("{path}.radius")).name(name).help("give a positive radius"));
+            return None;
+        }
+        self.finite(&format!("{path}.at"), &plane.at);
+        let n = self.direction(&format!("{path}.normal"), &plane.normal)?;
+        let R = so3::frame_from_z(&n);
+        let level = n.dot(&v3(&plane.at));
+        let (kind_data, contact) = match c {
+            ConstraintSpec::KnifeEdge { across, .. } => {
+                let across = self.direction_on(model, &format!("{path}.across"), place.body, across)?;
+                (RollingKind::KnifeEdge { across }, None)
+            }
+            ConstraintSpec::RollingDisk { axis, contact, .. } => {
+                let axis = self.direction_on(model, &format!("{path}.axis"), place.body, axis)?;
+                if (model.bodies[place.body.index()].A * axis).cross(&n).norm() < 1e-6 {
+                    self.error(Diagnostic::new("M115", format!("the disk `{name}` lies flat on its plane")).at(format!("{path}.axis")).name(name).help("the axis of a rolling disk is not the normal of the plane"));
+                    return None;
+                }
+                let y = Coordinate::Touch { ij: [0, 1], n, s_j: place.s, e_j: axis, radius };
+                (RollingKind::Disk { axis, radius }, contact.then_some((y, level)))
+            }
+            _ => {
+                let y = Coordinate::Cd { ij: [0, 1], c: n, s_i: Vector3::zeros(), s_j: place.s };
+                (RollingKind::Sphere { radius }, Some((y, level + radius)))
+            }
+        };
+        let rolling = Rolling { slot: 1, s: place.s, n, t: [R.column(0).into(), R.column(1).into()], kind: kind_data };
+        Some(RollingElement { name: name.to_string(), kind, body: place.body, rolling, contact })
     }
 
     fn drives(&mut self, model: &mut Model) {

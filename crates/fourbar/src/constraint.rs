@@ -6,6 +6,7 @@
 
 use crate::coordinate::Coordinate;
 use crate::model::BodyId;
+use crate::rolling::Rolling;
 use crate::state::{Pose, Velocity};
 use crate::time::TimeFunction;
 use fourbar_math::so3::tilde;
@@ -35,6 +36,8 @@ pub enum Rows {
         /// Factor that makes the row a length.
         L: f64,
     },
+    /// Velocity constraints that have no position: rolling, knife edge.
+    Rolling(Rolling),
     /// `sum c_k y_k - constant - factor f(t)`.
     Sum {
         /// Coefficients and coordinates.
@@ -64,12 +67,13 @@ impl Rows {
         match self {
             Rows::Point { .. } | Rows::Direction { .. } => 3,
             Rows::Sum { .. } => 1,
+            Rows::Rolling(r) => r.count(),
         }
     }
     /// Whether its residual is an angle times the characteristic length.
     pub fn is_rotation(&self) -> bool {
         match self {
-            Rows::Point { .. } => false,
+            Rows::Point { .. } | Rows::Rolling(_) => false,
             Rows::Direction { .. } => true,
             Rows::Sum { terms, .. } => terms.iter().all(|(_, y)| matches!(y, Coordinate::Dp1 { .. } | Coordinate::Angle(_))),
         }
@@ -87,6 +91,8 @@ pub enum Owner {
     Bare(usize),
     /// A drive.
     Drive(usize),
+    /// A rolling element or knife edge.
+    Rolling(usize),
     /// Helps assembly only: keeps the axes of a joint from flipping.
     Align(usize),
     /// Helps assembly only: keeps a joint coordinate as drawn.
@@ -197,6 +203,7 @@ impl ConstraintSet {
                         let d = (pose(ij[1]).A * a_j - pose(ij[0]).A * a_i) * *L;
                         Phi[row..row + 3].copy_from_slice(d.as_slice());
                     }
+                    Rows::Rolling(r) => Phi[row..row + r.count()].fill(0.0),
                     Rows::Sum { terms, constant, driven } => {
                         let mut x = -constant;
                         for (k, y) in terms {
@@ -248,6 +255,15 @@ impl ConstraintSet {
                                         r[3 + l] = -P[(k, l)];
                                     }
                                 }
+                            }
+                        }
+                    }
+                    Rows::Rolling(r) => {
+                        if let Some(start) = slots[r.slot] {
+                            for (k, b) in r.rows(pose(r.slot)).iter().enumerate() {
+                                let g = &mut G[start + 6 * (row + k)..start + 6 * (row + k) + 6];
+                                g[..3].copy_from_slice(b.v.as_slice());
+                                g[3..].copy_from_slice(b.w.as_slice());
                             }
                         }
                     }
@@ -321,6 +337,12 @@ impl ConstraintSet {
                         let b = (twice(ij[0], a_i) - twice(ij[1], a_j)) * *L;
                         gamma[row..row + 3].copy_from_slice(b.as_slice());
                     }
+                    Rows::Rolling(r) => {
+                        let (q, v) = at(r.slot);
+                        for (g, b) in gamma[row..].iter_mut().zip(r.bias(q, v)) {
+                            *g = -b;
+                        }
+                    }
                     Rows::Sum { terms, driven, .. } => {
                         let mut x = 0.0;
                         for (k, y) in terms {
@@ -362,6 +384,11 @@ impl ConstraintSet {
                             K.fixed_view_mut::<3, 3>(3, 3).copy_from(&(tilde(s) * tilde(&pose(slot).A.tr_mul(&force)) * sign));
                             add(c.bodies[slot].index(), c.bodies[slot].index(), &K);
                         }
+                    }
+                    Rows::Rolling(r) => {
+                        let b = c.bodies[r.slot].index();
+                        let (K, _) = r.variation(&q[b], &Velocity::zero(), &lambda[row..row + n]);
+                        add(b, b, &K);
                     }
                     Rows::Sum { terms, .. } => {
                         for (k, y) in terms {
@@ -406,6 +433,12 @@ impl ConstraintSet {
                         }
                     }
                 }
+                Rows::Rolling(r) if r.slot == slot => {
+                    for (k, b) in r.rows(pose(slot)).iter().enumerate() {
+                        out = out.plus(&b.scaled(lambda[row + k]));
+                    }
+                }
+                Rows::Rolling(_) => {}
                 Rows::Sum { terms, .. } => {
                     for (k, y) in terms {
                         let [i, j] = y.slots();
@@ -421,6 +454,28 @@ impl ConstraintSet {
             row += rows.count();
         }
         out
+    }
+
+    /// Rows that constrain velocities only: constraint, first row, and the element.
+    pub fn rolling(&self) -> impl Iterator<Item = (usize, usize, &Rolling)> {
+        self.list.iter().enumerate().flat_map(|(c, constraint)| {
+            let mut row = self.row_start[c];
+            constraint.rows.iter().filter_map(move |r| {
+                let first = row;
+                row += r.count();
+                if let Rows::Rolling(rolling) = r { Some((c, first, rolling)) } else { None }
+            })
+        })
+    }
+
+    /// `factor B v` of the velocity-only rows into their places of `out`; other rows stay.
+    pub fn slip(&self, q: &[Pose], v: &[Velocity], factor: f64, out: &mut [f64]) {
+        for (c, row, r) in self.rolling() {
+            let b = self.list[c].bodies[r.slot].index();
+            for (k, line) in r.rows(&q[b]).iter().enumerate() {
+                out[row + k] = factor * line.dot(&v[b]);
+            }
+        }
     }
 
     /// `y = Phi_q v`.

@@ -5,8 +5,9 @@
 //! derivative at zero acceleration); variation of the reaction `K = d(row^T lambda)/dq`.
 //! They replace Tables 2 to 6 and Eq. (18) of [Kissel21], whose printed signs are not reliable.
 
+use crate::rolling;
 use crate::state::{Pose, Velocity};
-use fourbar_math::{Scalar, so3::tilde};
+use fourbar_math::{Dual, Scalar, Taylor, so3::tilde};
 use nalgebra::{Matrix3, Matrix6, Vector3};
 use std::f64::consts::PI;
 
@@ -54,6 +55,19 @@ pub enum Coordinate {
         s_i: V,
         /// Point on j.
         s_j: V,
+    },
+    /// Height of the lowest point of a disk on j over a plane of the world through the origin.
+    Touch {
+        /// Slots: the ground and the body.
+        ij: [usize; 2],
+        /// Normal of the plane, world.
+        n: V,
+        /// Centre of the disk on j.
+        s_j: V,
+        /// Axis of the disk on j, body axes.
+        e_j: V,
+        /// Radius.
+        radius: f64,
     },
     /// Angle about the common z axis, from frame F on i to frame M on j, turns counted.
     Angle(Angle),
@@ -121,7 +135,7 @@ impl Coordinate {
     /// The slots of its two bodies.
     pub fn slots(&self) -> [usize; 2] {
         match self {
-            Coordinate::Dp1 { ij, .. } | Coordinate::Dp2 { ij, .. } | Coordinate::D { ij, .. } | Coordinate::Cd { ij, .. } => *ij,
+            Coordinate::Dp1 { ij, .. } | Coordinate::Dp2 { ij, .. } | Coordinate::D { ij, .. } | Coordinate::Cd { ij, .. } | Coordinate::Touch { ij, .. } => *ij,
             Coordinate::Angle(a) => a.ij,
         }
     }
@@ -134,6 +148,7 @@ impl Coordinate {
             Coordinate::Dp2 { a_i, s_i, s_j, .. } => (qi.A * lift(a_i)).dot(&d(s_i, s_j)),
             Coordinate::D { s_i, s_j, .. } => d(s_i, s_j).dot(&d(s_i, s_j)),
             Coordinate::Cd { c, s_i, s_j, .. } => lift::<S>(c).dot(&d(s_i, s_j)),
+            Coordinate::Touch { n, s_j, e_j, radius, .. } => rolling::height(qj, n, s_j, e_j, *radius),
             Coordinate::Angle(a) => {
                 let (F, M) = (qi.A * a.F.map(S::of), qj.A * a.M.map(S::of));
                 let (x_f, y_f, x_m, y_m) = (F.column(0), F.column(1), M.column(0), M.column(1));
@@ -151,6 +166,7 @@ impl Coordinate {
             Coordinate::Dp2 { a_i, s_i, s_j, .. } => (qi.A * a_i).dot(&d(s_i, s_j)),
             Coordinate::D { s_i, s_j, .. } => d(s_i, s_j).norm_squared(),
             Coordinate::Cd { c, s_i, s_j, .. } => c.dot(&d(s_i, s_j)),
+            Coordinate::Touch { n, s_j, e_j, radius, .. } => rolling::height(&PoseOf { r: qj.r, A: qj.A }, n, s_j, e_j, *radius),
             Coordinate::Angle(a) => a.value(qi, qj, turns.get(a.memory).copied().unwrap_or(0.0)),
         }
     }
@@ -176,6 +192,10 @@ impl Coordinate {
                 [point(qi, s_i, &d).scaled(-1.0), point(qj, s_j, &d)]
             }
             Coordinate::Cd { c, s_i, s_j, .. } => [point(qi, s_i, c).scaled(-1.0), point(qj, s_j, c)],
+            Coordinate::Touch { n, s_j, e_j, radius, .. } => {
+                let (v, w) = rolling::height_row(&PoseOf { r: qj.r, A: qj.A }, n, s_j, e_j, *radius);
+                [Velocity::zero(), Velocity { v, w }]
+            }
             Coordinate::Angle(a) => {
                 let (e, ..) = a.axis(qi, qj);
                 [Velocity { v: V::zeros(), w: -qi.A.tr_mul(&e) }, Velocity { v: V::zeros(), w: qj.A.tr_mul(&e) }]
@@ -205,6 +225,16 @@ impl Coordinate {
                 2.0 * (d.dot(&d_bias(s_i, s_j)) + d_dot(s_i, s_j).norm_squared())
             }
             Coordinate::Cd { c, s_i, s_j, .. } => c.dot(&d_bias(s_i, s_j)),
+            Coordinate::Touch { .. } => {
+                // Along the motion without acceleration: A, A W, A W W / 2.
+                let W = tilde(&vj.w);
+                let (A1, A2) = (qj.A * W, qj.A * W * W * 0.5);
+                let moving = PoseOf::<Taylor<3>> {
+                    r: Vector3::from_fn(|k, _| Taylor { c: [qj.r[k], vj.v[k], 0.0] }),
+                    A: Matrix3::from_fn(|i, j| Taylor { c: [qj.A[(i, j)], A1[(i, j)], A2[(i, j)]] }),
+                };
+                2.0 * self.value_of(&moving, &moving).c[2]
+            }
             Coordinate::Angle(a) => {
                 let (e, sigma, z_f, z_m) = a.axis(qi, qj);
                 let (w_i, w_j) = (qi.A * vi.w, qj.A * vj.w);
@@ -237,6 +267,19 @@ impl Coordinate {
                 for (k, q, s, sign) in [(0, qi, s_i, -1.0), (1, qj, s_j, 1.0)] {
                     let block = tilde(s) * tilde(&q.A.tr_mul(c)) * (lambda * sign);
                     add(&mut K[k][k], 3, 3, &block);
+                }
+            }
+            Coordinate::Touch { n, s_j, e_j, radius, .. } => {
+                for d in 0..3 {
+                    let mut e = V::zeros();
+                    e[d] = 1.0;
+                    let dA = qj.A * tilde(&e);
+                    let varied = PoseOf::<Dual> { r: qj.r.map(Taylor::of), A: Matrix3::from_fn(|i, j| Taylor::with_slope(qj.A[(i, j)], dA[(i, j)])) };
+                    let (v, w) = rolling::height_row(&varied, n, s_j, e_j, *radius);
+                    for k in 0..3 {
+                        K[1][1][(k, 3 + d)] += lambda * v[k].c[1];
+                        K[1][1][(3 + k, 3 + d)] += lambda * w[k].c[1];
+                    }
                 }
             }
             Coordinate::Angle(a) => {

@@ -6,6 +6,7 @@ use crate::constraint::{Constraint, Owner, Rows};
 use crate::coordinate::{Angle, Coordinate};
 use crate::force::Force;
 use crate::joint::{Alignment, Frame, JointKind, Pair};
+use crate::rolling::Rolling;
 use crate::spec::{Shape, StudySpec};
 use crate::time::TimeFunction;
 use nalgebra::{Matrix3, Vector3};
@@ -105,6 +106,21 @@ pub struct Bare {
     pub value: TimeFunction,
 }
 
+/// A body that rolls on, or cuts into, a plane of the world.
+#[derive(Clone, Debug)]
+pub struct RollingElement {
+    /// Name.
+    pub name: String,
+    /// Its type in files.
+    pub kind: &'static str,
+    /// The body.
+    pub body: BodyId,
+    /// Velocity rows; the body is slot 1.
+    pub rolling: Rolling,
+    /// The row that keeps it on the plane, where it has one: coordinate and its value.
+    pub contact: Option<(Coordinate, f64)>,
+}
+
 /// A prescribed joint coordinate.
 #[derive(Clone, Debug)]
 pub struct Drive {
@@ -162,6 +178,8 @@ pub struct Model {
     pub couplings: Vec<Coupling>,
     /// Bare constraints.
     pub bare: Vec<Bare>,
+    /// Rolling elements and knife edges.
+    pub rolling: Vec<RollingElement>,
     /// Drives.
     pub drives: Vec<Drive>,
     /// Forces by name.
@@ -245,13 +263,34 @@ impl Model {
         Constraint { name: b.name.clone(), owner: Owner::Bare(k), bodies: smallvec![b.bodies[0], b.bodies[1]], rows }
     }
 
-    /// Constraints of joints, couplings and bare primitives, and of drives if asked for.
+    /// Velocity constraints that have no position.
+    pub fn velocity_constraints(&self) -> impl Iterator<Item = Constraint> + '_ {
+        self.rolling.iter().enumerate().map(|(k, r)| Constraint {
+            name: r.name.clone(),
+            owner: Owner::Rolling(k),
+            bodies: smallvec![BodyId::GROUND, r.body],
+            rows: smallvec![Rows::Rolling(r.rolling)],
+        })
+    }
+
+    /// All constraints of dynamics: positions, drives, and velocities.
+    pub fn all_constraints(&self) -> Vec<Constraint> {
+        let mut list = self.constraints(true);
+        list.extend(self.velocity_constraints());
+        list
+    }
+
+    /// Constraints on positions: joints, couplings, bare primitives, contacts of rolling bodies, and drives if asked for.
     pub fn constraints(&self, drives: bool) -> Vec<Constraint> {
+        let contacts = self.rolling.iter().enumerate().filter_map(|(k, r)| {
+            let (y, value) = r.contact?;
+            Some(Constraint { name: r.name.clone(), owner: Owner::Rolling(k), bodies: smallvec![BodyId::GROUND, r.body], rows: smallvec![Rows::one(1.0, y, value)] })
+        });
         let joints = (0..self.joints.len()).map(|k| self.joint_constraint(k));
         let couplings = (0..self.couplings.len()).map(|k| self.coupling_constraint(k));
         let bare = (0..self.bare.len()).map(|k| self.bare_constraint(k));
         let driven = (0..if drives { self.drives.len() } else { 0 }).filter_map(|k| self.drive_constraint(k));
-        joints.chain(couplings).chain(bare).chain(driven).collect()
+        joints.chain(couplings).chain(bare).chain(contacts).chain(driven).collect()
     }
 
     /// Rows that keep joint axes from flipping during assembly.

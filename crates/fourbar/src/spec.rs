@@ -319,6 +319,35 @@ pub enum ConstraintSpec {
         /// Right-hand side.
         value: Expr,
     },
+    /// A blade that does not move sideways.
+    KnifeEdge {
+        /// Point of the blade.
+        on: Place,
+        /// Direction across the blade, on its body.
+        across: At,
+    },
+    /// A ball that rolls on a plane of the world without slipping.
+    RollingSphere {
+        /// Its centre.
+        on: Place,
+        /// Radius.
+        radius: f64,
+        /// The plane.
+        plane: PlaneSpec,
+    },
+    /// A thin disk that rolls on a plane of the world without slipping.
+    RollingDisk {
+        /// Its centre.
+        on: Place,
+        /// Its axis, on its body.
+        axis: At,
+        /// Radius.
+        radius: f64,
+        /// The plane.
+        plane: PlaneSpec,
+        /// Whether it is kept on the plane; a wheel whose carrier keeps its height needs no such row.
+        contact: bool,
+    },
     /// World direction dotted with the vector from `from` to `to` = value(t).
     Cd {
         /// World direction.
@@ -330,6 +359,15 @@ pub enum ConstraintSpec {
         /// Right-hand side.
         value: Expr,
     },
+}
+
+/// A plane of the world.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PlaneSpec {
+    /// A point of it.
+    pub at: V3,
+    /// Its normal, towards the rolling body.
+    pub normal: V3,
 }
 
 /// A joint coordinate as a function of time.

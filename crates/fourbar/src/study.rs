@@ -205,6 +205,9 @@ fn check(study: &Study) -> Result<(), Diagnostic> {
 }
 
 fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
+    if let Some(r) = model.rolling.first() {
+        return Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name)).name(r.name.clone()).help("run `dynamics`").into());
+    }
     let start = &assembled.configuration;
     let free = rank::mobility(model, start, true);
     let mut warnings: Vec<Diagnostic> = assembled.warning(model).into_iter().collect();

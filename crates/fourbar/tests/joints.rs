@@ -120,6 +120,7 @@ fn primitives(random: &mut Random) -> Vec<(&'static str, Coordinate)> {
         ("dp2", Coordinate::Dp2 { ij, a_i: random.vector(), s_i: random.vector(), s_j: random.vector() }),
         ("d", Coordinate::D { ij, s_i: random.vector(), s_j: random.vector() }),
         ("cd", Coordinate::Cd { ij, c: random.vector(), s_i: random.vector(), s_j: random.vector() }),
+        ("touch", Coordinate::Touch { ij, n: random.vector().normalize(), s_j: random.vector(), e_j: random.vector().normalize(), radius: 0.6 }),
         ("angle", Coordinate::Angle(Angle { ij, F: random.rotation(), M: random.rotation(), memory: 0 })),
     ]
 }
@@ -137,6 +138,53 @@ fn every_primitive_has_the_row_that_dual_numbers_give() {
                 close(part(&row[1]), y.value_of(&varied(&qi, None), &varied(&qj, Some(k))).c[1], 1e-10, name);
             }
         }
+    }
+}
+
+#[test]
+fn every_primitive_has_the_bias_that_taylor_numbers_give() {
+    let mut random = Random(8);
+    for _ in 0..50 {
+        let (qi, qj, vi, vj) = (random.pose(), random.pose(), random.velocity(), random.velocity());
+        for (name, y) in primitives(&mut random) {
+            let x = y.value_of(&along(&qi, &vi), &along(&qj, &vj));
+            close(y.bias(&qi, &qj, &vi, &vj), 2.0 * x.c[2], 1e-9, name);
+        }
+    }
+}
+
+#[test]
+fn rolling_rows_are_the_velocity_of_the_contact_point() {
+    use fourbar::rolling::{Rolling, RollingKind};
+    let mut random = Random(9);
+    for _ in 0..20 {
+        let (q, v) = (random.pose(), random.velocity());
+        let R = random.rotation();
+        let (n, t) = (R.column(2).into_owned(), [R.column(0).into_owned(), R.column(1).into_owned()]);
+        let s = random.vector();
+        let (omega, centre) = (q.A * v.w, v.of_point(&q, &s));
+        let axis = random.vector().normalize();
+        let u = {
+            let e = q.A * axis;
+            (n - e * n.dot(&e)).normalize()
+        };
+        let radius = 0.4;
+        for (kind, rho) in [(RollingKind::Sphere { radius }, -n * radius), (RollingKind::Disk { axis, radius }, -u * radius)] {
+            let rolling = Rolling { slot: 1, s, n, t, kind };
+            let slip = centre + omega.cross(&rho);
+            for (row, t) in rolling.rows(&q).iter().zip(&t) {
+                close(row.dot(&v), slip.dot(t), 1e-12, "slip");
+            }
+            // Rates along the motion without acceleration, by central differences.
+            let h = 1e-6;
+            let at = |h: f64| rolling.rows(&q.moved(&v.scaled(h))).iter().map(|r| r.dot(&v)).collect::<Vec<f64>>();
+            for ((p, m), b) in at(h).iter().zip(at(-h)).zip(rolling.bias(&q, &v)) {
+                close(b, (p - m) / (2.0 * h), 1e-8, "rate of slip");
+            }
+        }
+        let across = random.vector();
+        let blade = Rolling { slot: 1, s, n, t, kind: RollingKind::KnifeEdge { across } };
+        close(blade.rows(&q)[0].dot(&v), (q.A * across).dot(&centre), 1e-12, "blade");
     }
 }
 

@@ -32,7 +32,9 @@ pub fn choose(columns: &[Column], patterns: &[String]) -> Result<Vec<usize>, Dia
         // A whole element may be named alone: `crank` means `crank.*`.
         if !columns.iter().any(|c| fits(p, &c.name)) {
             let near = nearest(p, columns.iter().map(|c| c.name.as_str()));
-            let help = near.map_or("write for instance `crank.*` or `*.angle`; a run without `--columns` shows all".to_string(), |n| format!("did you mean `{n}`?"));
+            let help = near.map_or("write for instance `crank.*` or `*.angle`; a run without `--columns` shows all".to_string(), |n| {
+                format!("did you mean `{n}`?")
+            });
             return Err(Diagnostic::new("U005", format!("no column fits `{p}`")).help(help));
         }
     }

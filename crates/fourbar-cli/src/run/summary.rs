@@ -36,7 +36,15 @@ pub fn words(task: &Task, done: &Done, screen: &Screen) -> String {
         facts.add("work", &work(r));
         facts.add("wall time", &format!("{:.2} s", done.wall_time));
         if n.rows > 0 {
-            facts.add("errors", &format!("of the constraints at most {} m, {} m/s, {} m/s^2", number(n.errors[0]), number(n.errors[1]), number(n.errors[2])));
+            facts.add(
+                "errors",
+                &format!(
+                    "of the constraints at most {} m, {} m/s, {} m/s^2",
+                    number(n.errors[0]),
+                    number(n.errors[1]),
+                    number(n.errors[2])
+                ),
+            );
             facts.add("energy", &energy(done, r.analysis));
         }
         if r.redundant > 0 {
@@ -54,10 +62,14 @@ pub fn words(task: &Task, done: &Done, screen: &Screen) -> String {
         }
     }
     if let Some(folder) = &task.folder {
-        facts.add("written", &format!("{} ({} rows, {} columns), {SUMMARY}", folder.join(TRAJECTORY).display(), n.rows, done.columns.len()));
+        facts
+            .add("written", &format!("{} ({} rows, {} columns), {SUMMARY}", folder.join(TRAJECTORY).display(), n.rows, done.columns.len()));
     }
     if done.interrupted {
-        let next = task.folder.as_ref().map_or("nothing was written: there was no `--out`".to_string(), |f| format!("continue with `--resume {}`", f.display()));
+        let next = task
+            .folder
+            .as_ref()
+            .map_or("nothing was written: there was no `--out`".to_string(), |f| format!("continue with `--resume {}`", f.display()));
         facts.add("interrupted", &next);
     }
     let mut text = facts.text;
@@ -103,7 +115,12 @@ fn energy(done: &Done, analysis: Analysis) -> String {
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
         Analysis::Dynamics => {
             let most = (hi - n.energy_first).max(n.energy_first - lo);
-            format!("{} J at the start; changes by at most {} J, at the end by {} J", number(n.energy_first), number(most), number(n.energy_last - n.energy_first))
+            format!(
+                "{} J at the start; changes by at most {} J, at the end by {} J",
+                number(n.energy_first),
+                number(most),
+                number(n.energy_last - n.energy_first)
+            )
         }
     }
 }

@@ -28,7 +28,8 @@ pub fn fourbar(folder: &Path, arguments: &[&str]) -> Output {
 
 /// Runs the command with a text on its standard input.
 pub fn fourbar_with(folder: &Path, arguments: &[&str], input: &[u8]) -> Output {
-    let mut child = command(folder, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
+    let mut child =
+        command(folder, arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs");
     // A command that refuses early closes the pipe.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     child.wait_with_output().expect("the command ends")
@@ -64,5 +65,6 @@ fn rounding(word: &str) -> String {
 
 /// The object that `--json` prints.
 pub fn json(output: &Output) -> serde_json::Value {
-    serde_json::from_slice(&output.stdout).unwrap_or_else(|e| panic!("not one JSON object: {e}\n{}", String::from_utf8_lossy(&output.stdout)))
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|e| panic!("not one JSON object: {e}\n{}", String::from_utf8_lossy(&output.stdout)))
 }

@@ -262,8 +262,39 @@ impl Inner {
                 self.scale(c, rate)
             }
             Op::Diff(x, q) => self.push(Op::Diff(x, p + q)),
+            Op::Add(..) => match self.linear_terms(a) {
+                Some(terms) => {
+                    let mut sum = self.constant(0.0);
+                    for (c, x) in terms {
+                        let rate = self.diff(x, p);
+                        let term = self.scale(c, rate);
+                        sum = self.add(sum, term);
+                    }
+                    sum
+                }
+                None => self.push(Op::Diff(a, p)),
+            },
             _ => self.push(Op::Diff(a, p)),
         }
+    }
+
+    /// The terms of a short sum of variables, their derivatives and constants; `None` for anything else. Differentiating
+    /// such a sum term by term saves the rows of the sum: momenta with constant masses are of this kind.
+    fn linear_terms(&self, sum: Id) -> Option<Vec<(f64, Id)>> {
+        let mut terms = Vec::new();
+        let mut open = vec![(1.0, sum)];
+        while let Some((c, id)) = open.pop() {
+            match self.ops[id as usize] {
+                Op::Add(a, b) => open.extend([(c, b), (c, a)]),
+                Op::Scale(d, a) => open.push((c * d, a)),
+                Op::Var(_) | Op::Diff(..) | Op::Const(_) | Op::Time | Op::Param(_) => terms.push((c, id)),
+                _ => return None,
+            }
+            if terms.len() + open.len() > 32 {
+                return None;
+            }
+        }
+        Some(terms)
     }
 
     pub fn switch(&mut self, node: Id, a: Id, b: Id) -> Id {

@@ -139,6 +139,12 @@ const fn constraint(
 const PFROM: Key = need("from", Expect::Place, "first place");
 const PTO: Key = need("to", Expect::Place, "second place");
 
+const ROLL_ON: Key = need("on", Expect::Place, "the centre, or the point of the blade");
+const DISK_AXIS: Key = need("axis", Expect::Direction, "axis of the disk, on its body");
+const RADIUS_OF_ROLLING: Key = need("radius", Expect::Number(LENGTH), "radius");
+const PLANE_AT: Key = may("at", Expect::Vector(LENGTH), "a point of the plane, in the world; left out: the origin");
+const PLANE_NORMAL: Key = may("normal", Expect::Axis, "normal of the plane, in the world; left out: z");
+
 /// Bare constraints by type.
 pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
     constraint(
@@ -169,6 +175,34 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
         "The squared distance of two points is a function of time.",
         &[PFROM, PTO, need("value", Expect::TimeFunction(Some(Dimension::AREA)), "the squared distance")],
         build::d,
+    ),
+    constraint(
+        "knife-edge",
+        "a knife edge",
+        "A blade that slides along itself but not sideways: a velocity constraint.",
+        &[ROLL_ON, need("across", Expect::Direction, "direction across the blade, on its body")],
+        build::knife_edge,
+    ),
+    constraint(
+        "rolling-sphere",
+        "a rolling sphere",
+        "A ball that stays on a plane of the world and rolls there without slipping.",
+        &[ROLL_ON, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
+        build::rolling_sphere,
+    ),
+    constraint(
+        "rolling-disk",
+        "a rolling disk",
+        "A thin disk that stays on a plane of the world and rolls there without slipping, leaning as it likes.",
+        &[ROLL_ON, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
+        build::rolling_disk,
+    ),
+    constraint(
+        "wheel",
+        "a wheel",
+        "A disk that rolls on a plane of the world without slipping, its height being kept by what carries it.",
+        &[ROLL_ON, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
+        build::wheel,
     ),
     constraint(
         "cd",

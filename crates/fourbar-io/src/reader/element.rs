@@ -5,7 +5,7 @@ use super::record::{LooseFrame, LoosePlace, Record};
 use crate::places::Span;
 use fourbar::Diagnostic;
 use fourbar::spec::{
-    At, ConstraintSpec, ForceFrame, ForceSpec, FrameSpec, JointSpec, Orientation, PairKind, Place, Placement, SpringLaw, V3,
+    At, ConstraintSpec, ForceFrame, ForceSpec, FrameSpec, JointSpec, Orientation, PairKind, Place, Placement, PlaneSpec, SpringLaw, V3,
 };
 
 /// Axis of joints that have none.
@@ -219,6 +219,41 @@ pub(crate) fn dp2(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
 
 pub(crate) fn d(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
     Some(ConstraintSpec::D { from: r.one_place(x, "from")?, to: r.one_place(x, "to")?, value: x.function("value")? })
+}
+
+/// A direction on the body of `on`.
+fn direction_on(r: &mut Reader<'_>, x: &Record, key: &str, body: &String) -> Option<At> {
+    let axis = x.place(key)?;
+    r.settle(x, key, axis.clone(), Some(body))?;
+    r.direction(x, key, &axis)
+}
+
+fn plane(x: &Record) -> PlaneSpec {
+    PlaneSpec { at: x.vector("at").unwrap_or_default(), normal: x.vector("normal").unwrap_or([0.0, 0.0, 1.0]) }
+}
+
+pub(crate) fn knife_edge(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
+    let on = r.one_place(x, "on")?;
+    let across = direction_on(r, x, "across", &on.body)?;
+    Some(ConstraintSpec::KnifeEdge { on, across })
+}
+
+pub(crate) fn rolling_sphere(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
+    Some(ConstraintSpec::RollingSphere { on: r.one_place(x, "on")?, radius: x.number("radius")?, plane: plane(x) })
+}
+
+fn disk(r: &mut Reader<'_>, x: &Record, contact: bool) -> Option<ConstraintSpec> {
+    let on = r.one_place(x, "on")?;
+    let axis = direction_on(r, x, "axis", &on.body)?;
+    Some(ConstraintSpec::RollingDisk { on, axis, radius: x.number("radius")?, plane: plane(x), contact })
+}
+
+pub(crate) fn rolling_disk(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
+    disk(r, x, true)
+}
+
+pub(crate) fn wheel(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
+    disk(r, x, false)
 }
 
 pub(crate) fn cd(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {

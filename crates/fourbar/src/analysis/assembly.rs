@@ -392,6 +392,12 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
         configuration.v[b].w = configuration.q[b].A.transpose() * (start.q[b].A * start.v[b].w);
     }
     let given = configuration.v.clone();
+    // Velocities obey the rolling elements too.
+    if !model.rolling.is_empty() {
+        let mut rows = p.set.list.clone();
+        rows.extend(model.velocity_constraints());
+        p = Problem::new(rows, &held);
+    }
     let velocity_residual_before = project_velocity(model, &mut p, &inverse, &mut configuration)?;
     let moved = (1..model.bodies.len())
         .map(|b| {

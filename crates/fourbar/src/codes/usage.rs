@@ -22,11 +22,7 @@ pub(crate) const PAGES: &[Page] = &[
         "A file or folder cannot be written",
         "The folder does not exist, is not yours to write to, or the disk is full. Rows that were written before remain; the file ends with a whole line.",
     ),
-    page(
-        "U004",
-        "The file exists already",
-        "`new` and `examples -o` do not overwrite your work. Choose another name, or add `--force`.",
-    ),
+    page("U004", "The file exists already", "`new` and `examples -o` do not overwrite your work. Choose another name, or add `--force`."),
     page(
         "U005",
         "No column fits a pattern",
@@ -52,7 +48,11 @@ pub(crate) const PAGES: &[Page] = &[
         "There is nothing to resume",
         "A run with `--out` that is stopped leaves checkpoint.json in its folder, and `--resume` continues from there with the same settings. It must be the same mechanism file to the letter, and the trajectory must still hold the rows that the checkpoint counts. The end of the run may be moved with `--t-end`.\n\n  fourbar run my.yaml --out results\n  (Ctrl-C)\n  fourbar run my.yaml --resume results",
     ),
-    page("U010", "Standard input cannot be read as a mechanism file", "The file name `-` means standard input. It must be text in UTF-8 of at most 16 MB."),
+    page(
+        "U010",
+        "Standard input cannot be read as a mechanism file",
+        "The file name `-` means standard input. It must be text in UTF-8 of at most 16 MB.",
+    ),
     page("U011", "This kind of picture cannot be written", "Plots are written as SVG. Give a file name that ends in .svg."),
     page(
         "U301",

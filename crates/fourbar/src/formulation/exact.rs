@@ -223,6 +223,23 @@ impl Exact {
                     }
                 }
             }
+            for (_, row, r) in e.set.rolling().filter(|(k, ..)| *k == c) {
+                // The rows act on velocities: B T^-1 + (h / b_v) d(B v)/dq.
+                let b = e.set.list[c].bodies[r.slot].index();
+                let rows = r.rows(&x.q[b]);
+                let (_, rates) = r.variation(&x.q[b], &x.v[b], &[0.0; 2]);
+                let T = so3::tangent_inv(&x.psi[b].w);
+                let down = self.lu.block(n + c, b - 1);
+                let first = row - e.set.row_start[c];
+                let a = self.lu.values_mut();
+                for (k, line) in rows.iter().enumerate() {
+                    let w = T.tr_mul(&line.w);
+                    for d in 0..6 {
+                        let g = if d < 3 { line.v[d] } else { w[d - 3] };
+                        a[down + 6 * (first + k) + d] = g + h / b_v * rates[k][d];
+                    }
+                }
+            }
             let at = self.lu.block(n + c, n + c);
             let a = self.lu.values_mut();
             for r in 0..m {

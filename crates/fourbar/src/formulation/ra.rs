@@ -60,7 +60,7 @@ pub struct Equations<'m> {
 impl<'m> Equations<'m> {
     /// Equations of a model around an assembled configuration.
     pub fn new(model: &'m Model, start: &Configuration) -> Self {
-        let set = ConstraintSet::new(model.constraints(true), |_| false);
+        let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let schur = Schur::new(&set, model.bodies.len());
         let L2 = model.length * model.length;
         let mut inverse = inverse_masses(model, 0.0);

@@ -357,6 +357,8 @@ impl<'m> Stepper<'m> {
             let (e, x) = (&mut self.equations, &mut self.trial);
             e.jacobian(&x.q);
             e.constraints(&x.q, &x.turns, x.t);
+            // Velocity-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
+            e.set.slip(&x.q, &x.v, h / c.b_v, &mut e.Phi);
             e.motion(&x.q, &x.v, &x.v_dot, &x.lambda, &x.turns, x.t);
             for r in 0..e.x.len() {
                 e.x[r] = e.Phi[r] - e.eps[r] * h * h * x.lambda[r];

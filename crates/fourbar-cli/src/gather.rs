@@ -1,0 +1,78 @@
+//! Keeps the rows of a run for its page. A run too long for the memory is thinned out evenly.
+
+use fourbar::Trajectory;
+use fourbar::trajectory::Column;
+
+/// Most numbers that are kept: half a gigabyte.
+const NUMBERS: usize = 1 << 26;
+
+/// Rows of a run.
+#[derive(Clone, Debug)]
+pub struct Gather {
+    trajectory: Trajectory,
+    stride: usize,
+    seen: usize,
+    /// The newest row, where it is not kept yet.
+    last: Vec<f64>,
+    most: usize,
+}
+
+impl Gather {
+    /// For rows with these columns.
+    pub fn new(columns: &[Column]) -> Self {
+        let most = (NUMBERS / columns.len().max(1)).max(1000);
+        Self { trajectory: Trajectory { columns: columns.to_vec(), data: Vec::new() }, stride: 1, seen: 0, last: Vec::new(), most }
+    }
+
+    /// Takes note of a row.
+    pub fn row(&mut self, row: &[f64]) {
+        self.last.clear();
+        if self.seen.is_multiple_of(self.stride) {
+            if self.trajectory.len() >= self.most {
+                self.halve();
+            }
+            if self.seen.is_multiple_of(self.stride) {
+                self.trajectory.data.extend_from_slice(row);
+            }
+        }
+        if !self.seen.is_multiple_of(self.stride) {
+            self.last.extend_from_slice(row);
+        }
+        self.seen += 1;
+    }
+
+    fn halve(&mut self) {
+        let n = self.trajectory.columns.len();
+        let rows = self.trajectory.len();
+        for k in 0..rows.div_ceil(2) {
+            self.trajectory.data.copy_within(2 * k * n..(2 * k + 1) * n, k * n);
+        }
+        self.trajectory.data.truncate(rows.div_ceil(2) * n);
+        self.stride *= 2;
+    }
+
+    /// The rows, the last one always among them.
+    pub fn finish(mut self) -> Trajectory {
+        self.trajectory.data.append(&mut self.last);
+        self.trajectory
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_long_run_is_thinned_out_evenly_and_keeps_its_ends() {
+        let mut g = Gather { most: 1000, ..Gather::new(&[Column { name: "t".into(), unit: "s" }, Column { name: "x".into(), unit: "m" }]) };
+        for k in 0..12_346 {
+            g.row(&[f64::from(k), -f64::from(k)]);
+        }
+        let t = g.finish();
+        let times = t.column("t").expect("there");
+        assert!(times.len() > 500 && times.len() <= 1001, "{}", times.len());
+        assert_eq!((times[0], times[times.len() - 1]), (0.0, 12_345.0));
+        assert!(times[..times.len() - 1].windows(2).all(|w| w[1] - w[0] == times[1]));
+        assert!((0..t.len()).all(|k| t.row(k)[1] == -t.row(k)[0]));
+    }
+}

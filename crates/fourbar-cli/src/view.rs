@@ -1,0 +1,184 @@
+//! `fourbar view`: the page of results, or of mechanisms that are run for it; also the page of `run --view` and `demo`.
+
+use crate::args::ViewArgs;
+use crate::input::{Input, load_with};
+use crate::reply::{Reply, Stop, exit_code};
+use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
+use crate::screen::Screen;
+use fourbar::Diagnostic;
+use fourbar_io::page::{Note, Shown, Stored, Told, page, read_stored};
+use fourbar_io::results::{TRAJECTORY, Table, unwritable};
+use serde_json::json;
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// A page to write.
+#[derive(Clone, Debug)]
+pub struct Wanted {
+    /// Its file.
+    pub path: PathBuf,
+    /// Whether to open it.
+    pub open: bool,
+}
+
+/// A result with its mechanism.
+struct Source {
+    input: Input,
+    label: String,
+    table: Table,
+    told: Told,
+    problems: Vec<Diagnostic>,
+}
+
+/// Runs the verb.
+pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
+    let mut sources = Vec::new();
+    for name in &args.inputs {
+        let path = Path::new(name);
+        let source = if path.join(TRAJECTORY).is_file() || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv")) {
+            stored(path)?
+        } else {
+            computed(name, args, screen)?
+        };
+        sources.push(source);
+    }
+    let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
+    let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, told: &s.told }).collect();
+    // The argument parser asks for one input at least.
+    let Some(first) = sources.first() else { return Err(Diagnostic::new("U013", "there is nothing to show").into()) };
+    let written = write(&first.input, &shown, &Wanted { path, open: !args.no_open }, screen).map_err(|d| first.input.stop(&d))?;
+    let t_end = first.table.column("t").and_then(|t| t.last().copied());
+    let results: Vec<_> = sources.iter().map(|s| json!({"label": s.label, "rows": s.table.rows()})).collect();
+    let mut reply = Reply::new(
+        written.text,
+        json!({"page": written.path, "bytes": written.bytes, "opened": written.opened, "t_end": t_end, "results": results}),
+    );
+    let problems = sources.iter().flat_map(|s| &s.problems).chain(&written.warnings);
+    reply.notes = first.input.notes(problems);
+    reply.exit = exit_code(reply.notes.list.iter().map(|d| &d.diagnostic));
+    Ok(reply)
+}
+
+/// A result from its folder.
+fn stored(path: &Path) -> Result<Source, Stop> {
+    let Stored { label, table, told, model, set } = read_stored(path)?;
+    let input = load_with(&model.to_string_lossy(), &set)?;
+    Ok(Source { input, label, table, told, problems: Vec::new() })
+}
+
+/// A mechanism that is run first.
+fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop> {
+    let input = load_with(name, &args.set)?;
+    let study = settings::study(&input.model, &args.study);
+    let wanted = Some(Wanted { path: PathBuf::new(), open: false });
+    let task = Task {
+        input,
+        study,
+        set: args.set.clone(),
+        folder: None,
+        patterns: Vec::new(),
+        checkpoint: None,
+        warnings: Vec::new(),
+        pictures: Pictures::None,
+        page: wanted,
+    };
+    let mut done = compute(&task, screen)?;
+    let gathered = done.gathered.take().unwrap_or_default();
+    let problems: Vec<Diagnostic> = done.error.iter().cloned().collect();
+    if gathered.is_empty() {
+        // Nothing moved: there is nothing to see, only to say.
+        let d = problems.into_iter().next().unwrap_or_else(|| Diagnostic::new("U013", "the run gave no rows"));
+        return Err(task.input.stop(&d));
+    }
+    let label = stem(&task.input.name);
+    Ok(Source { table: Table::from(&gathered), told: told(&task, &done), label, input: task.input, problems })
+}
+
+/// What a run said, with the warnings of its file and the reason of an early end.
+fn told(task: &Task, done: &Done) -> Told {
+    let mut told = done.report.as_ref().map(Told::from).unwrap_or_default();
+    let of_file = task.input.loaded.warnings.iter().chain(&task.warnings).map(Note::from);
+    told.notes.splice(0..0, of_file);
+    told.notes.extend(done.error.iter().map(Note::from));
+    told
+}
+
+/// Writes the page of a run that has just ended, and tells where it is.
+pub fn after_run(task: &Task, done: &mut Done, wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
+    let gathered = done.gathered.take().unwrap_or_default();
+    let table = match (&task.checkpoint, &task.folder) {
+        // The first part of a continued run is only in its folder.
+        (Some(_), Some(folder)) => fourbar_io::results::read_table(folder)?,
+        _ => Table::from(&gathered),
+    };
+    let told = told(task, done);
+    write(&task.input, &[Shown { label: stem(&task.input.name), table: &table, told: &told }], wanted, screen)
+}
+
+/// A page that was written.
+#[derive(Clone, Debug)]
+pub struct Written {
+    /// Its file.
+    pub path: String,
+    /// Its size.
+    pub bytes: usize,
+    /// Whether a browser was asked to show it.
+    pub opened: bool,
+    /// A line for the reader.
+    pub text: String,
+    /// Warnings of making it.
+    pub warnings: Vec<Diagnostic>,
+}
+
+fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
+    let made = page(&input.model, input.folder.as_deref(), shown)?;
+    if let Some(folder) = wanted.path.parent().filter(|f| !f.as_os_str().is_empty()) {
+        std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
+    }
+    std::fs::write(&wanted.path, &made.html).map_err(|e| unwritable(&wanted.path, &e))?;
+    let opened = wanted.open && !screen.json && !screen.quiet && std::io::stdout().is_terminal() && open(&wanted.path);
+    let path = wanted.path.display().to_string();
+    let megabytes = made.html.len() as f64 / 1e6;
+    let text = format!(
+        "{} ({megabytes:.1} MB) {}\n",
+        screen.accent(&path),
+        if opened { "opens in your browser" } else { "is the page: open it in a browser" }
+    );
+    Ok(Written { path, bytes: made.html.len(), opened, text, warnings: made.warnings })
+}
+
+/// Asks the system to show a file; a machine without a browser is no failure.
+fn open(path: &Path) -> bool {
+    let mut command = if cfg!(target_os = "macos") {
+        Command::new("open")
+    } else if cfg!(windows) {
+        let mut c = Command::new("cmd");
+        c.args(["/C", "start", ""]);
+        c
+    } else {
+        Command::new("xdg-open")
+    };
+    command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
+}
+
+/// The name of a file without folder and ending.
+fn stem(name: &str) -> String {
+    let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
+    if stem.is_empty() || stem.starts_with('<') { "mechanism".into() } else { stem }
+}
+
+/// Beside a result, or in the current folder under the name of the mechanism.
+fn default_path(inputs: &[String]) -> PathBuf {
+    match inputs {
+        [one] if Path::new(one).is_dir() => Path::new(one).join(PAGE),
+        [one] if one.to_ascii_lowercase().ends_with(".csv") => Path::new(one).with_file_name(PAGE),
+        [one] => page_of(one),
+        _ => PathBuf::from("comparison.html"),
+    }
+}
+
+/// The page of a mechanism in the current folder.
+pub fn page_of(name: &str) -> PathBuf {
+    PathBuf::from(format!("{}.html", stem(name)))
+}
