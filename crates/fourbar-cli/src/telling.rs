@@ -113,12 +113,12 @@ impl Preview {
         let moves = |k: &usize| {
             *k != x && self.extent(*k) > 1e-9 && Some(&self.columns[*k].name) != driven.as_ref() && self.columns[*k].name != "t"
         };
-        let joints =
+        let mut joints =
             (0..self.columns.len()).filter(|k| self.columns[*k].name.ends_with(".angle") || self.columns[*k].name.ends_with(".distance"));
         // The last joint in the file is mostly the output of the mechanism; in dynamics the first joint swings.
         let y = match analysis {
-            Analysis::Kinematics => joints.filter(moves).next_back(),
-            Analysis::Dynamics => joints.filter(moves).next(),
+            Analysis::Kinematics => joints.rfind(moves),
+            Analysis::Dynamics => joints.find(moves),
         };
         let y = y.or_else(|| (0..self.columns.len()).filter(moves).max_by(|&i, &j| self.extent(i).total_cmp(&self.extent(j))))?;
         let plot = TextPlot { x: self.label(x), y: self.label(y), width: 64, height: 10, equal: false };

@@ -81,6 +81,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 /// Tolerance, median and largest local error, global error.
 type Point = (f64, f64, f64, f64);
 
+type Value = fn(&Point) -> f64;
+
 /// Errors over tolerances, both logarithmic; one panel per problem. Dashed: error equal to tolerance.
 fn plot(curves: &[(&str, Vec<Point>)]) -> String {
     let (size, gap) = (230.0, 60.0);
@@ -100,11 +102,9 @@ fn plot(curves: &[(&str, Vec<Point>)]) -> String {
             svg += &format!("<text x=\"{:.1}\" y=\"{:.1}\">1e-{exponent}</text>\n", x - 12.0, size + 15.0);
             svg += &format!("<text x=\"-36\" y=\"{:.1}\">1e-{exponent}</text>\n", y + 4.0);
         }
-        let line = |value: &dyn Fn(&Point) -> f64| -> String {
-            points.iter().map(|p| format!("{:.1},{:.1} ", across(p.0), down(value(p)))).collect()
-        };
-        let lines: [(&dyn Fn(&Point) -> f64, &str); 4] =
-            [(&|p| p.0, "gray\" stroke-dasharray=\"4"), (&|p| p.1, "#1f77b4"), (&|p| p.2, "#2ca02c"), (&|p| p.3, "#d62728")];
+        let line = |value: Value| -> String { points.iter().map(|p| format!("{:.1},{:.1} ", across(p.0), down(value(p)))).collect() };
+        let lines: [(Value, &str); 4] =
+            [(|p| p.0, "gray\" stroke-dasharray=\"4"), (|p| p.1, "#1f77b4"), (|p| p.2, "#2ca02c"), (|p| p.3, "#d62728")];
         for (value, colour) in lines {
             svg += &format!("<polyline points=\"{}\" fill=\"none\" stroke=\"{colour}\"/>\n", line(value));
         }

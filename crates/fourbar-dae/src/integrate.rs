@@ -72,6 +72,8 @@ pub struct Integrator {
     /// Order of the next expansion.
     next_order: usize,
     started: bool,
+    /// A branch that was not taken may have left values behind that are not finite.
+    stale: bool,
 }
 
 /// What is needed to take a step back.
@@ -125,6 +127,7 @@ impl Integrator {
             limited_by: 0,
             next_order: order,
             started: false,
+            stale: false,
             options,
             engine,
         })
@@ -232,6 +235,7 @@ impl Integrator {
         if let Some(k) = kink {
             self.kinks.pass(k, &mut self.engine);
             self.work.kinks += 1;
+            self.stale = true;
             self.before.valid = false;
         }
         Ok(terminal)
@@ -288,6 +292,10 @@ impl Integrator {
     /// Expands with a scale near `h` and proposes a step in units of the scale.
     fn expansion(&mut self, h: f64) -> Result<f64, Error> {
         let scale = power_of_two(h);
+        if self.stale {
+            self.engine.taylor.clear();
+            self.stale = false;
+        }
         self.engine.order = self.next_order;
         self.engine.expand(self.t, scale, self.options.project)?;
         self.work.expansions += 1;

@@ -179,3 +179,20 @@ fn an_integration_goes_on_beyond_its_terminal_events() {
         assert!((event.t - n as f64 * PI).abs() < 1e-11, "{n}: {}", event.t);
     }
 }
+
+#[test]
+fn a_branch_may_be_undefined_while_it_is_not_taken() {
+    // Both roots are imaginary somewhere on the other side.
+    let problem = Problem::record(&["x", "area"], |_, x, e| {
+        e.equation("clock", diff(x[0], 1) + 1.0);
+        e.equation("area", diff(x[1], 1) - x[0].switch((x[0] + 0.5).sqrt(), (-x[0] + 0.5).sqrt()));
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("x", 0, 2.0).hold("area", 0, 0.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-13)).unwrap();
+    run.run_to(4.0).unwrap();
+    let exact = 2.0 * (2.0 / 3.0) * (2.5f64.powf(1.5) - 0.5f64.powf(1.5));
+    assert!((run.value("area", 0).unwrap() - exact).abs() < 1e-12);
+    assert_eq!(run.work().kinks, 1);
+}

@@ -103,3 +103,40 @@ fn tighter_tolerances_give_smaller_errors_as_the_order_says() {
     }
     assert!(errors[3] < 3e-5, "{errors:?}");
 }
+
+#[test]
+fn the_stabilised_form_keeps_its_order_under_any_sequence_of_steps() {
+    use fourbar::analysis::assembly::assemble;
+    use fourbar::integrator::Method;
+    use fourbar::integrator::index3::Stepper;
+    let model = model("lie_closed_3bar");
+    let start = assemble(&model).expect("assembles").configuration;
+    // Steps of alternating size, halved twice; the end of the method's own positions, velocities and multipliers.
+    let end = |n: usize| {
+        let h = 0.1 / n as f64;
+        let mut s = Stepper::new(&model, &start, Method::GenAlpha { rho: 0.8 });
+        s.index2 = true;
+        s.start(h);
+        for k in 0..n {
+            let h = if k % 2 == 0 { 1.4 * h } else { 0.6 * h };
+            s.change_step(h);
+            s.attempt(h).and_then(|()| s.accept(h)).expect("steps");
+        }
+        let m = &s.memory;
+        let q: Vec<f64> = m.q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<_>>()).collect();
+        let v: Vec<f64> = m.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied().collect::<Vec<_>>()).collect();
+        let mut slip = vec![0.0; s.equations.set.rows()];
+        s.equations.jacobian(&m.q);
+        s.equations.set.multiply(&s.equations.G, &m.v, &mut slip);
+        // To the tolerance of Newton: a correction of 1e-11 L in the step is 1e-11 L b_v / h in the velocity.
+        assert!(slip.iter().all(|x| x.abs() < 1e-7), "velocities satisfy their constraints: {slip:?}");
+        (q, v, m.lambda.clone())
+    };
+    let runs = [100, 200, 400].map(end);
+    let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+    for (what, pick) in [("positions", (|r: &(Vec<f64>, Vec<f64>, Vec<f64>)| r.0.clone()) as fn(&(Vec<f64>, Vec<f64>, Vec<f64>)) -> Vec<f64>), ("velocities", |r| r.1.clone()), ("multipliers", |r| r.2.clone())] {
+        let [a, b, c] = [0, 1, 2].map(|k| pick(&runs[k]));
+        let order = (distance(&a, &b) / distance(&b, &c)).log2();
+        assert!((order - 2.0).abs() < 0.15, "{what}: order {order:.3}");
+    }
+}

@@ -52,6 +52,11 @@ pub fn run(model: &Model, study: &Study, assembled: &Assembled, checkpoint: Opti
     if let Some(cap) = number(&study.options, "iterations")? {
         stepper.cap = cap.clamp(2.0, 1000.0) as usize;
     }
+    stepper.index2 = match number(&study.options, "index")? {
+        None | Some(3.0) => false,
+        Some(2.0) if matches!(method, Method::GenAlpha { .. }) => true,
+        Some(x) => return Err(Diagnostic::new("U304", format!("index = {x} is not available with {integrator}")).help("`index=3` is the default; `index=2`, the stabilised form, goes with gen-alpha").into()),
+    };
     stepper.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
     let fixed = study.step.map(|h| study.output_step / (study.output_step / h - 1e-9).ceil().max(1.0));
     stepper.tol = if fixed.is_some() { 0.0 } else { study.tol.unwrap_or(DEFAULT_TOL) * model.length };

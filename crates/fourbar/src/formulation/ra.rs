@@ -207,6 +207,40 @@ impl<'m> Equations<'m> {
         }
     }
 
+    /// Replaces `Phi` by `factor (G v - nu)`, the rows of the stabilised index-2 form; the Jacobian is in `G`.
+    pub fn velocity_rows(&mut self, v: &[Velocity], t: f64, factor: f64) {
+        self.set.nu(t, &mut self.rhs);
+        self.set.multiply(&self.G, v, &mut self.Phi);
+        for (p, n) in self.Phi.iter_mut().zip(&self.rhs) {
+            *p = factor * (*p - n);
+        }
+    }
+
+    /// Second solve of the stabilised form, after [`Equations::solve`]: the increments of positions that close `Phi`, given
+    /// the increments `dq` of velocities. `eta` are the multipliers of that correction.
+    pub fn solve_positions(&mut self, b_a: f64, eta: &mut [f64], out: &mut [Velocity]) {
+        let mu = std::mem::take(&mut self.x);
+        self.set.multiply(&self.schur.G, &self.dq, &mut self.rhs);
+        for k in 0..eta.len() {
+            self.rhs[k] += self.Phi[k] - self.eps[k] * eta[k];
+        }
+        for (_, row, r) in self.set.rolling() {
+            // Rolling has no position to correct.
+            self.rhs[row..row + r.count()].fill(0.0);
+        }
+        self.schur.solve(&mut self.rhs);
+        self.r.fill(Velocity::zero());
+        self.set.add_transposed(&self.schur.G, &self.rhs, 1.0 / b_a, &mut self.r);
+        for (o, (d, (r, w))) in out.iter_mut().zip(self.dq.iter().zip(self.r.iter().zip(&self.inverse))) {
+            let y = w.apply(r);
+            *o = Velocity { v: d.v - y.v, w: d.w - y.w };
+        }
+        for (e, x) in eta.iter_mut().zip(&self.rhs) {
+            *e += x;
+        }
+        self.x = mu;
+    }
+
     /// Index-1 accelerations and multipliers at a consistent state, `a` being also the first guess. Needs the factor with
     /// `b_a = 1` at this pose and its Jacobian in `G`. The multipliers start from zero, so that the first pass gives the
     /// ones of minimum norm, and the next ones remove what the compliance left in the accelerations.

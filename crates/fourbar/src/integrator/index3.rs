@@ -112,7 +112,13 @@ pub struct Stepper<'m> {
     pub tau: f64,
     /// Tolerance of adaptive runs, metres.
     pub tol: f64,
+    /// Whether velocities satisfy their constraints too (stabilised index 2, after Gear, Gupta and Leimkuhler).
+    pub index2: bool,
     trial: Memory,
+    /// Position multipliers of the stabilised form; written by each attempt.
+    eta: Vec<f64>,
+    /// Increments of positions in the stabilised form.
+    step_dq: Vec<Velocity>,
     coefficients: Coefficients,
     /// Local error of the last step in positions and velocities.
     pub error: (f64, f64),
@@ -128,6 +134,7 @@ impl<'m> Stepper<'m> {
     /// A stepper from a consistent configuration.
     pub fn new(model: &'m Model, start: &Configuration, method: Method) -> Self {
         let equations = Equations::new(model, start);
+        let equations_rows = equations.set.rows();
         let n = model.bodies.len();
         let z = vec![Velocity::zero(); n];
         let memory = Memory {
@@ -158,6 +165,9 @@ impl<'m> Stepper<'m> {
             cap: 30,
             tau: 0.1,
             tol: 0.0,
+            index2: false,
+            eta: vec![0.0; equations_rows],
+            step_dq: vec![Velocity::zero(); n],
             coefficients,
             error: (0.0, 0.0),
             rate: 0.0,
@@ -205,6 +215,11 @@ impl<'m> Stepper<'m> {
                 for b in 1..m.a.len() {
                     m.a[b] = m.v_dot[b].plus(&m.jerk[b].scaled(da * h));
                 }
+                if self.index2 {
+                    m.h = h;
+                    self.factored = None;
+                    return;
+                }
                 // The method settles at a normal velocity of order h^2; starting there keeps multipliers second order.
                 let c_q = c.beta + 0.5 * da - 1.0 / 6.0;
                 for b in 0..m.a.len() {
@@ -247,12 +262,14 @@ impl<'m> Stepper<'m> {
                 let (a, v) = (m.a[b], m.v_dot[b]);
                 m.a[b] = v.plus(&a.plus(&v.scaled(-1.0)).scaled(ratio));
             }
-            let e = &mut self.equations;
-            e.jacobian(&m.q);
-            e.factor(1.0);
-            e.normal_velocity(m.t, &m.v);
-            for b in 1..m.v.len() {
-                m.v[b] = m.v[b].plus(&e.dq[b].scaled(-(1.0 - ratio * ratio)));
+            if !self.index2 {
+                let e = &mut self.equations;
+                e.jacobian(&m.q);
+                e.factor(1.0);
+                e.normal_velocity(m.t, &m.v);
+                for b in 1..m.v.len() {
+                    m.v[b] = m.v[b].plus(&e.dq[b].scaled(-(1.0 - ratio * ratio)));
+                }
             }
             m.h = h2;
         }
@@ -313,9 +330,11 @@ impl<'m> Stepper<'m> {
     /// Tries a step of size `h`; the result stays in the trial state until [`Stepper::accept`].
     pub fn attempt(&mut self, h: f64) -> Result<(), Trouble> {
         self.set_coefficients(h);
-        let first = if self.use_exact > 0 { Kind::Exact } else { Kind::Schur };
+        let first = if self.use_exact > 0 && !self.index2 { Kind::Exact } else { Kind::Schur };
+        self.eta.fill(0.0);
         match self.newton(h, first) {
             Ok(()) => {}
+            Err(d) if self.index2 => return Err(d),
             Err(_) if first == Kind::Schur => {
                 // The exact matrix: stiff forces, strong dampers or fast spins.
                 self.newton(h, Kind::Exact)?;
@@ -359,6 +378,9 @@ impl<'m> Stepper<'m> {
             e.constraints(&x.q, &x.turns, x.t);
             // Velocity-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
             e.set.slip(&x.q, &x.v, h / c.b_v, &mut e.Phi);
+            if self.index2 {
+                e.velocity_rows(&x.v, x.t, h / c.b_v);
+            }
             e.motion(&x.q, &x.v, &x.v_dot, &x.lambda, &x.turns, x.t);
             for r in 0..e.x.len() {
                 e.x[r] = e.Phi[r] - e.eps[r] * h * h * x.lambda[r];
@@ -372,6 +394,10 @@ impl<'m> Stepper<'m> {
                         fresh = true;
                     }
                     e.solve(h * h, c.b_a);
+                    if self.index2 {
+                        e.constraints(&x.q, &x.turns, x.t);
+                        e.solve_positions(c.b_a, &mut self.eta, &mut self.step_dq);
+                    }
                 }
                 Kind::Exact => {
                     let Some(exact) = self.exact.as_mut() else { break };
@@ -388,7 +414,8 @@ impl<'m> Stepper<'m> {
             self.work.iterations += 1;
             let size = {
                 let e = &self.equations;
-                e.dq.iter().fold(0.0_f64, |s, d| s.max(d.v.amax()).max(L * d.w.amax()))
+                let dq = if self.index2 { &self.step_dq } else { &e.dq };
+                dq.iter().fold(0.0_f64, |s, d| s.max(d.v.amax()).max(L * d.w.amax()))
             };
             if !size.is_finite() || size > 10.0 * q_size {
                 return Err(Trouble::Diverges);
@@ -429,9 +456,17 @@ impl<'m> Stepper<'m> {
         let alpha = matches!(self.method, Method::GenAlpha { .. });
         for b in 1..x.q.len() {
             let d = &e.dq[b];
-            let dw = so3::tangent_inv(&x.psi[b].w) * d.w;
-            x.psi[b].v += d.v;
-            x.psi[b].w += dw;
+            let T_inv = so3::tangent_inv(&x.psi[b].w);
+            let dw = T_inv * d.w;
+            if self.index2 {
+                // Positions take their own correction; velocities and accelerations do not see it.
+                let p = &self.step_dq[b];
+                x.psi[b].v += p.v;
+                x.psi[b].w += T_inv * p.w;
+            } else {
+                x.psi[b].v += d.v;
+                x.psi[b].w += dw;
+            }
             x.v[b].v += d.v * k_v;
             x.v[b].w += dw * k_v;
             x.v_dot[b].v += d.v * k_vd;
