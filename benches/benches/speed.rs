@@ -1,10 +1,11 @@
 //! Speed of the rA formulation. Every figure is the shortest of several runs; compare figures of one run only.
 
-use fourbar::analysis::assembly::{Options, Random, assemble, assemble_from};
+use fourbar::Model;
+use fourbar::analysis::assembly::{Options, assemble, assemble_from};
 use fourbar::analysis::kinematics::Kinematics;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
-use fourbar::Model;
+use fourbar::random::Random;
 use fourbar_bench::*;
 
 /// Microseconds per step of generalized-alpha, and mean iterations.
@@ -51,7 +52,16 @@ fn main() {
     }
 
     println!("\ndynamics, generalized-alpha, us per step");
-    for (name, h) in [("ra_slider_crank", 1e-3), ("ra_double_pendulum", 1e-3), ("a02_n_fourbar_N2", 1e-3), ("a04_bricard", 1e-3), ("andrews", 1e-6), ("a05_flyball_governor", 1e-3), ("a02_n_fourbar_N40", 1e-3), ("nc_closed_chain_robot", 1e-4)] {
+    for (name, h) in [
+        ("ra_slider_crank", 1e-3),
+        ("ra_double_pendulum", 1e-3),
+        ("a02_n_fourbar_N2", 1e-3),
+        ("a04_bricard", 1e-3),
+        ("andrews", 1e-6),
+        ("a05_flyball_governor", 1e-3),
+        ("a02_n_fourbar_N40", 1e-3),
+        ("nc_closed_chain_robot", 1e-4),
+    ] {
         let mut model = shipped(name);
         // The free slider-crank: no motor.
         model.drives.clear();
@@ -72,7 +82,8 @@ fn main() {
                 at_thousand = per_body;
             }
             let ratio = if n > 1000 { format!("   {:.2} of the value at 1000 (limit 1.5)", per_body / at_thousand) } else { String::new() };
-            let e = Stepper::new(&model, &assemble(&model).unwrap_or_else(|d| panic!("{d}")).configuration, Method::GenAlpha { rho: 0.8 }).equations;
+            let e = Stepper::new(&model, &assemble(&model).unwrap_or_else(|d| panic!("{d}")).configuration, Method::GenAlpha { rho: 0.8 })
+                .equations;
             let floor = 1e9 * e.schur.factor_flops() as f64 / peak / model.moving() as f64;
             println!("  {what:<8} {n:>7} bodies  {per_body:>8.1}   {iterations:.2} iterations   factor alone at peak {floor:.1}{ratio}");
         }

@@ -45,7 +45,8 @@ pub fn chain(n: usize, closed: bool) -> Model {
     let name = |k: usize| if k == 0 { "ground".to_string() } else { format!("link{k}") };
     for k in 1..=n {
         let x = k as f64;
-        spec.bodies.push((name(k), BodySpec { inertia: Inertia::Principal([0.01, 0.09, 0.09]), ..bar([x - 0.5, 0.0, 0.0], [0.0; 3], [0.0; 3]) }));
+        spec.bodies
+            .push((name(k), BodySpec { inertia: Inertia::Principal([0.01, 0.09, 0.09]), ..bar([x - 0.5, 0.0, 0.0], [0.0; 3], [0.0; 3]) }));
         let axis = if k % 2 == 0 { [0.0, 0.0, 1.0] } else { [0.0, 1.0, 0.0] };
         let placement = Placement::World { at: [x - 1.0, 0.0, 0.0], axis, axis_moving: None };
         spec.joints.push((format!("J{k}"), JointSpec::Pair { kind: PairKind::Revolute, bodies: [name(k - 1), name(k)], placement }));
@@ -78,7 +79,8 @@ pub fn ring(n: usize) -> Model {
 
 /// A shipped model.
 pub fn shipped(name: &str) -> Model {
-    let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(format!("{name}.yaml"))).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(format!("{name}.yaml")))
+        .unwrap_or_else(|e| panic!("{name}: {e}"));
     let loaded = fourbar_io::read_model(&text, &fourbar_io::ReadOptions::default()).unwrap_or_else(|_| panic!("{name} does not read"));
     build(loaded.spec)
 }

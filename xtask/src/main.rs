@@ -1,7 +1,9 @@
 //! Tasks around the workspace: `cargo xtask test` sets up what the tests need and runs them, `cargo xtask docs` writes the
-//! documents that are made from the code.
+//! documents that are made from the code, `cargo xtask gallery` pages and pictures of the shipped models.
 
+mod browser;
 mod docs;
+mod gallery;
 mod test;
 
 use std::path::PathBuf;
@@ -10,6 +12,7 @@ use std::process::ExitCode;
 const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
 cargo xtask docs    write the documents that are made from the code
+cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
 ";
 
 fn main() -> ExitCode {
@@ -17,6 +20,7 @@ fn main() -> ExitCode {
     let done = match task.as_deref() {
         Some("test") => test::run(),
         Some("docs") => docs::write(),
+        Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

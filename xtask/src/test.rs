@@ -1,6 +1,6 @@
 //! Runs every test of the workspace, one stage after the other, and tells how each ended.
 
-use crate::root;
+use crate::{browser, root};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -30,6 +30,16 @@ pub fn run() -> Result<(), String> {
             failed.push(stage.name);
         }
     }
+    println!("== pages: in a browser");
+    let start = Instant::now();
+    let word = match browser::test() {
+        Ok(()) => "passed".to_string(),
+        Err(why) => {
+            failed.push("pages");
+            format!("FAILED ({why})")
+        }
+    };
+    lines.push(format!("{:<16} {word:<24} {:.0} s", "pages", start.elapsed().as_secs_f64()));
     println!("\n{}", lines.join("\n"));
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }
@@ -38,8 +48,6 @@ fn stages() -> Vec<Stage> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let stage = |name, arguments: &[&'static str]| Stage { name, program: cargo.clone(), arguments: arguments.to_vec() };
     let tests: &[&str] = if has_nextest(&cargo) { &["nextest", "run", "--workspace"] } else { &["test", "--workspace", "--all-targets"] };
-    // What later stages need from the system (a browser for the page, node for the viewer) is installed here, as stages of
-    // their own in front of the tests that use it.
     vec![
         stage("tests", tests),
         stage("doc tests", &["test", "--workspace", "--doc"]),

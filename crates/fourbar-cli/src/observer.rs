@@ -62,6 +62,8 @@ pub struct Watcher {
     pub problem: Option<Diagnostic>,
     /// Rows up to this time are there already.
     pub skip: Option<f64>,
+    /// Names of all columns.
+    names: Vec<String>,
     /// First of the columns for energy and errors: they are the last six.
     tail: usize,
     started: Instant,
@@ -86,6 +88,7 @@ impl Watcher {
             gather: None,
             problem: None,
             skip: None,
+            names: columns.iter().map(|c| c.name.clone()).collect(),
             tail: columns.len().saturating_sub(6),
             started: now,
             last_checkpoint: now,
@@ -157,6 +160,13 @@ impl Observer for Watcher {
 
     fn row(&mut self, row: &[f64]) {
         if self.skip.is_some_and(|t| row[0] <= t) {
+            return;
+        }
+        // Nothing that is not a number may pass for a result.
+        if let Some(k) = row.iter().position(|x| !x.is_finite()) {
+            let column = self.names.get(k).map_or("a column", String::as_str);
+            let d = Diagnostic::new("S250", format!("at t = {:.6} s `{column}` is not a finite number", row[0])).time(row[0]);
+            self.note(Err(d.help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism")));
             return;
         }
         let e = row[self.tail + 2];

@@ -32,12 +32,16 @@ impl Integrator {
     /// Derivative `p` of variable `j` at a time inside the last step.
     pub fn at(&self, t: f64, j: usize, p: usize) -> Result<f64, Error> {
         let tau = self.tau(t)?;
+        self.check_variable(j)?;
         Ok(derivative(self.engine.series(j), tau, p) / self.engine.taylor.scale.powi(p as i32))
     }
 
     /// Derivative `p` of output `o` at a time inside the last step.
     pub fn output_at(&self, t: f64, o: usize, p: usize) -> Result<f64, Error> {
         let tau = self.tau(t)?;
+        if o >= self.problem().outputs().len() {
+            return Err(Error::UnknownName(format!("output number {o}")));
+        }
         Ok(derivative(self.engine.extra(o), tau, p) / self.engine.taylor.scale.powi(p as i32))
     }
 
@@ -49,9 +53,14 @@ impl Integrator {
         }
     }
 
+    fn check_variable(&self, j: usize) -> Result<(), Error> {
+        if j < self.problem().variables().len() { Ok(()) } else { Err(Error::UnknownName(format!("variable number {j}"))) }
+    }
+
     /// Taylor coefficients of variable `j` about the start of the last step, in powers of `(t - start)/scale`,
     /// and that scale.
-    pub fn coefficients(&self, j: usize) -> (&[f64], f64) {
-        (self.engine.series(j), self.engine.taylor.scale)
+    pub fn coefficients(&self, j: usize) -> Result<(&[f64], f64), Error> {
+        self.check_variable(j)?;
+        Ok((self.engine.series(j), self.engine.taylor.scale))
     }
 }

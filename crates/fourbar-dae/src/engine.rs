@@ -62,6 +62,8 @@ pub(crate) struct Engine {
     /// `unit(k, r)` of the stage in hand.
     units: Vec<f64>,
     pub profile: Profile,
+    /// Largest correction by projection in the last expansion: size, variable, order of the derivative.
+    pub moved: (f64, usize, usize),
     /// Smallest pivot ratio of the last factorisation.
     pub pivot: f64,
 }
@@ -129,6 +131,7 @@ impl Engine {
             variable_target: problem.program.variables.iter().map(|&v| taylor.targets[v as usize]).collect(),
             units: vec![1.0; width],
             profile: Profile::new(profiled),
+            moved: (0.0, 0, 0),
             pivot: 1.0,
             taylor,
             plan,
@@ -282,6 +285,7 @@ impl Engine {
     /// constraints first; otherwise they are taken as they are.
     pub fn expand(&mut self, t: f64, scale: f64, project: bool) -> Result<(), Error> {
         self.place(t, scale);
+        self.moved = (0.0, 0, 0);
         let clock = self.profile.start();
         let mut group = usize::MAX;
         for k in -(self.plan.d_max as i32)..0 {

@@ -59,6 +59,17 @@ pub enum Error {
         /// True if a consistent point nearby is regular: a singular configuration, not a fault of the equations.
         isolated: bool,
     },
+    /// The values given to an integrator are far from consistent.
+    NotConsistent {
+        /// Time of the start.
+        t: f64,
+        /// Variable that projection would move most, and the order of the derivative.
+        variable: String,
+        /// The derivative's order.
+        order: usize,
+        /// By how much, in units of the variable's size.
+        moved: f64,
+    },
     /// A start could not be made consistent.
     Inconsistent {
         /// Equations that stay unsatisfied, with the order of differentiation and the residual.
@@ -180,6 +191,12 @@ impl fmt::Display for Error {
                         "; structural analysis fails here: rewrite the equations, for example with a new variable for a difference whose parts never occur alone"
                     )
                 }
+            }
+            Error::NotConsistent { t, variable, order, moved } => {
+                write!(
+                    f,
+                    "the start at t = {t} is not consistent: derivative {order} of `{variable}` would have to move by {moved:.1e} of its size; find a consistent one with `Problem::start`"
+                )
             }
             Error::Inconsistent { resisting, attempts } => {
                 write!(f, "no consistent start found in {attempts} attempts; these equations resist:")?;

@@ -72,6 +72,8 @@ pub struct Integrator {
     /// Order of the next expansion.
     next_order: usize,
     started: bool,
+    /// Largest correction of the start by projection.
+    first_move: (f64, usize, usize),
     /// A branch that was not taken may have left values behind that are not finite.
     stale: bool,
 }
@@ -127,6 +129,7 @@ impl Integrator {
             limited_by: 0,
             next_order: order,
             started: false,
+            first_move: (0.0, 0, 0),
             stale: false,
             options,
             engine,
@@ -164,6 +167,10 @@ impl Integrator {
     /// Variable that limits the step size.
     pub fn limited_by(&self) -> &str {
         &self.engine.problem.variables[self.limited_by]
+    }
+    /// Largest correction that projection made at the start of the last step, in units of the variables' sizes.
+    pub fn correction(&self) -> f64 {
+        self.engine.moved.0
     }
     /// Ratio of smallest pivot to largest entry met in the last factorisation: small near singular configurations.
     pub fn pivot_ratio(&self) -> f64 {
@@ -233,8 +240,7 @@ impl Integrator {
         (self.from, self.t, self.h) = (self.t, to, h);
         self.work.steps += 1;
         if let Some(k) = kink {
-            self.kinks.pass(k, &mut self.engine);
-            self.work.kinks += 1;
+            self.work.kinks += self.kinks.pass(k, &mut self.engine);
             self.stale = true;
             self.before.valid = false;
         }
@@ -326,10 +332,16 @@ impl Integrator {
         let guess = self.options.first_step.map_or(span.abs(), f64::abs).min(span.abs());
         let mut h = if self.started { self.h.abs().min(span.abs()) } else { guess };
         self.before.valid = false;
+        if self.started {
+            self.kinks.turn_round(&mut self.engine);
+        }
         let mut outcome = Ok(0.0);
         for _ in 0..40 {
             let signed = h * span.signum();
             outcome = self.settle_kinks(signed).and_then(|()| self.expansion(signed));
+            if self.engine.moved.0 > self.first_move.0 {
+                self.first_move = self.engine.moved;
+            }
             match &outcome {
                 Ok(theta) => {
                     let wanted = theta * self.engine.taylor.scale.abs();
@@ -346,6 +358,11 @@ impl Integrator {
         }
         let theta = outcome.map_err(|e| self.told_apart(e))?;
         if !self.started {
+            let (moved, j, order) = self.first_move;
+            if moved > 1e-2 {
+                let variable = self.engine.problem.variables[j].clone();
+                return Err(Error::NotConsistent { t: self.t, variable, order, moved });
+            }
             self.started = true;
             // The estimate is cheap; the exact vectors are found only if it alarms.
             if self.engine.condition() < 100.0 * crate::singular::SINGULAR && self.engine.null_vectors().2 < crate::singular::SINGULAR {

@@ -27,6 +27,8 @@ pub(crate) struct Kinks {
     /// Level that was just crossed, and in which direction.
     crossed: Vec<Option<(f64, bool)>>,
     shifted: Vec<f64>,
+    /// First crossing of every kink in the step in hand.
+    found: Vec<Crossing>,
 }
 
 impl Kinks {
@@ -38,6 +40,7 @@ impl Kinks {
             piece: vec![0; count],
             crossed: vec![None; count],
             shifted: Vec::with_capacity(128),
+            found: Vec::with_capacity(2 * count),
         }
     }
 
@@ -98,7 +101,7 @@ impl Kinks {
 
     /// The first kink crossed in (0, end].
     pub fn first(&mut self, engine: &Engine, finder: &mut RootFinder, end: f64) -> Result<Option<Crossing>, Error> {
-        let mut first: Option<Crossing> = None;
+        self.found.clear();
         for k in 0..self.count {
             let a = engine.extra(self.first + k);
             if a.is_empty() {
@@ -129,30 +132,52 @@ impl Kinks {
                         self.shifted[0] -= level;
                     }
                 }
-                let limit = first.map_or(end, |f| f.tau);
-                finder.find(&self.shifted, limit);
+                finder.find(&self.shifted, end);
                 if let Some(root) = finder.found.iter().find(|r| r.direction != 0) {
-                    first = Some(Crossing { kink: k, tau: root.tau, rising: root.direction > 0, level });
+                    self.found.push(Crossing { kink: k, tau: root.tau, rising: root.direction > 0, level });
                 }
             }
         }
-        if first.is_none() {
-            self.crossed.fill(None);
-        }
+        let first = self.found.iter().copied().min_by(|a, b| a.tau.total_cmp(&b.tau));
+        self.crossed.fill(None);
         Ok(first)
     }
 
-    /// Changes to the other side of a kink.
-    pub fn pass(&mut self, crossing: Crossing, engine: &mut Engine) {
-        let k = crossing.kink;
-        self.crossed.fill(None);
-        self.crossed[k] = Some((crossing.level, crossing.rising));
-        match &engine.problem.kinks[k] {
-            Kink::Sign { .. } => engine.taylor.side[k] = crossing.rising,
-            Kink::Table { .. } => {
-                let piece = if crossing.rising { self.piece[k] + 1 } else { self.piece[k].saturating_sub(1) };
-                self.set_piece(k, piece, engine);
+    /// Integration turns round while standing on kinks just passed: back to the side it came from.
+    pub fn turn_round(&mut self, engine: &mut Engine) {
+        for k in 0..self.count {
+            let Some((level, rising)) = self.crossed[k] else { continue };
+            self.crossed[k] = Some((level, !rising));
+            match &engine.problem.kinks[k] {
+                Kink::Sign { .. } => engine.taylor.side[k] = !rising,
+                Kink::Table { .. } => {
+                    let piece = if rising { self.piece[k].saturating_sub(1) } else { self.piece[k] + 1 };
+                    self.set_piece(k, piece, engine);
+                }
             }
         }
+    }
+
+    /// Changes to the other side of a kink, and of all others that are crossed at the same place: rounding decides on
+    /// which side of them the step ends. Returns how many.
+    pub fn pass(&mut self, first: Crossing, engine: &mut Engine) -> usize {
+        let mut passed = 0;
+        for n in 0..self.found.len() {
+            let crossing = self.found[n];
+            if crossing.tau - first.tau > 1e-10 * first.tau.max(1e-3) {
+                continue;
+            }
+            let k = crossing.kink;
+            passed += 1;
+            self.crossed[k] = Some((crossing.level, crossing.rising));
+            match &engine.problem.kinks[k] {
+                Kink::Sign { .. } => engine.taylor.side[k] = crossing.rising,
+                Kink::Table { .. } => {
+                    let piece = if crossing.rising { self.piece[k] + 1 } else { self.piece[k].saturating_sub(1) };
+                    self.set_piece(k, piece, engine);
+                }
+            }
+        }
+        passed
     }
 }

@@ -1,7 +1,7 @@
 //! A problem: equations recorded once, with names; then compiled and analysed.
 
 use crate::Error;
-use crate::program::{Program, kink_nodes};
+use crate::program::{Program, Row, kink_nodes};
 use crate::record::{Id, Inner, Kink, Node, Op, Recorder};
 use crate::scalar::Scalar;
 use crate::structure::Structure;
@@ -183,10 +183,28 @@ impl Problem {
         (self.program.rows.len(), self.program.prod.len(), self.program.lin.len())
     }
 
+    /// Name of a kink: its kind and the first equation that contains it.
     pub(crate) fn kink_name(&self, k: usize) -> String {
-        match self.kinks[k] {
-            Kink::Sign { .. } => format!("switch {}", k + 1),
-            Kink::Table { .. } => format!("table {}", k + 1),
+        let holds = |row: &Row| match (*row, &self.kinks[k]) {
+            (Row::Switch(n, ..), Kink::Sign { .. }) => n as usize == k,
+            (Row::Param(n), Kink::Table { param, .. }) => (*param..*param + 5).contains(&n),
+            _ => false,
+        };
+        let contains = |i: usize| {
+            let root = self.program.equations[i] as usize;
+            let mut used = vec![false; root + 1];
+            used[root] = true;
+            (0..=root).rev().any(|v| {
+                if used[v] {
+                    self.program.each_arg(v, |a, _| used[a] = true);
+                }
+                used[v] && holds(&self.program.rows[v])
+            })
+        };
+        let kind = if matches!(self.kinks[k], Kink::Sign { .. }) { "switch" } else { "table" };
+        match (0..self.equations.len()).find(|&i| contains(i)) {
+            Some(i) => format!("{kind} in {}", self.equations[i]),
+            None => format!("{kind} {}", k + 1),
         }
     }
 }

@@ -131,6 +131,9 @@ impl Engine {
         for (a, &j) in p.variables.iter().enumerate() {
             let change = self.correct(j as usize, k, p.right[a]).abs() / self.weight[j as usize];
             size = if change <= size { size } else { change };
+            if change > self.moved.0 {
+                self.moved = (change, j as usize, (k + self.d(j as usize) as i32) as usize);
+            }
         }
         self.projections[at] = p;
         if size.is_finite() {

@@ -24,12 +24,12 @@ impl State {
 
     /// Number of stored derivatives of variable `j`, the value itself included.
     pub fn stored(&self, j: usize) -> usize {
-        self.start[j + 1] - self.start[j]
+        if j + 1 < self.start.len() { self.start[j + 1] - self.start[j] } else { 0 }
     }
 
     /// Derivative of order `p` of variable `j`, if stored.
     pub fn get(&self, j: usize, p: usize) -> Option<f64> {
-        (j + 1 < self.start.len() && p < self.stored(j)).then(|| self.values[self.start[j] + p])
+        (p < self.stored(j)).then(|| self.values[self.start[j] + p])
     }
 
     /// Sets a derivative; false if it is not among the stored ones.

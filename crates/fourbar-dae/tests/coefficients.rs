@@ -17,7 +17,7 @@ fn pendulum_coefficients_satisfy_equations_20_to_22_of_the_paper() {
     let mut run = Integrator::new(&problem, &state, Options::new(1e-10)).unwrap();
     run.step(0.1).unwrap();
     let plain = |j: usize| -> Vec<f64> {
-        let (a, scale) = run.coefficients(j);
+        let (a, scale) = run.coefficients(j).unwrap();
         a.iter().enumerate().map(|(m, x)| x / scale.powi(m as i32)).collect()
     };
     let (u, v, l) = (plain(0), plain(1), plain(2));
@@ -52,10 +52,10 @@ fn check(f: impl Fn(Series<12>, Series<12>) -> Series<12>, tape: &Problem, start
     state.set(0, 1, slope);
     let mut run = Integrator::new(&problem, &state, Options::new(1e-8).order(14)).unwrap();
     run.step(0.3 + 1e-3).unwrap();
-    let (a, scale) = run.coefficients(0);
+    let (a, scale) = run.coefficients(0).unwrap();
     let x = Series::<12>(std::array::from_fn(|m| a[m] / scale.powi(m as i32)));
     let expected = f(Series::time(0.3), x);
-    let (b, _) = run.coefficients(1);
+    let (b, _) = run.coefficients(1).unwrap();
     // diff(x, 1) loses the last coefficient of the plain series.
     for m in 0..11 {
         let got = b[m] / scale.powi(m as i32);
@@ -126,9 +126,10 @@ fn the_series_of_an_index_five_problem_satisfy_its_equations_to_high_order() {
     let mut run = Integrator::new(&problem, &start.solve().unwrap(), Options::new(1e-10).order(14)).unwrap();
     run.step(1.0).unwrap();
     // The same generic function, called with plain series in scaled time: derivatives need the scale put back.
-    let scale = run.coefficients(0).1;
-    let x: Vec<Series<15>> =
-        (0..6).map(|j| Series(std::array::from_fn(|m| run.coefficients(j).0.get(m).map_or(0.0, |a| a / scale.powi(m as i32))))).collect();
+    let scale = run.coefficients(0).unwrap().1;
+    let x: Vec<Series<15>> = (0..6)
+        .map(|j| Series(std::array::from_fn(|m| run.coefficients(j).unwrap().0.get(m).map_or(0.0, |a| a / scale.powi(m as i32)))))
+        .collect();
     let mut equations = Equations::new();
     two_pendula(Series::time(0.0), &x, &mut equations);
     for (name, residual) in equations.residuals() {
@@ -137,4 +138,17 @@ fn the_series_of_an_index_five_problem_satisfy_its_equations_to_high_order() {
             assert!(residual.0[m].abs() < 1e-12 * terms * 10.0, "{name}, coefficient {m}: {:e}", residual.0[m]);
         }
     }
+}
+
+#[test]
+fn numbers_out_of_range_are_errors_not_panics() {
+    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e)).unwrap());
+    let start = problem.start(0.0).hold("u", 0, 6.0).guess("v", 0, 8.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::default()).unwrap();
+    assert!(run.value("u", 0).is_err(), "before the first step");
+    run.step(1.0).unwrap();
+    assert!(run.at(run.t(), 9, 0).is_err() && run.output_at(run.t(), 0, 0).is_err() && run.coefficients(3).is_err());
+    assert!(run.value("w", 0).is_err());
+    assert_eq!((start.get(7, 0), start.get(0, 9), start.stored(7)), (None, None, 0));
+    assert_eq!(problem.structure().sigma(5, 5), None);
 }

@@ -133,6 +133,12 @@ fn a_table_is_followed_piece_by_piece() {
     assert_eq!(run.work().kinks, 3);
     run.run_to(0.0).unwrap();
     assert!(run.value("y", 0).unwrap().abs() < 1e-13, "back through the same pieces");
+    // Turning round on a breakpoint.
+    for turn in [2.0, 3.5, 1.0] {
+        run.run_to(turn).unwrap();
+        run.run_to(0.0).unwrap();
+        assert!(run.value("y", 0).unwrap().abs() < 1e-13, "turned at {turn}: {}", run.value("y", 0).unwrap());
+    }
 }
 
 #[test]
@@ -160,7 +166,8 @@ fn sliding_is_reported_not_chattered_through() {
     .unwrap();
     let start = problem.start(0.0).hold("x", 0, 1.0).solve().unwrap();
     let error = Integrator::new(&problem, &start, Options::default()).unwrap().run_to(3.0).unwrap_err();
-    assert!(matches!(error, Error::Sliding { t, .. } if (t - 1.0).abs() < 1e-12), "{error}");
+    let Error::Sliding { t, kink } = &error else { panic!("{error}") };
+    assert!((t - 1.0).abs() < 1e-12 && kink == "switch in friction", "{error}");
 }
 
 #[test]
@@ -195,4 +202,30 @@ fn a_branch_may_be_undefined_while_it_is_not_taken() {
     let exact = 2.0 * (2.0 / 3.0) * (2.5f64.powf(1.5) - 0.5f64.powf(1.5));
     assert!((run.value("area", 0).unwrap() - exact).abs() < 1e-12);
     assert_eq!(run.work().kinks, 1);
+}
+
+#[test]
+fn one_sided_springs_and_tables_work_inside_a_lagrangian() {
+    // A mass thrown onto a spring that only pushes, below a table of weights that changes with height.
+    let table = Table::cubic(&[-5.0, 0.0, 1.0, 2.0, 6.0], &[-45.0, 0.0, 9.0, 20.0, 60.0]).unwrap();
+    let problem = Problem::lagrangian(&["height"], |_, q, v, m| {
+        let kinetic = v[0].sqr() * 0.5;
+        let potential = (-q[0]).max(q[0] * 0.0).sqr() * 500.0 + q[0].table(&table);
+        m.lagrangian(kinetic - potential);
+        m.output("energy", kinetic + potential);
+    })
+    .map(Arc::new)
+    .unwrap();
+    let start = problem.start(0.0).hold("height", 0, 1.5).hold("height", 1, 0.0).solve().unwrap();
+    let mut run = Integrator::new(&problem, &start, Options::new(1e-13)).unwrap();
+    let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+    let mut deepest = f64::INFINITY;
+    run.run(10.0, |r| {
+        let energy = r.value("energy", 0).unwrap();
+        (low, high) = (low.min(energy), high.max(energy));
+        deepest = deepest.min(r.value("height", 0).unwrap());
+    })
+    .unwrap();
+    assert!(deepest < -0.05 && run.work().kinks > 20, "{deepest} {:?}", run.work());
+    assert!(high - low < 1e-10, "{low} {high}");
 }

@@ -200,3 +200,42 @@ fn two_pendula_of_index_five_keep_all_hidden_constraints() {
     assert!(a.0 < 1e-6 && b.0 < 1e-10, "{a:?} {b:?}");
     assert!((a.1 - b.1).abs() < 1e-4 && (a.2 - b.2).abs() < 1e-7, "{a:?} {b:?}");
 }
+
+/// Chemical reaction of the public test set (Akzo Nobel): five rates and one equilibrium, index 1.
+fn akzo<S: Scalar>(x: &[S], e: &mut Equations<S>) {
+    let (k1, k2, k3, k4, ratio, transfer, equilibrium) = (18.7, 0.58, 0.09, 0.42, 34.4, 3.3, 115.83);
+    let root = x[1].sqrt();
+    let r1 = x[0].powi(4) * root * k1;
+    let r2 = x[2] * x[3] * k2;
+    let r3 = x[0] * x[4] * (k2 / ratio);
+    let r4 = x[0] * x[3].sqr() * k3;
+    let r5 = x[5].sqr() * root * k4;
+    let inflow = (-x[1] + 0.9 / 737.0) * transfer;
+    e.equation("FLB", diff(x[0], 1) + r1 * 2.0 - r2 + r3 + r4);
+    e.equation("CO2", diff(x[1], 1) + r1 * 0.5 + r4 + r5 * 0.5 - inflow);
+    e.equation("FLBT", diff(x[2], 1) - r1 + r2 - r3);
+    e.equation("ZHU", diff(x[3], 1) + r2 - r3 + r4 * 2.0);
+    e.equation("ZLA", diff(x[4], 1) - r2 + r3 - r5);
+    e.equation("equilibrium", x[0] * x[3] * equilibrium - x[5]);
+}
+
+#[test]
+fn chemical_reaction_of_the_public_test_set() {
+    let names = ["y1", "y2", "y3", "y4", "y5", "y6"];
+    let problem = Arc::new(Problem::record(&names, |_, x, e| akzo(x, e)).unwrap());
+    assert_eq!((problem.structure().index(), problem.structure().degrees_of_freedom()), (1, 5));
+    let mut start = problem.start(0.0);
+    for (name, x) in names.iter().zip([0.444, 0.00123, 0.0, 0.007, 0.0]) {
+        start = start.hold(name, 0, x);
+    }
+    let mut run = Integrator::new(&problem, &start.solve().unwrap(), Options::new(1e-11)).unwrap();
+    run.run_to(180.0).unwrap();
+    println!("{:?}", run.work());
+    // End state published with the test set, release 2.4.
+    let published =
+        [0.1150794920661702, 0.1203831471567715e-2, 0.1611562887407974, 0.3656156421249283e-3, 0.1708010885264404e-1, 0.487353131030745e-2];
+    for (name, x) in names.iter().zip(published) {
+        let got = run.value(name, 0).unwrap();
+        assert!((got - x).abs() < 1e-9, "{name}: {got} {x}");
+    }
+}

@@ -2,7 +2,7 @@
 
 mod problems;
 
-use fourbar_dae::{Error, Problem, Scalar};
+use fourbar_dae::{Error, Integrator, Options, Problem, Scalar};
 use problems::*;
 use std::sync::Arc;
 
@@ -124,4 +124,26 @@ fn kinks_are_on_the_right_side_of_a_start() {
         let s = p.start(0.0).hold("x", 0, x).solve().unwrap();
         assert_eq!(s.value(&p, "y", 0).unwrap(), y);
     }
+}
+
+#[test]
+fn an_inconsistent_state_is_not_accepted_in_silence() {
+    let p = pendulum_problem();
+    let mut state = p.zero_state(0.0);
+    for (j, k, x) in [(0, 0, 6.0), (1, 0, 7.0)] {
+        state.set(j, k, x);
+    }
+    let error = Integrator::new(&p, &state, Options::default()).unwrap().run_to(1.0).unwrap_err();
+    assert!(matches!(&error, Error::NotConsistent { order: 0, .. }), "{error}");
+    assert!(error.to_string().contains("`v`") || error.to_string().contains("`u`"), "{error}");
+    // A velocity off the tangent is as bad; rounding of a printed value is not.
+    state.set(1, 0, 8.0);
+    state.set(0, 1, 5.0);
+    let error = Integrator::new(&p, &state, Options::default()).unwrap().run_to(1.0).unwrap_err();
+    assert!(matches!(&error, Error::NotConsistent { order: 1, .. }), "{error}");
+    state.set(0, 1, 0.0);
+    state.set(1, 0, 8.0001);
+    let mut run = Integrator::new(&p, &state, Options::default()).unwrap();
+    run.step(1.0).unwrap();
+    assert!(run.correction() > 1e-7 && run.correction() < 1e-4, "{}", run.correction());
 }

@@ -64,7 +64,9 @@ fn a_kinematics_step_allocates_nothing() {
 
 #[test]
 fn a_dynamics_step_allocates_nothing() {
-    for (name, h) in [("a02_n_fourbar_N2", 1e-3), ("a04_bricard", 1e-3), ("andrews", 1e-6), ("a05_flyball_governor", 1e-3), ("a02_n_fourbar_N40", 1e-3)] {
+    for (name, h) in
+        [("a02_n_fourbar_N2", 1e-3), ("a04_bricard", 1e-3), ("andrews", 1e-6), ("a05_flyball_governor", 1e-3), ("a02_n_fourbar_N40", 1e-3)]
+    {
         for method in [Method::GenAlpha { rho: 0.8 }, Method::Bdf2, Method::BackwardEuler] {
             let model = model(name);
             let start = assemble(&model).expect("assembles").configuration;

@@ -4,7 +4,8 @@
 mod common;
 
 use common::*;
-use fourbar::analysis::assembly::{Options, Random, assemble, assemble_from, flipped_joint};
+use fourbar::analysis::assembly::{Options, assemble, assemble_from, flipped_joint};
+use fourbar::random::Random;
 use fourbar::constraint::ConstraintSet;
 use fourbar::{Configuration, Model};
 
@@ -107,7 +108,8 @@ fn nothing_nearer_satisfies_the_constraints() {
 #[test]
 fn held_coordinates_and_bodies_do_not_move() {
     let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/ra_four_link.yaml")).expect("shipped");
-    let text: String = text.lines().filter(|l| !l.trim_start().starts_with("motor:") && !l.starts_with("drives:")).map(|l| format!("{l}\n")).collect();
+    let text: String =
+        text.lines().filter(|l| !l.trim_start().starts_with("motor:") && !l.starts_with("drives:")).map(|l| format!("{l}\n")).collect();
     for (hold, body) in [("rotor", 1), ("J1", 1)] {
         let model = parse(&format!("{text}\nhold: [{hold}]\n"));
         let mut rough = Configuration::start(&model);

@@ -20,7 +20,13 @@ fn difference(a: &Trajectory, b: &Trajectory, from: f64, choose: impl Fn(&str) -
 fn steps(model: &Model, integrator: &str, h: f64, t_end: f64) -> Vec<Trajectory> {
     [1.0, 0.5, 0.25]
         .iter()
-        .map(|k| run(model, &Study { integrator: Some(integrator.into()), step: Some(h * k), t_end, output_step: t_end / 10.0, ..Study::of(model) }).0)
+        .map(|k| {
+            run(
+                model,
+                &Study { integrator: Some(integrator.into()), step: Some(h * k), t_end, output_step: t_end / 10.0, ..Study::of(model) },
+            )
+            .0
+        })
         .collect()
 }
 
@@ -53,7 +59,11 @@ fn integrators_show_their_order_on_the_double_pendulum_and_on_a_loop_with_forces
         for (integrator, expected) in [("gen-alpha", 2.0), ("bdf2", 2.0), ("backward-euler", 1.0)] {
             // First order shows its asymptote only at smaller steps.
             let t = steps(&model, integrator, if expected == 1.0 { 0.1 * h } else { h }, t_end);
-            for (quantity, observed) in [("positions", order(&t, 0.0, is_position)), ("velocities", order(&t, 0.0, is_velocity)), ("reactions", order(&t, 0.2 * t_end, is_reaction))] {
+            for (quantity, observed) in [
+                ("positions", order(&t, 0.0, is_position)),
+                ("velocities", order(&t, 0.0, is_velocity)),
+                ("reactions", order(&t, 0.2 * t_end, is_reaction)),
+            ] {
                 assert!((observed - expected).abs() <= 0.1, "{what}, {integrator}, {quantity}: order {observed:.3}");
             }
         }
@@ -134,7 +144,11 @@ fn the_stabilised_form_keeps_its_order_under_any_sequence_of_steps() {
     };
     let runs = [100, 200, 400].map(end);
     let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
-    for (what, pick) in [("positions", (|r: &(Vec<f64>, Vec<f64>, Vec<f64>)| r.0.clone()) as fn(&(Vec<f64>, Vec<f64>, Vec<f64>)) -> Vec<f64>), ("velocities", |r| r.1.clone()), ("multipliers", |r| r.2.clone())] {
+    for (what, pick) in [
+        ("positions", (|r: &(Vec<f64>, Vec<f64>, Vec<f64>)| r.0.clone()) as fn(&(Vec<f64>, Vec<f64>, Vec<f64>)) -> Vec<f64>),
+        ("velocities", |r| r.1.clone()),
+        ("multipliers", |r| r.2.clone()),
+    ] {
         let [a, b, c] = [0, 1, 2].map(|k| pick(&runs[k]));
         let order = (distance(&a, &b) / distance(&b, &c)).log2();
         assert!((order - 2.0).abs() < 0.15, "{what}: order {order:.3}");

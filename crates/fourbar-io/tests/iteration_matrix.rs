@@ -4,7 +4,8 @@
 mod common;
 
 use common::*;
-use fourbar::analysis::assembly::{Random, assemble};
+use fourbar::analysis::assembly::{assemble};
+use fourbar::random::Random;
 use fourbar::formulation::exact::Exact;
 use fourbar::formulation::ra::Equations;
 use fourbar::integrator::Method;
@@ -41,7 +42,11 @@ forces:
 fn moved(start: &Configuration, x: &Memory, body: usize, direction: usize, d: f64) -> Memory {
     let mut y = x.clone();
     let mut dq = Velocity::zero();
-    if direction < 3 { dq.v[direction] = d } else { dq.w[direction - 3] = d }
+    if direction < 3 {
+        dq.v[direction] = d
+    } else {
+        dq.w[direction - 3] = d
+    }
     let dpsi = Velocity { v: dq.v, w: so3::tangent_inv(&x.psi[body].w) * dq.w };
     y.psi[body] = x.psi[body].plus(&dpsi);
     y.v[body] = x.v[body].plus(&dpsi.scaled(B_V / H));
@@ -71,7 +76,7 @@ fn check(name: &str, model: &Model) {
         x.v_dot[b] = Velocity { v: random.vector() * 5.0, w: random.vector() * 5.0 };
         x.q[b] = start.q[b].moved(&x.psi[b]);
     }
-    x.lambda.iter_mut().for_each(|l| *l = random.next() * 3.0);
+    x.lambda.iter_mut().for_each(|l| *l = random.number() * 3.0);
     let e = &mut stepper.equations;
     residual(e, &x);
     let mut exact = Exact::new(e);
@@ -93,7 +98,11 @@ fn check(name: &str, model: &Model) {
         let (p, m) = (residual(e, &at(d)), residual(e, &at(-d)));
         for row in 0..A.len() {
             let difference = (p[row] - m[row]) / (2.0 * d);
-            assert!((A[row][column] - difference).abs() < 1e-7 * scale, "{name}: entry {row}, {column}: {} against {difference}", A[row][column]);
+            assert!(
+                (A[row][column] - difference).abs() < 1e-7 * scale,
+                "{name}: entry {row}, {column}: {} against {difference}",
+                A[row][column]
+            );
         }
     }
 }
@@ -101,7 +110,16 @@ fn check(name: &str, model: &Model) {
 #[test]
 fn the_matrix_is_the_derivative_of_the_residual() {
     check("slider-crank with every force", &spatial_with_every_force());
-    for name in ["ra_four_link", "nc_rscr", "planetary_gear", "rack_and_pinion", "screw_jack", "universal_joint_shaft", "a04_bricard", "stewart_platform"] {
+    for name in [
+        "ra_four_link",
+        "nc_rscr",
+        "planetary_gear",
+        "rack_and_pinion",
+        "screw_jack",
+        "universal_joint_shaft",
+        "a04_bricard",
+        "stewart_platform",
+    ] {
         check(name, &model(name));
     }
 }

@@ -23,7 +23,12 @@ fn rotation(t: &Trajectory, row: usize, body: &str) -> nalgebra::Matrix3<f64> {
 #[test]
 fn conservative_models_keep_their_energy() {
     // Drift of a second-order method over the span; the double pendulum exchanges 2 kJ, the others a few joules.
-    for (name, h, t_end, limit) in [("ra_double_pendulum", 5e-4, 2.0, 2e-2), ("a04_bricard", 1e-3, 10.0, 1e-5), ("dca_double_loop", 1e-3, 3.0, 1e-4), ("lie_closed_3bar", 2.5e-4, 1.0, 1e-4)] {
+    for (name, h, t_end, limit) in [
+        ("ra_double_pendulum", 5e-4, 2.0, 2e-2),
+        ("a04_bricard", 1e-3, 10.0, 1e-5),
+        ("dca_double_loop", 1e-3, 3.0, 1e-4),
+        ("lie_closed_3bar", 2.5e-4, 1.0, 1e-4),
+    ] {
         let model = model(name);
         let (t, _) = run(&model, &Study { step: Some(h), t_end, ..Study::of(&model) });
         let e = t.column("energy.total").expect("energy");
@@ -43,7 +48,12 @@ fn free_bodies_keep_their_momentum() {
     let momenta = |row: usize| {
         let (mut p, mut l) = (Vector3::zeros(), Vector3::zeros());
         for b in model.bodies.iter().skip(1) {
-            let (r, v, w, A) = (vector(&t, row, &format!("{}.r", b.name)), vector(&t, row, &format!("{}.v", b.name)), vector(&t, row, &format!("{}.omega", b.name)), rotation(&t, row, &b.name));
+            let (r, v, w, A) = (
+                vector(&t, row, &format!("{}.r", b.name)),
+                vector(&t, row, &format!("{}.v", b.name)),
+                vector(&t, row, &format!("{}.omega", b.name)),
+                rotation(&t, row, &b.name),
+            );
             p += v * b.mass;
             l += r.cross(&v) * b.mass + A * b.J_bar * A.transpose() * w;
         }
@@ -96,7 +106,12 @@ fn newton_euler(model: &Model, t: &Trajectory, row: usize) -> f64 {
     let mut worst = 0.0_f64;
     for b in 1..n {
         let body = &model.bodies[b];
-        let (a, w, alpha, A) = (vector(t, row, &format!("{}.a", body.name)), vector(t, row, &format!("{}.omega", body.name)), vector(t, row, &format!("{}.alpha", body.name)), rotation(t, row, &body.name));
+        let (a, w, alpha, A) = (
+            vector(t, row, &format!("{}.a", body.name)),
+            vector(t, row, &format!("{}.omega", body.name)),
+            vector(t, row, &format!("{}.alpha", body.name)),
+            rotation(t, row, &body.name),
+        );
         let J = A * body.J_bar * A.transpose();
         let size = 1.0 + body.mass * model.gravity.norm() + force[b].norm() + a.norm() * body.mass;
         worst = worst.max((a * body.mass - force[b]).norm() / size);

@@ -66,7 +66,9 @@ fn sparse_probing_finds_the_same_mobility_as_singular_values() {
 
 #[test]
 fn unique_components_are_those_orthogonal_to_all_self_stresses() {
-    for name in ["a02_n_fourbar_N2", "a04_bricard", "dca_five_bar", "dca_double_loop", "nc_closed_chain_robot", "nc_rscr", "andrews", "fourbar_3d"] {
+    for name in
+        ["a02_n_fourbar_N2", "a04_bricard", "dca_five_bar", "dca_double_loop", "nc_closed_chain_robot", "nc_rscr", "andrews", "fourbar_3d"]
+    {
         let model = model(name);
         let start = assemble(&model).expect("assembles").configuration;
         let found = not_unique(&model, &start);
@@ -78,7 +80,8 @@ fn unique_components_are_those_orthogonal_to_all_self_stresses() {
         for c in 0..set.list.len() {
             for b in set.blocks_of(c) {
                 for r in 0..set.row_start[c + 1] - set.row_start[c] {
-                    norms[set.row_start[c] + r] += (0..6).map(|k| (G[b.start + 6 * r + k] / if k < 3 { 1.0 } else { model.length }).powi(2)).sum::<f64>();
+                    norms[set.row_start[c] + r] +=
+                        (0..6).map(|k| (G[b.start + 6 * r + k] / if k < 3 { 1.0 } else { model.length }).powi(2)).sum::<f64>();
                 }
             }
         }
@@ -97,7 +100,8 @@ fn unique_components_are_those_orthogonal_to_all_self_stresses() {
             }
             let names = ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"];
             let expected: Vec<&str> = (0..6).filter(|&i| touched[i]).map(|i| names[i]).collect();
-            let got: Vec<&str> = found.iter().find(|(n, _)| *n == joint.name).map(|(_, c)| c.iter().map(String::as_str).collect()).unwrap_or_default();
+            let got: Vec<&str> =
+                found.iter().find(|(n, _)| *n == joint.name).map(|(_, c)| c.iter().map(String::as_str).collect()).unwrap_or_default();
             assert_eq!(got, expected, "{name} {}", joint.name);
         }
     }
@@ -194,7 +198,12 @@ fn resuming_continues_the_same_run() {
             self.checkpoint = state();
         }
     }
-    for (name, step, integrator) in [("a02_n_fourbar_N2", Some(5e-3), "gen-alpha"), ("a04_bricard", None, "gen-alpha"), ("a05_flyball_governor", Some(2e-3), "gen-alpha"), ("ra_double_pendulum", Some(1e-3), "bdf2")] {
+    for (name, step, integrator) in [
+        ("a02_n_fourbar_N2", Some(5e-3), "gen-alpha"),
+        ("a04_bricard", None, "gen-alpha"),
+        ("a05_flyball_governor", Some(2e-3), "gen-alpha"),
+        ("ra_double_pendulum", Some(1e-3), "bdf2"),
+    ] {
         let model = model(name);
         let study = Study { step, tol: Some(1e-5), t_end: 2.0, output_step: 0.1, integrator: Some(integrator.into()), ..Study::of(&model) };
         let run = |stop_after: usize, checkpoint: Option<&str>| {
@@ -212,7 +221,9 @@ fn resuming_continues_the_same_run() {
     // A checkpoint of another mechanism is refused.
     let (a, b) = (model("a04_bricard"), model("dca_five_bar"));
     let mut r = Recorder { rows: Vec::new(), stop_after: 3, checkpoint: String::new() };
-    fourbar::study::run_from(&a, &Study { t_end: 0.5, output_step: 0.1, ..Study::of(&a) }, None, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-    let f = fourbar::study::run_from(&b, &Study::of(&b), Some(&r.checkpoint), &mut fourbar::Trajectory::default()).expect_err("another mechanism");
+    fourbar::study::run_from(&a, &Study { t_end: 0.5, output_step: 0.1, ..Study::of(&a) }, None, &mut r)
+        .unwrap_or_else(|f| panic!("{}", f.diagnostic));
+    let f = fourbar::study::run_from(&b, &Study::of(&b), Some(&r.checkpoint), &mut fourbar::Trajectory::default())
+        .expect_err("another mechanism");
     assert_eq!(f.diagnostic.code.0, "S240");
 }

@@ -227,7 +227,14 @@ impl BlockSolver {
     /// A solver with all values zero.
     pub fn new(pattern: BlockPattern) -> Self {
         let (values, rows) = (pattern.values, pattern.rows);
-        Self { pattern, a: vec![0.0; values], x: vec![0.0; rows], reference: vec![0.0; rows], inverse_diagonal: vec![0.0; rows], pivots: vec![0.0; rows] }
+        Self {
+            pattern,
+            a: vec![0.0; values],
+            x: vec![0.0; rows],
+            reference: vec![0.0; rows],
+            inverse_diagonal: vec![0.0; rows],
+            pivots: vec![0.0; rows],
+        }
     }
 
     /// The pattern.
@@ -441,49 +448,135 @@ impl BlockSolver {
             self.x[p.row[k]..p.row[k] + p.size[k]].copy_from_slice(&b[p.caller_row[k]..p.caller_row[k] + p.size[k]]);
         }
         for k in 0..n {
-            let (m, d, r) = (p.size[k], p.diagonal[k], p.row[k]);
-            let (head, tail) = self.x.split_at_mut(r + m);
-            let y = &mut head[r..];
-            for j in 0..m {
-                let mut s = y[j];
-                for c in 0..j {
-                    s -= self.a[d + j * m + c] * y[c];
-                }
-                y[j] = s * self.inverse_diagonal[r + j];
-            }
-            for e in p.start[k]..p.start[k + 1] {
-                let i = p.below[e] as usize;
-                let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * m];
-                let out = &mut tail[p.row[i] - r - m..p.row[i] - r - m + p.size[i]];
-                for (o, row) in out.iter_mut().zip(block.chunks_exact(m)) {
-                    *o -= row.iter().zip(y.iter()).map(|(a, b)| a * b).sum::<f64>();
-                }
+            match self.pattern.size[k] {
+                1 => self.forward::<1>(k),
+                2 => self.forward::<2>(k),
+                3 => self.forward::<3>(k),
+                4 => self.forward::<4>(k),
+                5 => self.forward::<5>(k),
+                6 => self.forward::<6>(k),
+                m => self.forward_any(k, m),
             }
         }
         for k in (0..n).rev() {
-            let (m, d, r) = (p.size[k], p.diagonal[k], p.row[k]);
-            let (head, tail) = self.x.split_at_mut(r + m);
-            let y = &mut head[r..];
-            for e in p.start[k]..p.start[k + 1] {
-                let i = p.below[e] as usize;
-                let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * m];
-                let z = &tail[p.row[i] - r - m..p.row[i] - r - m + p.size[i]];
-                for (x, row) in z.iter().zip(block.chunks_exact(m)) {
-                    for (o, a) in y.iter_mut().zip(row) {
-                        *o -= a * x;
-                    }
-                }
+            match self.pattern.size[k] {
+                1 => self.backward::<1>(k),
+                2 => self.backward::<2>(k),
+                3 => self.backward::<3>(k),
+                4 => self.backward::<4>(k),
+                5 => self.backward::<5>(k),
+                6 => self.backward::<6>(k),
+                m => self.backward_any(k, m),
             }
-            for j in (0..m).rev() {
-                let x = y[j] * self.inverse_diagonal[r + j];
-                y[j] = x;
-                for c in 0..j {
-                    y[c] -= self.a[d + j * m + c] * x;
+        }
+        let p = &self.pattern;
+        for k in 0..n {
+            b[p.caller_row[k]..p.caller_row[k] + p.size[k]].copy_from_slice(&self.x[p.row[k]..p.row[k] + p.size[k]]);
+        }
+    }
+}
+
+impl BlockSolver {
+    /// Forward substitution of a column: `y = L^-1 y`, and its part of the rows below.
+    fn forward<const K: usize>(&mut self, k: usize) {
+        let p = &self.pattern;
+        let (d, r) = (p.diagonal[k], p.row[k]);
+        let mut y = [0.0; K];
+        y.copy_from_slice(&self.x[r..r + K]);
+        let L = &self.a[d..d + K * K];
+        for j in 0..K {
+            let mut s = y[j];
+            for c in 0..j {
+                s -= L[j * K + c] * y[c];
+            }
+            y[j] = s * self.inverse_diagonal[r + j];
+        }
+        self.x[r..r + K].copy_from_slice(&y);
+        for e in p.start[k]..p.start[k + 1] {
+            let i = p.below[e] as usize;
+            let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * K];
+            let out = &mut self.x[p.row[i]..p.row[i] + p.size[i]];
+            for (o, row) in out.iter_mut().zip(block.chunks_exact(K)) {
+                let mut s = 0.0;
+                for c in 0..K {
+                    s += row[c] * y[c];
+                }
+                *o -= s;
+            }
+        }
+    }
+
+    /// Backward substitution of a column.
+    fn backward<const K: usize>(&mut self, k: usize) {
+        let p = &self.pattern;
+        let (d, r) = (p.diagonal[k], p.row[k]);
+        let mut y = [0.0; K];
+        y.copy_from_slice(&self.x[r..r + K]);
+        for e in p.start[k]..p.start[k + 1] {
+            let i = p.below[e] as usize;
+            let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * K];
+            for (x, row) in self.x[p.row[i]..p.row[i] + p.size[i]].iter().zip(block.chunks_exact(K)) {
+                for c in 0..K {
+                    y[c] -= row[c] * x;
                 }
             }
         }
-        for k in 0..n {
-            b[p.caller_row[k]..p.caller_row[k] + p.size[k]].copy_from_slice(&self.x[p.row[k]..p.row[k] + p.size[k]]);
+        let L = &self.a[d..d + K * K];
+        for j in (0..K).rev() {
+            let x = y[j] * self.inverse_diagonal[r + j];
+            y[j] = x;
+            for c in 0..j {
+                y[c] -= L[j * K + c] * x;
+            }
+        }
+        self.x[r..r + K].copy_from_slice(&y);
+    }
+
+    /// [`BlockSolver::forward`] for nodes of more than six rows.
+    fn forward_any(&mut self, k: usize, m: usize) {
+        let p = &self.pattern;
+        let (d, r) = (p.diagonal[k], p.row[k]);
+        let (head, tail) = self.x.split_at_mut(r + m);
+        let y = &mut head[r..];
+        for j in 0..m {
+            let mut s = y[j];
+            for c in 0..j {
+                s -= self.a[d + j * m + c] * y[c];
+            }
+            y[j] = s * self.inverse_diagonal[r + j];
+        }
+        for e in p.start[k]..p.start[k + 1] {
+            let i = p.below[e] as usize;
+            let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * m];
+            let out = &mut tail[p.row[i] - r - m..p.row[i] - r - m + p.size[i]];
+            for (o, row) in out.iter_mut().zip(block.chunks_exact(m)) {
+                *o -= row.iter().zip(y.iter()).map(|(a, b)| a * b).sum::<f64>();
+            }
+        }
+    }
+
+    /// [`BlockSolver::backward`] for nodes of more than six rows.
+    fn backward_any(&mut self, k: usize, m: usize) {
+        let p = &self.pattern;
+        let (d, r) = (p.diagonal[k], p.row[k]);
+        let (head, tail) = self.x.split_at_mut(r + m);
+        let y = &mut head[r..];
+        for e in p.start[k]..p.start[k + 1] {
+            let i = p.below[e] as usize;
+            let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * m];
+            let z = &tail[p.row[i] - r - m..p.row[i] - r - m + p.size[i]];
+            for (x, row) in z.iter().zip(block.chunks_exact(m)) {
+                for (o, a) in y.iter_mut().zip(row) {
+                    *o -= a * x;
+                }
+            }
+        }
+        for j in (0..m).rev() {
+            let x = y[j] * self.inverse_diagonal[r + j];
+            y[j] = x;
+            for c in 0..j {
+                y[c] -= self.a[d + j * m + c] * x;
+            }
         }
     }
 }
@@ -561,7 +654,14 @@ mod tests {
             let sizes: Vec<usize> = (0..17).map(|i| [5, 3, 1, 6, 2, 4, 8][(i * 3 + kind) % 7]).collect();
             let g = graph(sizes.len(), kind);
             let total: usize = sizes.iter().sum();
-            let starts: Vec<usize> = sizes.iter().scan(0, |s, m| { let r = *s; *s += m; Some(r) }).collect();
+            let starts: Vec<usize> = sizes
+                .iter()
+                .scan(0, |s, m| {
+                    let r = *s;
+                    *s += m;
+                    Some(r)
+                })
+                .collect();
             let mut A = DMatrix::<f64>::zeros(total, total);
             for i in 0..sizes.len() {
                 for &j in g[i].iter().filter(|&&j| (j as usize) < i) {

@@ -70,7 +70,8 @@ impl BlockLu {
             later.extend(list);
             start.push(later.len());
         }
-        let widest = (0..n).map(|k| size[k] * later[start[k]..start[k + 1]].iter().map(|&i| size[i as usize]).max().unwrap_or(0)).max().unwrap_or(0);
+        let widest =
+            (0..n).map(|k| size[k] * later[start[k]..start[k + 1]].iter().map(|&i| size[i as usize]).max().unwrap_or(0)).max().unwrap_or(0);
         let mut lu = Self {
             x: vec![0.0; row[n]],
             scratch: vec![0.0; widest.max(LARGEST * LARGEST)],
@@ -280,7 +281,14 @@ mod tests {
             neighbours[b].push(a as u32);
         }
         let before = vec![vec![], vec![], vec![], vec![], vec![0, 1], vec![1, 2], vec![2, 3]];
-        let starts: Vec<usize> = sizes.iter().scan(0, |s, m| { let r = *s; *s += m; Some(r) }).collect();
+        let starts: Vec<usize> = sizes
+            .iter()
+            .scan(0, |s, m| {
+                let r = *s;
+                *s += m;
+                Some(r)
+            })
+            .collect();
         let total = 33;
         let mut seed = 3u64;
         let mut random = || {

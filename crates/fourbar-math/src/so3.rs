@@ -143,7 +143,8 @@ mod tests {
         for psi in samples() {
             // Second-order truncation of the difference: h^2 with h = 1e-6, and rounding u/h.
             let h = 1e-6;
-            let difference = (log(&(exp(&psi).transpose() * exp(&(psi + d * h)))) - log(&(exp(&psi).transpose() * exp(&(psi - d * h))))) / (2.0 * h);
+            let difference =
+                (log(&(exp(&psi).transpose() * exp(&(psi + d * h)))) - log(&(exp(&psi).transpose() * exp(&(psi - d * h))))) / (2.0 * h);
             assert!((difference - tangent(&psi) * d).norm() < 1e-9, "{psi}");
             assert!((tangent(&psi) * tangent_inv(&psi) - Matrix3::identity()).norm() < 1e-14);
         }

@@ -106,7 +106,8 @@ impl<'a> Builder<'a> {
             for name in names {
                 let path = format!("{section}.{name}");
                 let first = name.chars().next().unwrap_or('0');
-                let good = (first.is_ascii_alphabetic() || first == '_') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
+                let good = (first.is_ascii_alphabetic() || first == '_')
+                    && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
                 if !good {
                     self.error(
                         Diagnostic::new("M101", format!("`{name}` cannot be a name"))
@@ -126,7 +127,9 @@ impl<'a> Builder<'a> {
                     } else {
                         format!("the name `{name}` is used under `{other}` and again under `{section}`")
                     };
-                    self.error(Diagnostic::new("M100", message).at(path).name(name).help("names are shared by all sections: rename one of them"));
+                    self.error(
+                        Diagnostic::new("M100", message).at(path).name(name).help("names are shared by all sections: rename one of them"),
+                    );
                 }
             }
         }
@@ -244,7 +247,11 @@ impl<'a> Builder<'a> {
                     return Matrix3::identity();
                 }
                 if (A.transpose() * A - Matrix3::identity()).amax() > 1e-6 || A.determinant() < 0.0 {
-                    return bad(self, "the matrix is not a rotation", "its rows must be perpendicular unit vectors of a right-handed frame");
+                    return bad(
+                        self,
+                        "the matrix is not a rotation",
+                        "its rows must be perpendicular unit vectors of a right-handed frame",
+                    );
                 }
                 // Three steps take six given digits to rounding.
                 (0..3).fold(A, |A, _| so3::orthonormalise(&A))
@@ -273,7 +280,11 @@ impl<'a> Builder<'a> {
         }
         let v = v3(a);
         if v.norm() < 1e-12 {
-            self.error(Diagnostic::new("M105", "an axis of length zero has no direction").at(path).help("give a direction such as [0, 0, 1]; its length does not matter"));
+            self.error(
+                Diagnostic::new("M105", "an axis of length zero has no direction")
+                    .at(path)
+                    .help("give a direction such as [0, 0, 1]; its length does not matter"),
+            );
             return None;
         }
         Some(v.normalize())
@@ -284,7 +295,8 @@ impl<'a> Builder<'a> {
             return Some(id);
         }
         let near = nearest(name, self.bodies.keys().copied());
-        let help = near.map_or("bodies are declared under `bodies:`; the world is `ground`".to_string(), |n| format!("did you mean `{n}`?"));
+        let help =
+            near.map_or("bodies are declared under `bodies:`; the world is `ground`".to_string(), |n| format!("did you mean `{n}`?"));
         self.error(Diagnostic::new("M106", format!("there is no body `{name}`")).at(path).name(name).help(help));
         None
     }
@@ -354,7 +366,15 @@ impl<'a> Builder<'a> {
     }
 
     #[allow(clippy::type_complexity)]
-    fn pair(&mut self, model: &Model, path: &str, name: &str, kind: &PairKind, bodies: &[String; 2], placement: &Placement) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
+    fn pair(
+        &mut self,
+        model: &Model,
+        path: &str,
+        name: &str,
+        kind: &PairKind,
+        bodies: &[String; 2],
+        placement: &Placement,
+    ) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
         let ids = self.two_bodies(path, name, bodies)?;
         let kind = match *kind {
             PairKind::Revolute => JointKind::Revolute(joint::Revolute),
@@ -443,7 +463,11 @@ impl<'a> Builder<'a> {
         let x = self.direction(&format!("{path}.x"), x)?;
         let x = x - z * z.dot(&x);
         if x.norm() < 1e-6 {
-            self.error(Diagnostic::new("M112", "the `x` direction is parallel to the axis").at(format!("{path}.x")).help("give a direction across the axis"));
+            self.error(
+                Diagnostic::new("M112", "the `x` direction is parallel to the axis")
+                    .at(format!("{path}.x"))
+                    .help("give a direction across the axis"),
+            );
             return None;
         }
         let x = x.normalize();
@@ -451,12 +475,25 @@ impl<'a> Builder<'a> {
     }
 
     #[allow(clippy::type_complexity)]
-    fn distance(&mut self, model: &Model, path: &str, name: &str, from: &Place, to: &Place, length: Option<f64>) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
+    fn distance(
+        &mut self,
+        model: &Model,
+        path: &str,
+        name: &str,
+        from: &Place,
+        to: &Place,
+        length: Option<f64>,
+    ) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
         let a = self.place(model, &format!("{path}.from"), from);
         let b = self.place(model, &format!("{path}.to"), to);
         let (a, b) = (a?, b?);
         if a.body == b.body {
-            self.error(Diagnostic::new("M107", format!("joint `{name}` joins `{}` with itself", from.body)).at(path).name(name).help("the two points must be on different bodies"));
+            self.error(
+                Diagnostic::new("M107", format!("joint `{name}` joins `{}` with itself", from.body))
+                    .at(path)
+                    .name(name)
+                    .help("the two points must be on different bodies"),
+            );
             return None;
         }
         let world = |p: &PointOn| model.bodies[p.body.index()].r + model.bodies[p.body.index()].A * p.s;
@@ -466,7 +503,12 @@ impl<'a> Builder<'a> {
             return None;
         }
         if length < 0.0 {
-            self.error(Diagnostic::new("M116", format!("the length of `{name}` is negative")).at(format!("{path}.length")).name(name).help("give a positive length, or leave it out to keep it as drawn"));
+            self.error(
+                Diagnostic::new("M116", format!("the length of `{name}` is negative"))
+                    .at(format!("{path}.length"))
+                    .name(name)
+                    .help("give a positive length, or leave it out to keep it as drawn"),
+            );
             return None;
         }
         let F = Frame { s: a.s, R: Matrix3::identity() };
@@ -477,7 +519,15 @@ impl<'a> Builder<'a> {
     }
 
     #[allow(clippy::type_complexity)]
-    fn constant_angle(&mut self, model: &Model, path: &str, name: &str, bodies: &[String; 2], axes: &[At; 2], angle: Option<f64>) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
+    fn constant_angle(
+        &mut self,
+        model: &Model,
+        path: &str,
+        name: &str,
+        bodies: &[String; 2],
+        axes: &[At; 2],
+        angle: Option<f64>,
+    ) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
         let ids = self.two_bodies(path, name, bodies)?;
         let key = format!("{path}.axes");
         let a = self.direction_on(model, &key, ids[0], &axes[0])?;
@@ -488,7 +538,12 @@ impl<'a> Builder<'a> {
             return None;
         }
         if !(0.0..=std::f64::consts::PI + 1e-12).contains(&angle) {
-            self.error(Diagnostic::new("M116", format!("the angle of `{name}` is {angle:.4} rad")).at(format!("{path}.angle")).name(name).help("an angle between two directions lies between 0 and pi"));
+            self.error(
+                Diagnostic::new("M116", format!("the angle of `{name}` is {angle:.4} rad"))
+                    .at(format!("{path}.angle"))
+                    .name(name)
+                    .help("an angle between two directions lies between 0 and pi"),
+            );
             return None;
         }
         // Near 0 and pi one row loses its gradient: parallel directions are two rows instead.
@@ -516,14 +571,24 @@ impl<'a> Builder<'a> {
                 continue;
             }
             if ratio == 0.0 {
-                self.error(Diagnostic::new("M116", format!("the {key} of `{name}` is zero")).at(format!("{path}.{key}")).name(name).help("a coupling of ratio zero moves nothing"));
+                self.error(
+                    Diagnostic::new("M116", format!("the {key} of `{name}` is zero"))
+                        .at(format!("{path}.{key}"))
+                        .name(name)
+                        .help("a coupling of ratio zero moves nothing"),
+                );
                 continue;
             }
             let joints_path = format!("{path}.joints");
             let (a, b) = (self.find_joint(&joints_path, &names[0]), self.find_joint(&joints_path, &names[1]));
             let (Some(a), Some(b)) = (a, b) else { continue };
             if a == b {
-                self.error(Diagnostic::new("M107", format!("`{name}` couples joint `{}` with itself", names[0])).at(joints_path).name(name).help("give two different joints"));
+                self.error(
+                    Diagnostic::new("M107", format!("`{name}` couples joint `{}` with itself", names[0]))
+                        .at(joints_path)
+                        .name(name)
+                        .help("give two different joints"),
+                );
                 continue;
             }
             let carrier = match carrier {
@@ -533,8 +598,17 @@ impl<'a> Builder<'a> {
                 },
                 None => None,
             };
-            let want = |k: usize| if kind == "rack" && k == 1 { Some(JointCoordinate::Distance) } else if kind == "rack" { Some(JointCoordinate::Angle) } else { None };
-            let sides = [(a, want(0), 0), (b, want(1), 2)].map(|(j, want, slot)| self.side(model, &joints_path, name, j, want, carrier, slot));
+            let want = |k: usize| {
+                if kind == "rack" && k == 1 {
+                    Some(JointCoordinate::Distance)
+                } else if kind == "rack" {
+                    Some(JointCoordinate::Angle)
+                } else {
+                    None
+                }
+            };
+            let sides =
+                [(a, want(0), 0), (b, want(1), 2)].map(|(j, want, slot)| self.side(model, &joints_path, name, j, want, carrier, slot));
             if let [Some(first), Some(second)] = sides {
                 model.couplings.push(Coupling { name: name.clone(), kind, joints: [a, b], ratio, sides: [first, second] });
             }
@@ -542,7 +616,16 @@ impl<'a> Builder<'a> {
     }
 
     /// The coordinate of a joint as one side of a coupling, measured against the carrier where there is one.
-    fn side(&mut self, model: &mut Model, path: &str, name: &str, j: usize, want: Option<JointCoordinate>, carrier: Option<BodyId>, slot: usize) -> Option<(JointCoordinate, [BodyId; 2], Coordinate)> {
+    fn side(
+        &mut self,
+        model: &mut Model,
+        path: &str,
+        name: &str,
+        j: usize,
+        want: Option<JointCoordinate>,
+        carrier: Option<BodyId>,
+        slot: usize,
+    ) -> Option<(JointCoordinate, [BodyId; 2], Coordinate)> {
         let joint = &model.joints[j];
         let which = want.unwrap_or(if joint.kind.has_angle() { JointCoordinate::Angle } else { JointCoordinate::Distance });
         let has = match which {
@@ -552,10 +635,13 @@ impl<'a> Builder<'a> {
         if !has {
             let word = if which == JointCoordinate::Angle { "angle" } else { "distance" };
             self.error(
-                Diagnostic::new("M111", format!("`{name}` cannot couple joint `{}`: a {} joint has no {word}", joint.name, joint.kind.name()))
-                    .at(path)
-                    .names([name.to_string(), joint.name.clone()])
-                    .help("gears couple revolute, prismatic, cylindrical or screw joints; a rack couples a revolute with a prismatic one"),
+                Diagnostic::new(
+                    "M111",
+                    format!("`{name}` cannot couple joint `{}`: a {} joint has no {word}", joint.name, joint.kind.name()),
+                )
+                .at(path)
+                .names([name.to_string(), joint.name.clone()])
+                .help("gears couple revolute, prismatic, cylindrical or screw joints; a rack couples a revolute with a prismatic one"),
             );
             return None;
         }
@@ -564,7 +650,12 @@ impl<'a> Builder<'a> {
         let mut memory = joint.memory;
         if let Some(c) = carrier.filter(|&c| c != joint.bodies[0]) {
             if c == joint.bodies[1] {
-                self.error(Diagnostic::new("M111", format!("the carrier of `{name}` is the moving body of joint `{}`", joint.name)).at(path).name(name).help("the carrier holds the axes of both wheels and is neither of them"));
+                self.error(
+                    Diagnostic::new("M111", format!("the carrier of `{name}` is the moving body of joint `{}`", joint.name))
+                        .at(path)
+                        .name(name)
+                        .help("the carrier holds the axes of both wheels and is neither of them"),
+                );
                 return None;
             }
             // The frame of the base, carried over to the carrier as drawn.
@@ -632,7 +723,12 @@ impl<'a> Builder<'a> {
             };
             let (kind, bodies, scale, coordinate, value) = made;
             if bodies[0] == bodies[1] {
-                self.error(Diagnostic::new("M107", format!("constraint `{name}` joins `{}` with itself", model.body_name(bodies[0]))).at(path).name(name).help("a constraint needs two different bodies"));
+                self.error(
+                    Diagnostic::new("M107", format!("constraint `{name}` joins `{}` with itself", model.body_name(bodies[0])))
+                        .at(path)
+                        .name(name)
+                        .help("a constraint needs two different bodies"),
+                );
                 continue;
             }
             model.bare.push(Bare { name: name.clone(), kind, bodies, scale, coordinate, value: TimeFunction::Value(value.clone()) });
@@ -644,19 +740,31 @@ impl<'a> Builder<'a> {
         let (kind, on, plane, radius) = match c {
             ConstraintSpec::KnifeEdge { on, .. } => ("knife-edge", on, &up, 1.0),
             ConstraintSpec::RollingSphere { on, radius, plane } => ("rolling-sphere", on, plane, *radius),
-            ConstraintSpec::RollingDisk { on, radius, plane, contact, .. } => (if *contact { "rolling-disk" } else { "wheel" }, on, plane, *radius),
+            ConstraintSpec::RollingDisk { on, radius, plane, contact, .. } => {
+                (if *contact { "rolling-disk" } else { "wheel" }, on, plane, *radius)
+            }
             _ => return None,
         };
         let place = self.place(model, &format!("{path}.on"), on)?;
         if place.body == BodyId::GROUND {
-            self.error(Diagnostic::new("M107", format!("`{name}` lets the ground roll on itself")).at(format!("{path}.on")).name(name).help("name the body that rolls"));
+            self.error(
+                Diagnostic::new("M107", format!("`{name}` lets the ground roll on itself"))
+                    .at(format!("{path}.on"))
+                    .name(name)
+                    .help("name the body that rolls"),
+            );
             return None;
         }
         if !self.finite(&format!("{path}.radius"), &[radius]) {
             return None;
         }
         if radius <= 0.0 {
-            self.error(Diagnostic::new("M116", format!("the radius of `{name}` is {radius}")).at(format!("{path}.radius")).name(name).help("give a positive radius"));
+            self.error(
+                Diagnostic::new("M116", format!("the radius of `{name}` is {radius}"))
+                    .at(format!("{path}.radius"))
+                    .name(name)
+                    .help("give a positive radius"),
+            );
             return None;
         }
         self.finite(&format!("{path}.at"), &plane.at);
@@ -671,7 +779,12 @@ impl<'a> Builder<'a> {
             ConstraintSpec::RollingDisk { axis, contact, .. } => {
                 let axis = self.direction_on(model, &format!("{path}.axis"), place.body, axis)?;
                 if (model.bodies[place.body.index()].A * axis).cross(&n).norm() < 1e-6 {
-                    self.error(Diagnostic::new("M115", format!("the disk `{name}` lies flat on its plane")).at(format!("{path}.axis")).name(name).help("the axis of a rolling disk is not the normal of the plane"));
+                    self.error(
+                        Diagnostic::new("M115", format!("the disk `{name}` lies flat on its plane"))
+                            .at(format!("{path}.axis"))
+                            .name(name)
+                            .help("the axis of a rolling disk is not the normal of the plane"),
+                    );
                     return None;
                 }
                 let y = Coordinate::Touch { ij: [0, 1], n, s_j: place.s, e_j: axis, radius };
@@ -701,29 +814,51 @@ impl<'a> Builder<'a> {
             if j.coordinate(coordinate).is_none() {
                 let (angle, distance) = (j.kind.has_angle(), j.kind.has_distance());
                 let help = match (angle, distance) {
-                    (false, false) => format!("a {} joint has no coordinate to drive; use a bare constraint under `constraints:`", j.kind.name()),
+                    (false, false) => {
+                        format!("a {} joint has no coordinate to drive; use a bare constraint under `constraints:`", j.kind.name())
+                    }
                     (true, false) => "use `angle:` or `speed:`".to_string(),
                     _ => "use `distance:` or `speed:`".to_string(),
                 };
                 let word = if d.quantity == DriveQuantity::Angle { "angle" } else { "distance" };
-                self.error(Diagnostic::new("M109", format!("drive `{name}` prescribes the {word} of `{}`, a {} joint, which has none", j.name, j.kind.name())).at(&path).name(name).help(help));
+                self.error(
+                    Diagnostic::new(
+                        "M109",
+                        format!("drive `{name}` prescribes the {word} of `{}`, a {} joint, which has none", j.name, j.kind.name()),
+                    )
+                    .at(&path)
+                    .name(name)
+                    .help(help),
+                );
                 continue;
             }
             if let Some(other) = model.drives.iter().find(|o| o.joint == joint && o.coordinate == coordinate) {
                 self.error(
-                    Diagnostic::new("M110", format!("drives `{}` and `{name}` prescribe the same coordinate of joint `{}`", other.name, j.name))
-                        .at(&path)
-                        .names([other.name.clone(), name.clone(), j.name.clone()])
-                        .help("remove one of them"),
+                    Diagnostic::new(
+                        "M110",
+                        format!("drives `{}` and `{name}` prescribe the same coordinate of joint `{}`", other.name, j.name),
+                    )
+                    .at(&path)
+                    .names([other.name.clone(), name.clone(), j.name.clone()])
+                    .help("remove one of them"),
                 );
                 continue;
             }
             let derivatives = d.value.time_derivatives(0.0);
             if derivatives.iter().any(|x| !x.is_finite()) {
-                self.error(Diagnostic::new("M104", format!("drive `{name}` is not smooth at t = 0: value and derivatives {derivatives:?}")).at(&path).name(name).help("give a function with two finite derivatives"));
+                self.error(
+                    Diagnostic::new("M104", format!("drive `{name}` is not smooth at t = 0: value and derivatives {derivatives:?}"))
+                        .at(&path)
+                        .name(name)
+                        .help("give a function with two finite derivatives"),
+                );
                 continue;
             }
-            let value = if d.quantity == DriveQuantity::Speed { TimeFunction::Integral(Integral::new(d.value.clone())) } else { TimeFunction::Value(d.value.clone()) };
+            let value = if d.quantity == DriveQuantity::Speed {
+                TimeFunction::Integral(Integral::new(d.value.clone()))
+            } else {
+                TimeFunction::Value(d.value.clone())
+            };
             model.drives.push(Drive { name: name.clone(), joint, coordinate, value });
         }
     }
@@ -739,14 +874,20 @@ impl<'a> Builder<'a> {
                     None => joint.coordinates().next().is_some(),
                 };
                 if !good {
-                    b.error(Diagnostic::new("M109", format!("joint `{name}` is {} and has no such coordinate", joint.kind.name())).at(path).name(name).help("revolute joints have `.angle`, prismatic ones `.distance`, both have `.speed`"));
+                    b.error(
+                        Diagnostic::new("M109", format!("joint `{name}` is {} and has no such coordinate", joint.kind.name()))
+                            .at(path)
+                            .name(name)
+                            .help("revolute joints have `.angle`, prismatic ones `.distance`, both have `.speed`"),
+                    );
                 }
                 good.then_some(k)
             };
             let point = |b: &mut Self, name: &str| {
                 let found = b.points.get(name).copied();
                 if found.is_none() {
-                    let help = nearest(name, b.points.keys().copied()).map_or("points are declared under `points:`".to_string(), |n| format!("did you mean `{n}`?"));
+                    let help = nearest(name, b.points.keys().copied())
+                        .map_or("points are declared under `points:`".to_string(), |n| format!("did you mean `{n}`?"));
                     b.error(Diagnostic::new("M113", format!("there is no point `{name}`")).at(path).name(name).help(help));
                 }
                 found
@@ -773,7 +914,11 @@ impl<'a> Builder<'a> {
                 }
                 for (key, x) in [("stiffness", *stiffness), ("damping", *damping)] {
                     if x < 0.0 {
-                        self.error(Diagnostic::new("M116", format!("{key} {x} is negative")).at(format!("{path}.{key}")).help("a negative value feeds energy in; write it as an expression if it is meant"));
+                        self.error(
+                            Diagnostic::new("M116", format!("{key} {x} is negative"))
+                                .at(format!("{path}.{key}"))
+                                .help("a negative value feeds energy in; write it as an expression if it is meant"),
+                        );
                         return None;
                     }
                 }
@@ -804,7 +949,11 @@ impl<'a> Builder<'a> {
             let [p, q] = [0, 1].map(|k| b.place(model, &key, &places[k]));
             let (p, q) = (p?, q?);
             if p.body == q.body {
-                b.error(Diagnostic::new("M107", format!("the two ends sit on the same body `{}`", places[0].body)).at(key).help("connect two different bodies"));
+                b.error(
+                    Diagnostic::new("M107", format!("the two ends sit on the same body `{}`", places[0].body))
+                        .at(key)
+                        .help("connect two different bodies"),
+                );
                 return None;
             }
             Some([p, q])
@@ -819,7 +968,14 @@ impl<'a> Builder<'a> {
                 let key = format!("{path}.joint");
                 let joint = self.find_joint(&key, joint)?;
                 if !model.joints[joint].kind.has_angle() {
-                    self.error(Diagnostic::new("M109", format!("joint `{}` is {} and has no angle", model.joints[joint].name, model.joints[joint].kind.name())).at(key).help("a torsion spring acts on the angle of a revolute, cylindrical, screw or planar joint"));
+                    self.error(
+                        Diagnostic::new(
+                            "M109",
+                            format!("joint `{}` is {} and has no angle", model.joints[joint].name, model.joints[joint].kind.name()),
+                        )
+                        .at(key)
+                        .help("a torsion spring acts on the angle of a revolute, cylindrical, screw or planar joint"),
+                    );
                     return None;
                 }
                 Some(Force::Torsion { joint, law: self.spring_law(model, path, law)? })
@@ -838,7 +994,18 @@ impl<'a> Builder<'a> {
                 let key = format!("{path}.joint");
                 let joint = self.find_joint(&key, joint)?;
                 if model.joints[joint].coordinates().next().is_none() {
-                    self.error(Diagnostic::new("M109", format!("joint `{}` is {} and has no coordinate to act on", model.joints[joint].name, model.joints[joint].kind.name())).at(key).help("an actuator acts on an angle or a distance"));
+                    self.error(
+                        Diagnostic::new(
+                            "M109",
+                            format!(
+                                "joint `{}` is {} and has no coordinate to act on",
+                                model.joints[joint].name,
+                                model.joints[joint].kind.name()
+                            ),
+                        )
+                        .at(key)
+                        .help("an actuator acts on an angle or a distance"),
+                    );
                     return None;
                 }
                 Some(Force::Actuator { joint, effort: self.law(model, &format!("{path}.effort"), effort)? })
@@ -858,12 +1025,29 @@ impl<'a> Builder<'a> {
                     return None;
                 }
                 if model.joints[joint].coordinates().next().is_none() {
-                    self.error(Diagnostic::new("M109", format!("joint `{}` is {} and has no coordinate for friction", model.joints[joint].name, model.joints[joint].kind.name())).at(key).help("friction acts on joints with an angle or a distance"));
+                    self.error(
+                        Diagnostic::new(
+                            "M109",
+                            format!(
+                                "joint `{}` is {} and has no coordinate for friction",
+                                model.joints[joint].name,
+                                model.joints[joint].kind.name()
+                            ),
+                        )
+                        .at(key)
+                        .help("friction acts on joints with an angle or a distance"),
+                    );
                     return None;
                 }
-                for (word, x, positive) in [("coulomb", *coulomb, false), ("viscous", *viscous, false), ("radius", *radius, false), ("speed", *speed, true)] {
+                for (word, x, positive) in
+                    [("coulomb", *coulomb, false), ("viscous", *viscous, false), ("radius", *radius, false), ("speed", *speed, true)]
+                {
                     if x < 0.0 || (positive && x == 0.0) {
-                        self.error(Diagnostic::new("M116", format!("{word} of a friction element is {x}")).at(format!("{path}.{word}")).help("friction coefficients are not negative, and the speed of regularisation is positive"));
+                        self.error(
+                            Diagnostic::new("M116", format!("{word} of a friction element is {x}"))
+                                .at(format!("{path}.{word}"))
+                                .help("friction coefficients are not negative, and the speed of regularisation is positive"),
+                        );
                         return None;
                     }
                 }
@@ -884,14 +1068,24 @@ impl<'a> Builder<'a> {
             } else {
                 let known = self.joints.keys().chain(self.bodies.keys()).copied();
                 let help = nearest(name, known).map_or("name joints or bodies".to_string(), |n| format!("did you mean `{n}`?"));
-                self.error(Diagnostic::new("M113", format!("`hold` names `{name}`, which is neither a joint nor a body")).at("hold").name(name).help(help));
+                self.error(
+                    Diagnostic::new("M113", format!("`hold` names `{name}`, which is neither a joint nor a body"))
+                        .at("hold")
+                        .name(name)
+                        .help(help),
+                );
             }
         }
         for name in &spec.trace {
             if !self.points.contains_key(name.as_str()) && !self.bodies.contains_key(name.as_str()) {
                 let known = self.points.keys().chain(self.bodies.keys()).copied();
                 let help = nearest(name, known).map_or("name points or bodies".to_string(), |n| format!("did you mean `{n}`?"));
-                self.error(Diagnostic::new("M113", format!("`trace` names `{name}`, which is neither a point nor a body")).at("view.trace").name(name).help(help));
+                self.error(
+                    Diagnostic::new("M113", format!("`trace` names `{name}`, which is neither a point nor a body"))
+                        .at("view.trace")
+                        .name(name)
+                        .help(help),
+                );
             }
         }
     }
@@ -901,11 +1095,16 @@ impl<'a> Builder<'a> {
         let positive = [("t_end", Some(s.t_end)), ("output_step", s.output_step), ("step", s.step), ("tol", s.tol)];
         for (key, x) in positive {
             if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
-                self.error(Diagnostic::new("M114", format!("`{key}` is {x}; it must be positive")).at(format!("study.{key}")).help("times are in seconds"));
+                self.error(
+                    Diagnostic::new("M114", format!("`{key}` is {x}; it must be positive"))
+                        .at(format!("study.{key}"))
+                        .help("times are in seconds"),
+                );
             }
         }
         if let Some(a) = s.analysis.as_deref().filter(|a| !["kinematics", "dynamics"].contains(a)) {
-            let help = nearest(a, ["kinematics", "dynamics"]).map_or("choose `kinematics` or `dynamics`".to_string(), |n| format!("did you mean `{n}`?"));
+            let help = nearest(a, ["kinematics", "dynamics"])
+                .map_or("choose `kinematics` or `dynamics`".to_string(), |n| format!("did you mean `{n}`?"));
             self.error(Diagnostic::new("M114", format!("there is no analysis `{a}`")).at("study.analysis").help(help));
         }
     }
@@ -944,22 +1143,82 @@ macro_rules! page {
 
 /// Pages of the codes that checking a mechanism can give.
 pub(crate) const PAGES: &[Page] = &[
-    page!("M100", "A name is used twice", "Bodies, joints, constraints, drives, forces and points share one namespace, because results have columns such as `crank.r.x` and `pin.angle`. Rename one of the two elements."),
-    page!("M101", "Not a name", "Names start with a letter or `_` and go on with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are taken: they are columns of the results, and `ground` is the world."),
-    page!("M102", "A mass that is not positive", "Every body has a positive mass in kilograms. Check the sign and the unit (`120 g` is 0.12). For a part whose mass does not matter give a small one, such as a thousandth of its neighbours'."),
-    page!("M103", "An impossible inertia", "Principal inertias of a real body are not negative, and none is larger than the sum of the other two (the triangle inequality). Common causes: inertia about the joint instead of the centre of mass, products of inertia with the wrong sign (the file wants the entries of the tensor), grams or millimetres. A thin rod along x has [0, J, J]; a point mass has `inertia: 0`."),
-    page!("M104", "Not a finite number", "A number or the value of an expression is infinite, undefined or too large to compute with. Look for a division by zero, a root of a negative number, or a unit that is off by many orders."),
+    page!(
+        "M100",
+        "A name is used twice",
+        "Bodies, joints, constraints, drives, forces and points share one namespace, because results have columns such as `crank.r.x` and `pin.angle`. Rename one of the two elements."
+    ),
+    page!(
+        "M101",
+        "Not a name",
+        "Names start with a letter or `_` and go on with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are taken: they are columns of the results, and `ground` is the world."
+    ),
+    page!(
+        "M102",
+        "A mass that is not positive",
+        "Every body has a positive mass in kilograms. Check the sign and the unit (`120 g` is 0.12). For a part whose mass does not matter give a small one, such as a thousandth of its neighbours'."
+    ),
+    page!(
+        "M103",
+        "An impossible inertia",
+        "Principal inertias of a real body are not negative, and none is larger than the sum of the other two (the triangle inequality). Common causes: inertia about the joint instead of the centre of mass, products of inertia with the wrong sign (the file wants the entries of the tensor), grams or millimetres. A thin rod along x has [0, J, J]; a point mass has `inertia: 0`."
+    ),
+    page!(
+        "M104",
+        "Not a finite number",
+        "A number or the value of an expression is infinite, undefined or too large to compute with. Look for a division by zero, a root of a negative number, or a unit that is off by many orders."
+    ),
     page!("M105", "An axis of length zero", "A direction needs a length; which one does not matter. Write for instance `axis: [0, 0, 1]`."),
-    page!("M106", "Unknown body", "The name is not declared under `bodies:`. The world is called `ground`. The message proposes the nearest known name."),
-    page!("M107", "An element that joins a body with itself", "Joints, springs and couplings act between two different bodies (or joints). Usually one of the two names is a slip."),
-    page!("M108", "Unknown joint", "Drives, gears, racks and joint forces name a joint that sits between two bodies. Gears and racks themselves are not joints in that sense."),
-    page!("M109", "A joint without that coordinate", "Angles belong to revolute, cylindrical, screw and planar joints; distances to prismatic, cylindrical, screw and point-on-line joints. Spherical and universal joints have no single coordinate: drive them with bare constraints."),
-    page!("M110", "Two drives on one coordinate", "A joint coordinate can be prescribed once. Remove one of the drives, or drive another joint."),
-    page!("M111", "A coupling between joints that cannot be coupled", "A gear couples two coordinates (angle with angle, or an angle with a distance); a rack couples the angle of its first joint with the distance of its second. The carrier of a gear holds both axes and is none of the wheels."),
-    page!("M112", "Not an orientation", "An orientation is one of: axis and angle, quaternion [w, x, y, z], rotation matrix with perpendicular unit rows, two world directions `x` and `y`, or `zxz` Euler angles."),
-    page!("M113", "Unknown point, or nothing of that name to hold or trace", "`hold` takes names of joints and bodies, `trace` names of points and bodies; points are declared under `points:`."),
+    page!(
+        "M106",
+        "Unknown body",
+        "The name is not declared under `bodies:`. The world is called `ground`. The message proposes the nearest known name."
+    ),
+    page!(
+        "M107",
+        "An element that joins a body with itself",
+        "Joints, springs and couplings act between two different bodies (or joints). Usually one of the two names is a slip."
+    ),
+    page!(
+        "M108",
+        "Unknown joint",
+        "Drives, gears, racks and joint forces name a joint that sits between two bodies. Gears and racks themselves are not joints in that sense."
+    ),
+    page!(
+        "M109",
+        "A joint without that coordinate",
+        "Angles belong to revolute, cylindrical, screw and planar joints; distances to prismatic, cylindrical, screw and point-on-line joints. Spherical and universal joints have no single coordinate: drive them with bare constraints."
+    ),
+    page!(
+        "M110",
+        "Two drives on one coordinate",
+        "A joint coordinate can be prescribed once. Remove one of the drives, or drive another joint."
+    ),
+    page!(
+        "M111",
+        "A coupling between joints that cannot be coupled",
+        "A gear couples two coordinates (angle with angle, or an angle with a distance); a rack couples the angle of its first joint with the distance of its second. The carrier of a gear holds both axes and is none of the wheels."
+    ),
+    page!(
+        "M112",
+        "Not an orientation",
+        "An orientation is one of: axis and angle, quaternion [w, x, y, z], rotation matrix with perpendicular unit rows, two world directions `x` and `y`, or `zxz` Euler angles."
+    ),
+    page!(
+        "M113",
+        "Unknown point, or nothing of that name to hold or trace",
+        "`hold` takes names of joints and bodies, `trace` names of points and bodies; points are declared under `points:`."
+    ),
     page!("M114", "A study that cannot run", "Times and tolerances of `study:` are positive; the analysis is `kinematics` or `dynamics`."),
-    page!("M115", "The arms of a cross are parallel", "A universal joint has two axes, `axes: [in base, in moving]`, perpendicular to each other."),
-    page!("M116", "A number out of its range", "A length, angle, stiffness, damping or ratio lies outside what the element can have. The message says which."),
+    page!(
+        "M115",
+        "The arms of a cross are parallel",
+        "A universal joint has two axes, `axes: [in base, in moving]`, perpendicular to each other."
+    ),
+    page!(
+        "M116",
+        "A number out of its range",
+        "A length, angle, stiffness, damping or ratio lies outside what the element can have. The message says which."
+    ),
     page!("M118", "No bodies", "A mechanism needs at least one body besides the ground."),
 ];

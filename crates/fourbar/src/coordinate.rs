@@ -135,7 +135,11 @@ impl Coordinate {
     /// The slots of its two bodies.
     pub fn slots(&self) -> [usize; 2] {
         match self {
-            Coordinate::Dp1 { ij, .. } | Coordinate::Dp2 { ij, .. } | Coordinate::D { ij, .. } | Coordinate::Cd { ij, .. } | Coordinate::Touch { ij, .. } => *ij,
+            Coordinate::Dp1 { ij, .. }
+            | Coordinate::Dp2 { ij, .. }
+            | Coordinate::D { ij, .. }
+            | Coordinate::Cd { ij, .. }
+            | Coordinate::Touch { ij, .. } => *ij,
             Coordinate::Angle(a) => a.ij,
         }
     }
@@ -274,7 +278,10 @@ impl Coordinate {
                     let mut e = V::zeros();
                     e[d] = 1.0;
                     let dA = qj.A * tilde(&e);
-                    let varied = PoseOf::<Dual> { r: qj.r.map(Taylor::of), A: Matrix3::from_fn(|i, j| Taylor::with_slope(qj.A[(i, j)], dA[(i, j)])) };
+                    let varied = PoseOf::<Dual> {
+                        r: qj.r.map(Taylor::of),
+                        A: Matrix3::from_fn(|i, j| Taylor::with_slope(qj.A[(i, j)], dA[(i, j)])),
+                    };
                     let (v, w) = rolling::height_row(&varied, n, s_j, e_j, *radius);
                     for k in 0..3 {
                         K[1][1][(k, 3 + d)] += lambda * v[k].c[1];

@@ -284,7 +284,12 @@ impl Model {
     pub fn constraints(&self, drives: bool) -> Vec<Constraint> {
         let contacts = self.rolling.iter().enumerate().filter_map(|(k, r)| {
             let (y, value) = r.contact?;
-            Some(Constraint { name: r.name.clone(), owner: Owner::Rolling(k), bodies: smallvec![BodyId::GROUND, r.body], rows: smallvec![Rows::one(1.0, y, value)] })
+            Some(Constraint {
+                name: r.name.clone(),
+                owner: Owner::Rolling(k),
+                bodies: smallvec![BodyId::GROUND, r.body],
+                rows: smallvec![Rows::one(1.0, y, value)],
+            })
         });
         let joints = (0..self.joints.len()).map(|k| self.joint_constraint(k));
         let couplings = (0..self.couplings.len()).map(|k| self.coupling_constraint(k));

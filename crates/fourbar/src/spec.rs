@@ -547,6 +547,15 @@ pub struct StudySpec {
 
 impl Default for StudySpec {
     fn default() -> Self {
-        Self { analysis: None, formulation: None, integrator: None, t_end: 1.0, output_step: None, step: None, tol: None, options: Vec::new() }
+        Self {
+            analysis: None,
+            formulation: None,
+            integrator: None,
+            t_end: 1.0,
+            output_step: None,
+            step: None,
+            tol: None,
+            options: Vec::new(),
+        }
     }
 }

@@ -33,8 +33,11 @@ pub struct FormulationInfo {
 }
 
 /// The formulations there are.
-pub const FORMULATIONS: &[FormulationInfo] =
-    &[FormulationInfo { name: "ra", summary: "absolute coordinates, rotation matrices; index 3, implicit", integrators: &["gen-alpha", "bdf2", "backward-euler"] }];
+pub const FORMULATIONS: &[FormulationInfo] = &[FormulationInfo {
+    name: "ra",
+    summary: "absolute coordinates, rotation matrices; index 3, implicit",
+    integrators: &["gen-alpha", "bdf2", "backward-euler"],
+}];
 
 /// Settings of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -84,13 +87,15 @@ impl Study {
         let wanted = if wanted == "auto" { "ra" } else { wanted };
         let names = || FORMULATIONS.iter().map(|f| f.name);
         let Some(f) = FORMULATIONS.iter().find(|f| f.name.eq_ignore_ascii_case(wanted)) else {
-            let help = nearest(wanted, names()).map_or(format!("there are {}", names().collect::<Vec<_>>().join(", ")), |n| format!("did you mean `{n}`?"));
+            let help = nearest(wanted, names())
+                .map_or(format!("there are {}", names().collect::<Vec<_>>().join(", ")), |n| format!("did you mean `{n}`?"));
             return Err(Diagnostic::new("U301", format!("there is no formulation `{wanted}`")).help(help));
         };
         let wanted = self.integrator.as_deref().unwrap_or(f.integrators[0]);
         match f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)) {
             Some(i) => Ok((f, i)),
-            None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name)).help(format!("it goes with {}", f.integrators.join(", ")))),
+            None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name))
+                .help(format!("it goes with {}", f.integrators.join(", ")))),
         }
     }
 
@@ -181,7 +186,9 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     let assembled = assembly::assemble(model)?;
     let analysis = match study.analysis {
         Some(a) => a,
-        None if !model.drives.is_empty() && rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 => Analysis::Kinematics,
+        None if !model.drives.is_empty() && rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 => {
+            Analysis::Kinematics
+        }
         None => Analysis::Dynamics,
     };
     match analysis {
@@ -199,14 +206,19 @@ fn check(study: &Study) -> Result<(), Diagnostic> {
     }
     let rows = study.t_end / study.output_step;
     if rows > 1e8 {
-        return Err(Diagnostic::new("U303", format!("{rows:.1e} output rows are too many")).help("choose a larger output step or an earlier end"));
+        return Err(
+            Diagnostic::new("U303", format!("{rows:.1e} output rows are too many")).help("choose a larger output step or an earlier end")
+        );
     }
     Ok(())
 }
 
 fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
     if let Some(r) = model.rolling.first() {
-        return Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name)).name(r.name.clone()).help("run `dynamics`").into());
+        return Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name))
+            .name(r.name.clone())
+            .help("run `dynamics`")
+            .into());
     }
     let start = &assembled.configuration;
     let free = rank::mobility(model, start, true);
@@ -214,10 +226,13 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
     if free.generic.mobility() > 0 {
         let motions = rank::describe(model, &start.q, &free.generic.motions);
         let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
-        return Err(Diagnostic::new("S221", format!("the drives leave {} free: {}", count(free.generic.mobility(), "motion"), words.join(", ")))
-            .names(motions.into_iter().map(|m| m.name))
-            .help("drive these too, or run `dynamics`")
-            .into());
+        return Err(Diagnostic::new(
+            "S221",
+            format!("the drives leave {} free: {}", count(free.generic.mobility(), "motion"), words.join(", ")),
+        )
+        .names(motions.into_iter().map(|m| m.name))
+        .help("drive these too, or run `dynamics`")
+        .into());
     }
     let mut k = Kinematics::new(model, start)?;
     let not_unique = unique::not_unique(model, start);

@@ -92,8 +92,8 @@ mod tests {
     #[test]
     fn the_integral_of_a_speed_is_its_angle() {
         let f = Integral::new(Expr::time("cos(3*t) + t^2").expect("reads"));
-        for t in [0.0, 0.05, 0.3, 1.0, 7.77, 2.0] {
-            let exact: f64 = (3.0 * t as f64).sin() / 3.0 + t * t * t / 3.0;
+        for t in [0.0_f64, 0.05, 0.3, 1.0, 7.77, 2.0] {
+            let exact = (3.0 * t).sin() / 3.0 + t * t * t / 3.0;
             // Eight-point panels are exact to rounding of the sum.
             assert!((f.at(t)[0] - exact).abs() < 1e-13 * (1.0 + exact.abs()), "{t}");
         }

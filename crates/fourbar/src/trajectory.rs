@@ -105,7 +105,9 @@ pub fn columns(model: &Model) -> Vec<Column> {
         three(&mut list, name.clone(), "m");
     }
     list.extend(["kinetic", "potential", "total"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
-    list.extend([("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit }));
+    list.extend(
+        [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit }),
+    );
     list
 }
 

@@ -50,7 +50,8 @@ fn frame_of<S: Scalar>(q: &PoseOf<S>, f: &Frame) -> FrameOf<S> {
 }
 
 fn set_of(rows: Vec<Rows>, bodies: &[u32]) -> ConstraintSet {
-    let c = Constraint { name: "joint".into(), owner: Owner::Joint(0), bodies: bodies.iter().map(|&b| BodyId(b)).collect(), rows: rows.into() };
+    let c =
+        Constraint { name: "joint".into(), owner: Owner::Joint(0), bodies: bodies.iter().map(|&b| BodyId(b)).collect(), rows: rows.into() };
     ConstraintSet::new(vec![c], |_| false)
 }
 
@@ -110,7 +111,10 @@ fn varied(q: &Pose, k: Option<usize>) -> PoseOf<fourbar_math::Dual> {
         d[k] = 1.0;
     }
     let dA = q.A * tilde(&Vector3::new(d[3], d[4], d[5]));
-    PoseOf { r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], d[i])), A: Matrix3::from_fn(|i, j| Taylor::with_slope(q.A[(i, j)], dA[(i, j)])) }
+    PoseOf {
+        r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], d[i])),
+        A: Matrix3::from_fn(|i, j| Taylor::with_slope(q.A[(i, j)], dA[(i, j)])),
+    }
 }
 
 fn primitives(random: &mut Random) -> Vec<(&'static str, Coordinate)> {
@@ -120,7 +124,10 @@ fn primitives(random: &mut Random) -> Vec<(&'static str, Coordinate)> {
         ("dp2", Coordinate::Dp2 { ij, a_i: random.vector(), s_i: random.vector(), s_j: random.vector() }),
         ("d", Coordinate::D { ij, s_i: random.vector(), s_j: random.vector() }),
         ("cd", Coordinate::Cd { ij, c: random.vector(), s_i: random.vector(), s_j: random.vector() }),
-        ("touch", Coordinate::Touch { ij, n: random.vector().normalize(), s_j: random.vector(), e_j: random.vector().normalize(), radius: 0.6 }),
+        (
+            "touch",
+            Coordinate::Touch { ij, n: random.vector().normalize(), s_j: random.vector(), e_j: random.vector().normalize(), radius: 0.6 },
+        ),
         ("angle", Coordinate::Angle(Angle { ij, F: random.rotation(), M: random.rotation(), memory: 0 })),
     ]
 }
@@ -203,7 +210,11 @@ fn the_variation_of_reactions_is_the_derivative_of_the_rows() {
                     // Central differences: truncation h^2 and rounding u/h leave about 1e-9.
                     let h = 1e-5;
                     let mut d = Velocity::zero();
-                    if k < 3 { d.v[k] = h } else { d.w[k - 3] = h }
+                    if k < 3 {
+                        d.v[k] = h
+                    } else {
+                        d.w[k - 3] = h
+                    }
                     let (mut plus, mut minus) = (q, q);
                     plus[l] = q[l].moved(&d);
                     minus[l] = q[l].moved(&d.scaled(-1.0));
@@ -228,7 +239,7 @@ fn the_variation_of_reactions_is_the_derivative_of_the_rows() {
 
 /// A relative pose of M in F that satisfies the joint.
 fn consistent(kind: &JointKind, random: &mut Random) -> (Vector3<f64>, Matrix3<f64>) {
-    let (x, a) = (random.next(), random.next());
+    let (x, a) = (random.number(), random.number());
     let turn = so3::exp(&(Vector3::z() * a));
     match kind {
         JointKind::Revolute(_) => (Vector3::zeros(), turn),
@@ -236,8 +247,10 @@ fn consistent(kind: &JointKind, random: &mut Random) -> (Vector3<f64>, Matrix3<f
         JointKind::Cylindrical(_) => (Vector3::z() * x, turn),
         JointKind::Screw(s) => (Vector3::z() * (s.lead * a / (2.0 * std::f64::consts::PI)), turn),
         JointKind::Spherical(_) => (Vector3::zeros(), random.rotation()),
-        JointKind::Universal(_) => (Vector3::zeros(), turn * so3::exp(&(Vector3::x() * std::f64::consts::FRAC_PI_2)) * so3::exp(&(Vector3::z() * x))),
-        JointKind::Planar(_) => (Vector3::new(x, random.next(), 0.0), turn),
+        JointKind::Universal(_) => {
+            (Vector3::zeros(), turn * so3::exp(&(Vector3::x() * std::f64::consts::FRAC_PI_2)) * so3::exp(&(Vector3::z() * x)))
+        }
+        JointKind::Planar(_) => (Vector3::new(x, random.number(), 0.0), turn),
         JointKind::Fixed(_) => (Vector3::zeros(), Matrix3::identity()),
         JointKind::Distance(d) => (random.vector().normalize() * d.length, random.rotation()),
         JointKind::PointOnLine(_) => (Vector3::z() * x, random.rotation()),
@@ -367,7 +380,9 @@ fn a_gear_over_four_bodies_has_the_row_that_its_angles_give() {
     for _ in 0..20 {
         let q: Vec<Pose> = (0..5).map(|_| random.pose()).collect();
         let v: Vec<Velocity> = (0..5).map(|_| random.velocity()).collect();
-        let angle = |random: &mut Random, slot: usize| Coordinate::Angle(Angle { ij: [slot, slot + 1], F: random.rotation(), M: random.rotation(), memory: slot / 2 });
+        let angle = |random: &mut Random, slot: usize| {
+            Coordinate::Angle(Angle { ij: [slot, slot + 1], F: random.rotation(), M: random.rotation(), memory: slot / 2 })
+        };
         let (a, b) = (angle(&mut random, 0), angle(&mut random, 2));
         let ratio = -2.5;
         let set = set_of(vec![Rows::sum(&[(L, b), (-L * ratio, a)], 0.1)], &[1, 2, 3, 4]);
@@ -394,7 +409,8 @@ fn a_body_on_both_sides_of_a_gear_gets_the_sum_of_both_parts() {
     let (mut rate, mut G) = ([0.0], vec![0.0; set.values]);
     set.jacobian(&q, &mut G);
     set.multiply(&G, &v, &mut rate);
-    let x = b.value_of(&along(&q[1], &v[1]), &along(&q[3], &v[3])) + a.value_of(&along(&q[1], &v[1]), &along(&q[2], &v[2])) * Taylor::of(3.0);
+    let x =
+        b.value_of(&along(&q[1], &v[1]), &along(&q[3], &v[3])) + a.value_of(&along(&q[1], &v[1]), &along(&q[2], &v[2])) * Taylor::of(3.0);
     close(rate[0], x.c[1], 1e-12, "shared body");
 }
 

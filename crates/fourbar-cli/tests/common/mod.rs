@@ -47,6 +47,7 @@ fn tidy(text: &str) -> String {
         let line = match line.split_whitespace().next() {
             Some("wall") => "wall time     [time]".to_string(),
             Some("errors") => "errors        [rounding]".to_string(),
+            _ if line.contains(" MB) ") => line.split_inclusive(' ').map(|w| if w.starts_with('(') { "([size] " } else { w }).collect(),
             _ => line.split_inclusive(' ').map(rounding).collect(),
         };
         out += line.trim_end();

@@ -43,7 +43,7 @@ impl Structure {
 
     /// Highest order of derivative of variable `j` in equation `i`; `None` if it does not occur.
     pub fn sigma(&self, i: usize, j: usize) -> Option<usize> {
-        self.sigma.get(i, j).map(|s| s as usize)
+        if i < self.c.len() { self.sigma.get(i, j).map(|s| s as usize) } else { None }
     }
     /// Variable paired with each equation by the highest-value transversal.
     pub fn transversal(&self) -> &[usize] {

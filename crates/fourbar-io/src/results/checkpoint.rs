@@ -46,5 +46,6 @@ pub fn read_checkpoint(folder: &Path) -> Result<Checkpoint, Diagnostic> {
         Diagnostic::new("U009", format!("there is no checkpoint in `{}`: {e}", folder.display()))
             .help("only a run that was stopped leaves one; a finished run has nothing to continue")
     })?;
-    serde_json::from_str(&text).map_err(|e| Diagnostic::new("U009", format!("`{}` is not a checkpoint: {e}", path.display())).help("run again without `--resume`"))
+    serde_json::from_str(&text)
+        .map_err(|e| Diagnostic::new("U009", format!("`{}` is not a checkpoint: {e}", path.display())).help("run again without `--resume`"))
 }

@@ -43,7 +43,10 @@ impl Table {
         for (k, line) in lines.enumerate() {
             let mut count = 0;
             for (column, word) in columns.iter_mut().zip(line.split(',')) {
-                let x = word.trim().parse().map_err(|_| format!("line {}: `{}` is not a number", k + 2, word.chars().take(40).collect::<String>()))?;
+                let x = word
+                    .trim()
+                    .parse()
+                    .map_err(|_| format!("line {}: `{}` is not a number", k + 2, word.chars().take(40).collect::<String>()))?;
                 column.push(x);
                 count += 1;
             }
@@ -59,7 +62,8 @@ impl Table {
 pub fn read_table(result: &Path) -> Result<Table, Diagnostic> {
     let path: PathBuf = if result.is_dir() { result.join(TRAJECTORY) } else { result.into() };
     let refused = |why: String| {
-        Diagnostic::new("U007", format!("`{}` cannot be read as a result: {why}", path.display())).help("give the folder that `--out` wrote, or its trajectory.csv")
+        Diagnostic::new("U007", format!("`{}` cannot be read as a result: {why}", path.display()))
+            .help("give the folder that `--out` wrote, or its trajectory.csv")
     };
     let text = std::fs::read_to_string(&path).map_err(|e| refused(e.to_string()))?;
     let mut table = Table::parse(&text).map_err(refused)?;

@@ -10,6 +10,7 @@ use crate::coordinate::Coordinate;
 use crate::diagnostic::Diagnostic;
 use crate::joint::{Alignment, JointKind};
 use crate::model::{BodyId, Hold, Model};
+use crate::random::Random;
 use crate::schur::{InverseMass, Schur, inverse_masses};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::topology::Topology;
@@ -88,21 +89,32 @@ impl Assembled {
     pub fn warning(&self, model: &Model) -> Option<Diagnostic> {
         if self.residual_before > 1e-6 * model.length {
             let worst: Vec<String> = self.open.iter().take(4).map(|g| g.to_string()).collect();
-            let most = self.moved.iter().max_by(|a, b| (a.distance + model.length * a.angle).total_cmp(&(b.distance + model.length * b.angle)))?;
+            let most =
+                self.moved.iter().max_by(|a, b| (a.distance + model.length * a.angle).total_cmp(&(b.distance + model.length * b.angle)))?;
             return Some(
                 Diagnostic::new("W201", format!("the start is not consistent: open are {}; assembly closed it", worst.join(", ")))
                     .names(self.open.iter().map(|g| g.name.clone()))
-                    .help(format!("largest change: `{}` by {:.3e} m and {:.3e} rad; `fourbar assemble` lists all", most.body, most.distance, most.angle)),
+                    .help(format!(
+                        "largest change: `{}` by {:.3e} m and {:.3e} rad; `fourbar assemble` lists all",
+                        most.body, most.distance, most.angle
+                    )),
             );
         }
         // Velocities that were left out are for the drives to decide.
         let stated = model.bodies.iter().any(|b| b.v.norm() + b.omega.norm() > 0.0);
         if stated && self.velocity_residual_before > 1e-6 * model.length {
-            let most = self.moved.iter().max_by(|a, b| (a.velocity + model.length * a.omega).total_cmp(&(b.velocity + model.length * b.omega)))?;
+            let most =
+                self.moved.iter().max_by(|a, b| (a.velocity + model.length * a.omega).total_cmp(&(b.velocity + model.length * b.omega)))?;
             return Some(
-                Diagnostic::new("W202", format!("the start velocities do not fit the joints and drives (worst {:.3e} m/s); the nearest that do are used", self.velocity_residual_before))
-                    .name(most.body.clone())
-                    .help(format!("largest change: `{}` by {:.3e} m/s and {:.3e} rad/s", most.body, most.velocity, most.omega)),
+                Diagnostic::new(
+                    "W202",
+                    format!(
+                        "the start velocities do not fit the joints and drives (worst {:.3e} m/s); the nearest that do are used",
+                        self.velocity_residual_before
+                    ),
+                )
+                .name(most.body.clone())
+                .help(format!("largest change: `{}` by {:.3e} m/s and {:.3e} rad/s", most.body, most.velocity, most.omega)),
             );
         }
         None
@@ -117,7 +129,11 @@ pub fn gaps(model: &Model, set: &ConstraintSet, Phi: &[f64], threshold: f64) -> 
         let (mut distance, mut angle) = (0.0, 0.0);
         for rows in &c.rows {
             let size: f64 = Phi[row..row + rows.count()].iter().map(|x| x * x).sum();
-            if rows.is_rotation() { angle += size / (model.length * model.length) } else { distance += size }
+            if rows.is_rotation() {
+                angle += size / (model.length * model.length)
+            } else {
+                distance += size
+            }
             row += rows.count();
         }
         let gap = Gap { name: c.name.clone(), distance: f64::sqrt(distance), angle: f64::sqrt(angle) };
@@ -344,7 +360,8 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     p.evaluate(&start.q, &start.turns);
     let residual_before = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     if !residual_before.is_finite() {
-        return Err(Diagnostic::new("S210", "the constraints are not finite at the start").help("check the drives: their values at t = 0 must be finite"));
+        return Err(Diagnostic::new("S210", "the constraints are not finite at the start")
+            .help("check the drives: their values at t = 0 must be finite"));
     }
     let open = gaps(model, &p.set, &p.Phi, 1e-6 * model.length);
     let reach = reach(model);
@@ -455,7 +472,12 @@ fn nearest(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &mut Vec<
         }
         p.schur.solve(&mut p.x);
         p.increments(inverse, scale);
-        let step: Vec<Velocity> = p.dq.iter().zip(&d).zip(inverse).map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Velocity::zero() }).collect();
+        let step: Vec<Velocity> =
+            p.dq.iter()
+                .zip(&d)
+                .zip(inverse)
+                .map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Velocity::zero() })
+                .collect();
         let length = size(&step, model.length);
         let cap = (0.3 * model.length / length).min(1.0);
         let mut trial: Vec<Pose> = q.iter().zip(&step).map(|(q, d)| q.moved(&d.scaled(cap))).collect();
@@ -511,9 +533,14 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
         if pass == 3 && worst > 1e-6 * (speed + before) {
             let row = (0..m).max_by(|&a, &b| p.x[a].abs().total_cmp(&p.x[b].abs())).unwrap_or(0);
             let name = p.set.list[p.set.constraint_of_row(row)].name.clone();
-            return Err(Diagnostic::new("S212", format!("no velocities satisfy all joints and drives at the start: `{name}` is off by {worst:.3e} m/s"))
-                .name(name)
-                .help("the mechanism starts at a dead point of a drive, or two drives contradict each other: move the start, or free one of them"));
+            return Err(Diagnostic::new(
+                "S212",
+                format!("no velocities satisfy all joints and drives at the start: `{name}` is off by {worst:.3e} m/s"),
+            )
+            .name(name)
+            .help(
+                "the mechanism starts at a dead point of a drive, or two drives contradict each other: move the start, or free one of them",
+            ));
         }
         p.schur.solve(&mut p.x);
         p.increments(inverse, scale);
@@ -529,11 +556,14 @@ fn impossible(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &[Pose
     let mut q = q.to_vec();
     // A stretched chain shares its gap equally, and equal weights would keep it so: joints that close a loop go first.
     let closing: Vec<usize> = Topology::new(model).loops.iter().map(|l| l.closing).collect();
-    let bias: Vec<f64> = p.set.list.iter().map(|c| if matches!(c.owner, Owner::Joint(k) if closing.contains(&k)) { 0.7 } else { 1.0 }).collect();
+    let bias: Vec<f64> =
+        p.set.list.iter().map(|c| if matches!(c.owner, Owner::Joint(k) if closing.contains(&k)) { 0.7 } else { 1.0 }).collect();
     for _ in 0..25 {
         p.weights.fill(1.0);
         p.evaluate(&q, &start.turns);
-        let sizes: Vec<f64> = (0..p.set.list.len()).map(|c| p.Phi[p.set.row_start[c]..p.set.row_start[c + 1]].iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
+        let sizes: Vec<f64> = (0..p.set.list.len())
+            .map(|c| p.Phi[p.set.row_start[c]..p.set.row_start[c + 1]].iter().map(|x| x * x).sum::<f64>().sqrt())
+            .collect();
         let top = sizes.iter().copied().fold(0.0, f64::max);
         for ((w, s), bias) in p.weights.iter_mut().zip(&sizes).zip(&bias) {
             *w = bias * (0.03 * top / (s + 0.01 * top)).powf(0.75);
@@ -545,35 +575,15 @@ fn impossible(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &[Pose
     let top = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     let gaps = gaps(model, &p.set, &p.Phi, 0.05 * top);
     let words: Vec<String> = gaps.iter().take(4).map(|g| g.to_string()).collect();
-    let flipped = flipped_joint(model, &q).map(|k| format!("; the axes of `{}` would have to point opposite ways", model.joints[k].name)).unwrap_or_default();
-    let message = if top > 1e-9 * model.length { format!("the mechanism cannot be assembled: open are {}{flipped}", words.join(", ")) } else { format!("the mechanism cannot be assembled as drawn{flipped}") };
-    Diagnostic::new("S211", message)
-        .names(gaps.iter().map(|g| g.name.clone()))
-        .help("check the lengths of the links around these joints, the drive values at t = 0 and `hold:`; or start closer to the wanted pose")
-}
-
-/// A small repeatable generator, so that the same file gives the same bits.
-pub struct Random(pub u64);
-
-impl Random {
-    /// Next number in (-1, 1).
-    pub fn next(&mut self) -> f64 {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
-    }
-    /// A vector with entries in (-1, 1).
-    pub fn vector(&mut self) -> nalgebra::Vector3<f64> {
-        nalgebra::Vector3::new(self.next(), self.next(), self.next())
-    }
-    /// Moves every free body by up to `distance` and `angle`.
-    pub fn disturb(&mut self, q: &mut [Pose], held: &[bool], distance: f64, angle: f64) {
-        for b in 1..q.len() {
-            let d = Velocity { v: self.vector() * distance, w: self.vector() * angle };
-            if !held[b] {
-                q[b] = q[b].moved(&d);
-            }
-        }
-    }
+    let flipped = flipped_joint(model, &q)
+        .map(|k| format!("; the axes of `{}` would have to point opposite ways", model.joints[k].name))
+        .unwrap_or_default();
+    let message = if top > 1e-9 * model.length {
+        format!("the mechanism cannot be assembled: open are {}{flipped}", words.join(", "))
+    } else {
+        format!("the mechanism cannot be assembled as drawn{flipped}")
+    };
+    Diagnostic::new("S211", message).names(gaps.iter().map(|g| g.name.clone())).help(
+        "check the lengths of the links around these joints, the drive values at t = 0 and `hold:`; or start closer to the wanted pose",
+    )
 }

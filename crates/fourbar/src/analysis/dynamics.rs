@@ -38,7 +38,13 @@ struct Run<'m> {
 }
 
 /// Runs dynamics from an assembled start, or from a checkpoint.
-pub fn run(model: &Model, study: &Study, assembled: &Assembled, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
+pub fn run(
+    model: &Model,
+    study: &Study,
+    assembled: &Assembled,
+    checkpoint: Option<&str>,
+    observer: &mut dyn Observer,
+) -> Result<Report, Failed> {
     let (formulation, integrator) = study.method()?;
     let method = Method::new(integrator, &study.options)?;
     let start = &assembled.configuration;
@@ -55,7 +61,11 @@ pub fn run(model: &Model, study: &Study, assembled: &Assembled, checkpoint: Opti
     stepper.index2 = match number(&study.options, "index")? {
         None | Some(3.0) => false,
         Some(2.0) if matches!(method, Method::GenAlpha { .. }) => true,
-        Some(x) => return Err(Diagnostic::new("U304", format!("index = {x} is not available with {integrator}")).help("`index=3` is the default; `index=2`, the stabilised form, goes with gen-alpha").into()),
+        Some(x) => {
+            return Err(Diagnostic::new("U304", format!("index = {x} is not available with {integrator}"))
+                .help("`index=3` is the default; `index=2`, the stabilised form, goes with gen-alpha")
+                .into());
+        }
     };
     stepper.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
     let fixed = study.step.map(|h| study.output_step / (study.output_step / h - 1e-9).ceil().max(1.0));
@@ -315,8 +325,6 @@ impl Run<'_> {
         update_turns(self.model, o);
         e.jacobian(&o.q);
         e.factor(1.0);
-        self.stepper.forget_factor();
-        let e = &mut self.stepper.equations;
         e.project_velocity(o.t, &mut o.v);
         let m = &self.stepper.memory;
         self.a.copy_from_slice(&m.v_dot);
@@ -366,12 +374,17 @@ impl Run<'_> {
 
     /// Restores a saved run; gives the index of the last output written.
     fn restore(&mut self, text: &str) -> Result<usize, Diagnostic> {
-        let bad = |what: &str| Diagnostic::new("S240", format!("the checkpoint cannot be used: {what}")).help("resume with the same mechanism file and options, or start afresh");
+        let bad = |what: &str| {
+            Diagnostic::new("S240", format!("the checkpoint cannot be used: {what}"))
+                .help("resume with the same mechanism file and options, or start afresh")
+        };
         let v: Value = serde_json::from_str(text).map_err(|_| bad("it is not complete"))?;
         if v["model"].as_str() != Some(fingerprint(self.model).as_str()) {
             return Err(bad("it belongs to another mechanism"));
         }
-        let numbers = |v: &Value| -> Vec<f64> { v.as_array().map(|a| a.iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()).unwrap_or_default() };
+        let numbers = |v: &Value| -> Vec<f64> {
+            v.as_array().map(|a| a.iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()).unwrap_or_default()
+        };
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
         let (n, rows) = (self.model.bodies.len(), self.lambda.len());
@@ -379,7 +392,12 @@ impl Run<'_> {
         for name in ["now", "before"] {
             let x = &v[name];
             let sizes = ["v", "v_dot", "a", "psi", "v_back", "v_dot_back", "jerk"].iter().all(|k| numbers(&x[*k]).len() == 6 * n);
-            if !sizes || numbers(&x["q"]).len() != 12 * n || numbers(&x["lambda"]).len() != rows || numbers(&x["turns"]).len() != self.model.angles.len() || p.len() != 4 * n {
+            if !sizes
+                || numbers(&x["q"]).len() != 12 * n
+                || numbers(&x["lambda"]).len() != rows
+                || numbers(&x["turns"]).len() != self.model.angles.len()
+                || p.len() != 4 * n
+            {
                 return Err(bad("its sizes do not fit"));
             }
             let s = &mut self.stepper;
@@ -400,7 +418,8 @@ impl Run<'_> {
         self.recorder.restore(&last);
         self.h = number(&v["h"]);
         let (w, work) = (&mut self.stepper.work, &v["work"]);
-        (w.steps, w.iterations, w.failures, w.rejections, w.exact) = (whole(&work[0]), whole(&work[1]), whole(&work[2]), whole(&work[3]), whole(&work[4]));
+        (w.steps, w.iterations, w.failures, w.rejections, w.exact) =
+            (whole(&work[0]), whole(&work[1]), whole(&work[2]), whole(&work[3]), whole(&work[4]));
         self.stepper.equations.factorisations = whole(&work[5]);
         self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
         self.stepper.set_exact_steps_left(whole(&v["exact"]));
@@ -411,7 +430,8 @@ impl Run<'_> {
         (self.detector.watch.filled, self.detector.watch.usual) = (whole(&v["watch_filled"]), number(&v["watch_usual"]));
         self.flagged = whole(&v["flagged"]);
         for s in v["singular"].as_array().into_iter().flatten() {
-            let joints = s["joints"].as_array().map(|a| a.iter().filter_map(|j| j.as_str().map(String::from)).collect()).unwrap_or_default();
+            let joints =
+                s["joints"].as_array().map(|a| a.iter().filter_map(|j| j.as_str().map(String::from)).collect()).unwrap_or_default();
             self.detector.found.push(Singular { time: number(&s["time"]), pivot: number(&s["pivot"]), joints });
         }
         self.out.t = self.stepper.memory.t;

@@ -224,10 +224,16 @@ impl<'m> Kinematics<'m> {
 
     fn stuck(&mut self, t: f64, what: &str) -> Diagnostic {
         let joints = self.dependent_names();
-        Diagnostic::new("S220", format!("the mechanism cannot follow its drives beyond t = {t:.6} s: {what}; it stands at a dead point of {}", joints.iter().map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ")))
-            .names(joints)
-            .time(t)
-            .help("a link is stretched or folded there: limit the drive, drive another joint, or run `dynamics`, which inertia carries through")
+        Diagnostic::new(
+            "S220",
+            format!(
+                "the mechanism cannot follow its drives beyond t = {t:.6} s: {what}; it stands at a dead point of {}",
+                joints.iter().map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ")
+            ),
+        )
+        .names(joints)
+        .time(t)
+        .help("a link is stretched or folded there: limit the drive, drive another joint, or run `dynamics`, which inertia carries through")
     }
 
     /// Checks that the solution is on the branch of the prediction.
@@ -259,12 +265,34 @@ impl<'m> Kinematics<'m> {
         self.state.t = t;
         self.set.jacobian(&self.state.q, &mut self.G);
         self.set.nu(t, &mut self.rhs);
-        let bad = refine(&self.set, &self.G, &mut self.schur, &self.inverse, self.scale, &self.rhs, &mut self.x, &mut self.dq, &mut self.state.v, self.model.length);
+        let bad = refine(
+            &self.set,
+            &self.G,
+            &mut self.schur,
+            &self.inverse,
+            self.scale,
+            &self.rhs,
+            &mut self.x,
+            &mut self.dq,
+            &mut self.state.v,
+            self.model.length,
+        );
         if bad {
             return Err(self.stuck(t, "no velocities follow the drives"));
         }
         self.set.gamma(&self.state.q, &self.state.v, t, &mut self.rhs);
-        let bad = refine(&self.set, &self.G, &mut self.schur, &self.inverse, self.scale, &self.rhs, &mut self.x, &mut self.dq, &mut self.a, self.model.length);
+        let bad = refine(
+            &self.set,
+            &self.G,
+            &mut self.schur,
+            &self.inverse,
+            self.scale,
+            &self.rhs,
+            &mut self.x,
+            &mut self.dq,
+            &mut self.a,
+            self.model.length,
+        );
         if bad {
             return Err(self.stuck(t, "no accelerations follow the drives"));
         }

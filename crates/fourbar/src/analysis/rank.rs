@@ -3,9 +3,10 @@
 //! Small mechanisms are decided by singular values. Large ones by probing: a random velocity is projected onto the
 //! constraints with the sparse factor, and as many independent results remain as there are free motions.
 
-use crate::analysis::assembly::{self, Options, Random};
+use crate::analysis::assembly::{self, Options};
 use crate::constraint::ConstraintSet;
 use crate::model::{BodyId, JointCoordinate, Model};
+use crate::random::Random;
 use crate::schur::{Schur, inverse_masses};
 use crate::state::{Configuration, Pose, Velocity};
 use fourbar_math::dense;
@@ -176,7 +177,7 @@ fn wander(model: &Model, start: &Configuration, motions: &[Vec<Velocity>], rando
     let mut moved = start.clone();
     let mut d = vec![Velocity::zero(); model.bodies.len()];
     for m in motions.iter().take(64) {
-        let k = random.next();
+        let k = random.number();
         d.iter_mut().zip(m).for_each(|(d, m)| *d = d.plus(&m.scaled(k)));
     }
     let size = d.iter().fold(0.0_f64, |s, d| s.max(d.v.norm()).max(model.length * d.w.norm()));

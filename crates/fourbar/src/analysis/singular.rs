@@ -33,9 +33,17 @@ pub fn warning(list: &[Singular]) -> Option<Diagnostic> {
     let message = if list.len() == 1 {
         format!("at t = {times} s the mechanism passes a singular position: the constraints of {names} depend on each other there")
     } else {
-        format!("the mechanism passes {} singular positions, at t = {times} s: the constraints of {names} depend on each other there", list.len())
+        format!(
+            "the mechanism passes {} singular positions, at t = {times} s: the constraints of {names} depend on each other there",
+            list.len()
+        )
     };
-    Some(Diagnostic::new("W220", message).names(first.joints.clone()).time(first.time).help("reactions and drive efforts near it may be very large, and other branches of motion start there"))
+    Some(
+        Diagnostic::new("W220", message)
+            .names(first.joints.clone())
+            .time(first.time)
+            .help("reactions and drive efforts near it may be very large, and other branches of motion start there"),
+    )
 }
 
 /// Names of the joints and drives whose rows depend on each other, by inverse iteration from the weakest row.

@@ -4,9 +4,9 @@
 //! probability one, at the price of a few solves with the sparse factor. A component is unique exactly when every
 //! self-stress leaves it alone.
 
-use crate::analysis::assembly::Random;
 use crate::formulation::ra::Equations;
 use crate::model::Model;
+use crate::random::Random;
 use crate::state::Configuration;
 use crate::trajectory::Recorder;
 
@@ -26,7 +26,7 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
     let mut touched = vec![[false; 6]; model.joints.len()];
     let mut z = vec![0.0; e.set.rows()];
     for _ in 0..PROBES {
-        z.iter_mut().for_each(|z| *z = random.next());
+        z.iter_mut().for_each(|z| *z = random.number());
         for _ in 0..2 {
             z.iter_mut().zip(&e.eps).for_each(|(z, eps)| *z *= eps);
             e.schur.solve(&mut z);

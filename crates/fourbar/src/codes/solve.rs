@@ -9,17 +9,69 @@ macro_rules! page {
 }
 
 pub(crate) const PAGES: &[Page] = &[
-    page!("S210", "The constraints are not finite at the start", "A drive or a bare constraint has no finite value at t = 0, so there is nothing to assemble towards. Look at its expression: a division by zero, a logarithm of zero, a root of a negative number."),
-    page!("S211", "The mechanism cannot be assembled", "No position was found, from the given start and from three disturbed ones, in which all joints close and all drives have their values at t = 0. The message names the joints that stay open, with the gap in metres or radians; the gap was concentrated on as few joints as possible, so the fault is usually in the links next to them. Check lengths, the drive values at t = 0 (zero means as drawn), and `hold:`. If another pose exists far from the drawn one, draw the mechanism closer to it."),
-    page!("S212", "No velocities fit the start", "The joints close, but no velocities satisfy all joints and drives at once: the mechanism starts at a dead point of a drive, or two drives contradict each other. Start a little beside the dead point, or free one drive."),
-    page!("S220", "A dead point of the drives", "The mechanism cannot follow its drives beyond this time: a chain of links is stretched or folded, the axes of a joint would flip, or the only continuation lies on another branch. The message names the joints and drives whose constraints become dependent there. Limit the drive, drive another joint, or run `dynamics`, where inertia decides how the mechanism goes on."),
-    page!("S221", "The drives leave motions free", "Kinematics needs as many drives as the mechanism has freedoms. The message names a set of joint coordinates that are still free; drive them, or run `dynamics`."),
-    page!("S222", "Kinematics cannot carry rolling", "Rolling elements and knife edges constrain velocities, not positions: where a body ends up depends on the way it took. Run `dynamics`."),
-    page!("S230", "A step of the integrator fails", "Newton's iteration does not converge even with the exact matrix and a very small step. The message gives the time, the step, and the constraint with the largest residual. Typical causes: a force that jumps or grows without bound, a drive that is not smooth, a dead point met at speed. Look at the motion just before this time with `fourbar view`."),
-    page!("S240", "The checkpoint cannot be used", "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."),
-    page!("W201", "The start had to be changed to close the mechanism", "The drawn start leaves joints open; the nearest consistent position, in the metric of the masses, is used instead. `fourbar assemble` lists what moved and by how much. If it moved more than you expect, a length is wrong."),
-    page!("W202", "The start velocities had to be changed", "The given velocities do not fit the joints and drives; the nearest that do are used. Leave velocities out where the drives decide them."),
-    page!("W220", "A singular position is passed", "At this time the constraints of the named joints become dependent, though they are independent elsewhere: other branches of motion start there, and reactions or drive efforts may grow without bound near it. Dynamics is carried through by inertia; kinematics by the prediction from velocity and acceleration."),
-    page!("W230", "Friction on a load that is not unique", "Coulomb friction is proportional to a joint's load, but the mechanism is over-constrained and that load has no definite value. The minimum-norm value is used. Remove the redundancy (make one hinge spherical and another cylindrical), or state the friction without load."),
-    page!("W231", "Reactions at a singular position", "At a singular position the reactions are not well defined by the state; the values of the step itself are written, which are of the right size but depend on the step."),
+    page!(
+        "S210",
+        "The constraints are not finite at the start",
+        "A drive or a bare constraint has no finite value at t = 0, so there is nothing to assemble towards. Look at its expression: a division by zero, a logarithm of zero, a root of a negative number."
+    ),
+    page!(
+        "S211",
+        "The mechanism cannot be assembled",
+        "No position was found, from the given start and from three disturbed ones, in which all joints close and all drives have their values at t = 0. The message names the joints that stay open, with the gap in metres or radians; the gap was concentrated on as few joints as possible, so the fault is usually in the links next to them. Check lengths, the drive values at t = 0 (zero means as drawn), and `hold:`. If another pose exists far from the drawn one, draw the mechanism closer to it."
+    ),
+    page!(
+        "S212",
+        "No velocities fit the start",
+        "The joints close, but no velocities satisfy all joints and drives at once: the mechanism starts at a dead point of a drive, or two drives contradict each other. Start a little beside the dead point, or free one drive."
+    ),
+    page!(
+        "S220",
+        "A dead point of the drives",
+        "The mechanism cannot follow its drives beyond this time: a chain of links is stretched or folded, the axes of a joint would flip, or the only continuation lies on another branch. The message names the joints and drives whose constraints become dependent there. Limit the drive, drive another joint, or run `dynamics`, where inertia decides how the mechanism goes on."
+    ),
+    page!(
+        "S221",
+        "The drives leave motions free",
+        "Kinematics needs as many drives as the mechanism has freedoms. The message names a set of joint coordinates that are still free; drive them, or run `dynamics`."
+    ),
+    page!(
+        "S222",
+        "Kinematics cannot carry rolling",
+        "Rolling elements and knife edges constrain velocities, not positions: where a body ends up depends on the way it took. Run `dynamics`."
+    ),
+    page!(
+        "S230",
+        "A step of the integrator fails",
+        "Newton's iteration does not converge even with the exact matrix and a very small step. The message gives the time, the step, and the constraint with the largest residual. Typical causes: a force that jumps or grows without bound, a drive that is not smooth, a dead point met at speed. Look at the motion just before this time with `fourbar view`."
+    ),
+    page!(
+        "S240",
+        "The checkpoint cannot be used",
+        "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."
+    ),
+    page!(
+        "W201",
+        "The start had to be changed to close the mechanism",
+        "The drawn start leaves joints open; the nearest consistent position, in the metric of the masses, is used instead. `fourbar assemble` lists what moved and by how much. If it moved more than you expect, a length is wrong."
+    ),
+    page!(
+        "W202",
+        "The start velocities had to be changed",
+        "The given velocities do not fit the joints and drives; the nearest that do are used. Leave velocities out where the drives decide them."
+    ),
+    page!(
+        "W220",
+        "A singular position is passed",
+        "At this time the constraints of the named joints become dependent, though they are independent elsewhere: other branches of motion start there, and reactions or drive efforts may grow without bound near it. Dynamics is carried through by inertia; kinematics by the prediction from velocity and acceleration."
+    ),
+    page!(
+        "W230",
+        "Friction on a load that is not unique",
+        "Coulomb friction is proportional to a joint's load, but the mechanism is over-constrained and that load has no definite value. The minimum-norm value is used. Remove the redundancy (make one hinge spherical and another cylindrical), or state the friction without load."
+    ),
+    page!(
+        "W231",
+        "Reactions at a singular position",
+        "At a singular position the reactions are not well defined by the state; the values of the step itself are written, which are of the right size but depend on the step."
+    ),
 ];

@@ -55,6 +55,11 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page("U011", "This kind of picture cannot be written", "Plots are written as SVG. Give a file name that ends in .svg."),
     page(
+        "S250",
+        "A result is not a finite number",
+        "The run gave a number that is infinite or undefined, and was stopped there. The rows written before are good. It is a fault of the analysis, not of your file: a smaller step or another integrator may pass the spot.",
+    ),
+    page(
         "U301",
         "There is no formulation of this name",
         "`fourbar list` prints the formulations there are and the integrators they go with. `auto` takes the default.",

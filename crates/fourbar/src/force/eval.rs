@@ -272,7 +272,13 @@ fn inverse_tangent_transposed<S: Scalar>(theta: &Vector3<S>, y: &Vector3<S>) -> 
 }
 
 /// A force or torque `e` along a joint coordinate: on the moving body, reaction on the base.
-fn joint_effort<S: Scalar>(joint: &Joint, which: JointCoordinate, e: S, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
+fn joint_effort<S: Scalar>(
+    joint: &Joint,
+    which: JointCoordinate,
+    e: S,
+    x: &impl States<S>,
+    add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>),
+) {
     let [i, j] = joint.bodies.map(|b| b.index());
     let (qi, qj) = (x.pose(i), x.pose(j));
     let z = qi.A * lift::<S>(&joint.F.axis(2));

@@ -51,7 +51,10 @@ impl States<Dual> for Varied<'_> {
             e[self.direction - 3] = 1.0;
             dA = q.A * tilde(&e);
         }
-        PoseOf { r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], dr[i])), A: Matrix3::from_fn(|i, j| Taylor::with_slope(q.A[(i, j)], dA[(i, j)])) }
+        PoseOf {
+            r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], dr[i])),
+            A: Matrix3::from_fn(|i, j| Taylor::with_slope(q.A[(i, j)], dA[(i, j)])),
+        }
     }
     fn velocity(&self, b: usize) -> VelocityOf<Dual> {
         let v = &self.m.v[b];

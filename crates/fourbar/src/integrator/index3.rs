@@ -124,10 +124,8 @@ pub struct Stepper<'m> {
     pub error: (f64, f64),
     /// Worst convergence rate since the factorisation.
     rate: f64,
-    factored: Option<f64>,
     exact: Option<Box<Exact>>,
     use_exact: usize,
-    keep_factor: bool,
 }
 
 impl<'m> Stepper<'m> {
@@ -153,8 +151,6 @@ impl<'m> Stepper<'m> {
             since_change: 0,
         };
         let coefficients = Coefficients { b_a: 1.0, b_v: 1.0, alpha_m: 0.0, alpha_f: 0.0, beta: 1.0, gamma: 1.0 };
-        // Large mechanisms gain from keeping a factor over steps; small ones factor faster than they iterate.
-        let keep_factor = model.moving() >= 60;
         Self {
             trial: memory.clone(),
             memory,
@@ -171,10 +167,8 @@ impl<'m> Stepper<'m> {
             coefficients,
             error: (0.0, 0.0),
             rate: 0.0,
-            factored: None,
             exact: None,
             use_exact: 0,
-            keep_factor,
         }
     }
 
@@ -217,7 +211,6 @@ impl<'m> Stepper<'m> {
                 }
                 if self.index2 {
                     m.h = h;
-                    self.factored = None;
                     return;
                 }
                 // The method settles at a normal velocity of order h^2; starting there keeps multipliers second order.
@@ -247,7 +240,6 @@ impl<'m> Stepper<'m> {
             Method::BackwardEuler => {}
         }
         m.h = h;
-        self.factored = None;
     }
 
     /// Prepares the history for a step of another size; the multipliers keep their order.
@@ -274,7 +266,6 @@ impl<'m> Stepper<'m> {
             m.h = h2;
         }
         m.since_change = 0;
-        self.factored = None;
     }
 
     fn set_coefficients(&mut self, h: f64) {
@@ -303,14 +294,22 @@ impl<'m> Stepper<'m> {
             match self.method {
                 Method::GenAlpha { .. } => {
                     let (vd, vdn, an) = (x.v_dot[b], m.v_dot[b], m.a[b]);
-                    let a = vd.scaled(1.0 - c.alpha_f).plus(&vdn.scaled(c.alpha_f)).plus(&an.scaled(-c.alpha_m)).scaled(1.0 / (1.0 - c.alpha_m));
+                    let a = vd
+                        .scaled(1.0 - c.alpha_f)
+                        .plus(&vdn.scaled(c.alpha_f))
+                        .plus(&an.scaled(-c.alpha_m))
+                        .scaled(1.0 / (1.0 - c.alpha_m));
                     x.a[b] = a;
                     x.psi[b] = m.v[b].scaled(h).plus(&an.scaled(h * h * (0.5 - c.beta))).plus(&a.scaled(h * h * c.beta));
                     x.v[b] = m.v[b].plus(&an.scaled(h * (1.0 - c.gamma))).plus(&a.scaled(h * c.gamma));
                 }
                 Method::Bdf2 => {
                     let r = c.beta;
-                    x.v[b] = m.v[b].scaled(1.0 + r).plus(&m.v_back[b].scaled(-r * r / (1.0 + r))).plus(&x.v_dot[b].scaled(h)).scaled(1.0 / c.b_v);
+                    x.v[b] = m.v[b]
+                        .scaled(1.0 + r)
+                        .plus(&m.v_back[b].scaled(-r * r / (1.0 + r)))
+                        .plus(&x.v_dot[b].scaled(h))
+                        .scaled(1.0 / c.b_v);
                     x.psi[b] = x.v[b].scaled(h).plus(&m.psi[b].scaled(r * r / (1.0 + r))).scaled(1.0 / c.b_v);
                 }
                 Method::BackwardEuler => {
@@ -362,10 +361,9 @@ impl<'m> Stepper<'m> {
             }
         }
         let mut last = f64::INFINITY;
-        let mut fresh = false;
-        if kind == Kind::Exact || !self.keep_factor || self.factored != Some(c.b_a) || self.rate > 0.05 {
-            self.factored = None;
-        }
+        // Factored once per step, at the prediction: what a factor kept from earlier steps leaves over is systematic and
+        // adds up in the velocities, and iterating it out costs more than the factor.
+        let mut factored = false;
         let q_size = self.memory.q.iter().fold(L, |s, q| s.max(q.r.amax()));
         let v_size = self.size(&self.memory.v);
         let floor = 10.0 * f64::EPSILON * (q_size + h * v_size);
@@ -387,11 +385,10 @@ impl<'m> Stepper<'m> {
             }
             match kind {
                 Kind::Schur => {
-                    if self.factored.is_none() {
+                    if !factored {
                         e.factor(c.b_a);
-                        self.factored = Some(c.b_a);
+                        factored = true;
                         self.rate = 0.0;
-                        fresh = true;
                     }
                     e.solve(h * h, c.b_a);
                     if self.index2 {
@@ -425,20 +422,11 @@ impl<'m> Stepper<'m> {
                 self.rate = self.rate.max(size / last);
             }
             let rate = self.rate.clamp(0.02, 0.9);
-            // What a kept factor leaves over is systematic and adds up over the steps: it is iterated out.
-            let target = if fresh || kind == Kind::Exact { target } else { floor.max(1e-3 * target) };
             if rate / (1.0 - rate) * size <= target || (size >= 0.5 * last && size <= 100.0 * floor) {
                 return Ok(());
             }
-            if self.rate > SLOW && kind == Kind::Schur {
-                if fresh && k >= 2 {
-                    return Err(Trouble::TooSlow);
-                }
-                if !fresh {
-                    self.factored = None;
-                    last = f64::INFINITY;
-                    continue;
-                }
+            if self.rate > SLOW && kind == Kind::Schur && k >= 2 {
+                return Err(Trouble::TooSlow);
             }
             if size > 2.0 * last && k > 3 {
                 return Err(Trouble::Diverges);
@@ -531,7 +519,7 @@ impl<'m> Stepper<'m> {
         std::mem::swap(m, x);
         self.work.steps += 1;
         // Products of rotations collect rounding: a polar step now and then removes it.
-        if self.work.steps % 64 == 0 {
+        if self.work.steps.is_multiple_of(64) {
             for q in &mut self.memory.q {
                 q.A = so3::orthonormalise(&q.A);
             }
@@ -542,11 +530,6 @@ impl<'m> Stepper<'m> {
     /// Order of positions and velocities.
     pub fn order(&self) -> usize {
         self.method.order()
-    }
-
-    /// The factor no longer belongs to the step: the equations were used elsewhere.
-    pub fn forget_factor(&mut self) {
-        self.factored = None;
     }
 
     /// How many more steps will use the exact matrix.

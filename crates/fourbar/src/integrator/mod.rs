@@ -26,7 +26,8 @@ impl Method {
             "bdf2" => Ok(Method::Bdf2),
             "backward-euler" => Ok(Method::BackwardEuler),
             _ if (0.0..=0.95).contains(&rho) => Ok(Method::GenAlpha { rho }),
-            _ => Err(Diagnostic::new("U304", format!("rho = {rho} is out of range")).help("the spectral radius lies between 0 and 0.95; 1 is unstable with constraints of index 3")),
+            _ => Err(Diagnostic::new("U304", format!("rho = {rho} is out of range"))
+                .help("the spectral radius lies between 0 and 0.95; 1 is unstable with constraints of index 3")),
         }
     }
 
@@ -42,7 +43,8 @@ pub fn number(options: &[(String, String)], key: &str) -> Result<Option<f64>, Di
         None => Ok(None),
         Some((_, text)) => match text.trim().parse::<f64>() {
             Ok(x) if x.is_finite() => Ok(Some(x)),
-            _ => Err(Diagnostic::new("U304", format!("option `{key}` is `{text}`, which is not a number")).help(format!("write for instance `--option {key}=0.8`"))),
+            _ => Err(Diagnostic::new("U304", format!("option `{key}` is `{text}`, which is not a number"))
+                .help(format!("write for instance `--option {key}=0.8`"))),
         },
     }
 }

@@ -8,12 +8,12 @@ use nalgebra::{Matrix3, Vector3};
 pub struct Random(pub u64);
 
 impl Random {
-    pub fn next(&mut self) -> f64 {
+    pub fn number(&mut self) -> f64 {
         self.0 = self.0.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     }
     pub fn vector(&mut self) -> Vector3<f64> {
-        Vector3::new(self.next(), self.next(), self.next())
+        Vector3::new(self.number(), self.number(), self.number())
     }
     pub fn rotation(&mut self) -> Matrix3<f64> {
         fourbar_math::so3::exp(&(self.vector() * 2.0))

@@ -1,0 +1,91 @@
+//! What pages need to be looked at: a browser and node, installed where they are missing; tests of pages in that browser.
+
+use crate::root;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Models whose pages are tested: planar, spatial and overconstrained, parallel, many loops, coupled loops.
+const MODELS: [&str; 5] = ["fourbar", "a04_bricard", "stewart_platform", "jansen_leg", "dca_double_loop"];
+const BROWSERS: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
+
+/// Folder for pages and results on the way.
+pub fn scratch(name: &str) -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from).join(name)
+}
+
+/// Runs a command to its end; what it prints is seen.
+pub fn run(command: &mut Command) -> Result<(), String> {
+    let shown = format!("{command:?}");
+    match command.status() {
+        Ok(s) if s.success() => Ok(()),
+        Ok(s) => Err(format!("{shown}: {s}")),
+        Err(e) => Err(format!("{shown}: {e}")),
+    }
+}
+
+/// The `fourbar` program, built as `cargo test` builds it.
+pub fn program() -> Result<PathBuf, String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    run(Command::new(cargo).args(["build", "--quiet", "--package", "fourbar-cli"]).current_dir(root()))?;
+    Ok(scratch("debug").join(format!("fourbar{}", std::env::consts::EXE_SUFFIX)))
+}
+
+/// The browser: `CHROMIUM`, or Debian's, which is installed where it is missing.
+pub fn chromium() -> Result<PathBuf, String> {
+    let there = || std::env::var_os("CHROMIUM").map(PathBuf::from).into_iter().chain(BROWSERS.map(PathBuf::from)).find(|p| p.exists());
+    if there().is_none() {
+        install(&["chromium"])?;
+    }
+    there().ok_or_else(|| "there is no chromium, and installing it did not help; set CHROMIUM to its path".into())
+}
+
+fn starts(program: &str) -> bool {
+    Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok_and(|s| s.success())
+}
+
+fn install(packages: &[&str]) -> Result<(), String> {
+    println!("installing {}", packages.join(", "));
+    let apt = |arguments: &[&str]| run(Command::new("apt-get").args(arguments).args(packages).env("DEBIAN_FRONTEND", "noninteractive"));
+    // Lists of packages may be old or missing; installing tells.
+    apt(&["install", "-y", "--no-install-recommends"]).or_else(|_| {
+        run(Command::new("apt-get").arg("update"))?;
+        apt(&["install", "-y", "--no-install-recommends"])
+    })
+}
+
+/// Tests pages in the browser: made from formulas, then by the program. Fails where there is no browser.
+pub fn test() -> Result<(), String> {
+    let browser = chromium()?;
+    if !starts("node") || !starts("npm") {
+        install(&["nodejs", "npm"])?;
+    }
+    let viewer = root().join("viewer");
+    if !viewer.join("node_modules/playwright-core").exists() {
+        run(Command::new("npm").args(["ci", "--no-audit", "--no-fund"]).current_dir(&viewer))?;
+    }
+    let node = |arguments: &[String]| {
+        run(Command::new("node").arg("tests/run.mjs").args(arguments).current_dir(&viewer).env("CHROMIUM", &browser))
+    };
+    node(&[])?;
+    node(&pages()?)
+}
+
+/// Pages of the program with the trajectories they come from, and a comparison.
+fn pages() -> Result<Vec<String>, String> {
+    let (fourbar, folder) = (program()?, scratch("browser"));
+    let view = |results: &[&Path], page: &Path| {
+        run(Command::new(&fourbar).args(["view", "--no-open", "--quiet", "--output"]).arg(page).args(results))
+    };
+    let mut list = Vec::new();
+    for model in MODELS {
+        let (result, page) = (folder.join(model), folder.join(format!("{model}.html")));
+        run(Command::new(&fourbar).args(["run", model, "--quiet", "--out"]).arg(&result))?;
+        view(&[&result], &page)?;
+        list.push(format!("{}={}", page.display(), result.join("trajectory.csv").display()));
+    }
+    let (other, page) = (folder.join("dca_double_loop_bdf2"), folder.join("comparison.html"));
+    run(Command::new(&fourbar).args(["run", "dca_double_loop", "--integrator", "bdf2", "--quiet", "--out"]).arg(&other))?;
+    view(&[&folder.join("dca_double_loop"), &other], &page)?;
+    list.push(page.display().to_string());
+    Ok(list)
+}
