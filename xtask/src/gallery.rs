@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 /// Size of a picture.
-const SIZE: [u32; 2] = [512, 320];
+const SIZE: [u32; 2] = [480, 300];
 /// Largest picture, in bytes: they are kept with the sources.
 const LARGEST: u64 = 60_000;
 /// A model that runs longer has no place in a gallery.

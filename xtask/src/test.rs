@@ -51,7 +51,8 @@ fn stages() -> Vec<Stage> {
     vec![
         stage("tests", tests),
         stage("doc tests", &["test", "--workspace", "--doc"]),
-        stage("examples", &["run", "--quiet", "--package", "fourbar", "--example", "pendulum"]),
+        stage("pendulum.rs", &["run", "--quiet", "--package", "fourbar", "--example", "pendulum"]),
+        stage("fourbar.rs", &["run", "--quiet", "--package", "fourbar", "--example", "fourbar"]),
     ]
 }
 

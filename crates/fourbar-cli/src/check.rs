@@ -105,6 +105,7 @@ fn elements(model: &Model) -> String {
     let more = [
         (model.couplings.len(), "coupling"),
         (model.bare.len(), "bare constraint"),
+        (model.rolling.len(), "rolling element"),
         (model.drives.len(), "drive"),
         (model.forces.len(), "force"),
         (model.points.len(), "point"),
@@ -292,7 +293,7 @@ fn fields(input: &Input, f: &Findings) -> Value {
     let kinematics = f.driven.as_ref().is_some_and(|d| d.generic.mobility() == 0);
     json!({
         "file": input.name, "title": model.title, "hash": input.loaded.hash,
-        "bodies": model.moving(), "joints": model.joints.len(), "couplings": model.couplings.len(), "constraints": model.bare.len(),
+        "bodies": model.moving(), "joints": model.joints.len(), "couplings": model.couplings.len(), "constraints": model.bare.len(), "rolling": model.rolling.len(),
         "drives": model.drives.len(), "forces": model.forces.len(), "points": model.points.len(),
         "gravity": model.gravity_given.then(|| [model.gravity.x, model.gravity.y, model.gravity.z]),
         "characteristic_length": model.length,

@@ -1,11 +1,11 @@
-//! `fourbar plot`: columns of a result on the terminal or as SVG.
+//! `fourbar plot`: columns of a result on the terminal, as SVG or as PNG.
 
 use crate::args::PlotArgs;
 use crate::reply::{Reply, Stop};
 use crate::run::columns::matches;
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
-use fourbar_io::plot::{Curve, TextPlot, svg, text_plot};
+use fourbar_io::plot::{Curve, TextPlot, png, svg, text_plot};
 use fourbar_io::results::{Table, read_table, unwritable};
 use serde_json::json;
 
@@ -28,13 +28,17 @@ pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
         }
         return if text.trim().is_empty() { Err(nothing().into()) } else { Ok(Reply::new(text, fields)) };
     };
-    if path.extension().is_some_and(|e| !e.eq_ignore_ascii_case("svg")) {
-        return Err(Diagnostic::new("U011", format!("`{}`: plots are written as SVG only", path.display()))
-            .help("give a name that ends in .svg")
-            .into());
-    }
     let title = args.result.display().to_string();
-    let picture = svg(&title, x_label, &curves).ok_or_else(nothing)?;
+    let ending = path.extension().map(|e| e.to_ascii_lowercase().to_string_lossy().into_owned());
+    let picture = match ending.as_deref() {
+        None | Some("svg") => svg(&title, x_label, &curves).map(String::into_bytes),
+        Some("png") => png(&title, x_label, &curves),
+        Some(_) => {
+            let message = format!("`{}`: plots are written as SVG or PNG", path.display());
+            return Err(Diagnostic::new("U011", message).help("give a name that ends in .svg or .png").into());
+        }
+    };
+    let picture = picture.ok_or_else(nothing)?;
     std::fs::write(path, picture).map_err(|e| unwritable(path, &e))?;
     let mut reply = Reply::new(format!("{} is written\n", path.display()), fields);
     reply.fields.insert("written".into(), json!(path.display().to_string()));

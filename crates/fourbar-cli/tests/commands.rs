@@ -205,5 +205,7 @@ fn plots_on_the_terminal_and_as_svg() {
     let svg = std::fs::read_to_string(f.join("p.svg")).expect("the picture");
     assert!(svg.starts_with("<svg") && svg.contains("P.z [m]") && svg.trim_end().ends_with("</svg>"));
     assert_eq!(fourbar(&f, &["plot", "r", "P.q"]).status.code(), Some(2));
-    assert_eq!(fourbar(&f, &["plot", "r", "P.x", "-o", "p.png"]).status.code(), Some(2));
+    assert_eq!(fourbar(&f, &["plot", "r", "P.x", "-o", "p.png"]).status.code(), Some(0));
+    assert!(std::fs::read(f.join("p.png")).expect("the picture").starts_with(b"\x89PNG"));
+    assert_eq!(fourbar(&f, &["plot", "r", "P.x", "-o", "p.gif"]).status.code(), Some(2));
 }

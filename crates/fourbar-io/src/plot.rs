@@ -1,8 +1,11 @@
-//! Plots of columns: dots on a terminal, or SVG.
+//! Plots of columns: dots on a terminal, or SVG or PNG.
 
+mod picture;
+mod png;
 mod svg;
 mod text;
 
+pub use png::png;
 pub use svg::svg;
 pub use text::{TextPlot, text_plot};
 

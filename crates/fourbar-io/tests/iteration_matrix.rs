@@ -33,7 +33,8 @@ forces:
   twist: {{type: torque, body: slider, torque: [0.1, tip.x^2, J4.distance], frame: world}}
   pump: {{type: actuator, joint: J4, effort: 5*J4.distance - J4.speed*J1.speed}}
   mount: {{type: bushing, between: [{{body: crank, at: [0, 0.02, 0]}}, {{body: slider, at: [0.01, 0, 0.02]}}], stiffness: [100, 200, 300, 4, 5, 6], damping: [1, 2, 3, 0.4, 0.5, 0.6]}}
-  rub: {{type: friction, joint: J1, coulomb: 0, viscous: 0.3, radius: 0.01, speed: 0.01}}
+  rub: {{type: friction, joint: J1, coulomb: 0.2, viscous: 0.3, radius: 0.1, speed: 3}}
+  drag: {{type: friction, joint: J4, coulomb: 0.3, viscous: 0.1, radius: 0, speed: 2}}
 "
     ))
 }
@@ -58,6 +59,7 @@ fn moved(start: &Configuration, x: &Memory, body: usize, direction: usize, d: f6
 fn residual(e: &mut Equations<'_>, x: &Memory) -> Vec<f64> {
     e.jacobian(&x.q);
     e.constraints(&x.q, &x.turns, x.t);
+    e.set.slip(&x.q, &x.v, H / B_V, &mut e.Phi);
     e.motion(&x.q, &x.v, &x.v_dot, &x.lambda, &x.turns, x.t);
     let mut out: Vec<f64> = e.r[1..].iter().flat_map(|r| r.v.iter().chain(r.w.iter()).map(|f| f * H * H).collect::<Vec<_>>()).collect();
     out.extend((0..e.Phi.len()).map(|k| e.Phi[k] - e.eps[k] * H * H * x.lambda[k]));
@@ -110,6 +112,16 @@ fn check(name: &str, model: &Model) {
 #[test]
 fn the_matrix_is_the_derivative_of_the_residual() {
     check("slider-crank with every force", &spatial_with_every_force());
+    let coin = "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {coin: {mass: 0.5, inertia: [0.01, 0.02, 0.01], at: [0, 0, 0.1]}, ball: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [1, 0, 0.3]}}
+constraints:
+  roll: {type: rolling-disk, on: {body: coin}, axis: {at: [0, 1, 0]}, radius: 0.1}
+  ball_roll: {type: rolling-sphere, on: {body: ball}, radius: 0.3}
+  blade: {type: knife-edge, on: {body: ball, at: [0.1, 0, 0]}, across: {at: [0, 1, 0.2]}}
+";
+    check("rolling", &parse(coin));
     for name in [
         "ra_four_link",
         "nc_rscr",

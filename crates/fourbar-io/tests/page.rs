@@ -329,6 +329,19 @@ fn what_a_page_cannot_do_without_is_asked_for() {
 }
 
 #[test]
+fn poses_that_are_no_numbers_are_cut_off_with_a_warning() {
+    let (model, t, told) = short_run("fourbar", 21);
+    let mut table = Table::from(&t);
+    let k = table.names.iter().position(|n| n == "rocker.p.2").unwrap();
+    table.columns[k][7] = f64::NAN;
+    let (page, _) = data(&model, None, &[shown("a", &table, &told)]).unwrap();
+    assert_eq!(unpack(&page["results"][0]["times"][0]).len(), 7);
+    assert!(page["diagnosis"].to_string().contains("W081"));
+    table.columns[k][0] = f64::INFINITY;
+    assert_eq!(data(&model, None, &[shown("a", &table, &told)]).unwrap_err().code.0, "U013");
+}
+
+#[test]
 fn meshes_come_from_the_folder_of_the_model_only() {
     let (mut model, t, told) = short_run("fourbar", 11);
     let folder = temporary("page-mesh");

@@ -411,8 +411,12 @@ impl ConstraintSet {
 
     /// Generalized force `Phi_q^T lambda` of constraint `c` on the body in `slot`, ground included.
     pub fn generalized(&self, c: usize, slot: usize, q: &[Pose], lambda: &[f64]) -> Velocity {
+        self.generalized_at(c, slot, |k| &q[self.list[c].bodies[k].index()], lambda)
+    }
+
+    /// The same with the poses of the constraint's bodies given by slot.
+    pub fn generalized_at<'p>(&self, c: usize, slot: usize, pose: impl Fn(usize) -> &'p Pose, lambda: &[f64]) -> Velocity {
         let constraint = &self.list[c];
-        let pose = |slot: usize| &q[constraint.bodies[slot].index()];
         let (mut out, mut row) = (Velocity::zero(), 0);
         for rows in &constraint.rows {
             match rows {

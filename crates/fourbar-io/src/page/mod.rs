@@ -77,14 +77,20 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
         return Err(Diagnostic::new("U013", format!("{} results cannot be shown on one page", results.len()))
             .help(format!("give between 1 and {MOST_RESULTS}")));
     }
-    let mut poses = Vec::new();
     for r in results {
         if r.table.rows() == 0 || r.table.column("t").is_none() {
             return Err(Diagnostic::new("U013", format!("the result `{}` has no rows, or no time", r.label))
                 .help("the run may have ended before its first output"));
         }
-        poses.push(Poses::find(model, r.table, &r.label)?);
     }
+    let cut = results.iter().map(|r| finite(model, r)).collect::<Result<Vec<_>, _>>()?;
+    let results: Vec<Shown<'_>> = results
+        .iter()
+        .zip(&cut)
+        .map(|(r, cut)| cut.as_ref().map_or(r.clone(), |(table, told)| Shown { label: r.label.clone(), table, told }))
+        .collect();
+    let results = results.as_slice();
+    let poses = results.iter().map(|r| Poses::find(model, r.table, &r.label)).collect::<Result<Vec<_>, _>>()?;
     let topology = Topology::new(model);
     let labels = labels(results);
     let mut left_out = Vec::new();
@@ -125,6 +131,26 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
         "diagnosis": diagnosis::diagnosis(model, &topology, &q, &runs),
     });
     Ok((value, drawing.warnings))
+}
+
+/// The result up to its first pose that is no number, where it has one, with a warning.
+fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, Told)>, Diagnostic> {
+    let poses = Poses::find(model, r.table, &r.label)?;
+    let rows = poses.finite_rows(r.table.rows());
+    if rows == r.table.rows() {
+        return Ok(None);
+    }
+    let time = r.table.column("t").map_or(0.0, |t| t[rows]);
+    let message = format!("from t = {time:.6} s on the result has poses that are no numbers; they are not shown");
+    if rows == 0 {
+        return Err(Diagnostic::new("U013", format!("the poses of the result `{}` are no numbers", r.label))
+            .help("the run failed from its start on"));
+    }
+    let mut table = r.table.clone();
+    table.columns.iter_mut().for_each(|c| c.truncate(rows));
+    let mut told = r.told.clone();
+    told.notes.push(Note::from(&Diagnostic::new("W081", message).time(time).help("try a smaller step or tolerance")));
+    Ok(Some((table, told)))
 }
 
 /// Labels, made different where they are the same.

@@ -91,6 +91,11 @@ impl<'a> Poses<'a> {
         Ok(Self { columns })
     }
 
+    /// Rows before the first with a pose that is no number.
+    pub fn finite_rows(&self, rows: usize) -> usize {
+        self.columns.iter().flatten().fold(rows, |n, c| c[..n.min(c.len())].iter().position(|x| !x.is_finite()).unwrap_or(n))
+    }
+
     /// Position of a body at a row.
     pub fn r(&self, body: usize, row: usize) -> [f64; 3] {
         let c = &self.columns[body];

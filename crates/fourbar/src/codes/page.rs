@@ -37,4 +37,9 @@ pub(crate) const PAGES: &[Page] = &[
         "A mesh is not shown",
         "The mechanism came from standard input and has no folder, so its mesh files cannot be found. Save it to a file beside its meshes.",
     ),
+    page(
+        "W081",
+        "A result holds poses that are no numbers",
+        "Something went wrong in the run that nothing noticed. The page shows the motion up to there. Run with a smaller tolerance or step; if it stays, it is a fault of the program and worth a report with the mechanism file.",
+    ),
 ];

@@ -53,7 +53,7 @@ pub(crate) const PAGES: &[Page] = &[
         "Standard input cannot be read as a mechanism file",
         "The file name `-` means standard input. It must be text in UTF-8 of at most 16 MB.",
     ),
-    page("U011", "This kind of picture cannot be written", "Plots are written as SVG. Give a file name that ends in .svg."),
+    page("U011", "This kind of picture cannot be written", "Plots are written as SVG or PNG. Give a file name that ends in .svg or .png."),
     page(
         "S250",
         "A result is not a finite number",

@@ -10,13 +10,15 @@
 
 use super::ra::Equations;
 use crate::coordinate::PoseOf;
-use crate::force::eval::{States, VelocityOf, wrench};
+use crate::force::eval::{Plain, States, VelocityOf, wrench};
 use crate::force::{Force, Law, StateLaw, Variable};
 use crate::integrator::index3::Memory;
 use crate::model::Model;
+use crate::state::Velocity;
 use fourbar_math::so3::{self, tilde};
 use fourbar_math::{BlockLu, Dual, Taylor};
 use nalgebra::{Matrix3, Matrix6, Vector3};
+use smallvec::SmallVec;
 
 /// The exact matrix with its workspace.
 pub struct Exact {
@@ -120,6 +122,46 @@ pub fn bodies_of(model: &Model, force: &Force) -> Vec<usize> {
     list
 }
 
+/// Wrench of a friction element per newton of load: the element is linear in its load.
+fn friction_per_load(e: &Equations<'_>, x: &Memory, element: usize) -> SmallVec<[(usize, Velocity); 2]> {
+    let mut out: SmallVec<[(usize, Velocity); 2]> = SmallVec::new();
+    for (load, sign) in [(1.0, 1.0), (0.0, -1.0)] {
+        let state = Loaded { plain: Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[] }, load };
+        wrench(e.model, &e.model.forces[element].1, &state, &mut |b, F, T| {
+            let w = Velocity { v: F, w: T }.scaled(sign);
+            match out.iter_mut().find(|(k, _)| *k == b) {
+                Some((_, sum)) => *sum = sum.plus(&w),
+                None => out.push((b, w)),
+            }
+        });
+    }
+    out
+}
+
+/// The plain state with a given load in every joint.
+struct Loaded<'a> {
+    plain: Plain<'a>,
+    load: f64,
+}
+
+impl States<f64> for Loaded<'_> {
+    fn time(&self) -> f64 {
+        self.plain.t
+    }
+    fn pose(&self, b: usize) -> PoseOf<f64> {
+        self.plain.pose(b)
+    }
+    fn velocity(&self, b: usize) -> VelocityOf<f64> {
+        self.plain.velocity(b)
+    }
+    fn turn(&self, memory: usize) -> f64 {
+        self.plain.turn(memory)
+    }
+    fn load(&self, _joint: usize) -> f64 {
+        self.load
+    }
+}
+
 impl Exact {
     /// Pattern and order for the equations.
     pub fn new(e: &Equations<'_>) -> Self {
@@ -213,6 +255,7 @@ impl Exact {
                 }
             }
         }
+        self.friction_positions(e, x, h);
         for c in 0..e.set.list.len() {
             let m = e.set.row_start[c + 1] - e.set.row_start[c];
             for block in e.set.blocks_of(c) {
@@ -247,6 +290,66 @@ impl Exact {
             let a = self.lu.values_mut();
             for r in 0..m {
                 a[at + r * m + r] = -e.eps[e.set.row_start[c] + r];
+            }
+        }
+        self.friction_multipliers(e, x);
+    }
+
+    /// Load-dependent friction: the load follows the poses of the joint's bodies.
+    fn friction_positions(&mut self, e: &Equations<'_>, x: &Memory, h: f64) {
+        for &(element, joint, c) in e.friction() {
+            let push = friction_per_load(e, x, element);
+            let lambda = &x.lambda[e.set.row_start[c]..e.set.row_start[c + 1]];
+            let bodies = e.model.joints[joint].bodies.map(|b| b.index());
+            for l in bodies.into_iter().filter(|&l| l != 0) {
+                // Central differences: the load is a smooth function of two poses.
+                for d in 0..6 {
+                    let step = 1e-6;
+                    let load = |sign: f64| {
+                        let mut dq = Velocity::zero();
+                        if d < 3 {
+                            dq.v[d] = sign * step
+                        } else {
+                            dq.w[d - 3] = sign * step
+                        }
+                        let moved = bodies.map(|b| if b == l { x.q[b].moved(&dq) } else { x.q[b] });
+                        e.load_between(joint, c, &moved, lambda)
+                    };
+                    let slope = (load(1.0) - load(-1.0)) / (2.0 * step);
+                    for (b, w) in &push {
+                        if *b != 0 {
+                            let at = self.lu.block(b - 1, l - 1);
+                            let a = self.lu.values_mut();
+                            for k in 0..3 {
+                                a[at + 6 * k + d] -= h * h * slope * w.v[k];
+                                a[at + 6 * (3 + k) + d] -= h * h * slope * w.w[k];
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Load-dependent friction: the load follows the multipliers of the joint.
+    fn friction_multipliers(&mut self, e: &Equations<'_>, x: &Memory) {
+        let n = self.bodies;
+        for &(element, joint, c) in e.friction() {
+            let push = friction_per_load(e, x, element);
+            let range = e.set.row_start[c]..e.set.row_start[c + 1];
+            let m = range.len();
+            let bodies = e.model.joints[joint].bodies.map(|b| b.index());
+            let poses = bodies.map(|b| x.q[b]);
+            let slopes = e.load_slopes(joint, c, &poses, &x.lambda[range]);
+            for (b, w) in push.iter().filter(|(b, _)| *b != 0) {
+                let up = self.lu.block(b - 1, n + c);
+                let a = self.lu.values_mut();
+                for r in 0..m {
+                    for k in 0..3 {
+                        a[up + k * m + r] -= slopes[r] * w.v[k];
+                        a[up + (3 + k) * m + r] -= slopes[r] * w.w[k];
+                    }
+                }
             }
         }
     }

@@ -7,11 +7,11 @@
 
 use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
 use crate::constraint::ConstraintSet;
-use crate::force::eval;
+use crate::force::{Force, eval};
 use crate::model::Model;
 use crate::schur::{InverseMass, Schur, inverse_masses};
 use crate::state::{Configuration, Pose, Velocity};
-use nalgebra::Matrix3;
+use nalgebra::{Matrix3, Vector3};
 
 /// Compliance of a row relative to the diagonal of S.
 pub const COMPLIANCE: f64 = 1e-9;
@@ -48,7 +48,8 @@ pub struct Equations<'m> {
     rhs: Vec<f64>,
     /// Normal loads of joints, for friction.
     pub loads: Vec<f64>,
-    friction: Vec<(usize, usize)>,
+    /// Load-dependent friction: force element, joint, and the joint's constraint.
+    friction: Vec<(usize, usize, usize)>,
     /// Rows that are redundant at the start, as the pivots show them.
     pub permanent: Vec<bool>,
     /// Smallest pivot among the other rows at the last factorisation, and its row.
@@ -84,8 +85,11 @@ impl<'m> Equations<'m> {
         let friction = model
             .forces
             .iter()
-            .filter_map(|(_, f)| match f {
-                crate::force::Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 => Some((*joint, joint_constraint[*joint])),
+            .enumerate()
+            .filter_map(|(k, (_, f))| match f {
+                Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 && joint_constraint[*joint] != usize::MAX => {
+                    Some((k, *joint, joint_constraint[*joint]))
+                }
                 _ => None,
             })
             .collect();
@@ -172,17 +176,44 @@ impl<'m> Equations<'m> {
     }
 
     fn update_loads(&mut self, q: &[Pose], lambda: &[f64]) {
-        for &(joint, c) in &self.friction {
-            if c == usize::MAX {
-                continue;
-            }
-            let j = &self.model.joints[joint];
+        for k in 0..self.friction.len() {
+            let (_, joint, c) = self.friction[k];
             let range = self.set.row_start[c]..self.set.row_start[c + 1];
-            let force = self.set.generalized(c, 1, q, &lambda[range]).v;
-            // The load across the axis; joints that slide along it feel no force there.
-            let z = q[j.bodies[0].index()].A * j.F.axis(2);
-            self.loads[joint] = (force - z * z.dot(&force)).norm();
+            let poses = self.model.joints[joint].bodies.map(|b| q[b.index()]);
+            self.loads[joint] = self.load_between(joint, c, &poses, &lambda[range]);
         }
+    }
+
+    /// Load-dependent friction elements: force element, joint, and the joint's constraint.
+    pub fn friction(&self) -> &[(usize, usize, usize)] {
+        &self.friction
+    }
+
+    /// Force across the axis of a joint: its friction load. Joints that slide along the axis feel no force there.
+    fn across(&self, joint: usize, c: usize, poses: &[Pose; 2], lambda: &[f64]) -> Vector3<f64> {
+        let force = self.set.generalized_at(c, 1, |slot| &poses[slot], lambda).v;
+        let z = poses[0].A * self.model.joints[joint].F.axis(2);
+        force - z * z.dot(&force)
+    }
+
+    /// Friction load of a joint with its two bodies at given poses.
+    pub fn load_between(&self, joint: usize, c: usize, poses: &[Pose; 2], lambda: &[f64]) -> f64 {
+        self.across(joint, c, poses, lambda).norm()
+    }
+
+    /// Derivatives of the friction load by the multipliers of the joint.
+    pub fn load_slopes(&self, joint: usize, c: usize, poses: &[Pose; 2], lambda: &[f64]) -> [f64; 6] {
+        let force = self.across(joint, c, poses, lambda);
+        let norm = force.norm();
+        let mut out = [0.0; 6];
+        if norm > 0.0 {
+            for r in 0..lambda.len().min(6) {
+                let mut unit = [0.0; 6];
+                unit[r] = 1.0;
+                out[r] = force.dot(&self.across(joint, c, poses, &unit[..lambda.len()])) / norm;
+            }
+        }
+        out
     }
 
     /// Solves for increments: `dq` of the bodies and `x = d(h^2 lambda)`, given `h^2 r` scaled by `h2` and the row

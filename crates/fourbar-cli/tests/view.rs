@@ -1,0 +1,92 @@
+//! Pages of the command: of mechanisms, of results, of several results, and what cannot be shown.
+
+mod common;
+
+use common::{folder, fourbar, fourbar_with, json};
+use serde_json::Value;
+use std::path::Path;
+
+/// The data inside a page.
+fn data(page: &Path) -> Value {
+    let html = std::fs::read_to_string(page).expect("the page");
+    let head = "id=\"fourbar-data\">";
+    let from = html.find(head).expect("a data block") + head.len();
+    let to = from + html[from..].find("</script>").expect("its end");
+    serde_json::from_str(&html[from..to]).expect("one object")
+}
+
+fn samples(data: &Value, result: usize) -> u64 {
+    data["results"][result]["times"][0]["count"].as_u64().unwrap_or(0)
+}
+
+#[test]
+fn a_mechanism_is_run_for_its_page() {
+    let f = folder("view-model");
+    let out = fourbar(&f, &["view", "jansen_leg", "--no-open", "--json", "--t-end", "0.5", "--output-step", "10 ms"]);
+    assert_eq!(out.status.code(), Some(0));
+    let told = json(&out);
+    assert_eq!(
+        (told["page"].as_str(), told["t_end"].as_f64(), told["opened"].as_bool()),
+        (Some("jansen_leg.html"), Some(0.5), Some(false))
+    );
+    let page = data(&f.join("jansen_leg.html"));
+    assert_eq!(samples(&page, 0), 51);
+    assert_eq!(page["model"]["drives"][0]["joint"], "axle");
+}
+
+#[test]
+fn results_are_shown_from_their_folders_with_their_parameters() {
+    let f = folder("view-results");
+    let model = "fourbar: 1\ntitle: swing\nparameters: {L: 1}\ngravity: [0, -9.81, 0]\nbodies:\n  bar: {mass: 1, inertia: [0, L^2/12, L^2/12], at: [L, 0, 0], com: [-L/2, 0, 0]}\njoints:\n  pin: {type: revolute, bodies: [ground, bar], at: [0, 0, 0], axis: [0, 0, 1]}\nstudy: {t_end: 0.5, output_step: 0.01}\n";
+    std::fs::write(f.join("swing.yaml"), model).expect("written");
+    let run = |arguments: &[&str]| assert_eq!(fourbar(&f, arguments).status.code(), Some(0), "{arguments:?}");
+    run(&["run", "swing.yaml", "--out", "a", "--set", "L=2", "--view"]);
+    run(&["run", "swing.yaml", "--out", "b", "--set", "L=2", "--integrator", "bdf2"]);
+    let alone = data(&f.join("a/page.html"));
+    // The mechanism may be gone: the result has a copy.
+    std::fs::remove_file(f.join("swing.yaml")).expect("removed");
+    run(&["view", "a", "--no-open", "-o", "again.html"]);
+    let again = data(&f.join("again.html"));
+    assert_eq!(again["model"]["bodies"][0]["com"], serde_json::json!([-1.0, 0.0, 0.0]));
+    assert_eq!(again["model"], alone["model"]);
+    assert_eq!(again["results"][0]["poses"], alone["results"][0]["poses"]);
+    run(&["view", "a", "b/trajectory.csv", "--no-open"]);
+    let both = data(&f.join("comparison.html"));
+    assert_eq!((both["results"][0]["label"].as_str(), both["results"][1]["integrator"].as_str()), (Some("a"), Some("bdf2")));
+    let names: Vec<&str> =
+        both["results"][1]["difference"].as_array().expect("differences").iter().filter_map(|c| c["name"].as_str()).collect();
+    assert!(names.contains(&"position") && names.contains(&"pin.angle") && names.contains(&"bar.r.x"), "{names:?}");
+}
+
+#[test]
+fn what_cannot_be_shown_is_refused_with_its_code() {
+    let f = folder("view-refused");
+    let code = |arguments: &[&str]| {
+        let out = fourbar(&f, arguments);
+        assert_eq!(out.status.code(), Some(2), "{arguments:?}");
+        json(&out)["diagnostics"][0]["code"].as_str().map(String::from)
+    };
+    assert_eq!(fourbar(&f, &["run", "fourbar", "--out", "few", "--columns", "P.*"]).status.code(), Some(0));
+    assert_eq!(code(&["view", "few", "--json"]).as_deref(), Some("U013"));
+    std::fs::remove_file(f.join("few/model.yaml")).expect("removed");
+    assert_eq!(code(&["view", "few", "--json"]).as_deref(), Some("U012"));
+    assert_eq!(code(&["view", "fourbar", "jansen_leg", "--json"]).as_deref(), Some("U013"));
+    assert_eq!(code(&["view", "nothing.yaml", "--json"]).as_deref(), Some("M010"));
+    assert_eq!(code(&["view", "fourbar", "-o", "few", "--json"]).as_deref(), Some("U003"));
+    assert!(!f.join("comparison.html").exists());
+}
+
+#[test]
+fn meshes_follow_the_result_and_standard_input_has_none() {
+    let f = folder("view-mesh");
+    std::fs::create_dir(f.join("parts")).expect("made");
+    std::fs::write(f.join("parts/bar.obj"), "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n").expect("written");
+    let model = "fourbar: 1\ngravity: [0, -9.81, 0]\nbodies:\n  bar: {mass: 1, inertia: [1, 1, 1], at: [1, 0, 0], shape: [{type: mesh, file: parts/bar.obj}]}\njoints:\n  pin: {type: revolute, bodies: [ground, bar], at: [0, 0, 0], axis: [0, 0, 1]}\nstudy: {t_end: 0.1, output_step: 0.01}\n";
+    std::fs::write(f.join("m.yaml"), model).expect("written");
+    assert_eq!(fourbar(&f, &["run", "m.yaml", "--out", "r"]).status.code(), Some(0));
+    std::fs::remove_dir_all(f.join("parts")).expect("removed");
+    assert_eq!(fourbar(&f, &["view", "r", "--no-open"]).status.code(), Some(0));
+    assert_eq!(data(&f.join("r/page.html"))["model"]["bodies"][0]["shapes"][0]["type"], "mesh");
+    let out = fourbar_with(&f, &["view", "-", "--no-open", "--json"], model.as_bytes());
+    assert_eq!((out.status.code(), json(&out)["diagnostics"][0]["code"].as_str()), (Some(0), Some("W080")));
+}
