@@ -14,6 +14,8 @@ const SIZE: [u32; 2] = [480, 300];
 const LARGEST: u64 = 60_000;
 /// A model that runs longer has no place in a gallery.
 const PATIENCE: Duration = Duration::from_secs(120);
+/// Planar mechanisms that show more from another side than along their normal.
+const VIEWS: [(&str, &str); 1] = [("oldham_coupling", "iso")];
 /// Pictures side by side.
 const ACROSS: usize = 3;
 
@@ -69,6 +71,8 @@ fn picture(browser: &Path, page: &Path, picture: &Path, t_end: f64) -> Result<u6
         return Err("there is no page".into());
     }
     let page = page.canonicalize().map_err(|e| e.to_string())?;
+    let name = page.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+    let view = VIEWS.iter().find(|(model, _)| *model == name).map_or(String::new(), |(_, view)| format!("&view={view}"));
     let mut shot = Command::new(browser);
     shot.args([
         "--headless",
@@ -81,7 +85,7 @@ fn picture(browser: &Path, page: &Path, picture: &Path, t_end: f64) -> Result<u6
     ])
     .arg(format!("--window-size={},{}", SIZE[0], SIZE[1]))
     .arg(format!("--screenshot={}", picture.display()))
-    .arg(format!("file://{}#t={}&plain=1&theme=light&show=traces", page.display(), t_end / 3.0))
+    .arg(format!("file://{}#t={}&plain=1&theme=light&show=traces{view}", page.display(), t_end / 3.0))
     .stdout(Stdio::null())
     .stderr(Stdio::null());
     run(&mut shot)?;

@@ -4,6 +4,8 @@
 mod browser;
 mod docs;
 mod gallery;
+mod peers;
+mod study;
 mod test;
 
 use std::path::PathBuf;
@@ -11,16 +13,22 @@ use std::process::ExitCode;
 
 const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
+cargo xtask pages   only the tests of pages in a browser, with what they need
 cargo xtask docs    write the documents that are made from the code
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
+cargo xtask peers   times of the engine beside those of others at equal error
+cargo xtask study assembly [--starts N] | memory   studies too long for tests
 ";
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1);
     let done = match task.as_deref() {
         Some("test") => test::run(),
+        Some("pages") => browser::test(),
         Some("docs") => docs::write(),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
+        Some("peers") => peers::run(),
+        Some("study") => study::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprint!("{USAGE}");
             return ExitCode::from(2);

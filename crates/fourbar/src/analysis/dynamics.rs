@@ -17,6 +17,10 @@ use serde_json::{Value, json};
 
 /// Tolerance of adaptive runs where none is given.
 const DEFAULT_TOL: f64 = 1e-6;
+/// After this many tries at one step the method starts afresh from the consistent state.
+const RESTART_AFTER: usize = 4;
+/// Tries at one step after which it is taken in spite of the estimate.
+const ENOUGH_TRIES: usize = 7;
 /// Below this pivot the index-1 multipliers are trusted only if singular values say so; else the step's own are written.
 const ILL_DEFINED: f64 = 1e-6;
 /// A dynamic run in progress.
@@ -78,7 +82,7 @@ pub fn run(
         detector: Detector::new(model, &stepper.equations.set, start),
         h,
         fixed,
-        smallest: 1e-11 * study.t_end.max(study.output_step),
+        smallest: 1e-8 * study.t_end.max(study.output_step),
         out: start.clone(),
         a: vec![Velocity::zero(); model.bodies.len()],
         lambda: vec![0.0; rows],
@@ -104,10 +108,17 @@ pub fn run(
     let mut failure = None;
     let mut stopped = false;
     for (index, t) in outputs {
-        let reached = if r.fixed.is_some() { r.land(t) } else { r.pass(t, study.t_end) };
-        if let Err(d) = reached {
-            failure = Some(d);
-            break;
+        let reached = if r.fixed.is_some() { r.land(t, study.t_end, observer) } else { r.pass(t, study.t_end, observer) };
+        match reached {
+            Ok(true) => {}
+            Ok(false) => {
+                stopped = true;
+                break;
+            }
+            Err(d) => {
+                failure = Some(d);
+                break;
+            }
         }
         r.record(t, observer);
         observer.checkpoint(&|| r.save(index));
@@ -193,13 +204,24 @@ impl Run<'_> {
         Ok(h)
     }
 
+    /// Whether the last factorisation was near a singular position.
+    fn near_singular(&self) -> bool {
+        let e = &self.stepper.equations;
+        self.detector.is_near(self.model, &e.set, &self.stepper.memory.q, e.regular_pivot.0)
+    }
+
     fn watch(&mut self) {
         let s = &mut self.stepper;
         s.equations.watch(&mut self.detector, &s.memory.q, s.memory.t);
     }
 
-    /// Fixed steps that land on `t`.
-    fn land(&mut self, t: f64) -> Result<(), Diagnostic> {
+    /// Asks the observer now and then, so that a run between two output times can be stopped too.
+    fn asked_to_stop(&self, t_end: f64, observer: &mut dyn Observer) -> bool {
+        self.stepper.work.steps.is_multiple_of(64) && !observer.go_on(self.stepper.memory.t, t_end)
+    }
+
+    /// Fixed steps that land on `t`; `false` where the observer wants to stop.
+    fn land(&mut self, t: f64, t_end: f64, observer: &mut dyn Observer) -> Result<bool, Diagnostic> {
         let nominal = self.fixed.unwrap_or(self.h);
         self.h = (2.0 * self.h).min(nominal);
         loop {
@@ -218,18 +240,33 @@ impl Run<'_> {
             if taken < 0.75 * h {
                 self.h = taken;
             }
+            if self.asked_to_stop(t_end, observer) {
+                return Ok(false);
+            }
         }
         self.stepper.memory.t = t;
-        Ok(())
+        Ok(true)
     }
 
-    /// Adaptive steps until `t` is passed.
-    fn pass(&mut self, t: f64, t_end: f64) -> Result<(), Diagnostic> {
+    /// Adaptive steps until `t` is passed; `false` where the observer wants to stop.
+    fn pass(&mut self, t: f64, t_end: f64, observer: &mut dyn Observer) -> Result<bool, Diagnostic> {
         while self.stepper.memory.t < t - 1e-12 * t_end {
             let left = t_end - self.stepper.memory.t;
-            let mut h = if self.h > left * (1.0 - 1e-9) { left } else { self.h };
+            // The end is met in whole steps: a tiny last one would upset the history.
+            let mut h = match left / self.h {
+                x if x <= 1.0 + 1e-9 => left,
+                x if x < 2.0 => 0.5 * left,
+                _ => self.h,
+            };
+            let mut refused = 0;
             loop {
-                self.stepper.change_step(h);
+                // A history that does not fit much smaller steps is made anew, but not where accelerations are ill-defined.
+                refused += 1;
+                if refused == RESTART_AFTER && !self.near_singular() {
+                    self.stepper.restart(h);
+                } else {
+                    self.stepper.change_step(h);
+                }
                 match self.stepper.attempt(h) {
                     Ok(()) => {}
                     Err(d) => {
@@ -247,7 +284,10 @@ impl Run<'_> {
                 // The first two steps have no history for the estimate of velocities.
                 let power = -1.0 / (self.stepper.order() as f64 + 1.0);
                 let factor = (0.85 * error.max(1e-12).powf(power)).clamp(0.2, 2.0);
-                if error > 1.0 && self.stepper.work.steps > 2 && h > 10.0 * self.smallest {
+                // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed
+                // that: the step is held, and inertia carries through.
+                let hold = self.near_singular();
+                if error > 1.0 && !hold && self.stepper.work.steps > 2 && refused < ENOUGH_TRIES {
                     self.stepper.work.rejections += 1;
                     h *= factor.min(0.8);
                     self.h = h;
@@ -263,13 +303,16 @@ impl Run<'_> {
                     continue;
                 }
                 self.watch();
-                if factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5) {
-                    self.h = h * factor;
+                if !hold && (factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5)) {
+                    self.h = (h * factor).max(10.0 * self.smallest);
                 }
                 break;
             }
+            if self.asked_to_stop(t_end, observer) {
+                return Ok(false);
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     /// The first row, at the assembled start itself: the stepper's own velocity is shifted by its normal part.
@@ -351,6 +394,8 @@ impl Run<'_> {
             "model": fingerprint(self.model),
             "index": index,
             "h": self.h,
+            "tau": s.tau,
+            "smallest": self.smallest,
             "exact": s.exact_steps_left(),
             "error": [s.error.0, s.error.1],
             "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations],
@@ -417,6 +462,7 @@ impl Run<'_> {
         let last: Vec<[f64; 4]> = p.chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
         self.recorder.restore(&last);
         self.h = number(&v["h"]);
+        (self.stepper.tau, self.smallest) = (number(&v["tau"]), number(&v["smallest"]));
         let (w, work) = (&mut self.stepper.work, &v["work"]);
         (w.steps, w.iterations, w.failures, w.rejections, w.exact) =
             (whole(&work[0]), whole(&work[1]), whole(&work[2]), whole(&work[3]), whole(&work[4]));

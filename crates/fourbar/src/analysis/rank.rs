@@ -154,7 +154,9 @@ pub struct Mobility {
 
 /// Mobility with or without the drives, from an assembled configuration.
 pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility {
-    let set = ConstraintSet::new(model.constraints(drives), |_| false);
+    let mut list = model.constraints(drives);
+    list.extend(model.velocity_constraints());
+    let set = ConstraintSet::new(list, |_| false);
     let here = rank(model, &set, &start.q);
     let mut generic = here.clone();
     let mut random = Random(0x0bad_5eed_0bad_5eed);
@@ -215,7 +217,9 @@ pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Velocity>]) -> Vec<Fre
         for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
             if let Some(y) = j.coordinate(which) {
                 let row = y.row(&q[a], &q[b]).parts;
-                let scale = if which == JointCoordinate::Angle { model.length } else { 1.0 };
+                // A coordinate against the ground reads best.
+                let grounded = if a == 0 || b == 0 { 4.0 } else { 1.0 };
+                let scale = grounded * if which == JointCoordinate::Angle { model.length } else { 1.0 };
                 rates.push(motions.iter().map(|m| scale * (row[0].dot(&m[a]) + row[1].dot(&m[b]))).collect());
                 labels.push(FreeMotion { name: j.name.clone(), what: if which == JointCoordinate::Angle { "angle" } else { "distance" } });
             }

@@ -113,6 +113,8 @@ pub struct Detector {
 
 /// A singular value below this share of the start's, just after the suspected time, confirms.
 const SHARE: f64 = 0.2;
+/// A pivot below this share of the usual raises the suspicion of a singular position nearby.
+const NEAR_PIVOT: f64 = 0.03;
 /// At most this many singular positions are reported one by one.
 const MOST: usize = 200;
 
@@ -129,6 +131,17 @@ impl Detector {
     pub fn is_singular(&self, model: &Model, set: &ConstraintSet, q: &[Pose]) -> bool {
         match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
             (Some(now), Some(usual)) => now < 1e-3 * usual,
+            _ => true,
+        }
+    }
+
+    /// Whether a pose is near a singular one: its pivot is far below the usual, and singular values agree.
+    pub fn is_near(&self, model: &Model, set: &ConstraintSet, q: &[Pose], pivot: f64) -> bool {
+        if pivot > NEAR_PIVOT * self.watch.usual * self.watch.usual {
+            return false;
+        }
+        match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
+            (Some(now), Some(usual)) => now < SHARE * usual,
             _ => true,
         }
     }

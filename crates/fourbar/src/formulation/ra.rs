@@ -18,7 +18,7 @@ pub const COMPLIANCE: f64 = 1e-9;
 /// Relative pivots below this at the start belong to redundant rows.
 pub const REDUNDANT: f64 = 1e-6;
 /// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
-const NO_INERTIA: f64 = 1e-9;
+const NO_INERTIA: f64 = 1e-6;
 const FLOOR: f64 = 1e-4;
 
 /// The equations of a mechanism with their workspace.
@@ -214,6 +214,12 @@ impl<'m> Equations<'m> {
             }
         }
         out
+    }
+
+    /// Whether all increments are finite; maxima would hide what is not a number.
+    pub fn increments_are_finite(&self) -> bool {
+        let sum: f64 = self.dq.iter().map(|d| d.v.sum() + d.w.sum()).sum::<f64>() + self.x.iter().sum::<f64>();
+        sum.is_finite()
     }
 
     /// Solves for increments: `dq` of the bodies and `x = d(h^2 lambda)`, given `h^2 r` scaled by `h2` and the row

@@ -242,6 +242,16 @@ impl<'m> Stepper<'m> {
         m.h = h;
     }
 
+    /// Starts the method afresh from the current positions, with velocities that satisfy their constraints.
+    pub fn restart(&mut self, h: f64) {
+        let (e, m) = (&mut self.equations, &mut self.memory);
+        e.jacobian(&m.q);
+        e.factor(1.0);
+        e.project_velocity(m.t, &mut m.v);
+        m.since_change = 0;
+        self.start(h);
+    }
+
     /// Prepares the history for a step of another size; the multipliers keep their order.
     pub fn change_step(&mut self, h2: f64) {
         let m = &mut self.memory;
@@ -414,7 +424,7 @@ impl<'m> Stepper<'m> {
                 let dq = if self.index2 { &self.step_dq } else { &e.dq };
                 dq.iter().fold(0.0_f64, |s, d| s.max(d.v.amax()).max(L * d.w.amax()))
             };
-            if !size.is_finite() || size > 10.0 * q_size {
+            if !self.equations.increments_are_finite() || size > 10.0 * q_size {
                 return Err(Trouble::Diverges);
             }
             self.update(h);
