@@ -5,8 +5,8 @@ mod common;
 
 use common::*;
 use fourbar::analysis::assembly::{Options, assemble, assemble_from, flipped_joint};
-use fourbar::random::Random;
 use fourbar::constraint::ConstraintSet;
+use fourbar::random::Random;
 use fourbar::{Configuration, Model};
 
 /// Starts per model here; `cargo xtask study assembly` runs a thousand.

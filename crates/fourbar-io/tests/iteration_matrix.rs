@@ -4,12 +4,12 @@
 mod common;
 
 use common::*;
-use fourbar::analysis::assembly::{assemble};
-use fourbar::random::Random;
+use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::exact::Exact;
 use fourbar::formulation::ra::Equations;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::{Memory, Stepper};
+use fourbar::random::Random;
 use fourbar::{Configuration, Model, Velocity};
 use fourbar_math::so3;
 
