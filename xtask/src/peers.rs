@@ -66,7 +66,7 @@ pub fn run() -> Result<(), String> {
         println!("{}: {:.4} {}, {}", ours.what, ours.time, ours.unit, ours.note);
         for a in &list {
             let now = peers.iter().find(|p| p["case"] == a.case && p["ok"] == true);
-            let mut figures = vec![(a.earlier, if a.case.is_empty() { "given".into() } else { "measured earlier".to_string() })];
+            let mut figures = vec![(a.earlier, "earlier figure".to_string())];
             figures.extend(
                 now.map(|p| (peer_time(p, ours.unit), format!("version {} now{}", p["version"].as_str().unwrap_or(""), peer_error(p)))),
             );
