@@ -1,5 +1,5 @@
-//! Times of the engine beside those of others at equal error. Exudyn runs side by side where Python finds it; else, and for
-//! the codes of [Kissel21], figures measured earlier are printed and marked.
+//! Times of the engine beside those of others at equal error. Exudyn runs side by side where Python finds it, and then
+//! decides; figures measured earlier are printed too, marked, and decide alone where it is not found.
 //!
 //! The step of each of our runs is chosen so that its error is just below the one the other engine has; what is
 //! compared is the CPU time of solving, set-up of the solver included, building the model not.

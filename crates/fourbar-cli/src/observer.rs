@@ -64,8 +64,9 @@ pub struct Watcher {
     pub skip: Option<f64>,
     /// Names of all columns.
     names: Vec<String>,
-    /// First of the columns for energy and errors: they are the last six.
-    tail: usize,
+    /// Columns of the total energy and of the first error.
+    energy: usize,
+    error: usize,
     started: Instant,
     last_checkpoint: Instant,
     /// Whether the analysis offers states to continue from.
@@ -81,6 +82,7 @@ impl Watcher {
     /// An observer of rows with these columns.
     pub fn new(columns: &[Column], preview: Preview, output: Option<Output>, show_bar: bool) -> Self {
         let now = Instant::now();
+        let find = |name: &str| columns.iter().position(|c| c.name == name).unwrap_or(0);
         Self {
             output,
             totals: Totals::default(),
@@ -89,7 +91,8 @@ impl Watcher {
             problem: None,
             skip: None,
             names: columns.iter().map(|c| c.name.clone()).collect(),
-            tail: columns.len().saturating_sub(6),
+            energy: find("energy.total"),
+            error: find("error.position"),
             started: now,
             last_checkpoint: now,
             offered: false,
@@ -169,14 +172,14 @@ impl Observer for Watcher {
             self.note(Err(d.help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism")));
             return;
         }
-        let e = row[self.tail + 2];
+        let e = row[self.energy];
         let n = &mut self.totals;
         if n.rows == 0 {
             (n.energy_first, n.energy_min, n.energy_max) = (e, e, e);
         }
         (n.energy_last, n.energy_min, n.energy_max) = (e, n.energy_min.min(e), n.energy_max.max(e));
         for k in 0..3 {
-            n.errors[k] = n.errors[k].max(row[self.tail + 3 + k]);
+            n.errors[k] = n.errors[k].max(row[self.error + k]);
         }
         n.rows += 1;
         self.since += 1;

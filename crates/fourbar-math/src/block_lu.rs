@@ -3,7 +3,7 @@
 //! Pivoting happens inside the diagonal blocks only; the caller's order of elimination keeps them regular (a joint after
 //! all its bodies). Pattern and order are fixed once; factoring and solving allocate nothing.
 
-use crate::block::eliminate;
+use crate::order::eliminate;
 
 /// Largest block that can be a pivot.
 const LARGEST: usize = 12;

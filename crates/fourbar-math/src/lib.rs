@@ -7,6 +7,7 @@
 pub mod block;
 pub mod block_lu;
 pub mod dense;
+mod order;
 pub mod scalar;
 pub mod so3;
 

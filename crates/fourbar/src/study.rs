@@ -217,7 +217,7 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
     if let Some(r) = model.rolling.first() {
         return Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name))
             .name(r.name.clone())
-            .help("run `dynamics`")
+            .help("let dynamics move it: `study: {analysis: dynamics}` and `fourbar run`")
             .into());
     }
     let start = &assembled.configuration;
@@ -231,7 +231,7 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
             format!("the drives leave {} free: {}", count(free.generic.mobility(), "motion"), words.join(", ")),
         )
         .names(motions.into_iter().map(|m| m.name))
-        .help("drive these too, or run `dynamics`")
+        .help("drive these too, or let dynamics move it (`analysis: dynamics`)")
         .into());
     }
     let mut k = Kinematics::new(model, start)?;
@@ -242,6 +242,8 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
     let inner = study.step.map_or(study.output_step, |h| h.min(study.output_step));
     let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
     let mut failure = None;
+    k.reactions();
+    let (mut work, mut last) = (0.0, (k.state.t, k.power()));
     let mut detector = Detector::new(model, &k.set, start);
     let mut stopped = false;
     'run: for t in study.output_times() {
@@ -254,11 +256,16 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
                     break 'run;
                 }
                 k.watch(&mut detector);
+                // The work of the drives by the trapezoidal rule over the inner steps.
+                k.reactions();
+                let (now, h) = (k.power(), k.state.t - last.0);
+                work += 0.5 * h * (last.1 + now);
+                last = (k.state.t, now);
             }
         }
         k.reactions();
         row.clear();
-        k.record(&mut recorder, &mut row);
+        k.record(&mut recorder, work, &mut row);
         observer.row(&row);
         if !observer.go_on(t, study.t_end) {
             stopped = true;

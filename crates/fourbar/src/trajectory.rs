@@ -65,6 +65,8 @@ pub struct Snapshot<'a> {
     pub turns: &'a [f64],
     /// Multipliers of the constraint set, in its row order.
     pub lambda: &'a [f64],
+    /// Work done since the start by drives and by forces without a potential.
+    pub work: f64,
     /// Largest residuals of position, velocity and acceleration constraints.
     pub errors: [f64; 3],
 }
@@ -104,7 +106,7 @@ pub fn columns(model: &Model) -> Vec<Column> {
     for (name, _) in &model.points {
         three(&mut list, name.clone(), "m");
     }
-    list.extend(["kinetic", "potential", "total"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
+    list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
     list.extend(
         [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit }),
     );
@@ -200,7 +202,7 @@ impl Recorder {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }
         let potential = eval::potential(model, &x);
-        out.extend([kinetic, potential, kinetic + potential]);
+        out.extend([kinetic, potential, kinetic + potential, s.work]);
         out.extend(s.errors);
     }
 }

@@ -39,6 +39,11 @@ struct Run<'m> {
     lambda: Vec<f64>,
     row: Vec<f64>,
     flagged: usize,
+    /// Whether anything but potentials does work, and then: work and power at the end of the last step, power at its start.
+    worked: bool,
+    work: f64,
+    power: f64,
+    power_before: f64,
 }
 
 /// Runs dynamics from an assembled start, or from a checkpoint.
@@ -88,6 +93,10 @@ pub fn run(
         lambda: vec![0.0; rows],
         row: Vec::new(),
         flagged: 0,
+        worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+        work: 0.0,
+        power: 0.0,
+        power_before: 0.0,
         stepper,
     };
     observer.begin(&columns(model));
@@ -101,6 +110,7 @@ pub fn run(
         }
         None => {
             r.stepper.start(r.h);
+            r.power = r.power_now();
             r.record_start(observer);
             outputs.next();
         }
@@ -200,7 +210,7 @@ impl Run<'_> {
                 }
             }
         }
-        self.watch();
+        self.note();
         Ok(h)
     }
 
@@ -210,9 +220,21 @@ impl Run<'_> {
         self.detector.is_near(self.model, &e.set, &self.stepper.memory.q, e.regular_pivot.0)
     }
 
-    fn watch(&mut self) {
+    /// Takes note of an accepted step: singular positions, and work by the trapezoidal rule.
+    fn note(&mut self) {
         let s = &mut self.stepper;
         s.equations.watch(&mut self.detector, &s.memory.q, s.memory.t);
+        self.power_before = self.power;
+        self.power = self.power_now();
+        self.work += 0.5 * self.stepper.memory.h * (self.power_before + self.power);
+    }
+
+    fn power_now(&mut self) -> f64 {
+        if !self.worked {
+            return 0.0;
+        }
+        let (e, m) = (&mut self.stepper.equations, &self.stepper.memory);
+        e.power(&m.q, &m.v, &m.lambda, &m.turns, m.t)
     }
 
     /// Asks the observer now and then, so that a run between two output times can be stopped too.
@@ -302,7 +324,7 @@ impl Run<'_> {
                     self.h = h;
                     continue;
                 }
-                self.watch();
+                self.note();
                 if !hold && (factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5)) {
                     self.h = (h * factor).max(10.0 * self.smallest);
                 }
@@ -379,8 +401,12 @@ impl Run<'_> {
             self.flagged += 1;
         }
         let errors = e.errors(&o.q, &o.v, &self.a, &o.turns, o.t);
+        // Inside a step the power goes linearly from its start to its end.
+        let left = m.t - o.t;
+        let slope = if m.h > 0.0 { (self.power - self.power_before) / m.h } else { 0.0 };
+        let work = self.work - left * (self.power - 0.5 * left * slope);
         self.row.clear();
-        let snapshot = Snapshot { t: o.t, q: &o.q, v: &o.v, a: &self.a, turns: &o.turns, lambda: &self.lambda, errors };
+        let snapshot = Snapshot { t: o.t, q: &o.q, v: &o.v, a: &self.a, turns: &o.turns, lambda: &self.lambda, work, errors };
         self.recorder.row(self.model, &e.set, &snapshot, &mut self.row);
         observer.row(&self.row);
     }
@@ -403,6 +429,7 @@ impl Run<'_> {
             "watch_filled": self.detector.watch.filled,
             "watch_usual": self.detector.watch.usual,
             "flagged": self.flagged,
+            "work_done": [self.work, self.power, self.power_before],
             "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
             "p": self.recorder.memory().iter().flatten().copied().collect::<Vec<f64>>(),
         });
@@ -475,6 +502,7 @@ impl Run<'_> {
         }
         (self.detector.watch.filled, self.detector.watch.usual) = (whole(&v["watch_filled"]), number(&v["watch_usual"]));
         self.flagged = whole(&v["flagged"]);
+        (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));
         for s in v["singular"].as_array().into_iter().flatten() {
             let joints =
                 s["joints"].as_array().map(|a| a.iter().filter_map(|j| j.as_str().map(String::from)).collect()).unwrap_or_default();

@@ -233,7 +233,7 @@ impl<'m> Kinematics<'m> {
         )
         .names(joints)
         .time(t)
-        .help("a link is stretched or folded there: limit the drive, drive another joint, or run `dynamics`, which inertia carries through")
+        .help("a link is stretched or folded there: limit the drive, drive another joint, or let dynamics move it (`analysis: dynamics`), which inertia carries through")
     }
 
     /// Checks that the solution is on the branch of the prediction.
@@ -326,8 +326,16 @@ impl<'m> Kinematics<'m> {
         }
     }
 
+    /// Power of drives and of forces without a potential; call after [`Kinematics::reactions`].
+    pub fn power(&mut self) -> f64 {
+        let s = &self.state;
+        self.set.nu(s.t, &mut self.rhs);
+        let drives: f64 = self.lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
+        drives + eval::power(self.model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] })
+    }
+
     /// Appends the row of the current instant.
-    pub fn record(&mut self, recorder: &mut Recorder, out: &mut Vec<f64>) {
+    pub fn record(&mut self, recorder: &mut Recorder, work: f64, out: &mut Vec<f64>) {
         let s = &self.state;
         self.set.residual(&s.q, &s.turns, s.t, &mut self.Phi);
         let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -340,7 +348,7 @@ impl<'m> Kinematics<'m> {
         self.set.gamma(&s.q, &s.v, s.t, &mut self.rhs);
         let acceleration = residual(&self.a, &self.rhs);
         let errors = [position, velocity, acceleration];
-        let snapshot = Snapshot { t: s.t, q: &s.q, v: &s.v, a: &self.a, turns: &s.turns, lambda: &self.lambda, errors };
+        let snapshot = Snapshot { t: s.t, q: &s.q, v: &s.v, a: &self.a, turns: &s.turns, lambda: &self.lambda, work, errors };
         recorder.row(self.model, &self.set, &snapshot, out);
     }
 }

@@ -27,17 +27,17 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "S220",
         "A dead point of the drives",
-        "The mechanism cannot follow its drives beyond this time: a chain of links is stretched or folded, the axes of a joint would flip, or the only continuation lies on another branch. The message names the joints and drives whose constraints become dependent there. Limit the drive, drive another joint, or run `dynamics`, where inertia decides how the mechanism goes on."
+        "The mechanism cannot follow its drives beyond this time: a chain of links is stretched or folded, the axes of a joint would flip, or the only continuation lies on another branch. The message names the joints and drives whose constraints become dependent there. Limit the drive, drive another joint, or let dynamics move it (`study: {analysis: dynamics}` and `fourbar run`), where inertia decides how the mechanism goes on."
     ),
     page!(
         "S221",
         "The drives leave motions free",
-        "Kinematics needs as many drives as the mechanism has freedoms. The message names a set of joint coordinates that are still free; drive them, or run `dynamics`."
+        "Kinematics needs as many drives as the mechanism has freedoms. The message names a set of joint coordinates that are still free; drive them, or let dynamics move it (`study: {analysis: dynamics}` and `fourbar run`)."
     ),
     page!(
         "S222",
         "Kinematics cannot carry rolling",
-        "Rolling elements and knife edges constrain velocities, not positions: where a body ends up depends on the way it took. Run `dynamics`."
+        "Rolling elements and knife edges constrain velocities, not positions: where a body ends up depends on the way it took. State `study: {analysis: dynamics}` and use `fourbar run`."
     ),
     page!(
         "S230",

@@ -311,6 +311,34 @@ pub fn applied(model: &Model, x: &Plain<'_>, f: &mut [Velocity]) {
     }
 }
 
+/// Power of the forces that have no potential: dampers, friction, actuators, applied forces and expressions.
+pub fn power(model: &Model, x: &Plain<'_>) -> f64 {
+    let mut sum = 0.0;
+    for (_, force) in &model.forces {
+        match force {
+            Force::Spring { between, law: Law::Linear { damping, .. } } => {
+                let (_, rate, _) = spring_state(between, x);
+                sum -= damping * rate * rate;
+            }
+            Force::Torsion { joint, law: Law::Linear { damping, .. } } => {
+                let (_, rate) = coordinate_of(model, *joint, Some(JointCoordinate::Angle), x);
+                sum -= damping * rate * rate;
+            }
+            Force::Bushing { between, R_i, damping, .. } => {
+                let [(qi, vi), (qj, vj)] = between.map(|p| (x.pose(p.body.index()), x.velocity(p.body.index())));
+                let axes = qi.A * R_i;
+                let w_i = qi.A * vi.w;
+                let d = point(&qj, &between[1].s) - point(&qi, &between[0].s);
+                let rate = point_velocity(&qj, &vj, &between[1].s) - point_velocity(&qi, &vi, &between[0].s) - w_i.cross(&d);
+                let (y, omega) = (axes.tr_mul(&rate), axes.tr_mul(&(qj.A * vj.w - w_i)));
+                sum -= (0..3).map(|k| damping[k] * y[k] * y[k] + damping[3 + k] * omega[k] * omega[k]).sum::<f64>();
+            }
+            _ => wrench(model, force, x, &mut |b, F, T| sum += F.dot(&x.v[b].v) + T.dot(&x.v[b].w)),
+        }
+    }
+    sum
+}
+
 /// Potential energy of gravity and of linear springs and bushings; elements without a potential count nothing.
 pub fn potential(model: &Model, x: &Plain<'_>) -> f64 {
     let mut e: f64 = model.bodies.iter().zip(x.q).map(|(b, q)| -b.mass * model.gravity.dot(&q.r)).sum();

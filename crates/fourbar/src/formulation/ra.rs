@@ -341,6 +341,14 @@ impl<'m> Equations<'m> {
         }
     }
 
+    /// Power of drives and of forces without a potential.
+    pub fn power(&mut self, q: &[Pose], v: &[Velocity], lambda: &[f64], turns: &[f64], t: f64) -> f64 {
+        self.update_loads(q, lambda);
+        self.set.nu(t, &mut self.rhs);
+        let drives: f64 = lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
+        drives + eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads })
+    }
+
     /// Largest residuals of position, velocity and acceleration constraints with the Jacobian in `G`.
     pub fn errors(&mut self, q: &[Pose], v: &[Velocity], a: &[Velocity], turns: &[f64], t: f64) -> [f64; 3] {
         let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));

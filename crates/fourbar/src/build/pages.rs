@@ -1,0 +1,91 @@
+//! Pages of the codes that checking a mechanism can give.
+
+use crate::codes::Page;
+
+macro_rules! page {
+    ($code:literal, $title:literal, $text:literal) => {
+        Page { code: $code, title: $title, text: $text }
+    };
+}
+
+/// Pages of the codes that checking a mechanism can give.
+pub(crate) const PAGES: &[Page] = &[
+    page!(
+        "M100",
+        "A name is used twice",
+        "Bodies, joints, constraints, drives, forces and points share one namespace, because results have columns such as `crank.r.x` and `pin.angle`. Rename one of the two elements."
+    ),
+    page!(
+        "M101",
+        "Not a name",
+        "Names start with a letter or `_` and go on with letters, digits, `_` and `-`. The words `t`, `ground`, `energy` and `error` are taken: they are columns of the results, and `ground` is the world."
+    ),
+    page!(
+        "M102",
+        "A mass that is not positive",
+        "Every body has a positive mass in kilograms. Check the sign and the unit (`120 g` is 0.12). For a part whose mass does not matter give a small one, such as a thousandth of its neighbours'."
+    ),
+    page!(
+        "M103",
+        "An impossible inertia",
+        "Principal inertias of a real body are not negative, and none is larger than the sum of the other two (the triangle inequality). Common causes: inertia about the joint instead of the centre of mass, products of inertia with the wrong sign (the file wants the entries of the tensor), grams or millimetres. A thin rod along x has [0, J, J]; a point mass has `inertia: 0`."
+    ),
+    page!(
+        "M104",
+        "Not a finite number",
+        "A number or the value of an expression is infinite, undefined or too large to compute with. Look for a division by zero, a root of a negative number, or a unit that is off by many orders."
+    ),
+    page!("M105", "An axis of length zero", "A direction needs a length; which one does not matter. Write for instance `axis: [0, 0, 1]`."),
+    page!(
+        "M106",
+        "Unknown body",
+        "The name is not declared under `bodies:`. The world is called `ground`. The message proposes the nearest known name."
+    ),
+    page!(
+        "M107",
+        "An element that joins a body with itself",
+        "Joints, springs and couplings act between two different bodies (or joints). Usually one of the two names is a slip."
+    ),
+    page!(
+        "M108",
+        "Unknown joint",
+        "Drives, gears, racks and joint forces name a joint that sits between two bodies. Gears and racks themselves are not joints in that sense."
+    ),
+    page!(
+        "M109",
+        "A joint without that coordinate",
+        "Angles belong to revolute, cylindrical, screw and planar joints; distances to prismatic, cylindrical, screw and point-on-line joints. Spherical and universal joints have no single coordinate: drive them with bare constraints."
+    ),
+    page!(
+        "M110",
+        "Two drives on one coordinate",
+        "A joint coordinate can be prescribed once. Remove one of the drives, or drive another joint."
+    ),
+    page!(
+        "M111",
+        "A coupling between joints that cannot be coupled",
+        "A gear couples two coordinates (angle with angle, or an angle with a distance); a rack couples the angle of its first joint with the distance of its second. The carrier of a gear holds both axes and is none of the wheels."
+    ),
+    page!(
+        "M112",
+        "Not an orientation",
+        "An orientation is one of: axis and angle, quaternion [w, x, y, z], rotation matrix with perpendicular unit rows, two world directions `x` and `y`, or `zxz` Euler angles."
+    ),
+    page!(
+        "M113",
+        "Unknown point, or nothing of that name to hold or trace",
+        "`hold` takes names of joints and bodies, `trace` names of points and bodies; points are declared under `points:`."
+    ),
+    page!("M114", "A study that cannot run", "Times and tolerances of `study:` are positive; the analysis is `kinematics` or `dynamics`."),
+    page!(
+        "M115",
+        "The arms of a cross are parallel",
+        "A universal joint has two axes, `axes: [in base, in moving]`, perpendicular to each other."
+    ),
+    page!(
+        "M116",
+        "A number out of its range",
+        "A length, angle, stiffness, damping or ratio lies outside what the element can have. The message says which."
+    ),
+    page!("M118", "No bodies", "A mechanism needs at least one body besides the ground."),
+];
