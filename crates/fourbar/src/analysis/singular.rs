@@ -114,7 +114,10 @@ pub struct Detector {
 /// A singular value below this share of the start's, just after the suspected time, confirms.
 const SHARE: f64 = 0.2;
 /// A pivot below this share of the usual raises the suspicion of a singular position nearby.
-const NEAR_PIVOT: f64 = 0.03;
+const NEAR_PIVOT: f64 = 0.15;
+/// And a singular value below this share of the usual confirms it. Wide on purpose: a step that is changed too close to a
+/// singular position is worse than one that was a little too large a little earlier.
+const NEAR_SHARE: f64 = 0.4;
 /// At most this many singular positions are reported one by one.
 const MOST: usize = 200;
 
@@ -141,7 +144,7 @@ impl Detector {
             return false;
         }
         match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
-            (Some(now), Some(usual)) => now < SHARE * usual,
+            (Some(now), Some(usual)) => now < NEAR_SHARE * usual,
             _ => true,
         }
     }
