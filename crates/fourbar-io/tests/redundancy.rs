@@ -129,6 +129,15 @@ fn the_ladder_passes_its_singular_positions_on_the_right_branch_at_every_step_si
         let (e, _) = worst(&t, &r, 10.0, tip);
         assert!(e < limit && report.singular.len() == 10, "tol = {tol}: {e:.2e}, {} found", report.singular.len());
     }
+    // Steps held above the tolerance are counted and said; a run without singular positions has none.
+    let said = |name: &str| {
+        run(&common::model(name), &Study { step: None, tol: Some(1e-6), ..Study::of(&common::model(name)) })
+            .1
+            .warnings
+            .iter()
+            .any(|w| w.code.0 == "W232")
+    };
+    assert!(said(name) && !said("ra_double_pendulum"));
     // Backward Euler loses energy and would not come over the top again: its first passages count.
     for (integrator, t_end) in [("bdf2", 3.0), ("backward-euler", 1.5)] {
         let (t, _) = run(&model, &Study { step: Some(2.5e-4), t_end, integrator: Some(integrator.into()), ..Study::of(&model) });

@@ -39,6 +39,8 @@ struct Run<'m> {
     lambda: Vec<f64>,
     row: Vec<f64>,
     flagged: usize,
+    /// Steps taken though their error estimate was above the tolerance.
+    over: usize,
     /// Whether anything but potentials does work, and then: work and power at the end of the last step, power at its start.
     worked: bool,
     work: f64,
@@ -93,6 +95,7 @@ pub fn run(
         lambda: vec![0.0; rows],
         row: Vec::new(),
         flagged: 0,
+        over: 0,
         worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
         work: 0.0,
         power: 0.0,
@@ -144,6 +147,13 @@ pub fn run(
                 .help("read reactions near singular positions with care"),
         );
     }
+    if r.over > 0 {
+        let many = crate::study::count(r.over, "step");
+        warnings.push(
+            Diagnostic::new("W232", format!("{many} of {} were taken with an error estimate above the tolerance", r.stepper.work.steps))
+                .help("this happens near singular positions, where smaller steps do not help; compare with a run at another tolerance or a fixed step"),
+        );
+    }
     let w = r.stepper.work;
     let report = Report {
         analysis: Analysis::Dynamics,
@@ -158,6 +168,7 @@ pub fn run(
             ("factorisations", r.stepper.equations.factorisations as f64),
             ("rejected_steps", w.rejections as f64),
             ("failed_steps", w.failures as f64),
+            ("steps_above_tolerance", r.over as f64),
             ("steps_with_exact_matrix", w.exact as f64),
         ],
         rows,
@@ -325,6 +336,9 @@ impl Run<'_> {
                     continue;
                 }
                 self.note();
+                if error > 1.0 && self.stepper.work.steps > 3 {
+                    self.over += 1;
+                }
                 if !hold && (factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5)) {
                     self.h = (h * factor).max(10.0 * self.smallest);
                 }
@@ -429,6 +443,7 @@ impl Run<'_> {
             "watch_filled": self.detector.watch.filled,
             "watch_usual": self.detector.watch.usual,
             "flagged": self.flagged,
+            "over": self.over,
             "work_done": [self.work, self.power, self.power_before],
             "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
             "p": self.recorder.memory().iter().flatten().copied().collect::<Vec<f64>>(),
@@ -502,6 +517,7 @@ impl Run<'_> {
         }
         (self.detector.watch.filled, self.detector.watch.usual) = (whole(&v["watch_filled"]), number(&v["watch_usual"]));
         self.flagged = whole(&v["flagged"]);
+        self.over = whole(&v["over"]);
         (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));
         for s in v["singular"].as_array().into_iter().flatten() {
             let joints =

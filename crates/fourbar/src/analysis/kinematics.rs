@@ -113,11 +113,6 @@ impl<'m> Kinematics<'m> {
         Ok(k)
     }
 
-    /// Number of rows that are permanently redundant, as the pivots at the start show them.
-    pub fn redundant_rows(&self) -> usize {
-        self.permanent.iter().filter(|p| **p).count()
-    }
-
     fn factor(&mut self) {
         self.set.jacobian(&self.trial, &mut self.schur.G);
         self.schur.factor(&self.inverse, self.scale, SHIFT);

@@ -74,4 +74,9 @@ pub(crate) const PAGES: &[Page] = &[
         "Reactions at a singular position",
         "At a singular position the reactions are not well defined by the state; the values of the step itself are written, which are of the right size but depend on the step."
     ),
+    page!(
+        "W232",
+        "Steps above the tolerance",
+        "Near a singular position the error estimate sees the multipliers jump at any step size, so an adaptive run holds its step there; elsewhere a step is taken after seven tries. The accuracy asked for is then not guaranteed. Compare the result with a run at another tolerance or with a fixed step."
+    ),
 ];
