@@ -8,8 +8,8 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::{dense_jacobian, mobility, rank};
 use fourbar::analysis::unique::not_unique;
 use fourbar::constraint::ConstraintSet;
+use fourbar::motion::{Loads, Wrench};
 use fourbar::study::Study;
-use fourbar::trajectory::Recorder;
 
 #[test]
 fn mobility_and_rank_of_known_mechanisms() {
@@ -86,13 +86,13 @@ fn unique_components_are_those_orthogonal_to_all_self_stresses() {
             }
         }
         let null = fourbar_math::dense::rank(&dense_jacobian(&model, &set, &start.q).transpose(), 1e-8).null;
-        let recorder = Recorder::new(&model, &set);
+        let loads = Loads::new(&model, &set);
         for (k, joint) in model.joints.iter().enumerate() {
             let mut touched = [false; 6];
             for z in null.column_iter() {
                 let lambda: Vec<f64> = z.iter().zip(&norms).map(|(z, n)| z / n.sqrt()).collect();
                 let size = lambda.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-                let (force, torque) = recorder.reaction(&model, &set, k, &start.q, &lambda);
+                let Wrench { force, torque } = loads.reaction(&model, &set, k, &start.q, &lambda);
                 for i in 0..3 {
                     touched[i] |= force[i].abs() > 1e-6 * size;
                     touched[3 + i] |= torque[i].abs() > 1e-6 * size * model.length;

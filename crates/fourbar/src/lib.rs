@@ -19,6 +19,7 @@ pub mod formulation;
 pub mod integrator;
 pub mod joint;
 pub mod model;
+pub mod motion;
 pub mod random;
 pub mod rolling;
 pub mod schur;

@@ -7,7 +7,10 @@ use crate::analysis::kinematics::Kinematics;
 use crate::analysis::singular::{self, Detector, Singular};
 use crate::analysis::{dynamics, rank, unique};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::integrator::implicit;
 use crate::model::Model;
+use crate::motion::{Instant, Motion};
+use crate::state::Configuration;
 use crate::trajectory::{Column, Recorder, columns};
 use serde::Serialize;
 
@@ -21,6 +24,9 @@ pub enum Analysis {
     Dynamics,
 }
 
+/// Sets a formulation in motion from a consistent start.
+pub type Start = for<'m> fn(&'m Model, &Study, &'static str, &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic>;
+
 /// A formulation and the integrators it goes with, the default first.
 #[derive(Clone, Copy, Debug)]
 pub struct FormulationInfo {
@@ -30,6 +36,8 @@ pub struct FormulationInfo {
     pub summary: &'static str,
     /// Integrators, the default first.
     pub integrators: &'static [&'static str],
+    /// Sets it in motion with one of its integrators.
+    pub start: Start,
 }
 
 /// The formulations there are.
@@ -37,6 +45,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[FormulationInfo {
     name: "ra",
     summary: "absolute coordinates, rotation matrices; index 3, implicit",
     integrators: &["gen-alpha", "bdf2", "backward-euler"],
+    start: implicit::start,
 }];
 
 /// Settings of a run.
@@ -154,6 +163,8 @@ pub struct Report {
     pub not_unique: Vec<(String, Vec<String>)>,
     /// Singular positions met.
     pub singular: Vec<Singular>,
+    /// What was chosen or happened, in words.
+    pub notes: Vec<String>,
     /// Warnings.
     pub warnings: Vec<Diagnostic>,
     /// Characteristic length, which scales torques in minimum-norm reactions.
@@ -236,12 +247,13 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
     }
     let mut k = Kinematics::new(model, start)?;
     let not_unique = unique::not_unique(model, start);
-    let mut recorder = Recorder::new(model, &k.set);
+    let mut recorder = Recorder::new(model);
     observer.begin(&columns(model));
     let mut row = Vec::with_capacity(columns(model).len());
     let inner = study.step.map_or(study.output_step, |h| h.min(study.output_step));
     let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
     let mut failure = None;
+    let mut now = Instant::new(model, start);
     k.reactions();
     let (mut work, mut last) = (0.0, (k.state.t, k.power()));
     let mut detector = Detector::new(model, &k.set, start);
@@ -265,7 +277,8 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
         }
         k.reactions();
         row.clear();
-        k.record(&mut recorder, work, &mut row);
+        k.instant(work, &mut now);
+        recorder.row(model, &now, &mut row);
         observer.row(&row);
         if !observer.go_on(t, study.t_end) {
             stopped = true;
@@ -292,6 +305,7 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
         redundant: k.set.rows() - free.generic.rank,
         not_unique,
         singular,
+        notes: Vec::new(),
         warnings,
         length: model.length,
     };

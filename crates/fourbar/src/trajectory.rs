@@ -1,10 +1,8 @@
 //! What happened: named columns with units, one row per output time, in global terms.
 
-use crate::constraint::{ConstraintSet, Owner};
 use crate::force::{Force, eval};
 use crate::model::{JointCoordinate, Model};
-use crate::state::{Pose, Velocity};
-use nalgebra::Vector3;
+use crate::motion::Instant;
 use serde::Serialize;
 
 /// A column of a trajectory.
@@ -50,27 +48,6 @@ impl Trajectory {
     }
 }
 
-/// One instant in global terms.
-#[derive(Clone, Copy, Debug)]
-pub struct Snapshot<'a> {
-    /// Time.
-    pub t: f64,
-    /// Poses.
-    pub q: &'a [Pose],
-    /// Velocities.
-    pub v: &'a [Velocity],
-    /// Accelerations: linear in the world, angular in body axes.
-    pub a: &'a [Velocity],
-    /// Counted angles.
-    pub turns: &'a [f64],
-    /// Multipliers of the constraint set, in its row order.
-    pub lambda: &'a [f64],
-    /// Work done since the start by drives and by forces without a potential.
-    pub work: f64,
-    /// Largest residuals of position, velocity and acceleration constraints.
-    pub errors: [f64; 3],
-}
-
 const XYZ: [&str; 3] = ["x", "y", "z"];
 
 /// The columns of a model's results, in their order.
@@ -113,32 +90,16 @@ pub fn columns(model: &Model) -> Vec<Column> {
     list
 }
 
-/// Turns snapshots into rows; keeps the sign of quaternions continuous.
+/// Turns instants into rows; keeps the sign of quaternions continuous.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     last_p: Vec<[f64; 4]>,
-    /// For each joint, its constraint in the set.
-    joints: Vec<Option<usize>>,
-    /// For each drive, its row in the set and the factor of its effort.
-    drives: Vec<Option<(usize, f64)>>,
 }
 
 impl Recorder {
-    /// A recorder for a model whose multipliers follow `set`.
-    pub fn new(model: &Model, set: &ConstraintSet) -> Self {
-        let mut joints = vec![None; model.joints.len()];
-        let mut drives = vec![None; model.drives.len()];
-        for (c, constraint) in set.list.iter().enumerate() {
-            match constraint.owner {
-                Owner::Joint(k) => joints[k] = Some(c),
-                Owner::Drive(k) => {
-                    let factor = if model.drives[k].coordinate == JointCoordinate::Angle { model.length } else { 1.0 };
-                    drives[k] = Some((set.row_start[c], -factor));
-                }
-                _ => {}
-            }
-        }
-        Self { last_p: vec![[0.0; 4]; model.bodies.len()], joints, drives }
+    /// A recorder for a model.
+    pub fn new(model: &Model) -> Self {
+        Self { last_p: vec![[0.0; 4]; model.bodies.len()] }
     }
 
     /// Last quaternions, for a run that is continued later.
@@ -151,18 +112,8 @@ impl Recorder {
         self.last_p.copy_from_slice(last);
     }
 
-    /// Reaction on the moving body of a joint at its joint-frame origin: force and torque, world axes.
-    pub fn reaction(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], lambda: &[f64]) -> (Vector3<f64>, Vector3<f64>) {
-        let Some(c) = self.joints[joint] else { return Default::default() };
-        let j = &model.joints[joint];
-        let g = set.generalized(c, 1, q, &lambda[set.row_start[c]..set.row_start[c + 1]]);
-        let A = &q[j.bodies[1].index()].A;
-        let F = -g.v;
-        (F, -(A * g.w) - (A * j.M.s).cross(&F))
-    }
-
-    /// Appends the row of a snapshot.
-    pub fn row(&mut self, model: &Model, set: &ConstraintSet, s: &Snapshot<'_>, out: &mut Vec<f64>) {
+    /// Appends the row of an instant.
+    pub fn row(&mut self, model: &Model, s: &Instant, out: &mut Vec<f64>) {
         out.push(s.t);
         let mut kinetic = 0.0;
         for b in 1..model.bodies.len() {
@@ -183,15 +134,13 @@ impl Recorder {
         }
         for (k, j) in model.joints.iter().enumerate() {
             let [qi, qj] = j.bodies.map(|b| &s.q[b.index()]);
-            out.extend(j.coordinates().map(|(_, y)| y.value(qi, qj, s.turns)));
-            let (F, T) = self.reaction(model, set, k, s.q, s.lambda);
-            out.extend_from_slice(F.as_slice());
-            out.extend_from_slice(T.as_slice());
+            out.extend(j.coordinates().map(|(_, y)| y.value(qi, qj, &s.turns)));
+            let w = &s.reactions[k];
+            out.extend_from_slice(w.force.as_slice());
+            out.extend_from_slice(w.torque.as_slice());
         }
-        for d in &self.drives {
-            out.push(d.map_or(0.0, |(row, factor)| factor * s.lambda[row]));
-        }
-        let x = eval::Plain { t: s.t, q: s.q, v: s.v, turns: s.turns, loads: &[] };
+        out.extend_from_slice(&s.efforts);
+        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] };
         for (_, f) in &model.forces {
             if let Force::Spring { between, law } = f {
                 let (length, tension) = eval::spring_tension(model, between, law, &x);

@@ -403,7 +403,7 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     p.evaluate(&q, &start.turns);
     let residual_after = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     let mut configuration = Configuration { t: start.t, q, v: start.v.clone(), turns: start.turns.clone() };
-    update_turns(model, &mut configuration);
+    update_turns(model, &configuration.q, &mut configuration.turns);
     // Velocities given for the drawn pose turn with their bodies: omega is stated in the world.
     for b in 1..model.bodies.len() {
         configuration.v[b].w = configuration.q[b].A.transpose() * (start.q[b].A * start.v[b].w);
@@ -433,10 +433,10 @@ fn reach(model: &Model) -> f64 {
 }
 
 /// Counted angles follow the configuration.
-pub fn update_turns(model: &Model, c: &mut Configuration) {
-    for (k, a) in model.angles.iter().enumerate() {
-        let [i, j] = a.bodies.map(|b| &c.q[b.index()]);
-        c.turns[k] = a.angle.value(i, j, c.turns[k]);
+pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
+    for (a, turn) in model.angles.iter().zip(turns) {
+        let [i, j] = a.bodies.map(|b| &q[b.index()]);
+        *turn = a.angle.value(i, j, *turn);
     }
 }
 

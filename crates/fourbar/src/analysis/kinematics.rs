@@ -13,9 +13,9 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::model::Model;
+use crate::motion::{Instant, Loads};
 use crate::schur::{InverseMass, Schur, inverse_masses};
 use crate::state::{Configuration, Pose, Velocity};
-use crate::trajectory::{Recorder, Snapshot};
 
 /// Shift of the Schur complement relative to its scale; redundant rows are solved to minimum norm within it.
 const SHIFT: f64 = 1e-13;
@@ -44,6 +44,7 @@ pub struct Kinematics<'m> {
     /// Constraints, drives included.
     pub set: ConstraintSet,
     schur: Schur,
+    loads: Loads,
     inverse: Vec<InverseMass>,
     scale: f64,
     /// Current configuration.
@@ -84,6 +85,7 @@ impl<'m> Kinematics<'m> {
         let mut k = Self {
             model,
             schur,
+            loads: Loads::new(model, &set),
             inverse,
             scale,
             state: start.clone(),
@@ -158,7 +160,7 @@ impl<'m> Kinematics<'m> {
                     q.A = fourbar_math::so3::orthonormalise(&q.A);
                 }
                 self.trial.copy_from_slice(&self.state.q);
-                update_turns(self.model, &mut self.state);
+                update_turns(self.model, &self.state.q, &mut self.state.turns);
                 self.finish(t)
             }
             Err(problem) if depth < HALVINGS => {
@@ -329,8 +331,8 @@ impl<'m> Kinematics<'m> {
         drives + eval::power(self.model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] })
     }
 
-    /// Appends the row of the current instant.
-    pub fn record(&mut self, recorder: &mut Recorder, work: f64, out: &mut Vec<f64>) {
+    /// The current instant in global terms.
+    pub fn instant(&mut self, work: f64, out: &mut Instant) {
         let s = &self.state;
         self.set.residual(&s.q, &s.turns, s.t, &mut self.Phi);
         let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
@@ -342,9 +344,13 @@ impl<'m> Kinematics<'m> {
         let velocity = residual(&s.v, &self.rhs);
         self.set.gamma(&s.q, &s.v, s.t, &mut self.rhs);
         let acceleration = residual(&self.a, &self.rhs);
-        let errors = [position, velocity, acceleration];
-        let snapshot = Snapshot { t: s.t, q: &s.q, v: &s.v, a: &self.a, turns: &s.turns, lambda: &self.lambda, work, errors };
-        recorder.row(self.model, &self.set, &snapshot, out);
+        out.t = s.t;
+        out.q.copy_from_slice(&s.q);
+        out.v.copy_from_slice(&s.v);
+        out.a.copy_from_slice(&self.a);
+        out.turns.copy_from_slice(&s.turns);
+        (out.work, out.errors) = (work, [position, velocity, acceleration]);
+        self.loads.fill(self.model, &self.set, &self.lambda, out);
     }
 }
 

@@ -6,9 +6,9 @@
 
 use crate::formulation::ra::Equations;
 use crate::model::Model;
+use crate::motion::{Loads, Wrench};
 use crate::random::Random;
 use crate::state::Configuration;
-use crate::trajectory::Recorder;
 
 /// Components that move by less than this share of the self-stress are unique.
 const TOLERANCE: f64 = 1e-5;
@@ -21,7 +21,7 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
     if !e.permanent.iter().any(|p| *p) {
         return Vec::new();
     }
-    let recorder = Recorder::new(model, &e.set);
+    let loads = Loads::new(model, &e.set);
     let mut random = Random(0x5151_5151_1234_4321);
     let mut touched = vec![[false; 6]; model.joints.len()];
     let mut z = vec![0.0; e.set.rows()];
@@ -36,7 +36,7 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
             continue;
         }
         for (k, touched) in touched.iter_mut().enumerate() {
-            let (force, torque) = recorder.reaction(model, &e.set, k, &at.q, &z);
+            let Wrench { force, torque } = loads.reaction(model, &e.set, k, &at.q, &z);
             for i in 0..3 {
                 touched[i] |= force[i].abs() > TOLERANCE * size;
                 touched[3 + i] |= torque[i].abs() > TOLERANCE * size * model.length;

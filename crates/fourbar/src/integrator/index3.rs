@@ -252,6 +252,24 @@ impl<'m> Stepper<'m> {
         self.start(h);
     }
 
+    /// Cubic Hermite on the group between the ends of the last step.
+    pub fn interpolate(&self, t: f64, q: &mut [Pose], v: &mut [Velocity]) {
+        let (m, p) = (&self.memory, self.previous());
+        let h = m.t - p.t;
+        let s = (t - p.t) / h;
+        for b in 1..m.q.len() {
+            let psi = p.q[b].increment_to(&m.q[b]);
+            let first = p.v[b].scaled(h);
+            let last = Velocity { v: m.v[b].v * h, w: so3::tangent_inv(&psi.w) * m.v[b].w * h };
+            let (a, b1, b2) = (s * s * (3.0 - 2.0 * s), s * (1.0 - s) * (1.0 - s), s * s * (s - 1.0));
+            let u = psi.scaled(a).plus(&first.scaled(b1)).plus(&last.scaled(b2));
+            let (da, db1, db2) = (6.0 * s * (1.0 - s), (1.0 - s) * (1.0 - 3.0 * s), s * (3.0 * s - 2.0));
+            let du = psi.scaled(da).plus(&first.scaled(db1)).plus(&last.scaled(db2)).scaled(1.0 / h);
+            q[b] = p.q[b].moved(&u);
+            v[b] = Velocity { v: du.v, w: so3::tangent(&u.w) * du.w };
+        }
+    }
+
     /// Prepares the history for a step of another size; the multipliers keep their order.
     pub fn change_step(&mut self, h2: f64) {
         let m = &mut self.memory;

@@ -1,5 +1,7 @@
 //! Integrators: how time passes.
 
+pub mod explicit;
+pub mod implicit;
 pub mod index3;
 
 use crate::diagnostic::Diagnostic;

@@ -1,0 +1,451 @@
+//! Motion by an implicit stepper: lands on or interpolates to output times, watches for singular positions, and keeps what
+//! is needed to continue a run.
+
+use super::index3::Stepper;
+use super::{Method, number};
+use crate::analysis::assembly::update_turns;
+use crate::analysis::singular::{Detector, Singular};
+use crate::diagnostic::Diagnostic;
+use crate::model::Model;
+use crate::motion::{Instant, Loads, Motion, Told, bad_checkpoint, numbers};
+use crate::state::{Configuration, Pose, Velocity};
+use crate::study::{Study, count};
+use serde_json::{Value, json};
+
+/// Tolerance of adaptive runs where none is given.
+const DEFAULT_TOL: f64 = 1e-6;
+/// After this many tries at one step the method starts afresh from the consistent state.
+const RESTART_AFTER: usize = 4;
+/// Tries at one step after which it is taken in spite of the estimate.
+const ENOUGH_TRIES: usize = 7;
+/// Below this pivot the index-1 multipliers are trusted only if singular values say so; else the step's own are written.
+const ILL_DEFINED: f64 = 1e-6;
+
+/// An implicit stepper in motion.
+pub struct Implicit<'m> {
+    model: &'m Model,
+    stepper: Stepper<'m>,
+    loads: Loads,
+    detector: Detector,
+    /// Step in use.
+    h: f64,
+    fixed: Option<f64>,
+    t_end: f64,
+    smallest: f64,
+    lambda: Vec<f64>,
+    /// Whether the last instant was the start, whose state is not that of the stepper.
+    start: Option<Configuration>,
+    flagged: usize,
+    /// Steps taken though their error estimate was above the tolerance.
+    over: usize,
+    /// Whether anything but potentials does work, and then: work and power at the end of the last step, power at its start.
+    worked: bool,
+    work: f64,
+    power: f64,
+    power_before: f64,
+}
+
+/// The motion of rA.
+pub fn start<'m>(
+    model: &'m Model,
+    study: &Study,
+    integrator: &'static str,
+    start: &Configuration,
+) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    Ok(Box::new(Implicit::new(model, study, integrator, start)?))
+}
+
+impl<'m> Implicit<'m> {
+    /// An implicit integrator from a consistent start.
+    pub fn new(model: &'m Model, study: &Study, integrator: &'static str, start: &Configuration) -> Result<Self, Diagnostic> {
+        let method = Method::new(integrator, &study.options)?;
+        let mut stepper = Stepper::new(model, start, method);
+        if let Some(theta) = number(&study.options, "theta")? {
+            stepper.correction = theta * model.length;
+        }
+        if let Some(cap) = number(&study.options, "iterations")? {
+            stepper.cap = cap.clamp(2.0, 1000.0) as usize;
+        }
+        stepper.index2 = match number(&study.options, "index")? {
+            None | Some(3.0) => false,
+            Some(2.0) if matches!(method, Method::GenAlpha { .. }) => true,
+            Some(x) => {
+                return Err(Diagnostic::new("U304", format!("index = {x} is not available with {integrator}"))
+                    .help("`index=3` is the default; `index=2`, the stabilised form, goes with gen-alpha"));
+            }
+        };
+        stepper.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
+        let fixed = study.step.map(|h| study.output_step / (study.output_step / h - 1e-9).ceil().max(1.0));
+        stepper.tol = if fixed.is_some() { 0.0 } else { study.tol.unwrap_or(DEFAULT_TOL) * model.length };
+        let h = fixed.unwrap_or((0.01 * stepper.tau).min(study.output_step));
+        stepper.start(h);
+        let mut r = Self {
+            model,
+            loads: Loads::new(model, &stepper.equations.set),
+            detector: Detector::new(model, &stepper.equations.set, start),
+            h,
+            fixed,
+            t_end: study.t_end,
+            smallest: 1e-8 * study.t_end.max(study.output_step),
+            lambda: vec![0.0; stepper.equations.set.rows()],
+            start: Some(start.clone()),
+            flagged: 0,
+            over: 0,
+            worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+            work: 0.0,
+            power: 0.0,
+            power_before: 0.0,
+            stepper,
+        };
+        r.power = r.power_now();
+        Ok(r)
+    }
+
+    /// One accepted step of about `h`; smaller where Newton fails. Returns the size taken.
+    fn step(&mut self, h: f64) -> Result<f64, Diagnostic> {
+        let mut h = h;
+        loop {
+            self.stepper.change_step(h);
+            let tried = self.stepper.attempt(h).and_then(|()| self.stepper.accept(h));
+            match tried {
+                Ok(()) => break,
+                Err(d) => {
+                    self.stepper.work.failures += 1;
+                    h *= 0.5;
+                    if h < self.smallest {
+                        return Err(self.stepper.diagnose(2.0 * h, d));
+                    }
+                }
+            }
+        }
+        self.note();
+        Ok(h)
+    }
+
+    /// Whether the last factorisation was near a singular position.
+    fn near_singular(&self) -> bool {
+        let e = &self.stepper.equations;
+        self.detector.is_near(self.model, &e.set, &self.stepper.memory.q, e.regular_pivot.0)
+    }
+
+    /// Takes note of an accepted step: singular positions, and work by the trapezoidal rule.
+    fn note(&mut self) {
+        let s = &mut self.stepper;
+        s.equations.watch(&mut self.detector, &s.memory.q, s.memory.t);
+        self.power_before = self.power;
+        self.power = self.power_now();
+        self.work += 0.5 * self.stepper.memory.h * (self.power_before + self.power);
+    }
+
+    fn power_now(&mut self) -> f64 {
+        if !self.worked {
+            return 0.0;
+        }
+        let (e, m) = (&mut self.stepper.equations, &self.stepper.memory);
+        e.power(&m.q, &m.v, &m.lambda, &m.turns, m.t)
+    }
+
+    /// Asks now and then, so that a run between two output times can be stopped too.
+    fn asked_to_stop(&self, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        self.stepper.work.steps.is_multiple_of(64) && !go_on(self.stepper.memory.t)
+    }
+
+    /// Fixed steps that land on `t`; `false` where it was asked to stop.
+    fn land(&mut self, t: f64, nominal: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        self.h = (2.0 * self.h).min(nominal);
+        loop {
+            let left = t - self.stepper.memory.t;
+            if left <= 1e-9 * nominal {
+                break;
+            }
+            // The last step of an interval takes what is left; steps that equal the last one to rounding keep its size.
+            let n = (left / self.h - 1e-6).ceil().max(1.0);
+            let mut h = left / n;
+            let last = self.stepper.memory.h;
+            if (h - last).abs() <= 1e-9 * last {
+                h = last;
+            }
+            let taken = self.step(h)?;
+            if taken < 0.75 * h {
+                self.h = taken;
+            }
+            if self.asked_to_stop(go_on) {
+                return Ok(false);
+            }
+        }
+        self.stepper.memory.t = t;
+        Ok(true)
+    }
+
+    /// Adaptive steps until `t` is passed; `false` where it was asked to stop.
+    fn pass(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        let t_end = self.t_end;
+        while self.stepper.memory.t < t - 1e-12 * t_end {
+            let left = t_end - self.stepper.memory.t;
+            // The end is met in whole steps: a tiny last one would upset the history.
+            let mut h = match left / self.h {
+                x if x <= 1.0 + 1e-9 => left,
+                x if x < 2.0 => 0.5 * left,
+                _ => self.h,
+            };
+            let mut refused = 0;
+            loop {
+                // A history that does not fit much smaller steps is made anew, but not where accelerations are ill-defined.
+                refused += 1;
+                if refused == RESTART_AFTER && !self.near_singular() {
+                    self.stepper.restart(h);
+                } else {
+                    self.stepper.change_step(h);
+                }
+                match self.stepper.attempt(h) {
+                    Ok(()) => {}
+                    Err(d) => {
+                        self.stepper.work.failures += 1;
+                        h *= 0.5;
+                        if h < self.smallest {
+                            return Err(self.stepper.diagnose(2.0 * h, d));
+                        }
+                        self.h = h;
+                        continue;
+                    }
+                }
+                let (e_q, e_v) = self.stepper.error;
+                let error = e_q.max(self.stepper.tau * e_v) / self.stepper.tol;
+                // The first two steps have no history for the estimate of velocities.
+                let power = -1.0 / (self.stepper.order() as f64 + 1.0);
+                let factor = (0.85 * error.max(1e-12).powf(power)).clamp(0.2, 2.0);
+                // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed
+                // that: the step is held, and inertia carries through.
+                let hold = self.near_singular();
+                if error > 1.0 && !hold && self.stepper.work.steps > 2 && refused < ENOUGH_TRIES {
+                    self.stepper.work.rejections += 1;
+                    h *= factor.min(0.8);
+                    self.h = h;
+                    continue;
+                }
+                if let Err(d) = self.stepper.accept(h) {
+                    self.stepper.work.failures += 1;
+                    h *= 0.5;
+                    if h < self.smallest {
+                        return Err(self.stepper.diagnose(2.0 * h, d));
+                    }
+                    self.h = h;
+                    continue;
+                }
+                self.note();
+                if error > 1.0 && self.stepper.work.steps > 3 {
+                    self.over += 1;
+                }
+                if !hold && (factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5)) {
+                    self.h = (h * factor).max(10.0 * self.smallest);
+                }
+                break;
+            }
+            if self.asked_to_stop(go_on) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Projects the output state, evaluates accelerations and reactions there.
+    fn finish(&mut self, o: &mut Instant) {
+        let e = &mut self.stepper.equations;
+        for _ in 0..2 {
+            e.jacobian(&o.q);
+            e.constraints(&o.q, &o.turns, o.t);
+            if e.Phi.iter().all(|x| x.abs() < 1e-14 * self.model.length) {
+                break;
+            }
+            e.factor(1.0);
+            e.x.copy_from_slice(&e.Phi);
+            e.normal_part();
+            for (q, d) in o.q.iter_mut().zip(&e.dq) {
+                *q = q.moved(&d.scaled(-1.0));
+            }
+        }
+        update_turns(self.model, &o.q, &mut o.turns);
+        e.jacobian(&o.q);
+        e.factor(1.0);
+        e.project_velocity(o.t, &mut o.v);
+        let m = &self.stepper.memory;
+        o.a.copy_from_slice(&m.v_dot);
+        let defined = e.regular_pivot.0 > ILL_DEFINED || !self.detector.is_singular(self.model, &e.set, &o.q);
+        if defined {
+            e.index1(&o.q, &o.v, &o.turns, o.t, &mut o.a, &mut self.lambda);
+        } else {
+            self.lambda.copy_from_slice(&m.lambda);
+            self.flagged += 1;
+        }
+        o.errors = e.errors(&o.q, &o.v, &o.a, &o.turns, o.t);
+        self.loads.fill(self.model, &e.set, &self.lambda, o);
+        // Inside a step the power goes linearly from its start to its end.
+        let left = m.t - o.t;
+        let slope = if m.h > 0.0 { (self.power - self.power_before) / m.h } else { 0.0 };
+        o.work = self.work - left * (self.power - 0.5 * left * slope);
+    }
+}
+
+impl Motion for Implicit<'_> {
+    fn t(&self) -> f64 {
+        self.stepper.memory.t
+    }
+
+    fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        self.start = None;
+        match self.fixed {
+            Some(nominal) => self.land(t, nominal, go_on),
+            None => self.pass(t, go_on),
+        }
+    }
+
+    fn instant(&mut self, t: f64, o: &mut Instant) -> Result<(), Diagnostic> {
+        let m = &self.stepper.memory;
+        o.t = t;
+        o.turns.copy_from_slice(&m.turns);
+        if let Some(start) = &self.start {
+            // The stepper's own velocity is shifted by its normal part.
+            o.q.copy_from_slice(&start.q);
+            o.v.copy_from_slice(&start.v);
+        } else if (m.t - t).abs() <= 1e-12 * m.t.abs().max(m.h) {
+            o.q.copy_from_slice(&m.q);
+            o.v.copy_from_slice(&m.v);
+        } else {
+            self.stepper.interpolate(t, &mut o.q, &mut o.v);
+        }
+        self.finish(o);
+        Ok(())
+    }
+
+    fn tell(&mut self, told: &mut Told) {
+        if self.flagged > 0 {
+            told.warnings.push(
+                Diagnostic::new("W231", format!("at {} the reactions are not well defined, because the mechanism is at a singular position; the step's own values are written", count(self.flagged, "output time")))
+                    .help("read reactions near singular positions with care"),
+            );
+        }
+        let w = self.stepper.work;
+        if self.over > 0 {
+            let many = count(self.over, "step");
+            told.warnings.push(
+                Diagnostic::new("W232", format!("{many} of {} were taken with an error estimate above the tolerance", w.steps))
+                    .help("this happens near singular positions, where smaller steps do not help; compare with a run at another tolerance or a fixed step"),
+            );
+        }
+        told.work.extend([
+            ("steps", w.steps as f64),
+            ("newton_iterations", w.iterations as f64),
+            ("mean_newton_iterations", w.iterations as f64 / w.steps.max(1) as f64),
+            ("factorisations", self.stepper.equations.factorisations as f64),
+            ("rejected_steps", w.rejections as f64),
+            ("failed_steps", w.failures as f64),
+            ("steps_above_tolerance", self.over as f64),
+            ("steps_with_exact_matrix", w.exact as f64),
+        ]);
+        told.singular.append(&mut self.detector.found);
+    }
+
+    fn save(&self) -> Value {
+        let s = &self.stepper;
+        let (m, previous) = (&s.memory, s.previous());
+        let mut state = json!({
+            "h": self.h,
+            "tau": s.tau,
+            "smallest": self.smallest,
+            "exact": s.exact_steps_left(),
+            "error": [s.error.0, s.error.1],
+            "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations],
+            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
+            "watch_filled": self.detector.watch.filled,
+            "watch_usual": self.detector.watch.usual,
+            "flagged": self.flagged,
+            "over": self.over,
+            "work_done": [self.work, self.power, self.power_before],
+            "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
+        });
+        for (name, x) in [("now", m), ("before", previous)] {
+            state[name] = json!({
+                "t": x.t, "h": x.h, "since_change": x.since_change,
+                "q": poses(&x.q), "v": flat(&x.v), "v_dot": flat(&x.v_dot), "a": flat(&x.a), "psi": flat(&x.psi),
+                "v_back": flat(&x.v_back), "v_dot_back": flat(&x.v_dot_back), "jerk": flat(&x.jerk),
+                "lambda": x.lambda, "turns": x.turns,
+            });
+        }
+        state
+    }
+
+    fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
+        let (n, rows) = (self.model.bodies.len(), self.lambda.len());
+        for name in ["now", "before"] {
+            let x = &v[name];
+            let sizes = ["v", "v_dot", "a", "psi", "v_back", "v_dot_back", "jerk"].iter().all(|k| numbers(&x[*k]).len() == 6 * n);
+            if !sizes
+                || numbers(&x["q"]).len() != 12 * n
+                || numbers(&x["lambda"]).len() != rows
+                || numbers(&x["turns"]).len() != self.model.angles.len()
+            {
+                return Err(bad_checkpoint("its sizes do not fit"));
+            }
+            let s = &mut self.stepper;
+            let m = if name == "now" { &mut s.memory } else { s.previous_mut() };
+            (m.t, m.h, m.since_change) = (number(&x["t"]), number(&x["h"]), whole(&x["since_change"]));
+            unflat_poses(&numbers(&x["q"]), &mut m.q);
+            unflat(&numbers(&x["v"]), &mut m.v);
+            unflat(&numbers(&x["v_dot"]), &mut m.v_dot);
+            unflat(&numbers(&x["a"]), &mut m.a);
+            unflat(&numbers(&x["psi"]), &mut m.psi);
+            unflat(&numbers(&x["v_back"]), &mut m.v_back);
+            unflat(&numbers(&x["v_dot_back"]), &mut m.v_dot_back);
+            unflat(&numbers(&x["jerk"]), &mut m.jerk);
+            m.lambda = numbers(&x["lambda"]);
+            m.turns = numbers(&x["turns"]);
+        }
+        self.h = number(&v["h"]);
+        (self.stepper.tau, self.smallest) = (number(&v["tau"]), number(&v["smallest"]));
+        let (w, work) = (&mut self.stepper.work, &v["work"]);
+        (w.steps, w.iterations, w.failures, w.rejections, w.exact) =
+            (whole(&work[0]), whole(&work[1]), whole(&work[2]), whole(&work[3]), whole(&work[4]));
+        self.stepper.equations.factorisations = whole(&work[5]);
+        self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
+        self.stepper.set_exact_steps_left(whole(&v["exact"]));
+        let watch = numbers(&v["watch"]);
+        if watch.len() == 6 {
+            self.detector.watch.last = [0, 1, 2].map(|k| (watch[2 * k], watch[2 * k + 1]));
+        }
+        (self.detector.watch.filled, self.detector.watch.usual) = (whole(&v["watch_filled"]), number(&v["watch_usual"]));
+        self.flagged = whole(&v["flagged"]);
+        self.over = whole(&v["over"]);
+        (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));
+        for s in v["singular"].as_array().into_iter().flatten() {
+            let joints =
+                s["joints"].as_array().map(|a| a.iter().filter_map(|j| j.as_str().map(String::from)).collect()).unwrap_or_default();
+            self.detector.found.push(Singular { time: number(&s["time"]), pivot: number(&s["pivot"]), joints });
+        }
+        self.start = None;
+        Ok(())
+    }
+}
+
+fn flat(x: &[Velocity]) -> Vec<f64> {
+    x.iter().flat_map(|v| [v.v.x, v.v.y, v.v.z, v.w.x, v.w.y, v.w.z]).collect()
+}
+
+fn unflat(x: &[f64], out: &mut [Velocity]) {
+    for (o, x) in out.iter_mut().zip(x.chunks_exact(6)) {
+        o.v.copy_from_slice(&x[..3]);
+        o.w.copy_from_slice(&x[3..]);
+    }
+}
+
+fn poses(q: &[Pose]) -> Vec<f64> {
+    q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<f64>>()).collect()
+}
+
+fn unflat_poses(x: &[f64], out: &mut [Pose]) {
+    for (q, x) in out.iter_mut().zip(x.chunks_exact(12)) {
+        q.r.copy_from_slice(&x[..3]);
+        q.A.copy_from_slice(&x[3..]);
+    }
+}

@@ -1,0 +1,149 @@
+//! What a run needs of a formulation: something that moves, and instants of it in global terms.
+//!
+//! A formulation with its integrator implements [`Motion`]; [`crate::analysis::dynamics`] drives it from output time to output
+//! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::explicit`].
+
+use crate::analysis::singular::Singular;
+use crate::constraint::{ConstraintSet, Owner};
+use crate::diagnostic::Diagnostic;
+use crate::model::{JointCoordinate, Model};
+use crate::state::{Configuration, Pose, Velocity};
+use nalgebra::Vector3;
+use serde_json::Value;
+
+/// A force and a torque, world axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Wrench {
+    /// Force.
+    pub force: Vector3<f64>,
+    /// Torque.
+    pub torque: Vector3<f64>,
+}
+
+/// One instant in global terms: what every formulation hands over at output times.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Instant {
+    /// Time.
+    pub t: f64,
+    /// Poses, ground first.
+    pub q: Vec<Pose>,
+    /// Velocities.
+    pub v: Vec<Velocity>,
+    /// Accelerations: linear in the world, angular in body axes.
+    pub a: Vec<Velocity>,
+    /// Counted angles.
+    pub turns: Vec<f64>,
+    /// Reaction of each joint on its moving body at its joint-frame origin.
+    pub reactions: Vec<Wrench>,
+    /// Effort of each drive.
+    pub efforts: Vec<f64>,
+    /// Work done since the start by drives and by forces without a potential.
+    pub work: f64,
+    /// Largest residuals of position, velocity and acceleration constraints.
+    pub errors: [f64; 3],
+}
+
+impl Instant {
+    /// An instant at a configuration, accelerations and reactions still zero.
+    pub fn new(model: &Model, at: &Configuration) -> Self {
+        Self {
+            t: at.t,
+            q: at.q.clone(),
+            v: at.v.clone(),
+            a: vec![Velocity::zero(); model.bodies.len()],
+            turns: at.turns.clone(),
+            reactions: vec![Wrench::default(); model.joints.len()],
+            efforts: vec![0.0; model.drives.len()],
+            work: 0.0,
+            errors: [0.0; 3],
+        }
+    }
+}
+
+/// Turns multipliers of a constraint set into reactions of joints and efforts of drives.
+#[derive(Clone, Debug)]
+pub struct Loads {
+    /// For each joint, its constraint in the set.
+    joints: Vec<Option<usize>>,
+    /// For each drive, its row in the set and the factor of its effort.
+    drives: Vec<Option<(usize, f64)>>,
+}
+
+impl Loads {
+    /// For a model whose multipliers follow `set`.
+    pub fn new(model: &Model, set: &ConstraintSet) -> Self {
+        let mut joints = vec![None; model.joints.len()];
+        let mut drives = vec![None; model.drives.len()];
+        for (c, constraint) in set.list.iter().enumerate() {
+            match constraint.owner {
+                Owner::Joint(k) => joints[k] = Some(c),
+                Owner::Drive(k) => {
+                    let factor = if model.drives[k].coordinate == JointCoordinate::Angle { model.length } else { 1.0 };
+                    drives[k] = Some((set.row_start[c], -factor));
+                }
+                _ => {}
+            }
+        }
+        Self { joints, drives }
+    }
+
+    /// Reaction on the moving body of a joint at its joint-frame origin.
+    pub fn reaction(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], lambda: &[f64]) -> Wrench {
+        let Some(c) = self.joints[joint] else { return Wrench::default() };
+        let j = &model.joints[joint];
+        let g = set.generalized(c, 1, q, &lambda[set.row_start[c]..set.row_start[c + 1]]);
+        let A = &q[j.bodies[1].index()].A;
+        let force = -g.v;
+        Wrench { force, torque: -(A * g.w) - (A * j.M.s).cross(&force) }
+    }
+
+    /// Fills in all reactions and efforts.
+    pub fn fill(&self, model: &Model, set: &ConstraintSet, lambda: &[f64], out: &mut Instant) {
+        for k in 0..model.joints.len() {
+            out.reactions[k] = self.reaction(model, set, k, &out.q, lambda);
+        }
+        for (effort, d) in out.efforts.iter_mut().zip(&self.drives) {
+            *effort = d.map_or(0.0, |(row, factor)| factor * lambda[row]);
+        }
+    }
+}
+
+/// What a run has to say besides its instants.
+#[derive(Clone, Debug, Default)]
+pub struct Told {
+    /// Work counts by name.
+    pub work: Vec<(&'static str, f64)>,
+    /// What was chosen or happened, in words.
+    pub notes: Vec<String>,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+    /// Singular positions met.
+    pub singular: Vec<Singular>,
+}
+
+/// A formulation with its integrator, in motion.
+pub trait Motion {
+    /// The end of the last accepted step.
+    fn t(&self) -> f64;
+    /// Moves until `t` is reached or passed; `false` where `go_on`, asked now and then, says stop.
+    fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic>;
+    /// The state at `t`, which is the start, the end of the last step or inside it.
+    fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic>;
+    /// Adds what there is to say at the end.
+    fn tell(&mut self, told: &mut Told);
+    /// Everything needed to continue, numbers to the bit.
+    fn save(&self) -> Value;
+    /// Continues from what was saved with the same model and settings.
+    fn restore(&mut self, saved: &Value) -> Result<(), Diagnostic>;
+}
+
+/// The numbers of a saved list; what is no number becomes NaN.
+pub fn numbers(v: &Value) -> Vec<f64> {
+    v.as_array().map(|a| a.iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()).unwrap_or_default()
+}
+
+/// The diagnostic of a checkpoint that does not fit.
+pub fn bad_checkpoint(what: &str) -> Diagnostic {
+    Diagnostic::new("S240", format!("the checkpoint cannot be used: {what}"))
+        .help("resume with the same mechanism file and options, or start afresh")
+}
