@@ -6,6 +6,9 @@ use fourbar::study::{Analysis, Report};
 use fourbar_io::results::{SUMMARY, TRAJECTORY};
 use serde_json::{Map, Value, json};
 
+/// Notes shown on the screen; the summary file has all.
+const MOST_NOTES: usize = 6;
+
 /// Which pictures a summary shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pictures {
@@ -46,6 +49,12 @@ pub fn words(task: &Task, done: &Done, screen: &Screen) -> String {
                 ),
             );
             facts.add("energy", &energy(done, r.analysis));
+        }
+        for (k, note) in r.notes.iter().take(MOST_NOTES).enumerate() {
+            facts.add(if k == 0 { "notes" } else { "" }, note);
+        }
+        if r.notes.len() > MOST_NOTES {
+            facts.add("", &format!("and {} more in {SUMMARY}", r.notes.len() - MOST_NOTES));
         }
         if r.redundant > 0 {
             facts.add("redundancy", &format!("{} of {} constraint rows are redundant at the start", r.redundant, r.rows));
@@ -159,7 +168,7 @@ pub fn fields(task: &Task, done: &Done) -> Value {
         let more = json!({
             "analysis": r.analysis, "formulation": r.formulation, "integrator": r.integrator, "t": r.t, "work": work,
             "constraint_rows": r.rows, "redundant_rows": r.redundant, "reactions_not_unique": reactions, "singular": r.singular,
-            "characteristic_length": r.length,
+            "characteristic_length": r.length, "notes": r.notes,
         });
         if let Value::Object(more) = more {
             all.extend(more);

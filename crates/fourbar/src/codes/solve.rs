@@ -45,6 +45,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Newton's iteration does not converge even with the exact matrix and a very small step. The message gives the time, the step, and the constraint with the largest residual. Typical causes: a force that jumps or grows without bound, a drive that is not smooth, a dead point met at speed. Look at the motion just before this time with `fourbar view`."
     ),
     page!(
+        "S231",
+        "The step of an explicit method has become too small",
+        "The error estimate asks for smaller and smaller steps, or bodies turn by more than half a turn within a stage. Stiff forces (strong dampers, hard springs), forces that jump, and singular positions do this. An implicit formulation (`--formulation ra`) passes stiff forces; a larger tolerance may pass the rest."
+    ),
+    page!(
         "S240",
         "The checkpoint cannot be used",
         "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."

@@ -80,6 +80,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Options are given as `--option key=value` or under `options` in the study of the file. The message says which values are possible.",
     ),
     page(
+        "U305",
+        "A method without error estimate needs a step",
+        "Euler and the classical Runge-Kutta method have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
+    ),
+    page(
         "W301",
         "More threads are asked for than are used",
         "None of the formulations there are works with several threads. The result does not depend on it.",

@@ -2,7 +2,7 @@
 //! is needed to continue a run.
 
 use super::index3::Stepper;
-use super::{Method, number};
+use super::{DEFAULT_TOL, Method, number};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::{Detector, Singular};
 use crate::diagnostic::Diagnostic;
@@ -12,8 +12,6 @@ use crate::state::{Configuration, Pose, Velocity};
 use crate::study::{Study, count};
 use serde_json::{Value, json};
 
-/// Tolerance of adaptive runs where none is given.
-const DEFAULT_TOL: f64 = 1e-6;
 /// After this many tries at one step the method starts afresh from the consistent state.
 const RESTART_AFTER: usize = 4;
 /// Tries at one step after which it is taken in spite of the estimate.

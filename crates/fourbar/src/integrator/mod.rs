@@ -6,6 +6,9 @@ pub mod index3;
 
 use crate::diagnostic::Diagnostic;
 
+/// Tolerance of adaptive runs where none is given, relative to the characteristic length.
+pub const DEFAULT_TOL: f64 = 1e-6;
+
 /// An implicit one-step or two-step method for the index-3 equations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {
