@@ -40,6 +40,8 @@ pub enum Verb {
     Kinematics(RunArgs),
     /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
     Run(RunArgs),
+    /// Run every formulation that applies, compare them, and say whether they agree.
+    Verify(VerifyArgs),
     /// Run a shipped model and see it move; the first thing to try.
     Demo(DemoArgs),
     /// Write one self-contained HTML page: motion in 3D, plots, diagnosis; and open it.
@@ -68,6 +70,7 @@ impl Verb {
             Self::Assemble(_) => "assemble",
             Self::Kinematics(_) => "kinematics",
             Self::Run(_) => "run",
+            Self::Verify(_) => "verify",
             Self::Demo(_) => "demo",
             Self::View(_) => "view",
             Self::Plot(_) => "plot",
@@ -154,6 +157,32 @@ pub struct StudyArgs {
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub option: Vec<(String, String)>,
     /// Number of threads.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+}
+
+/// Arguments of `verify`.
+#[derive(Debug, ClapArgs)]
+pub struct VerifyArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// End of the comparison, seconds.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub t_end: Option<f64>,
+    /// Distance of the times compared, seconds.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub output_step: Option<f64>,
+    /// Tolerance of the adaptive formulations.
+    #[arg(long, value_name = "NUMBER")]
+    pub tol: Option<f64>,
+    /// Only these formulations.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub formulations: Vec<String>,
+    /// Seconds that each second-order formulation may spend on refining its step.
+    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    pub patience: f64,
+    /// Number of threads; left out: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }

@@ -15,6 +15,7 @@ mod reply;
 mod run;
 mod screen;
 mod telling;
+mod verify;
 mod view;
 
 use args::{Args, Verb};
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Verb::Assemble(a) => assemble::assemble(a, &screen),
         Verb::Kinematics(a) => run::kinematics(a, &screen),
         Verb::Run(a) => run::run(a, &screen),
+        Verb::Verify(a) => verify::verify(a, &screen),
         Verb::Demo(a) => demo::demo(a, &screen),
         Verb::View(a) => view::view(a, &screen),
         Verb::Plot(a) => plot::plot(a),

@@ -29,6 +29,7 @@ pub mod study;
 pub mod time;
 pub mod topology;
 pub mod trajectory;
+pub mod verify;
 
 pub use diagnostic::{Code, Diagnostic};
 pub use model::{BodyId, Model};

@@ -90,6 +90,13 @@ pub fn columns(model: &Model) -> Vec<Column> {
     list
 }
 
+/// Kinetic and potential energy.
+pub fn energies(model: &Model, s: &Instant) -> (f64, f64) {
+    let bodies = model.bodies.iter().zip(&s.v).skip(1);
+    let kinetic = bodies.map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum();
+    (kinetic, eval::potential(model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] }))
+}
+
 /// Turns instants into rows; keeps the sign of quaternions continuous.
 #[derive(Clone, Debug)]
 pub struct Recorder {
@@ -115,7 +122,6 @@ impl Recorder {
     /// Appends the row of an instant.
     pub fn row(&mut self, model: &Model, s: &Instant, out: &mut Vec<f64>) {
         out.push(s.t);
-        let mut kinetic = 0.0;
         for b in 1..model.bodies.len() {
             let (q, v, a) = (&s.q[b], &s.v[b], &s.a[b]);
             let mut p = fourbar_math::so3::quaternion(&q.A);
@@ -129,8 +135,6 @@ impl Recorder {
             out.extend_from_slice((q.A * v.w).as_slice());
             out.extend_from_slice(a.v.as_slice());
             out.extend_from_slice((q.A * a.w).as_slice());
-            let body = &model.bodies[b];
-            kinetic += 0.5 * (body.mass * v.v.norm_squared() + v.w.dot(&(body.J_bar * v.w)));
         }
         for (k, j) in model.joints.iter().enumerate() {
             let [qi, qj] = j.bodies.map(|b| &s.q[b.index()]);
@@ -150,7 +154,7 @@ impl Recorder {
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }
-        let potential = eval::potential(model, &x);
+        let (kinetic, potential) = energies(model, s);
         out.extend([kinetic, potential, kinetic + potential, s.work]);
         out.extend(s.errors);
     }

@@ -28,7 +28,6 @@ pub fn run(
     let mut motion = (formulation.start)(model, study, integrator, start)?;
     let mut recorder = Recorder::new(model);
     let mut now = Instant::new(model, start);
-    let mut row = Vec::new();
     observer.begin(&columns(model));
     let mut outputs = study.output_times().enumerate().peekable();
     if let Some(text) = checkpoint {
@@ -38,32 +37,24 @@ pub fn run(
             outputs.next();
         }
     }
-    let mut failure = None;
-    let mut stopped = false;
-    for (index, t) in outputs {
-        let reached = if index == 0 { Ok(true) } else { motion.advance(t, &mut |t| observer.go_on(t, study.t_end)) };
-        match reached.and_then(|on| if on { motion.instant(t, &mut now).map(|()| true) } else { Ok(false) }) {
-            Ok(true) => {}
-            Ok(false) => {
-                stopped = true;
-                break;
+    let mut row = Vec::new();
+    let ended = drive(motion.as_mut(), outputs, &mut now, &mut |event| match event {
+        Event::Asked(t) => observer.go_on(t, study.t_end),
+        Event::At(index, now, motion) => {
+            row.clear();
+            recorder.row(model, now, &mut row);
+            observer.row(&row);
+            if index == 0 {
+                return true;
             }
-            Err(d) => {
-                failure = Some(d);
-                break;
-            }
+            observer.checkpoint(&|| save(model, index, motion, &recorder));
+            observer.go_on(now.t, study.t_end)
         }
-        row.clear();
-        recorder.row(model, &now, &mut row);
-        observer.row(&row);
-        if index > 0 {
-            observer.checkpoint(&|| save(model, index, motion.as_ref(), &recorder));
-            if !observer.go_on(t, study.t_end) {
-                stopped = true;
-                break;
-            }
-        }
-    }
+    });
+    let (stopped, failure) = match ended {
+        Ok(on) => (!on, None),
+        Err(d) => (false, Some(d)),
+    };
     motion.tell(&mut told);
     told.warnings.extend(singular::warning(&told.singular));
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
@@ -86,6 +77,33 @@ pub fn run(
         Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
         None => Ok(report),
     }
+}
+
+/// What happens on the way.
+pub enum Event<'a> {
+    /// Between output times: may it go on?
+    Asked(f64),
+    /// An output time: its number, the instant, and the motion itself.
+    At(usize, &'a Instant, &'a dyn Motion),
+}
+
+/// Moves from output time to output time; `false` where `event` said stop.
+pub fn drive(
+    motion: &mut dyn Motion,
+    outputs: impl Iterator<Item = (usize, f64)>,
+    now: &mut Instant,
+    event: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<bool, Diagnostic> {
+    for (index, t) in outputs {
+        if index > 0 && !motion.advance(t, &mut |t| event(Event::Asked(t)))? {
+            return Ok(false);
+        }
+        motion.instant(t, now)?;
+        if !event(Event::At(index, now, motion)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// Load-dependent friction on a reaction that is not unique has no definite value.

@@ -55,6 +55,11 @@ pub(crate) const PAGES: &[Page] = &[
         "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."
     ),
     page!(
+        "S250",
+        "A run broke off during verification",
+        "One of the formulations stopped without a result and without a reason, which is a fault of the program. The other formulations are compared all the same. Please report it with the mechanism file."
+    ),
+    page!(
         "W201",
         "The start had to be changed to close the mechanism",
         "The drawn start leaves joints open; the nearest consistent position, in the metric of the masses, is used instead. `fourbar assemble` lists what moved and by how much. If it moved more than you expect, a length is wrong."

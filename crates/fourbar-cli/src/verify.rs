@@ -1,0 +1,81 @@
+//! `fourbar verify`: every formulation that applies, one table, one verdict.
+
+use crate::args::VerifyArgs;
+use crate::input::load;
+use crate::reply::{Reply, Stop};
+use crate::screen::{Screen, number, print_error, table, wrapped};
+use fourbar::verify::{Row, Settings, Verification, verify as compare};
+use serde_json::json;
+use std::io::IsTerminal;
+use std::time::Duration;
+
+/// Runs the verb.
+pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
+    let input = load(&args.model)?;
+    let mut settings = Settings::of(&input.model);
+    if let Some(t_end) = args.t_end {
+        settings.study.t_end = t_end;
+        settings.study.output_step = settings.study.output_step.min(t_end / 20.0).max(t_end / 100.0);
+    }
+    settings.study.output_step = args.output_step.unwrap_or(settings.study.output_step);
+    settings.tol = args.tol.unwrap_or(settings.tol);
+    settings.formulations.clone_from(&args.formulations);
+    settings.patience = Duration::from_secs_f64(args.patience);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    settings.threads = args.threads.map_or(cores, usize::from);
+    let talk = !screen.json && !screen.quiet && std::io::stderr().is_terminal();
+    let done = compare(&input.model, &settings, &|name| {
+        if talk {
+            print_error(&format!("\r\x1b[K{name} done"));
+        }
+    });
+    if talk {
+        print_error("\r\x1b[K");
+    }
+    let done = done.map_err(|d| input.stop(&d))?;
+    let title = if input.model.title.is_empty() { &input.name } else { &input.model.title };
+    let text = format!("{}\n\n{}", screen.bold(title), words(&done, screen));
+    let mut fields = json!(done);
+    fields["file"] = json!(input.name);
+    fields["hash"] = json!(input.loaded.hash);
+    fields["agree"] = json!(done.verdict.agree);
+    let mut reply = Reply::new(text, fields);
+    reply.notes = input.notes(&input.loaded.warnings);
+    reply.exit = if done.verdict.agree { 0 } else { Reply::FAILED };
+    Ok(reply)
+}
+
+fn words(v: &Verification, screen: &Screen) -> String {
+    let small = |x: f64| if x == 0.0 { "0".to_string() } else { format!("{x:.1e}") };
+    let pick = |r: &Row, names: &[&str]| {
+        names.iter().find_map(|n| r.work.iter().find(|(k, _)| k == n)).map_or(String::new(), |(_, n)| format!("{n:.0}"))
+    };
+    let ran = v.rows.iter().filter(|r| r.failure.is_none());
+    let rows: Vec<Vec<String>> = ran
+        .map(|r| {
+            let mut cells = vec![r.formulation.to_string(), r.integrator.to_string()];
+            cells.extend(r.difference.iter().map(|x| small(*x)));
+            cells.push(small((r.expected[0] / v.scales[0]).max(r.expected[1])));
+            cells.push(small(r.constraints[0]));
+            cells.extend([small(r.energy), small(r.newton_euler)]);
+            cells.push(pick(r, &["steps"]));
+            cells.push(pick(r, &["newton_iterations", "evaluations"]));
+            cells.push(number(r.seconds));
+            cells
+        })
+        .collect();
+    let header =
+        ["", "", "position", "angle", "velocity", "reaction", "expected", "closure", "energy", "laws", "steps", "evals", "time [s]"];
+    let mut text = String::from(
+        "largest difference from the consensus (m, rad, m/s, N), relative error expected, closure of the joints (m),\nrelative errors of energy and of Newton's and Euler's equations, work\n\n",
+    );
+    text += &table(&header, &rows, &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]);
+    text.push('\n');
+    let verdict = if v.verdict.agree { "AGREED" } else { "NOT AGREED" };
+    text += &screen.bold(verdict);
+    text.push('\n');
+    for w in &v.verdict.words {
+        text += &format!("  {}\n", wrapped(w, 2, 2));
+    }
+    text
+}

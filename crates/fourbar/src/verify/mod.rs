@@ -1,0 +1,365 @@
+//! Verification: one mechanism, every formulation that applies, and whether they agree.
+//!
+//! Each formulation runs with its own integrator. Adaptive methods of high order run at two tolerances, second-order ones at
+//! three or more fixed steps with extrapolation; either way a formulation brings its own expected error, measured, not
+//! assumed. The consensus is the mean of those that agree with the one nearest to all; who differs from it by more than the
+//! expected errors allow is named, with the first time, body and quantity. Equations of Newton and Euler are evaluated at the
+//! results without any formulation's help.
+
+mod newton_euler;
+mod sample;
+mod verdict;
+
+pub use newton_euler::NewtonEuler;
+pub use sample::{QUANTITIES, Quantity};
+pub use verdict::{Outlier, Verdict};
+
+use crate::analysis::assembly::{Assembled, assemble};
+use crate::analysis::dynamics::{Event, drive};
+use crate::analysis::{rank, unique};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::formulation::ra::Equations;
+use crate::integrator::explicit::Tableau;
+use crate::model::Model;
+use crate::motion::{Instant, Told};
+use crate::random::Random;
+use crate::state::{Configuration, Velocity};
+use crate::study::{FORMULATIONS, FormulationInfo, Study};
+use crate::trajectory::energies;
+use sample::{Unique, difference, extrapolate, scales};
+use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant as Clock};
+
+/// Output times where the study does not ask for fewer.
+const GRID: usize = 100;
+/// Tolerances of the two runs of an adaptive method differ by this factor.
+const LOOSER: f64 = 100.0;
+/// And this share of their difference is the expected error of the tighter one: with an error proportional to the tolerance
+/// it would be a hundredth; a method that is not quite that good is given more.
+const SHARE: f64 = 0.1;
+/// Second-order methods are refined until their expected error is below this share of the length.
+const WANTED: f64 = 1e-7;
+/// At most so many halvings of the step.
+const HALVINGS: usize = 6;
+
+/// What to verify with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The study: end, output step.
+    pub study: Study,
+    /// Tolerance of adaptive methods, relative to the characteristic length.
+    pub tol: f64,
+    /// Formulations by name; all where empty.
+    pub formulations: Vec<String>,
+    /// Threads.
+    pub threads: usize,
+    /// Time for the refinement of second-order methods, each.
+    pub patience: Duration,
+}
+
+impl Settings {
+    /// For a model as its author wants it, on a grid of at most a hundred times.
+    pub fn of(model: &Model) -> Self {
+        let mut study = Study::of(model);
+        study.output_step = study.output_step.max(study.t_end / GRID as f64);
+        (study.formulation, study.integrator, study.step) = (None, None, None);
+        Self { study, tol: 1e-10, formulations: Vec::new(), threads: 1, patience: Duration::from_secs(20) }
+    }
+}
+
+/// One formulation's part in the table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Formulation.
+    pub formulation: &'static str,
+    /// Integrator.
+    pub integrator: &'static str,
+    /// Whether it is of second order, extrapolated.
+    pub second_order: bool,
+    /// Tolerance of the tighter run, or the smallest step.
+    pub setting: f64,
+    /// Worst difference from the consensus: position, angle, velocity, reaction.
+    pub difference: [f64; 4],
+    /// Expected errors of the same.
+    pub expected: [f64; 4],
+    /// Largest residuals of position, velocity and acceleration constraints.
+    pub constraints: [f64; 3],
+    /// Largest error of energy minus work, relative to the energy that moves.
+    pub energy: f64,
+    /// Largest residual of Newton's and Euler's equations, relative to the largest force.
+    pub newton_euler: f64,
+    /// Work counts of the last run.
+    pub work: Vec<(&'static str, f64)>,
+    /// Wall time of the most accurate run, seconds.
+    pub seconds: f64,
+    /// Why it has no result, where it has none.
+    pub failure: Option<Diagnostic>,
+}
+
+/// The outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verification {
+    /// End of the comparison.
+    pub t_end: f64,
+    /// Rows of the table.
+    pub rows: Vec<Row>,
+    /// Largest length, angle, speed, reaction: what differences are small against.
+    pub scales: [f64; 4],
+    /// Verdict.
+    pub verdict: Verdict,
+}
+
+/// A result on the grid with what is expected of it.
+struct Outcome {
+    info: &'static FormulationInfo,
+    integrator: &'static str,
+    second_order: bool,
+    setting: f64,
+    sample: Vec<Instant>,
+    /// Expected errors by time, never falling.
+    expected: Vec<[f64; 4]>,
+    told: Told,
+    seconds: f64,
+}
+
+/// Runs everything and compares. `progress` is told a formulation's name when it has ended.
+pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
+    let assembled = assemble(model)?;
+    let chosen = choose(&settings.formulations)?;
+    let unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
+    let next = AtomicUsize::new(0);
+    let threads = settings.threads.clamp(1, chosen.len().max(1));
+    let mut results: Vec<Option<Result<Outcome, Diagnostic>>> = (0..chosen.len()).map(|_| None).collect();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut done = Vec::new();
+                    loop {
+                        let k = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(info) = chosen.get(k) else { return done };
+                        let result = one(model, settings, info, &assembled, &unique);
+                        progress(info.name);
+                        done.push((k, result));
+                    }
+                })
+            })
+            .collect();
+        for w in workers {
+            // A worker has nothing that can panic on purpose; if it does, its formulations stay without a result.
+            for (k, r) in w.join().unwrap_or_default() {
+                results[k] = Some(r);
+            }
+        }
+    });
+    let lost = || Diagnostic::new("S250", "the run broke off").help("this is a fault of the program; please report it with the file");
+    let results: Vec<Result<Outcome, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
+    let growth = growth(model, settings, &assembled, &results);
+    Ok(verdict::compare(model, settings, &chosen, results, growth, &unique))
+}
+
+fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic> {
+    if names.is_empty() {
+        return Ok(FORMULATIONS.iter().collect());
+    }
+    let all = || FORMULATIONS.iter().map(|f| f.name);
+    names
+        .iter()
+        .map(|n| {
+            FORMULATIONS.iter().find(|f| f.name.eq_ignore_ascii_case(n)).ok_or_else(|| {
+                Diagnostic::new("U301", format!("there is no formulation `{n}`")).help(
+                    nearest(n, all())
+                        .map_or_else(|| format!("there are {}", all().collect::<Vec<_>>().join(", ")), |n| format!("did you mean `{n}`?")),
+                )
+            })
+        })
+        .collect()
+}
+
+/// Instants of one run on the grid, what it has to say, and how long it took.
+fn sampled(
+    model: &Model,
+    study: &Study,
+    info: &FormulationInfo,
+    integrator: &'static str,
+    start: &Configuration,
+) -> Result<(Vec<Instant>, Told, f64), Diagnostic> {
+    let clock = Clock::now();
+    let mut motion = (info.start)(model, study, integrator, start)?;
+    let mut now = Instant::new(model, start);
+    let mut sample = Vec::new();
+    drive(motion.as_mut(), study.output_times().enumerate(), &mut now, &mut |event| {
+        if let Event::At(_, now, _) = event {
+            sample.push(now.clone());
+        }
+        true
+    })?;
+    let mut told = Told::default();
+    motion.tell(&mut told);
+    Ok((sample, told, clock.elapsed().as_secs_f64()))
+}
+
+/// Whether an integrator is one of the implicit second-order ones.
+fn is_second_order(integrator: &str) -> bool {
+    matches!(integrator, "gen-alpha" | "bdf2")
+}
+
+fn one(
+    model: &Model,
+    settings: &Settings,
+    info: &'static FormulationInfo,
+    assembled: &Assembled,
+    unique: &Unique,
+) -> Result<Outcome, Diagnostic> {
+    let integrator = info.integrators[0];
+    let start = &assembled.configuration;
+    if is_second_order(integrator) {
+        second_order(model, settings, info, start, unique)
+    } else {
+        high_order(model, settings, info, start, unique)
+    }
+}
+
+/// Two tolerances; the tighter result, and a share of the difference as its expected error.
+fn high_order(
+    model: &Model,
+    settings: &Settings,
+    info: &'static FormulationInfo,
+    start: &Configuration,
+    unique: &Unique,
+) -> Result<Outcome, Diagnostic> {
+    let integrator = info.integrators[0];
+    let mut study = settings.study.clone();
+    // The most accurate explicit method there is pays at these tolerances.
+    let integrator = info.integrators.iter().copied().find(|i| *i == "dop853" && Tableau::named(i).is_some()).unwrap_or(integrator);
+    study.tol = Some(settings.tol * LOOSER);
+    let (loose, ..) = sampled(model, &study, info, integrator, start)?;
+    study.tol = Some(settings.tol);
+    let (sample, told, seconds) = sampled(model, &study, info, integrator, start)?;
+    let expected = running(model, unique, &loose, &sample, SHARE);
+    Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, expected, told, seconds })
+}
+
+/// Fixed steps halved until two extrapolations agree.
+fn second_order(
+    model: &Model,
+    settings: &Settings,
+    info: &'static FormulationInfo,
+    start: &Configuration,
+    unique: &Unique,
+) -> Result<Outcome, Diagnostic> {
+    let integrator = info.integrators[0];
+    let clock = Clock::now();
+    let mut study = settings.study.clone();
+    // An adaptive run of moderate accuracy tells the time scale.
+    study.tol = Some(1e-5);
+    let steps = sampled(model, &study, info, integrator, start)
+        .ok()
+        .and_then(|(_, told, _)| told.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
+        .unwrap_or(1000.0);
+    let mut h = study.output_step / (study.output_step * steps / study.t_end).ceil().max(1.0);
+    study.tol = None;
+    let mut at = |h: f64| {
+        study.step = Some(h);
+        sampled(model, &study, info, integrator, start)
+    };
+    let pair = |a: &[Instant], b: &[Instant]| -> Vec<Instant> { a.iter().zip(b).map(|(a, b)| extrapolate(a, b, 1.0 / 3.0)).collect() };
+    let mut last = at(h)?.0;
+    h *= 0.5;
+    let mut fine = at(h)?;
+    let mut result = pair(&last, &fine.0);
+    let mut expected = running(model, unique, &fine.0, &result, 1.0);
+    for _ in 0..HALVINGS {
+        // The next halving costs twice the last.
+        if clock.elapsed() + Duration::from_secs_f64(2.5 * fine.2) > settings.patience {
+            break;
+        }
+        last = fine.0;
+        h *= 0.5;
+        fine = at(h)?;
+        let better = pair(&last, &fine.0);
+        expected = running(model, unique, &result, &better, 1.0);
+        result = better;
+        let worst = expected.last().map_or(0.0, |e| (e[0] / model.length).max(e[1]));
+        if worst < WANTED {
+            break;
+        }
+    }
+    let (raw, told, seconds) = fine;
+    // Residuals belong to the computed states, not to extrapolated ones.
+    for (r, s) in result.iter_mut().zip(&raw) {
+        r.errors = s.errors;
+    }
+    Ok(Outcome { info, integrator, second_order: true, setting: h, sample: result, expected, told, seconds })
+}
+
+/// A share of the difference of two samples by time, never falling.
+fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: f64) -> Vec<[f64; 4]> {
+    let mut worst = [0.0_f64; 4];
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| {
+            let d = difference(model, unique, a, b);
+            for k in 0..4 {
+                worst[k] = worst[k].max(share * d.size[k]);
+            }
+            worst
+        })
+        .collect()
+}
+
+/// How much a relative disturbance of the start velocities has grown by each time of the grid: a perturbed twin of the
+/// quickest accurate run. `None` where the start cannot be disturbed.
+fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[Result<Outcome, Diagnostic>]) -> Option<Vec<f64>> {
+    const DISTURBANCE: f64 = 1e-7;
+    let base = results.iter().flatten().filter(|r| !r.second_order).min_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
+    if rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 {
+        return None;
+    }
+    let [L, _, speed, _] = scales(model, &base.sample);
+    let mut start = assembled.configuration.clone();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    for v in start.v.iter_mut().skip(1) {
+        *v = v.plus(&Velocity { v: random.vector() * (DISTURBANCE * speed), w: random.vector() * (DISTURBANCE * speed / L) });
+    }
+    let mut e = Equations::new(model, &start);
+    e.jacobian(&start.q);
+    e.factor(1.0);
+    e.project_velocity(start.t, &mut start.v);
+    let moved = start.v.iter().zip(&assembled.configuration.v);
+    let size = moved.fold(0.0_f64, |s, (a, b)| s.max((a.v - b.v).norm()).max(L * (a.w - b.w).norm())) / speed;
+    if size < 1e-3 * DISTURBANCE {
+        return None;
+    }
+    let mut study = settings.study.clone();
+    study.tol = Some(settings.tol);
+    let (twin, ..) = sampled(model, &study, base.info, base.integrator, &start).ok()?;
+    let mut worst = 0.0_f64;
+    Some(
+        twin.iter()
+            .zip(&base.sample)
+            .map(|(a, b)| {
+                let far = (1..model.bodies.len()).fold(0.0_f64, |m, k| {
+                    let d = a.q[k].increment_to(&b.q[k]);
+                    m.max(d.v.norm() / L).max(d.w.norm())
+                });
+                worst = worst.max(far / size);
+                worst
+            })
+            .collect(),
+    )
+}
+
+/// Largest error of energy minus work, relative to the energy that moves.
+fn energy_error(model: &Model, sample: &[Instant]) -> f64 {
+    let Some(first) = sample.first() else { return 0.0 };
+    let (t0, v0) = energies(model, first);
+    let (mut worst, mut moving) = (0.0_f64, t0.abs());
+    for s in sample {
+        let (t, v) = energies(model, s);
+        worst = worst.max((t + v - s.work - (t0 + v0 - first.work)).abs());
+        moving = moving.max(t).max((v - v0).abs());
+    }
+    if moving > 0.0 { worst / moving } else { 0.0 }
+}

@@ -1,0 +1,301 @@
+//! The verdict: consensus, outliers, the horizon of meaningful comparison, and words for all of it.
+
+use super::sample::{QUANTITIES, Quantity, Unique, difference, mean, scales};
+use super::{NewtonEuler, Outcome, Row, Settings, Verification, energy_error};
+use crate::diagnostic::Diagnostic;
+use crate::model::Model;
+use crate::motion::Instant;
+use crate::study::{FormulationInfo, count};
+use serde::Serialize;
+
+/// Differences may be this many times the expected errors.
+const ALLOWED: f64 = 10.0;
+/// Rounding that every formulation brings in, relative; it grows as a disturbance does.
+const ROUNDING: f64 = 1e-13;
+/// What counts as equal at all, relative: position, angle, velocity, reaction.
+const FLOOR: [f64; 4] = [1e-9, 1e-9, 1e-8, 1e-7];
+/// The comparison ends where the expected error of the consensus, relative, has grown to this.
+const LOST: f64 = 1e-3;
+/// Results that fail Newton's and Euler's equations by more than this are wrong whatever others say.
+const UNBALANCED: f64 = 1e-6;
+
+/// A formulation that disagrees.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outlier {
+    /// Formulation.
+    pub formulation: &'static str,
+    /// First time of disagreement.
+    pub time: f64,
+    /// Body, or joint for reactions.
+    pub place: String,
+    /// Quantity.
+    pub quantity: Quantity,
+    /// Difference there.
+    pub difference: f64,
+    /// What would have been allowed.
+    pub allowed: f64,
+}
+
+/// The verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// Whether at least two formulations ran and all that ran agree.
+    pub agree: bool,
+    /// Formulations that disagree.
+    pub outliers: Vec<Outlier>,
+    /// Time until which comparison means something, where that is before the end.
+    pub horizon: Option<f64>,
+    /// Growth of a small disturbance of the start until the end, or until the horizon.
+    pub growth: Option<f64>,
+    /// In words, a sentence each.
+    pub words: Vec<String>,
+}
+
+/// Compares the results and writes the table.
+pub(super) fn compare(
+    model: &Model,
+    settings: &Settings,
+    chosen: &[&'static FormulationInfo],
+    results: Vec<Result<Outcome, Diagnostic>>,
+    growth: Option<Vec<f64>>,
+    unique: &Unique,
+) -> Verification {
+    let ran: Vec<&Outcome> = results.iter().flatten().collect();
+    let scales = ran.iter().find(|r| !r.second_order).or(ran.first()).map_or([1.0; 4], |r| scales(model, &r.sample));
+    let times: Vec<f64> = ran.first().map_or(Vec::new(), |r| r.sample.iter().map(|s| s.t).collect());
+    let end = horizon(&ran, growth.as_deref(), &scales, times.len());
+    let consensus = consensus(model, unique, &ran, &scales, growth.as_deref(), end);
+    let mut outliers = Vec::new();
+    let mut rows = Vec::new();
+    for (info, result) in chosen.iter().zip(&results) {
+        match result {
+            Ok(r) => {
+                let (row, outlier) = judge(model, unique, r, &ran, &consensus, &scales, growth.as_deref(), end);
+                outliers.extend(outlier);
+                rows.push(row);
+            }
+            Err(d) => rows.push(failed(info, d)),
+        }
+    }
+    let grown = growth.as_ref().and_then(|g| g.get(end.saturating_sub(1)).copied());
+    let stopped = end < times.len();
+    let horizon = (stopped && end > 0).then(|| times[end - 1]);
+    let agree = ran.len() >= 2 && outliers.is_empty();
+    let words = words(&rows, &outliers, horizon, grown, settings.study.t_end, &scales);
+    Verification { t_end: settings.study.t_end, rows, scales, verdict: Verdict { agree, outliers, horizon, growth: grown, words } }
+}
+
+/// Number of grid times that can be compared: until the error expected of the better half has grown too large.
+fn horizon(ran: &[&Outcome], growth: Option<&[f64]>, scales: &[f64; 4], n: usize) -> usize {
+    (0..n)
+        .find(|&k| {
+            let mut relative: Vec<f64> = ran.iter().map(|r| (r.expected[k][0] / scales[0]).max(r.expected[k][1])).collect();
+            relative.sort_by(f64::total_cmp);
+            let typical = relative.get((relative.len().saturating_sub(1)) / 2).copied().unwrap_or(0.0);
+            typical > LOST || growth.is_some_and(|g| g[k] * ROUNDING * 10.0 > LOST)
+        })
+        .unwrap_or(n)
+}
+
+/// Rounding at a time of the grid, by quantity.
+fn rounding(growth: Option<&[f64]>, k: usize, scales: &[f64; 4]) -> [f64; 4] {
+    let g = growth.map_or(1.0, |g| g[k].max(1.0));
+    std::array::from_fn(|q| (FLOOR[q] + ROUNDING * g) * scales[q])
+}
+
+/// The mean of those that agree with the one nearest to all others, with its expected error by time.
+fn consensus(
+    model: &Model,
+    unique: &Unique,
+    ran: &[&Outcome],
+    scales: &[f64; 4],
+    growth: Option<&[f64]>,
+    end: usize,
+) -> Vec<(Instant, [f64; 4])> {
+    if ran.is_empty() || end == 0 {
+        return Vec::new();
+    }
+    let apart = |a: &Outcome, b: &Outcome| {
+        // Times are thinned: this is only to find the middle.
+        (0..end).step_by((end / 20).max(1)).fold(0.0_f64, |m, k| {
+            let d = difference(model, unique, &a.sample[k], &b.sample[k]);
+            (0..3).fold(m, |m, q| m.max(d.size[q] / scales[q]))
+        })
+    };
+    let middle = ran
+        .iter()
+        .map(|a| {
+            let mut d: Vec<f64> = ran.iter().map(|b| apart(a, b)).collect();
+            d.sort_by(f64::total_cmp);
+            (d[d.len() / 2], a.second_order, *a)
+        })
+        .min_by(|x, y| (x.1, x.0).partial_cmp(&(y.1, y.0)).unwrap_or(std::cmp::Ordering::Equal))
+        .map_or(ran[0], |x| x.2);
+    let agrees = |r: &Outcome| {
+        (0..end).all(|k| {
+            let d = difference(model, unique, &r.sample[k], &middle.sample[k]);
+            let floor = rounding(growth, k, scales);
+            (0..4).all(|q| d.size[q] <= ALLOWED * (r.expected[k][q] + middle.expected[k][q]) + floor[q])
+        })
+    };
+    let mut members: Vec<&Outcome> = ran.iter().copied().filter(|r| r.second_order == middle.second_order && agrees(r)).collect();
+    // The middle comes first: rotations are averaged around it.
+    members.sort_by_key(|r| !std::ptr::eq(*r, middle));
+    (0..end)
+        .map(|k| {
+            let list: Vec<&Instant> = members.iter().map(|r| &r.sample[k]).collect();
+            let expected = std::array::from_fn(|q| members.iter().fold(0.0_f64, |m, r| m.max(r.expected[k][q])));
+            (mean(&list), expected)
+        })
+        .collect()
+}
+
+#[allow(clippy::too_many_arguments)]
+fn judge(
+    model: &Model,
+    unique: &Unique,
+    r: &Outcome,
+    ran: &[&Outcome],
+    consensus: &[(Instant, [f64; 4])],
+    scales: &[f64; 4],
+    growth: Option<&[f64]>,
+    end: usize,
+) -> (Row, Option<Outlier>) {
+    let mut worst = [0.0_f64; 4];
+    let mut outlier: Option<Outlier> = None;
+    for (k, (middle, expected)) in consensus.iter().enumerate() {
+        let d = difference(model, unique, &r.sample[k], middle);
+        let floor = rounding(growth, k, scales);
+        for q in 0..4 {
+            worst[q] = worst[q].max(d.size[q]);
+            let allowed = ALLOWED * (r.expected[k][q] + expected[q]) + floor[q];
+            if ran.len() > 1 && outlier.is_none() && d.size[q] > allowed {
+                let place = if q == 3 { &model.joints[d.place[q]].name } else { &model.bodies[d.place[q]].name };
+                outlier = Some(Outlier {
+                    formulation: r.info.name,
+                    time: middle.t,
+                    place: place.clone(),
+                    quantity: QUANTITIES[q],
+                    difference: d.size[q],
+                    allowed,
+                });
+            }
+        }
+    }
+    let laws = NewtonEuler::new(model);
+    let (mut residual, mut force) = (0.0_f64, 0.0_f64);
+    // Extrapolated instants satisfy the laws to their own order only; they are judged by it like everything else.
+    for s in r.sample.iter().take(end) {
+        let (x, f) = laws.residual(s);
+        residual = residual.max(x);
+        force = force.max(f);
+    }
+    let newton_euler = if force > 0.0 { residual / force } else { 0.0 };
+    let allowed =
+        UNBALANCED + if r.second_order { ALLOWED * r.expected.get(end.saturating_sub(1)).map_or(0.0, |e| e[3] / scales[3]) } else { 0.0 };
+    if outlier.is_none() && newton_euler > allowed && end > 0 {
+        outlier = Some(Outlier {
+            formulation: r.info.name,
+            time: r.sample[end - 1].t,
+            place: "Newton's and Euler's equations".into(),
+            quantity: Quantity::Reaction,
+            difference: residual,
+            allowed: allowed * force,
+        });
+    }
+    let constraints = r.sample.iter().fold([0.0_f64; 3], |m, s| std::array::from_fn(|k| m[k].max(s.errors[k])));
+    let row = Row {
+        formulation: r.info.name,
+        integrator: r.integrator,
+        second_order: r.second_order,
+        setting: r.setting,
+        difference: worst,
+        expected: if end > 0 { r.expected[end - 1] } else { [0.0; 4] },
+        constraints,
+        energy: energy_error(model, &r.sample),
+        newton_euler,
+        work: r.told.work.clone(),
+        seconds: r.seconds,
+        failure: None,
+    };
+    (row, outlier)
+}
+
+fn failed(info: &FormulationInfo, d: &Diagnostic) -> Row {
+    Row {
+        formulation: info.name,
+        integrator: info.integrators[0],
+        second_order: false,
+        setting: 0.0,
+        difference: [0.0; 4],
+        expected: [0.0; 4],
+        constraints: [0.0; 3],
+        energy: 0.0,
+        newton_euler: 0.0,
+        work: Vec::new(),
+        seconds: 0.0,
+        failure: Some(d.clone()),
+    }
+}
+
+fn words(rows: &[Row], outliers: &[Outlier], horizon: Option<f64>, growth: Option<f64>, t_end: f64, scales: &[f64; 4]) -> Vec<String> {
+    let mut list = Vec::new();
+    let ran: Vec<&Row> = rows.iter().filter(|r| r.failure.is_none()).collect();
+    let until = horizon.unwrap_or(t_end);
+    if let Some(t) = horizon {
+        list.push(match growth {
+            Some(g) => format!(
+                "Neighbouring motions separate by a factor {g:.0e}; after t = {t} s a comparison of single trajectories means nothing, so it ends there."
+            ),
+            None => format!("After t = {t} s the expected errors are too large for a comparison, so it ends there."),
+        });
+    }
+    let group = |second: bool| {
+        ran.iter()
+            .filter(|r| r.second_order == second && !outliers.iter().any(|o| o.formulation == r.formulation))
+            .copied()
+            .collect::<Vec<_>>()
+    };
+    let worst = |g: &[&Row]| g.iter().fold(0.0_f64, |m, r| m.max(r.difference[0] / scales[0]).max(r.difference[1]));
+    let (high, second) = (group(false), group(true));
+    match (ran.len(), high.len(), second.len()) {
+        (0, ..) => list.push("No formulation could run this mechanism; nothing is verified.".into()),
+        (1, ..) => list.push(format!("Only `{}` ran; one formulation cannot be verified against itself.", ran[0].formulation)),
+        (_, h, s) => {
+            let mut parts = Vec::new();
+            if h > 0 {
+                parts.push(format!("{} {} to {:.0e}", count(h, "high-order formulation"), agree(h), worst(&high)));
+            }
+            if s > 0 {
+                let expected = second.iter().fold(0.0_f64, |m, r| m.max(r.expected[0] / scales[0]).max(r.expected[1]));
+                parts.push(format!("{} to {:.0e} (expected {expected:.0e})", count(s, "second-order one"), worst(&second)));
+            }
+            list.push(format!("{} until t = {until} s, relative to the size of the mechanism.", parts.join(", ")));
+        }
+    }
+    if let Some(best) = high.iter().min_by(|a, b| a.seconds.total_cmp(&b.seconds)) {
+        list.push(format!("`{}` is the fastest at this accuracy ({:.2} s).", best.formulation, best.seconds));
+    }
+    for o in outliers {
+        list.push(format!(
+            "`{}` disagrees: {} of `{}` differs by {:.1e} {} from t = {:.4} s on, {:.1e} would be allowed.",
+            o.formulation,
+            o.quantity.name(),
+            o.place,
+            o.difference,
+            o.quantity.unit(),
+            o.time,
+            o.allowed
+        ));
+    }
+    for r in rows {
+        if let Some(d) = &r.failure {
+            list.push(format!("`{}` has no result: {}.", r.formulation, d.message.trim_end_matches('.')));
+        }
+    }
+    list
+}
+
+fn agree(n: usize) -> &'static str {
+    if n == 1 { "agrees with the rest" } else { "agree" }
+}
