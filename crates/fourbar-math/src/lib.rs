@@ -9,6 +9,7 @@ pub mod block_lu;
 pub mod dense;
 mod order;
 pub mod scalar;
+pub mod se3;
 pub mod so3;
 
 pub use block::{BlockPattern, BlockSolver};

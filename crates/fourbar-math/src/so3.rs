@@ -3,11 +3,8 @@
 //! A rotation matrix `A` maps body to global components. Increments are body-fixed: `A exp(tilde(theta_bar))`.
 //! Quaternions (Euler parameters) are `[e0, e1, e2, e3]`, scalar first.
 
-use crate::Scalar;
+use crate::{Scalar, se3};
 use nalgebra::{Matrix3, Vector3};
-
-/// Below this squared angle the closed forms lose digits to cancellation, and four terms of the series are exact.
-const SERIES: f64 = 1e-2;
 
 /// The matrix of the cross product: `tilde(a) b = a x b`.
 pub fn tilde<S: Scalar>(a: &Vector3<S>) -> Matrix3<S> {
@@ -15,26 +12,10 @@ pub fn tilde<S: Scalar>(a: &Vector3<S>) -> Matrix3<S> {
     Matrix3::new(o, -a.z, a.y, a.z, o, -a.x, -a.y, a.x, o)
 }
 
-/// `sin(p)/p`, `(1 - cos p)/p^2` and `(p - sin p)/p^3` from `p^2`.
-fn coefficients(p2: f64) -> (f64, f64, f64) {
-    if p2 < SERIES {
-        (
-            1.0 - p2 / 6.0 * (1.0 - p2 / 20.0 * (1.0 - p2 / 42.0 * (1.0 - p2 / 72.0))),
-            0.5 * (1.0 - p2 / 12.0 * (1.0 - p2 / 30.0 * (1.0 - p2 / 56.0 * (1.0 - p2 / 90.0)))),
-            (1.0 - p2 / 20.0 * (1.0 - p2 / 42.0 * (1.0 - p2 / 72.0 * (1.0 - p2 / 110.0)))) / 6.0,
-        )
-    } else {
-        let p = p2.sqrt();
-        let (s, c) = p.sin_cos();
-        (s / p, (1.0 - c) / p2, (p - s) / (p2 * p))
-    }
-}
-
 /// The rotation by the vector `psi` (Rodrigues).
 pub fn exp(psi: &Vector3<f64>) -> Matrix3<f64> {
-    let (a, b, _) = coefficients(psi.norm_squared());
-    let P = tilde(psi);
-    Matrix3::identity() + P * a + P * P * b
+    let (a, b, _) = se3::rotation(psi.norm_squared());
+    se3::rodrigues(psi, a, b)
 }
 
 /// The rotation vector of `A`, of length at most pi.
@@ -48,20 +29,14 @@ pub fn log(A: &Matrix3<f64>) -> Vector3<f64> {
 
 /// The tangent operator: `exp(psi + d) = exp(psi) exp(T d)` to first order in `d`.
 pub fn tangent(psi: &Vector3<f64>) -> Matrix3<f64> {
-    let (_, b, c) = coefficients(psi.norm_squared());
+    let (_, b, c) = se3::rotation(psi.norm_squared());
     let P = tilde(psi);
     Matrix3::identity() - P * b + P * P * c
 }
 
 /// The inverse of [`tangent`]; it has a pole at a full turn.
 pub fn tangent_inv(psi: &Vector3<f64>) -> Matrix3<f64> {
-    let p2 = psi.norm_squared();
-    let d = if p2 < SERIES {
-        (1.0 + p2 / 60.0 * (1.0 + p2 / 42.0 * (1.0 + p2 / 40.0))) / 12.0
-    } else {
-        let half = 0.5 * p2.sqrt();
-        (1.0 - half / half.tan()) / p2
-    };
+    let d = se3::inverse(psi.norm_squared());
     let P = tilde(psi);
     Matrix3::identity() + P * 0.5 + P * P * d
 }
