@@ -7,6 +7,7 @@ use crate::analysis::kinematics::Kinematics;
 use crate::analysis::singular::{self, Detector, Singular};
 use crate::analysis::{dynamics, rank, unique};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::formulation::lie;
 use crate::integrator::implicit;
 use crate::model::Model;
 use crate::motion::{Instant, Motion};
@@ -40,13 +41,36 @@ pub struct FormulationInfo {
     pub start: Start,
 }
 
+/// Integrators of the formulations on Lie groups.
+const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"];
+
 /// The formulations there are.
-pub const FORMULATIONS: &[FormulationInfo] = &[FormulationInfo {
-    name: "ra",
-    summary: "absolute coordinates, rotation matrices; index 3, implicit",
-    integrators: &["gen-alpha", "bdf2", "backward-euler"],
-    start: implicit::start,
-}];
+pub const FORMULATIONS: &[FormulationInfo] = &[
+    FormulationInfo {
+        name: "ra",
+        summary: "absolute coordinates, rotation matrices; index 3, implicit",
+        integrators: &["gen-alpha", "bdf2", "backward-euler"],
+        start: implicit::start,
+    },
+    FormulationInfo {
+        name: "so3xr3",
+        summary: "absolute coordinates on SO(3) x R3; index 1, explicit on the group",
+        integrators: ON_GROUPS,
+        start: lie::start_so3xr3,
+    },
+    FormulationInfo {
+        name: "se3",
+        summary: "absolute coordinates on SE(3); index 1, explicit on the group",
+        integrators: ON_GROUPS,
+        start: lie::start_se3,
+    },
+    FormulationInfo {
+        name: "lie",
+        summary: "SE(3) or SO(3) x R3 for each body, chosen from the joints; index 1, explicit on the group",
+        integrators: ON_GROUPS,
+        start: lie::start_lie,
+    },
+];
 
 /// Settings of a run.
 #[derive(Clone, Debug, Serialize)]

@@ -19,6 +19,18 @@ pub struct Singular {
     pub joints: Vec<String>,
 }
 
+impl Singular {
+    /// The list that was written as JSON.
+    pub fn restored(list: &serde_json::Value) -> Vec<Self> {
+        let number = |v: &serde_json::Value| v.as_f64().unwrap_or(f64::NAN);
+        let names = |v: &serde_json::Value| -> Vec<String> {
+            v.as_array().into_iter().flatten().filter_map(|j| j.as_str().map(String::from)).collect()
+        };
+        let one = |s: &serde_json::Value| Self { time: number(&s["time"]), pivot: number(&s["pivot"]), joints: names(&s["joints"]) };
+        list.as_array().into_iter().flatten().map(one).collect()
+    }
+}
+
 /// One warning for all singular positions of a run: when, and the joints of the first.
 pub fn warning(list: &[Singular]) -> Option<Diagnostic> {
     let first = list.first()?;

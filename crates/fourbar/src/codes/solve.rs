@@ -50,6 +50,16 @@ pub(crate) const PAGES: &[Page] = &[
         "The error estimate asks for smaller and smaller steps, or bodies turn by more than half a turn within a stage. Stiff forces (strong dampers, hard springs), forces that jump, and singular positions do this. An implicit formulation (`--formulation ra`) passes stiff forces; a larger tolerance may pass the rest."
     ),
     page!(
+        "S232",
+        "The accelerations are not finite",
+        "A stage of an explicit method met a force or a constraint matrix that gives no finite accelerations, even with a very small step. A force law with a pole, bodies flung away by a step that is too large, or a singular position do this. Take a smaller step or tolerance, or `--formulation ra`, which passes singular positions."
+    ),
+    page!(
+        "S233",
+        "The constraints cannot be closed again after a step",
+        "After each step an explicit formulation returns to the constraints by the smallest correction. It was refused because it is too large or does not converge, even with a very small step: the step is too coarse, or a singular position is near. Take a smaller step or tolerance, or `--formulation ra`, which passes singular positions; `--option constraints=none` shows the motion without correction."
+    ),
+    page!(
         "S240",
         "The checkpoint cannot be used",
         "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."

@@ -1,4 +1,5 @@
 //! Formulations: which unknowns, and how their equations are evaluated.
 
 pub mod exact;
+pub mod lie;
 pub mod ra;

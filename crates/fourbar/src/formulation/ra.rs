@@ -46,6 +46,8 @@ pub struct Equations<'m> {
     /// Increments.
     pub dq: Vec<Velocity>,
     rhs: Vec<f64>,
+    /// Right-hand side of the acceleration constraints.
+    gamma: Vec<f64>,
     /// Normal loads of joints, for friction.
     pub loads: Vec<f64>,
     /// Load-dependent friction: force element, joint, and the joint's constraint.
@@ -105,6 +107,7 @@ impl<'m> Equations<'m> {
             x: vec![0.0; m],
             dq: vec![Velocity::zero(); n],
             rhs: vec![0.0; m],
+            gamma: vec![0.0; m],
             loads: vec![0.0; model.joints.len()],
             friction,
             permanent: vec![false; m],
@@ -282,15 +285,77 @@ impl<'m> Equations<'m> {
     /// `b_a = 1` at this pose and its Jacobian in `G`. The multipliers start from zero, so that the first pass gives the
     /// ones of minimum norm, and the next ones remove what the compliance left in the accelerations.
     pub fn index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+        self.set.gamma(q, v, t, &mut self.gamma);
+        self.iterate_index1(q, v, turns, t, a, lambda);
+    }
+
+    /// Factors at a pose and solves for its index-1 accelerations and multipliers, with no more than an explicit stage needs: forces
+    /// are evaluated once where they depend on no multiplier and every inertia is its own. With a `rate`, violations of position and
+    /// velocity constraints decay at it (Baumgarte).
+    pub fn accelerate(
+        &mut self,
+        q: &[Pose],
+        v: &[Velocity],
+        turns: &[f64],
+        t: f64,
+        rate: Option<f64>,
+        a: &mut [Velocity],
+        lambda: &mut [f64],
+    ) {
+        self.jacobian(q);
+        self.factor(1.0);
+        self.set.gamma(q, v, t, &mut self.gamma);
+        if let Some(rate) = rate {
+            self.set.residual(q, turns, t, &mut self.Phi);
+            self.set.nu(t, &mut self.rhs);
+            self.set.multiply(&self.G, v, &mut self.x);
+            for k in 0..self.gamma.len() {
+                self.gamma[k] -= rate * (2.0 * (self.x[k] - self.rhs[k]) + rate * self.Phi[k]);
+            }
+        }
+        if self.floored || !self.friction.is_empty() {
+            return self.iterate_index1(q, v, turns, t, a, lambda);
+        }
+        eval::applied(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads }, &mut self.r);
+        for b in 0..self.r.len() {
+            let w = &v[b].w;
+            self.r[b].w -= w.cross(&(self.model.bodies[b].J_bar * w));
+            a[b] = self.inverse[b].apply(&self.r[b]);
+        }
+        lambda.fill(0.0);
+        let mut size = 0.0;
+        // Two passes leave the square of the compliance; a third one only where constraints are nearly dependent.
+        for pass in 0..3 {
+            self.set.multiply(&self.G, a, &mut self.x);
+            for (x, g) in self.x.iter_mut().zip(&self.gamma) {
+                *x -= g;
+            }
+            self.normal_part();
+            let mut change = 0.0_f64;
+            for (a, d) in a.iter_mut().zip(&self.dq) {
+                change = change.max(d.v.amax()).max(self.model.length * d.w.amax());
+                a.v -= d.v;
+                a.w -= d.w;
+            }
+            for (l, x) in lambda.iter_mut().zip(&self.x) {
+                *l += x;
+            }
+            size = change.max(size);
+            if pass == 1 && change <= 1e-8 * size {
+                break;
+            }
+        }
+    }
+
+    fn iterate_index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
         let rounds = if self.floored || !self.friction.is_empty() { 12 } else { 3 };
         let mut last = f64::INFINITY;
         lambda.fill(0.0);
         for _ in 0..rounds {
             self.motion(q, v, a, lambda, turns, t);
-            self.set.gamma(q, v, t, &mut self.rhs);
             self.set.multiply(&self.G, a, &mut self.x);
             for k in 0..self.x.len() {
-                self.x[k] -= self.rhs[k];
+                self.x[k] -= self.gamma[k];
             }
             self.solve(1.0, 1.0);
             let (mut change, mut size) = (0.0_f64, 0.0_f64);
@@ -323,12 +388,18 @@ impl<'m> Equations<'m> {
 
     /// The part of the velocities that violates the constraints, `M^-1 G^T S^-1 (G v - nu)`, into `dq`.
     pub fn normal_velocity(&mut self, t: f64, v: &[Velocity]) {
+        self.velocity_residual(t, v);
+        self.normal_part();
+    }
+
+    /// `G v - nu` into `x`; its largest entry.
+    pub fn velocity_residual(&mut self, t: f64, v: &[Velocity]) -> f64 {
         self.set.nu(t, &mut self.rhs);
         self.set.multiply(&self.G, v, &mut self.x);
         for (x, n) in self.x.iter_mut().zip(&self.rhs) {
             *x -= n;
         }
-        self.normal_part();
+        largest(&self.x)
     }
 
     /// `M^-1 G^T S^-1 x` into `dq`.
@@ -351,14 +422,20 @@ impl<'m> Equations<'m> {
 
     /// Largest residuals of position, velocity and acceleration constraints with the Jacobian in `G`.
     pub fn errors(&mut self, q: &[Pose], v: &[Velocity], a: &[Velocity], turns: &[f64], t: f64) -> [f64; 3] {
-        let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
+        let difference = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
         self.set.residual(q, turns, t, &mut self.Phi);
         let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         self.set.nu(t, &mut self.rhs);
         self.set.multiply(&self.G, v, &mut self.x);
-        let velocity = largest(&self.x, &self.rhs);
+        let velocity = difference(&self.x, &self.rhs);
         self.set.gamma(q, v, t, &mut self.rhs);
         self.set.multiply(&self.G, a, &mut self.x);
-        [position, velocity, largest(&self.x, &self.rhs)]
+        [position, velocity, difference(&self.x, &self.rhs)]
     }
+}
+
+/// Largest size in a list; not a number where one of them is none, which a plain maximum would hide.
+pub fn largest(x: &[f64]) -> f64 {
+    let (most, sum) = x.iter().fold((0.0_f64, 0.0), |(m, s), x| (m.max(x.abs()), s + x));
+    if sum.is_nan() { f64::NAN } else { most }
 }

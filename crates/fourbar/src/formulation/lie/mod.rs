@@ -1,0 +1,307 @@
+//! Index-1 equations on a Lie group: `se3`, `so3xr3`, and `lie`, which chooses between them body by body [Mueller13].
+//!
+//! The equations are those of rA (`M v_dot + Phi_q^T lambda = f`, `Phi_q v_dot = gamma`), solved with the same sparse factor and the
+//! same treatment of redundant rows; only the state space differs, and with it how a finite motion is made of velocities.
+//! Eqs. (39), (41), (45), (48) write the same equations per representation; here they are solved in
+//! `(r_dot, omega_bar)` and turned into body-fixed rates where the body moves on SE(3).
+//!
+//! Departures from the paper: it lets the constraints drift; here that is `constraints=none`. `baumgarte` adds decaying terms to
+//! `gamma`, `project`, the default, returns to the constraints after each step in the metric of the masses.
+
+mod choice;
+mod project;
+mod space;
+
+pub use choice::tailored;
+pub use space::Space;
+
+use crate::analysis::singular::{Detector, Singular, Watch};
+use crate::diagnostic::Diagnostic;
+use crate::formulation::ra::Equations;
+use crate::integrator::explicit::{Run, System};
+use crate::integrator::number;
+use crate::model::Model;
+use crate::motion::{Instant, Loads, Motion, Told, numbers};
+use crate::state::{Configuration, Pose, Velocity};
+use crate::study::{Study, count};
+use fourbar_math::so3;
+use serde_json::{Value, json};
+
+/// Below this pivot the reactions of an output are trusted only if singular values say so.
+const ILL_DEFINED: f64 = 1e-6;
+
+/// What happens to constraint violations.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Drift {
+    /// They grow, as in the paper.
+    None,
+    /// They decay at this rate.
+    Baumgarte(f64),
+    /// They are removed after each step.
+    Project,
+}
+
+/// The bodies of a mechanism on their groups.
+pub struct Lie<'m> {
+    equations: Equations<'m>,
+    /// The state space.
+    pub space: Space,
+    /// Constraint handling.
+    pub drift: Drift,
+    note: Option<String>,
+    loads: Loads,
+    detector: Detector,
+    /// Scratch, written by whoever needs a state in global terms.
+    q: Vec<Pose>,
+    v: Vec<Velocity>,
+    /// Accelerations and multipliers of the last solve.
+    a: Vec<Velocity>,
+    lambda: Vec<f64>,
+    /// Counted angles at the last accepted step.
+    turns: Vec<f64>,
+    start: Configuration,
+    /// Whether anything but potentials does work.
+    worked: bool,
+    /// Unit of time in which velocities count as lengths.
+    tau: f64,
+    projections: usize,
+    flagged: usize,
+}
+
+/// The motion of every body on SE(3).
+pub fn start_se3<'m>(m: &'m Model, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let mut screw = vec![true; m.bodies.len()];
+    screw[0] = false;
+    start(m, s, i, c, Space { screw }, None)
+}
+
+/// The motion of every body on SO(3) x R3.
+pub fn start_so3xr3<'m>(m: &'m Model, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    start(m, s, i, c, Space { screw: vec![false; m.bodies.len()] }, None)
+}
+
+/// The motion with the group chosen for each body.
+pub fn start_lie<'m>(m: &'m Model, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let (space, note) = tailored(m, &c.q);
+    start(m, s, i, c, space, Some(note))
+}
+
+fn start<'m>(
+    model: &'m Model,
+    study: &Study,
+    integrator: &'static str,
+    at: &Configuration,
+    space: Space,
+    note: Option<String>,
+) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let mut system = Lie::new(model, at, space, drift(study)?);
+    system.note = note;
+    system.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
+    Ok(Box::new(Run::new(system, model, study, integrator, at.t)?))
+}
+
+/// The option `constraints`, and `rate` with it.
+fn drift(study: &Study) -> Result<Drift, Diagnostic> {
+    let wanted = study.options.iter().rev().find(|(k, _)| k == "constraints").map_or("project", |(_, v)| v.trim());
+    match wanted {
+        "none" => Ok(Drift::None),
+        "project" => Ok(Drift::Project),
+        "baumgarte" => {
+            // Fixed steps carry rates up to about 2 / h; a fifth of that damps well within a few steps.
+            let usual = study.step.map_or(500.0 / study.t_end, |h| 0.4 / h);
+            let rate = number(&study.options, "rate")?.unwrap_or(usual);
+            if rate > 0.0 {
+                return Ok(Drift::Baumgarte(rate));
+            }
+            Err(Diagnostic::new("U304", format!("rate = {rate} does not let violations decay"))
+                .help("give a positive rate in 1/s, well below 2 / step"))
+        }
+        other => Err(Diagnostic::new("U304", format!("option `constraints` is `{other}`"))
+            .help("it is `none` (drift, as in the paper), `baumgarte` or `project`")),
+    }
+}
+
+impl<'m> Lie<'m> {
+    /// A system at a consistent configuration.
+    pub fn new(model: &'m Model, at: &Configuration, space: Space, drift: Drift) -> Self {
+        let equations = Equations::new(model, at);
+        let n = model.bodies.len();
+        Self {
+            loads: Loads::new(model, &equations.set),
+            detector: Detector::new(model, &equations.set, at),
+            q: at.q.clone(),
+            v: at.v.clone(),
+            a: vec![Velocity::zero(); n],
+            lambda: vec![0.0; equations.set.rows()],
+            turns: at.turns.clone(),
+            start: at.clone(),
+            worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+            tau: 0.1,
+            projections: 0,
+            flagged: 0,
+            note: None,
+            equations,
+            space,
+            drift,
+        }
+    }
+
+    /// Accelerations, multipliers and power at the state in `q`, `v`.
+    fn solve(&mut self, t: f64) -> f64 {
+        let rate = if let Drift::Baumgarte(rate) = self.drift { Some(rate) } else { None };
+        self.equations.accelerate(&self.q, &self.v, &self.turns, t, rate, &mut self.a, &mut self.lambda);
+        if self.worked { self.equations.power(&self.q, &self.v, &self.lambda, &self.turns, t) } else { 0.0 }
+    }
+
+    fn finite(&self) -> bool {
+        self.a.iter().map(|a| a.v.sum() + a.w.sum()).sum::<f64>().is_finite()
+    }
+}
+
+/// What an evaluation says that met no finite number; the step is halved on it.
+fn not_finite(t: f64) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::new("S232", format!("the accelerations at t = {t:.6} s are not finite"))
+            .time(t)
+            .help("a smaller step or tolerance may help; a singular position may be near"),
+    )
+}
+
+impl System for Lie<'_> {
+    fn stored(&self) -> usize {
+        self.space.stored()
+    }
+
+    fn size(&self) -> usize {
+        self.space.size()
+    }
+
+    fn start(&self, y: &mut [f64]) {
+        self.space.pack(&self.start.q, &self.start.v, y);
+        y[self.space.stored() - 1] = 0.0;
+    }
+
+    fn moved(&self, from: &[f64], d: &[f64], to: &mut [f64]) {
+        self.space.moved(from, d, to);
+    }
+
+    fn pull_back(&self, d: &[f64], f: &mut [f64]) {
+        self.space.pull_back(d, f);
+    }
+
+    fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
+        self.space.unpack(y, &mut self.q, &mut self.v);
+        let power = self.solve(t);
+        if !self.finite() {
+            return Err(not_finite(t));
+        }
+        self.space.derivative(y, &self.q, &self.a, f);
+        f[self.space.size() - 1] = power;
+        Ok(())
+    }
+
+    fn fits(&self, d: &[f64]) -> bool {
+        self.space.fits(d)
+    }
+
+    fn error(&self, _y: &[f64], d: &[f64]) -> f64 {
+        self.space.largest(d, self.equations.model.length, self.tau)
+    }
+
+    fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
+        self.space.unpack(y, &mut self.q, &mut self.v);
+        let mut changed = false;
+        if self.drift == Drift::Project {
+            changed = self.project(t)?;
+            self.projections += usize::from(changed);
+        }
+        for q in &mut self.q[1..] {
+            q.A = so3::orthonormalise(&q.A);
+        }
+        self.space.pack(&self.q, &self.v, y);
+        for (k, a) in self.equations.model.angles.iter().enumerate() {
+            let [i, j] = a.bodies.map(|b| &self.q[b.index()]);
+            self.turns[k] = a.angle.value(i, j, self.turns[k]);
+        }
+        self.equations.watch(&mut self.detector, &self.q, t);
+        Ok(changed)
+    }
+
+    fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
+        self.space.unpack(y, &mut self.q, &mut self.v);
+        if self.drift == Drift::Project {
+            self.equations.jacobian(&self.q);
+            self.equations.factor(1.0);
+            self.project(t)?;
+        }
+        self.solve(t);
+        if !self.finite() {
+            return Err(not_finite(t));
+        }
+        out.t = t;
+        out.q.copy_from_slice(&self.q);
+        out.v.copy_from_slice(&self.v);
+        out.a.copy_from_slice(&self.a);
+        for (k, a) in self.equations.model.angles.iter().enumerate() {
+            let [i, j] = a.bodies.map(|b| &self.q[b.index()]);
+            out.turns[k] = a.angle.value(i, j, self.turns[k]);
+        }
+        let e = &mut self.equations;
+        if e.regular_pivot.0 < ILL_DEFINED && self.detector.is_singular(e.model, &e.set, &self.q) {
+            self.flagged += 1;
+        }
+        self.loads.fill(e.model, &e.set, &self.lambda, out);
+        out.work = y[y.len() - 1];
+        out.errors = e.errors(&self.q, &self.v, &self.a, &out.turns, t);
+        Ok(())
+    }
+
+    fn tell(&mut self, told: &mut Told) {
+        told.work.push(("factorisations", self.equations.factorisations as f64));
+        told.work.push(("projected_steps", self.projections as f64));
+        told.notes.extend(self.note.clone());
+        match self.drift {
+            Drift::Project => {}
+            Drift::None => told.notes.push("constraints are left to drift".into()),
+            Drift::Baumgarte(rate) => told.notes.push(format!("constraint violations decay at {rate:.4} 1/s (Baumgarte)")),
+        }
+        if self.flagged > 0 {
+            let many = count(self.flagged, "output time");
+            told.warnings.push(
+                Diagnostic::new(
+                    "W231",
+                    format!("at {many} the reactions are not well defined, because the mechanism is at a singular position"),
+                )
+                .help("read reactions near singular positions with care"),
+            );
+        }
+        told.singular.append(&mut self.detector.found);
+    }
+
+    fn save(&self) -> Value {
+        json!({
+            "turns": self.turns,
+            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
+            "watch_filled": self.detector.watch.filled,
+            "watch_usual": self.detector.watch.usual,
+            "counts": [self.equations.factorisations, self.projections, self.flagged],
+            "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
+        })
+    }
+
+    fn restore(&mut self, v: &Value) {
+        let turns = numbers(&v["turns"]);
+        if turns.len() == self.turns.len() {
+            self.turns = turns;
+        }
+        let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
+        let watch = numbers(&v["watch"]);
+        if let [a, b, c, d, e, f] = watch[..] {
+            let usual = v["watch_usual"].as_f64().unwrap_or(0.0);
+            self.detector.watch = Watch { last: [(a, b), (c, d), (e, f)], filled: whole(&v["watch_filled"]), usual };
+        }
+        let n = &v["counts"];
+        (self.equations.factorisations, self.projections, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));
+        self.detector.found = Singular::restored(&v["singular"]);
+    }
+}
