@@ -91,7 +91,8 @@ fn main() {
     let bricard = shipped("a04_bricard");
     for formulation in ["so3xr3", "se3", "lie"] {
         for (method, h) in [("rk4", 1e-2), ("rk4", 1.0 / 150.0), ("rk4", 5e-3), ("rk4", 1e-3), ("dopri5", 0.0), ("dop853", 0.0)] {
-            let s = if h > 0.0 { study(formulation, method, 10.0, Some(h), None) } else { study(formulation, method, 10.0, None, Some(1e-7)) };
+            let s =
+                if h > 0.0 { study(formulation, method, 10.0, Some(h), None) } else { study(formulation, method, 10.0, None, Some(1e-7)) };
             let o = timed(&bricard, &s, 100, runs);
             println!(
                 "  {formulation:<7} {method:<7} h {h:<8.2e} {:>9.5} s   drift {:.2e} J   {}",
@@ -104,7 +105,8 @@ fn main() {
 
     println!("spatial slider-crank, 5 s: error of the slider's place");
     println!("  figures of others: Exudyn 2.25 s at 1.3e-6; Pinocchio 1.12 s at 5.3e-7");
-    let loaded = fourbar_io::read_model(SLIDER_CRANK, &fourbar_io::ReadOptions::default()).unwrap_or_else(|_| panic!("the slider-crank does not read"));
+    let loaded = fourbar_io::read_model(SLIDER_CRANK, &fourbar_io::ReadOptions::default())
+        .unwrap_or_else(|_| panic!("the slider-crank does not read"));
     let crank = loaded.spec.build().unwrap_or_else(|e| panic!("{}", e[0]));
     let exact = timed(&crank, &study("so3xr3", "dop853", 5.0, None, Some(1e-12)), 1, 1).last.q[3].r.x;
     println!("  slider at {exact:.12} m");

@@ -5,6 +5,7 @@ mod common;
 
 use common::*;
 use fourbar::analysis::assembly::assemble;
+use fourbar::formulation::chart::Weights;
 use fourbar::formulation::exact::Exact;
 use fourbar::formulation::ra::Equations;
 use fourbar::integrator::Method;
@@ -82,7 +83,7 @@ fn check(name: &str, model: &Model) {
     let e = &mut stepper.equations;
     residual(e, &x);
     let mut exact = Exact::new(e);
-    let A = exact.dense(e, &x, H, B_A, B_V);
+    let A = exact.dense(e, &x, Weights { h: H, b_a: B_A, b_v: B_V });
     let n = 6 * model.moving();
     let scale = A.iter().flatten().fold(0.0_f64, |s, a| s.max(a.abs()));
     for column in 0..A.len() {

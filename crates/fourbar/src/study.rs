@@ -7,7 +7,10 @@ use crate::analysis::kinematics::Kinematics;
 use crate::analysis::singular::{self, Detector, Singular};
 use crate::analysis::{dynamics, rank, unique};
 use crate::diagnostic::{Diagnostic, nearest};
+use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::lie;
+use crate::formulation::reps::Reps;
+use crate::formulation::rp::Rp;
 use crate::integrator::implicit;
 use crate::model::Model;
 use crate::motion::{Instant, Motion};
@@ -49,8 +52,20 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
         summary: "absolute coordinates, rotation matrices; index 3, implicit",
-        integrators: &["gen-alpha", "bdf2", "backward-euler"],
-        start: implicit::start,
+        integrators: IMPLICIT,
+        start: implicit::start::<Ra>,
+    },
+    FormulationInfo {
+        name: "rp",
+        summary: "absolute coordinates, Euler parameters; index 3, implicit",
+        integrators: IMPLICIT,
+        start: implicit::start::<Rp>,
+    },
+    FormulationInfo {
+        name: "reps",
+        summary: "absolute coordinates, ZXZ Euler angles; index 3, implicit",
+        integrators: IMPLICIT,
+        start: implicit::start::<Reps>,
     },
     FormulationInfo {
         name: "so3xr3",
@@ -71,6 +86,8 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         start: lie::start_lie,
     },
 ];
+
+const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -227,7 +244,11 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         None => Analysis::Dynamics,
     };
     match analysis {
-        Analysis::Kinematics => run_kinematics(model, study, &assembled, observer),
+        Analysis::Kinematics => match study.method()?.0.name {
+            Rp::NAME => run_kinematics::<Rp>(model, study, &assembled, observer),
+            Reps::NAME => run_kinematics::<Reps>(model, study, &assembled, observer),
+            _ => run_kinematics::<Ra>(model, study, &assembled, observer),
+        },
         Analysis::Dynamics => dynamics::run(model, study, &assembled, checkpoint, observer),
     }
 }
@@ -248,7 +269,7 @@ fn check(study: &Study) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
+fn run_kinematics<C: Chart>(model: &Model, study: &Study, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
     if let Some(r) = model.rolling.first() {
         return Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name))
             .name(r.name.clone())
@@ -269,7 +290,7 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
         .help("drive these too, or let dynamics move it (`analysis: dynamics`)")
         .into());
     }
-    let mut k = Kinematics::new(model, start)?;
+    let mut k = Kinematics::<C>::in_chart(model, start)?;
     let not_unique = unique::not_unique(model, start);
     let mut recorder = Recorder::new(model);
     observer.begin(&columns(model));
@@ -314,7 +335,7 @@ fn run_kinematics(model: &Model, study: &Study, assembled: &Assembled, observer:
     let w = k.work;
     let report = Report {
         analysis: Analysis::Kinematics,
-        formulation: "ra",
+        formulation: C::NAME,
         integrator: "newton",
         t: k.state.t,
         stopped,

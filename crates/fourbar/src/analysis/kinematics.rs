@@ -1,6 +1,6 @@
-//! Kinematics of driven mechanisms in the rA form [Kissel21, section 2.1].
+//! Kinematics of driven mechanisms in any chart of rotations [Kissel21, section 2].
 //!
-//! Positions by Newton from the prediction, velocities and accelerations by one linear solve each. All three use the
+//! Positions by Newton in the coordinates of the chart from the prediction, velocities and accelerations by one linear solve each. All three use the
 //! Schur complement factored once per step at the predicted pose; redundant rows are carried by its shift. Iterations
 //! that flip a joint, jump to another branch or do not converge halve the step; where that does not help the mechanism
 //! has met a position it cannot pass, and the diagnostic says when and which joints.
@@ -12,6 +12,9 @@ use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
+use crate::formulation::chart::{Chart, Ra, Rate};
+use crate::formulation::reps::NEAR;
+use crate::integrator::index3::TOO_NEAR;
 use crate::model::Model;
 use crate::motion::{Instant, Loads};
 use crate::schur::{InverseMass, Schur, inverse_masses};
@@ -39,7 +42,7 @@ pub struct Work {
 }
 
 /// The moving mechanism with its workspace; nothing is allocated in a step.
-pub struct Kinematics<'m> {
+pub struct Kinematics<'m, C: Chart = Ra> {
     model: &'m Model,
     /// Constraints, drives included.
     pub set: ConstraintSet,
@@ -70,18 +73,35 @@ pub struct Kinematics<'m> {
     G: Vec<f64>,
     trial: Vec<Pose>,
     predicted: Vec<Pose>,
+    /// Rotations in the chart, at the current time and of the trial pose; rates and their derivatives.
+    points: Vec<C::Point>,
+    trial_points: Vec<C::Point>,
+    x_dot: Vec<C::Rate>,
+    x_ddot: Vec<C::Rate>,
+    /// Bodies that changed their chart.
+    pub recharts: usize,
+    /// Stop when the correction falls below this, metres, instead of at rounding of the residual.
+    pub correction: Option<f64>,
     tolerance: f64,
 }
 
-impl<'m> Kinematics<'m> {
-    /// Starts from an assembled configuration.
+impl<'m> Kinematics<'m, Ra> {
+    /// Starts from an assembled configuration, with rotation matrices.
     pub fn new(model: &'m Model, start: &Configuration) -> Result<Self, Diagnostic> {
+        Self::in_chart(model, start)
+    }
+}
+
+impl<'m, C: Chart> Kinematics<'m, C> {
+    /// Starts from an assembled configuration.
+    pub fn in_chart(model: &'m Model, start: &Configuration) -> Result<Self, Diagnostic> {
         let set = ConstraintSet::new(model.constraints(true), |_| false);
         let schur = Schur::new(&set, model.bodies.len());
         let inverse = inverse_masses(model, 0.01);
         let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>();
         let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
         let reach = start.q.iter().fold(model.length, |s, q| s.max(q.r.amax()));
+        let points: Vec<C::Point> = start.q.iter().zip(&start.v).map(|(q, v)| C::enter(&q.A, &v.w)).collect();
         let mut k = Self {
             model,
             schur,
@@ -103,6 +123,12 @@ impl<'m> Kinematics<'m> {
             G: vec![0.0; values],
             trial: start.q.clone(),
             predicted: start.q.clone(),
+            trial_points: points.clone(),
+            points,
+            x_dot: vec![C::Rate::zero(); n],
+            x_ddot: vec![C::Rate::zero(); n],
+            recharts: 0,
+            correction: None,
             tolerance: 1e-14 * reach,
             set,
         };
@@ -146,18 +172,23 @@ impl<'m> Kinematics<'m> {
     fn advance(&mut self, t: f64, depth: usize) -> Result<(), Diagnostic> {
         let t_n = self.state.t;
         let h = t - t_n;
-        for b in 0..self.trial.len() {
-            let (v, a) = (&self.state.v[b], &self.a[b]);
-            let step = Velocity { v: v.v * h + a.v * (0.5 * h * h), w: v.w * h + a.w * (0.5 * h * h) };
-            self.predicted[b] = self.state.q[b].moved(&step);
-            self.trial[b] = self.predicted[b];
+        for b in 1..self.trial.len() {
+            let step = self.x_dot[b].scaled(h).plus(&self.x_ddot[b].scaled(0.5 * h * h));
+            let q = &self.state.q[b];
+            self.trial[b].r = q.r + step.linear();
+            self.trial[b].A = C::place(&self.points[b], &q.A, &step, &mut self.trial_points[b]);
+            C::own(&mut self.trial_points[b]);
+            self.predicted[b] = self.trial[b];
         }
         match self.positions(t, h) {
             Ok(()) => {
                 self.state.q.copy_from_slice(&self.trial);
+                self.points.copy_from_slice(&self.trial_points);
                 // Products of rotations collect rounding; one polar step removes it.
-                for q in &mut self.state.q {
-                    q.A = fourbar_math::so3::orthonormalise(&q.A);
+                if C::DIRECT {
+                    for q in &mut self.state.q {
+                        q.A = fourbar_math::so3::orthonormalise(&q.A);
+                    }
                 }
                 self.trial.copy_from_slice(&self.state.q);
                 update_turns(self.model, &self.state.q, &mut self.state.turns);
@@ -182,7 +213,7 @@ impl<'m> Kinematics<'m> {
             self.set.residual(&self.trial, &self.state.turns, t, &mut self.Phi);
             let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
             // Closed to rounding after a correction: another one would change nothing.
-            if k > 0 && last < 1e-3 * L && worst <= 20.0 * self.tolerance {
+            if k > 0 && self.correction.is_none() && last < 1e-3 * L && worst <= 20.0 * self.tolerance {
                 return self.accept(t, h);
             }
             self.x.copy_from_slice(&self.Phi);
@@ -197,12 +228,21 @@ impl<'m> Kinematics<'m> {
             if !size.is_finite() || size > 0.5 * L.max(last.min(1e3 * L)) {
                 break;
             }
-            for (q, d) in self.trial.iter_mut().zip(&self.dq) {
-                q.r += d.v;
-                q.A *= fourbar_math::so3::exp(&d.w);
+            for b in 1..self.trial.len() {
+                let (q, x) = (&mut self.trial[b], &mut self.trial_points[b]);
+                q.r += self.dq[b].v;
+                let (from, A) = (*x, q.A);
+                q.A = C::place(&from, &A, &C::increment(&from, &C::Rate::zero(), &self.dq[b]), x);
+                C::own(x);
             }
             self.work.iterations += 1;
+            if C::SINGULAR && self.trial_points.iter().skip(1).any(|x| C::distance(x) < TOO_NEAR) {
+                break;
+            }
             // Converged by size, or at the rounding floor where corrections no longer fall.
+            if self.correction.is_some_and(|c| size < c) {
+                return self.accept(t, h);
+            }
             if size <= 100.0 * self.tolerance || (size >= 0.5 * last && worst <= 1e3 * self.tolerance) {
                 return self.accept(t, h);
             }
@@ -292,6 +332,14 @@ impl<'m> Kinematics<'m> {
         );
         if bad {
             return Err(self.stuck(t, "no accelerations follow the drives"));
+        }
+        for b in 1..self.points.len() {
+            if C::SINGULAR && C::distance(&self.points[b]) < NEAR {
+                self.points[b] = C::escape(&self.state.q[b].A, &self.state.v[b].w);
+                self.recharts += 1;
+            }
+            self.x_dot[b] = C::rate(&self.points[b], &self.state.v[b]);
+            self.x_ddot[b] = C::second(&self.points[b], &self.x_dot[b], &self.a[b]);
         }
         Ok(())
     }

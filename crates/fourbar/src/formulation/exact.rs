@@ -2,12 +2,14 @@
 //! and fast spins.
 //!
 //! ```text
-//! [ (b_a M + h b_v D) T^-1 + h^2 (K - f_q)   Phi_q^T ] [ dq           ]     [ h^2 residual         ]
+//! [ b_a M V' + h b_v D V + h^2 (K - f_q)     Phi_q^T ] [ dq           ]     [ h^2 residual         ]
 //! [  Phi_q                                    -eps   ] [ d(h^2 lambda)] = - [ Phi - eps h^2 lambda ]
 //! ```
-//! with `D = d(gyroscopic - f)/dv`, `K = d(Phi_q^T lambda)/dq` and `T` the tangent operator of the step's rotation.
+//! with `D = d(gyroscopic - f)/dv`, `K = d(Phi_q^T lambda)/dq` and the blocks `V`, `V'` of the chart, for rA both the inverse
+//! tangent operator of the step's rotation.
 //! Forces are differentiated by dual numbers.
 
+use super::chart::{Chart, Weights};
 use super::ra::Equations;
 use crate::coordinate::PoseOf;
 use crate::force::eval::{Plain, States, VelocityOf, wrench};
@@ -15,7 +17,7 @@ use crate::force::{Force, Law, StateLaw, Variable};
 use crate::integrator::index3::Memory;
 use crate::model::Model;
 use crate::state::Velocity;
-use fourbar_math::so3::{self, tilde};
+use fourbar_math::so3::tilde;
 use fourbar_math::{BlockLu, Dual, Taylor};
 use nalgebra::{Matrix3, Matrix6, Vector3};
 use smallvec::SmallVec;
@@ -27,13 +29,20 @@ pub struct Exact {
     force_bodies: Vec<Vec<usize>>,
     /// Right-hand side and solution: six per moving body, then the rows.
     x: Vec<f64>,
+    /// Blocks `V` and `V'` of every body; written before the matrix is formed.
+    slopes: Vec<(Matrix3<f64>, Matrix3<f64>)>,
     bodies: usize,
+}
+
+/// A trial state in global terms.
+struct State<'a> {
+    plain: Plain<'a>,
+    lambda: &'a [f64],
 }
 
 /// The state with one component of one body varied.
 struct Varied<'a> {
-    m: &'a Memory,
-    loads: &'a [f64],
+    m: &'a Plain<'a>,
     body: usize,
     /// 0 to 2 translation, 3 to 5 rotation, 6 to 8 velocity, 9 to 11 angular velocity.
     direction: usize,
@@ -70,7 +79,7 @@ impl States<Dual> for Varied<'_> {
         self.m.turns[memory]
     }
     fn load(&self, joint: usize) -> Dual {
-        Taylor::with_slope(self.loads[joint], 0.0)
+        Taylor::with_slope(self.m.loads[joint], 0.0)
     }
 }
 
@@ -123,10 +132,10 @@ pub fn bodies_of(model: &Model, force: &Force) -> Vec<usize> {
 }
 
 /// Wrench of a friction element per newton of load: the element is linear in its load.
-fn friction_per_load(e: &Equations<'_>, x: &Memory, element: usize) -> SmallVec<[(usize, Velocity); 2]> {
+fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Velocity); 2]> {
     let mut out: SmallVec<[(usize, Velocity); 2]> = SmallVec::new();
     for (load, sign) in [(1.0, 1.0), (0.0, -1.0)] {
-        let state = Loaded { plain: Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[] }, load };
+        let state = Loaded { plain: Plain { t: x.t, q: x.q, v: x.v, turns: x.turns, loads: &[] }, load };
         wrench(e.model, &e.model.forces[element].1, &state, &mut |b, F, T| {
             let w = Velocity { v: F, w: T }.scaled(sign);
             match out.iter_mut().find(|(k, _)| *k == b) {
@@ -189,17 +198,27 @@ impl Exact {
         for bodies in &force_bodies {
             join(&mut neighbours, bodies);
         }
-        Self { lu: BlockLu::new(&sizes, &neighbours, &before), force_bodies, x: vec![0.0; 6 * n + e.set.rows()], bodies: n }
+        let slopes = vec![(Matrix3::identity(), Matrix3::identity()); n + 1];
+        Self { lu: BlockLu::new(&sizes, &neighbours, &before), force_bodies, x: vec![0.0; 6 * n + e.set.rows()], slopes, bodies: n }
     }
 
     /// Forms and factors the matrix at the trial state; `false` where it is singular.
-    pub fn factor(&mut self, e: &Equations<'_>, x: &Memory, h: f64, b_a: f64, b_v: f64) -> bool {
-        self.form(e, x, h, b_a, b_v);
+    pub fn factor<C: Chart>(&mut self, e: &Equations<'_>, x: &Memory<C>, w: Weights) -> bool {
+        self.form_in(e, x, w);
         self.lu.factor()
     }
 
-    fn form(&mut self, e: &Equations<'_>, x: &Memory, h: f64, b_a: f64, b_v: f64) {
-        let model = e.model;
+    fn form_in<C: Chart>(&mut self, e: &Equations<'_>, x: &Memory<C>, w: Weights) {
+        for b in 1..=self.bodies {
+            self.slopes[b] = C::slopes(&x.x[b], &x.psi[b], &x.v[b], &x.v_dot[b], w);
+        }
+        let plain = Plain { t: x.t, q: &x.q, v: x.velocities(), turns: &x.turns, loads: &e.loads };
+        self.form(e, &State { plain, lambda: &x.lambda }, w);
+    }
+
+    fn form(&mut self, e: &Equations<'_>, state: &State<'_>, Weights { h, b_a, b_v }: Weights) {
+        let (model, x, lambda) = (e.model, &state.plain, state.lambda);
+        let slopes = &self.slopes;
         let n = self.bodies;
         self.lu.clear();
         let add = |lu: &mut BlockLu, i: usize, j: usize, B: &Matrix6<f64>| {
@@ -214,11 +233,10 @@ impl Exact {
                 }
             }
         };
-        // Columns for velocities turn with the tangent operator of the step.
+        // Angular columns for velocities go through the chart.
         let turned = |B: Matrix6<f64>, b: usize| {
-            let T = so3::tangent_inv(&x.psi[b].w);
             let mut B = B;
-            let right = B.fixed_view::<6, 3>(0, 3) * T;
+            let right = B.fixed_view::<6, 3>(0, 3) * slopes[b].0;
             B.fixed_view_mut::<6, 3>(0, 3).copy_from(&right);
             B
         };
@@ -228,17 +246,18 @@ impl Exact {
             let mut B = Matrix6::zeros();
             B.fixed_view_mut::<3, 3>(0, 0).copy_from(&(Matrix3::identity() * (b_a * body.mass)));
             let gyro = tilde(w) * body.J_bar - tilde(&(body.J_bar * w));
-            B.fixed_view_mut::<3, 3>(3, 3).copy_from(&(body.J_bar * b_a + gyro * (h * b_v)));
-            add(&mut self.lu, b, b, &turned(B, b));
+            let (V, V_dot) = &slopes[b];
+            B.fixed_view_mut::<3, 3>(3, 3).copy_from(&(body.J_bar * V_dot * b_a + gyro * V * (h * b_v)));
+            add(&mut self.lu, b, b, &B);
         }
-        e.set.variation(&x.q, &x.lambda, |i, j, K| add(&mut self.lu, i, j, &(K * (h * h))));
+        e.set.variation(x.q, lambda, |i, j, K| add(&mut self.lu, i, j, &(K * (h * h))));
         for (k, (_, force)) in model.forces.iter().enumerate() {
             for &l in &self.force_bodies[k] {
                 let mut position = [Matrix6::zeros(); 8];
                 let mut velocity = [Matrix6::zeros(); 8];
                 let list = &self.force_bodies[k];
                 for direction in 0..12 {
-                    let state = Varied { m: x, loads: &e.loads, body: l, direction };
+                    let state = Varied { m: x, body: l, direction };
                     wrench(model, force, &state, &mut |b, F, T| {
                         if let Some(i) = list.iter().position(|&x| x == b).filter(|&i| i < 8) {
                             let (B, c) = if direction < 6 { (&mut position[i], direction) } else { (&mut velocity[i], direction - 6) };
@@ -255,7 +274,7 @@ impl Exact {
                 }
             }
         }
-        self.friction_positions(e, x, h);
+        self.friction_positions(e, state, h);
         for c in 0..e.set.list.len() {
             let m = e.set.row_start[c + 1] - e.set.row_start[c];
             for block in e.set.blocks_of(c) {
@@ -270,16 +289,16 @@ impl Exact {
                 }
             }
             for (_, row, r) in e.set.rolling().filter(|(k, ..)| *k == c) {
-                // The rows act on velocities: B T^-1 + (h / b_v) d(B v)/dq.
+                // The rows act on velocities: B V + (h / b_v) d(B v)/dq.
                 let b = e.set.list[c].bodies[r.slot].index();
                 let rows = r.rows(&x.q[b]);
                 let (_, rates) = r.variation(&x.q[b], &x.v[b], &[0.0; 2]);
-                let T = so3::tangent_inv(&x.psi[b].w);
+                let V = self.slopes[b].0;
                 let down = self.lu.block(n + c, b - 1);
                 let first = row - e.set.row_start[c];
                 let a = self.lu.values_mut();
                 for (k, line) in rows.iter().enumerate() {
-                    let w = T.tr_mul(&line.w);
+                    let w = V.tr_mul(&line.w);
                     for d in 0..6 {
                         let g = if d < 3 { line.v[d] } else { w[d - 3] };
                         a[down + 6 * (first + k) + d] = g + h / b_v * rates[k][d];
@@ -292,14 +311,15 @@ impl Exact {
                 a[at + r * m + r] = -e.eps[e.set.row_start[c] + r];
             }
         }
-        self.friction_multipliers(e, x);
+        self.friction_multipliers(e, state);
     }
 
     /// Load-dependent friction: the load follows the poses of the joint's bodies.
-    fn friction_positions(&mut self, e: &Equations<'_>, x: &Memory, h: f64) {
+    fn friction_positions(&mut self, e: &Equations<'_>, state: &State<'_>, h: f64) {
+        let x = &state.plain;
         for &(element, joint, c) in e.friction() {
             let push = friction_per_load(e, x, element);
-            let lambda = &x.lambda[e.set.row_start[c]..e.set.row_start[c + 1]];
+            let lambda = &state.lambda[e.set.row_start[c]..e.set.row_start[c + 1]];
             let bodies = e.model.joints[joint].bodies.map(|b| b.index());
             for l in bodies.into_iter().filter(|&l| l != 0) {
                 // Central differences: the load is a smooth function of two poses.
@@ -332,7 +352,8 @@ impl Exact {
     }
 
     /// Load-dependent friction: the load follows the multipliers of the joint.
-    fn friction_multipliers(&mut self, e: &Equations<'_>, x: &Memory) {
+    fn friction_multipliers(&mut self, e: &Equations<'_>, state: &State<'_>) {
+        let x = &state.plain;
         let n = self.bodies;
         for &(element, joint, c) in e.friction() {
             let push = friction_per_load(e, x, element);
@@ -340,7 +361,7 @@ impl Exact {
             let m = range.len();
             let bodies = e.model.joints[joint].bodies.map(|b| b.index());
             let poses = bodies.map(|b| x.q[b]);
-            let slopes = e.load_slopes(joint, c, &poses, &x.lambda[range]);
+            let slopes = e.load_slopes(joint, c, &poses, &state.lambda[range]);
             for (b, w) in push.iter().filter(|(b, _)| *b != 0) {
                 let up = self.lu.block(b - 1, n + c);
                 let a = self.lu.values_mut();
@@ -378,8 +399,8 @@ impl Exact {
     }
 
     /// The matrix as formed, dense, for tests: rows and columns six per body, then the constraint rows.
-    pub fn dense(&mut self, e: &Equations<'_>, x: &Memory, h: f64, b_a: f64, b_v: f64) -> Vec<Vec<f64>> {
-        self.form(e, x, h, b_a, b_v);
+    pub fn dense<C: Chart>(&mut self, e: &Equations<'_>, x: &Memory<C>, w: Weights) -> Vec<Vec<f64>> {
+        self.form_in(e, x, w);
         self.lu.dense()
     }
 }

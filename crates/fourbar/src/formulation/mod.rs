@@ -1,5 +1,8 @@
 //! Formulations: which unknowns, and how their equations are evaluated.
 
+pub mod chart;
 pub mod exact;
 pub mod lie;
 pub mod ra;
+pub mod reps;
+pub mod rp;

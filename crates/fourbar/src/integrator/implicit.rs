@@ -1,14 +1,15 @@
 //! Motion by an implicit stepper: lands on or interpolates to output times, watches for singular positions, and keeps what
 //! is needed to continue a run.
 
-use super::index3::Stepper;
+use super::index3::{Stepper, Trouble};
 use super::{DEFAULT_TOL, Method, number};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::{Detector, Singular};
 use crate::diagnostic::Diagnostic;
+use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::model::Model;
 use crate::motion::{Instant, Loads, Motion, Told, bad_checkpoint, numbers};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose};
 use crate::study::{Study, count};
 use serde_json::{Value, json};
 
@@ -20,9 +21,9 @@ const ENOUGH_TRIES: usize = 7;
 const ILL_DEFINED: f64 = 1e-6;
 
 /// An implicit stepper in motion.
-pub struct Implicit<'m> {
+pub struct Implicit<'m, C: Chart = Ra> {
     model: &'m Model,
-    stepper: Stepper<'m>,
+    stepper: Stepper<'m, C>,
     loads: Loads,
     detector: Detector,
     /// Step in use.
@@ -43,21 +44,24 @@ pub struct Implicit<'m> {
     power_before: f64,
 }
 
-/// The motion of rA.
-pub fn start<'m>(
+/// The motion of rA, rp and reps.
+pub fn start<'m, C: Chart>(
     model: &'m Model,
     study: &Study,
     integrator: &'static str,
     start: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    Ok(Box::new(Implicit::new(model, study, integrator, start)?))
+    Ok(Box::new(Implicit::<C>::new(model, study, integrator, start)?))
 }
 
-impl<'m> Implicit<'m> {
+impl<'m, C: Chart> Implicit<'m, C> {
     /// An implicit integrator from a consistent start.
     pub fn new(model: &'m Model, study: &Study, integrator: &'static str, start: &Configuration) -> Result<Self, Diagnostic> {
         let method = Method::new(integrator, &study.options)?;
-        let mut stepper = Stepper::new(model, start, method);
+        let mut stepper = Stepper::<C>::in_chart(model, start, method);
+        if C::SINGULAR && number(&study.options, "rechart")? == Some(0.0) {
+            stepper.keep_charts().map_err(|b| singular_start(model, b))?;
+        }
         if let Some(theta) = number(&study.options, "theta")? {
             stepper.correction = theta * model.length;
         }
@@ -140,7 +144,7 @@ impl<'m> Implicit<'m> {
             return 0.0;
         }
         let (e, m) = (&mut self.stepper.equations, &self.stepper.memory);
-        e.power(&m.q, &m.v, &m.lambda, &m.turns, m.t)
+        e.power(&m.q, m.velocities(), &m.lambda, &m.turns, m.t)
     }
 
     /// Asks now and then, so that a run between two output times can be stopped too.
@@ -267,7 +271,7 @@ impl<'m> Implicit<'m> {
         e.factor(1.0);
         e.project_velocity(o.t, &mut o.v);
         let m = &self.stepper.memory;
-        o.a.copy_from_slice(&m.v_dot);
+        o.a.copy_from_slice(m.accelerations());
         let defined = e.regular_pivot.0 > ILL_DEFINED || !self.detector.is_singular(self.model, &e.set, &o.q);
         if defined {
             e.index1(&o.q, &o.v, &o.turns, o.t, &mut o.a, &mut self.lambda);
@@ -284,7 +288,7 @@ impl<'m> Implicit<'m> {
     }
 }
 
-impl Motion for Implicit<'_> {
+impl<C: Chart> Motion for Implicit<'_, C> {
     fn t(&self) -> f64 {
         self.stepper.memory.t
     }
@@ -307,7 +311,7 @@ impl Motion for Implicit<'_> {
             o.v.copy_from_slice(&start.v);
         } else if (m.t - t).abs() <= 1e-12 * m.t.abs().max(m.h) {
             o.q.copy_from_slice(&m.q);
-            o.v.copy_from_slice(&m.v);
+            o.v.copy_from_slice(m.velocities());
         } else {
             self.stepper.interpolate(t, &mut o.q, &mut o.v);
         }
@@ -340,6 +344,17 @@ impl Motion for Implicit<'_> {
             ("steps_above_tolerance", self.over as f64),
             ("steps_with_exact_matrix", w.exact as f64),
         ]);
+        if C::SINGULAR {
+            told.work.push(("changes_of_chart", w.recharts as f64));
+            if w.recharts > 0 {
+                let times = count(w.recharts, "time");
+                told.notes.push(format!("near the singularity of its Euler angles a body was given another reference frame, {times}"));
+            }
+        }
+        if C::OWN {
+            let norm = self.stepper.memory.own_residual();
+            told.work.push(("largest_norm_error", norm));
+        }
         told.singular.append(&mut self.detector.found);
     }
 
@@ -352,7 +367,7 @@ impl Motion for Implicit<'_> {
             "smallest": self.smallest,
             "exact": s.exact_steps_left(),
             "error": [s.error.0, s.error.1],
-            "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations],
+            "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations, s.work.recharts],
             "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
             "watch_filled": self.detector.watch.filled,
             "watch_usual": self.detector.watch.usual,
@@ -364,7 +379,7 @@ impl Motion for Implicit<'_> {
         for (name, x) in [("now", m), ("before", previous)] {
             state[name] = json!({
                 "t": x.t, "h": x.h, "since_change": x.since_change,
-                "q": poses(&x.q), "v": flat(&x.v), "v_dot": flat(&x.v_dot), "a": flat(&x.a), "psi": flat(&x.psi),
+                "q": poses(&x.q), "x": points::<C>(&x.x), "v": flat(&x.v), "v_dot": flat(&x.v_dot), "a": flat(&x.a), "psi": flat(&x.psi),
                 "v_back": flat(&x.v_back), "v_dot_back": flat(&x.v_dot_back), "jerk": flat(&x.jerk),
                 "lambda": x.lambda, "turns": x.turns,
             });
@@ -378,7 +393,8 @@ impl Motion for Implicit<'_> {
         let (n, rows) = (self.model.bodies.len(), self.lambda.len());
         for name in ["now", "before"] {
             let x = &v[name];
-            let sizes = ["v", "v_dot", "a", "psi", "v_back", "v_dot_back", "jerk"].iter().all(|k| numbers(&x[*k]).len() == 6 * n);
+            let sizes =
+                ["v", "v_dot", "a", "psi", "v_back", "v_dot_back", "jerk"].iter().all(|k| numbers(&x[*k]).len() == C::Rate::SIZE * n);
             if !sizes
                 || numbers(&x["q"]).len() != 12 * n
                 || numbers(&x["lambda"]).len() != rows
@@ -386,10 +402,14 @@ impl Motion for Implicit<'_> {
             {
                 return Err(bad_checkpoint("its sizes do not fit"));
             }
+            let Some(points) = unflat_points::<C>(&numbers(&x["x"]), n) else {
+                return Err(bad_checkpoint("its sizes do not fit"));
+            };
             let s = &mut self.stepper;
             let m = if name == "now" { &mut s.memory } else { s.previous_mut() };
             (m.t, m.h, m.since_change) = (number(&x["t"]), number(&x["h"]), whole(&x["since_change"]));
             unflat_poses(&numbers(&x["q"]), &mut m.q);
+            m.x = points;
             unflat(&numbers(&x["v"]), &mut m.v);
             unflat(&numbers(&x["v_dot"]), &mut m.v_dot);
             unflat(&numbers(&x["a"]), &mut m.a);
@@ -399,6 +419,7 @@ impl Motion for Implicit<'_> {
             unflat(&numbers(&x["jerk"]), &mut m.jerk);
             m.lambda = numbers(&x["lambda"]);
             m.turns = numbers(&x["turns"]);
+            m.map_all();
         }
         self.h = number(&v["h"]);
         (self.stepper.tau, self.smallest) = (number(&v["tau"]), number(&v["smallest"]));
@@ -406,6 +427,7 @@ impl Motion for Implicit<'_> {
         (w.steps, w.iterations, w.failures, w.rejections, w.exact) =
             (whole(&work[0]), whole(&work[1]), whole(&work[2]), whole(&work[3]), whole(&work[4]));
         self.stepper.equations.factorisations = whole(&work[5]);
+        self.stepper.work.recharts = whole(&work[6]);
         self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
         self.stepper.set_exact_steps_left(whole(&v["exact"]));
         let watch = numbers(&v["watch"]);
@@ -426,15 +448,43 @@ impl Motion for Implicit<'_> {
     }
 }
 
-fn flat(x: &[Velocity]) -> Vec<f64> {
-    x.iter().flat_map(|v| [v.v.x, v.v.y, v.v.z, v.w.x, v.w.y, v.w.z]).collect()
+/// The diagnostic of a body that starts where its coordinates are singular and may not choose others.
+fn singular_start(model: &Model, trouble: Trouble) -> Diagnostic {
+    let name = match trouble {
+        Trouble::Chart(b) => model.bodies[b].name.clone(),
+        _ => String::new(),
+    };
+    Diagnostic::new("S233", format!("the Euler angles of `{name}` are singular at the start: its z axis is along that of the world"))
+        .name(name)
+        .help("leave out `rechart=0`, so that the body gets another reference frame, or use `ra` or `rp`")
 }
 
-fn unflat(x: &[f64], out: &mut [Velocity]) {
-    for (o, x) in out.iter_mut().zip(x.chunks_exact(6)) {
-        o.v.copy_from_slice(&x[..3]);
-        o.w.copy_from_slice(&x[3..]);
+fn flat<R: Rate>(x: &[R]) -> Vec<f64> {
+    let mut out = Vec::with_capacity(R::SIZE * x.len());
+    x.iter().for_each(|r| r.write(&mut out));
+    out
+}
+
+fn unflat<R: Rate>(x: &[f64], out: &mut [R]) {
+    for (o, x) in out.iter_mut().zip(x.chunks_exact(R::SIZE)) {
+        *o = R::read(x);
     }
+}
+
+fn points<C: Chart>(x: &[C::Point]) -> Vec<f64> {
+    let mut out = Vec::new();
+    x.iter().for_each(|x| C::write(x, &mut out));
+    out
+}
+
+fn unflat_points<C: Chart>(mut x: &[f64], n: usize) -> Option<Vec<C::Point>> {
+    let mut out = Vec::with_capacity(n);
+    for _ in 0..n {
+        let (point, taken) = C::read(x)?;
+        out.push(point);
+        x = &x[taken..];
+    }
+    Some(out)
 }
 
 fn poses(q: &[Pose]) -> Vec<f64> {

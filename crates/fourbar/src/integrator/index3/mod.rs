@@ -1,25 +1,31 @@
-//! One implicit step of the index-3 equations on the group, for generalized-alpha, bdf2 and backward Euler.
+//! One implicit step of the index-3 equations, for generalized-alpha, bdf2 and backward Euler, in any chart of rotations.
 //!
-//! Newton unknowns are the body increment `dq` at the end of the step and `d(h^2 lambda)`: the constraint Jacobian stays
+//! The method moves the coordinates of a [`Chart`] and their rates; equations and Newton are those of the twist. Newton unknowns are the body increment `dq` at the end of the step and `d(h^2 lambda)`: the constraint Jacobian stays
 //! clean, the tangent operator `T` appears in the body block only, and the matrix does not depend on `h`, which is
 //! what the scaling by `1/h^2` of [Kissel21] achieves. The residual is exact; the matrix leaves out `T`, the gyroscopic
 //! terms and the variation of the reactions, whose effect is of order `(h omega)^2`, except in the fallback, which
 //! factors the exact one. Between steps the velocity keeps its normal part of order `h^2` on purpose: projecting it would
 //! make the multipliers first order.
 
+mod history;
+
 use super::Method;
 use crate::analysis::assembly::flipped_joint;
 use crate::diagnostic::Diagnostic;
+use crate::formulation::chart::{Chart, Ra, Rate, Weights};
 use crate::formulation::exact::Exact;
 use crate::formulation::ra::Equations;
 use crate::model::Model;
 use crate::state::{Configuration, Pose, Velocity};
 use fourbar_math::so3;
+pub use history::index1;
 
 /// Rotations of one step beyond this are refused, radians.
 const LARGEST_TURN: f64 = 0.5;
 /// Convergence slower than this asks for a fresh factor, then for the exact matrix, then for a smaller step.
 const SLOW: f64 = 0.3;
+/// Nearer than this to the singularity of its chart a trial state is refused.
+pub const TOO_NEAR: f64 = 0.1;
 
 /// Why a step failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,27 +42,34 @@ pub enum Trouble {
     NoConvergence,
     /// The axes of a joint would end up opposed.
     Flip(usize),
+    /// The coordinates of a body come too near their singularity.
+    Chart(usize),
 }
 
 /// What a step needs to go on: the state and the history of the method.
 #[derive(Clone, Debug)]
-pub struct Memory {
+pub struct Memory<C: Chart = Ra> {
     /// Time.
     pub t: f64,
     /// Poses.
     pub q: Vec<Pose>,
-    /// Velocities of the method.
-    pub v: Vec<Velocity>,
-    /// Accelerations.
-    pub v_dot: Vec<Velocity>,
+    /// Rotations in the chart.
+    pub x: Vec<C::Point>,
+    /// Rates of the method.
+    pub v: Vec<C::Rate>,
+    /// Derivatives of the rates.
+    pub v_dot: Vec<C::Rate>,
     /// Algorithmic accelerations of generalized-alpha.
-    pub a: Vec<Velocity>,
+    pub a: Vec<C::Rate>,
     /// Increment of the last step.
-    pub psi: Vec<Velocity>,
-    /// Velocities one step earlier.
-    pub v_back: Vec<Velocity>,
-    /// Accelerations one step earlier, for the prediction.
-    pub v_dot_back: Vec<Velocity>,
+    pub psi: Vec<C::Rate>,
+    /// Rates one step earlier.
+    pub v_back: Vec<C::Rate>,
+    /// Derivatives of the rates one step earlier, for the prediction.
+    pub v_dot_back: Vec<C::Rate>,
+    /// Twists and their derivatives, where the rates are something else.
+    twist: Vec<Velocity>,
+    twist_dot: Vec<Velocity>,
     /// Multipliers.
     pub lambda: Vec<f64>,
     /// Counted angles.
@@ -64,9 +77,50 @@ pub struct Memory {
     /// Size of the last step; zero before the first.
     pub h: f64,
     /// Jerk estimate of the last step.
-    pub jerk: Vec<Velocity>,
+    pub jerk: Vec<C::Rate>,
     /// Steps since the last change of size.
     pub since_change: usize,
+}
+
+impl<C: Chart> Memory<C> {
+    /// Velocities of all bodies.
+    pub fn velocities(&self) -> &[Velocity] {
+        C::twists(&self.v, &self.twist)
+    }
+
+    /// Accelerations of all bodies.
+    pub fn accelerations(&self) -> &[Velocity] {
+        C::twists(&self.v_dot, &self.twist_dot)
+    }
+
+    /// Twists of body `b` from its rates.
+    #[inline]
+    fn map(&mut self, b: usize) {
+        if !C::DIRECT {
+            self.twist[b] = C::twist(&self.x[b], &self.v[b]);
+            self.twist_dot[b] = C::twist_dot(&self.x[b], &self.v[b], &self.v_dot[b]);
+        }
+    }
+
+    /// Twists of all bodies from their rates, after these were restored.
+    pub fn map_all(&mut self) {
+        for b in 1..self.q.len() {
+            self.map(b);
+        }
+    }
+
+    /// Largest residual of the chart's own constraints: how far Euler parameters are from unit length.
+    pub fn own_residual(&self) -> f64 {
+        self.x.iter().skip(1).fold(0.0, |s, x| s.max(C::own(&mut x.clone()).angular_size()))
+    }
+
+    /// Places body `b` at `from` moved by its `psi`.
+    #[inline]
+    fn place(&mut self, b: usize, from: &Self) {
+        let (q, psi) = (&from.q[b], &self.psi[b]);
+        self.q[b].r = q.r + psi.linear();
+        self.q[b].A = C::place(&from.x[b], &q.A, psi, &mut self.x[b]);
+    }
 }
 
 /// Counts of work.
@@ -82,6 +136,8 @@ pub struct Work {
     pub rejections: usize,
     /// Steps that used the exact matrix.
     pub exact: usize,
+    /// Bodies that changed their chart.
+    pub recharts: usize,
 }
 
 /// Coefficients of a step.
@@ -96,12 +152,12 @@ struct Coefficients {
 }
 
 /// A stepper with its workspace; nothing is allocated in a step.
-pub struct Stepper<'m> {
+pub struct Stepper<'m, C: Chart = Ra> {
     /// The equations.
     pub equations: Equations<'m>,
     method: Method,
     /// State and history.
-    pub memory: Memory,
+    pub memory: Memory<C>,
     /// Work so far.
     pub work: Work,
     /// Stop when corrections fall below this, metres: Theta h^2 of [Kissel21, Eq. (46)] times the characteristic length.
@@ -114,7 +170,9 @@ pub struct Stepper<'m> {
     pub tol: f64,
     /// Whether velocities satisfy their constraints too (stabilised index 2, after Gear, Gupta and Leimkuhler).
     pub index2: bool,
-    trial: Memory,
+    /// Whether bodies may change their chart near its singularity.
+    pub recharting: bool,
+    trial: Memory<C>,
     /// Position multipliers of the stabilised form; written by each attempt.
     eta: Vec<f64>,
     /// Increments of positions in the stabilised form.
@@ -128,17 +186,29 @@ pub struct Stepper<'m> {
     use_exact: usize,
 }
 
-impl<'m> Stepper<'m> {
-    /// A stepper from a consistent configuration.
+impl<'m> Stepper<'m, Ra> {
+    /// A stepper with rotation matrices from a consistent configuration.
     pub fn new(model: &'m Model, start: &Configuration, method: Method) -> Self {
+        Self::in_chart(model, start, method)
+    }
+}
+
+impl<'m, C: Chart> Stepper<'m, C> {
+    /// A stepper from a consistent configuration.
+    pub fn in_chart(model: &'m Model, start: &Configuration, method: Method) -> Self {
         let equations = Equations::new(model, start);
         let equations_rows = equations.set.rows();
         let n = model.bodies.len();
-        let z = vec![Velocity::zero(); n];
-        let memory = Memory {
+        let z = vec![C::Rate::zero(); n];
+        let mapped = vec![Velocity::zero(); if C::DIRECT { 0 } else { n }];
+        let x: Vec<C::Point> = start.q.iter().zip(&start.v).map(|(q, v)| C::enter(&q.A, &v.w)).collect();
+        let mut memory = Memory {
             t: start.t,
             q: start.q.clone(),
-            v: start.v.clone(),
+            v: x.iter().zip(&start.v).map(|(x, v)| C::rate(x, v)).collect(),
+            x,
+            twist: mapped.clone(),
+            twist_dot: mapped,
             v_dot: z.clone(),
             a: z.clone(),
             psi: z.clone(),
@@ -150,6 +220,7 @@ impl<'m> Stepper<'m> {
             jerk: z,
             since_change: 0,
         };
+        memory.map_all();
         let coefficients = Coefficients { b_a: 1.0, b_v: 1.0, alpha_m: 0.0, alpha_f: 0.0, beta: 1.0, gamma: 1.0 };
         Self {
             trial: memory.clone(),
@@ -162,6 +233,7 @@ impl<'m> Stepper<'m> {
             tau: 0.1,
             tol: 0.0,
             index2: false,
+            recharting: true,
             eta: vec![0.0; equations_rows],
             step_dq: vec![Velocity::zero(); n],
             coefficients,
@@ -176,124 +248,6 @@ impl<'m> Stepper<'m> {
     fn size(&self, d: &[Velocity]) -> f64 {
         let L = self.equations.model.length;
         d.iter().fold(0.0, |s, d| f64::max(s, d.v.amax().max(L * d.w.amax())))
-    }
-
-    /// Accelerations and multipliers of the start, and the history that lets the first step be of full order.
-    pub fn start(&mut self, h: f64) {
-        let Self { equations: e, memory: m, trial, .. } = self;
-        index1(e, m);
-        m.v_dot_back.copy_from_slice(&m.v_dot);
-        // Second derivative of the velocity by central differences of the index-1 accelerations.
-        let d = 0.05 * h;
-        let [minus, mut plus] = [-d, d].map(|d| {
-            trial.clone_from(m);
-            trial.t = m.t + d;
-            for b in 1..trial.q.len() {
-                let (v, a) = (&m.v[b], &m.v_dot[b]);
-                trial.q[b] = m.q[b].moved(&Velocity { v: v.v * d + a.v * (0.5 * d * d), w: v.w * d + a.w * (0.5 * d * d) });
-                trial.v[b] = Velocity { v: v.v + a.v * d, w: v.w + a.w * d };
-            }
-            index1(e, trial);
-            trial.v_dot.clone()
-        });
-        for (p, m) in plus.iter_mut().zip(&minus) {
-            *p = p.plus(&m.scaled(-1.0)).scaled(1.0 / (2.0 * d));
-        }
-        m.jerk.copy_from_slice(&plus);
-        e.jacobian(&m.q);
-        e.factor(1.0);
-        match self.method {
-            Method::GenAlpha { rho } => {
-                let c = gen_alpha(rho);
-                let da = c.alpha_m - c.alpha_f;
-                for b in 1..m.a.len() {
-                    m.a[b] = m.v_dot[b].plus(&m.jerk[b].scaled(da * h));
-                }
-                if self.index2 {
-                    m.h = h;
-                    return;
-                }
-                // The method settles at a normal velocity of order h^2; starting there keeps multipliers second order.
-                let c_q = c.beta + 0.5 * da - 1.0 / 6.0;
-                for b in 0..m.a.len() {
-                    let cross = m.v[b].w.cross(&m.v_dot[b].w) / -12.0;
-                    e.r[b] = Velocity { v: m.jerk[b].v * c_q, w: m.jerk[b].w * c_q + cross };
-                }
-                e.r[0] = Velocity::zero();
-                let r = std::mem::take(&mut e.r);
-                e.set.multiply(&e.G, &r, &mut e.x);
-                e.r = r;
-                e.normal_part();
-                for b in 1..m.v.len() {
-                    m.v[b] = m.v[b].plus(&e.dq[b].scaled(-h * h));
-                }
-            }
-            Method::Bdf2 => {
-                for b in 1..m.v.len() {
-                    let (v, a, j) = (m.v[b], m.v_dot[b], m.jerk[b]);
-                    m.v_back[b] = v.plus(&a.scaled(-h)).plus(&j.scaled(0.5 * h * h));
-                    let mut psi = v.scaled(h).plus(&a.scaled(-0.5 * h * h)).plus(&j.scaled(h * h * h / 6.0));
-                    psi.w += v.w.cross(&a.w) * (h * h * h / 12.0);
-                    m.psi[b] = psi;
-                }
-            }
-            Method::BackwardEuler => {}
-        }
-        m.h = h;
-    }
-
-    /// Starts the method afresh from the current positions, with velocities that satisfy their constraints.
-    pub fn restart(&mut self, h: f64) {
-        let (e, m) = (&mut self.equations, &mut self.memory);
-        e.jacobian(&m.q);
-        e.factor(1.0);
-        e.project_velocity(m.t, &mut m.v);
-        m.since_change = 0;
-        self.start(h);
-    }
-
-    /// Cubic Hermite on the group between the ends of the last step.
-    pub fn interpolate(&self, t: f64, q: &mut [Pose], v: &mut [Velocity]) {
-        let (m, p) = (&self.memory, self.previous());
-        let h = m.t - p.t;
-        let s = (t - p.t) / h;
-        for b in 1..m.q.len() {
-            let psi = p.q[b].increment_to(&m.q[b]);
-            let first = p.v[b].scaled(h);
-            let last = Velocity { v: m.v[b].v * h, w: so3::tangent_inv(&psi.w) * m.v[b].w * h };
-            let (a, b1, b2) = (s * s * (3.0 - 2.0 * s), s * (1.0 - s) * (1.0 - s), s * s * (s - 1.0));
-            let u = psi.scaled(a).plus(&first.scaled(b1)).plus(&last.scaled(b2));
-            let (da, db1, db2) = (6.0 * s * (1.0 - s), (1.0 - s) * (1.0 - 3.0 * s), s * (3.0 * s - 2.0));
-            let du = psi.scaled(da).plus(&first.scaled(db1)).plus(&last.scaled(db2)).scaled(1.0 / h);
-            q[b] = p.q[b].moved(&u);
-            v[b] = Velocity { v: du.v, w: so3::tangent(&u.w) * du.w };
-        }
-    }
-
-    /// Prepares the history for a step of another size; the multipliers keep their order.
-    pub fn change_step(&mut self, h2: f64) {
-        let m = &mut self.memory;
-        if m.h == 0.0 || h2 == m.h {
-            return;
-        }
-        if let Method::GenAlpha { .. } = self.method {
-            let ratio = h2 / m.h;
-            for b in 1..m.a.len() {
-                let (a, v) = (m.a[b], m.v_dot[b]);
-                m.a[b] = v.plus(&a.plus(&v.scaled(-1.0)).scaled(ratio));
-            }
-            if !self.index2 {
-                let e = &mut self.equations;
-                e.jacobian(&m.q);
-                e.factor(1.0);
-                e.normal_velocity(m.t, &m.v);
-                for b in 1..m.v.len() {
-                    m.v[b] = m.v[b].plus(&e.dq[b].scaled(-(1.0 - ratio * ratio)));
-                }
-            }
-            m.h = h2;
-        }
-        m.since_change = 0;
     }
 
     fn set_coefficients(&mut self, h: f64) {
@@ -317,7 +271,7 @@ impl<'m> Stepper<'m> {
         x.turns.copy_from_slice(&m.turns);
         let extrapolate = if m.h > 0.0 && m.since_change > 0 { h / m.h } else { 0.0 };
         for b in 1..x.q.len() {
-            let back = m.v_dot[b].plus(&m.v_dot_back[b].scaled(-1.0));
+            let back: C::Rate = m.v_dot[b].plus(&m.v_dot_back[b].scaled(-1.0));
             x.v_dot[b] = m.v_dot[b].plus(&back.scaled(extrapolate));
             match self.method {
                 Method::GenAlpha { .. } => {
@@ -348,10 +302,28 @@ impl<'m> Stepper<'m> {
         }
     }
 
-    fn place(&mut self) {
+    fn place(&mut self, h: f64) {
         for b in 1..self.trial.q.len() {
-            self.trial.q[b] = self.memory.q[b].moved(&self.trial.psi[b]);
+            self.trial.place(b, &self.memory);
+            self.close_own(b, h);
+            self.trial.map(b);
         }
+    }
+
+    /// Closes the chart's own constraint at the trial state of body `b`: one unknown that no other row sees.
+    #[inline]
+    fn close_own(&mut self, b: usize, h: f64) {
+        if !C::OWN {
+            return;
+        }
+        let (x, k) = (&mut self.trial, Factors::of(&self.coefficients, h));
+        let d = C::own(&mut x.x[b]);
+        x.psi[b] = x.psi[b].plus(&d);
+        // In the stabilised form velocities have their own condition instead.
+        let d = if self.index2 { C::across(&x.x[b], &x.v[b]).scaled(-1.0 / k.v) } else { d };
+        x.v[b] = x.v[b].plus(&d.scaled(k.v));
+        x.v_dot[b] = x.v_dot[b].plus(&d.scaled(k.v_dot));
+        x.a[b] = x.a[b].plus(&d.scaled(k.a));
     }
 
     /// Tries a step of size `h`; the result stays in the trial state until [`Stepper::accept`].
@@ -376,12 +348,12 @@ impl<'m> Stepper<'m> {
 
     fn newton(&mut self, h: f64, kind: Kind) -> Result<(), Trouble> {
         self.predict(h);
-        self.place();
         let c = self.coefficients;
         let L = self.equations.model.length;
-        if self.trial.psi.iter().any(|p| p.w.norm() > LARGEST_TURN) {
+        if self.memory.x.iter().zip(&self.trial.psi).any(|(x, p)| C::turn(x, p) > LARGEST_TURN) {
             return Err(Trouble::Turn);
         }
+        self.place(h);
         if kind == Kind::Exact {
             self.work.exact += 1;
             if self.exact.is_none() {
@@ -393,21 +365,26 @@ impl<'m> Stepper<'m> {
         // adds up in the velocities, and iterating it out costs more than the factor.
         let mut factored = false;
         let q_size = self.memory.q.iter().fold(L, |s, q| s.max(q.r.amax()));
-        let v_size = self.size(&self.memory.v);
+        let v_size = self.size(self.memory.velocities());
         let floor = 10.0 * f64::EPSILON * (q_size + h * v_size);
         // An error dq in the step leaves b_v dq / h in the velocity.
         let wanted = 0.01 * self.error.1.max(self.tol / self.tau) * h / c.b_v;
         let target = self.correction.min(if self.tol > 0.0 { wanted } else { f64::INFINITY }).max(floor);
         for k in 0..self.cap {
+            if C::SINGULAR
+                && let Some(b) = (1..self.trial.x.len()).find(|&b| C::distance(&self.trial.x[b]) < TOO_NEAR)
+            {
+                return Err(Trouble::Chart(b));
+            }
             let (e, x) = (&mut self.equations, &mut self.trial);
             e.jacobian(&x.q);
             e.constraints(&x.q, &x.turns, x.t);
             // Velocity-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
-            e.set.slip(&x.q, &x.v, h / c.b_v, &mut e.Phi);
+            e.set.slip(&x.q, x.velocities(), h / c.b_v, &mut e.Phi);
             if self.index2 {
-                e.velocity_rows(&x.v, x.t, h / c.b_v);
+                e.velocity_rows(x.velocities(), x.t, h / c.b_v);
             }
-            e.motion(&x.q, &x.v, &x.v_dot, &x.lambda, &x.turns, x.t);
+            e.motion(&x.q, x.velocities(), x.accelerations(), &x.lambda, &x.turns, x.t);
             for r in 0..e.x.len() {
                 e.x[r] = e.Phi[r] - e.eps[r] * h * h * x.lambda[r];
             }
@@ -428,7 +405,7 @@ impl<'m> Stepper<'m> {
                     let Some(exact) = self.exact.as_mut() else { break };
                     // Refactored while it pays: at the prediction, and again when convergence is slow.
                     if k == 0 || self.rate > 0.05 {
-                        if !exact.factor(e, x, h, c.b_a, c.b_v) {
+                        if !exact.factor(e, x, Weights { h, b_a: c.b_a, b_v: c.b_v }) {
                             return Err(Trouble::SingularMatrix);
                         }
                         self.rate = 0.0;
@@ -466,34 +443,24 @@ impl<'m> Stepper<'m> {
 
     /// Applies the increments to the trial state.
     fn update(&mut self, h: f64) {
-        let c = self.coefficients;
-        let (e, m, x) = (&self.equations, &self.memory, &mut self.trial);
-        let (k_v, k_vd, k_a) = (c.b_v / h, c.b_a / (h * h), 1.0 / (h * h * c.beta));
+        let k = Factors::of(&self.coefficients, h);
         let alpha = matches!(self.method, Method::GenAlpha { .. });
-        for b in 1..x.q.len() {
-            let d = &e.dq[b];
-            let T_inv = so3::tangent_inv(&x.psi[b].w);
-            let dw = T_inv * d.w;
-            if self.index2 {
-                // Positions take their own correction; velocities and accelerations do not see it.
-                let p = &self.step_dq[b];
-                x.psi[b].v += p.v;
-                x.psi[b].w += T_inv * p.w;
-            } else {
-                x.psi[b].v += d.v;
-                x.psi[b].w += dw;
-            }
-            x.v[b].v += d.v * k_v;
-            x.v[b].w += dw * k_v;
-            x.v_dot[b].v += d.v * k_vd;
-            x.v_dot[b].w += dw * k_vd;
+        for b in 1..self.trial.q.len() {
+            let (e, x) = (&self.equations, &mut self.trial);
+            let d = C::increment(&x.x[b], &x.psi[b], &e.dq[b]);
+            // In the stabilised form positions take their own correction; velocities and accelerations do not see it.
+            let step = if self.index2 { C::increment(&x.x[b], &x.psi[b], &self.step_dq[b]) } else { d };
+            x.psi[b] = x.psi[b].plus(&step);
+            x.v[b] = x.v[b].plus(&d.scaled(k.v));
+            x.v_dot[b] = x.v_dot[b].plus(&d.scaled(k.v_dot));
             if alpha {
-                x.a[b].v += d.v * k_a;
-                x.a[b].w += dw * k_a;
+                x.a[b] = x.a[b].plus(&d.scaled(k.a));
             }
-            x.q[b] = m.q[b].moved(&x.psi[b]);
+            x.place(b, &self.memory);
+            self.close_own(b, h);
+            self.trial.map(b);
         }
-        for (l, d) in x.lambda.iter_mut().zip(&e.x) {
+        for (l, d) in self.trial.lambda.iter_mut().zip(&self.equations.x) {
             *l += d / (h * h);
         }
     }
@@ -513,17 +480,18 @@ impl<'m> Stepper<'m> {
             Method::BackwardEuler => (0.0, 0.0),
         };
         let (mut e_q, mut e_v) = (0.0_f64, 0.0_f64);
+        let largest = |r: &C::Rate| r.linear().amax().max(L * C::ANGLE * r.angular_size());
         for b in 1..x.q.len() {
             let (new, old) = if let Method::GenAlpha { .. } = self.method { (x.a[b], m.a[b]) } else { (x.v_dot[b], m.v_dot[b]) };
             let jerk = new.plus(&old.scaled(-1.0)).scaled(1.0 / h);
             let change = jerk.plus(&m.jerk[b].scaled(-1.0));
             x.jerk[b] = jerk;
             if self.method == Method::BackwardEuler {
-                e_q = e_q.max(0.5 * h * h * x.v_dot[b].v.amax()).max(0.5 * h * h * L * x.v_dot[b].w.amax());
-                e_v = e_v.max(0.5 * h * h * jerk.v.amax()).max(0.5 * h * h * L * jerk.w.amax());
+                e_q = e_q.max(0.5 * h * h * largest(&x.v_dot[b]));
+                e_v = e_v.max(0.5 * h * h * largest(&jerk));
             } else {
-                e_q = e_q.max(c_q * h.powi(3) * jerk.v.amax()).max(c_q * h.powi(3) * L * jerk.w.amax());
-                e_v = e_v.max(c_v * h * h * change.v.amax()).max(c_v * h * h * L * change.w.amax());
+                e_q = e_q.max(c_q * h.powi(3) * largest(&jerk));
+                e_v = e_v.max(c_v * h * h * largest(&change));
             }
         }
         self.error = (e_q, e_v);
@@ -547,10 +515,13 @@ impl<'m> Stepper<'m> {
         std::mem::swap(m, x);
         self.work.steps += 1;
         // Products of rotations collect rounding: a polar step now and then removes it.
-        if self.work.steps.is_multiple_of(64) {
+        if C::DIRECT && self.work.steps.is_multiple_of(64) {
             for q in &mut self.memory.q {
                 q.A = so3::orthonormalise(&q.A);
             }
+        }
+        if C::SINGULAR && self.recharting {
+            self.rechart(h);
         }
         Ok(())
     }
@@ -571,12 +542,12 @@ impl<'m> Stepper<'m> {
     }
 
     /// The start of the last step, to restore it.
-    pub fn previous_mut(&mut self) -> &mut Memory {
+    pub fn previous_mut(&mut self) -> &mut Memory<C> {
         &mut self.trial
     }
 
     /// The start of the last step, which dense output needs.
-    pub fn previous(&self) -> &Memory {
+    pub fn previous(&self) -> &Memory<C> {
         &self.trial
     }
 
@@ -590,6 +561,7 @@ impl<'m> Stepper<'m> {
             Trouble::TooSlow => "the iteration converges too slowly".to_string(),
             Trouble::NoConvergence => "the iteration does not converge".to_string(),
             Trouble::Flip(k) => format!("the axes of `{}` would flip", e.model.joints[k].name),
+            Trouble::Chart(b) => format!("the Euler angles of `{}` come to their singularity", e.model.bodies[b].name),
         };
         e.constraints(&self.trial.q, &self.trial.turns, self.trial.t);
         let mut worst = (0.0_f64, 0);
@@ -623,10 +595,17 @@ fn gen_alpha(rho: f64) -> Coefficients {
     Coefficients { b_a: (1.0 - alpha_m) / ((1.0 - alpha_f) * beta), b_v: gamma / beta, alpha_m, alpha_f, beta, gamma }
 }
 
-/// Index-1 accelerations and multipliers at the state of `m`.
-pub fn index1(e: &mut Equations<'_>, m: &mut Memory) {
-    e.jacobian(&m.q);
-    e.factor(1.0);
-    m.v_dot[0] = Velocity::zero();
-    e.index1(&m.q, &m.v, &m.turns, m.t, &mut m.v_dot, &mut m.lambda);
+/// What an increment of the coordinates adds to their rates, derivatives and algorithmic accelerations.
+#[derive(Clone, Copy, Debug)]
+struct Factors {
+    v: f64,
+    v_dot: f64,
+    a: f64,
+}
+
+impl Factors {
+    #[inline]
+    fn of(c: &Coefficients, h: f64) -> Self {
+        Self { v: c.b_v / h, v_dot: c.b_a / (h * h), a: 1.0 / (h * h * c.beta) }
+    }
 }
