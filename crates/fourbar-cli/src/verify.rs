@@ -46,7 +46,7 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
 }
 
 fn words(v: &Verification, screen: &Screen) -> String {
-    let small = |x: f64| if x == 0.0 { "0".to_string() } else { format!("{x:.1e}") };
+    let small = |x: f64| if x == 0.0 { "0".to_string() } else { format!("{x:.0e}") };
     let pick = |r: &Row, names: &[&str]| {
         names.iter().find_map(|n| r.work.iter().find(|(k, _)| k == n)).map_or(String::new(), |(_, n)| format!("{n:.0}"))
     };

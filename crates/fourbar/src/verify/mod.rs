@@ -8,6 +8,8 @@
 
 mod newton_euler;
 mod sample;
+#[cfg(test)]
+mod tests;
 mod verdict;
 
 pub use newton_euler::NewtonEuler;

@@ -1,0 +1,97 @@
+//! A comparison must find what is wrong: results are falsified on purpose, one quantity at a time.
+
+use super::*;
+use crate::spec::{BodySpec, Inertia, JointSpec, ModelSpec, PairKind, Placement};
+
+/// Two rods, hinged about axes that are not parallel.
+fn model() -> Model {
+    let rod = |x: f64| BodySpec { inertia: Inertia::Principal([0.01, 0.09, 0.09]), at: [x, 0.0, 0.0], ..BodySpec::default() };
+    let hinge = |bodies: [&str; 2], x: f64, axis| JointSpec::Pair {
+        kind: PairKind::Revolute,
+        bodies: bodies.map(String::from),
+        placement: Placement::World { at: [x, 0.0, 0.0], axis, axis_moving: None },
+    };
+    let mut spec = ModelSpec { gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
+    spec.bodies = vec![("upper".into(), rod(0.5)), ("lower".into(), rod(1.5))];
+    spec.joints = vec![
+        ("pin".into(), hinge(["ground", "upper"], 0.0, [0.0, 1.0, 0.0])),
+        ("knee".into(), hinge(["upper", "lower"], 1.0, [0.0, 1.0, 0.3])),
+    ];
+    spec.study.t_end = 1.0;
+    spec.build().unwrap_or_else(|d| panic!("{}", d[0].message))
+}
+
+/// The verdict after `spoil` had its way with the sample of one formulation.
+fn after(spoil: impl Fn(&mut Vec<Instant>)) -> Verification {
+    let model = model();
+    let settings = Settings { tol: 1e-9, ..Settings::of(&model) };
+    let assembled = assemble(&model).unwrap();
+    let chosen: Vec<_> = ["ra", "se3", "so3xr3", "lie"].iter().map(|n| FORMULATIONS.iter().find(|f| f.name == *n).unwrap()).collect();
+    let unique = sample::unique(&model, &[]);
+    let results = chosen
+        .iter()
+        .map(|info| {
+            let mut r = one(&model, &settings, info, &assembled, &unique)?;
+            if info.name == "so3xr3" {
+                spoil(&mut r.sample);
+            }
+            Ok(r)
+        })
+        .collect();
+    verdict::compare(&model, &settings, &chosen, results, None, &unique)
+}
+
+#[test]
+fn honest_results_agree() {
+    let v = after(|_| {});
+    assert!(v.verdict.agree, "{:?}", v.verdict.words);
+    for r in &v.rows {
+        assert!(r.newton_euler < 1e-6 && r.energy < 1e-6, "{}: laws {:.1e}, energy {:.1e}", r.formulation, r.newton_euler, r.energy);
+    }
+}
+
+#[test]
+fn a_falsified_quantity_is_found_with_time_and_place() {
+    type Spoil = fn(&mut Instant);
+    let cases: [(Quantity, &str, Spoil); 4] = [
+        (Quantity::Position, "lower", |s| s.q[2].r.x += 1e-5),
+        (Quantity::Angle, "upper", |s| s.q[1].A *= fourbar_math::so3::exp(&nalgebra::Vector3::new(0.0, 1e-5, 0.0))),
+        (Quantity::Velocity, "lower", |s| s.v[2].v.y += 1e-4),
+        (Quantity::Reaction, "knee", |s| s.reactions[1].force.z += 0.01),
+    ];
+    for (quantity, place, spoil) in cases {
+        let v = after(|sample| sample.iter_mut().skip(40).for_each(spoil));
+        assert!(!v.verdict.agree);
+        let o = &v.verdict.outliers[0];
+        assert_eq!((v.verdict.outliers.len(), o.formulation, o.quantity, o.place.as_str()), (1, "so3xr3", quantity, place));
+        assert!((o.time - 0.4).abs() < 1e-9, "{o:?}");
+        assert!(v.verdict.words.iter().any(|w| w.contains("so3xr3") && w.contains(place)), "{:?}", v.verdict.words);
+    }
+}
+
+#[test]
+fn results_that_break_the_laws_of_mechanics_are_found_even_where_all_agree() {
+    // An acceleration is not compared, so only Newton's equations can see it.
+    let v = after(|sample| sample.iter_mut().for_each(|s| s.a[2].v.z += 1e-3));
+    assert_eq!(v.verdict.outliers[0].formulation, "so3xr3");
+    assert!(v.verdict.outliers[0].place.contains("Newton"));
+}
+
+#[test]
+fn what_is_not_a_number_disagrees() {
+    let v = after(|sample| sample[50].q[1].r.x = f64::NAN);
+    assert_eq!(v.verdict.outliers[0].formulation, "so3xr3");
+}
+
+#[test]
+fn a_chaotic_motion_has_a_horizon() {
+    let mut model = model();
+    model.study.t_end = 60.0;
+    let mut settings = Settings { tol: 1e-8, patience: Duration::from_millis(1), ..Settings::of(&model) };
+    settings.formulations = vec!["se3".into(), "so3xr3".into()];
+    let v = verify(&model, &settings, &|_| {}).unwrap();
+    // Which of the two comes first depends on how chaotic the motion is; comparing until the end would be a lie.
+    let horizon = v.verdict.horizon.expect("sixty seconds of a chaotic pendulum cannot be compared");
+    assert!(horizon > 1.0 && horizon < 60.0, "{horizon}");
+    assert!(v.verdict.agree, "{:?}", v.verdict.words);
+}
