@@ -17,7 +17,7 @@ cargo xtask pages   only the tests of pages in a browser, with what they need
 cargo xtask docs    write the documents that are made from the code
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
 cargo xtask peers   times of the engine beside those of others at equal error
-cargo xtask study assembly [--starts N] | memory   studies too long for tests
+cargo xtask study NAME   figures of the papers, and questions too long for tests:
 ";
 
 fn main() -> ExitCode {
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Some("peers") => peers::run(),
         Some("study") => study::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
-            eprint!("{USAGE}");
+            eprint!("{USAGE}{}", study::list());
             return ExitCode::from(2);
         }
     };

@@ -5,8 +5,9 @@ mod png;
 mod svg;
 mod text;
 
+pub use picture::Scale;
 pub use png::png;
-pub use svg::svg;
+pub use svg::{svg, svg_scaled};
 pub use text::{TextPlot, text_plot};
 
 /// A curve with its name.

@@ -41,30 +41,79 @@ fn text(at: [f64; 2], anchor: Anchor, text: String) -> Mark {
     Mark::Text { at, size: 12.0, anchor, colour: INK, halo: false, text }
 }
 
+/// How the axes are divided.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Scale {
+    /// Logarithmic abscissa.
+    pub log_x: bool,
+    /// Logarithmic ordinate.
+    pub log_y: bool,
+    /// A dot at every point.
+    pub dots: bool,
+}
+
+/// Numbers as they go on the paper: logarithms where wanted, of positive numbers only.
+fn placed(values: &[f64], log: bool) -> Vec<f64> {
+    values
+        .iter()
+        .map(|&v| {
+            if !log {
+                v
+            } else if v > 0.0 {
+                v.log10()
+            } else {
+                f64::NAN
+            }
+        })
+        .collect()
+}
+
+/// Whole powers of ten inside a range, thinned where there are many; plain ticks where there is at most one.
+fn powers(lo: f64, hi: f64, count: usize) -> Vec<f64> {
+    let (first, last) = ((lo - 1e-9).ceil() as i64, (hi + 1e-9).floor() as i64);
+    if last - first < 1 {
+        return ticks(lo, hi, 4);
+    }
+    let step = ((last - first) as usize / count.max(1) + 1) as i64;
+    (first..=last).filter(|k| k.rem_euclid(step) == 0).map(|k| k as f64).collect()
+}
+
 /// Lays out curves over a common abscissa named `x`; `None` where nothing is finite.
-pub(super) fn picture(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<Vec<Mark>> {
-    let (x0, x1) = range(curves.iter().flat_map(|c| c.x))?;
-    let (y0, y1) = range(curves.iter().flat_map(|c| c.y))?;
+pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<Mark>> {
+    let xs: Vec<Vec<f64>> = curves.iter().map(|c| placed(c.x, scale.log_x)).collect();
+    let ys: Vec<Vec<f64>> = curves.iter().map(|c| placed(c.y, scale.log_y)).collect();
+    let (x0, x1) = range(xs.iter().flatten())?;
+    let (y0, y1) = range(ys.iter().flatten())?;
+    let name = |v: f64, log: bool| if log { short(10_f64.powf(v)) } else { short(v) };
     let room = 0.04 * (y1 - y0);
     let (y0, y1) = (y0 - room, y1 + room);
     let px = |v: f64| LEFT + (v - x0) / (x1 - x0) * (W - LEFT - RIGHT);
     let py = |v: f64| H - BOTTOM - (v - y0) / (y1 - y0) * (H - TOP - BOTTOM);
     let mut marks = vec![Mark::Text { at: [LEFT, 20.0], size: 14.0, anchor: Anchor::Start, colour: INK, halo: false, text: title.into() }];
-    for v in ticks(x0, x1, 8) {
+    for v in if scale.log_x { powers(x0, x1, 8) } else { ticks(x0, x1, 8) } {
         marks.push(line(vec![[px(v), TOP], [px(v), H - BOTTOM]], GRID));
-        marks.push(text([px(v), H - BOTTOM + 18.0], Anchor::Middle, short(v)));
+        marks.push(text([px(v), H - BOTTOM + 18.0], Anchor::Middle, name(v, scale.log_x)));
     }
-    for v in ticks(y0, y1, 6) {
+    for v in if scale.log_y { powers(y0, y1, 8) } else { ticks(y0, y1, 6) } {
         marks.push(line(vec![[LEFT, py(v)], [W - RIGHT, py(v)]], GRID));
-        marks.push(text([LEFT - 8.0, py(v) + 4.0], Anchor::End, short(v)));
+        marks.push(text([LEFT - 8.0, py(v) + 4.0], Anchor::End, name(v, scale.log_y)));
     }
     marks.push(line(vec![[LEFT, TOP], [LEFT, H - BOTTOM], [W - RIGHT, H - BOTTOM]], FRAME));
     marks.push(text([0.5 * (LEFT + W - RIGHT), H - 12.0], Anchor::Middle, label(x.0, x.1)));
+    if !y.0.is_empty() {
+        marks.push(text([LEFT, TOP - 6.0], Anchor::Start, label(y.0, y.1)));
+    }
     for (k, curve) in curves.iter().enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
         // A gap in the data lifts the pen.
         let points: Vec<Option<[f64; 2]>> =
-            curve.x.iter().zip(curve.y).map(|(&x, &y)| (x.is_finite() && y.is_finite()).then(|| [px(x), py(y)])).collect();
+            xs[k].iter().zip(&ys[k]).map(|(&x, &y)| (x.is_finite() && y.is_finite()).then(|| [px(x), py(y)])).collect();
+        if scale.dots {
+            let dot = |[x, y]: [f64; 2]| {
+                (0..=8).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_4).map(|a| [x + 2.2 * a.cos(), y + 2.2 * a.sin()]).collect()
+            };
+            marks.push(Mark::Line { strokes: points.iter().flatten().map(|p| dot(*p)).collect(), colour, width: 1.5 });
+        }
         let strokes = points.split(Option::is_none).filter(|s| !s.is_empty()).map(|s| s.iter().flatten().copied().collect()).collect();
         marks.push(Mark::Line { strokes, colour, width: 1.5 });
         let at = [W - RIGHT - 8.0, TOP + 16.0 + 17.0 * k as f64];

@@ -1,7 +1,7 @@
 //! Curves as a PNG picture: the marks of the plot painted with a font that the program carries with it.
 
 use super::Curve;
-use super::picture::{Anchor, H, Mark, W, picture};
+use super::picture::{Anchor, H, Mark, Scale, W, picture};
 use tiny_skia::{Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
@@ -12,7 +12,7 @@ const SCALE: f32 = 2.0;
 
 /// Paints curves over a common abscissa named `x`; `None` where nothing is finite.
 pub fn png(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<Vec<u8>> {
-    let marks = picture(title, x, curves)?;
+    let marks = picture(title, x, ("", ""), Scale::default(), curves)?;
     let mut paper = Pixmap::new((W as f32 * SCALE) as u32, (H as f32 * SCALE) as u32)?;
     paper.fill(Color::WHITE);
     let face = Face::parse(FONT, 0).ok()?;

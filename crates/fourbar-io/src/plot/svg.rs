@@ -1,12 +1,17 @@
 //! Curves as an SVG picture: thin lines, quiet grid, colours that colour-blind people can tell apart.
 
 use super::Curve;
-use super::picture::{Anchor, H, Mark, W, picture};
+use super::picture::{Anchor, H, Mark, Scale, W, picture};
 use std::fmt::Write;
 
 /// Draws curves over a common abscissa named `x`; `None` where nothing is finite.
 pub fn svg(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<String> {
-    let marks = picture(title, x, curves)?;
+    svg_scaled(title, x, ("", ""), Scale::default(), curves)
+}
+
+/// The same with a name for the ordinate, and axes as `scale` says.
+pub fn svg_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<String> {
+    let marks = picture(title, x, y, scale, curves)?;
     let mut s = String::new();
     // Writing to a `String` cannot fail.
     let _ = writeln!(
@@ -67,6 +72,16 @@ fn escaped(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn logarithmic_axes_have_powers_of_ten_and_leave_out_what_has_no_logarithm() {
+        let (x, y) = ([1e-3, 1e-2, 1e-1, 1.0], [1e-9, 1e-6, 0.0, 1e-2]);
+        let scale = Scale { log_x: true, log_y: true, dots: true };
+        let text = svg_scaled("order", ("h", "s"), ("error", "m"), scale, &[Curve { name: "e", unit: "", x: &x, y: &y }]).expect("finite");
+        assert!(text.contains(">1e-6<") && text.contains(">0.01<") && text.contains("error [m]"));
+        // Three dots and the two pieces of the line that zero breaks.
+        assert_eq!(text.lines().filter(|l| l.contains("#0072b2") && l.contains("<path")).count(), 2, "{text}");
+    }
 
     #[test]
     fn a_picture_holds_its_curves_and_labels_and_hides_no_markup() {

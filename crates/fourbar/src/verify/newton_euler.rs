@@ -71,6 +71,8 @@ impl<'m> NewtonEuler<'m> {
             let (body, v, a) = (&model.bodies[b], &s.v[b], &s.a[b]);
             let inertia = Velocity { v: a.v * body.mass, w: body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) };
             size = size.max(inertia.v.norm()).max(inertia.w.norm() / L).max(applied[b].v.norm()).max(applied[b].w.norm() / L);
+            // A free body has no forces to compare with: the momenta that turn with it take their place.
+            size = size.max((body.J_bar * v.w).norm() * v.w.norm() / L);
             r[b] = inertia.plus(&applied[b].scaled(-1.0));
         }
         for (k, joint) in model.joints.iter().enumerate() {

@@ -1,28 +1,17 @@
-//! Studies too long for tests: how reliably assembly closes rough starts, and how much memory a large mechanism takes.
+//! How reliably assembly closes rough starts of the shipped models.
 
 use crate::root;
 use fourbar::analysis::assembly::{Options, assemble, assemble_from, flipped_joint};
 use fourbar::constraint::ConstraintSet;
-use fourbar::integrator::Method;
-use fourbar::integrator::index3::Stepper;
 use fourbar::random::Random;
 use fourbar::{Configuration, Model};
-use fourbar_bench::{chain, shipped};
+use fourbar_bench::shipped;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
 
 /// A model that has used this many seconds gets no further starts; the table says how many it had.
 const PATIENCE: f64 = 60.0;
-
-/// Runs the named study.
-pub fn run(arguments: &[String]) -> Result<(), String> {
-    match arguments.first().map(String::as_str) {
-        Some("assembly") => assembly(starts(&arguments[1..])?),
-        Some("memory") => memory(),
-        _ => Err("there are the studies `assembly [--starts N]` and `memory`".into()),
-    }
-}
 
 fn starts(arguments: &[String]) -> Result<usize, String> {
     match arguments {
@@ -46,7 +35,9 @@ struct Tally {
     seconds: f64,
 }
 
-fn assembly(wanted: usize) -> Result<(), String> {
+/// Rough starts of every shipped model.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let wanted = starts(arguments)?;
     let mut names: Vec<String> = std::fs::read_dir(root().join("models"))
         .map_err(|e| format!("models: {e}"))?
         .filter_map(|e| Some(e.ok()?.file_name().to_str()?.strip_suffix(".yaml")?.to_string()))
@@ -149,30 +140,4 @@ fn check(model: &Model, c: &Configuration) -> Result<(), String> {
         Some(k) => Err(format!("called closed with the axes of `{}` opposed", model.joints[k].name)),
         None => Ok(()),
     }
-}
-
-/// Peak memory of this process so far, bytes.
-pub fn peak_memory() -> Option<f64> {
-    let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|l| l.starts_with("VmHWM:"))?;
-    Some(1024.0 * line.split_whitespace().nth(1)?.parse::<f64>().ok()?)
-}
-
-fn memory() -> Result<(), String> {
-    const BODIES: usize = 100_000;
-    let peak = || peak_memory().ok_or("the peak memory of the process cannot be read on this system".to_string());
-    let before = peak()?;
-    let per_body = |now: f64| format!("{:.2} kB per body", (now - before) / 1e3 / BODIES as f64);
-    let model = chain(BODIES, false);
-    println!("chain of {BODIES} bodies: peak memory above that of the empty process");
-    println!("  model built                {}", per_body(peak()?));
-    let start = assemble(&model).map_err(|d| d.to_string())?.configuration;
-    println!("  assembled                  {}", per_body(peak()?));
-    let mut s = Stepper::new(&model, &start, Method::GenAlpha { rho: 0.8 });
-    s.start(1e-3);
-    for _ in 0..3 {
-        s.attempt(1e-3).and_then(|()| s.accept(1e-3)).map_err(|t| format!("{t:?}"))?;
-    }
-    println!("  three steps of gen-alpha   {}", per_body(peak()?));
-    Ok(())
 }

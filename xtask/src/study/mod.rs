@@ -1,0 +1,30 @@
+//! Studies: figures of the papers, and questions too long for tests. `cargo xtask study NAME`.
+//!
+//! A study is a function in a file of its own and a line in the list; [`report`] gives tables and figures the same shape.
+
+mod assembly;
+pub mod memory;
+pub mod report;
+
+/// A study: name, arguments, what it shows, and the function.
+type Study = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<(), String>);
+
+/// All of them.
+const STUDIES: &[Study] = &[
+    ("assembly", "[--starts N]", "how reliably assembly closes rough starts", assembly::run),
+    ("memory", "", "how much memory a large mechanism takes", memory::run),
+];
+
+/// Runs the named study.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let name = arguments.first().map(String::as_str);
+    match STUDIES.iter().find(|s| Some(s.0) == name) {
+        Some((.., run)) => run(&arguments[1..]),
+        None => Err(format!("there are the studies\n{}", list())),
+    }
+}
+
+/// The studies, a line each.
+pub fn list() -> String {
+    STUDIES.iter().map(|(name, arguments, what, _)| format!("  {:<28}{what}\n", format!("{name} {arguments}"))).collect()
+}

@@ -1,0 +1,84 @@
+//! The shape of a study's result: one page of text and tables in `docs/studies/NAME/README.md`, figures beside it.
+
+use crate::root;
+use fourbar_io::plot::{Curve, Scale, svg_scaled};
+use std::path::PathBuf;
+
+/// A page that grows.
+pub struct Report {
+    folder: PathBuf,
+    text: String,
+}
+
+/// A curve of a figure: name and points.
+pub struct Series {
+    /// Name in the legend.
+    pub name: String,
+    /// Points.
+    pub points: Vec<(f64, f64)>,
+}
+
+#[allow(dead_code)]
+impl Report {
+    /// A page with a title and the command that makes it.
+    pub fn new(name: &str, title: &str) -> Result<Self, String> {
+        let folder = root().join("docs/studies").join(name);
+        std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
+        Ok(Self { folder, text: format!("# {title}\n\nMade by `cargo xtask study {name}`.\n") })
+    }
+
+    /// A heading.
+    pub fn heading(&mut self, text: &str) {
+        println!("\n{text}");
+        self.text += &format!("\n## {text}\n");
+    }
+
+    /// A paragraph.
+    pub fn text(&mut self, text: &str) {
+        self.text += &format!("\n{}\n", text.trim());
+    }
+
+    /// A table; it is printed too.
+    pub fn table<H: AsRef<str>>(&mut self, header: &[H], rows: &[Vec<String>]) {
+        let line = |cells: Vec<&str>| format!("| {} |\n", cells.join(" | "));
+        let mut table = line(header.iter().map(AsRef::as_ref).collect());
+        table += &line(header.iter().map(|_| "---").collect());
+        for row in rows {
+            table += &line(row.iter().map(String::as_str).collect());
+        }
+        print!("{table}");
+        self.text += &format!("\n{table}");
+    }
+
+    /// A figure in the folder of the study, shown on the page.
+    pub fn figure(&mut self, file: &str, title: &str, axes: [(&str, &str); 2], scale: Scale, series: &[Series]) -> Result<(), String> {
+        let columns: Vec<(Vec<f64>, Vec<f64>)> = series.iter().map(|s| s.points.iter().copied().unzip()).collect();
+        let curves: Vec<Curve<'_>> = series.iter().zip(&columns).map(|(s, (x, y))| Curve { name: &s.name, unit: "", x, y }).collect();
+        let Some(picture) = svg_scaled(title, axes[0], axes[1], scale, &curves) else {
+            return Err(format!("figure {file} has no points"));
+        };
+        std::fs::write(self.folder.join(file), picture).map_err(|e| format!("{file}: {e}"))?;
+        self.text += &format!("\n![{title}]({file})\n");
+        Ok(())
+    }
+
+    /// Writes the page.
+    pub fn write(self) -> Result<(), String> {
+        let path = self.folder.join("README.md");
+        std::fs::write(&path, self.text).map_err(|e| format!("{}: {e}", path.display()))
+    }
+}
+
+/// A number as it stands in tables: three digits, small and large ones with an exponent.
+#[allow(dead_code)]
+pub fn digits(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 {
+        "0".into()
+    } else if (0.01..1e4).contains(&size) {
+        let places = (2 - size.log10().floor() as i32).clamp(0, 4) as usize;
+        format!("{x:.places$}")
+    } else {
+        format!("{x:.1e}")
+    }
+}
