@@ -28,7 +28,7 @@ fn energy(model: &Model, x: &Instant) -> f64 {
 /// Runs a study; only stepping counts, in the timed runs nothing is put out.
 fn timed(model: &Model, study: &Study, outputs: usize, runs: usize) -> Outcome {
     let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
-    let (formulation, integrator) = study.method().unwrap_or_else(|d| panic!("{d}"));
+    let (formulation, integrator) = study.method(model).unwrap_or_else(|d| panic!("{d}"));
     let begin = || (formulation.start)(model, study, integrator, &start).unwrap_or_else(|d| panic!("{d}"));
     let go = |m: &mut dyn Motion, t: f64| {
         if let Err(d) = m.advance(t, &mut |_| true) {

@@ -9,6 +9,7 @@
 
 pub mod analysis;
 pub mod build;
+pub mod choice;
 pub mod codes;
 pub mod constraint;
 pub mod coordinate;

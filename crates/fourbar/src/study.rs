@@ -6,6 +6,7 @@ use crate::analysis::assembly::{self, Assembled};
 use crate::analysis::kinematics::Kinematics;
 use crate::analysis::singular::{self, Detector, Singular};
 use crate::analysis::{dynamics, rank, unique};
+use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::lie;
@@ -132,9 +133,20 @@ impl Study {
     }
 
     /// Formulation and integrator by name, checked against the list.
-    pub fn method(&self) -> Result<(&'static FormulationInfo, &'static str), Diagnostic> {
+    pub fn method(&self, model: &Model) -> Result<(&'static FormulationInfo, &'static str), Diagnostic> {
         let wanted = self.formulation.as_deref().unwrap_or("auto");
-        let wanted = if wanted == "auto" { "ra" } else { wanted };
+        let choice;
+        let wanted = if wanted.eq_ignore_ascii_case("auto") {
+            choice = choice::choose(model, self);
+            if self.integrator.is_none() {
+                if let Some(f) = FORMULATIONS.iter().find(|f| f.name == choice.formulation) {
+                    return Ok((f, choice.integrator));
+                }
+            }
+            choice.formulation
+        } else {
+            wanted
+        };
         let names = || FORMULATIONS.iter().map(|f| f.name);
         let Some(f) = FORMULATIONS.iter().find(|f| f.name.eq_ignore_ascii_case(wanted)) else {
             let help = nearest(wanted, names())
@@ -234,7 +246,7 @@ pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<
 
 /// Runs a study, from a checkpoint where one is given.
 pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
-    check(study)?;
+    check(model, study)?;
     let assembled = assembly::assemble(model)?;
     let analysis = match study.analysis {
         Some(a) => a,
@@ -244,7 +256,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         None => Analysis::Dynamics,
     };
     match analysis {
-        Analysis::Kinematics => match study.method()?.0.name {
+        Analysis::Kinematics => match study.method(model)?.0.name {
             Rp::NAME => run_kinematics::<Rp>(model, study, &assembled, observer),
             Reps::NAME => run_kinematics::<Reps>(model, study, &assembled, observer),
             _ => run_kinematics::<Ra>(model, study, &assembled, observer),
@@ -253,8 +265,8 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     }
 }
 
-fn check(study: &Study) -> Result<(), Diagnostic> {
-    study.method()?;
+fn check(model: &Model, study: &Study) -> Result<(), Diagnostic> {
+    study.method(model)?;
     for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step), ("tol", study.tol)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
             return Err(Diagnostic::new("U303", format!("{name} is {x}; it must be positive")).help("times are in seconds"));

@@ -35,14 +35,20 @@ struct Tally {
     seconds: f64,
 }
 
-/// Rough starts of every shipped model.
-pub fn run(arguments: &[String]) -> Result<(), String> {
-    let wanted = starts(arguments)?;
+/// Names of the shipped models.
+pub fn names() -> Result<Vec<String>, String> {
     let mut names: Vec<String> = std::fs::read_dir(root().join("models"))
         .map_err(|e| format!("models: {e}"))?
         .filter_map(|e| Some(e.ok()?.file_name().to_str()?.strip_suffix(".yaml")?.to_string()))
         .collect();
     names.sort();
+    Ok(names)
+}
+
+/// Rough starts of every shipped model.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let wanted = starts(arguments)?;
+    let names = names()?;
     let mut rows = String::new();
     let mut reasons = String::new();
     let mut totals = [0; 3];

@@ -3,7 +3,10 @@
 //! A study is a function in a file of its own and a line in the list; [`report`] gives tables and figures the same shape.
 
 mod assembly;
+mod auto;
+mod benchmarks;
 pub mod memory;
+mod precision;
 pub mod report;
 
 /// A study: name, arguments, what it shows, and the function.
@@ -12,6 +15,8 @@ type Study = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<
 /// All of them.
 const STUDIES: &[Study] = &[
     ("assembly", "[--starts N]", "how reliably assembly closes rough starts", assembly::run),
+    ("auto", "[MODEL...]", "whether `auto` picks the fastest formulation at equal accuracy", auto::run),
+    ("benchmarks", "", "the benchmarks of IFToMM and Andrews with every formulation, docs/benchmarks.md", benchmarks::run),
     ("memory", "", "how much memory a large mechanism takes", memory::run),
 ];
 

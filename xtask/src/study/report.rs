@@ -6,7 +6,10 @@ use std::path::PathBuf;
 
 /// A page that grows.
 pub struct Report {
+    page: PathBuf,
+    /// Folder of the figures, and how the page names it.
     folder: PathBuf,
+    prefix: String,
     text: String,
 }
 
@@ -18,13 +21,22 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
-#[allow(dead_code)]
 impl Report {
     /// A page with a title and the command that makes it.
     pub fn new(name: &str, title: &str) -> Result<Self, String> {
         let folder = root().join("docs/studies").join(name);
+        Self::at(folder.join("README.md"), folder, String::new(), name, title)
+    }
+
+    /// A page of its own in `docs/`, its figures in the folder of the study.
+    pub fn page(name: &str, title: &str) -> Result<Self, String> {
+        let docs = root().join("docs");
+        Self::at(docs.join(format!("{name}.md")), docs.join("studies").join(name), format!("studies/{name}/"), name, title)
+    }
+
+    fn at(page: PathBuf, folder: PathBuf, prefix: String, name: &str, title: &str) -> Result<Self, String> {
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
-        Ok(Self { folder, text: format!("# {title}\n\nMade by `cargo xtask study {name}`.\n") })
+        Ok(Self { page, folder, prefix, text: format!("# {title}\n\nMade by `cargo xtask study {name}`.\n") })
     }
 
     /// A heading.
@@ -58,19 +70,17 @@ impl Report {
             return Err(format!("figure {file} has no points"));
         };
         std::fs::write(self.folder.join(file), picture).map_err(|e| format!("{file}: {e}"))?;
-        self.text += &format!("\n![{title}]({file})\n");
+        self.text += &format!("\n![{title}]({}{file})\n", self.prefix);
         Ok(())
     }
 
     /// Writes the page.
     pub fn write(self) -> Result<(), String> {
-        let path = self.folder.join("README.md");
-        std::fs::write(&path, self.text).map_err(|e| format!("{}: {e}", path.display()))
+        std::fs::write(&self.page, self.text).map_err(|e| format!("{}: {e}", self.page.display()))
     }
 }
 
 /// A number as it stands in tables: three digits, small and large ones with an exponent.
-#[allow(dead_code)]
 pub fn digits(x: f64) -> String {
     let size = x.abs();
     if x == 0.0 {

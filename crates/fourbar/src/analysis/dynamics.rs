@@ -20,7 +20,7 @@ pub fn run(
     checkpoint: Option<&str>,
     observer: &mut dyn Observer,
 ) -> Result<Report, Failed> {
-    let (formulation, integrator) = study.method()?;
+    let (formulation, integrator) = study.method(model)?;
     let start = &assembled.configuration;
     let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
     let not_unique = unique::not_unique(model, start);

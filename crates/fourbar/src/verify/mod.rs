@@ -179,8 +179,8 @@ fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic>
         .collect()
 }
 
-/// Instants of one run on the grid, what it has to say, and how long it took.
-fn sampled(
+/// Instants of one run at the output times, what it has to say, and how long it took in seconds.
+pub fn sampled(
     model: &Model,
     study: &Study,
     info: &FormulationInfo,

@@ -1,0 +1,163 @@
+//! Work and precision: what accuracy a formulation reaches in what time, over a range of tolerances or steps.
+
+use fourbar::analysis::assembly::assemble;
+use fourbar::motion::Instant;
+use fourbar::study::{FORMULATIONS, FormulationInfo, Study};
+use fourbar::trajectory::energies;
+use fourbar::verify::sampled;
+use fourbar::{Configuration, Model};
+
+/// One run.
+#[derive(Clone, Copy, Debug)]
+pub struct Point {
+    /// Largest error of a position relative to the length, or of an angle.
+    pub error: f64,
+    /// Shortest time of the runs, seconds.
+    pub seconds: f64,
+    /// Largest error of energy minus work, joules.
+    pub energy: f64,
+}
+
+/// A formulation with one of its integrators, over its settings.
+pub struct Line {
+    /// Formulation.
+    pub formulation: &'static str,
+    /// Integrator.
+    pub integrator: &'static str,
+    /// Runs, the coarsest first.
+    pub points: Vec<Point>,
+    /// Why it has none, or no more.
+    pub failure: Option<String>,
+}
+
+impl Line {
+    /// Time to reach an accuracy, by interpolation between runs in the logarithms; the quickest run that is better.
+    pub fn time_for(&self, error: f64) -> Option<f64> {
+        let better = self.points.iter().filter(|p| p.error <= error).map(|p| p.seconds).reduce(f64::min)?;
+        let between = self.points.windows(2).filter(|w| w[0].error > error && w[1].error <= error).map(|w| {
+            let share = (w[0].error / error).ln() / (w[0].error / w[1].error.max(1e-16)).ln();
+            w[0].seconds * (w[1].seconds / w[0].seconds).powf(share)
+        });
+        Some(between.fold(better, f64::min))
+    }
+}
+
+/// A mechanism with its consistent start and its motion, known much better than the runs will.
+pub struct Case {
+    /// The mechanism.
+    pub model: Model,
+    /// The consistent start.
+    pub start: Configuration,
+    /// The grid.
+    pub study: Study,
+    /// The motion.
+    pub truth: Vec<Instant>,
+    /// Who computed it.
+    pub by: &'static str,
+    /// How far the two best results are apart.
+    pub doubt: f64,
+}
+
+/// Tolerances of adaptive methods.
+const TOLERANCES: &[f64] = &[1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11];
+/// Runs longer than this are not refined further.
+const LONG: f64 = 4.0;
+
+fn apart(model: &Model, a: &[Instant], b: &[Instant]) -> f64 {
+    a.iter().zip(b).fold(0.0_f64, |m, (a, b)| {
+        (1..model.bodies.len()).fold(m, |m, k| {
+            let d = a.q[k].increment_to(&b.q[k]);
+            let x = (d.v.norm() / model.length).max(d.w.norm());
+            if x.is_nan() { f64::INFINITY } else { m.max(x) }
+        })
+    })
+}
+
+fn is_second_order(integrator: &str) -> bool {
+    matches!(integrator, "gen-alpha" | "bdf2" | "backward-euler")
+}
+
+impl Case {
+    /// Assembles and computes the truth: of the accurate formulations the one nearest to another.
+    pub fn new(model: Model, mut study: Study) -> Result<Self, String> {
+        let start = assemble(&model).map_err(|d| d.to_string())?.configuration;
+        (study.step, study.tol) = (None, Some(1e-12));
+        let mut best: Vec<(&'static str, Vec<Instant>)> = Vec::new();
+        for name in ["natural", "grcr", "lie", "dca"] {
+            let Some(info) = FORMULATIONS.iter().find(|f| f.name == name) else { continue };
+            let integrator = info.integrators.iter().copied().find(|i| *i == "dop853").unwrap_or(info.integrators[0]);
+            if let Ok((sample, ..)) = sampled(&model, &study, info, integrator, &start) {
+                best.push((name, sample));
+            }
+            if best.len() == 3 {
+                break;
+            }
+        }
+        let mut pairs = Vec::new();
+        for i in 0..best.len() {
+            for j in i + 1..best.len() {
+                pairs.push((apart(&model, &best[i].1, &best[j].1), i));
+            }
+        }
+        let (doubt, k) = pairs.into_iter().min_by(|a, b| a.0.total_cmp(&b.0)).ok_or("fewer than two accurate formulations could run it")?;
+        let (by, truth) = best.swap_remove(k);
+        Ok(Self { model, start, study, truth, by, doubt })
+    }
+
+    /// One run; the shortest time of several where it is short.
+    pub fn point(&self, info: &FormulationInfo, integrator: &'static str, step: Option<f64>, tol: Option<f64>) -> Result<Point, String> {
+        let mut study = self.study.clone();
+        (study.step, study.tol) = (step, tol);
+        let run = || sampled(&self.model, &study, info, integrator, &self.start).map_err(|d| d.to_string());
+        let (sample, _, mut seconds) = run()?;
+        let again = if seconds < 0.02 { 4 } else { usize::from(seconds < 0.5) };
+        for _ in 0..again {
+            seconds = seconds.min(run()?.2);
+        }
+        let total = |s: &Instant| {
+            let (t, v) = energies(&self.model, s);
+            t + v - s.work
+        };
+        let first = sample.first().map_or(0.0, total);
+        let energy = sample.iter().fold(0.0_f64, |m, s| m.max((total(s) - first).abs()));
+        Ok(Point { error: apart(&self.model, &sample, &self.truth), seconds, energy })
+    }
+
+    /// All settings of a formulation with an integrator, until it is accurate to `enough` or takes too long.
+    pub fn line(&self, info: &'static FormulationInfo, integrator: &'static str, enough: f64) -> Line {
+        let mut line = Line { formulation: info.name, integrator, points: Vec::new(), failure: None };
+        let steps: Vec<(Option<f64>, Option<f64>)> = if is_second_order(integrator) || integrator == "rk4" {
+            let coarse = self.study.output_step;
+            (0..14).map(|k| (Some(coarse / f64::from(1 << k)), None)).collect()
+        } else {
+            TOLERANCES.iter().map(|t| (None, Some(*t))).collect()
+        };
+        for (step, tol) in steps {
+            match self.point(info, integrator, step, tol) {
+                Ok(p) => {
+                    line.points.push(p);
+                    if p.seconds > LONG || p.error < enough.max(10.0 * self.doubt) {
+                        break;
+                    }
+                }
+                // A coarse setting may fail where a finer one passes.
+                Err(why) => line.failure = Some(why),
+            }
+        }
+        if !line.points.is_empty() {
+            line.failure = None;
+        }
+        line
+    }
+}
+
+/// Every formulation with its default integrator, and the further ones named.
+pub fn all(case: &Case, enough: f64, further: &[&str]) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for info in FORMULATIONS {
+        for &i in info.integrators.iter().enumerate().filter(|(k, i)| *k == 0 || further.contains(i)).map(|(_, i)| i) {
+            lines.push(case.line(info, i, enough));
+        }
+    }
+    lines
+}
