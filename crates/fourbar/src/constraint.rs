@@ -231,15 +231,16 @@ impl ConstraintSet {
                     Rows::Point { ij, s_i, s_j } => {
                         for (slot, s, sign) in [(ij[0], s_i, -1.0), (ij[1], s_j, 1.0)] {
                             if let Some(start) = slots[slot] {
-                                let P = pose(slot).A * tilde(s);
+                                // Row k of -A tilde(s) is s x (row k of A).
+                                let (A, s) = (&pose(slot).A, s * sign);
                                 let g = &mut G[start + 6 * row..start + 6 * row + 18];
                                 for k in 0..3 {
                                     let r = &mut g[6 * k..6 * k + 6];
                                     r[..3].fill(0.0);
                                     r[k] = sign;
-                                    r[3] = -sign * P[(k, 0)];
-                                    r[4] = -sign * P[(k, 1)];
-                                    r[5] = -sign * P[(k, 2)];
+                                    r[3] = s.y * A[(k, 2)] - s.z * A[(k, 1)];
+                                    r[4] = s.z * A[(k, 0)] - s.x * A[(k, 2)];
+                                    r[5] = s.x * A[(k, 1)] - s.y * A[(k, 0)];
                                 }
                             }
                         }

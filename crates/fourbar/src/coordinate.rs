@@ -217,8 +217,10 @@ impl Coordinate {
         let d_bias = |s_i: &V, s_j: &V| twice(qj, vj, s_j) - twice(qi, vi, s_i);
         match self {
             Coordinate::Dp1 { a_i, a_j, .. } => {
+                // The rate of x . y is (w_i - w_j) . (x cross y); without acceleration both w stand still in the world.
                 let (x, y) = (qi.A * a_i, qj.A * a_j);
-                twice(qi, vi, a_i).dot(&y) + x.dot(&twice(qj, vj, a_j)) + 2.0 * spun(qi, vi, a_i).dot(&spun(qj, vj, a_j))
+                let (w_i, w_j) = (qi.A * vi.w, qj.A * vj.w);
+                (w_i - w_j).dot(&(w_i.cross(&x).cross(&y) + x.cross(&w_j.cross(&y))))
             }
             Coordinate::Dp2 { a_i, s_i, s_j, .. } => {
                 let d = qj.point(s_j) - qi.point(s_i);
