@@ -5,6 +5,9 @@ mod common;
 use common::*;
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::kinematics::Kinematics;
+use fourbar::formulation::chart::Chart;
+use fourbar::formulation::reps::Reps;
+use fourbar::formulation::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -82,4 +85,37 @@ fn a_dynamics_step_allocates_nothing() {
             assert_eq!(count() - before, 0, "{name} {method:?}");
         }
     }
+}
+
+#[test]
+fn a_step_in_euler_parameters_or_angles_allocates_nothing() {
+    fn check<C: Chart>() {
+        // Changes of chart included: the top meets the singularity of its Euler angles in this time.
+        for (name, h, steps) in [("a02_n_fourbar_N2", 1e-3, 100), ("lie_heavy_top", 1e-3, 300)] {
+            for method in [Method::GenAlpha { rho: 0.8 }, Method::Bdf2, Method::BackwardEuler] {
+                let model = model(name);
+                let start = assemble(&model).expect("assembles").configuration;
+                let mut s = Stepper::<C>::in_chart(&model, &start, method);
+                s.start(h);
+                s.attempt(h).and_then(|()| s.accept(h)).expect("steps");
+                let before = count();
+                for _ in 0..steps {
+                    s.attempt(h).and_then(|()| s.accept(h)).expect("steps");
+                }
+                assert_eq!(count() - before, 0, "{name} {} {method:?}", C::NAME);
+                assert!(!C::SINGULAR || name != "lie_heavy_top" || s.work.recharts > 0);
+            }
+        }
+        let model = model("ra_slider_crank");
+        let start = assemble(&model).expect("assembles").configuration;
+        let mut k = Kinematics::<C>::in_chart(&model, &start).expect("starts");
+        k.step_to(1e-3).expect("steps");
+        let before = count();
+        for i in 2..1000 {
+            k.step_to(1e-3 * i as f64).expect("steps");
+        }
+        assert_eq!(count() - before, 0, "kinematics in {}", C::NAME);
+    }
+    check::<Rp>();
+    check::<Reps>();
 }

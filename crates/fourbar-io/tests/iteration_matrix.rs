@@ -1,18 +1,20 @@
-//! The exact iteration matrix against differences of the exact residual, at states that satisfy nothing in particular.
+//! The exact iteration matrix of every chart against differences of the exact residual, at states that satisfy nothing in
+//! particular.
 #![allow(non_snake_case)]
 
 mod common;
 
 use common::*;
 use fourbar::analysis::assembly::assemble;
-use fourbar::formulation::chart::Weights;
+use fourbar::formulation::chart::{Chart, Ra, Rate, Weights};
 use fourbar::formulation::exact::Exact;
 use fourbar::formulation::ra::Equations;
+use fourbar::formulation::reps::Reps;
+use fourbar::formulation::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::{Memory, Stepper};
 use fourbar::random::Random;
-use fourbar::{Configuration, Model, Velocity};
-use fourbar_math::so3;
+use fourbar::{Model, Velocity};
 
 const H: f64 = 0.02;
 const B_A: f64 = 1.9;
@@ -40,8 +42,8 @@ forces:
     ))
 }
 
-/// The trial state after increments `dq` of one body component and `dmu` of one row.
-fn moved(start: &Configuration, x: &Memory, body: usize, direction: usize, d: f64) -> Memory {
+/// The trial state after the body increment `d` of one component of one body.
+fn moved<C: Chart>(start: &Memory<C>, x: &Memory<C>, body: usize, direction: usize, d: f64) -> Memory<C> {
     let mut y = x.clone();
     let mut dq = Velocity::zero();
     if direction < 3 {
@@ -49,35 +51,58 @@ fn moved(start: &Configuration, x: &Memory, body: usize, direction: usize, d: f6
     } else {
         dq.w[direction - 3] = d
     }
-    let dpsi = Velocity { v: dq.v, w: so3::tangent_inv(&x.psi[body].w) * dq.w };
-    y.psi[body] = x.psi[body].plus(&dpsi);
-    y.v[body] = x.v[body].plus(&dpsi.scaled(B_V / H));
-    y.v_dot[body] = x.v_dot[body].plus(&dpsi.scaled(B_A / (H * H)));
-    y.q[body] = start.q[body].moved(&y.psi[body]);
+    let dx = C::increment(&x.x[body], &x.psi[body], &dq);
+    step(start, &mut y, body, &dx);
     y
 }
 
-fn residual(e: &mut Equations<'_>, x: &Memory) -> Vec<f64> {
+/// Moves the coordinates of a body by `dx` and its rates as the method does, back to the chart's own constraint.
+fn step<C: Chart>(start: &Memory<C>, y: &mut Memory<C>, b: usize, dx: &C::Rate) {
+    let add = |y: &mut Memory<C>, dx: &C::Rate| {
+        y.psi[b] = y.psi[b].plus(dx);
+        y.v[b] = y.v[b].plus(&dx.scaled(B_V / H));
+        y.v_dot[b] = y.v_dot[b].plus(&dx.scaled(B_A / (H * H)));
+    };
+    add(y, dx);
+    y.q[b].r = start.q[b].r + y.psi[b].linear();
+    y.q[b].A = C::place(&start.x[b], &start.q[b].A, &y.psi[b], &mut y.x[b]);
+    let own = C::own(&mut y.x[b]);
+    add(y, &own);
+    y.map_all();
+}
+
+fn residual<C: Chart>(e: &mut Equations<'_>, x: &Memory<C>) -> Vec<f64> {
     e.jacobian(&x.q);
     e.constraints(&x.q, &x.turns, x.t);
-    e.set.slip(&x.q, &x.v, H / B_V, &mut e.Phi);
-    e.motion(&x.q, &x.v, &x.v_dot, &x.lambda, &x.turns, x.t);
+    e.set.slip(&x.q, x.velocities(), H / B_V, &mut e.Phi);
+    e.motion(&x.q, x.velocities(), x.accelerations(), &x.lambda, &x.turns, x.t);
     let mut out: Vec<f64> = e.r[1..].iter().flat_map(|r| r.v.iter().chain(r.w.iter()).map(|f| f * H * H).collect::<Vec<_>>()).collect();
     out.extend((0..e.Phi.len()).map(|k| e.Phi[k] - e.eps[k] * H * H * x.lambda[k]));
     out
 }
 
 fn check(name: &str, model: &Model) {
+    check_in::<Ra>(name, model);
+    check_in::<Rp>(name, model);
+    check_in::<Reps>(name, model);
+}
+
+fn check_in<C: Chart>(name: &str, model: &Model) {
+    let name = &format!("{name}, {}", C::NAME);
     let start = assemble(model).expect("assembles").configuration;
     let mut random = Random(99);
-    let mut stepper = Stepper::new(model, &start, Method::GenAlpha { rho: 0.8 });
+    let mut stepper = Stepper::<C>::in_chart(model, &start, Method::GenAlpha { rho: 0.8 });
+    let start = stepper.memory.clone();
     let mut x = stepper.memory.clone();
     x.t = 0.3;
     for b in 1..x.q.len() {
-        x.psi[b] = Velocity { v: random.vector() * 0.02, w: random.vector() * 0.2 };
-        x.v[b] = Velocity { v: random.vector(), w: random.vector() * 2.0 };
-        x.v_dot[b] = Velocity { v: random.vector() * 5.0, w: random.vector() * 5.0 };
-        x.q[b] = start.q[b].moved(&x.psi[b]);
+        let mut rates = |linear: f64, angular: f64| {
+            let numbers: Vec<f64> = (0..C::Rate::SIZE).map(|k| random.number() * if k < 3 { linear } else { angular }).collect();
+            C::Rate::read(&numbers)
+        };
+        let psi = rates(0.02, 0.2);
+        (x.v[b], x.v_dot[b]) = (rates(1.0, 2.0), rates(5.0, 5.0));
+        step(&start, &mut x, b, &psi);
     }
     x.lambda.iter_mut().for_each(|l| *l = random.number() * 3.0);
     let e = &mut stepper.equations;
