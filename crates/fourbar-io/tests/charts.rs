@@ -476,7 +476,7 @@ fn without_a_change_of_chart_the_singularity_is_reported() {
     // This body starts unrotated.
     let kept = Study { options: option.clone(), ..study(&model, "reps", "gen-alpha", 1e-2, 10.0, 10) };
     let f = fourbar::study::run(&model, &kept, &mut Trajectory::default()).expect_err("singular at the start");
-    assert_eq!(f.diagnostic.code.0, "S233");
+    assert_eq!(f.diagnostic.code.0, "S234");
     assert!(f.diagnostic.message.contains("`top`"), "{}", f.diagnostic);
     // A pendulum that swings its body axis through the vertical.
     let text = "

@@ -7,12 +7,14 @@ use crate::{Scalar, se3};
 use nalgebra::{Matrix3, Vector3};
 
 /// The matrix of the cross product: `tilde(a) b = a x b`.
+#[inline]
 pub fn tilde<S: Scalar>(a: &Vector3<S>) -> Matrix3<S> {
     let o = S::zero();
     Matrix3::new(o, -a.z, a.y, a.z, o, -a.x, -a.y, a.x, o)
 }
 
 /// The rotation by the vector `psi` (Rodrigues).
+#[inline]
 pub fn exp(psi: &Vector3<f64>) -> Matrix3<f64> {
     let (a, b, _) = se3::rotation(psi.norm_squared());
     se3::rodrigues(psi, a, b)
@@ -28,6 +30,7 @@ pub fn log(A: &Matrix3<f64>) -> Vector3<f64> {
 }
 
 /// The tangent operator: `exp(psi + d) = exp(psi) exp(T d)` to first order in `d`.
+#[inline]
 pub fn tangent(psi: &Vector3<f64>) -> Matrix3<f64> {
     let (_, b, c) = se3::rotation(psi.norm_squared());
     let P = tilde(psi);
@@ -35,6 +38,7 @@ pub fn tangent(psi: &Vector3<f64>) -> Matrix3<f64> {
 }
 
 /// The inverse of [`tangent`]; it has a pole at a full turn.
+#[inline]
 pub fn tangent_inv(psi: &Vector3<f64>) -> Matrix3<f64> {
     let d = se3::inverse(psi.norm_squared());
     let P = tilde(psi);
@@ -42,6 +46,7 @@ pub fn tangent_inv(psi: &Vector3<f64>) -> Matrix3<f64> {
 }
 
 /// The rotation matrix of Euler parameters; they are normalised first, so any non-zero quadruple will do.
+#[inline]
 pub fn from_quaternion<S: Scalar>(p: &[S; 4]) -> Matrix3<S> {
     let [w, x, y, z] = *p;
     let s = S::of(2.0) / (w * w + x * x + y * y + z * z);

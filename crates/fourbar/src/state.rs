@@ -15,14 +15,17 @@ pub struct Pose {
 
 impl Pose {
     /// The world frame itself.
+    #[inline]
     pub fn identity() -> Self {
         Self { r: Vector3::zeros(), A: Matrix3::identity() }
     }
     /// World position of the body-fixed point `s_bar` (relative to the centre of mass).
+    #[inline]
     pub fn point(&self, s_bar: &Vector3<f64>) -> Vector3<f64> {
         self.r + self.A * s_bar
     }
     /// The pose moved by a body increment: `r + dr`, `A exp(theta_bar)`.
+    #[inline]
     pub fn moved(&self, dq: &Velocity) -> Self {
         Self { r: self.r + dq.v, A: self.A * so3::exp(&dq.w) }
     }
@@ -44,22 +47,27 @@ pub struct Velocity {
 
 impl Velocity {
     /// No motion.
+    #[inline]
     pub fn zero() -> Self {
         Self::default()
     }
     /// Velocity of the body-fixed point `s_bar` in the world.
+    #[inline]
     pub fn of_point(&self, pose: &Pose, s_bar: &Vector3<f64>) -> Vector3<f64> {
         self.v + pose.A * self.w.cross(s_bar)
     }
     /// Multiple.
+    #[inline]
     pub fn scaled(&self, k: f64) -> Self {
         Self { v: self.v * k, w: self.w * k }
     }
     /// Sum.
+    #[inline]
     pub fn plus(&self, o: &Self) -> Self {
         Self { v: self.v + o.v, w: self.w + o.w }
     }
     /// Inner product of the six components.
+    #[inline]
     pub fn dot(&self, o: &Self) -> f64 {
         self.v.dot(&o.v) + self.w.dot(&o.w)
     }

@@ -58,7 +58,9 @@ pub(crate) const PAGES: &[Page] = &[
         "S233",
         "The constraints cannot be closed again after a step",
         "After each step an explicit formulation returns to the constraints by the smallest correction. It was refused because it is too large or does not converge, even with a very small step: the step is too coarse, or a singular position is near. Take a smaller step or tolerance, or `--formulation ra`, which passes singular positions; `--option constraints=none` shows the motion without correction."
-        "S233",
+    ),
+    page!(
+        "S234",
         "Euler angles are singular at the start",
         "With `--formulation reps --option rechart=0` every body keeps its plain ZXZ Euler angles. They are singular where the z axis of the body is along that of the world: a body that starts unrotated is there already. Leave the option out, and the body gets another reference frame; or use `ra` or `rp`, which have no singularity."
     ),

@@ -454,7 +454,7 @@ fn singular_start(model: &Model, trouble: Trouble) -> Diagnostic {
         Trouble::Chart(b) => model.bodies[b].name.clone(),
         _ => String::new(),
     };
-    Diagnostic::new("S233", format!("the Euler angles of `{name}` are singular at the start: its z axis is along that of the world"))
+    Diagnostic::new("S234", format!("the Euler angles of `{name}` are singular at the start: its z axis is along that of the world"))
         .name(name)
         .help("leave out `rechart=0`, so that the body gets another reference frame, or use `ra` or `rp`")
 }
