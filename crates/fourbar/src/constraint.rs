@@ -12,6 +12,7 @@ use crate::time::TimeFunction;
 use fourbar_math::so3::tilde;
 use nalgebra::{Matrix6, Vector3};
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// One row, or three that belong together.
 #[derive(Clone, Debug)]
@@ -178,6 +179,11 @@ impl ConstraintSet {
         self.row_start[self.list.len()]
     }
 
+    /// First Jacobian value of constraint `c`.
+    pub fn value_start(&self, c: usize) -> usize {
+        self.blocks.get(self.block_start[c]).map_or(self.values, |b| b.start)
+    }
+
     /// Blocks of constraint `c`.
     pub fn blocks_of(&self, c: usize) -> &[Block] {
         &self.blocks[self.block_start[c]..self.block_start[c + 1]]
@@ -190,8 +196,13 @@ impl ConstraintSet {
 
     /// Residual `Phi(q, t)`.
     pub fn residual(&self, q: &[Pose], turns: &[f64], t: f64, Phi: &mut [f64]) {
+        self.residual_in(0..self.list.len(), q, turns, t, Phi);
+    }
+
+    /// The same for a range of constraints; `Phi` begins with their first row.
+    pub fn residual_in(&self, range: Range<usize>, q: &[Pose], turns: &[f64], t: f64, Phi: &mut [f64]) {
         let mut row = 0;
-        for c in &self.list {
+        for c in &self.list[range] {
             let pose = |slot: usize| &q[c.bodies[slot].index()];
             for rows in &c.rows {
                 match rows {
@@ -223,14 +234,19 @@ impl ConstraintSet {
 
     /// Jacobian `Phi_q` in terms of `(r_dot, omega_bar)`.
     pub fn jacobian(&self, q: &[Pose], G: &mut [f64]) {
-        for (c, slots) in self.list.iter().zip(&self.slots) {
+        self.jacobian_in(0..self.list.len(), 0, q, G);
+    }
+
+    /// The same for a range of constraints; `G` begins with value number `base` of the whole array.
+    pub fn jacobian_in(&self, range: Range<usize>, base: usize, q: &[Pose], G: &mut [f64]) {
+        for (c, slots) in self.list[range.clone()].iter().zip(&self.slots[range]) {
             let pose = |slot: usize| &q[c.bodies[slot].index()];
             let mut row = 0;
             for rows in &c.rows {
                 match rows {
                     Rows::Point { ij, s_i, s_j } => {
                         for (slot, s, sign) in [(ij[0], s_i, -1.0), (ij[1], s_j, 1.0)] {
-                            if let Some(start) = slots[slot] {
+                            if let Some(start) = slots[slot].map(|s| s - base) {
                                 // Row k of -A tilde(s) is s x (row k of A).
                                 let (A, s) = (&pose(slot).A, s * sign);
                                 let g = &mut G[start + 6 * row..start + 6 * row + 18];
@@ -247,7 +263,7 @@ impl ConstraintSet {
                     }
                     Rows::Direction { ij, a_i, a_j, L } => {
                         for (slot, a, sign) in [(ij[0], a_i, -1.0), (ij[1], a_j, 1.0)] {
-                            if let Some(start) = slots[slot] {
+                            if let Some(start) = slots[slot].map(|s| s - base) {
                                 let P = pose(slot).A * tilde(a) * (sign * L);
                                 for k in 0..3 {
                                     let r = &mut G[start + 6 * (row + k)..start + 6 * (row + k) + 6];
@@ -260,7 +276,7 @@ impl ConstraintSet {
                         }
                     }
                     Rows::Rolling(r) => {
-                        if let Some(start) = slots[r.slot] {
+                        if let Some(start) = slots[r.slot].map(|s| s - base) {
                             for (k, b) in r.rows(pose(r.slot)).iter().enumerate() {
                                 let g = &mut G[start + 6 * (row + k)..start + 6 * (row + k) + 6];
                                 g[..3].copy_from_slice(b.v.as_slice());
@@ -273,7 +289,7 @@ impl ConstraintSet {
                             let [i, j] = y.slots();
                             let parts = y.row(pose(i), pose(j)).parts;
                             for (slot, part) in [(i, parts[0]), (j, parts[1])] {
-                                if let Some(start) = slots[slot] {
+                                if let Some(start) = slots[slot].map(|s| s - base) {
                                     let g = &mut G[start + 6 * row..start + 6 * row + 6];
                                     for l in 0..3 {
                                         g[l] = k * part.v[l];
@@ -282,14 +298,14 @@ impl ConstraintSet {
                                 }
                             }
                         } else {
-                            for start in slots.iter().flatten() {
+                            for start in slots.iter().flatten().map(|s| s - base) {
                                 G[start + 6 * row..start + 6 * row + 6].fill(0.0);
                             }
                             for (k, y) in terms {
                                 let [i, j] = y.slots();
                                 let parts = y.row(pose(i), pose(j)).parts;
                                 for (slot, part) in [(i, parts[0]), (j, parts[1])] {
-                                    if let Some(start) = slots[slot] {
+                                    if let Some(start) = slots[slot].map(|s| s - base) {
                                         let g = &mut G[start + 6 * row..start + 6 * row + 6];
                                         for l in 0..3 {
                                             g[l] += k * part.v[l];
@@ -308,8 +324,13 @@ impl ConstraintSet {
 
     /// Right-hand side of the velocity constraints, `Phi_q v = nu`.
     pub fn nu(&self, t: f64, nu: &mut [f64]) {
+        self.nu_in(0..self.list.len(), t, nu);
+    }
+
+    /// The same for a range of constraints; `nu` begins with their first row.
+    pub fn nu_in(&self, range: Range<usize>, t: f64, nu: &mut [f64]) {
         let mut row = 0;
-        for rows in self.list.iter().flat_map(|c| &c.rows) {
+        for rows in self.list[range].iter().flat_map(|c| &c.rows) {
             let n = rows.count();
             nu[row..row + n].fill(0.0);
             if let Rows::Sum { driven: Some((k, f)), .. } = rows {
@@ -321,8 +342,13 @@ impl ConstraintSet {
 
     /// Right-hand side of the acceleration constraints, `Phi_q a = gamma`.
     pub fn gamma(&self, q: &[Pose], v: &[Velocity], t: f64, gamma: &mut [f64]) {
+        self.gamma_in(0..self.list.len(), q, v, t, gamma);
+    }
+
+    /// The same for a range of constraints; `gamma` begins with their first row.
+    pub fn gamma_in(&self, range: Range<usize>, q: &[Pose], v: &[Velocity], t: f64, gamma: &mut [f64]) {
         let mut row = 0;
-        for c in &self.list {
+        for c in &self.list[range] {
             let at = |slot: usize| (&q[c.bodies[slot].index()], &v[c.bodies[slot].index()]);
             let twice = |slot: usize, s: &Vector3<f64>| {
                 let (q, v) = at(slot);

@@ -1,6 +1,7 @@
 //! Formulations: which unknowns, and how their equations are evaluated.
 
 pub mod chart;
+pub mod dca;
 pub mod exact;
 pub mod lie;
 pub mod ra;

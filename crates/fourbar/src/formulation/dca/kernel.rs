@@ -1,0 +1,270 @@
+//! Dense kernels of one front: elimination, forward and backward substitution, and the products that fill a front.
+//!
+//! A front has `e` bodies to eliminate and `b` that stay, each with `B` coordinates. Its matrix is stored column by column,
+//! lower half only: the panel holds the columns to eliminate over all rows, `C` the block that stays. Sizes of chains,
+//! ladders and trees (one body out, up to two stay) are compiled for their fixed size.
+
+/// Pivots at or below this multiple of the accumulated diagonal are zero to rounding.
+const ZERO_PIVOT: f64 = 8.0 * f64::EPSILON;
+
+/// `K_ee = L L^T`, `W = L^-1 K_eb`, `K_bb - W^T W`, in place; the diagonal of L is stored inverted. `scale` holds for every
+/// body the sums of what was added to the diagonals of its translations and rotations. A direction that neither inertia nor
+/// a row holds has a pivot of pure rounding: it is given the threshold and no neighbours, and so stays at rest.
+pub fn eliminate<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]]) {
+    match (e, b) {
+        (1, 0) => run::<B>(1, 0, panel, C, scale),
+        (1, 1) => run::<B>(1, 1, panel, C, scale),
+        (1, 2) => run::<B>(1, 2, panel, C, scale),
+        _ => general::<B>(e, b, panel, C, scale),
+    }
+}
+
+#[inline(never)]
+fn general<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]]) {
+    run::<B>(e, b, panel, C, scale);
+}
+
+#[inline(always)]
+fn run<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]]) {
+    let (N, m) = (B * (e + b), B * b);
+    for k in 0..e {
+        let limit = scale[k].map(|s| ZERO_PIVOT * s);
+        let (head, tail) = panel[k * B * N..].split_at_mut(B * N);
+        for j in 0..B {
+            let c = k * B + j;
+            let (col, rest) = head[j * N..].split_at_mut(N);
+            let threshold = limit[usize::from(j >= 3)];
+            let d = col[c];
+            if d > threshold {
+                let inv = 1.0 / d.sqrt();
+                for x in &mut col[c + 1..N] {
+                    *x *= inv;
+                }
+                col[c] = inv;
+            } else {
+                // Not a number counts as zero too: it shows in the right-hand side.
+                col[c] = if threshold > 0.0 { 1.0 / threshold.sqrt() } else { 0.0 };
+                col[c + 1..N].fill(0.0);
+            }
+            for l in 0..B - 1 - j {
+                let i = c + 1 + l;
+                let a = col[i];
+                let target = &mut rest[l * N..l * N + N];
+                for r in i..N {
+                    target[r] -= a * col[r];
+                }
+            }
+        }
+        for (l, target) in tail[..(e - k - 1) * B * N].chunks_exact_mut(N).enumerate() {
+            let i = (k + 1) * B + l;
+            let a: [f64; B] = std::array::from_fn(|j| head[j * N + i]);
+            rank_update(&a, head, N, i, &mut target[i..]);
+        }
+        if m > 0 {
+            for (l, target) in C[..m * m].chunks_exact_mut(m).enumerate() {
+                let i = e * B + l;
+                let a: [f64; B] = std::array::from_fn(|j| head[j * N + i]);
+                rank_update(&a, head, N, i, &mut target[l..]);
+            }
+        }
+    }
+}
+
+/// `target -= sum_j a_j column_j`, rows from `i` on.
+#[inline(always)]
+fn rank_update<const B: usize>(a: &[f64; B], head: &[f64], N: usize, i: usize, target: &mut [f64]) {
+    let n = target.len();
+    let columns: [&[f64]; B] = std::array::from_fn(|j| &head[j * N + i..j * N + i + n]);
+    for r in 0..n {
+        let mut x = target[r];
+        for j in 0..B {
+            x -= a[j] * columns[j][r];
+        }
+        target[r] = x;
+    }
+}
+
+/// `y = L^-1 f_e` and `f_b - W^T y`, in place.
+#[inline]
+pub fn forward<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]) {
+    match (e, b) {
+        (1, 1) => forward_run::<B>(1, 1, panel, f),
+        (1, 2) => forward_run::<B>(1, 2, panel, f),
+        _ => forward_run::<B>(e, b, panel, f),
+    }
+}
+
+#[inline(always)]
+fn forward_run<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]) {
+    let N = B * (e + b);
+    let f = &mut f[..N];
+    for (j, col) in panel[..e * B * N].chunks_exact(N).enumerate() {
+        let y = f[j] * col[j];
+        f[j] = y;
+        for r in j + 1..N {
+            f[r] -= y * col[r];
+        }
+    }
+}
+
+/// `x_e = L^-T (y - W x_b)`, in place.
+#[inline]
+pub fn backward<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]) {
+    match (e, b) {
+        (1, 1) => backward_run::<B>(1, 1, panel, f),
+        (1, 2) => backward_run::<B>(1, 2, panel, f),
+        _ => backward_run::<B>(e, b, panel, f),
+    }
+}
+
+#[inline(always)]
+fn backward_run<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]) {
+    let N = B * (e + b);
+    let f = &mut f[..N];
+    for (j, col) in panel[..e * B * N].chunks_exact(N).enumerate().rev() {
+        // Two sums hide the latency of one.
+        let (mut even, mut odd) = (0.0, 0.0);
+        let (mut a, mut b) = (col[j + 1..].chunks_exact(2), f[j + 1..].chunks_exact(2));
+        for (a, b) in a.by_ref().zip(b.by_ref()) {
+            even += a[0] * b[0];
+            odd += a[1] * b[1];
+        }
+        if let ([a], [b]) = (a.remainder(), b.remainder()) {
+            even += a * b;
+        }
+        f[j] = (f[j] - (even + odd)) * col[j];
+    }
+}
+
+/// Where the blocks of a front go: panel and remaining block with their sizes.
+pub struct FrontMut<'a> {
+    /// Bodies to eliminate.
+    pub e: usize,
+    /// Bodies that stay.
+    pub b: usize,
+    /// Columns to eliminate.
+    pub panel: &'a mut [f64],
+    /// The block that stays.
+    pub C: &'a mut [f64],
+}
+
+impl FrontMut<'_> {
+    /// Column `c` of block column `q` from the first row of block row `p` on; `p >= q`.
+    #[inline(always)]
+    fn column<const B: usize>(&mut self, p: usize, q: usize, c: usize) -> &mut [f64] {
+        if q < self.e {
+            let N = B * (self.e + self.b);
+            let at = (q * B + c) * N + p * B;
+            &mut self.panel[at..at + B]
+        } else {
+            let m = B * self.b;
+            let at = ((q - self.e) * B + c) * m + (p - self.e) * B;
+            &mut self.C[at..at + B]
+        }
+    }
+
+    /// Adds `sum_k alpha_k J_p[k]^T J_q[k]` to block `(p, q)`, `p >= q`; rows of J follow each other.
+    #[inline(always)]
+    pub fn add_product<const B: usize>(&mut self, p: usize, q: usize, alpha: &[f64], J_p: &[f64], J_q: &[f64]) {
+        let m = alpha.len();
+        let (J_p, J_q) = (&J_p[..m * B], &J_q[..m * B]);
+        for c in 0..B {
+            let mut sum = [0.0; B];
+            for k in 0..m {
+                let a = alpha[k] * J_q[k * B + c];
+                let row = &J_p[k * B..k * B + B];
+                for r in 0..B {
+                    sum[r] += a * row[r];
+                }
+            }
+            let target = self.column::<B>(p, q, c);
+            for r in 0..B {
+                target[r] += sum[r];
+            }
+        }
+    }
+
+    /// Adds a block of coordinates, column by column.
+    #[inline(always)]
+    pub fn add_block<const B: usize>(&mut self, p: usize, q: usize, block: &[[f64; B]; B]) {
+        for c in 0..B {
+            let target = self.column::<B>(p, q, c);
+            for r in 0..B {
+                target[r] += block[c][r];
+            }
+        }
+    }
+
+    /// Adds what a child left, through the places `slots` of its bodies in this front.
+    #[inline(always)]
+    pub fn add_child<const B: usize>(&mut self, slots: &[u32], C: &[f64]) {
+        let m = B * slots.len();
+        for (q, &sq) in slots.iter().enumerate() {
+            for (p, &sp) in slots.iter().enumerate().skip(q) {
+                for c in 0..B {
+                    let at = (q * B + c) * m + p * B;
+                    let target = self.column::<B>(sp as usize, sq as usize, c);
+                    let source = &C[at..at + B];
+                    for r in 0..B {
+                        target[r] += source[r];
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+    use nalgebra::{DMatrix, DVector};
+
+    /// A front filled from a random positive definite matrix, eliminated and solved as part of the whole system.
+    fn solves<const B: usize>(e: usize, b: usize) -> f64 {
+        let (N, ne, m) = (B * (e + b), B * e, B * b);
+        let mut random = Random(7 + (10 * e + b) as u64);
+        let X = DMatrix::from_fn(N, N, |_, _| random.number());
+        let K = &X * X.transpose() + DMatrix::identity(N, N);
+        let f = DVector::from_fn(N, |_, _| random.number());
+        let x = K.clone().cholesky().expect("definite").solve(&f);
+        let mut panel: Vec<f64> = K.columns(0, ne).iter().copied().collect();
+        let mut C: Vec<f64> = K.view((ne, ne), (m, m)).iter().copied().collect();
+        let scale = vec![[1.0; 2]; e + b];
+        eliminate::<B>(e, b, &mut panel, &mut C, &scale);
+        let mut y: Vec<f64> = f.iter().copied().collect();
+        forward::<B>(e, b, &panel, &mut y);
+        // The rest of the system is solved densely.
+        let lower = DMatrix::from_fn(m, m, |i, j| if i >= j { C[j * m + i] } else { C[i * m + j] });
+        if m > 0 {
+            let x_b = lower.cholesky().expect("definite").solve(&DVector::from_column_slice(&y[ne..]));
+            y[ne..].copy_from_slice(x_b.as_slice());
+        }
+        backward::<B>(e, b, &panel, &mut y);
+        (DVector::from_vec(y) - x).amax()
+    }
+
+    #[test]
+    fn fronts_of_all_shapes_solve_their_system() {
+        for (e, b) in [(1, 0), (1, 1), (1, 2), (1, 4), (2, 0), (2, 3), (4, 1)] {
+            // Random matrices plus one: conditions of a few thousand.
+            assert!(solves::<6>(e, b) < 1e-12 && solves::<7>(e, b) < 1e-12, "{e} {b}");
+        }
+    }
+
+    #[test]
+    fn a_direction_without_inertia_or_row_rests() {
+        // A point mass: nothing holds its rotations but rounding.
+        let mut panel = vec![0.0; 36];
+        for k in 0..3 {
+            panel[7 * k] = 2.0;
+        }
+        panel[7 * 3] = 1e-17;
+        let mut f = vec![2.0, 4.0, 6.0, 1e-16, 0.0, 0.0];
+        eliminate::<6>(1, 0, &mut panel, &mut [], &[[2.0, 1.0]]);
+        forward::<6>(1, 0, &panel, &mut f);
+        backward::<6>(1, 0, &panel, &mut f);
+        assert!((f[0] - 1.0).abs() < 1e-15 && (f[2] - 3.0).abs() < 1e-15);
+        assert!(f[3].abs() < 0.1 && f[4] == 0.0 && f[5] == 0.0, "{f:?}");
+    }
+}

@@ -1,0 +1,181 @@
+//! Where the numbers of every node live: offsets into flat arrays, the places of bodies in fronts, and where tasks divide.
+//!
+//! All arrays follow the post-order of the tree, so a subtree's part of each is one slice, and two subtrees can be worked
+//! on at the same time without locks. The blocks that fronts leave for their parents live on a stack whose depth is fixed
+//! here; only where two tasks divide do they get separate room.
+
+use super::tree::{NONE, Tree};
+use crate::constraint::ConstraintSet;
+
+/// Two children become two tasks where the smaller one has at least this many bodies.
+pub const TASK: usize = 128;
+
+/// A node of the tree with the places of its numbers.
+#[derive(Clone, Debug)]
+pub struct Front {
+    /// The fronts it joins; [`NONE`] where there is none.
+    pub children: [usize; 2],
+    /// First front of its subtree.
+    pub first: usize,
+    /// Bodies it eliminates, and bodies that stay.
+    pub e: usize,
+    /// Bodies that stay.
+    pub b: usize,
+    /// First constraint, and one past its last.
+    pub constraints: [usize; 2],
+    /// Where its places in the parent's front begin in [`Layout::slots`].
+    pub slots: usize,
+    /// The front above; [`NONE`] for the root.
+    pub parent: usize,
+    /// Where its remaining block lies on the stack.
+    pub stack: usize,
+    /// Whether its children are two tasks.
+    pub divides: bool,
+    /// Whether some front of its subtree divides.
+    pub divided: bool,
+    /// Levels below and including it.
+    pub levels: usize,
+}
+
+/// Starts of one front's parts in the flat arrays; the next front's starts are its ends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct At {
+    /// Columns to eliminate.
+    pub panel: usize,
+    /// Right-hand side.
+    pub f: usize,
+    /// Bodies of the front, for the accumulated diagonals.
+    pub scale: usize,
+    /// Rows.
+    pub row: usize,
+    /// Jacobian.
+    pub value: usize,
+    /// Own bodies.
+    pub body: usize,
+}
+
+/// Places of all numbers for `B` coordinates per body.
+#[derive(Clone, Debug)]
+pub struct Layout {
+    /// Fronts in post-order.
+    pub fronts: Vec<Front>,
+    /// Starts per front, and the ends of the last.
+    pub at: Vec<At>,
+    /// Places of remaining bodies in the parents' fronts.
+    pub slots: Vec<u32>,
+    /// Place of every Jacobian block's body in the front of its constraint.
+    pub block_slots: Vec<u32>,
+    /// Size of the stack.
+    pub stack: usize,
+    /// Whether any front divides.
+    pub divides: bool,
+}
+
+impl Layout {
+    /// Lays out a tree; `set` holds the constraints in the tree's order.
+    pub fn new<const B: usize>(tree: &Tree, set: &ConstraintSet, task: usize) -> Self {
+        let mut fronts: Vec<Front> = Vec::with_capacity(tree.nodes.len());
+        let mut at = vec![At::default()];
+        let (mut slots, mut block_slots) = (Vec::new(), Vec::new());
+        let mut bodies: Vec<usize> = Vec::with_capacity(tree.nodes.len());
+        // Place of a body in a front: own bodies first, then those that stay, both ascending.
+        let place = |k: usize, p: usize| {
+            let n = &tree.nodes[k];
+            if n.own.contains(&p) { p - n.own.start } else { n.own.len() + n.boundary.partition_point(|&x| x < p) }
+        };
+        for (k, n) in tree.nodes.iter().enumerate() {
+            let (e, b) = (n.own.len(), n.boundary.len());
+            let [l, r] = n.children;
+            let count = [l, r].map(|c| if c == NONE { 0 } else { bodies[c] });
+            bodies.push(e + count[0] + count[1]);
+            let divides = count[0].min(count[1]) >= task;
+            let divided = divides || n.children.iter().any(|&c| c != NONE && fronts[c].divided);
+            for c in n.constraints.clone() {
+                block_slots.extend(set.blocks_of(c).iter().map(|x| place(k, tree.place[x.body]) as u32));
+            }
+            let constraints = [n.constraints.start, n.constraints.end];
+            fronts.push(Front {
+                children: n.children,
+                first: n.first,
+                e,
+                b,
+                constraints,
+                slots: 0,
+                parent: NONE,
+                stack: 0,
+                divides,
+                divided,
+                levels: n.levels,
+            });
+            let last = at[k];
+            let rows = |c: usize| set.row_start[c];
+            let values: usize = n.constraints.clone().map(|c| set.blocks_of(c).len() * (rows(c + 1) - rows(c)) * B).sum();
+            at.push(At {
+                panel: last.panel + B * e * B * (e + b),
+                f: last.f + B * (e + b),
+                scale: last.scale + e + b,
+                row: rows(n.constraints.end),
+                value: last.value + values,
+                body: last.body + e,
+            });
+        }
+        for (k, n) in tree.nodes.iter().enumerate() {
+            for c in n.children.into_iter().filter(|&c| c != NONE) {
+                fronts[c].slots = slots.len();
+                fronts[c].parent = k;
+                slots.extend(tree.nodes[c].boundary.iter().map(|&p| place(k, p) as u32));
+            }
+        }
+        let divides = fronts.iter().any(|f| f.divides);
+        let mut layout = Self { fronts, at, slots, block_slots, stack: 0, divides };
+        layout.place_on_stack::<B>();
+        layout
+    }
+
+    /// What a front leaves on the stack.
+    pub fn left<const B: usize>(&self, k: usize) -> usize {
+        (B * self.fronts[k].b).pow(2)
+    }
+
+    fn place_on_stack<const B: usize>(&mut self) {
+        // Room that each subtree needs: its result, then that of its children, one after the other unless they divide.
+        let mut need = vec![0; self.fronts.len()];
+        for k in 0..self.fronts.len() {
+            let [l, r] = self.fronts[k].children;
+            let own = self.left::<B>(k);
+            need[k] = own
+                + match (l, r) {
+                    (NONE, _) => 0,
+                    (l, NONE) => need[l],
+                    (l, r) if self.fronts[k].divides => need[l] + need[r],
+                    (l, r) => need[l].max(self.left::<B>(l) + need[r]),
+                };
+        }
+        for k in (0..self.fronts.len()).rev() {
+            let [l, r] = self.fronts[k].children;
+            let below = self.fronts[k].stack + self.left::<B>(k);
+            if l != NONE {
+                self.fronts[l].stack = below;
+                if r != NONE {
+                    self.fronts[r].stack = below + if self.fronts[k].divides { need[l] } else { self.left::<B>(l) };
+                }
+            }
+        }
+        self.stack = need.last().copied().unwrap_or(0);
+    }
+
+    /// Multiply-adds of one factorisation with the penalty terms, and of one solve, by front.
+    pub fn flops<const B: usize>(&self, set: &ConstraintSet, k: usize) -> [f64; 2] {
+        let f = &self.fronts[k];
+        let (e, n) = (B * f.e, B * (f.e + f.b));
+        let factor: usize = (0..e).map(|j| (n - j) * (n - j + 1) / 2).sum();
+        let penalty: usize = (f.constraints[0]..f.constraints[1])
+            .map(|c| {
+                let (m, b) = (set.row_start[c + 1] - set.row_start[c], set.blocks_of(c).len());
+                m * B * B * b * (b + 1) / 2
+            })
+            .sum();
+        let solve: usize = (0..e).map(|j| 2 * (n - j)).sum();
+        [(factor + penalty) as f64, solve as f64]
+    }
+}

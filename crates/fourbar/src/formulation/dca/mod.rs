@@ -1,0 +1,34 @@
+//! Divide and conquer with an augmented Lagrangian and mass-orthogonal projections [Malczyk12], for any mechanism.
+//!
+//! `graph` and `tree` divide the mechanism, `layout` gives every number its place, `kernel` holds the dense operations of one
+//! front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties, `solver`
+//! the iterations. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
+
+pub mod graph;
+pub mod kernel;
+pub mod layout;
+pub mod leaf;
+pub mod penalty;
+pub mod solver;
+pub mod sweep;
+pub mod tree;
+
+use crate::constraint::{ConstraintSet, Owner};
+use crate::force::Force;
+use crate::model::Model;
+
+pub use solver::{Counts, Ended, Settings, Solver, State};
+
+/// Joints whose friction depends on their load, with the joint's constraint.
+pub(crate) fn friction(model: &Model, set: &ConstraintSet) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for (_, f) in &model.forces {
+        if let Force::Friction { joint, coulomb, .. } = f
+            && *coulomb > 0.0
+            && let Some(c) = set.list.iter().position(|c| c.owner == Owner::Joint(*joint))
+        {
+            found.push((*joint, c));
+        }
+    }
+    found
+}

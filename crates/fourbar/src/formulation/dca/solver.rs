@@ -1,0 +1,398 @@
+//! Accelerations, multipliers and projections of a mechanism by divide and conquer with an augmented Lagrangian.
+//!
+//! Solved is `M a + Phi_q^T lambda = Q`, `Phi_q a = gamma` through `K = M + Phi_q^T D Phi_q` with `D = diag(alpha)`, which the
+//! tree factors without ever forming it. The iteration of [Malczyk12, Eqs. (33)-(40)] is run on residuals,
+//!
+//! ```text
+//! r1 = Q - M a - Phi_q^T lambda     r2 = gamma - Phi_q a
+//! da = K^-1 (r1 + Phi_q^T D r2)     lambda += D (Phi_q da - r2)     a += da
+//! ```
+//!
+//! which is the same in exact arithmetic; with the whole right-hand side again and again, as printed, an error of
+//! `eps alpha / m` would stay. Redundant rows need no care: multipliers start from zero and end at the ones of least norm.
+//! Projections [Malczyk12, section 3] run the same iteration with other residuals.
+
+use super::layout::{Layout, TASK};
+use super::leaf::{self, Inertia};
+use super::penalty::Penalty;
+use super::sweep::{Job, Load, Shared, Size, Work};
+use super::tree::Tree;
+use crate::constraint::ConstraintSet;
+use crate::force::eval;
+use crate::model::Model;
+use crate::state::{Pose, Velocity};
+
+/// Settings of the iteration.
+#[derive(Clone, Copy, Debug)]
+pub struct Settings {
+    /// Penalty on every row; by scaling where `None`.
+    pub alpha: Option<f64>,
+    /// Most iterations of one solve.
+    pub iterations: usize,
+    /// Relative change of accelerations at which iterations end.
+    pub eps_a: f64,
+    /// Change of positions, in characteristic lengths, at which their projection ends.
+    pub eps_p: f64,
+    /// Relative change of velocities at which their projection ends.
+    pub eps_v: f64,
+    /// Baumgarte stabilisation `[2 Omega mu, Omega^2]`.
+    pub stabilise: [f64; 2],
+    /// Bodies from which subtrees run as tasks at the same time; the whole mechanism must have twice as many.
+    pub task: usize,
+    /// Whether threads may be used at all.
+    pub parallel: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            alpha: None,
+            iterations: 10,
+            eps_a: 1e-10,
+            eps_p: 1e-14,
+            eps_v: 1e-12,
+            stabilise: [0.0; 2],
+            task: TASK,
+            parallel: true,
+        }
+    }
+}
+
+/// Work done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Counts {
+    /// Factorisations.
+    pub factorisations: usize,
+    /// Acceleration solves, and their iterations.
+    pub accelerations: usize,
+    /// Iterations of accelerations.
+    pub iterations: usize,
+    /// Most iterations of one acceleration.
+    pub most: usize,
+    /// Acceleration solves that stopped above 1e-8: near a singular position.
+    pub unfinished: usize,
+    /// Position projections and their passes.
+    pub positions: [usize; 2],
+    /// Velocity projections and their passes.
+    pub velocities: [usize; 2],
+}
+
+/// How a solve ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Iterations.
+    pub iterations: usize,
+    /// Last change, relative.
+    pub change: f64,
+}
+
+/// Above this relative change after the last iteration a position counts as near-singular.
+pub const UNFINISHED: f64 = 1e-8;
+
+/// The tree with its numbers, for `B` coordinates per body.
+pub struct Solver<'m, const B: usize = 6> {
+    /// The mechanism.
+    pub model: &'m Model,
+    /// The tree.
+    pub tree: Tree,
+    /// Constraints in the order of the tree.
+    pub set: ConstraintSet,
+    /// Places of all numbers.
+    pub layout: Layout,
+    /// Settings.
+    pub settings: Settings,
+    /// Work done.
+    pub counts: Counts,
+    /// Penalty per row.
+    pub alpha: Vec<f64>,
+    alpha_norm: Vec<f64>,
+    inertia: Vec<Inertia>,
+    /// Pose of the factors; valid where `factored`.
+    at: Vec<Pose>,
+    factored: bool,
+    /// Written by passes, see [`Work`].
+    panel: Vec<f64>,
+    f: Vec<f64>,
+    scale: Vec<[f64; 2]>,
+    G: Vec<f64>,
+    r2: Vec<f64>,
+    /// Multipliers of the last solve, rows in the order of `set`.
+    pub lambda: Vec<f64>,
+    Q: Vec<f64>,
+    x: Vec<f64>,
+    norm: Vec<[f64; 2]>,
+    stack: Vec<f64>,
+    /// Forces of elements, by body; empty where the model has none.
+    forces: Vec<Velocity>,
+    /// Friction loads by joint, with the joint's constraint.
+    loads: Vec<f64>,
+    friction: Vec<(usize, usize)>,
+}
+
+/// The state a solve reads.
+#[derive(Clone, Copy)]
+pub struct State<'a> {
+    /// Time.
+    pub t: f64,
+    /// Poses.
+    pub q: &'a [Pose],
+    /// Velocities.
+    pub v: &'a [Velocity],
+    /// Counted angles.
+    pub turns: &'a [f64],
+}
+
+impl<'m, const B: usize> Solver<'m, B> {
+    /// The solver of a model; penalties are weighed at pose `q`.
+    pub fn new(model: &'m Model, q: &[Pose], settings: Settings) -> Self {
+        let list = model.all_constraints();
+        let tree = Tree::new(&list, model.moving());
+        let set = ConstraintSet::new(tree.constraints.iter().map(|&c| list[c].clone()).collect(), |_| false);
+        let layout = Layout::new::<B>(&tree, &set, settings.task);
+        let penalty = Penalty::new(model, &set, q, settings.alpha);
+        let inertia = tree.order.iter().map(|&b| Inertia { mass: model.bodies[b].mass, J_bar: model.bodies[b].J_bar }).collect();
+        let end = layout.at[layout.fronts.len()];
+        let (m, n) = (set.rows(), model.bodies.len());
+        let forces = if model.forces.is_empty() { Vec::new() } else { vec![Velocity::zero(); n] };
+        let friction = crate::formulation::dca::friction(model, &set);
+        Self {
+            model,
+            alpha: penalty.rows,
+            alpha_norm: tree.order.iter().map(|&b| penalty.bodies[b]).collect(),
+            inertia,
+            at: q.to_vec(),
+            factored: false,
+            panel: vec![0.0; end.panel],
+            f: vec![0.0; end.f],
+            scale: vec![[0.0; 2]; end.scale],
+            G: vec![0.0; end.value],
+            r2: vec![0.0; m],
+            lambda: vec![0.0; m],
+            Q: vec![0.0; B * (n - 1)],
+            x: vec![0.0; B * (n - 1)],
+            norm: if B == 7 { vec![[0.0; 2]; n - 1] } else { Vec::new() },
+            stack: vec![0.0; layout.stack],
+            forces,
+            loads: vec![0.0; model.joints.len()],
+            friction,
+            tree,
+            set,
+            layout,
+            settings,
+            counts: Counts::default(),
+        }
+    }
+
+    /// Reads and writes of a pass.
+    fn parts<'a>(&'a mut self, s: &State<'a>) -> (Shared<'a>, Work<'a>) {
+        let shared = Shared {
+            length: self.model.length,
+            gravity: self.model.gravity,
+            inertia: &self.inertia,
+            set: &self.set,
+            layout: &self.layout,
+            order: &self.tree.order,
+            alpha: &self.alpha,
+            alpha_norm: &self.alpha_norm,
+            q: s.q,
+            v: s.v,
+            forces: &self.forces,
+            turns: s.turns,
+            t: s.t,
+            stabilise: self.settings.stabilise,
+            parallel: self.settings.parallel && self.layout.divides,
+        };
+        let work = Work {
+            lo: 0,
+            panel: &mut self.panel,
+            f: &mut self.f,
+            scale: &mut self.scale,
+            G: &mut self.G,
+            r2: &mut self.r2,
+            lambda: &mut self.lambda,
+            Q: &mut self.Q,
+            x: &mut self.x,
+            norm: &mut self.norm,
+            stack_at: 0,
+            stack: &mut self.stack,
+        };
+        (shared, work)
+    }
+
+    fn up(&mut self, s: &State<'_>, job: &Job) {
+        let root = self.layout.fronts.len() - 1;
+        let (shared, mut work) = self.parts(s);
+        shared.up::<B>(root, &mut work, job);
+    }
+
+    fn down(&mut self, s: &State<'_>, rows_only: bool) -> Size {
+        let root = self.layout.fronts.len() - 1;
+        let (shared, mut work) = self.parts(s);
+        shared.down::<B>(root, &mut work, &[], rows_only)
+    }
+
+    /// Whether the factors belong to this pose.
+    fn fresh(&self, q: &[Pose]) -> bool {
+        self.factored && self.at == q
+    }
+
+    /// The first pass up of a solve: factors where the pose is new, unless old factors are to be kept.
+    fn begin(&mut self, s: &State<'_>, load: Load, keep: bool) {
+        let factor = !keep && !self.fresh(s.q);
+        if factor {
+            self.counts.factorisations += 1;
+            self.at.copy_from_slice(s.q);
+            self.factored = true;
+        }
+        // Kept factors may stand beside a Jacobian of another pose.
+        let jacobian = factor || self.at != s.q || load == Load::Position || keep;
+        self.up(s, &Job { jacobian, factor, load, reset: true, rows_only: false });
+    }
+
+    const AGAIN: Job = Job { jacobian: false, factor: false, load: Load::Keep, reset: false, rows_only: false };
+
+    /// Repeats passes down and up until changes are below `eps`, relative to the solution or to `floor`.
+    fn iterate(&mut self, s: &State<'_>, eps: f64, floor: f64) -> Ended {
+        let mut last = f64::INFINITY;
+        for k in 1..=self.settings.iterations {
+            let size = self.down(s, false);
+            let change = if size.change == 0.0 { 0.0 } else { size.change / size.size.max(floor) };
+            // Changes that no longer halve end the iteration only where they are rounding: slow modes look the same.
+            let done = change <= eps || (change < 1e-10 && change > 0.5 * last);
+            if done || k == self.settings.iterations || change.is_nan() {
+                return Ended { iterations: k, change };
+            }
+            last = change;
+            self.up(s, &Self::AGAIN);
+        }
+        Ended { iterations: 0, change: last }
+    }
+
+    /// Accelerations into `a`, multipliers into `lambda`. With `keep` the factors of the last pose are used.
+    pub fn accelerate(&mut self, s: &State<'_>, keep: bool, a: &mut [Velocity]) -> Ended {
+        let rounds = if self.friction.is_empty() { 1 } else { 20 };
+        let mut ended = Ended { iterations: 0, change: 0.0 };
+        let mut last = f64::INFINITY;
+        for round in 0..rounds {
+            if !self.forces.is_empty() {
+                let x = eval::Plain { t: s.t, q: s.q, v: s.v, turns: s.turns, loads: &self.loads };
+                eval::applied(self.model, &x, &mut self.forces);
+            }
+            self.begin(s, Load::Acceleration, keep);
+            // A mechanism that hardly accelerates is measured by its weight and by what its rows ask for.
+            let gamma = self.r2.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+            ended = self.iterate(s, self.settings.eps_a, 1e-3 * (gamma + self.model.gravity.norm()));
+            self.counts.iterations += ended.iterations;
+            if self.friction.is_empty() {
+                break;
+            }
+            // Friction depends on the multipliers: repeated until the loads rest.
+            let change = self.update_loads(s.q);
+            if change <= 1e-14 || (round > 3 && change < 1e-10 && change > 0.5 * last) {
+                break;
+            }
+            last = change;
+        }
+        self.counts.accelerations += 1;
+        self.counts.most = self.counts.most.max(ended.iterations);
+        self.counts.unfinished += usize::from(ended.change > UNFINISHED);
+        self.solution(s.q, a);
+        ended
+    }
+
+    /// Friction loads from the multipliers; their largest change, relative.
+    fn update_loads(&mut self, q: &[Pose]) -> f64 {
+        let (mut change, mut size) = (0.0_f64, 1e-300_f64);
+        for &(joint, c) in &self.friction {
+            let j = &self.model.joints[joint];
+            let force = self.set.generalized(c, 1, q, &self.lambda[self.set.row_start[c]..self.set.row_start[c + 1]]).v;
+            let z = q[j.bodies[0].index()].A * j.F.axis(2);
+            let load = (force - z * z.dot(&force)).norm();
+            change = change.max((load - self.loads[joint]).abs());
+            size = size.max(load);
+            self.loads[joint] = load;
+        }
+        change / size
+    }
+
+    fn solution(&self, q: &[Pose], out: &mut [Velocity]) {
+        out[0] = Velocity::zero();
+        for (x, &b) in self.x.chunks_exact(B).zip(&self.tree.order) {
+            out[b] = leaf::to_velocity::<B>(&q[b], x);
+        }
+    }
+
+    /// Replaces the multipliers by those of least norm with the same forces: removes what rounding put into the part that no
+    /// equation determines. Uses the factors and the Jacobian of the last solve.
+    pub fn clean(&mut self, s: &State<'_>) {
+        for ((r, l), a) in self.r2.iter_mut().zip(&self.lambda).zip(&self.alpha) {
+            *r = l / a;
+        }
+        for _ in 0..4 {
+            self.up(s, &Job { rows_only: true, ..Self::AGAIN });
+            self.down(s, true);
+        }
+        for ((r, l), a) in self.r2.iter().zip(&mut self.lambda).zip(&self.alpha) {
+            *l -= a * r;
+        }
+    }
+
+    /// Moves velocities onto the constraints in the metric of the masses; the largest change.
+    pub fn project_velocity(&mut self, t: f64, q: &[Pose], turns: &[f64], keep: bool, v: &mut [Velocity]) -> Ended {
+        let size = v.iter().fold(0.0_f64, |m, v| m.max(v.v.amax()).max(self.model.length * v.w.amax()));
+        let ended = {
+            let s = State { t, q, v, turns };
+            self.begin(&s, Load::Velocity, keep);
+            // A mechanism at rest is measured by a millimetre per second.
+            self.iterate(&s, self.settings.eps_v, size.max(1e-3 * self.model.length))
+        };
+        self.counts.velocities[0] += 1;
+        self.counts.velocities[1] += ended.iterations;
+        for (x, &b) in self.x.chunks_exact(B).zip(&self.tree.order) {
+            v[b] = v[b].plus(&leaf::to_velocity::<B>(&q[b], x));
+        }
+        ended
+    }
+
+    /// Moves positions onto the constraints in the metric of the masses. The factors of the start are kept over the passes,
+    /// rows are evaluated at the current pose; `false` where it does not converge.
+    pub fn project_position(&mut self, t: f64, turns: &[f64], q: &mut [Pose]) -> bool {
+        let L = self.model.length;
+        self.counts.positions[0] += 1;
+        let mut last = f64::INFINITY;
+        let mut reset = true;
+        for pass in 0..4 * self.settings.iterations {
+            {
+                let s = State { t, q, v: &[], turns };
+                // Factors that are too old are made anew where the passes do not get on.
+                let factor = !self.factored || (pass == 0 && self.at != *q) || (pass % 5 == 0 && pass > 0);
+                if factor {
+                    self.counts.factorisations += 1;
+                    self.at.copy_from_slice(q);
+                    self.factored = true;
+                }
+                self.up(&s, &Job { jacobian: true, factor, load: Load::Position, reset, rows_only: false });
+                reset = false;
+            }
+            let size = self.down(&State { t, q, v: &[], turns }, false);
+            self.counts.positions[1] += 1;
+            if !size.change.is_finite() {
+                return false;
+            }
+            // The increments stand in the first places of the fronts.
+            for (front, at) in self.layout.fronts.iter().zip(&self.layout.at) {
+                for i in 0..front.e {
+                    let b = self.tree.order[at.body + i];
+                    let d = leaf::to_velocity::<B>(&q[b], &self.f[at.f + B * i..at.f + B * i + B]);
+                    q[b] = q[b].moved(&d);
+                }
+            }
+            let rounding = pass >= 3 && size.change < 1e-10 * L && size.change > 0.5 * last;
+            if size.change <= self.settings.eps_p * L.max(1.0) || rounding {
+                return true;
+            }
+            last = size.change;
+        }
+        last <= 1e-9 * L
+    }
+}
