@@ -78,35 +78,37 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], c: &Configuration) -
     let (U, Vt) = (svd.u.expect("asked for"), svd.v_t.expect("asked for"));
     let s = &svd.singular_values;
     let rank = s.iter().filter(|x| **x > 1e-9 * s.max()).count();
-    // a = particular + N z with the range of J^T in the leading columns of U.
     let range = U.columns(0, rank).into_owned();
-    let gamma_scaled = DVector::from_fn(m, |i, _| gamma[i] * root[i] / largest);
-    let mut y = Vt.rows(0, rank) * gamma_scaled;
-    for k in 0..rank {
-        y[k] /= s[k];
-    }
-    let particular = &range * y;
     // The null space as the complement of the range.
     let full = DMatrix::identity(n, n) - &range * range.transpose();
     let e = full.symmetric_eigen();
     let columns: Vec<_> = (0..n).filter(|&k| e.eigenvalues[k] > 0.5).map(|k| e.eigenvectors.column(k).into_owned()).collect();
-    let a = if columns.is_empty() {
-        particular
-    } else {
-        let N = DMatrix::from_columns(&columns);
-        let A = N.transpose() * &M * &N;
-        let rhs = N.transpose() * (&Q - &M * &particular);
-        // Directions without inertia stay at rest.
-        let z = A.svd(true, true).solve(&rhs, 1e-12 * model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max)).expect("solves");
-        particular + N * z
+    let N = if columns.is_empty() { DMatrix::zeros(n, 0) } else { DMatrix::from_columns(&columns) };
+    let reduced = (!columns.is_empty()).then(|| (N.transpose() * &M * &N).svd(true, true));
+    let heaviest = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
+    let divided = |mut y: DVector<f64>| {
+        y.iter_mut().zip(s.iter()).for_each(|(y, s)| *y /= s);
+        y
     };
-    let rest = &Q - &M * &a;
-    let mut mu = range.transpose() * rest;
-    for k in 0..rank {
-        mu[k] /= s[k];
+    let solve = |Q: &DVector<f64>, gamma: &DVector<f64>| {
+        let scaled = DVector::from_fn(m, |i, _| gamma[i] * root[i] / largest);
+        let mut a = &range * divided(Vt.rows(0, rank) * scaled);
+        if let Some(reduced) = &reduced {
+            // Directions without inertia stay at rest.
+            let z = reduced.solve(&(N.transpose() * (Q - &M * &a)), 1e-12 * heaviest).expect("solves");
+            a += &N * z;
+        }
+        let mu = Vt.rows(0, rank).transpose() * divided(range.transpose() * (Q - &M * &a));
+        (a, DVector::from_fn(m, |i, _| mu[i] * root[i] / largest))
+    };
+    // The singular value decomposition is good to 1e-6 only on some models: its solution is refined.
+    let gamma = DVector::from_vec(gamma);
+    let (mut a, mut lambda) = (DVector::zeros(n), DVector::zeros(m));
+    for _ in 0..4 {
+        let (da, dl) = solve(&(&Q - &M * &a - J.transpose() * &lambda), &(&gamma - &J * &a));
+        a += da;
+        lambda += dl;
     }
-    let mu = Vt.rows(0, rank).transpose() * mu;
-    let lambda = DVector::from_fn(m, |i, _| mu[i] * root[i] / largest);
     let mut Phi = vec![0.0; m];
     set.residual(&c.q, &c.turns, 0.0, &mut Phi);
     let mut nu = vec![0.0; m];
