@@ -152,7 +152,10 @@ fn accelerations_and_multipliers_equal_the_dense_solve_on_every_model() {
         let metric = |x: &DVector<f64>| x.iter().zip(&s.alpha).map(|(x, a)| x * x / a).sum::<f64>().sqrt();
         let ours = DVector::from_column_slice(&s.lambda);
         let e_l = metric(&(&ours - &d.lambda)) / metric(&d.lambda).max(1e-300);
-        println!("{name:<34} {:>2} iterations  Phi {:.0e} {:.0e}  a {e_a:.1e}  lambda {e_l:.1e}", ended.iterations, d.errors[0], d.errors[1]);
+        println!(
+            "{name:<34} {:>2} iterations  Phi {:.0e} {:.0e}  a {e_a:.1e}  lambda {e_l:.1e}",
+            ended.iterations, d.errors[0], d.errors[1]
+        );
         assert!(e_a < 1e-8 && e_l < 1e-8, "{name}: accelerations {e_a:.1e}, multipliers {e_l:.1e}");
         // Rounding of coordinates of a few metres, and of speeds of a few metres per second.
         assert!(d.errors[0] < 1e-13 && d.errors[1] < 1e-11, "{name}: {:?} after projection", d.errors);

@@ -12,6 +12,7 @@ use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::lie;
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
+use crate::formulation::dca;
 use crate::integrator::implicit;
 use crate::model::Model;
 use crate::motion::{Instant, Motion};
@@ -85,6 +86,12 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         summary: "SE(3) or SO(3) x R3 for each body, chosen from the joints; index 1, explicit on the group",
         integrators: ON_GROUPS,
         start: lie::start_lie,
+    },
+    FormulationInfo {
+        name: "dca",
+        summary: "divide and conquer, augmented Lagrangian, projections; explicit, parallel",
+        integrators: dca::system::INTEGRATORS,
+        start: dca::system::start,
     },
 ];
 

@@ -2,15 +2,18 @@
 //!
 //! `graph` and `tree` divide the mechanism, `layout` gives every number its place, `kernel` holds the dense operations of one
 //! front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties, `solver`
-//! the iterations. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
+//! the iterations, `system` the equations in time, `passage` singular positions. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
 
 pub mod graph;
 pub mod kernel;
 pub mod layout;
 pub mod leaf;
+pub mod options;
+pub mod passage;
 pub mod penalty;
 pub mod solver;
 pub mod sweep;
+pub mod system;
 pub mod tree;
 
 use crate::constraint::{ConstraintSet, Owner};

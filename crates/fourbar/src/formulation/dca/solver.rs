@@ -21,6 +21,7 @@ use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::model::Model;
 use crate::state::{Pose, Velocity};
+use nalgebra::Vector3;
 
 /// Settings of the iteration.
 #[derive(Clone, Copy, Debug)]
@@ -45,16 +46,7 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Self {
-        Self {
-            alpha: None,
-            iterations: 10,
-            eps_a: 1e-10,
-            eps_p: 1e-14,
-            eps_v: 1e-12,
-            stabilise: [0.0; 2],
-            task: TASK,
-            parallel: true,
-        }
+        Self { alpha: None, iterations: 10, eps_a: 1e-10, eps_p: 1e-14, eps_v: 1e-12, stabilise: [0.0; 2], task: TASK, parallel: true }
     }
 }
 
@@ -110,6 +102,8 @@ pub struct Solver<'m, const B: usize = 6> {
     /// Pose of the factors; valid where `factored`.
     at: Vec<Pose>,
     factored: bool,
+    /// Whether the Jacobian is that of the same pose.
+    G_fits: bool,
     /// Written by passes, see [`Work`].
     panel: Vec<f64>,
     f: Vec<f64>,
@@ -162,6 +156,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             inertia,
             at: q.to_vec(),
             factored: false,
+            G_fits: false,
             panel: vec![0.0; end.panel],
             f: vec![0.0; end.f],
             scale: vec![[0.0; 2]; end.scale],
@@ -245,7 +240,10 @@ impl<'m, const B: usize> Solver<'m, B> {
             self.factored = true;
         }
         // Kept factors may stand beside a Jacobian of another pose.
-        let jacobian = factor || self.at != s.q || load == Load::Position || keep;
+        let jacobian = factor || keep || !self.G_fits;
+        if jacobian {
+            self.G_fits = !keep;
+        }
         self.up(s, &Job { jacobian, factor, load, reset: true, rows_only: false });
     }
 
@@ -315,6 +313,44 @@ impl<'m, const B: usize> Solver<'m, B> {
         change / size
     }
 
+    /// Friction loads by joint.
+    pub fn loads(&self) -> &[f64] {
+        &self.loads
+    }
+
+    /// Continues from saved friction loads.
+    pub fn set_loads(&mut self, loads: &[f64]) {
+        if loads.len() == self.loads.len() {
+            self.loads.copy_from_slice(loads);
+        }
+    }
+
+    /// Largest residuals of position, velocity and acceleration constraints.
+    pub fn errors(&mut self, s: &State<'_>, a: &[Velocity]) -> [f64; 3] {
+        let mut worst = [0.0_f64; 3];
+        for c in 0..self.set.list.len() {
+            let m = self.set.row_start[c + 1] - self.set.row_start[c];
+            // Elements have at most six rows and four bodies.
+            let (mut Phi, mut nu, mut gamma, mut G) = ([0.0; 6], [0.0; 6], [0.0; 6], [0.0; 144]);
+            self.set.residual_in(c..c + 1, s.q, s.turns, s.t, &mut Phi);
+            self.set.nu_in(c..c + 1, s.t, &mut nu);
+            self.set.gamma_in(c..c + 1, s.q, s.v, s.t, &mut gamma);
+            self.set.jacobian_in(c..c + 1, self.set.value_start(c), s.q, &mut G);
+            for (i, b) in self.set.blocks_of(c).iter().enumerate() {
+                let (v, a) = (&s.v[b.body], &a[b.body]);
+                for (k, g) in G[6 * m * i..6 * m * (i + 1)].chunks_exact(6).enumerate() {
+                    let row = Velocity { v: Vector3::new(g[0], g[1], g[2]), w: Vector3::new(g[3], g[4], g[5]) };
+                    nu[k] -= row.dot(v);
+                    gamma[k] -= row.dot(a);
+                }
+            }
+            for (w, list) in worst.iter_mut().zip([Phi, nu, gamma]) {
+                *w = list[..m].iter().fold(*w, |w, x| w.max(x.abs()));
+            }
+        }
+        worst
+    }
+
     fn solution(&self, q: &[Pose], out: &mut [Velocity]) {
         out[0] = Velocity::zero();
         for (x, &b) in self.x.chunks_exact(B).zip(&self.tree.order) {
@@ -371,6 +407,7 @@ impl<'m, const B: usize> Solver<'m, B> {
                     self.at.copy_from_slice(q);
                     self.factored = true;
                 }
+                self.G_fits = factor;
                 self.up(&s, &Job { jacobian: true, factor, load: Load::Position, reset, rows_only: false });
                 reset = false;
             }

@@ -216,11 +216,7 @@ impl Shared<'_> {
         let mine: &[f64] = own.f;
         if front.divides {
             let (mut left, mut right) = below.split::<B>(self.layout, l + 1);
-            let (a, b) = both(
-                true,
-                || self.down::<B>(l, &mut left, mine, rows_only),
-                || self.down::<B>(r, &mut right, mine, rows_only),
-            );
+            let (a, b) = both(true, || self.down::<B>(l, &mut left, mine, rows_only), || self.down::<B>(r, &mut right, mine, rows_only));
             return size.max(a).max(b);
         }
         for c in [l, r].into_iter().filter(|&c| c != NONE) {

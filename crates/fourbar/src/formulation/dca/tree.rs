@@ -183,7 +183,12 @@ impl Tree {
         let rest = names(&mut node.boundary.iter().copied());
         let rows: Vec<&str> = self.constraints[node.constraints.clone()].iter().map(|&c| list[c].name.as_str()).collect();
         let part = |what: &str, x: &str| if x.is_empty() { String::new() } else { format!("  {what} {x}") };
-        let line = format!("{}{}{}", if own.is_empty() { "join".into() } else { own }, part("| keeps", &rest), part("| rows of", &rows.join(", ")));
+        let line = format!(
+            "{}{}{}",
+            if own.is_empty() { "join".into() } else { own },
+            part("| keeps", &rest),
+            part("| rows of", &rows.join(", "))
+        );
         out.push_str(&format!("{}{line}\n", "    ".repeat(depth)));
         for c in node.children.into_iter().filter(|&c| c != NONE) {
             self.draw(c, depth + 1, list, body, out);

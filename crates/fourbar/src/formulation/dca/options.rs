@@ -1,0 +1,88 @@
+//! Options of the formulation: how constraints are kept, penalties, tolerances.
+
+use super::solver::Settings;
+use crate::diagnostic::Diagnostic;
+use crate::integrator::number;
+
+/// How drift off the constraints is kept away.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Projection {
+    /// Not at all.
+    None,
+    /// Rows are pulled back by `2 Omega mu Phi_dot + Omega^2 Phi`.
+    Stabilised,
+    /// Positions and velocities are projected after every step.
+    Step,
+}
+
+/// Whether the stages of a step are projected too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stages {
+    /// Where redundancy depends on the geometry.
+    Auto,
+    /// Always.
+    Project,
+    /// Never.
+    Plain,
+}
+
+/// All options.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Settings of the solver.
+    pub settings: Settings,
+    /// Drift.
+    pub projection: Projection,
+    /// Stages.
+    pub stages: Stages,
+    /// Coordinates per body.
+    pub seven: bool,
+    /// Time that weighs velocity errors against position errors.
+    pub tau: Option<f64>,
+}
+
+fn word<'o, T: Copy>(options: &'o [(String, String)], key: &str, choices: &[(&str, T)]) -> Result<T, Diagnostic> {
+    let text = options.iter().rev().find(|(k, _)| k == key).map_or(choices[0].0, |(_, v): &'o (String, String)| v.trim());
+    choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, x)| *x).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|c| c.0).collect();
+        Diagnostic::new("U304", format!("option `{key}` is `{text}`")).help(format!("it is one of {}", names.join(", ")))
+    })
+}
+
+fn positive(options: &[(String, String)], key: &str) -> Result<Option<f64>, Diagnostic> {
+    match number(options, key)? {
+        Some(x) if x <= 0.0 => Err(Diagnostic::new("U304", format!("option `{key}` is {x}; it must be positive"))
+            .help(format!("leave `{key}` out to take the default"))),
+        x => Ok(x),
+    }
+}
+
+impl Options {
+    /// Reads the options of a study.
+    pub fn new(options: &[(String, String)]) -> Result<Self, Diagnostic> {
+        let mut settings = Settings { alpha: positive(options, "alpha")?, ..Settings::default() };
+        if let Some(n) = positive(options, "iterations")? {
+            settings.iterations = n.clamp(1.0, 100.0) as usize;
+        }
+        for (key, target) in [("eps", &mut settings.eps_a), ("eps-p", &mut settings.eps_p), ("eps-v", &mut settings.eps_v)] {
+            if let Some(x) = positive(options, key)? {
+                *target = x;
+            }
+        }
+        settings.parallel = word(options, "parallel", &[("yes", true), ("no", false)])?;
+        let projection =
+            word(options, "projection", &[("step", Projection::Step), ("none", Projection::None), ("stabilised", Projection::Stabilised)])?;
+        if projection == Projection::Stabilised {
+            // [Malczyk12, section 4.1]: both are one.
+            let (Omega, mu) = (positive(options, "Omega")?.unwrap_or(1.0), positive(options, "mu")?.unwrap_or(1.0));
+            settings.stabilise = [2.0 * Omega * mu, Omega * Omega];
+        }
+        Ok(Self {
+            settings,
+            projection,
+            stages: word(options, "stages", &[("auto", Stages::Auto), ("project", Stages::Project), ("plain", Stages::Plain)])?,
+            seven: word(options, "coordinates", &[("6", false), ("7", true)])?,
+            tau: positive(options, "tau")?,
+        })
+    }
+}

@@ -1,0 +1,337 @@
+//! Divide and conquer as a first-order system on `(SO(3) x R^3 x R^6)^n`, for the explicit methods.
+//!
+//! A state stores per body `r, A, v, omega_bar` (18 numbers) and the work; an increment `dr, theta_bar, dv, domega_bar`. After
+//! every step positions and velocities are projected [Malczyk12, section 4.4]: the factors of the last stage serve the
+//! position, those at the projected position the velocity and the first stage of the next step.
+
+use super::options::{Options, Projection, Stages};
+use super::passage::{Passage, geometric};
+use super::solver::{Counts, Solver, State};
+use crate::analysis::assembly::update_turns;
+use crate::diagnostic::Diagnostic;
+use crate::force::eval;
+use crate::integrator::explicit::{Run, System};
+use crate::model::Model;
+use crate::motion::{Instant, Loads, Motion, Told, numbers};
+use crate::state::{Configuration, Pose, Velocity};
+use crate::study::Study;
+use fourbar_math::so3;
+use nalgebra::{Matrix3, Vector3};
+use serde_json::{Value, json};
+
+/// Integrators, the default first.
+pub const INTEGRATORS: &[&str] = &["dopri5", "dop853", "rkf45", "rk4", "heun", "euler"];
+
+/// Numbers of a body in a state, and in an increment.
+const STORED: usize = 18;
+const MOVED: usize = 12;
+/// Largest rotation of one increment.
+const LARGEST_TURN: f64 = 3.0;
+
+/// Sets the formulation in motion.
+pub fn start<'m>(
+    model: &'m Model,
+    study: &Study,
+    integrator: &'static str,
+    from: &Configuration,
+) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let options = Options::new(&study.options)?;
+    if options.seven {
+        let system = Dca::<7>::new(model, study, options, from);
+        return Ok(Box::new(Run::new(system, model, study, integrator, from.t)?));
+    }
+    let system = Dca::<6>::new(model, study, options, from);
+    Ok(Box::new(Run::new(system, model, study, integrator, from.t)?))
+}
+
+/// The system with its workspace.
+pub struct Dca<'m, const B: usize = 6> {
+    model: &'m Model,
+    /// Tree, factors and iterations.
+    pub solver: Solver<'m, B>,
+    projection: Projection,
+    /// Whether stages are projected.
+    project_stages: bool,
+    tau: f64,
+    start: Configuration,
+    /// Counted angles at the last accepted step.
+    turns: Vec<f64>,
+    passage: Passage,
+    /// Most iterations of a stage since the last accepted step.
+    slowest: usize,
+    loads: Loads,
+    notes: Vec<String>,
+    /// Workspace: state and accelerations of an evaluation, counted angles at output times, rows.
+    q: Vec<Pose>,
+    v: Vec<Velocity>,
+    a: Vec<Velocity>,
+    out_turns: Vec<f64>,
+    nu: Vec<f64>,
+    works: bool,
+}
+
+fn vector(y: &[f64]) -> Vector3<f64> {
+    Vector3::new(y[0], y[1], y[2])
+}
+
+fn unpack(y: &[f64], q: &mut [Pose], v: &mut [Velocity]) {
+    for ((y, q), v) in y.chunks_exact(STORED).zip(&mut q[1..]).zip(&mut v[1..]) {
+        *q = Pose { r: vector(y), A: Matrix3::from_column_slice(&y[3..12]) };
+        *v = Velocity { v: vector(&y[12..]), w: vector(&y[15..]) };
+    }
+}
+
+fn pack(q: &[Pose], v: &[Velocity], y: &mut [f64]) {
+    for ((y, q), v) in y.chunks_exact_mut(STORED).zip(&q[1..]).zip(&v[1..]) {
+        y[..3].copy_from_slice(q.r.as_slice());
+        y[3..12].copy_from_slice(q.A.as_slice());
+        y[12..15].copy_from_slice(v.v.as_slice());
+        y[15..18].copy_from_slice(v.w.as_slice());
+    }
+}
+
+fn not_finite(t: f64) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::new("S231", format!("at t = {t:.6} s the accelerations are not finite"))
+            .time(t)
+            .help("a force grows without bound there, or the state has left the mechanism; look at the motion before this time"),
+    )
+}
+
+fn not_closed(t: f64) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::new("S231", format!("at t = {t:.6} s the projection onto the constraints does not converge"))
+            .time(t)
+            .help("a drive asks for a position that the mechanism cannot reach, or the step is too large; see `fourbar check`"),
+    )
+}
+
+impl<'m, const B: usize> Dca<'m, B> {
+    /// The system of a model from a consistent start.
+    pub fn new(model: &'m Model, study: &Study, options: Options, from: &Configuration) -> Self {
+        let solver = Solver::<B>::new(model, &from.q, options.settings);
+        let mut notes = vec![format!(
+            "{} levels over {} bodies, widest front {} coordinates",
+            solver.tree.levels(),
+            model.moving(),
+            B * solver.tree.widest()
+        )];
+        let project_stages = options.projection == Projection::Step
+            && match options.stages {
+                Stages::Project => true,
+                Stages::Plain => false,
+                Stages::Auto => match geometric(model, &solver.set, from) {
+                    Some(true) => {
+                        notes.push("redundancy depends on the geometry: every stage is projected (`stages=project`)".into());
+                        true
+                    }
+                    Some(false) => false,
+                    None => {
+                        notes.push(
+                            "too large to look for redundancy that depends on the geometry; `stages=project` guards against it".into(),
+                        );
+                        false
+                    }
+                },
+            };
+        let n = model.bodies.len();
+        Self {
+            loads: Loads::new(model, &solver.set),
+            passage: Passage::new(model, &solver.set, from),
+            nu: vec![0.0; solver.set.rows()],
+            solver,
+            model,
+            projection: options.projection,
+            project_stages,
+            tau: options.tau.unwrap_or((study.t_end / 50.0).min(0.1)),
+            start: from.clone(),
+            turns: from.turns.clone(),
+            slowest: 0,
+            notes,
+            q: from.q.clone(),
+            v: from.v.clone(),
+            a: vec![Velocity::zero(); n],
+            out_turns: from.turns.clone(),
+            works: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+        }
+    }
+
+    /// Work done so far.
+    pub fn counts(&self) -> Counts {
+        self.solver.counts
+    }
+
+    /// Accelerations at the state in `q`, `v`, projected first where stages are.
+    fn evaluate(&mut self, t: f64) -> Result<(), Box<Diagnostic>> {
+        if self.project_stages {
+            if !self.solver.project_position(t, &self.turns, &mut self.q) {
+                return Err(not_closed(t));
+            }
+            self.solver.project_velocity(t, &self.q, &self.turns, true, &mut self.v);
+        }
+        let s = State { t, q: &self.q, v: &self.v, turns: &self.turns };
+        let ended = self.solver.accelerate(&s, self.project_stages, &mut self.a);
+        self.slowest = self.slowest.max(ended.iterations);
+        if ended.change.is_finite() { Ok(()) } else { Err(not_finite(t)) }
+    }
+
+    /// Power of drives and of forces without a potential, with the multipliers of the last evaluation.
+    fn power(&mut self, t: f64) -> f64 {
+        if !self.works {
+            return 0.0;
+        }
+        self.solver.set.nu(t, &mut self.nu);
+        let drives: f64 = self.solver.lambda.iter().zip(&self.nu).map(|(l, n)| -l * n).sum();
+        let x = eval::Plain { t, q: &self.q, v: &self.v, turns: &self.turns, loads: self.solver.loads() };
+        drives + eval::power(self.model, &x)
+    }
+}
+
+impl<const B: usize> System for Dca<'_, B> {
+    fn stored(&self) -> usize {
+        STORED * self.model.moving() + 1
+    }
+
+    fn size(&self) -> usize {
+        MOVED * self.model.moving() + 1
+    }
+
+    fn start(&self, y: &mut [f64]) {
+        pack(&self.start.q, &self.start.v, y);
+        y[STORED * self.model.moving()] = 0.0;
+    }
+
+    fn moved(&self, from: &[f64], d: &[f64], to: &mut [f64]) {
+        let n = self.model.moving();
+        for ((y, d), to) in from.chunks_exact(STORED).zip(d.chunks_exact(MOVED)).zip(to.chunks_exact_mut(STORED)).take(n) {
+            let A = so3::orthonormalise(&(Matrix3::from_column_slice(&y[3..12]) * so3::exp(&vector(&d[3..]))));
+            to[3..12].copy_from_slice(A.as_slice());
+            for k in 0..3 {
+                to[k] = y[k] + d[k];
+                to[12 + k] = y[12 + k] + d[6 + k];
+                to[15 + k] = y[15 + k] + d[9 + k];
+            }
+        }
+        to[STORED * n] = from[STORED * n] + d[MOVED * n];
+    }
+
+    fn pull_back(&self, d: &[f64], f: &mut [f64]) {
+        for (d, f) in d.chunks_exact(MOVED).zip(f.chunks_exact_mut(MOVED)) {
+            let rate = so3::tangent_inv(&vector(&d[3..])) * vector(&f[3..]);
+            f[3..6].copy_from_slice(rate.as_slice());
+        }
+    }
+
+    fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
+        unpack(y, &mut self.q, &mut self.v);
+        self.evaluate(t)?;
+        for (f, (v, a)) in f.chunks_exact_mut(MOVED).zip(self.v[1..].iter().zip(&self.a[1..])) {
+            for (part, x) in f.chunks_exact_mut(3).zip([&v.v, &v.w, &a.v, &a.w]) {
+                part.copy_from_slice(x.as_slice());
+            }
+        }
+        f[MOVED * self.model.moving()] = self.power(t);
+        Ok(())
+    }
+
+    fn fits(&self, d: &[f64]) -> bool {
+        d.chunks_exact(MOVED).all(|d| vector(&d[3..]).norm_squared() < LARGEST_TURN * LARGEST_TURN)
+    }
+
+    fn error(&self, _y: &[f64], d: &[f64]) -> f64 {
+        let (L, tau) = (self.model.length, self.tau);
+        let mut most = 0.0_f64;
+        for d in d.chunks_exact(MOVED).take(self.model.moving()) {
+            let [r, theta, v, omega] = [0, 3, 6, 9].map(|k| vector(&d[k..]).norm());
+            let size = r.max(L * theta).max(tau * v).max(tau * L * omega);
+            // A maximum would hide what is not a number.
+            most = if size.is_nan() || (r + theta + v + omega).is_nan() { f64::NAN } else { most.max(size) };
+            if most.is_nan() {
+                return most;
+            }
+        }
+        most
+    }
+
+    fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
+        unpack(y, &mut self.q, &mut self.v);
+        let changed = self.projection == Projection::Step;
+        if changed {
+            if !self.solver.project_position(t, &self.turns, &mut self.q) {
+                return Err(not_closed(t));
+            }
+            let ended = self.solver.project_velocity(t, &self.q, &self.turns, false, &mut self.v);
+            if !ended.change.is_finite() {
+                return Err(not_finite(t));
+            }
+            pack(&self.q, &self.v, y);
+        }
+        update_turns(self.model, &self.q, &mut self.turns);
+        self.passage.observe(self.model, &self.solver.set, t, &self.q, self.slowest);
+        self.slowest = 0;
+        Ok(changed)
+    }
+
+    fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
+        unpack(y, &mut self.q, &mut self.v);
+        self.out_turns.copy_from_slice(&self.turns);
+        if self.projection == Projection::Step {
+            if !self.solver.project_position(t, &self.out_turns, &mut self.q) {
+                return Err(not_closed(t));
+            }
+            self.solver.project_velocity(t, &self.q, &self.out_turns, false, &mut self.v);
+        }
+        update_turns(self.model, &self.q, &mut self.out_turns);
+        let s = State { t, q: &self.q, v: &self.v, turns: &self.out_turns };
+        let ended = self.solver.accelerate(&s, false, &mut self.a);
+        if !ended.change.is_finite() {
+            return Err(not_finite(t));
+        }
+        out.errors = self.solver.errors(&s, &self.a);
+        self.solver.clean(&s);
+        out.t = t;
+        out.q.copy_from_slice(&self.q);
+        out.v.copy_from_slice(&self.v);
+        out.a.copy_from_slice(&self.a);
+        out.turns.copy_from_slice(&self.out_turns);
+        out.work = y[STORED * self.model.moving()];
+        self.loads.fill(self.model, &self.solver.set, &self.solver.lambda, out);
+        Ok(())
+    }
+
+    fn tell(&mut self, told: &mut Told) {
+        let c = self.solver.counts;
+        let mean = |a: usize, b: usize| a as f64 / b.max(1) as f64;
+        told.work.extend([
+            ("factorisations", c.factorisations as f64),
+            ("mean_iterations", mean(c.iterations, c.accelerations)),
+            ("most_iterations", c.most as f64),
+            ("mean_position_passes", mean(c.positions[1], c.positions[0])),
+            ("mean_velocity_passes", mean(c.velocities[1], c.velocities[0])),
+            ("near_singular_evaluations", c.unfinished as f64),
+            ("tree_levels", self.solver.tree.levels() as f64),
+        ]);
+        told.notes.append(&mut self.notes);
+        told.singular.append(&mut self.passage.found);
+    }
+
+    fn save(&self) -> Value {
+        let (t, q) = self.passage.last();
+        let poses: Vec<f64> = q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<_>>()).collect();
+        json!({ "turns": self.turns, "loads": self.solver.loads(), "t": t, "q": poses, "slowest": self.slowest })
+    }
+
+    fn restore(&mut self, saved: &Value) {
+        let turns = numbers(&saved["turns"]);
+        if turns.len() == self.turns.len() {
+            self.turns.copy_from_slice(&turns);
+        }
+        self.solver.set_loads(&numbers(&saved["loads"]));
+        let poses = numbers(&saved["q"]);
+        if poses.len() == 12 * self.q.len() {
+            let list: Vec<Pose> = poses.chunks_exact(12).map(|p| Pose { r: vector(p), A: Matrix3::from_column_slice(&p[3..]) }).collect();
+            self.passage.resume(saved["t"].as_f64().unwrap_or(self.start.t), &list);
+        }
+        self.slowest = saved["slowest"].as_u64().unwrap_or(0) as usize;
+    }
+}
