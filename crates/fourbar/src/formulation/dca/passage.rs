@@ -17,6 +17,8 @@ const SLOW: usize = 6;
 /// A singular value below this share of the usual, somewhere on the way of a step, is a singular position. Poses between
 /// the ends are interpolated and miss the constraints by the square of the step.
 const SHARE: f64 = 0.02;
+/// A smallest value within this share of a step's ends lies outside of it.
+const EDGE: f64 = 1e-3;
 /// At most this many are reported.
 const MOST: usize = 200;
 
@@ -26,6 +28,8 @@ pub struct Passage {
     pub found: Vec<Singular>,
     generic_rank: usize,
     usual: f64,
+    /// A smallest value at the very end of the last step: it counts where the next step rises from there.
+    pending: Option<(f64, f64)>,
     /// Pose and time of the last accepted step.
     last: (f64, Vec<Pose>),
     between: Vec<Pose>,
@@ -36,7 +40,7 @@ impl Passage {
     pub fn new(model: &Model, set: &ConstraintSet, start: &Configuration) -> Self {
         let generic_rank = if set.rows() <= ROWS { mobility(model, start, true).generic.rank } else { 0 };
         let usual = smallest_singular_value(model, set, &start.q, generic_rank).map_or(0.0, |s| if s < 1e-6 { 0.05 } else { s });
-        Self { found: Vec::new(), generic_rank, usual, last: (start.t, start.q.clone()), between: start.q.clone() }
+        Self { found: Vec::new(), generic_rank, usual, pending: None, last: (start.t, start.q.clone()), between: start.q.clone() }
     }
 
     /// Smallest singular value that counts, a share `s` of the way from the last step to `q`.
@@ -66,14 +70,23 @@ impl Passage {
                     fy = self.value(model, set, q, y);
                 }
             }
-            let s = 0.5 * (a + b);
-            let value = fx.min(fy);
+            let (s, value) = (0.5 * (a + b), fx.min(fy));
             let time = self.last.0 + s * (t - self.last.0);
-            let again = self.found.last().is_some_and(|f| (time - f.time).abs() <= 0.05 * (t - self.last.0));
-            if value < SHARE * self.usual && !again {
+            // A fall towards the end is judged by the next step.
+            let met = match self.pending.take() {
+                Some(pending) if s < EDGE => Some(pending),
+                _ if s > EDGE && s < 1.0 - EDGE => Some((time, value)),
+                _ => None,
+            };
+            if s >= 1.0 - EDGE {
+                self.pending = Some((time, value));
+            }
+            if let Some((time, value)) = met.filter(|m| m.1 < SHARE * self.usual) {
                 let joints = self.dependent(model, set);
                 self.found.push(Singular { time, pivot: value * value, joints });
             }
+        } else {
+            self.pending = None;
         }
         self.last.0 = t;
         self.last.1.copy_from_slice(q);

@@ -63,6 +63,8 @@ pub struct Counts {
     pub most: usize,
     /// Acceleration solves that stopped above 1e-8: near a singular position.
     pub unfinished: usize,
+    /// Steps of Aitken for slow modes.
+    pub leaps: usize,
     /// Position projections and their passes.
     pub positions: [usize; 2],
     /// Velocity projections and their passes.
@@ -80,6 +82,10 @@ pub struct Ended {
 
 /// Above this relative change after the last iteration a position counts as near-singular.
 pub const UNFINISHED: f64 = 1e-8;
+
+/// Ratios of increments between which one slow mode is taken to its limit; beyond, the row counts as dependent.
+const SLOW_MODE: f64 = 0.2;
+const LOST_MODE: f64 = 0.999;
 
 /// The tree with its numbers, for `B` coordinates per body.
 pub struct Solver<'m, const B: usize = 6> {
@@ -110,6 +116,8 @@ pub struct Solver<'m, const B: usize = 6> {
     scale: Vec<[f64; 2]>,
     G: Vec<f64>,
     r2: Vec<f64>,
+    /// Residuals before the last pass down; written where iterations are slow.
+    before: Vec<f64>,
     /// Multipliers of the last solve, rows in the order of `set`.
     pub lambda: Vec<f64>,
     Q: Vec<f64>,
@@ -162,6 +170,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             scale: vec![[0.0; 2]; end.scale],
             G: vec![0.0; end.value],
             r2: vec![0.0; m],
+            before: vec![0.0; m],
             lambda: vec![0.0; m],
             Q: vec![0.0; B * (n - 1)],
             x: vec![0.0; B * (n - 1)],
@@ -253,6 +262,11 @@ impl<'m, const B: usize> Solver<'m, B> {
     fn iterate(&mut self, s: &State<'_>, eps: f64, floor: f64) -> Ended {
         let mut last = f64::INFINITY;
         for k in 1..=self.settings.iterations {
+            // The first passes remove all quick modes; what is slow after them is one mode near a singular position.
+            let slow = k > 3;
+            if slow {
+                self.before.copy_from_slice(&self.r2);
+            }
             let size = self.down(s, false);
             let change = if size.change == 0.0 { 0.0 } else { size.change / size.size.max(floor) };
             // Changes that no longer halve end the iteration only where they are rounding: slow modes look the same.
@@ -260,10 +274,37 @@ impl<'m, const B: usize> Solver<'m, B> {
             if done || k == self.settings.iterations || change.is_nan() {
                 return Ended { iterations: k, change };
             }
+            if slow && change > 0.1 * last {
+                self.leap();
+            }
             last = change;
             self.up(s, &Self::AGAIN);
         }
         Ended { iterations: 0, change: last }
+    }
+
+    /// Aitken's step for one slow mode: with the ratio `rho` of the last two increments of the multipliers, all those to come
+    /// sum up to `rho/(1 - rho)` times the last one.
+    fn leap(&mut self) {
+        let (mut both, mut old) = (0.0, 0.0);
+        for ((r, b), a) in self.r2.iter().zip(&self.before).zip(&self.alpha) {
+            both += a * r * b;
+            old += a * b * b;
+        }
+        let rho = both / old;
+        if !(SLOW_MODE..LOST_MODE).contains(&rho) {
+            return;
+        }
+        let g = rho / (1.0 - rho);
+        for (((r, b), a), l) in self.r2.iter_mut().zip(&self.before).zip(&self.alpha).zip(&mut self.lambda) {
+            *l -= g * a * *r;
+            *r -= g * (b - *r);
+        }
+        for (front, at) in self.layout.fronts.iter().zip(&self.layout.at) {
+            let d = &self.f[at.f..at.f + B * front.e];
+            self.x[B * at.body..B * (at.body + front.e)].iter_mut().zip(d).for_each(|(x, d)| *x += g * d);
+        }
+        self.counts.leaps += 1;
     }
 
     /// Accelerations into `a`, multipliers into `lambda`. With `keep` the factors of the last pose are used.
@@ -391,11 +432,11 @@ impl<'m, const B: usize> Solver<'m, B> {
     }
 
     /// Moves positions onto the constraints in the metric of the masses. The factors of the start are kept over the passes,
-    /// rows are evaluated at the current pose; `false` where it does not converge.
-    pub fn project_position(&mut self, t: f64, turns: &[f64], q: &mut [Pose]) -> bool {
+    /// rows are evaluated at the current pose. Gives how far it moved, or nothing where it does not converge.
+    pub fn project_position(&mut self, t: f64, turns: &[f64], q: &mut [Pose]) -> Option<f64> {
         let L = self.model.length;
         self.counts.positions[0] += 1;
-        let mut last = f64::INFINITY;
+        let (mut last, mut moved) = (f64::INFINITY, 0.0);
         let mut reset = true;
         for pass in 0..4 * self.settings.iterations {
             {
@@ -414,7 +455,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             let size = self.down(&State { t, q, v: &[], turns }, false);
             self.counts.positions[1] += 1;
             if !size.change.is_finite() {
-                return false;
+                return None;
             }
             // The increments stand in the first places of the fronts.
             for (front, at) in self.layout.fronts.iter().zip(&self.layout.at) {
@@ -426,10 +467,10 @@ impl<'m, const B: usize> Solver<'m, B> {
             }
             let rounding = pass >= 3 && size.change < 1e-10 * L && size.change > 0.5 * last;
             if size.change <= self.settings.eps_p * L.max(1.0) || rounding {
-                return true;
+                return Some(size.size);
             }
-            last = size.change;
+            (last, moved) = (size.change, size.size);
         }
-        last <= 1e-9 * L
+        (last <= 1e-9 * L).then_some(moved)
     }
 }

@@ -28,6 +28,10 @@ const MOVED: usize = 12;
 /// Largest rotation of one increment.
 const LARGEST_TURN: f64 = 3.0;
 
+/// Stages that projection moves by less than this share of the characteristic length keep their factors: the rate of the
+/// iteration with factors of another pose is about the penalty times the square of the distance.
+const NEARBY: f64 = 2e-5;
+
 /// Sets the formulation in motion.
 pub fn start<'m>(
     model: &'m Model,
@@ -163,14 +167,14 @@ impl<'m, const B: usize> Dca<'m, B> {
 
     /// Accelerations at the state in `q`, `v`, projected first where stages are.
     fn evaluate(&mut self, t: f64) -> Result<(), Box<Diagnostic>> {
+        let mut keep = false;
         if self.project_stages {
-            if !self.solver.project_position(t, &self.turns, &mut self.q) {
-                return Err(not_closed(t));
-            }
-            self.solver.project_velocity(t, &self.q, &self.turns, true, &mut self.v);
+            let Some(moved) = self.solver.project_position(t, &self.turns, &mut self.q) else { return Err(not_closed(t)) };
+            keep = moved < NEARBY * self.model.length;
+            self.solver.project_velocity(t, &self.q, &self.turns, keep, &mut self.v);
         }
         let s = State { t, q: &self.q, v: &self.v, turns: &self.turns };
-        let ended = self.solver.accelerate(&s, self.project_stages, &mut self.a);
+        let ended = self.solver.accelerate(&s, keep, &mut self.a);
         self.slowest = self.slowest.max(ended.iterations);
         if ended.change.is_finite() { Ok(()) } else { Err(not_finite(t)) }
     }
@@ -257,7 +261,7 @@ impl<const B: usize> System for Dca<'_, B> {
         unpack(y, &mut self.q, &mut self.v);
         let changed = self.projection == Projection::Step;
         if changed {
-            if !self.solver.project_position(t, &self.turns, &mut self.q) {
+            if self.solver.project_position(t, &self.turns, &mut self.q).is_none() {
                 return Err(not_closed(t));
             }
             let ended = self.solver.project_velocity(t, &self.q, &self.turns, false, &mut self.v);
@@ -276,7 +280,7 @@ impl<const B: usize> System for Dca<'_, B> {
         unpack(y, &mut self.q, &mut self.v);
         self.out_turns.copy_from_slice(&self.turns);
         if self.projection == Projection::Step {
-            if !self.solver.project_position(t, &self.out_turns, &mut self.q) {
+            if self.solver.project_position(t, &self.out_turns, &mut self.q).is_none() {
                 return Err(not_closed(t));
             }
             self.solver.project_velocity(t, &self.q, &self.out_turns, false, &mut self.v);
