@@ -3,6 +3,7 @@
 pub mod chart;
 pub mod dca;
 pub mod exact;
+pub mod grcr;
 pub mod lie;
 pub mod ra;
 pub mod reps;

@@ -1,0 +1,337 @@
+//! Closing rows: everything that the tree does not satisfy by itself, as rows on the twists of bodies.
+//!
+//! Closing joints, distances, angles, points on lines and planes, gears, racks, bare primitives, rolling and drives that the tree does not
+//! prescribe all come from the same [`ConstraintSet`] as in absolute coordinates; a row `(Phi_r, Pi)` of a body becomes `(Phi_r, Pi + r x Phi_r)`
+//! on its twist. Rows are scaled to the local twist `(v / ell, omega)`, point rows are turned into the axes of the joint's base, and the
+//! active rows are `P` times these: `P` leaves out what is redundant, so their number is the rank.
+
+use super::tree::Tree;
+use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
+use crate::model::Model;
+use crate::state::{Pose, Velocity};
+use nalgebra::{DMatrix, Matrix3, Vector3};
+
+/// One element that closes loops.
+#[derive(Clone, Debug)]
+pub struct Closing {
+    /// What it is.
+    pub owner: Owner,
+    /// Its rows, active or not.
+    pub rows: usize,
+    /// First row in the set.
+    pub first: usize,
+    /// Nodes of its bodies, the one eliminated first in front, with the start of their blocks in the set's Jacobian.
+    pub nodes: Vec<(usize, usize)>,
+    /// Point rows to turn: first row, base body, axes in it.
+    turns: Vec<(usize, usize, Matrix3<f64>)>,
+    /// Factor of each row.
+    scale: Vec<f64>,
+    /// Active combinations, rows by active rows; `None` where all rows are active as they are.
+    P: Option<DMatrix<f64>>,
+    /// Number of active rows.
+    pub active: usize,
+    /// First active row.
+    pub at: usize,
+    /// First value in the active Jacobian: for each node, active rows x 6.
+    pub e_at: usize,
+}
+
+/// All closing rows with their values.
+#[derive(Clone, Debug)]
+pub struct Closings {
+    /// Constraints, in the order of the list.
+    pub set: ConstraintSet,
+    /// The closings.
+    pub list: Vec<Closing>,
+    /// Active rows in all.
+    pub active: usize,
+    /// Jacobian of the set at the last pose.
+    G: Vec<f64>,
+    /// Values by row of the set.
+    values: Vec<f64>,
+    /// Active rows on twists. Written by `rows`.
+    pub E: Vec<f64>,
+    /// Right-hand sides by active row.
+    pub g: Vec<f64>,
+    /// Length that scales translations against rotations.
+    pub ell: f64,
+}
+
+impl Closings {
+    /// The closings of a tree.
+    pub fn new(model: &Model, tree: &Tree) -> Self {
+        let mut in_tree = vec![false; model.joints.len()];
+        for n in &tree.nodes {
+            if let Some(j) = n.joint {
+                in_tree[j] = true;
+            }
+        }
+        let mut prescribed = vec![false; model.drives.len()];
+        for p in &tree.prescribed {
+            prescribed[p.drive] = true;
+        }
+        let closes = |c: &Constraint| match c.owner {
+            Owner::Joint(k) => !in_tree[k],
+            Owner::Drive(k) => !prescribed[k],
+            _ => true,
+        };
+        let set = ConstraintSet::new(model.all_constraints().into_iter().filter(closes).collect(), |_| false);
+        let mut list = Vec::with_capacity(set.list.len());
+        for (c, constraint) in set.list.iter().enumerate() {
+            let mut nodes: Vec<(usize, usize)> = set.blocks_of(c).iter().map(|b| (tree.of_body[b.body], b.start)).collect();
+            nodes.sort_unstable_by_key(|x| std::cmp::Reverse(x.0));
+            let mut turns = Vec::new();
+            let mut row = 0;
+            for rows in &constraint.rows {
+                if let (Rows::Point { ij, .. }, Owner::Joint(j)) = (rows, constraint.owner) {
+                    turns.push((row, constraint.bodies[ij[0]].index(), model.joints[j].F.R));
+                }
+                row += rows.count();
+            }
+            list.push(Closing {
+                owner: constraint.owner,
+                rows: row,
+                first: set.row_start[c],
+                nodes,
+                turns,
+                scale: vec![1.0; row],
+                P: None,
+                active: row,
+                at: 0,
+                e_at: 0,
+            });
+        }
+        let (rows, values) = (set.rows(), set.values);
+        let mut closings = Self {
+            set,
+            list,
+            active: 0,
+            G: vec![0.0; values],
+            values: vec![0.0; rows],
+            E: Vec::new(),
+            g: Vec::new(),
+            ell: loop_length(model),
+        };
+        closings.lay_out();
+        closings
+    }
+
+    /// Whether there is nothing to close.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    fn lay_out(&mut self) {
+        let (mut at, mut e_at) = (0, 0);
+        for c in &mut self.list {
+            (c.at, c.e_at) = (at, e_at);
+            at += c.active;
+            e_at += 6 * c.active * c.nodes.len();
+        }
+        self.active = at;
+        self.E.clear();
+        self.E.resize(e_at, 0.0);
+        self.g.clear();
+        self.g.resize(at, 0.0);
+    }
+
+    /// Makes all rows active and scales them for the pose: a pure force row counts per `ell`, a couple as it is.
+    pub fn open_all(&mut self, tree: &Tree, q: &[Pose]) {
+        for c in &mut self.list {
+            c.P = None;
+            c.active = c.rows;
+            c.scale.fill(1.0);
+        }
+        self.lay_out();
+        self.rows(tree, q);
+        let Self { list, E, ell, .. } = self;
+        for c in list.iter_mut() {
+            for r in 0..c.rows {
+                let mut largest = 0.0_f64;
+                for b in 0..c.nodes.len() {
+                    let e = &E[c.e_at + 6 * (b * c.rows + r)..][..6];
+                    let (f, n) = (Vector3::new(e[0], e[1], e[2]), Vector3::new(e[3], e[4], e[5]));
+                    // The couple left at the best point of the line of action.
+                    let size = f.norm();
+                    let left = if size > 1e-9 * n.norm() { n.dot(&f).abs() / size } else { n.norm() };
+                    largest = largest.max(*ell * size).max(left);
+                }
+                c.scale[r] = if largest > 0.0 { 1.0 / largest } else { 1.0 };
+            }
+        }
+        self.rows(tree, q);
+    }
+
+    /// Keeps the given combinations of each closing (rows by active rows) active.
+    pub fn keep(&mut self, mut kept: Vec<Option<DMatrix<f64>>>) {
+        for (c, P) in self.list.iter_mut().zip(kept.drain(..)) {
+            c.active = P.as_ref().map_or(c.rows, |P| P.ncols());
+            c.P = P;
+        }
+        self.lay_out();
+    }
+
+    /// Active rows on the twists of their bodies, at a pose.
+    pub fn rows(&mut self, tree: &Tree, q: &[Pose]) {
+        self.set.jacobian(q, &mut self.G);
+        let mut block = [[0.0; 6]; 8];
+        for c in &self.list {
+            for (b, &(node, start)) in c.nodes.iter().enumerate() {
+                let n = &tree.nodes[node];
+                let pose = &q[n.body];
+                let rho = pose.r - tree.O[n.patch];
+                for r in 0..c.rows {
+                    let g = &self.G[start + 6 * r..start + 6 * r + 6];
+                    let f = Vector3::new(g[0], g[1], g[2]);
+                    let m = pose.A * Vector3::new(g[3], g[4], g[5]) + rho.cross(&f);
+                    block[r] = [f.x, f.y, f.z, m.x, m.y, m.z];
+                }
+                for (first, base, R) in &c.turns {
+                    let axes = q[*base].A * R;
+                    let old = [block[*first], block[first + 1], block[first + 2]];
+                    for k in 0..3 {
+                        for i in 0..6 {
+                            block[first + k][i] = axes[(0, k)] * old[0][i] + axes[(1, k)] * old[1][i] + axes[(2, k)] * old[2][i];
+                        }
+                    }
+                }
+                for r in 0..c.rows {
+                    block[r].iter_mut().for_each(|x| *x *= c.scale[r]);
+                }
+                let out = &mut self.E[c.e_at + 6 * c.active * b..c.e_at + 6 * c.active * (b + 1)];
+                match &c.P {
+                    None => out.chunks_exact_mut(6).zip(&block).for_each(|(o, b)| o.copy_from_slice(b)),
+                    Some(P) => {
+                        for (k, o) in out.chunks_exact_mut(6).enumerate() {
+                            o.fill(0.0);
+                            for r in 0..c.rows {
+                                let p = P[(r, k)];
+                                if p != 0.0 {
+                                    for i in 0..6 {
+                                        o[i] += p * block[r][i];
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Folds values by row of the set into active rows, in `g`.
+    fn fold(&mut self, q: &[Pose]) {
+        let mut x = [0.0; 8];
+        for c in &self.list {
+            x[..c.rows].copy_from_slice(&self.values[c.first..c.first + c.rows]);
+            for (first, base, R) in &c.turns {
+                let axes = q[*base].A * R;
+                let turned = axes.tr_mul(&Vector3::new(x[*first], x[first + 1], x[first + 2]));
+                x[*first..first + 3].copy_from_slice(turned.as_slice());
+            }
+            for r in 0..c.rows {
+                x[r] *= c.scale[r];
+            }
+            let out = &mut self.g[c.at..c.at + c.active];
+            match &c.P {
+                None => out.copy_from_slice(&x[..c.rows]),
+                Some(P) => out.iter_mut().enumerate().for_each(|(k, o)| *o = (0..c.rows).map(|r| P[(r, k)] * x[r]).sum()),
+            }
+        }
+    }
+
+    /// Multipliers of the set from those of the active rows.
+    pub fn unfold(&self, q: &[Pose], lambda: &[f64], out: &mut [f64]) {
+        for c in &self.list {
+            let y = &lambda[c.at..c.at + c.active];
+            let x = &mut out[c.first..c.first + c.rows];
+            match &c.P {
+                None => x.copy_from_slice(y),
+                Some(P) => x.iter_mut().enumerate().for_each(|(r, x)| *x = (0..c.active).map(|k| P[(r, k)] * y[k]).sum()),
+            }
+            self.unfold_rows(c, q, x);
+        }
+    }
+
+    /// Multipliers of the set from values on all scaled rows of one closing, in place.
+    pub fn unfold_rows(&self, c: &Closing, q: &[Pose], x: &mut [f64]) {
+        for (x, s) in x.iter_mut().zip(&c.scale) {
+            *x *= s;
+        }
+        for (first, base, R) in &c.turns {
+            let world = q[*base].A * R * Vector3::new(x[*first], x[first + 1], x[first + 2]);
+            x[*first..first + 3].copy_from_slice(world.as_slice());
+        }
+    }
+
+    /// `g = -Phi`, and the largest residual among active rows.
+    pub fn positions(&mut self, q: &[Pose], turns: &[f64], t: f64) -> f64 {
+        let mut values = std::mem::take(&mut self.values);
+        self.set.residual(q, turns, t, &mut values);
+        self.values = values;
+        self.fold(q);
+        self.g.iter_mut().for_each(|g| *g = -*g);
+        self.g.iter().fold(0.0, |m, x| m.max(x.abs()))
+    }
+
+    /// `g = nu - E V`, and its largest entry; the rows are those of the pose.
+    pub fn velocities(&mut self, tree: &Tree, q: &[Pose], t: f64) -> f64 {
+        let mut values = std::mem::take(&mut self.values);
+        self.set.nu(t, &mut values);
+        self.values = values;
+        self.fold(q);
+        self.subtract(tree, |k| tree.V[k]);
+        self.g.iter().fold(0.0, |m, x| m.max(x.abs()))
+    }
+
+    /// `g = gamma - E a_t`, with the rows of the pose.
+    pub fn accelerations(&mut self, tree: &Tree, q: &[Pose], v: &[Velocity], t: f64) {
+        let mut values = std::mem::take(&mut self.values);
+        self.set.gamma(q, v, t, &mut values);
+        // From the acceleration of the centre of mass to the linear part of the six-vector: omega x v.
+        for c in &self.list {
+            for &(node, start) in &c.nodes {
+                let body = tree.nodes[node].body;
+                let (q, v) = (&q[body], &v[body]);
+                let swing = (q.A * v.w).cross(&v.v);
+                for r in 0..c.rows {
+                    let g = &self.G[start + 6 * r..];
+                    values[c.first + r] -= g[0] * swing.x + g[1] * swing.y + g[2] * swing.z;
+                }
+            }
+        }
+        self.values = values;
+        self.fold(q);
+        self.subtract(tree, |k| tree.a_t[k]);
+    }
+
+    /// `g -= E x`, with a motion per node.
+    fn subtract(&mut self, _: &Tree, x: impl Fn(usize) -> super::spatial::Six) {
+        for c in &self.list {
+            for (b, &(node, _)) in c.nodes.iter().enumerate() {
+                let x = x(node);
+                let E = &self.E[c.e_at + 6 * c.active * b..c.e_at + 6 * c.active * (b + 1)];
+                for (g, e) in self.g[c.at..].iter_mut().zip(E.chunks_exact(6)) {
+                    *g -= x.dot_slice(e);
+                }
+            }
+        }
+    }
+}
+
+/// Median distance of joint points on one body: the length of a link, not of the mechanism.
+fn loop_length(model: &Model) -> f64 {
+    let mut points: Vec<Vec<Vector3<f64>>> = vec![Vec::new(); model.bodies.len()];
+    for j in &model.joints {
+        points[j.bodies[0].index()].push(j.F.s);
+        points[j.bodies[1].index()].push(j.M.s);
+    }
+    let mut lengths: Vec<f64> = points
+        .iter()
+        .skip(1)
+        .flat_map(|p| p.windows(2).map(|w| (w[1] - w[0]).norm()).collect::<Vec<_>>())
+        .filter(|l| *l > 1e-6 * model.length)
+        .collect();
+    lengths.sort_by(f64::total_cmp);
+    lengths.get(lengths.len() / 2).copied().unwrap_or(model.length)
+}

@@ -1,0 +1,505 @@
+//! The front recursion for accelerations, one inward and one outward pass with two kinds of pivot.
+//!
+//! The front of a node is the stationary value of everything outboard of it,
+//! `1/2 x'Hx - f'x + lambda'(G x - g) - 1/2 lambda' C lambda`, as a function of the accelerations `x` of the node and its carriers and of the
+//! multipliers of the open rows. An independent column is eliminated by its inertia, a dependent one together with one row. With no rows this is
+//! the articulated-body recursion of [Critchley03, Eqs. (7)-(22)]; the dependent pivot gives the reduced inertias of Eqs. (53)-(64), the blocks of
+//! carriers are the lists of Eqs. (103)-(111), and rows that independent columns feel carry the matrix `C` in place of the scalars of Eqs. (65)-(102).
+
+use super::closing::Closings;
+use super::reflect::{reflect, reflect_rows, reflection};
+use super::schedule::{Front, Role, Schedule};
+use super::spatial::{Inertia, Six};
+use super::tree::Tree;
+
+/// A row feels a column where its coefficient is above this share of the column.
+const FEELS: f64 = 1e-9;
+/// Inertia of a column below this share of the front's is taken as none.
+const NO_INERTIA: f64 = 1e-14;
+
+/// A column in the recursion.
+#[derive(Clone, Copy, Debug, Default)]
+struct Pivot {
+    /// Start in the store: `U` (w), `e` or reflection (rows), and for dependents `G1` (w), `c1` (rows - 1).
+    at: usize,
+    /// Rows before it.
+    rows: usize,
+    dependent: bool,
+    /// Whether open rows feel the column.
+    felt: bool,
+    D: f64,
+    /// Inverse of `D`, or of `D c11 + sigma^2` for dependents.
+    inverse: f64,
+    phi: f64,
+    sigma: f64,
+    beta: f64,
+    g1: f64,
+    c11: f64,
+}
+
+/// Where a node's front is stored.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
+    H: usize,
+    f: usize,
+    G: usize,
+    g: usize,
+    C: usize,
+}
+
+/// The fronts of all nodes with their workspace; sizes are fixed by the schedule.
+#[derive(Clone, Debug)]
+pub struct Fronts {
+    places: Vec<Place>,
+    pivots: Vec<Pivot>,
+    /// Fronts, one after the other. Written inward.
+    data: Vec<f64>,
+    /// What the pivots leave for the outward pass. Written inward.
+    store: Vec<f64>,
+    /// Multipliers by node, in the places of `g`. Written outward.
+    lambda: Vec<f64>,
+    /// Whether a front has a nonzero `C`.
+    curved: Vec<bool>,
+    /// Forces on the nodes; filled by the caller.
+    pub force: Vec<Six>,
+    /// Inertias of the nodes; filled by the caller.
+    pub inertia: Vec<Inertia>,
+    /// Accelerations beyond `a_t`, by node. Written outward.
+    pub a_hat: Vec<Six>,
+    /// Efforts of prescribed columns, by column. Written outward.
+    pub effort: Vec<f64>,
+    /// Columns without inertia that no row holds, at the last inward pass.
+    pub weightless: Option<usize>,
+    x: Vec<f64>,
+    row: Vec<f64>,
+}
+
+impl Fronts {
+    /// Nothing to solve yet.
+    pub fn empty() -> Self {
+        Self {
+            places: Vec::new(),
+            pivots: Vec::new(),
+            data: Vec::new(),
+            store: Vec::new(),
+            lambda: Vec::new(),
+            curved: Vec::new(),
+            force: Vec::new(),
+            inertia: Vec::new(),
+            a_hat: Vec::new(),
+            effort: Vec::new(),
+            weightless: None,
+            x: Vec::new(),
+            row: Vec::new(),
+        }
+    }
+
+    /// Places for a schedule.
+    pub fn new(tree: &Tree, schedule: &Schedule) -> Self {
+        let n = tree.nodes.len();
+        let mut places = vec![Place::default(); n];
+        let mut pivots = vec![Pivot::default(); tree.speeds];
+        let (mut data, mut store, mut values, mut widest, mut longest) = (0, 0, 0, 6, 1);
+        for (k, f) in schedule.fronts.iter().enumerate().rev() {
+            let (w, r) = (f.w(), f.rows_in);
+            places[k] = Place { H: data, f: data + w * w, G: data + w * w + w, g: values, C: data + w * w + w + r * w + r };
+            data += w * w + w + r * w + r + r * r;
+            values += r;
+            widest = widest.max(w);
+            longest = longest.max(r);
+            let node = &tree.nodes[k];
+            let mut left = r;
+            for c in (node.u..node.u + node.kind.speeds()).rev() {
+                let dependent = schedule.roles[c] == Role::Dependent && left > 0;
+                pivots[c] = Pivot { at: store, rows: left, dependent, ..Pivot::default() };
+                store += w + left;
+                if dependent {
+                    store += w + left - 1;
+                    left -= 1;
+                }
+            }
+        }
+        Self {
+            places,
+            pivots,
+            data: vec![0.0; data],
+            store: vec![0.0; store],
+            lambda: vec![0.0; values],
+            curved: vec![false; n],
+            force: vec![Six::default(); n],
+            inertia: vec![Inertia::default(); n],
+            a_hat: vec![Six::default(); n],
+            effort: vec![0.0; tree.speeds],
+            weightless: None,
+            x: vec![0.0; widest],
+            row: vec![0.0; widest + longest],
+        }
+    }
+
+    /// Inward: eliminates all columns, outermost first. Right-hand sides are in `closings.g`.
+    pub fn inward(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule) {
+        self.weightless = None;
+        for k in (1..tree.nodes.len()).rev() {
+            self.assemble(k, closings, schedule);
+            self.eliminate(k, tree, schedule);
+        }
+    }
+
+    fn assemble(&mut self, k: usize, closings: &Closings, schedule: &Schedule) {
+        let front = &schedule.fronts[k];
+        let (w, r) = (front.w(), front.rows_in);
+        let place = self.places[k];
+        let (before, here) = self.data.split_at_mut(place.H);
+        let (H, rest) = here.split_at_mut(w * w);
+        let (f, rest) = rest.split_at_mut(w);
+        let (G, rest) = rest.split_at_mut(r * w);
+        let (g, rest) = rest.split_at_mut(r);
+        let C = &mut rest[..r * r];
+        H.fill(0.0);
+        f.fill(0.0);
+        put_inertia(&self.inertia[k], H, w);
+        self.force[k].put(f);
+        G.fill(0.0);
+        C.fill(0.0);
+        self.curved[k] = false;
+        for a in &front.arrivals {
+            let from = &schedule.fronts[a.from];
+            let p = self.places[a.from];
+            let (wc, rc) = (from.w(), from.rows_in);
+            for (i, ti) in a.map.iter().enumerate() {
+                let Some(ti) = ti else { continue };
+                for (j, tj) in a.map.iter().enumerate() {
+                    let Some(tj) = tj else { continue };
+                    for y in 0..6 {
+                        let source = &before[p.H + (6 * i + y) * wc + 6 * j..][..6];
+                        let target = &mut H[(6 * ti + y) * w + 6 * tj..][..6];
+                        target.iter_mut().zip(source).for_each(|(t, s)| *t += s);
+                    }
+                }
+                let source = &before[p.f + 6 * i..][..6];
+                f[6 * ti..6 * ti + 6].iter_mut().zip(source).for_each(|(t, s)| *t += s);
+                for y in 0..from.rows_out {
+                    let source = &before[p.G + y * wc + 6 * i..][..6];
+                    let target = &mut G[(a.row + y) * w + 6 * ti..][..6];
+                    target.iter_mut().zip(source).for_each(|(t, s)| *t += s);
+                }
+            }
+            let values = p.G + rc * wc;
+            g[a.row..a.row + from.rows_out].copy_from_slice(&before[values..values + from.rows_out]);
+            if self.curved[a.from] {
+                self.curved[k] = true;
+                for y in 0..from.rows_out {
+                    let source = &before[p.C + y * rc..][..from.rows_out];
+                    C[(a.row + y) * r + a.row..][..from.rows_out].copy_from_slice(source);
+                }
+            }
+        }
+        for e in &front.entries {
+            let c = &closings.list[e.closing];
+            for (b, v) in e.variables.iter().enumerate() {
+                for y in 0..c.active {
+                    G[(e.row + y) * w + 6 * v..][..6].copy_from_slice(&closings.E[c.e_at + 6 * (c.active * b + y)..][..6]);
+                }
+            }
+            g[e.row..e.row + c.active].copy_from_slice(&closings.g[c.at..c.at + c.active]);
+        }
+    }
+
+    fn eliminate(&mut self, k: usize, tree: &Tree, schedule: &Schedule) {
+        let front = &schedule.fronts[k];
+        let (w, stride) = (front.w(), front.rows_in);
+        let place = self.places[k];
+        let here = &mut self.data[place.H..];
+        let (H, rest) = here.split_at_mut(w * w);
+        let (f, rest) = rest.split_at_mut(w);
+        let (G, rest) = rest.split_at_mut(stride * w);
+        let (g, rest) = rest.split_at_mut(stride);
+        let C = &mut rest[..stride * stride];
+        let node = &tree.nodes[k];
+        let mut r = stride;
+        for c in (node.u..node.u + node.kind.speeds()).rev() {
+            let s = &tree.S[c];
+            let p = &mut self.pivots[c];
+            let (U, rest) = self.store[p.at..].split_at_mut(w);
+            for (i, U) in U.iter_mut().enumerate() {
+                *U = s.dot_slice(&H[i * w..]);
+            }
+            let e = &mut rest[..r];
+            let mut largest = 0.0_f64;
+            for (e, g) in e.iter_mut().zip(G.chunks_exact(w)) {
+                *e = s.dot_slice(g);
+                largest = largest.max(e.abs());
+            }
+            p.D = s.dot_slice(U);
+            p.phi = s.dot_slice(f);
+            if schedule.roles[c] == Role::Prescribed {
+                p.felt = largest > 0.0;
+                continue;
+            }
+            if !p.dependent {
+                let size = s.l.norm_squared() * (H[0] + H[w + 1] + H[2 * w + 2]).abs() + s.a.norm_squared() * trace_angular(H, w);
+                if p.D <= NO_INERTIA * size {
+                    self.weightless = Some(c);
+                    p.inverse = 0.0;
+                    p.felt = false;
+                    continue;
+                }
+                p.inverse = 1.0 / p.D;
+                p.felt = largest > FEELS * (s.l.norm_squared() + s.a.norm_squared()).sqrt();
+                subtract_square(H, U, p.inverse, w);
+                let k = p.phi * p.inverse;
+                f.iter_mut().zip(U.iter()).for_each(|(f, u)| *f -= k * u);
+                if p.felt {
+                    self.curved[node_index(tree, c)] = true;
+                    for y in 0..r {
+                        let k = e[y] * p.inverse;
+                        G[y * w..(y + 1) * w].iter_mut().zip(U.iter()).for_each(|(g, u)| *g -= k * u);
+                        g[y] -= k * p.phi;
+                        for x in 0..r {
+                            C[y * stride + x] += k * e[x];
+                        }
+                    }
+                }
+                continue;
+            }
+            // Dependent: gather the rows, then eliminate the column and the last row together.
+            let (e, rest) = rest.split_at_mut(r);
+            let (G1, rest) = rest.split_at_mut(w);
+            let c1 = &mut rest[..r - 1];
+            let (sigma, beta) = reflection(e);
+            reflect_rows(e, beta, G, w, w);
+            reflect(e, beta, &mut g[..r]);
+            let curved = self.curved[node_index(tree, c)];
+            if curved {
+                reflect_rows(e, beta, C, stride, r);
+                for y in 0..r {
+                    reflect(e, beta, &mut C[y * stride..y * stride + r]);
+                }
+            }
+            let last = r - 1;
+            G1.copy_from_slice(&G[last * w..r * w]);
+            (p.sigma, p.beta, p.g1) = (sigma, beta, g[last]);
+            p.c11 = if curved { C[last * stride + last] } else { 0.0 };
+            p.inverse = 1.0 / (p.D * p.c11 + sigma * sigma);
+            let (D, i, c11, phi, g1) = (p.D, p.inverse, p.c11, p.phi, p.g1);
+            subtract_pair(H, U, G1, c11 * i, sigma * i, D * i, w);
+            let (ku, kg) = ((c11 * phi + sigma * g1) * i, (sigma * phi - D * g1) * i);
+            for y in 0..w {
+                f[y] -= ku * U[y] + kg * G1[y];
+            }
+            if curved {
+                for y in 0..last {
+                    c1[y] = C[y * stride + last];
+                }
+                for y in 0..last {
+                    let k = c1[y] * i;
+                    for x in 0..w {
+                        G[y * w + x] += k * (sigma * U[x] - D * G1[x]);
+                    }
+                    g[y] += k * (sigma * phi - D * g1);
+                    for x in 0..last {
+                        C[y * stride + x] -= k * D * c1[x];
+                    }
+                }
+            } else {
+                c1.fill(0.0);
+            }
+            r = last;
+        }
+        if node.shift {
+            shift(&tree.offset(k), H, f, G, w, r, &mut self.row);
+        }
+    }
+
+    /// Outward: rates of the columns to `udot`, accelerations to `a_hat`, multipliers.
+    pub fn outward(&mut self, tree: &Tree, schedule: &Schedule, udot: &mut [f64]) {
+        for k in 1..tree.nodes.len() {
+            let front = &schedule.fronts[k];
+            let node = &tree.nodes[k];
+            let place = self.places[k];
+            let mut x = tree.from_parent(k, &self.a_hat[node.parent]);
+            for (v, &n) in front.variables.iter().enumerate().skip(1) {
+                self.a_hat[n].put(&mut self.x[6 * v..]);
+            }
+            let w = front.w();
+            let mut r = front.rows_out;
+            if let Some(h) = front.holder
+                && r > 0
+            {
+                let at = self.places[h].g + arrival_row(&schedule.fronts[h], k);
+                self.lambda.copy_within(at..at + r, place.g);
+            }
+            for c in node.u..node.u + node.kind.speeds() {
+                x.put(&mut self.x);
+                let p = &self.pivots[c];
+                let U = &self.store[p.at..p.at + w];
+                let ux: f64 = U.iter().zip(&self.x).map(|(u, x)| u * x).sum();
+                let lambda = &mut self.lambda[place.g..place.g + front.rows_in];
+                if p.dependent {
+                    let v = &self.store[p.at + w..p.at + w + p.rows];
+                    let G1 = &self.store[p.at + w + p.rows..p.at + 2 * w + p.rows];
+                    let c1 = &self.store[p.at + 2 * w + p.rows..p.at + 2 * w + 2 * p.rows - 1];
+                    let gx: f64 = G1.iter().zip(&self.x).map(|(g, x)| g * x).sum();
+                    let cl: f64 = c1.iter().zip(lambda.iter()).map(|(c, l)| c * l).sum();
+                    let (ra, rl) = (p.phi - ux, p.g1 - gx + cl);
+                    udot[c] = (p.c11 * ra + p.sigma * rl) * p.inverse;
+                    lambda[r] = (p.sigma * ra - p.D * rl) * p.inverse;
+                    r += 1;
+                    reflect(v, p.beta, &mut lambda[..r]);
+                    x += tree.S[c] * udot[c];
+                } else {
+                    let mut rest = p.phi - ux;
+                    if p.felt {
+                        let e = &self.store[p.at + w..p.at + w + p.rows];
+                        rest -= e.iter().zip(lambda.iter()).map(|(e, l)| e * l).sum::<f64>();
+                    }
+                    if schedule.roles[c] == Role::Prescribed {
+                        self.effort[c] = -rest;
+                    } else {
+                        udot[c] = rest * p.inverse;
+                        x += tree.S[c] * udot[c];
+                    }
+                }
+            }
+            self.a_hat[k] = x;
+        }
+    }
+
+    /// Multipliers of the active rows.
+    pub fn multipliers(&self, closings: &Closings, schedule: &Schedule, out: &mut [f64]) {
+        for (k, f) in schedule.fronts.iter().enumerate() {
+            for e in &f.entries {
+                let c = &closings.list[e.closing];
+                let at = self.places[k].g + e.row;
+                out[c.at..c.at + c.active].copy_from_slice(&self.lambda[at..at + c.active]);
+            }
+        }
+    }
+}
+
+fn node_index(tree: &Tree, column: usize) -> usize {
+    tree.node_of[column] as usize
+}
+
+fn arrival_row(front: &Front, from: usize) -> usize {
+    front.arrivals.iter().find(|a| a.from == from).map_or(0, |a| a.row)
+}
+
+fn trace_angular(H: &[f64], w: usize) -> f64 {
+    (H[3 * w + 3] + H[4 * w + 4] + H[5 * w + 5]).abs()
+}
+
+/// Writes a rigid inertia into the first block.
+#[inline]
+fn put_inertia(I: &Inertia, H: &mut [f64], w: usize) {
+    let h = &I.h;
+    for k in 0..3 {
+        H[k * w + k] = I.m;
+        for j in 0..3 {
+            H[(3 + k) * w + 3 + j] = I.J[(k, j)];
+        }
+    }
+    // [m, -tilde(h); tilde(h), J]
+    for (i, j, x) in [(0, 4, h.z), (0, 5, -h.y), (1, 3, -h.z), (1, 5, h.x), (2, 3, h.y), (2, 4, -h.x)] {
+        H[i * w + j] = x;
+        H[j * w + i] = x;
+    }
+}
+
+/// `H -= k U U'`, exactly symmetric.
+#[inline]
+fn subtract_square(H: &mut [f64], U: &[f64], k: f64, w: usize) {
+    match w {
+        6 => subtract_square_of::<6>(H, U, k),
+        12 => subtract_square_of::<12>(H, U, k),
+        18 => subtract_square_of::<18>(H, U, k),
+        _ => {
+            for i in 0..w {
+                let u = k * U[i];
+                for j in 0..=i {
+                    let x = H[i * w + j] - u * U[j];
+                    H[i * w + j] = x;
+                    H[j * w + i] = x;
+                }
+            }
+        }
+    }
+}
+
+fn subtract_square_of<const W: usize>(H: &mut [f64], U: &[f64], k: f64) {
+    let H = &mut H[..W * W];
+    let U = &U[..W];
+    for i in 0..W {
+        let u = k * U[i];
+        for j in 0..=i {
+            let x = H[i * W + j] - u * U[j];
+            H[i * W + j] = x;
+            H[j * W + i] = x;
+        }
+    }
+}
+
+/// `H -= a U U' + b (U G' + G U') - d G G'`, exactly symmetric.
+#[inline]
+fn subtract_pair(H: &mut [f64], U: &[f64], G: &[f64], a: f64, b: f64, d: f64, w: usize) {
+    match w {
+        6 => subtract_pair_of::<6>(H, U, G, a, b, d),
+        12 => subtract_pair_of::<12>(H, U, G, a, b, d),
+        18 => subtract_pair_of::<18>(H, U, G, a, b, d),
+        _ => {
+            for i in 0..w {
+                let (u, g) = (a * U[i] + b * G[i], b * U[i] - d * G[i]);
+                for j in 0..=i {
+                    let x = H[i * w + j] - (u * U[j] + g * G[j]);
+                    H[i * w + j] = x;
+                    H[j * w + i] = x;
+                }
+            }
+        }
+    }
+}
+
+fn subtract_pair_of<const W: usize>(H: &mut [f64], U: &[f64], G: &[f64], a: f64, b: f64, d: f64) {
+    let H = &mut H[..W * W];
+    let (U, G) = (&U[..W], &G[..W]);
+    for i in 0..W {
+        let (u, g) = (a * U[i] + b * G[i], b * U[i] - d * G[i]);
+        for j in 0..=i {
+            let x = H[i * W + j] - (u * U[j] + g * G[j]);
+            H[i * W + j] = x;
+            H[j * W + i] = x;
+        }
+    }
+}
+
+/// Refers the first variable to the parent's reference point: `a_k = X a_p` with `X = [1, -tilde(d); 0, 1]`.
+fn shift(d: &nalgebra::Vector3<f64>, H: &mut [f64], f: &mut [f64], G: &mut [f64], w: usize, rows: usize, row: &mut [f64]) {
+    let back = -d;
+    for y in 0..rows {
+        let g = &mut G[y * w..y * w + 6];
+        Six::of(g).wrench_at(&back).put(g);
+    }
+    Six::of(f).wrench_at(&back).put(f);
+    // Columns of the first variable's block row, then rows of its block column.
+    for c in 0..w {
+        for y in 0..6 {
+            row[y] = H[y * w + c];
+        }
+        let moved = Six::of(row).wrench_at(&back);
+        moved.put(row);
+        for y in 0..6 {
+            H[y * w + c] = row[y];
+        }
+    }
+    for r in 0..w {
+        let h = &mut H[r * w..r * w + 6];
+        Six::of(h).wrench_at(&back).put(h);
+    }
+    for i in 0..6 {
+        for j in 0..i {
+            let x = 0.5 * (H[i * w + j] + H[j * w + i]);
+            H[i * w + j] = x;
+            H[j * w + i] = x;
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! A mechanism in joint coordinates: choice of the tree, closure of its loops, accelerations.
+//!
+//! All tree coordinates and speeds are stored; the independent ones decide, and every evaluation first corrects the dependent ones, starting
+//! from the given values, which keeps the branch. The accelerations do not depend on which columns are dependent.
+
+use super::closing::Closings;
+use super::closure::Closure;
+use super::front::Fronts;
+use super::graph::Growth;
+use super::schedule::{Role, Schedule};
+use super::select::{self, Selection};
+use super::spatial::Six;
+use super::tree::{self, Tree};
+use crate::constraint::Owner;
+use crate::diagnostic::Diagnostic;
+use crate::force::{Force, eval};
+use crate::model::Model;
+use crate::state::{Configuration, Pose, Velocity};
+
+/// Scaled closing residual that counts as closed.
+const CLOSED: f64 = 1e-13;
+/// A residual above this after all corrections is not closed.
+const OPEN: f64 = 1e-9;
+/// Corrections of positions tried.
+const CORRECTIONS: usize = 25;
+/// Rounds of load-dependent friction, at most.
+const FRICTION_ROUNDS: usize = 30;
+/// Cost of closing a loop at a joint that had better stand in the tree, in operations.
+const UNWANTED: f64 = 2000.0;
+
+/// A mechanism with its workspace.
+pub struct Mechanism<'m> {
+    /// The model.
+    pub model: &'m Model,
+    /// Its tree.
+    pub tree: Tree,
+    /// What the tree does not satisfy by itself.
+    pub closings: Closings,
+    /// Order of elimination.
+    pub schedule: Schedule,
+    /// Closure of positions and velocities.
+    pub closure: Closure,
+    /// Accelerations.
+    pub fronts: Fronts,
+    /// The choice in use.
+    pub selection: Selection,
+    /// Coordinates, closed. Written by `close`.
+    pub q: Vec<f64>,
+    /// Speeds, closed. Written by `close`.
+    pub u: Vec<f64>,
+    /// Rates of the speeds. Written by `accelerate`.
+    pub udot: Vec<f64>,
+    /// Poses by body. Written by `close`.
+    pub poses: Vec<Pose>,
+    /// Velocities by body. Written by `accelerate`.
+    pub velocities: Vec<Velocity>,
+    /// Counted angles at the last accepted step.
+    pub turns: Vec<f64>,
+    /// Normal loads by joint, for friction.
+    pub loads: Vec<f64>,
+    /// Whether poses and velocities of bodies are needed in every evaluation.
+    global: bool,
+    friction: bool,
+    correction: Vec<f64>,
+    /// External wrenches by node, without inertia forces. Written by `accelerate`.
+    pub applied: Vec<Six>,
+    /// Evaluations and corrections of positions so far.
+    pub counts: [usize; 2],
+}
+
+impl<'m> Mechanism<'m> {
+    /// The mechanism around an assembled configuration, with the cheapest tree.
+    pub fn new(model: &'m Model, start: &Configuration) -> Self {
+        let (graph, growths) = tree::candidates(model);
+        let mut best: Option<(f64, Self)> = None;
+        for growth in &growths {
+            let tree = Tree::new(model, growth, start);
+            let closings = Closings::new(model, &tree);
+            let unwanted = closings.list.iter().filter(|c| matches!(c.owner, Owner::Joint(k) if graph.wanted[k])).count();
+            let m = Self::with(model, start, tree, closings);
+            let cost = m.schedule.cost(&m.tree) + UNWANTED * unwanted as f64;
+            if best.as_ref().is_none_or(|b| cost < b.0) {
+                best = Some((cost, m));
+            }
+        }
+        match best {
+            Some((_, m)) => m,
+            None => {
+                // Without bodies there is nothing to grow.
+                let tree = Tree::new(model, &Growth { steps: Vec::new() }, start);
+                let closings = Closings::new(model, &tree);
+                Self::with(model, start, tree, closings)
+            }
+        }
+    }
+
+    fn with(model: &'m Model, start: &Configuration, tree: Tree, closings: Closings) -> Self {
+        let n = model.bodies.len();
+        let (mut q, mut u) = (vec![0.0; tree.stored], vec![0.0; tree.speeds]);
+        tree.enter(model, start, &mut q, &mut u);
+        let roles: Vec<Role> = vec![Role::Independent; tree.speeds];
+        let schedule = Schedule::new(&tree, &closings, roles.clone());
+        let kept = vec![None; closings.list.len()];
+        let global = !closings.is_empty() || !model.forces.is_empty();
+        let friction = model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0));
+        let mut m = Self {
+            closure: Closure::empty(),
+            fronts: Fronts::empty(),
+            selection: Selection { roles, kept, rank: 0, smallest: f64::INFINITY, redundant: 0 },
+            udot: vec![0.0; tree.speeds],
+            correction: vec![0.0; tree.speeds],
+            applied: vec![Six::default(); n],
+            poses: start.q.clone(),
+            velocities: start.v.clone(),
+            turns: start.turns.clone(),
+            loads: vec![0.0; model.joints.len()],
+            global,
+            friction,
+            counts: [0; 2],
+            model,
+            tree,
+            closings,
+            schedule,
+            q,
+            u,
+        };
+        m.tree.place(&m.q);
+        m.place_bodies();
+        let s = m.choose();
+        m.adopt(s);
+        m
+    }
+
+    /// Poses, velocities of all bodies at the closed state, where evaluations do without them.
+    pub fn globals(&mut self) {
+        if !self.global {
+            self.tree.speed(&self.u);
+            self.place_bodies();
+            self.move_bodies();
+        }
+    }
+
+    fn place_bodies(&mut self) {
+        for k in 1..self.tree.nodes.len() {
+            self.poses[self.tree.nodes[k].body] = self.tree.pose(k);
+        }
+    }
+
+    fn move_bodies(&mut self) {
+        for k in 1..self.tree.nodes.len() {
+            let body = self.tree.nodes[k].body;
+            self.velocities[body] = self.tree.velocity(k, &self.poses[body]);
+        }
+    }
+
+    fn fixed(&self) -> Vec<bool> {
+        let mut fixed = vec![false; self.tree.speeds];
+        for p in &self.tree.prescribed {
+            fixed[p.column] = true;
+        }
+        fixed
+    }
+
+    /// Dependents and active rows for the pose of the tree.
+    pub fn choose(&mut self) -> Selection {
+        let mut all = self.closings.clone();
+        all.open_all(&self.tree, &self.poses);
+        let schedule = Schedule::new(&self.tree, &all, vec![Role::Independent; self.tree.speeds]);
+        select::select(&self.tree, &all, &schedule, &self.fixed())
+    }
+
+    /// Takes a choice of dependents into use.
+    pub fn adopt(&mut self, s: Selection) {
+        self.closings.open_all(&self.tree, &self.poses);
+        self.closings.keep(s.kept.clone());
+        self.schedule = Schedule::new(&self.tree, &self.closings, s.roles.clone());
+        self.closure = Closure::new(&self.tree, &self.schedule);
+        self.fronts = Fronts::new(&self.tree, &self.schedule);
+        self.selection = s;
+    }
+
+    /// Self-stresses at the pose, by scaled row of the closings, all rows being active.
+    pub fn self_stresses(&self) -> (Closings, Vec<select::Stress>) {
+        let mut all = self.closings.clone();
+        all.open_all(&self.tree, &self.poses);
+        let schedule = Schedule::new(&self.tree, &all, vec![Role::Independent; self.tree.speeds]);
+        let list = select::self_stresses(&self.tree, &all, &schedule, &self.selection.roles);
+        (all, list)
+    }
+
+    /// Takes coordinates and speeds, and corrects the dependent ones.
+    pub fn close(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<(), Box<Diagnostic>> {
+        self.q.copy_from_slice(q);
+        self.u.copy_from_slice(u);
+        let Self { tree, model, udot, .. } = self;
+        udot.fill(0.0);
+        tree.drive(model, t, &mut self.q, &mut self.u, |column, a| udot[column] = a);
+        self.tree.place(&self.q);
+        if self.global {
+            self.place_bodies();
+        }
+        if !self.closings.is_empty() {
+            self.close_positions(t)?;
+            self.closings.rows(&self.tree, &self.poses);
+            self.closure.factor(&self.tree, &self.closings, &self.schedule);
+            self.tree.speed(&self.u);
+            self.closings.velocities(&self.tree, &self.poses, t);
+            let u = &mut self.u;
+            self.closure.solve(&self.tree, &self.closings, &self.schedule, |c, du| u[c] += du);
+        }
+        Ok(())
+    }
+
+    fn close_positions(&mut self, t: f64) -> Result<(), Box<Diagnostic>> {
+        let mut residual = self.closings.positions(&self.poses, &self.turns, t);
+        let mut factored = false;
+        for _ in 0..CORRECTIONS {
+            if residual <= CLOSED {
+                return Ok(());
+            }
+            if !residual.is_finite() {
+                break;
+            }
+            if !factored {
+                self.closings.rows(&self.tree, &self.poses);
+                self.closure.factor(&self.tree, &self.closings, &self.schedule);
+            }
+            self.counts[1] += 1;
+            let correction = &mut self.correction;
+            correction.fill(0.0);
+            self.closure.solve(&self.tree, &self.closings, &self.schedule, |c, d| correction[c] = d);
+            self.retract();
+            let before = residual;
+            residual = self.closings.positions(&self.poses, &self.turns, t);
+            // The old factor serves again while it reduces the residual well; rounding ends the corrections.
+            factored = residual < 1e-3 * before;
+            if residual > 0.3 * before && residual < OPEN {
+                return Ok(());
+            }
+        }
+        if residual < OPEN {
+            return Ok(());
+        }
+        let worst = self.closings.g.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map_or(0, |x| x.0);
+        let name =
+            self.closings.list.iter().zip(&self.closings.set.list).find(|(c, _)| worst < c.at + c.active).map(|(_, c)| c.name.clone());
+        let name = name.unwrap_or_default();
+        Err(Box::new(
+            Diagnostic::new("S240", format!("the loop through `{name}` cannot be closed: a gap of {residual:.1e} link lengths stays"))
+                .name(name)
+                .time(t)
+                .help("the mechanism is near a dead point or the step is too large; choose a smaller tolerance or step"),
+        ))
+    }
+
+    /// Moves the coordinates by the correction and places everything again.
+    fn retract(&mut self) {
+        for n in self.tree.nodes.iter().skip(1) {
+            let (k, d) = (n.kind, &self.correction[n.u..n.u + n.kind.speeds()]);
+            if d.iter().any(|d| *d != 0.0) {
+                let mut from = [0.0; 7];
+                from[..k.stored()].copy_from_slice(&self.q[n.q..n.q + k.stored()]);
+                k.retract(&from, d, &mut self.q[n.q..n.q + k.stored()]);
+            }
+        }
+        self.tree.place(&self.q);
+        self.place_bodies();
+    }
+
+    /// Accelerations at the closed state.
+    pub fn accelerate(&mut self, t: f64) {
+        self.counts[0] += 1;
+        let driven: &[f64] = &self.udot;
+        self.tree.bias(&self.u, driven);
+        if self.global {
+            self.move_bodies();
+        }
+        self.fill_inertia();
+        self.apply_forces(t);
+        if !self.closings.is_empty() {
+            self.closings.accelerations(&self.tree, &self.poses, &self.velocities, t);
+        }
+        self.solve();
+        if self.friction {
+            self.iterate_friction(t);
+        }
+    }
+
+    fn fill_inertia(&mut self) {
+        for k in 1..self.tree.nodes.len() {
+            self.fronts.inertia[k] = self.tree.inertia(k);
+        }
+    }
+
+    /// External wrenches and inertia forces of the known motion.
+    fn apply_forces(&mut self, t: f64) {
+        if !self.model.forces.is_empty() {
+            self.applied.fill(Six::default());
+            let Self { tree, applied, poses, velocities, turns, loads, model, .. } = self;
+            let x = eval::Plain { t, q: poses, v: velocities, turns, loads };
+            for (_, force) in &model.forces {
+                eval::wrench(model, force, &x, &mut |b, F: nalgebra::Vector3<f64>, T: nalgebra::Vector3<f64>| {
+                    if b != 0 {
+                        let k = tree.of_body[b];
+                        let rho = poses[b].r - tree.O[tree.nodes[k].patch];
+                        applied[k] += Six::new(F, poses[b].A * T + rho.cross(&F));
+                    }
+                });
+            }
+        }
+        let g = self.model.gravity;
+        for k in 1..self.tree.nodes.len() {
+            let (I, V) = (&self.fronts.inertia[k], &self.tree.V[k]);
+            let mut a = self.tree.a_t[k];
+            // Gravity as an upward acceleration of everything.
+            a.l -= g;
+            self.fronts.force[k] = self.applied[k] - I.apply(&a) - V.cross_force(&I.apply(V));
+        }
+    }
+
+    fn solve(&mut self) {
+        self.fronts.inward(&self.tree, &self.closings, &self.schedule);
+        self.fronts.outward(&self.tree, &self.schedule, &mut self.udot);
+    }
+
+    /// Friction follows the loads and the loads the friction, until both rest.
+    fn iterate_friction(&mut self, t: f64) {
+        for _ in 0..FRICTION_ROUNDS {
+            let change = self.update_loads();
+            if change <= 1e-13 {
+                break;
+            }
+            self.apply_forces(t);
+            self.solve();
+        }
+    }
+
+    /// New normal loads of the joints with friction; the largest relative change.
+    fn update_loads(&mut self) -> f64 {
+        0.0
+    }
+
+    /// Acceleration of a node about its reference point.
+    pub fn node_acceleration(&self, k: usize) -> Six {
+        self.tree.a_t[k] + self.fronts.a_hat[k]
+    }
+
+    /// Accelerations of all bodies.
+    pub fn body_accelerations(&self, out: &mut [Velocity]) {
+        out[0] = Velocity::zero();
+        for k in 1..self.tree.nodes.len() {
+            let body = self.tree.nodes[k].body;
+            out[body] = self.tree.acceleration(k, &self.poses[body], &self.node_acceleration(k));
+        }
+    }
+}

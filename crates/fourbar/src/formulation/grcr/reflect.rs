@@ -1,0 +1,60 @@
+//! Householder reflections on short lists of rows: the last row takes all of a column, the others none.
+
+/// Reflection that turns `e` into `(0, .., 0, sigma)`: `v` replaces `e`, and `(sigma, beta)` is returned; the reflection is
+/// `1 - beta v v^T`.
+#[inline]
+pub fn reflection(e: &mut [f64]) -> (f64, f64) {
+    let last = e.len() - 1;
+    let rest: f64 = e[..last].iter().map(|x| x * x).sum();
+    if rest == 0.0 {
+        let sigma = e[last];
+        e[last] = 0.0;
+        return (sigma, 0.0);
+    }
+    let norm = (rest + e[last] * e[last]).sqrt();
+    let sigma = if e[last] > 0.0 { -norm } else { norm };
+    e[last] -= sigma;
+    let size = rest + e[last] * e[last];
+    (sigma, 2.0 / size)
+}
+
+/// Applies a reflection to a matrix with `v.len()` rows of `stride`, of which `width` columns are used.
+#[inline]
+pub fn reflect_rows(v: &[f64], beta: f64, m: &mut [f64], stride: usize, width: usize) {
+    if beta == 0.0 {
+        return;
+    }
+    for c in 0..width {
+        let k = beta * v.iter().enumerate().map(|(r, v)| v * m[r * stride + c]).sum::<f64>();
+        for (r, v) in v.iter().enumerate() {
+            m[r * stride + c] -= k * v;
+        }
+    }
+}
+
+/// Applies a reflection to a vector; it is its own inverse.
+#[inline]
+pub fn reflect(v: &[f64], beta: f64, x: &mut [f64]) {
+    if beta != 0.0 {
+        let k = beta * v.iter().zip(x.iter()).map(|(v, x)| v * x).sum::<f64>();
+        x.iter_mut().zip(v).for_each(|(x, v)| *x -= k * v);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reflection_gathers_the_column_in_the_last_row() {
+        let e = [0.3, -1.2, 0.5, 0.7];
+        let mut v = e;
+        let (sigma, beta) = reflection(&mut v);
+        let mut x = e;
+        reflect(&v, beta, &mut x);
+        assert!(x[..3].iter().all(|x| x.abs() < 1e-15) && (x[3] - sigma).abs() < 1e-15);
+        let mut m: Vec<f64> = e.iter().flat_map(|x| [*x, 2.0 * x]).collect();
+        reflect_rows(&v, beta, &mut m, 2, 2);
+        assert!((m[6] - sigma).abs() < 1e-15 && (m[7] - 2.0 * sigma).abs() < 1e-15 && m[..6].iter().all(|x| x.abs() < 1e-15));
+    }
+}
