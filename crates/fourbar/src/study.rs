@@ -13,6 +13,7 @@ use crate::formulation::lie;
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
 use crate::formulation::dca;
+use crate::formulation::{grcr, lie};
 use crate::integrator::implicit;
 use crate::model::Model;
 use crate::motion::{Instant, Motion};
@@ -92,6 +93,10 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         summary: "divide and conquer, augmented Lagrangian, projections; explicit, parallel",
         integrators: dca::system::INTEGRATORS,
         start: dca::system::start,
+        name: "grcr",
+        summary: "joint coordinates, loops by recursion; explicit",
+        integrators: &["dopri5", "dop853", "rk4"],
+        start: grcr::start,
     },
 ];
 

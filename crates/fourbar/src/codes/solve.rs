@@ -75,6 +75,11 @@ pub(crate) const PAGES: &[Page] = &[
         "One of the formulations stopped without a result and without a reason, which is a fault of the program. The other formulations are compared all the same. Please report it with the mechanism file."
     ),
     page!(
+        "S270",
+        "A loop cannot be closed",
+        "In joint coordinates the loops are closed again at every evaluation, from the values that the integrator predicts. The loop through the named joint did not close from there: the step reaches beyond a dead point of the links, or a drive asks for a position that the links cannot reach. The step is halved on this; the message appears where that did not help. Look at the drives near this time, or run with `--formulation ra`, which carries loops in another way."
+    ),
+    page!(
         "W201",
         "The start had to be changed to close the mechanism",
         "The drawn start leaves joints open; the nearest consistent position, in the metric of the masses, is used instead. `fourbar assemble` lists what moved and by how much. If it moved more than you expect, a length is wrong."

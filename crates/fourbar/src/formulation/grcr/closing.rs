@@ -8,8 +8,10 @@
 use super::tree::Tree;
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
 use crate::model::Model;
+use crate::motion::numbers;
 use crate::state::{Pose, Velocity};
 use nalgebra::{DMatrix, Matrix3, Vector3};
+use serde_json::{Value, json};
 
 /// One element that closes loops.
 #[derive(Clone, Debug)]
@@ -171,6 +173,35 @@ impl Closings {
         self.lay_out();
     }
 
+    /// Scales and active combinations, to the bit.
+    pub fn save(&self) -> Value {
+        let one = |c: &Closing| json!({"scale": c.scale, "active": c.active, "P": c.P.as_ref().map(|P| P.as_slice().to_vec())});
+        Value::Array(self.list.iter().map(one).collect())
+    }
+
+    /// Active combinations and scales from [`Closings::save`], where they fit.
+    pub fn saved(&self, v: &Value) -> Option<(Vec<Option<DMatrix<f64>>>, Vec<Vec<f64>>)> {
+        let list = v.as_array().filter(|l| l.len() == self.list.len())?;
+        let (mut kept, mut scales) = (Vec::new(), Vec::new());
+        for (c, v) in self.list.iter().zip(list) {
+            let (scale, P) = (numbers(&v["scale"]), numbers(&v["P"]));
+            let active = v["active"].as_u64()? as usize;
+            if scale.len() != c.rows || (!v["P"].is_null() && P.len() != c.rows * active) {
+                return None;
+            }
+            kept.push((!v["P"].is_null()).then(|| DMatrix::from_column_slice(c.rows, active, &P)));
+            scales.push(scale);
+        }
+        Some((kept, scales))
+    }
+
+    /// Puts saved scales in place.
+    pub fn set_scales(&mut self, scales: Vec<Vec<f64>>) {
+        for (c, s) in self.list.iter_mut().zip(scales) {
+            c.scale = s;
+        }
+    }
+
     /// Active rows on the twists of their bodies, at a pose.
     pub fn rows(&mut self, tree: &Tree, q: &[Pose]) {
         self.set.jacobian(q, &mut self.G);
@@ -280,7 +311,7 @@ impl Closings {
         self.set.nu(t, &mut values);
         self.values = values;
         self.fold(q);
-        self.subtract(tree, |k| tree.V[k]);
+        self.subtract(|k| tree.V[k]);
         self.g.iter().fold(0.0, |m, x| m.max(x.abs()))
     }
 
@@ -302,11 +333,11 @@ impl Closings {
         }
         self.values = values;
         self.fold(q);
-        self.subtract(tree, |k| tree.a_t[k]);
+        self.subtract(|k| tree.a_t[k]);
     }
 
     /// `g -= E x`, with a motion per node.
-    fn subtract(&mut self, _: &Tree, x: impl Fn(usize) -> super::spatial::Six) {
+    fn subtract(&mut self, x: impl Fn(usize) -> super::spatial::Six) {
         for c in &self.list {
             for (b, &(node, _)) in c.nodes.iter().enumerate() {
                 let x = x(node);

@@ -26,6 +26,7 @@ struct Pivot {
     /// Value of its row for the current right-hand side.
     g1: f64,
     held: bool,
+    sine: f64,
 }
 
 /// Per node: place of the open rows and values, range of pivots.
@@ -91,7 +92,7 @@ impl Closure {
             let mut left = f.rows_in;
             for column in (node.u..node.u + node.kind.speeds()).rev() {
                 if schedule.roles[column] == Role::Dependent && left > 0 {
-                    c.pivots.push(Pivot { column, rows: left, at: store, sigma: 1.0, beta: 0.0, g1: 0.0, held: false });
+                    c.pivots.push(Pivot { column, rows: left, at: store, sigma: 1.0, beta: 0.0, g1: 0.0, held: false, sine: 1.0 });
                     store += left + f.w();
                     left -= 1;
                 }
@@ -155,13 +156,19 @@ impl Closure {
                 row.copy_from_slice(&G[(p.rows - 1) * w..p.rows * w]);
                 (p.sigma, p.beta) = (sigma, beta);
                 let sine = sigma.abs() / column_size(tree, p.column, closings.ell).max(f64::MIN_POSITIVE);
-                p.held = sine < HOLD;
+                (p.held, p.sine) = (sine < HOLD, sine);
                 if sine < self.smallest.0 {
                     self.smallest = (sine, p.column);
                 }
                 self.sign *= sigma.signum() * if beta == 0.0 { 1.0 } else { -1.0 };
             }
         }
+    }
+
+    /// Columns whose sine is near the smallest one.
+    pub fn weakest(&self) -> impl Iterator<Item = usize> + '_ {
+        let limit = 3.0 * self.smallest.0;
+        self.pivots.iter().filter(move |p| p.sine <= limit).map(|p| p.column)
     }
 
     /// Values of the dependent columns for the right-hand side in `closings.g`, given to `put(column, value)`; others are zero.

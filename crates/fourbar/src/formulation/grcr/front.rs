@@ -365,6 +365,12 @@ impl Fronts {
         }
     }
 
+    /// `U` and the inverse of `D` of a column of a plain front.
+    pub fn column(&self, column: usize) -> (&[f64], f64) {
+        let p = &self.pivots[column];
+        (&self.store[p.at..p.at + 6], p.inverse)
+    }
+
     /// Multipliers of the active rows.
     pub fn multipliers(&self, closings: &Closings, schedule: &Schedule, out: &mut [f64]) {
         for (k, f) in schedule.fronts.iter().enumerate() {

@@ -6,16 +6,22 @@
 use super::closing::Closings;
 use super::closure::Closure;
 use super::front::Fronts;
-use super::graph::Growth;
+use super::graph::{Graph, Growth};
+use super::reaction;
 use super::schedule::{Role, Schedule};
 use super::select::{self, Selection};
 use super::spatial::Six;
-use super::tree::{self, Tree};
+use super::tree::Tree;
+use super::{Coupling, Options};
+use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
 use crate::constraint::Owner;
 use crate::diagnostic::Diagnostic;
 use crate::force::{Force, eval};
 use crate::model::Model;
+use crate::motion::{Instant, Loads};
+use crate::random::Random;
 use crate::state::{Configuration, Pose, Velocity};
+use serde_json::{Value, json};
 
 /// Scaled closing residual that counts as closed.
 const CLOSED: f64 = 1e-13;
@@ -25,6 +31,8 @@ const OPEN: f64 = 1e-9;
 const CORRECTIONS: usize = 25;
 /// Rounds of load-dependent friction, at most.
 const FRICTION_ROUNDS: usize = 30;
+/// Up to this many bodies more trees are compared and a singular start is looked for.
+const SMALL: usize = 2000;
 /// Cost of closing a loop at a joint that had better stand in the tree, in operations.
 const UNWANTED: f64 = 2000.0;
 
@@ -50,6 +58,10 @@ pub struct Mechanism<'m> {
     pub u: Vec<f64>,
     /// Rates of the speeds. Written by `accelerate`.
     pub udot: Vec<f64>,
+    /// Multipliers of the active rows. Written by `accelerate`.
+    pub lambda: Vec<f64>,
+    /// Multipliers of the closings' set and its velocity right-hand sides, workspace of `closing_power`.
+    multipliers: [Vec<f64>; 2],
     /// Poses by body. Written by `close`.
     pub poses: Vec<Pose>,
     /// Velocities by body. Written by `accelerate`.
@@ -71,20 +83,42 @@ pub struct Mechanism<'m> {
 impl<'m> Mechanism<'m> {
     /// The mechanism around an assembled configuration, with the cheapest tree.
     pub fn new(model: &'m Model, start: &Configuration) -> Self {
-        let (graph, growths) = tree::candidates(model);
+        Self::with_options(model, start, &Options::default())
+    }
+
+    /// The same with options.
+    pub fn with_options(model: &'m Model, start: &Configuration, options: &Options) -> Self {
+        let graph = Graph::new(model);
         let mut best: Option<(f64, Self)> = None;
-        for growth in &growths {
+        let consider = |growth: &Growth, best: &mut Option<(f64, Self)>| {
             let tree = Tree::new(model, growth, start);
             let closings = Closings::new(model, &tree);
             let unwanted = closings.list.iter().filter(|c| matches!(c.owner, Owner::Joint(k) if graph.wanted[k])).count();
             let m = Self::with(model, start, tree, closings);
             let cost = m.schedule.cost(&m.tree) + UNWANTED * unwanted as f64;
+            let floating = m.floating();
             if best.as_ref().is_none_or(|b| cost < b.0) {
-                best = Some((cost, m));
+                *best = Some((cost, m));
+            }
+            floating
+        };
+        for growth in graph.candidates() {
+            let floating = match options.coupling {
+                Coupling::Gcl => consider(&growth, &mut None),
+                Coupling::Acs | Coupling::Auto => consider(&growth, &mut best),
+            };
+            let fictitious = options.coupling == Coupling::Gcl || options.coupling == Coupling::Auto && model.bodies.len() <= SMALL;
+            if let (true, Some(growth)) = (fictitious, growth.with_free(&floating)) {
+                consider(&growth, &mut best);
+            } else if options.coupling == Coupling::Gcl {
+                consider(&growth, &mut best);
             }
         }
         match best {
-            Some((_, m)) => m,
+            Some((_, mut m)) => {
+                m.look_beside(start);
+                m
+            }
             None => {
                 // Without bodies there is nothing to grow.
                 let tree = Tree::new(model, &Growth { steps: Vec::new() }, start);
@@ -92,6 +126,34 @@ impl<'m> Mechanism<'m> {
                 Self::with(model, start, tree, closings)
             }
         }
+    }
+
+    /// Bodies at the end of their loops: where fictitious joints would stand.
+    fn floating(&self) -> Vec<usize> {
+        let joints = self.closings.list.iter().filter(|c| matches!(c.owner, Owner::Joint(_)));
+        joints.filter_map(|c| c.nodes.first()).map(|(node, _)| self.tree.nodes[*node].body).collect()
+    }
+
+    /// A start that is singular itself hides part of the rank: dependents are then chosen at a neighbour.
+    fn look_beside(&mut self, start: &Configuration) {
+        if self.closings.is_empty() || self.model.bodies.len() > SMALL {
+            return;
+        }
+        let mut beside = start.clone();
+        Random(0x2468_ace0_1357_9bdf).disturb(&mut beside.q, &vec![false; self.model.bodies.len()], 0.01 * self.model.length, 0.01);
+        let Ok(found) = assemble_from(self.model, &beside, AssemblyOptions::default()) else { return };
+        let (q, u) = (self.q.clone(), self.u.clone());
+        let (mut q1, mut u1) = (q.clone(), u.clone());
+        self.tree.enter(self.model, &found.configuration, &mut q1, &mut u1);
+        self.tree.place(&q1);
+        self.place_bodies();
+        let s = self.choose();
+        if s.rank > self.selection.rank {
+            self.adopt(s);
+        }
+        (self.q, self.u) = (q, u);
+        self.tree.place(&self.q);
+        self.place_bodies();
     }
 
     fn with(model: &'m Model, start: &Configuration, tree: Tree, closings: Closings) -> Self {
@@ -110,6 +172,8 @@ impl<'m> Mechanism<'m> {
             udot: vec![0.0; tree.speeds],
             correction: vec![0.0; tree.speeds],
             applied: vec![Six::default(); n],
+            lambda: Vec::new(),
+            multipliers: [vec![0.0; closings.set.rows()], vec![0.0; closings.set.rows()]],
             poses: start.q.clone(),
             velocities: start.v.clone(),
             turns: start.turns.clone(),
@@ -176,7 +240,40 @@ impl<'m> Mechanism<'m> {
         self.schedule = Schedule::new(&self.tree, &self.closings, s.roles.clone());
         self.closure = Closure::new(&self.tree, &self.schedule);
         self.fronts = Fronts::new(&self.tree, &self.schedule);
+        self.lambda.clear();
+        self.lambda.resize(self.closings.active, 0.0);
         self.selection = s;
+    }
+
+    /// The choice in use, to the bit.
+    pub fn save_selection(&self) -> Value {
+        let dependent: Vec<bool> = self.selection.roles.iter().map(|r| *r == Role::Dependent).collect();
+        json!({
+            "dependent": dependent,
+            "rank": self.selection.rank,
+            "redundant": self.selection.redundant,
+            "smallest": self.selection.smallest.min(f64::MAX),
+            "closings": self.closings.save(),
+        })
+    }
+
+    /// Takes back what [`Mechanism::save_selection`] gave; what does not fit is left as it is.
+    pub fn restore_selection(&mut self, v: &Value) {
+        let Some(dependent) = v["dependent"].as_array().filter(|d| d.len() == self.tree.speeds) else { return };
+        let mut s = self.selection.clone();
+        for (role, d) in s.roles.iter_mut().zip(dependent) {
+            if *role != Role::Prescribed {
+                *role = if d.as_bool() == Some(true) { Role::Dependent } else { Role::Independent };
+            }
+        }
+        let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
+        (s.rank, s.redundant) = (whole(&v["rank"]), whole(&v["redundant"]));
+        s.smallest = v["smallest"].as_f64().unwrap_or(1.0);
+        if let Some((kept, scales)) = self.closings.saved(&v["closings"]) {
+            s.kept = kept;
+            self.adopt(s);
+            self.closings.set_scales(scales);
+        }
     }
 
     /// Self-stresses at the pose, by scaled row of the closings, all rows being active.
@@ -246,7 +343,7 @@ impl<'m> Mechanism<'m> {
             self.closings.list.iter().zip(&self.closings.set.list).find(|(c, _)| worst < c.at + c.active).map(|(_, c)| c.name.clone());
         let name = name.unwrap_or_default();
         Err(Box::new(
-            Diagnostic::new("S240", format!("the loop through `{name}` cannot be closed: a gap of {residual:.1e} link lengths stays"))
+            Diagnostic::new("S270", format!("the loop through `{name}` cannot be closed: a gap of {residual:.1e} link lengths stays"))
                 .name(name)
                 .time(t)
                 .help("the mechanism is near a dead point or the step is too large; choose a smaller tolerance or step"),
@@ -267,8 +364,74 @@ impl<'m> Mechanism<'m> {
         self.place_bodies();
     }
 
+    /// `to = from o exp(d)` for all coordinates.
+    pub fn retracted(&self, from: &[f64], d: &[f64], to: &mut [f64]) {
+        if self.tree.turning.is_empty() {
+            for (to, (from, d)) in to.iter_mut().zip(from.iter().zip(d)) {
+                *to = from + d;
+            }
+            return;
+        }
+        for n in self.tree.nodes.iter().skip(1) {
+            n.kind.retract(&from[n.q..], &d[n.u..], &mut to[n.q..]);
+        }
+    }
+
+    /// Counted angles follow the closed state.
+    pub fn count_turns(&mut self) {
+        if !self.global && !self.turns.is_empty() {
+            self.place_bodies();
+        }
+        for (k, a) in self.model.angles.iter().enumerate() {
+            let [i, j] = a.bodies.map(|b| &self.poses[b.index()]);
+            self.turns[k] = a.angle.value(i, j, self.turns[k]);
+        }
+    }
+
+    /// Power that the moving right-hand sides of closing rows bring in.
+    pub fn closing_power(&mut self, t: f64) -> f64 {
+        let [lambda, nu] = &mut self.multipliers;
+        self.closings.unfold(&self.poses, &self.lambda, lambda);
+        self.closings.set.nu(t, nu);
+        -lambda.iter().zip(nu.iter()).map(|(l, n)| l * n).sum::<f64>()
+    }
+
+    /// A column in words: its joint and coordinate.
+    pub fn column_name(&self, column: usize) -> String {
+        let n = &self.tree.nodes[self.tree.node_of[column] as usize];
+        let what = n.kind.column_name(column - n.u);
+        match n.joint {
+            Some(j) => format!("`{}` ({what})", self.model.joints[j].name),
+            None => format!("`{}` (free, {what})", self.model.bodies[n.body].name),
+        }
+    }
+
+    /// Joints of the weakest dependents and of the closings.
+    pub fn weak_names(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        let mut add = |name: &str| {
+            if !names.iter().any(|n| n == name) {
+                names.push(name.to_string());
+            }
+        };
+        for column in self.closure.weakest() {
+            let n = &self.tree.nodes[self.tree.node_of[column] as usize];
+            add(n.joint.map_or(&self.model.bodies[n.body].name, |j| &self.model.joints[j].name));
+        }
+        names
+    }
+
     /// Accelerations at the closed state.
     pub fn accelerate(&mut self, t: f64) {
+        self.prepare(t);
+        self.solve();
+        if self.friction {
+            self.iterate_friction(t);
+        }
+    }
+
+    /// Everything that the solution needs: inertias, forces, right-hand sides.
+    pub fn prepare(&mut self, t: f64) {
         self.counts[0] += 1;
         let driven: &[f64] = &self.udot;
         self.tree.bias(&self.u, driven);
@@ -279,10 +442,6 @@ impl<'m> Mechanism<'m> {
         self.apply_forces(t);
         if !self.closings.is_empty() {
             self.closings.accelerations(&self.tree, &self.poses, &self.velocities, t);
-        }
-        self.solve();
-        if self.friction {
-            self.iterate_friction(t);
         }
     }
 
@@ -321,13 +480,16 @@ impl<'m> Mechanism<'m> {
     fn solve(&mut self) {
         self.fronts.inward(&self.tree, &self.closings, &self.schedule);
         self.fronts.outward(&self.tree, &self.schedule, &mut self.udot);
+        if !self.closings.is_empty() {
+            self.fronts.multipliers(&self.closings, &self.schedule, &mut self.lambda);
+        }
     }
 
     /// Friction follows the loads and the loads the friction, until both rest.
     fn iterate_friction(&mut self, t: f64) {
         for _ in 0..FRICTION_ROUNDS {
-            let change = self.update_loads();
-            if change <= 1e-13 {
+            let change = self.update_loads(t);
+            if change <= 1e-14 {
                 break;
             }
             self.apply_forces(t);
@@ -336,8 +498,22 @@ impl<'m> Mechanism<'m> {
     }
 
     /// New normal loads of the joints with friction; the largest relative change.
-    fn update_loads(&mut self) -> f64 {
-        0.0
+    fn update_loads(&mut self, t: f64) -> f64 {
+        let at = Configuration { t, q: self.poses.clone(), v: self.velocities.clone(), turns: self.turns.clone() };
+        let mut instant = Instant::new(self.model, &at);
+        reaction::fill(self, &Loads::new(self.model, &self.closings.set), &mut instant);
+        let (mut change, mut size) = (0.0_f64, f64::MIN_POSITIVE);
+        for (_, f) in &self.model.forces {
+            if let Force::Friction { joint, coulomb, .. } = f
+                && *coulomb > 0.0
+            {
+                let load = reaction::load_across(self, *joint, &instant.reactions[*joint]);
+                change = change.max((load - self.loads[*joint]).abs());
+                size = size.max(load);
+                self.loads[*joint] = load;
+            }
+        }
+        change / size
     }
 
     /// Acceleration of a node about its reference point.

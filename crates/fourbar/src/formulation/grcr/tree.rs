@@ -4,7 +4,7 @@
 //! node. Twists are taken about the reference point of the node's patch: one point for small mechanisms, a new one every few joints of
 //! depth in long chains, because digits are lost with the square of the distance from it.
 
-use super::graph::{Graph, Growth};
+use super::graph::Growth;
 use super::joint::Kind;
 use super::spatial::{Inertia, Six};
 use crate::model::{JointCoordinate, Model};
@@ -76,6 +76,10 @@ pub struct Tree {
     pub speeds: usize,
     /// Node of each column.
     pub node_of: Vec<u32>,
+    /// Nodes that carry a quaternion.
+    pub turning: Vec<usize>,
+    /// Whether each column is a translation.
+    pub slides: Vec<bool>,
     /// Drives that prescribe columns.
     pub prescribed: Vec<Prescribed>,
     /// First node of each patch; its origin is the reference point.
@@ -173,6 +177,8 @@ impl Tree {
             u += kind.speeds();
         }
         let node_of = nodes.iter().enumerate().flat_map(|(k, n)| std::iter::repeat_n(k as u32, n.kind.speeds())).collect();
+        let turning = (1..nodes.len()).filter(|&k| nodes[k].kind.quaternion().is_some()).collect();
+        let slides = nodes.iter().flat_map(|n| (0..n.kind.speeds()).map(|k| n.kind.slides(k))).collect();
         let centre = start.q.iter().skip(1).fold(V::zeros(), |s, q| s + q.r) / (n.max(2) - 1) as f64;
         // Reach of a long chain must not spoil the first patch: its bodies are near the ground's joint.
         let centre = if patches.len() > 1 { growth.steps.first().map_or(centre, |s| start.q[s.0].r) } else { centre };
@@ -188,6 +194,8 @@ impl Tree {
             stored: q,
             speeds: u,
             node_of,
+            turning,
+            slides,
             prescribed: Vec::new(),
             patches,
             centre,
@@ -409,11 +417,4 @@ impl Tree {
     pub fn patch_count(&self) -> usize {
         self.patches.len()
     }
-}
-
-/// The graph of a model and the trees to compare.
-pub fn candidates(model: &Model) -> (Graph, Vec<Growth>) {
-    let graph = Graph::new(model);
-    let list = graph.candidates();
-    (graph, list)
 }

@@ -1,0 +1,196 @@
+//! Reactions of all joints at an output time: closing joints from their multipliers, tree joints by an inward sum of wrenches.
+//!
+//! Where closings are redundant the reactions are those of minimum norm (torques divided by the characteristic length): every self-stress
+//! of the closings is spread over the joints by the same inward sum, and the combination of self-stresses that makes the
+//! reactions smallest is added.
+
+use super::closing::Closings;
+use super::mechanism::Mechanism;
+use super::spatial::Six;
+use crate::model::JointCoordinate;
+use crate::motion::{Instant, Loads, Wrench};
+use nalgebra::{DMatrix, DVector};
+
+/// Up to this many self-stresses are combined by a dense factor, more by conjugate gradients.
+const DENSE: usize = 300;
+
+/// Fills reactions and efforts of an instant whose poses are those of the mechanism.
+pub fn fill(m: &Mechanism<'_>, loads: &Loads, out: &mut Instant) {
+    let mut multipliers = vec![0.0; m.closings.set.rows()];
+    m.closings.unfold(&m.poses, &m.lambda, &mut multipliers);
+    let inertia: Vec<Six> = (0..m.tree.nodes.len())
+        .map(|k| {
+            if k == 0 {
+                return Six::default();
+            }
+            let (I, V) = (&m.fronts.inertia[k], &m.tree.V[k]);
+            let mut a = m.node_acceleration(k);
+            a.l -= m.model.gravity;
+            I.apply(&a) + V.cross_force(&I.apply(V)) - m.applied[k]
+        })
+        .collect();
+    spread(m, loads, &m.closings, &multipliers, inertia, out);
+    if m.selection.redundant > 0 {
+        smallest(m, loads, out);
+    }
+}
+
+/// Reactions and efforts from the multipliers of the closings and the wrenches that the nodes need.
+fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[f64], mut W: Vec<Six>, out: &mut Instant) {
+    let tree = &m.tree;
+    loads.fill(m.model, &closings.set, multipliers, out);
+    for (c, closing) in closings.list.iter().enumerate() {
+        let constraint = &closings.set.list[c];
+        let x = &multipliers[closing.first..closing.first + closing.rows];
+        if x.iter().all(|x| *x == 0.0) {
+            continue;
+        }
+        for (slot, b) in constraint.bodies.iter().enumerate() {
+            let b = b.index();
+            if b == 0 {
+                continue;
+            }
+            let g = closings.set.generalized(c, slot, &m.poses, x);
+            let k = tree.of_body[b];
+            let rho = m.poses[b].r - tree.O[tree.nodes[k].patch];
+            // The wrench on the body is -g; what the joint to the parent must hold is the opposite.
+            W[k] += Six::new(g.v, m.poses[b].A * g.w + rho.cross(&g.v));
+        }
+    }
+    for k in (1..tree.nodes.len()).rev() {
+        let n = &tree.nodes[k];
+        if n.parent != 0 {
+            let w = if n.shift { W[k].wrench_at(&-tree.offset(k)) } else { W[k] };
+            W[n.parent] += w;
+        }
+        if let Some(j) = n.joint {
+            let joint = &m.model.joints[j];
+            let p = m.poses[joint.bodies[1].index()].point(&joint.M.s) - tree.O[n.patch];
+            let w = W[k].wrench_at(&p) * if n.reversed { -1.0 } else { 1.0 };
+            out.reactions[j] = Wrench { force: w.l, torque: w.a };
+        }
+    }
+    for p in &tree.prescribed {
+        let effort = tree.S[p.column].dot(&W[p.node]) * p.factor;
+        out.efforts[p.drive] = effort;
+        // The drive is an element of its own: its part is no reaction of the joint.
+        let d = &m.model.drives[p.drive];
+        let joint = &m.model.joints[d.joint];
+        let z = m.poses[joint.bodies[0].index()].A * joint.F.axis(2);
+        match d.coordinate {
+            JointCoordinate::Angle => out.reactions[d.joint].torque -= z * effort,
+            JointCoordinate::Distance => out.reactions[d.joint].force -= z * effort,
+        }
+    }
+}
+
+/// Adds the combination of self-stresses that makes the reactions smallest.
+fn smallest(m: &Mechanism<'_>, loads: &Loads, out: &mut Instant) {
+    let (all, stresses) = m.self_stresses();
+    let mut part = out.clone();
+    let columns: Vec<Instant> = stresses
+        .iter()
+        .map(|s| {
+            let mut multipliers = vec![0.0; all.set.rows()];
+            for (c, y) in s {
+                let closing = &all.list[*c];
+                let x = &mut multipliers[closing.first..closing.first + closing.rows];
+                x.copy_from_slice(y);
+                all.unfold_rows(closing, &m.poses, x);
+            }
+            spread(m, loads, &all, &multipliers, vec![Six::default(); m.tree.nodes.len()], &mut part);
+            part.clone()
+        })
+        .collect();
+    let L = m.model.length;
+    let flat = |i: &Instant| -> Vec<f64> {
+        i.reactions.iter().flat_map(|w| w.force.iter().copied().chain(w.torque.iter().map(|x| x / L)).collect::<Vec<_>>()).collect()
+    };
+    let w = flat(out);
+    let N: Vec<Vec<(usize, f64)>> = columns
+        .iter()
+        .map(|i| {
+            let x = flat(i);
+            let size = x.iter().map(|x| x * x).sum::<f64>().sqrt();
+            let size = if size > 0.0 { size } else { 1.0 };
+            x.into_iter().enumerate().filter(|(_, x)| x.abs() > 1e-15 * size).map(|(r, x)| (r, x / size)).collect()
+        })
+        .collect();
+    let z = minimise(&N, w);
+    for (i, (z, n)) in columns.iter().zip(z.iter().zip(&N)) {
+        // Columns were scaled to unit length.
+        let x = flat(i);
+        let Some(&(r, scaled)) = n.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else { continue };
+        let k = z * scaled / x[r];
+        for (o, p) in out.reactions.iter_mut().zip(&i.reactions) {
+            o.force += p.force * k;
+            o.torque += p.torque * k;
+        }
+        for (o, p) in out.efforts.iter_mut().zip(&i.efforts) {
+            *o += p * k;
+        }
+    }
+}
+
+/// `z` that makes `w + N z` smallest; columns of `N` sparse and of unit length.
+fn minimise(N: &[Vec<(usize, f64)>], mut w: Vec<f64>) -> Vec<f64> {
+    let k = N.len();
+    let dot = |n: &[(usize, f64)], w: &[f64]| n.iter().map(|(r, x)| x * w[*r]).sum::<f64>();
+    let mut z = vec![0.0; k];
+    if k <= DENSE {
+        let mut A = DMatrix::zeros(k, k);
+        let mut dense = vec![0.0; w.len()];
+        for i in 0..k {
+            N[i].iter().for_each(|(r, x)| dense[*r] = *x);
+            for j in 0..=i {
+                let x = dot(&N[j], &dense);
+                A[(i, j)] = x;
+                A[(j, i)] = x;
+            }
+            N[i].iter().for_each(|(r, _)| dense[*r] = 0.0);
+            // Self-stresses are independent; the shift only guards against rounding.
+            A[(i, i)] += 1e-14;
+        }
+        let Some(factor) = A.cholesky() else { return z };
+        for _ in 0..2 {
+            let d = factor.solve(&DVector::from_fn(k, |i, _| -dot(&N[i], &w)));
+            for i in 0..k {
+                z[i] += d[i];
+                N[i].iter().for_each(|(r, x)| w[*r] += x * d[i]);
+            }
+        }
+        return z;
+    }
+    // Conjugate gradients on the normal equations.
+    let mut s: Vec<f64> = N.iter().map(|n| -dot(n, &w)).collect();
+    let mut p = s.clone();
+    let mut size: f64 = s.iter().map(|x| x * x).sum();
+    let first = size;
+    for _ in 0..2 * k {
+        if size <= 1e-26 * first {
+            break;
+        }
+        let mut t = vec![0.0; w.len()];
+        for (n, p) in N.iter().zip(&p) {
+            n.iter().for_each(|(r, x)| t[*r] += x * p);
+        }
+        let alpha = size / t.iter().map(|x| x * x).sum::<f64>();
+        for i in 0..k {
+            z[i] += alpha * p[i];
+        }
+        w.iter_mut().zip(&t).for_each(|(w, t)| *w += alpha * t);
+        s = N.iter().map(|n| -dot(n, &w)).collect();
+        let new: f64 = s.iter().map(|x| x * x).sum();
+        let beta = new / size;
+        p.iter_mut().zip(&s).for_each(|(p, s)| *p = s + beta * *p);
+        size = new;
+    }
+    z
+}
+
+/// Normal load of a joint for friction: the force across its axis.
+pub fn load_across(m: &Mechanism<'_>, joint: usize, w: &Wrench) -> f64 {
+    let j = &m.model.joints[joint];
+    let z = m.poses[j.bodies[0].index()].A * j.F.axis(2);
+    (w.force - z * z.dot(&w.force)).norm()
+}

@@ -1,0 +1,446 @@
+//! The formulation as a first-order system: state, derivative, switching of dependents, singular positions, instants.
+//!
+//! The state holds all tree coordinates, all speeds and the work. Every evaluation closes the loops from the values that the integrator
+//! predicts; the accelerations do not depend on the dependent set, so a switch between steps changes nothing in the derivative.
+
+use super::cut::Cut;
+use super::mechanism::Mechanism;
+use super::reaction;
+use super::schedule::Role;
+use crate::analysis::singular::{Detector, Singular, Watch};
+use crate::constraint::ConstraintSet;
+use crate::diagnostic::Diagnostic;
+use crate::force::eval;
+use crate::integrator::explicit::{Run, System};
+use crate::integrator::number;
+use crate::model::Model;
+use crate::motion::{Instant, Loads, Motion, Told, numbers};
+use crate::state::Configuration;
+use crate::study::{Study, count};
+use serde_json::{Value, json};
+
+/// Below this sine of the weakest dependent a better set is looked for.
+const WEAK: f64 = 0.1;
+/// And taken where its weakest sine is larger by this factor.
+const BETTER: f64 = 3.0;
+/// Below this sine the rows have lost rank, and an evaluation is the mean of two beside it.
+const LOST: f64 = 1e-4;
+/// Switches told one by one.
+const TOLD: usize = 20;
+
+/// A mechanism in motion.
+pub struct Grcr<'m> {
+    m: Mechanism<'m>,
+    cut: Option<Cut>,
+    /// All constraints, for residuals, and the multipliers of the closings.
+    set: ConstraintSet,
+    G: Vec<f64>,
+    rows: [Vec<f64>; 2],
+    loads: Loads,
+    detector: Detector,
+    /// Last rates of speeds at a regular position.
+    usual: Vec<f64>,
+    /// State and time of the last evaluation, whose closed values are still in the mechanism.
+    last: (f64, Vec<f64>),
+    /// Sine below which the next search for a better set is worth its time.
+    search_below: f64,
+    start: Vec<f64>,
+    worked: bool,
+    tau: f64,
+    switches: Vec<(f64, String)>,
+    switched: usize,
+    /// Evaluations as the mean of two, and output times with rank loss.
+    means: usize,
+    flagged: usize,
+    /// Workspace of means.
+    side: [Vec<f64>; 4],
+}
+
+/// Sets the formulation in motion.
+pub fn start<'m>(
+    model: &'m Model,
+    study: &Study,
+    integrator: &'static str,
+    at: &Configuration,
+) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let mut system = Grcr::new(model, at, study)?;
+    system.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
+    Ok(Box::new(Run::new(system, model, study, integrator, at.t)?))
+}
+
+impl<'m> Grcr<'m> {
+    fn new(model: &'m Model, at: &Configuration, study: &Study) -> Result<Self, Diagnostic> {
+        let options = super::Options::of(study)?;
+        let m = Mechanism::with_options(model, at, &options);
+        let set = ConstraintSet::new(model.all_constraints(), |_| false);
+        let mut start = m.q.clone();
+        start.extend_from_slice(&m.u);
+        start.push(0.0);
+        let (rows, n) = (set.rows(), m.tree.speeds);
+        Ok(Self {
+            loads: Loads::new(model, &m.closings.set),
+            detector: Detector::new(model, &set, at),
+            G: vec![0.0; set.values],
+            rows: [vec![0.0; rows], vec![0.0; rows]],
+            usual: vec![0.0; n],
+            last: (f64::NAN, vec![0.0; start.len()]),
+            search_below: WEAK,
+            worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+            tau: 0.1,
+            switches: Vec::new(),
+            switched: 0,
+            means: 0,
+            flagged: 0,
+            side: [vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n], vec![0.0; n]],
+            cut: options.cut.then(|| Cut::new(&m)),
+            start,
+            set,
+            m,
+        })
+    }
+
+    /// Closes and accelerates at a state; power of drives and of forces without a potential.
+    fn evaluate(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<f64, Box<Diagnostic>> {
+        self.m.close(t, q, u)?;
+        match &mut self.cut {
+            Some(cut) => cut.accelerate(&mut self.m, t),
+            None => self.m.accelerate(t),
+        }
+        if !self.m.udot.iter().sum::<f64>().is_finite() {
+            return Err(not_finite(t));
+        }
+        Ok(if self.worked { self.power(t) } else { 0.0 })
+    }
+
+    fn power(&mut self, t: f64) -> f64 {
+        let m = &mut self.m;
+        let mut power: f64 = m.tree.prescribed.iter().map(|p| m.fronts.effort[p.column] * m.u[p.column]).sum();
+        if !m.closings.is_empty() {
+            power += m.closing_power(t);
+        }
+        let x = eval::Plain { t, q: &m.poses, v: &m.velocities, turns: &m.turns, loads: &m.loads };
+        power + eval::power(m.model, &x)
+    }
+
+    fn lost(&self) -> bool {
+        !self.m.closings.is_empty() && self.m.closure.smallest.0 < LOST
+    }
+
+    /// Where the rows lose rank: both evaluations a little before and a little after, given to `take` with the sign of the offset.
+    fn beside(&mut self, t: f64, mut take: impl FnMut(&mut Self, f64, f64)) -> Result<(), Box<Diagnostic>> {
+        let n = self.m.tree.speeds;
+        let [mut q0, mut u0, mut d, mut u] = std::mem::take(&mut self.side);
+        q0.copy_from_slice(&self.m.q);
+        u0.copy_from_slice(&self.m.u);
+        let mut q = q0.clone();
+        let mut offset = 1e-6;
+        let found = 'found: loop {
+            if offset > 0.02 {
+                break 'found Err(not_finite(t));
+            }
+            let mut fine = true;
+            for sign in [1.0, -1.0] {
+                let h = sign * offset;
+                for c in 0..n {
+                    d[c] = h * u0[c] + 0.5 * h * h * self.usual[c];
+                    u[c] = u0[c] + h * self.usual[c];
+                }
+                self.m.retracted(&q0, &d, &mut q);
+                // Drives keep their time: the offset moves along the motion, prescribed columns included.
+                if self.m.close(t + h, &q, &u).is_err() || self.m.closure.smallest.0 < LOST {
+                    fine = false;
+                    break;
+                }
+            }
+            if fine {
+                for sign in [1.0, -1.0] {
+                    let h = sign * offset;
+                    for c in 0..n {
+                        d[c] = h * u0[c] + 0.5 * h * h * self.usual[c];
+                        u[c] = u0[c] + h * self.usual[c];
+                    }
+                    self.m.retracted(&q0, &d, &mut q);
+                    if let Err(e) = self.evaluate(t + h, &q, &u).map(|power| take(self, sign, power)) {
+                        break 'found Err(e);
+                    }
+                }
+                break 'found Ok(());
+            }
+            offset *= 2.0;
+        };
+        self.means += 1;
+        self.side = [q0, u0, d, u];
+        found
+    }
+
+    /// Looks for a better dependent set where the one in use has become weak.
+    fn switch(&mut self, t: f64) {
+        let (sine, _) = self.m.closure.smallest;
+        if sine > 2.0 * WEAK {
+            self.search_below = WEAK;
+        }
+        if sine >= self.search_below {
+            return;
+        }
+        self.search_below = 0.5 * sine;
+        let s = self.m.choose();
+        if s.rank == self.m.selection.rank && s.smallest > BETTER * sine {
+            let (out, new) = self.changed_names(&s.roles);
+            self.m.adopt(s);
+            if let Some(cut) = &mut self.cut {
+                *cut = Cut::new(&self.m);
+            }
+            self.search_below = WEAK;
+            self.switched += 1;
+            if self.switches.len() < TOLD {
+                self.switches.push((t, format!("{out} became independent, {new} dependent")));
+            }
+        }
+    }
+
+    fn changed_names(&self, roles: &[Role]) -> (String, String) {
+        let name = |of: &dyn Fn(usize) -> bool| {
+            let list: Vec<String> = (0..roles.len()).filter(|c| of(*c)).map(|c| self.m.column_name(c)).take(6).collect();
+            if list.is_empty() { "nothing".to_string() } else { list.join(", ") }
+        };
+        let old = &self.m.selection.roles;
+        let left = name(&|c| old[c] == Role::Dependent && roles[c] != Role::Dependent);
+        let came = name(&|c| old[c] != Role::Dependent && roles[c] == Role::Dependent);
+        (left, came)
+    }
+
+    fn errors(&mut self, out: &mut Instant) {
+        let [x, y] = &mut self.rows;
+        let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
+        self.set.residual(&out.q, &out.turns, out.t, x);
+        out.errors[0] = x.iter().fold(0.0, |m, x| m.max(x.abs()));
+        self.set.jacobian(&out.q, &mut self.G);
+        self.set.multiply(&self.G, &out.v, x);
+        self.set.nu(out.t, y);
+        out.errors[1] = largest(x, y);
+        self.set.multiply(&self.G, &out.a, x);
+        self.set.gamma(&out.q, &out.v, out.t, y);
+        out.errors[2] = largest(x, y);
+    }
+}
+
+fn not_finite(t: f64) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::new("S232", format!("the accelerations at t = {t:.6} s are not finite"))
+            .time(t)
+            .help("a smaller step or tolerance may help; a singular position may be near"),
+    )
+}
+
+impl System for Grcr<'_> {
+    fn stored(&self) -> usize {
+        self.m.tree.stored + self.m.tree.speeds + 1
+    }
+
+    fn size(&self) -> usize {
+        2 * self.m.tree.speeds + 1
+    }
+
+    fn start(&self, y: &mut [f64]) {
+        y.copy_from_slice(&self.start);
+    }
+
+    fn moved(&self, from: &[f64], d: &[f64], to: &mut [f64]) {
+        let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        self.m.retracted(from, d, &mut to[..stored]);
+        for k in 0..=n {
+            to[stored + k] = from[stored + k] + d[n + k];
+        }
+    }
+
+    fn pull_back(&self, d: &[f64], f: &mut [f64]) {
+        for n in &self.m.tree.turning {
+            let n = &self.m.tree.nodes[*n];
+            n.kind.pull_back(&d[n.u..], &mut f[n.u..]);
+        }
+    }
+
+    fn fits(&self, d: &[f64]) -> bool {
+        self.m.tree.turning.iter().all(|n| {
+            let n = &self.m.tree.nodes[*n];
+            n.kind.fits(&d[n.u..])
+        })
+    }
+
+    fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
+        let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        self.last.0 = f64::NAN;
+        let power = self.evaluate(t, &y[..stored], &y[stored..stored + n])?;
+        f[..n].copy_from_slice(&self.m.u);
+        if !self.lost() {
+            f[n..2 * n].copy_from_slice(&self.m.udot);
+            self.usual.copy_from_slice(&self.m.udot);
+            f[2 * n] = power;
+            self.last.0 = t;
+            self.last.1.copy_from_slice(y);
+            return Ok(());
+        }
+        f[n..].fill(0.0);
+        self.beside(t, |s, _, power| {
+            f[n..2 * n].iter_mut().zip(&s.m.udot).for_each(|(f, a)| *f += 0.5 * a);
+            f[2 * n] += 0.5 * power;
+        })
+    }
+
+    fn error(&self, _y: &[f64], d: &[f64]) -> f64 {
+        let n = self.m.tree.speeds;
+        let L = self.m.model.length;
+        let mut worst = 0.0_f64;
+        for c in 0..n {
+            let unit = if self.m.tree.slides[c] { 1.0 } else { L };
+            // Not max: what is not a number must count.
+            let x = unit * d[c].abs().max(self.tau * d[n + c].abs());
+            if x.is_nan() {
+                return f64::NAN;
+            }
+            worst = worst.max(x);
+        }
+        worst
+    }
+
+    fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
+        let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        if self.last.0 != t || self.last.1 != y {
+            self.m.close(t, &y[..stored], &y[stored..stored + n])?;
+        }
+        self.last.0 = f64::NAN;
+        // The derivative of the corrected state is the same, because every evaluation corrects.
+        y[..stored].copy_from_slice(&self.m.q);
+        y[stored..stored + n].copy_from_slice(&self.m.u);
+        self.m.count_turns();
+        if !self.m.closings.is_empty() {
+            self.switch(t);
+            let Self { m, detector, set, .. } = self;
+            let (sine, _) = m.closure.smallest;
+            detector.observe(m.model, set, &m.poses, t, sine * sine, || m.weak_names());
+        }
+        Ok(false)
+    }
+
+    fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
+        let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        self.last.0 = f64::NAN;
+        let (q, u) = (&y[..stored], &y[stored..stored + n]);
+        self.evaluate(t, q, u)?;
+        self.m.globals();
+        out.t = t;
+        out.q.copy_from_slice(&self.m.poses);
+        out.v.copy_from_slice(&self.m.velocities);
+        for (k, a) in self.m.model.angles.iter().enumerate() {
+            let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
+            out.turns[k] = a.angle.value(i, j, self.m.turns[k]);
+        }
+        out.work = y[stored + n];
+        self.m.body_accelerations(&mut out.a);
+        if self.lost() {
+            // The mean of both sides stands for what the position itself does not define.
+            self.flagged += 1;
+            let mut parts: Vec<Instant> = Vec::new();
+            self.beside(t, |s, _, _| {
+                let mut part = out.clone();
+                s.m.body_accelerations(&mut part.a);
+                reaction::fill(&s.m, &s.loads, &mut part);
+                parts.push(part);
+            })?;
+            if let [a, b] = &parts[..] {
+                for k in 0..out.a.len() {
+                    out.a[k] = a.a[k].plus(&b.a[k]).scaled(0.5);
+                }
+                for k in 0..out.reactions.len() {
+                    out.reactions[k].force = 0.5 * (a.reactions[k].force + b.reactions[k].force);
+                    out.reactions[k].torque = 0.5 * (a.reactions[k].torque + b.reactions[k].torque);
+                }
+                for k in 0..out.efforts.len() {
+                    out.efforts[k] = 0.5 * (a.efforts[k] + b.efforts[k]);
+                }
+            }
+        } else {
+            reaction::fill(&self.m, &self.loads, out);
+        }
+        self.errors(out);
+        Ok(())
+    }
+
+    fn tell(&mut self, told: &mut Told) {
+        told.work.push(("accelerations", self.m.counts[0] as f64));
+        told.work.push(("position_corrections", self.m.counts[1] as f64));
+        told.work.push(("switches_of_dependents", self.switched as f64));
+        told.notes.push(super::describe::summary(&self.m));
+        if self.cut.is_some() {
+            told.notes.push("loops are cut: the multipliers are solved from one dense matrix".into());
+        }
+        for (t, what) in &self.switches {
+            told.notes.push(format!("t = {t:.5} s: {what}"));
+        }
+        if self.switched > self.switches.len() {
+            told.notes.push(format!("and {} more", count(self.switched - self.switches.len(), "switch of dependents")));
+        }
+        if self.means > 0 {
+            told.notes.push(format!(
+                "{} at singular positions taken as the mean of two beside them; small errors grow there",
+                count(self.means, "evaluation")
+            ));
+        }
+        if self.m.fronts.weightless.is_some() {
+            let name = self.m.fronts.weightless.map(|c| self.m.column_name(c)).unwrap_or_default();
+            told.notes.push(format!("{name} has no inertia and is held at its speed"));
+        }
+        if self.flagged > 0 {
+            let many = count(self.flagged, "output time");
+            told.warnings.push(
+                Diagnostic::new(
+                    "W231",
+                    format!("at {many} the reactions are not well defined, because the mechanism is at a singular position"),
+                )
+                .help("read reactions near singular positions with care"),
+            );
+        }
+        told.singular.append(&mut self.detector.found);
+    }
+
+    fn save(&self) -> Value {
+        json!({
+            "turns": self.m.turns,
+            "selection": self.m.save_selection(),
+            "usual": self.usual,
+            "search_below": self.search_below,
+            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
+            "watch_filled": self.detector.watch.filled,
+            "watch_usual": self.detector.watch.usual,
+            "counts": [self.m.counts[0], self.m.counts[1], self.switched, self.means, self.flagged],
+            "switches": self.switches,
+            "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
+        })
+    }
+
+    fn restore(&mut self, v: &Value) {
+        let turns = numbers(&v["turns"]);
+        if turns.len() == self.m.turns.len() {
+            self.m.turns = turns;
+        }
+        let usual = numbers(&v["usual"]);
+        if usual.len() == self.usual.len() {
+            self.usual = usual;
+        }
+        self.m.restore_selection(&v["selection"]);
+        if let Some(cut) = &mut self.cut {
+            *cut = Cut::new(&self.m);
+        }
+        self.search_below = v["search_below"].as_f64().unwrap_or(WEAK);
+        let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
+        if let [a, b, c, d, e, f] = numbers(&v["watch"])[..] {
+            let usual = v["watch_usual"].as_f64().unwrap_or(0.0);
+            self.detector.watch = Watch { last: [(a, b), (c, d), (e, f)], filled: whole(&v["watch_filled"]), usual };
+        }
+        let n = &v["counts"];
+        self.m.counts = [whole(&n[0]), whole(&n[1])];
+        (self.switched, self.means, self.flagged) = (whole(&n[2]), whole(&n[3]), whole(&n[4]));
+        self.switches = serde_json::from_value(v["switches"].clone()).unwrap_or_default();
+        self.detector.found = Singular::restored(&v["singular"]);
+    }
+}
