@@ -17,6 +17,7 @@ pub struct Mechanics<S> {
     generalized: Vec<(usize, S)>,
     loads: Vec<(S, S)>,
     dissipation: Vec<S>,
+    rates: Vec<(usize, S)>,
     outputs: Vec<(String, S)>,
     events: Vec<(String, S, Direction, bool)>,
 }
@@ -29,6 +30,7 @@ impl<S: Scalar> Default for Mechanics<S> {
             generalized: Vec::new(),
             loads: Vec::new(),
             dissipation: Vec::new(),
+            rates: Vec::new(),
             outputs: Vec::new(),
             events: Vec::new(),
         }
@@ -64,6 +66,10 @@ impl<S: Scalar> Mechanics<S> {
     /// Adds to Rayleigh's dissipation function.
     pub fn dissipation(&mut self, d: S) {
         self.dissipation.push(d);
+    }
+    /// Gives the rate of integral `k` (see [`Problem::lagrangian_with`]).
+    pub fn rate_of(&mut self, k: usize, rate: S) {
+        self.rates.push((k, rate));
     }
     /// Adds an expression to be evaluated along the solution.
     pub fn output(&mut self, name: impl Into<String>, expression: S) {
@@ -116,6 +122,17 @@ impl Problem {
         Self::mechanical(names, Form::Lagrangian, f)
     }
 
+    /// Equations of motion beside integrals: variables `integrals` whose rates `f(t, q, q', integrals, mechanics)` gives with
+    /// [`Mechanics::rate_of`], one for each. Constraints and forces may depend on them, and they on everything; no constraint
+    /// force acts on them. The drive whose speed is prescribed is of this kind.
+    pub fn lagrangian_with<N: AsRef<str>>(
+        names: &[N],
+        integrals: &[N],
+        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+    ) -> Result<Self, Error> {
+        Self::mechanical_with(names, integrals, Form::Lagrangian, f)
+    }
+
     /// The same in first-order form: the momenta `p(name)` are variables too. The mass matrix is never differentiated.
     pub fn momentum<N: AsRef<str>>(
         names: &[N],
@@ -138,19 +155,29 @@ impl Problem {
         form: Form,
         f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
     ) -> Result<Self, Error> {
+        Self::mechanical_with(names, &[], form, |t, q, v, _, m| f(t, q, v, m))
+    }
+
+    fn mechanical_with<N: AsRef<str>>(
+        names: &[N],
+        integrals: &[N],
+        form: Form,
+        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+    ) -> Result<Self, Error> {
         let recorder = Recorder::default();
         let nq = names.len();
         let (variables, parts) = {
-            let (time, x) = leaves(&recorder, if form == Form::Lagrangian { nq } else { 2 * nq });
+            let own = if form == Form::Lagrangian { nq } else { 2 * nq };
+            let (time, x) = leaves(&recorder, own + integrals.len());
             let q = &x[..nq];
             let rates: Vec<Node<'_>> = match form {
-                Form::Hamiltonian => x[nq..].to_vec(),
+                Form::Hamiltonian => x[nq..own].to_vec(),
                 _ => q.iter().map(|q| q.diff(1)).collect(),
             };
             let mut m = Mechanics::default();
-            f(time, q, &rates, &mut m);
+            f(time, q, &rates, &x[own..], &mut m);
             let ids = Ids::of(&recorder, &m);
-            recorder.with(|tape| build(tape, names, form, &m, &ids))?
+            recorder.with(|tape| build(tape, names, integrals, form, &m, &ids))?
         };
         Self::finish(recorder.into_inner(), variables, parts)
     }
@@ -163,6 +190,7 @@ struct Ids {
     generalized: Vec<(usize, Id)>,
     loads: Vec<(Id, Id)>,
     dissipation: Vec<Id>,
+    rates: Vec<(usize, Id)>,
     outputs: Vec<Id>,
     events: Vec<Id>,
 }
@@ -176,6 +204,7 @@ impl Ids {
             generalized: m.generalized.iter().map(|&(j, f)| (j, id(f))).collect(),
             loads: m.loads.iter().map(|&(v, f)| (id(v), id(f))).collect(),
             dissipation: m.dissipation.iter().map(|&d| id(d)).collect(),
+            rates: m.rates.iter().map(|&(k, r)| (k, id(r))).collect(),
             outputs: m.outputs.iter().map(|o| id(o.1)).collect(),
             events: m.events.iter().map(|e| id(e.1)).collect(),
         }
@@ -185,13 +214,15 @@ impl Ids {
 fn build<N: AsRef<str>>(
     tape: &mut Inner,
     names: &[N],
+    integrals: &[N],
     form: Form,
     m: &Mechanics<Node<'_>>,
     ids: &Ids,
 ) -> Result<(Vec<String>, Parts), Error> {
     let nq = names.len();
     let name = |j: usize| names[j].as_ref();
-    let first_lambda = if form == Form::Lagrangian { nq } else { 2 * nq };
+    let first_integral = if form == Form::Lagrangian { nq } else { 2 * nq };
+    let first_lambda = first_integral + integrals.len();
     let q: Vec<Id> = (0..nq).map(|j| tape.push(Op::Var(j as u32))).collect();
     let v: Vec<Id> = match form {
         Form::Hamiltonian => (nq..2 * nq).map(|j| tape.push(Op::Var(j as u32))).collect(),
@@ -232,6 +263,7 @@ fn build<N: AsRef<str>>(
     if form != Form::Lagrangian {
         variables.extend((0..nq).map(|j| format!("p({})", name(j))));
     }
+    variables.extend(integrals.iter().map(|x| x.as_ref().to_string()));
     variables.extend(m.constraints.iter().map(|c| format!("lambda({})", c.0)));
     if form != Form::Lagrangian {
         // Definition of the momenta, or the equation of the velocities.
@@ -254,6 +286,13 @@ fn build<N: AsRef<str>>(
         let inertial = if form == Form::Hamiltonian { tape.add(rate, energy[j]) } else { tape.sub(rate, energy[j]) };
         let residual = tape.sub(inertial, right[j]);
         parts.equations.push((format!("motion({})", name(j)), residual));
+    }
+    for &(k, rate) in &ids.rates {
+        let Some(name) = integrals.get(k) else { return Err(Error::UnknownName(format!("integral number {k}"))) };
+        let x = tape.push(Op::Var((first_integral + k) as u32));
+        let left = tape.diff(x, 1);
+        let residual = tape.sub(left, rate);
+        parts.equations.push((format!("rate({})", name.as_ref()), residual));
     }
     for (c, &id) in m.constraints.iter().zip(&ids.constraints) {
         parts.equations.push((c.0.clone(), id));

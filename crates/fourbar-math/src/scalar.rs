@@ -84,7 +84,24 @@ pub trait Scalar:
     }
     /// Absolute value; the derivative at zero is taken from the right.
     fn abs(self) -> Self {
-        if self.value() < 0.0 { -self } else { self }
+        self.select(self, -self)
+    }
+    /// `a` where `self` is not negative, else `b`. Mechanics branches through this alone, never on [`Scalar::value`], so that
+    /// scalars that record what is done to them see the branch.
+    fn select(self, a: Self, b: Self) -> Self {
+        if self.value() >= 0.0 { a } else { b }
+    }
+    /// `a` where `self` is not zero, else `b`.
+    fn choose(self, a: Self, b: Self) -> Self {
+        if self.value() != 0.0 { a } else { b }
+    }
+    /// -1, 0 or 1.
+    fn sign(self) -> Self {
+        Self::of(if self.value() == 0.0 { 0.0 } else { self.value().signum() })
+    }
+    /// The whole number below.
+    fn floor(self) -> Self {
+        Self::of(self.value().floor())
     }
 }
 

@@ -39,6 +39,11 @@ impl Integral {
         Self { rate, knots: Arc::new(Mutex::new(Vec::with_capacity(4096))) }
     }
 
+    /// What is integrated.
+    pub fn rate(&self) -> &Expr {
+        &self.rate
+    }
+
     /// Value, first and second derivative.
     pub fn at(&self, t: f64) -> [f64; 3] {
         let [rate, slope, _] = self.rate.time_derivatives(t);

@@ -139,51 +139,28 @@ impl Function {
             Log10 => x.ln() / S::of(std::f64::consts::LN_10),
             Sqrt => x.sqrt(),
             Abs => x.abs(),
-            Sign => S::of(if x.value() == 0.0 { 0.0 } else { x.value().signum() }),
-            Floor => S::of(x.value().floor()),
-            Ceil => S::of(x.value().ceil()),
-            Min => {
-                if a[1].value() < x.value() {
-                    a[1]
-                } else {
-                    x
-                }
-            }
-            Max => {
-                if a[1].value() > x.value() {
-                    a[1]
-                } else {
-                    x
-                }
-            }
+            Sign => x.sign(),
+            Floor => x.floor(),
+            Ceil => -(-x).floor(),
+            Min => (a[1] - x).select(x, a[1]),
+            Max => (x - a[1]).select(x, a[1]),
             Pow => x.pow(a[1]),
             Hypot => (x * x + a[1] * a[1]).sqrt(),
-            Mod => x - a[1] * S::of((x.value() / a[1].value()).floor()),
-            Step => S::of(if x.value() < a[1].value() { 0.0 } else { 1.0 }),
+            Mod => x - a[1] * (x / a[1]).floor(),
+            Step => (x - a[1]).select(S::one(), S::zero()),
             Ramp => clamped(x, a[1], a[2]),
             SmoothStep => {
                 // The polynomial of degree five whose first and second derivatives vanish at both ends.
                 let s = clamped(x, a[1], a[2]);
                 s * s * s * (S::of(10.0) + s * (S::of(-15.0) + s * S::of(6.0)))
             }
-            If => {
-                if x.value() != 0.0 {
-                    a[1]
-                } else {
-                    a[2]
-                }
-            }
+            If => x.choose(a[1], a[2]),
         }
     }
 }
 
 /// `(x - x0) / (x1 - x0)` cut off at 0 and 1.
 fn clamped<S: Scalar>(x: S, x0: S, x1: S) -> S {
-    if x.value() <= x0.value() {
-        S::zero()
-    } else if x.value() >= x1.value() {
-        S::one()
-    } else {
-        (x - x0) / (x1 - x0)
-    }
+    let inside = (x - x0) / (x1 - x0);
+    (x0 - x).select(S::zero(), (x - x1).select(S::one(), inside))
 }

@@ -94,14 +94,16 @@ enum Comparison {
 }
 
 impl Comparison {
-    fn holds(self, a: f64, b: f64) -> bool {
+    /// One where it holds, else zero.
+    fn apply<S: Scalar>(self, a: S, b: S) -> S {
+        let (yes, no) = (S::one(), S::zero());
         match self {
-            Self::Less => a < b,
-            Self::LessEqual => a <= b,
-            Self::Greater => a > b,
-            Self::GreaterEqual => a >= b,
-            Self::Equal => a == b,
-            Self::NotEqual => a != b,
+            Self::Less => (a - b).select(no, yes),
+            Self::LessEqual => (b - a).select(yes, no),
+            Self::Greater => (b - a).select(no, yes),
+            Self::GreaterEqual => (a - b).select(yes, no),
+            Self::Equal => (a - b).choose(no, yes),
+            Self::NotEqual => (a - b).choose(yes, no),
         }
     }
 }
@@ -204,7 +206,7 @@ fn run<S: Scalar, const N: usize>(ops: &[Op], x: &[S]) -> S {
             Op::Mul => a[0] * a[1],
             Op::Div => a[0] / a[1],
             Op::Power(k) => a[0].powi(k),
-            Op::Compare(c) => S::of(f64::from(u8::from(c.holds(a[0].value(), a[1].value())))),
+            Op::Compare(c) => c.apply(a[0], a[1]),
             Op::Call(f) => f.apply(a),
         };
         stack[n] = value;

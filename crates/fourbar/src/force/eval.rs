@@ -31,6 +31,19 @@ pub trait States<S: Scalar> {
     fn turn(&self, memory: usize) -> f64;
     /// Normal load of a joint, for friction.
     fn load(&self, joint: usize) -> S;
+    /// Time as a scalar, for states that carry it along.
+    fn now(&self) -> S {
+        S::of(self.time())
+    }
+    /// Value and rate of a counted angle, where the state holds it as a coordinate.
+    fn counted(&self, _memory: usize) -> Option<(S, S)> {
+        None
+    }
+    /// Position and velocity of a point on a body.
+    fn place(&self, on: &PointOn) -> (Vector3<S>, Vector3<S>) {
+        let (q, v) = (self.pose(on.body.index()), self.velocity(on.body.index()));
+        (point(&q, &on.s), point_velocity(&q, &v, &on.s))
+    }
 }
 
 /// The plain state.
@@ -80,6 +93,11 @@ fn point_velocity<S: Scalar>(q: &PoseOf<S>, v: &VelocityOf<S>, s: &Vector3<f64>)
 
 /// Value and rate of a joint coordinate.
 fn joint_coordinate<S: Scalar>(joint: &Joint, y: &Coordinate, x: &impl States<S>) -> (S, S) {
+    if let Coordinate::Angle(a) = y
+        && let Some(known) = x.counted(a.memory)
+    {
+        return known;
+    }
     let [i, j] = joint.bodies.map(|b| b.index());
     let (qi, qj, vi, vj) = (x.pose(i), x.pose(j), x.velocity(i), x.velocity(j));
     let z = qi.A * lift::<S>(&joint.F.axis(2));
@@ -104,32 +122,25 @@ fn joint_coordinate<S: Scalar>(joint: &Joint, y: &Coordinate, x: &impl States<S>
 }
 
 /// Value of an expression; `own` is the element's coordinate and rate.
-fn law_value<S: Scalar>(model: &Model, law: &StateLaw, x: &impl States<S>, own: (S, S)) -> S {
+pub fn law_value<S: Scalar>(model: &Model, law: &StateLaw, x: &impl States<S>, own: (S, S)) -> S {
     let mut values: SmallVec<[S; 8]> = SmallVec::new();
     for v in &law.variables {
         values.push(match *v {
-            Variable::Time => S::of(x.time()),
+            Variable::Time => x.now(),
             Variable::Length => own.0,
             Variable::Rate => own.1,
             Variable::JointAngle(j) => coordinate_of(model, j, Some(JointCoordinate::Angle), x).0,
             Variable::JointDistance(j) => coordinate_of(model, j, Some(JointCoordinate::Distance), x).0,
             Variable::JointSpeed(j) => coordinate_of(model, j, None, x).1,
-            Variable::PointPosition(p, k) => {
-                let on = &model.points[p].1;
-                point(&x.pose(on.body.index()), &on.s)[k]
-            }
-            Variable::PointVelocity(p, k) => {
-                let on = &model.points[p].1;
-                let b = on.body.index();
-                point_velocity(&x.pose(b), &x.velocity(b), &on.s)[k]
-            }
+            Variable::PointPosition(p, k) => x.place(&model.points[p].1).0[k],
+            Variable::PointVelocity(p, k) => x.place(&model.points[p].1).1[k],
         });
     }
     law.expr.eval(&values)
 }
 
 /// Value and rate of a coordinate of a joint; `None` takes its first.
-fn coordinate_of<S: Scalar>(model: &Model, joint: usize, which: Option<JointCoordinate>, x: &impl States<S>) -> (S, S) {
+pub fn coordinate_of<S: Scalar>(model: &Model, joint: usize, which: Option<JointCoordinate>, x: &impl States<S>) -> (S, S) {
     let j = &model.joints[joint];
     let y = match which {
         Some(w) => j.coordinate(w),
@@ -139,7 +150,8 @@ fn coordinate_of<S: Scalar>(model: &Model, joint: usize, which: Option<JointCoor
 }
 
 impl Law {
-    fn value<S: Scalar>(&self, model: &Model, x: &impl States<S>, own: (S, S)) -> S {
+    /// Its value with the element's own coordinate and rate.
+    pub fn value<S: Scalar>(&self, model: &Model, x: &impl States<S>, own: (S, S)) -> S {
         match self {
             Law::Linear { stiffness, rest, damping } => (own.0 - S::of(*rest)) * S::of(*stiffness) + own.1 * S::of(*damping),
             Law::Expression(e) => law_value(model, e, x, own),
@@ -149,10 +161,7 @@ impl Law {
 
 /// Length, rate and direction (from first to second) of a spring.
 pub fn spring_state<S: Scalar>(between: &[PointOn; 2], x: &impl States<S>) -> (S, S, Vector3<S>) {
-    let [a, b] = between.map(|p| {
-        let (q, v) = (x.pose(p.body.index()), x.velocity(p.body.index()));
-        (point(&q, &p.s), point_velocity(&q, &v, &p.s))
-    });
+    let [a, b] = between.map(|p| x.place(&p));
     let d = b.0 - a.0;
     let length = d.dot(&d).sqrt();
     // A spring of zero length has no direction and pulls nowhere.
@@ -172,12 +181,15 @@ fn log<S: Scalar>(R: &Matrix3<S>) -> Vector3<S> {
     let v = Vector3::new(R[(2, 1)] - R[(1, 2)], R[(0, 2)] - R[(2, 0)], R[(1, 0)] - R[(0, 1)]) * half;
     let c = (R[(0, 0)] + R[(1, 1)] + R[(2, 2)] - S::one()) * half;
     let s2 = v.dot(&v);
-    if s2.value() < 1e-6 && c.value() > 0.0 {
-        // asin(s)/s to rounding.
-        return v * (S::one() + s2 * (S::of(1.0 / 6.0) + s2 * (S::of(3.0 / 40.0) + s2 * S::of(15.0 / 336.0))));
+    // asin(s)/s in powers of s^2, to rounding below 0.05: coefficient n is that of n - 1 times (2n - 1)^2 / (2n (2n + 1)).
+    let mut series = S::one();
+    for n in (1..=14).rev() {
+        let n = f64::from(n);
+        series = S::one() + series * s2 * S::of((2.0 * n - 1.0).powi(2) / (2.0 * n * (2.0 * n + 1.0)));
     }
     let s = s2.sqrt();
-    v * (s.atan2(c) / s)
+    let closed = s.atan2(c) / s;
+    v * (S::of(0.05) - s2).select(c.select(series, closed), closed)
 }
 
 /// Adds the wrench of one element: `add(body, force in the world at the centre of mass, torque in body axes)`.
@@ -260,13 +272,11 @@ fn inverse_tangent_transposed<S: Scalar>(theta: &Vector3<S>, y: &Vector3<S>) -> 
     // theta rate = T^-1 omega(moving axes) and omega(base axes) = R omega(moving): power = y . T^-1 R^T omega_base, so the
     // torque in base axes is R T^-T y = T^-1 y, because R T^-T = T^-1 for the tangent of the same vector.
     let p2 = theta.dot(theta);
-    let d = if p2.value() < 1e-2 {
-        S::of(1.0 / 12.0) * (S::one() + p2 * S::of(1.0 / 60.0) * (S::one() + p2 * S::of(1.0 / 42.0) * (S::one() + p2 * S::of(1.0 / 40.0))))
-    } else {
-        let half = p2.sqrt() * S::of(0.5);
-        let (s, c) = half.sin_cos();
-        (S::one() - half * c / s) / p2
-    };
+    let series =
+        S::of(1.0 / 12.0) * (S::one() + p2 * S::of(1.0 / 60.0) * (S::one() + p2 * S::of(1.0 / 42.0) * (S::one() + p2 * S::of(1.0 / 40.0))));
+    let half = p2.sqrt() * S::of(0.5);
+    let (sin, cos) = half.sin_cos();
+    let d = (p2 - S::of(1e-2)).select((S::one() - half * cos / sin) / p2, series);
     let cross = theta.cross(y);
     y + cross * S::of(0.5) + theta.cross(&cross) * d
 }
@@ -313,30 +323,38 @@ pub fn applied(model: &Model, x: &Plain<'_>, f: &mut [Velocity]) {
 
 /// Power of the forces that have no potential: dampers, friction, actuators, applied forces and expressions.
 pub fn power(model: &Model, x: &Plain<'_>) -> f64 {
-    let mut sum = 0.0;
-    for (_, force) in &model.forces {
-        match force {
-            Force::Spring { between, law: Law::Linear { damping, .. } } => {
-                let (_, rate, _) = spring_state(between, x);
-                sum -= damping * rate * rate;
-            }
-            Force::Torsion { joint, law: Law::Linear { damping, .. } } => {
-                let (_, rate) = coordinate_of(model, *joint, Some(JointCoordinate::Angle), x);
-                sum -= damping * rate * rate;
-            }
-            Force::Bushing { between, R_i, damping, .. } => {
-                let [(qi, vi), (qj, vj)] = between.map(|p| (x.pose(p.body.index()), x.velocity(p.body.index())));
-                let axes = qi.A * R_i;
-                let w_i = qi.A * vi.w;
-                let d = point(&qj, &between[1].s) - point(&qi, &between[0].s);
-                let rate = point_velocity(&qj, &vj, &between[1].s) - point_velocity(&qi, &vi, &between[0].s) - w_i.cross(&d);
-                let (y, omega) = (axes.tr_mul(&rate), axes.tr_mul(&(qj.A * vj.w - w_i)));
-                sum -= (0..3).map(|k| damping[k] * y[k] * y[k] + damping[3 + k] * omega[k] * omega[k]).sum::<f64>();
-            }
-            _ => wrench(model, force, x, &mut |b, F, T| sum += F.dot(&x.v[b].v) + T.dot(&x.v[b].w)),
+    model.forces.iter().map(|(_, force)| power_of(model, force, x)).sum()
+}
+
+/// Power of what has no potential in one element.
+pub fn power_of<S: Scalar>(model: &Model, force: &Force, x: &impl States<S>) -> S {
+    match force {
+        Force::Spring { between, law: Law::Linear { damping, .. } } => {
+            let (_, rate, _) = spring_state(between, x);
+            -(rate * rate * S::of(*damping))
+        }
+        Force::Torsion { joint, law: Law::Linear { damping, .. } } => {
+            let (_, rate) = coordinate_of(model, *joint, Some(JointCoordinate::Angle), x);
+            -(rate * rate * S::of(*damping))
+        }
+        Force::Bushing { between, R_i, damping, .. } => {
+            let [(qi, vi), (qj, vj)] = between.map(|p| (x.pose(p.body.index()), x.velocity(p.body.index())));
+            let axes = qi.A * R_i.map(S::of);
+            let w_i = qi.A * vi.w;
+            let d = point(&qj, &between[1].s) - point(&qi, &between[0].s);
+            let rate = point_velocity(&qj, &vj, &between[1].s) - point_velocity(&qi, &vi, &between[0].s) - w_i.cross(&d);
+            let (y, omega) = (axes.tr_mul(&rate), axes.tr_mul(&(qj.A * vj.w - w_i)));
+            (0..3).fold(S::zero(), |sum, k| sum - y[k] * y[k] * S::of(damping[k]) - omega[k] * omega[k] * S::of(damping[3 + k]))
+        }
+        _ => {
+            let mut sum = S::zero();
+            wrench(model, force, x, &mut |b, F, T| {
+                let v = x.velocity(b);
+                sum += F.dot(&v.v) + T.dot(&v.w);
+            });
+            sum
         }
     }
-    sum
 }
 
 /// Potential energy of gravity and of linear springs and bushings; elements without a potential count nothing.

@@ -5,6 +5,7 @@ pub mod dca;
 pub mod exact;
 pub mod grcr;
 pub mod lie;
+pub mod natural;
 pub mod ra;
 pub mod reps;
 pub mod rp;

@@ -1,0 +1,278 @@
+//! What joints, drives and couplings ask for besides shared points and vectors, once all parts are in; and the form with twelve
+//! coordinates per body, in which they ask for everything.
+
+use super::bring::{Axes, Builder, Told, W, snapped};
+use super::rows::{Class, Row};
+use super::sym::Sym;
+use crate::coordinate::PoseOf;
+use crate::joint::{FrameOf, JointKind};
+use crate::model::{BodyId, JointCoordinate};
+use crate::time::TimeFunction;
+use fourbar_math::Scalar;
+use nalgebra::{Matrix3, Vector3};
+
+impl Builder<'_> {
+    /// Equations of joints, bare constraints, gears and drives whose two sides are known now.
+    pub fn finish(&mut self) {
+        let mut told = Told { part: "joints".to_string(), ..Told::default() };
+        if !self.choice.twelve {
+            self.open_slides(&mut told);
+            self.angles_between(&mut told);
+        }
+        for k in 0..self.model.bare.len() {
+            let b = &self.model.bare[k];
+            let (qi, qj) = (self.pose(b.bodies[0]), self.pose(b.bodies[1]));
+            let (f, f_dot) = self.time_function(&b.value, &b.name);
+            let value = b.coordinate.value_of(&qi, &qj);
+            self.prescribe(b.name.clone(), value - f, f_dot, None, &mut told);
+        }
+        for k in 0..self.model.joints.len() {
+            if let JointKind::Screw(screw) = self.model.joints[k].kind
+                && !self.screw_used[k]
+            {
+                let (angle, distance) = (self.closing(k, JointCoordinate::Angle, &mut told), self.closing(k, JointCoordinate::Distance, &mut told));
+                let value = distance - angle * Sym::of(screw.lead / (2.0 * std::f64::consts::PI));
+                self.equate(format!("{} thread", self.model.joints[k].name), value, Class::Joint, &mut told);
+            }
+        }
+        for k in 0..self.model.couplings.len() {
+            if !self.coupling_used[k] {
+                let c = &self.model.couplings[k];
+                let first = self.closing(c.joints[0], c.sides[0].0, &mut told);
+                let second = self.closing(c.joints[1], c.sides[1].0, &mut told);
+                self.equate(c.name.clone(), second - first * Sym::of(c.ratio), Class::Joint, &mut told);
+            }
+        }
+        for k in 0..self.model.drives.len() {
+            let d = &self.model.drives[k];
+            let y = self.closing(d.joint, d.coordinate, &mut told);
+            let (f, f_dot) = self.time_function(&d.value, &d.name);
+            self.prescribe(d.name.clone(), y - f, f_dot, Some(k), &mut told);
+        }
+        for k in 0..self.model.joints.len() {
+            if self.needs_angle(k) {
+                self.closing(k, JointCoordinate::Angle, &mut told);
+            }
+        }
+        self.table.push(told);
+    }
+
+    fn prescribe(&mut self, name: String, value: Sym, nu: Sym, drive: Option<usize>, told: &mut Told) {
+        let before = self.rows.len();
+        let class = if nu == Sym::Number(0.0) { Class::Joint } else { Class::Drive };
+        let class = if drive.is_some() { Class::Drive } else { class };
+        self.equate(name, value, class, told);
+        if let Some(row) = self.rows.get_mut(before) {
+            (row.nu, row.drive) = (Some(nu), drive);
+        }
+    }
+
+    /// A function of time and its rate.
+    fn time_function(&mut self, f: &TimeFunction, name: &str) -> (Sym, Sym) {
+        let t = Sym::time();
+        match f {
+            TimeFunction::Value(e) => {
+                let value = e.eval(&[t]);
+                (value, value.rate())
+            }
+            TimeFunction::Integral(i) => match i.rate().constant_value() {
+                Some(c) => (t * Sym::of(c), Sym::of(c)),
+                None => {
+                    let rate = i.rate().eval(&[t]);
+                    let value = self.scalar(format!("integral of {name}"), f.at(self.start.t)[0], rate.value(), 0.0, Some(1.0));
+                    if let Some(last) = self.integrals.last_mut() {
+                        *last = Some(rate);
+                    }
+                    (value, rate)
+                }
+            },
+        }
+    }
+
+    /// Lines and planes that were not used to assign a point.
+    fn open_slides(&mut self, told: &mut Told) {
+        for k in 0..self.layout.slides.len() {
+            if self.slide_used[k] {
+                continue;
+            }
+            let s = self.layout.slides[k].clone();
+            let j = &self.model.joints[s.joint];
+            let (Some(p), Some(q)) = (self.items[s.points[0]], self.items[s.points[1]]) else { continue };
+            let axes: &[usize] = if s.plane { &[2] } else { &[0, 1] };
+            for &a in axes {
+                let local = self.layout.direction(j.bodies[0], &j.F.axis(a));
+                let Some(normal) = self.direction(self.layout.group_of(j.bodies[0]), &local) else { continue };
+                self.equate(format!("{} stays on its {}", j.name, if s.plane { "plane" } else { "line" }), normal.dot(&(q - p)), Class::Joint, told);
+            }
+        }
+    }
+
+    /// Universal joints, distances and angles.
+    fn angles_between(&mut self, told: &mut Told) {
+        for k in 0..self.model.joints.len() {
+            let j = &self.model.joints[k];
+            let groups = j.bodies.map(|b| self.layout.group_of(b));
+            let z = |s: &Self, side: usize| {
+                let frame = if side == 0 { &j.F } else { &j.M };
+                s.direction(groups[side], &s.layout.direction(j.bodies[side], &frame.axis(2))).unwrap_or_else(W::zeros)
+            };
+            match j.kind {
+                JointKind::Universal(_) => {
+                    let value = z(self, 0).dot(&z(self, 1));
+                    self.equate(format!("{} cross", j.name), value, Class::Joint, told);
+                }
+                JointKind::Angle(c) if c.angle != 0.0 => {
+                    let value = z(self, 0).dot(&z(self, 1)) - Sym::of(c.angle.cos());
+                    self.equate(format!("{} angle", j.name), value, Class::Joint, told);
+                }
+                JointKind::Distance(d) => {
+                    let p = self.body_point(j.bodies[0], &j.F.s);
+                    let q = self.body_point(j.bodies[1], &j.M.s);
+                    let value = (q - p).dot(&(q - p)) - Sym::of(d.length * d.length);
+                    self.equate(format!("{} length", j.name), value, Class::Joint, told);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A joint coordinate between finished parts: the distance is an expression, an angle a variable tied by a sine.
+    fn closing(&mut self, joint: usize, which: JointCoordinate, told: &mut Told) -> Sym {
+        let slot = usize::from(which == JointCoordinate::Distance);
+        if let Some(s) = self.coordinate[joint][slot] {
+            return s;
+        }
+        let j = &self.model.joints[joint];
+        let frames = [&j.F, &j.M];
+        let axis = |s: &Self, side: usize, a: usize| {
+            let local = s.layout.direction(j.bodies[side], &frames[side].axis(a));
+            s.direction(s.layout.group_of(j.bodies[side]), &local).unwrap_or_else(W::zeros)
+        };
+        if which == JointCoordinate::Distance {
+            let d = self.body_point(j.bodies[1], &j.M.s) - self.body_point(j.bodies[0], &j.F.s);
+            let value = axis(self, 0, 2).dot(&d);
+            self.coordinate[joint][1] = Some(value);
+            return value;
+        }
+        let (x_f, y_f, x_m) = (axis(self, 0, 0), axis(self, 0, 1), axis(self, 1, 0));
+        let before = self.names.len();
+        let theta = self.joint_coordinate(joint, which);
+        told.brought.extend(self.names.get(before).cloned());
+        told.coordinates += self.names.len() - before;
+        let (s, c) = theta.sin_cos();
+        self.equate(format!("{} angle", j.name), x_m.dot(&y_f) * c - x_m.dot(&x_f) * s, Class::Joint, told);
+        theta
+    }
+
+    /// A point of a body in the working frame.
+    pub fn body_point(&self, body: BodyId, s: &Vector3<f64>) -> W {
+        self.place(self.layout.part_of[body.index()], &self.layout.point(body, s)).unwrap_or_else(W::zeros)
+    }
+
+    /// Pose of a body in the working frame; the rotation of a thin rod is its axis alone.
+    fn working_pose(&self, body: BodyId) -> PoseOf<Sym> {
+        let r = self.body_point(body, &Vector3::zeros());
+        let g = self.layout.group_of(body);
+        let C = &self.layout.frame[body.index()].0;
+        let columns = [0, 1, 2].map(|k| self.direction(g, &C.column(k).into()).unwrap_or_else(W::zeros));
+        PoseOf { r, A: Matrix3::from_columns(&columns) }
+    }
+
+    /// Pose of a body in the world.
+    pub fn pose(&self, body: BodyId) -> PoseOf<Sym> {
+        let q = self.working_pose(body);
+        let R = self.to_world.map(Sym::of);
+        PoseOf { r: R * q.r, A: R * q.A }
+    }
+
+    /// An origin and three vectors for each body, six rigidity equations, and all joints equated.
+    pub fn twelve(&mut self) {
+        for p in 1..self.layout.parts.len() {
+            let g = self.layout.parts[p].group;
+            let mut told = Told { part: self.name_of(p), ..Told::default() };
+            let com = self.layout.parts[p].com;
+            let (x, v) = self.start_point(p, &com);
+            let name = told.part.clone();
+            let o = self.vector(&name, &x, &v, self.model.length, &mut told);
+            self.origin[p] = Some((o, com));
+            let axes: Vec<W> = (0..3)
+                .map(|k| {
+                    let mut e = Vector3::zeros();
+                    e[k] = 1.0;
+                    let (x, v) = self.start_direction(g, &e);
+                    self.vector(&format!("{name}.{}", ["a", "b", "c"][k]), &x, &v, 1.0, &mut told)
+                })
+                .collect();
+            for a in 0..3 {
+                for b in a..3 {
+                    let one = Sym::of(f64::from(u8::from(a == b)));
+                    let what = if a == b { "length" } else { "angle" };
+                    self.equate(format!("{name} {what}"), axes[a].dot(&axes[b]) - one, Class::Rigid, &mut told);
+                }
+            }
+            self.axes[g] = Some(Axes { e: axes, T: Matrix3::identity() });
+            self.done[p] = true;
+            self.table.push(told);
+        }
+        let mut told = Told { part: "joints".to_string(), ..Told::default() };
+        for k in 0..self.model.joints.len() {
+            let j = &self.model.joints[k];
+            let parts = j.bodies.map(|b| self.layout.part_of[b.index()]);
+            if parts[0] == parts[1] {
+                continue;
+            }
+            let frame = |side: usize| {
+                let f = if side == 0 { &j.F } else { &j.M };
+                let q = self.working_pose(j.bodies[side]);
+                let axes = [0, 1, 2].map(|a| q.A * f.axis(a).map(Sym::of));
+                FrameOf { p: q.r + q.A * f.s.map(Sym::of), axes }
+            };
+            let mut out = Vec::new();
+            // The thread of a screw follows with the couplings.
+            let kind = if matches!(j.kind, JointKind::Screw(_)) { JointKind::Cylindrical(crate::joint::Cylindrical) } else { j.kind };
+            kind.residual(&frame(0), &frame(1), &mut out);
+            for (c, value) in out.into_iter().enumerate() {
+                self.equate(format!("{} row {}", j.name, c + 1), value, Class::Joint, &mut told);
+            }
+        }
+        self.table.push(told);
+    }
+
+    /// Kinetic energy of a part: `1/2 m |c'|^2 + 1/2 sum J_ab e_a'.e_b'` with the pseudo-inertia in the axes of its basis. On the
+    /// constraints it equals [Pryce20, Eq. (15)], with fewer products.
+    pub fn kinetic(&self, p: usize) -> Sym {
+        let part = &self.layout.parts[p];
+        let (Some((o, o_loc)), Some(axes)) = (&self.origin[p], &self.axes[part.group]) else { return Sym::of(0.0) };
+        let o_dot = o.map(Sym::rate);
+        let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Sym::rate)).collect();
+        let size = self.model.length;
+        let arm = axes.T.tr_mul(&(part.com - o_loc)).map(|x| snapped(x, size));
+        let J = axes.T.transpose() * (part.pseudo + (part.com - o_loc) * (part.com - o_loc).transpose() * part.mass) * axes.T;
+        let scale = J.amax();
+        let mut energy = o_dot.dot(&o_dot) * Sym::of(0.5 * part.mass);
+        for (a, e) in e_dot.iter().enumerate() {
+            energy += o_dot.dot(e) * Sym::of(part.mass * arm[a]);
+            energy += e.dot(e) * Sym::of(snapped(0.5 * J[(a, a)], scale));
+            for (b, f) in e_dot.iter().enumerate().skip(a + 1) {
+                energy += e.dot(f) * Sym::of(snapped(J[(a, b)], scale));
+            }
+        }
+        energy
+    }
+
+    /// Rows, names, integrals, weights, sizes and the table, out of the builder.
+    pub fn parts_out(&mut self) -> Parts {
+        let take = std::mem::take::<Vec<f64>>;
+        (
+            std::mem::take(&mut self.rows),
+            std::mem::take(&mut self.names),
+            std::mem::take(&mut self.integrals),
+            take(&mut self.weights),
+            std::mem::take(&mut self.sizes),
+            std::mem::take(&mut self.table),
+        )
+    }
+}
+
+/// Rows, names, integrals, weights, sizes and the table.
+pub(super) type Parts = (Vec<Row>, Vec<String>, Vec<Option<Sym>>, Vec<f64>, Vec<Option<f64>>, Vec<Told>);

@@ -1,0 +1,184 @@
+//! Constraint rows and which of them are independent.
+//!
+//! Rows are taken in the order drives, rigidity, joints, closures, so that what is left out is the closing of a loop. A row stays
+//! if something of its gradient remains after elimination with the rows before it. The rank is looked for at the start and at
+//! two positions nearby: if it is larger there, the start is singular, and the choice made there holds.
+
+use super::script::Script;
+use super::sym::Sym;
+use crate::random::Random;
+use nalgebra::{DMatrix, DVector};
+use std::collections::{BTreeMap, HashMap};
+
+/// What a row is for; the order in which rows are kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Class {
+    /// A drive or another prescribed motion.
+    Drive,
+    /// Rigidity of a part.
+    Rigid,
+    /// What a joint asks for besides sharing.
+    Joint,
+    /// A loop closed by something known twice.
+    Closure,
+}
+
+/// The constraint `value = 0`.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Name, unique.
+    pub name: String,
+    /// Its left-hand side.
+    pub value: Sym,
+    /// What it is for.
+    pub class: Class,
+    /// Minus the partial derivative by time, for rows that prescribe a motion.
+    pub nu: Option<Sym>,
+    /// The drive it belongs to.
+    pub drive: Option<usize>,
+}
+
+/// What is left of a row of length one counts as dependent below this.
+const DEPENDENT: f64 = 1e-8;
+/// Up to this many rows the rank is looked for at displaced positions too.
+const DENSE: usize = 300;
+
+/// The constraints of a mechanism as functions of its coordinates.
+pub struct Rows<'a> {
+    /// Where they are written.
+    pub script: &'a Script,
+    /// The rows.
+    pub rows: &'a [Row],
+    /// Size by which changes of each variable are measured; zero for variables that are prescribed.
+    pub weight: &'a [f64],
+}
+
+/// The independent rows, and whether the rank at the start is lower than nearby.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chosen {
+    /// Rows that stay.
+    pub active: Vec<bool>,
+    /// Whether the start is a singular position.
+    pub singular: bool,
+}
+
+impl Rows<'_> {
+    /// Values and weighted gradients of all rows.
+    fn evaluate(&self, t: f64, x: &[f64]) -> (Vec<f64>, Vec<Vec<(usize, f64)>>) {
+        let list = self.script.needed(self.rows.iter().map(|r| r.value));
+        let mut known = vec![0.0; self.script.len()];
+        self.script.eval(&list, t, x, &mut known);
+        let mut adjoint = vec![0.0; self.script.len()];
+        let mut values = Vec::with_capacity(self.rows.len());
+        let mut gradients = Vec::with_capacity(self.rows.len());
+        for r in self.rows {
+            values.push(match r.value {
+                Sym::Number(c) => c,
+                Sym::Node(a) => known[a as usize],
+            });
+            let mut g = self.script.gradient(r.value, &known, &mut adjoint);
+            g.iter_mut().for_each(|(j, d)| *d *= self.weight[*j]);
+            g.retain(|(_, d)| *d != 0.0);
+            gradients.push(g);
+        }
+        (values, gradients)
+    }
+
+    /// Rows that are independent at a position, and how clearly the least of them is.
+    pub fn independent(&self, t: f64, x: &[f64]) -> (Vec<bool>, f64) {
+        let (_, gradients) = self.evaluate(t, x);
+        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        order.sort_by_key(|&k| (self.rows[k].class, k));
+        let mut pivots: Vec<(usize, Vec<(usize, f64)>)> = Vec::new();
+        let mut pivot_of: HashMap<usize, usize> = HashMap::new();
+        let mut keep = vec![false; self.rows.len()];
+        let mut least = 1.0f64;
+        for k in order {
+            let size = gradients[k].iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
+            if size == 0.0 {
+                continue;
+            }
+            let mut row: BTreeMap<usize, f64> = gradients[k].iter().map(|(j, d)| (*j, d / size)).collect();
+            // A pivot row holds no column of an earlier pivot, so going through them in order ends.
+            let mut open: std::collections::BTreeSet<usize> = row.keys().filter_map(|j| pivot_of.get(j).copied()).collect();
+            while let Some(p) = open.pop_first() {
+                let (column, pivot) = &pivots[p];
+                let Some(factor) = row.remove(column).filter(|f| *f != 0.0) else { continue };
+                for (j, d) in pivot.iter().filter(|(j, _)| j != column) {
+                    *row.entry(*j).or_insert(0.0) -= factor * d;
+                    if let Some(q) = pivot_of.get(j) {
+                        open.insert(*q);
+                    }
+                }
+            }
+            let (column, largest) = row.iter().fold((0, 0.0f64), |m, (j, d)| if d.abs() > m.1 { (*j, d.abs()) } else { m });
+            if largest > DEPENDENT {
+                let top = row[&column];
+                pivot_of.insert(column, pivots.len());
+                pivots.push((column, row.into_iter().filter(|(_, d)| d.abs() > 1e-16 * largest).map(|(j, d)| (j, d / top)).collect()));
+                keep[k] = true;
+                least = least.min(largest);
+            }
+        }
+        (keep, least)
+    }
+
+    /// Chooses independent rows at a start.
+    pub fn choose(&self, t: f64, x: &[f64]) -> Chosen {
+        let count = |keep: &[bool]| keep.iter().filter(|k| **k).count();
+        let (mut active, _) = self.independent(t, x);
+        let mut singular = false;
+        if count(&active) < self.rows.len() && self.rows.len() <= DENSE {
+            let mut random = Random(7);
+            for _ in 0..2 {
+                let Some(near) = self.displaced(t, x, &mut random) else { continue };
+                let (other, _) = self.independent(t, &near);
+                if count(&other) > count(&active) {
+                    active = other;
+                    singular = true;
+                }
+            }
+        }
+        Chosen { active, singular }
+    }
+
+    /// A position nearby that satisfies all rows but those of drives.
+    fn displaced(&self, t: f64, x: &[f64], random: &mut Random) -> Option<Vec<f64>> {
+        let held: Vec<usize> = (0..self.rows.len()).filter(|&k| self.rows[k].class != Class::Drive).collect();
+        let n = x.len();
+        let system = |x: &[f64]| {
+            let (values, gradients) = self.evaluate(t, x);
+            let G = DMatrix::from_fn(held.len(), n, |_, _| 0.0);
+            let mut G = G;
+            for (i, &k) in held.iter().enumerate() {
+                gradients[k].iter().for_each(|(j, d)| G[(i, *j)] = *d);
+            }
+            (DVector::from_iterator(held.len(), held.iter().map(|&k| values[k])), G)
+        };
+        // Least change that answers `f`; redundant rows are carried by a small damping.
+        let answer = |G: &DMatrix<f64>, f: &DVector<f64>| {
+            let mut S = G * G.transpose();
+            let damping = 1e-12 * S.trace().max(f64::MIN_POSITIVE);
+            (0..S.nrows()).for_each(|i| S[(i, i)] += damping);
+            S.cholesky().map(|c| G.transpose() * c.solve(f))
+        };
+        let (_, G) = system(x);
+        let d = DVector::from_iterator(n, (0..n).map(|_| random.number()));
+        let d = &d - answer(&G, &(&G * &d))?;
+        let size = d.amax();
+        if size < 1e-6 {
+            return None;
+        }
+        let mut near: Vec<f64> = (0..n).map(|j| x[j] + 0.05 * self.weight[j] * d[j] / size).collect();
+        for _ in 0..30 {
+            let (f, G) = system(&near);
+            if f.amax() < 1e-13 * f.len() as f64 {
+                break;
+            }
+            let y = answer(&G, &f)?;
+            (0..n).for_each(|j| near[j] -= self.weight[j] * y[j]);
+        }
+        let (f, _) = system(&near);
+        (f.amax() < 1e-10).then_some(near)
+    }
+}

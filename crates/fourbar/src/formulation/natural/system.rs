@@ -1,0 +1,253 @@
+//! The Lagrangian system of a mechanism: coordinates, energies, constraint rows and which of them are in use.
+
+use super::bring::{Builder, Choice, Told};
+use super::force::{self, Actions};
+use super::rows::{Chosen, Row, Rows};
+use super::script::Script;
+use super::sym::{self, Sym};
+use crate::coordinate::PoseOf;
+use crate::diagnostic::Diagnostic;
+use crate::model::{BodyId, Model};
+use crate::state::Configuration;
+use crate::study::count;
+use fourbar_dae::{Problem, State};
+use std::sync::Arc;
+
+/// Pose of a body as results of the script.
+#[derive(Clone, Copy, Debug)]
+pub struct RecordedPose {
+    /// Centre of mass and rotation in the world; a thin rod has its axis alone in the rotation.
+    pub pose: PoseOf<Sym>,
+    /// How many axes the rotation is made of: three, one for a thin rod, none for a particle.
+    pub axes: usize,
+}
+
+/// A mechanism as a Lagrangian system.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Everything below is written here.
+    pub script: Script,
+    /// Names of the variables: coordinates and integrals of time functions.
+    pub names: Vec<String>,
+    /// Rates of those variables that are integrals.
+    pub integrals: Vec<Option<Sym>>,
+    /// Size by which changes of each variable are measured.
+    pub weights: Vec<f64>,
+    /// Fixed sizes of the errors of variables that grow with every turn.
+    pub sizes: Vec<Option<f64>>,
+    /// All constraint rows.
+    pub rows: Vec<Row>,
+    /// The independent ones.
+    pub active: Vec<bool>,
+    /// Whether the start is a singular position.
+    pub singular_start: bool,
+    /// Energies and forces.
+    lagrangian: Sym,
+    loads: Vec<(Sym, Sym)>,
+    power: Sym,
+    /// Poses by body, ground first.
+    pub poses: Vec<RecordedPose>,
+    /// Whether all moves in parallel planes.
+    pub planar: bool,
+    /// Angles that are coordinates, by memory.
+    pub counted: Vec<Option<Sym>>,
+    table: Vec<Told>,
+}
+
+/// The options of a study that concern this formulation.
+pub fn choice(options: &[(String, String)]) -> Result<Choice, Diagnostic> {
+    let mut choice = Choice::default();
+    for (key, text) in options {
+        match (key.as_str(), text.as_str()) {
+            ("coordinates", "assigned") => choice = Choice { parallelograms: choice.parallelograms, ..Choice::default() },
+            ("coordinates", "unassigned") => choice.assign = false,
+            ("coordinates", "twelve") => choice.twelve = true,
+            ("parallelograms", "assign") => choice.parallelograms = true,
+            ("parallelograms", "equate") => choice.parallelograms = false,
+            ("coordinates", other) => {
+                return Err(Diagnostic::new("U304", format!("option `coordinates` is `{other}`")).help("it is assigned, unassigned or twelve"));
+            }
+            ("parallelograms", other) => {
+                return Err(Diagnostic::new("U304", format!("option `parallelograms` is `{other}`")).help("it is assign or equate"));
+            }
+            _ => {}
+        }
+    }
+    Ok(choice)
+}
+
+fn refuse(model: &Model) -> Result<(), Diagnostic> {
+    if let Some(r) = model.rolling.first() {
+        return Err(Diagnostic::new("S250", format!("`{}` constrains velocities, which has no place in a Lagrangian with constraints C(t, q)", r.name))
+            .name(r.name.clone())
+            .at(format!("constraints.{}", r.name))
+            .help("use formulation `ra`"));
+    }
+    Ok(())
+}
+
+impl System {
+    /// Builds the system of a mechanism around an assembled start.
+    pub fn new(model: &Model, start: &Configuration, choice: Choice) -> Result<Self, Diagnostic> {
+        refuse(model)?;
+        let (script, built) = sym::record(|| {
+            let mut b = Builder::new(model, start, choice);
+            b.build();
+            let poses: Vec<RecordedPose> = (0..model.bodies.len())
+                .map(|k| {
+                    let body = BodyId(k as u32);
+                    let axes = b.axes[b.layout.group_of(body)].as_ref().map_or(0, |a| a.e.len());
+                    RecordedPose { pose: b.pose(body), axes }
+                })
+                .collect();
+            let mut counted = vec![None; model.angles.len()];
+            for (k, j) in model.joints.iter().enumerate() {
+                if let Some(m) = j.memory {
+                    counted[m] = b.coordinate[k][0];
+                }
+            }
+            let actions = force::actions(&b);
+            (actions, poses, counted, b.layout.normal.is_some(), b.parts_out())
+        });
+        let (actions, poses, counted, planar, (rows, names, integrals, weights, sizes, table)) = built;
+        let Actions { lagrangian, loads, power } = actions?;
+        if let Some(what) = script.refused.first() {
+            return Err(Diagnostic::new("S253", format!("an expression uses {what}, whose jumps a Taylor series cannot follow"))
+                .at("forces")
+                .help("use formulation `ra`, or write it with `step`, `if`, `min` and `max`"));
+        }
+        let mut system = Self {
+            active: vec![true; rows.len()],
+            script,
+            names,
+            integrals,
+            weights,
+            sizes,
+            rows,
+            singular_start: false,
+            lagrangian,
+            loads,
+            power,
+            poses,
+            planar,
+            counted,
+            table,
+        };
+        let x: Vec<f64> = system.script.variables.iter().map(|v| v[0]).collect();
+        let Chosen { active, singular } = system.view().choose(start.t, &x);
+        (system.active, system.singular_start) = (active, singular);
+        Ok(system)
+    }
+
+    /// The rows as functions of the coordinates.
+    pub fn view(&self) -> Rows<'_> {
+        Rows { script: &self.script, rows: &self.rows, weight: &self.weights }
+    }
+
+    /// Number of coordinates and of independent rows.
+    pub fn size(&self) -> (usize, usize) {
+        let q = self.integrals.iter().filter(|i| i.is_none()).count();
+        (q, self.active.iter().filter(|a| **a).count())
+    }
+
+    /// Names of rows that are left out.
+    pub fn dropped(&self) -> impl Iterator<Item = &str> {
+        self.rows.iter().zip(&self.active).filter(|(_, a)| !**a).map(|(r, _)| r.name.as_str())
+    }
+
+    /// Records the equations with the rows in use. Outputs: the power of forces without potential, then the rates of the
+    /// prescribed motions among the rows, negative.
+    pub fn record(&self) -> Result<Problem, fourbar_dae::Error> {
+        let is_q = |j: &usize| self.integrals[*j].is_none();
+        let q: Vec<usize> = (0..self.names.len()).filter(is_q).collect();
+        let extra: Vec<usize> = (0..self.names.len()).filter(|j| !is_q(j)).collect();
+        let names: Vec<&str> = q.iter().map(|&j| self.names[j].as_str()).collect();
+        let extras: Vec<&str> = extra.iter().map(|&j| self.names[j].as_str()).collect();
+        let used: Vec<&Row> = self.rows.iter().zip(&self.active).filter(|(_, a)| **a).map(|(r, _)| r).collect();
+        let roots = used.iter().flat_map(|r| [Some(r.value), r.nu]).flatten();
+        let roots = roots.chain([self.lagrangian, self.power]).chain(self.loads.iter().flat_map(|l| [l.0, l.1]));
+        let list = self.script.needed(roots.chain(self.integrals.iter().flatten().copied()));
+        Problem::lagrangian_with(&names, &extras, |t, nodes, _, others, m| {
+            let mut x = vec![t; self.names.len()];
+            q.iter().zip(nodes).for_each(|(&j, n)| x[j] = *n);
+            extra.iter().zip(others).for_each(|(&j, n)| x[j] = *n);
+            let played = self.script.replay(&list, t, &x);
+            m.lagrangian(played.of(self.lagrangian));
+            for (rate, force) in &self.loads {
+                m.load(played.of(*rate), played.of(*force));
+            }
+            for r in &used {
+                m.constraint(r.name.clone(), played.of(r.value));
+            }
+            for (k, &j) in extra.iter().enumerate() {
+                if let Some(rate) = self.integrals[j] {
+                    m.rate_of(k, played.of(rate));
+                }
+            }
+            if self.power.constant().is_none() {
+                m.output("power", played.of(self.power));
+            }
+            for r in &used {
+                if let Some(nu) = r.nu.filter(|nu| nu.constant().is_none()) {
+                    m.output(format!("rate of {}", r.name), played.of(nu));
+                }
+            }
+        })
+    }
+
+    /// The start as a state of a recorded problem.
+    pub fn start_state(&self, problem: &Arc<Problem>, t: f64) -> State {
+        let mut state = problem.zero_state(t);
+        for (name, v) in self.names.iter().zip(&self.script.variables) {
+            if let Ok(j) = problem.variable(name) {
+                state.set(j, 0, v[0]);
+                state.set(j, 1, v[1]);
+            }
+        }
+        state
+    }
+
+    /// The table of what is brought in, assigned and equated, with the running count of freedoms [Pryce20, Tables 1 and 3].
+    pub fn describe(&self) -> Vec<String> {
+        let (nq, nc) = self.size();
+        let mut lines = vec![format!(
+            "{}: {}, {}, size {} ({} in first order)",
+            if self.planar { "planar" } else { "spatial" },
+            count(nq, "coordinate"),
+            count(nc, "constraint"),
+            nq + nc,
+            2 * nq + nc
+        )];
+        let list = |v: &[String]| if v.is_empty() { "-".to_string() } else { v.join(", ") };
+        let mut freedoms = 0i64;
+        for told in &self.table {
+            if told.coordinates == 0 && told.rows == 0 && told.assigned.is_empty() {
+                continue;
+            }
+            freedoms += told.coordinates as i64 - told.rows as i64;
+            lines.push(format!(
+                "{}: brings in {}; assigns {}; equates {}; {:+} {:+} -> {}",
+                told.part,
+                list(&told.brought),
+                list(&told.assigned),
+                list(&told.equated),
+                told.coordinates,
+                -(told.rows as i64),
+                freedoms
+            ));
+        }
+        for name in self.dropped() {
+            freedoms += 1;
+            lines.push(format!("left out as dependent: {name} -> {freedoms}"));
+        }
+        if self.singular_start {
+            lines.push("the start is a singular position: rows are independent nearby, but not there".to_string());
+        }
+        lines
+    }
+}
+
+/// What natural coordinates make of a mechanism: sizes, the table of section 4.2 of [Pryce20], rows left out.
+pub fn describe(model: &Model, start: &Configuration, choice: Choice) -> Result<Vec<String>, Diagnostic> {
+    Ok(System::new(model, start, choice)?.describe())
+}
