@@ -75,11 +75,9 @@ fn main() {
             table(
                 name,
                 rounds,
-                [
-                    &mut || dynamics::<Ra>(&m, method, 1e-3, steps),
-                    &mut || dynamics::<Rp>(&m, method, 1e-3, steps),
-                    &mut || dynamics::<Reps>(&m, method, 1e-3, steps),
-                ],
+                [&mut || dynamics::<Ra>(&m, method, 1e-3, steps), &mut || dynamics::<Rp>(&m, method, 1e-3, steps), &mut || {
+                    dynamics::<Reps>(&m, method, 1e-3, steps)
+                }],
             );
         }
     }

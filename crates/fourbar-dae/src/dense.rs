@@ -63,4 +63,12 @@ impl Integrator {
         self.check_variable(j)?;
         Ok((self.engine.series(j), self.engine.taylor.scale))
     }
+
+    /// The same for output `o`; its series may be shorter.
+    pub fn output_coefficients(&self, o: usize) -> Result<(&[f64], f64), Error> {
+        if o >= self.problem().outputs().len() {
+            return Err(Error::UnknownName(format!("output number {o}")));
+        }
+        Ok((self.engine.extra(o), self.engine.taylor.scale))
+    }
 }

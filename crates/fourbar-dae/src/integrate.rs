@@ -54,38 +54,42 @@ pub struct Integrator {
     all: bool,
     /// Variables of fixed size.
     fixed: Vec<bool>,
-    t: f64,
+    pub(crate) t: f64,
     /// Start of the last step and its size.
-    from: f64,
-    h: f64,
+    pub(crate) from: f64,
+    pub(crate) h: f64,
     /// Rounding errors of the carried values, to be added later.
-    carry: Vec<f64>,
-    before: Backup,
+    pub(crate) carry: Vec<f64>,
+    pub(crate) before: Backup,
     finder: RootFinder,
     events: Vec<Event>,
     /// Events that have a zero at the start of the step.
-    at_zero: Vec<bool>,
+    pub(crate) at_zero: Vec<bool>,
     shifted: Vec<f64>,
     pub(crate) kinks: Kinks,
-    work: Work,
-    limited_by: usize,
+    pub(crate) work: Work,
+    pub(crate) limited_by: usize,
     /// Order of the next expansion.
-    next_order: usize,
-    started: bool,
+    pub(crate) next_order: usize,
+    pub(crate) started: bool,
     /// Largest correction of the start by projection.
     first_move: (f64, usize, usize),
     /// A branch that was not taken may have left values behind that are not finite.
-    stale: bool,
+    pub(crate) stale: bool,
 }
 
 /// What is needed to take a step back.
 #[derive(Debug, Clone, Default)]
-struct Backup {
-    t: f64,
-    h: f64,
-    state: Vec<f64>,
-    carry: Vec<f64>,
-    valid: bool,
+pub(crate) struct Backup {
+    pub t: f64,
+    pub h: f64,
+    pub state: Vec<f64>,
+    pub carry: Vec<f64>,
+    /// Sides of the kinks during the step.
+    pub side: Vec<bool>,
+    /// Pieces of the tables during the step.
+    pub params: Vec<f64>,
+    pub valid: bool,
 }
 
 impl Integrator {
@@ -119,7 +123,13 @@ impl Integrator {
             from: state.t,
             h: 0.0,
             carry: vec![0.0; n * width],
-            before: Backup { state: vec![0.0; n * width], carry: vec![0.0; n * width], ..Default::default() },
+            before: Backup {
+                state: vec![0.0; n * width],
+                carry: vec![0.0; n * width],
+                side: engine.taylor.side.clone(),
+                params: engine.taylor.params.clone(),
+                ..Default::default()
+            },
             finder: RootFinder::new(degree),
             events: Vec::with_capacity(64),
             at_zero: vec![false; problem.events.len()],
@@ -458,6 +468,8 @@ impl Integrator {
     fn advance(&mut self, theta: f64) {
         self.before.state.copy_from_slice(&self.engine.state);
         self.before.carry.copy_from_slice(&self.carry);
+        self.before.side.copy_from_slice(&self.engine.taylor.side);
+        self.before.params.copy_from_slice(&self.engine.taylor.params);
         self.before.t = self.t;
         self.before.h = theta * self.engine.taylor.scale;
         self.before.valid = true;

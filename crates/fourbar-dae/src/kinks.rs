@@ -52,6 +52,25 @@ impl Kinks {
         self.count
     }
 
+    /// Adds the present pieces and the levels just crossed to a list of numbers.
+    pub fn save(&self, out: &mut Vec<f64>) {
+        for k in 0..self.count {
+            let (level, rising) = self.crossed[k].unwrap_or((0.0, false));
+            let known = f64::from(u8::from(self.crossed[k].is_some()));
+            out.extend([self.piece[k] as f64, known, level, f64::from(u8::from(rising))]);
+        }
+    }
+
+    /// Takes them back.
+    pub fn restore(&mut self, next: &mut dyn FnMut() -> Result<f64, Error>) -> Result<(), Error> {
+        for k in 0..self.count {
+            self.piece[k] = next()? as usize;
+            let (known, level, rising) = (next()?, next()?, next()?);
+            self.crossed[k] = (known != 0.0).then_some((level, rising != 0.0));
+        }
+        Ok(())
+    }
+
     fn set_piece(&mut self, k: usize, piece: usize, engine: &mut Engine) {
         self.piece[k] = piece;
         if let Kink::Table { table, param, .. } = &engine.problem.kinks[k] {

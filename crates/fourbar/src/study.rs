@@ -9,11 +9,9 @@ use crate::analysis::{dynamics, rank, unique};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::formulation::chart::{Chart, Ra};
-use crate::formulation::lie;
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
-use crate::formulation::dca;
-use crate::formulation::{grcr, lie};
+use crate::formulation::{dca, grcr, lie, natural};
 use crate::integrator::implicit;
 use crate::model::Model;
 use crate::motion::{Instant, Motion};
@@ -93,10 +91,18 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         summary: "divide and conquer, augmented Lagrangian, projections; explicit, parallel",
         integrators: dca::system::INTEGRATORS,
         start: dca::system::start,
+    },
+    FormulationInfo {
         name: "grcr",
         summary: "joint coordinates, loops by recursion; explicit",
         integrators: &["dopri5", "dop853", "rk4"],
         start: grcr::start,
+    },
+    FormulationInfo {
+        name: "natural",
+        summary: "natural coordinates: shared points and vectors, Lagrangian by differentiation; index 3, Taylor series",
+        integrators: &["taylor"],
+        start: natural::start,
     },
 ];
 

@@ -549,8 +549,9 @@ impl<'m> Builder<'m> {
                 continue;
             }
             let frames = [j.F.R, j.M.R];
-            let known: Vec<W> =
-                (0..3).filter_map(|a| self.direction(groups[o], &self.layout.direction(j.bodies[o], &frames[o].column(a).into()))).collect();
+            let known: Vec<W> = (0..3)
+                .filter_map(|a| self.direction(groups[o], &self.layout.direction(j.bodies[o], &frames[o].column(a).into())))
+                .collect();
             let [x, y, z] = known[..] else { continue };
             let body = j.bodies[1 - o];
             let T = self.layout.frame[body.index()].0 * frames[1 - o];
@@ -563,9 +564,10 @@ impl<'m> Builder<'m> {
             let (s, c) = theta.sin_cos();
             let s = if moving { s } else { -s };
             self.axes[g] = Some(Axes { e: vec![x * c + y * s, y * c - x * s, z], T });
-            let hinge = self.vectors_of(g).into_iter().find(|(u, loc)| {
-                loc.cross(&T.column(2)).norm() < 1e-9 && self.local(*u, groups[o]).is_some()
-            });
+            let hinge = self
+                .vectors_of(g)
+                .into_iter()
+                .find(|(u, loc)| loc.cross(&T.column(2)).norm() < 1e-9 && self.local(*u, groups[o]).is_some());
             self.basis[g] = hinge.map(|(u, _)| Some(vec![u])).into_iter().collect();
             told.assigned.push(format!("axes of {}", self.model.body_name(body)));
             return true;
@@ -639,7 +641,14 @@ impl<'m> Builder<'m> {
             let sine = sine_to(&local, basis);
             // Constants first, then vectors: they make the equations shorter.
             let constant = value.iter().all(|x| x.constant().is_some());
-            let score = sine * if constant { 1.3 } else if point { 1.0 } else { 1.1 };
+            let score = sine
+                * if constant {
+                    1.3
+                } else if point {
+                    1.0
+                } else {
+                    1.1
+                };
             if sine > 0.05 && best.as_ref().is_none_or(|(s, _)| score > *s) {
                 best = Some((score, Direction { local, value, items: Some(items), point }));
             }
@@ -647,20 +656,17 @@ impl<'m> Builder<'m> {
         best.map(|(_, d)| d)
     }
 
-    fn new_direction(
-        &mut self,
-        b: usize,
-        basis: &[Direction],
-        origin: W,
-        o_loc: &V,
-        o_item: Option<usize>,
-        told: &mut Told,
-    ) -> Direction {
+    fn new_direction(&mut self, b: usize, basis: &[Direction], origin: W, o_loc: &V, o_item: Option<usize>, told: &mut Told) -> Direction {
         let g = self.layout.parts[b].group;
         let waiting = |places: &[(usize, V)], point: bool| {
             let unfinished = |p: usize| !self.done[p] && p != b;
             let parts = 0..self.done.len();
-            places.iter().filter(|(p, _)| if point { unfinished(*p) } else { parts.clone().any(|q| unfinished(q) && self.layout.parts[q].group == *p && *p != g) }).count()
+            places
+                .iter()
+                .filter(|(p, _)| {
+                    if point { unfinished(*p) } else { parts.clone().any(|q| unfinished(q) && self.layout.parts[q].group == *p && *p != g) }
+                })
+                .count()
         };
         let vectors = self.vectors_of(g).into_iter().map(|(k, loc)| (k, loc, false));
         let points = self.points_of(b).into_iter().map(|(k, loc)| (k, loc - o_loc, true));
@@ -715,12 +721,17 @@ impl<'m> Builder<'m> {
             }
         }
         for other in basis {
-            let value = next.value.dot(&other.value) - Sym::of(snapped(next.local.dot(&other.local), next.local.norm() * other.local.norm()));
+            let value =
+                next.value.dot(&other.value) - Sym::of(snapped(next.local.dot(&other.local), next.local.norm() * other.local.norm()));
             if let (Some(a), Some(c)) = (&next.items, &other.items) {
                 let both: Vec<usize> = a.iter().chain(c).copied().collect();
                 let whole = (!next.point || a.len() == 2) && (!other.point || c.len() == 2);
                 let hinge = |v: &[usize]| (v.len() == 1 && !self.layout.items[v[0]].point).then(|| v[0]);
-                if whole && (self.together(&both) || implied(self, a, hinge(c).or(Some(usize::MAX))) || implied(self, c, hinge(a).or(Some(usize::MAX)))) {
+                if whole
+                    && (self.together(&both)
+                        || implied(self, a, hinge(c).or(Some(usize::MAX)))
+                        || implied(self, c, hinge(a).or(Some(usize::MAX))))
+                {
                     continue;
                 }
             }

@@ -56,9 +56,8 @@ pub fn needs_axes(model: &Model, bodies: &[BodyId]) -> bool {
         Force::Torsion { joint: j, .. } | Force::Actuator { joint: j, .. } | Force::Friction { joint: j, .. } => joint(*j),
         Force::Bushing { between, .. } => between.iter().any(|p| has(&p.body)),
     });
-    let by_joint = model.joints.iter().any(|j| {
-        j.bodies.iter().any(has) && !matches!(j.kind, JointKind::Spherical(_) | JointKind::Distance(_))
-    });
+    let by_joint =
+        model.joints.iter().any(|j| j.bodies.iter().any(has) && !matches!(j.kind, JointKind::Spherical(_) | JointKind::Distance(_)));
     by_force || by_joint || model.bare.iter().any(|b| b.bodies.iter().any(has))
 }
 

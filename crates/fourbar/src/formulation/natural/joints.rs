@@ -30,7 +30,8 @@ impl Builder<'_> {
             if let JointKind::Screw(screw) = self.model.joints[k].kind
                 && !self.screw_used[k]
             {
-                let (angle, distance) = (self.closing(k, JointCoordinate::Angle, &mut told), self.closing(k, JointCoordinate::Distance, &mut told));
+                let (angle, distance) =
+                    (self.closing(k, JointCoordinate::Angle, &mut told), self.closing(k, JointCoordinate::Distance, &mut told));
                 let value = distance - angle * Sym::of(screw.lead / (2.0 * std::f64::consts::PI));
                 self.equate(format!("{} thread", self.model.joints[k].name), value, Class::Joint, &mut told);
             }
@@ -102,7 +103,12 @@ impl Builder<'_> {
             for &a in axes {
                 let local = self.layout.direction(j.bodies[0], &j.F.axis(a));
                 let Some(normal) = self.direction(self.layout.group_of(j.bodies[0]), &local) else { continue };
-                self.equate(format!("{} stays on its {}", j.name, if s.plane { "plane" } else { "line" }), normal.dot(&(q - p)), Class::Joint, told);
+                self.equate(
+                    format!("{} stays on its {}", j.name, if s.plane { "plane" } else { "line" }),
+                    normal.dot(&(q - p)),
+                    Class::Joint,
+                    told,
+                );
             }
         }
     }

@@ -18,9 +18,11 @@ mod force;
 mod joints;
 mod parts;
 pub mod rows;
+mod run;
 pub mod script;
 pub mod sym;
 mod system;
 
 pub use bring::Choice;
+pub use run::start;
 pub use system::{System, choice, describe};

@@ -227,7 +227,9 @@ impl Layout {
                     self.add_vector(format!("{vector}.base"), &axis[..1]);
                     self.add_vector(format!("{vector}.moving"), &axis[1..]);
                 }
-                JointKind::Cylindrical(_) | JointKind::Prismatic(_) | JointKind::Screw(_) | JointKind::PointOnLine(_) => self.slide(k, model, false, shares_axis),
+                JointKind::Cylindrical(_) | JointKind::Prismatic(_) | JointKind::Screw(_) | JointKind::PointOnLine(_) => {
+                    self.slide(k, model, false, shares_axis)
+                }
                 JointKind::Planar(_) | JointKind::PointOnPlane(_) => self.slide(k, model, true, shares_axis),
                 JointKind::Distance(_) => {
                     self.add_point(&format!("{}.base", j.name), &[f]);

@@ -95,7 +95,8 @@ impl Rows<'_> {
         let mut least = 1.0f64;
         for k in order {
             let size = gradients[k].iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
-            if size == 0.0 {
+            // Rows that nothing moves, but for rounding.
+            if size < 1e-12 {
                 continue;
             }
             let mut row: BTreeMap<usize, f64> = gradients[k].iter().map(|(j, d)| (*j, d / size)).collect();
@@ -140,6 +141,47 @@ impl Rows<'_> {
             }
         }
         Chosen { active, singular }
+    }
+
+    /// The best conditioned choice of as many rows as `active` has, by pivoting, and by what factor its smallest pivot exceeds
+    /// that of `active`. `None` for large mechanisms.
+    pub fn better(&self, t: f64, x: &[f64], active: &[bool]) -> Option<(Vec<bool>, f64)> {
+        if self.rows.len() > DENSE {
+            return None;
+        }
+        let (_, gradients) = self.evaluate(t, x);
+        let n = x.len();
+        let rank = active.iter().filter(|a| **a).count();
+        let pivoted = |allowed: &dyn Fn(usize) -> bool| {
+            let mut g: Vec<Vec<f64>> = vec![vec![0.0; n]; self.rows.len()];
+            for (row, list) in g.iter_mut().zip(&gradients) {
+                let size = list.iter().map(|(_, d)| d * d).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
+                list.iter().for_each(|(j, d)| row[*j] = d / size);
+            }
+            let mut keep = vec![false; self.rows.len()];
+            let mut least = 1.0f64;
+            for _ in 0..rank {
+                // Drives are never given up.
+                let left = |k: &usize| !keep[*k] && allowed(*k);
+                let size = |k: usize| g[k].iter().map(|d| d * d).sum::<f64>();
+                let drive = (0..g.len()).filter(left).find(|&k| self.rows[k].class == Class::Drive);
+                let Some(k) = drive.or_else(|| (0..g.len()).filter(left).max_by(|&a, &b| size(a).total_cmp(&size(b)))) else { break };
+                let length = size(k).sqrt();
+                keep[k] = true;
+                least = least.min(length);
+                if length > 0.0 {
+                    let e: Vec<f64> = g[k].iter().map(|d| d / length).collect();
+                    for row in &mut g {
+                        let p: f64 = row.iter().zip(&e).map(|(a, b)| a * b).sum();
+                        row.iter_mut().zip(&e).for_each(|(a, b)| *a -= p * b);
+                    }
+                }
+            }
+            (keep, least)
+        };
+        let (_, now) = pivoted(&|k| active[k]);
+        let (keep, best) = pivoted(&|_| true);
+        Some((keep, best / now.max(f64::MIN_POSITIVE)))
     }
 
     /// A position nearby that satisfies all rows but those of drives.

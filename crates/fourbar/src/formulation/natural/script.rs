@@ -346,7 +346,8 @@ mod tests {
         let (_, known) = value(0.7, 0.4);
         let g = script.gradient(result, &known, &mut vec![0.0; script.len()]);
         let h = 1e-6;
-        let exact = [(value(0.7 + h, 0.4).0 - value(0.7 - h, 0.4).0) / (2.0 * h), (value(0.7, 0.4 + h).0 - value(0.7, 0.4 - h).0) / (2.0 * h)];
+        let exact =
+            [(value(0.7 + h, 0.4).0 - value(0.7 - h, 0.4).0) / (2.0 * h), (value(0.7, 0.4 + h).0 - value(0.7, 0.4 - h).0) / (2.0 * h)];
         for (j, d) in g {
             // Central differences: the square of the step, and rounding over it.
             assert!((d - exact[j]).abs() < 1e-9, "{j}: {d} {}", exact[j]);

@@ -65,7 +65,9 @@ pub fn choice(options: &[(String, String)]) -> Result<Choice, Diagnostic> {
             ("parallelograms", "assign") => choice.parallelograms = true,
             ("parallelograms", "equate") => choice.parallelograms = false,
             ("coordinates", other) => {
-                return Err(Diagnostic::new("U304", format!("option `coordinates` is `{other}`")).help("it is assigned, unassigned or twelve"));
+                return Err(
+                    Diagnostic::new("U304", format!("option `coordinates` is `{other}`")).help("it is assigned, unassigned or twelve")
+                );
             }
             ("parallelograms", other) => {
                 return Err(Diagnostic::new("U304", format!("option `parallelograms` is `{other}`")).help("it is assign or equate"));
@@ -78,10 +80,13 @@ pub fn choice(options: &[(String, String)]) -> Result<Choice, Diagnostic> {
 
 fn refuse(model: &Model) -> Result<(), Diagnostic> {
     if let Some(r) = model.rolling.first() {
-        return Err(Diagnostic::new("S250", format!("`{}` constrains velocities, which has no place in a Lagrangian with constraints C(t, q)", r.name))
-            .name(r.name.clone())
-            .at(format!("constraints.{}", r.name))
-            .help("use formulation `ra`"));
+        return Err(Diagnostic::new(
+            "S250",
+            format!("`{}` constrains velocities, which has no place in a Lagrangian with constraints C(t, q)", r.name),
+        )
+        .name(r.name.clone())
+        .at(format!("constraints.{}", r.name))
+        .help("use formulation `ra`"));
     }
     Ok(())
 }

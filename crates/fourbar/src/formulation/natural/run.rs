@@ -1,0 +1,546 @@
+//! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
+
+use super::system::{System, choice};
+use crate::analysis::assembly::update_turns;
+use crate::analysis::singular::Detector;
+use crate::diagnostic::Diagnostic;
+use crate::formulation::ra::Equations;
+use crate::integrator::number;
+use crate::model::Model;
+use crate::motion::{Instant, Loads, Motion, Told, bad_checkpoint, numbers};
+use crate::state::{Configuration, Pose, Velocity};
+use crate::study::Study;
+use fourbar_dae::{Error, Integrator, Options, Problem};
+use fourbar_math::{Taylor, so3};
+use nalgebra::{Matrix3, Vector3};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Tolerance where none is given.
+const DEFAULT_TOL: f64 = 1e-9;
+/// Local errors are kept this much below the tolerance, so that the whole run meets it.
+const LOCAL: f64 = 1e-2;
+/// A row that was left out may be violated by this share of the characteristic length before the choice is made anew.
+const VIOLATED: f64 = 1e-7;
+/// The choice of rows is looked at when the smallest pivot falls below this share of the largest seen.
+const WEAK: f64 = 1e-3;
+/// And changed if another one is better conditioned by this factor.
+const GAIN: f64 = 10.0;
+
+/// Value, rate and half the acceleration of a scalar.
+type Moving = Taylor<3>;
+
+/// A mechanism in natural coordinates, moving.
+pub struct Run<'m> {
+    model: &'m Model,
+    system: System,
+    integrator: Integrator,
+    options: Options,
+    t_end: f64,
+    /// Constraints and masses in absolute coordinates, for reactions and residuals.
+    equations: Equations<'m>,
+    loads: Loads,
+    detector: Detector,
+    lambda: Vec<f64>,
+    /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
+    pose_list: Vec<u32>,
+    row_list: Vec<u32>,
+    known: Vec<Moving>,
+    x: Vec<Moving>,
+    /// Pose, velocity and acceleration at the last evaluated time.
+    now: Bodies,
+    /// Local axis of each thin rod at the start, and its direction there.
+    rods: Vec<Option<(Vector3<f64>, Vector3<f64>)>>,
+    start: Configuration,
+    /// Counted angles, and the time for which they hold.
+    turns: Vec<f64>,
+    turns_at: f64,
+    /// Work at the start of the last step.
+    work: f64,
+    /// Rows that prescribe a motion: variable number of the multiplier, and output or constant of the rate.
+    prescribed: Vec<(usize, Rate)>,
+    has_power: bool,
+    best_pivot: f64,
+    /// Steps taken by integrators before the present one.
+    steps_before: [usize; 3],
+    notes: Vec<String>,
+    rechosen: usize,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Rate {
+    Constant(f64),
+    Output(usize),
+}
+
+#[derive(Clone, Debug)]
+struct Bodies {
+    q: Vec<Pose>,
+    v: Vec<Velocity>,
+    a: Vec<Velocity>,
+}
+
+/// Sets natural coordinates in motion.
+pub fn start<'m>(
+    model: &'m Model,
+    study: &Study,
+    _integrator: &'static str,
+    start: &Configuration,
+) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    Ok(Box::new(Run::new(model, study, start)?))
+}
+
+/// The solver's errors in terms of the mechanism.
+fn told(e: Error) -> Diagnostic {
+    let time = match &e {
+        Error::SingularJacobian { t, .. } | Error::NonFinite { t, .. } | Error::StepTooSmall { t, .. } | Error::Sliding { t, .. } => {
+            Some(*t)
+        }
+        _ => None,
+    };
+    let help = match &e {
+        Error::SingularJacobian { isolated: true, .. } => {
+            "the mechanism is at a singular position; start a little beside it, or use formulation `ra`"
+        }
+        Error::SingularJacobian { redundant: false, .. } => {
+            "a body without inertia may be free to turn, or the forces leave an acceleration undetermined; give it inertia, or use formulation `ra`"
+        }
+        Error::Sliding { .. } => "the motion stays on the edge of a jump in a force; smooth the jump, or use formulation `ra`",
+        _ => "another tolerance, or formulation `ra`, may pass",
+    };
+    let d = Diagnostic::new("S254", format!("natural coordinates cannot go on: {e}")).help(help);
+    match time {
+        Some(t) => d.time(t),
+        None => d,
+    }
+}
+
+impl<'m> Run<'m> {
+    /// From a consistent start.
+    pub fn new(model: &'m Model, study: &Study, start: &Configuration) -> Result<Self, Diagnostic> {
+        let system = System::new(model, start, choice(&study.options)?)?;
+        let tol = study.tol.unwrap_or(DEFAULT_TOL);
+        let mut options = Options::new((LOCAL * tol).clamp(1e-16, 1e-2));
+        options.abs = options.rel * 0.1 * model.length.min(1.0);
+        for (name, size) in system.names.iter().zip(&system.sizes) {
+            options.sizes.extend(size.map(|s| (name.clone(), s)));
+        }
+        if let Some(order) = number(&study.options, "order")? {
+            if !(4.0..=60.0).contains(&order) {
+                return Err(Diagnostic::new("U304", format!("order = {order} is out of range")).help("the order lies between 4 and 60"));
+            }
+            options.order = Some(order as usize);
+        }
+        let problem = Arc::new(system.record().map_err(told)?);
+        let state = system.start_state(&problem, start.t);
+        let integrator = Integrator::new(&problem, &state, options.clone()).map_err(told)?;
+        let equations = Equations::new(model, start);
+        let n = model.bodies.len();
+        let mut run = Self {
+            model,
+            loads: Loads::new(model, &equations.set),
+            detector: Detector::new(model, &equations.set, start),
+            lambda: vec![0.0; equations.set.rows()],
+            equations,
+            pose_list: Vec::new(),
+            row_list: Vec::new(),
+            known: vec![Moving { c: [0.0; 3] }; system.script.len()],
+            x: system.script.variables.iter().map(|v| Moving { c: [v[0], v[1], 0.0] }).collect(),
+            now: Bodies { q: start.q.clone(), v: start.v.clone(), a: vec![Velocity::zero(); n] },
+            rods: vec![None; n],
+            start: start.clone(),
+            turns: start.turns.clone(),
+            turns_at: start.t,
+            work: 0.0,
+            prescribed: Vec::new(),
+            has_power: false,
+            best_pivot: 0.0,
+            steps_before: [0; 3],
+            notes: Vec::new(),
+            rechosen: 0,
+            t_end: study.t_end,
+            options,
+            integrator,
+            system,
+        };
+        let results = run.system.poses.iter().flat_map(|p| p.pose.r.iter().chain(p.pose.A.iter()).copied().collect::<Vec<_>>());
+        let angles = run.system.counted.iter().flatten().copied();
+        run.pose_list = run.system.script.needed(results.chain(angles).collect::<Vec<_>>());
+        run.layout_rows(&problem);
+        run.find_rods();
+        run.notes.push(run.system.describe().swap_remove(0));
+        let dropped: Vec<&str> = run.system.dropped().collect();
+        if !dropped.is_empty() {
+            let list = dropped.iter().take(8).map(|d| format!("`{d}`")).collect::<Vec<_>>().join(", ");
+            let more = if dropped.len() > 8 { format!(" and {} more", dropped.len() - 8) } else { String::new() };
+            run.notes.push(format!("left out as dependent: {list}{more}"));
+        }
+        if study.step.is_some() {
+            run.notes.push("the Taylor method chooses its steps itself; the step of the study is not used".to_string());
+        }
+        Ok(run)
+    }
+
+    /// Where the multipliers of prescribed motions and their rates are found, and which rows are watched.
+    fn layout_rows(&mut self, problem: &Problem) {
+        let s = &self.system;
+        self.has_power = problem.output("power").is_ok();
+        self.prescribed.clear();
+        for r in s.rows.iter().zip(&s.active).filter(|(_, a)| **a).map(|(r, _)| r) {
+            let Some(nu) = r.nu else { continue };
+            let Ok(j) = problem.variable(&format!("lambda({})", r.name)) else { continue };
+            let rate = match nu.constant() {
+                Some(c) => Rate::Constant(c),
+                None => problem.output(&format!("rate of {}", r.name)).map_or(Rate::Constant(0.0), Rate::Output),
+            };
+            self.prescribed.push((j, rate));
+        }
+        let left_out = s.rows.iter().zip(&s.active).filter(|(_, a)| !**a).map(|(r, _)| r.value);
+        self.row_list = s.script.needed(left_out);
+    }
+
+    fn find_rods(&mut self) {
+        self.evaluate_start();
+        for b in 1..self.model.bodies.len() {
+            if self.system.poses[b].axes == 1 {
+                // The recorded matrix is X t^T with the axis X in the world and t in the body.
+                let M = self.matrix(b, 0);
+                let k = (0..3).max_by(|&i, &j| M.column(i).norm().total_cmp(&M.column(j).norm())).unwrap_or(0);
+                let X: Vector3<f64> = M.column(k).normalize();
+                self.rods[b] = Some((M.tr_mul(&X).normalize(), X));
+            }
+        }
+    }
+
+    fn evaluate_start(&mut self) {
+        let t = Moving { c: [self.start.t, 1.0, 0.0] };
+        self.system.script.eval(&self.pose_list, t, &self.x, &mut self.known);
+    }
+
+    /// Coordinates with their rates and accelerations at a time of the last step, from the series.
+    fn coordinates_at(&mut self, t: f64) {
+        let (from, _) = self.integrator.interval();
+        let mut next = 0;
+        let integrals = self.system.integrals.iter().filter(|i| i.is_some()).count();
+        let nq = self.x.len() - integrals;
+        let mut extra = nq;
+        for (x, integral) in self.x.iter_mut().zip(&self.system.integrals) {
+            let j = if integral.is_none() { &mut next } else { &mut extra };
+            if let Ok((a, scale)) = self.integrator.coefficients(*j) {
+                let tau = (t - from) / scale;
+                let (mut p, mut d, mut dd) = (0.0, 0.0, 0.0);
+                for &c in a.iter().rev() {
+                    dd = dd * tau + d;
+                    d = d * tau + p;
+                    p = p * tau + c;
+                }
+                *x = Moving { c: [p, d / scale, dd / (scale * scale)] };
+            }
+            *j += 1;
+        }
+    }
+
+    fn result(&self, s: super::sym::Sym) -> Moving {
+        match s {
+            super::sym::Sym::Number(c) => Moving { c: [c, 0.0, 0.0] },
+            super::sym::Sym::Node(a) => self.known[a as usize],
+        }
+    }
+
+    /// The recorded rotation matrix of a body: coefficient `k` of its series.
+    fn matrix(&self, b: usize, k: usize) -> Matrix3<f64> {
+        self.system.poses[b].pose.A.map(|s| self.result(s).c[k])
+    }
+
+    /// Poses, velocities and accelerations at a time of the last step.
+    fn bodies_at(&mut self, t: f64) {
+        self.coordinates_at(t);
+        let time = Moving { c: [t, 1.0, 0.0] };
+        self.system.script.eval(&self.pose_list, time, &self.x, &mut self.known);
+        for b in 1..self.model.bodies.len() {
+            let p = self.system.poses[b];
+            let r = p.pose.r.map(|s| self.result(s));
+            let (A0, A1, A2) = (self.matrix(b, 0), self.matrix(b, 1), self.matrix(b, 2));
+            let (A, w, alpha) = match (p.axes, self.rods[b]) {
+                (1, Some((local, first))) => {
+                    let (x, x1, x2) = (A0 * local, A1 * local, A2 * local * 2.0);
+                    let A = least_turn(&first, &x) * self.start.q[b].A;
+                    (A, A.tr_mul(&x.cross(&x1)), A.tr_mul(&x.cross(&x2)))
+                }
+                (3, _) => {
+                    // One step of Newton's method for the nearest rotation: inside a step the axes are off by the tolerance.
+                    let A = A0 * (Matrix3::identity() * 1.5 - A0.tr_mul(&A0) * 0.5);
+                    let vee = |M: Matrix3<f64>| Vector3::new(M[(2, 1)] - M[(1, 2)], M[(0, 2)] - M[(2, 0)], M[(1, 0)] - M[(0, 1)]) * 0.5;
+                    (A, vee(A.tr_mul(&A1)), vee(A.tr_mul(&A2)) * 2.0)
+                }
+                _ => (self.start.q[b].A, Vector3::zeros(), Vector3::zeros()),
+            };
+            self.now.q[b] = Pose { r: r.map(|x| x.c[0]), A };
+            self.now.v[b] = Velocity { v: r.map(|x| x.c[1]), w };
+            self.now.a[b] = Velocity { v: r.map(|x| 2.0 * x.c[2]), w: alpha };
+        }
+    }
+
+    /// Follows the counted angles to a time of the last step; poses are those of that time afterwards.
+    fn follow_turns(&mut self, t: f64) {
+        let (from, _) = self.integrator.interval();
+        if self.turns_at < from {
+            self.turns_at = from;
+        }
+        loop {
+            // No joint turns by more than a radian between two looks.
+            let fastest = self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()));
+            let look = (self.turns_at + 0.5 / (fastest + f64::MIN_POSITIVE)).min(t);
+            self.bodies_at(look);
+            update_turns(self.model, &self.now.q, &mut self.turns);
+            for (turn, s) in self.turns.iter_mut().zip(&self.system.counted) {
+                if let Some(s) = s {
+                    *turn = match *s {
+                        super::sym::Sym::Number(c) => c,
+                        super::sym::Sym::Node(a) => self.known[a as usize].c[0],
+                    };
+                }
+            }
+            self.turns_at = look;
+            if look >= t {
+                return;
+            }
+        }
+    }
+
+    /// Work from the start of the last step to a time inside it: integrals of the series of power and of drive efforts.
+    fn work_to(&self, t: f64) -> f64 {
+        let (from, _) = self.integrator.interval();
+        let mut work = 0.0;
+        let integral = |a: &[f64], scale: f64| {
+            let tau = (t - from) / scale;
+            a.iter().enumerate().rev().fold(0.0, |sum, (m, c)| (sum + c / (m + 1) as f64) * tau) * scale
+        };
+        if self.has_power
+            && let Ok((a, scale)) = self.integrator.output_coefficients(0)
+        {
+            work += integral(a, scale);
+        }
+        for (j, rate) in &self.prescribed {
+            let Ok((lambda, scale)) = self.integrator.coefficients(*j) else { continue };
+            match rate {
+                Rate::Constant(c) => work -= c * integral(lambda, scale),
+                Rate::Output(o) => {
+                    let Ok((nu, _)) = self.integrator.output_coefficients(*o) else { continue };
+                    let tau = (t - from) / scale;
+                    let mut sum = 0.0;
+                    for m in (0..lambda.len()).rev() {
+                        let known = m.min(nu.len().saturating_sub(1));
+                        let c: f64 = (0..=known).map(|k| nu[k] * lambda[m - k]).sum();
+                        sum = (sum + c / (m + 1) as f64) * tau;
+                    }
+                    work -= sum * scale;
+                }
+            }
+        }
+        work
+    }
+
+    /// One step; before it, what the last one leaves behind is taken along.
+    fn step(&mut self) -> Result<(), Diagnostic> {
+        if self.integrator.last_step() != 0.0 {
+            let t = self.integrator.t();
+            self.follow_turns(t);
+            self.work += self.work_to(t);
+            self.watch_rows(t)?;
+        }
+        self.integrator.step(self.t_end).map_err(told)?;
+        self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
+        Ok(())
+    }
+
+    /// Sees that rows left out stay satisfied and those in use independent; chooses anew where they do not.
+    fn watch_rows(&mut self, t: f64) -> Result<(), Diagnostic> {
+        if self.system.active.iter().all(|a| *a) {
+            return Ok(());
+        }
+        let violated = self.worst_left_out(t);
+        let limit = VIOLATED * self.model.length;
+        let weak = self.integrator.pivot_ratio() < WEAK * self.best_pivot;
+        if violated.0 <= limit && !weak {
+            return Ok(());
+        }
+        let x: Vec<f64> = self.x.iter().map(|x| x.c[0]).collect();
+        let Some((active, gain)) = self.system.view().better(t, &x, &self.system.active) else { return Ok(()) };
+        if violated.0 > limit && active == self.system.active {
+            return Err(Diagnostic::new(
+                "S255",
+                format!(
+                    "the row `{}`, left out because the others implied it, is violated by {:.1e}",
+                    self.system.rows[violated.1].name, violated.0
+                ),
+            )
+            .time(t)
+            .help("the mechanism has passed a position where its constraints change their rank; use formulation `ra`"));
+        }
+        if active == self.system.active || (violated.0 <= limit && gain < GAIN) {
+            return Ok(());
+        }
+        self.change_rows(t, active)
+    }
+
+    fn worst_left_out(&mut self, t: f64) -> (f64, usize) {
+        let time = Moving { c: [t, 1.0, 0.0] };
+        self.system.script.eval(&self.row_list, time, &self.x, &mut self.known);
+        let mut worst = (0.0, 0);
+        for (k, r) in self.system.rows.iter().enumerate().filter(|(k, _)| !self.system.active[*k]) {
+            let value = self.result(r.value).c[0].abs();
+            if value > worst.0 || value.is_nan() {
+                worst = (value, k);
+            }
+        }
+        worst
+    }
+
+    /// Goes on with other rows from the present state.
+    fn change_rows(&mut self, t: f64, active: Vec<bool>) -> Result<(), Diagnostic> {
+        let before: Vec<String> = self.system.dropped().map(String::from).collect();
+        self.system.active = active;
+        let after: Vec<String> = self.system.dropped().map(String::from).collect();
+        self.notes.push(format!("at t = {t:.6} s other rows were left out: {} instead of {}", after.join(", "), before.join(", ")));
+        self.rechosen += 1;
+        let problem = Arc::new(self.system.record().map_err(told)?);
+        let w = self.integrator.work();
+        for (sum, n) in self.steps_before.iter_mut().zip([w.steps, w.expansions, w.retries]) {
+            *sum += n;
+        }
+        let mut state = problem.zero_state(t);
+        let (mut next, mut extra) = (0, self.system.size().0);
+        for (x, integral) in self.x.iter().zip(&self.system.integrals) {
+            let j = if integral.is_none() { &mut next } else { &mut extra };
+            state.set(*j, 0, x.c[0]);
+            state.set(*j, 1, x.c[1]);
+            *j += 1;
+        }
+        let options = Options { first_step: Some(self.integrator.last_step()), ..self.options.clone() };
+        self.integrator = Integrator::new(&problem, &state, options).map_err(told)?;
+        self.best_pivot = 0.0;
+        self.layout_rows(&problem);
+        Ok(())
+    }
+}
+
+/// The smallest rotation that turns one unit vector into another.
+fn least_turn(from: &Vector3<f64>, to: &Vector3<f64>) -> Matrix3<f64> {
+    let axis = from.cross(to);
+    let (s, c) = (axis.norm(), from.dot(to));
+    if s < 1e-15 {
+        // Opposite directions: half a turn about any normal.
+        let frame = so3::frame_from_z(from);
+        let x: Vector3<f64> = frame.column(0).into();
+        return if c > 0.0 { Matrix3::identity() } else { so3::exp(&(x * std::f64::consts::PI)) };
+    }
+    so3::exp(&(axis * (s.atan2(c) / s)))
+}
+
+impl Motion for Run<'_> {
+    fn t(&self) -> f64 {
+        self.integrator.t()
+    }
+
+    fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        while self.integrator.t() < t {
+            self.step()?;
+            if !go_on(self.integrator.t().min(t)) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
+        if self.integrator.last_step() == 0.0 {
+            self.step()?;
+        }
+        self.follow_turns(t);
+        out.t = t;
+        out.q.copy_from_slice(&self.now.q);
+        out.v.copy_from_slice(&self.now.v);
+        out.a.copy_from_slice(&self.now.a);
+        out.turns.copy_from_slice(&self.turns);
+        out.work = self.work + self.work_to(t);
+        // Multipliers of the absolute form that go with this motion, least in norm where they are not unique.
+        let e = &mut self.equations;
+        e.jacobian(&out.q);
+        e.factor(1.0);
+        e.index1(&out.q, &out.v, &out.turns, t, &mut out.a, &mut self.lambda);
+        out.a.copy_from_slice(&self.now.a);
+        out.errors = e.errors(&out.q, &out.v, &out.a, &out.turns, t);
+        self.loads.fill(self.model, &e.set, &self.lambda, out);
+        let (pivot, row) = e.regular_pivot;
+        let model = self.model;
+        let (schur, set, permanent, x) = (&mut e.schur, &e.set, &e.permanent, &mut e.x);
+        self.detector.observe(model, set, &out.q, t, pivot, || crate::analysis::singular::dependent_names(set, schur, permanent, row, x));
+        Ok(())
+    }
+
+    fn tell(&mut self, told: &mut Told) {
+        let w = self.integrator.work();
+        let [steps, expansions, retries] = self.steps_before;
+        let (nq, nc) = self.system.size();
+        told.work.extend([
+            ("steps", (steps + w.steps) as f64),
+            ("expansions", (expansions + w.expansions) as f64),
+            ("repeated_steps", (retries + w.retries) as f64),
+            ("order", self.integrator.order() as f64),
+            ("coordinates", nq as f64),
+            ("constraints", nc as f64),
+            ("changes_of_rows", self.rechosen as f64),
+        ]);
+        told.notes.append(&mut self.notes);
+        told.singular.append(&mut self.detector.found);
+    }
+
+    fn save(&self) -> Value {
+        json!({
+            "active": self.system.active,
+            "integrator": self.integrator.save(),
+            "turns": self.turns,
+            "turns_at": self.turns_at,
+            "work": self.work,
+            "best_pivot": self.best_pivot,
+            "steps": self.steps_before,
+            "rechosen": self.rechosen,
+            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
+            "watch_filled": self.detector.watch.filled,
+            "watch_usual": self.detector.watch.usual,
+        })
+    }
+
+    fn restore(&mut self, saved: &Value) -> Result<(), Diagnostic> {
+        let active: Vec<bool> =
+            saved["active"].as_array().map(|a| a.iter().map(|x| x.as_bool().unwrap_or(true)).collect()).unwrap_or_default();
+        let turns = numbers(&saved["turns"]);
+        let watch = numbers(&saved["watch"]);
+        if active.len() != self.system.rows.len() || turns.len() != self.turns.len() || watch.len() != 6 {
+            return Err(bad_checkpoint("its sizes do not fit"));
+        }
+        if active != self.system.active {
+            self.system.active = active;
+            let problem = Arc::new(self.system.record().map_err(told)?);
+            let state = self.system.start_state(&problem, self.start.t);
+            self.integrator = Integrator::new(&problem, &state, self.options.clone()).map_err(told)?;
+            self.layout_rows(&problem);
+        }
+        self.integrator.restore(&numbers(&saved["integrator"])).map_err(|e| bad_checkpoint(&e.to_string()))?;
+        self.turns = turns;
+        let number = |key: &str| saved[key].as_f64().unwrap_or(0.0);
+        (self.turns_at, self.work, self.best_pivot) = (number("turns_at"), number("work"), number("best_pivot"));
+        self.rechosen = number("rechosen") as usize;
+        for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {
+            *sum = n as usize;
+        }
+        let w = &mut self.detector.watch;
+        (0..3).for_each(|k| w.last[k] = (watch[2 * k], watch[2 * k + 1]));
+        (w.filled, w.usual) = (number("watch_filled") as usize, number("watch_usual"));
+        // The rate at which joints turn decides how closely their angles are followed.
+        let at = self.turns_at;
+        self.bodies_at(at);
+        Ok(())
+    }
+}
