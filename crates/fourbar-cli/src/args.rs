@@ -32,8 +32,8 @@ pub struct Args {
 /// The verbs.
 #[derive(Debug, Subcommand)]
 pub enum Verb {
-    /// Say what a mechanism is: structure, mobility, redundant joints, consistency of its start.
-    Check(ModelArgs),
+    /// Explain a mechanism: how it moves, what is redundant and how to cure it, singular poses, other ways to assemble it.
+    Check(CheckArgs),
     /// Find the consistent start nearest to the given one and say what moved.
     Assemble(AssembleArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
@@ -95,12 +95,29 @@ pub struct ModelArgs {
     pub set: Vec<(String, String)>,
 }
 
+/// Arguments of `check`.
+#[derive(Debug, ClapArgs)]
+pub struct CheckArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Say everything: elements, loops, ranges of the joints, every set and pose, formulations.
+    #[arg(long)]
+    pub all: bool,
+    /// Write the assembly modes: a page that shows them over each other (.html), or their poses (.json).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub modes: Option<PathBuf>,
+}
+
 /// Arguments of `assemble`.
 #[derive(Debug, ClapArgs)]
 pub struct AssembleArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
+    /// Take the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    pub mode: Option<u16>,
     /// Write the consistent poses and velocities as JSON.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,

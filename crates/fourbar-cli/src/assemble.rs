@@ -1,10 +1,11 @@
 //! `fourbar assemble`: the consistent start nearest to the given one, and what moved.
 
 use crate::args::AssembleArgs;
+use crate::check;
 use crate::input::{Input, load};
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
-use fourbar::analysis::assembly::{self, Assembled};
+use fourbar::analysis::assembly::{self, Assembled, Options};
 use fourbar::study::count;
 use fourbar_io::results::write_json;
 use serde_json::{Value, json};
@@ -15,7 +16,14 @@ const SHOWN: usize = 40;
 /// Runs the verb.
 pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
     let input = load(&args.model)?;
-    let a = assembly::assemble(&input.model).map_err(|d| input.stop(&d))?;
+    let a = match args.mode {
+        // Velocities that the file states belong to the drawn mode: drives and joints decide alone.
+        Some(k) => {
+            let mode = check::of_number(&input, k).map_err(|d| input.stop(&d))?;
+            assembly::assemble_from(&input.model, &mode, Options::default()).map_err(|d| input.stop(&d))?
+        }
+        None => assembly::assemble(&input.model).map_err(|d| input.stop(&d))?,
+    };
     let mut text = words(&input, &a, screen);
     if let Some(path) = &args.output {
         write_json(path, &pose(&input, &a))?;

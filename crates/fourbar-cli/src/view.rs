@@ -131,7 +131,8 @@ pub struct Written {
     pub warnings: Vec<Diagnostic>,
 }
 
-fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
+/// Writes a page.
+pub fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     let made = page(&input.model, input.folder.as_deref(), shown)?;
     if let Some(folder) = wanted.path.parent().filter(|f| !f.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
@@ -163,7 +164,7 @@ fn open(path: &Path) -> bool {
 }
 
 /// The name of a file without folder and ending.
-fn stem(name: &str) -> String {
+pub fn stem(name: &str) -> String {
     let stem = Path::new(name).file_stem().map(|s| s.to_string_lossy().into_owned()).unwrap_or_default();
     if stem.is_empty() || stem.starts_with('<') { "mechanism".into() } else { stem }
 }

@@ -16,6 +16,56 @@ fn check_of_bricards_linkage() {
 }
 
 #[test]
+fn check_says_everything_where_it_is_asked() {
+    assert_snapshot!(whole(&fourbar(&folder("check_all"), &["check", "a02_n_fourbar_N2", "--all"])));
+}
+
+#[test]
+fn check_of_a_slider_that_pulls_its_crank_tells_the_dead_points() {
+    let f = folder("check_dead");
+    std::fs::write(f.join("pulled.yaml"), include_str!("data/pulled.yaml")).expect("the file");
+    assert_snapshot!(whole(&fourbar(&f, &["check", "pulled.yaml"])));
+}
+
+#[test]
+fn doubtful_numbers_and_contradictions_are_told() {
+    let f = folder("check_doubts");
+    let text = include_str!("data/pulled.yaml").replace("mass: 0.1,", "mass: 100,").replace("{pull", "{turn: {joint: pin, angle: t}, pull");
+    std::fs::write(f.join("doubtful.yaml"), text).expect("the file");
+    let output = fourbar(&f, &["check", "doubtful.yaml"]);
+    assert_snapshot!(whole(&output));
+    assert_eq!(output.status.code(), Some(1));
+}
+
+#[test]
+fn assembly_modes_are_written_and_chosen() {
+    let f = folder("modes");
+    let output = fourbar(&f, &["check", "fourbar", "--modes", "modes.html", "--json"]);
+    let object = json(&output);
+    assert_eq!(output.status.code(), Some(0), "{object:#}");
+    assert_eq!(object["modes"].as_array().map(Vec::len), Some(2));
+    let page = std::fs::read_to_string(f.join("modes.html")).expect("the page");
+    assert!(page.contains("mode 1") && page.contains("mode 2") && page.len() > 100_000);
+    assert_eq!(fourbar(&f, &["check", "fourbar", "--modes", "modes.json"]).status.code(), Some(0));
+    let modes: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("modes.json")).expect("the poses")).expect("JSON");
+    // The pose that `assemble` takes is the one that `check` tells.
+    let start = json(&fourbar(&f, &["assemble", "fourbar", "--mode", "2", "--json"]));
+    for k in 0..3 {
+        let (a, b) = (start["start"]["rocker"]["r"][k].as_f64(), modes["modes"][1]["rocker"]["r"][k].as_f64());
+        assert!((a.expect("a number") - b.expect("a number")).abs() < 1e-12);
+    }
+    for arguments in [
+        &["check", "fourbar", "--modes", "modes.txt"][..],
+        &["check", "a01_simple_pendulum", "--modes", "m.html"],
+        &["assemble", "fourbar", "--mode", "3"],
+    ] {
+        let output = fourbar(&f, arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("U014"), "{}", whole(&output));
+    }
+}
+
+#[test]
 fn demo_shows_the_four_bar_and_writes_its_trajectory() {
     let f = folder("demo");
     assert_snapshot!(whole(&fourbar(&f, &["demo"])));

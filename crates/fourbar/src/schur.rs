@@ -42,6 +42,20 @@ pub fn inverse_masses(model: &Model, floor: f64) -> Vec<InverseMass> {
         .collect()
 }
 
+/// Weights that count translations and L times rotations alike for every body that can move.
+pub fn unit_weights(model: &Model) -> Vec<InverseMass> {
+    let L2 = model.length * model.length;
+    model
+        .bodies
+        .iter()
+        .enumerate()
+        .map(|(b, _)| {
+            let m = if b == 0 { 0.0 } else { 1.0 };
+            InverseMass { m, J: Matrix3::identity() * (m / L2) }
+        })
+        .collect()
+}
+
 fn inverse_inertia(J: &Matrix3<f64>, floor: f64) -> Matrix3<f64> {
     let e = SymmetricEigen::new(*J);
     if e.eigenvalues.min() > floor {

@@ -426,6 +426,36 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     Ok(Assembled { configuration, iterations, residual_before, residual_after, velocity_residual_before, moved, open })
 }
 
+/// The pose that some constraints pull a mechanism to.
+#[derive(Clone, Debug)]
+pub struct Pulled {
+    /// Poses.
+    pub q: Vec<Pose>,
+    /// Largest residual left, metres.
+    pub residual: f64,
+    /// Whether every constraint holds and no axes are opposed.
+    pub closed: bool,
+}
+
+/// Pulls a mechanism from `from` onto `rows`, axes kept from flipping; where they close, walks to the point nearest to `near`.
+/// Where they do not, the pose is the one of least squares.
+pub fn pull(model: &Model, rows: &[Constraint], from: &[Pose], near: &Configuration) -> Pulled {
+    let held = vec![false; model.bodies.len()];
+    let inverse = inverse_masses(model, FLOOR);
+    let extent = reach(model).max(model.length);
+    let mut q = from.to_vec();
+    let mut aligned = rows.to_vec();
+    aligned.extend(model.alignment_constraints());
+    close(model, &mut Problem::new(aligned, &held), &inverse, &mut q, &near.turns, 1e-6 * model.length);
+    let mut p = Problem::new(rows.to_vec(), &held);
+    let residual = close(model, &mut p, &inverse, &mut q, &near.turns, 1e-13 * extent).residual;
+    let closed = residual <= 1e-9 * extent && flipped_joint(model, &q).is_none();
+    if closed {
+        nearest(model, &mut p, &inverse, &mut q, near, 1e-13 * extent);
+    }
+    Pulled { q, residual, closed }
+}
+
 /// Extent of the mechanism as drawn, for the rounding of coordinates.
 fn reach(model: &Model) -> f64 {
     let points = model.bodies.iter().skip(1).map(|b| b.r.amax());

@@ -2,6 +2,7 @@
 
 pub mod assembly;
 pub mod dynamics;
+pub mod explain;
 pub mod kinematics;
 pub mod rank;
 pub mod redundancy;

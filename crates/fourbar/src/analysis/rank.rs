@@ -7,7 +7,7 @@ use crate::analysis::assembly::{self, Options};
 use crate::constraint::ConstraintSet;
 use crate::model::{BodyId, JointCoordinate, Model};
 use crate::random::Random;
-use crate::schur::{Schur, inverse_masses};
+use crate::schur::{Schur, unit_weights};
 use crate::state::{Configuration, Pose, Velocity};
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
@@ -92,11 +92,7 @@ fn probe(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Rank {
     let (rows, columns) = (set.rows(), 6 * model.moving());
     let n = model.bodies.len();
     // Unit weights in the scaled velocities (v, L omega).
-    let mut inverse = inverse_masses(model, 0.0);
-    for (w, b) in inverse.iter_mut().zip(&model.bodies) {
-        w.m = if b.mass > 0.0 { 1.0 } else { 0.0 };
-        w.J = nalgebra::Matrix3::identity() * (w.m / (model.length * model.length));
-    }
+    let inverse = unit_weights(model);
     let mut schur = Schur::new(set, n);
     set.jacobian(q, &mut schur.G);
     schur.factor(&inverse, 1.0, 1e-12);
@@ -175,7 +171,7 @@ pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility 
 }
 
 /// A nearby assembled pose reached by a random free motion of about a hundredth of the characteristic length.
-fn wander(model: &Model, start: &Configuration, motions: &[Vec<Velocity>], random: &mut Random, drives: bool) -> Option<Vec<Pose>> {
+pub fn wander(model: &Model, start: &Configuration, motions: &[Vec<Velocity>], random: &mut Random, drives: bool) -> Option<Vec<Pose>> {
     let mut moved = start.clone();
     let mut d = vec![Velocity::zero(); model.bodies.len()];
     for m in motions.iter().take(64) {

@@ -12,8 +12,10 @@ use fourbar_math::dense;
 use nalgebra::DMatrix;
 use serde::Serialize;
 
-/// Up to this many elements dependence across loops is looked for.
+/// Up to this many elements dependence across loops, or within one loop, is looked for.
 const ELEMENTS: usize = 60;
+/// Sets that are listed; beyond, rows are only counted.
+const SETS: usize = 400;
 
 /// Elements that constrain each other more often than needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,8 +47,11 @@ pub fn redundancy(model: &Model, topology: &Topology, q: &[Pose], total: usize) 
     let mut left = total;
     let named = |members: &[usize]| members.iter().map(|&k| all[k].name.clone()).collect();
     for l in &topology.loops {
-        if left == 0 {
+        if left == 0 || sets.len() == SETS {
             break;
+        }
+        if l.joints.len() > ELEMENTS {
+            continue;
         }
         // Joints come first in the list of constraints, in their own order.
         let times = excess(&all, &l.joints, q, model.length).min(left);
@@ -86,35 +91,63 @@ pub fn around(l: &Loop) -> Vec<usize> {
 }
 
 /// Rows of some constraints minus their rank.
-fn excess(all: &[Constraint], members: &[usize], q: &[Pose], L: f64) -> usize {
-    let set = ConstraintSet::new(members.iter().map(|&k| all[k].clone()).collect(), |_| false);
-    let mut G = vec![0.0; set.values];
-    set.jacobian(q, &mut G);
-    let mut bodies: Vec<usize> = set.blocks.iter().map(|b| b.body).collect();
-    bodies.sort_unstable();
-    bodies.dedup();
-    let mut A = DMatrix::zeros(set.rows(), 6 * bodies.len());
-    for c in 0..set.list.len() {
-        for b in set.blocks_of(c) {
-            let place = bodies.partition_point(|&x| x < b.body);
-            for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - set.row_start[c]).enumerate() {
-                for (l, x) in row.iter().enumerate() {
-                    A[(set.row_start[c] + k, 6 * place + l)] = if l < 3 { *x } else { x / L };
+pub fn excess(all: &[Constraint], members: &[usize], q: &[Pose], L: f64) -> usize {
+    let part = Part::new(all, members, q, L);
+    part.set.rows() - dense::rank(&part.A, TOLERANCE).rank
+}
+
+/// Some constraints alone, with the columns of the bodies they touch.
+pub struct Part {
+    /// The constraints.
+    pub set: ConstraintSet,
+    /// Their Jacobian: rows of unit length, rotations measured as `L omega`.
+    pub A: DMatrix<f64>,
+    /// Lengths of the rows before.
+    pub norms: Vec<f64>,
+}
+
+impl Part {
+    /// The members of a list at a pose.
+    pub fn new(all: &[Constraint], members: &[usize], q: &[Pose], L: f64) -> Self {
+        let set = ConstraintSet::new(members.iter().map(|&k| all[k].clone()).collect(), |_| false);
+        let mut G = vec![0.0; set.values];
+        set.jacobian(q, &mut G);
+        let mut bodies: Vec<usize> = set.blocks.iter().map(|b| b.body).collect();
+        bodies.sort_unstable();
+        bodies.dedup();
+        let mut A = DMatrix::zeros(set.rows(), 6 * bodies.len());
+        for c in 0..set.list.len() {
+            for b in set.blocks_of(c) {
+                let place = bodies.partition_point(|&x| x < b.body);
+                for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - set.row_start[c]).enumerate() {
+                    for (l, x) in row.iter().enumerate() {
+                        A[(set.row_start[c] + k, 6 * place + l)] = if l < 3 { *x } else { x / L };
+                    }
                 }
             }
         }
-    }
-    for mut row in A.row_iter_mut() {
-        let n = row.norm();
-        if n > 0.0 {
-            row /= n;
+        let mut norms = Vec::with_capacity(set.rows());
+        for mut row in A.row_iter_mut() {
+            let n = row.norm();
+            norms.push(n);
+            if n > 0.0 {
+                row /= n;
+            }
         }
+        Self { set, A, norms }
     }
-    set.rows() - dense::rank(&A, TOLERANCE).rank
+
+    /// Self-stresses: multipliers that load the members and no body, one vector each.
+    pub fn self_stresses(&self) -> Vec<Vec<f64>> {
+        let null = dense::rank(&self.A.transpose(), TOLERANCE).null;
+        let unscaled =
+            |z: nalgebra::DVectorView<'_, f64>| z.iter().zip(&self.norms).map(|(z, n)| if *n > 0.0 { z / n } else { *z }).collect();
+        null.column_iter().map(unscaled).collect()
+    }
 }
 
 /// Drops members as long as the rest still has the property.
-fn minimal(members: &[usize], has: impl Fn(&[usize]) -> bool) -> Vec<usize> {
+pub fn minimal(members: &[usize], has: impl Fn(&[usize]) -> bool) -> Vec<usize> {
     let mut kept = members.to_vec();
     let mut k = 0;
     while k < kept.len() {

@@ -1,5 +1,6 @@
 //! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
 
+mod check;
 mod model;
 mod page;
 mod solve;
@@ -18,7 +19,7 @@ pub struct Page {
 
 /// All pages, in the order of their codes.
 pub fn pages() -> impl Iterator<Item = &'static Page> {
-    model::PAGES.iter().chain(model_build_pages()).chain(solve::PAGES).chain(usage::PAGES).chain(page::PAGES)
+    model::PAGES.iter().chain(model_build_pages()).chain(solve::PAGES).chain(usage::PAGES).chain(page::PAGES).chain(check::PAGES)
 }
 
 /// The page of a code, letters in either case.

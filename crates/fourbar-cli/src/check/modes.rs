@@ -1,0 +1,138 @@
+//! Assembly modes as files: a page that shows them over each other, or their poses.
+
+use super::{Findings, examine};
+use crate::input::Input;
+use crate::reply::Stop;
+use crate::screen::Screen;
+use crate::view::{self, Wanted};
+use fourbar::analysis::explain::modes::Mode;
+use fourbar::analysis::explain::sweep;
+use fourbar::model::Model;
+use fourbar::state::{Configuration, Pose};
+use fourbar::study::count;
+use fourbar::{Diagnostic, analysis::explain::curve::Point};
+use fourbar_io::page::{MOST_RESULTS, Shown, Told};
+use fourbar_io::results::{Table, write_json};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Rows of a mode that moves on the page, and the time it takes.
+const ROWS: usize = 161;
+const SECONDS: f64 = 4.0;
+
+/// What was written.
+pub struct Written {
+    /// The file.
+    pub path: String,
+    /// A line for the reader.
+    pub text: String,
+    /// Warnings.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Writes the modes to a file, by its ending.
+pub fn write(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Result<Written, Stop> {
+    let modes = &f.explanation.modes;
+    if modes.is_empty() {
+        let why = f.explanation.skipped.iter().find(|s| s.what == "other assembly modes").map(|s| s.why.clone());
+        let why = why.unwrap_or_else(|| if f.assembled.is_err() { "it cannot be assembled".into() } else { "it has no loops".into() });
+        let d = Diagnostic::new("U014", format!("this mechanism has no assembly modes to write: {why}"));
+        return Err(input.stop(&d.help("modes are ways to close the loops of a mechanism")));
+    }
+    let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    match ending.as_str() {
+        "json" => {
+            let list: Vec<Value> = modes.iter().map(|m| pose(&input.model, &m.configuration.q)).collect();
+            write_json(path, &json!({"modes": list}))?;
+            let text = format!("{} written to {}\n", count(modes.len(), "mode"), path.display());
+            Ok(Written { path: path.display().to_string(), text, warnings: Vec::new() })
+        }
+        "html" => page(input, f, path, screen).map_err(|d| input.stop(&d)),
+        _ => {
+            let d = Diagnostic::new("U014", format!("modes cannot be written to `{}`", path.display()));
+            Err(input.stop(&d.help("choose a name that ends in .html or .json")))
+        }
+    }
+}
+
+fn page(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Result<Written, Diagnostic> {
+    let e = &f.explanation;
+    let told = Told::default();
+    let shown: Vec<(String, Table)> =
+        e.modes.iter().take(MOST_RESULTS).enumerate().map(|(k, m)| (format!("mode {}", k + 1), table(input, f, m))).collect();
+    let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table)| Shown { label: label.clone(), table, told: &told }).collect();
+    let w = view::write(input, &shown, &Wanted { path: path.into(), open: false }, screen)?;
+    let mut text = w.text;
+    if e.modes.len() > MOST_RESULTS {
+        text += &format!("it shows the first {MOST_RESULTS} of {} modes\n", e.modes.len());
+    }
+    Ok(Written { path: w.path, text, warnings: w.warnings })
+}
+
+/// The poses of a mode: its motion where one coordinate moves it, else the pose alone.
+fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
+    let model = &input.model;
+    let e = &f.explanation;
+    let swept = match e.coordinates.as_slice() {
+        [_] if !e.sweeps.is_empty() => sweep::sweep(model, &m.configuration, &f.free, &e.coordinates, 0, 400),
+        _ => None,
+    };
+    let poses: Vec<&[Pose]> = match &swept {
+        Some(s) => {
+            // From the mode on, forwards; a motion that does not close goes there and back.
+            let start = s.points.iter().position(|p: &Point| p.s == 0.0).unwrap_or(0);
+            let ahead: Vec<&[Pose]> = s.points[start..].iter().map(|p| p.q.as_slice()).collect();
+            let behind = s.points[..start].iter().map(|p| p.q.as_slice());
+            let there_and_back = ahead.iter().copied().chain(ahead.iter().rev().copied()).chain(behind.clone().rev()).chain(behind);
+            if s.closed { ahead } else { there_and_back.collect() }
+        }
+        None => vec![&m.configuration.q],
+    };
+    let mut names = vec!["t".to_string()];
+    for b in model.bodies.iter().skip(1) {
+        names.extend(["r.x", "r.y", "r.z", "p.0", "p.1", "p.2", "p.3"].map(|c| format!("{}.{c}", b.name)));
+    }
+    let mut columns = vec![Vec::with_capacity(ROWS); names.len()];
+    let mut last = vec![[0.0; 4]; model.bodies.len()];
+    for k in 0..ROWS {
+        let q = poses[k * (poses.len() - 1) / (ROWS - 1)];
+        columns[0].push(SECONDS * k as f64 / (ROWS - 1) as f64);
+        for (b, q) in q.iter().enumerate().skip(1) {
+            let mut p = fourbar_math::so3::quaternion(&q.A);
+            if p.iter().zip(&last[b]).map(|(x, y)| x * y).sum::<f64>() < 0.0 {
+                p.iter_mut().for_each(|x| *x = -*x);
+            }
+            last[b] = p;
+            for (c, x) in q.r.iter().chain(&p).enumerate() {
+                columns[7 * (b - 1) + 1 + c].push(*x);
+            }
+        }
+    }
+    Table { units: vec![String::new(); names.len()], names, columns }
+}
+
+/// Centre of mass and quaternion of every body.
+pub fn pose(model: &Model, q: &[Pose]) -> Value {
+    let bodies = model.bodies.iter().enumerate().skip(1).map(|(b, body)| {
+        let p = fourbar_math::so3::quaternion(&q[b].A);
+        (body.name.clone(), json!({"r": q[b].r.as_slice(), "p": p}))
+    });
+    Value::Object(bodies.collect())
+}
+
+/// The configuration of a mode by its number, as `check` counts them.
+pub fn of_number(input: &Input, k: u16) -> Result<Configuration, Diagnostic> {
+    let f = examine(input);
+    let modes = &f.explanation.modes;
+    match modes.get(usize::from(k) - 1) {
+        Some(m) => Ok(m.configuration.clone()),
+        None => Err(Diagnostic::new(
+            "U014",
+            format!(
+                "there is no assembly mode {k}; {} found",
+                if modes.len() == 1 { "1 was".into() } else { format!("{} were", modes.len()) }
+            ),
+        )
+        .help("`fourbar check` lists them")),
+    }
+}

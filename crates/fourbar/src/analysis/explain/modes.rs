@@ -1,0 +1,169 @@
+//! Other ways to assemble the same parts: closed poses with the same driven coordinates, found from random starts.
+//!
+//! Joint coordinates are thrown at random along the spanning tree, which leaves only the loops open, and pulled closed.
+//! What is found depends on luck, so the number of starts is told; a mode that was found is certain.
+
+use super::curve::{Point, distance};
+use super::sweep::{Swept, held_rows};
+use crate::analysis::assembly::pull;
+use crate::model::Model;
+use crate::random::Random;
+use crate::state::{Configuration, Pose};
+use crate::topology::Topology;
+use fourbar_math::so3;
+use serde::Serialize;
+use std::f64::consts::PI;
+
+/// Poses closer than this share of the characteristic length are the same mode.
+const SAME: f64 = 1e-3;
+
+/// A joint coordinate that is another one in a mode.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Change {
+    /// The joint.
+    pub joint: String,
+    /// `angle` or `distance`.
+    pub what: &'static str,
+    /// Its value as drawn.
+    pub from: f64,
+    /// Its value in the mode; angles within half a turn of the drawn value.
+    pub to: f64,
+}
+
+/// A way to assemble the mechanism.
+#[derive(Clone, Debug)]
+pub struct Mode {
+    /// The pose; velocities are zero.
+    pub configuration: Configuration,
+    /// How it differs from the drawn one, largest change first; empty for the drawn one.
+    pub changes: Vec<Change>,
+    /// The body that is farthest from its drawn pose: name, distance, angle.
+    pub farthest: (String, f64, f64),
+    /// Whether the drawn pose can move into it; `None` where that was not decided.
+    pub reachable: Option<bool>,
+    /// How often it was found.
+    pub found: usize,
+}
+
+/// The modes with the coordinates of `list` as at `at`, which is the first of them.
+pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swept], starts: usize) -> Vec<Mode> {
+    let mut rows = model.constraints(false);
+    rows.extend(held_rows(model, list, at));
+    let mut random = Random(0xa55e_3b1e_5eed_0001);
+    let mut found =
+        vec![Mode { configuration: at.clone(), changes: Vec::new(), farthest: (String::new(), 0.0, 0.0), reachable: Some(true), found: 0 }];
+    for _ in 0..starts {
+        let thrown = throw(model, topology, at, &mut random);
+        let pulled = pull(model, &rows, &thrown, at);
+        if !pulled.closed {
+            continue;
+        }
+        match found.iter_mut().find(|m| apart(model, &m.configuration.q, &pulled.q) < SAME * model.length) {
+            Some(m) => m.found += 1,
+            None => {
+                let mut configuration = Configuration { t: at.t, q: pulled.q, v: at.v.clone(), turns: at.turns.clone() };
+                configuration.v.iter_mut().for_each(|v| *v = Default::default());
+                crate::analysis::assembly::update_turns(model, &mut configuration);
+                let farthest = farthest(model, &at.q, &configuration.q);
+                found.push(Mode { changes: changes(model, at, &configuration), configuration, farthest, reachable: None, found: 1 });
+            }
+        }
+    }
+    found[1..].sort_by(|a, b| {
+        let far = |m: &Mode| distance(model, &m.configuration.q, &at.q);
+        far(a).total_cmp(&far(b))
+    });
+    found
+}
+
+/// Largest distance between the joints, named points and centres of mass of two poses. A rod that is turned about itself,
+/// as a universal joint allows, is not another mode.
+fn apart(model: &Model, a: &[Pose], b: &[Pose]) -> f64 {
+    let joints = model.joints.iter().flat_map(|j| [(j.bodies[0], j.F.s), (j.bodies[1], j.M.s)]);
+    let points = model.points.iter().map(|(_, p)| (p.body, p.s));
+    let places =
+        joints.chain(points).fold(0.0, |far: f64, (body, s)| far.max((a[body.index()].point(&s) - b[body.index()].point(&s)).norm()));
+    a.iter().zip(b).fold(places, |far, (a, b)| far.max((a.r - b.r).norm()))
+}
+
+/// Random joint coordinates along the tree.
+fn throw(model: &Model, topology: &Topology, at: &Configuration, random: &mut Random) -> Vec<Pose> {
+    let mut q = at.q.clone();
+    for b in topology.components.iter().flatten().map(|b| b.index()) {
+        let (Some(k), Some(parent)) = (topology.parent_joint[b], topology.parent[b]) else { continue };
+        let j = &model.joints[k];
+        let [i, m] = j.bodies.map(|b| b.index());
+        // Relative pose of M in F as drawn, then moved along its freedoms.
+        let R_f = at.q[i].A * j.F.R;
+        let mut p = R_f.tr_mul(&(at.q[m].point(&j.M.s) - at.q[i].point(&j.F.s)));
+        let mut R = R_f.tr_mul(&(at.q[m].A * j.M.R));
+        for [slide, turn] in j.kind.freedoms(&p, &R) {
+            p += slide * (random.number() * model.length);
+            R = so3::exp(&(turn * (random.number() * PI))) * R;
+        }
+        if parent.index() == i {
+            let F = q[i].A * j.F.R;
+            let A = F * R * j.M.R.transpose();
+            q[b] = Pose { r: q[i].point(&j.F.s) + F * p - A * j.M.s, A };
+        } else {
+            let A = q[m].A * j.M.R * R.transpose() * j.F.R.transpose();
+            q[b] = Pose { r: q[m].point(&j.M.s) - A * (j.F.R * p) - A * j.F.s, A };
+        }
+    }
+    q
+}
+
+fn farthest(model: &Model, a: &[Pose], b: &[Pose]) -> (String, f64, f64) {
+    let moves = a.iter().zip(b).zip(&model.bodies).map(|((a, b), body)| {
+        let d = a.increment_to(b);
+        (body.name.clone(), d.v.norm(), d.w.norm())
+    });
+    moves.max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or_default()
+}
+
+fn changes(model: &Model, at: &Configuration, mode: &Configuration) -> Vec<Change> {
+    let mut list = Vec::new();
+    for j in &model.joints {
+        let value = |c: &Configuration, y: &crate::coordinate::Coordinate| {
+            let [i, m] = j.bodies.map(|b| &c.q[b.index()]);
+            y.value(i, m, &c.turns)
+        };
+        for (what, y) in j.coordinates() {
+            let (from, mut to) = (value(at, &y), value(mode, &y));
+            if what == "angle" {
+                to -= 2.0 * PI * ((to - from) / (2.0 * PI)).round();
+            }
+            let scale = if what == "angle" { model.length } else { 1.0 };
+            if scale * (to - from).abs() > SAME * model.length {
+                list.push((scale * (to - from).abs(), Change { joint: j.name.clone(), what, from, to }));
+            }
+        }
+    }
+    list.sort_by(|a, b| b.0.total_cmp(&a.0));
+    list.into_iter().map(|(_, c)| c).collect()
+}
+
+/// Decides which modes a motion passes; `whole` says that the motion was followed until it closed.
+pub fn reach(model: &Model, found: &mut [Mode], at: &Configuration, list: &[Swept], points: &[Point], whole: bool) {
+    let mut rows = model.constraints(false);
+    rows.extend(held_rows(model, list, at));
+    for m in found.iter_mut().skip(1) {
+        let near = points.iter().min_by(|a, b| {
+            let far = |p: &Point| distance(model, &p.q, &m.configuration.q);
+            far(a).total_cmp(&far(b))
+        });
+        let Some(near) = near else { continue };
+        // One step along the motion is a tenth of the characteristic length.
+        let passes = distance(model, &near.q, &m.configuration.q) < 0.15 * model.length && {
+            let pulled = pull(model, &rows, &near.q, &Configuration { q: near.q.clone(), ..m.configuration.clone() });
+            pulled.closed && distance(model, &pulled.q, &m.configuration.q) < 0.02 * model.length
+        };
+        m.reachable = if passes {
+            Some(true)
+        } else if whole {
+            Some(false)
+        } else {
+            None
+        };
+    }
+}
