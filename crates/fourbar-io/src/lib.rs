@@ -19,6 +19,7 @@ mod schema;
 mod starter;
 mod tree;
 mod units;
+mod writer;
 
 pub use file::{Loaded, MAX_BYTES, ReadOptions, read_model, read_model_file};
 pub use keys::{Expect, Key, Table, keys};
@@ -27,3 +28,4 @@ pub use render::render;
 pub use schema::schema;
 pub use starter::starter;
 pub use units::{UNITS, Unit};
+pub use writer::{write_mechspec, write_model};

@@ -98,6 +98,8 @@ pub enum Owner {
     Align(usize),
     /// Helps assembly only: keeps a joint coordinate as drawn.
     Hold(usize),
+    /// Helps assembly only: a condition of the start.
+    Start(usize),
 }
 
 /// The rows of one element.

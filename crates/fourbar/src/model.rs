@@ -4,11 +4,12 @@
 
 use crate::constraint::{Constraint, Owner, Rows};
 use crate::coordinate::{Angle, Coordinate};
+use crate::expr::Expr;
 use crate::force::Force;
 use crate::joint::{Alignment, Frame, JointKind, Pair};
 use crate::rolling::Rolling;
 use crate::spec::{Shape, StudySpec};
-use crate::time::TimeFunction;
+use crate::time::{Integral, TimeFunction};
 use nalgebra::{Matrix3, Vector3};
 use smallvec::smallvec;
 
@@ -152,6 +153,23 @@ pub enum Hold {
     Body(BodyId),
 }
 
+/// What assembly must meet at the start: a coordinate, or its rate, with its value.
+#[derive(Clone, Debug)]
+pub struct StartCondition {
+    /// How it is written, for messages.
+    pub name: String,
+    /// Bodies by slot.
+    pub bodies: [BodyId; 2],
+    /// The coordinate.
+    pub coordinate: Coordinate,
+    /// Factor that makes the row a length.
+    pub scale: f64,
+    /// Its value, or that of its rate.
+    pub value: f64,
+    /// Whether the rate is meant.
+    pub rate: bool,
+}
+
 /// A counted angle and the bodies it is measured between.
 #[derive(Clone, Debug)]
 pub struct CountedAngle {
@@ -188,6 +206,8 @@ pub struct Model {
     pub points: Vec<(String, PointOn)>,
     /// What assembly may not move.
     pub hold: Vec<Hold>,
+    /// What assembly must meet at the start.
+    pub start: Vec<StartCondition>,
     /// Points to trace in pictures.
     pub trace: Vec<String>,
     /// The author's study.
@@ -296,6 +316,18 @@ impl Model {
         let bare = (0..self.bare.len()).map(|k| self.bare_constraint(k));
         let driven = (0..if drives { self.drives.len() } else { 0 }).filter_map(|k| self.drive_constraint(k));
         joints.chain(couplings).chain(bare).chain(contacts).chain(driven).collect()
+    }
+
+    /// Rows of what assembly must meet at the start: on positions, or on rates.
+    pub fn start_constraints(&self, rates: bool) -> impl Iterator<Item = Constraint> + '_ {
+        self.start.iter().enumerate().filter(move |(_, s)| s.rate == rates).map(|(k, s)| {
+            // The speed of a row is the derivative of its right-hand side.
+            let row = match s.rate {
+                true => Rows::driven(s.scale, s.coordinate, TimeFunction::Integral(Integral::new(Expr::constant(s.value)))),
+                false => Rows::one(s.scale, s.coordinate, s.scale * s.value),
+            };
+            Constraint { name: s.name.clone(), owner: Owner::Start(k), bodies: smallvec![s.bodies[0], s.bodies[1]], rows: smallvec![row] }
+        })
     }
 
     /// Rows that keep joint axes from flipping during assembly.

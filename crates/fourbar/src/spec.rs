@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub type V3 = [f64; 3];
 
 /// A whole mechanism.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelSpec {
     /// Free text.
     pub title: String,
@@ -30,6 +30,8 @@ pub struct ModelSpec {
     pub points: Vec<(String, Place)>,
     /// Names of joints or bodies that assembly may not move.
     pub hold: Vec<String>,
+    /// What assembly must meet at the start: coordinates of joints and points, or their rates, with their values.
+    pub start: Vec<(StateVariable, f64)>,
     /// Names of points to trace in pictures.
     pub trace: Vec<String>,
     /// What to compute by default.
@@ -37,7 +39,7 @@ pub struct ModelSpec {
 }
 
 /// A rigid body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct BodySpec {
     /// Mass.
     pub mass: f64,
@@ -401,6 +403,8 @@ pub enum ForceSpec {
         between: [Place; 2],
         /// Tension law.
         law: SpringLaw,
+        /// Its own mass, spread evenly along its length; zero for most springs.
+        mass: f64,
     },
     /// Spring and damper on a joint's angle.
     Torsion {
@@ -521,6 +525,22 @@ pub enum StateVariable {
     PointPosition(String, usize),
     /// A component of a named point's velocity, written `NAME.vx`.
     PointVelocity(String, usize),
+}
+
+impl std::fmt::Display for StateVariable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let axis = |k: &usize| ["x", "y", "z"].get(*k).copied().unwrap_or("x");
+        match self {
+            StateVariable::Time => f.write_str("t"),
+            StateVariable::Length => f.write_str("length"),
+            StateVariable::Rate => f.write_str("rate"),
+            StateVariable::JointAngle(n) => write!(f, "{n}.angle"),
+            StateVariable::JointDistance(n) => write!(f, "{n}.distance"),
+            StateVariable::JointSpeed(n) => write!(f, "{n}.speed"),
+            StateVariable::PointPosition(n, k) => write!(f, "{n}.{}", axis(k)),
+            StateVariable::PointVelocity(n, k) => write!(f, "{n}.v{}", axis(k)),
+        }
+    }
 }
 
 /// What `run` computes.

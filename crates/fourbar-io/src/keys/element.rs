@@ -261,6 +261,7 @@ pub(crate) const FORCES: &[ForceType] = &[
             may("stiffness", Expect::Number(Some(Dimension::STIFFNESS)), "stiffness"),
             may("length", Expect::Number(LENGTH), "length at rest; needed with `stiffness`"),
             may("damping", Expect::Number(Some(Dimension::DAMPING)), "damping; left out: none"),
+            may("mass", Expect::Number(Some(Dimension::MASS)), "its own mass, spread evenly along its length; left out: none"),
             may("tension", Expect::StateFunction(Some(Dimension::FORCE)), "instead: the tension, of `length`, `rate`, time and state"),
         ],
         &["length", "rate"],

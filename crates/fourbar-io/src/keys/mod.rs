@@ -76,6 +76,8 @@ pub enum Expect {
     Section(&'static str),
     /// Names with numbers, quantities or expressions.
     Parameters,
+    /// Coordinates of joints and points with their values.
+    Coordinates,
 }
 
 impl Expect {
@@ -118,6 +120,7 @@ impl Expect {
             Self::Group(table) => format!("keys of {}", table.title),
             Self::Section(what) => format!("{what} by name"),
             Self::Parameters => "numbers by name".into(),
+            Self::Coordinates => "numbers by coordinate".into(),
         }
     }
 }
@@ -180,6 +183,7 @@ pub const TOP: Table = Table {
         may("forces", Expect::Section("forces"), "forces by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
+        may("start", Expect::Coordinates, "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values"),
         may("study", Expect::Group(&STUDY), "what `run` computes"),
         may("view", Expect::Group(&VIEW), "how pictures are drawn"),
     ],

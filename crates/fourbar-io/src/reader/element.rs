@@ -291,7 +291,7 @@ fn law(r: &mut Reader<'_>, x: &Record, key: &str, rest: &str, rest_default: Opti
 
 pub(crate) fn spring(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
     let between = r.two_places(x, "between")?;
-    Some(ForceSpec::Spring { between, law: law(r, x, "tension", "length", None)? })
+    Some(ForceSpec::Spring { between, law: law(r, x, "tension", "length", None)?, mass: x.number("mass").unwrap_or(0.0) })
 }
 
 pub(crate) fn torsion(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {

@@ -41,27 +41,6 @@ impl Resolver<'_, '_> {
         Symbol::Variable(k as u32)
     }
 
-    /// `NAME.quantity` of a joint or a point.
-    fn dotted(&self, name: &str) -> Option<StateVariable> {
-        let (element, quantity) = name.rsplit_once('.')?;
-        let owned = element.to_string();
-        if self.joints.contains(element) {
-            return Some(match quantity {
-                "angle" => StateVariable::JointAngle(owned),
-                "distance" => StateVariable::JointDistance(owned),
-                "speed" => StateVariable::JointSpeed(owned),
-                _ => return None,
-            });
-        }
-        if self.points.contains(element) {
-            let axis = |c: &str| ["x", "y", "z"].iter().position(|a| *a == c);
-            return match quantity.strip_prefix('v') {
-                Some(rest) => axis(rest).map(|k| StateVariable::PointVelocity(owned, k)),
-                None => axis(quantity).map(|k| StateVariable::PointPosition(owned, k)),
-            };
-        }
-        None
-    }
 }
 
 impl Names for Resolver<'_, '_> {
@@ -78,7 +57,7 @@ impl Names for Resolver<'_, '_> {
                 let variable = if name == "rate" { StateVariable::Rate } else { StateVariable::Length };
                 return Some(self.variable(variable));
             }
-            if let Some(variable) = self.dotted(name) {
+            if let Some(variable) = dotted(name, self.joints, self.points) {
                 return Some(self.variable(variable));
             }
         }
@@ -94,7 +73,42 @@ impl Names for Resolver<'_, '_> {
     }
 }
 
+/// `NAME.quantity` of a joint or a point.
+fn dotted(name: &str, joints: &HashSet<&str>, points: &HashSet<&str>) -> Option<StateVariable> {
+    let (element, quantity) = name.rsplit_once('.')?;
+    let owned = element.to_string();
+    if joints.contains(element) {
+        return Some(match quantity {
+            "angle" => StateVariable::JointAngle(owned),
+            "distance" => StateVariable::JointDistance(owned),
+            "speed" => StateVariable::JointSpeed(owned),
+            _ => return None,
+        });
+    }
+    if points.contains(element) {
+        let axis = |c: &str| ["x", "y", "z"].iter().position(|a| *a == c);
+        return match quantity.strip_prefix('v') {
+            Some(rest) => axis(rest).map(|k| StateVariable::PointVelocity(owned, k)),
+            None => axis(quantity).map(|k| StateVariable::PointPosition(owned, k)),
+        };
+    }
+    None
+}
+
 impl<'a> Reader<'a> {
+    /// The coordinate of a joint or a point that a name such as `pin.angle` means.
+    pub(super) fn coordinate(&self, name: &str) -> Option<StateVariable> {
+        dotted(name, &self.joints, &self.points)
+    }
+
+    /// What to write instead of a name that is no coordinate.
+    pub(super) fn coordinate_help(&self, name: &str) -> String {
+        if name.contains('.') {
+            return self.unknown_name_help(name, Scope::State(&[]));
+        }
+        "write the element and its coordinate: `pin.angle`, `pin.distance`, `pin.speed`, `tip.x` or `tip.vx`".into()
+    }
+
     /// The text of a scalar, or a complaint.
     pub(super) fn scalar<'n>(&mut self, node: &'n Node, expected: &str, path: &Path<'_>) -> Option<&'n Text> {
         match &node.content {

@@ -4,9 +4,10 @@ use super::geometry::together;
 use super::record::Record;
 use super::{Path, Reader};
 use crate::keys::{BODY, CONSTRAINTS, DRIVE, FORCES, JOINTS, PLACE, STUDY, TOP, VIEW};
-use crate::tree::{Content, Node, Text};
+use crate::tree::{Content, Node, Text, shorten};
+use fourbar::expr::Dimension;
 use fourbar::Diagnostic;
-use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StudySpec};
+use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateVariable, StudySpec};
 
 impl<'a> Reader<'a> {
     /// The whole file.
@@ -60,6 +61,7 @@ impl<'a> Reader<'a> {
             &mut spec.forces,
         );
         self.elements(find("points"), |r, key, node, path| r.point(key, node, path), &mut spec.points);
+        spec.start = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
         spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
         for name in self.parameters.unused() {
@@ -269,6 +271,37 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// Coordinates of joints and points with the values that assembly must meet.
+    fn start(&mut self, node: &Node) -> Vec<(StateVariable, f64)> {
+        let top = Path::top("start");
+        let Content::Map(entries) = &node.content else {
+            self.wrong_kind(node, "a group of coordinates with values", &top);
+            return Vec::new();
+        };
+        let mut list = Vec::new();
+        for (key, node) in entries {
+            if self.full() {
+                break;
+            }
+            let name = key.get(self.source);
+            let path = top.key(name);
+            let Some(variable) = self.coordinate(name) else {
+                let help = self.coordinate_help(name);
+                let d = Diagnostic::new("M113", format!("`{}` is no coordinate of the start", shorten(name))).help(help);
+                self.problem(d.at(path.to_string()), key.span);
+                continue;
+            };
+            let dimension = match &variable {
+                StateVariable::JointAngle(_) => Some(Dimension::NONE),
+                StateVariable::JointDistance(_) | StateVariable::PointPosition(..) => Some(Dimension::LENGTH),
+                StateVariable::PointVelocity(..) => Some(Dimension::SPEED),
+                _ => None,
+            };
+            list.extend(self.number(node, dimension, &path).map(|x| (variable, x)));
+        }
+        list
     }
 
     fn study(&mut self, key: &Text, node: &Node) -> Option<StudySpec> {

@@ -111,7 +111,7 @@ impl Reader<'_> {
             Expect::Shapes => Value::Shapes(self.shapes(node, path)?),
             Expect::Solid => Value::Solid(self.solids(node, key, path)?),
             Expect::Options => Value::Options(self.options(node, path)?),
-            Expect::Group(_) | Expect::Section(_) | Expect::Parameters => Value::Elsewhere,
+            Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })
     }
 

@@ -104,5 +104,10 @@ fn of(expect: &Expect) -> Value {
         Expect::Group(table) => group(table),
         Expect::Section(section) => json!({"$ref": format!("#/$defs/{section}")}),
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
+        Expect::Coordinates => json!({
+            "type": "object",
+            "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_-]*\\.(angle|distance|speed|v?[xyz])$"},
+            "additionalProperties": {"$ref": "#/$defs/number"}
+        }),
     }
 }

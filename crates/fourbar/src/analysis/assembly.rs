@@ -356,6 +356,8 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     let inverse = inverse_masses(model, FLOOR);
     let mut true_rows = model.constraints(options.drives);
     true_rows.extend(holds);
+    let lasting = true_rows.len();
+    true_rows.extend(model.start_constraints(false));
     let mut p = Problem::new(true_rows.clone(), &held);
     p.evaluate(&start.q, &start.turns);
     let residual_before = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
@@ -409,10 +411,11 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
         configuration.v[b].w = configuration.q[b].A.transpose() * (start.q[b].A * start.v[b].w);
     }
     let given = configuration.v.clone();
-    // Velocities obey the rolling elements too.
-    if !model.rolling.is_empty() {
-        let mut rows = p.set.list.clone();
+    // Velocities obey the rolling elements too; positions that hold at the start only do not bind them.
+    if !(model.rolling.is_empty() && model.start.is_empty()) {
+        let mut rows = p.set.list[..lasting].to_vec();
         rows.extend(model.velocity_constraints());
+        rows.extend(model.start_constraints(true));
         p = Problem::new(rows, &held);
     }
     let velocity_residual_before = project_velocity(model, &mut p, &inverse, &mut configuration)?;

@@ -103,7 +103,7 @@ impl Builder<'_> {
             Some([p, q])
         };
         match f {
-            ForceSpec::Spring { between: places, law } => {
+            ForceSpec::Spring { between: places, law, .. } => {
                 let between = between(self, places);
                 let law = self.spring_law(model, path, law);
                 Some(Force::Spring { between: between?, law: law? })

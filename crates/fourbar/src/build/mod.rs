@@ -1,9 +1,11 @@
 //! From the author's statement to a checked model. Everything that is wrong is collected and said in one go.
 
+mod coil;
 mod constraint;
 mod force;
 mod joint;
 mod pages;
+mod start;
 
 pub(crate) use pages::PAGES;
 
@@ -64,6 +66,7 @@ impl<'a> Builder<'a> {
             forces: Vec::new(),
             points: Vec::new(),
             hold: Vec::new(),
+            start: Vec::new(),
             trace: spec.trace.clone(),
             study: spec.study.clone(),
             angles: Vec::new(),
@@ -87,7 +90,9 @@ impl<'a> Builder<'a> {
             }
         }
         self.forces(&mut model);
+        self.coils(&mut model);
         self.holds(&mut model);
+        self.starts(&mut model);
         self.study(&model);
         model
     }

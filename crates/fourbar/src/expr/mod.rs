@@ -18,12 +18,14 @@ mod error;
 mod function;
 mod lexer;
 mod parser;
+mod print;
 #[cfg(test)]
 mod tests;
 
 pub use dimension::{Dimension, Kind};
 pub use error::{ExprError, ExprErrorKind};
 pub use function::{FUNCTIONS, FunctionInfo};
+pub use print::number;
 
 use fourbar_math::{Scalar, Taylor};
 use function::Function;
