@@ -9,6 +9,7 @@
 pub mod examples;
 mod file;
 mod keys;
+mod mechspec;
 pub mod page;
 mod places;
 pub mod plot;

@@ -3,6 +3,7 @@
 use crate::tree::{Content, Node, Text, Tree};
 use fourbar::Diagnostic;
 use serde::Serialize;
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// Bytes of the source.
@@ -73,11 +74,13 @@ pub(crate) fn line_and_column(source: &str, at: usize) -> (usize, usize) {
 #[derive(Clone, Debug)]
 pub struct Places {
     tree: Tree,
+    /// Paths of the mechanism and where their elements stand, for files whose sections are called otherwise.
+    aliases: HashMap<String, String>,
 }
 
 impl Places {
-    pub(crate) fn new(tree: Tree) -> Self {
-        Self { tree }
+    pub(crate) fn new(tree: Tree, aliases: Vec<(String, String)>) -> Self {
+        Self { tree, aliases: aliases.into_iter().collect() }
     }
 
     /// The text of the file.
@@ -103,6 +106,9 @@ impl Places {
     }
 
     fn span(&self, path: &str) -> Option<Span> {
+        // Aliases stand for the section and the name of an element.
+        let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
+        let path = self.aliases.get(element).map_or(path, String::as_str);
         let mut node = &self.tree.root;
         let mut key = None;
         let mut complete = true;

@@ -14,7 +14,7 @@ use std::collections::HashSet;
 
 /// What an expression may use besides parameters.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Scope {
+pub(crate) enum Scope {
     /// Nothing.
     Constant,
     /// The time, as variable 0.
@@ -29,6 +29,7 @@ struct Resolver<'r, 'a> {
     scope: Scope,
     joints: &'r HashSet<&'a str>,
     points: &'r HashSet<&'a str>,
+    short_coordinates: bool,
     variables: Vec<StateVariable>,
 }
 
@@ -61,7 +62,13 @@ impl Names for Resolver<'_, '_> {
                 return Some(self.variable(variable));
             }
         }
-        self.lookup.get(name)
+        let found = self.lookup.get(name);
+        if found.is_none() && self.short_coordinates && matches!(self.scope, Scope::State(_)) {
+            let (element, axis) = name.split_at_checked(name.len().saturating_sub(1))?;
+            let variable = dotted(&format!("{element}.{axis}"), self.joints, self.points)?;
+            return Some(self.variable(variable));
+        }
+        found
     }
 
     fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
@@ -97,12 +104,12 @@ fn dotted(name: &str, joints: &HashSet<&str>, points: &HashSet<&str>) -> Option<
 
 impl<'a> Reader<'a> {
     /// The coordinate of a joint or a point that a name such as `pin.angle` means.
-    pub(super) fn coordinate(&self, name: &str) -> Option<StateVariable> {
+    pub(crate) fn coordinate(&self, name: &str) -> Option<StateVariable> {
         dotted(name, &self.joints, &self.points)
     }
 
     /// What to write instead of a name that is no coordinate.
-    pub(super) fn coordinate_help(&self, name: &str) -> String {
+    pub(crate) fn coordinate_help(&self, name: &str) -> String {
         if name.contains('.') {
             return self.unknown_name_help(name, Scope::State(&[]));
         }
@@ -110,7 +117,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The text of a scalar, or a complaint.
-    pub(super) fn scalar<'n>(&mut self, node: &'n Node, expected: &str, path: &Path<'_>) -> Option<&'n Text> {
+    pub(crate) fn scalar<'n>(&mut self, node: &'n Node, expected: &str, path: &Path<'_>) -> Option<&'n Text> {
         match &node.content {
             Content::Scalar(text) if !is_null(text, self.source) => Some(text),
             _ => {
@@ -121,13 +128,13 @@ impl<'a> Reader<'a> {
     }
 
     /// A constant.
-    pub(super) fn number(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<f64> {
+    pub(crate) fn number(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<f64> {
         let (expr, _) = self.expression(node, Scope::Constant, dimension, path)?;
         expr.constant_value()
     }
 
     /// An expression of time and state.
-    pub(super) fn state(
+    pub(crate) fn state(
         &mut self,
         node: &Node,
         own: &'static [&'static str],
@@ -139,7 +146,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An expression and the meaning of its variables.
-    pub(super) fn expression(
+    pub(crate) fn expression(
         &mut self,
         node: &Node,
         scope: Scope,
@@ -156,7 +163,14 @@ impl<'a> Reader<'a> {
             return Some((Expr::constant(x), Vec::new()));
         }
         let mut resolver =
-            Resolver { lookup: self.parameters.lookup(), scope, joints: &self.joints, points: &self.points, variables: Vec::new() };
+            Resolver {
+                lookup: self.parameters.lookup(),
+                scope,
+                joints: &self.joints,
+                points: &self.points,
+                short_coordinates: self.short_coordinates,
+                variables: Vec::new(),
+            };
         let parsed = Expr::parse_quantity(written, &mut resolver);
         let (poisoned, shadowed, variables) = (resolver.lookup.poisoned, resolver.lookup.shadowed, resolver.variables);
         match parsed {
@@ -198,7 +212,7 @@ impl<'a> Reader<'a> {
     }
 
     /// An error of an expression as a diagnostic, with suggestions.
-    pub(super) fn expression_problem(&self, error: &ExprError, written: &str, scope: Scope, path: &Path<'_>) -> Diagnostic {
+    pub(crate) fn expression_problem(&self, error: &ExprError, written: &str, scope: Scope, path: &Path<'_>) -> Diagnostic {
         use ExprErrorKind as E;
         let (code, help) = match &error.kind {
             E::Empty | E::Syntax { .. } => (
@@ -254,7 +268,7 @@ impl<'a> Reader<'a> {
         match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None if unit(name).is_some() => format!("a unit must follow a number, and compound units have no spaces: `1 {name}`, `2 kN/m`"),
-            None => format!("define it: `parameters: {{{}: ...}}`", shorten(name)),
+            None => format!("define it: `{}: {{{}: ...}}`", self.parameters_at, shorten(name)),
         }
     }
 
@@ -272,7 +286,7 @@ impl<'a> Reader<'a> {
 }
 
 /// The place of an error inside a scalar.
-pub(super) fn inside(text: &Text, error: &ExprError) -> Span {
+pub(crate) fn inside(text: &Text, error: &ExprError) -> Span {
     if text.is_verbatim() {
         let start = text.span.start() + error.range.start;
         return Span::new(start, (text.span.start() + error.range.end).max(start));

@@ -4,10 +4,10 @@
 //! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
 
 pub(crate) mod element;
-mod expression;
+pub(crate) mod expression;
 pub(crate) mod geometry;
 mod parameters;
-mod problem;
+pub(crate) mod problem;
 mod record;
 mod sections;
 mod value;
@@ -30,33 +30,37 @@ const MAX_PROBLEMS: usize = 50;
 
 /// What is known while a file is read.
 pub(crate) struct Reader<'a> {
-    source: &'a str,
+    pub source: &'a str,
     /// The folder of the file, where it has one.
     folder: Option<&'a FilePath>,
     parameters: Parameters,
+    /// Name of the section of parameters.
+    parameters_at: &'static str,
+    /// Whether `Ax` may be written for the coordinate `A.x` of a point.
+    short_coordinates: bool,
     /// Names of joints and points, which expressions may use.
-    joints: HashSet<&'a str>,
-    points: HashSet<&'a str>,
+    pub joints: HashSet<&'a str>,
+    pub points: HashSet<&'a str>,
     /// Centres of mass of the bodies read so far, in their frames.
     centres: HashMap<String, V3>,
-    problems: Vec<Located>,
+    pub problems: Vec<Located>,
     warnings: Vec<Diagnostic>,
 }
 
 impl Reader<'_> {
     /// Whether enough has been said.
-    fn full(&self) -> bool {
+    pub fn full(&self) -> bool {
         self.problems.len() >= MAX_PROBLEMS
     }
 
     /// Keeps a warning, unless there are very many.
-    fn warn(&mut self, warning: Diagnostic) {
+    pub fn warn(&mut self, warning: Diagnostic) {
         if self.warnings.len() < MAX_PROBLEMS {
             self.warnings.push(warning);
         }
     }
 
-    fn problem(&mut self, diagnostic: Diagnostic, span: Span) {
+    pub fn problem(&mut self, diagnostic: Diagnostic, span: Span) {
         if !self.full() {
             self.problems.push((diagnostic, Some(span)));
         }
@@ -66,17 +70,24 @@ impl Reader<'_> {
 /// Reads a checked text.
 pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Vec<FileDiagnostic>> {
     let tree = Tree::parse(&source).map_err(|problems| located(problems, &source))?;
+    let mechspec = crate::mechspec::is_mechspec(&tree);
     let mut reader = Reader {
         source: &tree.source,
         folder: options.path.map(|p| p.parent().unwrap_or(FilePath::new(""))),
         parameters: Parameters::default(),
+        parameters_at: if mechspec { "PhysicalParams" } else { "parameters" },
+        short_coordinates: mechspec,
         joints: HashSet::new(),
         points: HashSet::new(),
         centres: HashMap::new(),
         problems: Vec::new(),
         warnings: Vec::new(),
     };
-    let spec: Option<ModelSpec> = reader.file(&tree.root, options.set);
+    let mut aliases = Vec::new();
+    let spec: Option<ModelSpec> = match mechspec {
+        true => crate::mechspec::read(&mut reader, &tree.root, options.set, &mut aliases),
+        false => reader.file(&tree.root, options.set),
+    };
     let Reader { mut problems, warnings, parameters, .. } = reader;
     match spec {
         Some(spec) if problems.is_empty() => Ok(Loaded {
@@ -85,7 +96,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
             parameters: parameters.values(),
             unused_parameters: parameters.unused(),
             hash,
-            places: Places::new(tree),
+            places: Places::new(tree, aliases),
         }),
         _ => {
             if problems.len() >= MAX_PROBLEMS {

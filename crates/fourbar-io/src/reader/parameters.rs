@@ -34,14 +34,14 @@ struct Parameter {
 
 /// The parameters of a file.
 #[derive(Default)]
-pub(super) struct Parameters {
+pub(crate) struct Parameters {
     list: Vec<Parameter>,
     index: HashMap<String, usize>,
     used: RefCell<Vec<bool>>,
 }
 
 /// Finds parameters while one expression is parsed.
-pub(super) struct Lookup<'r> {
+pub(crate) struct Lookup<'r> {
     parameters: &'r Parameters,
     /// Set when a refused parameter was met.
     pub poisoned: bool,
@@ -116,8 +116,8 @@ impl Parameters {
 
 impl Reader<'_> {
     /// Reads the section, applies the overrides and computes all values.
-    pub(super) fn read_parameters(&mut self, node: Option<&Node>, set: &[(String, String)]) {
-        let top = Path::top("parameters");
+    pub(crate) fn read_parameters(&mut self, node: Option<&Node>, set: &[(String, String)]) {
+        let top = Path::top(self.parameters_at);
         let entries: &[(Text, Node)] = match node.map(|n| (n, &n.content)) {
             Some((_, Content::Map(entries))) => entries,
             Some((node, _)) => {
@@ -149,6 +149,17 @@ impl Reader<'_> {
         *self.parameters.used.borrow_mut() = vec![false; self.parameters.list.len()];
         for k in 0..self.parameters.list.len() {
             self.compute(k);
+        }
+    }
+
+    /// Warns of parameters that nothing uses.
+    pub(crate) fn warn_of_unused(&mut self) {
+        for name in self.parameters.unused() {
+            let d = Diagnostic::new("W050", format!("nothing uses the parameter `{name}`"))
+                .help("remove it, or check the spelling where it should be used")
+                .at(format!("{}.{name}", self.parameters_at))
+                .name(name);
+            self.warn(d);
         }
     }
 
@@ -214,7 +225,7 @@ impl Reader<'_> {
             _ if lookup.poisoned => return Ok(State::Failed),
             Ok((expr, kind)) => {
                 if let Some(name) = lookup.shadowed {
-                    let d = shadow_warning(&name, written, &Path::top("parameters").key(&parameter.name));
+                    let d = shadow_warning(&name, written, &Path::top(self.parameters_at).key(&parameter.name));
                     self.warn(d);
                 }
                 let dimension = if let Kind::Quantity(d) = kind { Some(d) } else { None };
@@ -222,7 +233,7 @@ impl Reader<'_> {
             }
             Err(error) => error,
         };
-        let top = Path::top("parameters");
+        let top = Path::top(self.parameters_at);
         let d = self.expression_problem(&error, written, Scope::Constant, &top.key(&parameter.name));
         let span = text.map(|text| inside(text, &error));
         if !self.full() {
@@ -238,7 +249,7 @@ impl Reader<'_> {
         let chain = format!("{} -> {middle}{}", names[..names.len().min(SHOWN)].join(" -> "), names[0]);
         let d = Diagnostic::new("M033", format!("parameters depend on each other in a circle: {chain}"))
             .help("give one of them a value of its own")
-            .at(format!("parameters.{}", names[0]))
+            .at(format!("{}.{}", self.parameters_at, names[0]))
             .names(names);
         let span = match &self.parameters.list[cycle[0]].written {
             Written::File(text) => text.span,
@@ -252,7 +263,7 @@ impl Reader<'_> {
 }
 
 /// In a compound unit a word is the unit, also where a parameter has its name.
-pub(super) fn shadow_warning(name: &str, written: &str, path: &Path<'_>) -> Diagnostic {
+pub(crate) fn shadow_warning(name: &str, written: &str, path: &Path<'_>) -> Diagnostic {
     Diagnostic::new("W051", format!("in `{}` the `{name}` is the unit, not the parameter", shorten(written)))
         .help("to multiply or divide by the parameter, put spaces around the operator; to be clear, rename the parameter")
         .at(path.to_string())

@@ -56,7 +56,7 @@ impl fmt::Display for Path<'_> {
 }
 
 /// A suggestion, or the list of what is known.
-pub(super) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, list: &str) -> String {
+pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, list: &str) -> String {
     match nearest(word, known.clone()) {
         Some(near) => format!("did you mean `{near}`?"),
         None => {
@@ -68,7 +68,7 @@ pub(super) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clo
 }
 
 impl Reader<'_> {
-    pub(super) fn wrong_kind(&mut self, node: &Node, expected: &str, path: &Path<'_>) {
+    pub(crate) fn wrong_kind(&mut self, node: &Node, expected: &str, path: &Path<'_>) {
         let found = node.what(self.source);
         let d = Diagnostic::new("M011", format!("`{}` must be {expected}, not {found}", path.last())).at(path.to_string());
         let span = self.one_line(node);
@@ -76,19 +76,19 @@ impl Reader<'_> {
     }
 
     /// The node's place, cut to its first line.
-    pub(super) fn one_line(&self, node: &Node) -> Span {
+    pub(crate) fn one_line(&self, node: &Node) -> Span {
         let text = self.source.get(node.span.range()).unwrap_or("");
         Span::new(node.span.start(), node.span.start() + text.lines().next().map_or(0, str::len))
     }
 
-    pub(super) fn unknown_key(&mut self, table: &Table, key: &str, span: Span, path: &Path<'_>) {
+    pub(crate) fn unknown_key(&mut self, table: &Table, key: &str, span: Span, path: &Path<'_>) {
         let words = table.kind.map(|_| "type").into_iter().chain(table.keys.iter().map(|k| k.name));
         let help = suggest(key, words, "known keys:");
         let d = Diagnostic::new("M012", format!("unknown key `{}` in {}", shorten(key), table.title)).help(help).at(path.to_string());
         self.problem(d, span);
     }
 
-    pub(super) fn missing_keys(&mut self, table: &Table, missing: &[&str], span: Span, path: &Path<'_>) {
+    pub(crate) fn missing_keys(&mut self, table: &Table, missing: &[&str], span: Span, path: &Path<'_>) {
         let words: Vec<String> = missing.iter().map(|k| format!("`{k}`")).collect();
         let subject = match table.section {
             "" => "the file".to_string(),
@@ -100,7 +100,7 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    pub(super) fn unknown_type<'k>(
+    pub(crate) fn unknown_type<'k>(
         &mut self,
         what: &str,
         word: &str,
@@ -113,12 +113,12 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    pub(super) fn conflict(&mut self, message: String, help: &str, span: Span, path: &Path<'_>) {
+    pub(crate) fn conflict(&mut self, message: String, help: &str, span: Span, path: &Path<'_>) {
         self.problem(Diagnostic::new("M014", message).help(help).at(path.to_string()), span);
     }
 
     /// Checks the spelling of the name of an element.
-    pub(super) fn good_name(&mut self, name: &str, span: Span, path: &Path<'_>) -> bool {
+    pub(crate) fn good_name(&mut self, name: &str, span: Span, path: &Path<'_>) -> bool {
         const TAKEN: &[&str] = &["t", "ground", "energy", "error"];
         const LONGEST: usize = 100;
         let mut chars = name.chars();

@@ -11,7 +11,7 @@ use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, St
 
 impl<'a> Reader<'a> {
     /// The whole file.
-    pub(super) fn file(&mut self, root: &'a Node, set: &[(String, String)]) -> Option<ModelSpec> {
+    pub(crate) fn file(&mut self, root: &'a Node, set: &[(String, String)]) -> Option<ModelSpec> {
         let Content::Map(entries) = &root.content else {
             let d = Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
                 .help("it starts with `fourbar: 1`; `fourbar new FILE` writes one to start from");
@@ -64,13 +64,7 @@ impl<'a> Reader<'a> {
         spec.start = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
         spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
-        for name in self.parameters.unused() {
-            let d = Diagnostic::new("W050", format!("nothing uses the parameter `{name}`"))
-                .help("remove it, or check the spelling where it should be used")
-                .at(format!("parameters.{name}"))
-                .name(name);
-            self.warn(d);
-        }
+        self.warn_of_unused();
         Some(spec)
     }
 

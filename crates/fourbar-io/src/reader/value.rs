@@ -15,7 +15,7 @@ const PLAIN: Option<Dimension> = Some(Dimension::NONE);
 
 impl Reader<'_> {
     /// Reads a group of keys; what cannot be read is complained of and left out.
-    pub(super) fn record(
+    pub(crate) fn record(
         &mut self,
         table: &'static Table,
         key: &Text,
@@ -116,7 +116,7 @@ impl Reader<'_> {
     }
 
     /// The items of a list, of the right number.
-    pub(super) fn items<'n>(&mut self, node: &'n Node, count: Option<usize>, path: &Path<'_>) -> Option<&'n [Node]> {
+    pub(crate) fn items<'n>(&mut self, node: &'n Node, count: Option<usize>, path: &Path<'_>) -> Option<&'n [Node]> {
         let expected = match count {
             Some(n) => format!("a list of {n}"),
             None => "a list".to_string(),
@@ -134,7 +134,7 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn wrong_count(&mut self, node: &Node, found: usize, expected: &str, path: &Path<'_>) {
+    pub(crate) fn wrong_count(&mut self, node: &Node, found: usize, expected: &str, path: &Path<'_>) {
         let d = Diagnostic::new("M017", format!("`{}` needs {expected}, not {found}", path.last())).at(path.to_string());
         let span = self.one_line(node);
         self.problem(d, span);
@@ -146,7 +146,7 @@ impl Reader<'_> {
         numbers.into_iter().collect()
     }
 
-    pub(super) fn vector(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<V3> {
+    pub(crate) fn vector(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<V3> {
         self.numbers(node, &[dimension; 3], path)?.try_into().ok()
     }
 
@@ -183,11 +183,11 @@ impl Reader<'_> {
         }
     }
 
-    pub(super) fn text(&mut self, node: &Node, path: &Path<'_>) -> Option<String> {
+    pub(crate) fn text(&mut self, node: &Node, path: &Path<'_>) -> Option<String> {
         Some(self.scalar(node, "a text", path)?.get(self.source).to_string())
     }
 
-    pub(super) fn names(&mut self, node: &Node, count: Option<usize>, path: &Path<'_>) -> Option<Vec<String>> {
+    pub(crate) fn names(&mut self, node: &Node, count: Option<usize>, path: &Path<'_>) -> Option<Vec<String>> {
         let items = self.items(node, count, path)?;
         let names: Vec<_> = items.iter().enumerate().map(|(i, n)| self.text(n, &path.index(i))).collect();
         names.into_iter().collect()
