@@ -81,7 +81,7 @@ view: {trace: [tip]}
         panic!()
     };
     assert_eq!(*axis_moving, Some([1.0, 0.0, 0.0]));
-    let ForceSpec::Spring { between, law: SpringLaw::Linear { stiffness, rest, damping } } = &spec.forces[0].1 else { panic!() };
+    let ForceSpec::Spring { between, law: SpringLaw::Linear { stiffness, rest, damping }, .. } = &spec.forces[0].1 else { panic!() };
     assert_eq!((between[0].at, *stiffness, *rest, *damping), (At::Body([0.0; 3]), 200.0, 0.3, 2.0));
     assert_eq!((spec.hold, spec.trace), (vec!["pin".to_string()], vec!["tip".to_string()]));
 }

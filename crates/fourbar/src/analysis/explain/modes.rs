@@ -63,7 +63,7 @@ pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swe
             None => {
                 let mut configuration = Configuration { t: at.t, q: pulled.q, v: at.v.clone(), turns: at.turns.clone() };
                 configuration.v.iter_mut().for_each(|v| *v = Default::default());
-                crate::analysis::assembly::update_turns(model, &mut configuration);
+                crate::analysis::assembly::update_turns(model, &configuration.q, &mut configuration.turns);
                 let farthest = farthest(model, &at.q, &configuration.q);
                 found.push(Mode { changes: changes(model, at, &configuration), configuration, farthest, reachable: None, found: 1 });
             }

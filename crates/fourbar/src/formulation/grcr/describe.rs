@@ -59,7 +59,7 @@ pub fn describe(model: &Model, start: &Configuration) -> Vec<String> {
                 Owner::Bare(k) => model.bare[k].kind,
                 Owner::Drive(_) => "drive",
                 Owner::Rolling(k) => model.rolling[k].kind,
-                Owner::Align(_) | Owner::Hold(_) => "",
+                Owner::Align(_) | Owner::Hold(_) | Owner::Start(_) => "",
             };
             let bodies: Vec<&str> = constraint.bodies.iter().map(|b| model.body_name(*b)).collect();
             format!("  {} ({what}) between {}: {} of {} active", constraint.name, bodies.join(", "), c.active, count(c.rows, "row"))
