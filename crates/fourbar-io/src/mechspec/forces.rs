@@ -83,7 +83,15 @@ impl<'a> Reader<'a> {
         Some(list)
     }
 
-    fn applied_force(&mut self, parts: &Parts<'a>, name: &'a str, node: &'a Node, span: Span, path: &Path<'_>, spec: &mut ModelSpec) -> bool {
+    fn applied_force(
+        &mut self,
+        parts: &Parts<'a>,
+        name: &'a str,
+        node: &'a Node,
+        span: Span,
+        path: &Path<'_>,
+        spec: &mut ModelSpec,
+    ) -> bool {
         let source = self.source;
         let known = ["At", "Force", "On", "Torque", "Against", "Frame"];
         if !self.good_name(name, span, path) || self.known_keys(node, &known, "an applied force", Some(path)).is_none() {
@@ -267,7 +275,9 @@ impl<'a> Reader<'a> {
                 format!("there is no hinge at `{}`", shorten(point)),
                 "a hinge is a point shared by two parts in the plane; in space they share a vector along the hinge too",
             ),
-            (None, _) => (format!("several hinges meet at `{}`", shorten(point)), "say which: `Parts: [OA, AB]`; the fixed points are `ground`"),
+            (None, _) => {
+                (format!("several hinges meet at `{}`", shorten(point)), "say which: `Parts: [OA, AB]`; the fixed points are `ground`")
+            }
         };
         self.problem(Diagnostic::new("M063", message).help(help).at(path.to_string()), span);
         None

@@ -150,7 +150,11 @@ impl Joiner<'_, '_, '_> {
             (d.norm() > 0.0).then(|| d.normalize().into())
         };
         let direct = [(p, q), (q, p)].into_iter().find_map(|(from, to)| {
-            let base = items[from].on.iter().map(|(part, _)| *part).find(|part| along(*part, from).is_some() && parts.local(to, *part).is_none())?;
+            let base = items[from]
+                .on
+                .iter()
+                .map(|(part, _)| *part)
+                .find(|part| along(*part, from).is_some() && parts.local(to, *part).is_none())?;
             let others = || items[to].on.iter().map(|(part, _)| *part).filter(|part| *part != base);
             let moving = others().find(|part| items[line].vector && parts.local(line, *part).is_some()).or_else(|| others().next())?;
             Some((from, to, base, moving))
@@ -318,13 +322,7 @@ impl Reader<'_> {
     }
 
     /// The springs, now that every point has its part.
-    pub(super) fn springs<'a>(
-        &mut self,
-        parts: &Parts<'a>,
-        more: &More<'a>,
-        spec: &mut ModelSpec,
-        aliases: &mut Vec<(String, String)>,
-    ) {
+    pub(super) fn springs<'a>(&mut self, parts: &Parts<'a>, more: &More<'a>, spec: &mut ModelSpec, aliases: &mut Vec<(String, String)>) {
         for s in &more.springs {
             let name = if parts.part(s.key).is_some() { format!("spring_{}", s.key) } else { s.key.to_string() };
             aliases.push((format!("forces.{name}"), format!("PartData.Springs.{}", s.key)));

@@ -136,7 +136,8 @@ pub(crate) fn read<'a>(
             d as usize
         }
         None => {
-            let d = Diagnostic::new("M013", "the file lacks `Dimension`").help("say `Dimension: 2` for a plane mechanism, `3` for a spatial one");
+            let d = Diagnostic::new("M013", "the file lacks `Dimension`")
+                .help("say `Dimension: 2` for a plane mechanism, `3` for a spatial one");
             r.problem(d, top.first()?.0.span);
             return None;
         }
@@ -168,7 +169,8 @@ pub(crate) fn read<'a>(
         }
     }
     for item in parts.items.iter().filter(|i| !i.vector) {
-        let home = item.on.iter().find(|(p, _)| *p != GROUND && !parts.parts[*p].particle).or_else(|| item.on.iter().find(|(p, _)| *p != GROUND));
+        let home =
+            item.on.iter().find(|(p, _)| *p != GROUND && !parts.parts[*p].particle).or_else(|| item.on.iter().find(|(p, _)| *p != GROUND));
         if let Some((part, at)) = home {
             let body = parts.parts[*part].label.clone();
             spec.points.push((item.name.to_string(), Place { body, at: At::Body(*at) }));

@@ -94,7 +94,8 @@ impl<'a> Reader<'a> {
                 continue;
             }
             let units = [Dimension::STIFFNESS, Dimension::LENGTH, Dimension::MASS];
-            let x: Vec<Option<f64>> = items.iter().zip(units).enumerate().map(|(k, (n, d))| self.number(n, Some(d), &path.index(k))).collect();
+            let x: Vec<Option<f64>> =
+                items.iter().zip(units).enumerate().map(|(k, (n, d))| self.number(n, Some(d), &path.index(k))).collect();
             if let [Some(stiffness), Some(rest), mass @ ..] = x.as_slice() {
                 let mass = mass.first().copied().flatten().unwrap_or(0.0);
                 more.springs.push(Coil { key, ends, stiffness: *stiffness, rest: *rest, mass });
@@ -188,7 +189,8 @@ impl<'a> Reader<'a> {
             None if list.len() == 1 => Some(Vec::new()),
             None => {
                 let d = Diagnostic::new("M013", format!("the part `{}` lacks `Geom`", shorten(key)));
-                let help = format!("give the coordinates of {} in the frame of the part; `{}` is its origin", list[1..].join(", "), list[0]);
+                let help =
+                    format!("give the coordinates of {} in the frame of the part; `{}` is its origin", list[1..].join(", "), list[0]);
                 self.problem(d.help(help).at(path.to_string()), span);
                 None
             }
@@ -253,7 +255,8 @@ impl<'a> Reader<'a> {
                 rows[k] = self.vector(row, unit, &path.index(k))?;
             }
             if (0..3).any(|i| (0..i).any(|j| (rows[i][j] - rows[j][i]).abs() > 1e-9 * (rows[i][i] + rows[j][j]).abs())) {
-                let d = Diagnostic::new("M103", "the inertia matrix is not symmetric").help("give a symmetric matrix about the centre of mass");
+                let d =
+                    Diagnostic::new("M103", "the inertia matrix is not symmetric").help("give a symmetric matrix about the centre of mass");
                 self.problem(d.at(path.to_string()), node.span);
                 return None;
             }
@@ -297,7 +300,12 @@ impl<'a> Reader<'a> {
         for (name, span) in self.words(node, &top).unwrap_or_default() {
             let path = top.key(name);
             let Some(list) = tokens(name).filter(|l| l.len() == 3 && is_point(l[0]) && is_point(l[2])) else {
-                self.bad_name(name, "a point, a vector (or second point) along the line, and a point on the line, such as `C1vC`", span, &path);
+                self.bad_name(
+                    name,
+                    "a point, a vector (or second point) along the line, and a point on the line, such as `C1vC`",
+                    span,
+                    &path,
+                );
                 continue;
             };
             let found: Vec<Option<usize>> = list.iter().map(|n| parts.find(n)).collect();

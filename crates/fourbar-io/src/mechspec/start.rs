@@ -17,8 +17,7 @@ use std::collections::BinaryHeap;
 type V = Vector3<f64>;
 
 /// Keys of the section.
-const PROBLEM_DATA: [&str; 8] =
-    ["t0", "tend", "positions", "fixedpositions", "velocities", "fixedvelocities", "tol", "output_step"];
+const PROBLEM_DATA: [&str; 8] = ["t0", "tend", "positions", "fixedpositions", "velocities", "fixedvelocities", "tol", "output_step"];
 
 /// Numbers whose squares no longer fit.
 const HUGE: f64 = 1e100;
@@ -122,7 +121,8 @@ impl Reader<'_> {
             let item = &parts.items[k];
             if item.vector || item.on.iter().any(|(p, _)| *p == GROUND) {
                 let why = if item.vector { "is a vector: only points can be held" } else { "is fixed anyway" };
-                let d = Diagnostic::new("M062", format!("`{}` {why}", item.name)).help("leave it out here; hold points of the same part instead");
+                let d = Diagnostic::new("M062", format!("`{}` {why}", item.name))
+                    .help("leave it out here; hold points of the same part instead");
                 self.problem(d.at(at.to_string()), span);
                 continue;
             }
@@ -189,10 +189,13 @@ impl Reader<'_> {
         }
         if !lost.is_empty() {
             let some: Vec<String> = lost.iter().take(5).map(|k| format!("`{k}`")).collect();
-            let d = Diagnostic::new("W060", format!("no position is known of any point of {}: assembly starts from the origin", some.join(", ")))
-                .help("give `positions` of its points under `ProblemData`, at least roughly: they decide which of several assemblies is found")
-                .at("ProblemData.positions")
-                .names(lost.iter().map(|k| k.to_string()));
+            let d = Diagnostic::new(
+                "W060",
+                format!("no position is known of any point of {}: assembly starts from the origin", some.join(", ")),
+            )
+            .help("give `positions` of its points under `ProblemData`, at least roughly: they decide which of several assemblies is found")
+            .at("ProblemData.positions")
+            .names(lost.iter().map(|k| k.to_string()));
             self.warn(d);
         }
     }
@@ -225,7 +228,8 @@ impl Reader<'_> {
         let scale = a.amax();
         // Absurdly large numbers are refused by the engine, by name; here they only must not keep the iteration going.
         let usable = scale < HUGE && b.amax() < HUGE;
-        let Some(x) = usable.then(|| a.try_svd(true, true, f64::EPSILON, 1000)).flatten().and_then(|s| s.solve(&b, 1e-12 * scale).ok()) else {
+        let Some(x) = usable.then(|| a.try_svd(true, true, f64::EPSILON, 1000)).flatten().and_then(|s| s.solve(&b, 1e-12 * scale).ok())
+        else {
             return;
         };
         let body = &mut spec.bodies[p - 1].1;

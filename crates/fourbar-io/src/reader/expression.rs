@@ -41,7 +41,6 @@ impl Resolver<'_, '_> {
         });
         Symbol::Variable(k as u32)
     }
-
 }
 
 impl Names for Resolver<'_, '_> {
@@ -162,15 +161,14 @@ impl<'a> Reader<'a> {
         {
             return Some((Expr::constant(x), Vec::new()));
         }
-        let mut resolver =
-            Resolver {
-                lookup: self.parameters.lookup(),
-                scope,
-                joints: &self.joints,
-                points: &self.points,
-                short_coordinates: self.short_coordinates,
-                variables: Vec::new(),
-            };
+        let mut resolver = Resolver {
+            lookup: self.parameters.lookup(),
+            scope,
+            joints: &self.joints,
+            points: &self.points,
+            short_coordinates: self.short_coordinates,
+            variables: Vec::new(),
+        };
         let parsed = Expr::parse_quantity(written, &mut resolver);
         let (poisoned, shadowed, variables) = (resolver.lookup.poisoned, resolver.lookup.shadowed, resolver.variables);
         match parsed {

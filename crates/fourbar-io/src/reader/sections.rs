@@ -5,8 +5,8 @@ use super::record::Record;
 use super::{Path, Reader};
 use crate::keys::{BODY, CONSTRAINTS, DRIVE, FORCES, JOINTS, PLACE, STUDY, TOP, VIEW};
 use crate::tree::{Content, Node, Text, shorten};
-use fourbar::expr::Dimension;
 use fourbar::Diagnostic;
+use fourbar::expr::Dimension;
 use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateVariable, StudySpec};
 
 impl<'a> Reader<'a> {

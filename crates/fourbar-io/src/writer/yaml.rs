@@ -38,11 +38,7 @@ impl Group {
     }
     /// Only where it says something: defaults are left out.
     pub fn unless_zero(&mut self, key: &str, x: &[f64]) -> &mut Self {
-        if x.iter().any(|x| *x != 0.0) {
-            if let [x] = x { self.number(key, *x) } else { self.list(key, x) }
-        } else {
-            self
-        }
+        if x.iter().any(|x| *x != 0.0) { if let [x] = x { self.number(key, *x) } else { self.list(key, x) } } else { self }
     }
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -84,9 +84,34 @@ mod tests {
     fn text_reads_back_to_the_same_program() {
         let names = ["t", "length", "tip.vx", "x"];
         for text in [
-            "t", "-t", "-t^2", "(-t)^2", "2^t^x", "(2^t)^x", "t - (x - 1)", "t - x - 1", "t/(x*2)", "t/x*2", "-(t + x)*3", "2*-t", "t^-2",
-            "t^0.5", "-2*t", "1e-7*t + 1.5e300", "min(t, x, 3, length)", "if(t < 1, sin(2*pi*t), max(x, -x))", "(t < 1)*(x >= 2) + (t != x)",
-            "t - -x", "(t*x)^3", "-(-t)", "t*(x/length)", "log(t + 2) + mod(t, 0.3)", "-0.0*t", "(t == x) < length", "t^(x + 1)", "sqrt(t)^3",
+            "t",
+            "-t",
+            "-t^2",
+            "(-t)^2",
+            "2^t^x",
+            "(2^t)^x",
+            "t - (x - 1)",
+            "t - x - 1",
+            "t/(x*2)",
+            "t/x*2",
+            "-(t + x)*3",
+            "2*-t",
+            "t^-2",
+            "t^0.5",
+            "-2*t",
+            "1e-7*t + 1.5e300",
+            "min(t, x, 3, length)",
+            "if(t < 1, sin(2*pi*t), max(x, -x))",
+            "(t < 1)*(x >= 2) + (t != x)",
+            "t - -x",
+            "(t*x)^3",
+            "-(-t)",
+            "t*(x/length)",
+            "log(t + 2) + mod(t, 0.3)",
+            "-0.0*t",
+            "(t == x) < length",
+            "t^(x + 1)",
+            "sqrt(t)^3",
         ] {
             let e = parse(text);
             let written = e.to_text(|k| names[k as usize].to_string());

@@ -134,8 +134,9 @@ pub fn extrapolate(coarse: &Instant, fine: &Instant, weight: f64) -> Instant {
     out
 }
 
-/// The mean of several instants around the first.
-pub fn mean(list: &[&Instant]) -> Instant {
+/// The middle of several instants: the mean of poses and velocities around the first, the median of reactions, which a
+/// single wrong one cannot pull away.
+pub fn middle(list: &[&Instant]) -> Instant {
     let first = list[0];
     let share = 1.0 / list.len() as f64;
     let mut out = first.clone();
@@ -151,9 +152,18 @@ pub fn mean(list: &[&Instant]) -> Instant {
         out.q[b].A = so3::orthonormalise(&out.q[b].A);
         out.v[b] = Velocity { v, w: out.q[b].A.tr_mul(&w) };
     }
+    let mut values = Vec::with_capacity(list.len());
+    let mut median = |get: &dyn Fn(&Instant) -> f64| {
+        values.clear();
+        values.extend(list.iter().map(|s| get(s)));
+        values.sort_by(f64::total_cmp);
+        0.5 * (values[(values.len() - 1) / 2] + values[values.len() / 2])
+    };
     for (k, o) in out.reactions.iter_mut().enumerate() {
-        o.force = list.iter().map(|s| s.reactions[k].force * share).sum();
-        o.torque = list.iter().map(|s| s.reactions[k].torque * share).sum();
+        for i in 0..3 {
+            o.force[i] = median(&|s| s.reactions[k].force[i]);
+            o.torque[i] = median(&|s| s.reactions[k].torque[i]);
+        }
     }
     out
 }

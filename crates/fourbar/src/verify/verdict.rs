@@ -1,6 +1,6 @@
 //! The verdict: consensus, outliers, the horizon of meaningful comparison, and words for all of it.
 
-use super::sample::{QUANTITIES, Quantity, Unique, difference, mean, scales};
+use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales};
 use super::{NewtonEuler, Outcome, Row, Settings, Verification, energy_error};
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
@@ -64,13 +64,14 @@ pub(super) fn compare(
     let scales = ran.iter().find(|r| !r.second_order).or(ran.first()).map_or([1.0; 4], |r| scales(model, &r.sample));
     let times: Vec<f64> = ran.first().map_or(Vec::new(), |r| r.sample.iter().map(|s| s.t).collect());
     let end = horizon(&ran, growth.as_deref(), &scales, times.len());
+    let singular: Vec<bool> = times.iter().map(|t| near_singular(&ran, *t, settings.study.output_step)).collect();
     let consensus = consensus(model, unique, &ran, &scales, growth.as_deref(), end);
     let mut outliers = Vec::new();
     let mut rows = Vec::new();
     for (info, result) in chosen.iter().zip(&results) {
         match result {
             Ok(r) => {
-                let (row, outlier) = judge(model, unique, r, &ran, &consensus, &scales, growth.as_deref(), end);
+                let (row, outlier) = judge(model, unique, r, &consensus, &singular, &scales, growth.as_deref(), end);
                 outliers.extend(outlier);
                 rows.push(row);
             }
@@ -81,8 +82,13 @@ pub(super) fn compare(
     let stopped = end < times.len();
     let horizon = (stopped && end > 0).then(|| times[end - 1]);
     let agree = ran.len() >= 2 && outliers.is_empty();
-    let words = words(&rows, &outliers, horizon, grown, settings.study.t_end, &scales);
+    let mut words = words(&rows, &outliers, horizon, grown, settings.study.t_end, &scales);
     Verification { t_end: settings.study.t_end, rows, scales, verdict: Verdict { agree, outliers, horizon, growth: grown, words } }
+}
+
+/// Whether some formulation met a singular position within an output step of a time.
+fn near_singular(ran: &[&Outcome], t: f64, step: f64) -> bool {
+    ran.iter().any(|r| r.told.singular.iter().any(|s| (s.time - t).abs() <= step))
 }
 
 /// Number of grid times that can be compared: until the error expected of the better half has grown too large.
@@ -122,7 +128,7 @@ fn consensus(
             (0..3).fold(m, |m, q| m.max(d.size[q] / scales[q]))
         })
     };
-    let middle = ran
+    let nearest = ran
         .iter()
         .map(|a| {
             let mut d: Vec<f64> = ran.iter().map(|b| apart(a, b)).collect();
@@ -133,19 +139,19 @@ fn consensus(
         .map_or(ran[0], |x| x.2);
     let agrees = |r: &Outcome| {
         (0..end).all(|k| {
-            let d = difference(model, unique, &r.sample[k], &middle.sample[k]);
+            let d = difference(model, unique, &r.sample[k], &nearest.sample[k]);
             let floor = rounding(growth, k, scales);
-            (0..4).all(|q| d.size[q] <= ALLOWED * (r.expected[k][q] + middle.expected[k][q]) + floor[q])
+            (0..3).all(|q| d.size[q] <= ALLOWED * (r.expected[k][q] + nearest.expected[k][q]) + floor[q])
         })
     };
-    let mut members: Vec<&Outcome> = ran.iter().copied().filter(|r| r.second_order == middle.second_order && agrees(r)).collect();
-    // The middle comes first: rotations are averaged around it.
-    members.sort_by_key(|r| !std::ptr::eq(*r, middle));
+    let mut members: Vec<&Outcome> = ran.iter().copied().filter(|r| r.second_order == nearest.second_order && agrees(r)).collect();
+    // The nearest to all comes first: rotations are averaged around it.
+    members.sort_by_key(|r| !std::ptr::eq(*r, nearest));
     (0..end)
         .map(|k| {
             let list: Vec<&Instant> = members.iter().map(|r| &r.sample[k]).collect();
             let expected = std::array::from_fn(|q| members.iter().fold(0.0_f64, |m, r| m.max(r.expected[k][q])));
-            (mean(&list), expected)
+            (middle(&list), expected)
         })
         .collect()
 }
@@ -155,8 +161,8 @@ fn judge(
     model: &Model,
     unique: &Unique,
     r: &Outcome,
-    ran: &[&Outcome],
     consensus: &[(Instant, [f64; 4])],
+    singular: &[bool],
     scales: &[f64; 4],
     growth: Option<&[f64]>,
     end: usize,
@@ -166,10 +172,11 @@ fn judge(
     for (k, (middle, expected)) in consensus.iter().enumerate() {
         let d = difference(model, unique, &r.sample[k], middle);
         let floor = rounding(growth, k, scales);
-        for q in 0..4 {
+        // Reactions are not defined at a singular position.
+        for q in 0..if singular[k] { 3 } else { 4 } {
             worst[q] = worst[q].max(d.size[q]);
             let allowed = ALLOWED * (r.expected[k][q] + expected[q]) + floor[q];
-            if ran.len() > 1 && outlier.is_none() && d.size[q] > allowed {
+            if outlier.is_none() && d.size[q] > allowed {
                 let place = if q == 3 { &model.joints[d.place[q]].name } else { &model.bodies[d.place[q]].name };
                 outlier = Some(Outlier {
                     formulation: r.info.name,
@@ -185,7 +192,7 @@ fn judge(
     let laws = NewtonEuler::new(model);
     let (mut residual, mut force) = (0.0_f64, 0.0_f64);
     // Extrapolated instants satisfy the laws to their own order only; they are judged by it like everything else.
-    for s in r.sample.iter().take(end) {
+    for (s, _) in r.sample.iter().take(end).zip(singular).filter(|(_, singular)| !**singular) {
         let (x, f) = laws.residual(s);
         residual = residual.max(x);
         force = force.max(f);
