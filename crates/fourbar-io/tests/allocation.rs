@@ -10,6 +10,7 @@ use fourbar::formulation::reps::Reps;
 use fourbar::formulation::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
+use fourbar::study::Study;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
@@ -118,4 +119,30 @@ fn a_step_in_euler_parameters_or_angles_allocates_nothing() {
     }
     check::<Rp>();
     check::<Reps>();
+}
+
+#[test]
+fn a_step_on_a_lie_group_allocates_nothing() {
+    for (name, h) in [("a04_bricard", 1e-3), ("andrews", 1e-5), ("lie_closed_3bar", 1e-3), ("a02_n_fourbar_N40", 1e-3)] {
+        for formulation in ["so3xr3", "se3", "lie"] {
+            for (integrator, step) in [("rk4", Some(h)), ("dopri5", None), ("dop853", None)] {
+                let model = model(name);
+                let start = assemble(&model).expect("assembles").configuration;
+                let study = Study {
+                    formulation: Some(formulation.into()),
+                    integrator: Some(integrator.into()),
+                    step,
+                    output_step: 10.0 * h,
+                    t_end: 50.0 * h,
+                    ..Study::of(&model)
+                };
+                let (info, integrator) = study.method().expect("exists");
+                let mut motion = (info.start)(&model, &study, integrator, &start).expect("starts");
+                motion.advance(10.0 * h, &mut |_| true).expect("moves");
+                let before = count();
+                motion.advance(50.0 * h, &mut |_| true).expect("moves");
+                assert_eq!(count() - before, 0, "{name} {formulation} {integrator}");
+            }
+        }
+    }
 }

@@ -17,7 +17,7 @@ use nalgebra::{Matrix3, Vector3};
 pub const COMPLIANCE: f64 = 1e-9;
 /// Relative pivots below this at the start belong to redundant rows.
 pub const REDUNDANT: f64 = 1e-6;
-/// Above this pivot what one solve leaves of the compliance, squared, is rounding.
+/// Above this pivot what two solves leave of the compliance is far below the error of a step.
 const WELL_DEFINED: f64 = 1e-2;
 /// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
 const NO_INERTIA: f64 = 1e-6;
@@ -293,11 +293,13 @@ impl<'m> Equations<'m> {
 
     /// Factors at a pose and solves for its index-1 accelerations and multipliers, with no more than an explicit stage needs: forces
     /// are evaluated once where they depend on no multiplier and every inertia is its own. With a `rate`, violations of position and
-    /// velocity constraints decay at it (Baumgarte).
+    /// velocity constraints decay at it (Baumgarte). `polish` asks for accelerations to rounding also where some constraints are nearly
+    /// dependent, as outputs do.
     pub fn accelerate(
         &mut self,
         (q, v, turns, t): (&[Pose], &[Velocity], &[f64], f64),
         rate: Option<f64>,
+        polish: bool,
         a: &mut [Velocity],
         lambda: &mut [f64],
     ) {
@@ -329,7 +331,7 @@ impl<'m> Equations<'m> {
         lambda.copy_from_slice(&self.x);
         // (S0 + eps) x = b leaves eps x of b: what the compliance took is solved for again. Left as it is, it would be an error across
         // the constraints that turns into one along them from step to step.
-        let terms = if self.regular_pivot.0 > WELL_DEFINED { 1 } else { 3 };
+        let terms = if self.regular_pivot.0 > WELL_DEFINED && !polish { 1 } else { 2 };
         for _ in 0..terms {
             for (x, e) in self.x.iter_mut().zip(&self.eps) {
                 *x *= e;

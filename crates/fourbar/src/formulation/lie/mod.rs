@@ -160,9 +160,9 @@ impl<'m> Lie<'m> {
     }
 
     /// Accelerations, multipliers and power at the state in `q`, `v`.
-    fn solve(&mut self, t: f64) -> f64 {
+    fn solve(&mut self, t: f64, polish: bool) -> f64 {
         let rate = if let Drift::Baumgarte(rate) = self.drift { Some(rate) } else { None };
-        self.equations.accelerate((&self.q, &self.v, &self.turns, t), rate, &mut self.a, &mut self.lambda);
+        self.equations.accelerate((&self.q, &self.v, &self.turns, t), rate, polish, &mut self.a, &mut self.lambda);
         if self.worked { self.equations.power(&self.q, &self.v, &self.lambda, &self.turns, t) } else { 0.0 }
     }
 
@@ -204,7 +204,7 @@ impl System for Lie<'_> {
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         self.space.unpack(y, &mut self.q, &mut self.v);
-        let power = self.solve(t);
+        let power = self.solve(t, false);
         if !self.finite() {
             return Err(not_finite(t));
         }
@@ -231,7 +231,11 @@ impl System for Lie<'_> {
         for q in &mut self.q[1..] {
             q.A = so3::orthonormalise(&q.A);
         }
-        self.space.pack(&self.q, &self.v, y);
+        if changed {
+            self.space.pack(&self.q, &self.v, y);
+        } else {
+            self.space.pack_poses(&self.q, y);
+        }
         for (k, a) in self.equations.model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.q[b.index()]);
             self.turns[k] = a.angle.value(i, j, self.turns[k]);
@@ -248,7 +252,7 @@ impl System for Lie<'_> {
             self.project(t)?;
         }
         std::mem::swap(&mut self.equations.eps, &mut self.even);
-        self.solve(t);
+        self.solve(t, true);
         std::mem::swap(&mut self.equations.eps, &mut self.even);
         if !self.finite() {
             return Err(not_finite(t));

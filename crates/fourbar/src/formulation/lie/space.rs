@@ -1,8 +1,9 @@
 //! The state space: for each body a pose on SE(3) with its body-fixed twist, or on SO(3) x R3 with its hybrid velocity
 //! [Mueller13, sections 2 and 3].
 //!
-//! A point stores per body `r`, `A` by columns, and the velocity (linear, angular); an increment has six numbers for the pose and six
-//! for the velocity. On SE(3) the linear part is in body axes and increments are screws, `C exp(X)`; on SO(3) x R3 it is in
+//! A point stores per body `r`, `A` by columns, the velocity (linear, angular), and what rounding took from the velocity: fast bodies
+//! take small increments, and their lost digits would be the only drift of a body on SE(3). An increment has six numbers for the
+//! pose and six for the velocity. On SE(3) the linear part is in body axes and increments are screws, `C exp(X)`; on SO(3) x R3 it is in
 //! world axes and adds up. The last number of both is the work. The reference point is the centre of mass; on SE(3) the
 //! choice makes no difference, because screws of another body-fixed frame differ by a constant linear map.
 
@@ -12,7 +13,7 @@ use fourbar_math::{se3, so3};
 use nalgebra::{Matrix3, Vector3};
 
 /// Numbers that store a body.
-const STORED: usize = 18;
+const STORED: usize = 24;
 /// Numbers of a body's increment.
 const SIZE: usize = 12;
 
@@ -25,6 +26,13 @@ pub struct Space {
 
 fn three(x: &[f64]) -> Vector3<f64> {
     Vector3::new(x[0], x[1], x[2])
+}
+
+/// A sum and what rounding took from it.
+fn sum(a: f64, b: f64) -> (f64, f64) {
+    let s = a + b;
+    let t = s - a;
+    (s, (a - (s - t)) + (b - t))
 }
 
 fn pose(y: &[f64]) -> Pose {
@@ -57,7 +65,7 @@ impl Space {
         for ((screw, y, d), to) in self.bodies(from, d).zip(to.chunks_exact_mut(STORED)) {
             store(&step(screw, &pose(y), &three(d), &three(&d[3..])), to);
             for k in 0..6 {
-                to[12 + k] = y[12 + k] + d[6 + k];
+                (to[12 + k], to[18 + k]) = sum(y[12 + k], d[6 + k] + y[18 + k]);
             }
         }
         to[from.len() - 1] = from[from.len() - 1] + d[d.len() - 1];
@@ -110,6 +118,14 @@ impl Space {
             let linear = if screw { q.A.tr_mul(&x.v) } else { x.v };
             y[12..15].copy_from_slice(linear.as_slice());
             y[15..18].copy_from_slice(x.w.as_slice());
+            y[18..].fill(0.0);
+        }
+    }
+
+    /// Poses alone, where velocities stay.
+    pub fn pack_poses(&self, q: &[Pose], y: &mut [f64]) {
+        for (q, y) in q[1..].iter().zip(y.chunks_exact_mut(STORED)) {
+            store(q, y);
         }
     }
 
@@ -185,7 +201,7 @@ mod tests {
         let (plus, minus, middle) = (at(h), at(-h), at(0.0));
         let mut f = vec![0.0; space.size()];
         for b in 0..2 {
-            let (p, m, c) = (pose(&plus[18 * b..]), pose(&minus[18 * b..]), pose(&middle[18 * b..]));
+            let (p, m, c) = (pose(&plus[STORED * b..]), pose(&minus[STORED * b..]), pose(&middle[STORED * b..]));
             let r_dot = (p.r - m.r) / (2.0 * h);
             let omega = (so3::log(&c.A.tr_mul(&p.A)) - so3::log(&c.A.tr_mul(&m.A))) / (2.0 * h);
             let linear = if space.screw[b + 1] { c.A.tr_mul(&r_dot) } else { r_dot };
