@@ -221,9 +221,9 @@ mod tests {
     fn half_a_turn_is_the_limit() {
         let (space, _) = point();
         let mut d = vec![0.0; space.size()];
-        d[3] = 3.14;
+        d[3] = 3.1;
         assert!(space.fits(&d));
-        d[16] = 3.15;
+        d[16] = 3.2;
         assert!(!space.fits(&d));
         d[0] = f64::NAN;
         assert!(space.largest(&d, 1.0, 1.0).is_nan());
