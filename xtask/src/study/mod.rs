@@ -6,6 +6,7 @@ mod assembly;
 mod auto;
 mod benchmarks;
 pub mod memory;
+mod mueller13;
 mod precision;
 pub mod report;
 
@@ -18,6 +19,7 @@ const STUDIES: &[Study] = &[
     ("auto", "[MODEL...]", "whether `auto` picks the fastest formulation at equal accuracy", auto::run),
     ("benchmarks", "", "the benchmarks of IFToMM and Andrews with every formulation, docs/benchmarks.md", benchmarks::run),
     ("memory", "", "how much memory a large mechanism takes", memory::run),
+    ("mueller13", "", "SE(3) against SO(3) x R3, Figs. 2 to 15, docs/studies/mueller13/", mueller13::run),
 ];
 
 /// Runs the named study.
