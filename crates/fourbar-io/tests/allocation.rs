@@ -136,7 +136,7 @@ fn a_step_on_a_lie_group_allocates_nothing() {
                     t_end: 50.0 * h,
                     ..Study::of(&model)
                 };
-                let (info, integrator) = study.method().expect("exists");
+                let (info, integrator) = study.method(&model).expect("exists");
                 let mut motion = (info.start)(&model, &study, integrator, &start).expect("starts");
                 motion.advance(10.0 * h, &mut |_| true).expect("moves");
                 let before = count();

@@ -166,7 +166,7 @@ fn random_state(m: &Model, random: &mut Random) -> Option<Configuration> {
         options: Vec::new(),
         ..Study::of(m)
     };
-    let (formulation, integrator) = study.method().ok()?;
+    let (formulation, integrator) = study.method(m).ok()?;
     let mut motion = (formulation.start)(m, &study, integrator, &at).ok()?;
     motion.advance(span, &mut |_| true).ok()?;
     let mut now = Instant::new(m, &at);

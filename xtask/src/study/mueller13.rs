@@ -103,7 +103,7 @@ fn study(formulation: &str, tableau: &str, t_end: f64, outputs: usize, how: &str
 /// Runs and looks at the state `outputs` times.
 fn history(model: &Model, s: &Study, outputs: usize) -> Result<History, String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
-    let (formulation, tableau) = s.method().map_err(|d| d.to_string())?;
+    let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
     let mut motion = (formulation.start)(model, s, tableau, &start).map_err(|d| d.to_string())?;
     let mut now = Instant::new(model, &start);
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
@@ -154,7 +154,7 @@ fn costs(model: &Model, tableau: &str) -> Result<[f64; 3], String> {
     for _ in 0..RUNS {
         for (best, f) in best.iter_mut().zip(FORMULATIONS) {
             let s = study(f, tableau, 1.0, 1, "none");
-            let (formulation, tableau) = s.method().map_err(|d| d.to_string())?;
+            let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
             let mut motion = (formulation.start)(model, &s, tableau, &start).map_err(|d| d.to_string())?;
             let clock = cpu();
             motion.advance(1.0, &mut |_| true).map_err(|d| d.to_string())?;
@@ -203,7 +203,7 @@ fn figures(models: &[Model], write: &dyn Fn(&str, &str) -> Result<(), String>) -
     for (example, model) in EXAMPLES.iter().zip(models) {
         for (letter, f, words) in [("a", "se3", "SE(3)"), ("b", "so3xr3", "SO(3) x R3")] {
             let h = history(model, &study(f, "rk4", 1.0, 200, "none"), 200)?;
-            let mut draw = |figure: u32, what: &str, unit: &str, y: &[f64]| {
+            let draw = |figure: u32, what: &str, unit: &str, y: &[f64]| {
                 let title = format!("Fig. {figure}{letter}: {}, {words}, rk4, step 1 ms", example.title);
                 // Rounding is drawn in its own unit.
                 let power = (largest(y).max(1e-300).log10() / 3.0).floor() as i32 * 3;
@@ -228,7 +228,7 @@ fn figures(models: &[Model], write: &dyn Fn(&str, &str) -> Result<(), String>) -
 fn traces(example: &Example, model: &Model, figure: u32) -> Result<String, String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let s = study("lie", "rk4", 0.2, 200, "project");
-    let (formulation, tableau) = s.method().map_err(|d| d.to_string())?;
+    let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
     let mut motion = (formulation.start)(model, &s, tableau, &start).map_err(|d| d.to_string())?;
     let mut now = Instant::new(model, &start);
     let mut points: Vec<(String, Vec<f64>, Vec<f64>)> = Vec::new();
