@@ -595,3 +595,45 @@ fn resuming_continues_the_same_run_in_every_chart() {
         }
     }
 }
+
+#[test]
+fn mechanisms_of_bare_primitives_have_the_counts_of_table_7_and_move_as_their_joints_do() {
+    for (name, counts) in [("ra_single_pendulum", [3, 3, 0, 0]), ("ra_four_link", [12, 6, 0, 0]), ("ra_slider_crank", [6, 7, 4, 1])] {
+        let (joints, bare) = (model(name), model(&format!("{name}_primitives")));
+        let found = ["cd", "dp1", "dp2", "d"].map(|k| bare.bare.iter().filter(|b| b.kind == k).count());
+        assert_eq!(found, counts, "{name}");
+        assert!(bare.joints.is_empty() && bare.drives.is_empty());
+        let r = reference(name);
+        for formulation in ["ra", "rp", "reps"] {
+            let with = |m: &Model| Study { formulation: Some(formulation.into()), ..Study::of(m) };
+            let (t, _) = run(&bare, &with(&bare));
+            let scale = r.rows.iter().flatten().fold(1.0, |s: f64, x| s.max(x.abs()));
+            let (error, compared) = worst(&t, &r, 3.0, |c| !c.starts_with("tau"));
+            assert!(compared > 100 && error < 1e-9 * scale, "{name}, {formulation}: kinematics {error:.2e}");
+            // The power of the drive is torque times speed, whatever its multiplier means at the time.
+            let (j, _) = run(&joints, &with(&joints));
+            let work = |t: &Trajectory| {
+                let k = t.find("energy.work").expect("column");
+                (0..t.len()).map(|i| t.row(i)[k]).collect::<Vec<f64>>()
+            };
+            let (a, b) = (work(&t), work(&j));
+            let size = b.iter().fold(1e-3, |s: f64, x| s.max(x.abs()));
+            assert!(a.iter().zip(&b).all(|(x, y)| (x - y).abs() < 1e-9 * size), "{name}, {formulation}: work of the drive");
+            // Dynamics passes the changes of the reference direction too; its rows are projected, so the motion is exact.
+            let (t, _) = run(&bare, &study(&bare, formulation, "gen-alpha", 5e-3, 3.0, 300));
+            let (error, compared) = worst(&t, &r, 3.0, |c| !c.starts_with("tau") && !c.contains(".al") && !c.contains(".a"));
+            assert!(compared > 100 && error < 1e-8 * scale, "{name}, {formulation}: dynamics {error:.2e}");
+        }
+    }
+}
+
+#[test]
+fn half_of_another_reference_direction_is_refused() {
+    let text = "
+fourbar: 1
+bodies: {bar: {mass: 1, inertia: [1, 1, 1]}}
+constraints: {c: {type: dp1, axes: [{body: ground, at: [0, 0, 1]}, {body: bar, at: [0, 1, 0]}], value: sin(t), other_axis: [0, 1, 0]}}
+";
+    let e = fourbar_io::read_model(text, &fourbar_io::ReadOptions::default()).err().expect("refused");
+    assert!(e.iter().any(|d| d.diagnostic.message.contains("has `other_axis` but no `other_value`")));
+}

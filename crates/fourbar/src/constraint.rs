@@ -5,7 +5,7 @@
 //! element's own order, so the pattern never changes.
 
 use crate::coordinate::Coordinate;
-use crate::model::BodyId;
+use crate::model::{BodyId, Model};
 use crate::rolling::Rolling;
 use crate::state::{Pose, Velocity};
 use crate::time::TimeFunction;
@@ -146,6 +146,26 @@ pub struct ConstraintSet {
     pub values: usize,
     /// Start in the Jacobian array for each constraint's slots; `None` for ground.
     slots: Vec<SmallVec<[Option<usize>; 2]>>,
+    /// Bare constraints that change their row in time.
+    switches: Vec<Switch>,
+}
+
+/// A row with an alternative that says the same elsewhere.
+#[derive(Clone, Debug)]
+struct Switch {
+    /// The constraint, whose only row it is.
+    constraint: usize,
+    /// The row not in use.
+    spare: Rows,
+}
+
+impl Switch {
+    fn value(rows: &Rows, t: f64) -> f64 {
+        match rows {
+            Rows::Sum { driven: Some((_, f)), .. } => f.at(t)[0].abs(),
+            _ => 0.0,
+        }
+    }
 }
 
 impl ConstraintSet {
@@ -173,7 +193,31 @@ impl ConstraintSet {
             slots.push(own);
             block_start.push(blocks.len());
         }
-        Self { list, row_start, blocks, block_start, values, slots }
+        Self { list, row_start, blocks, block_start, values, slots, switches: Vec::new() }
+    }
+
+    /// Lets the bare constraints of a model that have another reference direction change to it; see [`ConstraintSet::choose`].
+    pub fn with_switches(mut self, model: &Model) -> Self {
+        for (constraint, c) in self.list.iter().enumerate() {
+            if let Owner::Bare(k) = c.owner
+                && model.bare[k].other.is_some()
+            {
+                self.switches.push(Switch { constraint, spare: model.bare[k].row(!model.bare[k].prefers_other(0.0)) });
+            }
+        }
+        self
+    }
+
+    /// Chooses for time `t`, before anything is evaluated there, the row with the smaller value where there are two. It depends
+    /// on time alone. The multiplier of such a row changes its meaning; what it does to the bodies does not.
+    #[inline]
+    pub fn choose(&mut self, t: f64) {
+        for s in &mut self.switches {
+            let rows = &mut self.list[s.constraint].rows[0];
+            if Switch::value(&s.spare, t) < Switch::value(rows, t) {
+                std::mem::swap(rows, &mut s.spare);
+            }
+        }
     }
 
     /// Number of scalar rows.

@@ -105,6 +105,24 @@ pub struct Bare {
     pub coordinate: Coordinate,
     /// Its value in time.
     pub value: TimeFunction,
+    /// Another coordinate with its value that says the same: of the two the one with the smaller value is used, because a dot
+    /// product of directions says nothing about their angle where it is one.
+    pub other: Option<(Coordinate, TimeFunction)>,
+}
+
+impl Bare {
+    /// Whether the other coordinate is the better one at time `t`.
+    pub fn prefers_other(&self, t: f64) -> bool {
+        self.other.as_ref().is_some_and(|(_, value)| value.at(t)[0].abs() < self.value.at(t)[0].abs())
+    }
+
+    /// The row, written with the other coordinate if asked for.
+    pub fn row(&self, other: bool) -> Rows {
+        match &self.other {
+            Some((coordinate, value)) if other => Rows::driven(self.scale, *coordinate, value.clone()),
+            _ => Rows::driven(self.scale, self.coordinate, self.value.clone()),
+        }
+    }
 }
 
 /// A body that rolls on, or cuts into, a plane of the world.
@@ -279,7 +297,7 @@ impl Model {
 
     fn bare_constraint(&self, k: usize) -> Constraint {
         let b = &self.bare[k];
-        let rows = smallvec![Rows::driven(b.scale, b.coordinate, b.value.clone())];
+        let rows = smallvec![b.row(b.prefers_other(0.0))];
         Constraint { name: b.name.clone(), owner: Owner::Bare(k), bodies: smallvec![b.bodies[0], b.bodies[1]], rows }
     }
 

@@ -300,6 +300,8 @@ pub enum ConstraintSpec {
         axes: [Place; 2],
         /// Right-hand side.
         value: Expr,
+        /// Another direction on the first body with its right-hand side, used while its value is nearer zero.
+        other: Option<(At, Expr)>,
     },
     /// Direction on the body of `from`, dotted with the vector from `from` to `to`, = value(t).
     Dp2 {

@@ -154,6 +154,12 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
         &[
             need("axes", Expect::TwoPlaces, "two directions, `{body, at}` in the body or `{body, world}` as drawn"),
             need("value", Expect::TimeFunction(PLAIN), "the dot product"),
+            may(
+                "other_axis",
+                Expect::Direction,
+                "another direction on the first body that says the same, across the first; of the two the one whose value is nearer zero is used, because a dot product near one hardly says anything",
+            ),
+            may("other_value", Expect::TimeFunction(PLAIN), "the dot product with that other direction"),
         ],
         build::dp1,
     ),

@@ -202,7 +202,18 @@ pub(crate) fn dp1(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
     for axis in x.places("axes")? {
         r.direction(x, "axes", &axis)?;
     }
-    Some(ConstraintSpec::Dp1 { axes: r.two_places(x, "axes")?, value: x.function("value")? })
+    let axes = r.two_places(x, "axes")?;
+    let other = match (x.has("other_axis"), x.has("other_value")) {
+        (false, false) => None,
+        (true, true) => Some((direction_on(r, x, "other_axis", &axes[0].body)?, x.function("other_value")?)),
+        (axis, _) => {
+            let (there, missing) = if axis { ("other_axis", "other_value") } else { ("other_value", "other_axis") };
+            let message = format!("`{}` has `{there}` but no `{missing}`", x.name);
+            r.complain("M014", message, "the two belong together", there, x.span_of(there), x);
+            return None;
+        }
+    };
+    Some(ConstraintSpec::Dp1 { axes, value: x.function("value")?, other })
 }
 
 pub(crate) fn dp2(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {

@@ -82,6 +82,8 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     pub recharts: usize,
     /// Stop when the correction falls below this, metres, instead of at rounding of the residual.
     pub correction: Option<f64>,
+    /// Newton without prediction and with a new matrix for every correction, to compare counts with those of [Kissel21].
+    pub plain: bool,
     tolerance: f64,
 }
 
@@ -95,7 +97,7 @@ impl<'m> Kinematics<'m, Ra> {
 impl<'m, C: Chart> Kinematics<'m, C> {
     /// Starts from an assembled configuration.
     pub fn in_chart(model: &'m Model, start: &Configuration) -> Result<Self, Diagnostic> {
-        let set = ConstraintSet::new(model.constraints(true), |_| false);
+        let set = ConstraintSet::new(model.constraints(true), |_| false).with_switches(model);
         let schur = Schur::new(&set, model.bodies.len());
         let inverse = inverse_masses(model, 0.01);
         let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>();
@@ -129,6 +131,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             x_ddot: vec![C::Rate::zero(); n],
             recharts: 0,
             correction: None,
+            plain: false,
             tolerance: 1e-14 * reach,
             set,
         };
@@ -173,6 +176,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         let t_n = self.state.t;
         let h = t - t_n;
         for b in 1..self.trial.len() {
+            let h = if self.plain { 0.0 } else { h };
             let step = self.x_dot[b].scaled(h).plus(&self.x_ddot[b].scaled(0.5 * h * h));
             let q = &self.state.q[b];
             self.trial[b].r = q.r + step.linear();
@@ -206,6 +210,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     /// Newton on the positions from the prediction in `trial`.
     fn positions(&mut self, t: f64, h: f64) -> Result<(), Diagnostic> {
         let L = self.model.length;
+        self.set.choose(t);
         self.factor();
         self.note_pivot();
         let mut last = f64::INFINITY;
@@ -247,7 +252,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
                 return self.accept(t, h);
             }
             // Slow convergence: the factor of the prediction is too far away.
-            if size > 0.05 * last && k + 1 < ITERATIONS {
+            if (self.plain || size > 0.05 * last) && k + 1 < ITERATIONS {
                 self.factor();
             }
             last = size;
@@ -291,7 +296,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             let [i, j] = a.bodies.map(|b| &self.trial[b.index()]);
             (a.angle.value(i, j, self.state.turns[k]) - self.state.turns[k]).abs() > 2.5
         });
-        if jump > 0.3 * motion + 0.02 * L || turned {
+        if jump > if self.plain { 2.0 } else { 0.3 } * motion + 0.02 * L || turned {
             return Err(self.stuck(t, "the next position lies on another branch"));
         }
         Ok(())

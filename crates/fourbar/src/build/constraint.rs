@@ -21,14 +21,19 @@ impl Builder<'_> {
                 a.zip(c)
             };
             let L = model.length;
+            let mut second = None;
             let made = match c {
-                ConstraintSpec::Dp1 { axes, value } => {
+                ConstraintSpec::Dp1 { axes, value, other } => {
                     let key = format!("{path}.axes");
                     let ids = [self.find_body(&key, &axes[0].body), self.find_body(&key, &axes[1].body)];
                     let [Some(i), Some(j)] = ids else { continue };
                     let a = self.direction_on(model, &key, i, &axes[0].at);
                     let b = self.direction_on(model, &key, j, &axes[1].at);
                     let (Some(a_i), Some(a_j)) = (a, b) else { continue };
+                    if let Some((axis, value)) = other {
+                        let Some(a_i) = self.direction_on(model, &format!("{path}.other_axis"), i, axis) else { continue };
+                        second = Some((Coordinate::Dp1 { ij: [0, 1], a_i, a_j }, TimeFunction::Value(value.clone())));
+                    }
                     ("dp1", [i, j], L, Coordinate::Dp1 { ij: [0, 1], a_i, a_j }, value)
                 }
                 ConstraintSpec::Dp2 { axis, from, to, value } => {
@@ -67,7 +72,8 @@ impl Builder<'_> {
                 );
                 continue;
             }
-            model.bare.push(Bare { name: name.clone(), kind, bodies, scale, coordinate, value: TimeFunction::Value(value.clone()) });
+            let value = TimeFunction::Value(value.clone());
+            model.bare.push(Bare { name: name.clone(), kind, bodies, scale, coordinate, value, other: second });
         }
     }
 

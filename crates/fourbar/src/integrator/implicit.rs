@@ -253,6 +253,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
     /// Projects the output state, evaluates accelerations and reactions there.
     fn finish(&mut self, o: &mut Instant) {
         let e = &mut self.stepper.equations;
+        e.set.choose(o.t);
         for _ in 0..2 {
             e.jacobian(&o.q);
             e.constraints(&o.q, &o.turns, o.t);

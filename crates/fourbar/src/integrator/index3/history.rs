@@ -89,6 +89,7 @@ impl<C: Chart> Stepper<'_, C> {
     /// Starts the method afresh from the current positions, with velocities that satisfy their constraints.
     pub fn restart(&mut self, h: f64) {
         let (e, m) = (&mut self.equations, &mut self.memory);
+        e.set.choose(m.t);
         e.jacobian(&m.q);
         e.factor(1.0);
         e.project_velocity(m.t, C::twists_mut(&mut m.v, &mut m.twist));
@@ -115,6 +116,7 @@ impl<C: Chart> Stepper<'_, C> {
             }
             if !self.index2 {
                 let e = &mut self.equations;
+                e.set.choose(m.t);
                 e.jacobian(&m.q);
                 e.factor(1.0);
                 e.normal_velocity(m.t, m.velocities());
@@ -196,6 +198,7 @@ impl<C: Chart> Stepper<'_, C> {
         }
         if self.work.recharts > before && alpha && !self.index2 {
             let mut fields = std::mem::take(&mut self.step_dq);
+            self.equations.set.choose(self.memory.t);
             self.equations.jacobian(&self.memory.q);
             self.equations.factor(1.0);
             self.offset(-h * h, |m, b| C::rate(&m.x[b], &fields[b]));
@@ -207,6 +210,7 @@ impl<C: Chart> Stepper<'_, C> {
 
 /// Index-1 accelerations and multipliers at the state of `m`.
 pub fn index1<C: Chart>(e: &mut Equations<'_>, m: &mut Memory<C>) {
+    e.set.choose(m.t);
     e.jacobian(&m.q);
     e.factor(1.0);
     let v = C::twists(&m.v, &m.twist);

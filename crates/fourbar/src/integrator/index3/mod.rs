@@ -329,6 +329,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
     /// Tries a step of size `h`; the result stays in the trial state until [`Stepper::accept`].
     pub fn attempt(&mut self, h: f64) -> Result<(), Trouble> {
         self.set_coefficients(h);
+        self.equations.set.choose(self.memory.t + h);
         let first = if self.use_exact > 0 && !self.index2 { Kind::Exact } else { Kind::Schur };
         self.eta.fill(0.0);
         match self.newton(h, first) {
