@@ -77,6 +77,78 @@ pub fn ring(n: usize) -> Model {
     build(spec)
 }
 
+/// A lattice of `rows` by `columns` four-bars: links along both directions, hinged at the corners. Loops share links in both
+/// directions; all cells shear as one.
+pub fn lattice(rows: usize, columns: usize) -> Model {
+    let mut spec =
+        ModelSpec { title: format!("lattice of {rows} x {columns} four-bars"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
+    // Columns lean, so that the start is regular.
+    let (c, s) = (0.3_f64.sin(), 0.3_f64.cos());
+    let corner = |i: usize, j: usize| [j as f64 + c * i as f64, s * i as f64, 0.0];
+    let across = |i: usize, j: usize| if i == 0 { "ground".to_string() } else { format!("across{i}_{j}") };
+    let up = |i: usize, j: usize| format!("up{i}_{j}");
+    let angle = s.atan2(c);
+    for i in 0..=rows {
+        for j in 0..=columns {
+            let p = corner(i, j);
+            if i > 0 && j < columns {
+                spec.bodies.push((across(i, j), bar([p[0] + 0.5, p[1], 0.0], [0.0; 3], [0.0; 3])));
+            }
+            if i < rows {
+                let mut link = bar([p[0] + 0.5 * c, p[1] + 0.5 * s, 0.0], [0.0; 3], [0.0; 3]);
+                link.orientation = Orientation::AxisAngle { axis: [0.0, 0.0, 1.0], angle };
+                spec.bodies.push((up(i, j), link));
+            }
+        }
+    }
+    for i in 0..=rows {
+        for j in 0..=columns {
+            // All links that meet at a corner, one after the other.
+            let mut here = Vec::new();
+            if i == 0 {
+                here.push("ground".to_string());
+            } else {
+                if j > 0 {
+                    here.push(across(i, j - 1));
+                }
+                if j < columns {
+                    here.push(across(i, j));
+                }
+                here.push(up(i - 1, j));
+            }
+            if i < rows {
+                here.push(up(i, j));
+            }
+            for (k, pair) in here.windows(2).enumerate() {
+                spec.joints.push((format!("C{i}_{j}_{k}"), hinge([&pair[0], &pair[1]], corner(i, j))));
+            }
+        }
+    }
+    build(spec)
+}
+
+/// A trunk hinged to the ground with `branches` chains of `length` links each.
+pub fn branches(branches: usize, length: usize) -> Model {
+    let mut spec = ModelSpec { title: format!("{branches} branches"), gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
+    spec.bodies.push(("trunk".into(), BodySpec { inertia: Inertia::Principal([10.0; 3]), mass: 10.0, ..BodySpec::default() }));
+    spec.joints.push(("root".into(), hinge(["ground", "trunk"], [0.0; 3])));
+    for b in 0..branches {
+        let angle = 2.0 * std::f64::consts::PI * b as f64 / branches as f64;
+        let (x, y) = (angle.cos(), angle.sin());
+        for k in 0..length {
+            let (near, middle) = (1.0 + k as f64, 1.5 + k as f64);
+            let mut link = bar([middle * x, middle * y, 0.0], [0.0; 3], [0.0; 3]);
+            link.orientation = Orientation::AxisAngle { axis: [0.0, 0.0, 1.0], angle };
+            spec.bodies.push((format!("link{b}_{k}"), link));
+            let before = if k == 0 { "trunk".into() } else { format!("link{b}_{}", k - 1) };
+            let placement = Placement::World { at: [near * x, near * y, 0.0], axis: [-y, x, 0.0], axis_moving: None };
+            let joint = JointSpec::Pair { kind: PairKind::Revolute, bodies: [before, format!("link{b}_{k}")], placement };
+            spec.joints.push((format!("J{b}_{k}"), joint));
+        }
+    }
+    build(spec)
+}
+
 /// A shipped model.
 pub fn shipped(name: &str) -> Model {
     let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(format!("{name}.yaml")))

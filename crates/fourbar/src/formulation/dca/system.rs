@@ -30,7 +30,7 @@ const LARGEST_TURN: f64 = 3.0;
 
 /// Stages that projection moves by less than this share of the characteristic length keep their factors: the rate of the
 /// iteration with factors of another pose is about the penalty times the square of the distance.
-const NEARBY: f64 = 2e-5;
+const NEARBY: f64 = 1e-7;
 
 /// Sets the formulation in motion.
 pub fn start<'m>(
