@@ -6,6 +6,7 @@ use common::*;
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::kinematics::Kinematics;
 use fourbar::formulation::chart::Chart;
+use fourbar::formulation::dca;
 use fourbar::formulation::reps::Reps;
 use fourbar::formulation::rp::Rp;
 use fourbar::integrator::Method;
@@ -143,6 +144,24 @@ fn a_step_on_a_lie_group_allocates_nothing() {
                 motion.advance(50.0 * h, &mut |_| true).expect("moves");
                 assert_eq!(count() - before, 0, "{name} {formulation} {integrator}");
             }
+        }
+    }
+}
+
+#[test]
+fn a_step_of_divide_and_conquer_allocates_nothing() {
+    for (name, h) in
+        [("dca_five_bar", 5e-3), ("dca_double_loop", 5e-3), ("a04_bricard", 5e-3), ("andrews", 2e-5), ("ra_slider_crank", 1e-3)]
+    {
+        let model = model(name);
+        let start = assemble(&model).expect("assembles").configuration;
+        for options in [vec![], vec![("projection".to_string(), "stabilised".to_string())]] {
+            let study = Study { t_end: 1e3 * h, output_step: h, step: Some(h), options, ..Study::of(&model) };
+            let mut motion = dca::system::start(&model, &study, "dopri5", &start).expect("starts");
+            motion.advance(3.0 * h, &mut |_| true).expect("steps");
+            let before = count();
+            motion.advance(50.0 * h, &mut |_| true).expect("steps");
+            assert_eq!(count() - before, 0, "{name}");
         }
     }
 }

@@ -437,12 +437,11 @@ impl<'m, const B: usize> Solver<'m, B> {
         let L = self.model.length;
         self.counts.positions[0] += 1;
         let (mut last, mut moved) = (f64::INFINITY, 0.0);
-        let mut reset = true;
+        let (mut reset, mut stale) = (true, false);
         for pass in 0..4 * self.settings.iterations {
             {
                 let s = State { t, q, v: &[], turns };
-                // Factors that are too old are made anew where the passes do not get on.
-                let factor = !self.factored || (pass == 0 && self.at != *q) || (pass % 5 == 0 && pass > 0);
+                let factor = !self.factored || (pass == 0 && self.at != *q) || stale;
                 if factor {
                     self.counts.factorisations += 1;
                     self.at.copy_from_slice(q);
@@ -469,6 +468,8 @@ impl<'m, const B: usize> Solver<'m, B> {
             if size.change <= self.settings.eps_p * L.max(1.0) || rounding {
                 return Some(size.size);
             }
+            // Factors of another pose slow the passes down, by about the penalty times the square of the distance.
+            stale = pass > 0 && size.change > 0.1 * last && size.change > 1e-12 * L;
             (last, moved) = (size.change, size.size);
         }
         (last <= 1e-9 * L).then_some(moved)

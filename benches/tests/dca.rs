@@ -1,0 +1,182 @@
+//! Divide and conquer on large mechanisms: the tree, the equations, the motion, and threads.
+#![allow(non_snake_case)]
+
+use fourbar::analysis::assembly::assemble;
+use fourbar::formulation::dca::tree::{NONE, Tree};
+use fourbar::formulation::dca::{Settings, Solver, State, system};
+use fourbar::integrator::implicit;
+use fourbar::motion::Instant;
+use fourbar::random::Random;
+use fourbar::study::Study;
+use fourbar::{Configuration, Model, Velocity};
+use fourbar_bench::*;
+
+fn tree(model: &Model) -> Tree {
+    Tree::new(&model.all_constraints(), model.moving())
+}
+
+/// The four mechanisms of many bodies: deep, looped, heavily looped, wide.
+fn large() -> Vec<(&'static str, Model)> {
+    vec![("chain", chain(1000, false)), ("ladder", ladder(300)), ("lattice", lattice(20, 20)), ("branches", branches(200, 5))]
+}
+
+#[test]
+fn the_tree_is_as_deep_as_the_logarithm_of_its_bodies() {
+    for n in [7, 64, 1000, 4097] {
+        for (name, model) in [("chain", chain(n, false)), ("ring", ring(n)), ("ladder", ladder(n / 2)), ("branches", branches(n / 5, 5))] {
+            let t = tree(&model);
+            let log2 = (model.moving() as f64).log2();
+            // Halves are never smaller than 0.4 of the whole: log(n)/log(1/0.6) at worst; seen is log2 n and two more.
+            assert!(t.levels() as f64 <= log2 + 3.0, "{name} {n}: {} levels", t.levels());
+            // Two bodies stay beside one that goes; loops over several bodies need more where they are cut.
+            assert!(t.widest() <= 4, "{name} {n}: {} bodies in a front", t.widest());
+        }
+    }
+}
+
+#[test]
+fn every_body_and_constraint_has_one_place_in_the_tree() {
+    for (name, model) in large() {
+        let list = model.all_constraints();
+        let t = tree(&model);
+        let mut bodies = t.order.clone();
+        bodies.sort_unstable();
+        assert!(bodies.iter().copied().eq(1..model.bodies.len()), "{name}");
+        let mut constraints = t.constraints.clone();
+        constraints.sort_unstable();
+        assert!(constraints.iter().copied().eq(0..list.len()), "{name}");
+        for (k, node) in t.nodes.iter().enumerate() {
+            // What remains belongs to nodes above, and a parent knows it.
+            let parent = t.nodes.iter().find(|p| p.children.contains(&k));
+            match parent {
+                Some(p) => assert!(node.boundary.iter().all(|b| p.own.contains(b) || p.boundary.contains(b)), "{name}: node {k}"),
+                None => assert!(node.boundary.is_empty() && k + 1 == t.nodes.len(), "{name}"),
+            }
+            assert!(node.children.iter().all(|&c| c == NONE || c < k));
+        }
+        // The same mechanism gives the same tree.
+        assert_eq!(t.order, tree(&model).order, "{name}");
+    }
+}
+
+/// A consistent state away from the start.
+fn moving(model: &Model) -> Configuration {
+    let mut c = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
+    let mut random = Random(5);
+    let mut solver = Solver::<6>::new(model, &c.q, Settings::default());
+    random.disturb(&mut c.q, &vec![false; model.bodies.len()], 1e-4, 1e-4);
+    assert!(solver.project_position(0.0, &c.turns, &mut c.q).is_some());
+    for v in &mut c.v[1..] {
+        *v = v.plus(&Velocity { v: random.vector(), w: random.vector() });
+    }
+    solver.project_velocity(0.0, &c.q, &c.turns, false, &mut c.v);
+    c
+}
+
+/// Residuals of the equations of motion and of the rows, relative to the largest force and acceleration. Masses are
+/// regular, so small residuals leave no room for other accelerations.
+fn residuals(model: &Model, s: &Solver<'_, 6>, c: &Configuration, a: &[Velocity]) -> [f64; 2] {
+    let set = &s.set;
+    let mut G = vec![0.0; set.values];
+    set.jacobian(&c.q, &mut G);
+    let mut f = vec![Velocity::zero(); model.bodies.len()];
+    set.add_transposed(&G, &s.lambda, 1.0, &mut f);
+    let (mut worst, mut size) = (0.0_f64, 0.0_f64);
+    for b in 1..f.len() {
+        let body = &model.bodies[b];
+        size = size.max(f[b].v.amax()).max(f[b].w.amax());
+        let r = f[b].v + body.mass * (a[b].v - model.gravity);
+        let m = f[b].w + body.J_bar * a[b].w + c.v[b].w.cross(&(body.J_bar * c.v[b].w));
+        worst = worst.max(r.amax()).max(m.amax());
+    }
+    let (mut gamma, mut rate) = (vec![0.0; set.rows()], vec![0.0; set.rows()]);
+    set.gamma(&c.q, &c.v, 0.0, &mut gamma);
+    set.multiply(&G, a, &mut rate);
+    let most = a.iter().fold(0.0_f64, |m, a| m.max(a.v.amax()));
+    let row = gamma.iter().zip(&rate).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
+    [worst / size, row / most]
+}
+
+#[test]
+fn large_mechanisms_satisfy_their_equations() {
+    for (name, model) in large() {
+        let c = moving(&model);
+        let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
+        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        let ended = s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+        let [force, row] = residuals(&model, &s, &c, &a);
+        println!("{name}: {} iterations, force {force:.1e}, rows {row:.1e}", ended.iterations);
+        assert!(ended.iterations <= 8 && force < 1e-10 && row < 1e-10, "{name}: {ended:?} {force:.1e} {row:.1e}");
+    }
+}
+
+#[test]
+fn seven_coordinates_give_the_same_accelerations() {
+    for (name, model) in [("ring", ring(33)), ("ladder", ladder(8)), ("lattice", lattice(3, 3)), ("five-bar", shipped("dca_five_bar"))] {
+        let c = moving(&model);
+        let mut six = vec![Velocity::zero(); model.bodies.len()];
+        let mut seven = six.clone();
+        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+        let mut s6 = Solver::<6>::new(&model, &c.q, Settings::default());
+        let mut s7 = Solver::<7>::new(&model, &c.q, Settings::default());
+        s6.accelerate(&state, false, &mut six);
+        s7.accelerate(&state, false, &mut seven);
+        let size = six.iter().fold(0.0_f64, |m, a| m.max(a.v.amax()).max(a.w.amax()));
+        let d = six.iter().zip(&seven).fold(0.0_f64, |m, (a, b)| m.max((a.v - b.v).amax()).max((a.w - b.w).amax()));
+        assert!(d < 1e-11 * size, "{name}: {:.1e}", d / size);
+    }
+}
+
+/// Positions at the end of a short motion from rest, by a formulation.
+fn short_motion(model: &Model, from: &Configuration, dca: bool, step: Option<f64>, t_end: f64) -> Instant {
+    let options = Vec::new();
+    let study = Study { t_end, output_step: t_end, step, tol: Some(1e-9), options, ..Study::of(model) };
+    let mut motion = if dca { system::start(model, &study, "dopri5", from) } else { implicit::start(model, &study, "gen-alpha", from) }
+        .unwrap_or_else(|d| panic!("{d}"));
+    let mut out = Instant::new(model, from);
+    motion.advance(t_end, &mut |_| true).unwrap_or_else(|d| panic!("{d}"));
+    motion.instant(t_end, &mut out).unwrap_or_else(|d| panic!("{d}"));
+    out
+}
+
+#[test]
+fn large_mechanisms_move_as_in_ra() {
+    for (name, model) in large() {
+        let from = assemble(&model).unwrap_or_else(|d| panic!("{d}")).configuration;
+        let t = 0.02;
+        let ours = short_motion(&model, &from, true, None, t);
+        let (coarse, fine) = (short_motion(&model, &from, false, Some(t / 8.0), t), short_motion(&model, &from, false, Some(t / 16.0), t));
+        let (mut worst, mut moved) = (0.0_f64, 0.0_f64);
+        for b in 1..ours.q.len() {
+            let exact = fine.q[b].r + (fine.q[b].r - coarse.q[b].r) / 3.0;
+            worst = worst.max((ours.q[b].r - exact).amax());
+            moved = moved.max((ours.q[b].r - from.q[b].r).amax());
+        }
+        println!("{name}: moved {moved:.1e}, differs by {worst:.1e}, {:.0e} {:.0e}", ours.errors[0], ours.errors[1]);
+        // Extrapolated steps of 1.25 ms leave about h^4; rows of long mechanisms hold to rounding of their size.
+        assert!(moved > 1e-4 && worst < 1e-8, "{name}: moved {moved:.1e}, differs by {worst:.1e}");
+        assert!(ours.errors[0] < 1e-11 && ours.errors[1] < 1e-10, "{name}: {:?}", ours.errors);
+    }
+}
+
+#[test]
+fn results_do_not_depend_on_threads_to_the_last_bit() {
+    for (name, model) in [("chain", chain(700, false)), ("lattice", lattice(8, 8)), ("branches", branches(60, 5))] {
+        let c = moving(&model);
+        let compute = |settings: Settings| {
+            let mut s = Solver::<6>::new(&model, &c.q, settings);
+            let mut a = vec![Velocity::zero(); model.bodies.len()];
+            let mut q = c.q.clone();
+            s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+            s.project_position(0.0, &c.turns, &mut q);
+            (a, s.lambda.clone(), q)
+        };
+        // Small tasks, so that many are under way.
+        let settings = Settings { task: 8, ..Settings::default() };
+        let alone = compute(Settings { parallel: false, ..settings });
+        for threads in [1, 2, 3, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads");
+            assert!(pool.install(|| compute(settings)) == alone, "{name} with {threads} threads");
+        }
+    }
+}
