@@ -82,3 +82,125 @@ fn references_are_reached() {
     }
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
+
+fn largest(t: &fourbar::Trajectory, column: &str) -> f64 {
+    let k = t.find(column).unwrap_or_else(|| panic!("no column {column}"));
+    (0..t.len()).map(|i| t.row(i)[k].abs()).fold(0.0, f64::max)
+}
+
+/// Every shipped model over a short span against rA by extrapolation: gears, rolling, screws, friction, springs, drives.
+#[test]
+fn every_shipped_model_moves_as_in_ra() {
+    let mut bad = Vec::new();
+    for name in shipped() {
+        let model = model(&name);
+        // Long models are compared over less: their steps cost more.
+        let span = Study::of(&model).t_end * if model.moving() > 30 { 2e-3 } else { 1e-2 };
+        let at = |formulation: &str, step: Option<f64>| Study {
+            formulation: Some(formulation.into()),
+            step,
+            output_step: span,
+            ..study(&model, span, 1e-10, &[])
+        };
+        let (ours, report) = run(&model, &at("dca", None));
+        let (coarse, _) = run(&model, &at("ra", Some(span / 40.0)));
+        let (fine, _) = run(&model, &at("ra", Some(span / 80.0)));
+        let exact = extrapolate(&coarse, &fine);
+        let last = ours.len() - 1;
+        let (mut moved, mut d, mut r, mut force) = (0.0_f64, 0.0_f64, 0.0_f64, 0.0_f64);
+        for (k, c) in ours.columns.iter().enumerate() {
+            let (x, y) = (ours.row(last)[k], exact.row(last)[k]);
+            if c.name.contains(".r.") {
+                moved = moved.max((x - ours.row(0)[k]).abs());
+                d = d.max((x - y).abs());
+            }
+            if c.name.contains(".force.") || c.name.ends_with(".effort") {
+                force = force.max(y.abs());
+                r = r.max((x - y).abs());
+            }
+        }
+        let line = format!("{name}: moved {moved:.1e}, positions {d:.1e}, forces {:.1e} of {force:.1e}", r / force.max(1e-300));
+        println!("{line}");
+        // Extrapolation leaves h^3 to h^4 of the motion, and more of the forces; these have another metric where they are
+        // not unique.
+        if d.is_nan() || d > 1e-6 * moved + 1e-10 || (report.redundant == 0 && r > 1e-4 * force) {
+            bad.push(line);
+        }
+    }
+    assert!(bad.is_empty(), "{}", bad.join("\n"));
+}
+
+/// Projection keeps the constraints to rounding; stabilisation keeps them small, without either they drift.
+#[test]
+fn drift_without_stabilised_and_projected() {
+    for name in ["dca_five_bar", "dca_double_loop"] {
+        let model = model(name);
+        let drift = |options: &[(&str, &str)]| {
+            let (t, _) = run(&model, &study(&model, 10.0, 1e-6, options));
+            ["error.position", "error.velocity"].map(|c| largest(&t, c))
+        };
+        let projected = drift(&[]);
+        let stabilised = drift(&[("projection", "stabilised"), ("Omega", "10")]);
+        let none = drift(&[("projection", "none")]);
+        println!("{name}: {projected:?} {stabilised:?} {none:?}");
+        assert!(projected[0] < 1e-14 && projected[1] < 1e-13, "{name}: {projected:?}");
+        assert!(stabilised[0] < 0.3 * none[0] && none[0] > 1e-8, "{name}: {stabilised:?} {none:?}");
+    }
+}
+
+#[test]
+fn rk4_with_projection_has_fourth_order() {
+    let name = "dca_five_bar";
+    let model = model(name);
+    let error = |h: f64| {
+        let s = Study { integrator: Some("rk4".into()), step: Some(h), tol: None, ..study(&model, 2.0, 1e-6, &[]) };
+        worst(&run(&model, &s).0, &reference(name), 2.0, positions).0
+    };
+    let (coarse, fine) = (error(0.025), error(0.0125));
+    let order = (coarse / fine).log2();
+    assert!((3.6..5.0).contains(&order), "order {order:.2}: {coarse:.1e}, {fine:.1e}");
+}
+
+#[test]
+fn the_penalty_of_the_paper_and_seven_coordinates_reach_the_reference() {
+    let name = "dca_five_bar";
+    let model = model(name);
+    for options in [vec![("alpha", "1e6")], vec![("alpha", "1e5")], vec![("alpha", "1e7")], vec![("coordinates", "7")]] {
+        let (t, report) = run(&model, &study(&model, 10.0, 1e-9, &options));
+        let (e, _) = worst(&t, &reference(name), 10.0, positions);
+        let mean = report.work.iter().find(|w| w.0 == "mean_iterations").expect("counted").1;
+        assert!(e < 1e-7 && mean < 5.0, "{options:?}: {e:.1e}, {mean:.2} iterations");
+    }
+}
+
+/// All ten passages of the ladder of two cells through its stretched positions are told, and the motion goes on.
+#[test]
+fn singular_positions_are_told_and_passed() {
+    let name = "a02_n_fourbar_N2";
+    let model = model(name);
+    let (t, report) = run(&model, &study(&model, 10.0, 1e-9, &[]));
+    assert!((9..=11).contains(&report.singular.len()), "{:?}", report.singular);
+    assert!(report.singular.iter().all(|s| !s.joints.is_empty()));
+    let e = t.find("energy.total").expect("energy");
+    let drift = (0..t.len()).map(|k| (t.row(k)[e] - t.row(0)[e]).abs()).fold(0.0, f64::max);
+    assert!(drift < 1e-5, "energy drifts by {drift:.1e} J");
+}
+
+#[test]
+fn the_ladder_of_forty_cells_reaches_its_reference() {
+    let name = "a02_n_fourbar_N40";
+    let model = model(name);
+    let (t, _) = run(&model, &Study { output_step: 0.025, ..study(&model, 2.0, 1e-8, &[]) });
+    let (e, count) = worst(&t, &reference(name), 2.0, |c| c.starts_with("B0.") && positions(c));
+    assert!(count >= 8 && e < 1e-6, "tip: {e:.2e} over {count}");
+}
+
+#[test]
+fn options_out_of_range_are_refused() {
+    let model = model("dca_five_bar");
+    for options in [[("projection", "sometimes")], [("alpha", "-1")], [("iterations", "0")], [("coordinates", "8")], [("stages", "x")]] {
+        let mut t = fourbar::Trajectory::default();
+        let failed = fourbar::study::run(&model, &study(&model, 1.0, 1e-6, &options), &mut t).expect_err("refused");
+        assert_eq!(failed.diagnostic.code.0, "U304", "{options:?}");
+    }
+}

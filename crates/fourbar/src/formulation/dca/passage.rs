@@ -12,8 +12,6 @@ use crate::topology::Topology;
 
 /// Up to this many rows singular values are asked.
 pub const ROWS: usize = 300;
-/// Iterations that make a step suspicious: usual are four or five.
-const SLOW: usize = 6;
 /// A singular value below this share of the usual, somewhere on the way of a step, is a singular position. Poses between
 /// the ends are interpolated and miss the constraints by the square of the step.
 const SHARE: f64 = 0.02;
@@ -51,9 +49,9 @@ impl Passage {
         smallest_singular_value(model, set, &self.between, self.generic_rank).unwrap_or(f64::INFINITY)
     }
 
-    /// Takes note of an accepted step whose stages needed up to `iterations` iterations.
-    pub fn observe(&mut self, model: &Model, set: &ConstraintSet, t: f64, q: &[Pose], iterations: usize) {
-        if iterations >= SLOW && self.generic_rank > 0 && self.found.len() < MOST && self.usual > 0.0 {
+    /// Takes note of an accepted step; `slow` where the iterations of a stage met a slow mode.
+    pub fn observe(&mut self, model: &Model, set: &ConstraintSet, t: f64, q: &[Pose], slow: bool) {
+        if slow && self.generic_rank > 0 && self.found.len() < MOST && self.usual > 0.0 {
             // The value along the step is a V: golden section finds its foot.
             let golden = 0.5 * (5f64.sqrt() - 1.0);
             let (mut a, mut b) = (0.0, 1.0);

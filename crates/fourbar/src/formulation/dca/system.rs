@@ -32,6 +32,9 @@ const LARGEST_TURN: f64 = 3.0;
 /// iteration with factors of another pose is about the penalty times the square of the distance.
 const NEARBY: f64 = 1e-7;
 
+/// Iterations that make a step suspicious of a singular position; usual are four or five.
+const SUSPICIOUS: usize = 7;
+
 /// Sets the formulation in motion.
 pub fn start<'m>(
     model: &'m Model,
@@ -61,8 +64,8 @@ pub struct Dca<'m, const B: usize = 6> {
     /// Counted angles at the last accepted step.
     turns: Vec<f64>,
     passage: Passage,
-    /// Most iterations of a stage since the last accepted step.
-    slowest: usize,
+    /// Whether an evaluation since the last accepted step met a slow mode.
+    slow: bool,
     loads: Loads,
     notes: Vec<String>,
     /// Workspace: state and accelerations of an evaluation, counted angles at output times, rows.
@@ -150,7 +153,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             tau: options.tau.unwrap_or((study.t_end / 50.0).min(0.1)),
             start: from.clone(),
             turns: from.turns.clone(),
-            slowest: 0,
+            slow: false,
             notes,
             q: from.q.clone(),
             v: from.v.clone(),
@@ -174,8 +177,9 @@ impl<'m, const B: usize> Dca<'m, B> {
             self.solver.project_velocity(t, &self.q, &self.turns, keep, &mut self.v);
         }
         let s = State { t, q: &self.q, v: &self.v, turns: &self.turns };
+        let before = self.solver.counts;
         let ended = self.solver.accelerate(&s, keep, &mut self.a);
-        self.slowest = self.slowest.max(ended.iterations);
+        self.slow |= ended.iterations >= SUSPICIOUS || self.solver.counts.leaps > before.leaps;
         if ended.change.is_finite() { Ok(()) } else { Err(not_finite(t)) }
     }
 
@@ -271,8 +275,8 @@ impl<const B: usize> System for Dca<'_, B> {
             pack(&self.q, &self.v, y);
         }
         update_turns(self.model, &self.q, &mut self.turns);
-        self.passage.observe(self.model, &self.solver.set, t, &self.q, self.slowest);
-        self.slowest = 0;
+        self.passage.observe(self.model, &self.solver.set, t, &self.q, self.slow);
+        self.slow = false;
         Ok(changed)
     }
 
@@ -322,7 +326,7 @@ impl<const B: usize> System for Dca<'_, B> {
     fn save(&self) -> Value {
         let (t, q) = self.passage.last();
         let poses: Vec<f64> = q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<_>>()).collect();
-        json!({ "turns": self.turns, "loads": self.solver.loads(), "t": t, "q": poses, "slowest": self.slowest })
+        json!({ "turns": self.turns, "loads": self.solver.loads(), "t": t, "q": poses, "slow": self.slow })
     }
 
     fn restore(&mut self, saved: &Value) {
@@ -336,6 +340,6 @@ impl<const B: usize> System for Dca<'_, B> {
             let list: Vec<Pose> = poses.chunks_exact(12).map(|p| Pose { r: vector(p), A: Matrix3::from_column_slice(&p[3..]) }).collect();
             self.passage.resume(saved["t"].as_f64().unwrap_or(self.start.t), &list);
         }
-        self.slowest = saved["slowest"].as_u64().unwrap_or(0) as usize;
+        self.slow = saved["slow"].as_bool().unwrap_or(false);
     }
 }
