@@ -161,7 +161,7 @@ fn a_step_of_divide_and_conquer_allocates_nothing() {
             motion.advance(3.0 * h, &mut |_| true).expect("steps");
             let before = count();
             motion.advance(50.0 * h, &mut |_| true).expect("steps");
-            assert_eq!(count() - before, 0, "{name}");
+            assert_eq!(count() - before, 0, "{name} {:?}", study.options);
         }
     }
 }

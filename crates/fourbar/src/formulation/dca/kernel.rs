@@ -97,13 +97,19 @@ pub fn forward<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64])
 #[inline(always)]
 fn forward_run<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]) {
     let N = B * (e + b);
-    let f = &mut f[..N];
-    for (j, col) in panel[..e * B * N].chunks_exact(N).enumerate() {
-        let y = f[j] * col[j];
-        f[j] = y;
-        for r in j + 1..N {
-            f[r] -= y * col[r];
+    for k in 0..e {
+        let head = &panel[k * B * N..(k + 1) * B * N];
+        let (own, below) = f[k * B..N].split_at_mut(B);
+        let mut y: [f64; B] = std::array::from_fn(|j| own[j]);
+        for j in 0..B {
+            let col = &head[j * N + k * B..j * N + k * B + B];
+            y[j] *= col[j];
+            for i in j + 1..B {
+                y[i] -= y[j] * col[i];
+            }
         }
+        own.copy_from_slice(&y);
+        rank_update(&y, head, N, (k + 1) * B, below);
     }
 }
 
@@ -120,19 +126,26 @@ pub fn backward<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]
 #[inline(always)]
 fn backward_run<const B: usize>(e: usize, b: usize, panel: &[f64], f: &mut [f64]) {
     let N = B * (e + b);
-    let f = &mut f[..N];
-    for (j, col) in panel[..e * B * N].chunks_exact(N).enumerate().rev() {
-        // Two sums hide the latency of one.
-        let (mut even, mut odd) = (0.0, 0.0);
-        let (mut a, mut b) = (col[j + 1..].chunks_exact(2), f[j + 1..].chunks_exact(2));
-        for (a, b) in a.by_ref().zip(b.by_ref()) {
-            even += a[0] * b[0];
-            odd += a[1] * b[1];
+    for k in (0..e).rev() {
+        let head = &panel[k * B * N..(k + 1) * B * N];
+        let (own, below) = f[k * B..N].split_at_mut(B);
+        let columns: [&[f64]; B] = std::array::from_fn(|j| &head[j * N + (k + 1) * B..j * N + N]);
+        // Sums over the rows below, all columns at once: their chains of additions run beside each other.
+        let mut t: [f64; B] = std::array::from_fn(|j| own[j]);
+        for r in 0..N - (k + 1) * B {
+            let x = below[r];
+            for j in 0..B {
+                t[j] -= columns[j][r] * x;
+            }
         }
-        if let ([a], [b]) = (a.remainder(), b.remainder()) {
-            even += a * b;
+        for j in (0..B).rev() {
+            let x = t[j] * head[j * N + k * B + j];
+            t[j] = x;
+            for i in 0..j {
+                t[i] -= head[i * N + k * B + j] * x;
+            }
         }
-        f[j] = (f[j] - (even + odd)) * col[j];
+        own.copy_from_slice(&t);
     }
 }
 
@@ -163,16 +176,13 @@ impl FrontMut<'_> {
         }
     }
 
-    /// Adds `sum_k alpha_k J_p[k]^T J_q[k]` to block `(p, q)`, `p >= q`; rows of J follow each other.
+    /// Adds `sum_k alpha_k J_p[k]^T J_q[k]` to block `(p, q)`, `p >= q`.
     #[inline(always)]
-    pub fn add_product<const B: usize>(&mut self, p: usize, q: usize, alpha: &[f64], J_p: &[f64], J_q: &[f64]) {
-        let m = alpha.len();
-        let (J_p, J_q) = (&J_p[..m * B], &J_q[..m * B]);
+    pub fn add_product<const B: usize>(&mut self, p: usize, q: usize, alpha: &[f64], J_p: &[[f64; B]], J_q: &[[f64; B]]) {
         for c in 0..B {
             let mut sum = [0.0; B];
-            for k in 0..m {
-                let a = alpha[k] * J_q[k * B + c];
-                let row = &J_p[k * B..k * B + B];
+            for ((alpha, row), g) in alpha.iter().zip(J_p).zip(J_q) {
+                let a = alpha * g[c];
                 for r in 0..B {
                     sum[r] += a * row[r];
                 }

@@ -23,12 +23,16 @@ pub struct Front {
     pub b: usize,
     /// First constraint, and one past its last.
     pub constraints: [usize; 2],
+    /// Where the places of its blocks begin in [`Layout::block_slots`].
+    pub blocks: usize,
     /// Where its places in the parent's front begin in [`Layout::slots`].
     pub slots: usize,
     /// The front above; [`NONE`] for the root.
     pub parent: usize,
     /// Where its remaining block lies on the stack.
     pub stack: usize,
+    /// Bodies of its subtree.
+    pub bodies: usize,
     /// Whether its children are two tasks.
     pub divides: bool,
     /// Whether some front of its subtree divides.
@@ -65,6 +69,8 @@ pub struct Layout {
     pub slots: Vec<u32>,
     /// Place of every Jacobian block's body in the front of its constraint.
     pub block_slots: Vec<u32>,
+    /// Rows and blocks of every constraint.
+    pub elements: Vec<[u8; 2]>,
     /// Size of the stack.
     pub stack: usize,
     /// Whether any front divides.
@@ -100,9 +106,11 @@ impl Layout {
                 e,
                 b,
                 constraints,
+                blocks: set.block_start[n.constraints.start],
                 slots: 0,
                 parent: NONE,
                 stack: 0,
+                bodies: bodies[k],
                 divides,
                 divided,
                 levels: n.levels,
@@ -127,7 +135,9 @@ impl Layout {
             }
         }
         let divides = fronts.iter().any(|f| f.divides);
-        let mut layout = Self { fronts, at, slots, block_slots, stack: 0, divides };
+        let elements =
+            (0..set.list.len()).map(|c| [(set.row_start[c + 1] - set.row_start[c]) as u8, set.blocks_of(c).len() as u8]).collect();
+        let mut layout = Self { fronts, at, slots, block_slots, elements, stack: 0, divides };
         layout.place_on_stack::<B>();
         layout
     }

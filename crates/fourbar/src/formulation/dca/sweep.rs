@@ -20,6 +20,9 @@ use crate::constraint::ConstraintSet;
 use crate::state::{Pose, Velocity};
 use nalgebra::Vector3;
 
+/// Subtrees up to this many bodies are passed down and up at once: their numbers fit into the nearer caches.
+const TILE: usize = 32;
+
 /// What the rows and bodies are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Load {
@@ -117,13 +120,18 @@ pub struct Size {
     pub change: f64,
     /// Of the solution.
     pub size: f64,
+    /// Not a number where any number is not; maxima would hide it.
+    pub check: f64,
 }
 
 impl Size {
     fn max(self, o: Self) -> Self {
-        // A maximum would hide what is not a number; a sum keeps it.
-        let keep = |a: f64, b: f64| if a.is_nan() || b.is_nan() { f64::NAN } else { a.max(b) };
-        Self { change: keep(self.change, o.change), size: keep(self.size, o.size) }
+        Self { change: self.change.max(o.change), size: self.size.max(o.size), check: self.check + o.check }
+    }
+
+    /// The largest increment, or what is not a number.
+    pub fn checked(self) -> Self {
+        if self.check.is_nan() { Self { change: f64::NAN, ..self } } else { self }
     }
 }
 
@@ -226,6 +234,36 @@ impl Shared<'_> {
         size
     }
 
+    /// A pass down and the next pass up in one, subtree by subtree, while their numbers are at hand.
+    pub fn down_and_up<const B: usize>(&self, k: usize, w: &mut Work<'_>, above: &[f64], job: &Job) -> Size {
+        let front = &self.layout.fronts[k];
+        if front.bodies <= TILE {
+            let mut size = Size::default();
+            for i in (front.first..=k).rev() {
+                size = size.max(self.sink::<B>(i, w, if i == k { Some(above) } else { None }, false));
+            }
+            for i in front.first..=k {
+                self.rise::<B>(i, w, job);
+            }
+            return size;
+        }
+        let mut size = self.sink::<B>(k, w, Some(above), false);
+        let [l, r] = front.children;
+        let (mut below, own) = w.split::<B>(self.layout, k);
+        let mine: &[f64] = own.f;
+        if r != NONE {
+            let (mut left, mut right) = below.split::<B>(self.layout, l + 1);
+            let parallel = self.parallel && front.divides;
+            let (a, b) =
+                both(parallel, || self.down_and_up::<B>(l, &mut left, mine, job), || self.down_and_up::<B>(r, &mut right, mine, job));
+            size = size.max(a).max(b);
+        } else if l != NONE {
+            size = size.max(self.down_and_up::<B>(l, &mut below, mine, job));
+        }
+        self.rise::<B>(k, w, job);
+        size
+    }
+
     /// One front on the way up.
     #[inline]
     fn rise<const B: usize>(&self, k: usize, w: &mut Work<'_>, job: &Job) {
@@ -257,11 +295,12 @@ impl Shared<'_> {
         f.fill(0.0);
         for c in front.children.into_iter().filter(|&c| c != NONE) {
             let child = &layout.fronts[c];
-            let source = &below[layout.at[c].f + B * child.e - base.f..layout.at[c + 1].f - base.f];
-            for (i, &s) in layout.slots[child.slots..child.slots + child.b].iter().enumerate() {
-                let target = &mut f[B * s as usize..B * s as usize + B];
-                for (t, x) in target.iter_mut().zip(&source[B * i..B * i + B]) {
-                    *t += x;
+            let (source, _) = below[layout.at[c].f + B * child.e - base.f..layout.at[c + 1].f - base.f].as_chunks::<B>();
+            let (bodies, _) = f.as_chunks_mut::<B>();
+            for (&s, x) in layout.slots[child.slots..child.slots + child.b].iter().zip(source) {
+                let target = &mut bodies[s as usize];
+                for r in 0..B {
+                    target[r] += x[r];
                 }
             }
         }
@@ -270,21 +309,25 @@ impl Shared<'_> {
             leaf::residual::<B>(self, at.body, &w.Q[own.clone()], &w.x[own], norm, &mut f[..B * front.e]);
         }
         let alpha = &self.alpha[at.row..end.row];
-        let (mut row, mut value, mut block) = (0, 0, self.set.block_start[front.constraints[0]]);
-        for c in front.constraints[0]..front.constraints[1] {
-            let m = self.set.row_start[c + 1] - self.set.row_start[c];
-            for _ in self.set.blocks_of(c) {
-                let s = layout.block_slots[block] as usize;
-                let target = &mut f[B * s..B * s + B];
-                for i in 0..m {
-                    let y = alpha[row + i] * r2[row + i] - if job.rows_only { 0.0 } else { lambda[row + i] };
-                    let g = &G[value + B * i..value + B * i + B];
-                    for (t, g) in target.iter_mut().zip(g) {
-                        *t += y * g;
+        let (bodies, _) = f.as_chunks_mut::<B>();
+        let (G, _) = G.as_chunks::<B>();
+        let (mut row, mut value, mut block) = (0, 0, front.blocks);
+        for &[m, blocks] in &layout.elements[front.constraints[0]..front.constraints[1]] {
+            let (m, rows) = (m as usize, row..row + m as usize);
+            // At most six rows per element.
+            let mut y = [0.0; 6];
+            for (((y, a), r), l) in y.iter_mut().zip(&alpha[rows.clone()]).zip(&r2[rows.clone()]).zip(&lambda[rows]) {
+                *y = a * r - if job.rows_only { 0.0 } else { *l };
+            }
+            for _ in 0..blocks {
+                let target = &mut bodies[layout.block_slots[block] as usize];
+                for (g, y) in G[value..value + m].iter().zip(&y) {
+                    for r in 0..B {
+                        target[r] += y * g[r];
                     }
                 }
                 block += 1;
-                value += B * m;
+                value += m;
             }
             row += m;
         }
@@ -375,21 +418,21 @@ impl Shared<'_> {
         C.fill(0.0);
         let mut target = FrontMut { e, b, panel, C };
         leaf::mass::<B>(self, layout.at[k].body, e, &mut target, scale);
-        let (mut value, mut block) = (0, self.set.block_start[front.constraints[0]]);
-        for c in front.constraints[0]..front.constraints[1] {
-            let (first, last) = (self.set.row_start[c], self.set.row_start[c + 1]);
-            let (m, alpha) = (last - first, &self.alpha[first..last]);
-            let blocks = self.set.blocks_of(c).len();
+        let (G, _) = G.as_chunks::<B>();
+        let (mut row, mut value, mut block) = (layout.at[k].row, 0, front.blocks);
+        for &[m, blocks] in &layout.elements[front.constraints[0]..front.constraints[1]] {
+            let (m, blocks) = (m as usize, blocks as usize);
+            let alpha = &self.alpha[row..row + m];
             for i in 0..blocks {
                 let s = layout.block_slots[block + i] as usize;
-                let J_i = &G[value + i * m * B..value + (i + 1) * m * B];
-                for (g, a) in J_i.chunks_exact(B).zip(alpha) {
+                let J_i = &G[value + i * m..value + (i + 1) * m];
+                for (g, a) in J_i.iter().zip(alpha) {
                     scale[s][0] += a * (g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
                     scale[s][1] += a * g[3..].iter().map(|x| x * x).sum::<f64>();
                 }
                 for j in 0..=i {
                     let z = layout.block_slots[block + j] as usize;
-                    let J_j = &G[value + j * m * B..value + (j + 1) * m * B];
+                    let J_j = &G[value + j * m..value + (j + 1) * m];
                     if s >= z {
                         target.add_product::<B>(s, z, alpha, J_i, J_j);
                     } else {
@@ -398,7 +441,8 @@ impl Shared<'_> {
                 }
             }
             block += blocks;
-            value += blocks * m * B;
+            value += blocks * m;
+            row += m;
         }
         for c in front.children.into_iter().filter(|&c| c != NONE) {
             let child = &layout.fronts[c];
@@ -433,35 +477,45 @@ impl Shared<'_> {
         backward::<B>(front.e, front.b, &w.panel[at.panel - base.panel..], f);
         let bodies = at.body - base.body..end.body - base.body;
         let mut size = Size::default();
-        for i in 0..front.e {
-            let x = &mut w.x[B * (bodies.start + i)..B * (bodies.start + i + 1)];
-            let d = &f[B * i..B * i + B];
-            let amax = |x: &[f64]| x.iter().fold(0.0_f64, |m, x| if x.is_nan() { f64::NAN } else { m.max(x.abs()) });
-            for (x, d) in x.iter_mut().zip(d) {
-                *x += d;
+        let (increments, _) = f.as_chunks::<B>();
+        let (solution, _) = w.x[B * bodies.start..B * bodies.end].as_chunks_mut::<B>();
+        for (x, d) in solution.iter_mut().zip(increments) {
+            let (mut change, mut whole, mut check) = ([0.0_f64; 2], [0.0_f64; 2], 0.0);
+            for r in 0..B {
+                x[r] += d[r];
+                let turn = usize::from(r >= 3);
+                change[turn] = change[turn].max(d[r].abs());
+                whole[turn] = whole[turn].max(x[r].abs());
+                check += d[r];
             }
             let L = self.length;
-            size = size.max(Size { change: amax(&d[..3]), size: amax(&x[..3]) });
-            size = size.max(Size { change: L * amax(&d[3..]), size: L * amax(&x[3..]) });
+            size = size.max(Size { change: change[0].max(L * change[1]), size: whole[0].max(L * whole[1]), check });
         }
         if B == 7 {
             leaf::normalise::<B>(self, at.body, &f[..B * front.e], &mut w.norm[bodies]);
         }
         let rows = at.row - base.row..end.row - base.row;
         let (r2, lambda, alpha) = (&mut w.r2[rows.clone()], &mut w.lambda[rows], &self.alpha[at.row..end.row]);
-        let G = &w.G[at.value - base.value..end.value - base.value];
-        let (mut row, mut value, mut block) = (0, 0, self.set.block_start[front.constraints[0]]);
-        for c in front.constraints[0]..front.constraints[1] {
-            let m = self.set.row_start[c + 1] - self.set.row_start[c];
-            for _ in self.set.blocks_of(c) {
-                let s = layout.block_slots[block] as usize;
-                let d = &f[B * s..B * s + B];
-                for i in 0..m {
-                    let g = &G[value + B * i..value + B * i + B];
-                    r2[row + i] -= g.iter().zip(d).map(|(g, d)| g * d).sum::<f64>();
+        let (G, _) = w.G[at.value - base.value..end.value - base.value].as_chunks::<B>();
+        let (mut row, mut value, mut block) = (0, 0, front.blocks);
+        for &[m, blocks] in &layout.elements[front.constraints[0]..front.constraints[1]] {
+            let m = m as usize;
+            for _ in 0..blocks {
+                let d = &increments[layout.block_slots[block] as usize];
+                for (r, g) in r2[row..row + m].iter_mut().zip(&G[value..value + m]) {
+                    // Two chains of additions beside each other.
+                    let (mut even, mut odd) = (0.0, 0.0);
+                    for k in 0..B / 2 {
+                        even += g[2 * k] * d[2 * k];
+                        odd += g[2 * k + 1] * d[2 * k + 1];
+                    }
+                    if B % 2 == 1 {
+                        even += g[B - 1] * d[B - 1];
+                    }
+                    *r -= even + odd;
                 }
                 block += 1;
-                value += B * m;
+                value += m;
             }
             row += m;
         }
