@@ -10,8 +10,9 @@ use super::select::column_size;
 use super::spatial::Six;
 use super::tree::Tree;
 
-/// Dependents whose sine is below this keep the value that the integrator predicted.
-const HOLD: f64 = 1e-5;
+/// Below this sine a dependent column is lost: rounding divided by the sine would be larger than the error of the value that the
+/// integrator predicted, which it keeps.
+pub const LOST: f64 = 3e-3;
 
 /// A dependent column in the recursion.
 #[derive(Clone, Copy, Debug)]
@@ -156,13 +157,18 @@ impl Closure {
                 row.copy_from_slice(&G[(p.rows - 1) * w..p.rows * w]);
                 (p.sigma, p.beta) = (sigma, beta);
                 let sine = sigma.abs() / column_size(tree, p.column, closings.ell).max(f64::MIN_POSITIVE);
-                (p.held, p.sine) = (sine < HOLD, sine);
+                (p.held, p.sine) = (sine < LOST, sine);
                 if sine < self.smallest.0 {
                     self.smallest = (sine, p.column);
                 }
                 self.sign *= sigma.signum() * if beta == 0.0 { 1.0 } else { -1.0 };
             }
         }
+    }
+
+    /// Whether some dependents keep their predicted values.
+    pub fn holds(&self) -> bool {
+        self.smallest.0 < LOST
     }
 
     /// Columns whose sine is near the smallest one.

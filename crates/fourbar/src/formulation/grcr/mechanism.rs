@@ -27,6 +27,8 @@ use serde_json::{Value, json};
 const CLOSED: f64 = 1e-13;
 /// A residual above this after all corrections is not closed.
 const OPEN: f64 = 1e-9;
+/// The same where dependents are held because their columns are lost: their rows keep the error of the prediction.
+const OPEN_WHERE_LOST: f64 = 1e-3;
 /// Corrections of positions tried.
 const CORRECTIONS: usize = 25;
 /// Rounds of load-dependent friction, at most.
@@ -331,7 +333,8 @@ impl<'m> Mechanism<'m> {
             residual = self.closings.positions(&self.poses, &self.turns, t);
             // The old factor serves again while it reduces the residual well; rounding ends the corrections.
             factored = residual < 1e-3 * before;
-            if residual > 0.3 * before && residual < OPEN {
+            let limit = if self.closure.holds() { OPEN_WHERE_LOST } else { OPEN };
+            if residual > 0.3 * before && residual < limit {
                 return Ok(());
             }
         }
@@ -375,6 +378,12 @@ impl<'m> Mechanism<'m> {
         for n in self.tree.nodes.iter().skip(1) {
             n.kind.retract(&from[n.q..], &d[n.u..], &mut to[n.q..]);
         }
+    }
+
+    /// Puts coordinates and speeds of an earlier closed state back in place.
+    pub fn restore_state(&mut self, q: &[f64], u: &[f64]) {
+        self.q.copy_from_slice(q);
+        self.u.copy_from_slice(u);
     }
 
     /// Counted angles follow the closed state.

@@ -3,6 +3,7 @@
 //! The state holds all tree coordinates, all speeds and the work. Every evaluation closes the loops from the values that the integrator
 //! predicts; the accelerations do not depend on the dependent set, so a switch between steps changes nothing in the derivative.
 
+use super::closure::LOST;
 use super::cut::Cut;
 use super::mechanism::Mechanism;
 use super::reaction;
@@ -14,8 +15,8 @@ use crate::force::eval;
 use crate::integrator::explicit::{Run, System};
 use crate::integrator::number;
 use crate::model::Model;
-use crate::motion::{Instant, Loads, Motion, Told, numbers};
-use crate::state::Configuration;
+use crate::motion::{Instant, Loads, Motion, Told, Wrench, numbers};
+use crate::state::{Configuration, Velocity};
 use crate::study::{Study, count};
 use serde_json::{Value, json};
 
@@ -23,8 +24,6 @@ use serde_json::{Value, json};
 const WEAK: f64 = 0.1;
 /// And taken where its weakest sine is larger by this factor.
 const BETTER: f64 = 3.0;
-/// Below this sine the rows have lost rank, and an evaluation is the mean of two beside it.
-const LOST: f64 = 1e-4;
 /// Switches told one by one.
 const TOLD: usize = 20;
 
@@ -49,11 +48,11 @@ pub struct Grcr<'m> {
     tau: f64,
     switches: Vec<(f64, String)>,
     switched: usize,
-    /// Evaluations as the mean of two, and output times with rank loss.
-    means: usize,
+    /// Evaluations by interpolation, and output times with rank loss.
+    interpolated: usize,
     flagged: usize,
-    /// Workspace of means.
-    side: [Vec<f64>; 4],
+    /// Workspace of interpolation.
+    side: [Vec<f64>; 5],
 }
 
 /// Sets the formulation in motion.
@@ -89,9 +88,9 @@ impl<'m> Grcr<'m> {
             tau: 0.1,
             switches: Vec::new(),
             switched: 0,
-            means: 0,
+            interpolated: 0,
             flagged: 0,
-            side: [vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n], vec![0.0; n]],
+            side: [vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; m.tree.stored]],
             cut: options.cut.then(|| Cut::new(&m)),
             start,
             set,
@@ -126,50 +125,47 @@ impl<'m> Grcr<'m> {
         !self.m.closings.is_empty() && self.m.closure.smallest.0 < LOST
     }
 
-    /// Where the rows lose rank: both evaluations a little before and a little after, given to `take` with the sign of the offset.
+    /// Where the rows lose rank the derivative is interpolated from four evaluations beside, each given to `take` with its weight.
+    ///
+    /// The motion itself is smooth there; only the equations that give its acceleration are not. Any smooth curve through the state that keeps
+    /// the constraints will do for the interpolation, whose error is of fourth order in the offset.
     fn beside(&mut self, t: f64, mut take: impl FnMut(&mut Self, f64, f64)) -> Result<(), Box<Diagnostic>> {
         let n = self.m.tree.speeds;
-        let [mut q0, mut u0, mut d, mut u] = std::mem::take(&mut self.side);
+        let [mut q0, mut u0, mut d, mut u, mut q] = std::mem::take(&mut self.side);
         q0.copy_from_slice(&self.m.q);
         u0.copy_from_slice(&self.m.u);
-        let mut q = q0.clone();
-        let mut offset = 1e-6;
-        let found = 'found: loop {
-            if offset > 0.02 {
-                break 'found Err(not_finite(t));
+        let mut place = |s: &mut Self, h: f64, q: &mut [f64], u: &mut [f64]| {
+            for c in 0..n {
+                d[c] = h * u0[c] + 0.5 * h * h * s.usual[c];
+                u[c] = u0[c] + h * s.usual[c];
             }
-            let mut fine = true;
-            for sign in [1.0, -1.0] {
-                let h = sign * offset;
-                for c in 0..n {
-                    d[c] = h * u0[c] + 0.5 * h * h * self.usual[c];
-                    u[c] = u0[c] + h * self.usual[c];
-                }
-                self.m.retracted(&q0, &d, &mut q);
-                // Drives keep their time: the offset moves along the motion, prescribed columns included.
-                if self.m.close(t + h, &q, &u).is_err() || self.m.closure.smallest.0 < LOST {
-                    fine = false;
-                    break;
-                }
-            }
-            if fine {
-                for sign in [1.0, -1.0] {
-                    let h = sign * offset;
-                    for c in 0..n {
-                        d[c] = h * u0[c] + 0.5 * h * h * self.usual[c];
-                        u[c] = u0[c] + h * self.usual[c];
-                    }
-                    self.m.retracted(&q0, &d, &mut q);
-                    if let Err(e) = self.evaluate(t + h, &q, &u).map(|power| take(self, sign, power)) {
-                        break 'found Err(e);
-                    }
-                }
-                break 'found Ok(());
-            }
-            offset *= 2.0;
+            s.m.retracted(&q0, &d, q);
         };
-        self.means += 1;
-        self.side = [q0, u0, d, u];
+        let mut offset = 1e-5;
+        let mut found = Err(not_finite(t));
+        while offset < 0.02 {
+            let fine = [1.0, -1.0, 2.0, -2.0].iter().all(|k| {
+                place(self, k * offset, &mut q, &mut u);
+                self.m.close(t + k * offset, &q, &u).is_ok() && !self.lost()
+            });
+            if fine {
+                found = Ok(());
+                break;
+            }
+            offset *= 1.5;
+        }
+        if found.is_ok() {
+            for (k, weight) in [(1.0, 2.0 / 3.0), (-1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0), (-2.0, -1.0 / 6.0)] {
+                place(self, k * offset, &mut q, &mut u);
+                match self.evaluate(t + k * offset, &q, &u) {
+                    Ok(power) => take(self, weight, power),
+                    Err(e) => found = Err(e),
+                }
+            }
+        }
+        self.interpolated += 1;
+        self.m.restore_state(&q0, &u0);
+        self.side = [q0, u0, d, u, q];
         found
     }
 
@@ -281,9 +277,9 @@ impl System for Grcr<'_> {
             return Ok(());
         }
         f[n..].fill(0.0);
-        self.beside(t, |s, _, power| {
-            f[n..2 * n].iter_mut().zip(&s.m.udot).for_each(|(f, a)| *f += 0.5 * a);
-            f[2 * n] += 0.5 * power;
+        self.beside(t, |s, weight, power| {
+            f[n..2 * n].iter_mut().zip(&s.m.udot).for_each(|(f, a)| *f += weight * a);
+            f[2 * n] += weight * power;
         })
     }
 
@@ -338,27 +334,29 @@ impl System for Grcr<'_> {
         out.work = y[stored + n];
         self.m.body_accelerations(&mut out.a);
         if self.lost() {
-            // The mean of both sides stands for what the position itself does not define.
+            // The interpolation stands for what the position itself does not define.
             self.flagged += 1;
-            let mut parts: Vec<Instant> = Vec::new();
-            self.beside(t, |s, _, _| {
-                let mut part = out.clone();
-                s.m.body_accelerations(&mut part.a);
-                reaction::fill(&s.m, &s.loads, &mut part);
-                parts.push(part);
+            let mut sum = out.clone();
+            sum.a.fill(Velocity::zero());
+            sum.reactions.fill(Wrench::default());
+            sum.efforts.fill(0.0);
+            self.beside(t, |s, weight, _| {
+                s.m.body_accelerations(&mut out.a);
+                reaction::fill(&s.m, &s.loads, out);
+                for (s, o) in sum.a.iter_mut().zip(&out.a) {
+                    *s = s.plus(&o.scaled(weight));
+                }
+                for (s, o) in sum.reactions.iter_mut().zip(&out.reactions) {
+                    s.force += o.force * weight;
+                    s.torque += o.torque * weight;
+                }
+                for (s, o) in sum.efforts.iter_mut().zip(&out.efforts) {
+                    *s += o * weight;
+                }
             })?;
-            if let [a, b] = &parts[..] {
-                for k in 0..out.a.len() {
-                    out.a[k] = a.a[k].plus(&b.a[k]).scaled(0.5);
-                }
-                for k in 0..out.reactions.len() {
-                    out.reactions[k].force = 0.5 * (a.reactions[k].force + b.reactions[k].force);
-                    out.reactions[k].torque = 0.5 * (a.reactions[k].torque + b.reactions[k].torque);
-                }
-                for k in 0..out.efforts.len() {
-                    out.efforts[k] = 0.5 * (a.efforts[k] + b.efforts[k]);
-                }
-            }
+            out.a = sum.a;
+            out.reactions = sum.reactions;
+            out.efforts = sum.efforts;
         } else {
             reaction::fill(&self.m, &self.loads, out);
         }
@@ -380,10 +378,10 @@ impl System for Grcr<'_> {
         if self.switched > self.switches.len() {
             told.notes.push(format!("and {} more", count(self.switched - self.switches.len(), "switch of dependents")));
         }
-        if self.means > 0 {
+        if self.interpolated > 0 {
             told.notes.push(format!(
-                "{} at singular positions taken as the mean of two beside them; small errors grow there",
-                count(self.means, "evaluation")
+                "{} at singular positions interpolated from their surroundings; small errors grow there",
+                count(self.interpolated, "evaluation")
             ));
         }
         if self.m.fronts.weightless.is_some() {
@@ -412,7 +410,7 @@ impl System for Grcr<'_> {
             "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
             "watch_filled": self.detector.watch.filled,
             "watch_usual": self.detector.watch.usual,
-            "counts": [self.m.counts[0], self.m.counts[1], self.switched, self.means, self.flagged],
+            "counts": [self.m.counts[0], self.m.counts[1], self.switched, self.interpolated, self.flagged],
             "switches": self.switches,
             "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
         })
@@ -439,7 +437,7 @@ impl System for Grcr<'_> {
         }
         let n = &v["counts"];
         self.m.counts = [whole(&n[0]), whole(&n[1])];
-        (self.switched, self.means, self.flagged) = (whole(&n[2]), whole(&n[3]), whole(&n[4]));
+        (self.switched, self.interpolated, self.flagged) = (whole(&n[2]), whole(&n[3]), whole(&n[4]));
         self.switches = serde_json::from_value(v["switches"].clone()).unwrap_or_default();
         self.detector.found = Singular::restored(&v["singular"]);
     }
