@@ -2,6 +2,7 @@
 
 mod check;
 mod model;
+mod natural;
 mod page;
 mod solve;
 mod usage;
@@ -19,7 +20,8 @@ pub struct Page {
 
 /// All pages, in the order of their codes.
 pub fn pages() -> impl Iterator<Item = &'static Page> {
-    model::PAGES.iter().chain(model_build_pages()).chain(solve::PAGES).chain(usage::PAGES).chain(page::PAGES).chain(check::PAGES)
+    let solving = solve::PAGES.iter().chain(natural::PAGES);
+    model::PAGES.iter().chain(model_build_pages()).chain(solving).chain(usage::PAGES).chain(page::PAGES).chain(check::PAGES)
 }
 
 /// The page of a code, letters in either case.

@@ -3,7 +3,7 @@
 //! The laws are those of [`crate::force::eval`], evaluated on recorded scalars. A spring works along the rate of its length, a
 //! joint's effort along the rate of its coordinate, a torque along the angular velocity: no generalised force is written out.
 
-use super::bring::{Builder, W};
+use super::builder::{Builder, W};
 use super::sym::Sym;
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
@@ -178,7 +178,7 @@ fn add(a: &mut Actions, b: &Builder<'_>, x: &Recorded<'_, '_>, name: &str, force
                 return Ok(());
             }
             if square.value().sqrt() < 1e-9 * model.length {
-                return Err(Diagnostic::new("S251", format!("spring `{name}` has no length at the start, so it has no direction"))
+                return Err(Diagnostic::new("S281", format!("spring `{name}` has no length at the start, so it has no direction"))
                     .name(name)
                     .at(format!("forces.{name}"))
                     .help("move one of its ends, or use formulation `ra`"));
@@ -225,7 +225,7 @@ fn add(a: &mut Actions, b: &Builder<'_>, x: &Recorded<'_, '_>, name: &str, force
             if *coulomb > 0.0 {
                 let joint = &model.joints[*joint].name;
                 return Err(Diagnostic::new(
-                    "S252",
+                    "S282",
                     format!("friction `{name}` depends on the load of joint `{joint}`, which natural coordinates do not carry"),
                 )
                 .names([name.to_string(), joint.clone()])

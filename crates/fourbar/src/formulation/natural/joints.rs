@@ -1,7 +1,8 @@
 //! What joints, drives and couplings ask for besides shared points and vectors, once all parts are in; and the form with twelve
 //! coordinates per body, in which they ask for everything.
 
-use super::bring::{Axes, Builder, Told, W, snapped};
+use super::basis::Axes;
+use super::builder::{Builder, Told, W, snapped};
 use super::rows::{Class, Row};
 use super::sym::Sym;
 use crate::coordinate::PoseOf;

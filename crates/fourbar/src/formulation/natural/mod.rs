@@ -13,16 +13,19 @@
 //! Reactions are not multipliers of this form: a shared point has none. They are found from the motion, with the rows of the
 //! absolute formulation.
 
+mod basis;
 mod bring;
+mod builder;
 mod force;
 mod joints;
 mod parts;
 pub mod rows;
 mod run;
 pub mod script;
+mod special;
 pub mod sym;
 mod system;
 
-pub use bring::Choice;
+pub use builder::Choice;
 pub use run::start;
 pub use system::{System, choice, describe};

@@ -108,7 +108,7 @@ fn told(e: Error) -> Diagnostic {
         Error::Sliding { .. } => "the motion stays on the edge of a jump in a force; smooth the jump, or use formulation `ra`",
         _ => "another tolerance, or formulation `ra`, may pass",
     };
-    let d = Diagnostic::new("S254", format!("natural coordinates cannot go on: {e}")).help(help);
+    let d = Diagnostic::new("S284", format!("natural coordinates cannot go on: {e}")).help(help);
     match time {
         Some(t) => d.time(t),
         None => d,
@@ -369,7 +369,7 @@ impl<'m> Run<'m> {
         let Some((active, gain)) = self.system.view().better(t, &x, &self.system.active) else { return Ok(()) };
         if violated.0 > limit && active == self.system.active {
             return Err(Diagnostic::new(
-                "S255",
+                "S285",
                 format!(
                     "the row `{}`, left out because the others implied it, is violated by {:.1e}",
                     self.system.rows[violated.1].name, violated.0

@@ -1,6 +1,6 @@
 //! The Lagrangian system of a mechanism: coordinates, energies, constraint rows and which of them are in use.
 
-use super::bring::{Builder, Choice, Told};
+use super::builder::{Builder, Choice, Told};
 use super::force::{self, Actions};
 use super::rows::{Chosen, Row, Rows};
 use super::script::Script;
@@ -81,7 +81,7 @@ pub fn choice(options: &[(String, String)]) -> Result<Choice, Diagnostic> {
 fn refuse(model: &Model) -> Result<(), Diagnostic> {
     if let Some(r) = model.rolling.first() {
         return Err(Diagnostic::new(
-            "S250",
+            "S280",
             format!("`{}` constrains velocities, which has no place in a Lagrangian with constraints C(t, q)", r.name),
         )
         .name(r.name.clone())
@@ -117,7 +117,7 @@ impl System {
         let (actions, poses, counted, planar, (rows, names, integrals, weights, sizes, table)) = built;
         let Actions { lagrangian, loads, power } = actions?;
         if let Some(what) = script.refused.first() {
-            return Err(Diagnostic::new("S253", format!("an expression uses {what}, whose jumps a Taylor series cannot follow"))
+            return Err(Diagnostic::new("S283", format!("an expression uses {what}, whose jumps a Taylor series cannot follow"))
                 .at("forces")
                 .help("use formulation `ra`, or write it with `step`, `if`, `min` and `max`"));
         }

@@ -1,0 +1,36 @@
+//! Pages of the codes that natural coordinates can give.
+
+use super::Page;
+
+pub(crate) const PAGES: &[Page] = &[
+    Page {
+        code: "S280",
+        title: "A velocity constraint has no place in natural coordinates",
+        text: "Natural coordinates describe the mechanism by a Lagrangian with constraints C(t, q) on positions. Rolling without slipping and knife edges constrain velocities only and have no such form. Use formulation `ra`, which carries them.",
+    },
+    Page {
+        code: "S281",
+        title: "A spring without length",
+        text: "The two ends of a spring coincide at the start, so its force has no direction and no Taylor series. Move one end a little, give it the rest length zero (then its potential is smooth), or use formulation `ra`, where such a spring pulls nowhere.",
+    },
+    Page {
+        code: "S282",
+        title: "Friction that depends on a joint's load",
+        text: "Where two parts share a point there is no multiplier, hence no load on which friction could depend while the motion is computed; loads are found afterwards. Use formulation `ra`, or state the friction without load: viscous friction, or an actuator whose effort is an expression of the joint's speed.",
+    },
+    Page {
+        code: "S283",
+        title: "An expression that jumps without end",
+        text: "`floor`, `ceil` and `mod` of something that moves jump at places that are not known beforehand, and between them their derivatives say nothing. The Taylor method stops at every jump that it can see: write the expression with `step`, `ramp`, `if`, `min`, `max` or `abs`, or use formulation `ra`.",
+    },
+    Page {
+        code: "S284",
+        title: "The Taylor method cannot go on",
+        text: "The series at the present point could not be computed, or the step became too small. The message names the equations or coordinates that take part. Usual causes: a singular position of the mechanism exactly at the start; a body without inertia that is free to turn; an expression at the edge of its domain (a root or logarithm of zero); a motion that stays on the edge of a jump in a force. Another tolerance may step over a singular position; formulation `ra` copes with bodies without inertia and with jumps.",
+    },
+    Page {
+        code: "S285",
+        title: "A dependent constraint is no longer implied",
+        text: "In a mechanism with redundant constraints some rows are left out, because the others imply them. During the motion such a row was found violated, and no other choice of rows cures it: the mechanism has passed a position where the rank of its constraints changes, on a branch that the rows in use allow but the whole mechanism does not. Use formulation `ra`, which keeps all rows.",
+    },
+];

@@ -1,0 +1,292 @@
+//! The axes of a part from two of its points and vectors: known ones first, new ones where they are missing
+//! [Pryce20, Eqs. (5)-(11)].
+
+use super::builder::{Builder, Told, W, snapped};
+use super::rows::Class;
+use super::sym::Sym;
+use fourbar_math::Scalar;
+use nalgebra::{Matrix3, Vector3};
+
+type V = Vector3<f64>;
+
+/// Axes of a group in the working frame: directions are combinations of `e` with the coefficients of `T^T`.
+#[derive(Clone, Debug)]
+pub(super) struct Axes {
+    /// One to three directions; a thin rod has one.
+    pub e: Vec<W>,
+    /// Their local counterparts as columns, orthonormal.
+    pub T: Matrix3<f64>,
+}
+
+impl Axes {
+    /// The direction of a local vector. Coefficients that are rounding errors of 0 and 1 are made exact, so that they vanish
+    /// from the equations.
+    pub fn direction(&self, local: &V) -> W {
+        let k = self.T.tr_mul(local);
+        let size = local.norm();
+        let mut out = W::zeros();
+        for (e, k) in self.e.iter().zip(k.iter()) {
+            let k = if k.abs() < 4e-15 * size {
+                0.0
+            } else if (k.abs() - 1.0).abs() < 4e-15 {
+                k.signum()
+            } else {
+                *k
+            };
+            out += e * Sym::of(k);
+        }
+        out
+    }
+}
+
+/// A direction of a basis.
+pub(super) struct Direction {
+    local: V,
+    value: W,
+    /// Items it is made of: a vector, or a point and the origin; `None` for a fresh vector.
+    items: Option<Vec<usize>>,
+    point: bool,
+}
+
+impl Builder<'_> {
+    /// How many directions fix a part: two, one for a thin rod, none for a particle.
+    pub fn rank_needed(&self, b: usize) -> usize {
+        let part = &self.layout.parts[b];
+        let alone = self.layout.parts.iter().filter(|p| p.group == part.group).count() == 1;
+        let L2 = self.model.length.powi(2);
+        if !alone || part.mass <= 0.0 || super::force::needs_axes(self.model, &part.bodies) {
+            return 2;
+        }
+        let e = nalgebra::SymmetricEigen::new(part.pseudo);
+        let top = e.eigenvalues.imax();
+        let rest = (0..3).filter(|&k| k != top).map(|k| e.eigenvalues[k].abs()).fold(0.0, f64::max);
+        let axis: V = e.eigenvectors.column(top).into();
+        let attacked = super::force::force_points(self.model, &part.bodies);
+        let places = attacked.iter().map(|p| self.layout.point(p.body, &p.s));
+        let points: Vec<V> = self.points_of(b).into_iter().map(|(_, loc)| loc).chain(places).collect();
+        let off = |loc: &V| (loc - part.com).cross(&axis).norm();
+        let near = 1e-9 * self.model.length;
+        if !self.vectors_of(part.group).is_empty() || rest > 1e-12 * part.mass * L2 {
+            return 2;
+        }
+        if e.eigenvalues[top] <= 1e-12 * part.mass * L2 {
+            if points.iter().all(|loc| (loc - part.com).norm() < near) { 0 } else { 2 }
+        } else if points.iter().all(|loc| off(loc) < near) {
+            1
+        } else {
+            2
+        }
+    }
+
+    /// Chooses two directions, brings in what is missing, and writes the rigidity of the basis.
+    pub fn set_axes(&mut self, b: usize, told: &mut Told) {
+        let g = self.layout.parts[b].group;
+        let Some((origin, o_loc)) = self.origin[b] else { return };
+        let rank = self.rank_needed(b);
+        let origin_item = self.points_of(b).into_iter().find(|(k, loc)| self.items[*k] == Some(origin) && (loc - o_loc).norm() == 0.0);
+        let origin_item = origin_item.map(|(k, _)| k);
+        let mut basis: Vec<Direction> = Vec::new();
+        while basis.len() < rank {
+            let next = match self.known_direction(b, &basis, origin, &o_loc, origin_item) {
+                Some(d) => d,
+                None => self.new_direction(b, &basis, origin, &o_loc, origin_item, told),
+            };
+            self.rigidity(b, &basis, &next, told);
+            basis.push(next);
+        }
+        self.axes[g] = Some(orthonormal(&basis));
+        self.basis[g] = basis.into_iter().map(|d| d.items).collect();
+        self.basis_part[g] = Some(b);
+    }
+
+    pub fn known_direction(&self, b: usize, basis: &[Direction], origin: W, o_loc: &V, o_item: Option<usize>) -> Option<Direction> {
+        let g = self.layout.parts[b].group;
+        let vectors = self.vectors_of(g).into_iter().filter_map(|(k, loc)| Some((loc, self.items[k]?, vec![k], false)));
+        let points = self.points_of(b).into_iter().filter(|(k, _)| Some(*k) != o_item).filter_map(|(k, loc)| {
+            let items = o_item.into_iter().chain([k]).collect();
+            Some((loc - o_loc, self.items[k]? - origin, items, true))
+        });
+        let mut best: Option<(f64, Direction)> = None;
+        for (local, value, items, point) in vectors.chain(points) {
+            // A short arm would magnify errors.
+            if point && local.norm() < 1e-3 * self.model.length {
+                continue;
+            }
+            let sine = sine_to(&local, basis);
+            // Constants first, then vectors: they make the equations shorter.
+            let constant = value.iter().all(|x| x.constant().is_some());
+            let score = sine
+                * if constant {
+                    1.3
+                } else if point {
+                    1.0
+                } else {
+                    1.1
+                };
+            if sine > 0.05 && best.as_ref().is_none_or(|(s, _)| score > *s) {
+                best = Some((score, Direction { local, value, items: Some(items), point }));
+            }
+        }
+        best.map(|(_, d)| d)
+    }
+
+    pub fn new_direction(
+        &mut self,
+        b: usize,
+        basis: &[Direction],
+        origin: W,
+        o_loc: &V,
+        o_item: Option<usize>,
+        told: &mut Told,
+    ) -> Direction {
+        let g = self.layout.parts[b].group;
+        let waiting = |places: &[(usize, V)], point: bool| {
+            let unfinished = |p: usize| !self.done[p] && p != b;
+            let parts = 0..self.done.len();
+            places
+                .iter()
+                .filter(|(p, _)| {
+                    if point { unfinished(*p) } else { parts.clone().any(|q| unfinished(q) && self.layout.parts[q].group == *p && *p != g) }
+                })
+                .count()
+        };
+        let vectors = self.vectors_of(g).into_iter().map(|(k, loc)| (k, loc, false));
+        let points = self.points_of(b).into_iter().map(|(k, loc)| (k, loc - o_loc, true));
+        let least = 1e-3 * self.model.length;
+        let chosen = vectors
+            .chain(points)
+            .filter(|(k, local, point)| self.items[*k].is_none() && (!point || local.norm() > least) && sine_to(local, basis) > 0.3)
+            .map(|(k, local, point)| ((waiting(&self.layout.items[k].on, point), !point, std::cmp::Reverse(k)), local))
+            .max_by_key(|(key, _)| *key);
+        if let Some(((_, vector, std::cmp::Reverse(k)), local)) = chosen {
+            let name = self.layout.items[k].name.clone();
+            if vector {
+                let (x, v) = self.start_direction(g, &local);
+                let w = self.vector(&name, &x, &v, 1.0, told);
+                self.equate(format!("{name} is a unit vector"), w.dot(&w) - Sym::of(1.0), Class::Rigid, told);
+                self.items[k] = Some(w);
+                return Direction { local, value: w, items: Some(vec![k]), point: false };
+            }
+            let (x, v) = self.start_point(b, &(local + o_loc));
+            let w = self.vector(&name, &x, &v, self.model.length, told);
+            self.items[k] = Some(w);
+            let items = o_item.into_iter().chain([k]).collect();
+            return Direction { local, value: w - origin, items: Some(items), point: true };
+        }
+        let local = fresh_normal(basis, &(self.layout.parts[b].com - o_loc));
+        let (x, v) = self.start_direction(g, &local);
+        let name = format!("{}.{}", self.name_of(b), ["a", "b"][basis.len().min(1)]);
+        let w = self.vector(&name, &x, &v, 1.0, told);
+        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Sym::of(1.0), Class::Rigid, told);
+        Direction { local, value: w, items: None, point: false }
+    }
+
+    /// Length of a new basis direction and its angles to the others, where they are not right already.
+    pub fn rigidity(&mut self, b: usize, basis: &[Direction], next: &Direction, told: &mut Told) {
+        let part = self.name_of(b);
+        let implied = |s: &Self, items: &[usize], hinge: Option<usize>| match items {
+            [p, q] if s.layout.items[*p].point && s.layout.items[*q].point => {
+                let key = |h| (*p.min(q), *p.max(q), h);
+                match hinge {
+                    Some(h) => s.implied.contains(&key(h)),
+                    None => s.implied.iter().any(|(a, b, _)| (*a, *b) == (*p.min(q), *p.max(q))),
+                }
+            }
+            _ => false,
+        };
+        if next.point {
+            let items = next.items.clone().unwrap_or_default();
+            let whole = items.len() == 2;
+            if !(whole && (self.together(&items) || implied(self, &items, None))) {
+                let value = next.value.dot(&next.value) - Sym::of(next.local.norm_squared());
+                self.equate(format!("{part} length {}", self.pair_name(&items)), value, Class::Rigid, told);
+            }
+        }
+        for other in basis {
+            let value =
+                next.value.dot(&other.value) - Sym::of(snapped(next.local.dot(&other.local), next.local.norm() * other.local.norm()));
+            if let (Some(a), Some(c)) = (&next.items, &other.items) {
+                let both: Vec<usize> = a.iter().chain(c).copied().collect();
+                let whole = (!next.point || a.len() == 2) && (!other.point || c.len() == 2);
+                let hinge = |v: &[usize]| (v.len() == 1 && !self.layout.items[v[0]].point).then(|| v[0]);
+                if whole
+                    && (self.together(&both)
+                        || implied(self, a, hinge(c).or(Some(usize::MAX)))
+                        || implied(self, c, hinge(a).or(Some(usize::MAX))))
+                {
+                    continue;
+                }
+            }
+            self.equate(format!("{part} angle"), value, Class::Rigid, told);
+        }
+    }
+
+    pub fn pair_name(&self, items: &[usize]) -> String {
+        items.iter().map(|k| self.layout.items[*k].name.as_str()).collect::<Vec<_>>().join("-")
+    }
+}
+
+/// Sine of the angle between a local vector and the span of the basis.
+fn sine_to(local: &V, basis: &[Direction]) -> f64 {
+    let size = local.norm();
+    if size == 0.0 {
+        return 0.0;
+    }
+    let mut rest = *local;
+    let mut span: Vec<V> = Vec::new();
+    for d in basis {
+        let mut e = d.local;
+        for s in &span {
+            e -= s * s.dot(&e);
+        }
+        if let Some(e) = e.try_normalize(0.0) {
+            rest -= e * e.dot(&rest);
+            span.push(e);
+        }
+    }
+    rest.norm() / size
+}
+
+/// A unit vector normal to the basis, towards `wish` where that helps.
+fn fresh_normal(basis: &[Direction], wish: &V) -> V {
+    let candidates = [*wish, V::x(), V::y(), V::z()];
+    let best = candidates.iter().find(|c| c.norm() > 0.0 && sine_to(c, basis) > 0.5).copied().unwrap_or_else(V::x);
+    let mut d = best;
+    let mut span: Vec<V> = Vec::new();
+    for b in basis {
+        let mut e = b.local;
+        span.iter().for_each(|s: &V| e -= s * s.dot(&e));
+        if let Some(e) = e.try_normalize(0.0) {
+            span.push(e);
+        }
+    }
+    for _ in 0..2 {
+        span.iter().for_each(|s| d -= s * s.dot(&d));
+    }
+    d.normalize()
+}
+
+/// Axes from a basis: `x = a/r11`, `y = (b - r12 x)/r22`, `z = x cross y` [Pryce20, Eqs. (5)-(11)].
+fn orthonormal(basis: &[Direction]) -> Axes {
+    let mut T = Matrix3::identity();
+    let mut e: Vec<W> = Vec::new();
+    if let Some(a) = basis.first() {
+        let r11 = a.local.norm();
+        let x = a.local / r11;
+        T.set_column(0, &x);
+        // Unit vectors are taken as they are.
+        e.push(if (r11 - 1.0).abs() < 4e-15 { a.value } else { a.value * Sym::of(1.0 / r11) });
+        if let Some(b) = basis.get(1) {
+            let r12 = snapped(b.local.dot(&x), b.local.norm());
+            let y = b.local - x * r12;
+            let r22 = y.norm();
+            let y = y / r22;
+            T.set_column(1, &y);
+            T.set_column(2, &x.cross(&y));
+            let rest = b.value - e[0] * Sym::of(r12);
+            e.push(if (r22 - 1.0).abs() < 4e-15 { rest } else { rest * Sym::of(1.0 / r22) });
+            e.push(e[0].cross(&e[1]));
+        }
+    }
+    Axes { e, T }
+}

@@ -1,0 +1,261 @@
+//! What the building of a system works on: the layout, what is known of every item, coordinates and rows so far.
+
+use super::basis::Axes;
+use super::parts::Layout;
+use super::rows::{Class, Row};
+use super::sym::Sym;
+use crate::coordinate::Coordinate;
+use crate::model::{BodyId, Model};
+use crate::state::Configuration;
+use fourbar_math::Scalar;
+use nalgebra::{Matrix3, Vector3};
+use std::collections::HashSet;
+
+type V = Vector3<f64>;
+pub(super) type W = Vector3<Sym>;
+
+/// What may be varied in the building.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Choice {
+    /// Joint points and vectors are assigned where they can be; otherwise each is a coordinate and all is equated.
+    pub assign: bool,
+    /// Opposite points of parallelograms are assigned, which fixes their branch.
+    pub parallelograms: bool,
+    /// Twelve coordinates per body, an origin and three vectors: constant mass matrix, all joints equated.
+    pub twelve: bool,
+}
+
+impl Default for Choice {
+    fn default() -> Self {
+        Self { assign: true, parallelograms: false, twelve: false }
+    }
+}
+
+/// A part as the table shows it.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Told {
+    pub part: String,
+    pub brought: Vec<String>,
+    pub assigned: Vec<String>,
+    pub equated: Vec<String>,
+    pub coordinates: usize,
+    pub rows: usize,
+}
+
+pub(super) struct Builder<'m> {
+    pub model: &'m Model,
+    pub start: &'m Configuration,
+    pub layout: Layout,
+    pub choice: Choice,
+    /// Joints whose angle is needed as a coordinate.
+    pub angles: Vec<bool>,
+    /// Working frame to world: its third axis is the normal of a planar mechanism.
+    pub to_world: Matrix3<f64>,
+    /// Value of each item, once known.
+    pub items: Vec<Option<W>>,
+    /// A point of each part with its local coordinates, once the part is in.
+    pub origin: Vec<Option<(W, V)>>,
+    /// Axes of each group, once known.
+    pub axes: Vec<Option<Axes>>,
+    pub done: Vec<bool>,
+    /// Angle and distance of each joint, where they are coordinates or assigned.
+    pub coordinate: Vec<[Option<Sym>; 2]>,
+    pub coupling_used: Vec<bool>,
+    pub screw_used: Vec<bool>,
+    pub slide_used: Vec<bool>,
+    pub names: Vec<String>,
+    /// Size by which changes of a variable are measured.
+    pub weights: Vec<f64>,
+    /// Fixed size of a variable's errors; `None` lets the solver measure it.
+    pub sizes: Vec<Option<f64>>,
+    /// Rates of variables that are integrals of time functions.
+    pub integrals: Vec<Option<Sym>>,
+    pub rows: Vec<Row>,
+    /// Pairs of points on a part whose distance and angle to a vector are implied: both points and the vector.
+    pub implied: HashSet<(usize, usize, usize)>,
+    /// Items of each basis direction of a group; `None` for a fresh vector.
+    pub basis: Vec<Vec<Option<Vec<usize>>>>,
+    /// The part whose points made the axes of a group.
+    pub basis_part: Vec<Option<usize>>,
+    pub table: Vec<Told>,
+    pub used: HashSet<String>,
+}
+
+impl<'m> Builder<'m> {
+    pub fn new(model: &'m Model, start: &'m Configuration, choice: Choice) -> Self {
+        let mut layout = Layout::new(model, !choice.twelve);
+        if choice.twelve {
+            layout.normal = None;
+        }
+        let to_world = layout.normal.map_or(Matrix3::identity(), |n| working_axes(&n));
+        let (items, parts, groups, joints) = (layout.items.len(), layout.parts.len(), layout.groups, model.joints.len());
+        let slides = layout.slides.len();
+        let mut b = Self {
+            model,
+            start,
+            layout,
+            choice,
+            angles: super::force::angles_needed(model),
+            to_world,
+            items: vec![None; items],
+            origin: vec![None; parts],
+            axes: vec![None; groups],
+            done: vec![false; parts],
+            coordinate: vec![[None; 2]; joints],
+            coupling_used: vec![false; model.couplings.len()],
+            screw_used: vec![false; joints],
+            slide_used: vec![false; slides],
+            names: Vec::new(),
+            weights: Vec::new(),
+            sizes: Vec::new(),
+            integrals: Vec::new(),
+            rows: Vec::new(),
+            implied: HashSet::new(),
+            basis: vec![Vec::new(); groups],
+            basis_part: vec![None; groups],
+            table: Vec::new(),
+            used: HashSet::new(),
+        };
+        // The ground is constant.
+        let e = (0..3).map(|k| W::from_fn(|i, _| Sym::of(b.to_world[(k, i)]))).collect();
+        b.axes[0] = Some(Axes { e, T: Matrix3::identity() });
+        b.origin[0] = Some((W::zeros(), V::zeros()));
+        b.done[0] = true;
+        b.assign_items(0, &mut Told::default());
+        b
+    }
+
+    /// Position and velocity of a point of a part at the start, in the working frame.
+    pub fn start_point(&self, part: usize, local: &V) -> (V, V) {
+        let b = self.layout.parts[part].bodies[0].index();
+        let (C, c) = &self.layout.frame[b];
+        let s = C.tr_mul(&(local - c));
+        let (q, v) = (&self.start.q[b], &self.start.v[b]);
+        (self.to_world.tr_mul(&q.point(&s)), self.to_world.tr_mul(&v.of_point(q, &s)))
+    }
+
+    /// A direction of a group at the start, and its rate.
+    pub fn start_direction(&self, group: usize, local: &V) -> (V, V) {
+        let b = self.layout.reference[group].index();
+        let d = self.layout.frame[b].0.tr_mul(local);
+        let (A, w) = (&self.start.q[b].A, &self.start.v[b].w);
+        (self.to_world.tr_mul(&(A * d)), self.to_world.tr_mul(&(A * w.cross(&d))))
+    }
+
+    /// Value and rate of a coordinate between two bodies at the start.
+    pub fn start_coordinate(&self, bodies: [BodyId; 2], y: &Coordinate) -> (f64, f64) {
+        let [i, j] = bodies.map(BodyId::index);
+        let (q, v) = (&self.start.q, &self.start.v);
+        let parts = y.row(&q[i], &q[j]).parts;
+        (y.value(&q[i], &q[j], &self.start.turns), parts[0].dot(&v[i]) + parts[1].dot(&v[j]))
+    }
+
+    pub fn unique(&mut self, name: String) -> String {
+        let mut name = name;
+        while !self.used.insert(name.clone()) {
+            name.push('\'');
+        }
+        name
+    }
+
+    /// A new scalar coordinate.
+    pub fn scalar(&mut self, name: String, value: f64, rate: f64, weight: f64, size: Option<f64>) -> Sym {
+        let name = self.unique(name);
+        self.names.push(name);
+        self.sizes.push(size);
+        self.weights.push(weight);
+        self.integrals.push(None);
+        Sym::variable(value, rate)
+    }
+
+    /// A new vector of coordinates; in planar mechanisms the third is constant.
+    pub fn vector(&mut self, name: &str, value: &V, rate: &V, weight: f64, told: &mut Told) -> W {
+        let planar = self.layout.normal.is_some();
+        let n = if planar { 2 } else { 3 };
+        told.brought.push(name.to_string());
+        told.coordinates += n;
+        let mut out = W::from_fn(|k, _| Sym::of(if value[k].abs() < 1e-15 { 0.0 } else { value[k] }));
+        for k in 0..n {
+            out[k] = self.scalar(format!("{name}.{}", ["x", "y", "z"][k]), value[k], rate[k], weight, None);
+        }
+        out
+    }
+
+    /// Adds the equation `value = 0`, unless nothing in it moves.
+    pub fn equate(&mut self, name: String, value: Sym, class: Class, told: &mut Told) {
+        if value.constant().is_none() {
+            told.equated.push(name.clone());
+            told.rows += 1;
+            let name = self.unique(name);
+            self.rows.push(Row { name, value, class, nu: None, drive: None });
+        }
+    }
+
+    pub fn name_of(&self, part: usize) -> String {
+        let names: Vec<&str> = self.layout.parts[part].bodies.iter().map(|b| self.model.body_name(*b)).collect();
+        names.join("+")
+    }
+
+    pub fn local(&self, item: usize, place: usize) -> Option<V> {
+        self.layout.local(item, place)
+    }
+
+    pub fn points_of(&self, part: usize) -> Vec<(usize, V)> {
+        self.layout.points_on[part].clone()
+    }
+
+    pub fn vectors_of(&self, group: usize) -> Vec<(usize, V)> {
+        self.layout.vectors_on[group].clone()
+    }
+
+    /// Whether the items lie together on a finished part, so that their mutual position is right already.
+    pub fn together(&self, items: &[usize]) -> bool {
+        let holds = |p: usize| {
+            let g = self.layout.parts[p].group;
+            self.done[p] && items.iter().all(|&k| self.local(k, if self.layout.items[k].point { p } else { g }).is_some())
+        };
+        match items.iter().find(|&&k| self.layout.items[k].point) {
+            Some(&k) => self.layout.items[k].on.iter().any(|(p, _)| holds(*p)),
+            None => (0..self.done.len()).any(holds),
+        }
+    }
+
+    /// Position of a point of a finished part.
+    pub fn place(&self, part: usize, local: &V) -> Option<W> {
+        let (o, loc) = self.origin[part].as_ref()?;
+        let arm = local - loc;
+        if arm.norm() < 1e-15 * (1.0 + local.norm()) {
+            return Some(*o);
+        }
+        Some(o + self.axes[self.layout.parts[part].group].as_ref()?.direction(&arm))
+    }
+
+    /// A local direction of a group whose axes are known.
+    pub fn direction(&self, group: usize, local: &V) -> Option<W> {
+        Some(self.axes[group].as_ref()?.direction(local))
+    }
+
+    /// Whether the angle of a joint is needed as a coordinate.
+    pub fn needs_angle(&self, joint: usize) -> bool {
+        self.angles[joint]
+    }
+}
+
+/// A number that is a rounding error of zero is zero.
+pub(super) fn snapped(x: f64, size: f64) -> f64 {
+    if x.abs() < 4e-15 * size { 0.0 } else { x }
+}
+
+/// A right-handed frame with `n` as third axis; one that only exchanges axes where `n` is an axis of the world.
+fn working_axes(n: &V) -> Matrix3<f64> {
+    for k in 0..3 {
+        if (n[k].abs() - 1.0).abs() < 1e-12 {
+            let (mut x, mut y) = (V::zeros(), V::zeros());
+            x[(k + 1) % 3] = 1.0;
+            y[(k + 2) % 3] = 1.0;
+            let z = x.cross(&y);
+            return Matrix3::from_columns(&[x, y, z]);
+        }
+    }
+    fourbar_math::so3::frame_from_z(n)
+}
