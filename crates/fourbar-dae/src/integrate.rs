@@ -182,6 +182,10 @@ impl Integrator {
     pub fn correction(&self) -> f64 {
         self.engine.moved.0
     }
+    /// Changes the relative tolerance of the steps to come, within the bounds of [`Options::rel`]; the order stays.
+    pub fn set_tolerance(&mut self, rel: f64) {
+        self.options.rel = rel.clamp(1e-16, 0.1);
+    }
     /// Ratio of smallest pivot to largest entry met in the last factorisation: small near singular configurations.
     pub fn pivot_ratio(&self) -> f64 {
         self.engine.pivot

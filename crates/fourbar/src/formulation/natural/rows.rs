@@ -40,6 +40,8 @@ pub struct Row {
 
 /// What is left of a row of length one counts as dependent below this.
 const DEPENDENT: f64 = 1e-8;
+/// A choice by pivoting replaces the one in order if its smallest pivot is larger by this factor.
+const MUCH_BETTER: f64 = 10.0;
 /// Up to this many rows the rank is looked for at displaced positions too.
 const DENSE: usize = 300;
 
@@ -139,6 +141,14 @@ impl Rows<'_> {
                     singular = true;
                 }
             }
+        }
+        // Rows in order are easier to name, but a much better conditioned choice is preferred.
+        if count(&active) < self.rows.len()
+            && !singular
+            && let Some((better, gain)) = self.better(t, x, &active)
+            && gain > MUCH_BETTER
+        {
+            active = better;
         }
         Chosen { active, singular }
     }

@@ -23,9 +23,14 @@ const LOCAL: f64 = 1e-2;
 /// A row that was left out may be violated by this share of the characteristic length before the choice is made anew.
 const VIOLATED: f64 = 1e-7;
 /// The choice of rows is looked at when the smallest pivot falls below this share of the largest seen.
-const WEAK: f64 = 1e-3;
+const WEAK: f64 = 0.1;
 /// And changed if another one is better conditioned by this factor.
-const GAIN: f64 = 10.0;
+const GAIN: f64 = 3.0;
+/// A pivot below this share of the largest seen, whatever the rows, belongs to a singular position nearby.
+const NEAR: f64 = 3e-2;
+
+/// Tolerance below which a singular position cannot be passed: rounding makes the series look as if it ended there.
+const NEAR_SINGULAR: f64 = 1e-13;
 
 /// Value, rate and half the acceleration of a scalar.
 type Moving = Taylor<3>;
@@ -120,7 +125,7 @@ impl<'m> Run<'m> {
     pub fn new(model: &'m Model, study: &Study, start: &Configuration) -> Result<Self, Diagnostic> {
         let system = System::new(model, start, choice(&study.options)?)?;
         let tol = study.tol.unwrap_or(DEFAULT_TOL);
-        let mut options = Options::new((LOCAL * tol).clamp(1e-16, 1e-2));
+        let mut options = Options::new((LOCAL * tol).clamp(1e-15, 1e-2));
         options.abs = options.rel * 0.1 * model.length.min(1.0);
         for (name, size) in system.names.iter().zip(&system.sizes) {
             options.sizes.extend(size.map(|s| (name.clone(), s)));
@@ -348,6 +353,15 @@ impl<'m> Run<'m> {
             self.follow_turns(t);
             self.work += self.work_to(t);
             self.watch_rows(t)?;
+        }
+        let near = self.integrator.pivot_ratio() < NEAR * self.best_pivot;
+        if near && self.options.rel < NEAR_SINGULAR {
+            self.options.rel = NEAR_SINGULAR;
+            self.integrator.set_tolerance(NEAR_SINGULAR);
+            let t = self.integrator.t();
+            self.notes.push(format!(
+                "from t = {t:.6} s local errors of {NEAR_SINGULAR:.0e} are allowed: near singular positions rounding permits no less"
+            ));
         }
         self.integrator.step(self.t_end).map_err(told)?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
