@@ -131,7 +131,8 @@ fn moves(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
     if let Some(d) = &f.driven {
         let idle = idle_drives(model, f);
         if idle > 0 {
-            facts.add("drives", &format!("{idle} of them prescribe what joints or other drives already prescribe at the start"));
+            let some = if idle == 1 { "one of them prescribes".into() } else { format!("{idle} of them prescribe") };
+            facts.add("drives", &format!("{some} what joints or other drives already prescribe at the start"));
         }
         if d.generic.mobility() > 0 && !f.still_free.is_empty() {
             facts.add("drives", &format!("leave free: {}", spoken(&f.still_free)));
@@ -410,7 +411,7 @@ fn modes(facts: &mut Facts, f: &Findings, most: usize) {
     for (k, m) in e.modes.iter().enumerate().skip(1).take(most) {
         facts.add("", &format!("{}: {}", k + 1, mode(m, crossing)));
     }
-    if e.modes.len() > most + 1 {
+    if e.modes.len() - 1 > most {
         facts.add("", &format!("and {} more", e.modes.len() - 1 - most));
     }
 }
