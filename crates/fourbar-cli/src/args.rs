@@ -1,6 +1,6 @@
 //! The command line: verbs and options.
 
-use clap::{Args as ClapArgs, Parser, Subcommand, ValueHint};
+use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::path::PathBuf;
 
@@ -48,6 +48,8 @@ pub enum Verb {
     View(ViewArgs),
     /// Plot columns of a result: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
+    /// Write a mechanism in the other format: MechSpec from a file of this program, or the other way round.
+    Convert(ConvertArgs),
     /// List formulations, integrators, joints, forces and other words of the file.
     List,
     /// List the shipped models, or write one to a file.
@@ -74,6 +76,7 @@ impl Verb {
             Self::Demo(_) => "demo",
             Self::View(_) => "view",
             Self::Plot(_) => "plot",
+            Self::Convert(_) => "convert",
             Self::List => "list",
             Self::Examples(_) => "examples",
             Self::New(_) => "new",
@@ -254,6 +257,32 @@ pub struct PlotArgs {
     /// Write a picture instead: a file that ends in .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+}
+
+/// Arguments of `convert`.
+#[derive(Debug, ClapArgs)]
+pub struct ConvertArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The file to write, or `-` for standard output.
+    #[arg(value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Format to write; left out: the one the model is not in.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    pub to: Option<FileFormat>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Formats of mechanism files.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FileFormat {
+    /// The format of this program.
+    Fourbar,
+    /// Points, vectors and rigid parts.
+    Mechspec,
 }
 
 /// Arguments of `examples`.

@@ -49,7 +49,7 @@ pub fn new(args: &NewArgs) -> Result<Reply, Stop> {
 }
 
 /// Writes a file that must not exist yet, unless that is wanted.
-fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Diagnostic> {
+pub fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Diagnostic> {
     let mut options = OpenOptions::new();
     options.write(true);
     if force {

@@ -4,6 +4,7 @@ mod args;
 mod assemble;
 mod catalogue;
 mod check;
+mod convert;
 mod demo;
 mod gather;
 mod input;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         Verb::Demo(a) => demo::demo(a, &screen),
         Verb::View(a) => view::view(a, &screen),
         Verb::Plot(a) => plot::plot(a),
+        Verb::Convert(a) => convert::convert(a),
         Verb::List => Ok(list::list(&screen)),
         Verb::Examples(a) => catalogue::examples(a, &screen),
         Verb::New(a) => catalogue::new(a),

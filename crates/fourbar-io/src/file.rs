@@ -39,6 +39,8 @@ pub struct Loaded {
     pub parameters: Vec<(String, f64)>,
     /// Parameters that nothing uses.
     pub unused_parameters: Vec<String>,
+    /// Whether the file is a MechSpec.
+    pub mechspec: bool,
 }
 
 /// Reads a mechanism from text (YAML or JSON).

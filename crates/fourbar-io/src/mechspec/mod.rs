@@ -35,6 +35,12 @@ struct Item<'a> {
     velocity: [Option<f64>; 3],
 }
 
+impl Item<'_> {
+    fn is_moving_point(&self) -> bool {
+        !self.vector && !self.on.is_empty() && self.on.iter().all(|(p, _)| *p != GROUND)
+    }
+}
+
 /// A rigid part, a particle, or the ground.
 struct Part<'a> {
     /// Its key in the file.
@@ -148,7 +154,7 @@ pub(crate) fn read<'a>(
         return None;
     };
     let (mut parts, more) = r.parts(dimension, data, &mut spec, aliases)?;
-    r.points = parts.items.iter().filter(|i| !i.vector && i.on.iter().any(|(p, _)| *p != GROUND)).map(|i| i.name).collect();
+    r.points = parts.items.iter().filter(|i| i.is_moving_point()).map(|i| i.name).collect();
     let problem = find(top, "ProblemData", r.source);
     if let Some(node) = problem {
         r.problem_data(&mut parts, node, &mut spec);
@@ -168,9 +174,8 @@ pub(crate) fn read<'a>(
             r.problem(d.help("shift the time in the expressions, and give `t0: 0`").at("ProblemData.t0"), t0.span);
         }
     }
-    for item in parts.items.iter().filter(|i| !i.vector) {
-        let home =
-            item.on.iter().find(|(p, _)| *p != GROUND && !parts.parts[*p].particle).or_else(|| item.on.iter().find(|(p, _)| *p != GROUND));
+    for item in parts.items.iter().filter(|i| i.is_moving_point()) {
+        let home = item.on.iter().find(|(p, _)| !parts.parts[*p].particle).or_else(|| item.on.first());
         if let Some((part, at)) = home {
             let body = parts.parts[*part].label.clone();
             spec.points.push((item.name.to_string(), Place { body, at: At::Body(*at) }));

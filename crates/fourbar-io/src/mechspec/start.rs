@@ -160,6 +160,7 @@ impl Reader<'_> {
         queue.extend((1..parts.parts.len()).map(|p| (count[p], std::cmp::Reverse(p))));
         let mut placed = vec![false; parts.parts.len()];
         let mut lost = Vec::new();
+        let mut turns = vec![Matrix3::identity(); parts.parts.len()];
         while let Some((c, std::cmp::Reverse(p))) = queue.pop() {
             if placed[p] || c != count[p] {
                 continue;
@@ -170,6 +171,7 @@ impl Reader<'_> {
                 lost.push(part.key);
             }
             let (r, at) = fit(parts, p, &known);
+            turns[p] = r;
             let body = &mut spec.bodies[p - 1].1;
             body.at = at.into();
             body.orientation = match parts.dimension {
@@ -186,6 +188,21 @@ impl Reader<'_> {
                     queue.push((count[other], std::cmp::Reverse(other)));
                 }
             }
+        }
+        // A particle on a rigid part is welded to it and moves with it.
+        for (p, part) in parts.parts.iter().enumerate().filter(|(_, part)| part.particle) {
+            let carrier =
+                part.items.first().and_then(|k| parts.items[*k].on.iter().find(|(o, _)| *o != GROUND && !parts.parts[*o].particle));
+            let Some((carrier, local)) = carrier else { continue };
+            let carrying = spec.bodies[carrier - 1].1.clone();
+            let r = turns[*carrier];
+            let (at, arm) = (V::from(carrying.at), r * V::from(*local));
+            let body = &mut spec.bodies[p - 1].1;
+            let omega = V::from(carrying.omega);
+            body.at = (at + arm).into();
+            body.orientation = carrying.orientation;
+            body.omega = carrying.omega;
+            body.velocity = (V::from(carrying.velocity) + omega.cross(&(arm - r * V::from(carrying.com)))).into();
         }
         if !lost.is_empty() {
             let some: Vec<String> = lost.iter().take(5).map(|k| format!("`{k}`")).collect();
@@ -233,9 +250,14 @@ impl Reader<'_> {
             return;
         };
         let body = &mut spec.bodies[p - 1].1;
-        let omega = V::new(x[3], x[4], x[5]);
-        body.omega = omega.into();
-        body.velocity = (V::new(x[0], x[1], x[2]) + omega.cross(&(r * V::from(body.com)))).into();
+        let mut omega = V::new(x[3], x[4], x[5]);
+        let mut velocity = V::new(x[0], x[1], x[2]) + omega.cross(&(r * V::from(body.com)));
+        if parts.dimension == 2 {
+            (omega.x, omega.y, velocity.z) = (0.0, 0.0, 0.0);
+        }
+        // Rounding of the fit is not worth saying.
+        let rounded = |x: V| x.map(|c| if c.abs() < 1e-15 * x.amax() { 0.0 } else { c });
+        (body.omega, body.velocity) = (rounded(omega).into(), rounded(velocity).into());
     }
 }
 

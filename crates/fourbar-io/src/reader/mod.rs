@@ -97,6 +97,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
             unused_parameters: parameters.unused(),
             hash,
             places: Places::new(tree, aliases),
+            mechspec,
         }),
         _ => {
             if problems.len() >= MAX_PROBLEMS {

@@ -176,11 +176,51 @@ pub(crate) const PAGES: &[Page] = &[
         "Every body has an `inertia` about its centre of mass, in body axes: principal values `[xx, yy, zz]`, tensor entries `[xx, yy, zz, xy, xz, yz]`, `0` for a point mass; or a `solid` with density. A thin rod of mass m and length L along x has `[0, m*L^2/12, m*L^2/12]`.",
     ),
     page("M045", "A solid without mass", "Sizes, radius and density of a solid are positive, and a cylinder has two different ends."),
+    page(
+        "M060",
+        "A name that is not made of points and vectors",
+        "In a MechSpec file a point is a capital letter with digits after it (`A`, `C1`), a vector a small letter with digits (`u`, `v2`), and a rigid part is named by its points and vectors in order: `DC1wv` has the points `D` and `C1` and the vectors `w` and `v`. The first is the point at the origin of its frame. Springs are named by their two points, particles by their point, collinear points by three: `C1vC`.",
+    ),
+    page(
+        "M061",
+        "Two parts share two points",
+        "In a MechSpec file parts are joined by sharing points and vectors. Two shared points would state their distance twice, once in each part, and the two may disagree in the last digits or more.\n\n    Rigids:\n      ABC: ...\n      ABD: ...      # shares A and B\n\nIn space share one point and a vector along the hinge. In the plane two pins make one rigid part: write it as one.",
+    ),
+    page(
+        "M062",
+        "No such point, vector or part",
+        "A name in a MechSpec file means no point, vector or part of the mechanism, or one that cannot stand here: a fixed point has no position or velocity of its own, and only points can be held at the start.",
+    ),
+    page(
+        "M063",
+        "A joint or actuator that cannot be made",
+        "The points and vectors that are named do not make such a joint. A slide `C1vC` needs `C1` and `v` on one part and `C` on another. The angle of an actuator needs a hinge: two parts that share the point, and in space a vector along the hinge; where several parts meet, `Parts: [OA, AB]` says which two. Runs start at time zero, so `t0` must be 0 where something depends on `t`.",
+    ),
+    page(
+        "M064",
+        "A position or velocity to be held is not given",
+        "`fixedpositions` and `fixedvelocities` name coordinates that assembly must not change; their values stand under `positions` and `velocities`.\n\n    positions: {A: [0, -2]}\n    fixedpositions: {Ax}",
+    ),
+    page(
+        "M065",
+        "The other format cannot say this",
+        "`fourbar convert` writes a mechanism only where the other format means the same. MechSpec joins parts by shared points and vectors: hinges, balls, welds, slides, cylindrical joints, points on lines and prescribed lengths. Gears, racks, screws, universal and planar joints, bare constraints, rolling, friction, bushings and forces that read joints stay in the format of this program.",
+    ),
     page("M099", "Too many problems", "Reading stopped after fifty problems. Cure the first ones; the rest often follows from them."),
     page("W050", "A parameter that nothing uses", "The parameter has no effect. Remove it, or check the spelling where it should be used."),
     page(
         "W051",
         "A word that is both a unit and a parameter",
         "Behind a number, `*` and `/` without spaces go on with the unit, so in `2 m/s*h` the `h` is the hour, also where a parameter is called `h`. Put spaces around the operator to mean the parameter, `2 m/s * h`, or rename it.",
+    ),
+    page(
+        "W060",
+        "A part without known positions",
+        "Nothing in a MechSpec file says where a part stands: neither fixed points nor `positions`. Assembly starts from the origin and closes the mechanism, but which of several assemblies it finds is then left to chance. Give rough positions of its points under `ProblemData`.",
+    ),
+    page(
+        "W061",
+        "Left out in the other format",
+        "`fourbar convert` wrote the mechanism, but something beside it has no place in the other format: parameters become numbers, shapes and settings of the study are dropped, points may get other names.",
     ),
 ];

@@ -1,0 +1,37 @@
+//! `fourbar convert`: a mechanism in the other format.
+
+use crate::args::{ConvertArgs, FileFormat};
+use crate::catalogue::write_new;
+use crate::input::load;
+use crate::reply::{Reply, Stop};
+use fourbar::Diagnostic;
+use fourbar_io::{write_mechspec, write_model};
+use serde_json::json;
+
+/// Runs the verb.
+pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
+    let input = load(&args.model)?;
+    let other = if input.loaded.mechspec { FileFormat::Fourbar } else { FileFormat::Mechspec };
+    let to = args.to.unwrap_or(other);
+    let (text, mut notes) = match to {
+        FileFormat::Fourbar => (write_model(&input.loaded.spec), Vec::new()),
+        FileFormat::Mechspec => write_mechspec(&input.loaded.spec).map_err(|list| Stop(Box::new(input.notes(&list))))?,
+    };
+    if !input.loaded.parameters.is_empty() {
+        notes.push(
+            Diagnostic::new("W061", "parameters are written as the numbers they stand for")
+                .help("keep the original file to change them; `--set NAME=VALUE` changes them before they are written"),
+        );
+    }
+    let word = if to == FileFormat::Fourbar { "fourbar" } else { "mechspec" };
+    let mut reply = if args.output.as_os_str() == "-" {
+        Reply::new(text.clone(), json!({"file": input.name, "format": word, "text": text}))
+    } else {
+        write_new(&args.output, &text, args.force)?;
+        let path = args.output.display().to_string();
+        let said = format!("{} is in {path}, in the format {word}\nnext: fourbar check {path}\n", input.name);
+        Reply::new(said, json!({"file": input.name, "format": word, "written": path}))
+    };
+    reply.notes = input.notes(input.loaded.warnings.iter().chain(&notes));
+    Ok(reply)
+}
