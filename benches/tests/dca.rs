@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::assemble;
+use fourbar::formulation::chart::Ra;
 use fourbar::formulation::dca::tree::{NONE, Tree};
 use fourbar::formulation::dca::{Settings, Solver, State, system};
 use fourbar::integrator::implicit;
@@ -131,8 +132,9 @@ fn seven_coordinates_give_the_same_accelerations() {
 fn short_motion(model: &Model, from: &Configuration, dca: bool, step: Option<f64>, t_end: f64) -> Instant {
     let options = Vec::new();
     let study = Study { t_end, output_step: t_end, step, tol: Some(1e-9), options, ..Study::of(model) };
-    let mut motion = if dca { system::start(model, &study, "dopri5", from) } else { implicit::start(model, &study, "gen-alpha", from) }
-        .unwrap_or_else(|d| panic!("{d}"));
+    let mut motion =
+        if dca { system::start(model, &study, "dopri5", from) } else { implicit::start::<Ra>(model, &study, "gen-alpha", from) }
+            .unwrap_or_else(|d| panic!("{d}"));
     let mut out = Instant::new(model, from);
     motion.advance(t_end, &mut |_| true).unwrap_or_else(|d| panic!("{d}"));
     motion.instant(t_end, &mut out).unwrap_or_else(|d| panic!("{d}"));

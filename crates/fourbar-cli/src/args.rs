@@ -199,7 +199,7 @@ pub struct VerifyArgs {
     /// Only these formulations.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub formulations: Vec<String>,
-    /// Seconds that each second-order formulation may spend on refining its step.
+    /// Seconds that a formulation may take, about.
     #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
     pub patience: f64,
     /// Number of threads; left out: as many as there are cores.

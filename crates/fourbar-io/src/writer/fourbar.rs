@@ -239,9 +239,12 @@ fn constraint(c: &ConstraintSpec) -> Group {
         g.unless_zero("at", &p.at).list("normal", &p.normal);
     };
     match c {
-        ConstraintSpec::Dp1 { axes, value } => {
+        ConstraintSpec::Dp1 { axes, value, other } => {
             g = Group::new("dp1");
             g.put("axes", items(axes.iter().map(place))).put("value", time(value));
+            if let Some((axis, value)) = other {
+                g.put("other_axis", direction(axis)).put("other_value", time(value));
+            }
         }
         ConstraintSpec::Dp2 { axis, from, to, value } => {
             g = Group::new("dp2");

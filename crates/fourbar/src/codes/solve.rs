@@ -80,6 +80,11 @@ pub(crate) const PAGES: &[Page] = &[
         "In joint coordinates the loops are closed again at every evaluation, from the values that the integrator predicts. The loop through the named joint did not close from there: the step reaches beyond a dead point of the links, or a drive asks for a position that the links cannot reach. The step is halved on this; the message appears where that did not help. Look at the drives near this time, or run with `--formulation ra`, which carries loops in another way."
     ),
     page!(
+        "S251",
+        "A formulation did not finish in time",
+        "During verification each formulation has a limited time, `--patience`. Explicit formulations take very small steps where forces are stiff; the others are compared without them. Give more time, a larger tolerance, or name the formulations to compare with `--formulations`."
+    ),
+    page!(
         "W201",
         "The start had to be changed to close the mechanism",
         "The drawn start leaves joints open; the nearest consistent position, in the metric of the masses, is used instead. `fourbar assemble` lists what moved and by how much. If it moved more than you expect, a length is wrong."

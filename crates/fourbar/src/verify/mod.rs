@@ -42,6 +42,8 @@ const LOOSER: f64 = 100.0;
 const SHARE: f64 = 0.1;
 /// Second-order methods are refined until their expected error is below this share of the length.
 const WANTED: f64 = 1e-7;
+/// Poses along the motion at which uniqueness of reactions is looked at.
+const POSES: usize = 6;
 /// At most so many halvings of the step.
 const HALVINGS: usize = 6;
 
@@ -56,7 +58,7 @@ pub struct Settings {
     pub formulations: Vec<String>,
     /// Threads.
     pub threads: usize,
-    /// Time for the refinement of second-order methods, each.
+    /// Time for each formulation: for the first run of a high-order one, for the refinement of a second-order one.
     pub patience: Duration,
 }
 
@@ -119,6 +121,8 @@ struct Outcome {
     second_order: bool,
     setting: f64,
     sample: Vec<Instant>,
+    /// The states as computed, where the sample is extrapolated from them: the laws hold for these.
+    computed: Option<Vec<Instant>>,
     /// Expected errors by time, never falling.
     expected: Vec<[f64; 4]>,
     told: Told,
@@ -129,7 +133,7 @@ struct Outcome {
 pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
     let assembled = assemble(model)?;
     let chosen = choose(&settings.formulations)?;
-    let unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
+    let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
     let next = AtomicUsize::new(0);
     let threads = settings.threads.clamp(1, chosen.len().max(1));
     let mut results: Vec<Option<Result<Outcome, Diagnostic>>> = (0..chosen.len()).map(|_| None).collect();
@@ -157,8 +161,23 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     });
     let lost = || Diagnostic::new("S250", "the run broke off").help("this is a fault of the program; please report it with the file");
     let results: Vec<Result<Outcome, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
+    narrow(model, &results, &mut unique);
     let growth = growth(model, settings, &assembled, &results);
     Ok(verdict::compare(model, settings, &chosen, results, growth, &unique))
+}
+
+/// Keeps as unique what is so all along the motion: at the start a self-stress may leave a component alone by symmetry.
+fn narrow(model: &Model, results: &[Result<Outcome, Diagnostic>], unique: &mut Unique) {
+    let Some(r) = results.iter().flatten().min_by_key(|r| r.second_order) else { return };
+    let step = (r.sample.len() / POSES).max(1);
+    for s in r.sample.iter().skip(step / 2).step_by(step) {
+        let at = Configuration { t: s.t, q: s.q.clone(), v: s.v.clone(), turns: s.turns.clone() };
+        for (u, now) in unique.iter_mut().zip(sample::unique(model, &unique::not_unique(model, &at))) {
+            for k in 0..6 {
+                u[k] &= now[k];
+            }
+        }
+    }
 }
 
 fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic> {
@@ -187,16 +206,34 @@ pub fn sampled(
     integrator: &'static str,
     start: &Configuration,
 ) -> Result<(Vec<Instant>, Told, f64), Diagnostic> {
+    within(Duration::MAX, model, study, info, integrator, start)
+}
+
+/// The same, given up after a while.
+fn within(
+    patience: Duration,
+    model: &Model,
+    study: &Study,
+    info: &FormulationInfo,
+    integrator: &'static str,
+    start: &Configuration,
+) -> Result<(Vec<Instant>, Told, f64), Diagnostic> {
     let clock = Clock::now();
     let mut motion = (info.start)(model, study, integrator, start)?;
     let mut now = Instant::new(model, start);
     let mut sample = Vec::new();
-    drive(motion.as_mut(), study.output_times().enumerate(), &mut now, &mut |event| {
+    let done = drive(motion.as_mut(), study.output_times().enumerate(), &mut now, &mut |event| {
         if let Event::At(_, now, _) = event {
             sample.push(now.clone());
         }
-        true
+        clock.elapsed() < patience
     })?;
+    if !done && sample.last().is_none_or(|s| s.t < study.t_end * (1.0 - 1e-9)) {
+        let reached = sample.last().map_or(0.0, |s| s.t);
+        return Err(Diagnostic::new("S251", format!("it had reached only t = {reached:.3} s when patience ended")).help(
+            "the mechanism is stiff for this formulation, or the tolerance too tight; give `--patience` more seconds, or leave it out",
+        ));
+    }
     let mut told = Told::default();
     motion.tell(&mut told);
     Ok((sample, told, clock.elapsed().as_secs_f64()))
@@ -236,11 +273,11 @@ fn high_order(
     // The most accurate explicit method there is pays at these tolerances.
     let integrator = info.integrators.iter().copied().find(|i| *i == "dop853" && Tableau::named(i).is_some()).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
-    let (loose, ..) = sampled(model, &study, info, integrator, start)?;
+    let (loose, ..) = within(settings.patience, model, &study, info, integrator, start)?;
     study.tol = Some(settings.tol);
-    let (sample, told, seconds) = sampled(model, &study, info, integrator, start)?;
+    let (sample, told, seconds) = within(settings.patience * 2, model, &study, info, integrator, start)?;
     let expected = running(model, unique, &loose, &sample, SHARE);
-    Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, expected, told, seconds })
+    Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, told, seconds })
 }
 
 /// Fixed steps halved until two extrapolations agree.
@@ -293,7 +330,7 @@ fn second_order(
     for (r, s) in result.iter_mut().zip(&raw) {
         r.errors = s.errors;
     }
-    Ok(Outcome { info, integrator, second_order: true, setting: h, sample: result, expected, told, seconds })
+    Ok(Outcome { info, integrator, second_order: true, setting: h, sample: result, computed: Some(raw), expected, told, seconds })
 }
 
 /// A share of the difference of two samples by time, never falling.
