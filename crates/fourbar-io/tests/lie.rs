@@ -140,6 +140,7 @@ fn references_are_reached() {
                 worst(&t, &r, until, |c| matches!(c.rsplit_once('.').map(|x| x.1), Some("x" | "y" | "z" | "e0" | "e1" | "e2" | "e3")));
             // A relative tolerance of 1e-10 per step leaves room for the growth of errors along these motions.
             bad |= count < 40 || e.is_nan() || e > 1e-6;
+            println!("{name} {formulation}: {e:.2e} over {count} values");
             lines.push(format!("{name} {formulation}: {e:.2e} over {count} values"));
         }
     }
