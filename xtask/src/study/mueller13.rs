@@ -218,49 +218,48 @@ fn figures(models: &[Model], write: &dyn Fn(&str, &str) -> Result<(), String>) -
             draw(example.energy, "energy drift", "J", &h.energy)?;
         }
         if let Some(figure) = example.picture {
-            write(&format!("fig{figure:02}.svg"), &traces(example, model, figure)?)?;
+            write(&format!("fig{figure:02}.svg"), &strobe(example, model, figure)?)?;
         }
     }
     Ok(())
 }
 
-/// The mechanism as the paths of its points over 0.2 s, seen from above.
-fn traces(example: &Example, model: &Model, figure: u32) -> Result<String, String> {
+/// The mechanism at a few instants within 0.1 s, seen from above: each body as a line from joint to joint, or to its far end.
+fn strobe(example: &Example, model: &Model, figure: u32) -> Result<String, String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
-    let s = study("lie", "rk4", 0.2, 200, "project");
+    let s = study("lie", "rk4", 0.1, 8, "project");
     let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
     let mut motion = (formulation.start)(model, &s, tableau, &start).map_err(|d| d.to_string())?;
     let mut now = Instant::new(model, &start);
-    let mut points: Vec<(String, Vec<f64>, Vec<f64>)> = Vec::new();
-    for (_, b) in model.bodies.iter().enumerate().skip(1) {
-        points.push((format!("centre of {}", b.name), Vec::new(), Vec::new()));
-    }
+    // Joint points of each body; one that has a single joint ends opposite to it.
+    let mut ends: Vec<Vec<_>> = vec![Vec::new(); model.bodies.len()];
     for j in &model.joints {
-        points.push((j.name.clone(), Vec::new(), Vec::new()));
+        ends[j.bodies[0].index()].push(j.F.s);
+        ends[j.bodies[1].index()].push(j.M.s);
     }
-    for k in 0..=200 {
-        let t = 1e-3 * k as f64;
+    for list in ends.iter_mut().skip(1).filter(|l| l.len() == 1) {
+        list.push(-list[0]);
+    }
+    let mut lines: Vec<(String, Vec<f64>, Vec<f64>)> =
+        model.bodies.iter().skip(1).map(|b| (b.name.clone(), Vec::new(), Vec::new())).collect();
+    for k in 0..=8 {
+        let t = s.t_end * k as f64 / 8.0;
         if k > 0 {
             motion.advance(t, &mut |_| true).map_err(|d| d.to_string())?;
         }
         motion.instant(t, &mut now).map_err(|d| d.to_string())?;
-        let centres = now.q[1..].iter().map(|q| q.r);
-        let joints = model.joints.iter().map(|j| now.q[j.bodies[1].index()].point(&j.M.s));
-        for ((_, x, y), p) in points.iter_mut().zip(centres.chain(joints)) {
-            x.push(p.x);
-            y.push(p.y);
+        for (b, (_, x, y)) in lines.iter_mut().enumerate() {
+            for p in ends[b + 1].iter().map(|s| now.q[b + 1].point(s)) {
+                x.push(p.x);
+                y.push(p.y);
+            }
+            // The pen is lifted between instants.
+            x.push(f64::NAN);
+            y.push(f64::NAN);
         }
     }
-    // A joint on the ground is a point; a small cross makes it visible.
-    for (_, x, y) in &mut points {
-        if largest(&x.iter().map(|v| v - x[0]).collect::<Vec<_>>()) < 1e-9 {
-            let (a, b, e) = (x[0], y[0], 0.004);
-            *x = vec![a - e, a + e, f64::NAN, a, a];
-            *y = vec![b, b, f64::NAN, b - e, b + e];
-        }
-    }
-    let curves: Vec<Curve<'_>> = points.iter().map(|(n, x, y)| Curve { name: n, unit: "m", x, y }).collect();
-    let title = format!("Fig. {figure}: {}, paths over 0.2 s seen from above", example.title);
+    let curves: Vec<Curve<'_>> = lines.iter().map(|(n, x, y)| Curve { name: n, unit: "m", x, y }).collect();
+    let title = format!("Fig. {figure}: {}, every 12.5 ms for 0.1 s, seen from above", example.title);
     svg(&title, ("x", "m"), &curves).ok_or_else(|| "nothing to draw".into())
 }
 
@@ -438,11 +437,11 @@ fn every_tableau(models: &[Model], t_end: f64) -> Result<String, String> {
 
 fn list_of_figures() -> String {
     let mut page = String::from(
-        "## Figures\n\nNumbers as in the paper; a is SE(3), b is SO(3) x R3. The paper's Figs. 1, 4, 8 and 11 are drawings of the mechanisms; ours show the paths of their points.\n\n| figure | shows |\n|---|---|\n",
+        "## Figures\n\nNumbers as in the paper; a is SE(3), b is SO(3) x R3. The paper's Figs. 1, 4, 8 and 11 are drawings of the mechanisms; ours show them at a few instants.\n\n| figure | shows |\n|---|---|\n",
     );
     for e in &EXAMPLES {
         if let Some(p) = e.picture {
-            let _ = writeln!(page, "| [{p}](fig{p:02}.svg) | {}, paths |", e.title);
+            let _ = writeln!(page, "| [{p}](fig{p:02}.svg) | {}, at a few instants |", e.title);
         }
         for (k, f) in e.joints.iter().enumerate() {
             let _ = writeln!(page, "| [{f}a](fig{f:02}a.svg), [{f}b](fig{f:02}b.svg) | {}, drift of joint {} |", e.title, k + 1);
