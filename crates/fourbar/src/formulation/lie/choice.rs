@@ -11,6 +11,7 @@ use super::space::Space;
 use crate::model::{Body, Model};
 use crate::state::Pose;
 use nalgebra::{Vector3, Vector6};
+use std::collections::VecDeque;
 
 /// Components below this share of a unit screw are rounding.
 const TOLERANCE: f64 = 1e-9;
@@ -131,24 +132,27 @@ fn freedoms(model: &Model, joint: usize, q: &[Pose]) -> Vec<Twist> {
     screws.into_iter().map(screw).collect()
 }
 
-/// The smallest algebra of each body over all ways from the ground.
+/// The smallest algebra of each body over all ways from the ground. A body is looked at again whenever its algebra shrank, which
+/// happens six times at most, so large mechanisms cost in proportion to their joints.
 fn algebras(model: &Model, q: &[Pose]) -> Vec<Algebra> {
+    let mut incident: Vec<Vec<usize>> = vec![Vec::new(); model.bodies.len()];
+    for (k, j) in model.joints.iter().enumerate() {
+        j.bodies.iter().for_each(|b| incident[b.index()].push(k));
+    }
     let mut list = vec![Algebra::full(); model.bodies.len()];
     list[0] = Algebra::default();
-    let joints: Vec<_> = (0..model.joints.len()).map(|k| (model.joints[k].bodies.map(|b| b.index()), freedoms(model, k, q))).collect();
-    let mut better = true;
-    while better {
-        better = false;
-        for ([i, j], screws) in &joints {
-            for (from, to) in [(*i, *j), (*j, *i)] {
-                if list[from].basis.len() >= list[to].basis.len() {
-                    continue;
-                }
-                let candidate = list[from].with(screws);
-                if candidate.basis.len() < list[to].basis.len() {
-                    list[to] = candidate;
-                    better = true;
-                }
+    let mut queue = VecDeque::from([0]);
+    while let Some(from) = queue.pop_front() {
+        for &k in &incident[from] {
+            let [i, j] = model.joints[k].bodies.map(|b| b.index());
+            let to = if i == from { j } else { i };
+            if list[from].basis.len() >= list[to].basis.len() {
+                continue;
+            }
+            let candidate = list[from].with(&freedoms(model, k, q));
+            if candidate.basis.len() < list[to].basis.len() {
+                list[to] = candidate;
+                queue.push_back(to);
             }
         }
     }

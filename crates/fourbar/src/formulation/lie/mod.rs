@@ -161,7 +161,11 @@ impl<'m> Lie<'m> {
 
     /// Accelerations, multipliers and power at the state in `q`, `v`.
     fn solve(&mut self, t: f64, polish: bool) -> f64 {
-        let rate = if let Drift::Baumgarte(rate) = self.drift { Some(rate) } else { None };
+        let rate = match self.drift {
+            // Outputs show the motion's own accelerations, not what returns it to the constraints.
+            Drift::Baumgarte(rate) if !polish => Some(rate),
+            _ => None,
+        };
         self.equations.accelerate((&self.q, &self.v, &self.turns, t), rate, polish, &mut self.a, &mut self.lambda);
         if self.worked { self.equations.power(&self.q, &self.v, &self.lambda, &self.turns, t) } else { 0.0 }
     }
