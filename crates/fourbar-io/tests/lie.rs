@@ -573,3 +573,20 @@ study: {analysis: dynamics, t_end: 1, output_step: 0.1}
         }
     }
 }
+
+/// Large and redundant, through singular positions: the ladder of forty four-bars stays on its branch, and says what it met. Stiff: the
+/// governor with dampers of 1e-4 s.
+#[test]
+fn the_ladder_and_the_governor_reach_their_references() {
+    let name = "a02_n_fourbar_N40";
+    let m = model(name);
+    let study = Study { formulation: Some("lie".into()), tol: Some(1e-8), t_end: 5.0, output_step: 0.025, ..Study::of(&m) };
+    let (t, report) = run(&m, &study);
+    let (e, count) = worst(&t, &reference(name), 5.0, |c| c.starts_with("B0."));
+    assert!(count >= 20 && e < 1e-6 && !report.singular.is_empty(), "tip {e:.2e} over {count}, {} singular", report.singular.len());
+    let name = "a05_flyball_governor";
+    let m = model(name);
+    let t = adaptive(&m, "lie", "dopri5", 1e-7, 1.0);
+    let (e, count) = worst(&t, &reference(name), 1.0, |c| c == "s");
+    assert!(count >= 5 && e < 1e-7, "slider {e:.2e} over {count}");
+}

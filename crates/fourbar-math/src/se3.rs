@@ -76,16 +76,19 @@ const REST: [f64; 18] = [
     2.455858682907356e-46,
 ];
 
+#[inline]
 fn horner(c: &[f64], s: f64) -> f64 {
     c.iter().rev().fold(0.0, |x, c| x * s + c)
 }
 
 /// Slope of a power series.
+#[inline]
 fn horner_slope(c: &[f64], s: f64) -> f64 {
     c.iter().enumerate().skip(1).rev().fold(0.0, |x, (k, c)| x * s + k as f64 * c)
 }
 
 /// `sin(p)/p`, `(1 - cos p)/p^2` and `(p - sin p)/p^3` from `s = p^2`.
+#[inline]
 pub(crate) fn rotation(s: f64) -> (f64, f64, f64) {
     if s < SMALL {
         (horner(&A[..5], s), horner(&B[..5], s), horner(&C[..5], s))
@@ -109,6 +112,7 @@ fn rotation_slopes(s: f64) -> (f64, f64) {
 }
 
 /// `(1 - p/2 cot(p/2)) / p^2` from `s = p^2`.
+#[inline]
 pub(crate) fn inverse(s: f64) -> f64 {
     if s < SMALL {
         return horner(&D[..6], s);
@@ -121,6 +125,7 @@ pub(crate) fn inverse(s: f64) -> f64 {
 }
 
 /// The slope of [`inverse`] by `s`.
+#[inline]
 fn inverse_slope(s: f64) -> f64 {
     if s < SMALL {
         return horner_slope(&D[..7], s);
@@ -133,12 +138,14 @@ fn inverse_slope(s: f64) -> f64 {
 }
 
 /// `1 / (4 pi^2 k^2 - s)` for k = 1, 2, as a product, so that the distance from the pole keeps its digits.
+#[inline]
 fn poles(s: f64) -> [f64; 2] {
     let (p, turn) = (s.sqrt(), std::f64::consts::TAU);
     [1.0 / ((turn - p) * (turn + p)), 1.0 / ((2.0 * turn - p) * (2.0 * turn + p))]
 }
 
 /// The motion of a screw: rotation and translation.
+#[inline]
 pub fn exp(v: &V, w: &V) -> (Matrix3<f64>, V) {
     let (a, b, c) = rotation(w.norm_squared());
     let wv = w.cross(v);
@@ -146,6 +153,7 @@ pub fn exp(v: &V, w: &V) -> (Matrix3<f64>, V) {
 }
 
 /// `I + a tilde(w) + b tilde(w)^2`.
+#[inline]
 pub(crate) fn rodrigues(w: &V, a: f64, b: f64) -> Matrix3<f64> {
     let (x, y, z) = (w.x, w.y, w.z);
     let (bx, by, bz) = (b * x, b * y, b * z);
@@ -156,6 +164,7 @@ pub(crate) fn rodrigues(w: &V, a: f64, b: f64) -> Matrix3<f64> {
 
 /// `I + k tilde(w) + l tilde(w)^2` on a screw, with `slope` the change of `l` and `change` that of `k` along `v`: what a function of the
 /// adjoint of `(v, w)` does.
+#[inline]
 fn spread(v: &V, w: &V, u: &V, y: &V, k: f64, l: f64, change: f64, slope: f64) -> (V, V) {
     let (wu, wy, vy) = (w.cross(u), w.cross(y), v.cross(y));
     let wwy = w.cross(&wy);
@@ -173,12 +182,14 @@ pub fn dexp(v: &V, w: &V, u: &V, y: &V) -> (V, V) {
 }
 
 /// The inverse of [`dexp`]: the rate of `X` at which `exp(X)` moves with the body-fixed twist `(u, y)`. It has a pole at a full turn.
+#[inline]
 pub fn dexp_inv(v: &V, w: &V, u: &V, y: &V) -> (V, V) {
     let s = w.norm_squared();
     spread(v, w, u, y, 0.5, inverse(s), 0.0, 2.0 * w.dot(v) * inverse_slope(s))
 }
 
 /// The inverse of the tangent operator of rotations on a vector, `so3::tangent_inv(w) y`.
+#[inline]
 pub fn turn_inv(w: &V, y: &V) -> V {
     let wy = w.cross(y);
     y + wy * 0.5 + w.cross(&wy) * inverse(w.norm_squared())
