@@ -33,16 +33,14 @@ pub fn log(A: &Matrix3<f64>) -> Vector3<f64> {
 #[inline]
 pub fn tangent(psi: &Vector3<f64>) -> Matrix3<f64> {
     let (_, b, c) = se3::rotation(psi.norm_squared());
-    let P = tilde(psi);
-    Matrix3::identity() - P * b + P * P * c
+    se3::rodrigues(psi, -b, c)
 }
 
 /// The inverse of [`tangent`]; it has a pole at a full turn.
 #[inline]
 pub fn tangent_inv(psi: &Vector3<f64>) -> Matrix3<f64> {
     let d = se3::inverse(psi.norm_squared());
-    let P = tilde(psi);
-    Matrix3::identity() + P * 0.5 + P * P * d
+    se3::rodrigues(psi, 0.5, d)
 }
 
 /// The rotation matrix of Euler parameters; they are normalised first, so any non-zero quadruple will do.
