@@ -25,12 +25,13 @@ fn acceleration(model: &Model, c: &Configuration, settings: Settings, times: usi
     // Two poses that differ by rounding: the solver keeps factors for a pose it knows.
     let shifted: Vec<Pose> = c.q.iter().map(|q| Pose { r: q.r * (1.0 + 1e-15), A: q.A }).collect();
     let poses = [&c.q, &shifted];
-    let mut best = f64::INFINITY;
+    let (mut best, mut next) = (f64::INFINITY, 0);
     for _ in 0..runs {
         let before = on_processor().filter(|_| !settings.parallel);
         let wall = shortest(1, || {
-            for k in 0..times {
-                let s = State { t: 0.0, q: poses[k % 2], v: &c.v, turns: &c.turns };
+            for _ in 0..times {
+                next += 1;
+                let s = State { t: 0.0, q: poses[next % 2], v: &c.v, turns: &c.turns };
                 solver.accelerate(&s, false, &mut a);
             }
         });

@@ -149,6 +149,28 @@ pub fn branches(branches: usize, length: usize) -> Model {
     build(spec)
 }
 
+/// A five-bar loop that folds flat: outer links of 0.3 m, inner ones of 0.1 m, a base of 0.4 m. Let go from above it falls
+/// through the position in which all links lie on the base, where its constraints lose rank.
+pub fn folding_five_bar() -> Model {
+    let mut spec = ModelSpec { title: "folding five-bar loop".into(), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
+    let theta = 0.6_f64;
+    let knee = [0.3 * theta.cos(), 0.3 * theta.sin()];
+    let middle = [0.2, knee[1] - (0.01 - (0.2 - knee[0]).powi(2)).sqrt()];
+    let corners = [[0.0, 0.0], knee, middle, [0.4 - knee[0], knee[1]], [0.4, 0.0]];
+    for k in 0..4 {
+        let (a, b) = (corners[k], corners[k + 1]);
+        let mut link = bar([0.5 * (a[0] + b[0]), 0.5 * (a[1] + b[1]), 0.0], [0.0; 3], [0.0; 3]);
+        link.inertia = Inertia::Principal([1e-3, 1e-2, 1e-2]);
+        link.orientation = Orientation::AxisAngle { axis: [0.0, 0.0, 1.0], angle: (b[1] - a[1]).atan2(b[0] - a[0]) };
+        spec.bodies.push((format!("body{}", k + 1), link));
+    }
+    for k in 0..5 {
+        let name = |k: usize| if k == 0 || k == 5 { "ground".to_string() } else { format!("body{k}") };
+        spec.joints.push((format!("J{}", k + 1), hinge([&name(k), &name(k + 1)], [corners[k][0], corners[k][1], 0.0])));
+    }
+    build(spec)
+}
+
 /// A shipped model.
 pub fn shipped(name: &str) -> Model {
     let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(format!("{name}.yaml")))

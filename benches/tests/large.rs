@@ -8,6 +8,7 @@ use fourbar::formulation::dca::{Settings, Solver, State, system};
 use fourbar::integrator::implicit;
 use fourbar::motion::Instant;
 use fourbar::random::Random;
+use fourbar::spec::*;
 use fourbar::study::Study;
 use fourbar::{Configuration, Model, Velocity};
 use fourbar_bench::*;
@@ -181,4 +182,49 @@ fn results_do_not_depend_on_threads_to_the_last_bit() {
             assert!(pool.install(|| compute(settings)) == alone, "{name} with {threads} threads");
         }
     }
+}
+
+#[test]
+fn the_documentation_draws_the_tree_of_the_double_loop() {
+    let model = shipped("dca_double_loop");
+    let drawing = tree(&model).drawing(&model.all_constraints(), |b| model.bodies[b].name.clone());
+    let page = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/formulations/dca.md")).expect("page");
+    assert!(page.contains(&drawing), "docs/formulations/dca.md should hold\n{drawing}");
+}
+
+#[test]
+fn bodies_without_rotational_inertia_need_no_care() {
+    // Joints hold every direction of a ladder, of a chain of hinges turned against each other too.
+    for mut model in [ladder(6), chain(8, false)] {
+        for b in &mut model.bodies {
+            b.J_bar = nalgebra::Matrix3::zeros();
+        }
+        let c = moving(&model);
+        let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
+        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+        let [force, row] = residuals(&model, &s, &c, &a);
+        assert!(force < 1e-10 && row < 1e-10, "{}: {force:.1e} {row:.1e}", model.title);
+    }
+}
+
+#[test]
+fn a_thin_rod_between_two_balls_keeps_its_spin() {
+    let mut spec = ModelSpec { gravity: Some([0.0, -9.81, 1.0]), ..ModelSpec::default() };
+    let thin = BodySpec { mass: 1.0, inertia: Inertia::Principal([0.0, 0.1, 0.1]), at: [0.5, 0.0, 0.0], ..BodySpec::default() };
+    spec.bodies.push(("rod".into(), thin.clone()));
+    spec.bodies.push(("next".into(), BodySpec { at: [1.5, 0.0, 0.0], ..thin }));
+    for (name, x, bodies) in [("A", 0.0, ["ground", "rod"]), ("B", 1.0, ["rod", "next"])] {
+        let placement = Placement::World { at: [x, 0.0, 0.0], axis: [0.0, 0.0, 1.0], axis_moving: None };
+        spec.joints.push((name.into(), JointSpec::Pair { kind: PairKind::Spherical, bodies: bodies.map(String::from), placement }));
+    }
+    let model = spec.build().unwrap_or_else(|e| panic!("{}", e[0]));
+    let mut c = moving(&model);
+    // A thin rod has no moment of momentum along itself: any spin is consistent, and it stays.
+    c.v[1].w.x = 3.0;
+    let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
+    let mut a = vec![Velocity::zero(); 3];
+    s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+    let [force, row] = residuals(&model, &s, &c, &a);
+    assert!(force < 1e-10 && row < 1e-10 && a[1].w.x.abs() < 1e-6 && a[2].w.x.abs() < 1e-6, "{force:.1e} {row:.1e} {a:?}");
 }

@@ -32,8 +32,8 @@ const LARGEST_TURN: f64 = 3.0;
 /// iteration with factors of another pose is about the penalty times the square of the distance.
 const NEARBY: f64 = 1e-7;
 
-/// Iterations that make a step suspicious of a singular position; usual are four or five.
-const SUSPICIOUS: usize = 7;
+/// Iterations that make a step suspicious of a singular position, if they are also above the mean.
+const SUSPICIOUS: usize = 5;
 
 /// Sets the formulation in motion.
 pub fn start<'m>(
@@ -179,7 +179,9 @@ impl<'m, const B: usize> Dca<'m, B> {
         let s = State { t, q: &self.q, v: &self.v, turns: &self.turns };
         let before = self.solver.counts;
         let ended = self.solver.accelerate(&s, keep, &mut self.a);
-        self.slow |= ended.iterations >= SUSPICIOUS || self.solver.counts.leaps > before.leaps;
+        let usual = before.iterations as f64 / before.accelerations.max(1) as f64;
+        let many = ended.iterations >= SUSPICIOUS && ended.iterations as f64 > usual + 1.5;
+        self.slow |= many || self.solver.counts.leaps > before.leaps;
         if ended.change.is_finite() { Ok(()) } else { Err(not_finite(t)) }
     }
 
