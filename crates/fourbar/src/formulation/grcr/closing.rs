@@ -30,6 +30,8 @@ pub struct Closing {
     scale: Vec<f64>,
     /// Active combinations, rows by active rows; `None` where all rows are active as they are.
     P: Option<DMatrix<f64>>,
+    /// Rows that some active combination uses, with the whole of a turned triple, as bits.
+    needed: u32,
     /// Number of active rows.
     pub active: usize,
     /// First active row.
@@ -98,6 +100,7 @@ impl Closings {
                 turns,
                 scale: vec![1.0; row],
                 P: None,
+                needed: u32::MAX,
                 active: row,
                 at: 0,
                 e_at: 0,
@@ -141,6 +144,7 @@ impl Closings {
     pub fn open_all(&mut self, tree: &Tree, q: &[Pose]) {
         for c in &mut self.list {
             c.P = None;
+            c.needed = u32::MAX;
             c.active = c.rows;
             c.scale.fill(1.0);
         }
@@ -168,6 +172,13 @@ impl Closings {
     pub fn keep(&mut self, mut kept: Vec<Option<DMatrix<f64>>>) {
         for (c, P) in self.list.iter_mut().zip(kept.drain(..)) {
             c.active = P.as_ref().map_or(c.rows, |P| P.ncols());
+            c.needed = match &P {
+                None => u32::MAX,
+                Some(P) => {
+                    let used: u32 = (0..c.rows).filter(|r| (0..P.ncols()).any(|k| P[(*r, k)] != 0.0)).map(|r| 1 << r).sum();
+                    c.turns.iter().map(|t| 0b111 << t.0).filter(|triple| used & triple != 0).fold(used, |u, triple| u | triple)
+                }
+            };
             c.P = P;
         }
         self.lay_out();
@@ -211,7 +222,7 @@ impl Closings {
                 let n = &tree.nodes[node];
                 let pose = &q[n.body];
                 let rho = pose.r - tree.O[n.patch];
-                for r in 0..c.rows {
+                for r in (0..c.rows).filter(|r| c.needed & (1 << r) != 0) {
                     let g = &self.G[start + 6 * r..start + 6 * r + 6];
                     let f = Vector3::new(g[0], g[1], g[2]);
                     let m = pose.A * Vector3::new(g[3], g[4], g[5]) + rho.cross(&f);
@@ -226,7 +237,7 @@ impl Closings {
                         }
                     }
                 }
-                for r in 0..c.rows {
+                for r in (0..c.rows).filter(|r| c.needed & (1 << r) != 0) {
                     block[r].iter_mut().for_each(|x| *x *= c.scale[r]);
                 }
                 let out = &mut self.E[c.e_at + 6 * c.active * b..c.e_at + 6 * c.active * (b + 1)];

@@ -101,7 +101,7 @@ impl Cut {
                 self.udot[c] = phi;
                 if self.schedule.roles[c] != Role::Prescribed {
                     let factor = phi * inverse;
-                    self.f[k] -= Six::of(U) * factor;
+                    self.f[k] -= *U * factor;
                 }
             }
             let f = if n.shift { self.f[k].wrench_at(&-tree.offset(k)) } else { self.f[k] };
@@ -112,7 +112,7 @@ impl Cut {
             let mut x = tree.from_parent(k, &self.a[n.parent]);
             for c in n.u..n.u + n.kind.speeds() {
                 let (U, inverse) = self.fronts.column(c);
-                let rest = self.udot[c] - x.dot_slice(U);
+                let rest = self.udot[c] - x.dot(U);
                 if self.schedule.roles[c] == Role::Prescribed {
                     self.udot[c] = -rest;
                 } else {

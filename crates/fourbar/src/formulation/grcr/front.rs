@@ -7,6 +7,7 @@
 //! carriers are the lists of Eqs. (103)-(111), and rows that independent columns feel carry the matrix `C` in place of the scalars of Eqs. (65)-(102).
 
 use super::closing::Closings;
+use super::plain::Articulated;
 use super::reflect::{reflect, reflect_rows, reflection};
 use super::schedule::{Front, Role, Schedule};
 use super::spatial::{Inertia, Six};
@@ -60,6 +61,12 @@ pub struct Fronts {
     lambda: Vec<f64>,
     /// Whether a front has a nonzero `C`.
     curved: Vec<bool>,
+    /// Whether a front is plain: its own acceleration, no rows.
+    plain: Vec<bool>,
+    /// What plain fronts collect from their children, and then hand on. Written inward.
+    collected: Vec<(Articulated, Six)>,
+    /// `U` of the columns of plain fronts. Written inward.
+    U: Vec<Six>,
     /// Forces on the nodes; filled by the caller.
     pub force: Vec<Six>,
     /// Inertias of the nodes; filled by the caller.
@@ -84,6 +91,9 @@ impl Fronts {
             store: Vec::new(),
             lambda: Vec::new(),
             curved: Vec::new(),
+            plain: Vec::new(),
+            collected: Vec::new(),
+            U: Vec::new(),
             force: Vec::new(),
             inertia: Vec::new(),
             a_hat: Vec::new(),
@@ -101,6 +111,9 @@ impl Fronts {
         let mut pivots = vec![Pivot::default(); tree.speeds];
         let (mut data, mut store, mut values, mut widest, mut longest) = (0, 0, 0, 6, 1);
         for (k, f) in schedule.fronts.iter().enumerate().rev() {
+            if k > 0 && f.is_plain() {
+                continue;
+            }
             let (w, r) = (f.w(), f.rows_in);
             places[k] = Place { H: data, f: data + w * w, G: data + w * w + w, g: values, C: data + w * w + w + r * w + r };
             data += w * w + w + r * w + r + r * r;
@@ -126,6 +139,9 @@ impl Fronts {
             store: vec![0.0; store],
             lambda: vec![0.0; values],
             curved: vec![false; n],
+            plain: schedule.fronts.iter().enumerate().map(|(k, f)| k > 0 && f.is_plain()).collect(),
+            collected: vec![Default::default(); n],
+            U: vec![Six::default(); tree.speeds],
             force: vec![Six::default(); n],
             inertia: vec![Inertia::default(); n],
             a_hat: vec![Six::default(); n],
@@ -139,10 +155,87 @@ impl Fronts {
     /// Inward: eliminates all columns, outermost first. Right-hand sides are in `closings.g`.
     pub fn inward(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule) {
         self.weightless = None;
+        self.collected.fill(Default::default());
         for k in (1..tree.nodes.len()).rev() {
-            self.assemble(k, closings, schedule);
-            self.eliminate(k, tree, schedule);
+            if self.plain[k] {
+                self.eliminate_plain(k, tree, schedule);
+            } else {
+                self.assemble(k, closings, schedule);
+                self.eliminate(k, tree, schedule);
+            }
         }
+    }
+
+    /// The articulated-body step of a node without carriers and rows.
+    #[inline]
+    fn eliminate_plain(&mut self, k: usize, tree: &Tree, schedule: &Schedule) {
+        let node = &tree.nodes[k];
+        let (mut I, mut f) = self.collected[k];
+        I.add(&Articulated::rigid(&self.inertia[k]));
+        f += self.force[k];
+        if schedule.loops {
+            for a in &schedule.fronts[k].arrivals {
+                if !self.plain[a.from] {
+                    // All variables of that front have become this node's acceleration or the ground's.
+                    let (p, w) = (self.places[a.from], schedule.fronts[a.from].w());
+                    self.fold(&mut I, &mut f, p, w, &a.map);
+                }
+            }
+        }
+        for c in (node.u..node.u + node.kind.speeds()).rev() {
+            let s = &tree.S[c];
+            let U = I.apply(s);
+            let D = s.dot(&U);
+            let phi = s.dot(&f);
+            self.U[c] = U;
+            let p = &mut self.pivots[c];
+            (p.D, p.phi) = (D, phi);
+            if schedule.roles[c] == Role::Prescribed {
+                continue;
+            }
+            let (linear, angular) = I.traces();
+            if D <= NO_INERTIA * (s.l.norm_squared() * linear + s.a.norm_squared() * angular) {
+                self.weightless = Some(c);
+                p.inverse = 0.0;
+                continue;
+            }
+            let inverse = 1.0 / D;
+            p.inverse = inverse;
+            I.subtract_square(&U, inverse);
+            f -= U * (phi * inverse);
+        }
+        if node.shift {
+            let d = tree.offset(k);
+            I = I.shifted(&d);
+            f = f.wrench_at(&-d);
+        }
+        if node.parent != 0 {
+            if self.plain[node.parent] {
+                let (I_p, f_p) = &mut self.collected[node.parent];
+                I_p.add(&I);
+                *f_p += f;
+            } else {
+                self.collected[k] = (I, f);
+            }
+        }
+    }
+
+    /// Adds a front whose variables have all become one.
+    fn fold(&self, I: &mut Articulated, f: &mut Six, p: Place, w: usize, map: &[Option<usize>]) {
+        let kept = || map.iter().enumerate().filter(|(_, m)| m.is_some()).map(|(i, _)| i);
+        for i in kept() {
+            *f += Six::of(&self.data[p.f + 6 * i..]);
+        }
+        let mut sum = [0.0; 36];
+        for i in kept() {
+            for j in kept() {
+                for y in 0..6 {
+                    let row = &self.data[p.H + (6 * i + y) * w + 6 * j..][..6];
+                    sum[6 * y..6 * y + 6].iter_mut().zip(row).for_each(|(s, x)| *s += x);
+                }
+            }
+        }
+        I.add_from(&sum, 6);
     }
 
     fn assemble(&mut self, k: usize, closings: &Closings, schedule: &Schedule) {
@@ -164,6 +257,14 @@ impl Fronts {
         self.curved[k] = false;
         for a in &front.arrivals {
             let from = &schedule.fronts[a.from];
+            if self.plain[a.from] {
+                if let Some(Some(t)) = a.map.first() {
+                    let (I, x) = &self.collected[a.from];
+                    I.add_to(H, w, 6 * t);
+                    (Six::of(&f[6 * t..]) + *x).put(&mut f[6 * t..]);
+                }
+                continue;
+            }
             let p = self.places[a.from];
             let (wc, rc) = (from.w(), from.rows_in);
             for (i, ti) in a.map.iter().enumerate() {
@@ -314,10 +415,24 @@ impl Fronts {
     /// Outward: rates of the columns to `udot`, accelerations to `a_hat`, multipliers.
     pub fn outward(&mut self, tree: &Tree, schedule: &Schedule, udot: &mut [f64]) {
         for k in 1..tree.nodes.len() {
-            let front = &schedule.fronts[k];
             let node = &tree.nodes[k];
-            let place = self.places[k];
             let mut x = tree.from_parent(k, &self.a_hat[node.parent]);
+            if self.plain[k] {
+                for c in node.u..node.u + node.kind.speeds() {
+                    let p = &self.pivots[c];
+                    let rest = p.phi - self.U[c].dot(&x);
+                    if schedule.roles[c] == Role::Prescribed {
+                        self.effort[c] = -rest;
+                    } else {
+                        udot[c] = rest * p.inverse;
+                        x += tree.S[c] * udot[c];
+                    }
+                }
+                self.a_hat[k] = x;
+                continue;
+            }
+            let front = &schedule.fronts[k];
+            let place = self.places[k];
             for (v, &n) in front.variables.iter().enumerate().skip(1) {
                 self.a_hat[n].put(&mut self.x[6 * v..]);
             }
@@ -366,9 +481,8 @@ impl Fronts {
     }
 
     /// `U` and the inverse of `D` of a column of a plain front.
-    pub fn column(&self, column: usize) -> (&[f64], f64) {
-        let p = &self.pivots[column];
-        (&self.store[p.at..p.at + 6], p.inverse)
+    pub fn column(&self, column: usize) -> (&Six, f64) {
+        (&self.U[column], self.pivots[column].inverse)
     }
 
     /// Multipliers of the active rows.

@@ -25,6 +25,8 @@ use serde_json::{Value, json};
 
 /// Scaled closing residual that counts as closed.
 const CLOSED: f64 = 1e-13;
+/// Below this first residual one correction leaves the factor good enough for velocities.
+const NEAR: f64 = 1e-7;
 /// A residual above this after all corrections is not closed.
 const OPEN: f64 = 1e-9;
 /// The same where dependents are held because their columns are lost: their rows keep the error of the prediction.
@@ -34,7 +36,7 @@ const CORRECTIONS: usize = 25;
 /// Rounds of load-dependent friction, at most.
 const FRICTION_ROUNDS: usize = 30;
 /// Up to this many bodies more trees are compared and a singular start is looked for.
-const SMALL: usize = 2000;
+const SMALL: usize = 300;
 /// Cost of closing a loop at a joint that had better stand in the tree, in operations.
 const UNWANTED: f64 = 2000.0;
 
@@ -74,6 +76,8 @@ pub struct Mechanism<'m> {
     pub loads: Vec<f64>,
     /// Whether poses and velocities of bodies are needed in every evaluation.
     global: bool,
+    /// Whether the nodes are placed at the coordinates.
+    placed: bool,
     friction: bool,
     correction: Vec<f64>,
     /// External wrenches by node, without inertia forces. Written by `accelerate`.
@@ -181,6 +185,7 @@ impl<'m> Mechanism<'m> {
             turns: start.turns.clone(),
             loads: vec![0.0; model.joints.len()],
             global,
+            placed: true,
             friction,
             counts: [0; 2],
             model,
@@ -200,6 +205,10 @@ impl<'m> Mechanism<'m> {
     /// Poses, velocities of all bodies at the closed state, where evaluations do without them.
     pub fn globals(&mut self) {
         if !self.global {
+            if !self.placed {
+                self.tree.place(&self.q);
+                self.placed = true;
+            }
             self.tree.speed(&self.u);
             self.place_bodies();
             self.move_bodies();
@@ -294,14 +303,20 @@ impl<'m> Mechanism<'m> {
         let Self { tree, model, udot, .. } = self;
         udot.fill(0.0);
         tree.drive(model, t, &mut self.q, &mut self.u, |column, a| udot[column] = a);
-        self.tree.place(&self.q);
-        if self.global {
-            self.place_bodies();
+        if !self.global {
+            // Nothing to close: the nodes are placed together with everything else.
+            self.placed = false;
+            return Ok(());
         }
+        self.tree.place(&self.q);
+        self.place_bodies();
         if !self.closings.is_empty() {
-            self.close_positions(t)?;
+            let near = self.close_positions(t)?;
             self.closings.rows(&self.tree, &self.poses);
-            self.closure.factor(&self.tree, &self.closings, &self.schedule);
+            // A factor that is off by the last small correction still removes a small velocity residual to rounding.
+            if !near {
+                self.closure.factor(&self.tree, &self.closings, &self.schedule);
+            }
             self.tree.speed(&self.u);
             self.closings.velocities(&self.tree, &self.poses, t);
             let u = &mut self.u;
@@ -310,12 +325,15 @@ impl<'m> Mechanism<'m> {
         Ok(())
     }
 
-    fn close_positions(&mut self, t: f64) -> Result<(), Box<Diagnostic>> {
+    /// Corrects the dependent coordinates; whether the factor in use is that of a pose very near.
+    fn close_positions(&mut self, t: f64) -> Result<bool, Box<Diagnostic>> {
         let mut residual = self.closings.positions(&self.poses, &self.turns, t);
         let mut factored = false;
+        let first = residual;
+        let near = |factored: bool| factored && first < NEAR;
         for _ in 0..CORRECTIONS {
             if residual <= CLOSED {
-                return Ok(());
+                return Ok(near(factored));
             }
             if !residual.is_finite() {
                 break;
@@ -335,11 +353,11 @@ impl<'m> Mechanism<'m> {
             factored = residual < 1e-3 * before;
             let limit = if self.closure.holds() { OPEN_WHERE_LOST } else { OPEN };
             if residual > 0.3 * before && residual < limit {
-                return Ok(());
+                return Ok(false);
             }
         }
         if residual < OPEN {
-            return Ok(());
+            return Ok(false);
         }
         let worst = self.closings.g.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map_or(0, |x| x.0);
         let name =
@@ -389,7 +407,7 @@ impl<'m> Mechanism<'m> {
     /// Counted angles follow the closed state.
     pub fn count_turns(&mut self) {
         if !self.global && !self.turns.is_empty() {
-            self.place_bodies();
+            self.globals();
         }
         for (k, a) in self.model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.poses[b.index()]);
@@ -442,16 +460,34 @@ impl<'m> Mechanism<'m> {
     /// Everything that the solution needs: inertias, forces, right-hand sides.
     pub fn prepare(&mut self, t: f64) {
         self.counts[0] += 1;
-        let driven: &[f64] = &self.udot;
-        self.tree.bias(&self.u, driven);
-        if self.global {
-            self.move_bodies();
+        if !self.global {
+            self.sweep();
+            return;
         }
+        self.tree.bias(&self.u, &self.udot);
+        self.move_bodies();
         self.fill_inertia();
         self.apply_forces(t);
         if !self.closings.is_empty() {
             self.closings.accelerations(&self.tree, &self.poses, &self.velocities, t);
         }
+    }
+
+    /// Everything outward in one pass, for a tree under gravity alone.
+    fn sweep(&mut self) {
+        let g = self.model.gravity;
+        let Self { tree, fronts, q, u, udot, .. } = self;
+        tree.centre();
+        for k in 1..tree.nodes.len() {
+            tree.place_node(k, q);
+            tree.bias_node(k, u, udot);
+            let I = tree.inertia(k);
+            let (V, mut a) = (&tree.V[k], tree.a_t[k]);
+            a.l -= g;
+            fronts.force[k] = -I.apply(&a) - V.cross_force(&I.apply(V));
+            fronts.inertia[k] = I;
+        }
+        self.placed = true;
     }
 
     fn fill_inertia(&mut self) {

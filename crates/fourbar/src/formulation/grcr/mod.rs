@@ -11,6 +11,7 @@ pub mod front;
 pub mod graph;
 pub mod joint;
 pub mod mechanism;
+mod plain;
 mod reaction;
 mod reflect;
 pub mod schedule;

@@ -75,6 +75,8 @@ pub struct Schedule {
     pub fronts: Vec<Front>,
     /// Role of each column.
     pub roles: Vec<Role>,
+    /// Whether there are rows at all.
+    pub loops: bool,
 }
 
 impl Schedule {
@@ -143,7 +145,7 @@ impl Schedule {
         }
         ground.rows_out = ground.rows_in;
         fronts[0] = ground;
-        Self { fronts, roles }
+        Self { fronts, roles, loops: !closings.list.is_empty() }
     }
 
     /// Floating-point operations of the inward pass, by the rule that trees are compared with.

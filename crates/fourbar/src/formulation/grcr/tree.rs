@@ -272,43 +272,71 @@ impl Tree {
 
     /// Places all nodes: own frames, reference points, columns.
     pub fn place(&mut self, q: &[f64]) {
-        self.O[0] = self.centre;
+        self.centre();
         for k in 1..self.nodes.len() {
-            let n = &self.nodes[k];
-            let (E_p, x_p) = (&self.E[n.parent], &self.x[n.parent]);
-            let near = E_p * n.R_K;
-            let p_near = x_p + E_p * n.s_K;
-            let (E, x);
-            if n.kind == Kind::Revolute {
-                let (s, c) = q[n.q].sin_cos();
-                let s = if n.reversed { -s } else { s };
-                let (a, b) = (near.column(0), near.column(1));
-                E = M3::from_columns(&[a * c + b * s, b * c - a * s, near.column(2).into()]);
-                x = p_near;
-            } else {
-                let (R, p) = n.kind.relative(&q[n.q..n.q + n.kind.stored()]);
-                if n.reversed {
-                    E = near * R.transpose();
-                    x = p_near - E * p;
-                } else {
-                    E = near * R;
-                    x = p_near + near * p;
-                }
-            }
-            if n.shift {
-                self.O[n.patch] = x;
-            }
-            let out = &mut self.S[n.u..n.u + n.kind.speeds()];
-            let O = &self.O[n.patch];
-            if n.reversed {
-                n.kind.columns(&E, &near, &(p_near - O), out);
-                out.iter_mut().for_each(|s| *s = -*s);
-            } else {
-                n.kind.columns(&near, &E, &(x - O), out);
-            }
-            self.E[k] = E;
-            self.x[k] = x;
+            self.place_node(k, q);
         }
+    }
+
+    /// Puts the first reference point in place.
+    pub fn centre(&mut self) {
+        self.O[0] = self.centre;
+    }
+
+    /// Places a node whose parent is placed.
+    #[inline(always)]
+    pub fn place_node(&mut self, k: usize, q: &[f64]) {
+        let n = &self.nodes[k];
+        let (E_p, x_p) = (&self.E[n.parent], &self.x[n.parent]);
+        let near = E_p * n.R_K;
+        let p_near = x_p + E_p * n.s_K;
+        if n.kind == Kind::Revolute {
+            // The hinge: z stays, x and y turn.
+            let (s, c) = q[n.q].sin_cos();
+            let (sign, s) = if n.reversed { (-1.0, -s) } else { (1.0, s) };
+            let m = &near;
+            let E = M3::new(
+                m[(0, 0)] * c + m[(0, 1)] * s,
+                m[(0, 1)] * c - m[(0, 0)] * s,
+                m[(0, 2)],
+                m[(1, 0)] * c + m[(1, 1)] * s,
+                m[(1, 1)] * c - m[(1, 0)] * s,
+                m[(1, 2)],
+                m[(2, 0)] * c + m[(2, 1)] * s,
+                m[(2, 1)] * c - m[(2, 0)] * s,
+                m[(2, 2)],
+            );
+            if n.shift {
+                self.O[n.patch] = p_near;
+            }
+            let a = V::new(m[(0, 2)], m[(1, 2)], m[(2, 2)]) * sign;
+            self.S[n.u] = Six::turn(a, &(p_near - self.O[n.patch]));
+            self.E[k] = E;
+            self.x[k] = p_near;
+            return;
+        }
+        let (E, x);
+        let (R, p) = n.kind.relative(&q[n.q..n.q + n.kind.stored()]);
+        if n.reversed {
+            E = near * R.transpose();
+            x = p_near - E * p;
+        } else {
+            E = near * R;
+            x = p_near + near * p;
+        }
+        if n.shift {
+            self.O[n.patch] = x;
+        }
+        let out = &mut self.S[n.u..n.u + n.kind.speeds()];
+        let O = &self.O[n.patch];
+        if n.reversed {
+            n.kind.columns(&E, &near, &(p_near - O), out);
+            out.iter_mut().for_each(|s| *s = -*s);
+        } else {
+            n.kind.columns(&near, &E, &(x - O), out);
+        }
+        self.E[k] = E;
+        self.x[k] = x;
     }
 
     /// Offset from the reference point of the parent to that of node `k`.
@@ -338,40 +366,46 @@ impl Tree {
 
     /// Twists, and accelerations at zero unknown rates; `udot` holds the rates of prescribed columns and is zero elsewhere.
     pub fn bias(&mut self, u: &[f64], udot: &[f64]) {
-        let driven = !self.prescribed.is_empty();
         for k in 1..self.nodes.len() {
-            let n = &self.nodes[k];
-            let mut V = self.from_parent(k, &self.V[n.parent]);
-            let mut a = self.from_parent(k, &self.a_t[n.parent]);
-            if n.kind.speeds() == 1 {
-                let x = self.S[n.u] * u[n.u];
+            self.bias_node(k, u, udot);
+        }
+    }
+
+    /// Twist and bias of a node whose parent's are known.
+    #[inline(always)]
+    pub fn bias_node(&mut self, k: usize, u: &[f64], udot: &[f64]) {
+        let driven = !self.prescribed.is_empty();
+        let n = &self.nodes[k];
+        let mut V = self.from_parent(k, &self.V[n.parent]);
+        let mut a = self.from_parent(k, &self.a_t[n.parent]);
+        if n.kind.speeds() == 1 {
+            let x = self.S[n.u] * u[n.u];
+            a += V.cross_motion(&x);
+            V += x;
+            if driven {
+                a += self.S[n.u] * udot[n.u];
+            }
+        } else {
+            let groups = n.kind.groups();
+            let mut c = if n.reversed { n.u + n.kind.speeds() } else { n.u };
+            for g in 0..groups.len() {
+                let size = if n.reversed { groups[groups.len() - 1 - g] } else { groups[g] };
+                if n.reversed {
+                    c -= size;
+                }
+                let x = (c..c + size).fold(Six::default(), |x, i| x + self.S[i] * u[i]);
                 a += V.cross_motion(&x);
                 V += x;
                 if driven {
-                    a += self.S[n.u] * udot[n.u];
+                    a = (c..c + size).fold(a, |a, i| a + self.S[i] * udot[i]);
                 }
-            } else {
-                let groups = n.kind.groups();
-                let mut c = if n.reversed { n.u + n.kind.speeds() } else { n.u };
-                for g in 0..groups.len() {
-                    let size = if n.reversed { groups[groups.len() - 1 - g] } else { groups[g] };
-                    if n.reversed {
-                        c -= size;
-                    }
-                    let x = (c..c + size).fold(Six::default(), |x, i| x + self.S[i] * u[i]);
-                    a += V.cross_motion(&x);
-                    V += x;
-                    if driven {
-                        a = (c..c + size).fold(a, |a, i| a + self.S[i] * udot[i]);
-                    }
-                    if !n.reversed {
-                        c += size;
-                    }
+                if !n.reversed {
+                    c += size;
                 }
             }
-            self.V[k] = V;
-            self.a_t[k] = a;
         }
+        self.V[k] = V;
+        self.a_t[k] = a;
     }
 
     /// Inertia of a node about its reference point.
