@@ -65,8 +65,11 @@ pub struct Fronts {
     plain: Vec<bool>,
     /// What plain fronts collect from their children, and then hand on. Written inward.
     collected: Vec<(Articulated, Six)>,
-    /// `U` of the columns of plain fronts. Written inward.
+    /// Plain nodes that collect from children other than the next node.
+    collects: Vec<bool>,
+    /// `U` of the columns of plain fronts, and `(1/D, phi)`. Written inward.
     U: Vec<Six>,
+    results: Vec<(f64, f64)>,
     /// Forces on the nodes; filled by the caller.
     pub force: Vec<Six>,
     /// Inertias of the nodes; filled by the caller.
@@ -93,7 +96,9 @@ impl Fronts {
             curved: Vec::new(),
             plain: Vec::new(),
             collected: Vec::new(),
+            collects: Vec::new(),
             U: Vec::new(),
+            results: Vec::new(),
             force: Vec::new(),
             inertia: Vec::new(),
             a_hat: Vec::new(),
@@ -132,6 +137,11 @@ impl Fronts {
                 }
             }
         }
+        let plain: Vec<bool> = schedule.fronts.iter().enumerate().map(|(k, f)| k > 0 && f.is_plain()).collect();
+        let mut collects = vec![false; n];
+        for (k, node) in tree.nodes.iter().enumerate().skip(1) {
+            collects[node.parent] |= plain[k] && node.parent + 1 != k;
+        }
         Self {
             places,
             pivots,
@@ -139,9 +149,11 @@ impl Fronts {
             store: vec![0.0; store],
             lambda: vec![0.0; values],
             curved: vec![false; n],
-            plain: schedule.fronts.iter().enumerate().map(|(k, f)| k > 0 && f.is_plain()).collect(),
+            collects,
+            plain,
             collected: vec![Default::default(); n],
             U: vec![Six::default(); tree.speeds],
+            results: vec![(0.0, 0.0); tree.speeds],
             force: vec![Six::default(); n],
             inertia: vec![Inertia::default(); n],
             a_hat: vec![Six::default(); n],
@@ -155,67 +167,82 @@ impl Fronts {
     /// Inward: eliminates all columns, outermost first. Right-hand sides are in `closings.g`.
     pub fn inward(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule) {
         self.weightless = None;
-        self.collected.fill(Default::default());
+        // What a node hands to the one before it stays in registers; other children are collected.
+        let mut carried = (Articulated::default(), Six::default());
+        let mut carried_to = usize::MAX;
         for k in (1..tree.nodes.len()).rev() {
-            if self.plain[k] {
-                self.eliminate_plain(k, tree, schedule);
-            } else {
+            if !self.plain[k] {
                 self.assemble(k, closings, schedule);
                 self.eliminate(k, tree, schedule);
+                continue;
+            }
+            let link = &tree.links[k];
+            let mut I = Articulated::rigid(&self.inertia[k]);
+            let mut f = self.force[k];
+            if carried_to == k {
+                I.add(&carried.0);
+                f += carried.1;
+            }
+            if self.collects[k] {
+                let (I_c, f_c) = std::mem::take(&mut self.collected[k]);
+                I.add(&I_c);
+                f += f_c;
+            }
+            if schedule.loops {
+                self.gather(k, schedule, &mut I, &mut f);
+            }
+            let first = link.u as usize;
+            for c in (first..first + link.speeds as usize).rev() {
+                let s = &tree.S[c];
+                let U = I.apply(s);
+                let D = s.dot(&U);
+                let phi = s.dot(&f);
+                self.U[c] = U;
+                let p = &mut self.results[c];
+                p.1 = phi;
+                if schedule.roles[c] == Role::Prescribed {
+                    continue;
+                }
+                let (linear, angular) = I.traces();
+                if D <= NO_INERTIA * (s.l.norm_squared() * linear + s.a.norm_squared() * angular) {
+                    self.weightless = Some(c);
+                    p.0 = 0.0;
+                    continue;
+                }
+                let inverse = 1.0 / D;
+                p.0 = inverse;
+                I.subtract_square(&U, inverse);
+                f -= U * (phi * inverse);
+            }
+            if link.shift {
+                let d = tree.offset(k);
+                I = I.shifted(&d);
+                f = f.wrench_at(&-d);
+            }
+            let parent = link.parent as usize;
+            if parent + 1 == k && parent != 0 && self.plain[parent] {
+                carried = (I, f);
+                carried_to = parent;
+            } else if parent != 0 {
+                let target = if self.plain[parent] { parent } else { k };
+                let (I_p, f_p) = &mut self.collected[target];
+                if target == k {
+                    (*I_p, *f_p) = (I, f);
+                } else {
+                    I_p.add(&I);
+                    *f_p += f;
+                }
             }
         }
     }
 
-    /// The articulated-body step of a node without carriers and rows.
-    #[inline]
-    fn eliminate_plain(&mut self, k: usize, tree: &Tree, schedule: &Schedule) {
-        let node = &tree.nodes[k];
-        let (mut I, mut f) = self.collected[k];
-        I.add(&Articulated::rigid(&self.inertia[k]));
-        f += self.force[k];
-        if schedule.loops {
-            for a in &schedule.fronts[k].arrivals {
-                if !self.plain[a.from] {
-                    // All variables of that front have become this node's acceleration or the ground's.
-                    let (p, w) = (self.places[a.from], schedule.fronts[a.from].w());
-                    self.fold(&mut I, &mut f, p, w, &a.map);
-                }
-            }
-        }
-        for c in (node.u..node.u + node.kind.speeds()).rev() {
-            let s = &tree.S[c];
-            let U = I.apply(s);
-            let D = s.dot(&U);
-            let phi = s.dot(&f);
-            self.U[c] = U;
-            let p = &mut self.pivots[c];
-            (p.D, p.phi) = (D, phi);
-            if schedule.roles[c] == Role::Prescribed {
-                continue;
-            }
-            let (linear, angular) = I.traces();
-            if D <= NO_INERTIA * (s.l.norm_squared() * linear + s.a.norm_squared() * angular) {
-                self.weightless = Some(c);
-                p.inverse = 0.0;
-                continue;
-            }
-            let inverse = 1.0 / D;
-            p.inverse = inverse;
-            I.subtract_square(&U, inverse);
-            f -= U * (phi * inverse);
-        }
-        if node.shift {
-            let d = tree.offset(k);
-            I = I.shifted(&d);
-            f = f.wrench_at(&-d);
-        }
-        if node.parent != 0 {
-            if self.plain[node.parent] {
-                let (I_p, f_p) = &mut self.collected[node.parent];
-                I_p.add(&I);
-                *f_p += f;
-            } else {
-                self.collected[k] = (I, f);
+    /// Adds the fronts with rows or carriers that end at a plain node.
+    fn gather(&self, k: usize, schedule: &Schedule, I: &mut Articulated, f: &mut Six) {
+        for a in &schedule.fronts[k].arrivals {
+            if !self.plain[a.from] {
+                // All variables of that front have become this node's acceleration or the ground's.
+                let (p, w) = (self.places[a.from], schedule.fronts[a.from].w());
+                self.fold(I, f, p, w, &a.map);
             }
         }
     }
@@ -258,10 +285,10 @@ impl Fronts {
         for a in &front.arrivals {
             let from = &schedule.fronts[a.from];
             if self.plain[a.from] {
+                let (I, x) = std::mem::take(&mut self.collected[a.from]);
                 if let Some(Some(t)) = a.map.first() {
-                    let (I, x) = &self.collected[a.from];
                     I.add_to(H, w, 6 * t);
-                    (Six::of(&f[6 * t..]) + *x).put(&mut f[6 * t..]);
+                    (Six::of(&f[6 * t..]) + x).put(&mut f[6 * t..]);
                 }
                 continue;
             }
@@ -415,22 +442,23 @@ impl Fronts {
     /// Outward: rates of the columns to `udot`, accelerations to `a_hat`, multipliers.
     pub fn outward(&mut self, tree: &Tree, schedule: &Schedule, udot: &mut [f64]) {
         for k in 1..tree.nodes.len() {
-            let node = &tree.nodes[k];
-            let mut x = tree.from_parent(k, &self.a_hat[node.parent]);
+            let link = &tree.links[k];
+            let mut x = tree.from_parent(k, &self.a_hat[link.parent as usize]);
             if self.plain[k] {
-                for c in node.u..node.u + node.kind.speeds() {
-                    let p = &self.pivots[c];
-                    let rest = p.phi - self.U[c].dot(&x);
+                for c in link.u as usize..(link.u + link.speeds) as usize {
+                    let (inverse, phi) = self.results[c];
+                    let rest = phi - self.U[c].dot(&x);
                     if schedule.roles[c] == Role::Prescribed {
                         self.effort[c] = -rest;
                     } else {
-                        udot[c] = rest * p.inverse;
+                        udot[c] = rest * inverse;
                         x += tree.S[c] * udot[c];
                     }
                 }
                 self.a_hat[k] = x;
                 continue;
             }
+            let node = &tree.nodes[k];
             let front = &schedule.fronts[k];
             let place = self.places[k];
             for (v, &n) in front.variables.iter().enumerate().skip(1) {
@@ -482,7 +510,7 @@ impl Fronts {
 
     /// `U` and the inverse of `D` of a column of a plain front.
     pub fn column(&self, column: usize) -> (&Six, f64) {
-        (&self.U[column], self.pivots[column].inverse)
+        (&self.U[column], self.results[column].0)
     }
 
     /// Multipliers of the active rows.

@@ -19,58 +19,58 @@ pub struct Six {
 
 impl Six {
     /// From its parts.
-    #[inline]
+    #[inline(always)]
     pub fn new(l: V, a: V) -> Self {
         Self { l, a }
     }
     /// A translation along `a`.
-    #[inline]
+    #[inline(always)]
     pub fn slide(a: V) -> Self {
         Self { l: a, a: V::zeros() }
     }
     /// A rotation about the line through `p` (from `O`) along `a`.
-    #[inline]
+    #[inline(always)]
     pub fn turn(a: V, p: &V) -> Self {
         Self { l: p.cross(&a), a }
     }
     /// Inner product of a twist and a wrench.
-    #[inline]
+    #[inline(always)]
     pub fn dot(&self, o: &Self) -> f64 {
         self.l.dot(&o.l) + self.a.dot(&o.a)
     }
     /// Inner product with six numbers.
-    #[inline]
+    #[inline(always)]
     pub fn dot_slice(&self, x: &[f64]) -> f64 {
         self.l.x * x[0] + self.l.y * x[1] + self.l.z * x[2] + self.a.x * x[3] + self.a.y * x[4] + self.a.z * x[5]
     }
     /// From six numbers.
-    #[inline]
+    #[inline(always)]
     pub fn of(x: &[f64]) -> Self {
         Self { l: V::new(x[0], x[1], x[2]), a: V::new(x[3], x[4], x[5]) }
     }
     /// Into six numbers.
-    #[inline]
+    #[inline(always)]
     pub fn put(&self, x: &mut [f64]) {
         x[..3].copy_from_slice(self.l.as_slice());
         x[3..6].copy_from_slice(self.a.as_slice());
     }
     /// `V xm U`: rate of the motion `U` carried along by the twist `self`.
-    #[inline]
+    #[inline(always)]
     pub fn cross_motion(&self, u: &Self) -> Self {
         Self { l: self.a.cross(&u.l) + self.l.cross(&u.a), a: self.a.cross(&u.a) }
     }
     /// `V xf F`: rate of the wrench `F` carried along by the twist `self`.
-    #[inline]
+    #[inline(always)]
     pub fn cross_force(&self, f: &Self) -> Self {
         Self { l: self.a.cross(&f.l), a: self.l.cross(&f.l) + self.a.cross(&f.a) }
     }
     /// The same motion about a reference point moved by `d`.
-    #[inline]
+    #[inline(always)]
     pub fn motion_at(&self, d: &V) -> Self {
         Self { l: self.l + self.a.cross(d), a: self.a }
     }
     /// The same wrench about a reference point moved by `d`.
-    #[inline]
+    #[inline(always)]
     pub fn wrench_at(&self, d: &V) -> Self {
         Self { l: self.l, a: self.a - d.cross(&self.l) }
     }
@@ -78,41 +78,41 @@ impl Six {
 
 impl Add for Six {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
     fn add(self, o: Self) -> Self {
         Self { l: self.l + o.l, a: self.a + o.a }
     }
 }
 impl Sub for Six {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
     fn sub(self, o: Self) -> Self {
         Self { l: self.l - o.l, a: self.a - o.a }
     }
 }
 impl Neg for Six {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
     fn neg(self) -> Self {
         Self { l: -self.l, a: -self.a }
     }
 }
 impl Mul<f64> for Six {
     type Output = Self;
-    #[inline]
+    #[inline(always)]
     fn mul(self, k: f64) -> Self {
         Self { l: self.l * k, a: self.a * k }
     }
 }
 impl AddAssign for Six {
-    #[inline]
+    #[inline(always)]
     fn add_assign(&mut self, o: Self) {
         self.l += o.l;
         self.a += o.a;
     }
 }
 impl SubAssign for Six {
-    #[inline]
+    #[inline(always)]
     fn sub_assign(&mut self, o: Self) {
         self.l -= o.l;
         self.a -= o.a;
@@ -132,7 +132,7 @@ pub struct Inertia {
 
 impl Inertia {
     /// Of mass `m` at `c` from the reference point, with central inertia `J_bar` in axes `E`.
-    #[inline]
+    #[inline(always)]
     pub fn new(m: f64, c: &V, E: &Matrix3<f64>, J_bar: &Matrix3<f64>) -> Self {
         let h = c * m;
         let mut J = congruence(E, J_bar);
@@ -151,14 +151,14 @@ impl Inertia {
     }
 
     /// Its product with a motion.
-    #[inline]
+    #[inline(always)]
     pub fn apply(&self, a: &Six) -> Six {
         Six { l: a.l * self.m - self.h.cross(&a.a), a: self.h.cross(&a.l) + self.J * a.a }
     }
 }
 
 /// `E J E^T` for symmetric `J`, exactly symmetric.
-#[inline]
+#[inline(always)]
 fn congruence(E: &Matrix3<f64>, J: &Matrix3<f64>) -> Matrix3<f64> {
     let T = E * J;
     let entry = |i: usize, j: usize| T[(i, 0)] * E[(j, 0)] + T[(i, 1)] * E[(j, 1)] + T[(i, 2)] * E[(j, 2)];

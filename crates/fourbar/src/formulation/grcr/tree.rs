@@ -63,11 +63,26 @@ pub struct Prescribed {
     pub factor: f64,
 }
 
+/// What the passes need of a node, close together.
+#[derive(Clone, Copy, Debug)]
+pub struct Link {
+    /// Node it hangs on.
+    pub parent: u32,
+    /// First column.
+    pub u: u32,
+    /// Number of columns.
+    pub speeds: u32,
+    /// Whether its reference point differs from the parent's.
+    pub shift: bool,
+}
+
 /// The tree with its kinematics.
 #[derive(Clone, Debug)]
 pub struct Tree {
     /// Nodes; the first is the ground.
     pub nodes: Vec<Node>,
+    /// The same in short.
+    pub links: Vec<Link>,
     /// Node of each body.
     pub of_body: Vec<usize>,
     /// Stored coordinates in all.
@@ -182,7 +197,9 @@ impl Tree {
         let centre = start.q.iter().skip(1).fold(V::zeros(), |s, q| s + q.r) / (n.max(2) - 1) as f64;
         // Reach of a long chain must not spoil the first patch: its bodies are near the ground's joint.
         let centre = if patches.len() > 1 { growth.steps.first().map_or(centre, |s| start.q[s.0].r) } else { centre };
+        let short = |n: &Node| Link { parent: n.parent as u32, u: n.u as u32, speeds: n.kind.speeds() as u32, shift: n.shift };
         let mut tree = Self {
+            links: nodes.iter().map(short).collect(),
             E: vec![M3::identity(); n],
             x: vec![V::zeros(); n],
             O: vec![centre; patches.len()],
@@ -340,16 +357,16 @@ impl Tree {
     }
 
     /// Offset from the reference point of the parent to that of node `k`.
-    #[inline]
+    #[inline(always)]
     pub fn offset(&self, k: usize) -> V {
         let n = &self.nodes[k];
         self.O[n.patch] - self.O[self.nodes[n.parent].patch]
     }
 
     /// A motion of the parent of node `k`, about the reference point of `k`.
-    #[inline]
+    #[inline(always)]
     pub fn from_parent(&self, k: usize, motion: &Six) -> Six {
-        if self.nodes[k].shift { motion.motion_at(&self.offset(k)) } else { *motion }
+        if self.links[k].shift { motion.motion_at(&self.offset(k)) } else { *motion }
     }
 
     /// Twists of all nodes.
@@ -409,7 +426,7 @@ impl Tree {
     }
 
     /// Inertia of a node about its reference point.
-    #[inline]
+    #[inline(always)]
     pub fn inertia(&self, k: usize) -> Inertia {
         let n = &self.nodes[k];
         let E = &self.E[k];
