@@ -10,6 +10,7 @@ mod malczyk12;
 pub mod memory;
 mod mueller13;
 mod precision;
+mod pryce20;
 pub mod report;
 
 /// A study: name, arguments, what it shows, and the function.
@@ -24,6 +25,7 @@ const STUDIES: &[Study] = &[
     ("malczyk12", "", "divide and conquer on the paper's examples, Figs. 5 to 11, docs/studies/malczyk12/", malczyk12::run),
     ("memory", "", "how much memory a large mechanism takes", memory::run),
     ("mueller13", "", "SE(3) against SO(3) x R3, Figs. 2 to 15, docs/studies/mueller13/", mueller13::run),
+    ("pryce20", "", "natural coordinates: Mechanism0, Table 4, times", pryce20::run),
 ];
 
 /// Runs the named study.

@@ -54,7 +54,7 @@ impl Builder<'_> {
         let part = &self.layout.parts[b];
         let alone = self.layout.parts.iter().filter(|p| p.group == part.group).count() == 1;
         let L2 = self.model.length.powi(2);
-        if !alone || part.mass <= 0.0 || super::force::needs_axes(self.model, &part.bodies) {
+        if !alone || part.mass <= 0.0 || super::force::needs_axes(self.model, &self.layout, &part.bodies) {
             return 2;
         }
         let e = nalgebra::SymmetricEigen::new(part.pseudo);
@@ -66,11 +66,15 @@ impl Builder<'_> {
         let points: Vec<V> = self.points_of(b).into_iter().map(|(_, loc)| loc).chain(places).collect();
         let off = |loc: &V| (loc - part.com).cross(&axis).norm();
         let near = 1e-9 * self.model.length;
-        if !self.vectors_of(part.group).is_empty() || rest > 1e-12 * part.mass * L2 {
+        if rest > 1e-12 * part.mass * L2 {
             return 2;
         }
         if e.eigenvalues[top] <= 1e-12 * part.mass * L2 {
-            if points.iter().all(|loc| (loc - part.com).norm() < near) { 0 } else { 2 }
+            return if points.iter().all(|loc| (loc - part.com).norm() < near) { 0 } else { 2 };
+        }
+        let slides = self.layout.slides.iter().any(|s| s.parts.contains(&b));
+        if slides || !self.vectors_of(part.group).is_empty() {
+            2
         } else if points.iter().all(|loc| off(loc) < near) {
             1
         } else {

@@ -53,7 +53,9 @@ impl Builder<'_> {
         // A part whose axes are known already lacks its place alone.
         let framed = |g: usize| if self.axes[g].is_some() { 4 } else { vectors[g] };
         let total = |p: usize| score[p].0 + score[p].1 + framed(self.layout.parts[p].group);
-        (1..self.done.len()).filter(|&p| !self.done[p]).max_by(|&a, &b| total(a).cmp(&total(b)).then(b.cmp(&a)))
+        (1..self.done.len())
+            .filter(|&p| !self.done[p] && self.layout.coil(p).is_none())
+            .max_by(|&a, &b| total(a).cmp(&total(b)).then(b.cmp(&a)))
     }
 
     pub fn bring(&mut self, b: usize) {
@@ -203,7 +205,8 @@ impl Builder<'_> {
             }
         }
         for (k, c) in self.model.couplings.iter().enumerate() {
-            if self.coupling_used[k] {
+            // Sides that are measured against a carrier are not coordinates of their joints.
+            if self.coupling_used[k] || (0..2).any(|s| c.sides[s].1 != self.model.joints[c.joints[s]].bodies) {
                 continue;
             }
             let value = |side: usize| self.coordinate[c.joints[side]][usize::from(c.sides[side].0 == JointCoordinate::Distance)];

@@ -116,6 +116,9 @@ impl<'m> Builder<'m> {
             table: Vec::new(),
             used: HashSet::new(),
         };
+        for (k, c) in model.couplings.iter().enumerate() {
+            b.coupling_used[k] = c.joints.iter().any(|&j| b.layout.on_coil(model.joints[j].bodies));
+        }
         // The ground is constant.
         let e = (0..3).map(|k| W::from_fn(|i, _| Sym::of(b.to_world[(k, i)]))).collect();
         b.axes[0] = Some(Axes { e, T: Matrix3::identity() });

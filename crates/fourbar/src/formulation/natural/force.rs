@@ -4,13 +4,14 @@
 //! joint's effort along the rate of its coordinate, a torque along the angular velocity: no generalised force is written out.
 
 use super::builder::{Builder, W};
+use super::parts::Layout;
 use super::sym::Sym;
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::{self, States, VelocityOf};
 use crate::force::{Force, Law, StateLaw, Variable};
 use crate::joint::JointKind;
-use crate::model::{BodyId, JointCoordinate, Model, PointOn};
+use crate::model::{BodyId, Coupling, JointCoordinate, Model, PointOn};
 use crate::spec::ForceFrame;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
@@ -28,7 +29,9 @@ fn laws(force: &Force) -> Vec<&StateLaw> {
 pub fn angles_needed(model: &Model) -> Vec<bool> {
     let mut need: Vec<bool> = model.joints.iter().map(|j| matches!(j.kind, JointKind::Screw(_))).collect();
     let driven = model.drives.iter().filter(|d| d.coordinate == JointCoordinate::Angle).map(|d| d.joint);
-    let geared = model.couplings.iter().flat_map(|c| [0, 1].map(|s| (c.sides[s].0, c.joints[s])));
+    // Gears on a carrier measure angles of their own.
+    let own = |c: &&Coupling| [0, 1].iter().all(|&s| c.sides[s].1 == model.joints[c.joints[s]].bodies);
+    let geared = model.couplings.iter().filter(own).flat_map(|c| [0, 1].map(|s| (c.sides[s].0, c.joints[s])));
     let geared = geared.filter(|(which, _)| *which == JointCoordinate::Angle).map(|(_, j)| j);
     driven.chain(geared).for_each(|j| need[j] = true);
     for (_, f) in &model.forces {
@@ -46,7 +49,7 @@ pub fn angles_needed(model: &Model) -> Vec<bool> {
 }
 
 /// Whether some force or joint reads the rotation of these bodies, so that they cannot be thin rods or particles.
-pub fn needs_axes(model: &Model, bodies: &[BodyId]) -> bool {
+pub fn needs_axes(model: &Model, layout: &Layout, bodies: &[BodyId]) -> bool {
     let has = |b: &BodyId| bodies.contains(b);
     let joint = |j: usize| model.joints[j].bodies.iter().any(has);
     let by_force = model.forces.iter().any(|(_, f)| match f {
@@ -56,8 +59,14 @@ pub fn needs_axes(model: &Model, bodies: &[BodyId]) -> bool {
         Force::Torsion { joint: j, .. } | Force::Actuator { joint: j, .. } | Force::Friction { joint: j, .. } => joint(*j),
         Force::Bushing { between, .. } => between.iter().any(|p| has(&p.body)),
     });
-    let by_joint =
-        model.joints.iter().any(|j| j.bodies.iter().any(has) && !matches!(j.kind, JointKind::Spherical(_) | JointKind::Distance(_)));
+    // A point at the centre of mass of a particle may be held in any way that leaves it free to turn.
+    let free = |j: &crate::model::Joint| match j.kind {
+        JointKind::Spherical(_) | JointKind::Distance(_) => true,
+        JointKind::Planar(_) | JointKind::PointOnPlane(_) | JointKind::PointOnLine(_) => has(&j.bodies[1]),
+        JointKind::Fixed(_) => j.bodies.iter().all(has),
+        _ => false,
+    };
+    let by_joint = model.joints.iter().any(|j| j.bodies.iter().any(has) && !layout.on_coil(j.bodies) && !free(j));
     by_force || by_joint || model.bare.iter().any(|b| b.bodies.iter().any(has))
 }
 
@@ -128,7 +137,7 @@ pub fn actions(b: &Builder<'_>) -> Result<Actions, Diagnostic> {
     for p in 1..b.layout.parts.len() {
         lagrangian += b.kinetic(p);
         let part = &b.layout.parts[p];
-        if let Some(c) = b.place(p, &part.com) {
+        if let Some(c) = b.centre(p) {
             lagrangian += c.dot(&(g * part.mass).map(Sym::of));
         }
     }

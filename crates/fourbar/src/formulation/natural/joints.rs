@@ -5,7 +5,7 @@ use super::basis::Axes;
 use super::builder::{Builder, Told, W, snapped};
 use super::rows::{Class, Row};
 use super::sym::Sym;
-use crate::coordinate::PoseOf;
+use crate::coordinate::{Coordinate, PoseOf};
 use crate::joint::{FrameOf, JointKind};
 use crate::model::{BodyId, JointCoordinate};
 use crate::time::TimeFunction;
@@ -40,8 +40,7 @@ impl Builder<'_> {
         for k in 0..self.model.couplings.len() {
             if !self.coupling_used[k] {
                 let c = &self.model.couplings[k];
-                let first = self.closing(c.joints[0], c.sides[0].0, &mut told);
-                let second = self.closing(c.joints[1], c.sides[1].0, &mut told);
+                let [first, second] = [0, 1].map(|side| self.coupled(k, side, &mut told));
                 self.equate(c.name.clone(), second - first * Sym::of(c.ratio), Class::Joint, &mut told);
             }
         }
@@ -118,6 +117,9 @@ impl Builder<'_> {
     fn angles_between(&mut self, told: &mut Told) {
         for k in 0..self.model.joints.len() {
             let j = &self.model.joints[k];
+            if self.layout.on_coil(j.bodies) {
+                continue;
+            }
             let groups = j.bodies.map(|b| self.layout.group_of(b));
             let z = |s: &Self, side: usize| {
                 let frame = if side == 0 { &j.F } else { &j.M };
@@ -141,6 +143,29 @@ impl Builder<'_> {
                 _ => {}
             }
         }
+    }
+
+    /// One side of a coupling; on a carrier its angle is one between other bodies than the joint's.
+    fn coupled(&mut self, k: usize, side: usize, told: &mut Told) -> Sym {
+        let c = &self.model.couplings[k];
+        let (which, bodies, y) = &c.sides[side];
+        if *bodies == self.model.joints[c.joints[side]].bodies {
+            return self.closing(c.joints[side], *which, told);
+        }
+        let Coordinate::Angle(angle) = y else { return y.value_of(&self.pose(bodies[0]), &self.pose(bodies[1])) };
+        let (value, rate) = self.start_coordinate(*bodies, y);
+        let name = format!("{}.angle{}", c.name, side + 1);
+        let theta = self.scalar(name.clone(), value, rate, 1.0, Some(1.0));
+        told.brought.push(name.clone());
+        told.coordinates += 1;
+        let axis = |s: &Self, body: BodyId, local: Vector3<f64>| {
+            s.direction(s.layout.group_of(body), &s.layout.direction(body, &local)).unwrap_or_else(W::zeros)
+        };
+        let [x_f, y_f] = [0, 1].map(|a| axis(self, bodies[0], angle.F.column(a).into()));
+        let x_m = axis(self, bodies[1], angle.M.column(0).into());
+        let (s, cos) = theta.sin_cos();
+        self.equate(name, x_m.dot(&y_f) * cos - x_m.dot(&x_f) * s, Class::Joint, told);
+        theta
     }
 
     /// A joint coordinate between finished parts: the distance is an expression, an angle a variable tied by a sine.
@@ -171,6 +196,14 @@ impl Builder<'_> {
         theta
     }
 
+    /// Centre of mass of a part in the working frame.
+    pub fn centre(&self, p: usize) -> Option<W> {
+        match self.layout.coil(p) {
+            Some(_) => Some(self.working_pose(self.layout.parts[p].bodies[0]).r),
+            None => self.place(p, &self.layout.parts[p].com),
+        }
+    }
+
     /// A point of a body in the working frame.
     pub fn body_point(&self, body: BodyId, s: &Vector3<f64>) -> W {
         self.place(self.layout.part_of[body.index()], &self.layout.point(body, s)).unwrap_or_else(W::zeros)
@@ -178,6 +211,13 @@ impl Builder<'_> {
 
     /// Pose of a body in the working frame; the rotation of a thin rod is its axis alone.
     fn working_pose(&self, body: BodyId) -> PoseOf<Sym> {
+        if let Some(coil) = self.layout.coils[body.index()] {
+            let [p, q] = coil.ends.map(|(b, s)| self.body_point(b, &s));
+            let d = q - p;
+            let x = d / d.dot(&d).sqrt();
+            let columns = [0, 1, 2].map(|k| x * Sym::of(coil.axis[k]));
+            return PoseOf { r: (p + q) * Sym::of(0.5), A: Matrix3::from_columns(&columns) };
+        }
         let r = self.body_point(body, &Vector3::zeros());
         let g = self.layout.group_of(body);
         let C = &self.layout.frame[body.index()].0;
@@ -194,7 +234,7 @@ impl Builder<'_> {
 
     /// An origin and three vectors for each body, six rigidity equations, and all joints equated.
     pub fn twelve(&mut self) {
-        for p in 1..self.layout.parts.len() {
+        for p in (1..self.layout.parts.len()).filter(|&p| self.layout.coil(p).is_none()).collect::<Vec<_>>() {
             let g = self.layout.parts[p].group;
             let mut told = Told { part: self.name_of(p), ..Told::default() };
             let com = self.layout.parts[p].com;
@@ -225,7 +265,7 @@ impl Builder<'_> {
         for k in 0..self.model.joints.len() {
             let j = &self.model.joints[k];
             let parts = j.bodies.map(|b| self.layout.part_of[b.index()]);
-            if parts[0] == parts[1] {
+            if parts[0] == parts[1] || self.layout.on_coil(j.bodies) {
                 continue;
             }
             let frame = |side: usize| {
@@ -249,6 +289,10 @@ impl Builder<'_> {
     /// constraints it equals [Pryce20, Eq. (15)], with fewer products.
     pub fn kinetic(&self, p: usize) -> Sym {
         let part = &self.layout.parts[p];
+        if self.layout.coil(p).is_some() {
+            let v = self.centre(p).unwrap_or_else(W::zeros).map(Sym::rate);
+            return v.dot(&v) * Sym::of(0.5 * part.mass);
+        }
         let (Some((o, o_loc)), Some(axes)) = (&self.origin[p], &self.axes[part.group]) else { return Sym::of(0.0) };
         let o_dot = o.map(Sym::rate);
         let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Sym::rate)).collect();

@@ -50,6 +50,40 @@ pub struct Slide {
     pub plane: bool,
 }
 
+/// The middle of a spring with a mass of its own: a body without inertia whose line runs through the ends of the spring, at
+/// equal distances. Nothing of it is a coordinate here; it is where the ends put it.
+#[derive(Clone, Copy, Debug)]
+pub struct Coil {
+    /// The ends.
+    pub ends: [(BodyId, V); 2],
+    /// Direction from first to second end, body axes.
+    pub axis: V,
+}
+
+/// The coils of a mechanism, by body.
+fn coils(model: &Model) -> Vec<Option<Coil>> {
+    let mut list = vec![None; model.bodies.len()];
+    for c in &model.couplings {
+        let [a, b] = c.joints.map(|k| &model.joints[k]);
+        let body = a.bodies[0];
+        let line = |j: &crate::model::Joint| matches!(j.kind, JointKind::PointOnLine(_)) && j.bodies[0] == body && j.F.s.norm() == 0.0;
+        let alone = || {
+            let own = model.joints.iter().filter(|j| j.bodies.contains(&body));
+            own.filter(|j| !matches!(j.kind, JointKind::Angle(_))).count() == 2
+        };
+        let massless = |b: BodyId| model.bodies[b.index()].J_bar.amax() == 0.0;
+        if body != BodyId::GROUND && c.ratio == -1.0 && line(a) && line(b) && a.F.R == b.F.R && massless(body) && alone() {
+            // The first end lies where the coordinate is negative, as drawn.
+            let q = |j: &crate::model::Joint| model.bodies[j.bodies[1].index()].r + model.bodies[j.bodies[1].index()].A * j.M.s;
+            let z = a.F.axis(2);
+            let forward = (model.bodies[body.index()].A * z).dot(&(q(b) - q(a))) > 0.0;
+            let ends = [a, b].map(|j| (j.bodies[1], j.M.s));
+            list[body.index()] = Some(Coil { ends, axis: if forward { z } else { -z } });
+        }
+    }
+    list
+}
+
 /// Parts, groups and items of a mechanism.
 #[derive(Clone, Debug)]
 pub struct Layout {
@@ -59,6 +93,8 @@ pub struct Layout {
     pub part_of: Vec<usize>,
     /// Rotation and origin of each body (its centre of mass) in part coordinates.
     pub frame: Vec<(Matrix3<f64>, V)>,
+    /// Coils by body; they have no items and are never brought in.
+    pub coils: Vec<Option<Coil>>,
     /// Number of groups; the first is the ground's.
     pub groups: usize,
     /// A body of each group, with its rotation in group axes.
@@ -147,6 +183,7 @@ impl Layout {
             parts,
             part_of,
             frame,
+            coils: coils(model),
             groups: group_roots.len(),
             reference,
             items: Vec::new(),
@@ -179,6 +216,16 @@ impl Layout {
         self.frame[body.index()].0 * d
     }
 
+    /// Whether one of the bodies is a coil.
+    pub fn on_coil(&self, bodies: [BodyId; 2]) -> bool {
+        bodies.iter().any(|b| self.coils[b.index()].is_some())
+    }
+
+    /// The coil that a part is.
+    pub fn coil(&self, part: usize) -> Option<Coil> {
+        self.coils[self.parts[part].bodies[0].index()]
+    }
+
     /// Group of a body.
     pub fn group_of(&self, body: BodyId) -> usize {
         self.parts[self.part_of[body.index()]].group
@@ -205,7 +252,7 @@ impl Layout {
     fn joints(&mut self, model: &Model) {
         for (k, j) in model.joints.iter().enumerate() {
             let [a, b] = j.bodies;
-            if self.part_of[a.index()] == self.part_of[b.index()] {
+            if self.part_of[a.index()] == self.part_of[b.index()] || self.on_coil(j.bodies) {
                 continue;
             }
             let (f, m) = ((a, j.F.s), (b, j.M.s));
@@ -316,11 +363,12 @@ impl Layout {
 
     /// The common normal, if every group shares a vector with the ground and no part can leave its plane.
     fn planar(&self, model: &Model) -> Option<V> {
-        let normal = self.items.iter().find(|i| !i.point && i.on.len() == self.groups && i.on.iter().any(|(g, _)| *g == 0))?;
+        let groups = self.groups - self.coils.iter().flatten().count();
+        let normal = self.items.iter().find(|i| !i.point && i.on.len() == groups && i.on.iter().any(|(g, _)| *g == 0))?;
         let local = |g: usize| normal.on.iter().find(|(o, _)| *o == g).map(|(_, v)| *v);
         let n = local(0)?;
         let mut level = Union((0..self.parts.len()).collect());
-        for j in &model.joints {
+        for j in model.joints.iter().filter(|j| !self.on_coil(j.bodies)) {
             let z = self.direction(j.bodies[0], &j.F.axis(2));
             let along = z.dot(&local(self.group_of(j.bodies[0]))?).abs();
             let keeps = match j.kind {
@@ -334,7 +382,8 @@ impl Layout {
                 level.join(a, b);
             }
         }
-        (self.parts.len() > 1 && (0..self.parts.len()).all(|p| level.find(p) == 0)).then_some(n)
+        let mut bodies = (0..self.parts.len()).filter(|&p| self.coil(p).is_none());
+        (self.parts.len() > 1 && bodies.all(|p| level.find(p) == 0)).then_some(n)
     }
 }
 

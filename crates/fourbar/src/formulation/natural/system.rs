@@ -101,7 +101,10 @@ impl System {
             let poses: Vec<RecordedPose> = (0..model.bodies.len())
                 .map(|k| {
                     let body = BodyId(k as u32);
-                    let axes = b.axes[b.layout.group_of(body)].as_ref().map_or(0, |a| a.e.len());
+                    let axes = match b.layout.coils[k] {
+                        Some(_) => 1,
+                        None => b.axes[b.layout.group_of(body)].as_ref().map_or(0, |a| a.e.len()),
+                    };
                     RecordedPose { pose: b.pose(body), axes }
                 })
                 .collect();

@@ -1,0 +1,260 @@
+//! Figures and tables of [Pryce20] from our program: Mechanism0 against an independent solution, sizes of Table 4, times of the RSCR
+//! linkage, the robot and Andrews' mechanism.
+
+use super::report::{Report, Series, digits};
+use crate::root;
+use fourbar::analysis::assembly::assemble;
+use fourbar::expr::Expr;
+use fourbar::force::{Force, StateLaw};
+use fourbar::formulation::natural::{Choice, System};
+use fourbar::spec::ForceFrame;
+use fourbar::study::{Analysis, Study, run as run_study};
+use fourbar::{BodyId, Model, Trajectory};
+use fourbar_bench::{shipped, shortest};
+use fourbar_io::plot::Scale;
+use fourbar_io::{ReadOptions, read_model};
+
+const TOLERANCES: [f64; 5] = [1e-6, 1e-8, 1e-10, 1e-12, 1e-13];
+
+/// Runs the study.
+pub fn run(_: &[String]) -> Result<(), String> {
+    let mut page = Report::new("pryce20", "Natural coordinates: figures and tables of [Pryce20]")?;
+    sizes(&mut page)?;
+    mechanism0(&mut page)?;
+    times(&mut page)?;
+    page.heading("Animations");
+    page.text("`fourbar run models/nc_rscr.yaml --formulation natural --view rscr.html` writes the page of a run; so do `nc_closed_chain_robot`, `andrews` and `models/mechspec/mechanism0.yaml`.");
+    page.write()
+}
+
+/// Table 4, and the tables of sections 4.2 and 4.3.
+fn sizes(page: &mut Report) -> Result<(), String> {
+    page.heading("Sizes (Table 4)");
+    let choices = [
+        ("assigned", Choice::default()),
+        ("assigned, parallelograms too", Choice { parallelograms: true, ..Choice::default() }),
+        ("every joint item a coordinate", Choice { assign: false, ..Choice::default() }),
+        ("twelve coordinates per body", Choice { twelve: true, ..Choice::default() }),
+    ];
+    let mut rows = Vec::new();
+    for name in ["nc_rscr", "nc_closed_chain_robot", "andrews"] {
+        let model = shipped(name);
+        let start = assemble(&model).map_err(|d| d.to_string())?.configuration;
+        for (what, choice) in choices {
+            let system = System::new(&model, &start, choice).map_err(|d| d.to_string())?;
+            let (q, c) = system.size();
+            let left_out = system.dropped().count();
+            rows.push(
+                [name, what].map(String::from).into_iter().chain([q, c, q + c, 2 * q + c, left_out].map(|n| n.to_string())).collect(),
+            );
+        }
+    }
+    page.table(&["model", "coordinates", "q", "constraints", "size", "in first order", "dependent rows left out"], &rows);
+    page.text("The paper has 7, 6, 13 and 25 (38) for RSCR, and 22, 16, 38; 18, 12, 30; 54 (84) for the robot. One coordinate vector and one row less for the robot without the parallelogram: a row of part 5 is found dependent.");
+    for name in ["nc_rscr", "nc_closed_chain_robot"] {
+        let model = shipped(name);
+        let start = assemble(&model).map_err(|d| d.to_string())?.configuration;
+        let choice = Choice { parallelograms: true, ..Choice::default() };
+        let lines = System::new(&model, &start, choice).map_err(|d| d.to_string())?.describe();
+        page.text(&format!("`{name}`:\n\n```\n{}\n```", lines.join("\n")));
+    }
+    Ok(())
+}
+
+fn natural(model: &Model, t_end: f64, output_step: f64, tol: f64) -> Result<Trajectory, String> {
+    let study = Study {
+        formulation: Some("natural".into()),
+        integrator: None,
+        analysis: Some(Analysis::Dynamics),
+        step: None,
+        t_end,
+        output_step,
+        tol: Some(tol),
+        options: Vec::new(),
+        ..Study::of(model)
+    };
+    let mut out = Trajectory::default();
+    run_study(model, &study, &mut out).map_err(|f| f.diagnostic.to_string())?;
+    Ok(out)
+}
+
+/// Fig. 4: the difference from an independent solution at the same tolerance, and from a reference.
+fn mechanism0(page: &mut Report) -> Result<(), String> {
+    let path = root().join("models/mechspec/mechanism0.yaml");
+    let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
+    let loaded = read_model(&text, &ReadOptions::default()).map_err(|e| format!("{:?}", e.first().map(|d| d.diagnostic.to_string())))?;
+    let plain = loaded.spec.build().map_err(|e| e[0].to_string())?;
+    for torque in [0.0, 2.0] {
+        let mut model = plain.clone();
+        if torque != 0.0 {
+            let body = model.bodies.iter().position(|b| b.name == "OA").ok_or("no rod OA")?;
+            let law = |x: f64| StateLaw { expr: Expr::constant(x), variables: Vec::new() };
+            let torque = [law(0.0), law(0.0), law(torque)];
+            model.forces.push(("motor".into(), Force::Torque { body: BodyId(body as u32), torque, frame: ForceFrame::World }));
+        }
+        let word = if torque == 0.0 { "without torque".to_string() } else { format!("with the torque of Eq. (33), {torque} N m") };
+        page.heading(&format!("Mechanism0 {word}"));
+        let times: Vec<f64> = (0..=100).map(|k| 0.1 * f64::from(k)).collect();
+        let reference = independent(&times, torque, 1e-15);
+        let (mut same, mut global, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+        for tol in TOLERANCES {
+            let ours = natural(&model, 10.0, 0.1, tol)?;
+            let other = independent(&times, torque, tol);
+            let v = |k: usize| state(&ours, k);
+            let apart = |k: usize, x: &[[f64; 8]]| v(k).iter().zip(&x[k]).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            let curve = |x: &[[f64; 8]]| -> Vec<(f64, f64)> { (1..times.len()).map(|k| (times[k], apart(k, x).max(1e-16))).collect() };
+            let (a, b) = (curve(&other), curve(&reference));
+            let most = |c: &[(f64, f64)]| c.iter().map(|p| p.1).fold(0.0, f64::max);
+            rows.push(vec![format!("{tol:.0e}"), digits(most(&a)), digits(most(&b))]);
+            same.push(Series { name: format!("tol {tol:.0e}"), points: a });
+            global.push(Series { name: format!("tol {tol:.0e}"), points: b });
+        }
+        page.table(&["tolerance", "largest difference at equal tolerance", "largest global error"], &rows);
+        let scale = Scale { log_y: true, ..Scale::default() };
+        let tag = if torque == 0.0 { "free" } else { "torque" };
+        let axes = [("t", "s"), ("|v - v_ode|", "")];
+        page.figure(&format!("mechanism0-{tag}-a.svg"), "Difference from an independent solution at equal tolerance", axes, scale, &same)?;
+        let axes = [("t", "s"), ("|v - v_ref|", "")];
+        page.figure(&format!("mechanism0-{tag}-b.svg"), "Global error", axes, scale, &global)?;
+    }
+    page.text("v = (A, B, A', B'). The independent solution integrates the angle of the rod and the polar coordinates of the spring by extrapolation of the midpoint rule; it shares no equation with natural coordinates.");
+    Ok(())
+}
+
+/// A, B and their velocities from a row of a trajectory; the ends of the spring are bodies of their own.
+fn state(t: &Trajectory, k: usize) -> [f64; 8] {
+    let names = ["A.x", "A.y", "B.x", "B.y", "AB-end1.v.x", "AB-end1.v.y", "AB-end2.v.x", "AB-end2.v.y"];
+    names.map(|name| t.find(name).map_or(f64::NAN, |c| t.row(k)[c]))
+}
+
+/// Accelerations of (theta, r, phi): angle of the rod and polar coordinates of the spring, both from the downward vertical.
+fn accelerations(q: &[f64; 6], torque: f64) -> [f64; 3] {
+    let (l, rod, k, rest, mu, m, g) = (2.0, 1.0, 1000.0, 1.0, 0.5, 0.1, 9.81);
+    let [theta, r, phi, theta_dot, r_dot, phi_dot] = *q;
+    let (e1, t1) = ([theta.sin(), -theta.cos()], [theta.cos(), theta.sin()]);
+    let (e2, t2) = ([phi.sin(), -phi.cos()], [phi.cos(), phi.sin()]);
+    // 2 T = a |A'|^2 + 2 b A'.B' + c |B'|^2
+    let (a, b, c) = (rod / 3.0 + mu / 3.0, mu / 6.0, mu / 3.0 + m);
+    // Columns of A' and B' by the three rates, and what their accelerations have besides.
+    let ja = [[l * t1[0], l * t1[1]], [0.0; 2], [0.0; 2]];
+    let jb = [ja[0], e2, [r * t2[0], r * t2[1]]];
+    let a0 = [0, 1].map(|i| -l * theta_dot * theta_dot * e1[i]);
+    let b0 = [0, 1].map(|i| a0[i] + 2.0 * r_dot * phi_dot * t2[i] - r * phi_dot * phi_dot * e2[i]);
+    let dot = |x: [f64; 2], y: [f64; 2]| x[0] * y[0] + x[1] * y[1];
+    let (pa, pb) = ([0, 1].map(|i| a * a0[i] + b * b0[i]), [0, 1].map(|i| b * a0[i] + c * b0[i]));
+    let (wa, wb) = ([0.0, -g * (0.5 * rod + 0.5 * mu)], [0.0, -g * (0.5 * mu + m)]);
+    let mut s = [[0.0; 4]; 3];
+    for i in 0..3 {
+        for j in 0..3 {
+            s[i][j] = a * dot(ja[i], ja[j]) + b * (dot(ja[i], jb[j]) + dot(jb[i], ja[j])) + c * dot(jb[i], jb[j]);
+        }
+        s[i][3] = dot(ja[i], wa) + dot(jb[i], wb) - dot(ja[i], pa) - dot(jb[i], pb);
+    }
+    s[0][3] += torque;
+    s[1][3] -= k * (r - rest);
+    // Elimination; the matrix is positive definite.
+    for i in 0..3 {
+        for j in i + 1..3 {
+            let f = s[j][i] / s[i][i];
+            (i..4).for_each(|c| s[j][c] -= f * s[i][c]);
+        }
+    }
+    let mut x = [0.0; 3];
+    for i in (0..3).rev() {
+        x[i] = (s[i][3] - (i + 1..3).map(|j| s[i][j] * x[j]).sum::<f64>()) / s[i][i];
+    }
+    x
+}
+
+/// Solution at the given times by extrapolation of Gragg's midpoint rule, steps controlled by the tolerance.
+fn independent(times: &[f64], torque: f64, tol: f64) -> Vec<[f64; 8]> {
+    let rate = |y: &[f64; 6]| {
+        let a = accelerations(y, torque);
+        [y[3], y[4], y[5], a[0], a[1], a[2]]
+    };
+    let add = |y: &[f64; 6], h: f64, f: &[f64; 6]| -> [f64; 6] { std::array::from_fn(|i| y[i] + h * f[i]) };
+    let points = |y: &[f64; 6]| {
+        let (l, [theta, r, phi, w, v, u]) = (2.0, *y);
+        let a = [l * theta.sin(), -l * theta.cos()];
+        let a_dot = [l * w * theta.cos(), l * w * theta.sin()];
+        let (e, t) = ([phi.sin(), -phi.cos()], [phi.cos(), phi.sin()]);
+        let b: [f64; 2] = std::array::from_fn(|i| a[i] + r * e[i]);
+        let b_dot: [f64; 2] = std::array::from_fn(|i| a_dot[i] + v * e[i] + r * u * t[i]);
+        [a[0], a[1], b[0], b[1], a_dot[0], a_dot[1], b_dot[0], b_dot[1]]
+    };
+    // A = (0, -2), B = (0, -3), A' = (1, 0), B' = 0.
+    let mut y = [0.0, 1.0, 0.0, 0.5, 0.0, -1.0];
+    let (mut t, mut h) = (0.0, 1e-2);
+    let mut out = vec![points(&y)];
+    for &end in &times[1..] {
+        while t < end {
+            let step = h.min(end - t);
+            let mut table: Vec<[f64; 6]> = Vec::new();
+            let mut done = false;
+            for k in 0..12usize {
+                let n = 2 * (k + 1);
+                let part = step / n as f64;
+                let (mut a, mut b) = (y, add(&y, part, &rate(&y)));
+                for _ in 1..n {
+                    (a, b) = (b, add(&a, 2.0 * part, &rate(&b)));
+                }
+                // The midpoint rule with Gragg's last step.
+                let half = add(&a, part, &rate(&b));
+                let smooth: [f64; 6] = std::array::from_fn(|i| 0.5 * (b[i] + half[i]));
+                let mut row = vec![smooth];
+                for j in 0..k {
+                    let ratio = (n as f64 / (2 * (k - j)) as f64).powi(2);
+                    let (x, z) = (row[j], table[j]);
+                    row.push(std::array::from_fn(|i| x[i] + (x[i] - z[i]) / (ratio - 1.0)));
+                }
+                if k > 1 {
+                    let error = (0..6).map(|i| (row[k][i] - row[k - 1][i]).abs()).fold(0.0, f64::max);
+                    done = error <= tol * step.max(1e-3);
+                }
+                table = row;
+                if done {
+                    break;
+                }
+            }
+            if done || step < 1e-4 {
+                if let Some(best) = table.last() {
+                    y = *best;
+                }
+                t = if step == end - t { end } else { t + step };
+                h = (1.3 * step).min(0.05);
+            } else {
+                h = 0.5 * step;
+            }
+        }
+        out.push(points(&y));
+    }
+    out
+}
+
+/// Times of whole runs without output.
+fn times(page: &mut Report) -> Result<(), String> {
+    page.heading("Times");
+    let mut rows = Vec::new();
+    for (name, t_end) in [("nc_rscr", 3.0), ("nc_closed_chain_robot", 0.6), ("andrews", 0.03), ("andrews", 0.3)] {
+        let model = shipped(name);
+        for tol in [1e-9, 1e-10, 1e-11] {
+            let mut failure = None;
+            let seconds = shortest(3, || failure = natural(&model, t_end, t_end, tol).err());
+            if let Some(why) = failure {
+                return Err(format!("{name}: {why}"));
+            }
+            let t = natural(&model, t_end, t_end / 100.0, tol)?;
+            let column = |c: &str| t.find(c).unwrap_or(0);
+            let balance = |k: usize| {
+                let row = t.row(k);
+                row[column("energy.kinetic")] + row[column("energy.potential")] - row[column("energy.work")]
+            };
+            let size = (0..t.len()).map(|k| t.row(k)[column("energy.kinetic")]).fold(1e-300, f64::max);
+            let drift = (0..t.len()).map(|k| (balance(k) - balance(0)).abs()).fold(0.0, f64::max) / size;
+            rows.push(vec![name.to_string(), digits(t_end), format!("{tol:.0e}"), digits(1e3 * seconds), digits(drift)]);
+        }
+    }
+    page.table(&["model", "until s", "tolerance", "ms", "energy balance, relative"], &rows);
+    page.text("Assembly and the making of the equations are included; times hold for the machine they were taken on.");
+    Ok(())
+}
