@@ -18,6 +18,8 @@ struct Scaled {
     row: Vec<f64>,
     column: Vec<f64>,
     factor: Factor,
+    /// Whether the factorisation succeeded; without one there are no vectors to be found.
+    factored: bool,
 }
 
 /// Row and column factors that bring the largest entries to one: two rounds, rows then columns.
@@ -52,13 +54,16 @@ impl Scaled {
             large_values.extend([v, v]);
         }
         let mut factor = Factor::new(2 * n, &large, DENSE_LIMIT, || quasidefinite_pairing(2 * n, &large));
-        factor.factor(&large_values);
-        Self { n, entries: pattern.to_vec(), values, row, column, factor }
+        let factored = factor.factor(&large_values) > 0.0;
+        Self { n, entries: pattern.to_vec(), values, row, column, factor, factored }
     }
 
     /// Inverse iteration on the left (equations) or right (variables) side.
     fn iterate(&mut self, left: bool, mut u: Vec<f64>) -> Vec<f64> {
         let n = self.n;
+        if !self.factored {
+            return vec![0.0; n];
+        }
         for _ in 0..6 {
             let mut b = vec![0.0; 2 * n];
             let own = if left { 0..n } else { n..2 * n };

@@ -133,11 +133,33 @@ fn drives_and_couplings_agree_with_absolute_coordinates() {
     }
     for (joint, coupling) in [
         (hinge, "{type: gear, joints: [base, J], ratio: -2}"),
-        (hinge, "{type: gear, joints: [J, base], ratio: 3, carrier: a}"),
         (slide, "{type: rack, joints: [base, J], radius: 0.2}"),
     ] {
         let d = apart(&pair(HINGE, &format!("{joint}\n  g: {coupling}"), ""), &[]);
         assert!(d < CLOSE, "{coupling}: {d:.1e}");
+    }
+}
+
+/// A planet on an arm, geared to a sun that turns in the ground: the sun's angle counts against the arm.
+#[test]
+fn a_gear_on_a_carrier_agrees_with_absolute_coordinates() {
+    let text = "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  arm: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0.2, 0.05, 0]}
+  sun: {mass: 2, inertia: [0.1, 0.1, 0.2], at: [0, 0, 0], omega: [0, 0, 3]}
+  planet: {mass: 1, inertia: [0.05, 0.05, 0.1], at: [0.4, 0, 0], omega: [0, 0, -6], orientation: {axis: [0, 0, 1], angle: 0.3}}
+joints:
+  main: {type: revolute, bodies: [ground, arm], at: [0, 0, 0], axis: [0, 0, 1]}
+  pin: {type: revolute, bodies: [ground, sun], at: [0, 0, 0], axis: [0, 0, 1]}
+  axle: {type: revolute, bodies: [arm, planet], at: [0.4, 0, 0], axis: [0, 0, 1]}
+  mesh: {type: gear, joints: [pin, axle], ratio: -2, carrier: arm}
+study: {analysis: dynamics, t_end: 0.4, output_step: 0.05}
+";
+    for options in [&[][..], &[("coordinates", "unassigned")], &[("coordinates", "twelve")]] {
+        let d = apart(text, options);
+        assert!(d < CLOSE, "{options:?}: {d:.1e}");
     }
 }
 
@@ -244,10 +266,11 @@ impl Observer for Rows {
     }
 }
 
-/// A run that was stopped and resumed gives the same bits, inside a step and behind a change of rows alike.
+/// A run that was stopped and resumed goes on as the same run: to the bit where the system is small enough for a dense
+/// factorisation; larger ones choose their pivots anew and agree to rounding, magnified by the motion.
 #[test]
-fn resumed_runs_continue_to_the_bit() {
-    for (name, t_end) in [("nc_rscr", 1.0), ("a04_bricard", 4.0), ("slider_crank_engine", 0.5)] {
+fn resumed_runs_continue() {
+    for (name, t_end, limit) in [("nc_rscr", 1.0, 0.0), ("andrews", 0.03, 0.0), ("a04_bricard", 4.0, 1e-11), ("slider_crank_engine", 0.5, 1e-11)] {
         let model = model(name);
         let study = Study { t_end, output_step: t_end / 40.0, tol: Some(1e-9), ..natural(&model) };
         let go = |stop_after: usize, checkpoint: Option<&str>| {
@@ -262,7 +285,8 @@ fn resumed_runs_continue_to_the_bit() {
             let n = whole.rows.len() - rest.rows.len();
             assert!(n >= stop - 1 && !rest.rows.is_empty(), "{name}");
             for (a, b) in whole.rows[n..].iter().zip(&rest.rows) {
-                assert_eq!(a, b, "{name} stopped after {stop}");
+                let d = a.iter().zip(b).map(|(a, b)| (a - b).abs() / a.abs().max(1.0)).fold(0.0, f64::max);
+                assert!(d <= limit, "{name} stopped after {stop}: {d:.1e}");
             }
         }
     }

@@ -294,3 +294,43 @@ fn orthonormal(basis: &[Direction]) -> Axes {
     }
     Axes { e, T }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn turned(local: V, point: bool) -> (Direction, Matrix3<f64>) {
+        let Q = fourbar_math::so3::exp(&V::new(0.3, -0.7, 1.1));
+        let value = (Q * local).map(Sym::of);
+        (Direction { local, value, items: None, point }, Q)
+    }
+
+    fn axes_are_right(a: V, b: V) {
+        let ((first, Q), (second, _)) = (turned(a, true), turned(b, false));
+        let axes = orthonormal(&[first, second]);
+        for local in [V::x(), V::y(), V::z(), V::new(0.2, -1.0, 3.0)] {
+            let d = axes.direction(&local).map(Scalar::value) - Q * local;
+            assert!(d.norm() < 1e-14, "{local}: {d}");
+        }
+    }
+
+    /// [Pryce20, Example 1]: OA of length 3 and OB of length 2 sqrt(2) at 45 degrees, so r11 = 3, r12 = r22 = 2; any signs of the
+    /// coordinates of B, and either direction of A, describe frames.
+    #[test]
+    fn frames_from_two_points_follow_the_body() {
+        for (x, y, a) in [(2.0, 2.0, 3.0), (-2.0, 2.0, 3.0), (2.0, -2.0, -3.0)] {
+            axes_are_right(V::new(a, 0.0, 0.0), V::new(x, y, 0.0));
+        }
+    }
+
+    /// [Pryce20, Example 2]: a 30-60-90 triangle with AB of length 2 and a vector along AC that is not of unit length:
+    /// x = (B - A)/2, y = c - sqrt(3) (B - A)/2.
+    #[test]
+    fn frames_from_a_point_and_a_vector_follow_the_body() {
+        axes_are_right(V::new(2.0, 0.0, 0.0), V::new(3f64.sqrt(), 1.0, 0.0));
+        let ((ab, _), (c, _)) = (turned(V::new(2.0, 0.0, 0.0), true), turned(V::new(3f64.sqrt(), 1.0, 0.0), false));
+        let expected = c.value - ab.value * Sym::of(3f64.sqrt() / 2.0);
+        let axes = orthonormal(&[ab, c]);
+        assert!((axes.e[1].map(Scalar::value) - expected.map(Scalar::value)).norm() < 1e-14);
+    }
+}

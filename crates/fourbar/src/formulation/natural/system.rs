@@ -206,11 +206,13 @@ impl System {
     /// The start as a state of a recorded problem.
     pub fn start_state(&self, problem: &Arc<Problem>, t: f64) -> State {
         let mut state = problem.zero_state(t);
-        for (name, v) in self.names.iter().zip(&self.script.variables) {
-            if let Ok(j) = problem.variable(name) {
-                state.set(j, 0, v[0]);
-                state.set(j, 1, v[1]);
-            }
+        // Coordinates come first, then integrals, both in order.
+        let (mut next, mut extra) = (0, self.size().0);
+        for (v, integral) in self.script.variables.iter().zip(&self.integrals) {
+            let j = if integral.is_none() { &mut next } else { &mut extra };
+            state.set(*j, 0, v[0]);
+            state.set(*j, 1, v[1]);
+            *j += 1;
         }
         state
     }
