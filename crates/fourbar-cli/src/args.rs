@@ -110,6 +110,12 @@ pub struct CheckArgs {
     /// Write the assembly modes: a page that shows them over each other (.html), or their poses (.json).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub modes: Option<PathBuf>,
+    /// Describe what this formulation makes of the mechanism: `natural` or `grcr`.
+    #[arg(long, value_name = "NAME")]
+    pub formulation: Option<String>,
+    /// Option of that formulation, such as `parallelograms=assign`.
+    #[arg(long, value_name = "KEY=VALUE", requires = "formulation", value_parser = pair)]
+    pub option: Vec<(String, String)>,
 }
 
 /// Arguments of `assemble`.

@@ -13,6 +13,7 @@ use fourbar::Diagnostic;
 use fourbar::analysis::assembly::{self, Assembled};
 use fourbar::analysis::explain::{Explanation, Skipped, explain, large};
 use fourbar::analysis::rank::{self, FreeMotion, Mobility};
+use fourbar::formulation::{grcr, natural};
 use fourbar::model::Model;
 use fourbar::state::Configuration;
 use fourbar::topology::Topology;
@@ -44,11 +45,26 @@ pub fn check(args: &CheckArgs, screen: &Screen) -> Result<Reply, Stop> {
         fields["modes_written"] = w.path.into();
         findings.warnings.extend(w.warnings);
     }
+    if let Some(name) = &args.formulation {
+        let lines = described(&input.model, &findings, name, &args.option).map_err(|d| input.stop(&d))?;
+        text += &format!("\n{name}\n{}", lines.iter().map(|l| format!("  {l}\n")).collect::<String>());
+        fields["described"] = serde_json::json!({"formulation": name, "lines": lines});
+    }
     let mut reply = Reply::new(text, fields);
     let list = findings.warnings.iter().chain(findings.assembled.as_ref().err());
     reply.notes = input.notes(list);
     reply.exit = exit_code(reply.notes.list.iter().map(|d| &d.diagnostic));
     Ok(reply)
+}
+
+/// What a formulation makes of the mechanism, in its own words.
+fn described(model: &Model, f: &Findings, name: &str, options: &[(String, String)]) -> Result<Vec<String>, Diagnostic> {
+    let start = &f.assembled.as_ref().map_err(Clone::clone)?.configuration;
+    match name {
+        "natural" => natural::describe(model, start, natural::choice(options)?),
+        "grcr" => Ok(grcr::describe(model, start)),
+        _ => Err(Diagnostic::new("U301", format!("formulation `{name}` has nothing to describe")).help("`natural` and `grcr` have")),
+    }
 }
 
 /// Looks at a mechanism from all sides.

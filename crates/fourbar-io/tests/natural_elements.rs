@@ -131,10 +131,9 @@ fn drives_and_couplings_agree_with_absolute_coordinates() {
         let d = apart(&pair(HINGE, joint, rest), &[]);
         assert!(d < CLOSE, "{rest}: {d:.1e}");
     }
-    for (joint, coupling) in [
-        (hinge, "{type: gear, joints: [base, J], ratio: -2}"),
-        (slide, "{type: rack, joints: [base, J], radius: 0.2}"),
-    ] {
+    for (joint, coupling) in
+        [(hinge, "{type: gear, joints: [base, J], ratio: -2}"), (slide, "{type: rack, joints: [base, J], radius: 0.2}")]
+    {
         let d = apart(&pair(HINGE, &format!("{joint}\n  g: {coupling}"), ""), &[]);
         assert!(d < CLOSE, "{coupling}: {d:.1e}");
     }
@@ -270,7 +269,9 @@ impl Observer for Rows {
 /// factorisation; larger ones choose their pivots anew and agree to rounding, magnified by the motion.
 #[test]
 fn resumed_runs_continue() {
-    for (name, t_end, limit) in [("nc_rscr", 1.0, 0.0), ("andrews", 0.03, 0.0), ("a04_bricard", 4.0, 1e-11), ("slider_crank_engine", 0.5, 1e-11)] {
+    for (name, t_end, limit) in
+        [("nc_rscr", 1.0, 0.0), ("andrews", 0.03, 0.0), ("a04_bricard", 4.0, 1e-11), ("slider_crank_engine", 0.5, 1e-11)]
+    {
         let model = model(name);
         let study = Study { t_end, output_step: t_end / 40.0, tol: Some(1e-9), ..natural(&model) };
         let go = |stop_after: usize, checkpoint: Option<&str>| {

@@ -184,7 +184,7 @@ fn independent(times: &[f64], torque: f64, tol: f64) -> Vec<[f64; 8]> {
     };
     // A = (0, -2), B = (0, -3), A' = (1, 0), B' = 0.
     let mut y = [0.0, 1.0, 0.0, 0.5, 0.0, -1.0];
-    let (mut t, mut h) = (0.0, 1e-2);
+    let (mut t, mut h) = (0.0_f64, 1e-2_f64);
     let mut out = vec![points(&y)];
     for &end in &times[1..] {
         while t < end {
