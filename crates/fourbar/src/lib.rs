@@ -22,6 +22,7 @@ pub mod joint;
 pub mod model;
 pub mod motion;
 pub mod random;
+pub mod random_mechanism;
 pub mod rolling;
 pub mod schur;
 pub mod spec;
