@@ -11,6 +11,7 @@ pub mod memory;
 mod mueller13;
 mod precision;
 mod pryce20;
+mod properties;
 pub mod report;
 
 /// A study: name, arguments, what it shows, and the function.
@@ -26,6 +27,7 @@ const STUDIES: &[Study] = &[
     ("memory", "", "how much memory a large mechanism takes", memory::run),
     ("mueller13", "", "SE(3) against SO(3) x R3, Figs. 2 to 15, docs/studies/mueller13/", mueller13::run),
     ("pryce20", "", "natural coordinates: Mechanism0, Table 4, times", pryce20::run),
+    ("properties", "[--count N] [--seed S]", "laws that every formulation obeys, on random mechanisms", properties::run),
 ];
 
 /// Runs the named study.

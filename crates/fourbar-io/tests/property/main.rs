@@ -18,6 +18,7 @@ use laws::{LAWS, Law};
 use run::{Base, Trouble};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Instant;
 
 /// Mechanisms of a short run.
 const FEW: u64 = 10;
@@ -60,6 +61,7 @@ fn every_law_holds_for_every_formulation() {
     let mut refused: BTreeMap<(&str, String), usize> = BTreeMap::new();
     let mut failures = Vec::new();
     for (name, spec) in &cases {
+        let (clock, before) = (Instant::now(), failures.len());
         let mut sample = Vec::new();
         for info in FORMULATIONS {
             match Base::new(spec, info) {
@@ -78,17 +80,31 @@ fn every_law_holds_for_every_formulation() {
                 Err(Trouble::Broke(why)) => failures.push((name.clone(), spec.clone(), info, &laws::RUNS, why)),
             }
         }
+        let times: Vec<String> = sample.iter().map(|b: &Base| format!("{} {:.2}", b.info.name, b.seconds)).collect();
         // All pairs; a pair that disagrees is saved whole, because no single formulation can be blamed.
         for (k, a) in sample.iter().enumerate() {
             for b in &sample[..k] {
                 *judged.entry(("agreement", a.info.name)).or_default() += 1;
                 if let Err(why) = laws::agree(a, b) {
                     let path = save(&format!("agreement-{}-{}-{name}", a.info.name, b.info.name), spec);
-                    failures.push((name.clone(), spec.clone(), a.info, &laws::AGREEMENT, format!("{why}; {}", path.display())));
+                    failures.push((
+                        name.clone(),
+                        spec.clone(),
+                        a.info,
+                        &laws::AGREEMENT,
+                        format!("{} from {}; {}", why, b.info.name, path.display()),
+                    ));
                 }
             }
         }
+        println!(
+            "{name}: {} broken, {:.1} s; seconds of a run: {}",
+            failures.len() - before,
+            clock.elapsed().as_secs_f64(),
+            times.join(", ")
+        );
     }
+    println!();
     for ((law, formulation), n) in &judged {
         println!("{law:<16} {formulation:<8} {n}");
     }

@@ -27,6 +27,8 @@ pub struct Base {
     /// Largest difference of the two accuracies, and of the unique reactions.
     pub error: Gap,
     pub reaction_error: f64,
+    /// Wall time of the finer run.
+    pub seconds: f64,
     /// Reaction components that are unique, by joint.
     pub unique: Vec<[bool; 6]>,
 }
@@ -55,14 +57,16 @@ impl Base {
         let Ok(assembled) = assemble(&model) else { return Ok(None) };
         let start = assembled.configuration;
         let coarse = sample(info, &model, &start, 0, 1.0)?;
+        let clock = std::time::Instant::now();
         let fine = sample(info, &model, &start, 1, 1.0)?;
+        let seconds = clock.elapsed().as_secs_f64();
         let open = not_unique(&model, &start);
         let parts = ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"];
         let is_unique = |joint: &str, k: usize| !open.iter().any(|(j, c)| j == joint && c.iter().any(|c| c == parts[k]));
         let unique: Vec<[bool; 6]> = model.joints.iter().map(|j| std::array::from_fn(|k| is_unique(&j.name, k))).collect();
         let error = worst(&model, &coarse, &fine);
         let reaction_error = reactions(&model, &unique, &coarse, &fine);
-        Ok(Some(Self { spec: spec.clone(), model, info, start, sample: fine, error, reaction_error, unique }))
+        Ok(Some(Self { spec: spec.clone(), model, info, start, sample: fine, error, reaction_error, seconds, unique }))
     }
 
     /// What two results of this accuracy may differ by: a few times the own error, and rounding that the run has amplified.
