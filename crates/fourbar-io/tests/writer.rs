@@ -66,6 +66,7 @@ forces:
   spring: {type: spring, between: [{body: a}, {body: ground, at: [1, 0, 0]}], stiffness: 2 kN/m, length: 0.3, damping: 2, mass: 0.2}
   law: {type: spring, between: [{body: a}, {body: b}], tension: 5*length^3 - rate + tip.x*pin.angle}
   twist: {type: torsion, joint: pin, stiffness: 3, damping: 1}
+  twist2: {type: torsion, joint: pin, torque: 2*sin(angle) + 0.1*rate}
   pull: {type: force, on: {body: a, at: [0, 0, 1]}, force: [t, -tip.vx, slide.distance], frame: body}
   turn: {type: torque, body: b, torque: [0, 0, pin.speed]}
   engine: {type: actuator, joint: pin, effort: 2*sin(t)}

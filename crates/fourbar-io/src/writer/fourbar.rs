@@ -218,19 +218,21 @@ fn joint(j: &JointSpec) -> Group {
 
 /// An expression of time, in quotes where it is more than a number.
 fn time(e: &Expr) -> String {
-    expression(e, &[StateVariable::Time])
+    expression(e, &[StateVariable::Time], "length")
 }
 
-fn expression(e: &Expr, variables: &[StateVariable]) -> String {
+/// An expression; `own` is the word for the coordinate of the spring it belongs to.
+fn expression(e: &Expr, variables: &[StateVariable], own: &str) -> String {
+    let name = |v: &StateVariable| if *v == StateVariable::Length { own.to_string() } else { v.to_string() };
     match e.constant_value() {
         // A constant program may still hold several operations.
         Some(x) if *e == Expr::constant(x) => number(x),
-        _ => quoted(&e.to_text(|k| variables.get(k as usize).map_or("t".into(), |v| v.to_string()))),
+        _ => quoted(&e.to_text(|k| variables.get(k as usize).map_or("t".into(), name))),
     }
 }
 
 fn state(e: &StateExpr) -> String {
-    expression(&e.expr, &e.variables)
+    expression(&e.expr, &e.variables, "length")
 }
 
 fn constraint(c: &ConstraintSpec) -> Group {
@@ -293,7 +295,8 @@ fn law(g: &mut Group, law: &SpringLaw, key: &str, rest_key: &str) {
             g.number("stiffness", *stiffness).number(rest_key, *rest).unless_zero("damping", &[*damping]);
         }
         SpringLaw::Expression(e) => {
-            g.put(key, state(e));
+            // Springs have a length, torsion springs an angle.
+            g.put(key, expression(&e.expr, &e.variables, rest_key));
         }
     }
 }

@@ -350,7 +350,8 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     for h in &model.hold {
         match *h {
             Hold::Body(b) => held[b.index()] = true,
-            Hold::Joint(k) => holds.push(hold_constraint(model, k, start)),
+            // A weld or a rod has no coordinate that could be held.
+            Hold::Joint(k) => holds.extend(Some(hold_constraint(model, k, start)).filter(|c| !c.rows.is_empty())),
         }
     }
     let inverse = inverse_masses(model, FLOOR);

@@ -1,0 +1,208 @@
+//! Hostile input: files, MechSpec files, expressions and starts made by seeded generators and by mutations of a kept corpus.
+//!
+//! Whatever is read ends with a mechanism or with diagnostics: no panic, no hang, no memory out of proportion. A fixed number of cases
+//! runs with the tests; `cargo xtask fuzz` runs more, with other seeds. A failing case is saved and named with its seed.
+
+mod generate;
+mod memory;
+mod mutate;
+mod random;
+
+use fourbar::analysis::assembly::assemble;
+use fourbar::expr::{Expr, Symbol};
+use fourbar::spec::ModelSpec;
+use fourbar_io::examples::examples;
+use fourbar_io::{ReadOptions, read_model, render, write_mechspec, write_model};
+use random::Random;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+/// Cases of a test, unless `FOURBAR_FUZZ_CASES` says otherwise.
+const CASES: u64 = 400;
+/// A case that has not ended after this time hangs; honest ones end in milliseconds.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Largest memory of one case, in bytes: far above what files of some kilobytes need.
+const MEMORY: usize = 256 << 20;
+/// Bodies up to which a start is assembled.
+const ASSEMBLED: usize = 12;
+
+/// Texts that were worth keeping: the shipped models, MechSpec files, and cases that failed once.
+fn corpus() -> Vec<String> {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut list: Vec<String> = examples().map(|e| e.text.to_string()).filter(|t| t.len() < 20_000).collect();
+    for folder in ["../../models/mechspec", "tests/data/fuzz"] {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(root.join(folder)).expect(folder).filter_map(|e| Some(e.ok()?.path())).collect();
+        files.sort();
+        list.extend(files.iter().filter_map(|p| std::fs::read_to_string(p).ok()));
+    }
+    list
+}
+
+fn setting(name: &str, default: u64) -> u64 {
+    std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default)
+}
+
+/// Runs cases one after the other; a panic, a hang or a memory blow-up fails with the seed and the saved case.
+///
+/// The checks tell how far a case got. At least one case in `rare` must get to the end, else the cases test the first line of defence only.
+fn run(name: &str, mut make: impl FnMut(&mut Random) -> String, check: fn(&str) -> Depth, rare: u64) {
+    let (cases, first) = (setting("FOURBAR_FUZZ_CASES", CASES), setting("FOURBAR_FUZZ_SEED", 1));
+    let (send_case, cases_to_do) = channel::<String>();
+    let (send_result, results) = channel::<Result<(usize, Depth), String>>();
+    // Deep recursion shows on a small stack first.
+    let worker = move || {
+        for text in cases_to_do {
+            memory::start();
+            let outcome = catch_unwind(AssertUnwindSafe(|| check(&text)));
+            let said = outcome.map(|depth| (memory::peak(), depth)).map_err(|p| {
+                let text = p.downcast_ref::<String>().cloned();
+                text.or_else(|| p.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_else(|| "a panic".into())
+            });
+            if send_result.send(said).is_err() {
+                return;
+            }
+        }
+    };
+    std::thread::Builder::new().stack_size(2 << 20).spawn(worker).expect("a thread");
+    let mut depths = [0u64; 4];
+    for k in 0..cases {
+        let seed = first.wrapping_mul(1_000_003).wrapping_add(k);
+        let text = make(&mut Random::new(seed));
+        send_case.send(text.clone()).expect("the worker");
+        let problem = match results.recv_timeout(PATIENCE) {
+            Ok(Ok((peak, depth))) if peak <= MEMORY => {
+                depths[depth as usize] += 1;
+                continue;
+            }
+            Ok(Ok((peak, _))) => format!("took {} MB", peak >> 20),
+            Ok(Err(panic)) => format!("panicked: {panic}"),
+            Err(RecvTimeoutError::Timeout) => "hangs".to_string(),
+            Err(RecvTimeoutError::Disconnected) => "ended the thread".to_string(),
+        };
+        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}-{seed}.yaml"));
+        std::fs::write(&path, &text).expect("the failing case");
+        panic!("{name}, seed {seed}: {problem}\nsaved as {}", path.display());
+    }
+    println!("{name}: {cases} cases, {depths:?} got to reading, building, assembling, the end");
+    assert!(depths[3] * rare >= cases, "{name}: only {} of {cases} cases got to the end", depths[3]);
+}
+
+/// How far a case got.
+#[derive(Clone, Copy)]
+enum Depth {
+    /// Refused by the reader, or by the parser.
+    Text,
+    /// Refused by the engine.
+    Mechanism,
+    /// Cannot be assembled, or is too large to try.
+    Start,
+    /// Nothing was wrong with it.
+    End,
+}
+
+/// Reads a text as far as it goes: diagnostics are painted, mechanisms are written, read back and assembled.
+fn read(text: &str) -> Depth {
+    match read_model(text, &ReadOptions::default()) {
+        Err(errors) => {
+            assert!(!errors.is_empty() && render(&errors, text, "case.yaml", true).len() < 200_000);
+            Depth::Text
+        }
+        Ok(loaded) => {
+            let built = loaded.spec.build();
+            if let Err(errors) = &built {
+                let placed: Vec<_> = errors.iter().take(100).map(|d| loaded.places.locate(d)).collect();
+                assert!(!render(&placed, loaded.places.source(), "case.yaml", false).is_empty());
+                return Depth::Mechanism;
+            }
+            converts(&loaded.spec);
+            start(&loaded.spec)
+        }
+    }
+}
+
+/// A good mechanism can be written and read back to the same, and to the other format or not at all.
+fn converts(spec: &ModelSpec) {
+    let text = write_model(spec);
+    let again = read_model(&text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e:#?}\n{text}"));
+    assert!(again.spec == *spec, "another mechanism after writing and reading:\n{text}");
+    if let Err(list) = write_mechspec(spec) {
+        assert!(!list.is_empty());
+    }
+}
+
+/// Assembly ends with a finite start or with a diagnostic.
+fn start(spec: &ModelSpec) -> Depth {
+    let Ok(model) = spec.build() else { return Depth::Mechanism };
+    if model.bodies.len() > ASSEMBLED {
+        return Depth::Start;
+    }
+    match assemble(&model) {
+        Ok(a) => {
+            let finite = a.configuration.q.iter().all(|q| q.r.iter().chain(q.A.iter()).all(|x| x.is_finite()));
+            assert!(finite, "a start that is not finite");
+            Depth::End
+        }
+        Err(d) => {
+            assert!(!d.message.is_empty());
+            Depth::Start
+        }
+    }
+}
+
+fn expression(text: &str) -> Depth {
+    let names = ["t", "x", "tip.vx", "length"];
+    let mut resolve = |n: &str| match names.iter().position(|k| *k == n) {
+        Some(k) => Some(Symbol::Variable(k as u32)),
+        None if n == "L1" => Some(Symbol::Value(2.5)),
+        None => None,
+    };
+    let Ok(e) = Expr::parse(text, &mut resolve) else { return Depth::Text };
+    e.eval(&[0.5, -1.0, 0.0, 1e9]);
+    e.time_derivatives(0.25);
+    let written = e.to_text(|k| names[k as usize].to_string());
+    // Parentheses may take the text beyond the limits of the parser, nothing else may stop it.
+    if let Ok(again) = Expr::parse(&written, &mut resolve) {
+        assert_eq!(again, e, "{written}");
+    } else {
+        assert!(written.len() > 5_000 || written.matches('(').count() > 40, "{written}");
+    }
+    Depth::End
+}
+
+#[test]
+fn mutated_files_are_read_or_refused() {
+    let corpus = corpus();
+    run("mutated", |r| mutate::text(r, &corpus), read, 20);
+}
+
+#[test]
+fn generated_files_are_read_or_refused() {
+    run("generated", generate::model, read, 50);
+}
+
+#[test]
+fn generated_mechspecs_are_read_or_refused() {
+    run("mechspec", generate::mechspec, read, 50);
+}
+
+#[test]
+fn generated_and_mutated_expressions_are_parsed_or_refused() {
+    run(
+        "expression",
+        |r| {
+            let text = generate::expression(r, 5);
+            if r.chance(2) { mutate::bytes(r, &text) } else { text }
+        },
+        expression,
+        4,
+    );
+}
+
+/// Good mechanisms with their numbers disturbed: most of them cannot close, all of them must end.
+#[test]
+fn disturbed_starts_are_assembled_or_refused() {
+    let corpus: Vec<String> = corpus().into_iter().filter(|t| t.len() < 4_000).collect();
+    run("start", |r| mutate::numbers(r, &corpus), read, 4);
+}

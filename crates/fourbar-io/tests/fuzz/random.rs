@@ -1,0 +1,38 @@
+//! A small repeatable source of choices.
+
+/// The generator.
+pub struct Random(u64);
+
+impl Random {
+    pub fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next 64 bits (splitmix64, Steele, Lea and Flood 2014).
+    pub fn bits(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A whole number below `n`, zero for none.
+    pub fn below(&mut self, n: usize) -> usize {
+        if n == 0 { 0 } else { (self.bits() % n as u64) as usize }
+    }
+
+    /// True once in `n` times.
+    pub fn chance(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+
+    pub fn pick<'a, T>(&mut self, list: &'a [T]) -> &'a T {
+        &list[self.below(list.len())]
+    }
+
+    /// A number in (-1, 1).
+    pub fn number(&mut self) -> f64 {
+        (self.bits() >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}
