@@ -3,6 +3,7 @@
 
 mod browser;
 mod docs;
+mod fuzz;
 mod gallery;
 mod peers;
 mod study;
@@ -15,6 +16,7 @@ const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
 cargo xtask pages   only the tests of pages in a browser, with what they need
 cargo xtask docs    write the documents that are made from the code
+cargo xtask fuzz [--minutes N] [--seed N]   hostile input, longer than with the tests
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
 cargo xtask peers   times of the engine beside those of others at equal error
 cargo xtask study NAME   figures of the papers, and questions too long for tests:
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         Some("test") => test::run(),
         Some("pages") => browser::test(),
         Some("docs") => docs::write(),
+        Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("peers") => peers::run(),
         Some("study") => study::run(&std::env::args().skip(2).collect::<Vec<_>>()),

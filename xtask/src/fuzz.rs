@@ -1,0 +1,44 @@
+//! `cargo xtask fuzz`: the fuzz tests with more cases and other seeds, round after round.
+
+use crate::root;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// Cases of one round of each test.
+const CASES: u64 = 20_000;
+
+/// Runs rounds until the time is over; a failing case is saved and named by the test.
+pub fn run(arguments: &[String]) -> Result<(), String> {
+    let usage = "usage: cargo xtask fuzz [--minutes N] [--seed N]";
+    let (mut minutes, mut seed) = (5.0, 2u64);
+    let mut it = arguments.iter();
+    while let Some(key) = it.next() {
+        let value = it.next().ok_or(usage)?;
+        match key.as_str() {
+            "--minutes" => minutes = value.parse().map_err(|_| usage)?,
+            "--seed" => seed = value.parse().map_err(|_| usage)?,
+            _ => return Err(usage.into()),
+        }
+    }
+    if !(f64::is_finite(minutes) && minutes > 0.0 && minutes < 1e6) {
+        return Err(usage.into());
+    }
+    let (start, limit) = (Instant::now(), Duration::from_secs_f64(60.0 * minutes));
+    let mut rounds = 0;
+    // At least one round: the time may be over before the tests are built.
+    while rounds == 0 || start.elapsed() < limit {
+        let status = Command::new("cargo")
+            .args(["test", "--quiet", "-p", "fourbar-io", "--test", "fuzz", "--", "--nocapture"])
+            .env("FOURBAR_FUZZ_CASES", CASES.to_string())
+            .env("FOURBAR_FUZZ_SEED", seed.to_string())
+            .current_dir(root())
+            .status()
+            .map_err(|e| format!("cargo cannot be started: {e}"))?;
+        if !status.success() {
+            return Err(format!("a case failed with seed {seed}; shrink it by hand and keep it in crates/fourbar-io/tests/data/fuzz"));
+        }
+        (rounds, seed) = (rounds + 1, seed + 1);
+    }
+    println!("{rounds} rounds of {CASES} cases for each of the tests, nothing found");
+    Ok(())
+}
