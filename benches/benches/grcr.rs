@@ -73,14 +73,21 @@ fn main() {
     for &n in if quick { &[8, 32][..] } else { &[8, 32, 128, 512, 2048, 100_000] } {
         let model = chain(n, false);
         let (t, operations) = acceleration(&model, if quick { 4 } else { (400_000 / n).max(8) }, if quick { 1 } else { 9 });
-        println!("  {n:>7} links {t:>10.2}   {:.1} ns per link   inward pass at peak {:.2} us", 1e3 * t / n as f64, 0.5e6 * operations / peak);
+        println!(
+            "  {n:>7} links {t:>10.2}   {:.1} ns per link   inward pass at peak {:.2} us",
+            1e3 * t / n as f64,
+            0.5e6 * operations / peak
+        );
     }
     println!("\nloops, us per acceleration, closure of positions and velocities included");
     for &n in if quick { &[10][..] } else { &[10, 100, 1000] } {
         for (what, model) in [("closed ring", ring(n)), ("ladder", ladder(n / 2))] {
             let (t, operations) = acceleration(&model, if quick { 4 } else { (20_000 / n).max(8) }, if quick { 1 } else { 9 });
             let per = 1e3 * t / model.moving() as f64;
-            println!("  {what:<12} {n:>6} bodies {t:>10.2}   {per:.1} ns per body   inward pass at peak {:.2} us", 0.5e6 * operations / peak);
+            println!(
+                "  {what:<12} {n:>6} bodies {t:>10.2}   {per:.1} ns per body   inward pass at peak {:.2} us",
+                0.5e6 * operations / peak
+            );
         }
     }
     println!("\nruns of 10 s, s");

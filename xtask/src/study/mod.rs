@@ -10,8 +10,8 @@ mod malczyk12;
 pub mod memory;
 mod mueller13;
 mod precision;
-mod pryce20;
 mod properties;
+mod pryce20;
 pub mod report;
 
 /// A study: name, arguments, what it shows, and the function.
