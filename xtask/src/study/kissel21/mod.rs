@@ -10,7 +10,7 @@ use fourbar::integrator::Method;
 use fourbar_bench::shipped;
 use fourbar_io::plot::{Curve, svg};
 use measure::{Chart3, Run, dynamics, kinematics};
-use std::path::PathBuf;
+use std::path::Path;
 
 /// The driven mechanisms of the paper.
 const DRIVEN: [(&str, &str); 3] =
@@ -112,7 +112,7 @@ fn table10() -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-fn fig2(folder: &PathBuf) -> Result<Vec<(f64, Three)>, String> {
+fn fig2(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
     let model = shipped("ra_four_link_primitives");
     let points: Vec<(f64, Three)> = STEPS
         .iter()
@@ -122,11 +122,11 @@ fn fig2(folder: &PathBuf) -> Result<Vec<(f64, Three)>, String> {
         })
         .collect::<Result<_, String>>()?;
     let title = "Fig. 2: four link, kinematics, corrections per step until below 1e-11 m";
-    draw(folder, "fig2", title, "corrections", &points, |x| x)?;
+    draw(folder, "fig2", title, "corrections", &points)?;
     Ok(points)
 }
 
-fn fig4(folder: &PathBuf) -> Result<Vec<(f64, Three)>, String> {
+fn fig4(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
     let model = shipped("ra_four_link");
     let points: Vec<(f64, Three)> = STEPS
         .iter()
@@ -135,12 +135,12 @@ fn fig4(folder: &PathBuf) -> Result<Vec<(f64, Three)>, String> {
             Ok((h, three(|c| Ok(dynamics(c, &model, Method::BackwardEuler, &run)?.iterations))?))
         })
         .collect::<Result<_, String>>()?;
-    draw(folder, "fig4", "Fig. 4: four link, dynamics, Newton iterations per step, Theta h^2 = 1e-11", "iterations", &points, |x| x)?;
+    draw(folder, "fig4", "Fig. 4: four link, dynamics, Newton iterations per step, Theta h^2 = 1e-11", "iterations", &points)?;
     Ok(points)
 }
 
 /// Largest distance from the reference in z of the second rod, and its course in time at h = 1e-3.
-fn fig3(folder: &PathBuf) -> Result<Vec<(f64, Three)>, String> {
+fn fig3(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
     let reference = measure::reference("ra_double_pendulum", "rod2.z")?;
     let model = shipped("ra_double_pendulum");
     let mut points = Vec::new();
@@ -162,7 +162,7 @@ fn fig3(folder: &PathBuf) -> Result<Vec<(f64, Three)>, String> {
 }
 
 /// Errors of velocity and acceleration of the method itself after 3 s, against kinematics.
-fn order(folder: &PathBuf, number: usize, what: &str, file: &str, (body, axis): (&str, usize)) -> Result<Vec<(f64, Three, Three)>, String> {
+fn order(folder: &Path, number: usize, what: &str, file: &str, (body, axis): (&str, usize)) -> Result<Vec<(f64, Three, Three)>, String> {
     let model = shipped(file);
     let b = model.bodies.iter().position(|x| x.name == body).ok_or(format!("{file} has no body {body}"))?;
     let (v, a) = measure::truth(&model, 3.0, b, axis)?;
@@ -189,18 +189,15 @@ fn order(folder: &PathBuf, number: usize, what: &str, file: &str, (body, axis): 
     Ok(points)
 }
 
-fn draw(folder: &PathBuf, name: &str, title: &str, what: &str, points: &[(f64, Three)], y: fn(f64) -> f64) -> Result<(), String> {
+fn draw(folder: &Path, name: &str, title: &str, what: &str, points: &[(f64, Three)]) -> Result<(), String> {
     let x: Vec<f64> = points.iter().map(|p| p.0.log10()).collect();
-    let lines: Vec<(String, Vec<f64>)> = ["rA", "rp", "reps"]
-        .iter()
-        .enumerate()
-        .map(|(k, n)| (format!("{what}, {n}"), points.iter().map(|p| y(p.1[k])).collect()))
-        .collect();
+    let lines: Vec<(String, Vec<f64>)> =
+        ["rA", "rp", "reps"].iter().enumerate().map(|(k, n)| (format!("{what}, {n}"), points.iter().map(|p| p.1[k]).collect())).collect();
     let curves: Vec<Curve<'_>> = lines.iter().map(|(name, y)| Curve { name, unit: "", x: &x, y }).collect();
     write(folder, name, svg(title, ("log10 h", ""), &curves))
 }
 
-fn write(folder: &PathBuf, name: &str, picture: Option<String>) -> Result<(), String> {
+fn write(folder: &Path, name: &str, picture: Option<String>) -> Result<(), String> {
     let path = folder.join(format!("{name}.svg"));
     let picture = picture.ok_or(format!("{name}: nothing to draw"))?;
     std::fs::write(&path, picture).map_err(|e| format!("{}: {e}", path.display()))

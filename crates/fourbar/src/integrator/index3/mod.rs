@@ -111,7 +111,11 @@ impl<C: Chart> Memory<C> {
 
     /// Largest residual of the chart's own constraints: how far Euler parameters are from unit length.
     pub fn own_residual(&self) -> f64 {
-        self.x.iter().skip(1).fold(0.0, |s, x| s.max(C::own(&mut x.clone()).angular_size()))
+        let error = |x: &C::Point| {
+            let mut x = *x;
+            C::own(&mut x).angular_size()
+        };
+        self.x.iter().skip(1).fold(0.0, |s, x| s.max(error(x)))
     }
 
     /// Places body `b` at `from` moved by its `psi`.
