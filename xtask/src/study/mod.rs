@@ -7,6 +7,7 @@ mod auto;
 mod benchmarks;
 mod kissel21;
 mod malczyk12;
+mod critchley03;
 pub mod memory;
 mod mueller13;
 mod precision;
@@ -24,6 +25,7 @@ const STUDIES: &[Study] = &[
     ("benchmarks", "", "the benchmarks of IFToMM and Andrews with every formulation, docs/benchmarks.md", benchmarks::run),
     ("kissel21", "", "rA, rp and reps, Tables 8 to 10 and Figs. 2 to 7, docs/studies/kissel21/", kissel21::run),
     ("malczyk12", "", "divide and conquer on the paper's examples, Figs. 5 to 11, docs/studies/malczyk12/", malczyk12::run),
+    ("critchley03", "", "the five-bar by ACS and GCL, cost of loops, docs/studies/critchley03/", critchley03::run),
     ("memory", "", "how much memory a large mechanism takes", memory::run),
     ("mueller13", "", "SE(3) against SO(3) x R3, Figs. 2 to 15, docs/studies/mueller13/", mueller13::run),
     ("pryce20", "", "natural coordinates: Mechanism0, Table 4, times", pryce20::run),

@@ -13,6 +13,9 @@ use crate::state::{Pose, Velocity};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use serde_json::{Value, json};
 
+/// Active combinations by closing, rows by active rows; `None` where all rows are active as they are.
+pub type Kept = Vec<Option<DMatrix<f64>>>;
+
 /// One element that closes loops.
 #[derive(Clone, Debug)]
 pub struct Closing {
@@ -169,7 +172,7 @@ impl Closings {
     }
 
     /// Keeps the given combinations of each closing (rows by active rows) active.
-    pub fn keep(&mut self, mut kept: Vec<Option<DMatrix<f64>>>) {
+    pub fn keep(&mut self, mut kept: Kept) {
         for (c, P) in self.list.iter_mut().zip(kept.drain(..)) {
             c.active = P.as_ref().map_or(c.rows, |P| P.ncols());
             c.needed = match &P {
@@ -191,7 +194,7 @@ impl Closings {
     }
 
     /// Active combinations and scales from [`Closings::save`], where they fit.
-    pub fn saved(&self, v: &Value) -> Option<(Vec<Option<DMatrix<f64>>>, Vec<Vec<f64>>)> {
+    pub fn saved(&self, v: &Value) -> Option<(Kept, Vec<Vec<f64>>)> {
         let list = v.as_array().filter(|l| l.len() == self.list.len())?;
         let (mut kept, mut scales) = (Vec::new(), Vec::new());
         for (c, v) in self.list.iter().zip(list) {

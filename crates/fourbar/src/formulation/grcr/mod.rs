@@ -5,7 +5,7 @@
 
 pub mod closing;
 pub mod closure;
-mod cut;
+pub mod cut;
 mod describe;
 pub mod front;
 pub mod graph;

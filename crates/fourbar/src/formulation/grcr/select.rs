@@ -5,7 +5,7 @@
 //! ones are passed over, as in arbitrary coordinate selection [Critchley03, sections 3 and 4]. A row that depends on
 //! others where they meet, or reaches the ground, is redundant; its combination over the closings is a self-stress.
 
-use super::closing::Closings;
+use super::closing::{Closings, Kept};
 use super::reflect::{reflect, reflect_rows, reflection};
 use super::schedule::{Role, Schedule};
 use super::spatial::Six;
@@ -26,7 +26,7 @@ pub struct Selection {
     /// Role of each column.
     pub roles: Vec<Role>,
     /// Active combinations by closing.
-    pub kept: Vec<Option<DMatrix<f64>>>,
+    pub kept: Kept,
     /// Number of dependents: the rank of the closing rows.
     pub rank: usize,
     /// Smallest sine of a dependent.
@@ -112,7 +112,7 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
                 }
             }
         }
-        let mut rows = if w > 0 { G.len() / w } else { 0 };
+        let mut rows = G.len() / w;
         let tape = &mut out.tapes[k];
         tape.rows_in = rows;
         // Rows can only become dependent where they meet others or where accelerations become one.
@@ -276,7 +276,7 @@ pub fn self_stresses(tree: &Tree, closings: &Closings, schedule: &Schedule, role
 }
 
 /// From every self-stress one direction is dropped, in the closing that has the largest part of it.
-fn drop_redundant(closings: &Closings, mut stresses: Vec<Stress>) -> Vec<Option<DMatrix<f64>>> {
+fn drop_redundant(closings: &Closings, mut stresses: Vec<Stress>) -> Kept {
     let mut dropped: Vec<Vec<Vec<f64>>> = vec![Vec::new(); closings.list.len()];
     let mut touching: Vec<Vec<usize>> = vec![Vec::new(); closings.list.len()];
     for (i, s) in stresses.iter().enumerate() {

@@ -143,7 +143,7 @@ impl Tree {
         let mut nodes = vec![ground];
         let (mut q, mut u) = (0, 0);
         let mut patches = vec![0];
-        let mut depth = vec![0; n];
+        let mut depth = vec![0_usize; n];
         for &(body, on, joint) in &growth.steps {
             let k = nodes.len();
             let parent = of_body[on];
@@ -163,7 +163,7 @@ impl Tree {
             let (R_K, s_K) = (p.R_own.tr_mul(&near.0), p.R_own.tr_mul(&(near.1 - p.s_own)));
             let b = &model.bodies[body];
             depth[k] = depth[parent] + 1;
-            let shift = depth[k] % PATCH == 0;
+            let shift = depth[k].is_multiple_of(PATCH);
             let patch = if shift {
                 patches.push(k);
                 patches.len() - 1

@@ -1,0 +1,245 @@
+//! The study of [Critchley03, section 6] and of the cost of loops: the five-bar by ACS and by GCL, growth of work and time with the number of
+//! loops, against cut joints. Writes `docs/studies/critchley03/`.
+
+use super::report::{Report, Series, digits};
+use crate::root;
+use fourbar::formulation::grcr::cut::Cut;
+use fourbar::formulation::grcr::{Coupling, Mechanism, Options};
+use fourbar::spec::*;
+use fourbar::study::{Analysis, Study};
+use fourbar::{Configuration, Model, Trajectory};
+use fourbar_bench::{ladder, peak, shipped, shortest};
+use fourbar_io::plot::Scale;
+
+/// Sizes for the recursion, and up to where joints are cut.
+const LOOPS: [usize; 9] = [1, 3, 10, 30, 100, 300, 1000, 3000, 10_000];
+const CUT: usize = 300;
+/// Slopes are fitted from this many loops on.
+const FIT: usize = 10;
+
+/// Runs the study.
+pub fn run(_: &[String]) -> Result<(), String> {
+    let mut report = Report::new("critchley03", "Recursive coordinate reduction: the five-bar, and the cost of loops")?;
+    five_bar(&mut report)?;
+    growth(&mut report)?;
+    report.write()
+}
+
+fn five_bar(report: &mut Report) -> Result<(), String> {
+    report.heading("The planar five-bar with two prismatic joints (Fig. 7)");
+    let model = shipped("grcr_five_bar");
+    let moved = |options: &[(&str, &str)]| -> Result<Trajectory, String> {
+        let study = Study {
+            analysis: Some(Analysis::Dynamics),
+            formulation: Some("grcr".into()),
+            integrator: Some("dop853".into()),
+            step: None,
+            tol: Some(1e-13),
+            options: options.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+            ..Study::of(&model)
+        };
+        let mut t = Trajectory::default();
+        fourbar::study::run(&model, &study, &mut t).map_err(|f| f.diagnostic.to_string())?;
+        Ok(t)
+    };
+    let (acs, gcl, cut) = (moved(&[("coupling", "acs")])?, moved(&[("coupling", "gcl")])?, moved(&[("loops", "cut")])?);
+    let text = std::fs::read_to_string(root().join("crates/fourbar-io/tests/data/grcr_five_bar.csv")).map_err(|e| e.to_string())?;
+    let mut lines = text.lines().filter(|l| !l.starts_with('#'));
+    let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
+    let rows: Vec<Vec<f64>> = lines.map(|l| l.split(',').filter_map(|x| x.parse().ok()).collect()).collect();
+    let places = |t: &Trajectory| -> Vec<(usize, usize)> {
+        let ours = |h: &str| h.rsplit_once('.').filter(|x| ["x", "y", "z"].contains(&x.1)).and_then(|(b, c)| t.find(&format!("{b}.r.{c}")));
+        header.iter().enumerate().filter_map(|(i, h)| Some((i, ours(h)?))).collect()
+    };
+    let from_reference = |t: &Trajectory| {
+        let (places, time) = (places(t), t.column("t").unwrap_or_default());
+        let mut worst = 0.0_f64;
+        for row in &rows {
+            if let Some(k) = time.iter().position(|t| (t - row[0]).abs() < 1e-9) {
+                worst = places.iter().map(|(i, j)| (row[*i] - t.row(k)[*j]).abs()).fold(worst, f64::max);
+            }
+        }
+        worst
+    };
+    let apart = |a: &Trajectory, b: &Trajectory| {
+        let columns = places(a);
+        (0..a.len())
+            .flat_map(|k| columns.iter().map(move |(_, j)| (k, *j)))
+            .map(|(k, j)| (a.row(k)[j] - b.row(k)[j]).abs())
+            .fold(0.0, f64::max)
+    };
+    let rows = vec![
+        vec!["ACS: real joints, rows carried".into(), digits(from_reference(&acs)), "0".into()],
+        vec!["GCL: fictitious joints at the end of the loop".into(), digits(from_reference(&gcl)), digits(apart(&gcl, &acs))],
+        vec!["cut joints".into(), digits(from_reference(&cut)), digits(apart(&cut, &acs))],
+    ];
+    report.text("Positions of all centres of mass over 2 s, dop853 at 1e-13, in metres.");
+    report.table(&["treatment", "from the reference", "from ACS"], &rows);
+    let series: Vec<Series> = [("q1", "J1.angle"), ("q2", "J2.angle"), ("q3", "J3.angle"), ("q4", "J4.distance"), ("q5", "J5.distance")]
+        .iter()
+        .filter_map(|(name, column)| {
+            let (t, y) = (acs.column("t")?, acs.column(column)?);
+            // Angles of the paper are measured from the drawn position on: pi/4, pi/2, -pi/2.
+            let drawn = match *name {
+                "q1" => std::f64::consts::FRAC_PI_4,
+                "q2" => std::f64::consts::FRAC_PI_2,
+                "q3" => -std::f64::consts::FRAC_PI_2,
+                _ => 0.0,
+            };
+            Some(Series { name: (*name).into(), points: t.into_iter().zip(y.into_iter().map(|y| y + drawn)).collect() })
+        })
+        .collect();
+    report.figure("fig7.svg", "Coordinates of the five-bar", [("t", "s"), ("rad, m", "")], Scale::default(), &series)
+}
+
+fn bar(from: V3, to: V3) -> BodySpec {
+    let angle = (to[1] - from[1]).atan2(to[0] - from[0]);
+    let length = (to[0] - from[0]).hypot(to[1] - from[1]);
+    BodySpec {
+        mass: 1.0,
+        inertia: Inertia::Principal([1e-3, length * length / 12.0, length * length / 12.0]),
+        at: [0.5 * (from[0] + to[0]), 0.5 * (from[1] + to[1]), 0.0],
+        orientation: Orientation::AxisAngle { axis: [0.0, 0.0, 1.0], angle },
+        ..BodySpec::default()
+    }
+}
+
+fn hinge(a: &str, b: &str, at: V3) -> JointSpec {
+    let placement = Placement::World { at, axis: [0.0, 0.0, 1.0], axis_moving: None };
+    JointSpec::Pair { kind: PairKind::Revolute, bodies: [a.into(), b.into()], placement }
+}
+
+/// Four-bars standing on each other: every loop has another base body.
+fn standing(n: usize) -> Result<Model, String> {
+    let mut spec = ModelSpec { title: format!("{n} four-bars on each other"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
+    for k in 1..=n {
+        let (low, high) = (k as f64 - 1.0, k as f64);
+        let base = if k == 1 { "ground".to_string() } else { format!("bar{}", k - 1) };
+        let [left, right, top] = [format!("left{k}"), format!("right{k}"), format!("bar{k}")];
+        spec.bodies.push((left.clone(), bar([0.0, low, 0.0], [0.1, high, 0.0])));
+        spec.bodies.push((right.clone(), bar([1.0, low, 0.0], [1.0, high, 0.0])));
+        spec.bodies.push((top.clone(), bar([0.1, high, 0.0], [1.0, high, 0.0])));
+        let foot = if k == 1 { 0.0 } else { 0.1 };
+        spec.bodies[3 * (k - 1)].1 = bar([foot, low, 0.0], [0.1, high, 0.0]);
+        spec.joints.push((format!("A{k}"), hinge(&base, &left, [foot, low, 0.0])));
+        spec.joints.push((format!("B{k}"), hinge(&left, &top, [0.1, high, 0.0])));
+        spec.joints.push((format!("C{k}"), hinge(&right, &top, [1.0, high, 0.0])));
+        spec.joints.push((format!("D{k}"), hinge(&base, &right, [1.0, low, 0.0])));
+    }
+    spec.build().map_err(|e| e[0].to_string())
+}
+
+/// Two rails of hinged links with rungs between them, hanging from the ground: loop within loop, each on base bodies of its own.
+fn nested(n: usize) -> Result<Model, String> {
+    let mut spec = ModelSpec { title: format!("{n} nested loops"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
+    let name = |side: &str, k: usize| if k == 0 { "ground".to_string() } else { format!("{side}{k}") };
+    for k in 1..=n {
+        let (high, low) = (1.0 - k as f64, -(k as f64));
+        let shift = if k % 2 == 0 { 0.1 } else { -0.1 };
+        for (side, x) in [("left", 0.0), ("right", 1.0)] {
+            let (from, to) = ([x - shift, high, 0.0], [x + shift, low, 0.0]);
+            let from = if k == 1 { [x, high, 0.0] } else { from };
+            spec.bodies.push((name(side, k), bar(from, to)));
+            spec.joints.push((format!("{side}_pin{k}"), hinge(&name(side, k - 1), &name(side, k), from)));
+        }
+        spec.bodies.push((format!("rung{k}"), bar([shift, low, 0.0], [1.0 + shift, low, 0.0])));
+        spec.joints.push((format!("from{k}"), hinge(&name("left", k), &format!("rung{k}"), [shift, low, 0.0])));
+        spec.joints.push((format!("to{k}"), hinge(&name("right", k), &format!("rung{k}"), [1.0 + shift, low, 0.0])));
+    }
+    spec.build().map_err(|e| e[0].to_string())
+}
+
+/// One size of one mechanism.
+struct Point {
+    loops: usize,
+    n: usize,
+    m: usize,
+    carriers: usize,
+    operations: f64,
+    time: f64,
+    cut: Option<(f64, f64)>,
+}
+
+fn measure(model: &Model, loops: usize) -> Result<Point, String> {
+    let start = Configuration::start(model);
+    let options = Options { coupling: Coupling::Acs, ..Options::default() };
+    let mut m = Mechanism::with_options(model, &start, &options);
+    let (q, u) = (m.q.clone(), m.u.clone());
+    m.close(0.0, &q, &u).map_err(|d| d.to_string())?;
+    let calls = (3000 / loops).max(1);
+    let time = shortest(5, || (0..calls).for_each(|_| m.accelerate(0.0))) / calls as f64;
+    let (n, rows) = (m.tree.speeds, m.closings.active);
+    let cut = (loops <= CUT).then(|| {
+        let mut cut = Cut::new(&m);
+        let calls = (100 / (loops * loops)).max(1);
+        let time = shortest(3, || (0..calls).for_each(|_| cut.accelerate(&mut m, 0.0))) / calls as f64;
+        // Tree without rows, an answer of the tree for every row, the dense factor.
+        let (n, m) = (n as f64, rows as f64);
+        (n * 114.0 + m * n * 48.0 + m * m * m / 3.0, time)
+    });
+    Ok(Point { loops, n, m: rows, carriers: m.schedule.carriers(), operations: m.schedule.cost(&m.tree), time, cut })
+}
+
+/// Slope of a straight line through the logarithms.
+fn slope(points: &[(f64, f64)]) -> f64 {
+    let n = points.len() as f64;
+    let (x, y): (Vec<f64>, Vec<f64>) = points.iter().map(|(x, y)| (x.ln(), y.ln())).unzip();
+    let (mx, my) = (x.iter().sum::<f64>() / n, y.iter().sum::<f64>() / n);
+    let cross: f64 = x.iter().zip(&y).map(|(x, y)| (x - mx) * (y - my)).sum();
+    cross / x.iter().map(|x| (x - mx).powi(2)).sum::<f64>()
+}
+
+fn growth(report: &mut Report) -> Result<(), String> {
+    report.heading("Work and time against the number of loops");
+    report.text(&format!(
+        "One acceleration at the start position, positions closed beforehand; the shortest of several runs on a shared machine whose core reached \
+         {:.1} G multiply-adds per second. n speeds, m active rows; `carried` is the largest number of base bodies in a front. Slopes are those of \
+         straight lines through the logarithms against n + m, from {FIT} loops on.",
+        peak() / 1e9
+    ));
+    let (mut rows, mut slopes, mut times, mut works) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    type Make = fn(usize) -> Result<Model, String>;
+    for (what, make) in [("ladder", (|n| Ok(ladder(n))) as Make), ("standing", standing), ("nested", nested)] {
+        let points = LOOPS.iter().map(|&n| measure(&make(n)?, n)).collect::<Result<Vec<_>, String>>()?;
+        for p in &points {
+            let cut = |f: fn(&(f64, f64)) -> f64| p.cut.as_ref().map_or("".into(), |c| digits(f(c)));
+            rows.push(vec![
+                what.into(),
+                p.loops.to_string(),
+                p.n.to_string(),
+                p.m.to_string(),
+                p.carriers.to_string(),
+                digits(p.operations),
+                digits(1e6 * p.time),
+                cut(|c| c.0),
+                cut(|c| 1e6 * c.1),
+            ]);
+        }
+        let of = |f: &dyn Fn(&Point) -> Option<f64>| -> Vec<(f64, f64)> {
+            points.iter().filter_map(|p| Some(((p.n + p.m) as f64, f(p)?))).collect()
+        };
+        let fit = |f: &dyn Fn(&Point) -> Option<f64>| {
+            let list: Vec<(f64, f64)> =
+                points.iter().filter(|p| p.loops >= FIT).filter_map(|p| Some(((p.n + p.m) as f64, f(p)?))).collect();
+            format!("{:.2}", slope(&list))
+        };
+        slopes.push(vec![
+            what.into(),
+            fit(&|p| Some(p.operations)),
+            fit(&|p| Some(p.time)),
+            fit(&|p| p.cut.map(|c| c.0)),
+            fit(&|p| p.cut.map(|c| c.1)),
+        ]);
+        times.push(Series { name: format!("{what}, recursive"), points: of(&|p| Some(1e6 * p.time)) });
+        times.push(Series { name: format!("{what}, cut"), points: of(&|p| p.cut.map(|c| 1e6 * c.1)) });
+        works.push(Series { name: format!("{what}, recursive"), points: of(&|p| Some(p.operations)) });
+        works.push(Series { name: format!("{what}, cut"), points: of(&|p| p.cut.map(|c| c.0)) });
+        let crossover = points.iter().find(|p| p.cut.is_some_and(|c| p.time < c.1)).map_or("none".into(), |p| p.loops.to_string());
+        report.text(&format!("{what}: the recursion is faster from {crossover} loops on (of the sizes measured)."));
+    }
+    report.table(&["mechanism", "operations", "time", "operations, cut", "time, cut"], &slopes);
+    report.table(&["mechanism", "loops", "n", "m", "carried", "operations", "us", "operations, cut", "us, cut"], &rows);
+    let both = Scale { log_x: true, log_y: true, dots: true };
+    report.figure("time.svg", "Time of one acceleration", [("n + m", ""), ("time", "us")], both, &times)?;
+    report.figure("operations.svg", "Operations of one acceleration", [("n + m", ""), ("operations", "")], both, &works)
+}
