@@ -76,6 +76,10 @@ fn every_law_holds_for_every_formulation() {
                     sample.push(base);
                 }
                 Ok(None) => {}
+                Err(Trouble::Slow(why)) => {
+                    let path = save(&format!("slow-{}-{name}", info.name), spec);
+                    println!("{name}: {} given up, {why}; {}", info.name, path.display());
+                }
                 Err(Trouble::Refused(why)) => *refused.entry((info.name, why)).or_default() += 1,
                 Err(Trouble::Broke(why)) => failures.push((name.clone(), spec.clone(), info, &laws::RUNS, why)),
             }

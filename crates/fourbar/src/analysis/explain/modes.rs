@@ -70,7 +70,8 @@ pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swe
         }
     }
     found[1..].sort_by(|a, b| {
-        let far = |m: &Mode| distance(model, &m.configuration.q, &at.q);
+        // Modes that are equally far stay in the order in which they were found.
+        let far = |m: &Mode| (1e6 * distance(model, &m.configuration.q, &at.q) / model.length).round();
         far(a).total_cmp(&far(b))
     });
     found
@@ -131,7 +132,8 @@ fn changes(model: &Model, at: &Configuration, mode: &Configuration) -> Vec<Chang
         for (what, y) in j.coordinates() {
             let (from, mut to) = (value(at, &y), value(mode, &y));
             if what == "angle" {
-                to -= 2.0 * PI * ((to - from) / (2.0 * PI)).round();
+                // Half a turn is told as such whichever way rounding leans.
+                to -= 2.0 * PI * ((to - from - 1e-6) / (2.0 * PI)).round();
             }
             let scale = if what == "angle" { model.length } else { 1.0 };
             if scale * (to - from).abs() > SAME * model.length {

@@ -215,7 +215,9 @@ pub fn sweep(model: &Model, at: &Configuration, free: &Mobility, list: &[Swept],
         let near = |e: &Event| e.path != 0.0 && super::curve::distance(model, &e.q, &at.q) < 1e-3 * model.length;
         events.retain(|e| !near(e));
     }
-    events.sort_by(|a, b| a.path.abs().total_cmp(&b.path.abs()));
+    // Nearest first, forwards before backwards where both are equally far.
+    let far = |e: &Event| (1e6 * e.path.abs() / model.length).round();
+    events.sort_by(|a, b| far(a).total_cmp(&far(b)).then(b.path.total_cmp(&a.path)));
     let weakest = points.iter().min_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
     let sigma = (first.sigma, weakest.sigma, value(weakest));
     let held = others.iter().map(|s| s.named.clone()).collect();
