@@ -5,9 +5,9 @@
 mod assembly;
 mod auto;
 mod benchmarks;
+mod critchley03;
 mod kissel21;
 mod malczyk12;
-mod critchley03;
 pub mod memory;
 mod mueller13;
 mod precision;

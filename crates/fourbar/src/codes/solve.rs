@@ -70,7 +70,7 @@ pub(crate) const PAGES: &[Page] = &[
         "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."
     ),
     page!(
-        "S250",
+        "S252",
         "A run broke off during verification",
         "One of the formulations stopped without a result and without a reason, which is a fault of the program. The other formulations are compared all the same. Please report it with the mechanism file."
     ),

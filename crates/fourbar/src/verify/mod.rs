@@ -159,7 +159,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
             }
         }
     });
-    let lost = || Diagnostic::new("S250", "the run broke off").help("this is a fault of the program; please report it with the file");
+    let lost = || Diagnostic::new("S252", "the run broke off").help("this is a fault of the program; please report it with the file");
     let results: Vec<Result<Outcome, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
     narrow(model, &results, &mut unique);
     let growth = growth(model, settings, &assembled, &results);

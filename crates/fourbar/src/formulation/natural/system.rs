@@ -88,6 +88,15 @@ fn refuse(model: &Model) -> Result<(), Diagnostic> {
         .at(format!("constraints.{}", r.name))
         .help("use formulation `ra`"));
     }
+    if let Some(b) = model.bare.iter().find(|b| b.other.is_some()) {
+        return Err(Diagnostic::new(
+            "S286",
+            format!("`{}` changes its reference direction in flight, which a Taylor series of fixed equations cannot follow", b.name),
+        )
+        .name(b.name.clone())
+        .at(format!("constraints.{}", b.name))
+        .help("state it as a drive of a joint, or use formulation `ra`"));
+    }
     Ok(())
 }
 
