@@ -1,5 +1,5 @@
 //! Speed of natural coordinates: Andrews' mechanism from its file beside the Lagrangian written by hand, the four-bar ladder with its
-//! dead points, and chains up to a thousand bodies. Every time is the shortest of several runs; compare figures of one run only.
+//! dead points, and chains up to a thousand bodies. Every time is the shortest processor time of several runs; compare figures of one run only.
 
 #[path = "../../crates/fourbar-dae/tests/problems/mod.rs"]
 #[allow(dead_code)]
@@ -10,7 +10,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::natural::{Choice, System};
 use fourbar::motion::Instant;
 use fourbar::study::Study;
-use fourbar_bench::{chain, shipped, shortest};
+use fourbar_bench::{chain, shipped, shortest_cpu};
 use fourbar_dae::{Integrator, Options};
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ fn seconds(model: &Model, study: &Study, runs: usize) -> Result<(f64, f64), Fail
     let (formulation, integrator) = study.method(model)?;
     let mut steps = 0.0;
     let mut failure = None;
-    let time = shortest(runs, || {
+    let time = shortest_cpu(runs, || {
         let done = (formulation.start)(model, study, integrator, &start).and_then(|mut m| {
             m.advance(study.t_end, &mut |_| true)?;
             let mut told = fourbar::motion::Told::default();
@@ -67,7 +67,7 @@ fn andrews() -> Result<(), Failure> {
         let options = Options::new(rel).abs(1e-3 * rel);
         let mut steps = 0;
         let mut time = |problem: &Arc<fourbar_dae::Problem>, state: &fourbar_dae::State| {
-            shortest(200, || {
+            shortest_cpu(200, || {
                 if let Ok(mut run) = Integrator::new(problem, state, options.clone()) {
                     let _ = run.run_to(0.03);
                     steps = run.work().steps;
