@@ -2,7 +2,6 @@
 //! dead points, and chains up to a thousand bodies. Every time is the shortest processor time of several runs; compare figures of one run only.
 
 #[path = "../../crates/fourbar-dae/tests/problems/mod.rs"]
-#[allow(dead_code)]
 mod problems;
 
 use fourbar::Model;

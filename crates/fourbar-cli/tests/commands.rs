@@ -122,7 +122,7 @@ fn usage_is_refused_with_a_cure() {
         &["explain", "X1"],
         &["plot", "nowhere", "t"],
         &["run", "fourbar", "--formulation", "rb"],
-        &["run", "fourbar", "--integrator", "euler"],
+        &["run", "fourbar", "--integrator", "eulr"],
         &["run", "fourbar", "--columns", "crnk.r.x"],
         &["run", "fourbar", "--resume", "nowhere"],
         &["run", "fourbar", "--t-end", "1", "--output-step", "1e-9"],

@@ -267,11 +267,12 @@ impl Observer for Rows {
 
 /// A run that was stopped and resumed goes on as the same run: to the bit where the system is small enough for a dense
 /// factorisation; larger ones choose their pivots anew and agree to rounding, magnified by the motion. Bricard's linkage
-/// chooses its independent rows anew, too, and agrees to a hundred times the tolerance.
+/// chooses its independent rows anew, too, and agrees to a thousand times the tolerance (accelerations and
+/// reactions are compared, too).
 #[test]
 fn resumed_runs_continue() {
     for (name, t_end, limit) in
-        [("nc_rscr", 1.0, 0.0), ("andrews", 0.03, 0.0), ("a04_bricard", 4.0, 1e-7), ("slider_crank_engine", 0.5, 1e-11)]
+        [("nc_rscr", 1.0, 0.0), ("andrews", 0.03, 0.0), ("a04_bricard", 4.0, 1e-6), ("slider_crank_engine", 0.5, 1e-11)]
     {
         let model = model(name);
         let study = Study { t_end, output_step: t_end / 40.0, tol: Some(1e-9), ..natural(&model) };

@@ -125,7 +125,7 @@ fn the_ladder_passes_its_singular_positions_on_the_right_branch_at_every_step_si
     }
     // Adaptive runs take steps near 1e-2, 5e-3 and 7e-4.
     for (tol, limit) in [(1e-5, 0.3), (1e-6, 5e-2), (1e-8, 3e-3)] {
-        let (t, report) = run(&model, &Study { step: None, tol: Some(tol), ..Study::of(&model) });
+        let (t, report) = run(&model, &Study { formulation: Some("ra".into()), step: None, tol: Some(tol), ..Study::of(&model) });
         let (e, _) = worst(&t, &r, 10.0, tip);
         assert!(e < limit && report.singular.len() == 10, "tol = {tol}: {e:.2e}, {} found", report.singular.len());
     }

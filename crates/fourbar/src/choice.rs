@@ -90,8 +90,8 @@ mod tests {
     }
 
     fn model(stiffness: f64) -> Model {
-        let mut spec = ModelSpec::default();
-        spec.bodies = vec![("ball".into(), BodySpec { at: [0.0, 0.0, 1.0], ..BodySpec::default() })];
+        let bodies = vec![("ball".into(), BodySpec { at: [0.0, 0.0, 1.0], ..BodySpec::default() })];
+        let mut spec = ModelSpec { bodies, ..ModelSpec::default() };
         let place = |body: &str| Place { body: body.into(), at: At::Body([0.0; 3]) };
         let law = SpringLaw::Linear { stiffness, rest: 1.0, damping: 0.0 };
         spec.forces = vec![("spring".into(), ForceSpec::Spring { between: [place("ground"), place("ball")], law, mass: 0.0 })];

@@ -156,10 +156,9 @@ impl Study {
         let choice;
         let wanted = if wanted.eq_ignore_ascii_case("auto") {
             choice = choice::choose(model, self);
-            if self.integrator.is_none() {
-                if let Some(f) = FORMULATIONS.iter().find(|f| f.name == choice.formulation) {
-                    return Ok((f, choice.integrator));
-                }
+            let info = FORMULATIONS.iter().find(|f| f.name == choice.formulation);
+            if let (None, Some(f)) = (&self.integrator, info) {
+                return Ok((f, choice.integrator));
             }
             choice.formulation
         } else {

@@ -85,8 +85,11 @@ const ALL: &[Benchmark] = &[
     },
 ];
 
+/// A time, and world coordinates by body and axis.
+type Places = (f64, Vec<(usize, usize, f64)>);
+
 /// Reference trajectories beside the tests: time and world positions of the bodies that we have under the same name.
-fn reference(model: &Model, name: &str) -> Result<Vec<(f64, Vec<(usize, usize, f64)>)>, String> {
+fn reference(model: &Model, name: &str) -> Result<Vec<Places>, String> {
     let path = root().join("crates/fourbar-io/tests/data").join(format!("{name}.csv"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut lines = text.lines().filter(|l| !l.starts_with('#'));
