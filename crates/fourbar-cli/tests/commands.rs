@@ -259,3 +259,42 @@ fn plots_on_the_terminal_and_as_svg() {
     assert!(std::fs::read(f.join("p.png")).expect("the picture").starts_with(b"\x89PNG"));
     assert_eq!(fourbar(&f, &["plot", "r", "P.x", "-o", "p.gif"]).status.code(), Some(2));
 }
+
+#[test]
+fn a_mechspec_is_checked_and_converted_there_and_back() {
+    let f = folder("mechspec");
+    std::fs::write(f.join("rscr.yaml"), include_str!("../../../models/mechspec/rscr.yaml")).expect("the file");
+    assert_snapshot!("mechspec_check", whole(&fourbar(&f, &["check", "rscr.yaml"])));
+    // The last digits of poses differ between machines; the joints do not.
+    let printed = fourbar(&f, &["convert", "rscr.yaml", "-"]);
+    let text = String::from_utf8_lossy(&printed.stdout).to_string();
+    for line in [
+        "fourbar: 1\n",
+        "  J_B: {type: spherical, bodies: [ABu, CBv], frames: {ABu: {at: [0.3, 0, 0],",
+        "  J_C1vC: {type: cylindrical, bodies: [DC1wv, CBv],",
+    ] {
+        assert!(text.contains(line), "{line}\n{}", whole(&printed));
+    }
+    let output = fourbar(&f, &["convert", "rscr.yaml", "joints.yaml"]);
+    assert!(output.status.success(), "{}", whole(&output));
+    // The written file is in the other format, so it goes back without being told where to.
+    let output = fourbar(&f, &["convert", "joints.yaml", "points.yaml", "--json"]);
+    assert_eq!((json(&output)["format"].as_str(), output.status.code()), (Some("mechspec"), Some(0)), "{}", whole(&output));
+    assert!(std::fs::read_to_string(f.join("points.yaml")).expect("the file").contains("Collinears: {C1"));
+    // Files are not overwritten unless that is wanted.
+    assert_eq!(fourbar(&f, &["convert", "joints.yaml", "points.yaml"]).status.code(), Some(2));
+    assert!(fourbar(&f, &["convert", "joints.yaml", "points.yaml", "--force"]).status.success());
+}
+
+#[test]
+fn what_the_other_format_cannot_say_is_refused() {
+    assert_snapshot!(whole(&fourbar(&folder("convert_refused"), &["convert", "rack_and_pinion", "-"])));
+}
+
+#[test]
+fn mistakes_in_a_mechspec_are_shown_with_their_places() {
+    let f = folder("mechspec_errors");
+    let text = "Dimension: 2\nPhysicalParams: {L: 1}\nPartData:\n  Fixed: {O: [0, 0], Q: [1, 0]}\n  Rigids:\n    OA: {Geom: [[L]], Dyna: [[L/2], 1, 0.1]}\n    OAB: {Geom: [[L], [0, LL]], Dyna: [[L/2], 1, 0.1]}\n    A-B: {Geom: [], Dyna: [[0], 1, 1]}\n  Colinears: {OuA}\nAppliedForces: {Gravity: }\n";
+    std::fs::write(f.join("bad.yaml"), text).expect("the file");
+    assert_snapshot!(whole(&fourbar(&f, &["check", "bad.yaml"])));
+}
