@@ -513,11 +513,6 @@ fn applies(facts: &mut Facts, model: &Model, f: &Findings, all: bool) {
             let label = if form.name == FORMULATIONS[0].name { "formulations" } else { "" };
             facts.add(label, &format!("{}: applies ({})", form.name, form.summary));
         }
-        if let Ok(assembled) = &f.assembled {
-            for (k, line) in fourbar::formulation::grcr::describe(model, &assembled.configuration).iter().enumerate() {
-                facts.add(if k == 0 { "joint tree" } else { "" }, line);
-            }
-        }
         let s = Study::of(model);
         let what = model.study.analysis.as_deref().map_or("chosen by the drives".to_string(), String::from);
         facts.add("study", &format!("{what}, to {} s, output every {} s", number(s.t_end), number(s.output_step)));
