@@ -51,9 +51,10 @@ impl<'m> NewtonEuler<'m> {
     }
 
     /// Largest residual in newtons (torques divided by the characteristic length), and the largest force it is made of.
-    pub fn residual(&self, s: &Instant) -> (f64, f64) {
+    pub fn residual(&mut self, s: &Instant) -> (f64, f64) {
         let model = self.model;
         let n = model.bodies.len();
+        self.others.choose(s.t);
         let mut loads = vec![0.0; model.joints.len()];
         for &j in &self.friction {
             let joint = &model.joints[j];

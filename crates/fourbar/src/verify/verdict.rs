@@ -196,7 +196,7 @@ fn judge(
             }
         }
     }
-    let laws = NewtonEuler::new(model);
+    let mut laws = NewtonEuler::new(model);
     let (mut residual, mut force) = (0.0_f64, 0.0_f64);
     for (s, _) in r.computed.as_ref().unwrap_or(&r.sample).iter().take(end).zip(singular).filter(|(_, singular)| !**singular) {
         let (x, f) = laws.residual(s);

@@ -234,6 +234,7 @@ impl<const B: usize> System for Dca<'_, B> {
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         unpack(y, &mut self.q, &mut self.v);
+        self.solver.set.choose(t);
         self.evaluate(t)?;
         for (f, (v, a)) in f.chunks_exact_mut(MOVED).zip(self.v[1..].iter().zip(&self.a[1..])) {
             for (part, x) in f.chunks_exact_mut(3).zip([&v.v, &v.w, &a.v, &a.w]) {
@@ -265,6 +266,7 @@ impl<const B: usize> System for Dca<'_, B> {
 
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
         unpack(y, &mut self.q, &mut self.v);
+        self.solver.set.choose(t);
         let changed = self.projection == Projection::Step;
         if changed {
             if self.solver.project_position(t, &self.turns, &mut self.q).is_none() {
@@ -285,6 +287,7 @@ impl<const B: usize> System for Dca<'_, B> {
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         unpack(y, &mut self.q, &mut self.v);
+        self.solver.set.choose(t);
         self.out_turns.copy_from_slice(&self.turns);
         if self.projection == Projection::Step {
             if self.solver.project_position(t, &self.out_turns, &mut self.q).is_none() {

@@ -208,6 +208,7 @@ impl System for Lie<'_> {
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         self.space.unpack(y, &mut self.q, &mut self.v);
+        self.equations.set.choose(t);
         let power = self.solve(t, false);
         if !self.finite() {
             return Err(not_finite(t));
@@ -227,6 +228,7 @@ impl System for Lie<'_> {
 
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
         self.space.unpack(y, &mut self.q, &mut self.v);
+        self.equations.set.choose(t);
         let mut changed = false;
         if self.drift == Drift::Project {
             changed = self.project(t)?;
@@ -250,6 +252,7 @@ impl System for Lie<'_> {
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         self.space.unpack(y, &mut self.q, &mut self.v);
+        self.equations.set.choose(t);
         if self.drift == Drift::Project {
             self.equations.jacobian(&self.q);
             self.equations.factor(1.0);
