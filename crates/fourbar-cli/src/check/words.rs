@@ -31,7 +31,7 @@ pub fn words(input: &Input, f: &Findings, all: bool, screen: &Screen) -> String 
     moves(&mut facts, model, f, most);
     mobility(&mut facts, model, f);
     redundant(&mut facts, f, most, all);
-    singular(&mut facts, f, most);
+    singular(&mut facts, model, f, most);
     modes(&mut facts, f, most);
     structure(&mut facts, model, f, all);
     if fine {
@@ -315,7 +315,7 @@ fn reactions(facts: &mut Facts, f: &Findings, most: usize) {
 }
 
 /// Singular poses: all of a single sweep, the nearest of each of several; sweeps without any in a line.
-fn singular(facts: &mut Facts, f: &Findings, most: usize) {
+fn singular(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
     let sweeps = &f.explanation.sweeps;
     let mut lines: Vec<(f64, String)> = Vec::new();
     let mut without: Vec<&Sweep> = Vec::new();
@@ -327,7 +327,8 @@ fn singular(facts: &mut Facts, f: &Findings, most: usize) {
         for (k, e) in s.events.iter().take(each).enumerate() {
             let rest = s.events.len().saturating_sub(each);
             let more = if k + 1 == each && rest > 0 { format!("; {rest} more farther on") } else { String::new() };
-            lines.push((e.path.abs(), event(s, e) + &more));
+            // Equally far ones keep the order of the sweeps, whichever way rounding leans.
+            lines.push(((1e2 * e.path.abs() / model.length).round(), event(s, e) + &more));
         }
     }
     lines.sort_by(|a, b| a.0.total_cmp(&b.0));

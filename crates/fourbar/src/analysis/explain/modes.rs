@@ -141,7 +141,9 @@ fn changes(model: &Model, at: &Configuration, mode: &Configuration) -> Vec<Chang
             }
         }
     }
-    list.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // Equal changes stay in the order of the file.
+    let size = |x: f64| (1e6 * x / model.length).round();
+    list.sort_by(|a, b| size(b.0).total_cmp(&size(a.0)));
     list.into_iter().map(|(_, c)| c).collect()
 }
 

@@ -216,7 +216,7 @@ pub fn sweep(model: &Model, at: &Configuration, free: &Mobility, list: &[Swept],
         events.retain(|e| !near(e));
     }
     // Nearest first, forwards before backwards where both are equally far.
-    let far = |e: &Event| (1e6 * e.path.abs() / model.length).round();
+    let far = |e: &Event| (1e2 * e.path.abs() / model.length).round();
     events.sort_by(|a, b| far(a).total_cmp(&far(b)).then(b.path.total_cmp(&a.path)));
     let weakest = points.iter().min_by(|a, b| a.sigma.total_cmp(&b.sigma))?;
     let sigma = (first.sigma, weakest.sigma, value(weakest));
