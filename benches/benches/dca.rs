@@ -105,10 +105,15 @@ fn main() {
         println!("  chain {n:>6}  {:.0} us, {:.0} us with threads: {:.2} times as fast", 1e6 * one, 1e6 * two, one / two);
         let solver = Solver::<6>::new(&model, &c.q, serial);
         let [flops, path] = critical_path(&solver);
-        // Tasks of at least 128 bodies; a join costs about a microsecond and is met twice per pass and level.
+        // An estimate: the measured serial time, the longest path's share of the multiply-adds, tasks of at least 128 bodies,
+        // and a microsecond per join, assumed, met twice per pass and level.
         let tasks = 64_f64.min(n as f64 / 128.0).max(1.0);
         let projected = one * (1.0 / tasks + path / flops) + 2.0 * 5.0 * tasks.log2() * 1e-6;
-        println!("    {} levels; on 64 cores, from the cost per front measured here: {:.0} us", solver.tree.levels(), 1e6 * projected);
+        println!(
+            "    {} levels; on 64 cores, estimated from the serial time and the longest path: {:.0} us",
+            solver.tree.levels(),
+            1e6 * projected
+        );
     }
 
     println!("\nclosed planar chain, us per acceleration with threads (Simbody, measured on another run: 29.5, 140, 1234)");

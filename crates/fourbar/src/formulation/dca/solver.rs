@@ -38,8 +38,8 @@ pub struct Settings {
     pub eps_v: f64,
     /// Baumgarte stabilisation `[2 Omega mu, Omega^2]`.
     pub stabilise: [f64; 2],
-    /// Bodies from which subtrees run as tasks at the same time. Below four times as many in the whole mechanism threads
-    /// gained nothing in measurements.
+    /// Bodies from which subtrees run as tasks at the same time, in mechanisms of at least four times as many: at 300 bodies
+    /// threads gained nothing.
     pub task: usize,
     /// Whether threads may be used at all.
     pub parallel: bool,
