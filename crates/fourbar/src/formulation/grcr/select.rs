@@ -179,12 +179,13 @@ fn incoming(tape: &Tape, outgoing: &[f64]) -> Vec<f64> {
     x
 }
 
-/// Rows that depend on those before them, each with the combination of all rows that vanishes.
+/// Rows that depend on those after them, each with the combination of all rows that vanishes. The newest rows are kept, so that a self-stress
+/// reaches back no farther than the loop before.
 fn dependent_rows(tree: &Tree, closings: &Closings, variables: &[usize], G: &[f64], w: usize) -> Vec<(usize, Vec<f64>)> {
     let rows = G.len() / w;
     let mut found = Vec::new();
     let mut basis: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
-    for (r, g) in G.chunks_exact(w).enumerate() {
+    for (r, g) in G.chunks_exact(w).enumerate().rev() {
         // In local terms, so that far away bodies do not look heavier.
         let mut x = vec![0.0; w];
         for (v, &node) in variables.iter().enumerate() {
@@ -211,6 +212,7 @@ fn dependent_rows(tree: &Tree, closings: &Closings, variables: &[usize], G: &[f6
             basis.push((x, t));
         }
     }
+    found.reverse();
     found
 }
 
