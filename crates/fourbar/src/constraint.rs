@@ -5,7 +5,7 @@
 //! element's own order, so the pattern never changes.
 
 use crate::coordinate::Coordinate;
-use crate::model::{BodyId, Model};
+use crate::model::BodyId;
 use crate::rolling::Rolling;
 use crate::state::{Pose, Velocity};
 use crate::time::TimeFunction;
@@ -58,6 +58,13 @@ impl Rows {
     /// A sum of coordinates.
     pub fn sum(terms: &[(f64, Coordinate)], constant: f64) -> Self {
         Rows::Sum { terms: terms.iter().copied().collect(), constant, driven: None }
+    }
+    /// The value prescribed at time `t`, before it is scaled; zero where nothing is.
+    fn prescribed(&self, t: f64) -> f64 {
+        match self {
+            Rows::Sum { driven: Some((_, f)), .. } => f.at(t)[0],
+            _ => 0.0,
+        }
     }
     /// `c (y - f(t))`.
     pub fn driven(c: f64, y: Coordinate, f: TimeFunction) -> Self {
@@ -113,6 +120,8 @@ pub struct Constraint {
     pub bodies: SmallVec<[BodyId; 2]>,
     /// Its rows.
     pub rows: SmallVec<[Rows; 3]>,
+    /// A row that may take the place of its only one and says the same elsewhere; see [`ConstraintSet::choose`].
+    pub spare: Option<Box<Rows>>,
 }
 
 impl Constraint {
@@ -146,26 +155,8 @@ pub struct ConstraintSet {
     pub values: usize,
     /// Start in the Jacobian array for each constraint's slots; `None` for ground.
     slots: Vec<SmallVec<[Option<usize>; 2]>>,
-    /// Bare constraints that change their row in time.
-    switches: Vec<Switch>,
-}
-
-/// A row with an alternative that says the same elsewhere.
-#[derive(Clone, Debug)]
-struct Switch {
-    /// The constraint, whose only row it is.
-    constraint: usize,
-    /// The row not in use.
-    spare: Rows,
-}
-
-impl Switch {
-    fn value(rows: &Rows, t: f64) -> f64 {
-        match rows {
-            Rows::Sum { driven: Some((_, f)), .. } => f.at(t)[0].abs(),
-            _ => 0.0,
-        }
-    }
+    /// Constraints that have a spare row.
+    switches: Vec<usize>,
 }
 
 impl ConstraintSet {
@@ -193,29 +184,18 @@ impl ConstraintSet {
             slots.push(own);
             block_start.push(blocks.len());
         }
-        Self { list, row_start, blocks, block_start, values, slots, switches: Vec::new() }
-    }
-
-    /// Lets the bare constraints of a model that have another reference direction change to it; see [`ConstraintSet::choose`].
-    pub fn with_switches(mut self, model: &Model) -> Self {
-        for (constraint, c) in self.list.iter().enumerate() {
-            if let Owner::Bare(k) = c.owner
-                && model.bare[k].other.is_some()
-            {
-                self.switches.push(Switch { constraint, spare: model.bare[k].row(!model.bare[k].prefers_other(0.0)) });
-            }
-        }
-        self
+        let switches = list.iter().enumerate().filter(|(_, c)| c.spare.is_some()).map(|(k, _)| k).collect();
+        Self { list, row_start, blocks, block_start, values, slots, switches }
     }
 
     /// Chooses for time `t`, before anything is evaluated there, the row with the smaller value where there are two. It depends
     /// on time alone. The multiplier of such a row changes its meaning; what it does to the bodies does not.
     #[inline]
     pub fn choose(&mut self, t: f64) {
-        for s in &mut self.switches {
-            let rows = &mut self.list[s.constraint].rows[0];
-            if Switch::value(&s.spare, t) < Switch::value(rows, t) {
-                std::mem::swap(rows, &mut s.spare);
+        for &c in &self.switches {
+            let Constraint { rows, spare: Some(spare), .. } = &mut self.list[c] else { continue };
+            if spare.prescribed(t).abs() < rows[0].prescribed(t).abs() {
+                std::mem::swap(&mut rows[0], &mut **spare);
             }
         }
     }

@@ -273,7 +273,7 @@ impl Model {
     pub fn joint_constraint(&self, k: usize) -> Constraint {
         let j = &self.joints[k];
         let rows = j.kind.rows(&j.pair(self.length)).into();
-        Constraint { name: j.name.clone(), owner: Owner::Joint(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows }
+        Constraint { name: j.name.clone(), owner: Owner::Joint(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None }
     }
 
     /// The constraint of a drive.
@@ -283,7 +283,7 @@ impl Model {
         let y = j.coordinate(d.coordinate)?;
         let scale = if d.coordinate == JointCoordinate::Angle { self.length } else { 1.0 };
         let rows = smallvec![Rows::driven(scale, y, d.value.clone())];
-        Some(Constraint { name: d.name.clone(), owner: Owner::Drive(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows })
+        Some(Constraint { name: d.name.clone(), owner: Owner::Drive(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None })
     }
 
     fn coupling_constraint(&self, k: usize) -> Constraint {
@@ -292,13 +292,19 @@ impl Model {
         // Rotations count in metres: a pure gear row is multiplied by the characteristic length.
         let scale = if *first == JointCoordinate::Angle && *second == JointCoordinate::Angle { self.length } else { 1.0 };
         let rows = smallvec![Rows::sum(&[(scale, *y2), (-scale * c.ratio, *y1)], 0.0)];
-        Constraint { name: c.name.clone(), owner: Owner::Coupling(k), bodies: smallvec![b1[0], b1[1], b2[0], b2[1]], rows }
+        Constraint { name: c.name.clone(), owner: Owner::Coupling(k), bodies: smallvec![b1[0], b1[1], b2[0], b2[1]], rows, spare: None }
     }
 
     fn bare_constraint(&self, k: usize) -> Constraint {
         let b = &self.bare[k];
-        let rows = smallvec![b.row(b.prefers_other(0.0))];
-        Constraint { name: b.name.clone(), owner: Owner::Bare(k), bodies: smallvec![b.bodies[0], b.bodies[1]], rows }
+        let other = b.prefers_other(0.0);
+        Constraint {
+            name: b.name.clone(),
+            owner: Owner::Bare(k),
+            bodies: smallvec![b.bodies[0], b.bodies[1]],
+            rows: smallvec![b.row(other)],
+            spare: b.other.is_some().then(|| Box::new(b.row(!other))),
+        }
     }
 
     /// Velocity constraints that have no position.
@@ -308,6 +314,7 @@ impl Model {
             owner: Owner::Rolling(k),
             bodies: smallvec![BodyId::GROUND, r.body],
             rows: smallvec![Rows::Rolling(r.rolling)],
+            spare: None,
         })
     }
 
@@ -327,6 +334,7 @@ impl Model {
                 owner: Owner::Rolling(k),
                 bodies: smallvec![BodyId::GROUND, r.body],
                 rows: smallvec![Rows::one(1.0, y, value)],
+                spare: None,
             })
         });
         let joints = (0..self.joints.len()).map(|k| self.joint_constraint(k));
@@ -344,7 +352,7 @@ impl Model {
                 true => Rows::driven(s.scale, s.coordinate, TimeFunction::Integral(Integral::new(Expr::constant(s.value)))),
                 false => Rows::one(s.scale, s.coordinate, s.scale * s.value),
             };
-            Constraint { name: s.name.clone(), owner: Owner::Start(k), bodies: smallvec![s.bodies[0], s.bodies[1]], rows: smallvec![row] }
+            Constraint { name: s.name.clone(), owner: Owner::Start(k), bodies: smallvec![s.bodies[0], s.bodies[1]], rows: smallvec![row], spare: None }
         })
     }
 
@@ -358,7 +366,7 @@ impl Model {
                 Alignment::Full => &[2, 0],
             };
             let rows = axes.iter().map(|&a| Rows::Direction { ij: [0, 1], a_i: j.F.axis(a), a_j: j.M.axis(a), L: self.length }).collect();
-            list.push(Constraint { name: j.name.clone(), owner: Owner::Align(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows });
+            list.push(Constraint { name: j.name.clone(), owner: Owner::Align(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None });
         }
         list
     }

@@ -189,7 +189,7 @@ fn hold_constraint(model: &Model, k: usize, start: &Configuration) -> Constraint
         }
         _ => {}
     }
-    Constraint { name: j.name.clone(), owner: Owner::Hold(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows }
+    Constraint { name: j.name.clone(), owner: Owner::Hold(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None }
 }
 
 /// The equations of one phase with their workspace.

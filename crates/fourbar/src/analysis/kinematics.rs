@@ -97,7 +97,7 @@ impl<'m> Kinematics<'m, Ra> {
 impl<'m, C: Chart> Kinematics<'m, C> {
     /// Starts from an assembled configuration.
     pub fn in_chart(model: &'m Model, start: &Configuration) -> Result<Self, Diagnostic> {
-        let set = ConstraintSet::new(model.constraints(true), |_| false).with_switches(model);
+        let set = ConstraintSet::new(model.constraints(true), |_| false);
         let schur = Schur::new(&set, model.bodies.len());
         let inverse = inverse_masses(model, 0.01);
         let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>();

@@ -65,7 +65,7 @@ pub struct Equations<'m> {
 impl<'m> Equations<'m> {
     /// Equations of a model around an assembled configuration.
     pub fn new(model: &'m Model, start: &Configuration) -> Self {
-        let set = ConstraintSet::new(model.all_constraints(), |_| false).with_switches(model);
+        let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let schur = Schur::new(&set, model.bodies.len());
         let L2 = model.length * model.length;
         let mut inverse = inverse_masses(model, 0.0);

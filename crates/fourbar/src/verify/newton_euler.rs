@@ -50,8 +50,9 @@ impl<'m> NewtonEuler<'m> {
         Self { model, others: set(others), drives: set(drives), drive_of, friction }
     }
 
-    /// Largest residual in newtons (torques divided by the characteristic length), and the largest force it is made of.
-    pub fn residual(&mut self, s: &Instant) -> (f64, f64) {
+    /// Largest residual in newtons (torques divided by the characteristic length) with its body, and the largest force it is
+    /// made of.
+    pub fn residual(&mut self, s: &Instant) -> (f64, usize, f64) {
         let model = self.model;
         let n = model.bodies.len();
         self.others.choose(s.t);
@@ -97,11 +98,12 @@ impl<'m> NewtonEuler<'m> {
             .collect();
         self.drives.add_transposed(&G, &lambda, 1.0, &mut r);
         let skip = self.take_out_others(s, &mut r);
-        let worst = (1..n).filter(|&b| !skip[b]).fold(0.0_f64, |m, b| {
+        let (worst, body) = (1..n).filter(|&b| !skip[b]).fold((0.0_f64, 0), |m, b| {
             let x = r[b].v.norm().max(r[b].w.norm() / L);
-            if x.is_nan() { f64::INFINITY } else { m.max(x) }
+            let x = if x.is_nan() { f64::INFINITY } else { x };
+            if x > m.0 { (x, b) } else { m }
         });
-        (worst, size)
+        (worst, body, size)
     }
 
     /// Removes what constraints without columns can carry; tells which bodies could not be treated.

@@ -19,9 +19,11 @@ pub enum Quantity {
     Velocity,
     /// Unique components of reactions, newtons; torques divided by the characteristic length.
     Reaction,
+    /// Forces missing in Newton's and Euler's equations of a body, newtons; not a difference of two results.
+    Laws,
 }
 
-/// All of them, in the order of the arrays here.
+/// Those compared, in the order of the arrays here.
 pub const QUANTITIES: [Quantity; 4] = [Quantity::Position, Quantity::Angle, Quantity::Velocity, Quantity::Reaction];
 
 impl Quantity {
@@ -32,11 +34,12 @@ impl Quantity {
             Quantity::Angle => "angle",
             Quantity::Velocity => "velocity",
             Quantity::Reaction => "reaction",
+            Quantity::Laws => "balance of forces",
         }
     }
     /// Its unit.
     pub fn unit(self) -> &'static str {
-        ["m", "rad", "m/s", "N"][self as usize]
+        ["m", "rad", "m/s", "N", "N"][self as usize]
     }
 }
 

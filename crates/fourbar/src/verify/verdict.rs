@@ -24,7 +24,7 @@ const UNBALANCED: f64 = 1e-6;
 pub struct Outlier {
     /// Formulation.
     pub formulation: &'static str,
-    /// First time of disagreement.
+    /// First time of disagreement; where laws are broken, the time when they are most.
     pub time: f64,
     /// Body, or joint for reactions.
     pub place: String,
@@ -197,20 +197,23 @@ fn judge(
         }
     }
     let mut laws = NewtonEuler::new(model);
-    let (mut residual, mut force) = (0.0_f64, 0.0_f64);
+    let (mut residual, mut force) = ((0.0_f64, 0, 0.0), 0.0_f64);
     for (s, _) in r.computed.as_ref().unwrap_or(&r.sample).iter().take(end).zip(singular).filter(|(_, singular)| !**singular) {
-        let (x, f) = laws.residual(s);
-        residual = residual.max(x);
+        let (x, body, f) = laws.residual(s);
+        if x > residual.0 {
+            residual = (x, body, s.t);
+        }
         force = force.max(f);
     }
-    let newton_euler = if force > 0.0 { residual / force } else { 0.0 };
-    if outlier.is_none() && newton_euler > UNBALANCED && end > 0 {
+    let (missing, body, time) = residual;
+    let newton_euler = if force > 0.0 { missing / force } else { 0.0 };
+    if outlier.is_none() && newton_euler > UNBALANCED {
         outlier = Some(Outlier {
             formulation: r.info.name,
-            time: r.sample[end - 1].t,
-            place: "Newton's and Euler's equations".into(),
-            quantity: Quantity::Reaction,
-            difference: residual,
+            time,
+            place: model.bodies[body].name.clone(),
+            quantity: Quantity::Laws,
+            difference: missing,
             allowed: UNBALANCED * force,
         });
     }
@@ -288,6 +291,13 @@ fn words(rows: &[Row], outliers: &[Outlier], horizon: Option<f64>, growth: Optio
         list.push(format!("`{}` is the fastest at this accuracy ({:.2} s).", best.formulation, best.seconds));
     }
     for o in outliers {
+        if o.quantity == Quantity::Laws {
+            list.push(format!(
+                "`{}` breaks Newton's and Euler's equations: {:.1e} N are missing on `{}` at t = {:.4} s, {:.1e} would be allowed.",
+                o.formulation, o.difference, o.place, o.time, o.allowed
+            ));
+            continue;
+        }
         list.push(format!(
             "`{}` disagrees: {} of `{}` differs by {:.1e} {} from t = {:.4} s on, {:.1e} would be allowed.",
             o.formulation,

@@ -160,6 +160,7 @@ pub fn held_rows<'s>(model: &Model, list: impl IntoIterator<Item = &'s Swept>, a
                 owner: Owner::Hold(s.joint),
                 bodies: smallvec![s.bodies[0], s.bodies[1]],
                 rows: smallvec![Rows::one(scale, s.y, scale * s.y.value(i, j, &at.turns))],
+                spare: None,
             }
         })
         .collect()

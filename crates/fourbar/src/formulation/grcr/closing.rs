@@ -309,8 +309,9 @@ impl Closings {
         }
     }
 
-    /// `g = -Phi`, and the largest residual among active rows.
+    /// `g = -Phi`, and the largest residual among active rows. The first to be asked at a time, so it settles the rows.
     pub fn positions(&mut self, q: &[Pose], turns: &[f64], t: f64) -> f64 {
+        self.set.choose(t);
         let mut values = std::mem::take(&mut self.values);
         self.set.residual(q, turns, t, &mut values);
         self.values = values;

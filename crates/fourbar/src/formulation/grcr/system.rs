@@ -208,6 +208,7 @@ impl<'m> Grcr<'m> {
     fn errors(&mut self, out: &mut Instant) {
         let [x, y] = &mut self.rows;
         let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
+        self.set.choose(out.t);
         self.set.residual(&out.q, &out.turns, out.t, x);
         out.errors[0] = x.iter().fold(0.0, |m, x| m.max(x.abs()));
         self.set.jacobian(&out.q, &mut self.G);
