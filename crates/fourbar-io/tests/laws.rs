@@ -159,7 +159,7 @@ forces:
 study: {analysis: dynamics, t_end: 2, output_step: 1 ms, step: 1 ms}
 ";
     let model = parse(text);
-    for study in [Study::of(&model), Study { step: None, tol: Some(1e-8), ..Study::of(&model) }] {
+    for study in [Study::of(&model), Study { formulation: Some("ra".into()), step: None, tol: Some(1e-8), ..Study::of(&model) }] {
         let (t, _) = run(&model, &study);
         let column = |n: &str| t.column(n).unwrap_or_else(|| panic!("{n}"));
         let (time, e, work, effort, hinge) =

@@ -131,7 +131,8 @@ fn the_ladder_passes_its_singular_positions_on_the_right_branch_at_every_step_si
     }
     // Steps held above the tolerance are counted and said; a run without singular positions has none.
     let said = |name: &str| {
-        run(&common::model(name), &Study { step: None, tol: Some(1e-6), ..Study::of(&common::model(name)) })
+        let model = common::model(name);
+        run(&model, &Study { formulation: Some("ra".into()), step: None, tol: Some(1e-6), ..Study::of(&model) })
             .1
             .warnings
             .iter()

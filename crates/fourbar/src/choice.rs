@@ -1,17 +1,22 @@
 //! `auto`: which formulation and integrator a study gets when it names none, and why, in a line.
 //!
-//! An integrator that is named decides for a formulation that has it. A tight tolerance without stiff forces is for the
-//! explicit method of order 8 on Lie groups, which takes every element of the file; a second-order method would need
-//! thousands of times its steps. Everything else is for rA: implicit, so stiff forces pass, and fixed steps mean what they say.
+//! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Otherwise structure
+//! decides, by what was quickest at equal accuracy on the shipped models (`cargo xtask study auto`): joint coordinates where there
+//! are no loops, natural coordinates with a Taylor series where there are, Lie groups for what floats, what natural coordinates
+//! refuse, what they share little of, and what is large. Only forces that are stiff for the accuracy wanted call for an implicit
+//! method: the tighter the tolerance, the stiffer they must be.
 
 use crate::force::{Force, Law};
+use crate::integrator::DEFAULT_TOL;
 use crate::model::Model;
 use crate::study::{FORMULATIONS, Study};
+use crate::topology::Topology;
 
-/// Tolerances up to this are tight: a second-order method pays for them.
-const TIGHT: f64 = 1e-7;
-/// Rates of springs and dampers above this, times the length of the study, make it stiff for an explicit method.
-const STIFF: f64 = 3e4;
+/// Explicit steps are bound by the fastest rate, implicit ones of second order by the root of the tolerance; above this product of
+/// rate, time and root the implicit ones are quicker.
+const STIFF: f64 = 2e3;
+/// Loops of more bodies than this are for the formulation whose set-up costs least.
+const LARGE: usize = 200;
 
 /// A choice with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,7 +54,6 @@ pub fn fastest_rate(model: &Model) -> f64 {
 
 /// Chooses for a mechanism and a study.
 pub fn choose(model: &Model, study: &Study) -> Choice {
-    let first = &FORMULATIONS[0];
     if let Some(wanted) = &study.integrator {
         for f in FORMULATIONS {
             if let Some(i) = f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)) {
@@ -57,18 +61,46 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
             }
         }
     }
-    let stiff = fastest_rate(model) * study.t_end > STIFF;
-    match study.tol {
-        Some(tol) if tol <= TIGHT && study.step.is_none() && !stiff => Choice {
-            formulation: "lie",
-            integrator: "dop853",
-            why: format!("a tolerance of {tol:.0e} without stiff forces asks for high order"),
-        },
-        _ => {
-            let why = if stiff { "implicit, because forces are stiff" } else { "implicit, passes stiff forces and singular positions" };
-            Choice { formulation: first.name, integrator: first.integrators[0], why: why.into() }
-        }
+    let pick = |formulation, integrator, why: &str| Choice { formulation, integrator, why: why.into() };
+    if study.step.is_some() {
+        return pick("ra", "gen-alpha", "a fixed step is for an implicit method, which is stable at any");
     }
+    if model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0)) {
+        return pick("ra", "gen-alpha", "implicit, because friction sticks");
+    }
+    let tol = study.tol.unwrap_or(DEFAULT_TOL);
+    if fastest_rate(model) * study.t_end * tol.sqrt() > STIFF {
+        return pick("ra", "gen-alpha", "implicit, because forces are stiff for this tolerance");
+    }
+    let graph = Topology::new(model);
+    // Bare constraints, couplings and rolling close loops too.
+    let open = graph.loops.is_empty() && model.couplings.is_empty() && model.bare.is_empty() && model.rolling.is_empty();
+    if open && graph.components.len() > 1 {
+        return pick("lie", "dop853", "bodies float, and nothing closes a loop");
+    }
+    if open {
+        return pick("grcr", "dop853", "without loops, joint coordinates need no constraints");
+    }
+    if !model.bare.is_empty() {
+        return pick("lie", "dopri5", "bare constraints share nothing that natural coordinates could use");
+    }
+    if !model.rolling.is_empty() {
+        return pick("lie", "dop853", "natural coordinates do not take it");
+    }
+    let mut looped = vec![false; model.bodies.len()];
+    graph.loops.iter().flat_map(|l| &l.joints).for_each(|&j| model.joints[j].bodies.iter().for_each(|b| looped[b.index()] = true));
+    if 2 * looped.iter().skip(1).filter(|l| **l).count() < model.moving() {
+        return pick("grcr", "dop853", "most bodies are in no loop, so joint coordinates need few constraints");
+    }
+    if model.bodies.len() > LARGE {
+        return pick("lie", "dop853", "many bodies in loops, where natural coordinates take long to set up");
+    }
+    // Hinges and slides share points and directions, other joints do not.
+    let shared = |k: &crate::joint::JointKind| matches!(k.name(), "revolute" | "prismatic" | "cylindrical" | "screw" | "fixed");
+    if !model.drives.is_empty() && graph.planar.is_none() && model.joints.iter().any(|j| !shared(&j.kind)) {
+        return pick("lie", "dopri5", "driven in space through joints that share no direction, it is smooth and needs few steps");
+    }
+    pick("natural", "taylor", "loops of few bodies, where natural coordinates and a Taylor series need the fewest steps")
 }
 
 #[cfg(test)]
@@ -100,11 +132,14 @@ mod tests {
     }
 
     #[test]
-    fn integrator_tolerance_and_stiffness_decide() {
-        let (soft, hard) = (model(10.0), model(1e8));
-        assert_eq!(choose(&soft, &study(None, None)).formulation, "ra");
-        assert_eq!(choose(&soft, &study(None, Some(1e-9))).formulation, "lie");
-        assert_eq!(choose(&hard, &study(None, Some(1e-9))).formulation, "ra");
+    fn integrator_step_and_stiffness_decide() {
+        let (soft, hard) = (model(10.0), model(1e12));
+        assert_eq!(choose(&soft, &study(None, None)).formulation, "lie");
+        assert_eq!(choose(&soft, &Study { step: Some(0.01), ..study(None, None) }).formulation, "ra");
+        assert_eq!(choose(&hard, &study(None, Some(1e-3))).formulation, "ra");
+        // At a tight tolerance second order costs more than small explicit steps.
+        assert_eq!(choose(&model(1e8), &study(None, Some(1e-3))).formulation, "ra");
+        assert_eq!(choose(&model(1e8), &study(None, Some(1e-9))).formulation, "lie");
         assert_eq!(choose(&soft, &study(Some("bdf2"), Some(1e-9))).integrator, "bdf2");
         assert_eq!(choose(&soft, &study(Some("Taylor"), None)).formulation, "natural");
         let rate = fastest_rate(&model(400.0));

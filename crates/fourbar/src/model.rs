@@ -352,7 +352,13 @@ impl Model {
                 true => Rows::driven(s.scale, s.coordinate, TimeFunction::Integral(Integral::new(Expr::constant(s.value)))),
                 false => Rows::one(s.scale, s.coordinate, s.scale * s.value),
             };
-            Constraint { name: s.name.clone(), owner: Owner::Start(k), bodies: smallvec![s.bodies[0], s.bodies[1]], rows: smallvec![row], spare: None }
+            Constraint {
+                name: s.name.clone(),
+                owner: Owner::Start(k),
+                bodies: smallvec![s.bodies[0], s.bodies[1]],
+                rows: smallvec![row],
+                spare: None,
+            }
         })
     }
 
@@ -366,7 +372,13 @@ impl Model {
                 Alignment::Full => &[2, 0],
             };
             let rows = axes.iter().map(|&a| Rows::Direction { ij: [0, 1], a_i: j.F.axis(a), a_j: j.M.axis(a), L: self.length }).collect();
-            list.push(Constraint { name: j.name.clone(), owner: Owner::Align(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None });
+            list.push(Constraint {
+                name: j.name.clone(),
+                owner: Owner::Align(k),
+                bodies: smallvec![j.bodies[0], j.bodies[1]],
+                rows,
+                spare: None,
+            });
         }
         list
     }

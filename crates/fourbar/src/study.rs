@@ -156,8 +156,17 @@ impl Study {
         let choice;
         let wanted = if wanted.eq_ignore_ascii_case("auto") {
             choice = choice::choose(model, self);
-            let info = FORMULATIONS.iter().find(|f| f.name == choice.formulation);
-            if let (None, Some(f)) = (&self.integrator, info) {
+            if let Some(named) = &self.integrator
+                && !named.eq_ignore_ascii_case(choice.integrator)
+            {
+                let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.integrators.iter().copied()).collect();
+                all.sort_unstable();
+                all.dedup();
+                let help = nearest(named, all.iter().copied())
+                    .map_or(format!("there are {}", all.join(", ")), |n| format!("did you mean `{n}`?"));
+                return Err(Diagnostic::new("U302", format!("there is no integrator `{named}`")).help(help));
+            }
+            if let Some(f) = FORMULATIONS.iter().find(|f| f.name == choice.formulation) {
                 return Ok((f, choice.integrator));
             }
             choice.formulation

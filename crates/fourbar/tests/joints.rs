@@ -50,8 +50,13 @@ fn frame_of<S: Scalar>(q: &PoseOf<S>, f: &Frame) -> FrameOf<S> {
 }
 
 fn set_of(rows: Vec<Rows>, bodies: &[u32]) -> ConstraintSet {
-    let c =
-        Constraint { name: "joint".into(), owner: Owner::Joint(0), bodies: bodies.iter().map(|&b| BodyId(b)).collect(), rows: rows.into() };
+    let c = Constraint {
+        name: "joint".into(),
+        owner: Owner::Joint(0),
+        bodies: bodies.iter().map(|&b| BodyId(b)).collect(),
+        spare: None,
+        rows: rows.into(),
+    };
     ConstraintSet::new(vec![c], |_| false)
 }
 

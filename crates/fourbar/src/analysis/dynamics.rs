@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::force::Force;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::study::{Analysis, FORMULATIONS, Failed, Observer, Report, Study};
+use crate::study::{Analysis, Failed, Observer, Report, Study};
 use crate::trajectory::{Recorder, columns};
 use serde_json::{Value, json};
 
@@ -25,7 +25,7 @@ pub fn run(
     let start = &assembled.configuration;
     let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
     let named = study.formulation.as_deref().is_some_and(|f| !f.eq_ignore_ascii_case("auto"));
-    if !named && formulation.name != FORMULATIONS[0].name {
+    if !named {
         told.notes.push(format!("{} with {integrator} was chosen: {}", formulation.name, choice::choose(model, study).why));
     }
     let not_unique = unique::not_unique(model, start);

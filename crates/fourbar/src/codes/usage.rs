@@ -62,7 +62,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U301",
         "There is no formulation of this name",
-        "`fourbar list` prints the formulations there are and the integrators they go with. `auto` takes the default.",
+        "`fourbar list` prints the formulations there are and the integrators they go with. `auto` chooses, and says why.",
     ),
     page(
         "U302",

@@ -198,19 +198,8 @@ fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic>
         .collect()
 }
 
-/// Instants of one run at the output times, what it has to say, and how long it took in seconds.
+/// Instants of one run at the output times, what it has to say, and how long it took in seconds. Given up after a while.
 pub fn sampled(
-    model: &Model,
-    study: &Study,
-    info: &FormulationInfo,
-    integrator: &'static str,
-    start: &Configuration,
-) -> Result<(Vec<Instant>, Told, f64), Diagnostic> {
-    within(Duration::MAX, model, study, info, integrator, start)
-}
-
-/// The same, given up after a while.
-fn within(
     patience: Duration,
     model: &Model,
     study: &Study,
@@ -273,9 +262,9 @@ fn high_order(
     // The most accurate explicit method there is pays at these tolerances.
     let integrator = info.integrators.iter().copied().find(|i| *i == "dop853" && Tableau::named(i).is_some()).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
-    let (loose, ..) = within(settings.patience, model, &study, info, integrator, start)?;
+    let (loose, ..) = sampled(settings.patience, model, &study, info, integrator, start)?;
     study.tol = Some(settings.tol);
-    let (sample, told, seconds) = within(settings.patience * 2, model, &study, info, integrator, start)?;
+    let (sample, told, seconds) = sampled(settings.patience * 2, model, &study, info, integrator, start)?;
     let expected = running(model, unique, &loose, &sample, SHARE);
     Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, told, seconds })
 }
@@ -293,7 +282,7 @@ fn second_order(
     let mut study = settings.study.clone();
     // An adaptive run of moderate accuracy tells the time scale.
     study.tol = Some(1e-5);
-    let steps = sampled(model, &study, info, integrator, start)
+    let steps = sampled(settings.patience * 2, model, &study, info, integrator, start)
         .ok()
         .and_then(|(_, told, _)| told.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
         .unwrap_or(1000.0);
@@ -301,7 +290,7 @@ fn second_order(
     study.tol = None;
     let mut at = |h: f64| {
         study.step = Some(h);
-        sampled(model, &study, info, integrator, start)
+        sampled(settings.patience * 2, model, &study, info, integrator, start)
     };
     let pair = |a: &[Instant], b: &[Instant]| -> Vec<Instant> { a.iter().zip(b).map(|(a, b)| extrapolate(a, b, 1.0 / 3.0)).collect() };
     let mut last = at(h)?.0;
@@ -373,7 +362,7 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
     }
     let mut study = settings.study.clone();
     study.tol = Some(settings.tol);
-    let (twin, ..) = sampled(model, &study, base.info, base.integrator, &start).ok()?;
+    let (twin, ..) = sampled(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?;
     let mut worst = 0.0_f64;
     Some(
         twin.iter()
