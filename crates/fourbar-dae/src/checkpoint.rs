@@ -43,6 +43,10 @@ impl Integrator {
             out.extend(list.iter().map(|x| flag(*x)));
         }
         self.kinks.save(&mut out);
+        for f in e.factors() {
+            out.push(f.pivots().len() as f64);
+            out.extend(f.pivots().iter().map(|&row| f64::from(row)));
+        }
         out
     }
 
@@ -82,6 +86,12 @@ impl Integrator {
         r.flags(&mut side)?;
         r.flags(&mut self.before.side)?;
         self.kinks.restore(&mut || r.next())?;
+        for f in self.engine.factors_mut() {
+            let count = r.next()? as usize;
+            let mut rows = vec![0.0; count.min(r.0.len())];
+            r.fill(&mut rows)?;
+            f.set_pivots(rows.into_iter().map(|row| row as u32).collect());
+        }
         if self.h != 0.0 {
             // The series of the last step, from the values it started with; they satisfied the constraints already.
             self.engine.order = order;

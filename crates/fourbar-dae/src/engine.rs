@@ -151,6 +151,16 @@ impl Engine {
         self.c[i]
     }
 
+    /// All factorisations: of the Jacobian, then of the projections.
+    pub fn factors(&self) -> impl Iterator<Item = &Factor> {
+        std::iter::once(&self.factor).chain(self.projections.iter().filter_map(|p| p.factor.as_ref()))
+    }
+
+    /// The same, to be changed.
+    pub fn factors_mut(&mut self) -> impl Iterator<Item = &mut Factor> {
+        std::iter::once(&mut self.factor).chain(self.projections.iter_mut().filter_map(|p| p.factor.as_mut()))
+    }
+
     /// Entries of the factorised Jacobian.
     pub fn fill(&self) -> usize {
         self.factor.fill()

@@ -19,7 +19,7 @@ pub(crate) struct Projection {
     pub entries: Vec<(u32, u32, u32)>,
     /// Stages with the same equations and variables share one factorisation, kept with the first of them.
     group: usize,
-    factor: Option<Factor>,
+    pub factor: Option<Factor>,
     values: Vec<f64>,
     right: Vec<f64>,
 }

@@ -54,6 +54,21 @@ impl Factor {
         }
     }
 
+    /// Pivot rows that a sparse factorisation has settled on; a dense one looks for them every time.
+    pub fn pivots(&self) -> &[u32] {
+        match self {
+            Factor::Dense(_) => &[],
+            Factor::Sparse(s) => s.pivots(),
+        }
+    }
+
+    /// Takes up pivot rows that [`pivots`](Self::pivots) gave.
+    pub fn set_pivots(&mut self, rows: Vec<u32>) {
+        if let Factor::Sparse(s) = self {
+            s.set_pivots(rows);
+        }
+    }
+
     /// Entries of the factors (dense: all).
     pub fn fill(&self) -> usize {
         match self {

@@ -3,8 +3,14 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+/// Nodes with more neighbours than this times the root of the number of nodes are hubs.
+const HUB: f64 = 10.0;
+
 /// Order of elimination of the symmetric graph of `pattern`. A node marked `late` is eliminated after all its
 /// neighbours that are not late: a structurally zero pivot has then been filled.
+///
+/// Hubs, which nearly everything is joined to, come last. A late node need not wait for them if it has other neighbours:
+/// otherwise all that are joined to a hub would have to wait, and fill each other up.
 pub(crate) fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) -> Vec<u32> {
     let mut near: Vec<Vec<u32>> = vec![Vec::new(); n];
     for &(i, j) in pattern.iter().filter(|e| e.0 != e.1) {
@@ -14,6 +20,19 @@ pub(crate) fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) ->
     for list in &mut near {
         list.sort_unstable();
         list.dedup();
+    }
+    let hub: Vec<bool> = near.iter().map(|l| l.len() as f64 > (HUB * (n as f64).sqrt()).max(16.0)).collect();
+    // Late nodes with no neighbours but hubs come after those, late hubs last of all.
+    let after = |i: usize| late[i] && !near[i].is_empty() && near[i].iter().all(|&j| late[j as usize] || hub[j as usize]);
+    let place: Vec<u8> = (0..n).map(|i| if hub[i] { 1 + 2 * u8::from(late[i]) } else { 2 * u8::from(after(i)) }).collect();
+    let mut deferred: Vec<u32> = (0..n as u32).filter(|&i| place[i as usize] > 0).collect();
+    deferred.sort_by_key(|&i| (place[i as usize], near[i as usize].len()));
+    for (i, list) in near.iter_mut().enumerate() {
+        if place[i] > 0 {
+            list.clear();
+        } else {
+            list.retain(|&j| place[j as usize] == 0);
+        }
     }
     // Unfinished neighbours a late node waits for, and who waits for a node.
     let mut waits = vec![0usize; n];
@@ -32,7 +51,7 @@ pub(crate) fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) ->
     let mut degree: Vec<usize> = near.iter().map(|l| l.len()).collect();
     let mut heap: BinaryHeap<Reverse<(usize, u32)>> = BinaryHeap::new();
     for i in 0..n {
-        if waits[i] == 0 {
+        if waits[i] == 0 && place[i] == 0 {
             heap.push(Reverse((degree[i], i as u32)));
         }
     }
@@ -92,6 +111,7 @@ pub(crate) fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) ->
             }
         }
     }
+    order.extend(deferred);
     order
 }
 
@@ -111,6 +131,19 @@ mod tests {
         let place = |x: u32| order.iter().position(|&o| o == x).unwrap();
         assert!([0, 2, 4].iter().all(|&q| place(q) < place(6)));
         assert!(place(1) < place(7));
+    }
+
+    #[test]
+    fn hubs_and_what_waits_for_them_alone_come_last() {
+        // Node 0 is joined to all; late node 400 to it alone; late node 401 to it and to node 7.
+        let n = 402;
+        let mut pattern: Vec<(u32, u32)> = (1..n).map(|i| (0, i)).collect();
+        pattern.push((401, 7));
+        let late: Vec<bool> = (0..n).map(|i| i >= 400).collect();
+        let order = minimum_degree(n as usize, &pattern, &late);
+        let place = |x: u32| order.iter().position(|&o| o == x).unwrap();
+        assert_eq!(order.len(), n as usize);
+        assert!(place(7) < place(401) && place(401) < place(0) && place(0) < place(400));
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub(crate) struct Sparse {
     reach: Vec<u32>,
     stack: Vec<(u32, u32)>,
     factored: bool,
+    /// Pivot rows to be taken at the next factorisation.
+    wanted: Vec<u32>,
 }
 
 impl Sparse {
@@ -81,6 +83,20 @@ impl Sparse {
             reach: Vec::with_capacity(n),
             stack: Vec::with_capacity(n),
             factored: false,
+            wanted: Vec::new(),
+        }
+    }
+
+    /// Pivot rows in use; none before the first factorisation.
+    pub fn pivots(&self) -> &[u32] {
+        if self.factored { &self.pivot_row } else { &[] }
+    }
+
+    /// Takes these pivot rows at the next factorisation. With them a continued run has the same bits as an uninterrupted one.
+    pub fn set_pivots(&mut self, rows: Vec<u32>) {
+        if rows.len() == self.n && rows.iter().all(|&r| (r as usize) < self.n) {
+            self.factored = false;
+            self.wanted = rows;
         }
     }
 
@@ -93,13 +109,18 @@ impl Sparse {
         for (&at, v) in self.entry_at.iter().zip(values) {
             self.a[at as usize] += v;
         }
-        if self.factored {
-            let worst = self.refactor();
-            if worst >= KEEP {
+        let given = !self.wanted.is_empty();
+        if self.factored || (given && self.choose_pivots()) {
+            let worst = self.refactor(KEEP);
+            self.wanted.clear();
+            if worst > 0.0 {
+                self.factored = true;
                 return worst;
             }
         }
-        let worst = self.choose_pivots();
+        self.wanted.clear();
+        // Once more in the pattern found, so that values do not depend on when it was found.
+        let worst = if self.choose_pivots() { self.refactor(0.0) } else { 0.0 };
         self.factored = worst > 0.0;
         worst
     }
@@ -143,7 +164,8 @@ impl Sparse {
         }
     }
 
-    fn choose_pivots(&mut self) -> f64 {
+    /// Finds pivots and pattern; false if the matrix is singular.
+    fn choose_pivots(&mut self) -> bool {
         let n = self.n;
         self.l_start.clear();
         self.l_row.clear();
@@ -156,19 +178,16 @@ impl Sparse {
         self.step_of.fill(u32::MAX);
         self.mark.fill(u32::MAX);
         self.work.fill(0.0);
-        let mut worst = 1.0f64;
         for step in 0..n {
             let j = self.columns[step] as usize;
             self.find_reach(j, step as u32);
             for e in self.column(j) {
                 self.work[self.row_index[e] as usize] = self.a[e];
             }
-            let mut column_max = 0.0f64;
             // Topological order: last reached first.
             for at in (0..self.reach.len()).rev() {
                 let i = self.reach[at];
                 let x = self.work[i as usize];
-                column_max = column_max.max(x.abs());
                 let k = self.step_of[i as usize];
                 if k == u32::MAX {
                     continue;
@@ -188,15 +207,15 @@ impl Sparse {
                 }
             }
             if !(best.0 > 0.0 && best.0.is_finite()) {
-                return 0.0;
+                return false;
             }
-            let preferred = self.row_of[j] as usize;
-            let wanted = self.mark[preferred] == step as u32 && self.step_of[preferred] == u32::MAX;
-            if wanted && self.work[preferred].abs() >= self.prefer * best.0 && self.work[preferred] != 0.0 {
+            let preferred = self.wanted.get(step).copied().unwrap_or(self.row_of[j]) as usize;
+            let prefer = if self.wanted.is_empty() { self.prefer } else { 0.0 };
+            let possible = self.mark[preferred] == step as u32 && self.step_of[preferred] == u32::MAX;
+            if possible && self.work[preferred].abs() >= prefer * best.0 && self.work[preferred] != 0.0 {
                 best.1 = preferred as u32;
             }
             let pivot = self.work[best.1 as usize];
-            worst = worst.min(pivot.abs() / column_max.max(best.0));
             self.inverse_pivot[step] = 1.0 / pivot;
             self.pivot_row[step] = best.1;
             for at in 0..self.reach.len() {
@@ -214,11 +233,12 @@ impl Sparse {
         for r in &mut self.l_row {
             *r = self.step_of[*r as usize];
         }
-        worst
+        true
     }
 
-    /// Same pivots, new values; returns the smallest ratio of a pivot to the largest entry below it.
-    fn refactor(&mut self) -> f64 {
+    /// Same pivots, new values; returns the smallest ratio of a pivot to the largest entry of its column, 0 if the pivots will
+    /// not do.
+    fn refactor(&mut self, keep: f64) -> f64 {
         let mut worst = 1.0f64;
         self.work.fill(0.0);
         for step in 0..self.n {
@@ -226,9 +246,11 @@ impl Sparse {
             for e in self.column(j) {
                 self.work[self.step_of[self.row_index[e] as usize] as usize] = self.a[e];
             }
+            let mut column_max = 0.0f64;
             for e in self.u_start[step] as usize..self.u_start[step + 1] as usize {
                 let k = self.u_row[e] as usize;
                 let x = self.work[k];
+                column_max = column_max.max(x.abs());
                 self.u[e] = x;
                 self.work[k] = 0.0;
                 let span = self.l_start[k] as usize..self.l_start[k + 1] as usize;
@@ -248,10 +270,10 @@ impl Sparse {
                 self.work[r] = 0.0;
             }
             // Written so that a NaN counts as a failure.
-            if !(pivot.abs() >= KEEP * below && pivot != 0.0 && inverse.is_finite()) {
+            if !(pivot.abs() >= keep * below && pivot != 0.0 && inverse.is_finite()) {
                 return 0.0;
             }
-            worst = worst.min(pivot.abs() / below);
+            worst = worst.min(pivot.abs() / column_max.max(below));
         }
         worst
     }
