@@ -1,5 +1,5 @@
 //! Speed of natural coordinates: Andrews' mechanism from its file beside the Lagrangian written by hand, the four-bar ladder with its
-//! dead points, and chains up to a thousand bodies. Every time is the shortest processor time of several runs; compare figures of one run only.
+//! dead points, and chains, trees and ladders up to a thousand bodies. Every time is the shortest processor time of several runs; compare figures of one run only.
 
 #[path = "../../crates/fourbar-dae/tests/problems/mod.rs"]
 mod problems;
@@ -9,7 +9,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::natural::{Choice, System};
 use fourbar::motion::Instant;
 use fourbar::study::Study;
-use fourbar_bench::{chain, shipped, shortest_cpu};
+use fourbar_bench::{branches, chain, ladder, ring, shipped, shortest_cpu};
 use fourbar_dae::{Integrator, Options};
 use std::sync::Arc;
 
@@ -82,7 +82,7 @@ fn andrews() -> Result<(), Failure> {
 }
 
 /// Ten seconds of the ladder: a singular position every half turn.
-fn ladder() -> Result<(), Failure> {
+fn dead_points() -> Result<(), Failure> {
     let model = shipped("a02_n_fourbar_N40");
     let text = include_str!("../../crates/fourbar-io/tests/data/a02_n_fourbar_N40.csv");
     let (names, rows) = problems::read_table(text);
@@ -106,18 +106,38 @@ fn ladder() -> Result<(), Failure> {
     Ok(())
 }
 
-fn chains() -> Result<(), Failure> {
-    println!("hanging chain, 0.2 s  bodies  steps      ms  us per body and step");
-    for n in [10, 30, 100, 300, 1000] {
-        let model = chain(n, false);
-        let (t, steps) = seconds(&model, &study(&model, 0.2, 1e-8), if n > 100 { 1 } else { 3 })?;
-        println!("                      {n:>6}  {steps:>5}  {:>6.1}  {:.2}", 1e3 * t, 1e6 * t / (n as f64 * steps));
+/// Growth with the number of bodies: set-up alone, and whole runs.
+fn growth() -> Result<(), Failure> {
+    let sizes = [10, 30, 100, 300, 1000];
+    let shapes: [(&str, fn(usize) -> Model, &[usize]); 4] = [
+        ("hanging chain in space", |n| chain(n, false), &sizes),
+        ("chain in a plane between two supports", ring, &sizes),
+        ("branches of ten links on a trunk", |n| branches(n / 10, 10), &[30, 100, 300, 1000]),
+        ("four-bar ladder", ladder, &[5, 15, 50, 150, 300]),
+    ];
+    for (name, make, sizes) in shapes {
+        println!("{name}, 0.2 s");
+        println!("                      bodies  steps      ms  us per body and step  us of set-up per body");
+        for &n in sizes {
+            let model = make(n);
+            let bodies = (model.bodies.len() - 1) as f64;
+            let study = study(&model, 0.2, 1e-8);
+            let runs = if n > 100 { 2 } else { 5 };
+            let start = assemble(&model)?.configuration;
+            let (formulation, integrator) = study.method(&model)?;
+            let set_up = shortest_cpu(runs, || {
+                let _ = (formulation.start)(&model, &study, integrator, &start);
+            });
+            let (t, steps) = seconds(&model, &study, runs)?;
+            let per_step = 1e6 * (t - set_up) / (bodies * steps);
+            println!("                      {bodies:>6}  {steps:>5}  {:>6.1}  {per_step:>20.2}  {:>21.1}", 1e3 * t, 1e6 * set_up / bodies);
+        }
     }
     Ok(())
 }
 
 fn main() -> Result<(), Failure> {
     andrews()?;
-    ladder()?;
-    chains()
+    dead_points()?;
+    growth()
 }

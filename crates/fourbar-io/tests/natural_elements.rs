@@ -265,15 +265,11 @@ impl Observer for Rows {
     }
 }
 
-/// A run that was stopped and resumed goes on as the same run: to the bit where the system is small enough for a dense
-/// factorisation; larger ones choose their pivots anew and agree to rounding, magnified by the motion. Bricard's linkage
-/// chooses its independent rows anew, too, and agrees to a thousand times the tolerance (accelerations and
-/// reactions are compared, too).
+/// A run that was stopped and resumed goes on as the same run, to the bit: small systems with their dense factorisation, larger
+/// ones with the pivots, and redundant ones with the rows, that were in use.
 #[test]
 fn resumed_runs_continue() {
-    for (name, t_end, limit) in
-        [("nc_rscr", 1.0, 0.0), ("andrews", 0.03, 0.0), ("a04_bricard", 4.0, 1e-6), ("slider_crank_engine", 0.5, 1e-11)]
-    {
+    for (name, t_end) in [("nc_rscr", 1.0), ("andrews", 0.03), ("a04_bricard", 4.0), ("slider_crank_engine", 0.5)] {
         let model = model(name);
         let study = Study { t_end, output_step: t_end / 40.0, tol: Some(1e-9), ..natural(&model) };
         let go = |stop_after: usize, checkpoint: Option<&str>| {
@@ -289,7 +285,7 @@ fn resumed_runs_continue() {
             assert!(n >= stop - 1 && !rest.rows.is_empty(), "{name}");
             for (a, b) in whole.rows[n..].iter().zip(&rest.rows) {
                 let d = a.iter().zip(b).map(|(a, b)| (a - b).abs() / a.abs().max(1.0)).fold(0.0, f64::max);
-                assert!(d <= limit, "{name} stopped after {stop}: {d:.1e}");
+                assert!(d == 0.0, "{name} stopped after {stop}: {d:.1e}");
             }
         }
     }

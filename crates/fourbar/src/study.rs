@@ -41,8 +41,15 @@ pub struct FormulationInfo {
     pub summary: &'static str,
     /// Integrators, the default first.
     pub integrators: &'static [&'static str],
+    /// Whether it applies to a mechanism, told without assembling it; otherwise why not.
+    pub applies: fn(&Model) -> Result<(), Diagnostic>,
     /// Sets it in motion with one of its integrators.
     pub start: Start,
+}
+
+/// Formulations that carry whatever a file can hold.
+fn everything(_: &Model) -> Result<(), Diagnostic> {
+    Ok(())
 }
 
 /// Integrators of the formulations on Lie groups.
@@ -54,54 +61,63 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "ra",
         summary: "absolute coordinates, rotation matrices; index 3, implicit",
         integrators: IMPLICIT,
+        applies: everything,
         start: implicit::start::<Ra>,
     },
     FormulationInfo {
         name: "rp",
         summary: "absolute coordinates, Euler parameters; index 3, implicit",
         integrators: IMPLICIT,
+        applies: everything,
         start: implicit::start::<Rp>,
     },
     FormulationInfo {
         name: "reps",
         summary: "absolute coordinates, ZXZ Euler angles; index 3, implicit",
         integrators: IMPLICIT,
+        applies: everything,
         start: implicit::start::<Reps>,
     },
     FormulationInfo {
         name: "so3xr3",
         summary: "absolute coordinates on SO(3) x R3; index 1, explicit on the group",
         integrators: ON_GROUPS,
+        applies: everything,
         start: lie::start_so3xr3,
     },
     FormulationInfo {
         name: "se3",
         summary: "absolute coordinates on SE(3); index 1, explicit on the group",
         integrators: ON_GROUPS,
+        applies: everything,
         start: lie::start_se3,
     },
     FormulationInfo {
         name: "lie",
         summary: "SE(3) or SO(3) x R3 for each body, chosen from the joints; index 1, explicit on the group",
         integrators: ON_GROUPS,
+        applies: everything,
         start: lie::start_lie,
     },
     FormulationInfo {
         name: "dca",
         summary: "divide and conquer, augmented Lagrangian, projections; explicit, parallel",
         integrators: dca::system::INTEGRATORS,
+        applies: everything,
         start: dca::system::start,
     },
     FormulationInfo {
         name: "grcr",
         summary: "joint coordinates, loops by recursion; explicit",
         integrators: &["dopri5", "dop853", "rk4"],
+        applies: everything,
         start: grcr::start,
     },
     FormulationInfo {
         name: "natural",
         summary: "natural coordinates: shared points and vectors, Lagrangian by differentiation; index 3, Taylor series",
         integrators: &["taylor"],
+        applies: natural::applies,
         start: natural::start,
     },
 ];

@@ -45,7 +45,10 @@ pub fn fields(input: &Input, f: &Findings) -> Value {
         "start": start,
         "unused_parameters": input.loaded.unused_parameters,
         "analyses": {"kinematics": kinematics, "dynamics": true},
-        "formulations": FORMULATIONS.iter().map(|f| json!({"name": f.name, "applies": true, "integrators": f.integrators})).collect::<Vec<_>>(),
+        "formulations": FORMULATIONS.iter().map(|f| {
+            let why = (f.applies)(model).err().map(|d| d.message);
+            json!({"name": f.name, "applies": why.is_none(), "why_not": why, "integrators": f.integrators})
+        }).collect::<Vec<_>>(),
     });
     object["redundant_sets"] = json!(e.sets);
     object["cures"] = json!({"exchanges": e.cures, "rows_left": e.uncured});

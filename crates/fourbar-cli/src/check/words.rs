@@ -512,7 +512,11 @@ fn applies(facts: &mut Facts, model: &Model, f: &Findings, all: bool) {
     if all {
         for form in FORMULATIONS {
             let label = if form.name == FORMULATIONS[0].name { "formulations" } else { "" };
-            facts.add(label, &format!("{}: applies ({})", form.name, form.summary));
+            let line = match (form.applies)(model) {
+                Ok(()) => format!("{}: applies ({})", form.name, form.summary),
+                Err(d) => format!("{}: does not apply: {}", form.name, d.message),
+            };
+            facts.add(label, &line);
         }
         let s = Study::of(model);
         let what = model.study.analysis.as_deref().map_or("chosen by the drives".to_string(), String::from);

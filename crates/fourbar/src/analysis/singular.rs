@@ -161,6 +161,13 @@ impl Detector {
         }
     }
 
+    /// Notes a singular position.
+    pub fn note(&mut self, time: f64, pivot: f64, joints: Vec<String>) {
+        if self.found.len() < MOST {
+            self.found.push(Singular { time, pivot, joints });
+        }
+    }
+
     /// Takes note of a step; `names` tells which rows depend on each other.
     pub fn observe(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], t: f64, pivot: f64, names: impl FnOnce() -> Vec<String>) {
         let Some(time) = self.watch.observe(t, pivot) else { return };

@@ -33,9 +33,4 @@ pub(crate) const PAGES: &[Page] = &[
         title: "A dependent constraint is no longer implied",
         text: "In a mechanism with redundant constraints some rows are left out, because the others imply them. During the motion such a row was found violated, and no other choice of rows cures it: the mechanism has passed a position where the rank of its constraints changes, on a branch that the rows in use allow but the whole mechanism does not. Use formulation `ra`, which keeps all rows.",
     },
-    Page {
-        code: "S286",
-        title: "A constraint that changes its reference direction",
-        text: "A bare DP1 with `other_axis` uses whichever of its two directions is the better one, and changes between them in flight. Natural coordinates record their equations once. State the motion as a drive of a joint, whose angle never loses rank, or use formulation `ra`.",
-    },
 ];

@@ -52,18 +52,16 @@ impl Builder<'_> {
     /// How many directions fix a part: two, one for a thin rod, none for a particle.
     pub fn rank_needed(&self, b: usize) -> usize {
         let part = &self.layout.parts[b];
-        let alone = self.layout.parts.iter().filter(|p| p.group == part.group).count() == 1;
+        let alone = self.layout.parts_of[part.group].len() == 1;
         let L2 = self.model.length.powi(2);
-        if !alone || part.mass <= 0.0 || super::force::needs_axes(self.model, &self.layout, &part.bodies) {
+        if !alone || part.mass <= 0.0 || self.reads_axes[b] {
             return 2;
         }
         let e = nalgebra::SymmetricEigen::new(part.pseudo);
         let top = e.eigenvalues.imax();
         let rest = (0..3).filter(|&k| k != top).map(|k| e.eigenvalues[k].abs()).fold(0.0, f64::max);
         let axis: V = e.eigenvectors.column(top).into();
-        let attacked = super::force::force_points(self.model, &part.bodies);
-        let places = attacked.iter().map(|p| self.layout.point(p.body, &p.s));
-        let points: Vec<V> = self.points_of(b).into_iter().map(|(_, loc)| loc).chain(places).collect();
+        let points: Vec<V> = self.points_of(b).into_iter().map(|(_, loc)| loc).chain(self.attacked[b].iter().copied()).collect();
         let off = |loc: &V| (loc - part.com).cross(&axis).norm();
         let near = 1e-9 * self.model.length;
         if rest > 1e-12 * part.mass * L2 {
@@ -72,7 +70,7 @@ impl Builder<'_> {
         if e.eigenvalues[top] <= 1e-12 * part.mass * L2 {
             return if points.iter().all(|loc| (loc - part.com).norm() < near) { 0 } else { 2 };
         }
-        let slides = self.layout.slides.iter().any(|s| s.parts.contains(&b));
+        let slides = !self.layout.slides_on[b].is_empty();
         if slides || !self.vectors_of(part.group).is_empty() {
             2
         } else if points.iter().all(|loc| off(loc) < near) {
@@ -146,13 +144,8 @@ impl Builder<'_> {
         let g = self.layout.parts[b].group;
         let waiting = |places: &[(usize, V)], point: bool| {
             let unfinished = |p: usize| !self.done[p] && p != b;
-            let parts = 0..self.done.len();
-            places
-                .iter()
-                .filter(|(p, _)| {
-                    if point { unfinished(*p) } else { parts.clone().any(|q| unfinished(q) && self.layout.parts[q].group == *p && *p != g) }
-                })
-                .count()
+            let waits = |p: usize| if point { unfinished(p) } else { p != g && self.layout.parts_of[p].iter().any(|&q| unfinished(q)) };
+            places.iter().filter(|(p, _)| waits(*p)).count()
         };
         let vectors = self.vectors_of(g).into_iter().map(|(k, loc)| (k, loc, false));
         let points = self.points_of(b).into_iter().map(|(k, loc)| (k, loc - o_loc, true));

@@ -2,7 +2,7 @@
 //! neighbours is used, only what is missing becomes a coordinate, and an equation is written only where something is known twice.
 
 use super::basis::Axes;
-use super::builder::{Builder, Told, W};
+use super::builder::{Builder, Told, W, snapped};
 use super::parts::Slide;
 use super::rows::Class;
 use super::sym::Sym;
@@ -14,6 +14,15 @@ use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
+/// A constant component of a unit vector without the rounding of 0 and 1: it would leave equations behind that say nothing.
+fn rounded(x: Sym) -> Sym {
+    match x.constant() {
+        Some(c) if (c.abs() - 1.0).abs() < 4e-15 => Sym::of(c.signum()),
+        Some(c) => Sym::of(snapped(c, 1.0)),
+        None => x,
+    }
+}
+
 impl Builder<'_> {
     /// Brings in all parts, then what joints still ask for.
     pub fn build(&mut self) {
@@ -23,39 +32,11 @@ impl Builder<'_> {
             if !self.choice.assign {
                 self.all_items();
             }
-            while let Some(b) = self.next() {
+            while let Some(b) = self.queue.next(&self.layout) {
                 self.bring(b);
             }
         }
         self.finish();
-    }
-
-    /// The part with most known items and joints to finished parts; the first of them in the file.
-    pub fn next(&self) -> Option<usize> {
-        let mut score: Vec<(usize, usize)> = vec![(0, 0); self.done.len()];
-        for (k, item) in self.layout.items.iter().enumerate().filter(|(_, i)| i.point) {
-            if self.items[k].is_some() {
-                item.on.iter().for_each(|(p, _)| score[*p].0 += 1);
-            }
-        }
-        let mut vectors = vec![0; self.layout.groups];
-        for (k, item) in self.layout.items.iter().enumerate().filter(|(_, i)| !i.point) {
-            if self.items[k].is_some() {
-                item.on.iter().for_each(|(g, _)| vectors[*g] += 1);
-            }
-        }
-        for j in &self.model.joints {
-            let [a, b] = j.bodies.map(|b| self.layout.part_of[b.index()]);
-            if self.done[a] != self.done[b] {
-                score[if self.done[a] { b } else { a }].1 += 1;
-            }
-        }
-        // A part whose axes are known already lacks its place alone.
-        let framed = |g: usize| if self.axes[g].is_some() { 4 } else { vectors[g] };
-        let total = |p: usize| score[p].0 + score[p].1 + framed(self.layout.parts[p].group);
-        (1..self.done.len())
-            .filter(|&p| !self.done[p] && self.layout.coil(p).is_none())
-            .max_by(|&a, &b| total(a).cmp(&total(b)).then(b.cmp(&a)))
     }
 
     pub fn bring(&mut self, b: usize) {
@@ -64,8 +45,9 @@ impl Builder<'_> {
         if self.choice.parallelograms {
             self.parallelogram(b, &mut told);
         }
-        self.set_origin(b, &mut told);
         let g = self.layout.parts[b].group;
+        self.shorten_items(b, g, &mut told);
+        self.set_origin(b, &mut told);
         if self.axes[g].is_none() {
             if !self.turn(g, &mut told) {
                 self.set_axes(b, &mut told);
@@ -75,17 +57,27 @@ impl Builder<'_> {
         self.close_points(b, &mut told);
         self.done[b] = true;
         self.assign_items(b, &mut told);
+        self.count_items(b);
         self.table.push(told);
     }
 
     /// Points of `b` that slide on finished parts are assigned with one coordinate.
     pub fn slides_to(&mut self, b: usize, told: &mut Told) {
-        for k in 0..self.layout.slides.len() {
+        let mut lines: Vec<V> = Vec::new();
+        for k in self.layout.slides_on[b].clone() {
             let s = self.layout.slides[k].clone();
             let moving = s.parts[1] == b;
             let (own, other) = if moving { (s.points[1], s.points[0]) } else { (s.points[0], s.points[1]) };
             let o = s.parts[usize::from(!moving)];
             if self.slide_used[k] || s.plane || (s.parts[0] != b && !moving) || !self.done[o] || self.items[own].is_some() {
+                continue;
+            }
+            // A second line beside the first, or one of a part that cannot turn, leaves nothing to be found: it is equated.
+            let j = &self.model.joints[s.joint];
+            let own_axis = self.layout.direction(j.bodies[usize::from(moving)], &if moving { j.M.axis(2) } else { j.F.axis(2) });
+            let beside = s.shared && lines.iter().any(|l| l.cross(&own_axis).norm() < 1e-9);
+            let placed = self.axes[self.layout.parts[b].group].is_some() && self.points_of(b).iter().any(|(k, _)| self.items[*k].is_some());
+            if beside || placed {
                 continue;
             }
             let axis = if moving { self.direction(self.layout.parts[o].group, &s.axis) } else { self.shared_axis(&s, o) };
@@ -98,6 +90,9 @@ impl Builder<'_> {
             }
             let sign = if moving { 1.0 } else { -1.0 };
             self.items[own] = Some(from + axis * (mu * Sym::of(sign)));
+            if s.shared {
+                lines.push(own_axis);
+            }
             told.assigned.push(self.layout.items[own].name.clone());
             self.slide_used[k] = true;
         }
@@ -144,7 +139,7 @@ impl Builder<'_> {
         if self.layout.normal.is_some() || !self.choice.assign {
             return None;
         }
-        let k = (0..self.layout.slides.len()).find(|&k| {
+        let k = self.layout.slides_on[b].iter().copied().find(|&k| {
             let s = &self.layout.slides[k];
             s.plane && !self.slide_used[k] && s.parts[1] == b && self.done[s.parts[0]]
         })?;
@@ -228,17 +223,18 @@ impl Builder<'_> {
 
     /// Axes of a group from the angle of a joint with a finished part: `x := cos(theta) e1 + sin(theta) e2`.
     pub fn turn(&mut self, g: usize, told: &mut Told) -> bool {
-        for k in 0..self.model.joints.len() {
+        if !self.choice.assign {
+            return false;
+        }
+        for k in self.turning[g].clone() {
             let j = &self.model.joints[k];
             let groups = j.bodies.map(|b| self.layout.group_of(b));
             let moving = groups[1] == g;
-            if !self.choice.assign || groups[0] == groups[1] || (!moving && groups[0] != g) || !self.needs_angle(k) {
-                continue;
-            }
             let o = usize::from(!moving);
             if self.axes[groups[o]].is_none() {
                 continue;
             }
+            self.shorten_axes(groups[o], told);
             let frames = [j.F.R, j.M.R];
             let known: Vec<W> = (0..3)
                 .filter_map(|a| self.direction(groups[o], &self.layout.direction(j.bodies[o], &frames[o].column(a).into())))
@@ -301,6 +297,14 @@ impl Builder<'_> {
             if Some(k) == o_item || in_basis {
                 continue;
             }
+            // Nor along a vector that both have from one finished part.
+            let along = |s: &Self, u: usize, loc: &V| {
+                let arm = local - o_loc;
+                loc.cross(&arm).norm() < 1e-9 * arm.norm() && s.items[u].is_some() && o_item.is_some_and(|o| s.together(&[o, k, u]))
+            };
+            if self.vectors_of(g).iter().any(|(u, loc)| along(self, *u, loc)) {
+                continue;
+            }
             // Nothing to close where origin, point and the directions between them lie on one finished part.
             let arm = local - o_loc;
             let first_only = self.axes[g].as_ref().is_some_and(|a| a.T.column(0).cross(&arm).norm() < 1e-12 * arm.norm());
@@ -325,6 +329,16 @@ impl Builder<'_> {
         self.basis_part[self.layout.parts[b].group] == Some(b)
     }
 
+    /// What is known now of the neighbours of a finished part.
+    pub fn count_items(&mut self, b: usize) {
+        for (k, _) in self.points_of(b).into_iter().chain(self.vectors_of(self.layout.parts[b].group)) {
+            if self.items[k].is_some() {
+                self.queue.count(&self.layout, k);
+            }
+        }
+        self.queue.finish(&self.layout, b);
+    }
+
     /// Everything else on a finished part follows from its origin and axes.
     pub fn assign_items(&mut self, b: usize, told: &mut Told) {
         let g = self.layout.parts[b].group;
@@ -336,7 +350,7 @@ impl Builder<'_> {
         }
         for (k, local) in self.vectors_of(g) {
             if self.items[k].is_none() {
-                self.items[k] = self.direction(g, &local);
+                self.items[k] = self.direction(g, &local).map(|w| w.map(rounded));
                 told.assigned.push(self.layout.items[k].name.clone());
             }
         }

@@ -2,6 +2,7 @@
 
 use super::basis::Axes;
 use super::parts::Layout;
+use super::queue::Queue;
 use super::rows::{Class, Row};
 use super::sym::Sym;
 use crate::coordinate::Coordinate;
@@ -47,8 +48,14 @@ pub(super) struct Builder<'m> {
     pub start: &'m Configuration,
     pub layout: Layout,
     pub choice: Choice,
-    /// Joints whose angle is needed as a coordinate.
+    /// Joints whose angle is needed as a coordinate; those of each group with another group.
     pub angles: Vec<bool>,
+    pub turning: Vec<Vec<usize>>,
+    /// Whether something reads the rotation of each part, and places where forces attack it.
+    pub reads_axes: Vec<bool>,
+    pub attacked: Vec<Vec<V>>,
+    /// The order of the parts.
+    pub queue: Queue,
     /// Working frame to world: its third axis is the normal of a planar mechanism.
     pub to_world: Matrix3<f64>,
     /// Value of each item, once known.
@@ -90,12 +97,25 @@ impl<'m> Builder<'m> {
         let to_world = layout.normal.map_or(Matrix3::identity(), |n| working_axes(&n));
         let (items, parts, groups, joints) = (layout.items.len(), layout.parts.len(), layout.groups, model.joints.len());
         let slides = layout.slides.len();
+        let angles = super::force::angles_needed(model);
+        let mut turning = vec![Vec::new(); groups];
+        for (k, j) in model.joints.iter().enumerate().filter(|(k, _)| angles[*k]) {
+            let [a, b] = j.bodies.map(|b| layout.group_of(b));
+            if a != b {
+                turning[a].push(k);
+                turning[b].push(k);
+            }
+        }
         let mut b = Self {
+            reads_axes: super::force::axes_read(model, &layout),
+            attacked: super::force::attacked(model, &layout),
+            queue: Queue::new(model, &layout),
+            turning,
             model,
             start,
             layout,
             choice,
-            angles: super::force::angles_needed(model),
+            angles,
             to_world,
             items: vec![None; items],
             origin: vec![None; parts],
@@ -125,6 +145,7 @@ impl<'m> Builder<'m> {
         b.origin[0] = Some((W::zeros(), V::zeros()));
         b.done[0] = true;
         b.assign_items(0, &mut Told::default());
+        b.count_items(0);
         b
     }
 
@@ -219,7 +240,10 @@ impl<'m> Builder<'m> {
         };
         match items.iter().find(|&&k| self.layout.items[k].point) {
             Some(&k) => self.layout.items[k].on.iter().any(|(p, _)| holds(*p)),
-            None => (0..self.done.len()).any(holds),
+            None => items.first().is_some_and(|&k| {
+                let groups = self.layout.items[k].on.iter().map(|(g, _)| *g);
+                groups.flat_map(|g| self.layout.parts_of[g].iter()).any(|&p| holds(p))
+            }),
         }
     }
 

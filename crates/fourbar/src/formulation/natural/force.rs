@@ -16,7 +16,8 @@ use crate::spec::ForceFrame;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 
-fn laws(force: &Force) -> Vec<&StateLaw> {
+/// The expressions of a force.
+pub fn laws(force: &Force) -> Vec<&StateLaw> {
     match force {
         Force::Spring { law: Law::Expression(e), .. } | Force::Torsion { law: Law::Expression(e), .. } => vec![e],
         Force::Point { force: list, .. } | Force::Torque { torque: list, .. } => list.iter().collect(),
@@ -48,36 +49,50 @@ pub fn angles_needed(model: &Model) -> Vec<bool> {
     need
 }
 
-/// Whether some force or joint reads the rotation of these bodies, so that they cannot be thin rods or particles.
-pub fn needs_axes(model: &Model, layout: &Layout, bodies: &[BodyId]) -> bool {
-    let has = |b: &BodyId| bodies.contains(b);
-    let joint = |j: usize| model.joints[j].bodies.iter().any(has);
-    let by_force = model.forces.iter().any(|(_, f)| match f {
-        Force::Spring { .. } => false,
-        Force::Point { on, frame, .. } => has(&on.body) && *frame == ForceFrame::Body,
-        Force::Torque { body, .. } => has(body),
-        Force::Torsion { joint: j, .. } | Force::Actuator { joint: j, .. } | Force::Friction { joint: j, .. } => joint(*j),
-        Force::Bushing { between, .. } => between.iter().any(|p| has(&p.body)),
-    });
-    // A point at the centre of mass of a particle may be held in any way that leaves it free to turn.
-    let free = |j: &crate::model::Joint| match j.kind {
-        JointKind::Spherical(_) | JointKind::Distance(_) => true,
-        JointKind::Planar(_) | JointKind::PointOnPlane(_) | JointKind::PointOnLine(_) => has(&j.bodies[1]),
-        JointKind::Fixed(_) => j.bodies.iter().all(has),
-        _ => false,
-    };
-    let by_joint = model.joints.iter().any(|j| j.bodies.iter().any(has) && !layout.on_coil(j.bodies) && !free(j));
-    by_force || by_joint || model.bare.iter().any(|b| b.bodies.iter().any(has))
+/// Parts whose rotation some force or joint reads, so that they cannot be thin rods or particles.
+pub fn axes_read(model: &Model, layout: &Layout) -> Vec<bool> {
+    let mut read = vec![false; layout.parts.len()];
+    let part = |b: BodyId| layout.part_of[b.index()];
+    for (_, f) in &model.forces {
+        match f {
+            Force::Spring { .. } => {}
+            Force::Point { on, frame, .. } => read[part(on.body)] |= *frame == ForceFrame::Body,
+            Force::Torque { body, .. } => read[part(*body)] = true,
+            Force::Torsion { joint: j, .. } | Force::Actuator { joint: j, .. } | Force::Friction { joint: j, .. } => {
+                model.joints[*j].bodies.iter().for_each(|b| read[part(*b)] = true);
+            }
+            Force::Bushing { between, .. } => between.iter().for_each(|p| read[part(p.body)] = true),
+        }
+    }
+    for j in model.joints.iter().filter(|j| !layout.on_coil(j.bodies)) {
+        let [a, b] = j.bodies.map(part);
+        // A point at the centre of mass of a particle may be held in any way that leaves it free to turn.
+        let free = match j.kind {
+            JointKind::Spherical(_) | JointKind::Distance(_) => [true, true],
+            JointKind::Planar(_) | JointKind::PointOnPlane(_) | JointKind::PointOnLine(_) => [false, true],
+            JointKind::Fixed(_) => [a == b, a == b],
+            _ => [false, false],
+        };
+        read[a] |= !free[0];
+        read[b] |= !free[1];
+    }
+    model.bare.iter().flat_map(|b| b.bodies).for_each(|b| read[part(b)] = true);
+    read
 }
 
-/// Places on these bodies where forces attack.
-pub fn force_points(model: &Model, bodies: &[BodyId]) -> Vec<PointOn> {
-    let all = model.forces.iter().flat_map(|(_, f)| match f {
-        Force::Spring { between, .. } => between.to_vec(),
-        Force::Point { on, .. } => vec![*on],
-        _ => Vec::new(),
-    });
-    all.chain(model.points.iter().map(|(_, p)| *p)).filter(|p| bodies.contains(&p.body)).collect()
+/// Places on each part where forces attack or that are drawn, in its coordinates.
+pub fn attacked(model: &Model, layout: &Layout) -> Vec<Vec<Vector3<f64>>> {
+    let mut places = vec![Vec::new(); layout.parts.len()];
+    let mut add = |p: &PointOn| places[layout.part_of[p.body.index()]].push(layout.point(p.body, &p.s));
+    for (_, f) in &model.forces {
+        match f {
+            Force::Spring { between, .. } => between.iter().for_each(&mut add),
+            Force::Point { on, .. } => add(on),
+            _ => {}
+        }
+    }
+    model.points.iter().for_each(|(_, p)| add(p));
+    places
 }
 
 /// The state as the laws of forces read it.
@@ -230,17 +245,7 @@ fn add(a: &mut Actions, b: &Builder<'_>, x: &Recorded<'_, '_>, name: &str, force
             let e = eval::law_value(model, effort, x, (Sym::of(0.0), Sym::of(0.0)));
             a.works(joint_rate(b, *joint, x), e);
         }
-        Force::Friction { joint, coulomb, viscous, .. } => {
-            if *coulomb > 0.0 {
-                let joint = &model.joints[*joint].name;
-                return Err(Diagnostic::new(
-                    "S282",
-                    format!("friction `{name}` depends on the load of joint `{joint}`, which natural coordinates do not carry"),
-                )
-                .names([name.to_string(), joint.clone()])
-                .at(format!("forces.{name}"))
-                .help("use formulation `ra`, or state the friction as an actuator that depends on the joint's speed"));
-            }
+        Force::Friction { joint, viscous, .. } => {
             let rate = joint_rate(b, *joint, x);
             a.works(rate, rate * Sym::of(-viscous));
         }

@@ -24,8 +24,17 @@ impl Builder<'_> {
             let b = &self.model.bare[k];
             let (qi, qj) = (self.pose(b.bodies[0]), self.pose(b.bodies[1]));
             let (f, f_dot) = self.time_function(&b.value, &b.name);
-            let value = b.coordinate.value_of(&qi, &qj);
-            self.prescribe(b.name.clone(), value - f, f_dot, None, &mut told);
+            let y = b.coordinate.value_of(&qi, &qj);
+            let (value, rate) = match &b.other {
+                None => (y - f, f_dot),
+                // `y = f` and `z = g` say the same; of the two one is always independent, and so is `z f - y g`.
+                Some((z, g)) => {
+                    let z = z.value_of(&qi, &qj);
+                    let (g, g_dot) = self.time_function(g, &b.name);
+                    (z * f - y * g, y * g_dot - z * f_dot)
+                }
+            };
+            self.prescribe(b.name.clone(), value, rate, None, &mut told);
         }
         for k in 0..self.model.joints.len() {
             if let JointKind::Screw(screw) = self.model.joints[k].kind

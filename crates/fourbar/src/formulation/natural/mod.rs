@@ -13,12 +13,15 @@
 //! Reactions are not multipliers of this form: a shared point has none. They are found from the motion, with the rows of the
 //! absolute formulation.
 
+mod applies;
 mod basis;
 mod bring;
 mod builder;
 mod force;
 mod joints;
 mod parts;
+mod passages;
+mod queue;
 pub mod rows;
 mod run;
 pub mod script;
@@ -26,6 +29,7 @@ mod special;
 pub mod sym;
 mod system;
 
+pub use applies::applies;
 pub use builder::Choice;
 pub use run::start;
 pub use system::{System, choice, describe};

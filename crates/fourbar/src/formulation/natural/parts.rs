@@ -107,6 +107,10 @@ pub struct Layout {
     pub vectors_on: Vec<Vec<(usize, V)>>,
     /// Slides.
     pub slides: Vec<Slide>,
+    /// Parts of each group.
+    pub parts_of: Vec<Vec<usize>>,
+    /// Slides of each part.
+    pub slides_on: Vec<Vec<usize>>,
     /// Direction all parts share with the ground, if the mechanism moves in planes normal to it.
     pub normal: Option<V>,
 }
@@ -190,10 +194,14 @@ impl Layout {
             points_on: Vec::new(),
             vectors_on: Vec::new(),
             slides: Vec::new(),
+            parts_of: vec![Vec::new(); group_roots.len()],
+            slides_on: vec![Vec::new(); part_roots.len()],
             normal: None,
         };
         layout.joints(model);
         layout.merge(1e-9 * model.length);
+        layout.parts.iter().enumerate().for_each(|(p, part)| layout.parts_of[part.group].push(p));
+        layout.slides.iter().enumerate().for_each(|(k, s)| s.parts.iter().for_each(|&p| layout.slides_on[p].push(k)));
         layout.points_on = vec![Vec::new(); layout.parts.len()];
         layout.vectors_on = vec![Vec::new(); layout.groups];
         for (k, item) in layout.items.iter_mut().enumerate() {
@@ -364,8 +372,11 @@ impl Layout {
     /// The common normal, if every group shares a vector with the ground and no part can leave its plane.
     fn planar(&self, model: &Model) -> Option<V> {
         let groups = self.groups - self.coils.iter().flatten().count();
-        let normal = self.items.iter().find(|i| !i.point && i.on.len() == groups && i.on.iter().any(|(g, _)| *g == 0))?;
-        let local = |g: usize| normal.on.iter().find(|(o, _)| *o == g).map(|(_, v)| *v);
+        let normal = (0..self.items.len()).find(|&k| {
+            let item = &self.items[k];
+            !item.point && item.on.len() == groups && self.local(k, 0).is_some()
+        })?;
+        let local = |g: usize| self.local(normal, g);
         let n = local(0)?;
         let mut level = Union((0..self.parts.len()).collect());
         for j in model.joints.iter().filter(|j| !self.on_coil(j.bodies)) {

@@ -40,6 +40,10 @@ pub struct Row {
 
 /// What is left of a row of length one counts as dependent below this.
 const DEPENDENT: f64 = 1e-8;
+/// A row with a gradient below this says nothing: nothing moves it, but for rounding.
+const NOISE: f64 = 1e-14;
+/// A pivot is at least this share of the largest entry left in its row.
+const PIVOT: f64 = 0.1;
 /// A choice by pivoting replaces the one in order if its smallest pivot is larger by this factor.
 const MUCH_BETTER: f64 = 10.0;
 /// Up to this many rows the rank is looked for at displaced positions too.
@@ -91,14 +95,16 @@ impl Rows<'_> {
         let (_, gradients) = self.evaluate(t, x);
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&k| (self.rows[k].class, k));
+        // Columns that no later row holds make pivots that are never used again: elimination stays short.
+        let mut last_use = vec![0; self.weight.len()];
+        order.iter().enumerate().for_each(|(at, &k)| gradients[k].iter().for_each(|(j, _)| last_use[*j] = at));
         let mut pivots: Vec<(usize, Vec<(usize, f64)>)> = Vec::new();
         let mut pivot_of: HashMap<usize, usize> = HashMap::new();
         let mut keep = vec![false; self.rows.len()];
         let mut least = 1.0f64;
         for k in order {
             let size = gradients[k].iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
-            // Rows that nothing moves, but for rounding.
-            if size < 1e-12 {
+            if size < NOISE {
                 continue;
             }
             let mut row: BTreeMap<usize, f64> = gradients[k].iter().map(|(j, d)| (*j, d / size)).collect();
@@ -114,8 +120,9 @@ impl Rows<'_> {
                     }
                 }
             }
-            let (column, largest) = row.iter().fold((0, 0.0f64), |m, (j, d)| if d.abs() > m.1 { (*j, d.abs()) } else { m });
-            if largest > DEPENDENT {
+            let largest = row.values().fold(0.0f64, |m, d| m.max(d.abs()));
+            let fit = row.iter().filter(|(_, d)| d.abs() >= PIVOT * largest).min_by_key(|(j, _)| last_use[**j]);
+            if let Some((&column, _)) = fit.filter(|_| largest > DEPENDENT) {
                 let top = row[&column];
                 pivot_of.insert(column, pivots.len());
                 pivots.push((column, row.into_iter().filter(|(_, d)| d.abs() > 1e-16 * largest).map(|(j, d)| (j, d / top)).collect()));
@@ -165,8 +172,10 @@ impl Rows<'_> {
         let pivoted = |allowed: &dyn Fn(usize) -> bool| {
             let mut g: Vec<Vec<f64>> = vec![vec![0.0; n]; self.rows.len()];
             for (row, list) in g.iter_mut().zip(&gradients) {
-                let size = list.iter().map(|(_, d)| d * d).sum::<f64>().sqrt().max(f64::MIN_POSITIVE);
-                list.iter().for_each(|(j, d)| row[*j] = d / size);
+                let size = list.iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
+                if size >= NOISE {
+                    list.iter().for_each(|(j, d)| row[*j] = d / size);
+                }
             }
             let mut keep = vec![false; self.rows.len()];
             let mut least = 1.0f64;

@@ -37,15 +37,15 @@ type Moving = Taylor<3>;
 
 /// A mechanism in natural coordinates, moving.
 pub struct Run<'m> {
-    model: &'m Model,
+    pub(super) model: &'m Model,
     system: System,
-    integrator: Integrator,
+    pub(super) integrator: Integrator,
     options: Options,
     t_end: f64,
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
-    equations: Equations<'m>,
+    pub(super) equations: Equations<'m>,
     loads: Loads,
-    detector: Detector,
+    pub(super) detector: Detector,
     lambda: Vec<f64>,
     /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
     pose_list: Vec<u32>,
@@ -53,7 +53,7 @@ pub struct Run<'m> {
     known: Vec<Moving>,
     x: Vec<Moving>,
     /// Pose, velocity and acceleration at the last evaluated time.
-    now: Bodies,
+    pub(super) now: Bodies,
     /// Local axis of each thin rod at the start, and its direction there.
     rods: Vec<Option<(Vector3<f64>, Vector3<f64>)>>,
     start: Configuration,
@@ -70,6 +70,10 @@ pub struct Run<'m> {
     steps_before: [usize; 3],
     notes: Vec<String>,
     rechosen: usize,
+    /// Whether there are loops, which alone can become singular.
+    pub(super) loops: bool,
+    /// Tolerance for which the present integrator was made.
+    made_for: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -79,8 +83,8 @@ enum Rate {
 }
 
 #[derive(Clone, Debug)]
-struct Bodies {
-    q: Vec<Pose>,
+pub(super) struct Bodies {
+    pub q: Vec<Pose>,
     v: Vec<Velocity>,
     a: Vec<Velocity>,
 }
@@ -98,9 +102,11 @@ pub fn start<'m>(
 /// The solver's errors in terms of the mechanism.
 fn told(e: Error) -> Diagnostic {
     let time = match &e {
-        Error::SingularJacobian { t, .. } | Error::NonFinite { t, .. } | Error::StepTooSmall { t, .. } | Error::Sliding { t, .. } => {
-            Some(*t)
-        }
+        Error::SingularJacobian { t, .. }
+        | Error::NonFinite { t, .. }
+        | Error::StepTooSmall { t, .. }
+        | Error::Sliding { t, .. }
+        | Error::NotConsistent { t, .. } => Some(*t),
         _ => None,
     };
     let help = match &e {
@@ -111,9 +117,19 @@ fn told(e: Error) -> Diagnostic {
             "a body without inertia may be free to turn, or the forces leave an acceleration undetermined; give it inertia, or use formulation `ra`"
         }
         Error::Sliding { .. } => "the motion stays on the edge of a jump in a force; smooth the jump, or use formulation `ra`",
+        Error::NotConsistent { .. } => {
+            "the constraints are nearly dependent there, or the mechanism can hardly move; another tolerance, or formulation `ra`, may pass"
+        }
         _ => "another tolerance, or formulation `ra`, may pass",
     };
-    let d = Diagnostic::new("S284", format!("natural coordinates cannot go on: {e}")).help(help);
+    let what = match &e {
+        Error::NotConsistent { variable, order, moved, .. } => {
+            let of = if *order == 0 { "" } else { "the rate of " };
+            format!("to satisfy the constraints, {of}`{variable}` would have to change by {moved:.1e} of its size")
+        }
+        _ => e.to_string(),
+    };
+    let d = Diagnostic::new("S284", format!("natural coordinates cannot go on: {what}")).help(help);
     match time {
         Some(t) => d.time(t),
         None => d,
@@ -163,6 +179,8 @@ impl<'m> Run<'m> {
             steps_before: [0; 3],
             notes: Vec::new(),
             rechosen: 0,
+            loops: super::passages::has_loops(model),
+            made_for: options.rel,
             t_end: study.t_end,
             options,
             integrator,
@@ -258,7 +276,7 @@ impl<'m> Run<'m> {
     }
 
     /// Poses, velocities and accelerations at a time of the last step.
-    fn bodies_at(&mut self, t: f64) {
+    pub(super) fn bodies_at(&mut self, t: f64) {
         self.coordinates_at(t);
         let time = Moving { c: [t, 1.0, 0.0] };
         self.system.script.eval(&self.pose_list, time, &self.x, &mut self.known);
@@ -295,7 +313,8 @@ impl<'m> Run<'m> {
         loop {
             // No joint turns by more than a radian between two looks.
             let fastest = self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()));
-            let look = (self.turns_at + 0.5 / (fastest + f64::MIN_POSITIVE)).min(t);
+            let apart = super::passages::APART[usize::from(!self.loops)];
+            let look = (self.turns_at + apart / (fastest + f64::MIN_POSITIVE)).min(t);
             self.bodies_at(look);
             update_turns(self.model, &self.now.q, &mut self.turns);
             for (turn, s) in self.turns.iter_mut().zip(&self.system.counted) {
@@ -307,6 +326,7 @@ impl<'m> Run<'m> {
                 }
             }
             self.turns_at = look;
+            self.look_for_passage(look);
             if look >= t {
                 return;
             }
@@ -433,6 +453,7 @@ impl<'m> Run<'m> {
         }
         let options = Options { first_step: Some(self.integrator.last_step()), ..self.options.clone() };
         self.integrator = Integrator::new(&problem, &state, options).map_err(told)?;
+        self.made_for = self.options.rel;
         self.best_pivot = 0.0;
         self.layout_rows(&problem);
         Ok(())
@@ -480,16 +501,13 @@ impl Motion for Run<'_> {
         out.work = self.work + self.work_to(t);
         // Multipliers of the absolute form that go with this motion, least in norm where they are not unique.
         let e = &mut self.equations;
+        e.set.choose(t);
         e.jacobian(&out.q);
         e.factor(1.0);
         e.index1(&out.q, &out.v, &out.turns, t, &mut out.a, &mut self.lambda);
         out.a.copy_from_slice(&self.now.a);
         out.errors = e.errors(&out.q, &out.v, &out.a, &out.turns, t);
         self.loads.fill(self.model, &e.set, &self.lambda, out);
-        let (pivot, row) = e.regular_pivot;
-        let model = self.model;
-        let (schur, set, permanent, x) = (&mut e.schur, &e.set, &e.permanent, &mut e.x);
-        self.detector.observe(model, set, &out.q, t, pivot, || crate::analysis::singular::dependent_names(set, schur, permanent, row, x));
         Ok(())
     }
 
@@ -518,6 +536,8 @@ impl Motion for Run<'_> {
             "turns_at": self.turns_at,
             "work": self.work,
             "best_pivot": self.best_pivot,
+            "made_for": self.made_for,
+            "local": self.options.rel,
             "steps": self.steps_before,
             "rechosen": self.rechosen,
             "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
@@ -534,7 +554,14 @@ impl Motion for Run<'_> {
         if active.len() != self.system.rows.len() || turns.len() != self.turns.len() || watch.len() != 6 {
             return Err(bad_checkpoint("its sizes do not fit"));
         }
-        if active != self.system.active {
+        let number = |key: &str| saved[key].as_f64().unwrap_or(0.0);
+        let (made_for, local) = (number("made_for"), number("local"));
+        if !(made_for > 0.0 && local > 0.0) {
+            return Err(bad_checkpoint("its tolerance is missing"));
+        }
+        if active != self.system.active || made_for != self.made_for {
+            self.options.rel = made_for;
+            self.made_for = made_for;
             self.system.active = active;
             let problem = Arc::new(self.system.record().map_err(told)?);
             let state = self.system.start_state(&problem, self.start.t);
@@ -542,8 +569,9 @@ impl Motion for Run<'_> {
             self.layout_rows(&problem);
         }
         self.integrator.restore(&numbers(&saved["integrator"])).map_err(|e| bad_checkpoint(&e.to_string()))?;
+        self.options.rel = local;
+        self.integrator.set_tolerance(local);
         self.turns = turns;
-        let number = |key: &str| saved[key].as_f64().unwrap_or(0.0);
         (self.turns_at, self.work, self.best_pivot) = (number("turns_at"), number("work"), number("best_pivot"));
         self.rechosen = number("rechosen") as usize;
         for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {

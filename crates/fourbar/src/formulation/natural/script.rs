@@ -4,6 +4,7 @@
 use super::sym::Sym;
 use fourbar_dae::{Node, Scalar as Recording};
 use fourbar_math::{Dual, Scalar, Taylor};
+use std::collections::HashSet;
 
 /// One operation; arguments have smaller numbers than the operation itself.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -159,6 +160,25 @@ impl Script {
     /// Value at the start.
     pub fn start_value(&self, a: u32) -> f64 {
         self.start[a as usize].c[0]
+    }
+
+    /// Rate at the start.
+    pub fn start_rate(&self, a: u32) -> f64 {
+        self.start[a as usize].c[1]
+    }
+
+    /// How many variables the given results depend on.
+    pub fn reach(&self, results: impl IntoIterator<Item = Sym>) -> usize {
+        let mut open: Vec<u32> = results.into_iter().filter_map(|s| if let Sym::Node(a) = s { Some(a) } else { None }).collect();
+        let mut seen: HashSet<u32> = HashSet::new();
+        let mut variables = 0;
+        while let Some(a) = open.pop() {
+            if seen.insert(a) {
+                variables += usize::from(matches!(self.ops[a as usize], Op::Var(_)));
+                self.ops[a as usize].each_argument(|b| open.push(b));
+            }
+        }
+        variables
     }
 
     /// Number of operations.

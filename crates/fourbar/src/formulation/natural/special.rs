@@ -1,6 +1,7 @@
-//! Two departures from the usual way: parallelograms whose fourth corner is assigned, and the classical form in which every
-//! joint point and vector is a coordinate.
+//! Departures from the usual way: assigned items that reach too far back are brought in after all, parallelograms whose fourth
+//! corner is assigned, and the classical form in which every joint point and vector is a coordinate.
 
+use super::basis::Axes;
 use super::builder::{Builder, Told, W};
 use super::rows::Class;
 use super::sym::Sym;
@@ -10,7 +11,48 @@ use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
+/// An assigned item may depend on this many variables before it becomes coordinates of its own. Without a limit the mass matrix of
+/// a chain is full, and its equations grow with the square of the number of bodies.
+const REACH: usize = 30;
+
 impl Builder<'_> {
+    /// Known items of a part that reach too far back.
+    pub fn shorten_items(&mut self, b: usize, g: usize, told: &mut Told) {
+        if !self.choice.assign {
+            return;
+        }
+        for (k, _) in self.points_of(b).into_iter().chain(self.vectors_of(g)) {
+            if let Some(w) = self.items[k]
+                && Sym::reach(w.iter().copied()) > REACH
+            {
+                let weight = if self.layout.items[k].point { self.model.length } else { 1.0 };
+                self.items[k] = Some(self.brought_in(&self.layout.items[k].name.clone(), w, weight, told));
+            }
+        }
+    }
+
+    /// Axes that reach too far back.
+    pub fn shorten_axes(&mut self, g: usize, told: &mut Told) {
+        let Some(Axes { e, T }) = &self.axes[g] else { return };
+        let ([x, y, _], T) = (&e[..], *T) else { return };
+        if Sym::reach(x.iter().chain(y).copied()) <= REACH {
+            return;
+        }
+        let body = self.model.body_name(self.layout.reference[g]);
+        let [x, y] = [(*x, "x axis"), (*y, "y axis")].map(|(w, a)| self.brought_in(&format!("{body}.{a}"), w, 1.0, told));
+        self.axes[g] = Some(Axes { e: vec![x, y, x.cross(&y)], T });
+    }
+
+    /// Three coordinates equal to an expression; each row has a coordinate of its own, so that none can be redundant.
+    fn brought_in(&mut self, name: &str, value: W, weight: f64, told: &mut Told) -> W {
+        let w = self.vector(name, &value.map(Scalar::value), &value.map(Sym::start_rate), weight, told);
+        for c in 0..3 {
+            let row = format!("{name} as assigned.{}", ["x", "y", "z"][c]);
+            self.equate(row, w[c] - value[c], Class::Rigid, told);
+        }
+        w
+    }
+
     /// `D := C + B - A` where A, B lie on one finished part, A, C on another, and C, D and B, D on parts to come, all on one
     /// hinge direction. It fixes the branch, so that there are no dead points.
     pub fn parallelogram(&mut self, b: usize, told: &mut Told) {
@@ -105,13 +147,14 @@ impl Builder<'_> {
             }
             self.slide_used[k] = true;
         }
+        (0..self.items.len()).filter(|&k| self.items[k].is_some()).for_each(|k| self.queue.count(&self.layout, k));
         self.table.push(told);
     }
 
     /// A vector along two points of a part is their difference over its length.
     fn along_points(&mut self, k: usize, told: &mut Told) -> bool {
         for (g, local) in self.layout.items[k].on.clone() {
-            for p in (0..self.layout.parts.len()).filter(|&p| self.layout.parts[p].group == g) {
+            for p in self.layout.parts_of[g].clone() {
                 let points = self.points_of(p);
                 for (i, (a, x)) in points.iter().enumerate() {
                     for (b, y) in &points[i + 1..] {

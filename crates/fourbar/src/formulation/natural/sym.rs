@@ -51,6 +51,17 @@ impl Sym {
             Sym::Node(a) => push(Op::Rate(a)),
         }
     }
+    /// Its rate at the start, as a number.
+    pub fn start_rate(self) -> f64 {
+        match self {
+            Sym::Number(_) => 0.0,
+            Sym::Node(a) => SCRIPT.with_borrow(|s| s.start_rate(a)),
+        }
+    }
+    /// How many variables some results depend on.
+    pub fn reach(results: impl IntoIterator<Item = Sym>) -> usize {
+        SCRIPT.with_borrow(|s| s.reach(results))
+    }
     /// The number, if it is constant.
     pub fn constant(self) -> Option<f64> {
         match self {

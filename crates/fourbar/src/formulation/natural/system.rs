@@ -1,5 +1,6 @@
 //! The Lagrangian system of a mechanism: coordinates, energies, constraint rows and which of them are in use.
 
+use super::applies::applies;
 use super::builder::{Builder, Choice, Told};
 use super::force::{self, Actions};
 use super::rows::{Chosen, Row, Rows};
@@ -78,32 +79,10 @@ pub fn choice(options: &[(String, String)]) -> Result<Choice, Diagnostic> {
     Ok(choice)
 }
 
-fn refuse(model: &Model) -> Result<(), Diagnostic> {
-    if let Some(r) = model.rolling.first() {
-        return Err(Diagnostic::new(
-            "S280",
-            format!("`{}` constrains velocities, which has no place in a Lagrangian with constraints C(t, q)", r.name),
-        )
-        .name(r.name.clone())
-        .at(format!("constraints.{}", r.name))
-        .help("use formulation `ra`"));
-    }
-    if let Some(b) = model.bare.iter().find(|b| b.other.is_some()) {
-        return Err(Diagnostic::new(
-            "S286",
-            format!("`{}` changes its reference direction in flight, which a Taylor series of fixed equations cannot follow", b.name),
-        )
-        .name(b.name.clone())
-        .at(format!("constraints.{}", b.name))
-        .help("state it as a drive of a joint, or use formulation `ra`"));
-    }
-    Ok(())
-}
-
 impl System {
     /// Builds the system of a mechanism around an assembled start.
     pub fn new(model: &Model, start: &Configuration, choice: Choice) -> Result<Self, Diagnostic> {
-        refuse(model)?;
+        applies(model)?;
         let (script, built) = sym::record(|| {
             let mut b = Builder::new(model, start, choice);
             b.build();
@@ -128,11 +107,6 @@ impl System {
         });
         let (actions, poses, counted, planar, (rows, names, integrals, weights, sizes, table)) = built;
         let Actions { lagrangian, loads, power } = actions?;
-        if let Some(what) = script.refused.first() {
-            return Err(Diagnostic::new("S283", format!("an expression uses {what}, whose jumps a Taylor series cannot follow"))
-                .at("forces")
-                .help("use formulation `ra`, or write it with `step`, `if`, `min` and `max`"));
-        }
         let mut system = Self {
             active: vec![true; rows.len()],
             script,

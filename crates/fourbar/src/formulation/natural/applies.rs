@@ -1,0 +1,63 @@
+//! What has no place in natural coordinates, told from the mechanism alone.
+
+use super::force::laws;
+use super::sym::{self, Sym};
+use crate::diagnostic::Diagnostic;
+use crate::force::Force;
+use crate::model::Model;
+use crate::time::TimeFunction;
+
+/// Whether natural coordinates apply to a mechanism, and if not, why.
+pub fn applies(model: &Model) -> Result<(), Diagnostic> {
+    if let Some(r) = model.rolling.first() {
+        return Err(Diagnostic::new(
+            "S280",
+            format!("`{}` constrains velocities, which has no place in a Lagrangian with constraints C(t, q)", r.name),
+        )
+        .name(r.name.clone())
+        .at(format!("constraints.{}", r.name))
+        .help("use formulation `ra`"));
+    }
+    for (name, force) in &model.forces {
+        if let Force::Friction { joint, coulomb, .. } = force
+            && *coulomb > 0.0
+        {
+            let joint = &model.joints[*joint].name;
+            return Err(Diagnostic::new(
+                "S282",
+                format!("friction `{name}` depends on the load of joint `{joint}`, which natural coordinates do not carry"),
+            )
+            .names([name.clone(), joint.clone()])
+            .at(format!("forces.{name}"))
+            .help("use formulation `ra`, or state the friction as an actuator that depends on the joint's speed"));
+        }
+        for law in laws(force) {
+            without_jumps("forces", name, law.variables.len(), |x| law.expr.eval(x))?;
+        }
+    }
+    let drives = model.drives.iter().map(|d| ("drives", &d.name, &d.value));
+    let bare = model.bare.iter().map(|b| ("constraints", &b.name, &b.value));
+    for (section, name, f) in drives.chain(bare) {
+        let expression = match f {
+            TimeFunction::Value(e) => e,
+            TimeFunction::Integral(i) => i.rate(),
+        };
+        without_jumps(section, name, 1, |x| expression.eval(x))?;
+    }
+    Ok(())
+}
+
+/// Refuses an expression of `n` variables whose jumps cannot be foreseen.
+fn without_jumps(section: &str, name: &str, n: usize, f: impl FnOnce(&[Sym]) -> Sym) -> Result<(), Diagnostic> {
+    let (script, _) = sym::record(|| {
+        let x: Vec<Sym> = (0..n).map(|_| Sym::variable(0.5, 0.0)).collect();
+        f(&x)
+    });
+    match script.refused.first() {
+        None => Ok(()),
+        Some(what) => Err(Diagnostic::new("S283", format!("`{name}` uses {what}, whose jumps a Taylor series cannot follow"))
+            .name(name)
+            .at(format!("{section}.{name}"))
+            .help("use formulation `ra`, or write it with `step`, `if`, `min` and `max`")),
+    }
+}
