@@ -3,6 +3,10 @@
 //! A formulation with its integrator implements [`Motion`]; [`crate::analysis::dynamics`] drives it from output time to output
 //! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::explicit`].
 
+mod least;
+
+pub use least::LeastLoads;
+
 use crate::analysis::singular::Singular;
 use crate::constraint::{ConstraintSet, Owner};
 use crate::diagnostic::Diagnostic;
@@ -90,8 +94,14 @@ impl Loads {
     /// Reaction on the moving body of a joint at its joint-frame origin.
     pub fn reaction(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], lambda: &[f64]) -> Wrench {
         let Some(c) = self.joints[joint] else { return Wrench::default() };
+        self.wrench(model, set, joint, q, &lambda[set.row_start[c]..set.row_start[c + 1]])
+    }
+
+    /// The same from the multipliers of the joint alone.
+    fn wrench(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], own: &[f64]) -> Wrench {
+        let Some(c) = self.joints[joint] else { return Wrench::default() };
         let j = &model.joints[joint];
-        let g = set.generalized(c, 1, q, &lambda[set.row_start[c]..set.row_start[c + 1]]);
+        let g = set.generalized(c, 1, q, own);
         let A = &q[j.bodies[1].index()].A;
         let force = -g.v;
         Wrench { force, torque: -(A * g.w) - (A * j.M.s).cross(&force) }

@@ -133,3 +133,27 @@ fn planar_normal(model: &Model) -> Option<Vector3<f64>> {
     let sign = if (n[k] > 0.0) == (k != 1) { 1.0 } else { -1.0 };
     Some(n * sign)
 }
+
+/// Whether no constraint can depend on others, by structure: joints without a loop, and nothing else but one drive per joint.
+pub fn is_forest(model: &Model) -> bool {
+    if !(model.couplings.is_empty() && model.bare.is_empty() && model.rolling.is_empty()) {
+        return false;
+    }
+    let mut driven = vec![false; model.joints.len()];
+    if model.drives.iter().any(|d| std::mem::replace(&mut driven[d.joint], true)) {
+        return false;
+    }
+    let mut root: Vec<usize> = (0..model.bodies.len()).collect();
+    fn find(root: &mut [usize], mut b: usize) -> usize {
+        while root[b] != b {
+            root[b] = root[root[b]];
+            b = root[b];
+        }
+        b
+    }
+    model.joints.iter().all(|j| {
+        let [a, b] = j.bodies.map(BodyId::index).map(|b| find(&mut root, b));
+        root[a] = b;
+        a != b
+    })
+}

@@ -1,7 +1,8 @@
 //! Kinematics of driven mechanisms in any chart of rotations [Kissel21, section 2].
 //!
 //! Positions by Newton in the coordinates of the chart from the prediction, velocities and accelerations by one linear solve each. All three use the
-//! Schur complement factored once per step at the predicted pose; redundant rows are carried by its shift. Iterations
+//! Schur complement factored once per step at the predicted pose, and once more at the pose itself where that lies too far away; redundant
+//! rows are carried by its shift. Iterations
 //! that flip a joint, jump to another branch or do not converge halve the step; where that does not help the mechanism
 //! has met a position it cannot pass, and the diagnostic says when and which joints.
 //!
@@ -16,7 +17,7 @@ use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::formulation::reps::NEAR;
 use crate::integrator::index3::TOO_NEAR;
 use crate::model::Model;
-use crate::motion::{Instant, Loads};
+use crate::motion::{Instant, LeastLoads};
 use crate::schur::{InverseMass, Schur, inverse_masses};
 use crate::state::{Configuration, Pose, Velocity};
 
@@ -28,6 +29,14 @@ const ITERATIONS: usize = 12;
 const HALVINGS: usize = 16;
 /// Relative pivots below this belong to redundant rows.
 const REDUNDANT: f64 = 1e-9;
+/// Rounds of refinement with a factor of another pose.
+const REFINEMENTS: usize = 8;
+/// A factor whose refinement leaves more than this of the error in a round is renewed at the pose itself.
+const SLOW: f64 = 0.01;
+/// Errors that no longer fall are rounding below this share of the velocities or accelerations.
+const FLOOR: f64 = 1e-9;
+/// Below this share of them an error tells nothing about the factor any more.
+const ROUNDING: f64 = 1e-12;
 /// Work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -47,7 +56,7 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     /// Constraints, drives included.
     pub set: ConstraintSet,
     schur: Schur,
-    loads: Loads,
+    loads: LeastLoads,
     inverse: Vec<InverseMass>,
     scale: f64,
     /// Current configuration.
@@ -107,7 +116,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         let mut k = Self {
             model,
             schur,
-            loads: Loads::new(model, &set),
+            loads: LeastLoads::new(model, &set, &start.q),
             inverse,
             scale,
             state: start.clone(),
@@ -307,35 +316,18 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         self.state.t = t;
         self.set.jacobian(&self.state.q, &mut self.G);
         self.set.nu(t, &mut self.rhs);
-        let bad = refine(
-            &self.set,
-            &self.G,
-            &mut self.schur,
-            &self.inverse,
-            self.scale,
-            &self.rhs,
-            &mut self.x,
-            &mut self.dq,
-            &mut self.state.v,
-            self.model.length,
-        );
-        if bad {
+        let mut slow = self.refine(Level::Velocity);
+        // Far from the prediction its factor refines too slowly, or not at all.
+        if slow > SLOW {
+            self.factor();
+            self.note_pivot();
+            slow = self.refine(Level::Velocity);
+        }
+        if slow >= 1.0 {
             return Err(self.stuck(t, "no velocities follow the drives"));
         }
         self.set.gamma(&self.state.q, &self.state.v, t, &mut self.rhs);
-        let bad = refine(
-            &self.set,
-            &self.G,
-            &mut self.schur,
-            &self.inverse,
-            self.scale,
-            &self.rhs,
-            &mut self.x,
-            &mut self.dq,
-            &mut self.a,
-            self.model.length,
-        );
-        if bad {
+        if self.refine(Level::Acceleration) >= 1.0 {
             return Err(self.stuck(t, "no accelerations follow the drives"));
         }
         for b in 1..self.points.len() {
@@ -359,9 +351,10 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             self.force[b].v -= a.v * body.mass;
             self.force[b].w -= body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w));
         }
-        // Least squares on Phi_q^T lambda = force, of minimum norm where rows are redundant.
+        // Least squares on Phi_q^T lambda = force.
         self.lambda.fill(0.0);
-        for _ in 0..3 {
+        let mut last = f64::INFINITY;
+        for _ in 0..REFINEMENTS {
             self.dq.copy_from_slice(&self.force);
             self.dq[0] = Velocity::zero();
             self.set.add_transposed(&self.G, &self.lambda, -1.0, &mut self.dq);
@@ -370,9 +363,16 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             }
             self.set.multiply(&self.schur.G, &self.dq, &mut self.x);
             self.schur.solve(&mut self.x);
+            let (mut change, mut size) = (0.0_f64, 0.0_f64);
             for (l, x) in self.lambda.iter_mut().zip(&self.x) {
                 *l += x;
+                change = change.max(x.abs());
+                size = size.max(l.abs());
             }
+            if change <= f64::EPSILON * size || change >= 0.5 * last {
+                break;
+            }
+            last = change;
         }
     }
 
@@ -405,47 +405,53 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         (out.work, out.errors) = (work, [position, velocity, acceleration]);
         self.loads.fill(self.model, &self.set, &self.lambda, out);
     }
+
+    /// Solves `G y = rhs` for the velocities or accelerations `y` nearest to the last ones, with the factor in `schur` and the exact
+    /// Jacobian. Returns by how much a round reduced the error at worst; one or more where it failed.
+    fn refine(&mut self, level: Level) -> f64 {
+        let L = self.model.length;
+        let y = match level {
+            Level::Velocity => &mut self.state.v,
+            Level::Acceleration => &mut self.a,
+        };
+        // What comes to rest is measured by how it moved before.
+        let rows = self.rhs.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        let mut size = rows;
+        let (mut last, mut rate) = (f64::INFINITY, 0.0_f64);
+        for _ in 0..REFINEMENTS {
+            size = y.iter().fold(size, |s, v| s.max(v.v.amax()).max(L * v.w.amax()));
+            self.set.multiply(&self.G, y, &mut self.x);
+            let mut worst = 0.0_f64;
+            for (x, r) in self.x.iter_mut().zip(&self.rhs) {
+                *x -= r;
+                worst = worst.max(x.abs());
+            }
+            if worst <= 4.0 * f64::EPSILON * size || (worst >= 0.5 * last && worst <= FLOOR * size) {
+                return rate;
+            }
+            if !worst.is_finite() {
+                return 1.0;
+            }
+            if worst > ROUNDING * size {
+                rate = rate.max(worst / last);
+            }
+            last = worst;
+            self.schur.solve(&mut self.x);
+            self.dq.fill(Velocity::zero());
+            self.set.add_transposed(&self.schur.G, &self.x, -self.scale, &mut self.dq);
+            for (y, (d, w)) in y.iter_mut().zip(self.dq.iter().zip(&self.inverse)) {
+                let d = w.apply(d);
+                y.v += d.v;
+                y.w += d.w;
+            }
+        }
+        if last > 1e-6 * size { 1.0 } else { rate }
+    }
 }
 
-/// Solves `G y = rhs` for the velocities or accelerations `y` nearest to the ones given, with the factor in `schur`
-/// and the exact Jacobian `G`. Returns whether it failed.
-fn refine(
-    set: &ConstraintSet,
-    G: &[f64],
-    schur: &mut Schur,
-    inverse: &[InverseMass],
-    scale: f64,
-    rhs: &[f64],
-    x: &mut [f64],
-    dq: &mut [Velocity],
-    y: &mut [Velocity],
-    L: f64,
-) -> bool {
-    let mut last = f64::INFINITY;
-    for _ in 0..8 {
-        set.multiply(G, y, x);
-        let mut worst = 0.0_f64;
-        for (x, r) in x.iter_mut().zip(rhs) {
-            *x -= r;
-            worst = worst.max(x.abs());
-        }
-        let size = y.iter().fold(0.0_f64, |s, v| s.max(v.v.amax()).max(L * v.w.amax())).max(rhs.iter().fold(0.0, |s, x| s.max(x.abs())));
-        if worst <= 4.0 * f64::EPSILON * size || (worst >= 0.5 * last && worst <= 1e-9 * size) {
-            return false;
-        }
-        if !worst.is_finite() {
-            return true;
-        }
-        last = worst;
-        schur.solve(x);
-        dq.fill(Velocity::zero());
-        set.add_transposed(&schur.G, x, -scale, dq);
-        for (y, (d, w)) in y.iter_mut().zip(dq.iter().zip(inverse)) {
-            let d = w.apply(d);
-            y.v += d.v;
-            y.w += d.w;
-        }
-    }
-    let size = y.iter().fold(0.0_f64, |s, v| s.max(v.v.amax()).max(L * v.w.amax()));
-    last > 1e-6 * size
+/// What is solved for.
+#[derive(Clone, Copy)]
+enum Level {
+    Velocity,
+    Acceleration,
 }

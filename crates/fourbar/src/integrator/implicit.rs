@@ -8,7 +8,7 @@ use crate::analysis::singular::{Detector, Singular};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::model::Model;
-use crate::motion::{Instant, Loads, Motion, Told, bad_checkpoint, numbers};
+use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose};
 use crate::study::{Study, count};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ const ILL_DEFINED: f64 = 1e-6;
 pub struct Implicit<'m, C: Chart = Ra> {
     model: &'m Model,
     stepper: Stepper<'m, C>,
-    loads: Loads,
+    loads: LeastLoads,
     detector: Detector,
     /// Step in use.
     h: f64,
@@ -83,7 +83,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         stepper.start(h);
         let mut r = Self {
             model,
-            loads: Loads::new(model, &stepper.equations.set),
+            loads: LeastLoads::new(model, &stepper.equations.set, &start.q),
             detector: Detector::new(model, &stepper.equations.set, start),
             h,
             fixed,

@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Run, System};
 use crate::model::Model;
-use crate::motion::{Instant, Loads, Motion, Told, numbers};
+use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
 use fourbar_math::so3;
@@ -66,7 +66,7 @@ pub struct Dca<'m, const B: usize = 6> {
     passage: Passage,
     /// Whether an evaluation since the last accepted step met a slow mode.
     slow: bool,
-    loads: Loads,
+    loads: LeastLoads,
     notes: Vec<String>,
     /// Workspace: state and accelerations of an evaluation, counted angles at output times, rows.
     q: Vec<Pose>,
@@ -143,7 +143,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             };
         let n = model.bodies.len();
         Self {
-            loads: Loads::new(model, &solver.set),
+            loads: LeastLoads::new(model, &solver.set, &from.q),
             passage: Passage::new(model, &solver.set, from),
             nu: vec![0.0; solver.set.rows()],
             solver,

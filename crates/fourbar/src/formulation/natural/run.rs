@@ -7,7 +7,7 @@ use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::number;
 use crate::model::Model;
-use crate::motion::{Instant, Loads, Motion, Told, bad_checkpoint, numbers};
+use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
 use fourbar_dae::{Error, Integrator, Options, Problem};
@@ -44,7 +44,7 @@ pub struct Run<'m> {
     t_end: f64,
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
     pub(super) equations: Equations<'m>,
-    loads: Loads,
+    loads: LeastLoads,
     pub(super) detector: Detector,
     lambda: Vec<f64>,
     /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
@@ -159,7 +159,7 @@ impl<'m> Run<'m> {
         let n = model.bodies.len();
         let mut run = Self {
             model,
-            loads: Loads::new(model, &equations.set),
+            loads: LeastLoads::new(model, &equations.set, &start.q),
             detector: Detector::new(model, &equations.set, start),
             lambda: vec![0.0; equations.set.rows()],
             equations,

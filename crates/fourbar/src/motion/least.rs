@@ -1,0 +1,174 @@
+//! One choice of the reactions that are not unique, the same for every formulation: the smallest ones.
+//!
+//! Where constraints are redundant a self-stress `z`, `Phi_q^T z = 0`, can be added to the multipliers without moving anything. Of all
+//! multipliers that hold the bodies alike those are taken whose wrenches have the least norm: forces, and torques divided by the
+//! characteristic length, of every joint at its joint-frame origin; drives, couplings and bare rows count by their multipliers, which
+//! are forces, or torques divided by that length.
+//!
+//! With rows scaled so that multipliers are measured by their wrenches, `(S + mu)^-1 mu` leaves self-stresses as they are and takes
+//! nearly all from everything across them: a few of these filters give the part of the multipliers that is a self-stress.
+
+use super::{Instant, Loads};
+use crate::constraint::{ConstraintSet, Owner};
+use crate::model::Model;
+use crate::schur::{InverseMass, Schur, unit_weights};
+use crate::state::{Pose, Velocity};
+use crate::topology;
+use nalgebra::Matrix6;
+
+/// Shift of the matrix, whose entries are of the order of one.
+const SHIFT: f64 = 1e-10;
+/// Pivots below this at the start belong to redundant rows; the shift alone makes them `SHIFT`.
+const REDUNDANT: f64 = 1e-7;
+/// Filters until nothing but self-stress is left, and how often it is removed: a filter is exact only to rounding over `SHIFT`.
+const FILTERS: usize = 8;
+const ROUNDS: usize = 3;
+/// What may be left of the load on bodies by a self-stress, relative to it.
+const CLEAN: f64 = 1e-12;
+/// A self-stress that loads bodies by more than this share of the multipliers is none: the mechanism is at a singular position.
+const DOUBTFUL: f64 = 1e-9;
+
+/// Turns multipliers of a complete set of constraints into reactions and efforts, the smallest where they are not unique.
+#[derive(Clone, Debug)]
+pub struct LeastLoads {
+    plain: Loads,
+    least: Option<Box<Least>>,
+}
+
+/// The workspace of the choice.
+#[derive(Clone, Debug)]
+struct Least {
+    schur: Schur,
+    weights: Vec<InverseMass>,
+    /// Per constraint, the lower factor of its metric: `|F^T lambda|` is the norm of its wrench. Written by `scale_rows`.
+    metric: Vec<Matrix6<f64>>,
+    /// Multipliers, and their self-stress, measured by their wrenches.
+    x: Vec<f64>,
+    z: Vec<f64>,
+    /// Load of the self-stress on the bodies.
+    load: Vec<Velocity>,
+    /// The multipliers chosen.
+    lambda: Vec<f64>,
+}
+
+impl LeastLoads {
+    /// For a model whose multipliers follow `set`, all constraints included, with poses of the start.
+    pub fn new(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Self {
+        Self { plain: Loads::new(model, set), least: Least::new(model, set, q).map(Box::new) }
+    }
+
+    /// Fills in all reactions and efforts at the poses of the instant.
+    pub fn fill(&mut self, model: &Model, set: &ConstraintSet, lambda: &[f64], out: &mut Instant) {
+        let Self { plain, least } = self;
+        match least {
+            Some(least) => {
+                least.choose(model, plain, set, lambda, &out.q);
+                plain.fill(model, set, &least.lambda, out);
+            }
+            None => plain.fill(model, set, lambda, out),
+        }
+    }
+}
+
+impl Least {
+    /// `None` where no row is redundant at the start.
+    fn new(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Option<Self> {
+        if topology::is_forest(model) {
+            return None;
+        }
+        let mut least = Self {
+            schur: Schur::new(set, model.bodies.len()),
+            weights: unit_weights(model),
+            metric: vec![Matrix6::identity(); set.list.len()],
+            x: vec![0.0; set.rows()],
+            z: vec![0.0; set.rows()],
+            load: vec![Velocity::zero(); model.bodies.len()],
+            lambda: vec![0.0; set.rows()],
+        };
+        set.jacobian(q, &mut least.schur.G);
+        least.schur.factor(&least.weights, 1.0, SHIFT);
+        least.schur.pivots().iter().any(|p| *p < REDUNDANT).then_some(least)
+    }
+
+    /// The multipliers nearest to zero that load the bodies like `given`, into `lambda`.
+    fn choose(&mut self, model: &Model, loads: &Loads, set: &ConstraintSet, given: &[f64], q: &[Pose]) {
+        self.lambda.copy_from_slice(given);
+        if !given.iter().all(|x| x.is_finite()) {
+            return;
+        }
+        set.jacobian(q, &mut self.schur.G);
+        self.scale_rows(model, loads, set, q);
+        self.schur.factor(&self.weights, 1.0, SHIFT);
+        // x = F^T lambda.
+        for (c, F) in self.metric.iter().enumerate() {
+            let r = set.row_start[c]..set.row_start[c + 1];
+            for (i, row) in r.clone().enumerate() {
+                self.x[row] = given[r.clone()].iter().enumerate().skip(i).map(|(j, l)| F[(j, i)] * l).sum();
+            }
+        }
+        let size = amax(&self.x);
+        for _ in 0..ROUNDS {
+            self.z.copy_from_slice(&self.x);
+            let mut loaded = f64::INFINITY;
+            for _ in 0..FILTERS {
+                self.z.iter_mut().for_each(|z| *z *= SHIFT);
+                self.schur.solve(&mut self.z);
+                self.load.fill(Velocity::zero());
+                set.add_transposed(&self.schur.G, &self.z, 1.0, &mut self.load);
+                loaded = self.load[1..].iter().fold(0.0_f64, |s, l| s.max(l.v.amax()).max(l.w.amax() / model.length));
+                if loaded <= CLEAN * amax(&self.z) {
+                    break;
+                }
+            }
+            if !(loaded <= DOUBTFUL * size) {
+                return;
+            }
+            self.x.iter_mut().zip(&self.z).for_each(|(x, z)| *x -= z);
+            if amax(&self.z) <= 1e-14 * size {
+                break;
+            }
+        }
+        // lambda = F^-T x.
+        for (c, F) in self.metric.iter().enumerate() {
+            let (first, last) = (set.row_start[c], set.row_start[c + 1]);
+            for i in (0..last - first).rev() {
+                let known: f64 = (i + 1..last - first).map(|j| F[(j, i)] * self.lambda[first + j]).sum();
+                self.lambda[first + i] = (self.x[first + i] - known) / F[(i, i)];
+            }
+        }
+    }
+
+    /// Multiplies the rows of every joint by the inverse factor of its metric.
+    fn scale_rows(&mut self, model: &Model, loads: &Loads, set: &ConstraintSet, q: &[Pose]) {
+        for (c, constraint) in set.list.iter().enumerate() {
+            let Owner::Joint(k) = constraint.owner else { continue };
+            let n = (set.row_start[c + 1] - set.row_start[c]).min(6);
+            let mut D = Matrix6::zeros();
+            for i in 0..n {
+                let mut unit = [0.0; 6];
+                unit[i] = 1.0;
+                let w = loads.wrench(model, set, k, q, &unit[..n]);
+                D.fixed_view_mut::<3, 1>(0, i).copy_from(&w.force);
+                D.fixed_view_mut::<3, 1>(3, i).copy_from(&(w.torque / model.length));
+            }
+            let mut K = D.tr_mul(&D);
+            (n..6).for_each(|i| K[(i, i)] = 1.0);
+            // A joint whose own rows depend on each other has no metric; its multipliers count themselves.
+            let F = K.cholesky().map_or(Matrix6::identity(), |f| f.l());
+            for b in set.blocks_of(c) {
+                let G = &mut self.schur.G[b.start..b.start + 6 * n];
+                for i in 0..n {
+                    for l in 0..6 {
+                        let known: f64 = (0..i).map(|j| F[(i, j)] * G[6 * j + l]).sum();
+                        G[6 * i + l] = (G[6 * i + l] - known) / F[(i, i)];
+                    }
+                }
+            }
+            self.metric[c] = F;
+        }
+    }
+}
+
+fn amax(x: &[f64]) -> f64 {
+    x.iter().fold(0.0_f64, |s, x| s.max(x.abs()))
+}
