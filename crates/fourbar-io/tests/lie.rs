@@ -11,7 +11,7 @@ use fourbar::analysis::unique;
 use fourbar::formulation::lie::{Drift, Lie, Space, tailored};
 use fourbar::formulation::ra::Equations;
 use fourbar::integrator::explicit::System;
-use fourbar::motion::{Instant, Loads, Wrench};
+use fourbar::motion::{Instant, LeastLoads};
 use fourbar::random::Random;
 use fourbar::state::Velocity;
 use fourbar::study::Study;
@@ -211,8 +211,9 @@ fn accelerations_and_reactions_agree_with_ra_at_random_states() {
                 continue;
             }
             e.index1(&at.q, &at.v, &at.turns, 0.0, &mut a, &mut lambda);
-            let loads = Loads::new(&m, &e.set);
-            let theirs: Vec<Wrench> = (0..m.joints.len()).map(|k| loads.reaction(&m, &e.set, k, &at.q, &lambda)).collect();
+            let mut ra = Instant::new(&m, &at);
+            LeastLoads::new(&m, &e.set, &at.q).fill(&m, &e.set, &lambda, &mut ra);
+            let theirs = ra.reactions;
             // Accelerations may be small because large forces cancel; gravity is the measure then.
             let size = a.iter().fold(m.gravity.norm().max(1e-3), |s: f64, a| s.max(a.v.amax()).max(m.length * a.w.amax()));
             let force = theirs.iter().fold(1e-3, |s: f64, w| s.max(w.force.amax()).max(w.torque.amax() / m.length));

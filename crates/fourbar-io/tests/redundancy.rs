@@ -188,6 +188,39 @@ fn free_motions_are_named() {
     assert_eq!(f.diagnostic.names.len(), 2);
 }
 
+/// Explicit methods step over the singular positions of the ladder, and find all of them at any step.
+#[test]
+fn long_steps_do_not_hide_singular_positions() {
+    let model = model("a02_n_fourbar_N2");
+    let of_file = Study::of(&model);
+    let (_, exact) =
+        run(&model, &Study { formulation: Some("ra".into()), integrator: None, step: Some(1e-3), tol: None, ..of_file.clone() });
+    assert_eq!(exact.singular.len(), 10);
+    for (formulation, integrator, tol) in
+        [("lie", "dopri5", 1e-8), ("lie", "dop853", 1e-6), ("lie", "dop853", 1e-10), ("se3", "dopri5", 1e-6), ("so3xr3", "dopri5", 1e-7)]
+    {
+        let study = Study {
+            formulation: Some(formulation.into()),
+            integrator: Some(integrator.into()),
+            step: None,
+            tol: Some(tol),
+            ..of_file.clone()
+        };
+        let (_, report) = run(&model, &study);
+        let times: Vec<f64> = report.singular.iter().map(|s| s.time).collect();
+        assert_eq!(times.len(), 10, "{formulation} {integrator} {tol:.0e}: {times:?}");
+        for (found, exact) in report.singular.iter().zip(&exact.singular) {
+            // rA with this step is a thousandth late in the end.
+            assert!((found.time - exact.time).abs() < 5e-3 && found.joints.len() >= 4, "{formulation} {integrator} {tol:.0e}: {times:?}");
+        }
+    }
+    // A mechanism that meets none is not accused.
+    let model = common::model("fourbar_3d");
+    let study =
+        Study { formulation: Some("lie".into()), integrator: Some("dop853".into()), step: None, tol: Some(1e-6), ..Study::of(&model) };
+    assert!(run(&model, &study).1.singular.is_empty());
+}
+
 /// A run that is interrupted and resumed gives the same bits as one that is not.
 #[test]
 fn resuming_continues_the_same_run() {

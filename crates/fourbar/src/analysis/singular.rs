@@ -130,6 +130,8 @@ const NEAR_PIVOT: f64 = 0.15;
 /// And a singular value below this share of the usual confirms it. Wide on purpose: a step that is changed too close to a
 /// singular position is worse than one that was a little too large a little earlier.
 const NEAR_SHARE: f64 = 0.4;
+/// At a position that was found as the foot of the pivots, a singular value below this share of the usual confirms.
+const FOOT: f64 = 0.02;
 /// At most this many singular positions are reported one by one.
 const MOST: usize = 200;
 
@@ -166,6 +168,25 @@ impl Detector {
         if self.found.len() < MOST {
             self.found.push(Singular { time, pivot, joints });
         }
+    }
+
+    /// Takes note of a pose whose pivot is the smallest of its surroundings and next to nothing, unless singular values deny it.
+    pub fn confirm(
+        &mut self,
+        model: &Model,
+        set: &ConstraintSet,
+        q: &[Pose],
+        t: f64,
+        pivot: f64,
+        names: impl FnOnce() -> Vec<String>,
+    ) -> bool {
+        if let (Some(now), Some(usual)) = (smallest_singular_value(model, set, q, self.generic_rank), self.usual)
+            && now > FOOT * usual
+        {
+            return false;
+        }
+        self.note(t, pivot, names());
+        true
     }
 
     /// Takes note of a step; `names` tells which rows depend on each other.

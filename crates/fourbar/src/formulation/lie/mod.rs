@@ -15,15 +15,16 @@ mod space;
 pub use choice::tailored;
 pub use space::Space;
 
-use crate::analysis::singular::{Detector, Singular, Watch};
+use crate::analysis::singular::{Detector, Singular, dependent_names};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::explicit::{Run, System};
 use crate::integrator::number;
 use crate::model::Model;
-use crate::motion::{Instant, Loads, Motion, Told, numbers};
+use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::{Study, count};
+use crate::topology::is_forest;
 use fourbar_math::so3;
 use serde_json::{Value, json};
 
@@ -55,7 +56,7 @@ pub struct Lie<'m> {
     note: Option<String>,
     /// The compliance that gives reactions of minimum norm; stages use another one.
     even: Vec<f64>,
-    loads: Loads,
+    loads: LeastLoads,
     detector: Detector,
     /// Scratch, written by whoever needs a state in global terms.
     q: Vec<Pose>,
@@ -72,6 +73,8 @@ pub struct Lie<'m> {
     tau: f64,
     projections: usize,
     flagged: usize,
+    /// Whether positions can be singular at all.
+    watched: bool,
 }
 
 /// The motion of every body on SE(3).
@@ -139,7 +142,7 @@ impl<'m> Lie<'m> {
             }
         }
         Self {
-            loads: Loads::new(model, &equations.set),
+            loads: LeastLoads::new(model, &equations.set, &at.q),
             detector: Detector::new(model, &equations.set, at),
             q: at.q.clone(),
             v: at.v.clone(),
@@ -151,6 +154,7 @@ impl<'m> Lie<'m> {
             tau: 0.1,
             projections: 0,
             flagged: 0,
+            watched: !is_forest(model),
             note: None,
             even,
             equations,
@@ -246,7 +250,6 @@ impl System for Lie<'_> {
             let [i, j] = a.bodies.map(|b| &self.q[b.index()]);
             self.turns[k] = a.angle.value(i, j, self.turns[k]);
         }
-        self.equations.watch(&mut self.detector, &self.q, t);
         Ok(changed)
     }
 
@@ -304,12 +307,31 @@ impl System for Lie<'_> {
         told.singular.append(&mut self.detector.found);
     }
 
+    fn distance_now(&self) -> Option<f64> {
+        self.watched.then(|| self.equations.regular_pivot.0.max(0.0).sqrt())
+    }
+
+    fn distance(&mut self, t: f64, y: &[f64]) -> Option<f64> {
+        self.space.unpack(y, &mut self.q, &mut self.v);
+        self.equations.set.choose(t);
+        self.equations.jacobian(&self.q);
+        self.equations.factor(1.0);
+        self.distance_now()
+    }
+
+    fn travel(&self, d: &[f64]) -> f64 {
+        // Velocities do not count.
+        self.space.largest(d, self.equations.model.length, 0.0) / self.equations.model.length
+    }
+
+    fn met(&mut self, t: f64) -> bool {
+        let Equations { set, schur, permanent, regular_pivot: (pivot, row), x, model, .. } = &mut self.equations;
+        self.detector.confirm(model, set, &self.q, t, *pivot, || dependent_names(set, schur, permanent, *row, x))
+    }
+
     fn save(&self) -> Value {
         json!({
             "turns": self.turns,
-            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
-            "watch_filled": self.detector.watch.filled,
-            "watch_usual": self.detector.watch.usual,
             "counts": [self.equations.factorisations, self.projections, self.flagged],
             "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
         })
@@ -321,11 +343,6 @@ impl System for Lie<'_> {
             self.turns = turns;
         }
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
-        let watch = numbers(&v["watch"]);
-        if let [a, b, c, d, e, f] = watch[..] {
-            let usual = v["watch_usual"].as_f64().unwrap_or(0.0);
-            self.detector.watch = Watch { last: [(a, b), (c, d), (e, f)], filled: whole(&v["watch_filled"]), usual };
-        }
         let n = &v["counts"];
         (self.equations.factorisations, self.projections, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));
         self.detector.found = Singular::restored(&v["singular"]);

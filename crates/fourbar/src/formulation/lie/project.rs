@@ -27,10 +27,13 @@ impl Lie<'_> {
         Ok(self.project_velocities(t) || moved)
     }
 
-    /// A new matrix at the pose in `q`.
+    /// A new matrix at the pose in `q`, with the small compliance of outputs: what redundant rows yield in the stages would hold up the
+    /// corrections where the others are nearly dependent.
     fn refactor(&mut self) {
         self.equations.jacobian(&self.q);
+        std::mem::swap(&mut self.equations.eps, &mut self.even);
         self.equations.factor(1.0);
+        std::mem::swap(&mut self.equations.eps, &mut self.even);
     }
 
     /// Corrects positions; leaves the Jacobian of the new ones in the equations.

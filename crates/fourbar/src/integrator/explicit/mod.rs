@@ -7,6 +7,7 @@
 mod tableau;
 #[cfg(test)]
 mod tests;
+mod watch;
 
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
@@ -16,6 +17,7 @@ use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::study::Study;
 use serde_json::{Value, json};
+use watch::Watch;
 
 /// A first-order system whose state may live on a group.
 ///
@@ -50,6 +52,26 @@ pub trait System {
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>>;
     /// What there is to say at the end.
     fn tell(&mut self, told: &mut Told);
+    /// How far the last evaluation of the derivative was from a singular position: the root of the smallest pivot of constraints that
+    /// are not always dependent. `None` where no position can be singular, or where the system watches by itself.
+    fn distance_now(&self) -> Option<f64> {
+        None
+    }
+    /// The same at any state.
+    fn distance(&mut self, t: f64, y: &[f64]) -> Option<f64> {
+        let _ = (t, y);
+        None
+    }
+    /// How far an increment moves the bodies: translations in characteristic lengths, and angles.
+    fn travel(&self, d: &[f64]) -> f64 {
+        let _ = d;
+        0.0
+    }
+    /// Takes note of a singular position at the state that was given to [`System::distance`] last; `false` where it is none after all.
+    fn met(&mut self, t: f64) -> bool {
+        let _ = t;
+        false
+    }
     /// What must be remembered beside the state to continue a run.
     fn save(&self) -> Value {
         Value::Null
@@ -104,6 +126,7 @@ pub struct Run<S> {
     rejections: usize,
     failures: usize,
     evaluations: usize,
+    watch: Watch,
 }
 
 /// A method that has no error estimate needs a step.
@@ -165,6 +188,7 @@ impl<S: System> Run<S> {
             rejections: 0,
             failures: 0,
             evaluations: 0,
+            watch: Watch::default(),
             y,
             system,
         };
@@ -274,6 +298,7 @@ impl<S: System> Run<S> {
         if self.tableau.same_last {
             std::mem::swap(&mut self.end, &mut self.new_end);
         }
+        self.look_inside();
         Ok(())
     }
 
@@ -525,6 +550,7 @@ impl<S: System> Motion for Run<S> {
             "flags": [self.end_known, self.end_fits, self.dense_ready, self.changed, self.refused],
             "last_error": self.last_error,
             "work": [self.steps, self.rejections, self.failures, self.evaluations],
+            "watch": self.watch.save(),
             "system": self.system.save(),
         })
     }
@@ -551,6 +577,7 @@ impl<S: System> Motion for Run<S> {
         self.last_error = number(&v["last_error"]);
         let count = |k: usize| v["work"][k].as_u64().unwrap_or(0) as usize;
         (self.steps, self.rejections, self.failures, self.evaluations) = (count(0), count(1), count(2), count(3));
+        self.watch = Watch::restored(&v["watch"]);
         self.system.restore(&v["system"]);
         Ok(())
     }
