@@ -7,6 +7,7 @@
 //! method: the tighter the tolerance, the stiffer they must be.
 
 use crate::force::{Force, Law};
+use crate::formulation::natural;
 use crate::integrator::DEFAULT_TOL;
 use crate::model::Model;
 use crate::study::{FORMULATIONS, Study};
@@ -84,8 +85,9 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     if !model.bare.is_empty() {
         return pick("lie", "dopri5", "bare constraints share nothing that natural coordinates could use");
     }
-    if !model.rolling.is_empty() {
-        return pick("lie", "dop853", "natural coordinates do not take it");
+    if let Err(refusal) = natural::applies(model) {
+        let name = refusal.names.first().map_or(String::new(), |n| format!(" `{n}`"));
+        return pick("lie", "dop853", &format!("natural coordinates do not take{name}"));
     }
     let mut looped = vec![false; model.bodies.len()];
     graph.loops.iter().flat_map(|l| &l.joints).for_each(|&j| model.joints[j].bodies.iter().for_each(|b| looped[b.index()] = true));
