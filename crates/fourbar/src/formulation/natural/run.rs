@@ -1,5 +1,6 @@
 //! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
 
+use super::passages::{self, Looks};
 use super::system::{System, choice};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::Detector;
@@ -72,6 +73,7 @@ pub struct Run<'m> {
     rechosen: usize,
     /// Whether there are loops, which alone can become singular.
     pub(super) loops: bool,
+    pub(super) looks: Looks,
     /// Tolerance for which the present integrator was made.
     made_for: f64,
 }
@@ -179,7 +181,8 @@ impl<'m> Run<'m> {
             steps_before: [0; 3],
             notes: Vec::new(),
             rechosen: 0,
-            loops: super::passages::has_loops(model),
+            loops: passages::has_loops(model),
+            looks: Looks::default(),
             made_for: options.rel,
             t_end: study.t_end,
             options,
@@ -313,7 +316,7 @@ impl<'m> Run<'m> {
         loop {
             // No joint turns by more than a radian between two looks.
             let fastest = self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()));
-            let apart = super::passages::APART[usize::from(!self.loops)];
+            let apart = passages::APART[usize::from(!self.loops)];
             let look = (self.turns_at + apart / (fastest + f64::MIN_POSITIVE)).min(t);
             self.bodies_at(look);
             update_turns(self.model, &self.now.q, &mut self.turns);
@@ -540,9 +543,7 @@ impl Motion for Run<'_> {
             "local": self.options.rel,
             "steps": self.steps_before,
             "rechosen": self.rechosen,
-            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
-            "watch_filled": self.detector.watch.filled,
-            "watch_usual": self.detector.watch.usual,
+            "looks": self.looks.save(),
         })
     }
 
@@ -550,8 +551,8 @@ impl Motion for Run<'_> {
         let active: Vec<bool> =
             saved["active"].as_array().map(|a| a.iter().map(|x| x.as_bool().unwrap_or(true)).collect()).unwrap_or_default();
         let turns = numbers(&saved["turns"]);
-        let watch = numbers(&saved["watch"]);
-        if active.len() != self.system.rows.len() || turns.len() != self.turns.len() || watch.len() != 6 {
+        let Some(looks) = Looks::restored(&numbers(&saved["looks"])) else { return Err(bad_checkpoint("its sizes do not fit")) };
+        if active.len() != self.system.rows.len() || turns.len() != self.turns.len() {
             return Err(bad_checkpoint("its sizes do not fit"));
         }
         let number = |key: &str| saved[key].as_f64().unwrap_or(0.0);
@@ -577,9 +578,7 @@ impl Motion for Run<'_> {
         for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {
             *sum = n as usize;
         }
-        let w = &mut self.detector.watch;
-        (0..3).for_each(|k| w.last[k] = (watch[2 * k], watch[2 * k + 1]));
-        (w.filled, w.usual) = (number("watch_filled") as usize, number("watch_usual"));
+        self.looks = looks;
         // The rate at which joints turn decides how closely their angles are followed.
         let at = self.turns_at;
         self.bodies_at(at);
