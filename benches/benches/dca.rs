@@ -4,9 +4,14 @@
 
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
+use fourbar::formulation::dca::layout::Layout;
+use fourbar::formulation::dca::timing::FrontTime;
 use fourbar::formulation::dca::{Settings, Solver, State};
 use fourbar::state::{Configuration, Pose, Velocity};
 use fourbar_bench::*;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 fn start(model: &Model) -> Configuration {
     assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration
@@ -78,16 +83,17 @@ fn main() {
 
     println!("\nserial time per body and acceleration, us (limit 2 at 1000 bodies; at most 1.5 times as much at 100000)");
     let sizes: &[usize] = if quick { &[10, 30] } else { &[10, 100, 1000, 10_000, 100_000] };
-    let mut at_thousand = f64::NAN;
+    let mut at_thousand = None;
     for &n in sizes {
         let model = chain(n, false);
         let c = start(&model);
         let (t, iterations) = acceleration(&model, &c, serial, (30_000 / n).clamp(1, 1000), if quick { 1 } else { 10 });
         let each = 1e6 * t / n as f64;
         if n == 1000 {
-            at_thousand = each;
+            at_thousand = Some(each);
         }
-        println!("  chain {n:>7}  {each:.2}   {iterations:.1} iterations   {:.2} of that at 1000", each / at_thousand);
+        let ratio = at_thousand.map_or(String::new(), |x: f64| format!("   {:.2} of that at 1000", each / x));
+        println!("  chain {n:>7}  {each:.2}   {iterations:.1} iterations{ratio}");
     }
 
     println!("\ntwo threads against one (limit 1.7 at 10000 bodies)");
@@ -103,17 +109,25 @@ fn main() {
             two = two.min(acceleration(&model, &c, Settings::default(), times, 1).0);
         }
         println!("  chain {n:>6}  {:.0} us, {:.0} us with threads: {:.2} times as fast", 1e6 * one, 1e6 * two, one / two);
-        let solver = Solver::<6>::new(&model, &c.q, serial);
-        let [flops, path] = critical_path(&solver);
-        // An estimate: the measured serial time, the longest path's share of the multiply-adds, tasks of at least 128 bodies,
-        // and a microsecond per join, assumed, met twice per pass and level.
-        let tasks = 64_f64.min(n as f64 / 128.0).max(1.0);
-        let projected = one * (1.0 / tasks + path / flops) + 2.0 * 5.0 * tasks.log2() * 1e-6;
-        println!(
-            "    {} levels; on 64 cores, estimated from the serial time and the longest path: {:.0} us",
-            solver.tree.levels(),
-            1e6 * projected
-        );
+    }
+
+    println!("\non 64 cores, scheduled with the measured time of every kind of front; no contention for memory is counted");
+    let hand_over = if quick { 1e-6 } else { hand_over() };
+    println!("  a subtree is handed to another core in {:.1} us (measured between two threads)", 1e6 * hand_over);
+    for (name, model) in if quick {
+        vec![("chain", chain(30, false))]
+    } else {
+        vec![
+            ("chain", chain(1000, false)),
+            ("chain", chain(10_000, false)),
+            ("chain", chain(100_000, false)),
+            ("ring", ring(1000)),
+            ("ladder", ladder(300)),
+            ("lattice", lattice(20, 20)),
+        ]
+    } {
+        let c = start(&model);
+        project(name, &model, &c, hand_over, if quick { 1 } else { 20 });
     }
 
     println!("\nclosed planar chain, us per acceleration with threads (Simbody, measured on another run: 29.5, 140, 1234)");
@@ -122,6 +136,101 @@ fn main() {
         let c = start(&model);
         let (t, iterations) = acceleration(&model, &c, Settings::default(), (20_000 / n).clamp(2, 1000), if quick { 1 } else { 5 });
         println!("  {n:>5} links {:>8.1}   {iterations:.1} iterations", 1e6 * t);
+    }
+}
+
+/// Time from handing work to another thread until it begins there, the shortest of many.
+fn hand_over() -> f64 {
+    let begun = AtomicBool::new(false);
+    let mut best = f64::INFINITY;
+    for _ in 0..2000 {
+        begun.store(false, Ordering::SeqCst);
+        let started = Instant::now();
+        let took = rayon::join(
+            || {
+                while !begun.load(Ordering::SeqCst) && started.elapsed().as_secs_f64() < 1e-3 {
+                    std::hint::spin_loop();
+                }
+                started.elapsed().as_secs_f64()
+            },
+            || begun.store(true, Ordering::SeqCst),
+        )
+        .0;
+        best = best.min(took);
+    }
+    best
+}
+
+/// Passes of one acceleration over a subtree on `cores` cores, which halve at every division: up with factors, `rounds` times
+/// down, up in between. Subtrees that are no tasks of their own stay on one core unless `divide_all`.
+fn scheduled(layout: &Layout, cost: &[FrontTime], k: usize, cores: usize, hand_over: f64, divide_all: bool) -> [f64; 3] {
+    let (front, own) = (&layout.fronts[k], &cost[k]);
+    let below: Vec<[f64; 3]> = front
+        .children
+        .iter()
+        .filter(|&&c| c != usize::MAX)
+        .map(|&c| scheduled(layout, cost, c, if cores > 1 { cores / 2 } else { 1 }, hand_over, divide_all))
+        .collect();
+    let apart = below.len() == 2 && cores > 1 && (front.divides || divide_all);
+    [own.factor, own.up, own.down]
+        .into_iter()
+        .enumerate()
+        .map(|(pass, own)| {
+            let times = below.iter().map(|b| b[pass]);
+            own + if apart { hand_over + times.fold(0.0, f64::max) } else { times.sum() }
+        })
+        .collect::<Vec<_>>()
+        .try_into()
+        .unwrap_or([f64::NAN; 3])
+}
+
+/// Prints what a mechanism would take on 64 cores.
+fn project(name: &str, model: &Model, c: &Configuration, hand_over: f64, runs: usize) {
+    let mut solver = Solver::<6>::new(model, &c.q, Settings { parallel: false, ..Settings::default() });
+    let s = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+    let mut a = vec![Velocity::zero(); model.bodies.len()];
+    let rounds = solver.accelerate(&s, false, &mut a).iterations as f64;
+    let times = solver.front_times(&s, runs);
+    // Fronts of one kind take the same work: the mean of their times stands for each of them.
+    let kind = |k: usize| {
+        let f = &solver.layout.fronts[k];
+        (f.e, f.b, solver.layout.at[k + 1].row - solver.layout.at[k].row)
+    };
+    let mut kinds: BTreeMap<_, (f64, [f64; 3])> = BTreeMap::new();
+    for (k, t) in times.iter().enumerate() {
+        let (count, sum) = kinds.entry(kind(k)).or_insert((0.0, [0.0; 3]));
+        *count += 1.0;
+        sum.iter_mut().zip([t.factor, t.up, t.down]).for_each(|(s, t)| *s += t);
+    }
+    let cost: Vec<FrontTime> = (0..times.len())
+        .map(|k| {
+            let (count, [factor, up, down]) = kinds[&kind(k)];
+            FrontTime { factor: factor / count, up: up / count, down: down / count }
+        })
+        .collect();
+    let root = times.len() - 1;
+    let whole = |cores: usize, hand_over: f64, all: bool| {
+        let [factor, up, down] = scheduled(&solver.layout, &cost, root, cores, hand_over, all);
+        1e6 * (factor + (rounds - 1.0) * up + rounds * down)
+    };
+    let n = model.moving() as f64;
+    println!(
+        "  {name} of {n} bodies: {} levels (log2 n = {:.1}), {rounds} rounds; fronts one after the other {:.0} us, on 64 cores {:.0} us, longest path {:.0} us",
+        solver.tree.levels(),
+        n.log2(),
+        whole(1, 0.0, false),
+        whole(64, hand_over, false),
+        whole(usize::MAX, 0.0, true)
+    );
+    let mut most: Vec<_> = kinds.iter().collect();
+    most.sort_by(|x, y| y.1.0.total_cmp(&x.1.0));
+    for ((e, b, rows), (count, [factor, up, down])) in most.into_iter().take(3) {
+        println!(
+            "    {count:>6} fronts of {e} + {b} bodies and {rows} rows: {:.0} ns with factors, {:.0} up, {:.0} down",
+            1e9 * factor / count,
+            1e9 * up / count,
+            1e9 * down / count
+        );
     }
 }
 

@@ -5,6 +5,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::chart::Ra;
 use fourbar::formulation::dca::tree::{NONE, Tree};
 use fourbar::formulation::dca::{Settings, Solver, State, system};
+use fourbar::formulation::ra::Equations;
 use fourbar::integrator::implicit;
 use fourbar::motion::Instant;
 use fourbar::random::Random;
@@ -109,6 +110,64 @@ fn large_mechanisms_satisfy_their_equations() {
         let [force, row] = residuals(&model, &s, &c, &a);
         println!("{name}: {} iterations, force {force:.1e}, rows {row:.1e}", ended.iterations);
         assert!(ended.iterations <= 8 && force < 1e-10 && row < 1e-10, "{name}: {ended:?} {force:.1e} {row:.1e}");
+    }
+}
+
+/// How far multipliers are from those of least norm: the part of `D^-1/2 lambda` outside of the range of `D^1/2 Phi_q`,
+/// relative, by conjugate gradients on the normal equations.
+fn outside_of_range(set: &fourbar::constraint::ConstraintSet, c: &Configuration, alpha: &[f64], lambda: &[f64]) -> f64 {
+    let mut G = vec![0.0; set.values];
+    set.jacobian(&c.q, &mut G);
+    let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
+    let dot = |x: &[Velocity]| x.iter().map(|x| x.dot(x)).sum::<f64>();
+    let gradient = |r: &[f64]| {
+        let scaled: Vec<f64> = r.iter().zip(&root).map(|(r, s)| r * s).collect();
+        let mut g = vec![Velocity::zero(); c.q.len()];
+        set.add_transposed(&G, &scaled, 1.0, &mut g);
+        g
+    };
+    let mut r: Vec<f64> = lambda.iter().zip(&root).map(|(l, s)| l / s).collect();
+    let size = r.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let mut g = gradient(&r);
+    let mut p = g.clone();
+    let (mut gg, mut rows) = (dot(&g), vec![0.0; r.len()]);
+    let start = gg;
+    for _ in 0..20_000 {
+        set.multiply(&G, &p, &mut rows);
+        rows.iter_mut().zip(&root).for_each(|(x, s)| *x *= s);
+        let step = gg / rows.iter().map(|x| x * x).sum::<f64>();
+        r.iter_mut().zip(&rows).for_each(|(r, x)| *r -= step * x);
+        g = gradient(&r);
+        let next = dot(&g);
+        p = g.iter().zip(&p).map(|(g, p)| g.plus(&p.scaled(next / gg))).collect();
+        gg = next;
+        if gg < 1e-24 * start {
+            break;
+        }
+    }
+    r.iter().map(|x| x * x).sum::<f64>().sqrt() / size
+}
+
+/// Against the sparse elimination of rA, which has nothing in common with the tree; multipliers of redundant rows against their
+/// definition.
+#[test]
+fn large_mechanisms_accelerate_as_in_ra_with_the_least_multipliers() {
+    for (name, model) in large() {
+        let c = moving(&model);
+        let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
+        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+        s.accelerate(&state, false, &mut a);
+        s.clean(&state);
+        let mut e = Equations::new(&model, &c);
+        let mut other = vec![Velocity::zero(); model.bodies.len()];
+        let mut lambda = vec![0.0; e.set.rows()];
+        e.accelerate((&c.q, &c.v, &c.turns, 0.0), None, true, &mut other, &mut lambda);
+        let size = other.iter().fold(0.0_f64, |m, a| m.max(a.v.amax()).max(model.length * a.w.amax()));
+        let d = a.iter().zip(&other).fold(0.0_f64, |m, (a, b)| m.max((a.v - b.v).amax()).max(model.length * (a.w - b.w).amax()));
+        let outside = if matches!(name, "ladder" | "lattice") { outside_of_range(&s.set, &c, &s.alpha, &s.lambda) } else { 0.0 };
+        println!("{name}: accelerations {:.1e}, multipliers {outside:.1e}", d / size);
+        assert!(d < 1e-8 * size && outside < 1e-8, "{name}: {:.1e} {outside:.1e}", d / size);
     }
 }
 

@@ -182,7 +182,7 @@ pub struct StudyArgs {
     /// Option of the formulation or integrator, such as `rho=0.8`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub option: Vec<(String, String)>,
-    /// Number of threads.
+    /// Number of threads, for `dca`; left out: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }

@@ -81,11 +81,11 @@ pub fn kinematics(args: &RunArgs, screen: &Screen) -> Result<Reply, Stop> {
 }
 
 fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
-    let warnings: Vec<Diagnostic> = settings::threads(&args.study).into_iter().collect();
     let Some(folder) = &args.resume else {
         let input = load(&args.model)?;
         let mut study = settings::study(&input.model, &args.study);
         study.analysis = analysis.or(study.analysis);
+        let warnings = settings::threads(&args.study, &input.model, &study).into_iter().collect();
         let (set, patterns) = (args.model.set.clone(), args.columns.clone());
         let page = page(args, args.out.as_deref(), &input.name);
         return Ok(Task {
@@ -108,6 +108,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     }
     let mut study = settings::restored(&input.model, &checkpoint.study);
     study.t_end = args.study.t_end.unwrap_or(study.t_end);
+    let warnings = settings::threads(&args.study, &input.model, &study).into_iter().collect();
     let patterns = checkpoint.columns.clone();
     let set = checkpoint.set.clone();
     let page = page(args, Some(folder), &input.name);

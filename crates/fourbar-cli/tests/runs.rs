@@ -138,3 +138,19 @@ fn every_shipped_model_passes_check() {
         assert!(String::from_utf8_lossy(&words.stdout).lines().all(|l| l.chars().count() <= 100), "{}", whole(&words));
     }
 }
+
+#[test]
+fn threads_that_are_not_used_are_told() {
+    let f = folder("threads");
+    for (model, formulation, threads, why) in [
+        ("ra_double_pendulum", "ra", "2", Some("`ra` uses one")),
+        ("dca_five_bar", "dca", "2", Some("below 512 bodies")),
+        ("dca_five_bar", "dca", "1", None),
+    ] {
+        let output = fourbar(&f, &["run", model, "--formulation", formulation, "--threads", threads, "--t-end", "0.1"]);
+        assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
+        let text = whole(&output);
+        assert_eq!(text.contains("W301"), why.is_some(), "{text}");
+        assert!(why.is_none_or(|w| text.contains(w)), "{text}");
+    }
+}

@@ -189,15 +189,19 @@ impl ConstraintSet {
     }
 
     /// Chooses for time `t`, before anything is evaluated there, the row with the smaller value where there are two. It depends
-    /// on time alone. The multiplier of such a row changes its meaning; what it does to the bodies does not.
+    /// on time alone. The multiplier of such a row changes its meaning; what it does to the bodies does not. True where a row
+    /// was changed.
     #[inline]
-    pub fn choose(&mut self, t: f64) {
+    pub fn choose(&mut self, t: f64) -> bool {
+        let mut changed = false;
         for &c in &self.switches {
             let Constraint { rows, spare: Some(spare), .. } = &mut self.list[c] else { continue };
             if spare.prescribed(t).abs() < rows[0].prescribed(t).abs() {
                 std::mem::swap(&mut rows[0], &mut **spare);
+                changed = true;
             }
         }
+        changed
     }
 
     /// Number of scalar rows.

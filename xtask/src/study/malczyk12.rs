@@ -256,7 +256,7 @@ fn multipliers(page: &mut Page) -> Result<(), String> {
 fn passages(page: &mut Page) -> Result<(), String> {
     let cases = [
         ("five-bar of the paper", shipped("dca_five_bar"), 10.0),
-        ("folding five-bar", folding_five_bar(), 10.0),
+        ("folding five-bar", folding_five_bar(), 3.5),
         ("ladder of 2 cells", shipped("a02_n_fourbar_N2"), 10.0),
         ("ladder of 40 cells", shipped("a02_n_fourbar_N40"), 5.0),
     ];
@@ -264,10 +264,9 @@ fn passages(page: &mut Page) -> Result<(), String> {
     let mut curves = Vec::new();
     for (name, model, end) in cases {
         let (t, r) = motion(&model, end, 1e-8, &[])?;
-        let times = match (r.singular.len(), r.rows) {
-            (0, many) if many > 300 => "not looked for".into(),
-            (0, _) => "none".into(),
-            (many, _) => {
+        let times = match r.singular.len() {
+            0 => "none".into(),
+            many => {
                 let list: Vec<String> = r.singular.iter().take(12).map(|s| format!("{:.4}", s.time)).collect();
                 format!("{many}: t = {}{}", list.join(", "), if many > 12 { ", ..." } else { "" })
             }
@@ -327,8 +326,9 @@ pub fn run(_: &[String]) -> Result<(), String> {
     page.heading("Singular positions");
     page.text(
         "Tolerance 1e-8. The pentagon of the paper never loses further rank on its way. The folding five-bar (links of 0.3, 0.1, 0.1, 0.3 m on a base \
-         of 0.4 m) does where it lies flat on its base, and so does the ladder of four-bars where cranks and couplers are in line. Passages are looked \
-         for up to 300 rows.",
+         of 0.4 m) does where it lies flat on its base, and so does the ladder of four-bars where cranks and couplers are in line. \
+         The five-bar has two freedoms: its symmetric motion meets the flat position itself, beside which every other motion is deflected. Rounding grows with \
+         every passage and ends the symmetry near 3.9 s; the table stops before.",
     );
     passages(&mut page)?;
     page.write()

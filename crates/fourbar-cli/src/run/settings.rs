@@ -2,6 +2,7 @@
 
 use crate::args::StudyArgs;
 use fourbar::Diagnostic;
+use fourbar::formulation::dca;
 use fourbar::model::Model;
 use fourbar::study::{Analysis, Study};
 use serde_json::Value;
@@ -47,8 +48,25 @@ pub fn restored(model: &Model, saved: &Value) -> Study {
     study
 }
 
-/// A warning where more threads are asked for than anything uses.
-pub fn threads(args: &StudyArgs) -> Option<Diagnostic> {
-    let n = args.threads.filter(|n| *n > 1)?;
-    Some(Diagnostic::new("W301", format!("{n} threads are asked for; the formulations there are use one")).help("leave `--threads` out"))
+/// Sets the number of threads; a warning where more are asked for than the run uses.
+pub fn threads(args: &StudyArgs, model: &Model, study: &Study) -> Option<Diagnostic> {
+    let n = usize::from(args.threads?);
+    let taken = dca::use_threads(n);
+    if n == 1 {
+        return None;
+    }
+    // A formulation that does not exist is refused later.
+    let (f, _) = study.method(model).ok()?;
+    let why = if study.analysis == Some(Analysis::Kinematics) {
+        "kinematics uses one".into()
+    } else if f.name != "dca" {
+        format!("`{}` uses one", f.name)
+    } else if model.moving() < dca::FEWEST {
+        format!("`dca` uses one below {} bodies", dca::FEWEST)
+    } else if !taken {
+        "this program was built for one".into()
+    } else {
+        return None;
+    };
+    Some(Diagnostic::new("W301", format!("{n} threads are asked for; {why}")).help("leave `--threads` out"))
 }

@@ -84,7 +84,12 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     let ys: Vec<Vec<f64>> = curves.iter().map(|c| placed(c.y, scale.log_y)).collect();
     let (x0, x1) = range(xs.iter().flatten())?;
     let (y0, y1) = range(ys.iter().flatten())?;
-    let name = |v: f64, log: bool| if log { short(10_f64.powf(v)) } else { short(v) };
+    let name = |v: f64, log: bool| match log {
+        true if (-3.0..5.0).contains(&v) => short(10_f64.powf(v)),
+        // Far from one every power has its name: numbers as small as these are not zero here.
+        true => format!("1e{v:.0}"),
+        false => short(v),
+    };
     let room = 0.04 * (y1 - y0);
     let (y0, y1) = (y0 - room, y1 + room);
     let px = |v: f64| LEFT + (v - x0) / (x1 - x0) * (W - LEFT - RIGHT);
@@ -103,11 +108,13 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     if !y.0.is_empty() {
         marks.push(text([LEFT, TOP - 6.0], Anchor::Start, label(y.0, y.1)));
     }
-    for (k, curve) in curves.iter().enumerate() {
+    let mut drawn: Vec<[f64; 2]> = Vec::new();
+    for (k, _) in curves.iter().enumerate() {
         let colour = COLOURS[k % COLOURS.len()];
         // A gap in the data lifts the pen.
         let points: Vec<Option<[f64; 2]>> =
             xs[k].iter().zip(&ys[k]).map(|(&x, &y)| (x.is_finite() && y.is_finite()).then(|| [px(x), py(y)])).collect();
+        drawn.extend(points.iter().flatten());
         if scale.dots {
             let dot = |[x, y]: [f64; 2]| {
                 (0..=8).map(|k| f64::from(k) * std::f64::consts::FRAC_PI_4).map(|a| [x + 2.2 * a.cos(), y + 2.2 * a.sin()]).collect()
@@ -116,8 +123,22 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
         }
         let strokes = points.split(Option::is_none).filter(|s| !s.is_empty()).map(|s| s.iter().flatten().copied().collect()).collect();
         marks.push(Mark::Line { strokes, colour, width: 1.5 });
-        let at = [W - RIGHT - 8.0, TOP + 16.0 + 17.0 * k as f64];
-        marks.push(Mark::Text { at, size: 12.0, anchor: Anchor::End, colour, halo: true, text: label(curve.name, curve.unit) });
+    }
+    // Names go last, over the lines, in the corner that the fewest points are in; upper right where that makes no difference.
+    let names: Vec<String> = curves.iter().map(|c| label(c.name, c.unit)).collect();
+    let (wide, high) = (7.0 * names.iter().map(String::len).max().unwrap_or(0) as f64 + 16.0, 17.0 * names.len() as f64 + 8.0);
+    let crowd = |&(right, bottom): &(bool, bool)| {
+        let x = if right { W - RIGHT - wide } else { LEFT };
+        let y = if bottom { H - BOTTOM - high } else { TOP };
+        drawn.iter().filter(|p| (x..x + wide).contains(&p[0]) && (y..y + high).contains(&p[1])).count()
+    };
+    let corners = [(true, false), (false, false), (true, true), (false, true)];
+    let (right, bottom) = corners.into_iter().min_by_key(crowd).unwrap_or(corners[0]);
+    let (x, anchor) = if right { (W - RIGHT - 8.0, Anchor::End) } else { (LEFT + 8.0, Anchor::Start) };
+    let y = if bottom { H - BOTTOM - high } else { TOP };
+    for (k, text) in names.into_iter().enumerate() {
+        let (at, colour) = ([x, y + 16.0 + 17.0 * k as f64], COLOURS[k % COLOURS.len()]);
+        marks.push(Mark::Text { at, size: 12.0, anchor, colour, halo: true, text });
     }
     Some(marks)
 }

@@ -87,6 +87,6 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "W301",
         "More threads are asked for than are used",
-        "None of the formulations there are works with several threads. The result does not depend on it.",
+        "Only `dca` works with several threads, on mechanisms of at least 512 bodies; smaller ones would not gain. The result does not depend on the number of threads.",
     ),
 ];

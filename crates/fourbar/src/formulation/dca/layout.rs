@@ -1,6 +1,6 @@
 //! Where the numbers of every node live: offsets into flat arrays, the places of bodies in fronts, and where tasks divide.
 //!
-//! All arrays follow the post-order of the tree, so a subtree's part of each is one slice, and two subtrees can be worked
+//! All arrays follow the post-order of the tree or the opposite order, so a subtree's part of each is one slice, and two subtrees can be worked
 //! on at the same time without locks. The blocks that fronts leave for their parents live on a stack whose depth is fixed
 //! here; only where two tasks divide do they get separate room.
 
@@ -41,10 +41,12 @@ pub struct Front {
     pub levels: usize,
 }
 
-/// Starts of one front's parts in the flat arrays; the next front's starts are its ends.
+/// Starts of one front's parts in the flat arrays; the next front's starts are its ends. Panels and Jacobian, most of all
+/// numbers, stand in the opposite order: the next front's entry is the start, its own the end. Every round reads them first on
+/// its way down, from the last front to the first, and memory is fastest in ascending order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct At {
-    /// Columns to eliminate.
+    /// Columns to eliminate; its end.
     pub panel: usize,
     /// Right-hand side.
     pub f: usize,
@@ -52,7 +54,7 @@ pub struct At {
     pub scale: usize,
     /// Rows.
     pub row: usize,
-    /// Jacobian.
+    /// Jacobian; its end.
     pub value: usize,
     /// Own bodies.
     pub body: usize,
@@ -127,6 +129,9 @@ impl Layout {
                 body: last.body + e,
             });
         }
+        // So far these two are counted from the first front on.
+        let [panels, values] = at.last().map_or([0; 2], |a| [a.panel, a.value]);
+        at.iter_mut().for_each(|a| (a.panel, a.value) = (panels - a.panel, values - a.value));
         for (k, n) in tree.nodes.iter().enumerate() {
             for c in n.children.into_iter().filter(|&c| c != NONE) {
                 fronts[c].slots = slots.len();

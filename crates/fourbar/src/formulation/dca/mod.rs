@@ -2,7 +2,7 @@
 //!
 //! `graph` and `tree` divide the mechanism, `layout` gives every number its place, `kernel` holds the dense operations of one
 //! front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties, `solver`
-//! the iterations, `system` the equations in time, `passage` singular positions. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
+//! the iterations, `system` the equations in time, `passage` singular positions, `timing` the times of single fronts. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
 
 pub mod graph;
 pub mod kernel;
@@ -14,6 +14,7 @@ pub mod penalty;
 pub mod solver;
 pub mod sweep;
 pub mod system;
+pub mod timing;
 pub mod tree;
 
 use crate::constraint::{ConstraintSet, Owner};
@@ -21,6 +22,18 @@ use crate::force::Force;
 use crate::model::Model;
 
 pub use solver::{Counts, Ended, Settings, Solver, State};
+
+/// Fewer bodies than this are worked on by one thread: at 300 bodies threads gained nothing.
+pub const FEWEST: usize = 4 * layout::TASK;
+
+/// Sets the number of threads of this process, once, before the first run. False where it is set already, or where the crate
+/// was built without threads. Results do not depend on it.
+pub fn use_threads(n: usize) -> bool {
+    #[cfg(feature = "parallel")]
+    return rayon::ThreadPoolBuilder::new().num_threads(n).build_global().is_ok();
+    #[cfg(not(feature = "parallel"))]
+    return n == 1;
+}
 
 /// Joints whose friction depends on their load, with the joint's constraint.
 pub(crate) fn friction(model: &Model, set: &ConstraintSet) -> Vec<(usize, usize)> {

@@ -1,122 +1,173 @@
 //! Singular positions on the way, and redundancy that depends on the geometry.
 //!
-//! Slow iterations give the suspicion at no cost; singular values along the step confirm it and give the time.
+//! Where rows become dependent, `det K` falls steeply: with the singular values `s` of the weighed rows it is the product of all
+//! `1 + s^2`, and its logarithm, the sum over the pivots of all fronts, falls as that of the distance. After every step it is
+//! known at no cost; a smallest value among three steps is looked at more closely between them. Permanently redundant rows and
+//! free motions do not show, and the size of the mechanism does not matter.
 
-use crate::analysis::rank::{dense_jacobian, mobility, rank};
-use crate::analysis::singular::{Singular, smallest_singular_value};
+use super::solver::Solver;
+use crate::analysis::rank::rank;
+use crate::analysis::singular::Singular;
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
+use crate::motion::numbers;
 use crate::random::Random;
 use crate::state::{Configuration, Pose, Velocity};
 use crate::topology::Topology;
+use nalgebra::{Matrix3, Vector3};
+use serde_json::{Value, json};
 
-/// Up to this many rows singular values are asked.
+/// Up to this many rows redundancy that depends on the geometry is looked for.
 pub const ROWS: usize = 300;
-/// A singular value below this share of the usual, somewhere on the way of a step, is a singular position. Poses between
-/// the ends are interpolated and miss the constraints by the square of the step.
-const SHARE: f64 = 0.02;
-/// A smallest value within this share of a step's ends lies outside of it.
-const EDGE: f64 = 1e-3;
+/// A fall of half the logarithm below both neighbours by this much is a singular position: seven times nearer than they are.
+const DEPTH: f64 = 2.0;
+/// A smooth smallest value falls by less than this in the first looks and is left alone; a singular position falls by twice that.
+const EARLY: f64 = 1.0;
+/// Looks at a suspicious place, first and at most. Each takes 0.62 of the interval.
+const LOOKS: [usize; 2] = [6, 18];
 /// At most this many are reported.
 const MOST: usize = 200;
+
+/// A step that was accepted.
+#[derive(Clone, Debug)]
+struct Step {
+    t: f64,
+    q: Vec<Pose>,
+    v: Vec<Velocity>,
+    /// Half the logarithm of `det K`; not a number where it is not known.
+    size: f64,
+}
 
 /// Watches the steps of a run.
 pub struct Passage {
     /// Positions found.
     pub found: Vec<Singular>,
-    generic_rank: usize,
-    usual: f64,
-    /// A smallest value at the very end of the last step: it counts where the next step rises from there.
-    pending: Option<(f64, f64)>,
-    /// Pose and time of the last accepted step.
-    last: (f64, Vec<Pose>),
+    /// Whether rows can become dependent: some close a loop or drive a joint.
+    watches: bool,
+    /// The last two steps, the older one first.
+    steps: [Step; 2],
     between: Vec<Pose>,
+}
+
+/// Whether some constraint joins bodies, or the ground, that others join already.
+fn closes(set: &ConstraintSet, n: usize) -> bool {
+    let mut part: Vec<usize> = (0..n).collect();
+    fn root(part: &mut [usize], mut b: usize) -> usize {
+        while part[b] != b {
+            part[b] = part[part[b]];
+            b = part[b];
+        }
+        b
+    }
+    for c in &set.list {
+        let bodies: Vec<usize> = c.bodies.iter().map(|b| root(&mut part, b.index())).collect();
+        for (k, &b) in bodies.iter().enumerate().skip(1) {
+            if bodies[..k].contains(&b) {
+                return true;
+            }
+            part[b] = bodies[0];
+        }
+    }
+    false
+}
+
+/// A pose a share `s` of the way between two steps, from positions and velocities at both: a cubic.
+fn pose(from: (&Pose, &Velocity), to: (&Pose, &Velocity), h: f64, s: f64) -> Pose {
+    let d = from.0.increment_to(to.0);
+    let (s2, s3) = (s * s, s * s * s);
+    let part = d.scaled(3.0 * s2 - 2.0 * s3).plus(&from.1.scaled(h * (s - 2.0 * s2 + s3))).plus(&to.1.scaled(h * (s3 - s2)));
+    from.0.moved(&part)
 }
 
 impl Passage {
     /// A watch from the start of a run.
     pub fn new(model: &Model, set: &ConstraintSet, start: &Configuration) -> Self {
-        let generic_rank = if set.rows() <= ROWS { mobility(model, start, true).generic.rank } else { 0 };
-        let usual = smallest_singular_value(model, set, &start.q, generic_rank).map_or(0.0, |s| if s < 1e-6 { 0.05 } else { s });
-        Self { found: Vec::new(), generic_rank, usual, pending: None, last: (start.t, start.q.clone()), between: start.q.clone() }
+        let step = Step { t: start.t, q: start.q.clone(), v: start.v.clone(), size: f64::NAN };
+        Self { found: Vec::new(), watches: closes(set, model.bodies.len()), steps: [step.clone(), step], between: start.q.clone() }
     }
 
-    /// Smallest singular value that counts, a share `s` of the way from the last step to `q`.
-    fn value(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], s: f64) -> f64 {
-        for (b, (from, to)) in self.between.iter_mut().zip(self.last.1.iter().zip(q)) {
-            *b = from.moved(&from.increment_to(to).scaled(s));
+    /// Half the logarithm of `det K` at a time between the older of two steps and the new one.
+    fn look<const B: usize>(&mut self, solver: &mut Solver<'_, B>, new: (f64, &[Pose], &[Velocity]), t: f64) -> f64 {
+        let [old, mid] = &self.steps;
+        let (from, to) = if t < mid.t {
+            ((old.t, &old.q[..], &old.v[..]), (mid.t, &mid.q[..], &mid.v[..]))
+        } else {
+            ((mid.t, &mid.q[..], &mid.v[..]), new)
+        };
+        let h = to.0 - from.0;
+        for (k, q) in self.between.iter_mut().enumerate() {
+            *q = pose((&from.1[k], &from.2[k]), (&to.1[k], &to.2[k]), h, (t - from.0) / h);
         }
-        smallest_singular_value(model, set, &self.between, self.generic_rank).unwrap_or(f64::INFINITY)
+        solver.half_log_det(t, &self.between)
     }
 
-    /// Takes note of an accepted step; `slow` where the iterations of a stage met a slow mode.
-    pub fn observe(&mut self, model: &Model, set: &ConstraintSet, t: f64, q: &[Pose], slow: bool) {
-        if slow && self.generic_rank > 0 && self.found.len() < MOST && self.usual > 0.0 {
-            // The value along the step is a V: golden section finds its foot.
-            let golden = 0.5 * (5f64.sqrt() - 1.0);
-            let (mut a, mut b) = (0.0, 1.0);
-            let (mut x, mut y) = (1.0 - golden, golden);
-            let (mut fx, mut fy) = (self.value(model, set, q, x), self.value(model, set, q, y));
-            for _ in 0..18 {
-                if fx < fy {
-                    (b, y, fy) = (y, x, fx);
-                    x = b - golden * (b - a);
-                    fx = self.value(model, set, q, x);
+    /// Takes note of an accepted step, whose factors the solver holds.
+    pub fn observe<const B: usize>(&mut self, solver: &mut Solver<'_, B>, t: f64, q: &[Pose], v: &[Velocity]) {
+        if !self.watches {
+            return;
+        }
+        let size = solver.half_log_det(t, q);
+        let (left, mid) = (self.steps[0].size, self.steps[1].size);
+        if mid < left && mid <= size && self.found.len() < MOST {
+            let level = left.min(size);
+            let (mut a, mut b) = (self.steps[0].t, t);
+            let (mut m, mut least) = (self.steps[1].t, mid);
+            for k in 1..=LOOKS[1] {
+                // The larger side is divided in the golden section.
+                let golden = 0.5 * (3.0 - 5f64.sqrt());
+                let x = if b - m > m - a { m + golden * (b - m) } else { m - golden * (m - a) };
+                let f = self.look(solver, (t, q, v), x);
+                let (lower, higher) = if f < least { (x, m) } else { (m, x) };
+                if higher > lower {
+                    b = higher;
                 } else {
-                    (a, x, fx) = (x, y, fy);
-                    y = a + golden * (b - a);
-                    fy = self.value(model, set, q, y);
+                    a = higher;
+                }
+                (m, least) = (lower, least.min(f));
+                if k == LOOKS[0] && least > level - EARLY {
+                    break;
                 }
             }
-            let (s, value) = (0.5 * (a + b), fx.min(fy));
-            let time = self.last.0 + s * (t - self.last.0);
-            // A fall towards the end is judged by the next step.
-            let met = match self.pending.take() {
-                Some(pending) if s < EDGE => Some(pending),
-                _ if s > EDGE && s < 1.0 - EDGE => Some((time, value)),
-                _ => None,
-            };
-            if s >= 1.0 - EDGE {
-                self.pending = Some((time, value));
-            }
-            if let Some((time, value)) = met.filter(|m| m.1 < SHARE * self.usual) {
-                let joints = self.dependent(model, set);
-                self.found.push(Singular { time, pivot: value * value, joints });
-            }
-        } else {
-            self.pending = None;
-        }
-        self.last.0 = t;
-        self.last.1.copy_from_slice(q);
-    }
-
-    /// Names of the elements whose rows become dependent at the pose `between`.
-    fn dependent(&self, model: &Model, set: &ConstraintSet) -> Vec<String> {
-        let svd = dense_jacobian(model, set, &self.between).svd(true, false);
-        let Some(U) = svd.u else { return Vec::new() };
-        let mut order: Vec<usize> = (0..svd.singular_values.len()).collect();
-        order.sort_by(|&a, &b| svd.singular_values[b].total_cmp(&svd.singular_values[a]));
-        let x = U.column(order[self.generic_rank - 1]);
-        let top = x.amax();
-        let mut names: Vec<String> = Vec::new();
-        for (c, constraint) in set.list.iter().enumerate() {
-            let touched = (set.row_start[c]..set.row_start[c + 1]).any(|r| x[r].abs() > 0.05 * top);
-            if touched && !names.contains(&constraint.name) {
-                names.push(constraint.name.clone());
+            if least < level - DEPTH {
+                self.look(solver, (t, q, v), m);
+                let joints = solver.dependent();
+                self.found.push(Singular { time: m, pivot: (2.0 * (least - level)).exp(), joints });
             }
         }
-        names
+        self.steps.swap(0, 1);
+        let last = &mut self.steps[1];
+        (last.t, last.size) = (t, size);
+        last.q.copy_from_slice(q);
+        last.v.copy_from_slice(v);
     }
 
-    /// Times found so far, to be saved.
-    pub fn last(&self) -> (f64, &[Pose]) {
-        (self.last.0, &self.last.1)
+    /// The last two steps, to be saved.
+    pub fn save(&self) -> Value {
+        let step = |s: &Step| {
+            let q: Vec<f64> = s.q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<_>>()).collect();
+            let v: Vec<f64> = s.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied().collect::<Vec<_>>()).collect();
+            json!({ "t": s.t, "q": q, "v": v, "size": s.size })
+        };
+        if self.watches { json!([step(&self.steps[0]), step(&self.steps[1])]) } else { Value::Null }
     }
 
-    /// Continues from a saved step.
-    pub fn resume(&mut self, t: f64, q: &[Pose]) {
-        self.last.0 = t;
-        self.last.1.copy_from_slice(q);
+    /// Continues from saved steps.
+    pub fn restore(&mut self, saved: &Value) {
+        for (k, step) in self.steps.iter_mut().enumerate() {
+            let (q, v) = (numbers(&saved[k]["q"]), numbers(&saved[k]["v"]));
+            if q.len() != 12 * step.q.len() || v.len() != 6 * step.v.len() {
+                continue;
+            }
+            let vector = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
+            for (to, q) in step.q.iter_mut().zip(q.chunks_exact(12)) {
+                *to = Pose { r: vector(q), A: Matrix3::from_column_slice(&q[3..]) };
+            }
+            for (to, v) in step.v.iter_mut().zip(v.chunks_exact(6)) {
+                *to = Velocity { v: vector(v), w: vector(&v[3..]) };
+            }
+            step.t = saved[k]["t"].as_f64().unwrap_or(step.t);
+            step.size = saved[k]["size"].as_f64().unwrap_or(f64::NAN);
+        }
     }
 }
 

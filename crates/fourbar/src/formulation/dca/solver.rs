@@ -20,6 +20,7 @@ use super::tree::Tree;
 use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::model::Model;
+use crate::random::Random;
 use crate::state::{Pose, Velocity};
 use nalgebra::Vector3;
 
@@ -30,7 +31,7 @@ pub struct Settings {
     pub alpha: Option<f64>,
     /// Most iterations of one solve.
     pub iterations: usize,
-    /// Relative change of accelerations at which iterations end.
+    /// Relative change of accelerations at which iterations end; also where the next round is sure to stay far below it.
     pub eps_a: f64,
     /// Change of positions, in characteristic lengths, at which their projection ends.
     pub eps_p: f64,
@@ -84,9 +85,18 @@ pub struct Ended {
 /// Above this relative change after the last iteration a position counts as near-singular.
 pub const UNFINISHED: f64 = 1e-8;
 
+/// A round ends the iteration if its change, and the one that is expected of the next round, are below these multiples of the
+/// tolerance.
+const NEXT: [f64; 2] = [1e3, 0.1];
+
 /// Ratios of increments between which one slow mode is taken to its limit; beyond, the row counts as dependent.
 const SLOW_MODE: f64 = 0.2;
 const LOST_MODE: f64 = 0.999;
+
+/// Whether another round would change nothing, seen from the last two changes.
+fn needless(change: f64, last: f64, eps: f64) -> bool {
+    change <= NEXT[0] * eps && change * change <= NEXT[1] * eps * last
+}
 
 /// The tree with its numbers, for `B` coordinates per body.
 pub struct Solver<'m, const B: usize = 6> {
@@ -166,10 +176,10 @@ impl<'m, const B: usize> Solver<'m, B> {
             at: q.to_vec(),
             factored: false,
             G_fits: false,
-            panel: vec![0.0; end.panel],
+            panel: vec![0.0; layout.at[0].panel],
             f: vec![0.0; end.f],
             scale: vec![[0.0; 2]; end.scale],
-            G: vec![0.0; end.value],
+            G: vec![0.0; layout.at[0].value],
             r2: vec![0.0; m],
             before: vec![0.0; m],
             lambda: vec![0.0; m],
@@ -189,7 +199,7 @@ impl<'m, const B: usize> Solver<'m, B> {
     }
 
     /// Reads and writes of a pass.
-    fn parts<'a>(&'a mut self, s: &State<'a>) -> (Shared<'a>, Work<'a>) {
+    pub(super) fn parts<'a>(&'a mut self, s: &State<'a>) -> (Shared<'a>, Work<'a>) {
         let shared = Shared {
             length: self.model.length,
             gravity: self.model.gravity,
@@ -209,6 +219,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         };
         let work = Work {
             lo: 0,
+            end: self.layout.fronts.len(),
             panel: &mut self.panel,
             f: &mut self.f,
             scale: &mut self.scale,
@@ -242,6 +253,13 @@ impl<'m, const B: usize> Solver<'m, B> {
         shared.down_and_up::<B>(root, &mut work, &[], &Self::AGAIN).checked()
     }
 
+    /// Chooses rows for time `t`. Factors and Jacobian of other rows are void, though the pose may be the same.
+    pub fn choose(&mut self, t: f64) {
+        if self.set.choose(t) {
+            (self.factored, self.G_fits) = (false, false);
+        }
+    }
+
     /// Whether the factors belong to this pose.
     fn fresh(&self, q: &[Pose]) -> bool {
         self.factored && self.at == q
@@ -263,7 +281,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         self.up(s, &Job { jacobian, factor, load, reset: true, rows_only: false });
     }
 
-    const AGAIN: Job = Job { jacobian: false, factor: false, load: Load::Keep, reset: false, rows_only: false };
+    pub(super) const AGAIN: Job = Job { jacobian: false, factor: false, load: Load::Keep, reset: false, rows_only: false };
 
     /// Repeats passes down and up until changes are below `eps`, relative to the solution or to `floor`.
     fn iterate(&mut self, s: &State<'_>, eps: f64, floor: f64) -> Ended {
@@ -276,11 +294,14 @@ impl<'m, const B: usize> Solver<'m, B> {
             }
             // Where one more pass is sure to follow, its way up is taken at once. A usual pass shrinks changes to 1e-4 or less.
             let expected = [f64::INFINITY, 1e-4 * last, last * last / previous][k.min(3) - 1];
-            let more = k < self.settings.iterations.min(4) && expected > 10.0 * eps;
+            let enough = expected <= 10.0 * eps || (k > 2 && needless(expected, last, eps));
+            let more = k < self.settings.iterations.min(4) && !enough;
             let size = if more { self.down_and_up(s) } else { self.down(s, false) };
             let change = if size.change == 0.0 { 0.0 } else { size.change / size.size.max(floor) };
-            // Changes that no longer halve end the iteration only where they are rounding: slow modes look the same.
-            let done = change <= eps || (change < 1e-10 && change > 0.5 * last);
+            // From the third round on the ratio of the last two changes tells the next one; where it would be far below, and
+            // this one is small itself, it need not be made. Changes that no longer halve end the iteration only where they
+            // are rounding: slow modes look the same.
+            let done = change <= eps || (k > 2 && needless(change, last, eps)) || (change < 1e-10 && change > 0.5 * last);
             if done || k == self.settings.iterations || change.is_nan() {
                 return Ended { iterations: k, change };
             }
@@ -424,6 +445,56 @@ impl<'m, const B: usize> Solver<'m, B> {
         for ((r, l), a) in self.r2.iter().zip(&mut self.lambda).zip(&self.alpha) {
             *l -= a * r;
         }
+    }
+
+    /// Half the logarithm of `det K` at a pose, which is factored there if it is not yet.
+    pub fn half_log_det(&mut self, t: f64, q: &[Pose]) -> f64 {
+        if !self.fresh(q) {
+            self.counts.factorisations += 1;
+            self.at.copy_from_slice(q);
+            (self.factored, self.G_fits) = (true, true);
+            let s = State { t, q, v: &[], turns: &[] };
+            self.up(&s, &Job { jacobian: true, factor: true, rows_only: true, ..Self::AGAIN });
+        }
+        let mut sum = 0.0;
+        for (front, at) in self.layout.fronts.iter().zip(&self.layout.at[1..]) {
+            let N = B * (front.e + front.b);
+            for k in 0..front.e {
+                // Diagonals are stored inverted. A zero stands for a direction that nothing at all holds.
+                let pivots = (k * B..(k + 1) * B).map(|c| self.panel[at.panel + c * N + c]);
+                sum -= pivots.filter(|x| *x > 0.0).product::<f64>().ln();
+            }
+        }
+        sum
+    }
+
+    /// Names of the elements whose rows depend on each other most at the pose of the factors: what is left of residuals that
+    /// motions can have after two passes, which shrink those of independent rows to nothing.
+    pub fn dependent(&mut self) -> Vec<String> {
+        let q = std::mem::take(&mut self.at);
+        let s = State { t: 0.0, q: &q, v: &[], turns: &[] };
+        let mut random = Random(0x5eed_0dca);
+        self.r2.iter_mut().zip(&self.alpha).for_each(|(r, a)| *r = random.number() / a.sqrt());
+        self.before.copy_from_slice(&self.r2);
+        for pass in 0..3 {
+            self.up(&s, &Job { rows_only: true, ..Self::AGAIN });
+            self.down(&s, true);
+            if pass == 0 {
+                // What the first pass took away is what motions can have.
+                self.r2.iter_mut().zip(&self.before).for_each(|(r, b)| *r = b - *r);
+            }
+        }
+        self.at = q;
+        let size = |r: usize| self.r2[r].abs() * self.alpha[r].sqrt();
+        let top = (0..self.r2.len()).map(size).fold(0.0, f64::max);
+        let mut names: Vec<String> = Vec::new();
+        for (c, constraint) in self.set.list.iter().enumerate() {
+            let touched = (self.set.row_start[c]..self.set.row_start[c + 1]).any(|r| size(r) > 0.05 * top);
+            if touched && !names.contains(&constraint.name) {
+                names.push(constraint.name.clone());
+            }
+        }
+        names
     }
 
     /// Moves velocities onto the constraints in the metric of the masses; the largest change.

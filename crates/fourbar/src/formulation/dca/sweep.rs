@@ -21,7 +21,7 @@ use crate::state::{Pose, Velocity};
 use nalgebra::Vector3;
 
 /// Subtrees up to this many bodies are passed down and up at once: their numbers fit into the nearer caches.
-const TILE: usize = 32;
+const TILE: usize = 128;
 
 /// What the rows and bodies are asked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,6 +89,8 @@ pub struct Shared<'a> {
 pub struct Work<'a> {
     /// First front.
     pub lo: usize,
+    /// One past the last front.
+    pub end: usize,
     /// Panels of the fronts.
     pub panel: &'a mut [f64],
     /// Right-hand sides of the fronts.
@@ -138,11 +140,12 @@ impl Size {
 impl<'a> Work<'a> {
     /// The part of the fronts before `m`, and the rest; the stack stays with the first.
     fn split<'b, const B: usize>(&'b mut self, layout: &Layout, m: usize) -> (Work<'b>, Work<'b>) {
-        let (a, z) = (&layout.at[self.lo], &layout.at[m]);
-        let (panel, panel2) = self.panel.split_at_mut(z.panel - a.panel);
+        let (a, z, o) = (&layout.at[self.lo], &layout.at[m], &layout.at[self.end]);
+        // Panels and Jacobian stand in the opposite order.
+        let (panel2, panel) = self.panel.split_at_mut(z.panel - o.panel);
+        let (G2, G) = self.G.split_at_mut(z.value - o.value);
         let (f, f2) = self.f.split_at_mut(z.f - a.f);
         let (scale, scale2) = self.scale.split_at_mut(z.scale - a.scale);
-        let (G, G2) = self.G.split_at_mut(z.value - a.value);
         let (r2, r22) = self.r2.split_at_mut(z.row - a.row);
         let (lambda, lambda2) = self.lambda.split_at_mut(z.row - a.row);
         let (Q, Q2) = self.Q.split_at_mut(B * (z.body - a.body));
@@ -150,9 +153,10 @@ impl<'a> Work<'a> {
         let (norm, norm2) = self.norm.split_at_mut((z.body - a.body).min(self.norm.len()));
         let stack_at = self.stack_at;
         (
-            Work { lo: self.lo, panel, f, scale, G, r2, lambda, Q, x, norm, stack_at, stack: &mut *self.stack },
+            Work { lo: self.lo, end: m, panel, f, scale, G, r2, lambda, Q, x, norm, stack_at, stack: &mut *self.stack },
             Work {
                 lo: m,
+                end: self.end,
                 panel: panel2,
                 f: f2,
                 scale: scale2,
@@ -253,9 +257,10 @@ impl Shared<'_> {
         let mine: &[f64] = own.f;
         if r != NONE {
             let (mut left, mut right) = below.split::<B>(self.layout, l + 1);
+            // The right one first: so the whole pass runs through memory in one direction, as the way down does within a tile.
             let parallel = self.parallel && front.divides;
-            let (a, b) =
-                both(parallel, || self.down_and_up::<B>(l, &mut left, mine, job), || self.down_and_up::<B>(r, &mut right, mine, job));
+            let (b, a) =
+                both(parallel, || self.down_and_up::<B>(r, &mut right, mine, job), || self.down_and_up::<B>(l, &mut left, mine, job));
             size = size.max(a).max(b);
         } else if l != NONE {
             size = size.max(self.down_and_up::<B>(l, &mut below, mine, job));
@@ -266,11 +271,12 @@ impl Shared<'_> {
 
     /// One front on the way up.
     #[inline]
-    fn rise<const B: usize>(&self, k: usize, w: &mut Work<'_>, job: &Job) {
+    pub(super) fn rise<const B: usize>(&self, k: usize, w: &mut Work<'_>, job: &Job) {
         let (layout, base, at, end) = (self.layout, self.layout.at[w.lo], self.layout.at[k], self.layout.at[k + 1]);
         let front = &layout.fronts[k];
         let rows = at.row - base.row..end.row - base.row;
-        let values = at.value - base.value..end.value - base.value;
+        let far = &layout.at[w.end];
+        let values = end.value - far.value..at.value - far.value;
         let bodies = at.body - base.body..end.body - base.body;
         if job.jacobian {
             leaf::jacobian::<B>(self.set, front.constraints, self.q, &mut w.G[values.clone()]);
@@ -284,7 +290,7 @@ impl Shared<'_> {
         self.load::<B>(k, G, r2, job.load);
         let norm = if B == 7 { &mut w.norm[bodies.clone()] } else { &mut [] };
         leaf::load::<B>(self, at.body, &mut w.Q[B * bodies.start..B * bodies.end], norm, job);
-        let panel = at.panel - base.panel..end.panel - base.panel;
+        let panel = end.panel - far.panel..at.panel - far.panel;
         if job.factor {
             let scales = at.scale - base.scale;
             self.assemble::<B>(k, &mut w.panel[panel.clone()], G, w.scale, scales, base.scale, w.stack, w.stack_at);
@@ -461,7 +467,7 @@ impl Shared<'_> {
 
     /// One front on the way down. The parent's solution is `above`, or stands further on in the same range.
     #[inline]
-    fn sink<const B: usize>(&self, k: usize, w: &mut Work<'_>, above: Option<&[f64]>, rows_only: bool) -> Size {
+    pub(super) fn sink<const B: usize>(&self, k: usize, w: &mut Work<'_>, above: Option<&[f64]>, rows_only: bool) -> Size {
         let (layout, base, at, end) = (self.layout, self.layout.at[w.lo], self.layout.at[k], self.layout.at[k + 1]);
         let front = &layout.fronts[k];
         let (head, tail) = w.f.split_at_mut(end.f - base.f);
@@ -474,7 +480,8 @@ impl Shared<'_> {
                 f[to..to + B].copy_from_slice(&above[B * s as usize..B * s as usize + B]);
             }
         }
-        backward::<B>(front.e, front.b, &w.panel[at.panel - base.panel..], f);
+        let far = &layout.at[w.end];
+        backward::<B>(front.e, front.b, &w.panel[end.panel - far.panel..at.panel - far.panel], f);
         let bodies = at.body - base.body..end.body - base.body;
         let mut size = Size::default();
         let (increments, _) = f.as_chunks::<B>();
@@ -496,7 +503,7 @@ impl Shared<'_> {
         }
         let rows = at.row - base.row..end.row - base.row;
         let (r2, lambda, alpha) = (&mut w.r2[rows.clone()], &mut w.lambda[rows], &self.alpha[at.row..end.row]);
-        let (G, _) = w.G[at.value - base.value..end.value - base.value].as_chunks::<B>();
+        let (G, _) = w.G[end.value - far.value..at.value - far.value].as_chunks::<B>();
         let (mut row, mut value, mut block) = (0, 0, front.blocks);
         for &[m, blocks] in &layout.elements[front.constraints[0]..front.constraints[1]] {
             let m = m as usize;
@@ -532,14 +539,16 @@ impl Work<'_> {
     /// The part of the fronts `lo..=hi`, with the whole stack.
     fn part<'b, const B: usize>(&'b mut self, layout: &Layout, lo: usize, hi: usize) -> Work<'b> {
         let (o, a, z) = (&layout.at[self.lo], &layout.at[lo], &layout.at[hi + 1]);
+        let far = &layout.at[self.end];
         let bodies = a.body - o.body..z.body - o.body;
         let norm = if self.norm.is_empty() { 0..0 } else { bodies.clone() };
         Work {
             lo,
-            panel: &mut self.panel[a.panel - o.panel..z.panel - o.panel],
+            end: hi + 1,
+            panel: &mut self.panel[z.panel - far.panel..a.panel - far.panel],
             f: &mut self.f[a.f - o.f..z.f - o.f],
             scale: &mut self.scale[a.scale - o.scale..z.scale - o.scale],
-            G: &mut self.G[a.value - o.value..z.value - o.value],
+            G: &mut self.G[z.value - far.value..a.value - far.value],
             r2: &mut self.r2[a.row - o.row..z.row - o.row],
             lambda: &mut self.lambda[a.row - o.row..z.row - o.row],
             Q: &mut self.Q[B * bodies.start..B * bodies.end],

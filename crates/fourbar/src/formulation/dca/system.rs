@@ -32,9 +32,6 @@ const LARGEST_TURN: f64 = 3.0;
 /// iteration with factors of another pose is about the penalty times the square of the distance.
 const NEARBY: f64 = 1e-7;
 
-/// Iterations that make a step suspicious of a singular position, if they are also above the mean.
-const SUSPICIOUS: usize = 5;
-
 /// Sets the formulation in motion.
 pub fn start<'m>(
     model: &'m Model,
@@ -64,8 +61,6 @@ pub struct Dca<'m, const B: usize = 6> {
     /// Counted angles at the last accepted step.
     turns: Vec<f64>,
     passage: Passage,
-    /// Whether an evaluation since the last accepted step met a slow mode.
-    slow: bool,
     loads: LeastLoads,
     notes: Vec<String>,
     /// Workspace: state and accelerations of an evaluation, counted angles at output times, rows.
@@ -153,7 +148,6 @@ impl<'m, const B: usize> Dca<'m, B> {
             tau: options.tau.unwrap_or((study.t_end / 50.0).min(0.1)),
             start: from.clone(),
             turns: from.turns.clone(),
-            slow: false,
             notes,
             q: from.q.clone(),
             v: from.v.clone(),
@@ -177,11 +171,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             self.solver.project_velocity(t, &self.q, &self.turns, keep, &mut self.v);
         }
         let s = State { t, q: &self.q, v: &self.v, turns: &self.turns };
-        let before = self.solver.counts;
         let ended = self.solver.accelerate(&s, keep, &mut self.a);
-        let usual = before.iterations as f64 / before.accelerations.max(1) as f64;
-        let many = ended.iterations >= SUSPICIOUS && ended.iterations as f64 > usual + 1.5;
-        self.slow |= many || self.solver.counts.leaps > before.leaps;
         if ended.change.is_finite() { Ok(()) } else { Err(not_finite(t)) }
     }
 
@@ -234,7 +224,7 @@ impl<const B: usize> System for Dca<'_, B> {
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         unpack(y, &mut self.q, &mut self.v);
-        self.solver.set.choose(t);
+        self.solver.choose(t);
         self.evaluate(t)?;
         for (f, (v, a)) in f.chunks_exact_mut(MOVED).zip(self.v[1..].iter().zip(&self.a[1..])) {
             for (part, x) in f.chunks_exact_mut(3).zip([&v.v, &v.w, &a.v, &a.w]) {
@@ -266,7 +256,7 @@ impl<const B: usize> System for Dca<'_, B> {
 
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
         unpack(y, &mut self.q, &mut self.v);
-        self.solver.set.choose(t);
+        self.solver.choose(t);
         let changed = self.projection == Projection::Step;
         if changed {
             if self.solver.project_position(t, &self.turns, &mut self.q).is_none() {
@@ -279,15 +269,16 @@ impl<const B: usize> System for Dca<'_, B> {
             pack(&self.q, &self.v, y);
         }
         update_turns(self.model, &self.q, &mut self.turns);
-        // Off the constraints redundant rows may come to life and look like a singular position.
-        self.passage.observe(self.model, &self.solver.set, t, &self.q, self.slow && changed);
-        self.slow = false;
+        // Off the constraints redundant rows may come to life and hide a singular position.
+        if changed {
+            self.passage.observe(&mut self.solver, t, &self.q, &self.v);
+        }
         Ok(changed)
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         unpack(y, &mut self.q, &mut self.v);
-        self.solver.set.choose(t);
+        self.solver.choose(t);
         self.out_turns.copy_from_slice(&self.turns);
         if self.projection == Projection::Step {
             if self.solver.project_position(t, &self.out_turns, &mut self.q).is_none() {
@@ -330,9 +321,7 @@ impl<const B: usize> System for Dca<'_, B> {
     }
 
     fn save(&self) -> Value {
-        let (t, q) = self.passage.last();
-        let poses: Vec<f64> = q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<_>>()).collect();
-        json!({ "turns": self.turns, "loads": self.solver.loads(), "t": t, "q": poses, "slow": self.slow })
+        json!({ "turns": self.turns, "loads": self.solver.loads(), "steps": self.passage.save() })
     }
 
     fn restore(&mut self, saved: &Value) {
@@ -341,11 +330,6 @@ impl<const B: usize> System for Dca<'_, B> {
             self.turns.copy_from_slice(&turns);
         }
         self.solver.set_loads(&numbers(&saved["loads"]));
-        let poses = numbers(&saved["q"]);
-        if poses.len() == 12 * self.q.len() {
-            let list: Vec<Pose> = poses.chunks_exact(12).map(|p| Pose { r: vector(p), A: Matrix3::from_column_slice(&p[3..]) }).collect();
-            self.passage.resume(saved["t"].as_f64().unwrap_or(self.start.t), &list);
-        }
-        self.slow = saved["slow"].as_bool().unwrap_or(false);
+        self.passage.restore(&saved["steps"]);
     }
 }
