@@ -19,35 +19,61 @@ fn start(model: &Model) -> Configuration {
 
 /// Time this thread has spent on a processor; `None` where the system does not tell.
 fn on_processor() -> Option<f64> {
+    // The kernel brings the count up to date when the thread is switched.
+    std::thread::yield_now();
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     Some(1e-9 * text.split_whitespace().next()?.parse::<f64>().ok()?)
 }
 
-/// Seconds per acceleration: rows, factorisation and iterations, the pose another one every time. Also iterations.
-fn acceleration(model: &Model, c: &Configuration, settings: Settings, times: usize, runs: usize) -> (f64, f64) {
-    let mut solver = Solver::<6>::new(model, &c.q, settings);
-    let mut a = vec![Velocity::zero(); model.bodies.len()];
-    // Two poses that differ by rounding: the solver keeps factors for a pose it knows.
-    let shifted: Vec<Pose> = c.q.iter().map(|q| Pose { r: q.r * (1.0 + 1e-15), A: q.A }).collect();
-    let poses = [&c.q, &shifted];
-    let (mut best, mut next) = (f64::INFINITY, 0);
-    for _ in 0..runs {
-        let before = on_processor().filter(|_| !settings.parallel);
+/// A mechanism that is accelerated again and again: rows, factorisation and iterations, the pose another one every time.
+struct Repeated<'m> {
+    solver: Solver<'m, 6>,
+    c: &'m Configuration,
+    /// Poses that differ by rounding: the solver keeps factors for a pose it knows.
+    shifted: Vec<Pose>,
+    a: Vec<Velocity>,
+    next: usize,
+}
+
+impl<'m> Repeated<'m> {
+    fn new(model: &'m Model, c: &'m Configuration, settings: Settings) -> Self {
+        let shifted = c.q.iter().map(|q| Pose { r: q.r * (1.0 + 1e-15), A: q.A }).collect();
+        let a = vec![Velocity::zero(); model.bodies.len()];
+        let mut new = Self { solver: Solver::new(model, &c.q, settings), c, shifted, a, next: 0 };
+        // The first one touches all memory for the first time.
+        new.seconds(1);
+        new
+    }
+
+    /// Seconds per acceleration over so many.
+    fn seconds(&mut self, times: usize) -> f64 {
+        let before = on_processor().filter(|_| !self.solver.settings.parallel);
         let wall = shortest(1, || {
             for _ in 0..times {
-                next += 1;
-                let s = State { t: 0.0, q: poses[next % 2], v: &c.v, turns: &c.turns };
-                solver.accelerate(&s, false, &mut a);
+                self.next += 1;
+                let q = if self.next % 2 == 0 { &self.shifted } else { &self.c.q };
+                let s = State { t: 0.0, q, v: &self.c.v, turns: &self.c.turns };
+                self.solver.accelerate(&s, false, &mut self.a);
             }
         });
+        assert!(self.solver.counts.factorisations >= self.next, "every acceleration factors");
         let t = match (before, on_processor()) {
             (Some(before), Some(now)) => now - before,
             _ => wall,
         };
-        best = best.min(t / times as f64);
+        t / times as f64
     }
-    assert!(solver.counts.factorisations >= times * runs, "every acceleration factors");
-    (best, solver.counts.iterations as f64 / solver.counts.accelerations as f64)
+
+    fn iterations(&self) -> f64 {
+        self.solver.counts.iterations as f64 / self.solver.counts.accelerations as f64
+    }
+}
+
+/// The shortest of several runs, and iterations.
+fn acceleration(model: &Model, c: &Configuration, settings: Settings, times: usize, runs: usize) -> (f64, f64) {
+    let mut r = Repeated::new(model, c, settings);
+    let best = (0..runs).map(|_| r.seconds(times)).fold(f64::INFINITY, f64::min);
+    (best, r.iterations())
 }
 
 fn main() {
@@ -104,9 +130,10 @@ fn main() {
         let (mut one, mut two) = (f64::INFINITY, f64::INFINITY);
         // Wall times, turn about, so that both see the same load of the machine: the serial one in tasks that never divide.
         let alone = Settings { task: usize::MAX, ..Settings::default() };
-        for _ in 0..if quick { 1 } else { 10 } {
-            one = one.min(acceleration(&model, &c, alone, times, 1).0);
-            two = two.min(acceleration(&model, &c, Settings::default(), times, 1).0);
+        let (mut first, mut second) = (Repeated::new(&model, &c, alone), Repeated::new(&model, &c, Settings::default()));
+        for _ in 0..if quick { 1 } else { 20 } {
+            one = one.min(first.seconds(times));
+            two = two.min(second.seconds(times));
         }
         println!("  chain {n:>6}  {:.0} us, {:.0} us with threads: {:.2} times as fast", 1e6 * one, 1e6 * two, one / two);
     }
