@@ -1,6 +1,8 @@
 //! Mechanisms of any size for benchmarks and studies, and the way their times are taken.
 
 use fourbar::Model;
+use fourbar::analysis::assembly::assemble;
+use fourbar::formulation::grcr::Mechanism;
 use fourbar::spec::*;
 use std::time::Instant;
 
@@ -169,6 +171,43 @@ pub fn folding_five_bar() -> Model {
         spec.joints.push((format!("J{}", k + 1), hinge([&name(k), &name(k + 1)], [corners[k][0], corners[k][1], 0.0])));
     }
     build(spec)
+}
+
+/// Microseconds per acceleration by recursive coordinate reduction at states that change from call to call, loops closed in every call;
+/// operations of the inward pass, and the norm of the accelerations of all states.
+pub fn acceleration(model: &Model, calls: usize, runs: usize) -> (f64, f64, f64) {
+    let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
+    let mut m = Mechanism::new(model, &start);
+    let (q0, u0) = (m.q.clone(), m.u.clone());
+    let small = if m.closings.is_empty() { 0.3 } else { 1e-5 / q0.len() as f64 };
+    let mut states: Vec<(Vec<f64>, Vec<f64>)> = (0..8)
+        .map(|k| {
+            let wave = |i: usize, a: f64, b: f64| (a + i as f64 + b * k as f64).sin();
+            let q = q0.iter().enumerate().map(|(i, q)| q + small * wave(i, 1.0, 0.37)).collect();
+            let u = u0.iter().enumerate().map(|(i, u)| u + 0.5 * wave(i, 2.0, 0.53)).collect();
+            (q, u)
+        })
+        .collect();
+    let mut norm = 0.0;
+    for (q, u) in &mut states {
+        m.close(0.0, q, u).unwrap_or_else(|d| panic!("{d}"));
+        if !m.closings.is_empty() {
+            // Closed states, then moved by what an integrator's prediction is off.
+            q.iter_mut().zip(&m.q).for_each(|(q, c)| *q = c + 1e-9);
+            u.copy_from_slice(&m.u);
+        }
+        m.accelerate(0.0);
+        norm += m.udot.iter().map(|x| x * x).sum::<f64>();
+    }
+    let t = shortest(runs, || {
+        for k in 0..calls {
+            let (q, u) = &states[k % 8];
+            m.close(0.0, q, u).unwrap_or_else(|d| panic!("{d}"));
+            m.accelerate(0.0);
+            std::hint::black_box(&m.udot);
+        }
+    });
+    (1e6 * t / calls as f64, m.schedule.cost(&m.tree), norm.sqrt())
 }
 
 /// A shipped model.

@@ -1,5 +1,5 @@
-//! Times of the engine beside those of others at equal error. Exudyn runs side by side where Python finds it, and then
-//! decides; figures measured earlier are printed too, marked, and decide alone where it is not found.
+//! Times of the engine beside those of others at equal error. Exudyn, Pinocchio and MuJoCo run side by side where Python finds them, and
+//! then decide; figures measured earlier are printed too, marked, and decide alone where an engine is not found.
 //!
 //! The step of each of our runs is chosen so that its error is just below the one the other engine has; what is
 //! compared is the CPU time of solving, set-up of the solver included, building the model not.
@@ -10,8 +10,9 @@ use fourbar::force::eval::{self, Plain};
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::{Memory, Stepper};
 use fourbar::spec::*;
-use fourbar::{Configuration, Model};
-use fourbar_bench::{ladder, shipped};
+use fourbar::study::{Analysis, Study};
+use fourbar::{Configuration, Model, Trajectory};
+use fourbar_bench::{acceleration, chain, ladder, shipped};
 use serde_json::Value;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -20,7 +21,9 @@ const GRAVITY: f64 = 9.81;
 /// Runs of which the shortest counts, as many as the script makes.
 const RUNS: usize = 3;
 /// Where the figures marked as earlier come from.
-const EARLIER: &str = "Exudyn 1.13.6, 2-core AMD EPYC machine, process CPU time, shortest of several runs";
+const EARLIER: &str = "Exudyn 1.13.6, Pinocchio 4.1.0, MuJoCo 4.0.0, Simbody 3.7; 2-core AMD EPYC machine, shortest of several runs";
+/// Scripts by the beginning of the case.
+const SCRIPTS: [(&str, &str); 2] = [("pinocchio", "xtask/peers/joint_bench.py"), ("mujoco", "xtask/peers/joint_bench.py")];
 
 /// One figure of another engine that ours is held against.
 struct Against {
@@ -49,16 +52,18 @@ type Case = (Box<dyn Fn() -> Result<Ours, String>>, Vec<Against>);
 
 /// Runs the comparison. Each case of the other engine is measured just before ours, because the load of a machine changes.
 pub fn run() -> Result<(), String> {
-    let there = python(&["-c", "import exudyn"]).is_ok();
-    if !there {
-        println!("python3 does not find Exudyn; figures measured earlier: {EARLIER}\n");
+    for module in ["exudyn", "pinocchio", "mujoco"] {
+        if python(&["-c", &format!("import {module}")]).is_err() {
+            println!("python3 does not find {module}; its figures are those measured earlier: {EARLIER}\n");
+        }
     }
     let mut peers: Vec<Value> = Vec::new();
     let mut missed = 0;
     for (measure, list) in cases() {
         for a in &list {
-            if there && !a.case.is_empty() && !peers.iter().any(|p| p["case"] == a.case) {
-                let answer = python(&["xtask/peers/exudyn_bench.py", a.case]).unwrap_or_default();
+            if !a.case.is_empty() && !peers.iter().any(|p| p["case"] == a.case) {
+                let script = SCRIPTS.iter().find(|s| a.case.starts_with(s.0)).map_or("xtask/peers/exudyn_bench.py", |s| s.1);
+                let answer = python(&[script, a.case]).unwrap_or_default();
                 peers.extend(answer.lines().filter_map(|l| serde_json::from_str::<Value>(l).ok()));
             }
         }
@@ -100,6 +105,7 @@ fn peer_error(p: &Value) -> String {
         ("ladder40_planar", [x, y]) => distance([*x, *y], ladder_tip(40)),
         ("bricard", [drift]) => *drift,
         ("slider_crank", [x]) => (x - slider_place(5.0)).abs(),
+        (case, [norm]) if case.contains("_chain") => return format!(" (norm of accelerations {norm:.9e})"),
         _ => return String::new(),
     };
     format!(" (error {error:.1e})")
@@ -157,6 +163,28 @@ fn cases() -> Vec<Case> {
         }),
         one("", "5 us per step", 5.0, 1.0),
     );
+    // Joint coordinates: one acceleration of an open chain, of a closed one, and the ladder.
+    for (n, pinocchio, mujoco) in [(8, 2.7, 2.8), (32, 9.4, 8.2), (128, 37.2, 103.0), (512, 144.0, 4009.0)] {
+        let names = match n {
+            8 => ["pinocchio_chain8", "mujoco_chain8"],
+            32 => ["pinocchio_chain32", "mujoco_chain32"],
+            128 => ["pinocchio_chain128", "mujoco_chain128"],
+            _ => ["pinocchio_chain512", "mujoco_chain512"],
+        };
+        add(
+            Box::new(move || per_acceleration(format!("open chain of {n} hinges, grcr"), &chain(n, false), 100_000 / n)),
+            vec![
+                Against { case: names[0], what: "Pinocchio, ABA", earlier: pinocchio, share: 0.4 },
+                Against { case: names[1], what: "MuJoCo, mj_forward", earlier: mujoco, share: 0.4 },
+            ],
+        );
+    }
+    add(Box::new(|| per_acceleration("open chain of 2048 hinges, grcr".into(), &chain(2048, false), 50)), one("", "Simbody", 1875.0, 0.12));
+    add(
+        Box::new(|| per_acceleration("closed chain of 1000, 3D, redundant, grcr, closure included".into(), &vee(1000), 50)),
+        one("", "Simbody, planar rows", 1234.0, 0.25),
+    );
+    add(Box::new(ladder_by_joints), one("pinocchio_ladder2", "Pinocchio, constraintDynamics", 3.2, 1.0));
     // The codes of the paper are in Python and exist publicly in the form with Euler parameters only.
     let papers = |what, earlier| Against { case: "", what, earlier, share: 1.0 / 400.0 };
     add(
@@ -272,6 +300,36 @@ fn per_step(what: &str, model: &Model, h: f64, n: usize) -> Result<Ours, String>
     let start = assembled(model)?;
     let time = 1e6 * shortest(model, &start, h, n)? / n as f64;
     Ok(Ours { what: what.into(), time, unit: "us per step", note: format!("{n} steps of {h:.0e} s, start-up included") })
+}
+
+fn per_acceleration(what: String, model: &Model, calls: usize) -> Result<Ours, String> {
+    let (time, _, norm) = acceleration(model, calls, 9);
+    Ok(Ours { what, time, unit: "us", note: format!("states change from call to call, norm of accelerations {norm:.9e}") })
+}
+
+/// The ladder of two four-bars by grcr and rk4 with steps of 0.01 s: the whole run, divided by its 4000 evaluations.
+fn ladder_by_joints() -> Result<Ours, String> {
+    let model = ladder(2);
+    let study = Study {
+        analysis: Some(Analysis::Dynamics),
+        formulation: Some("grcr".into()),
+        integrator: Some("rk4".into()),
+        step: Some(0.01),
+        t_end: 10.0,
+        output_step: 10.0,
+        ..Study::of(&model)
+    };
+    let (mut best, mut error) = (f64::INFINITY, f64::NAN);
+    for _ in 0..9 {
+        let mut t = Trajectory::default();
+        let clock = Clock::start();
+        fourbar::study::run(&model, &study, &mut t).map_err(|f| f.diagnostic.to_string())?;
+        best = best.min(clock.seconds());
+        let end = |name: &str| t.column(name).and_then(|x| x.last().copied()).unwrap_or(f64::NAN);
+        error = distance([2.0 * end("crank0.r.x"), 2.0 * end("crank0.r.y")], ladder_tip(2));
+    }
+    let note = format!("rk4, h = 0.01 s, whole run {:.2} ms, error {error:.1e}", 1e3 * best);
+    Ok(Ours { what: "ladder of 2 four-bars, grcr, per evaluation".into(), time: 1e6 * best / 4000.0, unit: "us", note })
 }
 
 fn energy(model: &Model, m: &Memory) -> f64 {

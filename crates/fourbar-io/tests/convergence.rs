@@ -103,7 +103,8 @@ fn tighter_tolerances_give_smaller_errors_as_the_order_says() {
     let errors: Vec<f64> = [1e-5, 1e-6, 1e-7, 1e-8]
         .iter()
         .map(|tol| {
-            let (t, _) = run(&model, &Study { formulation: Some("ra".into()), step: None, tol: Some(*tol), t_end: 2.0, ..Study::of(&model) });
+            let (t, _) =
+                run(&model, &Study { formulation: Some("ra".into()), step: None, tol: Some(*tol), t_end: 2.0, ..Study::of(&model) });
             worst(&t, &r, 2.0, |c| c.ends_with(".x") || c.ends_with(".y") || c.ends_with(".z")).0
         })
         .collect();

@@ -11,6 +11,7 @@ mod order;
 pub mod scalar;
 pub mod se3;
 pub mod so3;
+pub mod trig;
 
 pub use block::{BlockPattern, BlockSolver};
 pub use block_lu::BlockLu;

@@ -178,8 +178,8 @@ impl Study {
                 let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.integrators.iter().copied()).collect();
                 all.sort_unstable();
                 all.dedup();
-                let help = nearest(named, all.iter().copied())
-                    .map_or(format!("there are {}", all.join(", ")), |n| format!("did you mean `{n}`?"));
+                let help =
+                    nearest(named, all.iter().copied()).map_or(format!("there are {}", all.join(", ")), |n| format!("did you mean `{n}`?"));
                 return Err(Diagnostic::new("U302", format!("there is no integrator `{named}`")).help(help));
             }
             if let Some(f) = FORMULATIONS.iter().find(|f| f.name == choice.formulation) {

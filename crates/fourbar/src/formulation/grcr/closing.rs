@@ -25,10 +25,15 @@ pub struct Closing {
     pub rows: usize,
     /// First row in the set.
     pub first: usize,
-    /// Nodes of its bodies, the one eliminated first in front, with the start of their blocks in the set's Jacobian.
+    /// Nodes of its bodies, the one eliminated first in front, with the start of their blocks in the Jacobian of the needed rows.
     pub nodes: Vec<(usize, usize)>,
-    /// Point rows to turn: first row, base body, axes in it.
-    turns: Vec<(usize, usize, Matrix3<f64>)>,
+    /// Block of each node among those of the constraint.
+    blocks: Vec<usize>,
+    /// The needed rows, and the place of the first of them.
+    rows_needed: Vec<usize>,
+    needed_at: usize,
+    /// Point rows to turn: first row, base body, axes in it, and in the world at the last pose.
+    turns: Vec<(usize, usize, Matrix3<f64>, Matrix3<f64>)>,
     /// Factor of each row.
     scale: Vec<f64>,
     /// Active combinations, rows by active rows; `None` where all rows are active as they are.
@@ -50,11 +55,13 @@ pub struct Closings {
     pub set: ConstraintSet,
     /// The closings.
     pub list: Vec<Closing>,
+    /// The rows of these that evaluations need: what only redundant combinations use is left out.
+    lean: ConstraintSet,
     /// Active rows in all.
     pub active: usize,
-    /// Jacobian of the set at the last pose.
+    /// Jacobian of the needed rows at the last pose.
     G: Vec<f64>,
-    /// Values by row of the set.
+    /// Values by needed row.
     values: Vec<f64>,
     /// Active rows on twists. Written by `rows`.
     pub E: Vec<f64>,
@@ -62,6 +69,8 @@ pub struct Closings {
     pub g: Vec<f64>,
     /// Length that scales translations against rotations.
     pub ell: f64,
+    /// Whether some rows have right-hand sides that move with time.
+    driven: bool,
 }
 
 impl Closings {
@@ -85,13 +94,14 @@ impl Closings {
         let set = ConstraintSet::new(model.all_constraints().into_iter().filter(closes).collect(), |_| false);
         let mut list = Vec::with_capacity(set.list.len());
         for (c, constraint) in set.list.iter().enumerate() {
-            let mut nodes: Vec<(usize, usize)> = set.blocks_of(c).iter().map(|b| (tree.of_body[b.body], b.start)).collect();
-            nodes.sort_unstable_by_key(|x| std::cmp::Reverse(x.0));
+            let mut order: Vec<(usize, usize)> = set.blocks_of(c).iter().enumerate().map(|(i, b)| (tree.of_body[b.body], i)).collect();
+            order.sort_unstable_by_key(|x| std::cmp::Reverse(x.0));
             let mut turns = Vec::new();
             let mut row = 0;
             for rows in &constraint.rows {
                 if let (Rows::Point { ij, .. }, Owner::Joint(j)) = (rows, constraint.owner) {
-                    turns.push((row, constraint.bodies[ij[0]].index(), model.joints[j].F.R));
+                    let R = model.joints[j].F.R;
+                    turns.push((row, constraint.bodies[ij[0]].index(), R, R));
                 }
                 row += rows.count();
             }
@@ -99,7 +109,10 @@ impl Closings {
                 owner: constraint.owner,
                 rows: row,
                 first: set.row_start[c],
-                nodes,
+                nodes: order.iter().map(|x| (x.0, 0)).collect(),
+                blocks: order.iter().map(|x| x.1).collect(),
+                rows_needed: Vec::new(),
+                needed_at: 0,
                 turns,
                 scale: vec![1.0; row],
                 P: None,
@@ -110,7 +123,9 @@ impl Closings {
             });
         }
         let (rows, values) = (set.rows(), set.values);
+        let driven = set.list.iter().flat_map(|c| &c.rows).any(|r| matches!(r, Rows::Sum { driven: Some(_), .. }));
         let mut closings = Self {
+            lean: set.clone(),
             set,
             list,
             active: 0,
@@ -119,7 +134,9 @@ impl Closings {
             E: Vec::new(),
             g: Vec::new(),
             ell: loop_length(model),
+            driven,
         };
+        closings.trim();
         closings.lay_out();
         closings
     }
@@ -127,6 +144,34 @@ impl Closings {
     /// Whether there is nothing to close.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
+    }
+
+    /// Leaves out elements of which no row is needed.
+    fn trim(&mut self) {
+        let mut list = self.set.list.clone();
+        for (c, constraint) in self.list.iter_mut().zip(&mut list) {
+            c.rows_needed.clear();
+            let mut row = 0;
+            constraint.rows.retain(|rows| {
+                let all = row..row + rows.count();
+                row = all.end;
+                let stays = all.clone().any(|r| c.needed & (1 << r) != 0);
+                if stays {
+                    c.rows_needed.extend(all);
+                }
+                stays
+            });
+            if constraint.rows.is_empty() {
+                constraint.spare = None;
+            }
+        }
+        self.lean = ConstraintSet::new(list, |_| false);
+        for (k, c) in self.list.iter_mut().enumerate() {
+            c.needed_at = self.lean.row_start[k];
+            for (node, b) in c.nodes.iter_mut().zip(&c.blocks) {
+                node.1 = self.lean.blocks_of(k)[*b].start;
+            }
+        }
     }
 
     fn lay_out(&mut self) {
@@ -151,7 +196,9 @@ impl Closings {
             c.active = c.rows;
             c.scale.fill(1.0);
         }
+        self.trim();
         self.lay_out();
+        self.turn_axes(q);
         self.rows(tree, q);
         let Self { list, E, ell, .. } = self;
         for c in list.iter_mut() {
@@ -173,7 +220,9 @@ impl Closings {
 
     /// Keeps the given combinations of each closing (rows by active rows) active.
     pub fn keep(&mut self, mut kept: Kept) {
-        for (c, P) in self.list.iter_mut().zip(kept.drain(..)) {
+        for (c, mut P) in self.list.iter_mut().zip(kept.drain(..)) {
+            // Columns have unit length: what is rounding would only keep rows alive.
+            P.iter_mut().flat_map(|P| P.iter_mut()).filter(|x| x.abs() < 1e-13).for_each(|x| *x = 0.0);
             c.active = P.as_ref().map_or(c.rows, |P| P.ncols());
             c.needed = match &P {
                 None => u32::MAX,
@@ -184,6 +233,7 @@ impl Closings {
             };
             c.P = P;
         }
+        self.trim();
         self.lay_out();
     }
 
@@ -216,23 +266,31 @@ impl Closings {
         }
     }
 
-    /// Active rows on the twists of their bodies, at a pose.
+    /// Brings the axes of turned rows to a pose.
+    fn turn_axes(&mut self, q: &[Pose]) {
+        for c in &mut self.list {
+            for (_, base, R, axes) in &mut c.turns {
+                *axes = q[*base].A * *R;
+            }
+        }
+    }
+
+    /// Active rows on the twists of their bodies, at the pose of the last residuals.
     pub fn rows(&mut self, tree: &Tree, q: &[Pose]) {
-        self.set.jacobian(q, &mut self.G);
+        self.lean.jacobian(q, &mut self.G);
         let mut block = [[0.0; 6]; 8];
         for c in &self.list {
             for (b, &(node, start)) in c.nodes.iter().enumerate() {
                 let n = &tree.nodes[node];
                 let pose = &q[n.body];
                 let rho = pose.r - tree.O[n.patch];
-                for r in (0..c.rows).filter(|r| c.needed & (1 << r) != 0) {
-                    let g = &self.G[start + 6 * r..start + 6 * r + 6];
+                for (i, &r) in c.rows_needed.iter().enumerate() {
+                    let g = &self.G[start + 6 * i..start + 6 * i + 6];
                     let f = Vector3::new(g[0], g[1], g[2]);
                     let m = pose.A * Vector3::new(g[3], g[4], g[5]) + rho.cross(&f);
                     block[r] = [f.x, f.y, f.z, m.x, m.y, m.z];
                 }
-                for (first, base, R) in &c.turns {
-                    let axes = q[*base].A * R;
+                for (first, _, _, axes) in &c.turns {
                     let old = [block[*first], block[first + 1], block[first + 2]];
                     for k in 0..3 {
                         for i in 0..6 {
@@ -240,7 +298,7 @@ impl Closings {
                         }
                     }
                 }
-                for r in (0..c.rows).filter(|r| c.needed & (1 << r) != 0) {
+                for &r in &c.rows_needed {
                     block[r].iter_mut().for_each(|x| *x *= c.scale[r]);
                 }
                 let out = &mut self.E[c.e_at + 6 * c.active * b..c.e_at + 6 * c.active * (b + 1)];
@@ -265,22 +323,21 @@ impl Closings {
     }
 
     /// Folds values by row of the set into active rows, in `g`.
-    fn fold(&mut self, q: &[Pose]) {
-        let mut x = [0.0; 8];
+    fn fold(&mut self) {
         for c in &self.list {
-            x[..c.rows].copy_from_slice(&self.values[c.first..c.first + c.rows]);
-            for (first, base, R) in &c.turns {
-                let axes = q[*base].A * R;
+            let mut x = [0.0; 8];
+            for (&r, value) in c.rows_needed.iter().zip(&self.values[c.needed_at..]) {
+                x[r] = *value;
+            }
+            for (first, _, _, axes) in &c.turns {
                 let turned = axes.tr_mul(&Vector3::new(x[*first], x[first + 1], x[first + 2]));
                 x[*first..first + 3].copy_from_slice(turned.as_slice());
             }
-            for r in 0..c.rows {
-                x[r] *= c.scale[r];
-            }
+            x.iter_mut().zip(&c.scale).for_each(|(x, s)| *x *= s);
             let out = &mut self.g[c.at..c.at + c.active];
             match &c.P {
                 None => out.copy_from_slice(&x[..c.rows]),
-                Some(P) => out.iter_mut().enumerate().for_each(|(k, o)| *o = (0..c.rows).map(|r| P[(r, k)] * x[r]).sum()),
+                Some(P) => out.iter_mut().enumerate().for_each(|(k, o)| *o = P.column(k).iter().zip(&x).map(|(p, x)| p * x).sum()),
             }
         }
     }
@@ -303,7 +360,7 @@ impl Closings {
         for (x, s) in x.iter_mut().zip(&c.scale) {
             *x *= s;
         }
-        for (first, base, R) in &c.turns {
+        for (first, base, R, _) in &c.turns {
             let world = q[*base].A * R * Vector3::new(x[*first], x[first + 1], x[first + 2]);
             x[*first..first + 3].copy_from_slice(world.as_slice());
         }
@@ -312,43 +369,43 @@ impl Closings {
     /// `g = -Phi`, and the largest residual among active rows. The first to be asked at a time, so it settles the rows.
     pub fn positions(&mut self, q: &[Pose], turns: &[f64], t: f64) -> f64 {
         self.set.choose(t);
-        let mut values = std::mem::take(&mut self.values);
-        self.set.residual(q, turns, t, &mut values);
-        self.values = values;
-        self.fold(q);
+        self.lean.choose(t);
+        self.lean.residual(q, turns, t, &mut self.values);
+        self.turn_axes(q);
+        self.fold();
         self.g.iter_mut().for_each(|g| *g = -*g);
         self.g.iter().fold(0.0, |m, x| m.max(x.abs()))
     }
 
-    /// `g = nu - E V`, and its largest entry; the rows are those of the pose.
-    pub fn velocities(&mut self, tree: &Tree, q: &[Pose], t: f64) -> f64 {
-        let mut values = std::mem::take(&mut self.values);
-        self.set.nu(t, &mut values);
-        self.values = values;
-        self.fold(q);
-        self.subtract(|k| tree.V[k]);
-        self.g.iter().fold(0.0, |m, x| m.max(x.abs()))
+    /// `g = nu - E V`; the rows are those of the pose.
+    pub fn velocities(&mut self, tree: &Tree, t: f64) {
+        if self.driven {
+            self.lean.nu(t, &mut self.values);
+            self.fold();
+        } else {
+            self.g.fill(0.0);
+        }
+        self.subtract(|k| tree.at[k].V);
     }
 
     /// `g = gamma - E a_t`, with the rows of the pose.
     pub fn accelerations(&mut self, tree: &Tree, q: &[Pose], v: &[Velocity], t: f64) {
         let mut values = std::mem::take(&mut self.values);
-        self.set.gamma(q, v, t, &mut values);
+        self.lean.gamma(q, v, t, &mut values);
         // From the acceleration of the centre of mass to the linear part of the six-vector: omega x v.
         for c in &self.list {
             for &(node, start) in &c.nodes {
                 let body = tree.nodes[node].body;
                 let (q, v) = (&q[body], &v[body]);
                 let swing = (q.A * v.w).cross(&v.v);
-                for r in 0..c.rows {
-                    let g = &self.G[start + 6 * r..];
-                    values[c.first + r] -= g[0] * swing.x + g[1] * swing.y + g[2] * swing.z;
+                for (g, value) in self.G[start..].chunks_exact(6).zip(&mut values[c.needed_at..c.needed_at + c.rows_needed.len()]) {
+                    *value -= g[0] * swing.x + g[1] * swing.y + g[2] * swing.z;
                 }
             }
         }
         self.values = values;
-        self.fold(q);
-        self.subtract(|k| tree.a_t[k]);
+        self.fold();
+        self.subtract(|k| tree.at[k].a_t);
     }
 
     /// `g -= E x`, with a motion per node.

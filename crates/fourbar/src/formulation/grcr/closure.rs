@@ -51,8 +51,10 @@ pub struct Closure {
     g: Vec<f64>,
     /// Reflections and rows of the pivots. Written by `factor`.
     store: Vec<f64>,
-    /// Motions of nodes in `solve`.
+    /// Motions of nodes in `solve`; zero for nodes that no dependent moves.
     x: Vec<Six>,
+    /// Nodes that dependents move and on which others depend, innermost first.
+    outward: Vec<usize>,
     /// Smallest sine of a dependent at the last factor, and its column.
     pub smallest: (f64, usize),
     /// Sign of the product of all pivots and reflections at the last factor.
@@ -70,6 +72,7 @@ impl Closure {
             g: Vec::new(),
             store: Vec::new(),
             x: Vec::new(),
+            outward: Vec::new(),
             smallest: (f64::INFINITY, 0),
             sign: 1.0,
         }
@@ -100,6 +103,19 @@ impl Closure {
             }
             c.places[k].pivots.1 = c.pivots.len();
         }
+        let has_pivots = |k: usize| c.places[k].pivots.0 < c.places[k].pivots.1;
+        let mut wanted = vec![false; n];
+        for k in (1..n).rev() {
+            if has_pivots(k) {
+                schedule.fronts[k].variables.iter().for_each(|v| wanted[*v] = true);
+            }
+            wanted[tree.nodes[k].parent] |= wanted[k];
+        }
+        let mut moved = vec![false; n];
+        for k in 1..n {
+            moved[k] = has_pivots(k) || moved[tree.nodes[k].parent];
+        }
+        c.outward = (1..n).filter(|k| wanted[*k] && moved[*k]).collect();
         c.G.resize(rows, 0.0);
         c.g.resize(values, 0.0);
         c.store.resize(store, 0.0);
@@ -110,59 +126,69 @@ impl Closure {
     pub fn factor(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule) {
         self.smallest = (f64::INFINITY, 0);
         self.sign = 1.0;
-        for &k in &self.order {
-            let front = &schedule.fronts[k];
-            let w = front.w();
-            let place = self.places[k];
-            // Fronts that arrive lie before this one in the store.
-            let (before, here) = self.G.split_at_mut(place.rows);
-            let G = &mut here[..front.rows_in * w];
-            G.fill(0.0);
-            for a in &front.arrivals {
-                let from = &schedule.fronts[a.from];
-                if from.rows_out == 0 {
-                    continue;
-                }
-                let width = from.w();
-                let at = self.places[a.from].rows;
-                let d = -tree.offset(a.from);
-                for r in 0..from.rows_out {
-                    let row = &before[at + r * width..at + (r + 1) * width];
-                    let out = &mut G[(a.row + r) * w..(a.row + r + 1) * w];
-                    for (v, target) in a.map.iter().enumerate() {
-                        let Some(target) = target else { continue };
-                        let out = &mut out[6 * target..6 * target + 6];
-                        if v == 0 && tree.nodes[a.from].shift {
-                            (Six::of(out) + Six::of(&row[..6]).wrench_at(&d)).put(out);
-                        } else {
-                            out.iter_mut().zip(&row[6 * v..]).for_each(|(o, x)| *o += x);
-                        }
+        for i in 0..self.order.len() {
+            let k = self.order[i];
+            // Loops of known length for the usual widths.
+            match schedule.fronts[k].w() {
+                6 => self.factor_node(k, tree, closings, schedule, 6),
+                12 => self.factor_node(k, tree, closings, schedule, 12),
+                w => self.factor_node(k, tree, closings, schedule, w),
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn factor_node(&mut self, k: usize, tree: &Tree, closings: &Closings, schedule: &Schedule, w: usize) {
+        let front = &schedule.fronts[k];
+        let place = self.places[k];
+        // Fronts that arrive lie before this one in the store.
+        let (before, here) = self.G.split_at_mut(place.rows);
+        let G = &mut here[..front.rows_in * w];
+        G.fill(0.0);
+        for a in &front.arrivals {
+            let from = &schedule.fronts[a.from];
+            if from.rows_out == 0 {
+                continue;
+            }
+            let width = from.w();
+            let at = self.places[a.from].rows;
+            let d = -tree.offset(a.from);
+            for r in 0..from.rows_out {
+                let row = &before[at + r * width..at + (r + 1) * width];
+                let out = &mut G[(a.row + r) * w..(a.row + r + 1) * w];
+                for (v, target) in a.map.iter().enumerate() {
+                    let Some(target) = target else { continue };
+                    let out = &mut out[6 * target..6 * target + 6];
+                    if v == 0 && tree.nodes[a.from].shift {
+                        (Six::of(out) + Six::of(&row[..6]).wrench_at(&d)).put(out);
+                    } else {
+                        out.iter_mut().zip(&row[6 * v..]).for_each(|(o, x)| *o += x);
                     }
                 }
             }
-            for e in &front.entries {
-                let c = &closings.list[e.closing];
-                for (b, v) in e.variables.iter().enumerate() {
-                    for r in 0..c.active {
-                        G[(e.row + r) * w + 6 * v..][..6].copy_from_slice(&closings.E[c.e_at + 6 * (c.active * b + r)..][..6]);
-                    }
+        }
+        for e in &front.entries {
+            let c = &closings.list[e.closing];
+            for (b, v) in e.variables.iter().enumerate() {
+                for r in 0..c.active {
+                    G[(e.row + r) * w + 6 * v..][..6].copy_from_slice(&closings.E[c.e_at + 6 * (c.active * b + r)..][..6]);
                 }
             }
-            for p in &mut self.pivots[place.pivots.0..place.pivots.1] {
-                let s = &tree.S[p.column];
-                let (v, row) = self.store[p.at..p.at + p.rows + w].split_at_mut(p.rows);
-                v.iter_mut().zip(G.chunks_exact(w)).for_each(|(e, g)| *e = s.dot_slice(g));
-                let (sigma, beta) = reflection(v);
-                reflect_rows(v, beta, G, w, w);
-                row.copy_from_slice(&G[(p.rows - 1) * w..p.rows * w]);
-                (p.sigma, p.beta) = (sigma, beta);
-                let sine = sigma.abs() / column_size(tree, p.column, closings.ell).max(f64::MIN_POSITIVE);
-                (p.held, p.sine) = (sine < LOST, sine);
-                if sine < self.smallest.0 {
-                    self.smallest = (sine, p.column);
-                }
-                self.sign *= sigma.signum() * if beta == 0.0 { 1.0 } else { -1.0 };
+        }
+        for p in &mut self.pivots[place.pivots.0..place.pivots.1] {
+            let s = &tree.S[p.column];
+            let (v, row) = self.store[p.at..p.at + p.rows + w].split_at_mut(p.rows);
+            v.iter_mut().zip(G.chunks_exact(w)).for_each(|(e, g)| *e = s.dot_slice(g));
+            let (sigma, beta) = reflection(v);
+            reflect_rows(v, beta, G, w, w);
+            row.copy_from_slice(&G[(p.rows - 1) * w..p.rows * w]);
+            (p.sigma, p.beta) = (sigma, beta);
+            let sine = sigma.abs() / column_size(tree, p.column, closings.ell).max(f64::MIN_POSITIVE);
+            (p.held, p.sine) = (sine < LOST, sine);
+            if sine < self.smallest.0 {
+                self.smallest = (sine, p.column);
             }
+            self.sign *= sigma.signum() * if beta == 0.0 { 1.0 } else { -1.0 };
         }
     }
 
@@ -198,8 +224,8 @@ impl Closure {
                 p.g1 = g[p.rows - 1];
             }
         }
-        for k in 1..tree.nodes.len() {
-            let mut x = tree.from_parent(k, &self.x[tree.nodes[k].parent]);
+        for &k in &self.outward {
+            let mut x = tree.from_parent(k, &self.x[tree.links[k].parent as usize]);
             let place = self.places[k];
             // Inward the last column came first.
             for p in self.pivots[place.pivots.0..place.pivots.1].iter().rev() {

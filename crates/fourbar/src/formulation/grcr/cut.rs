@@ -44,12 +44,11 @@ impl Cut {
     /// Accelerations at the closed state of the mechanism.
     pub fn accelerate(&mut self, m: &mut Mechanism<'_>, t: f64) {
         m.prepare(t);
-        self.fronts.force.copy_from_slice(&m.fronts.force);
-        self.fronts.inertia.copy_from_slice(&m.fronts.inertia);
+        self.fronts.bodies.copy_from_slice(&m.fronts.bodies);
         self.fronts.inward(&m.tree, &self.open, &self.schedule);
         let rows = m.closings.active;
         let mut b = DVector::from_column_slice(&m.closings.g);
-        self.f.copy_from_slice(&m.fronts.force);
+        self.f.iter_mut().zip(&m.fronts.bodies).for_each(|(f, b)| *f = b.f);
         self.answer(m);
         self.project(m, |row, x| b[row] -= x);
         for j in 0..rows {
@@ -65,7 +64,7 @@ impl Cut {
             Some(factor) => -factor.solve(&b),
             None => self.C.clone().svd(true, true).solve(&b, 1e-12).map_or_else(|_| DVector::zeros(rows), |x| -x),
         };
-        self.f.copy_from_slice(&m.fronts.force);
+        self.f.iter_mut().zip(&m.fronts.bodies).for_each(|(f, b)| *f = b.f);
         for j in 0..rows {
             self.pull(m, j, lambda[j]);
         }

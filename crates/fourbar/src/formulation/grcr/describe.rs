@@ -1,5 +1,6 @@
 //! The tree, its closings and dependents in words.
 
+use super::Options;
 use super::mechanism::Mechanism;
 use super::schedule::Role;
 use super::select::Selection;
@@ -30,8 +31,8 @@ pub fn summary(m: &Mechanism<'_>) -> String {
 }
 
 /// Tree, closings, dependents, carried base bodies and cost of a mechanism at an assembled configuration.
-pub fn describe(model: &Model, start: &Configuration) -> Vec<String> {
-    let m = Mechanism::new(model, start);
+pub fn describe(model: &Model, start: &Configuration, options: &Options) -> Vec<String> {
+    let m = Mechanism::with_options(model, start, options);
     let mut lines = vec![summary(&m)];
     let name = |node: usize| model.bodies[m.tree.nodes[node].body].name.as_str();
     let mut tree: Vec<String> = (1..m.tree.nodes.len())

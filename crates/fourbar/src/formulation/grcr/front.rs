@@ -6,17 +6,19 @@
 //! the articulated-body recursion of [Critchley03, Eqs. (7)-(22)]; the dependent pivot gives the reduced inertias of Eqs. (53)-(64), the blocks of
 //! carriers are the lists of Eqs. (103)-(111), and rows that independent columns feel carry the matrix `C` in place of the scalars of Eqs. (65)-(102).
 
+use super::block::{put_inertia, shift, subtract_pair, subtract_square, trace_angular};
 use super::closing::Closings;
-use super::plain::Articulated;
+use super::hinge::Body;
+use super::joint::Kind;
+use super::plain::{self, Articulated, Column, NO_INERTIA};
 use super::reflect::{reflect, reflect_rows, reflection};
 use super::schedule::{Front, Role, Schedule};
-use super::spatial::{Inertia, Six};
+use super::spatial::Six;
 use super::tree::Tree;
+use std::ops::Range;
 
 /// A row feels a column where its coefficient is above this share of the column.
 const FEELS: f64 = 1e-9;
-/// Inertia of a column below this share of the front's is taken as none.
-const NO_INERTIA: f64 = 1e-14;
 
 /// A column in the recursion.
 #[derive(Clone, Copy, Debug, Default)]
@@ -48,6 +50,14 @@ struct Place {
     C: usize,
 }
 
+/// Consecutive nodes for one kernel.
+#[derive(Clone, Debug)]
+struct Run {
+    nodes: Range<usize>,
+    /// Plain fronts of free hinges, each on the one before, with nothing else arriving but at the last; else a single node.
+    hinges: bool,
+}
+
 /// The fronts of all nodes with their workspace; sizes are fixed by the schedule.
 #[derive(Clone, Debug)]
 pub struct Fronts {
@@ -67,13 +77,12 @@ pub struct Fronts {
     collected: Vec<(Articulated, Six)>,
     /// Plain nodes that collect from children other than the next node.
     collects: Vec<bool>,
-    /// `U` of the columns of plain fronts, and `(1/D, phi)`. Written inward.
-    U: Vec<Six>,
-    results: Vec<(f64, f64)>,
-    /// Forces on the nodes; filled by the caller.
-    pub force: Vec<Six>,
-    /// Inertias of the nodes; filled by the caller.
-    pub inertia: Vec<Inertia>,
+    /// Stretches of nodes for one kernel.
+    runs: Vec<Run>,
+    /// Columns of plain fronts. Written inward.
+    columns: Vec<Column>,
+    /// The bodies; filled by the caller.
+    pub bodies: Vec<Body>,
     /// Accelerations beyond `a_t`, by node. Written outward.
     pub a_hat: Vec<Six>,
     /// Efforts of prescribed columns, by column. Written outward.
@@ -97,10 +106,9 @@ impl Fronts {
             plain: Vec::new(),
             collected: Vec::new(),
             collects: Vec::new(),
-            U: Vec::new(),
-            results: Vec::new(),
-            force: Vec::new(),
-            inertia: Vec::new(),
+            runs: Vec::new(),
+            columns: Vec::new(),
+            bodies: Vec::new(),
             a_hat: Vec::new(),
             effort: Vec::new(),
             weightless: None,
@@ -142,7 +150,17 @@ impl Fronts {
         for (k, node) in tree.nodes.iter().enumerate().skip(1) {
             collects[node.parent] |= plain[k] && node.parent + 1 != k;
         }
+        let mut runs: Vec<Run> = Vec::new();
+        for (k, node) in tree.nodes.iter().enumerate().skip(1) {
+            let hinges = plain[k] && node.kind == Kind::Revolute && schedule.roles[node.u] == Role::Independent;
+            let alone = |k: usize| !collects[k] && schedule.fronts[k].arrivals.iter().all(|a| plain[a.from]);
+            match runs.last_mut() {
+                Some(run) if run.hinges && hinges && node.parent + 1 == k && !node.shift && alone(k - 1) => run.nodes.end += 1,
+                _ => runs.push(Run { nodes: k..k + 1, hinges }),
+            }
+        }
         Self {
+            runs,
             places,
             pivots,
             data: vec![0.0; data],
@@ -152,10 +170,8 @@ impl Fronts {
             collects,
             plain,
             collected: vec![Default::default(); n],
-            U: vec![Six::default(); tree.speeds],
-            results: vec![(0.0, 0.0); tree.speeds],
-            force: vec![Six::default(); n],
-            inertia: vec![Inertia::default(); n],
+            columns: vec![Column::default(); tree.speeds],
+            bodies: vec![Body::default(); n],
             a_hat: vec![Six::default(); n],
             effort: vec![0.0; tree.speeds],
             weightless: None,
@@ -167,52 +183,34 @@ impl Fronts {
     /// Inward: eliminates all columns, outermost first. Right-hand sides are in `closings.g`.
     pub fn inward(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule) {
         self.weightless = None;
-        // What a node hands to the one before it stays in registers; other children are collected.
+        // What a node hands to the one before it stays at hand; other children are collected.
         let mut carried = (Articulated::default(), Six::default());
         let mut carried_to = usize::MAX;
-        for k in (1..tree.nodes.len()).rev() {
+        for i in (0..self.runs.len()).rev() {
+            let Run { nodes, hinges } = self.runs[i].clone();
+            let (k, last) = (nodes.start, nodes.end - 1);
             if !self.plain[k] {
                 self.assemble(k, closings, schedule);
                 self.eliminate(k, tree, schedule);
                 continue;
             }
-            let link = &tree.links[k];
-            let mut I = Articulated::rigid(&self.inertia[k]);
-            let mut f = self.force[k];
-            if carried_to == k {
-                I.add(&carried.0);
-                f += carried.1;
-            }
-            if self.collects[k] {
-                let (I_c, f_c) = std::mem::take(&mut self.collected[k]);
+            let (mut I, mut f) = if carried_to == last { carried } else { Default::default() };
+            if self.collects[last] {
+                let (I_c, f_c) = std::mem::take(&mut self.collected[last]);
                 I.add(&I_c);
                 f += f_c;
             }
             if schedule.loops {
-                self.gather(k, schedule, &mut I, &mut f);
+                self.gather(last, schedule, &mut I, &mut f);
             }
-            let first = link.u as usize;
-            for c in (first..first + link.speeds as usize).rev() {
-                let s = &tree.S[c];
-                let U = I.apply(s);
-                let D = s.dot(&U);
-                let phi = s.dot(&f);
-                self.U[c] = U;
-                let p = &mut self.results[c];
-                p.1 = phi;
-                if schedule.roles[c] == Role::Prescribed {
-                    continue;
-                }
-                let (linear, angular) = I.traces();
-                if D <= NO_INERTIA * (s.l.norm_squared() * linear + s.a.norm_squared() * angular) {
-                    self.weightless = Some(c);
-                    p.0 = 0.0;
-                    continue;
-                }
-                let inverse = 1.0 / D;
-                p.0 = inverse;
-                I.subtract_square(&U, inverse);
-                f -= U * (phi * inverse);
+            let link = &tree.links[k];
+            if hinges {
+                let columns = link.u as usize..link.u as usize + nodes.len();
+                let found =
+                    plain::inward(&mut I, &mut f, &self.bodies[nodes], &tree.S[columns.clone()], &mut self.columns[columns.clone()]);
+                self.weightless = found.map(|c| columns.start + c).or(self.weightless);
+            } else {
+                self.eliminate_plain(k, tree, schedule, &mut I, &mut f);
             }
             if link.shift {
                 let d = tree.offset(k);
@@ -233,6 +231,32 @@ impl Fronts {
                     *f_p += f;
                 }
             }
+        }
+    }
+
+    /// Eliminates the columns of a plain node of any kind.
+    fn eliminate_plain(&mut self, k: usize, tree: &Tree, schedule: &Schedule, I: &mut Articulated, f: &mut Six) {
+        I.add_rigid(&self.bodies[k].I);
+        *f += self.bodies[k].f;
+        let link = &tree.links[k];
+        let first = link.u as usize;
+        for c in (first..first + link.speeds as usize).rev() {
+            let s = &tree.S[c];
+            let U = I.apply(s);
+            let (D, phi) = (s.dot(&U), s.dot(f));
+            let out = &mut self.columns[c];
+            *out = Column { U, inverse: 0.0, phi };
+            if schedule.roles[c] == Role::Prescribed {
+                continue;
+            }
+            let (linear, angular) = I.traces();
+            if D <= NO_INERTIA * (s.l.norm_squared() * linear + s.a.norm_squared() * angular) {
+                self.weightless = Some(c);
+                continue;
+            }
+            out.inverse = 1.0 / D;
+            I.subtract_square(&U, out.inverse);
+            *f -= U * (phi * out.inverse);
         }
     }
 
@@ -266,8 +290,17 @@ impl Fronts {
     }
 
     fn assemble(&mut self, k: usize, closings: &Closings, schedule: &Schedule) {
+        match schedule.fronts[k].w() {
+            6 => self.assemble_in(k, closings, schedule, 6),
+            12 => self.assemble_in(k, closings, schedule, 12),
+            w => self.assemble_in(k, closings, schedule, w),
+        }
+    }
+
+    #[inline(always)]
+    fn assemble_in(&mut self, k: usize, closings: &Closings, schedule: &Schedule, w: usize) {
         let front = &schedule.fronts[k];
-        let (w, r) = (front.w(), front.rows_in);
+        let r = front.rows_in;
         let place = self.places[k];
         let (before, here) = self.data.split_at_mut(place.H);
         let (H, rest) = here.split_at_mut(w * w);
@@ -277,8 +310,8 @@ impl Fronts {
         let C = &mut rest[..r * r];
         H.fill(0.0);
         f.fill(0.0);
-        put_inertia(&self.inertia[k], H, w);
-        self.force[k].put(f);
+        put_inertia(&self.bodies[k].I, H, w);
+        self.bodies[k].f.put(f);
         G.fill(0.0);
         C.fill(0.0);
         self.curved[k] = false;
@@ -334,8 +367,17 @@ impl Fronts {
     }
 
     fn eliminate(&mut self, k: usize, tree: &Tree, schedule: &Schedule) {
-        let front = &schedule.fronts[k];
-        let (w, stride) = (front.w(), front.rows_in);
+        // Loops of known length for the usual widths.
+        match schedule.fronts[k].w() {
+            6 => self.eliminate_in(k, tree, schedule, 6),
+            12 => self.eliminate_in(k, tree, schedule, 12),
+            w => self.eliminate_in(k, tree, schedule, w),
+        }
+    }
+
+    #[inline(always)]
+    fn eliminate_in(&mut self, k: usize, tree: &Tree, schedule: &Schedule, w: usize) {
+        let stride = schedule.fronts[k].rows_in;
         let place = self.places[k];
         let here = &mut self.data[place.H..];
         let (H, rest) = here.split_at_mut(w * w);
@@ -349,8 +391,8 @@ impl Fronts {
             let s = &tree.S[c];
             let p = &mut self.pivots[c];
             let (U, rest) = self.store[p.at..].split_at_mut(w);
-            for (i, U) in U.iter_mut().enumerate() {
-                *U = s.dot_slice(&H[i * w..]);
+            for (U, row) in U.iter_mut().zip(H.chunks_exact(w)) {
+                *U = s.dot_slice(row);
             }
             let e = &mut rest[..r];
             let mut largest = 0.0_f64;
@@ -441,17 +483,25 @@ impl Fronts {
 
     /// Outward: rates of the columns to `udot`, accelerations to `a_hat`, multipliers.
     pub fn outward(&mut self, tree: &Tree, schedule: &Schedule, udot: &mut [f64]) {
-        for k in 1..tree.nodes.len() {
+        for i in 0..self.runs.len() {
+            let Run { nodes, hinges } = self.runs[i].clone();
+            let k = nodes.start;
             let link = &tree.links[k];
             let mut x = tree.from_parent(k, &self.a_hat[link.parent as usize]);
+            if hinges {
+                let columns = link.u as usize..link.u as usize + nodes.len();
+                let (done, S) = (&self.columns[columns.clone()], &tree.S[columns.clone()]);
+                plain::outward(x, done, S, &mut udot[columns], &mut self.a_hat[nodes]);
+                continue;
+            }
             if self.plain[k] {
                 for c in link.u as usize..(link.u + link.speeds) as usize {
-                    let (inverse, phi) = self.results[c];
-                    let rest = phi - self.U[c].dot(&x);
+                    let column = &self.columns[c];
+                    let rest = column.phi - column.U.dot(&x);
                     if schedule.roles[c] == Role::Prescribed {
                         self.effort[c] = -rest;
                     } else {
-                        udot[c] = rest * inverse;
+                        udot[c] = rest * column.inverse;
                         x += tree.S[c] * udot[c];
                     }
                 }
@@ -510,7 +560,7 @@ impl Fronts {
 
     /// `U` and the inverse of `D` of a column of a plain front.
     pub fn column(&self, column: usize) -> (&Six, f64) {
-        (&self.U[column], self.results[column].0)
+        (&self.columns[column].U, self.columns[column].inverse)
     }
 
     /// Multipliers of the active rows.
@@ -531,123 +581,4 @@ fn node_index(tree: &Tree, column: usize) -> usize {
 
 fn arrival_row(front: &Front, from: usize) -> usize {
     front.arrivals.iter().find(|a| a.from == from).map_or(0, |a| a.row)
-}
-
-fn trace_angular(H: &[f64], w: usize) -> f64 {
-    (H[3 * w + 3] + H[4 * w + 4] + H[5 * w + 5]).abs()
-}
-
-/// Writes a rigid inertia into the first block.
-#[inline]
-fn put_inertia(I: &Inertia, H: &mut [f64], w: usize) {
-    let h = &I.h;
-    for k in 0..3 {
-        H[k * w + k] = I.m;
-        for j in 0..3 {
-            H[(3 + k) * w + 3 + j] = I.J[(k, j)];
-        }
-    }
-    // [m, -tilde(h); tilde(h), J]
-    for (i, j, x) in [(0, 4, h.z), (0, 5, -h.y), (1, 3, -h.z), (1, 5, h.x), (2, 3, h.y), (2, 4, -h.x)] {
-        H[i * w + j] = x;
-        H[j * w + i] = x;
-    }
-}
-
-/// `H -= k U U'`, exactly symmetric.
-#[inline]
-fn subtract_square(H: &mut [f64], U: &[f64], k: f64, w: usize) {
-    match w {
-        6 => subtract_square_of::<6>(H, U, k),
-        12 => subtract_square_of::<12>(H, U, k),
-        18 => subtract_square_of::<18>(H, U, k),
-        _ => {
-            for i in 0..w {
-                let u = k * U[i];
-                for j in 0..=i {
-                    let x = H[i * w + j] - u * U[j];
-                    H[i * w + j] = x;
-                    H[j * w + i] = x;
-                }
-            }
-        }
-    }
-}
-
-fn subtract_square_of<const W: usize>(H: &mut [f64], U: &[f64], k: f64) {
-    let H = &mut H[..W * W];
-    let U = &U[..W];
-    for i in 0..W {
-        let u = k * U[i];
-        for j in 0..=i {
-            let x = H[i * W + j] - u * U[j];
-            H[i * W + j] = x;
-            H[j * W + i] = x;
-        }
-    }
-}
-
-/// `H -= a U U' + b (U G' + G U') - d G G'`, exactly symmetric.
-#[inline]
-fn subtract_pair(H: &mut [f64], U: &[f64], G: &[f64], a: f64, b: f64, d: f64, w: usize) {
-    match w {
-        6 => subtract_pair_of::<6>(H, U, G, a, b, d),
-        12 => subtract_pair_of::<12>(H, U, G, a, b, d),
-        18 => subtract_pair_of::<18>(H, U, G, a, b, d),
-        _ => {
-            for i in 0..w {
-                let (u, g) = (a * U[i] + b * G[i], b * U[i] - d * G[i]);
-                for j in 0..=i {
-                    let x = H[i * w + j] - (u * U[j] + g * G[j]);
-                    H[i * w + j] = x;
-                    H[j * w + i] = x;
-                }
-            }
-        }
-    }
-}
-
-fn subtract_pair_of<const W: usize>(H: &mut [f64], U: &[f64], G: &[f64], a: f64, b: f64, d: f64) {
-    let H = &mut H[..W * W];
-    let (U, G) = (&U[..W], &G[..W]);
-    for i in 0..W {
-        let (u, g) = (a * U[i] + b * G[i], b * U[i] - d * G[i]);
-        for j in 0..=i {
-            let x = H[i * W + j] - (u * U[j] + g * G[j]);
-            H[i * W + j] = x;
-            H[j * W + i] = x;
-        }
-    }
-}
-
-/// Refers the first variable to the parent's reference point: `a_k = X a_p` with `X = [1, -tilde(d); 0, 1]`.
-fn shift(d: &nalgebra::Vector3<f64>, H: &mut [f64], f: &mut [f64], G: &mut [f64], w: usize, rows: usize, row: &mut [f64]) {
-    let back = -d;
-    for y in 0..rows {
-        let g = &mut G[y * w..y * w + 6];
-        Six::of(g).wrench_at(&back).put(g);
-    }
-    Six::of(f).wrench_at(&back).put(f);
-    // Columns of the first variable's block row, then rows of its block column.
-    for c in 0..w {
-        for y in 0..6 {
-            row[y] = H[y * w + c];
-        }
-        let moved = Six::of(row).wrench_at(&back);
-        moved.put(row);
-        for y in 0..6 {
-            H[y * w + c] = row[y];
-        }
-    }
-    for r in 0..w {
-        let h = &mut H[r * w..r * w + 6];
-        Six::of(h).wrench_at(&back).put(h);
-    }
-    for i in 0..6 {
-        for j in 0..i {
-            let x = 0.5 * (H[i * w + j] + H[j * w + i]);
-            H[i * w + j] = x;
-            H[j * w + i] = x;
-        }
-    }
 }

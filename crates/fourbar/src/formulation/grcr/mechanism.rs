@@ -25,6 +25,10 @@ use serde_json::{Value, json};
 
 /// Scaled closing residual that counts as closed.
 const CLOSED: f64 = 1e-13;
+/// The same where a dependent column is weak.
+const EXACT: f64 = 1e-16;
+/// Sine below which a dependent column is weak.
+const WEAK: f64 = 0.1;
 /// Below this first residual one correction leaves the factor good enough for velocities.
 const NEAR: f64 = 1e-7;
 /// A residual above this after all corrections is not closed.
@@ -74,8 +78,8 @@ pub struct Mechanism<'m> {
     pub turns: Vec<f64>,
     /// Normal loads by joint, for friction.
     pub loads: Vec<f64>,
-    /// Whether poses and velocities of bodies are needed in every evaluation.
-    global: bool,
+    /// Nodes of which pose and velocity are needed in every evaluation.
+    needed: Vec<usize>,
     /// Whether the nodes are placed at the coordinates.
     placed: bool,
     friction: bool,
@@ -152,14 +156,14 @@ impl<'m> Mechanism<'m> {
         let (mut q1, mut u1) = (q.clone(), u.clone());
         self.tree.enter(self.model, &found.configuration, &mut q1, &mut u1);
         self.tree.place(&q1);
-        self.place_bodies();
+        self.pose_all();
         let s = self.choose();
         if s.rank > self.selection.rank {
             self.adopt(s);
         }
         (self.q, self.u) = (q, u);
         self.tree.place(&self.q);
-        self.place_bodies();
+        self.pose_all();
     }
 
     fn with(model: &'m Model, start: &Configuration, tree: Tree, closings: Closings) -> Self {
@@ -169,7 +173,13 @@ impl<'m> Mechanism<'m> {
         let roles: Vec<Role> = vec![Role::Independent; tree.speeds];
         let schedule = Schedule::new(&tree, &closings, roles.clone());
         let kept = vec![None; closings.list.len()];
-        let global = !closings.is_empty() || !model.forces.is_empty();
+        let mut needed: Vec<usize> = if model.forces.is_empty() {
+            closings.list.iter().flat_map(|c| c.nodes.iter().map(|x| x.0)).filter(|k| *k != 0).collect()
+        } else {
+            (1..n).collect()
+        };
+        needed.sort_unstable();
+        needed.dedup();
         let friction = model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0));
         let mut m = Self {
             closure: Closure::empty(),
@@ -184,7 +194,7 @@ impl<'m> Mechanism<'m> {
             velocities: start.v.clone(),
             turns: start.turns.clone(),
             loads: vec![0.0; model.joints.len()],
-            global,
+            needed,
             placed: true,
             friction,
             counts: [0; 2],
@@ -196,33 +206,42 @@ impl<'m> Mechanism<'m> {
             u,
         };
         m.tree.place(&m.q);
-        m.place_bodies();
+        m.pose_all();
         let s = m.choose();
         m.adopt(s);
         m
     }
 
-    /// Poses, velocities of all bodies at the closed state, where evaluations do without them.
+    /// Poses and velocities of all bodies at the closed state; evaluations only bring up to date what they need.
     pub fn globals(&mut self) {
-        if !self.global {
-            if !self.placed {
-                self.tree.place(&self.q);
-                self.placed = true;
-            }
-            self.tree.speed(&self.u);
-            self.place_bodies();
-            self.move_bodies();
+        if !self.placed {
+            self.tree.place(&self.q);
+            self.placed = true;
+        }
+        self.tree.speed(&self.u);
+        self.pose_all();
+        for k in 1..self.tree.nodes.len() {
+            let body = self.tree.nodes[k].body;
+            self.velocities[body] = self.tree.velocity(k, &self.poses[body]);
         }
     }
 
-    fn place_bodies(&mut self) {
+    /// Poses of all bodies where the nodes are.
+    fn pose_all(&mut self) {
         for k in 1..self.tree.nodes.len() {
             self.poses[self.tree.nodes[k].body] = self.tree.pose(k);
         }
     }
 
-    fn move_bodies(&mut self) {
-        for k in 1..self.tree.nodes.len() {
+    /// Poses of the needed bodies from a node on.
+    fn pose_needed(&mut self, from: usize) {
+        for &k in self.needed.iter().filter(|k| **k >= from) {
+            self.poses[self.tree.nodes[k].body] = self.tree.pose(k);
+        }
+    }
+
+    fn move_needed(&mut self) {
+        for &k in &self.needed {
             let body = self.tree.nodes[k].body;
             self.velocities[body] = self.tree.velocity(k, &self.poses[body]);
         }
@@ -296,32 +315,50 @@ impl<'m> Mechanism<'m> {
         (all, list)
     }
 
+    /// Puts the prescribed coordinates, speeds and rates of a time in place.
+    pub fn drive(&mut self, t: f64) {
+        let Self { tree, model, udot, .. } = self;
+        udot.fill(0.0);
+        tree.drive(model, t, &mut self.q, &mut self.u, |column, a| udot[column] = a);
+    }
+
+    /// Takes coordinates and speeds that are closed already.
+    pub fn take(&mut self, t: f64, q: &[f64], u: &[f64]) {
+        self.q.copy_from_slice(q);
+        self.u.copy_from_slice(u);
+        self.drive(t);
+        self.placed = !self.closings.is_empty();
+        if self.placed {
+            self.tree.place(&self.q);
+            self.pose_needed(1);
+            self.closings.positions(&self.poses, &self.turns, t);
+            self.closings.rows(&self.tree, &self.poses);
+            self.closure.factor(&self.tree, &self.closings, &self.schedule);
+        }
+    }
+
     /// Takes coordinates and speeds, and corrects the dependent ones.
     pub fn close(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<(), Box<Diagnostic>> {
         self.q.copy_from_slice(q);
         self.u.copy_from_slice(u);
-        let Self { tree, model, udot, .. } = self;
-        udot.fill(0.0);
-        tree.drive(model, t, &mut self.q, &mut self.u, |column, a| udot[column] = a);
-        if !self.global {
+        self.drive(t);
+        self.placed = !self.closings.is_empty();
+        if !self.placed {
             // Nothing to close: the nodes are placed together with everything else.
-            self.placed = false;
             return Ok(());
         }
         self.tree.place(&self.q);
-        self.place_bodies();
-        if !self.closings.is_empty() {
-            let near = self.close_positions(t)?;
-            self.closings.rows(&self.tree, &self.poses);
-            // A factor that is off by the last small correction still removes a small velocity residual to rounding.
-            if !near {
-                self.closure.factor(&self.tree, &self.closings, &self.schedule);
-            }
-            self.tree.speed(&self.u);
-            self.closings.velocities(&self.tree, &self.poses, t);
-            let u = &mut self.u;
-            self.closure.solve(&self.tree, &self.closings, &self.schedule, |c, du| u[c] += du);
+        self.pose_needed(1);
+        let near = self.close_positions(t)?;
+        self.closings.rows(&self.tree, &self.poses);
+        // A factor that is off by the last small correction still removes a small velocity residual to rounding.
+        if !near {
+            self.closure.factor(&self.tree, &self.closings, &self.schedule);
         }
+        self.tree.speed(&self.u);
+        self.closings.velocities(&self.tree, t);
+        let u = &mut self.u;
+        self.closure.solve(&self.tree, &self.closings, &self.schedule, |c, du| u[c] += du);
         Ok(())
     }
 
@@ -332,8 +369,11 @@ impl<'m> Mechanism<'m> {
         let first = residual;
         let near = |factored: bool| factored && first < NEAR;
         for _ in 0..CORRECTIONS {
-            if residual <= CLOSED {
-                return Ok(near(factored));
+            // Near a singular position the residual grows by the inverse of the sine in the coordinates, by its square in the speeds and by
+            // its cube in the rates: there it is brought down to rounding.
+            let weak = self.closure.smallest.0 < WEAK;
+            if residual <= if weak { EXACT } else { CLOSED } {
+                return Ok(near(factored) && !weak);
             }
             if !residual.is_finite() {
                 break;
@@ -371,18 +411,20 @@ impl<'m> Mechanism<'m> {
         ))
     }
 
-    /// Moves the coordinates by the correction and places everything again.
+    /// Moves the coordinates by the correction and places again what moves.
     fn retract(&mut self) {
-        for n in self.tree.nodes.iter().skip(1) {
+        let mut first = usize::MAX;
+        for (i, n) in self.tree.nodes.iter().enumerate().skip(1) {
             let (k, d) = (n.kind, &self.correction[n.u..n.u + n.kind.speeds()]);
             if d.iter().any(|d| *d != 0.0) {
+                first = first.min(i);
                 let mut from = [0.0; 7];
                 from[..k.stored()].copy_from_slice(&self.q[n.q..n.q + k.stored()]);
                 k.retract(&from, d, &mut self.q[n.q..n.q + k.stored()]);
             }
         }
-        self.tree.place(&self.q);
-        self.place_bodies();
+        self.tree.place_from(first, &self.q);
+        self.pose_needed(first);
     }
 
     /// `to = from o exp(d)` for all coordinates.
@@ -404,11 +446,16 @@ impl<'m> Mechanism<'m> {
         self.u.copy_from_slice(u);
     }
 
-    /// Counted angles follow the closed state.
+    /// Counted angles follow the closed state, and all poses with them.
     pub fn count_turns(&mut self) {
-        if !self.global && !self.turns.is_empty() {
-            self.globals();
+        if self.turns.is_empty() && self.closings.is_empty() {
+            return;
         }
+        if !self.placed {
+            self.tree.place(&self.q);
+            self.placed = true;
+        }
+        self.pose_all();
         for (k, a) in self.model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.poses[b.index()]);
             self.turns[k] = a.angle.value(i, j, self.turns[k]);
@@ -460,65 +507,45 @@ impl<'m> Mechanism<'m> {
     /// Everything that the solution needs: inertias, forces, right-hand sides.
     pub fn prepare(&mut self, t: f64) {
         self.counts[0] += 1;
-        if !self.global {
-            self.sweep();
-            return;
+        let Self { tree, fronts, q, u, udot, .. } = self;
+        if self.placed {
+            tree.sweep::<false>(q, u, udot, &mut fronts.bodies);
+        } else {
+            tree.sweep::<true>(q, u, udot, &mut fronts.bodies);
+            self.placed = true;
+            self.pose_needed(1);
         }
-        self.tree.bias(&self.u, &self.udot);
-        self.move_bodies();
-        self.fill_inertia();
+        self.move_needed();
+        if !self.model.forces.is_empty() {
+            self.applied.fill(Six::default());
+        }
         self.apply_forces(t);
         if !self.closings.is_empty() {
             self.closings.accelerations(&self.tree, &self.poses, &self.velocities, t);
         }
     }
 
-    /// Everything outward in one pass, for a tree under gravity alone.
-    fn sweep(&mut self) {
-        let g = self.model.gravity;
-        let Self { tree, fronts, q, u, udot, .. } = self;
-        tree.centre();
-        for k in 1..tree.nodes.len() {
-            tree.place_node(k, q);
-            tree.bias_node(k, u, udot);
-            let I = tree.inertia(k);
-            let (V, mut a) = (&tree.V[k], tree.a_t[k]);
-            a.l -= g;
-            fronts.force[k] = -I.apply(&a) - V.cross_force(&I.apply(V));
-            fronts.inertia[k] = I;
-        }
-        self.placed = true;
-    }
-
-    fn fill_inertia(&mut self) {
-        for k in 1..self.tree.nodes.len() {
-            self.fronts.inertia[k] = self.tree.inertia(k);
-        }
-    }
-
-    /// External wrenches and inertia forces of the known motion.
+    /// Puts the external wrenches on the bodies, in place of those that are on them.
     fn apply_forces(&mut self, t: f64) {
-        if !self.model.forces.is_empty() {
-            self.applied.fill(Six::default());
-            let Self { tree, applied, poses, velocities, turns, loads, model, .. } = self;
-            let x = eval::Plain { t, q: poses, v: velocities, turns, loads };
-            for (_, force) in &model.forces {
-                eval::wrench(model, force, &x, &mut |b, F: nalgebra::Vector3<f64>, T: nalgebra::Vector3<f64>| {
-                    if b != 0 {
-                        let k = tree.of_body[b];
-                        let rho = poses[b].r - tree.O[tree.nodes[k].patch];
-                        applied[k] += Six::new(F, poses[b].A * T + rho.cross(&F));
-                    }
-                });
-            }
+        if self.model.forces.is_empty() {
+            return;
         }
-        let g = self.model.gravity;
-        for k in 1..self.tree.nodes.len() {
-            let (I, V) = (&self.fronts.inertia[k], &self.tree.V[k]);
-            let mut a = self.tree.a_t[k];
-            // Gravity as an upward acceleration of everything.
-            a.l -= g;
-            self.fronts.force[k] = self.applied[k] - I.apply(&a) - V.cross_force(&I.apply(V));
+        for (body, F) in self.fronts.bodies.iter_mut().zip(&mut self.applied) {
+            body.f -= std::mem::take(F);
+        }
+        let Self { tree, applied, poses, velocities, turns, loads, model, .. } = self;
+        let x = eval::Plain { t, q: poses, v: velocities, turns, loads };
+        for (_, force) in &model.forces {
+            eval::wrench(model, force, &x, &mut |b, F: nalgebra::Vector3<f64>, T: nalgebra::Vector3<f64>| {
+                if b != 0 {
+                    let k = tree.of_body[b];
+                    let rho = poses[b].r - tree.O[tree.nodes[k].patch];
+                    applied[k] += Six::new(F, poses[b].A * T + rho.cross(&F));
+                }
+            });
+        }
+        for (body, F) in self.fronts.bodies.iter_mut().zip(&self.applied) {
+            body.f += *F;
         }
     }
 
@@ -563,7 +590,7 @@ impl<'m> Mechanism<'m> {
 
     /// Acceleration of a node about its reference point.
     pub fn node_acceleration(&self, k: usize) -> Six {
-        self.tree.a_t[k] + self.fronts.a_hat[k]
+        self.tree.at[k].a_t + self.fronts.a_hat[k]
     }
 
     /// Accelerations of all bodies.

@@ -3,12 +3,14 @@
 //! One inward and one outward pass over a spanning tree with two kinds of pivot; see [`front`] for the recursion and
 //! `docs/formulations/grcr.md` for how the paper's methods are instances of it.
 
+mod block;
 pub mod closing;
 pub mod closure;
 pub mod cut;
 mod describe;
 pub mod front;
 pub mod graph;
+pub mod hinge;
 pub mod joint;
 pub mod mechanism;
 mod plain;
@@ -25,7 +27,6 @@ pub use mechanism::Mechanism;
 pub use system::start;
 
 use crate::diagnostic::Diagnostic;
-use crate::study::Study;
 
 /// How loops that reach beyond their own end are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -49,9 +50,9 @@ pub struct Options {
 }
 
 impl Options {
-    /// The options of a study: `loops` and `coupling`.
-    pub fn of(study: &Study) -> Result<Self, Diagnostic> {
-        let wanted = |key: &str| study.options.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.trim());
+    /// From those of a study: `loops` and `coupling`.
+    pub fn of(options: &[(String, String)]) -> Result<Self, Diagnostic> {
+        let wanted = |key: &str| options.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.trim());
         let cut = match wanted("loops") {
             None | Some("recursive") => false,
             Some("cut") => true,

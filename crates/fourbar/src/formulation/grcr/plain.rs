@@ -1,33 +1,50 @@
-//! Articulated inertia of plain fronts, six accelerations and no rows: 21 numbers that stay in registers along a chain.
+//! Plain fronts, six accelerations and no rows: the articulated inertia in 21 numbers, and the kernels for consecutive hinges.
 
-use super::spatial::{Inertia, Six};
+use super::hinge::Body;
+use super::spatial::{Inertia, Six, Symmetric};
 use nalgebra::Vector3;
+
+/// Inertia of a column below this share of the front's is taken as none.
+pub const NO_INERTIA: f64 = 1e-14;
 
 /// A symmetric 6 x 6 matrix in blocks (linear, angular).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Articulated {
-    /// Linear block: xx, xy, xz, yy, yz, zz.
-    ll: [f64; 6],
+    /// Linear block.
+    ll: Symmetric,
     /// Linear rows, angular columns.
     la: [f64; 9],
     /// Angular block.
-    aa: [f64; 6],
+    aa: Symmetric,
 }
 
-#[inline(always)]
-fn symmetric(m: &[f64; 6], x: &Vector3<f64>) -> Vector3<f64> {
-    Vector3::new(m[0] * x.x + m[1] * x.y + m[2] * x.z, m[1] * x.x + m[3] * x.y + m[4] * x.z, m[2] * x.x + m[4] * x.y + m[5] * x.z)
+/// What a column leaves for the outward pass.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Column {
+    /// `I s`.
+    pub U: Six,
+    /// Inverse of `s . U`; zero for a column without inertia.
+    pub inverse: f64,
+    /// `s . f`.
+    pub phi: f64,
 }
 
 impl Articulated {
-    /// Of a rigid body.
+    /// Adds a rigid body.
     #[inline(always)]
-    pub fn rigid(I: &Inertia) -> Self {
-        let (m, h, J) = (I.m, &I.h, &I.J);
-        Self {
-            ll: [m, 0.0, 0.0, m, 0.0, m],
-            la: [0.0, h.z, -h.y, -h.z, 0.0, h.x, h.y, -h.x, 0.0],
-            aa: [J[(0, 0)], J[(0, 1)], J[(0, 2)], J[(1, 1)], J[(1, 2)], J[(2, 2)]],
+    pub fn add_rigid(&mut self, I: &Inertia) {
+        let (m, h, la) = (I.m, &I.h, &mut self.la);
+        for i in [0, 3, 5] {
+            self.ll.0[i] += m;
+        }
+        la[1] += h.z;
+        la[2] -= h.y;
+        la[3] -= h.z;
+        la[5] += h.x;
+        la[6] += h.y;
+        la[7] -= h.x;
+        for i in 0..6 {
+            self.aa.0[i] += I.J.0[i];
         }
     }
 
@@ -40,7 +57,7 @@ impl Articulated {
             Vector3::new(b[0] * a.x + b[1] * a.y + b[2] * a.z, b[3] * a.x + b[4] * a.y + b[5] * a.z, b[6] * a.x + b[7] * a.y + b[8] * a.z);
         let down =
             Vector3::new(b[0] * l.x + b[3] * l.y + b[6] * l.z, b[1] * l.x + b[4] * l.y + b[7] * l.z, b[2] * l.x + b[5] * l.y + b[8] * l.z);
-        Six { l: symmetric(&self.ll, l) + across, a: down + symmetric(&self.aa, a) }
+        Six { l: self.ll.apply(l) + across, a: down + self.aa.apply(a) }
     }
 
     /// `self -= k U U'`.
@@ -52,8 +69,8 @@ impl Articulated {
         let aa = [ka.x * a.x, ka.x * a.y, ka.x * a.z, ka.y * a.y, ka.y * a.z, ka.z * a.z];
         let la = [kl.x * a.x, kl.x * a.y, kl.x * a.z, kl.y * a.x, kl.y * a.y, kl.y * a.z, kl.z * a.x, kl.z * a.y, kl.z * a.z];
         for i in 0..6 {
-            self.ll[i] -= ll[i];
-            self.aa[i] -= aa[i];
+            self.ll.0[i] -= ll[i];
+            self.aa.0[i] -= aa[i];
         }
         for i in 0..9 {
             self.la[i] -= la[i];
@@ -64,8 +81,8 @@ impl Articulated {
     #[inline(always)]
     pub fn add(&mut self, o: &Self) {
         for i in 0..6 {
-            self.ll[i] += o.ll[i];
-            self.aa[i] += o.aa[i];
+            self.ll.0[i] += o.ll.0[i];
+            self.aa.0[i] += o.aa.0[i];
         }
         for i in 0..9 {
             self.la[i] += o.la[i];
@@ -74,7 +91,7 @@ impl Articulated {
 
     /// Adds itself to the first block of a full matrix of width `w`.
     pub fn add_to(&self, H: &mut [f64], w: usize, at: usize) {
-        let sym = |m: &[f64; 6], i: usize, j: usize| m[[[0, 1, 2], [1, 3, 4], [2, 4, 5]][i][j]];
+        let sym = |m: &Symmetric, i: usize, j: usize| m.0[[[0, 1, 2], [1, 3, 4], [2, 4, 5]][i][j]];
         for i in 0..3 {
             for j in 0..3 {
                 H[(at + i) * w + at + j] += sym(&self.ll, i, j);
@@ -90,8 +107,8 @@ impl Articulated {
         let mut k = 0;
         for i in 0..3 {
             for j in i..3 {
-                self.ll[k] += H[i * w + j];
-                self.aa[k] += H[(3 + i) * w + 3 + j];
+                self.ll.0[k] += H[i * w + j];
+                self.aa.0[k] += H[(3 + i) * w + 3 + j];
                 k += 1;
             }
             for j in 0..3 {
@@ -125,6 +142,42 @@ impl Articulated {
     /// Sizes of the linear and angular blocks, by their traces.
     #[inline(always)]
     pub fn traces(&self) -> (f64, f64) {
-        (self.ll[0] + self.ll[3] + self.ll[5], self.aa[0] + self.aa[3] + self.aa[5])
+        (self.ll.0[0] + self.ll.0[3] + self.ll.0[5], self.aa.0[0] + self.aa.0[3] + self.aa.0[5])
+    }
+}
+
+/// Inward over consecutive hinges, each on the one before: adds the bodies and eliminates the columns, outermost first. `I` and `f` hold what
+/// arrives at the last one and then what the first one hands on. Tells a column without inertia.
+#[inline(never)]
+pub fn inward(I: &mut Articulated, f: &mut Six, bodies: &[Body], S: &[Six], out: &mut [Column]) -> Option<usize> {
+    let (mut A, mut b) = (*I, *f);
+    let mut weightless = None;
+    for (i, ((body, s), out)) in bodies.iter().zip(S).zip(out).enumerate().rev() {
+        A.add_rigid(&body.I);
+        b += body.f;
+        let U = A.apply(s);
+        let (D, phi) = (s.dot(&U), s.dot(&b));
+        let (linear, angular) = A.traces();
+        let mut inverse = 1.0 / D;
+        // The axis has unit length.
+        if D <= NO_INERTIA * (s.l.norm_squared() * linear + angular) {
+            weightless = Some(i);
+            inverse = 0.0;
+        }
+        *out = Column { U, inverse, phi };
+        A.subtract_square(&U, inverse);
+        b -= U * (phi * inverse);
+    }
+    (*I, *f) = (A, b);
+    weightless
+}
+
+/// Outward over consecutive hinges: rates and accelerations, from the acceleration `x` of the first one's parent.
+#[inline(never)]
+pub fn outward(mut x: Six, columns: &[Column], S: &[Six], udot: &mut [f64], a_hat: &mut [Six]) {
+    for ((column, s), (udot, a)) in columns.iter().zip(S).zip(udot.iter_mut().zip(a_hat)) {
+        *udot = (column.phi - column.U.dot(&x)) * column.inverse;
+        x += *s * *udot;
+        *a = x;
     }
 }

@@ -23,7 +23,7 @@ pub fn fill(m: &Mechanism<'_>, loads: &Loads, out: &mut Instant) {
             if k == 0 {
                 return Six::default();
             }
-            let (I, V) = (&m.fronts.inertia[k], &m.tree.V[k]);
+            let (I, V) = (&m.fronts.bodies[k].I, &m.tree.at[k].V);
             let mut a = m.node_acceleration(k);
             a.l -= m.model.gravity;
             I.apply(&a) + V.cross_force(&I.apply(V)) - m.applied[k]

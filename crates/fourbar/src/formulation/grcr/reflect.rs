@@ -24,7 +24,19 @@ pub fn reflect_rows(v: &[f64], beta: f64, m: &mut [f64], stride: usize, width: u
     if beta == 0.0 {
         return;
     }
-    for c in 0..width {
+    // Six columns at a time, along the rows.
+    let whole = width - width % 6;
+    for c in (0..whole).step_by(6) {
+        let mut k = [0.0; 6];
+        for (v, row) in v.iter().zip(m.chunks(stride)) {
+            k.iter_mut().zip(&row[c..c + 6]).for_each(|(k, x)| *k += v * x);
+        }
+        for (v, row) in v.iter().zip(m.chunks_mut(stride)) {
+            let v = beta * v;
+            row[c..c + 6].iter_mut().zip(&k).for_each(|(x, k)| *x -= v * k);
+        }
+    }
+    for c in whole..width {
         let k = beta * v.iter().enumerate().map(|(r, v)| v * m[r * stride + c]).sum::<f64>();
         for (r, v) in v.iter().enumerate() {
             m[r * stride + c] -= k * v;
@@ -56,5 +68,10 @@ mod tests {
         let mut m: Vec<f64> = e.iter().flat_map(|x| [*x, 2.0 * x]).collect();
         reflect_rows(&v, beta, &mut m, 2, 2);
         assert!((m[6] - sigma).abs() < 1e-15 && (m[7] - 2.0 * sigma).abs() < 1e-15 && m[..6].iter().all(|x| x.abs() < 1e-15));
+        // More than six columns: whole groups, then single ones.
+        let mut m: Vec<f64> = e.iter().flat_map(|x| (1..=9).map(move |k| f64::from(k) * x)).collect();
+        reflect_rows(&v, beta, &mut m, 9, 8);
+        assert!(m.chunks(9).take(3).all(|row| row[..8].iter().all(|x| x.abs() < 1e-14)));
+        assert!((0..8).all(|k| (m[27 + k] - (k + 1) as f64 * sigma).abs() < 1e-14) && m[35] == 9.0 * e[3]);
     }
 }

@@ -6,6 +6,7 @@
 //! others where they meet, or reaches the ground, is redundant; its combination over the closings is a self-stress.
 
 use super::closing::{Closings, Kept};
+use super::joint::Kind;
 use super::reflect::{reflect, reflect_rows, reflection};
 use super::schedule::{Role, Schedule};
 use super::spatial::Six;
@@ -57,6 +58,9 @@ struct Pass {
 /// Size of a column as local twist `(v / ell, omega)` at its own joint.
 pub fn column_size(tree: &Tree, column: usize, ell: f64) -> f64 {
     let k = tree.node_of[column] as usize;
+    if tree.nodes[k].kind == Kind::Revolute {
+        return 1.0;
+    }
     let s = tree.S[column].motion_at(&tree.own_point(k));
     ((s.l / ell).norm_squared() + s.a.norm_squared()).sqrt()
 }

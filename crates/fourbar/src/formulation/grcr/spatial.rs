@@ -119,6 +119,45 @@ impl SubAssign for Six {
     }
 }
 
+/// Matrix times vector, written out.
+#[inline(always)]
+pub fn times(E: &Matrix3<f64>, x: &V) -> V {
+    V::new(E.m11 * x.x + E.m12 * x.y + E.m13 * x.z, E.m21 * x.x + E.m22 * x.y + E.m23 * x.z, E.m31 * x.x + E.m32 * x.y + E.m33 * x.z)
+}
+
+/// A symmetric 3 x 3 matrix: xx, xy, xz, yy, yz, zz.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Symmetric(pub [f64; 6]);
+
+impl Symmetric {
+    /// The upper triangle of a matrix.
+    pub fn of(m: &Matrix3<f64>) -> Self {
+        Self([m.m11, m.m12, m.m13, m.m22, m.m23, m.m33])
+    }
+
+    /// Its product with a vector.
+    #[inline(always)]
+    pub fn apply(&self, x: &V) -> V {
+        let m = &self.0;
+        V::new(m[0] * x.x + m[1] * x.y + m[2] * x.z, m[1] * x.x + m[3] * x.y + m[4] * x.z, m[2] * x.x + m[4] * x.y + m[5] * x.z)
+    }
+
+    /// `E self E^T`.
+    #[inline(always)]
+    pub fn turned(&self, E: &Matrix3<f64>) -> Self {
+        let m = &self.0;
+        let (x, y, z) = (times(E, &V::new(m[0], m[1], m[2])), times(E, &V::new(m[1], m[3], m[4])), times(E, &V::new(m[2], m[4], m[5])));
+        Self([
+            x.x * E.m11 + y.x * E.m12 + z.x * E.m13,
+            x.x * E.m21 + y.x * E.m22 + z.x * E.m23,
+            x.x * E.m31 + y.x * E.m32 + z.x * E.m33,
+            x.y * E.m21 + y.y * E.m22 + z.y * E.m23,
+            x.y * E.m31 + y.y * E.m32 + z.y * E.m33,
+            x.z * E.m31 + y.z * E.m32 + z.z * E.m33,
+        ])
+    }
+}
+
 /// Inertia of a rigid body about the reference point.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Inertia {
@@ -127,41 +166,33 @@ pub struct Inertia {
     /// First moment `m c`.
     pub h: V,
     /// Second moment about the reference point.
-    pub J: Matrix3<f64>,
+    pub J: Symmetric,
 }
 
 impl Inertia {
-    /// Of mass `m` at `c` from the reference point, with central inertia `J_bar` in axes `E`.
+    /// Of mass `m` in a frame with axes `E` and origin `x` from the reference point, in which its centre is at `c_bar` and its central inertia
+    /// is `J_bar`. With it the centre from the reference point and the central inertia in world axes.
     #[inline(always)]
-    pub fn new(m: f64, c: &V, E: &Matrix3<f64>, J_bar: &Matrix3<f64>) -> Self {
+    pub fn new(m: f64, x: &V, E: &Matrix3<f64>, c_bar: &V, J_bar: &Symmetric) -> (Self, V, Symmetric) {
+        let c = x + times(E, c_bar);
         let h = c * m;
-        let mut J = congruence(E, J_bar);
-        let hc = h.dot(c);
-        J[(0, 0)] += hc - h.x * c.x;
-        J[(1, 1)] += hc - h.y * c.y;
-        J[(2, 2)] += hc - h.z * c.z;
-        let (xy, xz, yz) = (h.x * c.y, h.x * c.z, h.y * c.z);
-        J[(0, 1)] -= xy;
-        J[(1, 0)] -= xy;
-        J[(0, 2)] -= xz;
-        J[(2, 0)] -= xz;
-        J[(1, 2)] -= yz;
-        J[(2, 1)] -= yz;
-        Self { m, h, J }
+        let central = J_bar.turned(E);
+        let hc = h.dot(&c);
+        let k = &central.0;
+        let J = [
+            k[0] + (hc - h.x * c.x),
+            k[1] - h.x * c.y,
+            k[2] - h.x * c.z,
+            k[3] + (hc - h.y * c.y),
+            k[4] - h.y * c.z,
+            k[5] + (hc - h.z * c.z),
+        ];
+        (Self { m, h, J: Symmetric(J) }, c, central)
     }
 
     /// Its product with a motion.
     #[inline(always)]
     pub fn apply(&self, a: &Six) -> Six {
-        Six { l: a.l * self.m - self.h.cross(&a.a), a: self.h.cross(&a.l) + self.J * a.a }
+        Six { l: a.l * self.m - self.h.cross(&a.a), a: self.h.cross(&a.l) + self.J.apply(&a.a) }
     }
-}
-
-/// `E J E^T` for symmetric `J`, exactly symmetric.
-#[inline(always)]
-fn congruence(E: &Matrix3<f64>, J: &Matrix3<f64>) -> Matrix3<f64> {
-    let T = E * J;
-    let entry = |i: usize, j: usize| T[(i, 0)] * E[(j, 0)] + T[(i, 1)] * E[(j, 1)] + T[(i, 2)] * E[(j, 2)];
-    let (xx, yy, zz, xy, xz, yz) = (entry(0, 0), entry(1, 1), entry(2, 2), entry(1, 0), entry(2, 0), entry(2, 1));
-    Matrix3::new(xx, xy, xz, xy, yy, yz, xz, yz, zz)
 }

@@ -24,6 +24,8 @@ use serde_json::{Value, json};
 const WEAK: f64 = 0.1;
 /// And taken where its weakest sine is larger by this factor.
 const BETTER: f64 = 3.0;
+/// Offsets and weights of the interpolation at singular positions.
+const BESIDE: [(f64, f64); 4] = [(1.0, 2.0 / 3.0), (-1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0), (-2.0, -1.0 / 6.0)];
 /// Switches told one by one.
 const TOLD: usize = 20;
 
@@ -39,8 +41,11 @@ pub struct Grcr<'m> {
     detector: Detector,
     /// Last rates of speeds at a regular position.
     usual: Vec<f64>,
-    /// State and time of the last evaluation, whose closed values are still in the mechanism.
+    /// Time and state whose closed values are in the mechanism; no time where there are none.
     last: (f64, Vec<f64>),
+    /// Time and state at the end of the last accepted step, which is closed: it is never corrected again, so that neither outputs in
+    /// between nor a resumed run change a digit.
+    accepted: (f64, Vec<f64>),
     /// Sine below which the next search for a better set is worth its time.
     search_below: f64,
     start: Vec<f64>,
@@ -69,7 +74,7 @@ pub fn start<'m>(
 
 impl<'m> Grcr<'m> {
     fn new(model: &'m Model, at: &Configuration, study: &Study) -> Result<Self, Diagnostic> {
-        let options = super::Options::of(study)?;
+        let options = super::Options::of(&study.options)?;
         let m = Mechanism::with_options(model, at, &options);
         let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let mut start = m.q.clone();
@@ -83,6 +88,7 @@ impl<'m> Grcr<'m> {
             rows: [vec![0.0; rows], vec![0.0; rows]],
             usual: vec![0.0; n],
             last: (f64::NAN, vec![0.0; start.len()]),
+            accepted: (f64::NAN, vec![0.0; start.len()]),
             search_below: WEAK,
             worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
             tau: 0.1,
@@ -101,6 +107,11 @@ impl<'m> Grcr<'m> {
     /// Closes and accelerates at a state; power of drives and of forces without a potential.
     fn evaluate(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<f64, Box<Diagnostic>> {
         self.m.close(t, q, u)?;
+        self.accelerate(t)
+    }
+
+    /// The same at the state that is closed already.
+    fn accelerate(&mut self, t: f64) -> Result<f64, Box<Diagnostic>> {
         match &mut self.cut {
             Some(cut) => cut.accelerate(&mut self.m, t),
             None => self.m.accelerate(t),
@@ -144,7 +155,7 @@ impl<'m> Grcr<'m> {
         let mut offset = 1e-5;
         let mut found = Err(not_finite(t));
         while offset < 0.02 {
-            let fine = [1.0, -1.0, 2.0, -2.0].iter().all(|k| {
+            let fine = BESIDE.iter().map(|x| &x.0).all(|k| {
                 place(self, k * offset, &mut q, &mut u);
                 self.m.close(t + k * offset, &q, &u).is_ok() && !self.lost()
             });
@@ -155,7 +166,7 @@ impl<'m> Grcr<'m> {
             offset *= 1.5;
         }
         if found.is_ok() {
-            for (k, weight) in [(1.0, 2.0 / 3.0), (-1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0), (-2.0, -1.0 / 6.0)] {
+            for (k, weight) in BESIDE {
                 place(self, k * offset, &mut q, &mut u);
                 match self.evaluate(t + k * offset, &q, &u) {
                     Ok(power) => take(self, weight, power),
@@ -169,17 +180,18 @@ impl<'m> Grcr<'m> {
         found
     }
 
-    /// Looks for a better dependent set where the one in use has become weak.
-    fn switch(&mut self, t: f64) {
+    /// Looks for a better dependent set where the one in use has become weak; whether it was changed.
+    fn switch(&mut self, t: f64) -> bool {
         let (sine, _) = self.m.closure.smallest;
         if sine > 2.0 * WEAK {
             self.search_below = WEAK;
         }
         if sine >= self.search_below {
-            return;
+            return false;
         }
-        self.search_below = 0.5 * sine;
         let s = self.m.choose();
+        // Where no set is better, as in a singular position, there is nothing to be found for a while; else as soon as it would be taken.
+        self.search_below = if s.smallest > 1.1 * sine { (s.smallest / BETTER).min(0.5 * sine) } else { 0.03 * sine };
         if s.rank == self.m.selection.rank && s.smallest > BETTER * sine {
             let (out, new) = self.changed_names(&s.roles);
             self.m.adopt(s);
@@ -191,7 +203,9 @@ impl<'m> Grcr<'m> {
             if self.switches.len() < TOLD {
                 self.switches.push((t, format!("{out} became independent, {new} dependent")));
             }
+            return true;
         }
+        false
     }
 
     fn changed_names(&self, roles: &[Role]) -> (String, String) {
@@ -266,8 +280,18 @@ impl System for Grcr<'_> {
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
-        self.last.0 = f64::NAN;
-        let power = self.evaluate(t, &y[..stored], &y[stored..stored + n])?;
+        let at_hand = std::mem::replace(&mut self.last.0, f64::NAN) == t && self.last.1 == y;
+        let (q, u) = (&y[..stored], &y[stored..stored + n]);
+        let power = if self.accepted.0 != t || self.accepted.1 != y {
+            self.evaluate(t, q, u)?
+        } else {
+            if at_hand {
+                self.m.drive(t);
+            } else {
+                self.m.take(t, q, u);
+            }
+            self.accelerate(t)?
+        };
         f[..n].copy_from_slice(&self.m.u);
         if !self.lost() {
             f[n..2 * n].copy_from_slice(&self.m.udot);
@@ -310,11 +334,18 @@ impl System for Grcr<'_> {
         y[..stored].copy_from_slice(&self.m.q);
         y[stored..stored + n].copy_from_slice(&self.m.u);
         self.m.count_turns();
+        self.accepted.0 = t;
+        self.accepted.1.copy_from_slice(y);
+        let mut at_hand = true;
         if !self.m.closings.is_empty() {
-            self.switch(t);
+            at_hand = !self.switch(t);
             let Self { m, detector, set, .. } = self;
             let (sine, _) = m.closure.smallest;
             detector.observe(m.model, set, &m.poses, t, sine * sine, || m.weak_names());
+        }
+        if at_hand {
+            self.last.0 = t;
+            self.last.1.copy_from_slice(y);
         }
         Ok(false)
     }
@@ -342,6 +373,7 @@ impl System for Grcr<'_> {
             sum.reactions.fill(Wrench::default());
             sum.efforts.fill(0.0);
             self.beside(t, |s, weight, _| {
+                s.m.globals();
                 s.m.body_accelerations(&mut out.a);
                 reaction::fill(&s.m, &s.loads, out);
                 for (s, o) in sum.a.iter_mut().zip(&out.a) {
@@ -407,6 +439,8 @@ impl System for Grcr<'_> {
             "turns": self.m.turns,
             "selection": self.m.save_selection(),
             "usual": self.usual,
+            "accepted_at": self.accepted.0,
+            "accepted": self.accepted.1,
             "search_below": self.search_below,
             "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
             "watch_filled": self.detector.watch.filled,
@@ -426,6 +460,11 @@ impl System for Grcr<'_> {
         if usual.len() == self.usual.len() {
             self.usual = usual;
         }
+        let accepted = numbers(&v["accepted"]);
+        if accepted.len() == self.accepted.1.len() {
+            self.accepted = (v["accepted_at"].as_f64().unwrap_or(f64::NAN), accepted);
+        }
+        self.last.0 = f64::NAN;
         self.m.restore_selection(&v["selection"]);
         if let Some(cut) = &mut self.cut {
             *cut = Cut::new(&self.m);

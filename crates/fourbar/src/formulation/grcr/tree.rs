@@ -5,11 +5,13 @@
 //! depth in long chains, because digits are lost with the square of the distance from it.
 
 use super::graph::Growth;
+use super::hinge::Body;
 use super::joint::Kind;
-use super::spatial::{Inertia, Six};
+use super::spatial::{Six, Symmetric, times};
 use crate::model::{JointCoordinate, Model};
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::{Matrix3, Vector3};
+use std::ops::Range;
 
 type V = Vector3<f64>;
 type M3 = Matrix3<f64>;
@@ -38,16 +40,45 @@ pub struct Node {
     pub patch: usize,
     /// Whether its patch differs from the parent's.
     pub shift: bool,
-    /// Joint frame on the parent's side, in the parent's own frame.
-    R_K: M3,
-    s_K: V,
     /// Rotation from the own frame to body axes, and the own origin relative to the centre of mass, in body axes.
     R_own: M3,
     s_own: V,
-    /// Centre of mass in the own frame, mass, central inertia in the own frame.
-    c: V,
-    mass: f64,
-    J: M3,
+}
+
+/// Constants of a node for the passes.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    /// Joint frame on the parent's side, in the parent's own frame.
+    pub R: M3,
+    /// Its origin.
+    pub s: V,
+    /// Centre of mass in the own frame.
+    pub c: V,
+    /// Mass.
+    pub mass: f64,
+    /// Central inertia in the own frame.
+    pub J: Symmetric,
+}
+
+/// Where a node is and how it moves, about its reference point.
+#[derive(Clone, Copy, Debug)]
+pub struct Moving {
+    /// Own frame. Written by `place`.
+    pub E: M3,
+    /// Own origin. Written by `place`.
+    pub x: V,
+    /// Twist. Written by `speed` and `sweep`.
+    pub V: Six,
+    /// Acceleration at zero unknown rates of speeds. Written by `sweep`.
+    pub a_t: Six,
+}
+
+/// Consecutive nodes for one kernel.
+#[derive(Clone, Debug)]
+struct Run {
+    nodes: Range<usize>,
+    /// Free hinges, each on the one before; else a single node.
+    hinges: bool,
 }
 
 /// A drive that prescribes a column.
@@ -103,18 +134,17 @@ pub struct Tree {
     centre: V,
     /// Acceleration of gravity.
     pub gravity: V,
-    /// Own frames, by node. Written by `place`.
-    pub E: Vec<M3>,
-    /// Own origins, by node. Written by `place`.
-    pub x: Vec<V>,
+    /// Motion of the nodes.
+    pub at: Vec<Moving>,
+    /// Constants of the nodes.
+    pub shapes: Vec<Shape>,
+    runs: Vec<Run>,
+    /// Sine and cosine of hinges, by column. Written by `place`.
+    pub(super) turned: Vec<[f64; 2]>,
     /// Reference points, by patch. Written by `place`.
     pub O: Vec<V>,
     /// Columns, as motions of the child. Written by `place`.
     pub S: Vec<Six>,
-    /// Twists, by node. Written by `speed`.
-    pub V: Vec<Six>,
-    /// Accelerations at zero unknown rates of speeds, by node. Written by `bias`.
-    pub a_t: Vec<Six>,
 }
 
 impl Tree {
@@ -132,14 +162,11 @@ impl Tree {
             u: 0,
             patch: 0,
             shift: false,
-            R_K: M3::identity(),
-            s_K: V::zeros(),
             R_own: M3::identity(),
             s_own: V::zeros(),
-            c: V::zeros(),
-            mass: 0.0,
-            J: M3::zeros(),
         };
+        let still = Shape { R: M3::identity(), s: V::zeros(), c: V::zeros(), mass: 0.0, J: Symmetric::default() };
+        let mut shapes = vec![still];
         let mut nodes = vec![ground];
         let (mut q, mut u) = (0, 0);
         let mut patches = vec![0];
@@ -148,7 +175,7 @@ impl Tree {
             let k = nodes.len();
             let parent = of_body[on];
             of_body[body] = k;
-            let (kind, reversed, near, own) = match joint {
+            let (kind, reversed, mut near, mut own) = match joint {
                 Some(j) => {
                     let x = &model.joints[j];
                     let reversed = x.bodies[1].index() == on;
@@ -158,10 +185,21 @@ impl Tree {
                 }
                 None => (Kind::Free, false, (M3::identity(), V::zeros()), (M3::identity(), V::zeros())),
             };
+            if reversed && kind == Kind::Revolute {
+                // Half a turn about x, so that z is the column and the angle counts from the parent.
+                let flip = M3::from_diagonal(&V::new(1.0, -1.0, -1.0));
+                (near.0, own.0) = (near.0 * flip, own.0 * flip);
+            }
             let p: &Node = &nodes[parent];
             // From body axes to the parent's own frame.
-            let (R_K, s_K) = (p.R_own.tr_mul(&near.0), p.R_own.tr_mul(&(near.1 - p.s_own)));
             let b = &model.bodies[body];
+            shapes.push(Shape {
+                R: p.R_own.tr_mul(&near.0),
+                s: p.R_own.tr_mul(&(near.1 - p.s_own)),
+                c: own.0.tr_mul(&-own.1),
+                mass: b.mass,
+                J: Symmetric::of(&(own.0.tr_mul(&b.J_bar) * own.0)),
+            });
             depth[k] = depth[parent] + 1;
             let shift = depth[k].is_multiple_of(PATCH);
             let patch = if shift {
@@ -170,24 +208,7 @@ impl Tree {
             } else {
                 p.patch
             };
-            nodes.push(Node {
-                body,
-                parent,
-                joint,
-                kind,
-                reversed,
-                q,
-                u,
-                patch,
-                shift,
-                R_K,
-                s_K,
-                R_own: own.0,
-                s_own: own.1,
-                c: own.0.tr_mul(&-own.1),
-                mass: b.mass,
-                J: own.0.tr_mul(&b.J_bar) * own.0,
-            });
+            nodes.push(Node { body, parent, joint, kind, reversed, q, u, patch, shift, R_own: own.0, s_own: own.1 });
             q += kind.stored();
             u += kind.speeds();
         }
@@ -200,12 +221,12 @@ impl Tree {
         let short = |n: &Node| Link { parent: n.parent as u32, u: n.u as u32, speeds: n.kind.speeds() as u32, shift: n.shift };
         let mut tree = Self {
             links: nodes.iter().map(short).collect(),
-            E: vec![M3::identity(); n],
-            x: vec![V::zeros(); n],
+            at: vec![Moving { E: M3::identity(), x: V::zeros(), V: Six::default(), a_t: Six::default() }; n],
+            shapes,
+            runs: Vec::new(),
+            turned: vec![[0.0; 2]; u],
             O: vec![centre; patches.len()],
             S: vec![Six::default(); u],
-            V: vec![Six::default(); n],
-            a_t: vec![Six::default(); n],
             nodes,
             of_body,
             stored: q,
@@ -219,7 +240,20 @@ impl Tree {
             gravity: model.gravity,
         };
         tree.prescribe(model);
+        tree.gather_runs();
         tree
+    }
+
+    fn gather_runs(&mut self) {
+        let mut driven = vec![false; self.nodes.len()];
+        self.prescribed.iter().for_each(|p| driven[p.node] = true);
+        for (k, n) in self.nodes.iter().enumerate().skip(1) {
+            let hinges = n.kind == Kind::Revolute && !driven[k];
+            match self.runs.last_mut() {
+                Some(run) if run.hinges && hinges && n.parent + 1 == k && !n.shift => run.nodes.end += 1,
+                _ => self.runs.push(Run { nodes: k..k + 1, hinges }),
+            }
+        }
     }
 
     /// Drives on tree columns prescribe them; a second drive of one column stays a constraint.
@@ -289,49 +323,32 @@ impl Tree {
 
     /// Places all nodes: own frames, reference points, columns.
     pub fn place(&mut self, q: &[f64]) {
-        self.centre();
-        for k in 1..self.nodes.len() {
-            self.place_node(k, q);
-        }
+        self.O[0] = self.centre;
+        self.place_from(1, q);
     }
 
-    /// Puts the first reference point in place.
-    pub fn centre(&mut self) {
-        self.O[0] = self.centre;
+    /// The same from a node on, where those before are in place.
+    pub fn place_from(&mut self, first: usize, q: &[f64]) {
+        for i in 0..self.runs.len() {
+            let run = &self.runs[i];
+            if run.nodes.end <= first {
+                continue;
+            }
+            let nodes = run.nodes.start.max(first)..run.nodes.end;
+            if run.hinges { self.place_hinges(nodes, q) } else { self.place_node(nodes.start, q) }
+        }
     }
 
     /// Places a node whose parent is placed.
-    #[inline(always)]
-    pub fn place_node(&mut self, k: usize, q: &[f64]) {
+    fn place_node(&mut self, k: usize, q: &[f64]) {
         let n = &self.nodes[k];
-        let (E_p, x_p) = (&self.E[n.parent], &self.x[n.parent]);
-        let near = E_p * n.R_K;
-        let p_near = x_p + E_p * n.s_K;
         if n.kind == Kind::Revolute {
-            // The hinge: z stays, x and y turn.
-            let (s, c) = q[n.q].sin_cos();
-            let (sign, s) = if n.reversed { (-1.0, -s) } else { (1.0, s) };
-            let m = &near;
-            let E = M3::new(
-                m[(0, 0)] * c + m[(0, 1)] * s,
-                m[(0, 1)] * c - m[(0, 0)] * s,
-                m[(0, 2)],
-                m[(1, 0)] * c + m[(1, 1)] * s,
-                m[(1, 1)] * c - m[(1, 0)] * s,
-                m[(1, 2)],
-                m[(2, 0)] * c + m[(2, 1)] * s,
-                m[(2, 1)] * c - m[(2, 0)] * s,
-                m[(2, 2)],
-            );
-            if n.shift {
-                self.O[n.patch] = p_near;
-            }
-            let a = V::new(m[(0, 2)], m[(1, 2)], m[(2, 2)]) * sign;
-            self.S[n.u] = Six::turn(a, &(p_near - self.O[n.patch]));
-            self.E[k] = E;
-            self.x[k] = p_near;
+            self.place_hinges(k..k + 1, q);
             return;
         }
+        let (parent, shape) = (&self.at[n.parent], &self.shapes[k]);
+        let near = parent.E * shape.R;
+        let p_near = parent.x + parent.E * shape.s;
         let (E, x);
         let (R, p) = n.kind.relative(&q[n.q..n.q + n.kind.stored()]);
         if n.reversed {
@@ -352,8 +369,7 @@ impl Tree {
         } else {
             n.kind.columns(&near, &E, &(x - O), out);
         }
-        self.E[k] = E;
-        self.x[k] = x;
+        (self.at[k].E, self.at[k].x) = (E, x);
     }
 
     /// Offset from the reference point of the parent to that of node `k`.
@@ -371,94 +387,96 @@ impl Tree {
 
     /// Twists of all nodes.
     pub fn speed(&mut self, u: &[f64]) {
-        for k in 1..self.nodes.len() {
-            let n = &self.nodes[k];
-            let mut V = self.from_parent(k, &self.V[n.parent]);
+        for run in &self.runs {
+            let n = &self.nodes[run.nodes.start];
+            let mut V = self.from_parent(run.nodes.start, &self.at[n.parent].V);
+            if run.hinges {
+                let columns = n.u..n.u + run.nodes.len();
+                for ((at, S), u) in self.at[run.nodes.clone()].iter_mut().zip(&self.S[columns.clone()]).zip(&u[columns]) {
+                    V += *S * *u;
+                    at.V = V;
+                }
+                continue;
+            }
             for c in n.u..n.u + n.kind.speeds() {
                 V += self.S[c] * u[c];
             }
-            self.V[k] = V;
+            self.at[run.nodes.start].V = V;
         }
     }
 
-    /// Twists, and accelerations at zero unknown rates; `udot` holds the rates of prescribed columns and is zero elsewhere.
-    pub fn bias(&mut self, u: &[f64], udot: &[f64]) {
-        for k in 1..self.nodes.len() {
+    /// Twists, accelerations at zero unknown rates, and what the bodies bring into the recursion; places the nodes first where `PLACE` says so.
+    /// `udot` holds the rates of prescribed columns and is zero elsewhere.
+    pub fn sweep<const PLACE: bool>(&mut self, q: &[f64], u: &[f64], udot: &[f64], bodies: &mut [Body]) {
+        if PLACE {
+            self.O[0] = self.centre;
+        }
+        for i in 0..self.runs.len() {
+            let Run { nodes, hinges } = self.runs[i].clone();
+            if hinges {
+                self.sweep_hinges::<PLACE>(nodes, q, u, bodies);
+                continue;
+            }
+            let k = nodes.start;
+            if PLACE {
+                self.place_node(k, q);
+            }
             self.bias_node(k, u, udot);
+            bodies[k] = Body::moving(&self.shapes[k], &self.at[k], &self.O[self.nodes[k].patch], &self.gravity);
         }
     }
 
     /// Twist and bias of a node whose parent's are known.
-    #[inline(always)]
-    pub fn bias_node(&mut self, k: usize, u: &[f64], udot: &[f64]) {
+    fn bias_node(&mut self, k: usize, u: &[f64], udot: &[f64]) {
         let driven = !self.prescribed.is_empty();
         let n = &self.nodes[k];
-        let mut V = self.from_parent(k, &self.V[n.parent]);
-        let mut a = self.from_parent(k, &self.a_t[n.parent]);
-        if n.kind.speeds() == 1 {
-            let x = self.S[n.u] * u[n.u];
+        let mut V = self.from_parent(k, &self.at[n.parent].V);
+        let mut a = self.from_parent(k, &self.at[n.parent].a_t);
+        let groups = n.kind.groups();
+        let mut c = if n.reversed { n.u + n.kind.speeds() } else { n.u };
+        for g in 0..groups.len() {
+            let size = if n.reversed { groups[groups.len() - 1 - g] } else { groups[g] };
+            if n.reversed {
+                c -= size;
+            }
+            let x = (c..c + size).fold(Six::default(), |x, i| x + self.S[i] * u[i]);
             a += V.cross_motion(&x);
             V += x;
             if driven {
-                a += self.S[n.u] * udot[n.u];
+                a = (c..c + size).fold(a, |a, i| a + self.S[i] * udot[i]);
             }
-        } else {
-            let groups = n.kind.groups();
-            let mut c = if n.reversed { n.u + n.kind.speeds() } else { n.u };
-            for g in 0..groups.len() {
-                let size = if n.reversed { groups[groups.len() - 1 - g] } else { groups[g] };
-                if n.reversed {
-                    c -= size;
-                }
-                let x = (c..c + size).fold(Six::default(), |x, i| x + self.S[i] * u[i]);
-                a += V.cross_motion(&x);
-                V += x;
-                if driven {
-                    a = (c..c + size).fold(a, |a, i| a + self.S[i] * udot[i]);
-                }
-                if !n.reversed {
-                    c += size;
-                }
+            if !n.reversed {
+                c += size;
             }
         }
-        self.V[k] = V;
-        self.a_t[k] = a;
-    }
-
-    /// Inertia of a node about its reference point.
-    #[inline(always)]
-    pub fn inertia(&self, k: usize) -> Inertia {
-        let n = &self.nodes[k];
-        let E = &self.E[k];
-        let c = self.x[k] - self.O[n.patch] + E * n.c;
-        Inertia::new(n.mass, &c, E, &n.J)
+        (self.at[k].V, self.at[k].a_t) = (V, a);
     }
 
     /// Own joint point of a node from its reference point.
     #[inline]
     pub fn own_point(&self, k: usize) -> V {
-        self.x[k] - self.O[self.nodes[k].patch]
+        self.at[k].x - self.O[self.nodes[k].patch]
     }
 
     /// Pose of the body of a node.
     #[inline]
     pub fn pose(&self, k: usize) -> Pose {
         let n = &self.nodes[k];
-        let A = self.E[k] * n.R_own.transpose();
-        Pose { r: self.x[k] + self.E[k] * n.c, A }
+        let at = &self.at[k];
+        Pose { r: at.x + times(&at.E, &self.shapes[k].c), A: at.E * n.R_own.transpose() }
     }
 
     /// Velocity of the body of a node at a pose.
     #[inline]
     pub fn velocity(&self, k: usize, pose: &Pose) -> Velocity {
-        let V = &self.V[k];
+        let V = &self.at[k].V;
         let rho = pose.r - self.O[self.nodes[k].patch];
         Velocity { v: V.l + V.a.cross(&rho), w: pose.A.tr_mul(&V.a) }
     }
 
     /// Acceleration of the body of a node whose acceleration about its reference point is `a`.
     pub fn acceleration(&self, k: usize, pose: &Pose, a: &Six) -> Velocity {
-        let V = &self.V[k];
+        let V = &self.at[k].V;
         let rho = pose.r - self.O[self.nodes[k].patch];
         let v = V.l + V.a.cross(&rho);
         Velocity { v: a.l + a.a.cross(&rho) + V.a.cross(&v), w: pose.A.tr_mul(&a.a) }
