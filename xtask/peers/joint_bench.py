@@ -91,14 +91,16 @@ def pinocchio_ladder(n):
             m.appendBodyToJoint(k, rod(pin, [1e-3, 1 / 12, 1 / 12]), pin.SE3.Identity())
             couplers.append(k)
     tip = pin.SE3(np.eye(3), np.array([1.0, 0.0, 0.0]))
-    closings = []
+    # Vectors of the engine: lists would be converted on every call.
+    closings, data = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
     for k, c in zip(couplers, cranks[1:]):
         x = pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, m, k, tip, c, tip, pin.ReferenceFrame.LOCAL)
         x.m_baumgarte_parameters.Kp, x.m_baumgarte_parameters.Kd = 100.0, 20.0
         closings.append(x)
     d = m.createData()
-    data = [c.createData() for c in closings]
-    pin.initConstraintDynamics(m, d, closings)
+    for x in closings:
+        data.append(x.createData())
+    pin.initConstraintDynamics(m, d, closings, data)
     settings, tau = pin.ProximalSettings(1e-12, 1e-8, 20), np.zeros(m.nv)
     # On the branch of the parallelogram: cranks turn together, couplers back.
     sign = np.ones(m.nv)

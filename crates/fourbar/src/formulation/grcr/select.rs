@@ -65,6 +65,9 @@ pub fn column_size(tree: &Tree, column: usize, ell: f64) -> f64 {
     ((s.l / ell).norm_squared() + s.a.norm_squared()).sqrt()
 }
 
+/// Parts of a self-stress below this share of its largest are rounding.
+const NOISE: f64 = 1e-11;
+
 /// Which columns a pass may take.
 enum Choice<'a> {
     Above(f64),
@@ -291,6 +294,7 @@ fn drop_redundant(closings: &Closings, mut stresses: Vec<Stress>) -> Kept {
         }
     }
     let size = |x: &[f64]| x.iter().map(|x| x * x).sum::<f64>().sqrt();
+    let tops: Vec<f64> = stresses.iter().map(|s| s.iter().map(|(_, x)| size(x)).fold(0.0, f64::max)).collect();
     for i in 0..stresses.len() {
         let own = std::mem::take(&mut stresses[i]);
         let Some((c, part)) = own.iter().max_by(|a, b| size(&a.1).total_cmp(&size(&b.1))) else { continue };
@@ -306,12 +310,14 @@ fn drop_redundant(closings: &Closings, mut stresses: Vec<Stress>) -> Kept {
             }
             let Some((_, other)) = stresses[j].iter().find(|(k, _)| k == c) else { continue };
             let factor = other.iter().zip(&direction).map(|(a, b)| a * b).sum::<f64>() / norm;
-            if factor == 0.0 {
+            // What is rounding must not spread a self-stress over the whole mechanism.
+            if factor.abs() * norm <= NOISE * tops[j] {
                 continue;
             }
             for (k, x) in &own {
                 match stresses[j].iter_mut().find(|(l, _)| l == k) {
                     Some((_, y)) => y.iter_mut().zip(x).for_each(|(y, x)| *y -= factor * x),
+                    None if factor.abs() * size(x) <= NOISE * tops[j] => {}
                     None => {
                         stresses[j].push((*k, x.iter().map(|x| -factor * x).collect()));
                         touching[*k].push(j);
