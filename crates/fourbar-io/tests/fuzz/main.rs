@@ -1,9 +1,11 @@
 //! Hostile input: files, MechSpec files, expressions and starts made by seeded generators and by mutations of a kept corpus.
 //!
 //! Whatever is read ends with a mechanism or with diagnostics: no panic, no hang, no memory out of proportion. A fixed number of cases
-//! runs with the tests; `cargo xtask fuzz` runs more, with other seeds. A failing case is saved and named with its seed.
+//! runs with the tests; `cargo xtask fuzz` runs more, with other seeds. A failing case is saved and named with its seed. `harness.rs` gives
+//! the same generators and checks to fuzzers that choose bytes.
 
 mod generate;
+mod harness;
 mod memory;
 mod mutate;
 mod random;
@@ -16,7 +18,7 @@ use fourbar_io::{ReadOptions, read_model, render, write_mechspec, write_model};
 use random::Random;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 /// Cases of a test, unless `FOURBAR_FUZZ_CASES` says otherwise.
@@ -44,46 +46,68 @@ fn setting(name: &str, default: u64) -> u64 {
     std::env::var(name).ok().and_then(|x| x.parse().ok()).unwrap_or(default)
 }
 
-/// Runs cases one after the other; a panic, a hang or a memory blow-up fails with the seed and the saved case.
+/// A thread on which cases run one after the other.
+struct Worker {
+    cases: Sender<String>,
+    results: Receiver<Result<(usize, Depth), String>>,
+}
+
+impl Worker {
+    fn new(check: fn(&str) -> Depth) -> Self {
+        let (cases, cases_to_do) = channel::<String>();
+        let (send_result, results) = channel();
+        let work = move || {
+            for text in cases_to_do {
+                memory::start();
+                let outcome = catch_unwind(AssertUnwindSafe(|| check(&text)));
+                let said = outcome.map(|depth| (memory::peak(), depth)).map_err(|p| {
+                    let text = p.downcast_ref::<String>().cloned();
+                    text.or_else(|| p.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_else(|| "a panic".into())
+                });
+                if send_result.send(said).is_err() {
+                    return;
+                }
+            }
+        };
+        // Deep recursion shows on a small stack first.
+        std::thread::Builder::new().stack_size(2 << 20).spawn(work).expect("a thread");
+        Self { cases, results }
+    }
+
+    /// How far a case got, or how it failed: by a panic, a hang or a memory blow-up.
+    fn one(&self, text: &str) -> Result<Depth, String> {
+        self.cases.send(text.to_string()).map_err(|_| "ended the thread".to_string())?;
+        match self.results.recv_timeout(PATIENCE) {
+            Ok(Ok((peak, depth))) if peak <= MEMORY => Ok(depth),
+            Ok(Ok((peak, _))) => Err(format!("took {} MB", peak >> 20)),
+            Ok(Err(panic)) => Err(format!("panicked: {panic}")),
+            Err(RecvTimeoutError::Timeout) => Err("hangs".into()),
+            Err(RecvTimeoutError::Disconnected) => Err("ended the thread".into()),
+        }
+    }
+}
+
+/// Saves a failing case and says so.
+fn fail(name: &str, text: &str, problem: &str) -> ! {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}.yaml"));
+    std::fs::write(&path, text).expect("the failing case");
+    panic!("{name}: {problem}\nsaved as {}", path.display());
+}
+
+/// Runs cases one after the other; one that fails is saved and named with its seed.
 ///
 /// The checks tell how far a case got. At least one case in `rare` must get to the end, else the cases test the first line of defence only.
 fn run(name: &str, mut make: impl FnMut(&mut Random) -> String, check: fn(&str) -> Depth, rare: u64) {
     let (cases, first) = (setting("FOURBAR_FUZZ_CASES", CASES), setting("FOURBAR_FUZZ_SEED", 1));
-    let (send_case, cases_to_do) = channel::<String>();
-    let (send_result, results) = channel::<Result<(usize, Depth), String>>();
-    // Deep recursion shows on a small stack first.
-    let worker = move || {
-        for text in cases_to_do {
-            memory::start();
-            let outcome = catch_unwind(AssertUnwindSafe(|| check(&text)));
-            let said = outcome.map(|depth| (memory::peak(), depth)).map_err(|p| {
-                let text = p.downcast_ref::<String>().cloned();
-                text.or_else(|| p.downcast_ref::<&str>().map(|s| s.to_string())).unwrap_or_else(|| "a panic".into())
-            });
-            if send_result.send(said).is_err() {
-                return;
-            }
-        }
-    };
-    std::thread::Builder::new().stack_size(2 << 20).spawn(worker).expect("a thread");
+    let worker = Worker::new(check);
     let mut depths = [0u64; 4];
     for k in 0..cases {
         let seed = first.wrapping_mul(1_000_003).wrapping_add(k);
         let text = make(&mut Random::new(seed));
-        send_case.send(text.clone()).expect("the worker");
-        let problem = match results.recv_timeout(PATIENCE) {
-            Ok(Ok((peak, depth))) if peak <= MEMORY => {
-                depths[depth as usize] += 1;
-                continue;
-            }
-            Ok(Ok((peak, _))) => format!("took {} MB", peak >> 20),
-            Ok(Err(panic)) => format!("panicked: {panic}"),
-            Err(RecvTimeoutError::Timeout) => "hangs".to_string(),
-            Err(RecvTimeoutError::Disconnected) => "ended the thread".to_string(),
-        };
-        let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("fuzz-{name}-{seed}.yaml"));
-        std::fs::write(&path, &text).expect("the failing case");
-        panic!("{name}, seed {seed}: {problem}\nsaved as {}", path.display());
+        match worker.one(&text) {
+            Ok(depth) => depths[depth as usize] += 1,
+            Err(problem) => fail(&format!("{name}-{seed}"), &text, &problem),
+        }
     }
     println!("{name}: {cases} cases, {depths:?} got to reading, building, assembling, the end");
     assert!(depths[3] * rare >= cases, "{name}: only {} of {cases} cases got to the end", depths[3]);
@@ -189,15 +213,12 @@ fn generated_mechspecs_are_read_or_refused() {
 
 #[test]
 fn generated_and_mutated_expressions_are_parsed_or_refused() {
-    run(
-        "expression",
-        |r| {
-            let text = generate::expression(r, 5);
-            if r.chance(2) { mutate::bytes(r, &text) } else { text }
-        },
-        expression,
-        4,
-    );
+    run("expression", disturbed_expression, expression, 4);
+}
+
+fn disturbed_expression(r: &mut Random) -> String {
+    let text = generate::expression(r, 5);
+    if r.chance(2) { mutate::bytes(r, &text) } else { text }
 }
 
 /// Good mechanisms with their numbers disturbed: most of them cannot close, all of them must end.

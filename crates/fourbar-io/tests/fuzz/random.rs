@@ -1,15 +1,25 @@
 //! A small repeatable source of choices.
 
-/// The generator.
-pub struct Random(u64);
+/// The generator, and bytes that are used up before it.
+pub struct Random(u64, Vec<u8>);
 
 impl Random {
     pub fn new(seed: u64) -> Self {
-        Self(seed)
+        Self(seed, Vec::new())
+    }
+
+    /// Choices by bytes, two for each; then as from a seed, so that generators end.
+    pub fn fed(bytes: &[u8]) -> Self {
+        Self(bytes.len() as u64, bytes.iter().rev().copied().collect())
     }
 
     /// The next 64 bits (splitmix64, Steele, Lea and Flood 2014).
     pub fn bits(&mut self) -> u64 {
+        if let Some(low) = self.1.pop() {
+            // Spread, because numbers are taken from the upper bits.
+            let x = u64::from(low) | u64::from(self.1.pop().unwrap_or(0)) << 8;
+            return x | x.reverse_bits();
+        }
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
