@@ -150,8 +150,9 @@ pub fn mechanism(recipe: &Recipe, seed: u64) -> ModelSpec {
         bodies.push(Thrown { at, A, com: A.tr_mul(&(com_world - at)), parent, freedoms: freedoms_here });
         spec.bodies.push((name(k), body(&mut r, &bodies[k])));
     }
+    let mut closed = Vec::new();
     for k in 0..recipe.loops {
-        close(&mut r, recipe, &mut spec, &bodies, &normal, k);
+        close(&mut r, recipe, &mut spec, &bodies, &mut closed, &normal, k);
     }
     forces(&mut r, recipe, &mut spec);
     if recipe.rough {
@@ -200,8 +201,17 @@ fn placed(r: &mut Random, kind: PairKind, bodies: [usize; 2], at: &V, normal: Op
     JointSpec::Pair { kind, bodies: bodies.map(name), placement }
 }
 
-/// Closes a loop where the chain between two bodies has freedoms to spare.
-fn close(r: &mut Random, recipe: &Recipe, spec: &mut ModelSpec, bodies: &[Thrown], normal: &V, k: usize) {
+/// Closes a loop where the chain between two bodies has freedoms to spare. `closed` holds the loops so far: the bodies whose joints to
+/// their parents are in them, and the freedoms they took, which a loop over the same joints cannot take again.
+fn close(
+    r: &mut Random,
+    recipe: &Recipe,
+    spec: &mut ModelSpec,
+    bodies: &[Thrown],
+    closed: &mut Vec<(Vec<usize>, usize)>,
+    normal: &V,
+    k: usize,
+) {
     let n = bodies.len();
     for _ in 0..20 {
         let (mut a, mut b) = (below(r, n), below(r, n));
@@ -210,33 +220,36 @@ fn close(r: &mut Random, recipe: &Recipe, spec: &mut ModelSpec, bodies: &[Thrown
         }
         let ends = [a, b];
         // Freedoms and joints along the tree between them.
-        let (mut spare, mut length) = (0, 0);
+        let mut chain = Vec::new();
         while a != b {
             let deeper = if a > b { &mut a } else { &mut b };
-            spare += bodies[*deeper].freedoms;
-            length += 1;
+            chain.push(*deeper);
             *deeper = bodies[*deeper].parent;
         }
-        if length < 2 {
+        if chain.len() < 2 {
             continue;
         }
+        let shared = closed.iter().filter(|(other, _)| other.iter().any(|b| chain.contains(b)));
+        let taken: usize = shared.map(|(_, taken)| taken).sum();
+        let spare = chain.iter().map(|&b| bodies[b].freedoms).sum::<usize>().saturating_sub(taken);
         let [i, j] = ends;
         let at = (bodies[i].at + bodies[j].at) * 0.5 + unit(r) * 0.2;
         let joint = if recipe.planar {
-            (spare >= 3).then(|| placed(r, PairKind::Revolute, ends, &at, Some(normal)))
+            (spare >= 3).then(|| (placed(r, PairKind::Revolute, ends, &at, Some(normal)), 2))
         } else if spare >= 7 && below(r, 2) == 0 {
-            Some(placed(r, PairKind::Revolute, ends, &at, None))
+            Some((placed(r, PairKind::Revolute, ends, &at, None), 5))
         } else if spare >= 4 {
-            Some(placed(r, PairKind::Spherical, ends, &at, None))
+            Some((placed(r, PairKind::Spherical, ends, &at, None), 3))
         } else if spare >= 2 {
             let place = |k: usize, at: V| Place { body: name(k), at: At::World(three(&at)) };
             let there = bodies[j].at + unit(r) * 0.2;
-            Some(JointSpec::Distance { from: place(i, at), to: place(j, there), length: None })
+            Some((JointSpec::Distance { from: place(i, at), to: place(j, there), length: None }, 1))
         } else {
             None
         };
-        if let Some(joint) = joint {
+        if let Some((joint, takes)) = joint {
             spec.joints.push((format!("close{k}"), joint));
+            closed.push((chain, takes));
             return;
         }
     }
