@@ -591,3 +591,16 @@ fn the_ladder_and_the_governor_reach_their_references() {
     let (e, count) = worst(&t, &reference(name), 1.0, |c| c == "s");
     assert!(count >= 5 && e < 1e-7, "slider {e:.2e} over {count}");
 }
+
+/// Corrections where redundant rows meet nearly dependent ones: what the first yield in the stages must not hold them up.
+#[test]
+fn nearly_dependent_loops_are_corrected_in_a_few_steps() {
+    let m = common::parse(include_str!("data/nearly_dependent_loops.yaml"));
+    for formulation in ["so3xr3", "se3", "lie"] {
+        let study = Study { formulation: Some(formulation.into()), tol: Some(1e-9), ..Study::of(&m) };
+        let (_, report) = run(&m, &study);
+        let steps = report.work.iter().find(|(n, _)| *n == "steps").expect("counted").1;
+        // Thousands where every correction is refused and the step halved.
+        assert!(steps < 200.0, "{formulation}: {steps} steps");
+    }
+}
