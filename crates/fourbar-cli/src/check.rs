@@ -111,7 +111,39 @@ fn depth(topology: &Topology) -> usize {
     depth.into_iter().max().unwrap_or(0)
 }
 
-/// Bodies of components without the ground.
+/// Groups of bodies that neither joints nor other constraints hold to the ground.
 fn floating(model: &Model, topology: &Topology) -> Vec<Vec<String>> {
-    topology.components.iter().skip(1).map(|c| c.iter().map(|b| model.body_name(*b).to_string()).collect()).collect()
+    let mut group = vec![0; model.bodies.len()];
+    for (k, c) in topology.components.iter().enumerate() {
+        c.iter().for_each(|b| group[b.index()] = k);
+    }
+    // Bare constraints, couplings and contacts join what the joints leave apart.
+    let mut root: Vec<usize> = (0..topology.components.len()).collect();
+    let find = |root: &[usize], mut k: usize| {
+        while root[k] != k {
+            k = root[k];
+        }
+        k
+    };
+    let mut list = model.constraints(false);
+    list.extend(model.velocity_constraints());
+    for c in &list {
+        for pair in c.bodies.windows(2) {
+            let [a, b] = [0, 1].map(|i| find(&root, group[pair[i].index()]));
+            // The smaller one stays: the ground is first.
+            root[a.max(b)] = a.min(b);
+        }
+    }
+    let mut groups: Vec<Vec<String>> = vec![Vec::new(); root.len()];
+    for (b, body) in model.bodies.iter().enumerate() {
+        groups[find(&root, group[b])].push(body.name.clone());
+    }
+    groups.into_iter().skip(1).filter(|g| !g.is_empty()).collect()
+}
+
+/// Bare constraints whose value changes in time.
+fn in_time(model: &Model) -> Vec<&str> {
+    // A constant has no derivatives at any time; two odd times do not meet zeros of both.
+    let changes = |f: &fourbar::time::TimeFunction| [0.1234567, 0.7654321].iter().any(|t| f.at(*t)[1..].iter().any(|x| *x != 0.0));
+    model.bare.iter().filter(|b| changes(&b.value)).map(|b| b.name.as_str()).collect()
 }

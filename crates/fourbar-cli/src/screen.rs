@@ -97,6 +97,15 @@ pub fn names<S: AsRef<str>>(list: &[S]) -> String {
     text
 }
 
+/// `a`, `a and b`, `a, b and c`.
+pub fn joined(parts: &[String]) -> String {
+    match parts {
+        [one] => one.clone(),
+        [first @ .., last] => format!("{} and {last}", first.join(", ")),
+        [] => String::new(),
+    }
+}
+
 /// A number with the digits that mean something.
 pub fn number(x: f64) -> String {
     let size = x.abs();

@@ -45,7 +45,7 @@ fn assembly_modes_are_written_and_chosen() {
     assert_eq!(output.status.code(), Some(0), "{object:#}");
     assert_eq!(object["modes"].as_array().map(Vec::len), Some(2));
     let page = std::fs::read_to_string(f.join("modes.html")).expect("the page");
-    assert!(page.contains("mode 1") && page.contains("mode 2") && page.len() > 100_000);
+    assert!(page.contains("as drawn") && page.contains("mode 2") && page.len() > 100_000);
     assert_eq!(fourbar(&f, &["check", "fourbar", "--modes", "modes.json"]).status.code(), Some(0));
     let modes: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("modes.json")).expect("the poses")).expect("JSON");
     // The pose that `assemble` takes is the one that `check` tells.

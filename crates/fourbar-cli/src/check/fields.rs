@@ -1,7 +1,7 @@
 //! The answer of `check` as one JSON object: everything, in SI units and radians.
 
 use super::modes::pose;
-use super::{Findings, depth, floating, idle_drives};
+use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::input::Input;
 use fourbar::analysis::explain::modes::Mode;
 use fourbar::analysis::explain::sweep::{Event, Sweep};
@@ -26,7 +26,10 @@ pub fn fields(input: &Input, f: &Findings) -> Value {
         }),
         Err(_) => json!({"assembles": false, "consistent": false}),
     };
-    let kinematics = f.driven.as_ref().is_some_and(|d| d.generic.mobility() == 0);
+    let kinematics = match &f.driven {
+        Some(d) => d.generic.mobility() == 0,
+        None => f.free.generic.mobility() == 0 && !in_time(model).is_empty(),
+    };
     let not_unique: Map<String, Value> = e.not_unique.iter().map(|(j, c)| (j.clone(), json!(c))).collect();
     let mut object = json!({
         "file": input.name, "title": model.title, "hash": input.loaded.hash,

@@ -11,11 +11,13 @@ use fourbar::model::Model;
 use fourbar::state::{Configuration, Pose};
 use fourbar::study::count;
 use fourbar::{Diagnostic, analysis::explain::curve::Point};
-use fourbar_io::page::{MOST_RESULTS, Shown, Told};
+use fourbar_io::page::{Shown, Told};
 use fourbar_io::results::{Table, write_json};
 use serde_json::{Value, json};
 use std::path::Path;
 
+/// Modes on one page: more of them over each other show nothing.
+const SHOWN: usize = 6;
 /// Rows of a mode that moves on the page, and the time it takes.
 const ROWS: usize = 161;
 const SECONDS: f64 = 4.0;
@@ -58,13 +60,13 @@ pub fn write(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Resul
 fn page(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Result<Written, Diagnostic> {
     let e = &f.explanation;
     let told = Told::default();
-    let shown: Vec<(String, Table)> =
-        e.modes.iter().take(MOST_RESULTS).enumerate().map(|(k, m)| (format!("mode {}", k + 1), table(input, f, m))).collect();
+    let label = |k: usize| if k == 0 { "as drawn".to_string() } else { format!("mode {}", k + 1) };
+    let shown: Vec<(String, Table)> = e.modes.iter().take(SHOWN).enumerate().map(|(k, m)| (label(k), table(input, f, m))).collect();
     let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table)| Shown { label: label.clone(), table, told: &told }).collect();
     let w = view::write(input, &shown, &Wanted { path: path.into(), open: false }, screen)?;
     let mut text = w.text;
-    if e.modes.len() > MOST_RESULTS {
-        text += &format!("it shows the first {MOST_RESULTS} of {} modes\n", e.modes.len());
+    if e.modes.len() > SHOWN {
+        text += &format!("it shows the first {SHOWN} of {} modes; a file that ends in .json holds all of them\n", e.modes.len());
     }
     Ok(Written { path: w.path, text, warnings: w.warnings })
 }

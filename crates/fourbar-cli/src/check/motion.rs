@@ -2,14 +2,18 @@
 
 use super::Findings;
 use super::words::spoken;
-use crate::screen::number;
+use crate::screen::{joined, number};
 use fourbar::analysis::explain::sweep::{Range, Sweep};
 use fourbar::model::{BodyId, Model};
 use fourbar::study::count;
 
-/// A joint coordinate: degrees, or metres.
+/// A joint coordinate: degrees, or metres. What is left of a zero by rounding or by assembly is shown as one.
 pub fn quantity(what: &str, x: f64) -> String {
-    if what == "angle" { format!("{} deg", degrees(x)) } else { format!("{} m", number(x)) }
+    match what {
+        "angle" => format!("{} deg", degrees(x)),
+        _ if x.abs() < 1e-9 => "0 m".into(),
+        _ => format!("{} m", number(x)),
+    }
 }
 
 /// Degrees to a hundredth.
@@ -87,7 +91,7 @@ fn whole(model: &Model, s: &Sweep, most: usize) -> String {
     let named = |list: &[usize], one: &str, many: &str| match list {
         [b] => format!("`{}` {one}", model.bodies[*b].name),
         list if list.len() <= 3 => {
-            format!("{} {many}", list.iter().map(|b| format!("`{}`", model.bodies[*b].name)).collect::<Vec<_>>().join(" and "))
+            format!("{} {many}", joined(&list.iter().map(|b| format!("`{}`", model.bodies[*b].name)).collect::<Vec<_>>()))
         }
         list => format!("{} other bodies {many}", list.len()),
     };

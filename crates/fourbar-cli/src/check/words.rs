@@ -1,10 +1,10 @@
 //! The answer of `check` as text: what matters most comes first, the rest with `--all`.
 
 use super::motion::{self, quantity};
-use super::{Findings, depth, floating, idle_drives};
+use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::input::Input;
-use crate::screen::{Facts, Screen, names, number};
-use fourbar::analysis::explain::modes::Mode;
+use crate::screen::{Facts, Screen, joined, names, number};
+use fourbar::analysis::explain::modes::{Change, Mode};
 use fourbar::analysis::explain::stress::{Agreement, Explained, When};
 use fourbar::analysis::explain::sweep::{Event, Kind, Sweep};
 use fourbar::analysis::rank::{FreeMotion, TOLERANCE};
@@ -62,7 +62,12 @@ fn headline(model: &Model, f: &Findings) -> String {
         return "It cannot be assembled.".into();
     }
     let n = f.free.generic.mobility();
+    let bare = in_time(model);
     let mut text = match (n, &f.driven) {
+        (0, None) if !bare.is_empty() => {
+            let verb = if bare.len() == 1 { "changes" } else { "change" };
+            format!("Its whole motion is prescribed: {} {verb} in time, and nothing is left free.", names(&bare))
+        }
         (0, None) => "It does not move: the joints hold everything.".to_string(),
         (0, Some(_)) => "It cannot follow its drives: the joints hold everything.".to_string(),
         (_, None) => format!("It moves with {}; nothing drives it.", count(n, "freedom")),
@@ -82,7 +87,8 @@ fn headline(model: &Model, f: &Findings) -> String {
     let r = f.explanation.redundancy.total;
     if r > 0 {
         let rows = if r == 1 { "1 constraint row is".into() } else { format!("{r} constraint rows are") };
-        text += &format!(" {rows} too many, which does no harm to the motion.");
+        let harmless = if n > 0 { ", which does no harm to the motion" } else { "" };
+        text += &format!(" {rows} too many{harmless}.");
     }
     if f.free.singular_start {
         text += " It starts in a singular pose.";
@@ -117,7 +123,12 @@ fn start(model: &Model, f: &Findings) -> (bool, String) {
         }
         Ok(a) => {
             let velocities = if a.velocity_residual_before > 1e-6 * model.length { "; velocities follow from the drives" } else { "" };
-            (true, format!("consistent: largest gap {} m{velocities}", number(a.residual_before)))
+            let closed = if a.residual_before < 1e-12 * model.length {
+                if model.joints.is_empty() { "all constraints hold" } else { "all joints are closed" }.to_string()
+            } else {
+                format!("largest gap {} m", number(a.residual_before))
+            };
+            (true, format!("consistent: {closed}{velocities}"))
         }
         Err(_) => (false, "the mechanism cannot be assembled".into()),
     }
@@ -135,7 +146,11 @@ fn moves(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
             facts.add("drives", &format!("{some} what joints or other drives already prescribe at the start"));
         }
         if d.generic.mobility() > 0 && !f.still_free.is_empty() {
-            facts.add("drives", &format!("leave free: {}", spoken(&f.still_free)));
+            // In the coordinates of the motions above, where these tell all of it.
+            let undriven = f.explanation.coordinates.iter().map(|c| &c.named).filter(|c| c.drive.is_none());
+            let own: Vec<FreeMotion> = undriven.map(|c| FreeMotion { name: c.joint.clone(), what: c.what }).collect();
+            let free = if own.len() == d.generic.mobility() { &own } else { &f.still_free };
+            facts.add("drives", &format!("leave free: {}", spoken(free)));
         }
     }
 }
@@ -259,7 +274,7 @@ fn cures(facts: &mut Facts, f: &Findings, most: usize) {
         let left_out: Vec<&str> = c.exchange.iter().filter(|x| x.to == "none").map(|x| x.joint.as_str()).collect();
         let mut parts = Vec::new();
         if !exchanged.is_empty() {
-            parts.push(format!("make {}", join(&exchanged)));
+            parts.push(format!("make {}", joined(&exchanged)));
         }
         if !left_out.is_empty() {
             parts.push(format!("leave out {}", names(&left_out)));
@@ -285,14 +300,6 @@ fn cures(facts: &mut Facts, f: &Findings, most: usize) {
     }
 }
 
-fn join(parts: &[String]) -> String {
-    match parts {
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-        [] => String::new(),
-    }
-}
-
 /// Which reaction components are unique; joints that share their list are told together.
 fn reactions(facts: &mut Facts, f: &Findings, most: usize) {
     let mut groups: Vec<(Vec<&str>, &[String])> = Vec::new();
@@ -304,7 +311,7 @@ fn reactions(facts: &mut Facts, f: &Findings, most: usize) {
     }
     for (k, (joints, components)) in groups.iter().take(most).enumerate() {
         let label = if k == 0 { "reactions" } else { "" };
-        facts.add(label, &format!("not unique: {} of {}", components.join(", "), names(joints)));
+        facts.add(label, &format!("not unique: {} of {}", brief(components), names(joints)));
     }
     if groups.len() > most {
         facts.add("", &format!("and of {}", count(groups.iter().skip(most).map(|g| g.0.len()).sum(), "more joint")));
@@ -312,6 +319,16 @@ fn reactions(facts: &mut Facts, f: &Findings, most: usize) {
     if !groups.is_empty() {
         facts.add("", "all other components are unique");
     }
+}
+
+/// Components of a reaction; a force or torque of which none is unique is named as a whole.
+fn brief(components: &[String]) -> String {
+    let mut parts: Vec<String> = Vec::new();
+    for what in ["force", "torque"] {
+        let own: Vec<&String> = components.iter().filter(|c| c.starts_with(what)).collect();
+        if own.len() == 3 { parts.push(what.into()) } else { parts.extend(own.into_iter().cloned()) }
+    }
+    parts.join(", ")
 }
 
 /// Singular poses: all of a single sweep, the nearest of each of several; sweeps without any in a line.
@@ -409,34 +426,41 @@ fn modes(facts: &mut Facts, f: &Findings, most: usize) {
     );
     facts.add("modes", &text);
     let crossing = e.sweeps.iter().any(|s| s.events.iter().any(|e| e.kind == Kind::Bifurcation));
+    let mut told: Vec<String> = Vec::new();
     for (k, m) in e.modes.iter().enumerate().skip(1).take(most) {
-        facts.add("", &format!("{}: {}", k + 1, mode(m, crossing)));
+        // As many changes as tell it from those above.
+        let how = (2..=m.changes.len().max(2)).map(|n| changes(m, n)).find(|t| !told.contains(t));
+        let how = how.unwrap_or_else(|| format!("{}, {}", changes(m, 2), away(m)));
+        facts.add("", &format!("{}: {how}{}", k + 1, reach(m, crossing)));
+        told.push(how);
     }
     if e.modes.len() - 1 > most {
         facts.add("", &format!("and {} more", e.modes.len() - 1 - most));
     }
 }
 
-fn mode(m: &Mode, crossing: bool) -> String {
-    let changes: Vec<String> = m
-        .changes
-        .iter()
-        .take(2)
-        .map(|c| format!("`{}` at {} instead of {}", c.joint, quantity(c.what, c.to), quantity(c.what, c.from)))
-        .collect();
-    let reach = match m.reachable {
+/// The `n` largest changes of a mode.
+fn changes(m: &Mode, n: usize) -> String {
+    if m.changes.is_empty() {
+        return away(m);
+    }
+    let one = |c: &Change| format!("`{}` at {} instead of {}", c.joint, quantity(c.what, c.to), quantity(c.what, c.from));
+    m.changes.iter().take(n).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The body that is farthest away.
+fn away(m: &Mode) -> String {
+    let (body, distance, angle) = &m.farthest;
+    format!("`{body}` {} m away and turned by {}", number(*distance), quantity("angle", *angle))
+}
+
+fn reach(m: &Mode, crossing: bool) -> &'static str {
+    match m.reachable {
         Some(true) => "; the motion passes it",
         Some(false) => "; not reached by motion: it must be taken apart",
         None if crossing => "; perhaps reached where branches cross",
         None => "",
-    };
-    let (body, distance, angle) = &m.farthest;
-    let how = if changes.is_empty() {
-        format!("`{body}` {} m away and turned by {}", number(*distance), quantity("angle", *angle))
-    } else {
-        changes.join(", ")
-    };
-    format!("{how}{reach}")
+    }
 }
 
 fn structure(facts: &mut Facts, model: &Model, f: &Findings, all: bool) {
@@ -506,6 +530,7 @@ fn applies(facts: &mut Facts, model: &Model, f: &Findings, all: bool) {
     }
     let kinematics = match &f.driven {
         Some(d) if d.generic.mobility() == 0 => "kinematics, dynamics",
+        None if f.free.generic.mobility() == 0 && !in_time(model).is_empty() => "kinematics, dynamics",
         _ => "dynamics",
     };
     facts.add("analyses", kinematics);
