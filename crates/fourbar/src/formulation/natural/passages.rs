@@ -89,7 +89,7 @@ impl Run<'_> {
 
     /// Looks at the constraints at time `t`, for which the poses hold, and notes a singular position passed since the last look.
     pub(super) fn look_for_passage(&mut self, t: f64) {
-        if !self.loops || (self.looks.filled > 0 && t <= self.looks.last[2].0) {
+        if self.detector.is_none() || (self.looks.filled > 0 && t <= self.looks.last[2].0) {
             return;
         }
         let sigma = self.smallest_now(t);
@@ -105,13 +105,15 @@ impl Run<'_> {
             && let Some((time, beside)) = self.vanishes([left, t2, t3], low)
         {
             self.bodies_at(time);
-            if self.detector.is_singular(self.model, &self.equations.set, &self.now.q) {
+            if self.detector.as_ref().is_some_and(|d| d.is_singular(self.model, &self.equations.set, &self.now.q)) {
                 // Names are told beside the position: on it nothing can be solved.
                 let pivot = self.smallest_at(beside).powi(2);
                 let e = &mut self.equations;
                 let (row, permanent) = (e.regular_pivot.1, &e.permanent);
                 let joints = dependent_names(&e.set, &mut e.schur, permanent, row, &mut e.x);
-                self.detector.note(time, pivot, joints);
+                if let Some(d) = &mut self.detector {
+                    d.note(time, pivot, joints);
+                }
             }
         }
         self.bodies_at(t);

@@ -46,7 +46,8 @@ pub struct Run<'m> {
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
     pub(super) equations: Equations<'m>,
     loads: LeastLoads,
-    pub(super) detector: Detector,
+    /// Confirms singular positions; only loops have any.
+    pub(super) detector: Option<Detector>,
     lambda: Vec<f64>,
     /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
     pose_list: Vec<u32>,
@@ -71,8 +72,6 @@ pub struct Run<'m> {
     steps_before: [usize; 3],
     notes: Vec<String>,
     rechosen: usize,
-    /// Whether there are loops, which alone can become singular.
-    pub(super) loops: bool,
     pub(super) looks: Looks,
     /// Tolerance for which the present integrator was made.
     made_for: f64,
@@ -162,7 +161,7 @@ impl<'m> Run<'m> {
         let mut run = Self {
             model,
             loads: LeastLoads::new(model, &equations.set, &start.q),
-            detector: Detector::new(model, &equations.set, start),
+            detector: passages::has_loops(model).then(|| Detector::new(model, &equations.set, start)),
             lambda: vec![0.0; equations.set.rows()],
             equations,
             pose_list: Vec::new(),
@@ -181,7 +180,6 @@ impl<'m> Run<'m> {
             steps_before: [0; 3],
             notes: Vec::new(),
             rechosen: 0,
-            loops: passages::has_loops(model),
             looks: Looks::default(),
             made_for: options.rel,
             t_end: study.t_end,
@@ -316,7 +314,7 @@ impl<'m> Run<'m> {
         loop {
             // No joint turns by more than a radian between two looks.
             let fastest = self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()));
-            let apart = passages::APART[usize::from(!self.loops)];
+            let apart = passages::APART[usize::from(self.detector.is_none())];
             let look = (self.turns_at + apart / (fastest + f64::MIN_POSITIVE)).min(t);
             self.bodies_at(look);
             update_turns(self.model, &self.now.q, &mut self.turns);
@@ -528,7 +526,9 @@ impl Motion for Run<'_> {
             ("changes_of_rows", self.rechosen as f64),
         ]);
         told.notes.append(&mut self.notes);
-        told.singular.append(&mut self.detector.found);
+        if let Some(d) = &mut self.detector {
+            told.singular.append(&mut d.found);
+        }
     }
 
     fn save(&self) -> Value {
