@@ -120,7 +120,7 @@ impl Least {
                     break;
                 }
             }
-            if !(loaded <= DOUBTFUL * size) {
+            if loaded.is_nan() || loaded > DOUBTFUL * size {
                 return;
             }
             self.x.iter_mut().zip(&self.z).for_each(|(x, z)| *x -= z);
