@@ -124,18 +124,19 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
         let strokes = points.split(Option::is_none).filter(|s| !s.is_empty()).map(|s| s.iter().flatten().copied().collect()).collect();
         marks.push(Mark::Line { strokes, colour, width: 1.5 });
     }
-    // Names go last, over the lines, in the corner that the fewest points are in; upper right where that makes no difference.
+    // Names go last, over the lines, at the place on either side that the fewest points are in; upper right where that makes no
+    // difference.
     let names: Vec<String> = curves.iter().map(|c| label(c.name, c.unit)).collect();
     let (wide, high) = (7.0 * names.iter().map(String::len).max().unwrap_or(0) as f64 + 16.0, 17.0 * names.len() as f64 + 8.0);
-    let crowd = |&(right, bottom): &(bool, bool)| {
-        let x = if right { W - RIGHT - wide } else { LEFT };
-        let y = if bottom { H - BOTTOM - high } else { TOP };
+    let top = |down: f64| TOP + down * (H - BOTTOM - high - TOP);
+    let crowd = |&(right, down): &(bool, f64)| {
+        let (x, y) = (if right { W - RIGHT - wide } else { LEFT }, top(down));
         drawn.iter().filter(|p| (x..x + wide).contains(&p[0]) && (y..y + high).contains(&p[1])).count()
     };
-    let corners = [(true, false), (false, false), (true, true), (false, true)];
-    let (right, bottom) = corners.into_iter().min_by_key(crowd).unwrap_or(corners[0]);
+    let places = [(true, 0.0), (false, 0.0), (true, 1.0), (false, 1.0), (true, 0.5), (false, 0.5)];
+    let (right, down) = places.into_iter().min_by_key(crowd).unwrap_or(places[0]);
     let (x, anchor) = if right { (W - RIGHT - 8.0, Anchor::End) } else { (LEFT + 8.0, Anchor::Start) };
-    let y = if bottom { H - BOTTOM - high } else { TOP };
+    let y = top(down);
     for (k, text) in names.into_iter().enumerate() {
         let (at, colour) = ([x, y + 16.0 + 17.0 * k as f64], COLOURS[k % COLOURS.len()]);
         marks.push(Mark::Text { at, size: 12.0, anchor, colour, halo: true, text });

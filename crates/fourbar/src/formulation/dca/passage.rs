@@ -21,6 +21,10 @@ use serde_json::{Value, json};
 pub const ROWS: usize = 300;
 /// A fall of half the logarithm below both neighbours by this much is a singular position: seven times nearer than they are.
 const DEPTH: f64 = 2.0;
+/// Or a fall by this much, 55 times nearer, below the largest value of the last steps: the neighbours themselves may be near,
+/// where the step control went down to small steps.
+const FALL: f64 = 4.0;
+const LAST: usize = 16;
 /// A smooth smallest value falls by less than this in the first looks and is left alone; a singular position falls by twice that.
 const EARLY: f64 = 1.0;
 /// Looks at a suspicious place, first and at most. Each takes 0.62 of the interval.
@@ -46,6 +50,10 @@ pub struct Passage {
     watches: bool,
     /// The last two steps, the older one first.
     steps: [Step; 2],
+    /// Half the logarithms of the last steps, the oldest first.
+    sizes: [f64; LAST],
+    /// The level that must be left before another position is reported: the last one is still near.
+    near: f64,
     between: Vec<Pose>,
 }
 
@@ -83,7 +91,14 @@ impl Passage {
     /// A watch from the start of a run.
     pub fn new(model: &Model, set: &ConstraintSet, start: &Configuration) -> Self {
         let step = Step { t: start.t, q: start.q.clone(), v: start.v.clone(), size: f64::NAN };
-        Self { found: Vec::new(), watches: closes(set, model.bodies.len()), steps: [step.clone(), step], between: start.q.clone() }
+        Self {
+            found: Vec::new(),
+            watches: closes(set, model.bodies.len()),
+            steps: [step.clone(), step],
+            sizes: [f64::NAN; LAST],
+            near: f64::NAN,
+            between: start.q.clone(),
+        }
     }
 
     /// Half the logarithm of `det K` at a time between the older of two steps and the new one.
@@ -108,8 +123,13 @@ impl Passage {
         }
         let size = solver.half_log_det(t, q);
         let (left, mid) = (self.steps[0].size, self.steps[1].size);
-        if mid < left && mid <= size && self.found.len() < MOST {
-            let level = left.min(size);
+        if size > self.near {
+            self.near = f64::NAN;
+        }
+        if mid < left && mid <= size && self.near.is_nan() && self.found.len() < MOST {
+            // Not a number is no maximum.
+            let high = self.sizes.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x));
+            let level = left.min(size).max(high - FALL + DEPTH);
             let (mut a, mut b) = (self.steps[0].t, t);
             let (mut m, mut least) = (self.steps[1].t, mid);
             for k in 1..=LOOKS[1] {
@@ -131,9 +151,12 @@ impl Passage {
             if least < level - DEPTH {
                 self.look(solver, (t, q, v), m);
                 let joints = solver.dependent();
+                self.near = least + DEPTH;
                 self.found.push(Singular { time: m, pivot: (2.0 * (least - level)).exp(), joints });
             }
         }
+        self.sizes.rotate_left(1);
+        self.sizes[LAST - 1] = size;
         self.steps.swap(0, 1);
         let last = &mut self.steps[1];
         (last.t, last.size) = (t, size);
@@ -148,7 +171,7 @@ impl Passage {
             let v: Vec<f64> = s.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied().collect::<Vec<_>>()).collect();
             json!({ "t": s.t, "q": q, "v": v, "size": s.size })
         };
-        if self.watches { json!([step(&self.steps[0]), step(&self.steps[1])]) } else { Value::Null }
+        if self.watches { json!([step(&self.steps[0]), step(&self.steps[1]), self.sizes, self.near]) } else { Value::Null }
     }
 
     /// Continues from saved steps.
@@ -168,6 +191,10 @@ impl Passage {
             step.t = saved[k]["t"].as_f64().unwrap_or(step.t);
             step.size = saved[k]["size"].as_f64().unwrap_or(f64::NAN);
         }
+        for (k, size) in self.sizes.iter_mut().enumerate() {
+            *size = saved[2][k].as_f64().unwrap_or(f64::NAN);
+        }
+        self.near = saved[3].as_f64().unwrap_or(f64::NAN);
     }
 }
 

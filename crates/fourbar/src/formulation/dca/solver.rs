@@ -301,9 +301,11 @@ impl<'m, const B: usize> Solver<'m, B> {
             // From the third round on the ratio of the last two changes tells the next one; where it would be far below, and
             // this one is small itself, it need not be made. Changes that no longer halve end the iteration only where they
             // are rounding: slow modes look the same.
-            let done = change <= eps || (k > 2 && needless(change, last, eps)) || (change < 1e-10 && change > 0.5 * last);
+            let needless = k > 2 && needless(change, last, eps);
+            let done = change <= eps || needless || (change < 1e-10 && change > 0.5 * last);
             if done || k == self.settings.iterations || change.is_nan() {
-                return Ended { iterations: k, change };
+                // What is left, where it is known to be less.
+                return Ended { iterations: k, change: if needless { change * change / last } else { change } };
             }
             if slow && change > 0.1 * last {
                 self.leap();
