@@ -43,16 +43,22 @@ fn near(x: f64) -> [f64; 2] {
     [signed(s, quarter), signed(c, quarter.wrapping_add(1))]
 }
 
+/// What is not a number is far too.
+#[inline(always)]
+fn is_far(x: f64) -> bool {
+    let inside = x.abs() < FAR;
+    !inside
+}
+
 /// Sine and cosine of each angle.
 pub fn sin_cos(angles: &[f64], out: &mut [[f64; 2]]) {
     let mut far = false;
     for (o, &x) in out.iter_mut().zip(angles) {
         *o = near(x);
-        // What is not a number is far too.
-        far |= !(x.abs() < FAR);
+        far |= is_far(x);
     }
     if far {
-        for (o, x) in out.iter_mut().zip(angles).filter(|(_, x)| !(x.abs() < FAR)) {
+        for (o, x) in out.iter_mut().zip(angles).filter(|(_, x)| is_far(**x)) {
             *o = x.sin_cos().into();
         }
     }
