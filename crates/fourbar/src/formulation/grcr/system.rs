@@ -8,6 +8,7 @@ use super::cut::Cut;
 use super::mechanism::Mechanism;
 use super::reaction;
 use super::schedule::Role;
+use super::select::Selection;
 use crate::analysis::singular::{Detector, Singular, Watch};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
@@ -48,6 +49,8 @@ pub struct Grcr<'m> {
     accepted: (f64, Vec<f64>),
     /// Sine below which the next search for a better set is worth its time.
     search_below: f64,
+    /// The same inside the step.
+    inside_below: f64,
     start: Vec<f64>,
     worked: bool,
     tau: f64,
@@ -90,6 +93,7 @@ impl<'m> Grcr<'m> {
             last: (f64::NAN, vec![0.0; start.len()]),
             accepted: (f64::NAN, vec![0.0; start.len()]),
             search_below: WEAK,
+            inside_below: 0.5 * WEAK,
             worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
             tau: 0.1,
             switches: Vec::new(),
@@ -192,20 +196,39 @@ impl<'m> Grcr<'m> {
         let s = self.m.choose();
         // Where no set is better, as in a singular position, there is nothing to be found for a while; else as soon as it would be taken.
         self.search_below = if s.smallest > 1.1 * sine { (s.smallest / BETTER).min(0.5 * sine) } else { 0.03 * sine };
-        if s.rank == self.m.selection.rank && s.smallest > BETTER * sine {
-            let (out, new) = self.changed_names(&s.roles);
-            self.m.adopt(s);
-            if let Some(cut) = &mut self.cut {
-                *cut = Cut::new(&self.m);
-            }
-            self.search_below = WEAK;
-            self.switched += 1;
-            if self.switches.len() < TOLD {
-                self.switches.push((t, format!("{out} became independent, {new} dependent")));
-            }
-            return true;
+        self.take_if_better(t, s)
+    }
+
+    /// The same inside a step, where the set in use comes to its dead point between accepted steps. All coordinates are in the state, so
+    /// any set will do for an evaluation.
+    fn switch_inside(&mut self, t: f64) -> bool {
+        let (sine, _) = self.m.closure.smallest;
+        if sine >= self.inside_below {
+            return false;
         }
-        false
+        let s = self.m.choose();
+        self.inside_below = 0.3 * sine;
+        self.take_if_better(t, s)
+    }
+
+    fn take_if_better(&mut self, t: f64, s: Selection) -> bool {
+        let (sine, _) = self.m.closure.smallest;
+        if s.rank != self.m.selection.rank || s.smallest <= BETTER * sine {
+            return false;
+        }
+        let (out, new) = self.changed_names(&s.roles);
+        self.m.adopt(s);
+        if let Some(cut) = &mut self.cut {
+            *cut = Cut::new(&self.m);
+        }
+        self.search_below = WEAK;
+        // Sines of different sets cannot be compared.
+        self.detector.watch.filled = 0;
+        self.switched += 1;
+        if self.switches.len() < TOLD {
+            self.switches.push((t, format!("{out} became independent, {new} dependent")));
+        }
+        true
     }
 
     fn changed_names(&self, roles: &[Role]) -> (String, String) {
@@ -282,7 +305,7 @@ impl System for Grcr<'_> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
         let at_hand = std::mem::replace(&mut self.last.0, f64::NAN) == t && self.last.1 == y;
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
-        let power = if self.accepted.0 != t || self.accepted.1 != y {
+        let mut power = if self.accepted.0 != t || self.accepted.1 != y {
             self.evaluate(t, q, u)?
         } else {
             if at_hand {
@@ -292,6 +315,9 @@ impl System for Grcr<'_> {
             }
             self.accelerate(t)?
         };
+        if !self.m.closings.is_empty() && self.switch_inside(t) {
+            power = self.evaluate(t, q, u)?;
+        }
         f[..n].copy_from_slice(&self.m.u);
         if !self.lost() {
             f[n..2 * n].copy_from_slice(&self.m.udot);
@@ -338,6 +364,7 @@ impl System for Grcr<'_> {
         self.accepted.1.copy_from_slice(y);
         let mut at_hand = true;
         if !self.m.closings.is_empty() {
+            self.inside_below = 0.5 * WEAK;
             at_hand = !self.switch(t);
             let Self { m, detector, set, .. } = self;
             let (sine, _) = m.closure.smallest;
