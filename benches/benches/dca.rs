@@ -51,7 +51,7 @@ impl<'m> Repeated<'m> {
         let wall = shortest(1, || {
             for _ in 0..times {
                 self.next += 1;
-                let q = if self.next % 2 == 0 { &self.shifted } else { &self.c.q };
+                let q = if self.next.is_multiple_of(2) { &self.shifted } else { &self.c.q };
                 let s = State { t: 0.0, q, v: &self.c.v, turns: &self.c.turns };
                 self.solver.accelerate(&s, false, &mut self.a);
             }

@@ -106,12 +106,15 @@ fn dead_points() -> Result<(), Failure> {
     Ok(())
 }
 
+/// A kind of mechanism: its name, how it is made, and the numbers of bodies.
+type Shape = (&'static str, fn(usize) -> Model, &'static [usize]);
+
 /// Growth with the number of bodies: set-up alone, and whole runs.
 fn growth() -> Result<(), Failure> {
-    let sizes = [10, 30, 100, 300, 1000];
-    let shapes: [(&str, fn(usize) -> Model, &[usize]); 4] = [
-        ("hanging chain in space", |n| chain(n, false), &sizes),
-        ("chain in a plane between two supports", ring, &sizes),
+    const SIZES: &[usize] = &[10, 30, 100, 300, 1000];
+    let shapes: [Shape; 4] = [
+        ("hanging chain in space", |n| chain(n, false), SIZES),
+        ("chain in a plane between two supports", ring, SIZES),
         ("branches of ten links on a trunk", |n| branches(n / 10, 10), &[30, 100, 300, 1000]),
         ("four-bar ladder", ladder, &[5, 15, 50, 150, 300]),
     ];

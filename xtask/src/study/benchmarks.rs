@@ -11,7 +11,7 @@ use fourbar_bench::shipped;
 use fourbar_io::plot::Scale;
 
 /// Runs longer than this are not refined further, in seconds.
-const PATIENCE: f64 = 2.0;
+const PATIENCE: f64 = 1.0;
 
 /// A benchmark: model, end, accuracy of the table, what it is, and what is known of other codes.
 struct Benchmark {
@@ -135,7 +135,7 @@ pub fn run(_: &[String]) -> Result<(), String> {
          every formulation. Inputs are the shipped models of the names given (`fourbar examples NAME`); `fourbar verify NAME` compares the \
          formulations, `cargo xtask study benchmarks` repeats this page.\n\nErrors are the largest of all bodies over the whole run: positions \
          relative to the characteristic length of the model, angles in radians; the motion they are taken from comes from the formulation named, at \
-         tolerance 1e-12, and its distance from the independent reference trajectory is given. Times are of one thread, shortest of up to nine \
+         tolerance 1e-12, and its distance from the independent reference trajectory is given. Times are of one thread, shortest of up to six \
          runs, starting from the built model, output at 100 times included. The machine is shared (two cores of an AMD EPYC): ratios within a \
          table mean more than its milliseconds. Figures of other codes were measured on the same machine at another hour, with their own error \
          measures, and are given for orientation.",

@@ -13,6 +13,8 @@ use fourbar_io::plot::Scale;
 
 /// Sizes for the recursion, and up to where joints are cut.
 const LOOPS: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1000, 3000, 10_000];
+/// The same for nested loops: choosing their dependents takes time with the fourth power of their number, minutes for 150.
+const NESTED: [usize; 8] = [1, 3, 6, 10, 15, 20, 30, 50];
 const CUT: usize = 500;
 /// Slopes are fitted from this many loops on; those of cut joints in two parts, because their highest power shows late.
 const FIT: usize = 10;
@@ -195,14 +197,19 @@ fn growth(report: &mut Report) -> Result<(), String> {
     report.text(&format!(
         "One acceleration at the start position, positions closed beforehand; the shortest of several runs on a shared machine whose core reached \
          {:.1} G multiply-adds per second. n speeds, m active rows; `carried` is the largest number of base bodies in a front. Slopes are those of \
-         straight lines through the logarithms against n + m, from {FIT} loops on. Cut joints: an answer of the tree to every row, order 2, and a dense \
+         straight lines through the logarithms against n + m, from {FIT} loops on (nested: {} to {}, because choosing their dependents, once at the \
+         start, takes time with the fourth power of their number). Cut joints: an answer of the tree to every row, order 2, and a dense \
          factor, order 3, which shows as the loops become many.",
-        peak() / 1e9
+        peak() / 1e9,
+        NESTED[NESTED.len() / 2],
+        NESTED[NESTED.len() - 1],
     ));
     let (mut rows, mut slopes, mut times, mut works) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     type Make = fn(usize) -> Result<Model, String>;
     for (what, make) in [("ladder", (|n| Ok(ladder(n))) as Make), ("standing", standing), ("nested", nested)] {
-        let points = LOOPS.iter().map(|&n| measure(&make(n)?, n)).collect::<Result<Vec<_>, String>>()?;
+        let sizes: &[usize] = if what == "nested" { &NESTED } else { &LOOPS };
+        let fit_from = FIT.min(sizes[sizes.len() / 2]);
+        let points = sizes.iter().map(|&n| measure(&make(n)?, n)).collect::<Result<Vec<_>, String>>()?;
         for p in &points {
             let cut = |f: fn(&(f64, f64)) -> f64| p.cut.as_ref().map_or("".into(), |c| digits(f(c)));
             rows.push(vec![
@@ -222,12 +229,13 @@ fn growth(report: &mut Report) -> Result<(), String> {
         };
         let fit = |sizes: std::ops::RangeInclusive<usize>, f: &dyn Fn(&Point) -> Option<f64>| {
             let inside = points.iter().filter(|p| sizes.contains(&p.loops));
-            format!("{:.2}", slope(&inside.filter_map(|p| Some(((p.n + p.m) as f64, f(p)?))).collect::<Vec<_>>()))
+            let line: Vec<(f64, f64)> = inside.filter_map(|p| Some(((p.n + p.m) as f64, f(p)?))).collect();
+            if line.len() < 2 { String::new() } else { format!("{:.2}", slope(&line)) }
         };
         slopes.push(vec![
             what.into(),
-            fit(FIT..=usize::MAX, &|p| Some(p.operations)),
-            fit(FIT..=usize::MAX, &|p| Some(p.time)),
+            fit(fit_from..=usize::MAX, &|p| Some(p.operations)),
+            fit(fit_from..=usize::MAX, &|p| Some(p.time)),
             fit(FIT..=FIT_CUT, &|p| p.cut.map(|c| c.0)),
             fit(FIT_CUT..=CUT, &|p| p.cut.map(|c| c.0)),
             fit(FIT..=FIT_CUT, &|p| p.cut.map(|c| c.1)),

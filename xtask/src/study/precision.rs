@@ -114,7 +114,7 @@ impl Case {
         (study.step, study.tol) = setting;
         let run = || sampled(patience, &self.model, &study, info, integrator, &self.start);
         let (sample, _, mut seconds) = run()?;
-        let again = if seconds < 0.02 { 8 } else { usize::from(seconds < 0.5) };
+        let again = if seconds < 0.02 { 5 } else { usize::from(seconds < 0.5) };
         for _ in 0..again {
             seconds = seconds.min(run()?.2);
         }
