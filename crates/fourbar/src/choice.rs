@@ -3,23 +3,19 @@
 //! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Otherwise structure
 //! decides, by what was quickest at equal accuracy on the shipped models (`cargo xtask study auto`): joint coordinates where there
 //! are no loops or few, natural coordinates with a Taylor series where there are, Lie groups for what floats, what natural
-//! coordinates refuse, and what is large, rA where the drives leave no freedom. Only forces that are stiff for the accuracy wanted call for an implicit
+//! coordinates refuse, what they share little of, and what is large. Only forces that are stiff for the accuracy wanted call for an implicit
 //! method: the tighter the tolerance, the stiffer they must be.
 
-use crate::analysis::rank;
 use crate::force::{Force, Law};
 use crate::formulation::natural;
 use crate::integrator::DEFAULT_TOL;
 use crate::model::Model;
-use crate::state::Configuration;
 use crate::study::{FORMULATIONS, Study};
 use crate::topology::Topology;
 
 /// Explicit steps are bound by the fastest rate, implicit ones of second order by the root of the tolerance; above this product of
 /// rate, time and root the implicit ones are quicker.
 const STIFF: f64 = 2e3;
-/// Up to this many bodies it is worth while to find out whether the drives leave a freedom.
-const SMALL: usize = 40;
 /// Loops of more bodies than this are for the formulation whose set-up costs least.
 const LARGE: usize = 200;
 
@@ -77,12 +73,6 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     if fastest_rate(model) * study.t_end * tol.sqrt() > STIFF {
         return pick("ra", "gen-alpha", "implicit, because forces are stiff for this tolerance");
     }
-    if !model.drives.is_empty() && model.bodies.len() <= SMALL {
-        let drawn = Configuration::start(model);
-        if rank::mobility(model, &drawn, true).generic.mobility() == 0 {
-            return pick("ra", "gen-alpha", "the drives leave no freedom, so every step is exact whatever its order");
-        }
-    }
     let graph = Topology::new(model);
     // Bare constraints, couplings and rolling close loops too.
     let open = graph.loops.is_empty() && model.couplings.is_empty() && model.bare.is_empty() && model.rolling.is_empty();
@@ -108,8 +98,13 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("lie", "dop853", "many bodies in loops, where natural coordinates take long to set up");
     }
     let hinges = model.joints.iter().all(|j| j.kind.name() == "revolute");
-    if graph.planar.is_none() && graph.loops.len() == 1 && hinges && model.couplings.is_empty() {
+    if graph.planar.is_none() && graph.loops.len() == 1 && model.drives.is_empty() && hinges && model.couplings.is_empty() {
         return pick("grcr", "dop853", "one loop of hinges in space is short work in joint coordinates");
+    }
+    // Hinges and slides share points and directions, other joints do not.
+    let shared = |k: &str| matches!(k, "revolute" | "prismatic" | "cylindrical" | "screw" | "fixed");
+    if !model.drives.is_empty() && graph.planar.is_none() && !model.joints.iter().all(|j| shared(j.kind.name())) {
+        return pick("lie", "dopri5", "driven in space through joints that share no direction, it is smooth and needs few steps");
     }
     pick("natural", "taylor", "loops of few bodies, where natural coordinates and a Taylor series need the fewest steps")
 }
