@@ -561,29 +561,12 @@ fn kinematics_in_every_chart_follows_the_references() {
 
 #[test]
 fn resuming_continues_the_same_run_in_every_chart() {
-    struct Recorder {
-        rows: Vec<Vec<f64>>,
-        stop_after: usize,
-        checkpoint: String,
-    }
-    impl fourbar::study::Observer for Recorder {
-        fn begin(&mut self, _: &[fourbar::trajectory::Column]) {}
-        fn row(&mut self, row: &[f64]) {
-            self.rows.push(row.to_vec());
-        }
-        fn go_on(&mut self, _: f64, _: f64) -> bool {
-            self.rows.len() < self.stop_after
-        }
-        fn checkpoint(&mut self, state: &dyn Fn() -> String) {
-            self.checkpoint = state();
-        }
-    }
     let model = model("nc_free_top");
     for formulation in ["rp", "reps"] {
         for (integrator, step) in [("gen-alpha", Some(5e-3)), ("bdf2", Some(5e-3)), ("gen-alpha", None)] {
             let study = Study { step, tol: Some(1e-5), ..study(&model, formulation, integrator, 1.0, 4.0, 20) };
             let run = |stop_after: usize, checkpoint: Option<&str>| {
-                let mut r = Recorder { rows: Vec::new(), stop_after, checkpoint: String::new() };
+                let mut r = Stopping::after(stop_after);
                 fourbar::study::run_from(&model, &study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
                 r
             };

@@ -204,25 +204,6 @@ fn singular_positions_are_told_at_any_size_and_only_there() {
     }
 }
 
-struct Stopping {
-    rows: Vec<Vec<f64>>,
-    stop_after: usize,
-    checkpoint: String,
-}
-
-impl fourbar::study::Observer for Stopping {
-    fn begin(&mut self, _: &[fourbar::trajectory::Column]) {}
-    fn row(&mut self, row: &[f64]) {
-        self.rows.push(row.to_vec());
-    }
-    fn go_on(&mut self, _: f64, _: f64) -> bool {
-        self.rows.len() < self.stop_after
-    }
-    fn checkpoint(&mut self, state: &dyn Fn() -> String) {
-        self.checkpoint = state();
-    }
-}
-
 /// A run continued from a checkpoint is the same run to the bit, and finds the same singular positions.
 #[test]
 fn resuming_continues_the_same_run() {
@@ -235,7 +216,7 @@ fn resuming_continues_the_same_run() {
         let model = model(name);
         let s = Study { integrator: Some(integrator.into()), step, output_step: 0.1, ..study(&model, 2.0, 1e-6, &[]) };
         let run = |stop_after: usize, checkpoint: Option<&str>| {
-            let mut r = Stopping { rows: Vec::new(), stop_after, checkpoint: String::new() };
+            let mut r = Stopping::after(stop_after);
             let report = fourbar::study::run_from(&model, &s, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
             (r, report)
         };

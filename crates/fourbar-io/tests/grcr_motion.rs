@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use fourbar::study::{Analysis, Observer, Report, Study, run_from};
+use fourbar::study::{Analysis, Report, Study, run_from};
 use fourbar::{Model, Trajectory};
 
 fn study(model: &Model, until: f64, tol: f64) -> Study {
@@ -283,25 +283,6 @@ fn worst_thinned(t: &Trajectory, name: &str) -> (f64, usize) {
     worst(t, &r, 5.0, |c| c.starts_with("B0.") && positions(c))
 }
 
-struct Stopping {
-    rows: Vec<Vec<f64>>,
-    stop_after: usize,
-    checkpoint: String,
-}
-
-impl Observer for Stopping {
-    fn begin(&mut self, _: &[fourbar::trajectory::Column]) {}
-    fn row(&mut self, row: &[f64]) {
-        self.rows.push(row.to_vec());
-    }
-    fn go_on(&mut self, _: f64, _: f64) -> bool {
-        self.rows.len() < self.stop_after
-    }
-    fn checkpoint(&mut self, state: &dyn Fn() -> String) {
-        self.checkpoint = state();
-    }
-}
-
 /// A run continued from a checkpoint is the same run to the bit, dependents and counted turns included.
 #[test]
 fn resuming_continues_the_same_run() {
@@ -311,7 +292,7 @@ fn resuming_continues_the_same_run() {
         let model = model(name);
         let s = Study { integrator: Some(integrator.into()), step, output_step: 0.1, ..study(&model, 2.0, 1e-6) };
         let run = |stop_after: usize, checkpoint: Option<&str>| {
-            let mut r = Stopping { rows: Vec::new(), stop_after, checkpoint: String::new() };
+            let mut r = Stopping::after(stop_after);
             run_from(&model, &s, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
             r
         };

@@ -6,8 +6,7 @@ mod common;
 use common::*;
 use fourbar::formulation::natural::{Choice, System};
 use fourbar::model::Model;
-use fourbar::study::{Analysis, Observer, Study, run_from};
-use fourbar::trajectory::Column;
+use fourbar::study::{Analysis, Study, run_from};
 
 /// Two bodies in general position: `a` on the ground by a hinge or a ball, `b` on `a` by the joint in question.
 fn pair(base: &str, joint: &str, rest: &str) -> String {
@@ -246,25 +245,6 @@ fn what_does_not_apply_is_refused_with_its_name_and_a_cure() {
     assert_eq!(d.code.0, "S283", "{d}");
 }
 
-struct Rows {
-    rows: Vec<Vec<f64>>,
-    stop_after: usize,
-    checkpoint: String,
-}
-
-impl Observer for Rows {
-    fn begin(&mut self, _: &[Column]) {}
-    fn row(&mut self, row: &[f64]) {
-        self.rows.push(row.to_vec());
-    }
-    fn go_on(&mut self, _: f64, _: f64) -> bool {
-        self.rows.len() < self.stop_after
-    }
-    fn checkpoint(&mut self, state: &dyn Fn() -> String) {
-        self.checkpoint = state();
-    }
-}
-
 /// A run that was stopped and resumed goes on as the same run, to the bit: small systems with their dense factorisation, larger
 /// ones with the pivots, and redundant ones with the rows, that were in use.
 #[test]
@@ -273,7 +253,7 @@ fn resumed_runs_continue() {
         let model = model(name);
         let study = Study { t_end, output_step: t_end / 40.0, tol: Some(1e-9), ..natural(&model) };
         let go = |stop_after: usize, checkpoint: Option<&str>| {
-            let mut r = Rows { rows: Vec::new(), stop_after, checkpoint: String::new() };
+            let mut r = Stopping::after(stop_after);
             run_from(&model, &study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
             r
         };

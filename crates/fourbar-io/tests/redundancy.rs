@@ -224,23 +224,6 @@ fn long_steps_do_not_hide_singular_positions() {
 /// A run that is interrupted and resumed gives the same bits as one that is not.
 #[test]
 fn resuming_continues_the_same_run() {
-    struct Recorder {
-        rows: Vec<Vec<f64>>,
-        stop_after: usize,
-        checkpoint: String,
-    }
-    impl fourbar::study::Observer for Recorder {
-        fn begin(&mut self, _: &[fourbar::trajectory::Column]) {}
-        fn row(&mut self, row: &[f64]) {
-            self.rows.push(row.to_vec());
-        }
-        fn go_on(&mut self, _: f64, _: f64) -> bool {
-            self.rows.len() < self.stop_after
-        }
-        fn checkpoint(&mut self, state: &dyn Fn() -> String) {
-            self.checkpoint = state();
-        }
-    }
     for (name, step, integrator) in [
         ("a02_n_fourbar_N2", Some(5e-3), "gen-alpha"),
         ("a04_bricard", None, "gen-alpha"),
@@ -250,7 +233,7 @@ fn resuming_continues_the_same_run() {
         let model = model(name);
         let study = Study { step, tol: Some(1e-5), t_end: 2.0, output_step: 0.1, integrator: Some(integrator.into()), ..Study::of(&model) };
         let run = |stop_after: usize, checkpoint: Option<&str>| {
-            let mut r = Recorder { rows: Vec::new(), stop_after, checkpoint: String::new() };
+            let mut r = Stopping::after(stop_after);
             fourbar::study::run_from(&model, &study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
             r
         };
@@ -263,7 +246,7 @@ fn resuming_continues_the_same_run() {
     }
     // A checkpoint of another mechanism is refused.
     let (a, b) = (model("a04_bricard"), model("dca_five_bar"));
-    let mut r = Recorder { rows: Vec::new(), stop_after: 3, checkpoint: String::new() };
+    let mut r = Stopping::after(3);
     fourbar::study::run_from(&a, &Study { t_end: 0.5, output_step: 0.1, ..Study::of(&a) }, None, &mut r)
         .unwrap_or_else(|f| panic!("{}", f.diagnostic));
     let f = fourbar::study::run_from(&b, &Study::of(&b), Some(&r.checkpoint), &mut fourbar::Trajectory::default())

@@ -1,7 +1,8 @@
 //! What the tests share: shipped models, reference files, comparison.
 #![allow(dead_code)]
 
-use fourbar::study::{self, Report, Study};
+use fourbar::study::{self, Observer, Report, Study};
+use fourbar::trajectory::Column;
 use fourbar::{Model, Trajectory};
 use fourbar_io::{ReadOptions, read_model};
 use std::path::PathBuf;
@@ -36,6 +37,33 @@ pub fn run(model: &Model, study: &Study) -> (Trajectory, Report) {
     let mut trajectory = Trajectory::default();
     let report = study::run(model, study, &mut trajectory).unwrap_or_else(|f| panic!("{}", f.diagnostic));
     (trajectory, report)
+}
+
+/// Keeps the rows of a run, stops it after some of them, and keeps the checkpoint it could go on from.
+pub struct Stopping {
+    pub rows: Vec<Vec<f64>>,
+    pub checkpoint: String,
+    stop_after: usize,
+}
+
+impl Stopping {
+    /// Stops after so many rows.
+    pub fn after(stop_after: usize) -> Self {
+        Self { rows: Vec::new(), checkpoint: String::new(), stop_after }
+    }
+}
+
+impl Observer for Stopping {
+    fn begin(&mut self, _: &[Column]) {}
+    fn row(&mut self, row: &[f64]) {
+        self.rows.push(row.to_vec());
+    }
+    fn go_on(&mut self, _: f64, _: f64) -> bool {
+        self.rows.len() < self.stop_after
+    }
+    fn checkpoint(&mut self, state: &dyn Fn() -> String) {
+        self.checkpoint = state();
+    }
 }
 
 /// A reference trajectory: column names and rows.

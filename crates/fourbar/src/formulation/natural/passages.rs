@@ -3,7 +3,6 @@
 
 use super::run::Run;
 use crate::analysis::singular::dependent_names;
-use crate::model::{BodyId, Model};
 
 /// Angle in radians by which bodies turn between two looks, with and without loops to be watched. The pivot feels a singular
 /// position from about this far.
@@ -50,25 +49,6 @@ impl Looks {
         let [a, b, c, d, e, f, filled, most] = *saved else { return None };
         Some(Self { last: [(a, b), (c, d), (e, f)], filled: (filled as usize).min(3), most })
     }
-}
-
-/// Whether constraints close a loop: without one they never become dependent.
-pub(super) fn has_loops(model: &Model) -> bool {
-    let mut root: Vec<usize> = (0..model.bodies.len()).collect();
-    let mut joins = |bodies: [BodyId; 2]| {
-        let [a, b] = bodies.map(|b| {
-            let mut b = b.index();
-            while root[b] != b {
-                root[b] = root[root[b]];
-                b = root[b];
-            }
-            b
-        });
-        root[a] = b;
-        a != b
-    };
-    let bodies: Vec<[BodyId; 2]> = model.joints.iter().map(|j| j.bodies).chain(model.bare.iter().map(|b| b.bodies)).collect();
-    !model.couplings.is_empty() || bodies.into_iter().any(|b| !joins(b))
 }
 
 impl Run<'_> {

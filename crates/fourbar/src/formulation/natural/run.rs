@@ -11,6 +11,7 @@ use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
+use crate::topology::is_forest;
 use fourbar_dae::{Error, Integrator, Options, Problem};
 use fourbar_math::{Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
@@ -161,7 +162,7 @@ impl<'m> Run<'m> {
         let mut run = Self {
             model,
             loads: LeastLoads::new(model, &equations.set, &start.q),
-            detector: passages::has_loops(model).then(|| Detector::new(model, &equations.set, start)),
+            detector: (!is_forest(model)).then(|| Detector::new(model, &equations.set, start)),
             lambda: vec![0.0; equations.set.rows()],
             equations,
             pose_list: Vec::new(),
