@@ -2,9 +2,9 @@
 //!
 //! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Otherwise structure
 //! decides, by what was quickest at equal accuracy on the shipped models (`cargo xtask study auto`): joint coordinates where there
-//! are no loops or few, natural coordinates with a Taylor series where there are, Lie groups for what floats, what natural
-//! coordinates refuse, what they share little of, and what is large. Only forces that are stiff for the accuracy wanted call for an implicit
-//! method: the tighter the tolerance, the stiffer they must be.
+//! are no loops or few, and for driven loops in space; natural coordinates with a Taylor series where loops are many or plane; Lie
+//! groups for what floats, what natural coordinates refuse, what they share little of, and what is large. Only forces that are stiff
+//! for the accuracy wanted call for an implicit method: the tighter the tolerance, the stiffer they must be.
 
 use crate::force::{Force, Law};
 use crate::formulation::natural;
@@ -18,6 +18,11 @@ use crate::topology::Topology;
 const STIFF: f64 = 2e3;
 /// Loops of more bodies than this are for the formulation whose set-up costs least.
 const LARGE: usize = 200;
+
+/// Chains and trees of at most so many bodies are small for natural coordinates, whose work grows faster than that of the recursion.
+const FEW: usize = 20;
+/// Tolerances from here on are loose: lower order needs less work.
+const LOOSE: f64 = 1e-6;
 
 /// A choice with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -77,7 +82,15 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     // Bare constraints, couplings and rolling close loops too.
     let open = graph.loops.is_empty() && model.couplings.is_empty() && model.bare.is_empty() && model.rolling.is_empty();
     if open && graph.components.len() > 1 {
-        return pick("lie", "dop853", "bodies float, and nothing closes a loop");
+        return pick("so3xr3", "dop853", "bodies float, and nothing closes a loop");
+    }
+    let plane = graph.planar.is_some();
+    let free = model.drives.is_empty() && model.forces.is_empty() && model.moving() <= FEW;
+    if open && plane && free && tol < LOOSE && natural::applies(model).is_ok() {
+        return pick("natural", "taylor", "few bodies in the plane under gravity alone, where a Taylor series takes long steps");
+    }
+    if open && plane && tol >= LOOSE {
+        return pick("grcr", "dopri5", "without loops, joint coordinates need no constraints; in the plane fifth order will do");
     }
     if open {
         return pick("grcr", "dop853", "without loops, joint coordinates need no constraints");
@@ -98,12 +111,15 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("lie", "dop853", "many bodies in loops, where natural coordinates take long to set up");
     }
     let hinges = model.joints.iter().all(|j| j.kind.name() == "revolute");
-    if graph.planar.is_none() && graph.loops.len() == 1 && model.drives.is_empty() && hinges && model.couplings.is_empty() {
+    if !plane && graph.loops.len() == 1 && hinges && model.couplings.is_empty() {
         return pick("grcr", "dop853", "one loop of hinges in space is short work in joint coordinates");
     }
     // Hinges and slides share points and directions, other joints do not.
     let shared = |k: &str| matches!(k, "revolute" | "prismatic" | "cylindrical" | "screw" | "fixed");
-    if !model.drives.is_empty() && graph.planar.is_none() && !model.joints.iter().all(|j| shared(j.kind.name())) {
+    if !model.drives.is_empty() && !plane && !model.joints.iter().all(|j| shared(j.kind.name())) {
+        if graph.loops.len() > 1 && model.couplings.is_empty() {
+            return pick("grcr", "dop853", "driven in space through several loops, which joint coordinates close one by one");
+        }
         return pick("lie", "dopri5", "driven in space through joints that share no direction, it is smooth and needs few steps");
     }
     pick("natural", "taylor", "loops of few bodies, where natural coordinates and a Taylor series need the fewest steps")
@@ -140,12 +156,12 @@ mod tests {
     #[test]
     fn integrator_step_and_stiffness_decide() {
         let (soft, hard) = (model(10.0), model(1e12));
-        assert_eq!(choose(&soft, &study(None, None)).formulation, "lie");
+        assert_eq!(choose(&soft, &study(None, None)).formulation, "so3xr3");
         assert_eq!(choose(&soft, &Study { step: Some(0.01), ..study(None, None) }).formulation, "ra");
         assert_eq!(choose(&hard, &study(None, Some(1e-3))).formulation, "ra");
         // At a tight tolerance second order costs more than small explicit steps.
         assert_eq!(choose(&model(1e8), &study(None, Some(1e-3))).formulation, "ra");
-        assert_eq!(choose(&model(1e8), &study(None, Some(1e-9))).formulation, "lie");
+        assert_eq!(choose(&model(1e8), &study(None, Some(1e-9))).formulation, "so3xr3");
         assert_eq!(choose(&soft, &study(Some("bdf2"), Some(1e-9))).integrator, "bdf2");
         assert_eq!(choose(&soft, &study(Some("Taylor"), None)).formulation, "natural");
         let rate = fastest_rate(&model(400.0));
