@@ -166,38 +166,24 @@ impl Study {
         }
     }
 
-    /// Formulation and integrator by name, checked against the list.
+    /// Formulation and integrator by name, checked against the list, or chosen.
     pub fn method(&self, model: &Model) -> Result<(&'static FormulationInfo, &'static str), Diagnostic> {
-        let wanted = self.formulation.as_deref().unwrap_or("auto");
-        let choice;
-        let wanted = if wanted.eq_ignore_ascii_case("auto") {
-            choice = choice::choose(model, self);
-            if let Some(named) = &self.integrator
-                && !named.eq_ignore_ascii_case(choice.integrator)
-            {
-                let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.integrators.iter().copied()).collect();
-                all.sort_unstable();
-                all.dedup();
-                let help =
-                    nearest(named, all.iter().copied()).map_or(format!("there are {}", all.join(", ")), |n| format!("did you mean `{n}`?"));
-                return Err(Diagnostic::new("U302", format!("there is no integrator `{named}`")).help(help));
+        self.chosen(model).map(|c| (c.formulation, c.integrator))
+    }
+
+    /// The same with the reason of a choice.
+    pub fn chosen(&self, model: &Model) -> Result<Chosen, Diagnostic> {
+        let Some(named) = self.formulation.as_deref().filter(|f| !f.eq_ignore_ascii_case("auto")) else {
+            if let Some(integrator) = &self.integrator {
+                named_integrator(integrator)?;
             }
-            if let Some(f) = FORMULATIONS.iter().find(|f| f.name == choice.formulation) {
-                return Ok((f, choice.integrator));
-            }
-            choice.formulation
-        } else {
-            wanted
+            let choice = choice::choose(model, self);
+            return Ok(Chosen { formulation: formulation(choice.formulation)?, integrator: choice.integrator, why: Some(choice.why) });
         };
-        let names = || FORMULATIONS.iter().map(|f| f.name);
-        let Some(f) = FORMULATIONS.iter().find(|f| f.name.eq_ignore_ascii_case(wanted)) else {
-            let help = nearest(wanted, names())
-                .map_or(format!("there are {}", names().collect::<Vec<_>>().join(", ")), |n| format!("did you mean `{n}`?"));
-            return Err(Diagnostic::new("U301", format!("there is no formulation `{wanted}`")).help(help));
-        };
+        let f = formulation(named)?;
         let wanted = self.integrator.as_deref().unwrap_or(f.integrators[0]);
         match f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)) {
-            Some(i) => Ok((f, i)),
+            Some(i) => Ok(Chosen { formulation: f, integrator: i, why: None }),
             None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name))
                 .help(format!("it goes with {}", f.integrators.join(", ")))),
         }
@@ -209,6 +195,41 @@ impl Study {
         let rest = self.t_end - n as f64 * self.output_step > 1e-9 * self.output_step;
         (0..=n).map(|k| k as f64 * self.output_step).chain(rest.then_some(self.t_end))
     }
+}
+
+/// With what a study runs.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Formulation.
+    pub formulation: &'static FormulationInfo,
+    /// Integrator.
+    pub integrator: &'static str,
+    /// Why, where the study named no formulation.
+    pub why: Option<String>,
+}
+
+/// A formulation by its name.
+pub fn formulation(name: &str) -> Result<&'static FormulationInfo, Diagnostic> {
+    FORMULATIONS.iter().find(|f| f.name.eq_ignore_ascii_case(name)).ok_or_else(|| {
+        let names: Vec<&str> = FORMULATIONS.iter().map(|f| f.name).collect();
+        Diagnostic::new("U301", format!("there is no formulation `{name}`")).help(did_you_mean(name, &names))
+    })
+}
+
+/// Refuses an integrator that no formulation has.
+fn named_integrator(name: &str) -> Result<(), Diagnostic> {
+    let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.integrators.iter().copied()).collect();
+    if all.iter().any(|i| i.eq_ignore_ascii_case(name)) {
+        return Ok(());
+    }
+    all.sort_unstable();
+    all.dedup();
+    Err(Diagnostic::new("U302", format!("there is no integrator `{name}`")).help(did_you_mean(name, &all)))
+}
+
+/// The nearest of some names, or all of them.
+fn did_you_mean(name: &str, all: &[&str]) -> String {
+    nearest(name, all.iter().copied()).map_or_else(|| format!("there are {}", all.join(", ")), |n| format!("did you mean `{n}`?"))
 }
 
 /// Receives the rows of a run.
@@ -288,7 +309,8 @@ pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<
 
 /// Runs a study, from a checkpoint where one is given.
 pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
-    check(model, study)?;
+    let chosen = study.chosen(model)?;
+    check(study)?;
     let assembled = assembly::assemble(model)?;
     let analysis = match study.analysis {
         Some(a) => a,
@@ -298,17 +320,16 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         None => Analysis::Dynamics,
     };
     match analysis {
-        Analysis::Kinematics => match study.method(model)?.0.name {
+        Analysis::Kinematics => match chosen.formulation.name {
             Rp::NAME => run_kinematics::<Rp>(model, study, &assembled, observer),
             Reps::NAME => run_kinematics::<Reps>(model, study, &assembled, observer),
             _ => run_kinematics::<Ra>(model, study, &assembled, observer),
         },
-        Analysis::Dynamics => dynamics::run(model, study, &assembled, checkpoint, observer),
+        Analysis::Dynamics => dynamics::run(model, study, &chosen, &assembled, checkpoint, observer),
     }
 }
 
-fn check(model: &Model, study: &Study) -> Result<(), Diagnostic> {
-    study.method(model)?;
+fn check(study: &Study) -> Result<(), Diagnostic> {
     for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step), ("tol", study.tol)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
             return Err(Diagnostic::new("U303", format!("{name} is {x}; it must be positive")).help("times are in seconds"));

@@ -3,13 +3,12 @@
 
 use crate::analysis::assembly::Assembled;
 use crate::analysis::{rank, singular, unique};
-use crate::choice;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::Force;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::study::{Analysis, Failed, Observer, Report, Study};
+use crate::study::{Analysis, Chosen, Failed, Observer, Report, Study};
 use crate::trajectory::{Recorder, columns};
 use serde_json::{Value, json};
 
@@ -17,17 +16,15 @@ use serde_json::{Value, json};
 pub fn run(
     model: &Model,
     study: &Study,
+    chosen: &Chosen,
     assembled: &Assembled,
     checkpoint: Option<&str>,
     observer: &mut dyn Observer,
 ) -> Result<Report, Failed> {
-    let (formulation, integrator) = study.method(model)?;
+    let (formulation, integrator) = (chosen.formulation, chosen.integrator);
     let start = &assembled.configuration;
     let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
-    let named = study.formulation.as_deref().is_some_and(|f| !f.eq_ignore_ascii_case("auto"));
-    if !named {
-        told.notes.push(format!("{} with {integrator} was chosen: {}", formulation.name, choice::choose(model, study).why));
-    }
+    told.notes.extend(chosen.why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
     let not_unique = unique::not_unique(model, start);
     told.warnings.extend(friction_warning(model, &not_unique));
     let mut motion = (formulation.start)(model, study, integrator, start)?;

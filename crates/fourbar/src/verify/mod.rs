@@ -19,14 +19,14 @@ pub use verdict::{Outlier, Verdict};
 use crate::analysis::assembly::{Assembled, assemble};
 use crate::analysis::dynamics::{Event, drive};
 use crate::analysis::{rank, unique};
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::explicit::Tableau;
 use crate::model::Model;
 use crate::motion::{Instant, Told};
 use crate::random::Random;
 use crate::state::{Configuration, Velocity};
-use crate::study::{FORMULATIONS, FormulationInfo, Study};
+use crate::study::{FORMULATIONS, FormulationInfo, Study, formulation};
 use crate::trajectory::energies;
 use sample::{Unique, difference, extrapolate, scales};
 use serde::Serialize;
@@ -184,18 +184,7 @@ fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic>
     if names.is_empty() {
         return Ok(FORMULATIONS.iter().collect());
     }
-    let all = || FORMULATIONS.iter().map(|f| f.name);
-    names
-        .iter()
-        .map(|n| {
-            FORMULATIONS.iter().find(|f| f.name.eq_ignore_ascii_case(n)).ok_or_else(|| {
-                Diagnostic::new("U301", format!("there is no formulation `{n}`")).help(
-                    nearest(n, all())
-                        .map_or_else(|| format!("there are {}", all().collect::<Vec<_>>().join(", ")), |n| format!("did you mean `{n}`?")),
-                )
-            })
-        })
-        .collect()
+    names.iter().map(|n| formulation(n)).collect()
 }
 
 /// Instants of one run at the output times, what it has to say, and how long it took in seconds. Given up after a while.
