@@ -2,21 +2,19 @@
 //!
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
-use crate::analysis::assembly::{self, Assembled};
-use crate::analysis::kinematics::Kinematics;
-use crate::analysis::singular::{self, Detector, Singular};
-use crate::analysis::{dynamics, rank, unique};
+use crate::analysis::singular::Singular;
+use crate::analysis::{assembly, dynamics, kinematics, rank};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::formulation::chart::{Chart, Ra};
+use crate::formulation::chart::Ra;
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
 use crate::formulation::{dca, grcr, lie, natural};
 use crate::integrator::implicit;
 use crate::model::Model;
-use crate::motion::{Instant, Motion};
+use crate::motion::Motion;
 use crate::state::Configuration;
-use crate::trajectory::{Column, Recorder, columns};
+use crate::trajectory::Column;
 use serde::Serialize;
 
 /// Which analysis.
@@ -320,11 +318,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         None => Analysis::Dynamics,
     };
     match analysis {
-        Analysis::Kinematics => match chosen.formulation.name {
-            Rp::NAME => run_kinematics::<Rp>(model, study, &assembled, observer),
-            Reps::NAME => run_kinematics::<Reps>(model, study, &assembled, observer),
-            _ => run_kinematics::<Ra>(model, study, &assembled, observer),
-        },
+        Analysis::Kinematics => kinematics::run(model, study, &chosen, &assembled, observer),
         Analysis::Dynamics => dynamics::run(model, study, &chosen, &assembled, checkpoint, observer),
     }
 }
@@ -342,97 +336,6 @@ fn check(study: &Study) -> Result<(), Diagnostic> {
         );
     }
     Ok(())
-}
-
-fn run_kinematics<C: Chart>(model: &Model, study: &Study, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
-    if let Some(r) = model.rolling.first() {
-        return Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name))
-            .name(r.name.clone())
-            .help("let dynamics move it: `study: {analysis: dynamics}` and `fourbar run`")
-            .into());
-    }
-    let start = &assembled.configuration;
-    let free = rank::mobility(model, start, true);
-    let mut warnings: Vec<Diagnostic> = assembled.warning(model).into_iter().collect();
-    if free.generic.mobility() > 0 {
-        let motions = rank::describe(model, &start.q, &free.generic.motions);
-        let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
-        return Err(Diagnostic::new(
-            "S221",
-            format!("the drives leave {} free: {}", count(free.generic.mobility(), "motion"), words.join(", ")),
-        )
-        .names(motions.into_iter().map(|m| m.name))
-        .help("drive these too, or let dynamics move it (`analysis: dynamics`)")
-        .into());
-    }
-    let mut k = Kinematics::<C>::in_chart(model, start)?;
-    let not_unique = unique::not_unique(model, start);
-    let mut recorder = Recorder::new(model);
-    observer.begin(&columns(model));
-    let mut row = Vec::with_capacity(columns(model).len());
-    let inner = study.step.map_or(study.output_step, |h| h.min(study.output_step));
-    let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
-    let mut failure = None;
-    let mut now = Instant::new(model, start);
-    k.reactions();
-    let (mut work, mut last) = (0.0, (k.state.t, k.power()));
-    let mut detector = Detector::new(model, &k.set, start);
-    let mut stopped = false;
-    'run: for t in study.output_times() {
-        if t > 0.0 {
-            let t_n = k.state.t;
-            for s in 1..=per_output {
-                let target = if s == per_output { t } else { t_n + (t - t_n) * s as f64 / per_output as f64 };
-                if let Err(d) = k.step_to(target) {
-                    failure = Some(d);
-                    break 'run;
-                }
-                k.watch(&mut detector);
-                // The work of the drives by the trapezoidal rule over the inner steps.
-                k.reactions();
-                let (now, h) = (k.power(), k.state.t - last.0);
-                work += 0.5 * h * (last.1 + now);
-                last = (k.state.t, now);
-            }
-        }
-        k.reactions();
-        row.clear();
-        k.instant(work, &mut now);
-        recorder.row(model, &now, &mut row);
-        observer.row(&row);
-        if !observer.go_on(t, study.t_end) {
-            stopped = true;
-            break;
-        }
-    }
-    let singular = detector.found;
-    warnings.extend(singular::warning(&singular));
-    let w = k.work;
-    let report = Report {
-        analysis: Analysis::Kinematics,
-        formulation: C::NAME,
-        integrator: "newton",
-        t: k.state.t,
-        stopped,
-        work: vec![
-            ("steps", w.steps as f64),
-            ("newton_iterations", w.iterations as f64),
-            ("mean_newton_iterations", w.iterations as f64 / w.steps.max(1) as f64),
-            ("factorisations", w.factorisations as f64),
-            ("halved_steps", w.halvings as f64),
-        ],
-        rows: k.set.rows(),
-        redundant: k.set.rows() - free.generic.rank,
-        not_unique,
-        singular,
-        notes: Vec::new(),
-        warnings,
-        length: model.length,
-    };
-    match failure {
-        Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
-        None => Ok(report),
-    }
 }
 
 /// `1 motion`, `2 motions`.

@@ -1,12 +1,16 @@
 //! Kinematics of driven mechanisms in any chart of rotations [Kissel21, section 2].
 //!
-//! Positions by Newton in the coordinates of the chart from the prediction, velocities and accelerations by one linear solve each. All three use the
-//! Schur complement factored once per step at the predicted pose, and once more at the pose itself where that lies too far away; redundant
-//! rows are carried by its shift. Iterations
-//! that flip a joint, jump to another branch or do not converge halve the step; where that does not help the mechanism
-//! has met a position it cannot pass, and the diagnostic says when and which joints.
+//! Positions by Newton in the coordinates of the chart from the prediction, velocities and accelerations by one linear solve each.
+//! All three use the Schur complement factored once per step at the predicted pose, and once more at the pose itself where that lies
+//! too far away; redundant rows are carried by its shift. Iterations that flip a joint, jump to another branch or do not converge
+//! halve the step; where that does not help the mechanism has met a position it cannot pass, and the diagnostic says when and which
+//! joints.
 //!
 //! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`.
+
+mod run;
+
+pub use run::run;
 
 use crate::analysis::assembly::{flipped_joint, gaps, update_turns};
 use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
@@ -37,6 +41,7 @@ const SLOW: f64 = 0.01;
 const FLOOR: f64 = 1e-9;
 /// Below this share of them an error tells nothing about the factor any more.
 const ROUNDING: f64 = 1e-12;
+
 /// Work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -341,7 +346,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Ok(())
     }
 
-    /// Multipliers from the known motion; call before [`Kinematics::snapshot`].
+    /// Multipliers from the known motion; call before [`Kinematics::instant`].
     pub fn reactions(&mut self) {
         let m = self.model;
         let x = eval::Plain { t: self.state.t, q: &self.state.q, v: &self.state.v, turns: &self.state.turns, loads: &[] };

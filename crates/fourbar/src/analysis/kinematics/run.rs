@@ -1,0 +1,125 @@
+//! A study of kinematics: from output time to output time, with the work of the drives and the singular positions on the way.
+
+use super::Kinematics;
+use crate::analysis::assembly::Assembled;
+use crate::analysis::singular::{self, Detector};
+use crate::analysis::{rank, unique};
+use crate::diagnostic::Diagnostic;
+use crate::formulation::chart::{Chart, Ra};
+use crate::formulation::reps::Reps;
+use crate::formulation::rp::Rp;
+use crate::model::Model;
+use crate::motion::Instant;
+use crate::study::{Analysis, Chosen, Failed, Observer, Report, Study, count};
+use crate::trajectory::{Recorder, columns};
+
+/// Runs kinematics from an assembled start, in the chart of the formulation where it is one.
+pub fn run(model: &Model, study: &Study, chosen: &Chosen, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
+    match chosen.formulation.name {
+        Ra::NAME => run_in::<Ra>(model, study, assembled, Vec::new(), observer),
+        Rp::NAME => run_in::<Rp>(model, study, assembled, Vec::new(), observer),
+        Reps::NAME => run_in::<Reps>(model, study, assembled, Vec::new(), observer),
+        other => {
+            // A choice was made for dynamics and says nothing here.
+            let asked = chosen.why.is_none();
+            let notes = asked.then(|| format!("kinematics goes with ra, rp and reps; it was run with ra instead of {other}"));
+            run_in::<Ra>(model, study, assembled, notes.into_iter().collect(), observer)
+        }
+    }
+}
+
+fn run_in<C: Chart>(
+    model: &Model,
+    study: &Study,
+    assembled: &Assembled,
+    notes: Vec<String>,
+    observer: &mut dyn Observer,
+) -> Result<Report, Failed> {
+    if let Some(r) = model.rolling.first() {
+        return Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name))
+            .name(r.name.clone())
+            .help("let dynamics move it: `study: {analysis: dynamics}` and `fourbar run`")
+            .into());
+    }
+    let start = &assembled.configuration;
+    let free = rank::mobility(model, start, true);
+    let mut warnings: Vec<Diagnostic> = assembled.warning(model).into_iter().collect();
+    if free.generic.mobility() > 0 {
+        let motions = rank::describe(model, &start.q, &free.generic.motions);
+        let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
+        return Err(Diagnostic::new(
+            "S221",
+            format!("the drives leave {} free: {}", count(free.generic.mobility(), "motion"), words.join(", ")),
+        )
+        .names(motions.into_iter().map(|m| m.name))
+        .help("drive these too, or let dynamics move it (`analysis: dynamics`)")
+        .into());
+    }
+    let mut k = Kinematics::<C>::in_chart(model, start)?;
+    let not_unique = unique::not_unique(model, start);
+    let mut recorder = Recorder::new(model);
+    observer.begin(&columns(model));
+    let mut row = Vec::new();
+    let inner = study.step.map_or(study.output_step, |h| h.min(study.output_step));
+    let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
+    let mut failure = None;
+    let mut now = Instant::new(model, start);
+    k.reactions();
+    let (mut work, mut last) = (0.0, (k.state.t, k.power()));
+    let mut detector = Detector::new(model, &k.set, start);
+    let mut stopped = false;
+    'run: for t in study.output_times() {
+        if t > 0.0 {
+            let t_n = k.state.t;
+            for s in 1..=per_output {
+                let target = if s == per_output { t } else { t_n + (t - t_n) * s as f64 / per_output as f64 };
+                if let Err(d) = k.step_to(target) {
+                    failure = Some(d);
+                    break 'run;
+                }
+                k.watch(&mut detector);
+                // The work of the drives by the trapezoidal rule over the inner steps.
+                k.reactions();
+                let (now, h) = (k.power(), k.state.t - last.0);
+                work += 0.5 * h * (last.1 + now);
+                last = (k.state.t, now);
+            }
+        }
+        row.clear();
+        k.instant(work, &mut now);
+        recorder.row(model, &now, &mut row);
+        observer.row(&row);
+        if !observer.go_on(t, study.t_end) {
+            stopped = true;
+            break;
+        }
+    }
+    let singular = detector.found;
+    warnings.extend(singular::warning(&singular));
+    let w = k.work;
+    let report = Report {
+        analysis: Analysis::Kinematics,
+        formulation: C::NAME,
+        integrator: "newton",
+        t: k.state.t,
+        stopped,
+        work: vec![
+            ("steps", w.steps as f64),
+            ("newton_iterations", w.iterations as f64),
+            ("mean_newton_iterations", w.iterations as f64 / w.steps.max(1) as f64),
+            ("factorisations", w.factorisations as f64),
+            ("halved_steps", w.halvings as f64),
+        ],
+        rows: k.set.rows(),
+        redundant: k.set.rows() - free.generic.rank,
+        not_unique,
+        singular,
+        notes,
+        warnings,
+        length: model.length,
+    };
+    match failure {
+        Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
+        None => Ok(report),
+    }
+}
