@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{model, run, shipped};
+use common::{model, parse, run, shipped};
 use fourbar::study::{Analysis, Study};
 use fourbar::{Model, Trajectory};
 
@@ -87,4 +87,88 @@ fn a_drive_that_stands_still_at_an_output_is_followed() {
     for k in 0..trajectory.len() {
         assert!((trajectory.row(k)[x] - trajectory.row(0)[x]).abs() < 1e-12, "the line is straight");
     }
+}
+
+/// A slider-crank in space without redundant constraints, driven at the crank, with dry friction in the pin and on the guide.
+fn rubbing(coulomb: f64) -> Model {
+    parse(&format!(
+        "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  crank: {{mass: 0.12, inertia: [1e-4, 1e-5, 1e-4], at: [0, 0.1, 0.12]}}
+  rod: {{mass: 0.5, inertia: [4e-3, 4e-4, 4e-3], at: [0.1, 0.05, 0.1]}}
+  slider: {{mass: 2, inertia: [1e-4, 1e-4, 1e-4], at: [0.2, 0, 0]}}
+joints:
+  pin: {{type: revolute, bodies: [ground, crank], at: [0, 0.1, 0.12], axis: [1, 0, 0]}}
+  ball: {{type: spherical, bodies: [crank, rod], at: [0, 0.1, 0.2]}}
+  cross: {{type: universal, bodies: [rod, slider], at: [0.2, 0, 0], axes: [[0, 0.894427191, -0.447213595], [1, 0, 0]]}}
+  guide: {{type: prismatic, bodies: [ground, slider], at: [0.2, 0, 0], axis: [1, 0, 0]}}
+drives: {{motor: {{joint: pin, angle: -6*t}}}}
+forces:
+  turn: {{type: friction, joint: pin, coulomb: 0.2, viscous: 0, radius: 0.01, speed: 0.1}}
+  slide: {{type: friction, joint: guide, coulomb: {coulomb}, viscous: 0.1, radius: 0, speed: 0.1}}
+study: {{t_end: 1, output_step: 0.05}}
+"
+    ))
+}
+
+#[test]
+fn dry_friction_takes_part_in_the_efforts() {
+    // On a level guide the drive pulls against coulomb times the weight.
+    let cart = parse(
+        "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {cart: {mass: 2, inertia: [1, 1, 1]}}
+joints: {guide: {type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0]}}
+drives: {pull: {joint: guide, distance: 0.5*t}}
+forces: {rub: {type: friction, joint: guide, coulomb: 0.2, viscous: 0, radius: 0, speed: 1e-3}}
+study: {analysis: kinematics, t_end: 1, output_step: 0.1}
+",
+    );
+    let (t, _) = run(&cart, &Study::of(&cart));
+    let (effort, work) = (t.find("pull.effort").unwrap(), t.find("energy.work").unwrap());
+    for k in 0..t.len() {
+        // The regularisation is at one to the last bit, and what the drive gives the friction takes.
+        assert!((t.row(k)[effort] - 0.2 * 2.0 * 9.81).abs() < 1e-12, "{}", t.row(k)[effort]);
+        assert!(t.row(k)[work].abs() < 1e-12, "{}", t.row(k)[work]);
+    }
+    // Where friction makes a part of its own load dynamics has the same loads.
+    let (with, without) = (rubbing(0.3), rubbing(0.0));
+    let of = |m: &Model, analysis: Analysis| {
+        let formulation = Some("ra".into());
+        run(m, &Study { analysis: Some(analysis), formulation, step: Some(0.01), ..Study::of(m) }).0
+    };
+    let (a, b, dry) = (of(&with, Analysis::Kinematics), of(&with, Analysis::Dynamics), of(&without, Analysis::Kinematics));
+    let load = |name: &str| name == "motor.effort" || name.contains(".force.") || name.contains(".torque.");
+    let (mut size, mut worst, mut effect) = (0.0_f64, 0.0_f64, 0.0_f64);
+    for c in (0..a.columns.len()).filter(|&c| load(&a.columns[c].name)) {
+        for k in 0..a.len() {
+            size = size.max(a.row(k)[c].abs());
+            worst = worst.max((a.row(k)[c] - b.row(k)[c]).abs());
+            effect = effect.max((a.row(k)[c] - dry.row(k)[c]).abs());
+        }
+    }
+    assert!(effect > 0.1 * size, "friction does {effect:.1e} of {size:.1e}");
+    assert!(worst < 1e-9 * size, "{worst:.1e} of {size:.1e}");
+}
+
+#[test]
+fn friction_that_locks_is_told() {
+    let model = rubbing(3.0);
+    let failed = fourbar::study::run(&model, &Study::of(&model), &mut Trajectory::default()).expect_err("wedges");
+    assert_eq!(failed.diagnostic.code.0, "S223", "{}", failed.diagnostic);
+    assert!(failed.diagnostic.message.contains("`turn`, `slide`"), "{}", failed.diagnostic);
+}
+
+#[test]
+fn a_formulation_that_kinematics_does_not_have_is_told() {
+    let model = model("ra_four_link");
+    let notes = |formulation: &str| {
+        let study = Study { formulation: Some(formulation.into()), t_end: 0.1, ..Study::of(&model) };
+        run(&model, &study).1.notes
+    };
+    assert_eq!(notes("dca"), ["kinematics goes with ra, rp and reps; it was run with ra instead of dca"]);
+    assert!(notes("reps").is_empty() && notes("auto").is_empty());
 }

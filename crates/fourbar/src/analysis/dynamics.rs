@@ -109,7 +109,7 @@ pub fn drive(
 }
 
 /// Load-dependent friction on a reaction that is not unique has no definite value.
-fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
+pub(super) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     for (name, f) in &model.forces {
         if let Force::Friction { joint, coulomb, .. } = f {

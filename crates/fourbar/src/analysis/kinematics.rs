@@ -6,7 +6,8 @@
 //! halve the step; where that does not help the mechanism has met a position it cannot pass, and the diagnostic says when and which
 //! joints.
 //!
-//! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`.
+//! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`. Dry friction in `f` follows the
+//! loads of the joints, hence the multipliers: both are found in turn.
 
 mod run;
 
@@ -17,6 +18,7 @@ use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
+use crate::force::load::{self, NormalLoads};
 use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::formulation::reps::NEAR;
 use crate::integrator::index3::TOO_NEAR;
@@ -41,6 +43,8 @@ const SLOW: f64 = 0.01;
 const FLOOR: f64 = 1e-9;
 /// Below this share of them an error tells nothing about the factor any more.
 const ROUNDING: f64 = 1e-12;
+/// Rounds of multipliers and friction loads, at most: a friction that returns up to 0.7 of a change of its load settles in these.
+const ROUNDS: usize = 100;
 
 /// Work done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -62,6 +66,8 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     pub set: ConstraintSet,
     schur: Schur,
     loads: LeastLoads,
+    /// Loads of joints with dry friction; written with the multipliers.
+    normal: NormalLoads,
     inverse: Vec<InverseMass>,
     scale: f64,
     /// Current configuration.
@@ -122,6 +128,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             model,
             schur,
             loads: LeastLoads::new(model, &set, &start.q),
+            normal: NormalLoads::new(model, &set),
             inverse,
             scale,
             state: start.clone(),
@@ -346,10 +353,29 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Ok(())
     }
 
-    /// Multipliers from the known motion; call before [`Kinematics::instant`].
-    pub fn reactions(&mut self) {
+    /// Multipliers from the known motion; call before [`Kinematics::instant`]. `false` where dry friction and the loads it depends on
+    /// drive each other up without end.
+    pub fn reactions(&mut self) -> bool {
+        let mut last = f64::INFINITY;
+        for round in 0..ROUNDS {
+            self.multipliers();
+            if self.normal.is_empty() {
+                return true;
+            }
+            let change = self.normal.update(self.model, &self.set, &self.state.q, &self.lambda);
+            if load::rest(change, last, round) {
+                return true;
+            }
+            last = change;
+        }
+        false
+    }
+
+    /// Multipliers with the friction loads at hand.
+    fn multipliers(&mut self) {
         let m = self.model;
-        let x = eval::Plain { t: self.state.t, q: &self.state.q, v: &self.state.v, turns: &self.state.turns, loads: &[] };
+        let s = &self.state;
+        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &self.normal.by_joint };
         eval::applied(m, &x, &mut self.force);
         for b in 1..self.force.len() {
             let (body, v, a) = (&m.bodies[b], &self.state.v[b], &self.a[b]);
@@ -386,7 +412,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         let s = &self.state;
         self.set.nu(s.t, &mut self.rhs);
         let drives: f64 = self.lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
-        drives + eval::power(self.model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] })
+        drives + eval::power(self.model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &self.normal.by_joint })
     }
 
     /// The current instant in global terms.

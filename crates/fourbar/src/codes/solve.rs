@@ -40,6 +40,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Rolling elements and knife edges constrain velocities, not positions: where a body ends up depends on the way it took. State `study: {analysis: dynamics}` and use `fourbar run`."
     ),
     page!(
+        "S223",
+        "Friction locks a driven mechanism",
+        "Dry friction is proportional to the load of its joint, and a part of that load is made by the friction itself. Where the friction returns more than it takes, no finite effort of the drives moves the mechanism: it wedges, as a screw does that does not turn back. Make `coulomb` or its radius smaller, or drive the mechanism at another joint."
+    ),
+    page!(
         "S230",
         "A step of the integrator fails",
         "Newton's iteration does not converge even with the exact matrix and a very small step. The message gives the time, the step, and the constraint with the largest residual. Typical causes: a force that jumps or grows without bound, a drive that is not smooth, a dead point met at speed. Look at the motion just before this time with `fourbar view`."

@@ -1,6 +1,7 @@
 //! Forces: what acts on the bodies besides the constraints.
 
 pub mod eval;
+pub mod load;
 
 use crate::expr::Expr;
 use crate::model::{BodyId, PointOn};

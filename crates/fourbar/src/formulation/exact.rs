@@ -212,7 +212,7 @@ impl Exact {
         for b in 1..=self.bodies {
             self.slopes[b] = C::slopes(&x.x[b], &x.psi[b], &x.v[b], &x.v_dot[b], w);
         }
-        let plain = Plain { t: x.t, q: &x.q, v: x.velocities(), turns: &x.turns, loads: &e.loads };
+        let plain = Plain { t: x.t, q: &x.q, v: x.velocities(), turns: &x.turns, loads: &e.loads.by_joint };
         self.form(e, &State { plain, lambda: &x.lambda }, w);
     }
 
@@ -317,10 +317,10 @@ impl Exact {
     /// Load-dependent friction: the load follows the poses of the joint's bodies.
     fn friction_positions(&mut self, e: &Equations<'_>, state: &State<'_>, h: f64) {
         let x = &state.plain;
-        for &(element, joint, c) in e.friction() {
-            let push = friction_per_load(e, x, element);
-            let lambda = &state.lambda[e.set.row_start[c]..e.set.row_start[c + 1]];
-            let bodies = e.model.joints[joint].bodies.map(|b| b.index());
+        for r in &e.loads.rubbing {
+            let push = friction_per_load(e, x, r.element);
+            let own = &state.lambda[e.set.row_start[r.constraint]..e.set.row_start[r.constraint + 1]];
+            let bodies = e.model.joints[r.joint].bodies.map(|b| b.index());
             for l in bodies.into_iter().filter(|&l| l != 0) {
                 // Central differences: the load is a smooth function of two poses.
                 for d in 0..6 {
@@ -333,7 +333,7 @@ impl Exact {
                             dq.w[d - 3] = sign * step
                         }
                         let moved = bodies.map(|b| if b == l { x.q[b].moved(&dq) } else { x.q[b] });
-                        e.load_between(joint, c, &moved, lambda)
+                        r.load(e.model, &e.set, &moved, own)
                     };
                     let slope = (load(1.0) - load(-1.0)) / (2.0 * step);
                     for (b, w) in &push {
@@ -355,13 +355,12 @@ impl Exact {
     fn friction_multipliers(&mut self, e: &Equations<'_>, state: &State<'_>) {
         let x = &state.plain;
         let n = self.bodies;
-        for &(element, joint, c) in e.friction() {
-            let push = friction_per_load(e, x, element);
-            let range = e.set.row_start[c]..e.set.row_start[c + 1];
-            let m = range.len();
-            let bodies = e.model.joints[joint].bodies.map(|b| b.index());
-            let poses = bodies.map(|b| x.q[b]);
-            let slopes = e.load_slopes(joint, c, &poses, &state.lambda[range]);
+        for r in &e.loads.rubbing {
+            let push = friction_per_load(e, x, r.element);
+            let (c, own) = (r.constraint, &state.lambda[e.set.row_start[r.constraint]..e.set.row_start[r.constraint + 1]]);
+            let m = own.len();
+            let poses = e.model.joints[r.joint].bodies.map(|b| x.q[b.index()]);
+            let slopes = r.slopes(e.model, &e.set, &poses, own);
             for (b, w) in push.iter().filter(|(b, _)| *b != 0) {
                 let up = self.lu.block(b - 1, n + c);
                 let a = self.lu.values_mut();

@@ -7,16 +7,19 @@
 
 use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
 use crate::constraint::ConstraintSet;
-use crate::force::{Force, eval};
+use crate::force::eval;
+use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
 use crate::schur::{InverseMass, Schur, inverse_masses};
 use crate::state::{Configuration, Pose, Velocity};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::Matrix3;
 
 /// Compliance of a row relative to the diagonal of S.
 pub const COMPLIANCE: f64 = 1e-9;
 /// Relative pivots below this at the start belong to redundant rows.
 pub const REDUNDANT: f64 = 1e-6;
+/// Rounds of accelerations and friction loads, at most.
+const FRICTION_ROUNDS: usize = 40;
 /// Above this pivot what two solves leave of the compliance is far below the error of a step.
 const WELL_DEFINED: f64 = 1e-2;
 /// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
@@ -50,10 +53,8 @@ pub struct Equations<'m> {
     rhs: Vec<f64>,
     /// Right-hand side of the acceleration constraints.
     gamma: Vec<f64>,
-    /// Normal loads of joints, for friction.
-    pub loads: Vec<f64>,
-    /// Load-dependent friction: force element, joint, and the joint's constraint.
-    friction: Vec<(usize, usize, usize)>,
+    /// Loads of joints with dry friction.
+    pub loads: NormalLoads,
     /// Rows that are redundant at the start, as the pivots show them.
     pub permanent: Vec<bool>,
     /// Smallest pivot among the other rows at the last factorisation, and its row.
@@ -80,23 +81,6 @@ impl<'m> Equations<'m> {
             }
         }
         let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
-        let mut joint_constraint = vec![usize::MAX; model.joints.len()];
-        for (c, constraint) in set.list.iter().enumerate() {
-            if let crate::constraint::Owner::Joint(k) = constraint.owner {
-                joint_constraint[k] = c;
-            }
-        }
-        let friction = model
-            .forces
-            .iter()
-            .enumerate()
-            .filter_map(|(k, (_, f))| match f {
-                Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 && joint_constraint[*joint] != usize::MAX => {
-                    Some((k, *joint, joint_constraint[*joint]))
-                }
-                _ => None,
-            })
-            .collect();
         let mut e = Self {
             model,
             schur,
@@ -110,8 +94,7 @@ impl<'m> Equations<'m> {
             dq: vec![Velocity::zero(); n],
             rhs: vec![0.0; m],
             gamma: vec![0.0; m],
-            loads: vec![0.0; model.joints.len()],
-            friction,
+            loads: NormalLoads::new(model, &set),
             permanent: vec![false; m],
             regular_pivot: (1.0, 0),
             factorisations: 0,
@@ -166,8 +149,8 @@ impl<'m> Equations<'m> {
 
     /// Residual of the equations of motion into `r`, with the Jacobian in `G`.
     pub fn motion(&mut self, q: &[Pose], v: &[Velocity], v_dot: &[Velocity], lambda: &[f64], turns: &[f64], t: f64) {
-        self.update_loads(q, lambda);
-        let x = eval::Plain { t, q, v, turns, loads: &self.loads };
+        self.loads.update(self.model, &self.set, q, lambda);
+        let x = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint };
         eval::applied(self.model, &x, &mut self.r);
         for b in 1..self.r.len() {
             let body = &self.model.bodies[b];
@@ -178,47 +161,6 @@ impl<'m> Equations<'m> {
         self.r[0] = Velocity::zero();
         self.set.add_transposed(&self.G, lambda, 1.0, &mut self.r);
         self.r[0] = Velocity::zero();
-    }
-
-    fn update_loads(&mut self, q: &[Pose], lambda: &[f64]) {
-        for k in 0..self.friction.len() {
-            let (_, joint, c) = self.friction[k];
-            let range = self.set.row_start[c]..self.set.row_start[c + 1];
-            let poses = self.model.joints[joint].bodies.map(|b| q[b.index()]);
-            self.loads[joint] = self.load_between(joint, c, &poses, &lambda[range]);
-        }
-    }
-
-    /// Load-dependent friction elements: force element, joint, and the joint's constraint.
-    pub fn friction(&self) -> &[(usize, usize, usize)] {
-        &self.friction
-    }
-
-    /// Force across the axis of a joint: its friction load. Joints that slide along the axis feel no force there.
-    fn across(&self, joint: usize, c: usize, poses: &[Pose; 2], lambda: &[f64]) -> Vector3<f64> {
-        let force = self.set.generalized_at(c, 1, |slot| &poses[slot], lambda).v;
-        let z = poses[0].A * self.model.joints[joint].F.axis(2);
-        force - z * z.dot(&force)
-    }
-
-    /// Friction load of a joint with its two bodies at given poses.
-    pub fn load_between(&self, joint: usize, c: usize, poses: &[Pose; 2], lambda: &[f64]) -> f64 {
-        self.across(joint, c, poses, lambda).norm()
-    }
-
-    /// Derivatives of the friction load by the multipliers of the joint.
-    pub fn load_slopes(&self, joint: usize, c: usize, poses: &[Pose; 2], lambda: &[f64]) -> [f64; 6] {
-        let force = self.across(joint, c, poses, lambda);
-        let norm = force.norm();
-        let mut out = [0.0; 6];
-        if norm > 0.0 {
-            for r in 0..lambda.len().min(6) {
-                let mut unit = [0.0; 6];
-                unit[r] = 1.0;
-                out[r] = force.dot(&self.across(joint, c, poses, &unit[..lambda.len()])) / norm;
-            }
-        }
-        out
     }
 
     /// Whether all increments are finite; maxima would hide what is not a number.
@@ -314,10 +256,10 @@ impl<'m> Equations<'m> {
                 self.gamma[k] -= rate * (2.0 * (self.x[k] - self.rhs[k]) + rate * self.Phi[k]);
             }
         }
-        if self.floored || !self.friction.is_empty() {
+        if self.floored || !self.loads.is_empty() {
             return self.iterate_index1(q, v, turns, t, a, lambda);
         }
-        eval::applied(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads }, &mut self.r);
+        eval::applied(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint }, &mut self.r);
         for b in 0..self.r.len() {
             let w = &v[b].w;
             self.r[b].w -= w.cross(&(self.model.bodies[b].J_bar * w));
@@ -351,11 +293,18 @@ impl<'m> Equations<'m> {
     }
 
     fn iterate_index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
-        let rounds = if self.floored || !self.friction.is_empty() { 12 } else { 3 };
-        let mut last = f64::INFINITY;
+        let rounds = match (self.loads.is_empty(), self.floored) {
+            (false, _) => FRICTION_ROUNDS,
+            (true, true) => 12,
+            (true, false) => 3,
+        };
+        let (mut last, mut last_load) = (f64::INFINITY, f64::INFINITY);
         lambda.fill(0.0);
-        for _ in 0..rounds {
+        for round in 0..rounds {
             self.motion(q, v, a, lambda, turns, t);
+            // Where drives prescribe the motion loads change though accelerations do not. The first round has no loads yet.
+            let loads_rest = self.loads.is_empty() || (round > 0 && load::rest(self.loads.change, last_load, round));
+            last_load = self.loads.change;
             self.set.multiply(&self.G, a, &mut self.x);
             for k in 0..self.x.len() {
                 self.x[k] -= self.gamma[k];
@@ -371,7 +320,7 @@ impl<'m> Equations<'m> {
             for (l, x) in lambda.iter_mut().zip(&self.x) {
                 *l += x;
             }
-            if change <= 1e-15 * size || (change >= 0.5 * last && change <= 1e-9 * size) {
+            if loads_rest && (change <= 1e-15 * size || (change >= 0.5 * last && change <= 1e-9 * size)) {
                 break;
             }
             last = change;
@@ -417,10 +366,10 @@ impl<'m> Equations<'m> {
 
     /// Power of drives and of forces without a potential.
     pub fn power(&mut self, q: &[Pose], v: &[Velocity], lambda: &[f64], turns: &[f64], t: f64) -> f64 {
-        self.update_loads(q, lambda);
+        self.loads.update(self.model, &self.set, q, lambda);
         self.set.nu(t, &mut self.rhs);
         let drives: f64 = lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
-        drives + eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads })
+        drives + eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint })
     }
 
     /// Largest residuals of position, velocity and acceleration constraints with the Jacobian in `G`.

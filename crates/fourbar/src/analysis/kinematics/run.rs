@@ -2,9 +2,11 @@
 
 use super::Kinematics;
 use crate::analysis::assembly::Assembled;
+use crate::analysis::dynamics::friction_warning;
 use crate::analysis::singular::{self, Detector};
 use crate::analysis::{rank, unique};
 use crate::diagnostic::Diagnostic;
+use crate::force::Force;
 use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
@@ -57,6 +59,7 @@ fn run_in<C: Chart>(
     }
     let mut k = Kinematics::<C>::in_chart(model, start)?;
     let not_unique = unique::not_unique(model, start);
+    warnings.extend(friction_warning(model, &not_unique));
     let mut recorder = Recorder::new(model);
     observer.begin(&columns(model));
     let mut row = Vec::new();
@@ -64,7 +67,9 @@ fn run_in<C: Chart>(
     let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
     let mut failure = None;
     let mut now = Instant::new(model, start);
-    k.reactions();
+    if !k.reactions() {
+        return Err(locked(model, start.t).into());
+    }
     let (mut work, mut last) = (0.0, (k.state.t, k.power()));
     let mut detector = Detector::new(model, &k.set, start);
     let mut stopped = false;
@@ -79,7 +84,10 @@ fn run_in<C: Chart>(
                 }
                 k.watch(&mut detector);
                 // The work of the drives by the trapezoidal rule over the inner steps.
-                k.reactions();
+                if !k.reactions() {
+                    failure = Some(locked(model, k.state.t));
+                    break 'run;
+                }
                 let (now, h) = (k.power(), k.state.t - last.0);
                 work += 0.5 * h * (last.1 + now);
                 last = (k.state.t, now);
@@ -122,4 +130,15 @@ fn run_in<C: Chart>(
         Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
         None => Ok(report),
     }
+}
+
+/// Dry friction that finds no finite load.
+fn locked(model: &Model, t: f64) -> Diagnostic {
+    let dry = |f: &Force| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0);
+    let names: Vec<String> = model.forces.iter().filter(|(_, f)| dry(f)).map(|(name, _)| name.clone()).collect();
+    let listed = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    Diagnostic::new("S223", format!("at t = {t:.6} s friction locks the mechanism: {listed} and the loads it acts on drive each other up"))
+        .names(names)
+        .time(t)
+        .help("make `coulomb` or its radius smaller, or drive the mechanism where it does not wedge")
 }

@@ -17,10 +17,6 @@ pub mod system;
 pub mod timing;
 pub mod tree;
 
-use crate::constraint::{ConstraintSet, Owner};
-use crate::force::Force;
-use crate::model::Model;
-
 pub use solver::{Counts, Ended, Settings, Solver, State};
 
 /// Fewer bodies than this are worked on by one thread: at 300 bodies threads gained nothing.
@@ -33,18 +29,4 @@ pub fn use_threads(n: usize) -> bool {
     return rayon::ThreadPoolBuilder::new().num_threads(n).build_global().is_ok();
     #[cfg(not(feature = "parallel"))]
     return n == 1;
-}
-
-/// Joints whose friction depends on their load, with the joint's constraint.
-pub(crate) fn friction(model: &Model, set: &ConstraintSet) -> Vec<(usize, usize)> {
-    let mut found = Vec::new();
-    for (_, f) in &model.forces {
-        if let Force::Friction { joint, coulomb, .. } = f
-            && *coulomb > 0.0
-            && let Some(c) = set.list.iter().position(|c| c.owner == Owner::Joint(*joint))
-        {
-            found.push((*joint, c));
-        }
-    }
-    found
 }

@@ -19,6 +19,7 @@ use super::sweep::{Job, Load, Shared, Size, Work};
 use super::tree::Tree;
 use crate::constraint::ConstraintSet;
 use crate::force::eval;
+use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
 use crate::random::Random;
 use crate::state::{Pose, Velocity};
@@ -82,6 +83,8 @@ pub struct Ended {
     pub change: f64,
 }
 
+/// Rounds of accelerations and friction loads, at most.
+const ROUNDS: usize = 20;
 /// Above this relative change after the last iteration a position counts as near-singular.
 pub const UNFINISHED: f64 = 1e-8;
 
@@ -137,9 +140,8 @@ pub struct Solver<'m, const B: usize = 6> {
     stack: Vec<f64>,
     /// Forces of elements, by body; empty where the model has none.
     forces: Vec<Velocity>,
-    /// Friction loads by joint, with the joint's constraint.
-    loads: Vec<f64>,
-    friction: Vec<(usize, usize)>,
+    /// Loads of joints with dry friction.
+    loads: NormalLoads,
 }
 
 /// The state a solve reads.
@@ -167,7 +169,6 @@ impl<'m, const B: usize> Solver<'m, B> {
         let end = layout.at[layout.fronts.len()];
         let (m, n) = (set.rows(), model.bodies.len());
         let forces = if model.forces.is_empty() { Vec::new() } else { vec![Velocity::zero(); n] };
-        let friction = crate::formulation::dca::friction(model, &set);
         Self {
             model,
             alpha: penalty.rows,
@@ -188,8 +189,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             norm: if B == 7 { vec![[0.0; 2]; n - 1] } else { Vec::new() },
             stack: vec![0.0; layout.stack],
             forces,
-            loads: vec![0.0; model.joints.len()],
-            friction,
+            loads: NormalLoads::new(model, &set),
             tree,
             set,
             layout,
@@ -344,12 +344,11 @@ impl<'m, const B: usize> Solver<'m, B> {
 
     /// Accelerations into `a`, multipliers into `lambda`. With `keep` the factors of the last pose are used.
     pub fn accelerate(&mut self, s: &State<'_>, keep: bool, a: &mut [Velocity]) -> Ended {
-        let rounds = if self.friction.is_empty() { 1 } else { 20 };
         let mut ended = Ended { iterations: 0, change: 0.0 };
         let mut last = f64::INFINITY;
-        for round in 0..rounds {
+        for round in 0..ROUNDS {
             if !self.forces.is_empty() {
-                let x = eval::Plain { t: s.t, q: s.q, v: s.v, turns: s.turns, loads: &self.loads };
+                let x = eval::Plain { t: s.t, q: s.q, v: s.v, turns: s.turns, loads: &self.loads.by_joint };
                 eval::applied(self.model, &x, &mut self.forces);
             }
             self.begin(s, Load::Acceleration, keep);
@@ -357,12 +356,12 @@ impl<'m, const B: usize> Solver<'m, B> {
             let gamma = self.r2.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             ended = self.iterate(s, self.settings.eps_a, 1e-3 * (gamma + self.model.gravity.norm()));
             self.counts.iterations += ended.iterations;
-            if self.friction.is_empty() {
+            if self.loads.is_empty() {
                 break;
             }
             // Friction depends on the multipliers: repeated until the loads rest.
-            let change = self.update_loads(s.q);
-            if change <= 1e-14 || (round > 3 && change < 1e-10 && change > 0.5 * last) {
+            let change = self.loads.update(self.model, &self.set, s.q, &self.lambda);
+            if load::rest(change, last, round) {
                 break;
             }
             last = change;
@@ -374,30 +373,15 @@ impl<'m, const B: usize> Solver<'m, B> {
         ended
     }
 
-    /// Friction loads from the multipliers; their largest change, relative.
-    fn update_loads(&mut self, q: &[Pose]) -> f64 {
-        let (mut change, mut size) = (0.0_f64, 1e-300_f64);
-        for &(joint, c) in &self.friction {
-            let j = &self.model.joints[joint];
-            let force = self.set.generalized(c, 1, q, &self.lambda[self.set.row_start[c]..self.set.row_start[c + 1]]).v;
-            let z = q[j.bodies[0].index()].A * j.F.axis(2);
-            let load = (force - z * z.dot(&force)).norm();
-            change = change.max((load - self.loads[joint]).abs());
-            size = size.max(load);
-            self.loads[joint] = load;
-        }
-        change / size
-    }
-
     /// Friction loads by joint.
     pub fn loads(&self) -> &[f64] {
-        &self.loads
+        &self.loads.by_joint
     }
 
     /// Continues from saved friction loads.
     pub fn set_loads(&mut self, loads: &[f64]) {
-        if loads.len() == self.loads.len() {
-            self.loads.copy_from_slice(loads);
+        if loads.len() == self.loads.by_joint.len() {
+            self.loads.by_joint.copy_from_slice(loads);
         }
     }
 
