@@ -143,17 +143,36 @@ pub fn is_forest(model: &Model) -> bool {
     if model.drives.iter().any(|d| std::mem::replace(&mut driven[d.joint], true)) {
         return false;
     }
-    let mut root: Vec<usize> = (0..model.bodies.len()).collect();
-    fn find(root: &mut [usize], mut b: usize) -> usize {
-        while root[b] != b {
-            root[b] = root[root[b]];
-            b = root[b];
-        }
-        b
+    let mut groups = Groups::new(model.bodies.len());
+    model.joints.iter().all(|j| groups.join(j.bodies[0].index(), j.bodies[1].index()))
+}
+
+/// Things that are joined one after the other, and which of them hang together.
+#[derive(Clone, Debug)]
+pub struct Groups {
+    /// Another member of the same group; the smallest stands for itself.
+    root: Vec<usize>,
+}
+
+impl Groups {
+    /// `n` things, each alone.
+    pub fn new(n: usize) -> Self {
+        Self { root: (0..n).collect() }
     }
-    model.joints.iter().all(|j| {
-        let [a, b] = j.bodies.map(BodyId::index).map(|b| find(&mut root, b));
-        root[a] = b;
+
+    /// The smallest member of a thing's group.
+    pub fn find(&mut self, mut k: usize) -> usize {
+        while self.root[k] != k {
+            self.root[k] = self.root[self.root[k]];
+            k = self.root[k];
+        }
+        k
+    }
+
+    /// Joins the groups of two things; `false` where they hung together before.
+    pub fn join(&mut self, a: usize, b: usize) -> bool {
+        let (a, b) = (self.find(a), self.find(b));
+        self.root[a.max(b)] = a.min(b);
         a != b
-    })
+    }
 }

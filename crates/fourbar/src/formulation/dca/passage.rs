@@ -13,7 +13,7 @@ use crate::model::Model;
 use crate::motion::numbers;
 use crate::random::Random;
 use crate::state::{Configuration, Pose, Velocity};
-use crate::topology::Topology;
+use crate::topology::{Topology, is_forest};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 
@@ -46,7 +46,7 @@ struct Step {
 pub struct Passage {
     /// Positions found.
     pub found: Vec<Singular>,
-    /// Whether rows can become dependent: some close a loop or drive a joint.
+    /// Whether rows can become dependent at all.
     watches: bool,
     /// The last two steps, the older one first.
     steps: [Step; 2],
@@ -55,28 +55,6 @@ pub struct Passage {
     /// The level that must be left before another position is reported: the last one is still near.
     near: f64,
     between: Vec<Pose>,
-}
-
-/// Whether some constraint joins bodies, or the ground, that others join already.
-fn closes(set: &ConstraintSet, n: usize) -> bool {
-    let mut part: Vec<usize> = (0..n).collect();
-    fn root(part: &mut [usize], mut b: usize) -> usize {
-        while part[b] != b {
-            part[b] = part[part[b]];
-            b = part[b];
-        }
-        b
-    }
-    for c in &set.list {
-        let bodies: Vec<usize> = c.bodies.iter().map(|b| root(&mut part, b.index())).collect();
-        for (k, &b) in bodies.iter().enumerate().skip(1) {
-            if bodies[..k].contains(&b) {
-                return true;
-            }
-            part[b] = bodies[0];
-        }
-    }
-    false
 }
 
 /// A pose a share `s` of the way between two steps, from positions and velocities at both: a cubic.
@@ -89,11 +67,11 @@ fn pose(from: (&Pose, &Velocity), to: (&Pose, &Velocity), h: f64, s: f64) -> Pos
 
 impl Passage {
     /// A watch from the start of a run.
-    pub fn new(model: &Model, set: &ConstraintSet, start: &Configuration) -> Self {
+    pub fn new(model: &Model, start: &Configuration) -> Self {
         let step = Step { t: start.t, q: start.q.clone(), v: start.v.clone(), size: f64::NAN };
         Self {
             found: Vec::new(),
-            watches: closes(set, model.bodies.len()),
+            watches: !is_forest(model),
             steps: [step.clone(), step],
             sizes: [f64::NAN; LAST],
             near: f64::NAN,

@@ -7,6 +7,7 @@
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::state::Pose;
+use crate::topology::Groups;
 
 /// Penalty in masses of the part.
 const KAPPA: f64 = 1e5;
@@ -21,23 +22,15 @@ pub struct Penalty {
 
 /// Which connected part of the mechanism each body belongs to, by its smallest body; ground joins nothing.
 fn parts(set: &ConstraintSet, n: usize) -> Vec<usize> {
-    let mut part: Vec<usize> = (0..n).collect();
-    fn root(part: &mut [usize], mut b: usize) -> usize {
-        while part[b] != b {
-            part[b] = part[part[b]];
-            b = part[b];
-        }
-        b
-    }
+    let mut groups = Groups::new(n);
     for c in 0..set.list.len() {
         if let [first, rest @ ..] = set.blocks_of(c) {
-            for b in rest {
-                let (x, y) = (root(&mut part, first.body), root(&mut part, b.body));
-                part[x.max(y)] = x.min(y);
-            }
+            rest.iter().for_each(|b| {
+                groups.join(first.body, b.body);
+            });
         }
     }
-    (0..n).map(|b| root(&mut part, b)).collect()
+    (0..n).map(|b| groups.find(b)).collect()
 }
 
 /// Weight of every row at a pose.

@@ -139,7 +139,7 @@ impl<'m, const B: usize> Dca<'m, B> {
         let n = model.bodies.len();
         Self {
             loads: LeastLoads::new(model, &solver.set, &from.q),
-            passage: Passage::new(model, &solver.set, from),
+            passage: Passage::new(model, from),
             nu: vec![0.0; solver.set.rows()],
             solver,
             model,
