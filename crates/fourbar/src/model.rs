@@ -264,6 +264,11 @@ impl Model {
         self.bodies.len() - 1
     }
 
+    /// Whether anything but potentials can do work: forces, drives, and bare constraints, which may move with time.
+    pub fn has_work(&self) -> bool {
+        !(self.forces.is_empty() && self.drives.is_empty() && self.bare.is_empty())
+    }
+
     /// Name of a body.
     pub fn body_name(&self, id: BodyId) -> &str {
         &self.bodies[id.index()].name

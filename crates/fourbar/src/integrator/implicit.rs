@@ -93,7 +93,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             start: Some(start.clone()),
             flagged: 0,
             over: 0,
-            worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+            worked: model.has_work(),
             work: 0.0,
             power: 0.0,
             power_before: 0.0,

@@ -94,7 +94,7 @@ fn pack(q: &[Pose], v: &[Velocity], y: &mut [f64]) {
 
 fn not_finite(t: f64) -> Box<Diagnostic> {
     Box::new(
-        Diagnostic::new("S231", format!("at t = {t:.6} s the accelerations are not finite"))
+        Diagnostic::new("S232", format!("the accelerations at t = {t:.6} s are not finite"))
             .time(t)
             .help("a force grows without bound there, or the state has left the mechanism; look at the motion before this time"),
     )
@@ -102,7 +102,7 @@ fn not_finite(t: f64) -> Box<Diagnostic> {
 
 fn not_closed(t: f64) -> Box<Diagnostic> {
     Box::new(
-        Diagnostic::new("S231", format!("at t = {t:.6} s the projection onto the constraints does not converge"))
+        Diagnostic::new("S233", format!("the constraints cannot be closed again after the step to t = {t:.6} s"))
             .time(t)
             .help("a drive asks for a position that the mechanism cannot reach, or the step is too large; see `fourbar check`"),
     )
@@ -153,7 +153,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             v: from.v.clone(),
             a: vec![Velocity::zero(); n],
             out_turns: from.turns.clone(),
-            works: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+            works: model.has_work(),
         }
     }
 

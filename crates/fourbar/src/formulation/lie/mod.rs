@@ -15,6 +15,7 @@ mod space;
 pub use choice::tailored;
 pub use space::Space;
 
+use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::{Detector, Singular, dependent_names};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
@@ -150,7 +151,7 @@ impl<'m> Lie<'m> {
             lambda: vec![0.0; equations.set.rows()],
             turns: at.turns.clone(),
             start: at.clone(),
-            worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+            worked: model.has_work(),
             tau: 0.1,
             projections: 0,
             flagged: 0,
@@ -246,10 +247,7 @@ impl System for Lie<'_> {
         } else {
             self.space.pack_poses(&self.q, y);
         }
-        for (k, a) in self.equations.model.angles.iter().enumerate() {
-            let [i, j] = a.bodies.map(|b| &self.q[b.index()]);
-            self.turns[k] = a.angle.value(i, j, self.turns[k]);
-        }
+        update_turns(self.equations.model, &self.q, &mut self.turns);
         Ok(changed)
     }
 
@@ -271,10 +269,8 @@ impl System for Lie<'_> {
         out.q.copy_from_slice(&self.q);
         out.v.copy_from_slice(&self.v);
         out.a.copy_from_slice(&self.a);
-        for (k, a) in self.equations.model.angles.iter().enumerate() {
-            let [i, j] = a.bodies.map(|b| &self.q[b.index()]);
-            out.turns[k] = a.angle.value(i, j, self.turns[k]);
-        }
+        out.turns.copy_from_slice(&self.turns);
+        update_turns(self.equations.model, &self.q, &mut out.turns);
         let e = &mut self.equations;
         if e.regular_pivot.0 < ILL_DEFINED && self.detector.is_singular(e.model, &e.set, &self.q) {
             self.flagged += 1;
