@@ -120,7 +120,8 @@ pub struct Detector {
     /// Positions found.
     pub found: Vec<Singular>,
     generic_rank: usize,
-    usual: Option<f64>,
+    /// The smallest singular value where all is well, the largest seen; `None` for large mechanisms.
+    pub usual: Option<f64>,
 }
 
 /// A singular value below this share of the start's, just after the suspected time, confirms.

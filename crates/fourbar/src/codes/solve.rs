@@ -62,7 +62,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "S233",
         "The constraints cannot be closed again after a step",
-        "After each step an explicit formulation returns to the constraints by the smallest correction. It was refused because it is too large or does not converge, even with a very small step: the step is too coarse, or a singular position is near. Take a smaller step or tolerance, or `--formulation ra`, which passes singular positions; `--option constraints=none` shows the motion without correction."
+        "After each step an explicit formulation returns to the constraints by the smallest correction. It was refused because it is too large or does not converge, even with a very small step: the step is too coarse, or a singular position is near. Take a smaller step or tolerance, or `--formulation ra`, which passes singular positions; `--option constraints=none`, with dca `projection=none`, shows the motion without correction."
     ),
     page!(
         "S234",

@@ -375,7 +375,8 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             "flagged": self.flagged,
             "over": self.over,
             "work_done": [self.work, self.power, self.power_before],
-            "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
+            "usual": self.detector.usual,
+            "singular": self.detector.found,
         });
         for (name, x) in [("now", m), ("before", previous)] {
             state[name] = json!({
@@ -439,11 +440,8 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         self.flagged = whole(&v["flagged"]);
         self.over = whole(&v["over"]);
         (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));
-        for s in v["singular"].as_array().into_iter().flatten() {
-            let joints =
-                s["joints"].as_array().map(|a| a.iter().filter_map(|j| j.as_str().map(String::from)).collect()).unwrap_or_default();
-            self.detector.found.push(Singular { time: number(&s["time"]), pivot: number(&s["pivot"]), joints });
-        }
+        self.detector.usual = v["usual"].as_f64();
+        self.detector.found = Singular::restored(&v["singular"]);
         self.start = None;
         Ok(())
     }

@@ -74,6 +74,20 @@ pub struct Counts {
     pub velocities: [usize; 2],
 }
 
+impl Counts {
+    /// As plain numbers, to be saved.
+    pub fn save(&self) -> [usize; 10] {
+        let Self { factorisations, accelerations, iterations, most, unfinished, leaps, positions: p, velocities: v } = *self;
+        [factorisations, accelerations, iterations, most, unfinished, leaps, p[0], p[1], v[0], v[1]]
+    }
+
+    /// From what [`Counts::save`] gave.
+    pub fn restored(saved: [usize; 10]) -> Self {
+        let [factorisations, accelerations, iterations, most, unfinished, leaps, p0, p1, v0, v1] = saved;
+        Self { factorisations, accelerations, iterations, most, unfinished, leaps, positions: [p0, p1], velocities: [v0, v1] }
+    }
+}
+
 /// How a solve ended.
 #[derive(Clone, Copy, Debug)]
 pub struct Ended {

@@ -8,6 +8,7 @@ use super::options::{Options, Projection, Stages};
 use super::passage::{Passage, geometric};
 use super::solver::{Counts, Solver, State};
 use crate::analysis::assembly::update_turns;
+use crate::analysis::singular::Singular;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Run, System};
@@ -321,7 +322,13 @@ impl<const B: usize> System for Dca<'_, B> {
     }
 
     fn save(&self) -> Value {
-        json!({ "turns": self.turns, "loads": self.solver.loads(), "steps": self.passage.save() })
+        json!({
+            "turns": self.turns,
+            "loads": self.solver.loads(),
+            "counts": self.solver.counts.save(),
+            "steps": self.passage.save(),
+            "singular": self.passage.found,
+        })
     }
 
     fn restore(&mut self, saved: &Value) {
@@ -330,6 +337,8 @@ impl<const B: usize> System for Dca<'_, B> {
             self.turns.copy_from_slice(&turns);
         }
         self.solver.set_loads(&numbers(&saved["loads"]));
+        self.solver.counts = Counts::restored(std::array::from_fn(|k| saved["counts"][k].as_u64().unwrap_or(0) as usize));
         self.passage.restore(&saved["steps"]);
+        self.passage.found = Singular::restored(&saved["singular"]);
     }
 }

@@ -329,7 +329,7 @@ impl System for Lie<'_> {
         json!({
             "turns": self.turns,
             "counts": [self.equations.factorisations, self.projections, self.flagged],
-            "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
+            "singular": self.detector.found,
         })
     }
 
