@@ -39,6 +39,8 @@ pub struct FormulationInfo {
     pub summary: &'static str,
     /// Integrators, the default first.
     pub integrators: &'static [&'static str],
+    /// Options it reads, its integrators' included.
+    pub options: &'static [&'static str],
     /// Whether it applies to a mechanism, told without assembling it; otherwise why not.
     pub applies: fn(&Model) -> Result<(), Diagnostic>,
     /// Sets it in motion with one of its integrators.
@@ -50,8 +52,9 @@ fn everything(_: &Model) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Integrators of the formulations on Lie groups.
+/// Integrators of the formulations on Lie groups, and their options.
 const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"];
+const GROUP_OPTIONS: &[&str] = &["constraints", "rate", "tau", "first-step"];
 
 /// The formulations there are.
 pub const FORMULATIONS: &[FormulationInfo] = &[
@@ -59,6 +62,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "ra",
         summary: "absolute coordinates, rotation matrices; index 3, implicit",
         integrators: IMPLICIT,
+        options: IMPLICIT_OPTIONS,
         applies: everything,
         start: implicit::start::<Ra>,
     },
@@ -66,6 +70,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "rp",
         summary: "absolute coordinates, Euler parameters; index 3, implicit",
         integrators: IMPLICIT,
+        options: IMPLICIT_OPTIONS,
         applies: everything,
         start: implicit::start::<Rp>,
     },
@@ -73,6 +78,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "reps",
         summary: "absolute coordinates, ZXZ Euler angles; index 3, implicit",
         integrators: IMPLICIT,
+        options: &["rho", "theta", "iterations", "index", "tau", "rechart"],
         applies: everything,
         start: implicit::start::<Reps>,
     },
@@ -80,6 +86,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "so3xr3",
         summary: "absolute coordinates on SO(3) x R3; index 1, explicit on the group",
         integrators: ON_GROUPS,
+        options: GROUP_OPTIONS,
         applies: everything,
         start: lie::start_so3xr3,
     },
@@ -87,6 +94,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "se3",
         summary: "absolute coordinates on SE(3); index 1, explicit on the group",
         integrators: ON_GROUPS,
+        options: GROUP_OPTIONS,
         applies: everything,
         start: lie::start_se3,
     },
@@ -94,6 +102,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "lie",
         summary: "SE(3) or SO(3) x R3 for each body, chosen from the joints; index 1, explicit on the group",
         integrators: ON_GROUPS,
+        options: GROUP_OPTIONS,
         applies: everything,
         start: lie::start_lie,
     },
@@ -101,6 +110,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "dca",
         summary: "divide and conquer, augmented Lagrangian, projections; explicit, parallel",
         integrators: dca::system::INTEGRATORS,
+        options: dca::options::NAMES,
         applies: everything,
         start: dca::system::start,
     },
@@ -108,6 +118,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "grcr",
         summary: "joint coordinates, loops by recursion; explicit",
         integrators: &["dopri5", "dop853", "rk4"],
+        options: &["loops", "coupling", "tau", "first-step"],
         applies: everything,
         start: grcr::start,
     },
@@ -115,12 +126,14 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "natural",
         summary: "natural coordinates: shared points and vectors, Lagrangian by differentiation; index 3, Taylor series",
         integrators: &["taylor"],
+        options: &["coordinates", "parallelograms", "order"],
         applies: natural::applies,
         start: natural::start,
     },
 ];
 
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
+const IMPLICIT_OPTIONS: &[&str] = &["rho", "theta", "iterations", "index", "tau"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -185,6 +198,16 @@ impl Study {
             None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name))
                 .help(format!("it goes with {}", f.integrators.join(", ")))),
         }
+    }
+
+    /// Fixed steps between two output times: as many as are needed for steps of at most the size asked for.
+    pub fn steps_per_output(&self) -> Option<f64> {
+        self.step.map(|h| (self.output_step / h - 1e-9).ceil().max(1.0))
+    }
+
+    /// The fixed step that lands on output times.
+    pub fn fixed_step(&self) -> Option<f64> {
+        self.steps_per_output().map(|n| self.output_step / n)
     }
 
     /// Output times, from zero to the end.
@@ -323,7 +346,8 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     }
 }
 
-fn check(study: &Study) -> Result<(), Diagnostic> {
+/// Refuses settings that make no sense, whatever the mechanism.
+pub(crate) fn check(study: &Study) -> Result<(), Diagnostic> {
     for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step), ("tol", study.tol)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
             return Err(Diagnostic::new("U303", format!("{name} is {x}; it must be positive")).help("times are in seconds"));
@@ -335,7 +359,28 @@ fn check(study: &Study) -> Result<(), Diagnostic> {
             Diagnostic::new("U303", format!("{rows:.1e} output rows are too many")).help("choose a larger output step or an earlier end")
         );
     }
+    // Smaller steps would be lost in the rounding of time.
+    let steps = study.step.map_or(0.0, |h| study.t_end.max(study.output_step) / h);
+    if steps > 1e12 {
+        return Err(Diagnostic::new("U303", format!("{steps:.1e} steps are too many")).help("choose a larger step, or leave it out"));
+    }
+    for (key, _) in &study.options {
+        if !FORMULATIONS.iter().any(|f| f.options.contains(&key.as_str())) {
+            let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.options.iter().copied()).collect();
+            all.sort_unstable();
+            all.dedup();
+            return Err(Diagnostic::new("U306", format!("there is no option `{key}`")).help(did_you_mean(key, &all)));
+        }
+    }
     Ok(())
+}
+
+/// Options that are there, but not for this formulation, in words.
+pub(crate) fn unread_options(study: &Study, formulation: &FormulationInfo) -> impl Iterator<Item = String> {
+    study.options.iter().filter(|(key, _)| !formulation.options.contains(&key.as_str())).map(|(key, _)| {
+        let of: Vec<&str> = FORMULATIONS.iter().filter(|f| f.options.contains(&key.as_str())).map(|f| f.name).collect();
+        format!("option `{key}` goes with {} and has no meaning for {}", of.join(", "), formulation.name)
+    })
 }
 
 /// `1 motion`, `2 motions`.

@@ -72,7 +72,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U303",
         "A setting of the run is out of range",
-        "End of the run, output step, fixed step and tolerance must be positive numbers, and the run may have at most 1e8 output rows. Times are in seconds where no unit is given.",
+        "End of the run, output step, fixed step and tolerance must be positive numbers, and the run may have at most 1e8 output rows and 1e12 fixed steps. Times are in seconds where no unit is given.",
     ),
     page(
         "U304",
@@ -83,6 +83,11 @@ pub(crate) const PAGES: &[Page] = &[
         "U305",
         "A method without error estimate needs a step",
         "Euler and the classical Runge-Kutta method have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
+    ),
+    page(
+        "U306",
+        "There is no option of this name",
+        "Options are given as `--option key=value` or under `options` in the study of the file. No formulation has this one; the message names the nearest. The pages of the formulations list theirs. An option of another formulation than the one that runs is not refused, but noted in the summary.",
     ),
     page(
         "W301",

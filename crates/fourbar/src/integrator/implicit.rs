@@ -2,7 +2,7 @@
 //! is needed to continue a run.
 
 use super::index3::{Stepper, Trouble};
-use super::{DEFAULT_TOL, Method, number};
+use super::{DEFAULT_TOL, Method, number, positive, tau};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::{Detector, Singular};
 use crate::diagnostic::Diagnostic;
@@ -62,10 +62,10 @@ impl<'m, C: Chart> Implicit<'m, C> {
         if C::SINGULAR && number(&study.options, "rechart")? == Some(0.0) {
             stepper.keep_charts().map_err(|b| singular_start(model, b))?;
         }
-        if let Some(theta) = number(&study.options, "theta")? {
+        if let Some(theta) = positive(&study.options, "theta")? {
             stepper.correction = theta * model.length;
         }
-        if let Some(cap) = number(&study.options, "iterations")? {
+        if let Some(cap) = positive(&study.options, "iterations")? {
             stepper.cap = cap.clamp(2.0, 1000.0) as usize;
         }
         stepper.index2 = match number(&study.options, "index")? {
@@ -76,8 +76,8 @@ impl<'m, C: Chart> Implicit<'m, C> {
                     .help("`index=3` is the default; `index=2`, the stabilised form, goes with gen-alpha"));
             }
         };
-        stepper.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
-        let fixed = study.step.map(|h| study.output_step / (study.output_step / h - 1e-9).ceil().max(1.0));
+        stepper.tau = tau(study)?;
+        let fixed = study.fixed_step();
         stepper.tol = if fixed.is_some() { 0.0 } else { study.tol.unwrap_or(DEFAULT_TOL) * model.length };
         let h = fixed.unwrap_or((0.01 * stepper.tau).min(study.output_step));
         stepper.start(h);

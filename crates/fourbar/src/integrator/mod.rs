@@ -5,6 +5,7 @@ pub mod implicit;
 pub mod index3;
 
 use crate::diagnostic::Diagnostic;
+use crate::study::Study;
 
 /// Tolerance of adaptive runs where none is given, relative to the characteristic length.
 pub const DEFAULT_TOL: f64 = 1e-6;
@@ -52,4 +53,27 @@ pub fn number(options: &[(String, String)], key: &str) -> Result<Option<f64>, Di
                 .help(format!("write for instance `--option {key}=0.8`"))),
         },
     }
+}
+
+/// A numeric option that must be above zero, where given.
+pub fn positive(options: &[(String, String)], key: &str) -> Result<Option<f64>, Diagnostic> {
+    match number(options, key)? {
+        Some(x) if x <= 0.0 => Err(Diagnostic::new("U304", format!("option `{key}` is {x}; it must be positive"))
+            .help(format!("leave `{key}` out to take the default"))),
+        x => Ok(x),
+    }
+}
+
+/// An option that is one of some words, the first where it is left out.
+pub fn word<T: Copy>(options: &[(String, String)], key: &str, choices: &[(&str, T)]) -> Result<T, Diagnostic> {
+    let text = options.iter().rev().find(|(k, _)| k == key).map_or(choices[0].0, |(_, v)| v.trim());
+    choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, x)| *x).ok_or_else(|| {
+        let names: Vec<&str> = choices.iter().map(|c| c.0).collect();
+        Diagnostic::new("U304", format!("option `{key}` is `{text}`")).help(format!("it is one of {}", names.join(", ")))
+    })
+}
+
+/// The time that weighs errors of velocities against those of positions: the option `tau`, else a fiftieth of the run and at most 0.1 s.
+pub fn tau(study: &Study) -> Result<f64, Diagnostic> {
+    Ok(positive(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1)))
 }

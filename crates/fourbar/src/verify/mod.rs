@@ -26,7 +26,7 @@ use crate::model::Model;
 use crate::motion::{Instant, Told};
 use crate::random::Random;
 use crate::state::{Configuration, Velocity};
-use crate::study::{FORMULATIONS, FormulationInfo, Study, formulation};
+use crate::study::{FORMULATIONS, FormulationInfo, Study, check, formulation};
 use crate::trajectory::energies;
 use sample::{Unique, difference, extrapolate, scales};
 use serde::Serialize;
@@ -63,11 +63,13 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// For a model as its author wants it, on a grid of at most a hundred times.
+    /// For a model as its author wants it, on a grid of at most a hundred times. Formulation, integrator, step and options of the author
+    /// belong to one formulation and are left out.
     pub fn of(model: &Model) -> Self {
         let mut study = Study::of(model);
         study.output_step = study.output_step.max(study.t_end / GRID as f64);
         (study.formulation, study.integrator, study.step) = (None, None, None);
+        study.options.clear();
         Self { study, tol: 1e-10, formulations: Vec::new(), threads: 1, patience: Duration::from_secs(20) }
     }
 }
@@ -131,6 +133,7 @@ struct Outcome {
 
 /// Runs everything and compares. `progress` is told a formulation's name when it has ended.
 pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
+    check(&settings.study)?;
     let assembled = assemble(model)?;
     let chosen = choose(&settings.formulations)?;
     let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));

@@ -63,8 +63,7 @@ fn run_in<C: Chart>(
     let mut recorder = Recorder::new(model);
     observer.begin(&columns(model));
     let mut row = Vec::new();
-    let inner = study.step.map_or(study.output_step, |h| h.min(study.output_step));
-    let per_output = (study.output_step / inner - 1e-9).ceil().max(1.0) as usize;
+    let per_output = study.steps_per_output().unwrap_or(1.0) as usize;
     let mut failure = None;
     let mut now = Instant::new(model, start);
     if !k.reactions() {

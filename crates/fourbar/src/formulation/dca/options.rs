@@ -2,7 +2,8 @@
 
 use super::solver::Settings;
 use crate::diagnostic::Diagnostic;
-use crate::integrator::number;
+use crate::integrator::{positive, tau, word};
+use crate::study::Study;
 
 /// How drift off the constraints is kept away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,28 +39,30 @@ pub struct Options {
     /// Coordinates per body.
     pub seven: bool,
     /// Time that weighs velocity errors against position errors.
-    pub tau: Option<f64>,
+    pub tau: f64,
 }
 
-fn word<'o, T: Copy>(options: &'o [(String, String)], key: &str, choices: &[(&str, T)]) -> Result<T, Diagnostic> {
-    let text = options.iter().rev().find(|(k, _)| k == key).map_or(choices[0].0, |(_, v): &'o (String, String)| v.trim());
-    choices.iter().find(|(name, _)| name.eq_ignore_ascii_case(text)).map(|(_, x)| *x).ok_or_else(|| {
-        let names: Vec<&str> = choices.iter().map(|c| c.0).collect();
-        Diagnostic::new("U304", format!("option `{key}` is `{text}`")).help(format!("it is one of {}", names.join(", ")))
-    })
-}
-
-fn positive(options: &[(String, String)], key: &str) -> Result<Option<f64>, Diagnostic> {
-    match number(options, key)? {
-        Some(x) if x <= 0.0 => Err(Diagnostic::new("U304", format!("option `{key}` is {x}; it must be positive"))
-            .help(format!("leave `{key}` out to take the default"))),
-        x => Ok(x),
-    }
-}
+/// Their names, and that of explicit methods.
+pub const NAMES: &[&str] = &[
+    "projection",
+    "stages",
+    "Omega",
+    "mu",
+    "alpha",
+    "iterations",
+    "eps",
+    "eps-p",
+    "eps-v",
+    "coordinates",
+    "parallel",
+    "tau",
+    "first-step",
+];
 
 impl Options {
     /// Reads the options of a study.
-    pub fn new(options: &[(String, String)]) -> Result<Self, Diagnostic> {
+    pub fn new(study: &Study) -> Result<Self, Diagnostic> {
+        let options = &study.options[..];
         let mut settings = Settings { alpha: positive(options, "alpha")?, ..Settings::default() };
         if let Some(n) = positive(options, "iterations")? {
             settings.iterations = n.clamp(1.0, 100.0) as usize;
@@ -72,9 +75,9 @@ impl Options {
         settings.parallel = word(options, "parallel", &[("yes", true), ("no", false)])?;
         let projection =
             word(options, "projection", &[("step", Projection::Step), ("none", Projection::None), ("stabilised", Projection::Stabilised)])?;
+        // [Malczyk12, section 4.1]: both are one.
+        let (Omega, mu) = (positive(options, "Omega")?.unwrap_or(1.0), positive(options, "mu")?.unwrap_or(1.0));
         if projection == Projection::Stabilised {
-            // [Malczyk12, section 4.1]: both are one.
-            let (Omega, mu) = (positive(options, "Omega")?.unwrap_or(1.0), positive(options, "mu")?.unwrap_or(1.0));
             settings.stabilise = [2.0 * Omega * mu, Omega * Omega];
         }
         Ok(Self {
@@ -82,7 +85,7 @@ impl Options {
             projection,
             stages: word(options, "stages", &[("auto", Stages::Auto), ("project", Stages::Project), ("plain", Stages::Plain)])?,
             seven: word(options, "coordinates", &[("6", false), ("7", true)])?,
-            tau: positive(options, "tau")?,
+            tau: tau(study)?,
         })
     }
 }

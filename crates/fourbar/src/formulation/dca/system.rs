@@ -40,12 +40,12 @@ pub fn start<'m>(
     integrator: &'static str,
     from: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    let options = Options::new(&study.options)?;
+    let options = Options::new(study)?;
     if options.seven {
-        let system = Dca::<7>::new(model, study, options, from);
+        let system = Dca::<7>::new(model, options, from);
         return Ok(Box::new(Run::new(system, model, study, integrator, from.t)?));
     }
-    let system = Dca::<6>::new(model, study, options, from);
+    let system = Dca::<6>::new(model, options, from);
     Ok(Box::new(Run::new(system, model, study, integrator, from.t)?))
 }
 
@@ -111,7 +111,7 @@ fn not_closed(t: f64) -> Box<Diagnostic> {
 
 impl<'m, const B: usize> Dca<'m, B> {
     /// The system of a model from a consistent start.
-    pub fn new(model: &'m Model, study: &Study, options: Options, from: &Configuration) -> Self {
+    pub fn new(model: &'m Model, options: Options, from: &Configuration) -> Self {
         let solver = Solver::<B>::new(model, &from.q, options.settings);
         let mut notes = vec![format!(
             "{} levels over {} bodies, widest front {} coordinates",
@@ -146,7 +146,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             model,
             projection: options.projection,
             project_stages,
-            tau: options.tau.unwrap_or((study.t_end / 50.0).min(0.1)),
+            tau: options.tau,
             start: from.clone(),
             turns: from.turns.clone(),
             notes,

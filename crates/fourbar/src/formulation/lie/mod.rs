@@ -20,7 +20,7 @@ use crate::analysis::singular::{Detector, Singular, dependent_names};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::explicit::{Run, System};
-use crate::integrator::number;
+use crate::integrator::{positive, tau, word};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
 use crate::state::{Configuration, Pose, Velocity};
@@ -106,29 +106,16 @@ fn start<'m>(
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
     let mut system = Lie::new(model, at, space, drift(study)?);
     system.note = note;
-    system.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
+    system.tau = tau(study)?;
     Ok(Box::new(Run::new(system, model, study, integrator, at.t)?))
 }
 
 /// The option `constraints`, and `rate` with it.
 fn drift(study: &Study) -> Result<Drift, Diagnostic> {
-    let wanted = study.options.iter().rev().find(|(k, _)| k == "constraints").map_or("project", |(_, v)| v.trim());
-    match wanted {
-        "none" => Ok(Drift::None),
-        "project" => Ok(Drift::Project),
-        "baumgarte" => {
-            // Stages in the middle of a step are off the constraints by their lower order; a rate far below 1 / h does not take that for drift.
-            let usual = study.step.map_or(50.0 / study.t_end, |h| 0.02 / h);
-            let rate = number(&study.options, "rate")?.unwrap_or(usual);
-            if rate > 0.0 {
-                return Ok(Drift::Baumgarte(rate));
-            }
-            Err(Diagnostic::new("U304", format!("rate = {rate} does not let violations decay"))
-                .help("give a positive rate in 1/s, well below 2 / step"))
-        }
-        other => Err(Diagnostic::new("U304", format!("option `constraints` is `{other}`"))
-            .help("it is `none` (drift, as in the paper), `baumgarte` or `project`")),
-    }
+    // Stages in the middle of a step are off the constraints by their lower order; a rate far below 1 / h does not take that for drift.
+    let usual = study.step.map_or(50.0 / study.t_end, |h| 0.02 / h);
+    let rate = positive(&study.options, "rate")?.unwrap_or(usual);
+    word(&study.options, "constraints", &[("project", Drift::Project), ("none", Drift::None), ("baumgarte", Drift::Baumgarte(rate))])
 }
 
 impl<'m> Lie<'m> {

@@ -11,7 +11,7 @@ mod watch;
 
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
-use super::{DEFAULT_TOL, number};
+use super::{DEFAULT_TOL, positive};
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
@@ -146,7 +146,7 @@ impl<S: System> Run<S> {
             return Err(Diagnostic::new("U302", format!("there is no explicit method `{integrator}`"))
                 .help(format!("there are {}", TABLEAUS.iter().map(|t| t.name).collect::<Vec<_>>().join(", "))));
         };
-        let fixed = study.step.map(|h| study.output_step / (study.output_step / h - 1e-9).ceil().max(1.0));
+        let fixed = study.fixed_step();
         if fixed.is_none() && matches!(tableau.error, Estimate::None) {
             return Err(no_estimate(integrator));
         }
@@ -192,7 +192,7 @@ impl<S: System> Run<S> {
             y,
             system,
         };
-        if let Some(h) = number(&study.options, "first-step")? {
+        if let Some(h) = positive(&study.options, "first-step")? {
             run.h = h;
         }
         Ok(run)
