@@ -565,16 +565,7 @@ fn resuming_continues_the_same_run_in_every_chart() {
     for formulation in ["rp", "reps"] {
         for (integrator, step) in [("gen-alpha", Some(5e-3)), ("bdf2", Some(5e-3)), ("gen-alpha", None)] {
             let study = Study { step, tol: Some(1e-5), ..study(&model, formulation, integrator, 1.0, 4.0, 20) };
-            let run = |stop_after: usize, checkpoint: Option<&str>| {
-                let mut r = Stopping::after(stop_after);
-                fourbar::study::run_from(&model, &study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-                r
-            };
-            let whole = run(usize::MAX, None);
-            let first = run(9, None);
-            let rest = run(usize::MAX, Some(&first.checkpoint));
-            let joined: Vec<Vec<f64>> = first.rows.into_iter().chain(rest.rows).collect();
-            assert!(joined == whole.rows, "{formulation} {integrator} {step:?}: rows differ");
+            assert_resumes(&model, &study, 9, &format!("{formulation} {integrator} {step:?}"));
         }
     }
 }

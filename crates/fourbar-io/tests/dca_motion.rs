@@ -215,21 +215,7 @@ fn resuming_continues_the_same_run() {
     ] {
         let model = model(name);
         let s = Study { integrator: Some(integrator.into()), step, output_step: 0.1, ..study(&model, 2.0, 1e-6, &[]) };
-        let run = |stop_after: usize, checkpoint: Option<&str>| {
-            let mut r = Stopping::after(stop_after);
-            let report = fourbar::study::run_from(&model, &s, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-            (r, report)
-        };
-        let (whole, report) = run(usize::MAX, None);
-        let (first, before) = run(12, None);
-        let (rest, after) = run(usize::MAX, Some(&first.checkpoint));
-        let joined: Vec<Vec<f64>> = first.rows.into_iter().chain(rest.rows).collect();
-        assert_eq!(joined.len(), whole.rows.len(), "{name}");
-        assert!(joined == whole.rows, "{name}: rows differ");
-        let mut times: Vec<f64> = before.singular.iter().chain(&after.singular).map(|s| s.time).collect();
-        times.sort_by(f64::total_cmp);
-        times.dedup();
-        assert_eq!(times, report.singular.iter().map(|s| s.time).collect::<Vec<_>>(), "{name}");
+        assert_resumes(&model, &s, 12, name);
     }
 }
 

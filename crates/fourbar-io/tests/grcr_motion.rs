@@ -3,7 +3,7 @@
 mod common;
 
 use common::*;
-use fourbar::study::{Analysis, Report, Study, run_from};
+use fourbar::study::{Analysis, Report, Study};
 use fourbar::{Model, Trajectory};
 
 fn study(model: &Model, until: f64, tol: f64) -> Study {
@@ -291,16 +291,6 @@ fn resuming_continues_the_same_run() {
     {
         let model = model(name);
         let s = Study { integrator: Some(integrator.into()), step, output_step: 0.1, ..study(&model, 2.0, 1e-6) };
-        let run = |stop_after: usize, checkpoint: Option<&str>| {
-            let mut r = Stopping::after(stop_after);
-            run_from(&model, &s, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-            r
-        };
-        let whole = run(usize::MAX, None);
-        let first = run(12, None);
-        let rest = run(usize::MAX, Some(&first.checkpoint));
-        let joined: Vec<Vec<f64>> = first.rows.into_iter().chain(rest.rows).collect();
-        assert_eq!(joined.len(), whole.rows.len(), "{name}");
-        assert!(joined == whole.rows, "{name}: rows differ");
+        assert_resumes(&model, &s, 12, name);
     }
 }

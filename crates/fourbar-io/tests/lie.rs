@@ -451,27 +451,6 @@ fn the_free_top_keeps_energy_and_momentum_for_a_thousand_seconds() {
 /// A run that is stopped and continued is the same run, to the bit.
 #[test]
 fn a_continued_run_is_the_same_run() {
-    use fourbar::study::{Observer, run_from};
-    #[derive(Default)]
-    struct Keep {
-        rows: Trajectory,
-        saved: Option<String>,
-        until: f64,
-    }
-    impl Observer for Keep {
-        fn begin(&mut self, columns: &[fourbar::trajectory::Column]) {
-            self.rows.begin(columns);
-        }
-        fn row(&mut self, row: &[f64]) {
-            self.rows.data.extend_from_slice(row);
-        }
-        fn go_on(&mut self, t: f64, _: f64) -> bool {
-            t < self.until
-        }
-        fn checkpoint(&mut self, state: &dyn Fn() -> String) {
-            self.saved = Some(state());
-        }
-    }
     for name in ["a04_bricard", "andrews", "lie_closed_3bar"] {
         let m = model(name);
         for (integrator, fixed) in [("dopri5", false), ("dop853", false), ("rk4", true)] {
@@ -479,18 +458,13 @@ fn a_continued_run_is_the_same_run() {
             let t_end = 20.0 * own.output_step;
             let step = fixed.then_some(0.1 * own.output_step);
             let study = Study { formulation: Some("lie".into()), integrator: Some(integrator.into()), step, t_end, tol: Some(1e-8), ..own };
-            let mut whole = Keep { until: f64::INFINITY, ..Keep::default() };
-            run_from(&m, &study, None, &mut whole).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-            let mut half = Keep { until: 0.5 * t_end, ..Keep::default() };
-            run_from(&m, &study, None, &mut half).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-            let saved = half.saved.expect("saved");
-            let mut rest = Keep { until: f64::INFINITY, ..Keep::default() };
-            run_from(&m, &study, Some(&saved), &mut rest).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-            let n = rest.rows.data.len();
-            assert!(n > 0 && n < whole.rows.data.len());
-            assert_eq!(rest.rows.data, whole.rows.data[whole.rows.data.len() - n..], "{name} {integrator}");
+            assert_resumes(&m, &study, 11, &format!("{name} {integrator}"));
         }
     }
+    // Singular positions in both parts.
+    let m = model("a02_n_fourbar_N2");
+    let study = Study { formulation: Some("lie".into()), integrator: None, step: None, t_end: 2.0, output_step: 0.1, ..Study::of(&m) };
+    assert_resumes(&m, &study, 12, "ladder");
 }
 
 /// Rolling, friction that depends on the load, point masses and time-driven joints move as in rA.

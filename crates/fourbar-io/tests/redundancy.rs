@@ -232,17 +232,7 @@ fn resuming_continues_the_same_run() {
     ] {
         let model = model(name);
         let study = Study { step, tol: Some(1e-5), t_end: 2.0, output_step: 0.1, integrator: Some(integrator.into()), ..Study::of(&model) };
-        let run = |stop_after: usize, checkpoint: Option<&str>| {
-            let mut r = Stopping::after(stop_after);
-            fourbar::study::run_from(&model, &study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
-            r
-        };
-        let whole = run(usize::MAX, None);
-        let first = run(9, None);
-        let rest = run(usize::MAX, Some(&first.checkpoint));
-        let joined: Vec<Vec<f64>> = first.rows.into_iter().chain(rest.rows).collect();
-        assert_eq!(joined.len(), whole.rows.len(), "{name}");
-        assert!(joined == whole.rows, "{name}: rows differ");
+        assert_resumes(&model, &study, 9, name);
     }
     // A checkpoint of another mechanism is refused.
     let (a, b) = (model("a04_bricard"), model("dca_five_bar"));

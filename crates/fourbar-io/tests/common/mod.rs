@@ -66,6 +66,23 @@ impl Observer for Stopping {
     }
 }
 
+/// Runs in one go and in two parts, which must be the same run: rows to the bit, and the same singular positions told at the end.
+pub fn assert_resumes(model: &Model, study: &Study, stop_after: usize, what: &str) {
+    let go = |stop_after: usize, checkpoint: Option<&str>| {
+        let mut r = Stopping::after(stop_after);
+        let report = study::run_from(model, study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{what}: {}", f.diagnostic));
+        (r, report)
+    };
+    let (whole, told) = go(usize::MAX, None);
+    let (first, _) = go(stop_after, None);
+    let (rest, resumed) = go(usize::MAX, Some(&first.checkpoint));
+    assert!(first.rows.len() == stop_after && !rest.rows.is_empty(), "{what}: it did not stop on the way");
+    let joined: Vec<Vec<f64>> = first.rows.into_iter().chain(rest.rows).collect();
+    assert_eq!(joined.len(), whole.rows.len(), "{what}");
+    assert!(joined == whole.rows, "{what}: rows differ");
+    assert_eq!(resumed.singular, told.singular, "{what}");
+}
+
 /// A reference trajectory: column names and rows.
 pub struct Reference {
     pub columns: Vec<String>,
