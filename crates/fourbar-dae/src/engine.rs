@@ -153,12 +153,12 @@ impl Engine {
 
     /// All factorisations: of the Jacobian, then of the projections.
     pub fn factors(&self) -> impl Iterator<Item = &Factor> {
-        std::iter::once(&self.factor).chain(self.projections.iter().filter_map(|p| p.factor.as_ref()))
+        std::iter::once(&self.factor).chain(self.projections.iter().map(|p| &p.factor))
     }
 
     /// The same, to be changed.
     pub fn factors_mut(&mut self) -> impl Iterator<Item = &mut Factor> {
-        std::iter::once(&mut self.factor).chain(self.projections.iter_mut().filter_map(|p| p.factor.as_mut()))
+        std::iter::once(&mut self.factor).chain(self.projections.iter_mut().map(|p| &mut p.factor))
     }
 
     /// Entries of the factorised Jacobian.
@@ -297,12 +297,12 @@ impl Engine {
         self.place(t, scale);
         self.moved = (0.0, 0, 0);
         let clock = self.profile.start();
-        let mut group = usize::MAX;
+        let mut factored = usize::MAX;
         for k in -(self.plan.d_max as i32)..0 {
             self.load(k);
             self.taylor.stage(k);
             if project {
-                self.project_stage(k, &mut group)?;
+                self.project_stage(k, &mut factored)?;
             }
         }
         let clock = self.profile.stop(Part::Projection, clock);

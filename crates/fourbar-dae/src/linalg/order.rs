@@ -3,8 +3,10 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-/// Nodes with more neighbours than this times the root of the number of nodes are hubs.
-const HUB: f64 = 10.0;
+/// A hub has this many times more neighbours than the median of all nodes, and more than [`FEW`] times the root of their number:
+/// what hubs fill among themselves then stays in proportion to the rest.
+const HUB: usize = 10;
+const FEW: f64 = 2.0;
 
 /// Order of elimination of the symmetric graph of `pattern`. A node marked `late` is eliminated after all its
 /// neighbours that are not late: a structurally zero pivot has then been filled.
@@ -21,7 +23,10 @@ pub(crate) fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) ->
         list.sort_unstable();
         list.dedup();
     }
-    let hub: Vec<bool> = near.iter().map(|l| l.len() as f64 > (HUB * (n as f64).sqrt()).max(16.0)).collect();
+    let mut sizes: Vec<usize> = near.iter().map(Vec::len).collect();
+    sizes.sort_unstable();
+    let limit = (HUB * sizes.get(n / 2).copied().unwrap_or(0)).max((FEW * (n as f64).sqrt()) as usize).max(16);
+    let hub: Vec<bool> = near.iter().map(|l| l.len() > limit).collect();
     // Late nodes with no neighbours but hubs come after those, late hubs last of all.
     let after = |i: usize| late[i] && !near[i].is_empty() && near[i].iter().all(|&j| late[j as usize] || hub[j as usize]);
     let place: Vec<u8> = (0..n).map(|i| if hub[i] { 1 + 2 * u8::from(late[i]) } else { 2 * u8::from(after(i)) }).collect();
