@@ -35,7 +35,7 @@ fn every_option_that_a_formulation_lists_is_read() {
 fn options_that_nobody_has_are_refused_and_those_of_others_noted() {
     let model = model("dca_five_bar");
     let d = refused(&model, &with(&model, "ra", &[("rhoo", "0.5")]));
-    assert_eq!((d.code.0, d.help.as_deref()), ("U306", Some("did you mean `rho`?")), "{d}");
+    assert_eq!((d.code.0, d.help.as_str()), ("U306", "did you mean `rho`?"), "{d}");
     let notes = run(&model, &with(&model, "se3", &[("rho", "0.5"), ("tau", "0.1")])).1.notes;
     assert!(notes.iter().any(|n| n == "option `rho` goes with ra, rp, reps and has no meaning for se3"), "{notes:?}");
     assert!(!notes.iter().any(|n| n.contains("tau")), "{notes:?}");
