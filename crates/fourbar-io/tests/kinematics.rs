@@ -172,3 +172,34 @@ fn a_formulation_that_kinematics_does_not_have_is_told() {
     assert_eq!(notes("dca"), ["kinematics goes with ra, rp and reps; it was run with ra instead of dca"]);
     assert!(notes("reps").is_empty() && notes("auto").is_empty());
 }
+
+/// The blame goes to the drive, not to the mechanism, whoever runs it.
+#[test]
+fn a_drive_that_ends_is_named() {
+    for motor in ["angle: 'sin(t) + 0*sqrt(0.5 - t)'", "speed: '1 + 0*sqrt(0.5 - t)'"] {
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {{bob: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [1, 0, 0]}}}}
+joints: {{pin: {{type: revolute, bodies: [ground, bob], at: [0, 0, 0], axis: [0, 1, 0]}}}}
+drives: {{motor: {{joint: pin, {motor}}}}}
+study: {{t_end: 1, output_step: 0.05}}
+"
+        ));
+        for (analysis, formulation) in [
+            (Analysis::Kinematics, "ra"),
+            (Analysis::Kinematics, "reps"),
+            (Analysis::Dynamics, "ra"),
+            (Analysis::Dynamics, "se3"),
+            (Analysis::Dynamics, "dca"),
+        ] {
+            let study = Study { analysis: Some(analysis), formulation: Some(formulation.into()), ..Study::of(&model) };
+            let failed = fourbar::study::run(&model, &study, &mut Trajectory::default()).expect_err("it ends");
+            let (d, report) = (failed.diagnostic, failed.report.expect("half of it ran"));
+            assert_eq!((d.code.0, d.names.as_slice()), ("S224", &["motor".to_string()][..]), "{formulation}: {d}");
+            assert!(d.time.is_some_and(|t| (t - 0.5).abs() < 1e-3), "{formulation}: {d}");
+            assert!((report.t - 0.5).abs() < 0.051, "{formulation}: {}", report.t);
+        }
+    }
+}

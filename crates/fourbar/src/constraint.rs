@@ -204,6 +204,15 @@ impl ConstraintSet {
         changed
     }
 
+    /// The first constraint whose prescribed value, speed or acceleration is not finite at a time.
+    pub fn undefined(&self, t: f64) -> Option<&Constraint> {
+        let driven = |rows: &Rows| match rows {
+            Rows::Sum { driven: Some((_, f)), .. } => f.at(t).iter().all(|x| x.is_finite()),
+            _ => true,
+        };
+        self.list.iter().find(|c| !c.rows.iter().all(driven))
+    }
+
     /// Number of scalar rows.
     pub fn rows(&self) -> usize {
         self.row_start[self.list.len()]

@@ -8,6 +8,7 @@
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
 use crate::coordinate::Coordinate;
 use crate::diagnostic::Diagnostic;
+use crate::formulation::ra::largest;
 use crate::joint::{Alignment, JointKind};
 use crate::model::{BodyId, Hold, Model};
 use crate::random::Random;
@@ -361,7 +362,7 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     true_rows.extend(model.start_constraints(false));
     let mut p = Problem::new(true_rows.clone(), &held);
     p.evaluate(&start.q, &start.turns);
-    let residual_before = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    let residual_before = largest(&p.Phi);
     if !residual_before.is_finite() {
         return Err(Diagnostic::new("S210", "the constraints are not finite at the start")
             .help("check the drives: their values at t = 0 must be finite"));

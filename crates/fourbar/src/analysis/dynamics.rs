@@ -2,6 +2,7 @@
 //! to continue a run.
 
 use crate::analysis::assembly::Assembled;
+use crate::analysis::kinematics::undefined_drive;
 use crate::analysis::{rank, singular, unique};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
@@ -61,6 +62,7 @@ pub fn run(
     motion.tell(&mut told);
     told.warnings.extend(singular::warning(&told.singular));
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
+    let failure = failure.map(|d| undefined_soon(&set, motion.t(), study.output_step).unwrap_or(d));
     let report = Report {
         analysis: Analysis::Dynamics,
         formulation: formulation.name,
@@ -80,6 +82,14 @@ pub fn run(
         Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
         None => Ok(report),
     }
+}
+
+/// Whether a run ended because something prescribed is not finite from there on.
+fn undefined_soon(set: &ConstraintSet, t: f64, output_step: f64) -> Option<Diagnostic> {
+    [0.0, 1e-6, 1e-3, 1.0].iter().find_map(|share| {
+        let t = t + share * output_step;
+        set.undefined(t).map(|c| undefined_drive(&c.name, t))
+    })
 }
 
 /// What happens on the way.

@@ -232,6 +232,9 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     fn positions(&mut self, t: f64, h: f64) -> Result<(), Diagnostic> {
         let L = self.model.length;
         self.set.choose(t);
+        if let Some(c) = self.set.undefined(t) {
+            return Err(undefined_drive(&c.name, t));
+        }
         self.factor();
         self.note_pivot();
         let mut last = f64::INFINITY;
@@ -478,6 +481,14 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         }
         if last > 1e-6 * size { 1.0 } else { rate }
     }
+}
+
+/// The diagnostic of a drive that ends.
+pub(super) fn undefined_drive(name: &str, t: f64) -> Diagnostic {
+    Diagnostic::new("S224", format!("`{name}` prescribes no finite value, speed or acceleration at t = {t:.6} s"))
+        .name(name)
+        .time(t)
+        .help("its function of time ends or has a pole there: write it so that it goes on, or let the run end before (`t_end`)")
 }
 
 /// What is solved for.

@@ -45,6 +45,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Dry friction is proportional to the load of its joint, and a part of that load is made by the friction itself. Where the friction returns more than it takes, no finite effort of the drives moves the mechanism: it wedges, as a screw does that does not turn back. Make `coulomb` or its radius smaller, or drive the mechanism at another joint."
     ),
     page!(
+        "S224",
+        "A drive has no finite value",
+        "The function of time of a drive or bare constraint, or one of its first two derivatives, is infinite or undefined from this time on: a root or logarithm of a negative number, a division by zero. Write the function so that it goes on, for instance with `if` or `max`, or let the run end before."
+    ),
+    page!(
         "S230",
         "A step of the integrator fails",
         "Newton's iteration does not converge even with the exact matrix and a very small step. The message gives the time, the step, and the constraint with the largest residual. Typical causes: a force that jumps or grows without bound, a drive that is not smooth, a dead point met at speed. Look at the motion just before this time with `fourbar view`."
