@@ -6,7 +6,7 @@
 
 use crate::Error;
 use crate::engine::Engine;
-use crate::linalg::{Factor, saddle_pairing};
+use crate::linalg::{Factor, PREFER, saddle_pairing};
 use crate::plan::Plan;
 use crate::problem::Problem;
 
@@ -19,60 +19,88 @@ const DIAGONAL: f64 = 0.05;
 pub(crate) struct Projection {
     stages: Vec<i32>,
     equations: Vec<u32>,
-    variables: Vec<u32>,
+    pub variables: Vec<u32>,
     /// Entries of the system Jacobian used: (position, equation and variable in the local numbering).
     entries: Vec<(u32, u32, u32)>,
     pub factor: Factor,
     values: Vec<f64>,
     /// Units of the unknowns: W of the variables, R of the equations.
-    scale: Vec<f64>,
-    right: Vec<f64>,
+    pub scale: Vec<f64>,
+    pub right: Vec<f64>,
 }
 
 impl Projection {
     pub fn all(problem: &Problem, plan: &Plan, dense_limit: usize) -> Vec<Projection> {
-        let (c, d) = (problem.structure.c(), problem.structure.d());
         let mut all: Vec<Projection> = Vec::new();
         for k in (1..=plan.d_max).rev() {
-            let equations: Vec<u32> = (0..c.len() as u32).filter(|&i| c[i as usize] >= k).collect();
+            let (equations, variables) = taking_part(problem, k);
             if equations.is_empty() {
                 continue;
             }
-            let variables: Vec<u32> = (0..d.len() as u32).filter(|&j| d[j as usize] >= k).collect();
-            let stage = -(k as i32);
-            if let Some(p) = all.iter_mut().find(|p| p.equations == equations && p.variables == variables) {
-                p.stages.push(stage);
-                continue;
+            match all.iter_mut().find(|p| p.equations == equations && p.variables == variables) {
+                Some(p) => p.stages.push(-(k as i32)),
+                None => all.push(Projection::new(problem, plan, k, dense_limit, PREFER)),
             }
-            let (nv, ne) = (variables.len(), equations.len());
-            let mut entries = Vec::new();
-            let mut pattern: Vec<(u32, u32)> = (0..nv as u32).map(|j| (j, j)).collect();
-            let mut variable_at = vec![u32::MAX; d.len()];
-            variables.iter().enumerate().for_each(|(a, &j)| variable_at[j as usize] = a as u32);
-            let mut equation_at = vec![u32::MAX; c.len()];
-            equations.iter().enumerate().for_each(|(a, &i)| equation_at[i as usize] = a as u32);
-            for (at, &(i, j)) in plan.jacobian.iter().enumerate() {
-                let (a, b) = (equation_at[i as usize], variable_at[j as usize]);
-                if a != u32::MAX && b != u32::MAX {
-                    entries.push((at as u32, a, b));
-                    pattern.push((nv as u32 + a, b));
-                    pattern.push((b, nv as u32 + a));
-                }
-            }
-            let n = nv + ne;
-            all.push(Projection {
-                stages: vec![stage],
-                equations,
-                variables,
-                factor: Factor::new(n, &pattern, dense_limit, || saddle_pairing(n, nv, &pattern)),
-                values: vec![DIAGONAL; nv + 2 * entries.len()],
-                entries,
-                scale: vec![1.0; n],
-                right: vec![0.0; n],
-            });
         }
         all
     }
+
+    /// Of stage -k. A constraint is its own pivot where that is at least the share `prefer` of the largest one possible.
+    pub fn new(problem: &Problem, plan: &Plan, k: usize, dense_limit: usize, prefer: f64) -> Projection {
+        let (equations, variables) = taking_part(problem, k);
+        let (nv, ne, n) = (variables.len(), equations.len(), problem.variables.len());
+        let mut entries = Vec::new();
+        let mut pattern: Vec<(u32, u32)> = (0..nv as u32).map(|j| (j, j)).collect();
+        let mut variable_at = vec![u32::MAX; n];
+        variables.iter().enumerate().for_each(|(a, &j)| variable_at[j as usize] = a as u32);
+        let mut equation_at = vec![u32::MAX; n];
+        equations.iter().enumerate().for_each(|(a, &i)| equation_at[i as usize] = a as u32);
+        for (at, &(i, j)) in plan.jacobian.iter().enumerate() {
+            let (a, b) = (equation_at[i as usize], variable_at[j as usize]);
+            if a != u32::MAX && b != u32::MAX {
+                entries.push((at as u32, a, b));
+                pattern.push((nv as u32 + a, b));
+                pattern.push((b, nv as u32 + a));
+            }
+        }
+        Projection {
+            stages: vec![-(k as i32)],
+            equations,
+            variables,
+            factor: Factor::new(nv + ne, &pattern, dense_limit, || saddle_pairing(nv + ne, nv, &pattern, prefer)),
+            values: vec![DIAGONAL; nv + 2 * entries.len()],
+            entries,
+            scale: vec![1.0; nv + ne],
+            right: vec![0.0; nv + ne],
+        }
+    }
+
+    /// Values of the matrix, with the W that `scale` begins with, and its factorisation; zero if that is not to be had.
+    pub fn factor(&mut self, jacobian: &[f64]) -> f64 {
+        let nv = self.variables.len();
+        let (w, r) = self.scale.split_at_mut(nv);
+        r.fill(0.0);
+        for (value, &(at, a, b)) in self.values[nv..].chunks_exact_mut(2).zip(&self.entries) {
+            value[0] = jacobian[at as usize] * w[b as usize];
+            r[a as usize] += value[0] * value[0];
+        }
+        r.iter_mut().for_each(|r| *r = if *r > 0.0 { 1.0 / r.sqrt() } else { 1.0 });
+        for (value, &(_, a, _)) in self.values[nv..].chunks_exact_mut(2).zip(&self.entries) {
+            value.fill(value[0] * r[a as usize]);
+        }
+        self.factor.factor(&self.values)
+    }
+
+    /// The smallest part of a row, of those of length one, that the rows before it do not have. Needs its factorisation.
+    pub fn smallest_part(&self) -> f64 {
+        (DIAGONAL * self.factor.smallest_pivot(self.variables.len())).sqrt()
+    }
+}
+
+/// Equations and variables of stage -k.
+fn taking_part(problem: &Problem, k: usize) -> (Vec<u32>, Vec<u32>) {
+    let from = |offsets: &[usize]| (0..offsets.len() as u32).filter(|&i| offsets[i as usize] >= k).collect();
+    (from(problem.structure.c()), from(problem.structure.d()))
 }
 
 impl Engine {
@@ -94,8 +122,10 @@ impl Engine {
         for iteration in 0..4 {
             if !factored || iteration > 0 {
                 self.linearise(k);
-                self.set_values(p, k);
-                if p.factor.factor(&p.values) <= 0.0 {
+                for (w, &j) in p.scale.iter_mut().zip(&p.variables) {
+                    *w = self.weight[j as usize] * self.unit(k, self.d(j as usize));
+                }
+                if p.factor(&self.jacobian) <= 0.0 {
                     return Err(self.unprojectable());
                 }
             }
@@ -107,23 +137,6 @@ impl Engine {
             }
         }
         Ok(())
-    }
-
-    fn set_values(&self, p: &mut Projection, k: i32) {
-        let nv = p.variables.len();
-        let (w, r) = p.scale.split_at_mut(nv);
-        for (w, &j) in w.iter_mut().zip(&p.variables) {
-            *w = self.weight[j as usize] * self.unit(k, self.d(j as usize));
-        }
-        r.fill(0.0);
-        for (value, &(at, a, b)) in p.values[nv..].chunks_exact_mut(2).zip(&p.entries) {
-            value[0] = self.jacobian[at as usize] * w[b as usize];
-            r[a as usize] += value[0] * value[0];
-        }
-        r.iter_mut().for_each(|r| *r = if *r > 0.0 { 1.0 / r.sqrt() } else { 1.0 });
-        for (value, &(_, a, _)) in p.values[nv..].chunks_exact_mut(2).zip(&p.entries) {
-            value.fill(value[0] * r[a as usize]);
-        }
     }
 
     /// One correction; returns its largest size in units of the weights.

@@ -9,7 +9,7 @@
 use crate::Error;
 use crate::engine::Engine;
 use crate::kinks::Kinks;
-use crate::linalg::{DENSE_LIMIT, Factor, saddle_pairing};
+use crate::linalg::{DENSE_LIMIT, Factor, PREFER, saddle_pairing};
 use crate::problem::Problem;
 use crate::state::State;
 use std::sync::Arc;
@@ -188,7 +188,7 @@ impl Stages {
         let size = unknowns.len() + equations.len();
         let mut large: Vec<(u32, u32)> = (0..size as u32).map(|i| (i, i)).collect();
         large.extend(pattern.iter().flat_map(|&(a, b)| [(nu + a, b), (b, nu + a)]));
-        let factor = Factor::new(size, &large, DENSE_LIMIT, || saddle_pairing(size, nu as usize, &large));
+        let factor = Factor::new(size, &large, DENSE_LIMIT, || saddle_pairing(size, nu as usize, &large, PREFER));
         let nonlinear = joined || engine.plan.nonlinear[(-*range.start()) as usize];
         let of = |&(j, k): &(usize, i32)| guess.get(j, (k + engine.d(j) as i32) as usize).unwrap_or(0.0);
         Self {

@@ -54,6 +54,14 @@ impl Factor {
         }
     }
 
+    /// The smallest pivot of a column from `first` on, 0 if there is none to be had.
+    pub fn smallest_pivot(&self, first: usize) -> f64 {
+        match self {
+            Factor::Dense(d) => d.smallest_pivot(first),
+            Factor::Sparse(s) => s.smallest_pivot(first),
+        }
+    }
+
     /// Pivot rows that a sparse factorisation has settled on; a dense one looks for them every time.
     pub fn pivots(&self) -> &[u32] {
         match self {
@@ -88,9 +96,9 @@ pub(crate) fn symmetric_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
 }
 
 /// Pairing for [D G^T; G -mu]: the first `early` unknowns have diagonal entries to be relied on, the others wait.
-pub(crate) fn saddle_pairing(n: usize, early: usize, pattern: &[(u32, u32)]) -> Pairing {
+pub(crate) fn saddle_pairing(n: usize, early: usize, pattern: &[(u32, u32)], prefer: f64) -> Pairing {
     let late: Vec<bool> = (0..n).map(|i| i >= early).collect();
-    Pairing { columns: minimum_degree(n, pattern, &late), row_of: (0..n as u32).collect(), prefer: PREFER }
+    Pairing { columns: minimum_degree(n, pattern, &late), row_of: (0..n as u32).collect(), prefer }
 }
 
 /// Pairing for a quasidefinite matrix: any order will do, and pivots stay on the diagonal however small.

@@ -1,12 +1,13 @@
-//! Singular positions in flight. The smallest pivot of the constraints in absolute form is looked at several times in every step;
-//! where it has a minimum, the time at which it vanishes, if it does, is sought on the series of the step.
+//! Singular positions in flight. How independent the rows in use are is looked at several times in every step; where that has a
+//! minimum, the time at which it vanishes, if it does, is sought on the series of the step, and the constraints in absolute form
+//! are asked whether they become dependent there too.
 
 use super::run::Run;
-use crate::analysis::singular::dependent_names;
+use crate::analysis::singular::{Detector, Singular, dependent_names};
+use fourbar_dae::Independence;
 
-/// Angle in radians by which bodies turn between two looks, with and without loops to be watched. The pivot feels a singular
-/// position from about this far.
-pub(super) const APART: [f64; 2] = [0.1, 0.5];
+/// Angle in radians by which bodies turn between two looks: a singular position is felt from about this far.
+const APART: f64 = 0.1;
 /// A minimum is looked at more closely if it falls below this share of the largest seen.
 const LOW: f64 = 0.5;
 /// Narrowings of the interval that come first: they need no straight line.
@@ -17,6 +18,31 @@ const FALLEN: f64 = 0.7;
 const ROUNDS: [f64; 3] = [0.05, 0.005, 0.0005];
 /// Beside a zero the value shrinks with the distance, by a hundred; one that stays above this share has not vanished.
 const SHRUNK: f64 = 0.1;
+
+/// The search for singular positions.
+#[derive(Debug)]
+pub(super) struct Passages {
+    pub looks: Looks,
+    independence: Independence,
+    /// Confirms what was found; made where there is something to confirm.
+    detector: Option<Detector>,
+}
+
+impl Passages {
+    pub fn new(independence: Independence) -> Self {
+        Self { looks: Looks::default(), independence, detector: None }
+    }
+
+    /// Goes on with other rows: what was seen of the old ones cannot be compared.
+    pub fn change(&mut self, independence: Independence) {
+        (self.looks, self.independence) = (Looks::default(), independence);
+    }
+
+    /// Positions found since they were last asked for.
+    pub fn found(&mut self) -> Vec<Singular> {
+        self.detector.as_mut().map_or(Vec::new(), |d| std::mem::take(&mut d.found))
+    }
+}
 
 /// The last looks.
 #[derive(Clone, Debug, Default)]
@@ -52,8 +78,14 @@ impl Looks {
 }
 
 impl Run<'_> {
-    /// Root of the smallest pivot for the poses of time `t`.
-    fn smallest_now(&mut self, t: f64) -> f64 {
+    /// How independent the rows in use are at a time of the last step, or a little before it.
+    fn part_at(&mut self, t: f64) -> f64 {
+        self.passages.as_mut().map_or(1.0, |p| self.integrator.smallest_part(t, &mut p.independence))
+    }
+
+    /// Root of the smallest pivot of the constraints in absolute form.
+    fn pivot_at(&mut self, t: f64) -> f64 {
+        self.bodies_at(t);
         let e = &mut self.equations;
         e.set.choose(t);
         e.jacobian(&self.now.q);
@@ -61,52 +93,63 @@ impl Run<'_> {
         e.regular_pivot.0.max(0.0).sqrt()
     }
 
-    /// The same at a time of the last step, or a little before it.
-    fn smallest_at(&mut self, t: f64) -> f64 {
-        self.bodies_at(t);
-        self.smallest_now(t)
+    /// Looks for singular positions in the step just made.
+    pub(super) fn look_for_passages(&mut self) {
+        if self.passages.is_none() {
+            return;
+        }
+        let (from, to) = self.integrator.interval();
+        let before = self.fastest();
+        self.bodies_at(to);
+        let looks = ((to - from) * before.max(self.fastest()) / APART).ceil().max(1.0);
+        for k in 1..=looks as usize {
+            self.look((to - from) * (k as f64 / looks) + from);
+        }
     }
 
-    /// Looks at the constraints at time `t`, for which the poses hold, and notes a singular position passed since the last look.
-    pub(super) fn look_for_passage(&mut self, t: f64) {
-        if self.detector.is_none() || (self.looks.filled > 0 && t <= self.looks.last[2].0) {
+    fn look(&mut self, t: f64) {
+        let part = self.part_at(t);
+        let Some(looks) = self.passages.as_mut().map(|p| &mut p.looks) else { return };
+        // A step that was repeated shorter begins before the last look.
+        if !part.is_finite() || (looks.filled > 0 && t <= looks.last[2].0) || !looks.low(t, part) {
             return;
         }
-        let sigma = self.smallest_now(t);
-        if !(sigma.is_finite() && self.looks.low(t, sigma)) {
-            return;
-        }
-        let [(t1, _), (t2, low), (t3, _)] = self.looks.last;
+        let ([(t1, _), (t2, low), (t3, _)], most) = (looks.last, looks.most);
         // The series holds on both sides of the point it was made at. Steps shrink near a singular position, but the series still
         // reaches as far as it was near.
         let (from, to) = self.integrator.interval();
         let left = t1.max(from - 5.0 * (to - from));
         if t2 > left
-            && let Some((time, beside)) = self.vanishes([left, t2, t3], low)
+            && let Some((time, width)) = self.vanishes([left, t2, t3], low, most)
         {
-            self.bodies_at(time);
-            if self.detector.as_ref().is_some_and(|d| d.is_singular(self.model, &self.equations.set, &self.now.q)) {
-                // Names are told beside the position: on it nothing can be solved.
-                let pivot = self.smallest_at(beside).powi(2);
-                let e = &mut self.equations;
-                let (row, permanent) = (e.regular_pivot.1, &e.permanent);
-                let joints = dependent_names(&e.set, &mut e.schur, permanent, row, &mut e.x);
-                if let Some(d) = &mut self.detector {
-                    d.note(time, pivot, joints);
-                }
-            }
+            self.confirm(time, width);
         }
-        self.bodies_at(t);
     }
 
-    /// The time between the outer two at which the smallest pivot vanishes, if it does, and one close beside it.
-    fn vanishes(&mut self, [mut a, mut m, mut b]: [f64; 3], mut low: f64) -> Option<(f64, f64)> {
+    /// Notes a singular position if the constraints in absolute form, of which the rows in use are a choice, become dependent too.
+    fn confirm(&mut self, time: f64, width: f64) {
+        let [far, .., close] = ROUNDS.map(|share| self.pivot_at(time + share * width));
+        // Names are told beside the position: on it nothing can be solved.
+        let e = &mut self.equations;
+        let (row, permanent) = (e.regular_pivot.1, &e.permanent);
+        let joints = dependent_names(&e.set, &mut e.schur, permanent, row, &mut e.x);
+        self.bodies_at(time);
+        let Some(p) = &mut self.passages else { return };
+        let (model, set) = (self.model, &self.equations.set);
+        let detector = p.detector.get_or_insert_with(|| Detector::new(model, set, &self.start));
+        if close < SHRUNK * far && detector.is_singular(model, set, &self.now.q) {
+            detector.note(time, close * close, joints);
+        }
+    }
+
+    /// The time between the outer two at which the rows become dependent, if they do, and the width of the interval.
+    fn vanishes(&mut self, [mut a, mut m, mut b]: [f64; 3], mut low: f64, most: f64) -> Option<(f64, f64)> {
         let (width, start) = (b - a, low);
         for round in 0..NARROWED {
             // Into the longer of the two parts.
             let right = b - m > m - a;
             let x = m + 0.4 * if right { b - m } else { a - m };
-            let y = self.smallest_at(x);
+            let y = self.part_at(x);
             match (y < low, right) {
                 (true, true) => a = m,
                 (true, false) => b = m,
@@ -116,15 +159,15 @@ impl Run<'_> {
             if y < low {
                 (m, low) = (x, y);
             }
-            if round == NARROWED / 2 && low > FALLEN * start && low > 0.1 * self.looks.most {
+            if round == NARROWED / 2 && low > FALLEN * start && low > 0.1 * most {
                 return None;
             }
         }
-        let (mut time, mut d) = (m, 0.0);
+        let mut time = m;
         let (mut first, mut last) = (0.0, 0.0);
         for share in ROUNDS {
-            d = share * width;
-            let (left, right) = (self.smallest_at(time - d), self.smallest_at(time + d));
+            let d = share * width;
+            let (left, right) = (self.part_at(time - d), self.part_at(time + d));
             // A straight line on both sides.
             time += d * (left - right) / (left + right).max(f64::MIN_POSITIVE);
             last = left + right;
@@ -132,6 +175,6 @@ impl Run<'_> {
                 first = last;
             }
         }
-        (last < SHRUNK * first).then_some((time, time + d))
+        (last < SHRUNK * first).then_some((time, width))
     }
 }

@@ -1,9 +1,8 @@
 //! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
 
-use super::passages::{self, Looks};
+use super::passages::{Looks, Passages};
 use super::system::{System, choice};
 use crate::analysis::assembly::update_turns;
-use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::number;
@@ -12,7 +11,7 @@ use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
 use crate::topology::is_forest;
-use fourbar_dae::{Error, Integrator, Options, Problem};
+use fourbar_dae::{Error, Independence, Integrator, Options, Problem};
 use fourbar_math::{Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -34,6 +33,9 @@ const NEAR: f64 = 3e-2;
 /// Tolerance below which a singular position cannot be passed: rounding makes the series look as if it ended there.
 const NEAR_SINGULAR: f64 = 1e-13;
 
+/// No joint turns by more than this angle in radians between two looks at counted angles.
+const FOLLOWED: f64 = 0.5;
+
 /// Value, rate and half the acceleration of a scalar.
 type Moving = Taylor<3>;
 
@@ -47,19 +49,20 @@ pub struct Run<'m> {
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
     pub(super) equations: Equations<'m>,
     loads: LeastLoads,
-    /// Confirms singular positions; only loops have any.
-    pub(super) detector: Option<Detector>,
+    /// Looks for singular positions; only loops have any.
+    pub(super) passages: Option<Passages>,
     lambda: Vec<f64>,
     /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
     pose_list: Vec<u32>,
     row_list: Vec<u32>,
     known: Vec<Moving>,
     x: Vec<Moving>,
-    /// Pose, velocity and acceleration at the last evaluated time.
+    /// Pose, velocity and acceleration at the last evaluated time, and that time.
     pub(super) now: Bodies,
+    now_at: f64,
     /// Local axis of each thin rod at the start, and its direction there.
     rods: Vec<Option<(Vector3<f64>, Vector3<f64>)>>,
-    start: Configuration,
+    pub(super) start: Configuration,
     /// Counted angles, and the time for which they hold.
     turns: Vec<f64>,
     turns_at: f64,
@@ -73,7 +76,6 @@ pub struct Run<'m> {
     steps_before: [usize; 3],
     notes: Vec<String>,
     rechosen: usize,
-    pub(super) looks: Looks,
     /// Tolerance for which the present integrator was made.
     made_for: f64,
 }
@@ -162,7 +164,7 @@ impl<'m> Run<'m> {
         let mut run = Self {
             model,
             loads: LeastLoads::new(model, &equations.set, &start.q),
-            detector: (!is_forest(model)).then(|| Detector::new(model, &equations.set, start)),
+            passages: None,
             lambda: vec![0.0; equations.set.rows()],
             equations,
             pose_list: Vec::new(),
@@ -170,6 +172,7 @@ impl<'m> Run<'m> {
             known: vec![Moving { c: [0.0; 3] }; system.script.len()],
             x: system.script.variables.iter().map(|v| Moving { c: [v[0], v[1], 0.0] }).collect(),
             now: Bodies { q: start.q.clone(), v: start.v.clone(), a: vec![Velocity::zero(); n] },
+            now_at: f64::NAN,
             rods: vec![None; n],
             start: start.clone(),
             turns: start.turns.clone(),
@@ -181,7 +184,6 @@ impl<'m> Run<'m> {
             steps_before: [0; 3],
             notes: Vec::new(),
             rechosen: 0,
-            looks: Looks::default(),
             made_for: options.rel,
             t_end: study.t_end,
             options,
@@ -192,6 +194,9 @@ impl<'m> Run<'m> {
         let angles = run.system.counted.iter().flatten().copied();
         run.pose_list = run.system.script.needed(results.chain(angles).collect::<Vec<_>>());
         run.layout_rows(&problem);
+        if !is_forest(model) {
+            run.passages = run.independence().map(Passages::new);
+        }
         run.find_rods();
         run.notes.push(run.system.describe().swap_remove(0));
         let dropped: Vec<&str> = run.system.dropped().collect();
@@ -222,6 +227,14 @@ impl<'m> Run<'m> {
         }
         let left_out = s.rows.iter().zip(&s.active).filter(|(_, a)| !**a).map(|(r, _)| r.value);
         self.row_list = s.script.needed(left_out);
+    }
+
+    /// For looking at the rows in use.
+    fn independence(&self) -> Option<Independence> {
+        let s = &self.system;
+        // Coordinates come first, as in the recorded problem; nothing else counts.
+        let sizes: Vec<f64> = s.weights.iter().zip(&s.integrals).filter(|(_, i)| i.is_none()).map(|(w, _)| *w).collect();
+        self.integrator.independence(&sizes)
     }
 
     fn find_rods(&mut self) {
@@ -279,6 +292,10 @@ impl<'m> Run<'m> {
 
     /// Poses, velocities and accelerations at a time of the last step.
     pub(super) fn bodies_at(&mut self, t: f64) {
+        if t == self.now_at {
+            return;
+        }
+        self.now_at = t;
         self.coordinates_at(t);
         let time = Moving { c: [t, 1.0, 0.0] };
         self.system.script.eval(&self.pose_list, time, &self.x, &mut self.known);
@@ -306,17 +323,18 @@ impl<'m> Run<'m> {
         }
     }
 
+    /// The fastest rotation of a body at the last evaluated time.
+    pub(super) fn fastest(&self) -> f64 {
+        self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()))
+    }
+
     /// Follows the counted angles to a time of the last step; poses are those of that time afterwards.
     fn follow_turns(&mut self, t: f64) {
         let (from, _) = self.integrator.interval();
-        if self.turns_at < from {
-            self.turns_at = from;
-        }
-        loop {
-            // No joint turns by more than a radian between two looks.
-            let fastest = self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()));
-            let apart = passages::APART[usize::from(self.detector.is_none())];
-            let look = (self.turns_at + apart / (fastest + f64::MIN_POSITIVE)).min(t);
+        self.turns_at = self.turns_at.max(from);
+        while !self.turns.is_empty() && self.turns_at < t {
+            self.bodies_at(self.turns_at);
+            let look = (self.turns_at + FOLLOWED / (self.fastest() + f64::MIN_POSITIVE)).min(t);
             self.bodies_at(look);
             update_turns(self.model, &self.now.q, &mut self.turns);
             for (turn, s) in self.turns.iter_mut().zip(&self.system.counted) {
@@ -328,11 +346,8 @@ impl<'m> Run<'m> {
                 }
             }
             self.turns_at = look;
-            self.look_for_passage(look);
-            if look >= t {
-                return;
-            }
         }
+        self.bodies_at(t);
     }
 
     /// Work from the start of the last step to a time inside it: integrals of the series of power and of drive efforts.
@@ -387,6 +402,8 @@ impl<'m> Run<'m> {
         }
         self.integrator.step(self.t_end).map_err(told)?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
+        self.now_at = f64::NAN;
+        self.look_for_passages();
         Ok(())
     }
 
@@ -458,6 +475,10 @@ impl<'m> Run<'m> {
         self.made_for = self.options.rel;
         self.best_pivot = 0.0;
         self.layout_rows(&problem);
+        let independence = self.independence();
+        if let (Some(p), Some(i)) = (&mut self.passages, independence) {
+            p.change(i);
+        }
         Ok(())
     }
 }
@@ -527,8 +548,8 @@ impl Motion for Run<'_> {
             ("changes_of_rows", self.rechosen as f64),
         ]);
         told.notes.append(&mut self.notes);
-        if let Some(d) = &mut self.detector {
-            told.singular.append(&mut d.found);
+        if let Some(p) = &mut self.passages {
+            told.singular.extend(p.found());
         }
     }
 
@@ -544,7 +565,7 @@ impl Motion for Run<'_> {
             "local": self.options.rel,
             "steps": self.steps_before,
             "rechosen": self.rechosen,
-            "looks": self.looks.save(),
+            "looks": self.passages.as_ref().map(|p| p.looks.save()),
         })
     }
 
@@ -552,8 +573,8 @@ impl Motion for Run<'_> {
         let active: Vec<bool> =
             saved["active"].as_array().map(|a| a.iter().map(|x| x.as_bool().unwrap_or(true)).collect()).unwrap_or_default();
         let turns = numbers(&saved["turns"]);
-        let Some(looks) = Looks::restored(&numbers(&saved["looks"])) else { return Err(bad_checkpoint("its sizes do not fit")) };
-        if active.len() != self.system.rows.len() || turns.len() != self.turns.len() {
+        let looks = Looks::restored(&numbers(&saved["looks"]));
+        if looks.is_some() != self.passages.is_some() || active.len() != self.system.rows.len() || turns.len() != self.turns.len() {
             return Err(bad_checkpoint("its sizes do not fit"));
         }
         let number = |key: &str| saved[key].as_f64().unwrap_or(0.0);
@@ -569,6 +590,10 @@ impl Motion for Run<'_> {
             let state = self.system.start_state(&problem, self.start.t);
             self.integrator = Integrator::new(&problem, &state, self.options.clone()).map_err(told)?;
             self.layout_rows(&problem);
+            let independence = self.independence();
+            if let (Some(p), Some(i)) = (&mut self.passages, independence) {
+                p.change(i);
+            }
         }
         self.integrator.restore(&numbers(&saved["integrator"])).map_err(|e| bad_checkpoint(&e.to_string()))?;
         self.options.rel = local;
@@ -579,10 +604,14 @@ impl Motion for Run<'_> {
         for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {
             *sum = n as usize;
         }
-        self.looks = looks;
-        // The rate at which joints turn decides how closely their angles are followed.
-        let at = self.turns_at;
-        self.bodies_at(at);
+        if let (Some(p), Some(looks)) = (&mut self.passages, looks) {
+            p.looks = looks;
+        }
+        // The rate at which bodies turn decides how closely the next step is looked at.
+        self.now_at = f64::NAN;
+        if self.integrator.last_step() != 0.0 {
+            self.bodies_at(self.integrator.t());
+        }
         Ok(())
     }
 }
