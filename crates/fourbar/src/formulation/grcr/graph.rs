@@ -21,12 +21,11 @@ pub struct Growth {
 
 impl Growth {
     /// The same tree with some bodies on free joints of their own; `None` where that changes nothing.
-    pub fn with_free(&self, bodies: &[usize]) -> Option<Self> {
-        let free = |b: usize| bodies.contains(&b);
-        if !self.steps.iter().any(|(b, _, joint)| joint.is_some() && free(*b)) {
+    pub fn with_free(&self, free: &[bool]) -> Option<Self> {
+        if !self.steps.iter().any(|(b, _, joint)| joint.is_some() && free[*b]) {
             return None;
         }
-        let steps = self.steps.iter().map(|&(b, on, joint)| if free(b) { (b, 0, None) } else { (b, on, joint) }).collect();
+        let steps = self.steps.iter().map(|&(b, on, joint)| if free[b] { (b, 0, None) } else { (b, on, joint) }).collect();
         Some(Self { steps })
     }
 }

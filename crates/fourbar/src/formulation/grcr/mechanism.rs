@@ -3,18 +3,17 @@
 //! All tree coordinates and speeds are stored; the independent ones decide, and every evaluation first corrects the dependent ones, starting
 //! from the given values, which keeps the branch. The accelerations do not depend on which columns are dependent.
 
+use super::Options;
+use super::choice;
 use super::closing::Closings;
 use super::closure::Closure;
 use super::front::Fronts;
-use super::graph::{Graph, Growth};
 use super::reaction;
 use super::schedule::{Role, Schedule};
 use super::select::{self, Selection};
 use super::spatial::Six;
 use super::tree::Tree;
-use super::{Coupling, Options};
 use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
-use crate::constraint::Owner;
 use crate::diagnostic::Diagnostic;
 use crate::force::{Force, eval};
 use crate::model::Model;
@@ -40,9 +39,7 @@ const CORRECTIONS: usize = 25;
 /// Rounds of load-dependent friction, at most.
 const FRICTION_ROUNDS: usize = 30;
 /// Up to this many bodies more trees are compared and a singular start is looked for.
-const SMALL: usize = 300;
-/// Cost of closing a loop at a joint that had better stand in the tree, in operations.
-const UNWANTED: f64 = 2000.0;
+pub(super) const SMALL: usize = 300;
 
 /// A mechanism with its workspace.
 pub struct Mechanism<'m> {
@@ -98,50 +95,9 @@ impl<'m> Mechanism<'m> {
 
     /// The same with options.
     pub fn with_options(model: &'m Model, start: &Configuration, options: &Options) -> Self {
-        let graph = Graph::new(model);
-        let mut best: Option<(f64, Self)> = None;
-        let consider = |growth: &Growth, best: &mut Option<(f64, Self)>| {
-            let tree = Tree::new(model, growth, start);
-            let closings = Closings::new(model, &tree);
-            let unwanted = closings.list.iter().filter(|c| matches!(c.owner, Owner::Joint(k) if graph.wanted[k])).count();
-            let m = Self::with(model, start, tree, closings);
-            let cost = m.schedule.cost(&m.tree) + UNWANTED * unwanted as f64;
-            let floating = m.floating();
-            if best.as_ref().is_none_or(|b| cost < b.0) {
-                *best = Some((cost, m));
-            }
-            floating
-        };
-        for growth in graph.candidates() {
-            let floating = match options.coupling {
-                Coupling::Gcl => consider(&growth, &mut None),
-                Coupling::Acs | Coupling::Auto => consider(&growth, &mut best),
-            };
-            let fictitious = options.coupling == Coupling::Gcl || options.coupling == Coupling::Auto && model.bodies.len() <= SMALL;
-            if let (true, Some(growth)) = (fictitious, growth.with_free(&floating)) {
-                consider(&growth, &mut best);
-            } else if options.coupling == Coupling::Gcl {
-                consider(&growth, &mut best);
-            }
-        }
-        match best {
-            Some((_, mut m)) => {
-                m.look_beside(start);
-                m
-            }
-            None => {
-                // Without bodies there is nothing to grow.
-                let tree = Tree::new(model, &Growth { steps: Vec::new() }, start);
-                let closings = Closings::new(model, &tree);
-                Self::with(model, start, tree, closings)
-            }
-        }
-    }
-
-    /// Bodies at the end of their loops: where fictitious joints would stand.
-    fn floating(&self) -> Vec<usize> {
-        let joints = self.closings.list.iter().filter(|c| matches!(c.owner, Owner::Joint(_)));
-        joints.filter_map(|c| c.nodes.first()).map(|(node, _)| self.tree.nodes[*node].body).collect()
+        let mut m = choice::cheapest(model, start, options);
+        m.look_beside(start);
+        m
     }
 
     /// A start that is singular itself hides part of the rank: dependents are then chosen at a neighbour.
@@ -166,7 +122,8 @@ impl<'m> Mechanism<'m> {
         self.pose_all();
     }
 
-    fn with(model: &'m Model, start: &Configuration, tree: Tree, closings: Closings) -> Self {
+    /// The mechanism with a given tree.
+    pub(super) fn with(model: &'m Model, start: &Configuration, tree: Tree, closings: Closings) -> Self {
         let n = model.bodies.len();
         let (mut q, mut u) = (vec![0.0; tree.stored], vec![0.0; tree.speeds]);
         tree.enter(model, start, &mut q, &mut u);

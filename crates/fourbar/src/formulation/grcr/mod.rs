@@ -4,6 +4,7 @@
 //! `docs/formulations/grcr.md` for how the paper's methods are instances of it.
 
 mod block;
+mod choice;
 pub mod closing;
 pub mod closure;
 pub mod cut;

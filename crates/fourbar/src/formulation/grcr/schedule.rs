@@ -82,7 +82,15 @@ pub struct Schedule {
 impl Schedule {
     /// The schedule of a tree with its active rows and roles of columns.
     pub fn new(tree: &Tree, closings: &Closings, roles: Vec<Role>) -> Self {
+        Self::within(tree, closings, roles, f64::INFINITY).0
+    }
+
+    /// The same, given up where the operations on the accelerations alone, whose number is told, come to more than `limit`.
+    pub fn within(tree: &Tree, closings: &Closings, roles: Vec<Role>, limit: f64) -> (Self, f64) {
         let n = tree.nodes.len();
+        let mut least = 0.0;
+        // The last front that a node entered as a variable, and its place there.
+        let mut placed = vec![(0, 0); n];
         let mut fronts: Vec<Front> = vec![Front::default(); n];
         let mut entering: Vec<Vec<usize>> = vec![Vec::new(); n];
         for (k, c) in closings.list.iter().enumerate() {
@@ -93,12 +101,13 @@ impl Schedule {
         for k in (1..n).rev() {
             let mut front = std::mem::take(&mut fronts[k]);
             let mut variables = vec![k];
-            let place = |variables: &mut Vec<usize>, node: usize| match variables.iter().position(|v| *v == node) {
-                Some(at) => at,
-                None => {
+            placed[k] = (k, 0);
+            let mut place = |variables: &mut Vec<usize>, node: usize| {
+                if placed[node].0 != k {
+                    placed[node] = (k, variables.len());
                     variables.push(node);
-                    variables.len() - 1
                 }
+                placed[node].1
             };
             let mut rows = 0;
             for a in &mut front.arrivals {
@@ -121,7 +130,10 @@ impl Schedule {
                 rows += closing.active;
             }
             let node = &tree.nodes[k];
-            let pivots = roles[node.u..node.u + node.kind.speeds()].iter().filter(|r| **r == Role::Dependent).count();
+            let roles = &roles[node.u..node.u + node.kind.speeds()];
+            let w = 6.0 * variables.len() as f64;
+            least += roles.iter().map(|r| 12.0 * w + if *r == Role::Prescribed { 0.0 } else { w * (w + 1.0) }).sum::<f64>();
+            let pivots = roles.iter().filter(|r| **r == Role::Dependent).count();
             front.rows_in = rows;
             front.rows_out = rows.saturating_sub(pivots);
             // What is left after the node's own acceleration has become the parent's.
@@ -136,6 +148,9 @@ impl Schedule {
             }
             front.variables = variables;
             fronts[k] = front;
+            if least > limit {
+                break;
+            }
         }
         let mut ground = std::mem::take(&mut fronts[0]);
         for a in &mut ground.arrivals {
@@ -145,7 +160,7 @@ impl Schedule {
         }
         ground.rows_out = ground.rows_in;
         fronts[0] = ground;
-        Self { fronts, roles, loops: !closings.list.is_empty() }
+        (Self { fronts, roles, loops: !closings.list.is_empty() }, least)
     }
 
     /// Floating-point operations of the inward pass, by the rule that trees are compared with.

@@ -50,6 +50,8 @@ struct Pass {
     dependent: Vec<bool>,
     count: usize,
     smallest: f64,
+    /// Largest sine of a column that was passed over.
+    passed: f64,
     /// Node and combination over its incoming rows.
     redundant: Vec<(usize, Vec<f64>)>,
     tapes: Vec<Tape>,
@@ -81,6 +83,7 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
         dependent: vec![false; tree.speeds],
         count: 0,
         smallest: f64::INFINITY,
+        passed: 0.0,
         redundant: Vec::new(),
         tapes: vec![Tape::default(); n],
     };
@@ -156,18 +159,18 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
                 rows -= 1;
                 G.truncate(rows * w);
                 tape.reflections.push((e, beta));
+            } else {
+                out.passed = out.passed.max(sine);
             }
-        }
-        match front.holder {
-            Some(0) | None => out.redundant.extend((0..rows).map(|r| {
-                let mut unit = vec![0.0; rows];
-                unit[r] = 1.0;
-                (k, incoming(tape, &unit))
-            })),
-            Some(_) => {}
         }
         if front.holder.is_some_and(|h| h != 0) {
             open[k] = G;
+        } else {
+            out.redundant.extend((0..rows).map(|r| {
+                let mut unit = vec![0.0; rows];
+                unit[r] = 1.0;
+                (k, incoming(tape, &unit))
+            }));
         }
     }
     out
@@ -191,7 +194,8 @@ fn incoming(tape: &Tape, outgoing: &[f64]) -> Vec<f64> {
 fn dependent_rows(tree: &Tree, closings: &Closings, variables: &[usize], G: &[f64], w: usize) -> Vec<(usize, Vec<f64>)> {
     let rows = G.len() / w;
     let mut found = Vec::new();
-    let mut basis: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+    // Orthonormal, each with its row, the length it had left, and its parts along those before.
+    let mut basis: Vec<(Vec<f64>, usize, f64, Vec<f64>)> = Vec::new();
     for (r, g) in G.chunks_exact(w).enumerate().rev() {
         // In local terms, so that far away bodies do not look heavier.
         let mut x = vec![0.0; w];
@@ -201,23 +205,29 @@ fn dependent_rows(tree: &Tree, closings: &Closings, variables: &[usize], G: &[f6
             local.put(&mut x[6 * v..]);
         }
         let before = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        let mut t = vec![0.0; rows];
-        t[r] = 1.0;
+        let mut parts = vec![0.0; basis.len()];
         for _ in 0..2 {
-            for (b, tb) in &basis {
+            for ((b, ..), part) in basis.iter().zip(&mut parts) {
                 let k: f64 = b.iter().zip(&x).map(|(b, x)| b * x).sum();
                 x.iter_mut().zip(b).for_each(|(x, b)| *x -= k * b);
-                t.iter_mut().zip(tb).for_each(|(t, b)| *t -= k * b);
+                *part += k;
             }
         }
         let left = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-        if left <= RANK * before.max(1e-3) {
-            found.push((r, t));
-        } else {
+        if left > RANK * before.max(1e-3) {
             x.iter_mut().for_each(|x| *x /= left);
-            t.iter_mut().for_each(|t| *t /= left);
-            basis.push((x, t));
+            basis.push((x, r, left, parts));
+            continue;
         }
+        let mut t = vec![0.0; rows];
+        t[r] = 1.0;
+        for k in (0..basis.len()).rev() {
+            let (_, row, left, along) = &basis[k];
+            let share = parts[k] / left;
+            t[*row] = -share;
+            parts.iter_mut().zip(along).for_each(|(p, a)| *p -= share * a);
+        }
+        found.push((r, t));
     }
     found.reverse();
     found
@@ -254,16 +264,18 @@ fn stress(closings: &Closings, schedule: &Schedule, tapes: &[Tape], node: usize,
 
 /// Chooses dependents and active rows at the pose of the tree. All rows of `closings` must be active.
 pub fn select(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool]) -> Selection {
-    let most = pass(tree, closings, schedule, fixed, &Choice::Above(RANK));
-    let mut chosen = None;
-    for tau in THRESHOLDS {
-        let p = pass(tree, closings, schedule, fixed, &Choice::Above(tau));
-        if p.count >= most.count {
-            chosen = Some(p);
-            break;
+    let above = |tau: f64| pass(tree, closings, schedule, fixed, &Choice::Above(tau));
+    let mut p = above(THRESHOLDS[0]);
+    // Where no row felt what was passed over, no other threshold finds more.
+    if p.passed > RANK {
+        let most = above(RANK);
+        for tau in &THRESHOLDS[1..] {
+            if p.count >= most.count {
+                break;
+            }
+            p = above(*tau);
         }
     }
-    let p = chosen.unwrap_or(most);
     let stresses: Vec<Stress> = p.redundant.iter().map(|(k, c)| stress(closings, schedule, &p.tapes, *k, c)).collect();
     let redundant = stresses.len();
     let kept = drop_redundant(closings, stresses);
