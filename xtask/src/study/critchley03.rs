@@ -10,11 +10,10 @@ use fourbar::study::{Analysis, Study};
 use fourbar::{Configuration, Model, Trajectory};
 use fourbar_bench::{ladder, peak, shipped, shortest};
 use fourbar_io::plot::Scale;
+use std::time::Instant;
 
 /// Sizes for the recursion, and up to where joints are cut.
 const LOOPS: [usize; 10] = [1, 3, 10, 30, 100, 200, 500, 1000, 3000, 10_000];
-/// The same for nested loops: choosing their dependents takes time with the fourth power of their number, minutes for 150.
-const NESTED: [usize; 8] = [1, 3, 6, 10, 15, 20, 30, 50];
 const CUT: usize = 500;
 /// Slopes are fitted from this many loops on; those of cut joints in two parts, because their highest power shows late.
 const FIT: usize = 10;
@@ -160,13 +159,16 @@ struct Point {
     carriers: usize,
     operations: f64,
     time: f64,
+    set_up: f64,
     cut: Option<(f64, f64)>,
 }
 
 fn measure(model: &Model, loops: usize) -> Result<Point, String> {
     let start = Configuration::start(model);
     let options = Options { coupling: Coupling::Acs, ..Options::default() };
+    let since = Instant::now();
     let mut m = Mechanism::with_options(model, &start, &options);
+    let set_up = since.elapsed().as_secs_f64();
     let (q, u) = (m.q.clone(), m.u.clone());
     m.close(0.0, &q, &u).map_err(|d| d.to_string())?;
     let calls = (3000 / loops).max(1);
@@ -180,7 +182,7 @@ fn measure(model: &Model, loops: usize) -> Result<Point, String> {
         let (n, m) = (n as f64, rows as f64);
         (n * 114.0 + m * n * 48.0 + m * m * m / 3.0, time)
     });
-    Ok(Point { loops, n, m: rows, carriers: m.schedule.carriers(), operations: m.schedule.cost(&m.tree), time, cut })
+    Ok(Point { loops, n, m: rows, carriers: m.schedule.carriers(), operations: m.schedule.cost(&m.tree), time, set_up, cut })
 }
 
 /// Slope of a straight line through the logarithms.
@@ -197,19 +199,15 @@ fn growth(report: &mut Report) -> Result<(), String> {
     report.text(&format!(
         "One acceleration at the start position, positions closed beforehand; the shortest of several runs on a shared machine whose core reached \
          {:.1} G multiply-adds per second. n speeds, m active rows; `carried` is the largest number of base bodies in a front. Slopes are those of \
-         straight lines through the logarithms against n + m, from {FIT} loops on (nested: {} to {}, because choosing their dependents, once at the \
-         start, takes time with the fourth power of their number). Cut joints: an answer of the tree to every row, order 2, and a dense \
-         factor, order 3, which shows as the loops become many.",
+         straight lines through the logarithms against n + m, from {FIT} loops on. `set-up` is the time to choose tree, dependents and active \
+         rows, once per run, fitted from {FIT_CUT} loops on, because small mechanisms compare more. Cut joints: an answer of the tree to every row, order 2, and a dense factor, order 3, which shows as the loops \
+         become many.",
         peak() / 1e9,
-        NESTED[NESTED.len() / 2],
-        NESTED[NESTED.len() - 1],
     ));
     let (mut rows, mut slopes, mut times, mut works) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     type Make = fn(usize) -> Result<Model, String>;
     for (what, make) in [("ladder", (|n| Ok(ladder(n))) as Make), ("standing", standing), ("nested", nested)] {
-        let sizes: &[usize] = if what == "nested" { &NESTED } else { &LOOPS };
-        let fit_from = FIT.min(sizes[sizes.len() / 2]);
-        let points = sizes.iter().map(|&n| measure(&make(n)?, n)).collect::<Result<Vec<_>, String>>()?;
+        let points = LOOPS.iter().map(|&n| measure(&make(n)?, n)).collect::<Result<Vec<_>, String>>()?;
         for p in &points {
             let cut = |f: fn(&(f64, f64)) -> f64| p.cut.as_ref().map_or("".into(), |c| digits(f(c)));
             rows.push(vec![
@@ -220,6 +218,7 @@ fn growth(report: &mut Report) -> Result<(), String> {
                 p.carriers.to_string(),
                 digits(p.operations),
                 digits(1e6 * p.time),
+                digits(1e3 * p.set_up),
                 cut(|c| c.0),
                 cut(|c| 1e6 * c.1),
             ]);
@@ -234,8 +233,9 @@ fn growth(report: &mut Report) -> Result<(), String> {
         };
         slopes.push(vec![
             what.into(),
-            fit(fit_from..=usize::MAX, &|p| Some(p.operations)),
-            fit(fit_from..=usize::MAX, &|p| Some(p.time)),
+            fit(FIT..=usize::MAX, &|p| Some(p.operations)),
+            fit(FIT..=usize::MAX, &|p| Some(p.time)),
+            fit(FIT_CUT..=usize::MAX, &|p| Some(p.set_up)),
             fit(FIT..=FIT_CUT, &|p| p.cut.map(|c| c.0)),
             fit(FIT_CUT..=CUT, &|p| p.cut.map(|c| c.0)),
             fit(FIT..=FIT_CUT, &|p| p.cut.map(|c| c.1)),
@@ -253,13 +253,14 @@ fn growth(report: &mut Report) -> Result<(), String> {
         "mechanism".to_string(),
         "operations".into(),
         "time".into(),
+        "set-up".into(),
         range("operations", FIT, FIT_CUT),
         range("operations", FIT_CUT, CUT),
         range("time", FIT, FIT_CUT),
         range("time", FIT_CUT, CUT),
     ];
     report.table(&header, &slopes);
-    report.table(&["mechanism", "loops", "n", "m", "carried", "operations", "us", "operations, cut", "us, cut"], &rows);
+    report.table(&["mechanism", "loops", "n", "m", "carried", "operations", "us", "set-up, ms", "operations, cut", "us, cut"], &rows);
     let both = Scale { log_x: true, log_y: true, dots: true };
     report.figure("time.svg", "Time of one acceleration", [("n + m", ""), ("time", "us")], both, &times)?;
     report.figure("operations.svg", "Operations of one acceleration", [("n + m", ""), ("operations", "")], both, &works)
