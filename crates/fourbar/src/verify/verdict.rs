@@ -39,7 +39,7 @@ pub struct Outlier {
 /// The verdict.
 #[derive(Clone, Debug, Serialize)]
 pub struct Verdict {
-    /// Whether at least two formulations ran and all that ran agree.
+    /// Whether at least two formulations ran, and all that ran agree beyond the start.
     pub agree: bool,
     /// Formulations that disagree.
     pub outliers: Vec<Outlier>,
@@ -81,8 +81,10 @@ pub(super) fn compare(
     let grown = growth.as_ref().and_then(|g| g.get(end.saturating_sub(1)).copied());
     let stopped = end < times.len();
     let horizon = (stopped && end > 0).then(|| times[end - 1]);
-    let agree = ran.len() >= 2 && outliers.is_empty();
-    let mut words = words(&rows, &outliers, horizon, grown, settings.study.t_end, &scales);
+    // With a single time nothing but the start was compared, which all have in common.
+    let compared = end > 1;
+    let agree = ran.len() >= 2 && compared && outliers.is_empty();
+    let mut words = words(&rows, &outliers, compared, horizon, grown, settings.study.t_end, &scales);
     let passed = singular.iter().take(end).filter(|s| **s).count();
     if passed > 0 {
         words.push(format!(
@@ -252,7 +254,15 @@ fn failed(info: &FormulationInfo, d: &Diagnostic) -> Row {
     }
 }
 
-fn words(rows: &[Row], outliers: &[Outlier], horizon: Option<f64>, growth: Option<f64>, t_end: f64, scales: &[f64; 4]) -> Vec<String> {
+fn words(
+    rows: &[Row],
+    outliers: &[Outlier],
+    compared: bool,
+    horizon: Option<f64>,
+    growth: Option<f64>,
+    t_end: f64,
+    scales: &[f64; 4],
+) -> Vec<String> {
     let mut list = Vec::new();
     let ran: Vec<&Row> = rows.iter().filter(|r| r.failure.is_none()).collect();
     let until = horizon.unwrap_or(t_end);
@@ -275,6 +285,7 @@ fn words(rows: &[Row], outliers: &[Outlier], horizon: Option<f64>, growth: Optio
     match (ran.len(), high.len(), second.len()) {
         (0, ..) => list.push("No formulation could run this mechanism; nothing is verified.".into()),
         (1, ..) => list.push(format!("Only `{}` ran; one formulation cannot be verified against itself.", ran[0].formulation)),
+        _ if !compared => list.push("Nothing but the start could be compared; nothing is verified.".into()),
         (_, h, s) => {
             let mut parts = Vec::new();
             if h > 0 {
