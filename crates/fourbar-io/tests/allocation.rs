@@ -123,9 +123,9 @@ fn a_step_in_euler_parameters_or_angles_allocates_nothing() {
 }
 
 #[test]
-fn a_step_on_a_lie_group_allocates_nothing() {
+fn a_step_on_a_lie_group_or_in_joint_coordinates_allocates_nothing() {
     for (name, h) in [("a04_bricard", 1e-3), ("andrews", 1e-5), ("lie_closed_3bar", 1e-3), ("a02_n_fourbar_N40", 1e-3)] {
-        for formulation in ["so3xr3", "se3", "lie"] {
+        for formulation in ["so3xr3", "se3", "lie", "grcr"] {
             for (integrator, step) in [("rk4", Some(h)), ("dopri5", None), ("dop853", None)] {
                 let model = model(name);
                 let start = assemble(&model).expect("assembles").configuration;

@@ -26,7 +26,7 @@ fn conservative_models_keep_their_energy() {
     for (name, h, t_end, limit) in [
         ("ra_double_pendulum", 5e-4, 2.0, 2e-2),
         ("a04_bricard", 1e-3, 10.0, 1e-5),
-        ("dca_double_loop", 1e-3, 3.0, 1e-4),
+        ("dca_double_loop", 1e-3, 3.0, 5e-5),
         ("lie_closed_3bar", 2.5e-4, 1.0, 1e-4),
     ] {
         let model = model(name);
@@ -34,7 +34,8 @@ fn conservative_models_keep_their_energy() {
         let e = t.column("energy.total").expect("energy");
         let drift = e.iter().map(|x| (x - e[0]).abs()).fold(0.0, f64::max);
         assert!(drift < limit, "{name}: {drift:.2e} J");
-        for (column, limit) in [("error.position", 1e-12), ("error.velocity", 1e-11), ("error.acceleration", 1e-8)] {
+        // Outputs are projected and solved to rounding, whatever the error of the step: a few hundred of the last digits.
+        for (column, limit) in [("error.position", 1e-13), ("error.velocity", 1e-13), ("error.acceleration", 1e-12)] {
             let worst = t.column(column).expect("errors").into_iter().fold(0.0, f64::max);
             assert!(worst < limit, "{name} {column}: {worst:.2e}");
         }
@@ -123,6 +124,7 @@ fn newton_euler(model: &Model, t: &Trajectory, row: usize) -> f64 {
 #[test]
 fn reported_reactions_satisfy_newton_and_euler_for_every_body() {
     // Models without applied forces besides gravity, so that reactions and drives are all there is.
+    let mut checked = 0;
     for name in shipped() {
         let model = model(&name);
         if !model.forces.is_empty() || !model.couplings.is_empty() || !model.bare.is_empty() || name.contains("N40") {
@@ -137,7 +139,9 @@ fn reported_reactions_satisfy_newton_and_euler_for_every_body() {
             let r = newton_euler(&model, &t, row);
             assert!(r < 1e-9, "{name}: {r:.2e} at row {row}");
         }
+        checked += 1;
     }
+    assert!(checked > 25, "only {checked} models were checked");
 }
 
 #[test]
