@@ -8,6 +8,9 @@ use fourbar_dae::Independence;
 
 /// Angle in radians by which bodies turn between two looks: a singular position is felt from about this far.
 const APART: f64 = 0.1;
+/// Gradients turn with the bodies: what a row has of its own falls by no more than this per radian, and need not be looked at
+/// before it can have vanished.
+const FALL: f64 = 2.0;
 /// A minimum is looked at more closely if it falls below this share of the largest seen.
 const LOW: f64 = 0.5;
 /// Narrowings of the interval that come first: they need no straight line.
@@ -47,19 +50,19 @@ impl Passages {
 /// The last looks.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Looks {
-    /// Times and roots of the smallest pivot, oldest first, and how many there are.
+    /// Times and what the weakest row has of its own, oldest first, and how many there are.
     last: [(f64, f64); 3],
     filled: usize,
-    /// Largest root.
+    /// The largest of these so far.
     most: f64,
 }
 
 impl Looks {
     /// Takes note of a look; tells whether the one before was a low minimum.
-    fn low(&mut self, t: f64, sigma: f64) -> bool {
-        self.most = self.most.max(sigma);
+    fn low(&mut self, t: f64, part: f64) -> bool {
+        self.most = self.most.max(part);
         self.last.rotate_left(1);
-        self.last[2] = (t, sigma);
+        self.last[2] = (t, part);
         self.filled = (self.filled + 1).min(3);
         let [(_, a), (_, b), (_, c)] = self.last;
         self.filled == 3 && b <= a && b < c && b < LOW * self.most
@@ -101,17 +104,26 @@ impl Run<'_> {
         let (from, to) = self.integrator.interval();
         let before = self.fastest();
         self.bodies_at(to);
-        let looks = ((to - from) * before.max(self.fastest()) / APART).ceil().max(1.0);
-        for k in 1..=looks as usize {
-            self.look((to - from) * (k as f64 / looks) + from);
+        let fastest = before.max(self.fastest()) + f64::MIN_POSITIVE;
+        while let Some(looks) = self.passages.as_ref().map(|p| &p.looks) {
+            let (last, part) = looks.last[2];
+            let next = match looks.filled {
+                0 => from,
+                _ => (last + APART.max(part / FALL) / fastest).max(from),
+            };
+            // While it is low every step is looked at: its series does not reach back far.
+            let low = looks.filled > 0 && last < to && part < LOW * looks.most;
+            if next > to && !low {
+                break;
+            }
+            self.look(next.min(to));
         }
     }
 
     fn look(&mut self, t: f64) {
         let part = self.part_at(t);
         let Some(looks) = self.passages.as_mut().map(|p| &mut p.looks) else { return };
-        // A step that was repeated shorter begins before the last look.
-        if !part.is_finite() || (looks.filled > 0 && t <= looks.last[2].0) || !looks.low(t, part) {
+        if !looks.low(t, part) {
             return;
         }
         let ([(t1, _), (t2, low), (t3, _)], most) = (looks.last, looks.most);
