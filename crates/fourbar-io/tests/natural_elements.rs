@@ -245,6 +245,35 @@ fn what_does_not_apply_is_refused_with_its_name_and_a_cure() {
     assert_eq!(d.code.0, "S283", "{d}");
 }
 
+/// A chain of `n` hinged bars pulled straight between two supports: one row depends on the others, and only there.
+fn taut(n: usize) -> String {
+    let name = |k: usize| if (1..=n).contains(&k) { format!("link{k}") } else { "ground".to_string() };
+    let mut text = "fourbar: 1\ngravity: [0, -9.81, 0]\nbodies:\n".to_string();
+    for k in 1..=n {
+        text += &format!("  link{k}: {{mass: 1, inertia: [0.01, 0.09, 0.09], at: [{}, 0, 0]}}\n", k as f64 - 0.5);
+    }
+    text += "joints:\n";
+    for k in 0..=n {
+        text += &format!("  J{k}: {{type: revolute, bodies: [{}, {}], at: [{k}, 0, 0], axis: [0, 0, 1]}}\n", name(k), name(k + 1));
+    }
+    text + "study: {analysis: dynamics, t_end: 0.2, output_step: 0.01}\n"
+}
+
+#[test]
+fn a_chain_pulled_straight_is_refused_before_it_leaves_its_constraints() {
+    for n in [2, 3, 5, 12, 40] {
+        let model = parse(&taut(n));
+        let mut seen = Stopping::after(usize::MAX);
+        let failure = fourbar::study::run(&model, &natural(&model), &mut seen).expect_err("refused");
+        let d = &failure.diagnostic;
+        // Where rows were left out the step shows it, otherwise the first expansion.
+        assert!(d.code.0 == "S284" || d.code.0 == "S285", "{n}: {d}");
+        assert!(d.message.contains("singular configuration") || d.message.contains("the start is a position"), "{n}: {d}");
+        assert!(d.message.contains("length J") && d.help.contains("beside it"), "{n}: {d}");
+        assert!(seen.rows.is_empty(), "{n}: {:?}", seen.rows);
+    }
+}
+
 /// A run that was stopped and resumed goes on as the same run, to the bit: small systems with their dense factorisation, larger
 /// ones with the pivots, and redundant ones with the rows, that were in use.
 #[test]

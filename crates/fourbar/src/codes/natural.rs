@@ -31,6 +31,6 @@ pub(crate) const PAGES: &[Page] = &[
     Page {
         code: "S285",
         title: "A dependent constraint is no longer implied",
-        text: "In a mechanism with redundant constraints some rows are left out, because the others imply them. During the motion such a row was found violated, and no other choice of rows cures it: the mechanism has passed a position where the rank of its constraints changes, on a branch that the rows in use allow but the whole mechanism does not. Use formulation `ra`, which keeps all rows.",
+        text: "In a mechanism with redundant constraints some rows are left out, because the others imply them. After a step such a row was found violated, and no other choice of rows cures it: the step is not taken. Either the mechanism started at a position where constraints depend on each other that are independent elsewhere, such as a chain pulled straight between its supports, which cannot move at all: start a little beside it. Or it has come to a position where the rank of its constraints changes, and follows a branch that the rows in use allow but the whole mechanism does not: use formulation `ra`, which keeps all rows.",
     },
 ];

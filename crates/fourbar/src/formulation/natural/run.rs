@@ -21,7 +21,7 @@ use std::sync::Arc;
 const DEFAULT_TOL: f64 = 1e-9;
 /// Local errors are kept this much below the tolerance, so that the whole run meets it.
 const LOCAL: f64 = 1e-2;
-/// A row that was left out may be violated by this share of the characteristic length before the choice is made anew.
+/// A row that was left out may be violated by this share of the characteristic length, or the tolerance if that is larger.
 const VIOLATED: f64 = 1e-7;
 /// The choice of rows is looked at when the smallest pivot falls below this share of the largest seen.
 const WEAK: f64 = 0.1;
@@ -400,44 +400,70 @@ impl<'m> Run<'m> {
                 "from t = {t:.6} s local errors of {NEAR_SINGULAR:.0e} are allowed: near singular positions rounding permits no less"
             ));
         }
-        self.integrator.step(self.t_end).map_err(told)?;
+        self.step_with_rows_kept()?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
-        self.now_at = f64::NAN;
         self.look_for_passages();
         Ok(())
     }
 
-    /// Sees that rows left out stay satisfied and those in use independent; chooses anew where they do not.
-    fn watch_rows(&mut self, t: f64) -> Result<(), Diagnostic> {
-        if self.system.active.iter().all(|a| *a) {
-            return Ok(());
+    /// A step after which the rows left out are still satisfied; if need be with other rows left out.
+    fn step_with_rows_kept(&mut self) -> Result<(), Diagnostic> {
+        let before = self.integrator.t();
+        let mut again = false;
+        loop {
+            self.integrator.step(self.t_end).map_err(told)?;
+            self.now_at = f64::NAN;
+            let (from, to) = self.integrator.interval();
+            let (violated, row) = self.worst_left_out(to);
+            if violated <= VIOLATED.max(self.options.rel / LOCAL) * self.model.length {
+                // Where the step before was taken back in part, its work was counted to its end.
+                if from < before {
+                    self.work -= self.work_to(before);
+                }
+                return Ok(());
+            }
+            self.coordinates_at(from);
+            let x: Vec<f64> = self.x.iter().map(|x| x.c[0]).collect();
+            match self.system.view().better(from, &x, &self.system.active) {
+                Some((active, _)) if active != self.system.active && !again => self.change_rows(from, active)?,
+                _ => return Err(self.violation(from, violated, row)),
+            }
+            again = true;
         }
-        let violated = self.worst_left_out(t);
-        let limit = VIOLATED * self.model.length;
-        let weak = self.integrator.pivot_ratio() < WEAK * self.best_pivot;
-        if violated.0 <= limit && !weak {
+    }
+
+    fn violation(&self, from: f64, violated: f64, row: usize) -> Diagnostic {
+        let name = &self.system.rows[row].name;
+        let (what, help) = if from == self.start.t {
+            (
+                "the start is a position where constraints depend on each other that do not beside it",
+                "a chain pulled straight, for one, cannot move at all; start a little beside it",
+            )
+        } else {
+            ("the mechanism has come to a position where its constraints change their rank", "use formulation `ra`, or stop before")
+        };
+        let message = format!("{what}: the row `{name}`, left out because the others implied it, would be violated by {violated:.1e}");
+        Diagnostic::new("S285", message).time(from).help(help)
+    }
+
+    /// Sees that the rows in use stay independent; chooses anew where they do not.
+    fn watch_rows(&mut self, t: f64) -> Result<(), Diagnostic> {
+        if self.system.active.iter().all(|a| *a) || self.integrator.pivot_ratio() >= WEAK * self.best_pivot {
             return Ok(());
         }
         let x: Vec<f64> = self.x.iter().map(|x| x.c[0]).collect();
-        let Some((active, gain)) = self.system.view().better(t, &x, &self.system.active) else { return Ok(()) };
-        if violated.0 > limit && active == self.system.active {
-            return Err(Diagnostic::new(
-                "S285",
-                format!(
-                    "the row `{}`, left out because the others implied it, is violated by {:.1e}",
-                    self.system.rows[violated.1].name, violated.0
-                ),
-            )
-            .time(t)
-            .help("the mechanism has passed a position where its constraints change their rank; use formulation `ra`"));
+        match self.system.view().better(t, &x, &self.system.active) {
+            Some((active, gain)) if active != self.system.active && gain >= GAIN => self.change_rows(t, active),
+            _ => Ok(()),
         }
-        if active == self.system.active || (violated.0 <= limit && gain < GAIN) {
-            return Ok(());
-        }
-        self.change_rows(t, active)
     }
 
+    /// By how much the rows left out are violated at a time of the last step, and the worst of them.
     fn worst_left_out(&mut self, t: f64) -> (f64, usize) {
+        if self.row_list.is_empty() {
+            return (0.0, 0);
+        }
+        self.coordinates_at(t);
         let time = Moving { c: [t, 1.0, 0.0] };
         self.system.script.eval(&self.row_list, time, &self.x, &mut self.known);
         let mut worst = (0.0, 0);
