@@ -37,7 +37,7 @@ impl Integrator {
         for i in 0..of.projection.variables.len() {
             let j = of.projection.variables[i] as usize;
             of.projection.right[i] = e.series(j)[0];
-            let value = e.series(j).iter().rev().fold(0.0, |sum, a| sum * tau + a);
+            let value = crate::roots::value(e.series(j), tau);
             e.put_variable(j, 0, value);
         }
         e.taylor.t = t;

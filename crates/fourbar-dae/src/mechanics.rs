@@ -238,9 +238,17 @@ fn build<N: AsRef<str>>(
     let seeds: Vec<(Id, Id)> =
         (ids.constraints.iter().enumerate()).map(|(i, &c)| (c, tape.push(Op::Var((first_lambda + i) as u32)))).collect();
     let reaction = gradient(tape, &seeds, "a constraint")?;
-    if let Some(i) = (0..seeds.len()).find(|_| reaction[nq..].iter().any(|&g| tape.as_const(g) != Some(0.0))) {
-        let place = format!("constraint `{}` (velocities or momenta in it)", m.constraints[i].0);
-        return Err(Error::DiffInEnergy { place });
+    let moving = |tape: &Inner, gradient: &[Id]| gradient[nq..].iter().any(|&g| tape.as_const(g) != Some(0.0));
+    if moving(tape, &reaction) {
+        let mut name = "a constraint";
+        for (c, &seed) in m.constraints.iter().zip(&seeds) {
+            let own = gradient(tape, &[seed], "a constraint")?;
+            if moving(tape, &own) {
+                name = &c.0;
+                break;
+            }
+        }
+        return Err(Error::DiffInEnergy { place: format!("constraint `{name}` (velocities or momenta in it)") });
     }
     let seeds: Vec<(Id, Id)> = ids.dissipation.iter().map(|&d| (d, one)).collect();
     let damping = gradient(tape, &seeds, "the dissipation function")?;

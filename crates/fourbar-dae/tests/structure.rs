@@ -207,6 +207,17 @@ fn a_singular_configuration_is_told_from_faulty_equations() {
 }
 
 #[test]
+fn a_constraint_on_velocities_is_named() {
+    let error = Problem::lagrangian(&["x", "y"], |_, q, v, m| {
+        m.lagrangian((v[0].sqr() + v[1].sqr()) * 0.5);
+        m.constraint("length", q[0].sqr() + q[1].sqr() - 1.0);
+        m.constraint("edge", v[0] * q[1] - v[1]);
+    })
+    .unwrap_err();
+    assert!(error.to_string().contains("`edge`"), "{error}");
+}
+
+#[test]
 fn problems_and_integrations_may_cross_threads() {
     fn check<T: Send>() {}
     check::<Arc<Problem>>();
