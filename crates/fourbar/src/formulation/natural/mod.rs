@@ -28,6 +28,7 @@ pub mod script;
 mod special;
 pub mod sym;
 mod system;
+mod watch;
 
 pub use applies::applies;
 pub use builder::Choice;

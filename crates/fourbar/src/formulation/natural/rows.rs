@@ -209,8 +209,7 @@ impl Rows<'_> {
         let n = x.len();
         let system = |x: &[f64]| {
             let (values, gradients) = self.evaluate(t, x);
-            let G = DMatrix::from_fn(held.len(), n, |_, _| 0.0);
-            let mut G = G;
+            let mut G = DMatrix::zeros(held.len(), n);
             for (i, &k) in held.iter().enumerate() {
                 gradients[k].iter().for_each(|(j, d)| G[(i, *j)] = *d);
             }

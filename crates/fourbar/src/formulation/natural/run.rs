@@ -11,7 +11,7 @@ use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
 use crate::topology::is_forest;
-use fourbar_dae::{Error, Independence, Integrator, Options, Problem};
+use fourbar_dae::{Error, Integrator, Options, Problem};
 use fourbar_math::{Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -20,32 +20,26 @@ use std::sync::Arc;
 /// Tolerance where none is given.
 const DEFAULT_TOL: f64 = 1e-9;
 /// Local errors are kept this much below the tolerance, so that the whole run meets it.
-const LOCAL: f64 = 1e-2;
-/// A row that was left out may be violated by this share of the characteristic length, or the tolerance if that is larger.
-const VIOLATED: f64 = 1e-7;
-/// The choice of rows is looked at when the smallest pivot falls below this share of the largest seen.
-const WEAK: f64 = 0.1;
-/// And changed if another one is better conditioned by this factor.
-const GAIN: f64 = 3.0;
+pub(super) const LOCAL: f64 = 1e-2;
 /// A pivot below this share of the largest seen, whatever the rows, belongs to a singular position nearby.
 const NEAR: f64 = 3e-2;
 
 /// Tolerance below which a singular position cannot be passed: rounding makes the series look as if it ended there.
 const NEAR_SINGULAR: f64 = 1e-13;
 
-/// No joint turns by more than this angle in radians between two looks at counted angles.
+/// Bodies turn by at most this angle in radians between two looks at counted angles, joints by twice as much.
 const FOLLOWED: f64 = 0.5;
 
 /// Value, rate and half the acceleration of a scalar.
-type Moving = Taylor<3>;
+pub(super) type Moving = Taylor<3>;
 
 /// A mechanism in natural coordinates, moving.
 pub struct Run<'m> {
     pub(super) model: &'m Model,
-    system: System,
+    pub(super) system: System,
     pub(super) integrator: Integrator,
-    options: Options,
-    t_end: f64,
+    pub(super) options: Options,
+    pub(super) t_end: f64,
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
     pub(super) equations: Equations<'m>,
     loads: LeastLoads,
@@ -54,12 +48,14 @@ pub struct Run<'m> {
     lambda: Vec<f64>,
     /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
     pose_list: Vec<u32>,
-    row_list: Vec<u32>,
-    known: Vec<Moving>,
-    x: Vec<Moving>,
+    pub(super) row_list: Vec<u32>,
+    pub(super) known: Vec<Moving>,
+    pub(super) x: Vec<Moving>,
+    /// Number of each coordinate in the recorded problem.
+    numbers: Vec<usize>,
     /// Pose, velocity and acceleration at the last evaluated time, and that time.
     pub(super) now: Bodies,
-    now_at: f64,
+    pub(super) now_at: f64,
     /// Local axis of each thin rod at the start, and its direction there.
     rods: Vec<Option<(Vector3<f64>, Vector3<f64>)>>,
     pub(super) start: Configuration,
@@ -67,17 +63,17 @@ pub struct Run<'m> {
     turns: Vec<f64>,
     turns_at: f64,
     /// Work at the start of the last step.
-    work: f64,
+    pub(super) work: f64,
     /// Rows that prescribe a motion: variable number of the multiplier, and output or constant of the rate.
     prescribed: Vec<(usize, Rate)>,
     has_power: bool,
-    best_pivot: f64,
+    pub(super) best_pivot: f64,
     /// Steps taken by integrators before the present one.
-    steps_before: [usize; 3],
-    notes: Vec<String>,
-    rechosen: usize,
+    pub(super) steps_before: [usize; 3],
+    pub(super) notes: Vec<String>,
+    pub(super) rechosen: usize,
     /// Tolerance for which the present integrator was made.
-    made_for: f64,
+    pub(super) made_for: f64,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -104,7 +100,7 @@ pub fn start<'m>(
 }
 
 /// The solver's errors in terms of the mechanism.
-fn told(e: Error) -> Diagnostic {
+pub(super) fn told(e: Error) -> Diagnostic {
     let time = match &e {
         Error::SingularJacobian { t, .. }
         | Error::NonFinite { t, .. }
@@ -170,6 +166,7 @@ impl<'m> Run<'m> {
             pose_list: Vec::new(),
             row_list: Vec::new(),
             known: vec![Moving { c: [0.0; 3] }; system.script.len()],
+            numbers: system.numbers(),
             x: system.script.variables.iter().map(|v| Moving { c: [v[0], v[1], 0.0] }).collect(),
             now: Bodies { q: start.q.clone(), v: start.v.clone(), a: vec![Velocity::zero(); n] },
             now_at: f64::NAN,
@@ -194,9 +191,6 @@ impl<'m> Run<'m> {
         let angles = run.system.counted.iter().flatten().copied();
         run.pose_list = run.system.script.needed(results.chain(angles).collect::<Vec<_>>());
         run.layout_rows(&problem);
-        if !is_forest(model) {
-            run.passages = run.independence().map(Passages::new);
-        }
         run.find_rods();
         run.notes.push(run.system.describe().swap_remove(0));
         let dropped: Vec<&str> = run.system.dropped().collect();
@@ -211,8 +205,9 @@ impl<'m> Run<'m> {
         Ok(run)
     }
 
-    /// Where the multipliers of prescribed motions and their rates are found, and which rows are watched.
-    fn layout_rows(&mut self, problem: &Problem) {
+    /// What depends on the rows in use: where the multipliers of prescribed motions and their rates are found, which rows are watched,
+    /// and the search for singular positions.
+    pub(super) fn layout_rows(&mut self, problem: &Problem) {
         let s = &self.system;
         self.has_power = problem.output("power").is_ok();
         self.prescribed.clear();
@@ -227,14 +222,16 @@ impl<'m> Run<'m> {
         }
         let left_out = s.rows.iter().zip(&s.active).filter(|(_, a)| !**a).map(|(r, _)| r.value);
         self.row_list = s.script.needed(left_out);
-    }
-
-    /// For looking at the rows in use.
-    fn independence(&self) -> Option<Independence> {
-        let s = &self.system;
-        // Coordinates come first, as in the recorded problem; nothing else counts.
+        if is_forest(self.model) {
+            return;
+        }
         let sizes: Vec<f64> = s.weights.iter().zip(&s.integrals).filter(|(_, i)| i.is_none()).map(|(w, _)| *w).collect();
-        self.integrator.independence(&sizes)
+        if let Some(independence) = self.integrator.independence(&sizes) {
+            match &mut self.passages {
+                Some(p) => p.change(independence),
+                None => self.passages = Some(Passages::new(independence)),
+            }
+        }
     }
 
     fn find_rods(&mut self) {
@@ -256,15 +253,10 @@ impl<'m> Run<'m> {
     }
 
     /// Coordinates with their rates and accelerations at a time of the last step, from the series.
-    fn coordinates_at(&mut self, t: f64) {
+    pub(super) fn coordinates_at(&mut self, t: f64) {
         let (from, _) = self.integrator.interval();
-        let mut next = 0;
-        let integrals = self.system.integrals.iter().filter(|i| i.is_some()).count();
-        let nq = self.x.len() - integrals;
-        let mut extra = nq;
-        for (x, integral) in self.x.iter_mut().zip(&self.system.integrals) {
-            let j = if integral.is_none() { &mut next } else { &mut extra };
-            if let Ok((a, scale)) = self.integrator.coefficients(*j) {
+        for (x, &j) in self.x.iter_mut().zip(&self.numbers) {
+            if let Ok((a, scale)) = self.integrator.coefficients(j) {
                 let tau = (t - from) / scale;
                 let (mut p, mut d, mut dd) = (0.0, 0.0, 0.0);
                 for &c in a.iter().rev() {
@@ -274,11 +266,10 @@ impl<'m> Run<'m> {
                 }
                 *x = Moving { c: [p, d / scale, dd / (scale * scale)] };
             }
-            *j += 1;
         }
     }
 
-    fn result(&self, s: super::sym::Sym) -> Moving {
+    pub(super) fn result(&self, s: super::sym::Sym) -> Moving {
         match s {
             super::sym::Sym::Number(c) => Moving { c: [c, 0.0, 0.0] },
             super::sym::Sym::Node(a) => self.known[a as usize],
@@ -337,12 +328,9 @@ impl<'m> Run<'m> {
             let look = (self.turns_at + FOLLOWED / (self.fastest() + f64::MIN_POSITIVE)).min(t);
             self.bodies_at(look);
             update_turns(self.model, &self.now.q, &mut self.turns);
-            for (turn, s) in self.turns.iter_mut().zip(&self.system.counted) {
-                if let Some(s) = s {
-                    *turn = match *s {
-                        super::sym::Sym::Number(c) => c,
-                        super::sym::Sym::Node(a) => self.known[a as usize].c[0],
-                    };
+            for k in 0..self.turns.len() {
+                if let Some(s) = self.system.counted[k] {
+                    self.turns[k] = self.result(s).c[0];
                 }
             }
             self.turns_at = look;
@@ -351,7 +339,7 @@ impl<'m> Run<'m> {
     }
 
     /// Work from the start of the last step to a time inside it: integrals of the series of power and of drive efforts.
-    fn work_to(&self, t: f64) -> f64 {
+    pub(super) fn work_to(&self, t: f64) -> f64 {
         let (from, _) = self.integrator.interval();
         let mut work = 0.0;
         let integral = |a: &[f64], scale: f64| {
@@ -403,108 +391,6 @@ impl<'m> Run<'m> {
         self.step_with_rows_kept()?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
         self.look_for_passages();
-        Ok(())
-    }
-
-    /// A step after which the rows left out are still satisfied; if need be with other rows left out.
-    fn step_with_rows_kept(&mut self) -> Result<(), Diagnostic> {
-        let before = self.integrator.t();
-        let mut again = false;
-        loop {
-            self.integrator.step(self.t_end).map_err(told)?;
-            self.now_at = f64::NAN;
-            let (from, to) = self.integrator.interval();
-            let (violated, row) = self.worst_left_out(to);
-            if violated <= VIOLATED.max(self.options.rel / LOCAL) * self.model.length {
-                // Where the step before was taken back in part, its work was counted to its end.
-                if from < before {
-                    self.work -= self.work_to(before);
-                }
-                return Ok(());
-            }
-            self.coordinates_at(from);
-            let x: Vec<f64> = self.x.iter().map(|x| x.c[0]).collect();
-            match self.system.view().better(from, &x, &self.system.active) {
-                Some((active, _)) if active != self.system.active && !again => self.change_rows(from, active)?,
-                _ => return Err(self.violation(from, violated, row)),
-            }
-            again = true;
-        }
-    }
-
-    fn violation(&self, from: f64, violated: f64, row: usize) -> Diagnostic {
-        let name = &self.system.rows[row].name;
-        let (what, help) = if from == self.start.t {
-            (
-                "the start is a position where constraints depend on each other that do not beside it",
-                "a chain pulled straight, for one, cannot move at all; start a little beside it",
-            )
-        } else {
-            ("the mechanism has come to a position where its constraints change their rank", "use formulation `ra`, or stop before")
-        };
-        let message = format!("{what}: the row `{name}`, left out because the others implied it, would be violated by {violated:.1e}");
-        Diagnostic::new("S285", message).time(from).help(help)
-    }
-
-    /// Sees that the rows in use stay independent; chooses anew where they do not.
-    fn watch_rows(&mut self, t: f64) -> Result<(), Diagnostic> {
-        if self.system.active.iter().all(|a| *a) || self.integrator.pivot_ratio() >= WEAK * self.best_pivot {
-            return Ok(());
-        }
-        let x: Vec<f64> = self.x.iter().map(|x| x.c[0]).collect();
-        match self.system.view().better(t, &x, &self.system.active) {
-            Some((active, gain)) if active != self.system.active && gain >= GAIN => self.change_rows(t, active),
-            _ => Ok(()),
-        }
-    }
-
-    /// By how much the rows left out are violated at a time of the last step, and the worst of them.
-    fn worst_left_out(&mut self, t: f64) -> (f64, usize) {
-        if self.row_list.is_empty() {
-            return (0.0, 0);
-        }
-        self.coordinates_at(t);
-        let time = Moving { c: [t, 1.0, 0.0] };
-        self.system.script.eval(&self.row_list, time, &self.x, &mut self.known);
-        let mut worst = (0.0, 0);
-        for (k, r) in self.system.rows.iter().enumerate().filter(|(k, _)| !self.system.active[*k]) {
-            let value = self.result(r.value).c[0].abs();
-            if value > worst.0 || value.is_nan() {
-                worst = (value, k);
-            }
-        }
-        worst
-    }
-
-    /// Goes on with other rows from the present state.
-    fn change_rows(&mut self, t: f64, active: Vec<bool>) -> Result<(), Diagnostic> {
-        let before: Vec<String> = self.system.dropped().map(String::from).collect();
-        self.system.active = active;
-        let after: Vec<String> = self.system.dropped().map(String::from).collect();
-        self.notes.push(format!("at t = {t:.6} s other rows were left out: {} instead of {}", after.join(", "), before.join(", ")));
-        self.rechosen += 1;
-        let problem = Arc::new(self.system.record().map_err(told)?);
-        let w = self.integrator.work();
-        for (sum, n) in self.steps_before.iter_mut().zip([w.steps, w.expansions, w.retries]) {
-            *sum += n;
-        }
-        let mut state = problem.zero_state(t);
-        let (mut next, mut extra) = (0, self.system.size().0);
-        for (x, integral) in self.x.iter().zip(&self.system.integrals) {
-            let j = if integral.is_none() { &mut next } else { &mut extra };
-            state.set(*j, 0, x.c[0]);
-            state.set(*j, 1, x.c[1]);
-            *j += 1;
-        }
-        let options = Options { first_step: Some(self.integrator.last_step()), ..self.options.clone() };
-        self.integrator = Integrator::new(&problem, &state, options).map_err(told)?;
-        self.made_for = self.options.rel;
-        self.best_pivot = 0.0;
-        self.layout_rows(&problem);
-        let independence = self.independence();
-        if let (Some(p), Some(i)) = (&mut self.passages, independence) {
-            p.change(i);
-        }
         Ok(())
     }
 }
@@ -616,10 +502,6 @@ impl Motion for Run<'_> {
             let state = self.system.start_state(&problem, self.start.t);
             self.integrator = Integrator::new(&problem, &state, self.options.clone()).map_err(told)?;
             self.layout_rows(&problem);
-            let independence = self.independence();
-            if let (Some(p), Some(i)) = (&mut self.passages, independence) {
-                p.change(i);
-            }
         }
         self.integrator.restore(&numbers(&saved["integrator"])).map_err(|e| bad_checkpoint(&e.to_string()))?;
         self.options.rel = local;

@@ -12,7 +12,6 @@ use crate::model::{BodyId, Model};
 use crate::state::Configuration;
 use crate::study::count;
 use fourbar_dae::{Problem, State};
-use std::sync::Arc;
 
 /// Pose of a body as results of the script.
 #[derive(Clone, Copy, Debug)]
@@ -186,18 +185,30 @@ impl System {
         })
     }
 
-    /// The start as a state of a recorded problem.
-    pub fn start_state(&self, problem: &Arc<Problem>, t: f64) -> State {
-        let mut state = problem.zero_state(t);
-        // Coordinates come first, then integrals, both in order.
+    /// Number of each variable in the recorded problem: coordinates come first, then integrals, both in order.
+    pub fn numbers(&self) -> Vec<usize> {
         let (mut next, mut extra) = (0, self.size().0);
-        for (v, integral) in self.script.variables.iter().zip(&self.integrals) {
+        let number = |integral: &Option<Sym>| {
             let j = if integral.is_none() { &mut next } else { &mut extra };
-            state.set(*j, 0, v[0]);
-            state.set(*j, 1, v[1]);
             *j += 1;
+            *j - 1
+        };
+        self.integrals.iter().map(number).collect()
+    }
+
+    /// Values and rates of the variables as a state of a recorded problem.
+    pub fn state(&self, problem: &Problem, t: f64, x: impl IntoIterator<Item = [f64; 2]>) -> State {
+        let mut state = problem.zero_state(t);
+        for (j, x) in self.numbers().into_iter().zip(x) {
+            state.set(j, 0, x[0]);
+            state.set(j, 1, x[1]);
         }
         state
+    }
+
+    /// The start as a state of a recorded problem.
+    pub fn start_state(&self, problem: &Problem, t: f64) -> State {
+        self.state(problem, t, self.script.variables.iter().copied())
     }
 
     /// The table of what is brought in, assigned and equated, with the running count of freedoms [Pryce20, Tables 1 and 3].
