@@ -38,6 +38,8 @@ pub struct Closing {
     scale: Vec<f64>,
     /// Active combinations, rows by active rows; `None` where all rows are active as they are.
     P: Option<DMatrix<f64>>,
+    /// The same as list: active row, row, coefficient.
+    terms: Vec<(usize, usize, f64)>,
     /// Rows that some active combination uses, with the whole of a turned triple, as bits.
     needed: u32,
     /// Number of active rows.
@@ -116,6 +118,7 @@ impl Closings {
                 turns,
                 scale: vec![1.0; row],
                 P: None,
+                terms: Vec::new(),
                 needed: u32::MAX,
                 active: row,
                 at: 0,
@@ -177,6 +180,14 @@ impl Closings {
     fn lay_out(&mut self) {
         let (mut at, mut e_at) = (0, 0);
         for c in &mut self.list {
+            c.terms.clear();
+            match &c.P {
+                None => c.terms.extend((0..c.rows).map(|r| (r, r, 1.0))),
+                Some(P) => {
+                    let all = (0..P.ncols()).flat_map(|k| (0..P.nrows()).map(move |r| (k, r, P[(r, k)])));
+                    c.terms.extend(all.filter(|x| x.2 != 0.0));
+                }
+            }
             (c.at, c.e_at) = (at, e_at);
             at += c.active;
             e_at += 6 * c.active * c.nodes.len();
@@ -302,21 +313,9 @@ impl Closings {
                     block[r].iter_mut().for_each(|x| *x *= c.scale[r]);
                 }
                 let out = &mut self.E[c.e_at + 6 * c.active * b..c.e_at + 6 * c.active * (b + 1)];
-                match &c.P {
-                    None => out.chunks_exact_mut(6).zip(&block).for_each(|(o, b)| o.copy_from_slice(b)),
-                    Some(P) => {
-                        for (k, o) in out.chunks_exact_mut(6).enumerate() {
-                            o.fill(0.0);
-                            for r in 0..c.rows {
-                                let p = P[(r, k)];
-                                if p != 0.0 {
-                                    for i in 0..6 {
-                                        o[i] += p * block[r][i];
-                                    }
-                                }
-                            }
-                        }
-                    }
+                out.fill(0.0);
+                for &(k, r, p) in &c.terms {
+                    out[6 * k..6 * k + 6].iter_mut().zip(&block[r]).for_each(|(o, x)| *o += p * x);
                 }
             }
         }
@@ -335,9 +334,9 @@ impl Closings {
             }
             x.iter_mut().zip(&c.scale).for_each(|(x, s)| *x *= s);
             let out = &mut self.g[c.at..c.at + c.active];
-            match &c.P {
-                None => out.copy_from_slice(&x[..c.rows]),
-                Some(P) => out.iter_mut().enumerate().for_each(|(k, o)| *o = P.column(k).iter().zip(&x).map(|(p, x)| p * x).sum()),
+            out.fill(0.0);
+            for &(k, r, p) in &c.terms {
+                out[k] += p * x[r];
             }
         }
     }
@@ -347,9 +346,9 @@ impl Closings {
         for c in &self.list {
             let y = &lambda[c.at..c.at + c.active];
             let x = &mut out[c.first..c.first + c.rows];
-            match &c.P {
-                None => x.copy_from_slice(y),
-                Some(P) => x.iter_mut().enumerate().for_each(|(r, x)| *x = (0..c.active).map(|k| P[(r, k)] * y[k]).sum()),
+            x.fill(0.0);
+            for &(k, r, p) in &c.terms {
+                x[r] += p * y[k];
             }
             self.unfold_rows(c, q, x);
         }

@@ -211,6 +211,11 @@ impl<'m> Grcr<'m> {
         self.take_if_better(t, s)
     }
 
+    /// Where to search first inside the next step: what the search at its beginning did not find is not there, unless rank is lost altogether.
+    fn below_inside(&self) -> f64 {
+        (0.5 * WEAK).min(self.search_below.max(LOST))
+    }
+
     fn take_if_better(&mut self, t: f64, s: Selection) -> bool {
         let (sine, _) = self.m.closure.smallest;
         if s.rank != self.m.selection.rank || s.smallest <= BETTER * sine {
@@ -364,8 +369,8 @@ impl System for Grcr<'_> {
         self.accepted.1.copy_from_slice(y);
         let mut at_hand = true;
         if !self.m.closings.is_empty() {
-            self.inside_below = 0.5 * WEAK;
             at_hand = !self.switch(t);
+            self.inside_below = self.below_inside();
             let Self { m, detector, set, .. } = self;
             let (sine, _) = m.closure.smallest;
             detector.observe(m.model, set, &m.poses, t, sine * sine, || m.weak_names());
@@ -497,6 +502,7 @@ impl System for Grcr<'_> {
             *cut = Cut::new(&self.m);
         }
         self.search_below = v["search_below"].as_f64().unwrap_or(WEAK);
+        self.inside_below = self.below_inside();
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
         if let [a, b, c, d, e, f] = numbers(&v["watch"])[..] {
             let usual = v["watch_usual"].as_f64().unwrap_or(0.0);
