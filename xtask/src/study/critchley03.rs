@@ -245,7 +245,9 @@ fn growth(report: &mut Report) -> Result<(), String> {
         times.push(Series { name: format!("{what}, cut"), points: of(&|p| p.cut.map(|c| 1e6 * c.1)) });
         works.push(Series { name: format!("{what}, recursive"), points: of(&|p| Some(p.operations)) });
         works.push(Series { name: format!("{what}, cut"), points: of(&|p| p.cut.map(|c| c.0)) });
-        let crossover = points.iter().find(|p| p.cut.is_some_and(|c| p.time < c.1)).map_or("none".into(), |p| p.loops.to_string());
+        // The sizes from which on the recursion is always faster.
+        let slower = points.iter().rposition(|p| p.cut.is_some_and(|c| p.time >= c.1));
+        let crossover = points.get(slower.map_or(0, |k| k + 1)).map_or("none".into(), |p| p.loops.to_string());
         report.text(&format!("{what}: the recursion is faster from {crossover} loops on (of the sizes measured)."));
     }
     let range = |what: &str, a: usize, b: usize| format!("{what}, cut, {a} to {b} loops");
