@@ -171,9 +171,12 @@ export class App {
     this.overlays.trace(this.switches.traces.on ? this.tracers.filter((t) => this.chosen.includes(t.name)) : []);
   }
 
+  /** Told when a result is shown or hidden. */
+  readonly onShown: ((result: number, on: boolean) => void)[] = [];
   showResult(result: number, on: boolean): void {
     const cast = this.stage.casts[result]!;
     cast.group.visible = on;
+    for (const f of this.onShown) f(result, on);
     cast.set(this.clock.time);
     this.retrace();
     this.plots.draw();
@@ -205,9 +208,9 @@ export class App {
 
   private lastNotes = "";
   private writeNotes(): void {
-    const lines = this.overlays.legend((x) => format(x, 3));
+    const lines: { text: string; color: string; result?: number; shown?: boolean }[] = this.overlays.legend((x) => format(x, 3));
     if (this.motions.length > 1) this.motions.forEach((m, k) => {
-      if (this.stage.casts[k]!.group.visible) lines.push({ text: k === 0 ? `${m.label} (in full)` : m.label, color: RESULT_COLORS[k % RESULT_COLORS.length]! });
+      lines.push({ text: k === 0 ? `${m.label} (in full)` : m.label, color: RESULT_COLORS[k % RESULT_COLORS.length]!, result: k, shown: this.stage.casts[k]!.group.visible });
     });
     if (this.switches.grid.on) lines.push({ text: `grid ${format(this.stage.gridStep)} ${this.page.model.length_unit ?? "m"}`, color: "" });
     const key = JSON.stringify(lines);
@@ -216,7 +219,12 @@ export class App {
     this.notes.replaceChildren(...lines.map((l) => {
       const i = el("i", {});
       i.style.background = l.color;
-      return el("div", {}, l.color ? i : null, l.text);
+      if (l.result === undefined) return el("div", {}, l.color ? i : null, l.text);
+      const shown = this.stage.casts[l.result]!.group.visible;
+      const b = button(l.text, shown ? "Hide this result" : "Show this result", () => this.showResult(l.result!, !shown));
+      b.prepend(i);
+      b.classList.toggle("off", !shown);
+      return b;
     }));
   }
 

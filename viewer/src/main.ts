@@ -53,7 +53,11 @@ function api(app: App): object {
     visible: (r: number) => result(r).group.visible,
     resultColors: () => RESULT_COLORS.slice(0, app.motions.length),
     pick: (x: number, y: number) => app.stage.draft.name(app.stage.pick(x, y)),
-    screen: (name: string) => { const i = app.page.model.bodies.findIndex((b) => b.name === name), v = app.stage.casts[0]!.motion.pose(i, app.clock.time).r; return app.stage.screen(v); },
+    /** Where a place of a body is on the screen; its centre of mass unless given. */
+    screen: (name: string, r = 0, at?: [number, number, number]) => {
+      const i = app.page.model.bodies.findIndex((b) => b.name === name), m = result(r).motion;
+      return app.stage.screen(at ? m.place(i, at, app.clock.time) : m.pose(i, app.clock.time).r);
+    },
     saved: () => saved.map((s) => ({ name: s.name, type: s.type, size: s.size })),
     savedBytes: async (k: number) => Array.from(new Uint8Array(await saved[k]!.blob.arrayBuffer())),
     gif: (seconds: number) => app.exporter.gif(seconds),

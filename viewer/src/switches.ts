@@ -21,6 +21,7 @@ export function switchPanel(app: App): HTMLElement {
     const results = el("div", { class: "switches" });
     app.motions.forEach((m, k) => {
       const box = el("input", { type: "checkbox", checked: true, onchange: () => app.showResult(k, box.checked) });
+      app.onShown.push((result, on) => { if (result === k) box.checked = on; });
       const chip = el("span", { class: "chip" });
       chip.style.background = RESULT_COLORS[k % RESULT_COLORS.length]!;
       results.append(el("label", {}, box, chip, m.label));

@@ -331,6 +331,18 @@ export async function compare(page) {
   assert.equal((await api(page, "plots"))[0].curves, 2);
 }
 
+/** The first look shows every result, wherever it goes. */
+export async function inView(page) {
+  const size = await page.locator(".scene").boundingBox();
+  for (let t = 0; t < 1; t += 0.1) {
+    await api(page, "setTime", t);
+    for (const r of [0, 1]) {
+      const at = await api(page, "screen", "rocker", r, [0.3, 0, 0]);
+      assert.ok(at && at.x > 0 && at.y > 0 && at.x < size.width && at.y < size.height, `end of the rocker of result ${r} at t = ${t}: ${JSON.stringify(at)}`);
+    }
+  }
+}
+
 export async function hostile(page) {
   assert.equal(await page.locator("header h1").textContent(), HOSTILE);
   assert.ok((await page.title()).startsWith(HOSTILE));

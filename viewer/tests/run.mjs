@@ -85,6 +85,7 @@ try {
     await check("the film is saved as GIF", four, checks.gif);
     await check("the film is saved as WebM", four, checks.webm);
     await check("two results are compared", made.compare.path, checks.compare);
+    await check("every result is in view", made.modes.path, checks.inView);
     await check("a hostile title is a label", made.hostile.path, checks.hostile);
     await check("the policy refuses foreign script, style and network", four, checks.policy, "play=0", /Content Security Policy/);
     await check("a chain of 1,000 bodies plays", made.chain.path, checks.plays, "");

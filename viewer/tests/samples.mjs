@@ -6,28 +6,28 @@ import { f32, f64, i16, linear, quaternions, u32 } from "./pack.mjs";
 const LINKS = { ground: 0.4, crank: 0.12, coupler: 0.42, rocker: 0.3 };
 export const HOSTILE = "<script>alert(1)</script>";
 
-/** Angles of coupler and rocker of a four-bar linkage at a crank angle: the circles about crank pin and rocker pin meet. */
-function closeLoop(a) {
+/** Angles of coupler and rocker of a four-bar linkage at a crank angle: the circles about crank pin and rocker pin meet, on either side. */
+function closeLoop(a, side) {
   const { ground: d, crank: r, coupler: l, rocker: s } = LINKS;
   const px = r * Math.cos(a), py = r * Math.sin(a), dx = d - px, dy = -py, h = Math.hypot(dx, dy);
-  const along = (l * l - s * s + h * h) / (2 * h), off = Math.sqrt(l * l - along * along);
+  const along = (l * l - s * s + h * h) / (2 * h), off = side * Math.sqrt(l * l - along * along);
   const qx = px + (along * dx - off * dy) / h, qy = py + (along * dy + off * dx) / h;
   return { px, py, qx, qy, coupler: Math.atan2(qy - py, qx - px), rocker: Math.atan2(qy, qx - d) };
 }
 
 const turnZ = (a) => [Math.cos(a / 2), 0, 0, Math.sin(a / 2)];
 
-/** Poses (centre of mass, quaternion) of the three links; `slip` falsifies the crank angle. */
-export function fourBarPoses(t, slip = 0) {
-  const a = 2 * Math.PI * t + slip * Math.sin(3 * t), c = closeLoop(a), { ground, crank, coupler, rocker } = LINKS;
+/** Poses (centre of mass, quaternion) of the three links; `slip` falsifies the crank angle, `side` -1 is the other way to assemble them. */
+export function fourBarPoses(t, slip = 0, side = 1) {
+  const a = 2 * Math.PI * t + slip * Math.sin(3 * t), c = closeLoop(a, side), { ground, crank, coupler, rocker } = LINKS;
   const bar = (x, y, angle, length) => ({ r: [x + (length / 2) * Math.cos(angle), y + (length / 2) * Math.sin(angle), 0], p: turnZ(angle) });
   return { crank: bar(0, 0, a, crank), coupler: bar(c.px, c.py, c.coupler, coupler), rocker: bar(ground, 0, c.rocker, rocker), angle: a };
 }
 
 const NAMES = ["crank", "coupler", "rocker"];
 
-function fourBarResult(label, slip) {
-  const step = 0.005, n = 401, t = Array.from({ length: n }, (_, k) => k * step), poses = t.map((s) => fourBarPoses(s, slip));
+function fourBarResult(label, slip, side = 1) {
+  const step = 0.005, n = 401, t = Array.from({ length: n }, (_, k) => k * step), poses = t.map((s) => fourBarPoses(s, slip, side));
   const column = (name, unit, f, extra = {}) => ({ name, unit, data: f32(t.map(f)), ...extra });
   const columns = [
     column("pin_a.angle", "rad", (_, k) => poses[k].angle), column("motor.effort", "N m", (s) => 0.4 * Math.sin(2 * Math.PI * s)),
@@ -44,7 +44,7 @@ function fourBarResult(label, slip) {
   };
 }
 
-export function fourBar({ title = "Four-bar linkage", compare = false } = {}) {
+export function fourBar({ title = "Four-bar linkage", compare = false, modes = false } = {}) {
   const joint = (name, type, base, moving, at, there) => ({ name, type, bodies: [base, moving], base: { at, axis: [0, 0, 1] }, moving: { at: there, axis: [0, 0, 1] } });
   const { ground, crank, coupler, rocker } = LINKS, results = [fourBarResult("ra", 0)];
   if (compare) {
@@ -52,6 +52,7 @@ export function fourBar({ title = "Four-bar linkage", compare = false } = {}) {
     other.difference = [{ name: "crank.r.x", unit: "m", data: f64(t.map((s) => 1e-9 * Math.sin(s))) }];
     results.push(other);
   }
+  if (modes) results.push(fourBarResult("mode 2", 0, -1));
   return {
     fourbar: 1, generator: "samples",
     model: {

@@ -1,7 +1,7 @@
 // What the drawing of a mechanism needs to know before the first solid: who is where, how large a link is, which way is up.
 
 import * as THREE from "three";
-import type { Frame, Joint, Model, Vec3 } from "../data";
+import type { Frame, Joint, Model, Shape, Vec3 } from "../data";
 import { Pose, type Motion } from "../motion";
 import { Merge, type Owner } from "./merge";
 import { vec } from "./shapes";
@@ -27,14 +27,18 @@ export class Draft {
   readonly link: number;
   readonly bar: number;
   readonly rod: number;
-  /** Everything the mechanism ever touches. */
+  /** Everything the mechanism ever touches, in any of the results. */
   readonly box = new THREE.Box3();
   readonly touched: THREE.Vector3[] = [];
   readonly layers: number[];
   readonly layerCount: number;
   private readonly index = new Map<string, number>();
 
-  constructor(readonly model: Model, readonly motion: Motion) {
+  /** The result that is drawn in full. */
+  private readonly motion: Motion;
+
+  constructor(readonly model: Model, private readonly motions: Motion[]) {
+    this.motion = motions[0]!;
     model.bodies.forEach((b, i) => this.index.set(b.name, i));
     this.normal = model.planar_normal ? vec(model.planar_normal).normalize() : null;
     this.up = this.chooseUp();
@@ -100,11 +104,11 @@ export class Draft {
     const base = this.body(j.bodies![0]), moving = this.body(j.bodies![1]);
     const axis = vec(axisOf(j.base)).normalize(), at = vec(j.base?.at ?? [0, 0, 0]);
     let lo = 0, hi = 0;
-    for (const t of this.sampleTimes(200)) {
-      const p = vec(this.motion.place(moving, j.moving?.at ?? [0, 0, 0], t));
+    for (const m of this.motions) for (const t of this.sampleTimes(200, m)) {
+      const p = vec(m.place(moving, j.moving?.at ?? [0, 0, 0], t));
       if (base >= 0) {
-        const pose = this.motion.pose(base, t), q = pose.p;
-        p.sub(vec(this.motion.origin(base, pose))).applyQuaternion(new THREE.Quaternion(q[1], q[2], q[3], q[0]).invert());
+        const pose = m.pose(base, t), q = pose.p;
+        p.sub(vec(m.origin(base, pose))).applyQuaternion(new THREE.Quaternion(q[1], q[2], q[3], q[0]).invert());
       }
       const s = p.sub(at).dot(axis);
       lo = Math.min(lo, s);
@@ -113,8 +117,8 @@ export class Draft {
     return [lo, hi];
   }
 
-  sampleTimes(most: number): number[] {
-    const t = this.motion.t, stride = Math.max(1, Math.ceil(t.length / most)), out: number[] = [];
+  sampleTimes(most: number, motion = this.motion): number[] {
+    const t = motion.t, stride = Math.max(1, Math.ceil(t.length / most)), out: number[] = [];
     for (let i = 0; i < t.length; i += stride) out.push(t[i]!);
     return out;
   }
@@ -135,17 +139,17 @@ export class Draft {
     const see = (v: THREE.Vector3) => { this.box.expandByPoint(v); this.touched.push(v); };
     const add = (v: Vec3) => see(vec(v));
     const places = this.model.bodies.map((b, i) => [b.com ?? [0, 0, 0] as Vec3, ...this.jointPoints(i).map((p): Vec3 => [p.x, p.y, p.z])]);
-    for (const t of this.sampleTimes(Math.max(12, Math.min(160, Math.round(8000 / Math.max(1, this.model.bodies.length)))))) {
-      places.forEach((list, i) => list.forEach((at) => add(this.motion.place(i, at, t, pose))));
+    const samples = Math.max(12, Math.min(160, Math.round(8000 / Math.max(1, this.model.bodies.length * this.motions.length))));
+    for (const m of this.motions) for (const t of this.sampleTimes(samples, m)) {
+      places.forEach((list, i) => list.forEach((at) => add(m.place(i, at, t, pose))));
     }
     for (const j of this.model.joints ?? []) if (j.bodies?.[0] === "ground" && j.base?.at) add(j.base.at);
     for (const f of this.model.forces ?? []) for (const p of f.between ?? []) if (this.body(p.body) < 0) add(p.at);
-    for (const p of this.model.points ?? []) for (const t of this.sampleTimes(80)) add(this.motion.place(this.body(p.body), p.at, t, pose));
-    for (const b of this.model.bodies) for (const s of b.shapes ?? []) if (s.type === "box" || s.type === "sphere") {
-      const reach = s.type === "sphere" ? s.radius : Math.max(...s.size) / 2;
+    for (const p of this.model.points ?? []) for (const m of this.motions) for (const t of this.sampleTimes(80, m)) add(m.place(this.body(p.body), p.at, t, pose));
+    for (const b of this.model.bodies) for (const s of b.shapes ?? []) for (const [at, reach] of ends(s)) {
       const i = this.body(b.name);
-      for (const t of this.sampleTimes(20)) {
-        const c = vec(this.motion.place(i, s.at ?? [0, 0, 0], t));
+      for (const m of this.motions) for (const t of this.sampleTimes(20, m)) {
+        const c = vec(m.place(i, at, t));
         for (let k = 0; k < 6; k++) see(c.clone().setComponent(k >> 1, c.getComponent(k >> 1) + (k & 1 ? reach : -reach)));
       }
     }
@@ -177,6 +181,17 @@ export class Draft {
 }
 
 export function axisOf(f: Frame | undefined): Vec3 { return f?.axis ?? [0, 0, 1]; }
+
+/** Balls that hold what a shape fills, in the frame of its body. Meshes lie about their joints and need none. */
+function ends(s: Shape): [Vec3, number][] {
+  switch (s.type) {
+    case "box": return [[s.at ?? [0, 0, 0], Math.max(...s.size) / 2]];
+    case "sphere": return [[s.at ?? [0, 0, 0], s.radius]];
+    case "cylinder": case "rod": return [[s.from, s.radius], [s.to, s.radius]];
+    case "plate": return s.points.map((p) => [p, 0]);
+    default: return [];
+  }
+}
 
 /** Largest distance between any two of a few points. */
 export function spread(points: THREE.Vector3[]): number {

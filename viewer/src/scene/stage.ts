@@ -81,7 +81,7 @@ export class Stage {
   constructor(readonly canvas: HTMLCanvasElement, readonly motions: Motion[], model: Draft["model"]) {
     this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
-    this.draft = new Draft(model, motions[0]!);
+    this.draft = new Draft(model, motions);
     setDetail(model.bodies.length);
     drawBodies(this.draft);
     drawJoints(this.draft);
