@@ -88,10 +88,26 @@ impl fmt::Display for Diagnostic {
 
 impl std::error::Error for Diagnostic {}
 
-/// The known word nearest to `word`, if one is near enough to be meant.
+/// The known word nearest to `word`, if one is near enough to be meant. Words without a common letter are not near, however short.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = 1 + word.chars().count() / 3;
-    known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, _)| *d <= limit).min().map(|(_, k)| k)
+    let length = word.chars().count();
+    let limit = 1 + length / 3;
+    let near = |d: usize, k: &str| d <= limit && d < length.max(k.chars().count());
+    known.into_iter().map(|k| (distance(word, k), k)).filter(|(d, k)| *d == 0 || near(*d, k)).min().map(|(_, k)| k)
+}
+
+/// A number with the digits that mean something, for messages.
+pub fn number(x: f64) -> String {
+    let size = x.abs();
+    if x == 0.0 {
+        "0".into()
+    } else if !(1e-3..1e5).contains(&size) {
+        format!("{x:.2e}")
+    } else {
+        let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+        let text = format!("{x:.digits$}");
+        if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+    }
 }
 
 /// Edit distance with transposition of neighbours, letters compared without case.
@@ -117,6 +133,11 @@ fn distance(a: &str, b: &str) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        assert_eq!([0.0, 1.0, 0.25, 1234.6, 2e-9].map(number), ["0", "1", "0.25", "1235", "2.00e-9"]);
+    }
 
     #[test]
     fn the_nearest_word_is_found_and_far_ones_are_not() {

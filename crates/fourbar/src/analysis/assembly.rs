@@ -7,7 +7,7 @@
 
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
 use crate::coordinate::Coordinate;
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, number};
 use crate::formulation::ra::largest;
 use crate::joint::{Alignment, JointKind};
 use crate::model::{BodyId, Hold, Model};
@@ -73,9 +73,9 @@ impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`", self.name)?;
         match (self.distance > 0.0, self.angle > 0.0) {
-            (true, true) => write!(f, " ({:.3e} m, {:.3e} rad)", self.distance, self.angle),
-            (false, true) => write!(f, " ({:.3e} rad)", self.angle),
-            _ => write!(f, " ({:.3e} m)", self.distance),
+            (true, true) => write!(f, " ({} m, {} rad)", number(self.distance), number(self.angle)),
+            (false, true) => write!(f, " ({} rad)", number(self.angle)),
+            _ => write!(f, " ({} m)", number(self.distance)),
         }
     }
 }
@@ -96,8 +96,10 @@ impl Assembled {
                 Diagnostic::new("W201", format!("the start is not consistent: open are {}; assembly closed it", worst.join(", ")))
                     .names(self.open.iter().map(|g| g.name.clone()))
                     .help(format!(
-                        "largest change: `{}` by {:.3e} m and {:.3e} rad; `fourbar assemble` lists all",
-                        most.body, most.distance, most.angle
+                        "largest change: `{}` by {} m and {} rad; `fourbar assemble` lists all",
+                        most.body,
+                        number(most.distance),
+                        number(most.angle)
                     )),
             );
         }
@@ -110,12 +112,17 @@ impl Assembled {
                 Diagnostic::new(
                     "W202",
                     format!(
-                        "the start velocities do not fit the joints and drives (worst {:.3e} m/s); the nearest that do are used",
-                        self.velocity_residual_before
+                        "the start velocities do not fit the joints and drives (worst {} m/s); the nearest that do are used",
+                        number(self.velocity_residual_before)
                     ),
                 )
                 .name(most.body.clone())
-                .help(format!("largest change: `{}` by {:.3e} m/s and {:.3e} rad/s", most.body, most.velocity, most.omega)),
+                .help(format!(
+                    "largest change: `{}` by {} m/s and {} rad/s",
+                    most.body,
+                    number(most.velocity),
+                    number(most.omega)
+                )),
             );
         }
         None
@@ -570,7 +577,7 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
             let name = p.set.list[p.set.constraint_of_row(row)].name.clone();
             return Err(Diagnostic::new(
                 "S212",
-                format!("no velocities satisfy all joints and drives at the start: `{name}` is off by {worst:.3e} m/s"),
+                format!("no velocities satisfy all joints and drives at the start: `{name}` is off by {} m/s", number(worst)),
             )
             .name(name)
             .help(

@@ -39,14 +39,15 @@ pub fn warning(list: &[Singular]) -> Option<Diagnostic> {
         names.push_str(&format!(" and {} more", first.joints.len() - 8));
     }
     let mut times = list.iter().take(6).map(|s| format!("{:.5}", s.time)).collect::<Vec<_>>().join(", ");
+    times.push_str(" s");
     if list.len() > 6 {
         times.push_str(&format!(" and {} more", list.len() - 6));
     }
     let message = if list.len() == 1 {
-        format!("at t = {times} s the mechanism passes a singular position: the constraints of {names} depend on each other there")
+        format!("at t = {times} the mechanism passes a singular position: the constraints of {names} depend on each other there")
     } else {
         format!(
-            "the mechanism passes {} singular positions, at t = {times} s: the constraints of {names} depend on each other there",
+            "the mechanism passes {} singular positions, at t = {times}: the constraints of {names} depend on each other there",
             list.len()
         )
     };

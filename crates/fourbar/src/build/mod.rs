@@ -9,7 +9,7 @@ mod start;
 
 pub(crate) use pages::PAGES;
 
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::model::*;
 use crate::spec::*;
 use fourbar_math::so3;
@@ -203,7 +203,7 @@ impl<'a> Builder<'a> {
         let slack = 1e-6 * e[2].abs();
         if e[0] < -1e-12 * e[2].abs() || e[2] < 0.0 {
             self.error(
-                Diagnostic::new("M103", format!("body `{name}` has a negative principal inertia ({:.4e} kg m^2)", e[0]))
+                Diagnostic::new("M103", format!("body `{name}` has a negative principal inertia ({} kg m^2)", number(e[0])))
                     .at(path)
                     .name(name)
                     .help("principal values are positive, or zero for a point mass and about the axis of a thin rod"),
@@ -212,7 +212,12 @@ impl<'a> Builder<'a> {
             self.error(
                 Diagnostic::new(
                     "M103",
-                    format!("body `{name}` cannot have principal inertias {:.4e}, {:.4e}, {:.4e}: no body has one larger than the sum of the other two", e[0], e[1], e[2]),
+                    format!(
+                        "body `{name}` cannot have principal inertias {}, {}, {}: no body has one larger than the sum of the other two",
+                        number(e[0]),
+                        number(e[1]),
+                        number(e[2])
+                    ),
                 )
                 .at(path)
                 .name(name)

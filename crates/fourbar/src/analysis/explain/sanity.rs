@@ -2,7 +2,7 @@
 //!
 //! What a body is compared with is its own geometry: its joints, forces, named points and shapes, seen from the centre of mass.
 
-use crate::diagnostic::Diagnostic;
+use crate::diagnostic::{Diagnostic, number};
 use crate::force::Force;
 use crate::model::{BodyId, Model};
 use crate::spec::Shape;
@@ -99,7 +99,9 @@ fn mass(out: &mut Vec<Diagnostic>, name: &str, mass: f64, radius: f64, reach: f6
         return;
     };
     let message = format!(
-        "`{name}` has a mass of {mass:.3e} kg and reaches {reach:.3e} m from its centre of mass: {what}, at least {density:.1e} kg/m^3"
+        "`{name}` has a mass of {} kg and reaches {} m from its centre of mass: {what}, at least {density:.1e} kg/m^3",
+        number(mass),
+        number(reach)
     );
     let message = if density < THINNEST { message.replace("at least ", "") } else { message };
     out.push(Diagnostic::new("W251", message).at(format!("bodies.{name}.mass")).name(name).help(help));
@@ -117,7 +119,9 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
     let factor = J / rod;
     let (how, times) = if factor > 1.0 { ("more", factor) } else { ("less", 1.0 / factor) };
     let message = format!(
-        "the inertia of `{name}`, {J:.3e} kg m^2, is {times:.0} times {how} than that of a rod of its mass and reach ({reach:.3e} m)"
+        "the inertia of `{name}`, {} kg m^2, is {times:.0} times {how} than that of a rod of its mass and reach ({} m)",
+        number(J),
+        number(reach)
     );
     let help = if factor > 1.0 {
         "check its unit (kg m^2); a flywheel whose joints are near its centre may be meant so: give it a `shape` and this is quiet"
@@ -130,7 +134,7 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
 fn gravity(model: &Model) -> Option<Diagnostic> {
     let g = model.gravity.norm();
     (g > 0.0 && !(0.1..=30.0).contains(&g)).then(|| {
-        Diagnostic::new("W253", format!("gravity is {g:.3e} m/s^2, which no planet has on which mechanisms are built"))
+        Diagnostic::new("W253", format!("gravity is {} m/s^2, which no planet has on which mechanisms are built", number(g)))
             .at("gravity")
             .help("on Earth it is 9.81 m/s^2; lengths are in metres unless a unit is written")
     })
