@@ -230,7 +230,7 @@ impl<'a> Reader<'a> {
             (None, None, Some((triple, at))) => {
                 let Some(made) = joined.get(triple.as_str()).and_then(|l| l.first()).filter(|m| m.slide) else {
                     let d = Diagnostic::new("M063", format!("`{}` is not a slide that can be driven", shorten(&triple)));
-                    let help = "name one of the `Collinears`, with its vector on the part of its first point";
+                    let help = "name one of the `Collinears` whose vector both parts have; a pin in a slot of the plane has no coordinate to drive: prescribe an angle or a length";
                     self.problem(d.help(help).at(path.to_string()), at);
                     return false;
                 };

@@ -113,7 +113,8 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
 
 /// Problems with line and column, in the order of the file.
 fn located(mut problems: Vec<Located>, source: &str) -> Vec<FileDiagnostic> {
-    problems.sort_by_key(|(_, span)| span.map_or(usize::MAX, Span::start));
+    // What has no place comes from the command line, and may be the cause of the rest.
+    problems.sort_by_key(|(_, span)| span.map_or(0, |s| s.start() + 1));
     problems
         .into_iter()
         .map(|(diagnostic, span)| match span {

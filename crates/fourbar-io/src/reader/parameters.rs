@@ -178,7 +178,10 @@ impl Reader<'_> {
                 None => {
                     let help = match nearest(name, self.parameters.names()) {
                         Some(near) => format!("did you mean `{near}`?"),
-                        None => "only parameters of the file can be set".into(),
+                        None => {
+                            let some: Vec<String> = self.parameters.names().take(12).map(|n| format!("`{n}`")).collect();
+                            if some.is_empty() { "it has none".into() } else { format!("it has {}", some.join(", ")) }
+                        }
                     };
                     self.problems
                         .push((Diagnostic::new("M034", format!("the file has no parameter `{}`", shorten(name))).help(help), None));

@@ -55,6 +55,26 @@ impl fmt::Display for Path<'_> {
     }
 }
 
+/// What others call the types of joints and forces.
+const OTHER_WORDS: &[(&str, &str)] = &[
+    ("hinge", "revolute"),
+    ("pin", "revolute"),
+    ("pivot", "revolute"),
+    ("slider", "prismatic"),
+    ("slide", "prismatic"),
+    ("translational", "prismatic"),
+    ("ball", "spherical"),
+    ("socket", "spherical"),
+    ("weld", "fixed"),
+    ("rigid", "fixed"),
+    ("hooke", "universal"),
+    ("cardan", "universal"),
+    ("helical", "screw"),
+    ("link", "distance"),
+    ("damper", "spring"),
+    ("motor", "actuator"),
+];
+
 /// A suggestion, or the list of what is known.
 pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clone, list: &str) -> String {
     match nearest(word, known.clone()) {
@@ -83,7 +103,10 @@ impl Reader<'_> {
 
     pub(crate) fn unknown_key(&mut self, table: &Table, key: &str, span: Span, path: &Path<'_>) {
         let words = table.kind.map(|_| "type").into_iter().chain(table.keys.iter().map(|k| k.name));
-        let help = suggest(key, words, "known keys:");
+        let help = match key.parse::<f64>() {
+            Ok(_) => "decimals are written with a point: `1.5`, not `1,5`".into(),
+            Err(_) => suggest(key, words, "known keys:"),
+        };
         let d = Diagnostic::new("M012", format!("unknown key `{}` in {}", shorten(key), table.title)).help(help).at(path.to_string());
         self.problem(d, span);
     }
@@ -108,7 +131,10 @@ impl Reader<'_> {
         span: Span,
         path: &Path<'_>,
     ) {
-        let help = suggest(word, known, "known:");
+        let help = match OTHER_WORDS.iter().find(|(other, _)| word.eq_ignore_ascii_case(other)) {
+            Some((_, ours)) if known.clone().any(|k| k == *ours) => format!("it is called `{ours}` here"),
+            _ => suggest(word, known, "known:"),
+        };
         let d = Diagnostic::new("M015", format!("unknown {what} `{}`", shorten(word))).help(help).at(path.to_string());
         self.problem(d, span);
     }

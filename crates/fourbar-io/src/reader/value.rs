@@ -31,6 +31,7 @@ impl Reader<'_> {
         let mut values = Vec::with_capacity(entries.len());
         let mut seen: Vec<&str> = Vec::with_capacity(entries.len());
         let mut unknown = Vec::new();
+        let mut lost = false;
         for (k, v) in entries {
             if self.full() {
                 return None;
@@ -40,8 +41,9 @@ impl Reader<'_> {
             match table.keys.iter().find(|known| known.name == name) {
                 Some(known) => {
                     seen.push(known.name);
-                    if let Some(value) = self.value(&known.expect, v, k, &at, own) {
-                        values.push((known.name, value, pointer(self.source, k, v, true)));
+                    match self.value(&known.expect, v, k, &at, own) {
+                        Some(value) => values.push((known.name, value, pointer(self.source, k, v, true))),
+                        None => lost = true,
                     }
                 }
                 None if name == "type" && table.kind.is_some() => {}
@@ -58,7 +60,8 @@ impl Reader<'_> {
         if !missing.is_empty() {
             self.missing_keys(table, &missing, key.span, path);
         }
-        record.broken = self.problems.len() > before;
+        // A value that rests on a refused parameter is lost without another complaint.
+        record.broken = self.problems.len() > before || lost && !self.problems.is_empty();
         Some(record)
     }
 
