@@ -148,7 +148,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PATTERN", num_args = 1..)]
     pub columns: Vec<String>,
     /// Continue the stopped run of this folder; its settings are taken from there.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "formulation", "integrator", "step", "tol", "output_step", "option"], value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "analysis", "formulation", "integrator", "step", "tol", "output_step", "option"], value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
     /// Write the page of the run, in the folder of the results or here, and open it.
     #[arg(long)]
@@ -161,6 +161,9 @@ pub struct RunArgs {
 /// Settings of a run that go before those of the file.
 #[derive(Clone, Debug, Default, ClapArgs)]
 pub struct StudyArgs {
+    /// Analysis; left out: as the file says, or kinematics where the drives leave no freedom.
+    #[arg(long, value_enum, value_name = "NAME")]
+    pub analysis: Option<AnalysisName>,
     /// Formulation; `fourbar list` prints them.
     #[arg(long, value_name = "NAME")]
     pub formulation: Option<String>,
@@ -168,16 +171,16 @@ pub struct StudyArgs {
     #[arg(long, value_name = "NAME")]
     pub integrator: Option<String>,
     /// Fixed step, seconds (or `2 ms`).
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub step: Option<f64>,
     /// Tolerance of adaptive runs.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// End of the run, seconds.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub t_end: Option<f64>,
     /// Distance of output times, seconds.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub output_step: Option<f64>,
     /// Option of the formulation or integrator, such as `rho=0.8`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
@@ -187,6 +190,15 @@ pub struct StudyArgs {
     pub threads: Option<u16>,
 }
 
+/// The analyses of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum AnalysisName {
+    /// Forces and inertia decide.
+    Dynamics,
+    /// The drives prescribe everything.
+    Kinematics,
+}
+
 /// Arguments of `verify`.
 #[derive(Debug, ClapArgs)]
 pub struct VerifyArgs {
@@ -194,19 +206,19 @@ pub struct VerifyArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// End of the comparison, seconds.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub t_end: Option<f64>,
     /// Distance of the times compared, seconds.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub output_step: Option<f64>,
     /// Tolerance of the adaptive formulations.
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
     /// Only these formulations.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub formulations: Vec<String>,
     /// Seconds that a formulation may take, about.
-    #[arg(long, value_name = "SECONDS", default_value_t = 20.0)]
+    #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
     pub patience: f64,
     /// Number of threads; left out: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -254,8 +266,7 @@ pub struct PlotArgs {
     /// Result folder, or a CSV file.
     #[arg(value_hint = ValueHint::AnyPath)]
     pub result: PathBuf,
-    /// Columns, such as `crank.r.x`; `*` stands for anything.
-    #[arg(required = true)]
+    /// Columns, such as `crank.r.x`; `*` stands for anything. Left out: the columns there are.
     pub columns: Vec<String>,
     /// Column of the abscissa.
     #[arg(long, short, default_value = "t")]
@@ -341,6 +352,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
+    let x: f64 = number.trim().parse().map_err(|_| "write a number of seconds, such as 2.5 or `10 ms`".to_string())?;
     let factor = match unit.trim() {
         "" | "s" => 1.0,
         "ms" => 1e-3,
@@ -349,8 +361,8 @@ fn seconds(text: &str) -> Result<f64, String> {
         "h" => 3600.0,
         other => return Err(format!("`{other}` is not a unit of time: s, ms, us, min or h")),
     };
-    let x: f64 = number.trim().parse().map_err(|_| "write a number of seconds, such as 2.5 or `10 ms`".to_string())?;
-    if x.is_finite() && x > 0.0 { Ok(x * factor) } else { Err("it must be positive".into()) }
+    // Up to some 30,000 years, which every clock can count.
+    if (f64::MIN_POSITIVE..1e12).contains(&(x * factor)) { Ok(x * factor) } else { Err("it must be positive and finite".into()) }
 }
 
 #[cfg(test)]
@@ -369,6 +381,9 @@ mod tests {
         assert_eq!(seconds("10 ms"), Ok(0.01));
         assert_eq!(seconds("1e-3"), Ok(1e-3));
         assert_eq!(seconds("2min"), Ok(120.0));
-        assert!(seconds("5 kg").is_err() && seconds("-1").is_err() && seconds("nan").is_err() && seconds("").is_err());
+        for bad in ["5 kg", "-1", "0", "nan", "inf", "1e300", "", "abc"] {
+            assert!(seconds(bad).is_err(), "{bad}");
+        }
+        assert_eq!(seconds("abc"), Err("write a number of seconds, such as 2.5 or `10 ms`".into()));
     }
 }

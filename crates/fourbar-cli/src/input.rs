@@ -55,9 +55,7 @@ pub fn load_with(file: &str, set: &[(String, String)]) -> Result<Input, Stop> {
         (file.to_string(), read_model_file(path, set))
     };
     let loaded = read.map_err(|(mut list, source)| {
-        if !path.exists() && file != "-" {
-            suggest(&mut list, file);
-        }
+        suggest(&mut list, file);
         stop(list, source, &name)
     })?;
     match loaded.spec.build() {
@@ -73,7 +71,7 @@ pub fn load_with(file: &str, set: &[(String, String)]) -> Result<Input, Stop> {
 fn suggest(list: &mut [FileDiagnostic], file: &str) {
     let stem = Path::new(file).file_stem().and_then(|s| s.to_str()).unwrap_or(file);
     if let Some(near) = nearest(stem, examples().map(|e| e.name)) {
-        for d in list {
+        for d in list.iter_mut().filter(|d| d.diagnostic.code.0 == "M010") {
             d.diagnostic.help = format!("did you mean the shipped model `{near}`? `fourbar examples` lists them");
         }
     }

@@ -1,17 +1,27 @@
 //! `fourbar list`: the words of the program, printed from the code itself.
 
 use crate::reply::Reply;
-use crate::screen::{Screen, table, wrapped};
+use crate::screen::{Facts, Screen, wrapped};
 use fourbar::joint::JointKind;
 use fourbar::study::FORMULATIONS;
 use fourbar_io::{Table, keys};
 use serde_json::{Value, json};
 
+/// Width of the names on the left.
+const MARGIN: usize = 16;
+
 /// Runs the verb.
 pub fn list(screen: &Screen) -> Reply {
-    let mut text = format!("{}\n", screen.bold("Formulations and their integrators (the first is the default)"));
-    let rows: Vec<Vec<String>> = FORMULATIONS.iter().map(|f| vec![f.name.into(), f.integrators.join(", "), f.summary.into()]).collect();
-    text += &table(&["formulation", "integrators", "what it is"], &rows, &[]);
+    let mut text = format!("{}\n", screen.bold("Formulations, with their integrators (the first is the default)"));
+    let mut facts = Facts::new(MARGIN);
+    for f in FORMULATIONS {
+        facts.add(f.name, f.summary);
+        facts.add("", &format!("with {}", f.integrators.join(", ")));
+    }
+    facts.add("auto", "chooses formulation and integrator from the mechanism, and says why; what a run takes if nothing is said");
+    text += &facts.text;
+    text += &format!("\n{}\n", screen.bold("Options of the formulations (`--option KEY=VALUE`)"));
+    text += &options();
     text += &format!("\n{}\n", screen.bold("Joint coordinates that drives, gears and forces can use"));
     let with = |has: fn(&(&str, bool, bool)) -> bool| JointKind::ALL.iter().filter(|k| has(k)).map(|k| k.0).collect::<Vec<_>>().join(", ");
     text += &format!("angle     {}\ndistance  {}\n", with(|k| k.1), with(|k| k.2));
@@ -37,6 +47,25 @@ pub fn list(screen: &Screen) -> Reply {
     Reply::new(text, fields(&all))
 }
 
+/// Options, those of several formulations once.
+fn options() -> String {
+    let mut groups: Vec<(&[(&str, &str)], Vec<&str>)> = Vec::new();
+    for f in FORMULATIONS {
+        match groups.iter_mut().find(|g| g.0 == f.options) {
+            Some(g) => g.1.push(f.name),
+            None => groups.push((f.options, vec![f.name])),
+        }
+    }
+    let mut facts = Facts::new(MARGIN);
+    for (options, names) in groups {
+        facts.text += &format!("{}\n", names.join(", "));
+        for (key, what) in options {
+            facts.add(&format!("  {key}"), what);
+        }
+    }
+    facts.text
+}
+
 fn heading(t: &Table) -> &'static str {
     match t.section {
         "" => "The file",
@@ -53,7 +82,7 @@ fn heading(t: &Table) -> &'static str {
 
 fn fields(all: &[&Table]) -> Value {
     let formulations: Vec<Value> =
-        FORMULATIONS.iter().map(|f| json!({"name": f.name, "summary": f.summary, "integrators": f.integrators})).collect();
+        FORMULATIONS.iter().map(|f| json!({"name": f.name, "summary": f.summary, "integrators": f.integrators, "options": f.options.iter().map(|(key, about)| json!({"key": key, "about": about})).collect::<Vec<_>>()})).collect();
     let joints: Vec<Value> =
         JointKind::ALL.iter().map(|(name, angle, distance)| json!({"name": name, "angle": angle, "distance": distance})).collect();
     let tables: Vec<Value> = all

@@ -3,6 +3,7 @@
 use crate::args::PlotArgs;
 use crate::reply::{Reply, Stop};
 use crate::run::columns::matches;
+use crate::screen::Facts;
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use fourbar_io::plot::{Curve, TextPlot, png, svg, text_plot};
@@ -12,6 +13,9 @@ use serde_json::json;
 /// Runs the verb.
 pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
     let table = read_table(&args.result)?;
+    if args.columns.is_empty() {
+        return Ok(columns(args, &table));
+    }
     let chosen = choose(&table, &args.columns)?;
     let x = table.column(&args.x).ok_or_else(|| unknown(&table, &args.x))?;
     let x_label = (args.x.as_str(), table.unit(&args.x));
@@ -45,6 +49,32 @@ pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
+/// The columns there are: those that differ in their last word stand together.
+fn columns(args: &PlotArgs, table: &Table) -> Reply {
+    let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
+    for name in &table.names {
+        let (stem, last) = name.rsplit_once('.').unwrap_or((name, ""));
+        let unit = table.unit(name);
+        match groups.last_mut() {
+            Some(g) if g.0 == stem && g.1 == unit => g.2.push(last),
+            _ => groups.push((stem, unit, vec![last])),
+        }
+    }
+    let mut facts = Facts::new(28);
+    for (stem, unit, last) in groups {
+        let unit = if unit.is_empty() { String::new() } else { format!(" [{unit}]") };
+        let text: Vec<String> = last.iter().filter(|l| !l.is_empty()).map(|l| format!(".{l}")).collect();
+        facts.add(&format!("{stem}{unit}"), &text.join(" "));
+    }
+    let text = format!(
+        "{} columns, {} rows\n\n{}",
+        table.names.len(),
+        table.rows(),
+        facts.text.lines().map(|l| format!("{}\n", l.trim_end())).collect::<String>()
+    );
+    Reply::new(text, json!({"result": args.result.display().to_string(), "columns": table.names, "rows": table.rows()}))
+}
+
 /// The columns that the patterns mean, each once.
 fn choose<'a>(table: &'a Table, patterns: &[String]) -> Result<Vec<&'a str>, Diagnostic> {
     let mut chosen: Vec<&str> = Vec::new();
@@ -69,16 +99,17 @@ fn choose<'a>(table: &'a Table, patterns: &[String]) -> Result<Vec<&'a str>, Dia
 }
 
 fn unknown(table: &Table, name: &str) -> Diagnostic {
+    // The name of a body or joint alone is the commonest slip.
+    let within: Vec<&str> = table.names.iter().map(String::as_str).filter(|n| n.contains(name)).collect();
     let near = nearest(name, table.names.iter().map(String::as_str));
-    let help = near.map_or_else(
-        || {
-            format!(
-                "there are {} columns, such as {}",
-                table.names.len(),
-                table.names.iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ")
-            )
-        },
-        |n| format!("did you mean `{n}`?"),
-    );
+    let help = match (near, within.as_slice()) {
+        (Some(n), []) => format!("did you mean `{n}`?"),
+        (_, []) => "`fourbar plot RESULT` alone lists the columns".into(),
+        (_, list) => {
+            let some: Vec<String> = list.iter().take(6).map(|n| format!("`{n}`")).collect();
+            let more = if list.len() > 6 { format!(" and {} more", list.len() - 6) } else { String::new() };
+            format!("there are {}{more}", some.join(", "))
+        }
+    };
     Diagnostic::new("U008", format!("the result has no column `{name}`")).help(help)
 }

@@ -56,16 +56,20 @@ impl Reply {
             object.insert("exit_code".into(), json!(self.exit));
             object.extend(self.fields.clone());
             object.insert("diagnostics".into(), json!(self.notes.list));
-            print(&format!("{:#}\n", Value::Object(object)));
-            return self.exit;
+            return self.after(print(&format!("{:#}\n", Value::Object(object))));
         }
         let shown: Vec<FileDiagnostic> = self.notes.list.iter().filter(|d| !(screen.quiet && d.diagnostic.is_warning())).cloned().collect();
         let placed = render_all(&shown, &self.notes, screen.colour_err);
-        if !screen.quiet {
-            print(&self.text);
-        }
+        let printed = if screen.quiet { Ok(()) } else { print(&self.text) };
         print_error(&placed);
-        self.exit
+        self.after(printed)
+    }
+
+    /// The exit code after an attempt to print.
+    fn after(&self, printed: std::io::Result<()>) -> u8 {
+        let Err(e) = printed else { return self.exit };
+        print_error(&format!("error[U003]: standard output cannot be written: {e}\n"));
+        self.exit.max(Self::BAD_USAGE)
     }
 }
 

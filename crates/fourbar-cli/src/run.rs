@@ -4,7 +4,7 @@ pub mod columns;
 pub mod settings;
 mod summary;
 
-use crate::args::RunArgs;
+use crate::args::{AnalysisName, RunArgs};
 use crate::gather::Gather;
 use crate::input::{Input, load, load_with};
 use crate::observer::{INTERRUPTED, Output, Totals, Watcher};
@@ -84,6 +84,10 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     let Some(folder) = &args.resume else {
         let input = load(&args.model)?;
         let mut study = settings::study(&input.model, &args.study);
+        if analysis == Some(Analysis::Kinematics) && args.study.analysis == Some(AnalysisName::Dynamics) {
+            let message = "the verb `kinematics` does no dynamics";
+            return Err(Diagnostic::new("U001", message).help("`fourbar run FILE --analysis dynamics` does").into());
+        }
         study.analysis = analysis.or(study.analysis);
         let warnings = settings::threads(&args.study, &input.model, &study).into_iter().collect();
         let (set, patterns) = (args.model.set.clone(), args.columns.clone());

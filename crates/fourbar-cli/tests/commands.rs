@@ -48,6 +48,10 @@ fn assembly_modes_are_written_and_chosen() {
     assert!(page.contains("as drawn") && page.contains("mode 2") && page.len() > 100_000);
     assert_eq!(fourbar(&f, &["check", "fourbar", "--modes", "modes.json"]).status.code(), Some(0));
     let modes: serde_json::Value = serde_json::from_str(&std::fs::read_to_string(f.join("modes.json")).expect("the poses")).expect("JSON");
+    // What moved is told from the poses of the file.
+    let moved = json(&fourbar(&f, &["assemble", "fourbar", "--mode", "2", "--json"]))["moved"].clone();
+    let rocker = moved.as_array().into_iter().flatten().find(|m| m["body"] == "rocker").and_then(|m| m["angle"].as_f64());
+    assert!((rocker.expect("the rocker") - 146.67_f64.to_radians()).abs() < 1e-4, "{moved:#}");
     // The pose that `assemble` takes is the one that `check` tells.
     let start = json(&fourbar(&f, &["assemble", "fourbar", "--mode", "2", "--json"]));
     for k in 0..3 {
@@ -127,12 +131,63 @@ fn usage_is_refused_with_a_cure() {
         &["run", "fourbar", "--resume", "nowhere"],
         &["run", "fourbar", "--t-end", "1", "--output-step", "1e-9"],
         &["run", "fourbar", "--out", "/dev/null/x"],
+        &["run", "fourbar", "--option", "rh=0.5"],
+        &["run", "fourbar", "--tol", "1e-30"],
+        &["run", "fourbar", "--set", "crank=1"],
+        &["run", "fourbar", "--set", "crank_length=nan"],
+        &["run", "fourbar", "--t-end", "soon"],
+        &["verify", "fourbar", "--patience", "-1"],
+        &["kinematics", "fourbar", "--analysis", "dynamics"],
+        &["plot", ".", "t"],
     ] {
         let output = fourbar(&f, arguments);
         assert_eq!(output.status.code(), Some(2), "{arguments:?}: {}", whole(&output));
         all += &format!("$ fourbar {}\n{}", arguments.join(" "), String::from_utf8_lossy(&output.stderr));
     }
     assert_snapshot!(all);
+}
+
+#[test]
+fn settings_that_a_run_does_not_use_are_told() {
+    let f = folder("idle");
+    let told = |arguments: &[&str]| {
+        let output = fourbar(&f, arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
+        let list = json(&output)["diagnostics"].as_array().cloned().unwrap_or_default();
+        list.iter().filter(|d| d["code"] == "W302").count()
+    };
+    assert_eq!(told(&["run", "fourbar", "--json"]), 0);
+    assert_eq!(told(&["run", "fourbar", "--json", "--option", "rho=0.5"]), 1);
+    assert_eq!(told(&["run", "fourbar", "--json", "--formulation", "natural"]), 1);
+    assert_eq!(told(&["run", "fourbar", "--json", "--formulation", "reps"]), 0);
+    // With dynamics the same settings have a meaning, each to its formulation.
+    assert_eq!(told(&["run", "fourbar", "--json", "--analysis", "dynamics", "--formulation", "ra", "--option", "rho=0.5"]), 0);
+    assert_eq!(told(&["run", "fourbar", "--json", "--analysis", "dynamics", "--formulation", "natural", "--option", "rho=0.5"]), 1);
+    let moved = json(&fourbar(&f, &["run", "fourbar", "--json", "--analysis", "dynamics", "--formulation", "natural"]));
+    assert_eq!((&moved["analysis"], &moved["formulation"]), (&"dynamics".into(), &"natural".into()));
+}
+
+#[test]
+fn the_words_of_others_and_their_commas_are_understood() {
+    let f = folder("words");
+    let text = "fourbar: 1\nbodies: {rod: {mass: 1,5, inertia: 0}}\njoints: {pin: {type: Hinge, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}}\n";
+    let output = fourbar_with(&f, &["check", "-"], text.as_bytes());
+    let told = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{told}");
+    assert!(told.contains("it is called `revolute` here") && told.contains("decimals are written with a point"), "{told}");
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_full_disk_is_a_failure_and_a_reader_who_left_is_none() {
+    let f = folder("full");
+    let full = std::fs::File::options().write(true).open("/dev/full").expect("the full device");
+    let output = common::command(&f, &["list"]).stdout(full).output().expect("the command runs");
+    assert_eq!(output.status.code(), Some(2), "{}", whole(&output));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("standard output cannot be written"));
+    let mut child = common::command(&f, &["list"]).stdout(std::process::Stdio::piped()).spawn().expect("the command runs");
+    drop(child.stdout.take());
+    assert_eq!(child.wait().expect("the command ends").code(), Some(0));
 }
 
 #[test]
@@ -251,6 +306,11 @@ fn plots_on_the_terminal_and_as_svg() {
     let f = folder("plot");
     assert_eq!(fourbar(&f, &["run", "fourbar", "--out", "r", "--columns", "P.*", "C.angle"]).status.code(), Some(0));
     assert_snapshot!(whole(&fourbar(&f, &["plot", "r", "C.angle"])));
+    // Without columns it says which there are; a part of a name finds its columns.
+    let list = whole(&fourbar(&f, &["plot", "r"]));
+    assert!(list.contains("5 columns, 201 rows") && list.contains("P [m]") && list.contains(".x .y .z"), "{list}");
+    let near = whole(&fourbar(&f, &["plot", "r", "P"]));
+    assert!(near.contains("there are `P.x`, `P.y`, `P.z`"), "{near}");
     assert_eq!(fourbar(&f, &["plot", "r/trajectory.csv", "P.*", "-x", "t", "-o", "p.svg"]).status.code(), Some(0));
     let svg = std::fs::read_to_string(f.join("p.svg")).expect("the picture");
     assert!(svg.starts_with("<svg") && svg.contains("P.z [m]") && svg.trim_end().ends_with("</svg>"));

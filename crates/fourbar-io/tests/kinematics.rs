@@ -165,12 +165,13 @@ fn friction_that_locks_is_told() {
 #[test]
 fn a_formulation_that_kinematics_does_not_have_is_told() {
     let model = model("ra_four_link");
-    let notes = |formulation: &str| {
+    let told = |formulation: &str| {
         let study = Study { formulation: Some(formulation.into()), t_end: 0.1, ..Study::of(&model) };
-        run(&model, &study).1.notes
+        let warnings = run(&model, &study).1.warnings;
+        warnings.into_iter().filter(|w| w.code.0 == "W302").map(|w| w.message).collect::<Vec<_>>()
     };
-    assert_eq!(notes("dca"), ["kinematics goes with ra, rp and reps; it was run with ra instead of dca"]);
-    assert!(notes("reps").is_empty() && notes("auto").is_empty());
+    assert_eq!(told("dca"), ["formulation `dca` means nothing to kinematics"]);
+    assert!(told("reps").is_empty() && told("auto").is_empty());
 }
 
 /// The blame goes to the drive, not to the mechanism, whoever runs it.

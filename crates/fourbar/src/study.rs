@@ -39,8 +39,8 @@ pub struct FormulationInfo {
     pub summary: &'static str,
     /// Integrators, the default first.
     pub integrators: &'static [&'static str],
-    /// Options it reads, its integrators' included.
-    pub options: &'static [&'static str],
+    /// Options that it and its integrators take, each with what it does.
+    pub options: &'static [(&'static str, &'static str)],
     /// Whether it applies to a mechanism, told without assembling it; otherwise why not.
     pub applies: fn(&Model) -> Result<(), Diagnostic>,
     /// Sets it in motion with one of its integrators.
@@ -52,9 +52,31 @@ fn everything(_: &Model) -> Result<(), Diagnostic> {
     Ok(())
 }
 
-/// Integrators of the formulations on Lie groups, and their options.
+/// Options of the implicit formulations.
+const OF_IMPLICIT: &[(&str, &str)] = &[
+    ("rho", "spectral radius of gen-alpha, 0 to 0.95"),
+    ("theta", "correction at which Newton ends, in characteristic lengths"),
+    ("iterations", "most Newton iterations"),
+    ("index", "3, or 2 for the stabilised form"),
+    TAU,
+];
+/// Options of `reps`.
+const OF_REPS: &[(&str, &str)] = &[
+    OF_IMPLICIT[0],
+    OF_IMPLICIT[1],
+    OF_IMPLICIT[2],
+    OF_IMPLICIT[3],
+    ("rechart", "0: no other reference frame near the singularity of Euler angles"),
+    TAU,
+];
+/// Options of the formulations on Lie groups.
+const OF_GROUPS: &[(&str, &str)] =
+    &[("constraints", "project, baumgarte or none"), ("rate", "at which violations decay with baumgarte, 1/s"), FIRST_STEP, TAU];
+const TAU: (&str, &str) = ("tau", "time that weighs velocity errors against position errors, s");
+const FIRST_STEP: (&str, &str) = ("first-step", "first step of an adaptive run, s");
+
+/// Integrators of the formulations on Lie groups.
 const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"];
-const GROUP_OPTIONS: &[&str] = &["constraints", "rate", "tau", "first-step"];
 
 /// The formulations there are.
 pub const FORMULATIONS: &[FormulationInfo] = &[
@@ -62,7 +84,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "ra",
         summary: "absolute coordinates, rotation matrices; index 3, implicit",
         integrators: IMPLICIT,
-        options: IMPLICIT_OPTIONS,
+        options: OF_IMPLICIT,
         applies: everything,
         start: implicit::start::<Ra>,
     },
@@ -70,7 +92,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "rp",
         summary: "absolute coordinates, Euler parameters; index 3, implicit",
         integrators: IMPLICIT,
-        options: IMPLICIT_OPTIONS,
+        options: OF_IMPLICIT,
         applies: everything,
         start: implicit::start::<Rp>,
     },
@@ -78,7 +100,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "reps",
         summary: "absolute coordinates, ZXZ Euler angles; index 3, implicit",
         integrators: IMPLICIT,
-        options: &["rho", "theta", "iterations", "index", "tau", "rechart"],
+        options: OF_REPS,
         applies: everything,
         start: implicit::start::<Reps>,
     },
@@ -86,7 +108,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "so3xr3",
         summary: "absolute coordinates on SO(3) x R3; index 1, explicit on the group",
         integrators: ON_GROUPS,
-        options: GROUP_OPTIONS,
+        options: OF_GROUPS,
         applies: everything,
         start: lie::start_so3xr3,
     },
@@ -94,7 +116,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "se3",
         summary: "absolute coordinates on SE(3); index 1, explicit on the group",
         integrators: ON_GROUPS,
-        options: GROUP_OPTIONS,
+        options: OF_GROUPS,
         applies: everything,
         start: lie::start_se3,
     },
@@ -102,7 +124,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "lie",
         summary: "SE(3) or SO(3) x R3 for each body, chosen from the joints; index 1, explicit on the group",
         integrators: ON_GROUPS,
-        options: GROUP_OPTIONS,
+        options: OF_GROUPS,
         applies: everything,
         start: lie::start_lie,
     },
@@ -110,7 +132,7 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "dca",
         summary: "divide and conquer, augmented Lagrangian, projections; explicit, parallel",
         integrators: dca::system::INTEGRATORS,
-        options: dca::options::NAMES,
+        options: dca::options::KEYS,
         applies: everything,
         start: dca::system::start,
     },
@@ -118,7 +140,12 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "grcr",
         summary: "joint coordinates, loops by recursion; explicit",
         integrators: &["dopri5", "dop853", "rk4"],
-        options: &["loops", "coupling", "tau", "first-step"],
+        options: &[
+            ("loops", "recursive, or cut: one matrix for all loops"),
+            ("coupling", "auto, acs or gcl: how loops that reach beyond their end are carried"),
+            FIRST_STEP,
+            TAU,
+        ],
         applies: everything,
         start: grcr::start,
     },
@@ -126,14 +153,20 @@ pub const FORMULATIONS: &[FormulationInfo] = &[
         name: "natural",
         summary: "natural coordinates: shared points and vectors, Lagrangian by differentiation; index 3, Taylor series",
         integrators: &["taylor"],
-        options: &["coordinates", "parallelograms", "order"],
+        options: &[
+            ("coordinates", "assigned, unassigned or twelve per body"),
+            ("parallelograms", "equate or assign"),
+            ("order", "of the Taylor series, 4 to 60"),
+        ],
         applies: natural::applies,
         start: natural::start,
     },
 ];
 
+/// The least tolerance: below, rounding decides, and steps would shrink without end.
+const LEAST_TOL: f64 = 1e-15;
+
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
-const IMPLICIT_OPTIONS: &[&str] = &["rho", "theta", "iterations", "index", "tau"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -208,6 +241,18 @@ impl Study {
     /// The fixed step that lands on output times.
     pub fn fixed_step(&self) -> Option<f64> {
         self.steps_per_output().map(|n| self.output_step / n)
+    }
+
+    /// A warning where options are given that mean nothing to `who`, who takes those of `taken`.
+    pub fn idle_options(&self, who: &str, taken: &[(&str, &str)]) -> Option<Diagnostic> {
+        let idle: Vec<String> =
+            self.options.iter().filter(|(k, _)| !taken.iter().any(|o| o.0 == k)).map(|(k, _)| format!("`{k}`")).collect();
+        let means = if idle.len() == 1 { "means" } else { "mean" };
+        let help = match taken {
+            [] => "leave it out, or let a formulation move the mechanism: `--analysis dynamics`".to_string(),
+            _ => format!("it takes {}", taken.iter().map(|o| format!("`{}`", o.0)).collect::<Vec<_>>().join(", ")),
+        };
+        (!idle.is_empty()).then(|| Diagnostic::new("W302", format!("{} {means} nothing to {who}", idle.join(", "))).help(help))
     }
 
     /// Output times, from zero to the end.
@@ -348,11 +393,12 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
 
 /// Refuses settings that make no sense, whatever the mechanism.
 pub(crate) fn check(study: &Study) -> Result<(), Diagnostic> {
-    for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step), ("tol", study.tol)] {
+    for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
             return Err(Diagnostic::new("U303", format!("{name} is {x}; it must be positive")).help("times are in seconds"));
         }
     }
+    study.tol.map_or(Ok(()), check_tolerance)?;
     let rows = study.t_end / study.output_step;
     if rows > 1e8 {
         return Err(
@@ -364,23 +410,24 @@ pub(crate) fn check(study: &Study) -> Result<(), Diagnostic> {
     if steps > 1e12 {
         return Err(Diagnostic::new("U303", format!("{steps:.1e} steps are too many")).help("choose a larger step, or leave it out"));
     }
+    let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.options.iter().map(|o| o.0)).collect();
+    all.sort_unstable();
+    all.dedup();
     for (key, _) in &study.options {
-        if !FORMULATIONS.iter().any(|f| f.options.contains(&key.as_str())) {
-            let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.options.iter().copied()).collect();
-            all.sort_unstable();
-            all.dedup();
+        if !all.contains(&key.as_str()) {
             return Err(Diagnostic::new("U306", format!("there is no option `{key}`")).help(did_you_mean(key, &all)));
         }
     }
     Ok(())
 }
 
-/// Options that are there, but not for this formulation, in words.
-pub(crate) fn unread_options(study: &Study, formulation: &FormulationInfo) -> impl Iterator<Item = String> {
-    study.options.iter().filter(|(key, _)| !formulation.options.contains(&key.as_str())).map(|(key, _)| {
-        let of: Vec<&str> = FORMULATIONS.iter().filter(|f| f.options.contains(&key.as_str())).map(|f| f.name).collect();
-        format!("option `{key}` goes with {} and has no meaning for {}", of.join(", "), formulation.name)
-    })
+/// Refuses tolerances that no step can meet.
+pub fn check_tolerance(tol: f64) -> Result<(), Diagnostic> {
+    if tol.is_finite() && tol >= LEAST_TOL {
+        return Ok(());
+    }
+    Err(Diagnostic::new("U303", format!("tol is {tol:e}; the least that rounding allows is {LEAST_TOL:e}"))
+        .help("it is the error of a step relative to the size of the mechanism; 1e-6 is usual, 1e-10 is fine"))
 }
 
 /// `1 motion`, `2 motions`.

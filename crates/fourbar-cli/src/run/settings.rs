@@ -1,6 +1,6 @@
 //! Settings of a run: those of the file, changed by the command line or restored from a checkpoint.
 
-use crate::args::StudyArgs;
+use crate::args::{AnalysisName, StudyArgs};
 use fourbar::Diagnostic;
 use fourbar::formulation::dca;
 use fourbar::model::Model;
@@ -10,6 +10,11 @@ use serde_json::Value;
 /// The file's study with the changes of the command line.
 pub fn study(model: &Model, args: &StudyArgs) -> Study {
     let mut study = Study::of(model);
+    study.analysis = match args.analysis {
+        Some(AnalysisName::Dynamics) => Some(Analysis::Dynamics),
+        Some(AnalysisName::Kinematics) => Some(Analysis::Kinematics),
+        None => study.analysis,
+    };
     study.formulation = args.formulation.clone().or(study.formulation);
     study.integrator = args.integrator.clone().or(if args.formulation.is_some() { None } else { study.integrator });
     study.step = args.step.or(study.step);

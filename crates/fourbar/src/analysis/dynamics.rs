@@ -9,7 +9,7 @@ use crate::diagnostic::Diagnostic;
 use crate::force::Force;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::study::{Analysis, Chosen, Failed, Observer, Report, Study, unread_options};
+use crate::study::{Analysis, Chosen, Failed, Observer, Report, Study};
 use crate::trajectory::{Recorder, columns};
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ pub fn run(
     let start = &assembled.configuration;
     let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
     told.notes.extend(chosen.why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
-    told.notes.extend(unread_options(study, formulation));
+    told.warnings.extend(study.idle_options(&format!("`{}`", formulation.name), formulation.options));
     let not_unique = unique::not_unique(model, start);
     told.warnings.extend(friction_warning(model, &not_unique));
     let mut motion = (formulation.start)(model, study, integrator, start)?;

@@ -72,12 +72,12 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U303",
         "A setting of the run is out of range",
-        "End of the run, output step, fixed step and tolerance must be positive numbers, and the run may have at most 1e8 output rows and 1e12 fixed steps. Times are in seconds where no unit is given.",
+        "End of the run, output step, fixed step and tolerance must be positive numbers, the tolerance at least 1e-15, and the run may have at most 1e8 output rows and 1e12 fixed steps. Times are in seconds where no unit is given.",
     ),
     page(
         "U304",
         "An option of the formulation or integrator is out of range",
-        "Options are given as `--option key=value` or under `options` in the study of the file. The message says which values are possible.",
+        "Options of formulations and integrators are given as `--option key=value` or under `options` in the study of the file. `fourbar list` prints those of every formulation; the message says which values are possible.",
     ),
     page(
         "U305",
@@ -93,5 +93,10 @@ pub(crate) const PAGES: &[Page] = &[
         "W301",
         "More threads are asked for than are used",
         "Only `dca` works with several threads, on mechanisms of at least 512 bodies; smaller ones would not gain. The result does not depend on the number of threads.",
+    ),
+    page(
+        "W302",
+        "An option or formulation is given that this run does not use",
+        "An option belongs to a formulation: `rho` to the implicit ones, `order` to `natural`. Where another formulation moves the mechanism, because `auto` took it, the option has no effect. Kinematics has no options, and of the formulations it knows `ra`, `rp` and `reps`, whose coordinates it can use; `--analysis dynamics` lets any of them move a mechanism whose drives prescribe everything.",
     ),
 ];

@@ -26,7 +26,7 @@ use crate::model::Model;
 use crate::motion::{Instant, Told};
 use crate::random::Random;
 use crate::state::{Configuration, Velocity};
-use crate::study::{FORMULATIONS, FormulationInfo, Study, check, formulation};
+use crate::study::{FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
 use crate::trajectory::energies;
 use sample::{Unique, difference, extrapolate, scales};
 use serde::Serialize;
@@ -134,6 +134,7 @@ struct Outcome {
 /// Runs everything and compares. `progress` is told a formulation's name when it has ended.
 pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
     check(&settings.study)?;
+    check_tolerance(settings.tol)?;
     let assembled = assemble(model)?;
     let chosen = choose(&settings.formulations)?;
     let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));

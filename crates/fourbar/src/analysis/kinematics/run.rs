@@ -18,15 +18,10 @@ use crate::trajectory::{Recorder, columns};
 /// Runs kinematics from an assembled start, in the chart of the formulation where it is one.
 pub fn run(model: &Model, study: &Study, chosen: &Chosen, assembled: &Assembled, observer: &mut dyn Observer) -> Result<Report, Failed> {
     match chosen.formulation.name {
-        Ra::NAME => run_in::<Ra>(model, study, assembled, Vec::new(), observer),
-        Rp::NAME => run_in::<Rp>(model, study, assembled, Vec::new(), observer),
-        Reps::NAME => run_in::<Reps>(model, study, assembled, Vec::new(), observer),
-        other => {
-            // A choice was made for dynamics and says nothing here.
-            let asked = chosen.why.is_none();
-            let notes = asked.then(|| format!("kinematics goes with ra, rp and reps; it was run with ra instead of {other}"));
-            run_in::<Ra>(model, study, assembled, notes.into_iter().collect(), observer)
-        }
+        Rp::NAME => run_in::<Rp>(model, study, assembled, None, observer),
+        Reps::NAME => run_in::<Reps>(model, study, assembled, None, observer),
+        // A choice was made for dynamics and says nothing here.
+        name => run_in::<Ra>(model, study, assembled, (name != Ra::NAME && chosen.why.is_none()).then_some(name), observer),
     }
 }
 
@@ -34,7 +29,7 @@ fn run_in<C: Chart>(
     model: &Model,
     study: &Study,
     assembled: &Assembled,
-    notes: Vec<String>,
+    other: Option<&str>,
     observer: &mut dyn Observer,
 ) -> Result<Report, Failed> {
     if let Some(r) = model.rolling.first() {
@@ -46,6 +41,11 @@ fn run_in<C: Chart>(
     let start = &assembled.configuration;
     let free = rank::mobility(model, start, true);
     let mut warnings: Vec<Diagnostic> = assembled.warning(model).into_iter().collect();
+    warnings.extend(study.idle_options("kinematics", &[]));
+    warnings.extend(other.map(|f| {
+        Diagnostic::new("W302", format!("formulation `{f}` means nothing to kinematics"))
+            .help("`--analysis dynamics` lets it move the mechanism; kinematics goes in the coordinates of ra, rp or reps")
+    }));
     if free.generic.mobility() > 0 {
         let motions = rank::describe(model, &start.q, &free.generic.motions);
         let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
@@ -121,7 +121,7 @@ fn run_in<C: Chart>(
         redundant: k.set.rows() - free.generic.rank,
         not_unique,
         singular,
-        notes,
+        notes: Vec::new(),
         warnings,
         length: model.length,
     };

@@ -5,6 +5,23 @@ use crate::diagnostic::Diagnostic;
 use crate::integrator::{positive, tau, word};
 use crate::study::Study;
 
+/// The options there are, each with what it does.
+pub const KEYS: &[(&str, &str)] = &[
+    ("projection", "step, stabilised or none"),
+    ("stages", "auto, project or plain: whether stages of a step are projected"),
+    ("Omega", "rate of `stabilised`, 1/s"),
+    ("mu", "damping of `stabilised`"),
+    ("alpha", "one penalty for all rows"),
+    ("iterations", "most iterations, 1 to 100"),
+    ("eps", "end of iterations of accelerations"),
+    ("eps-p", "end of iterations of positions"),
+    ("eps-v", "end of iterations of velocities"),
+    ("coordinates", "6, or 7 with Euler parameters"),
+    ("parallel", "yes or no"),
+    ("first-step", "first step of an adaptive run, s"),
+    ("tau", "time that weighs velocity errors against position errors, s"),
+];
+
 /// How drift off the constraints is kept away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Projection {
@@ -41,23 +58,6 @@ pub struct Options {
     /// Time that weighs velocity errors against position errors.
     pub tau: f64,
 }
-
-/// Their names, and that of explicit methods.
-pub const NAMES: &[&str] = &[
-    "projection",
-    "stages",
-    "Omega",
-    "mu",
-    "alpha",
-    "iterations",
-    "eps",
-    "eps-p",
-    "eps-v",
-    "coordinates",
-    "parallel",
-    "tau",
-    "first-step",
-];
 
 impl Options {
     /// Reads the options of a study.
