@@ -6,6 +6,7 @@ use crate::input::{Input, load};
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
 use fourbar::analysis::assembly::{self, Assembled, Options};
+use fourbar::state::Pose;
 use fourbar::study::count;
 use fourbar_io::results::write_json;
 use serde_json::{Value, json};
@@ -20,11 +21,13 @@ pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
         // Velocities that the file states belong to the drawn mode: drives and joints decide alone.
         Some(k) => {
             let mode = check::of_number(&input, k).map_err(|d| input.stop(&d))?;
-            assembly::assemble_from(&input.model, &mode, Options::default()).map_err(|d| input.stop(&d))?
+            let mut a = assembly::assemble_from(&input.model, &mode, Options::default()).map_err(|d| input.stop(&d))?;
+            from_drawn(&input, &mut a);
+            a
         }
         None => assembly::assemble(&input.model).map_err(|d| input.stop(&d))?,
     };
-    let mut text = words(&input, &a, screen);
+    let mut text = words(&input, &a, args.mode, screen);
     if let Some(path) = &args.output {
         write_json(path, &pose(&input, &a))?;
         text += &format!("\nwritten to {}\n", path.display());
@@ -41,15 +44,28 @@ pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-fn words(input: &Input, a: &Assembled, screen: &Screen) -> String {
+/// What a mode moved is told from the poses of the file, not from itself.
+fn from_drawn(input: &Input, a: &mut Assembled) {
+    let bodies = input.model.bodies.iter().zip(&a.configuration.q).skip(1);
+    for (m, (body, q)) in a.moved.iter_mut().zip(bodies) {
+        let d = Pose { r: body.r, A: body.A }.increment_to(q);
+        (m.distance, m.angle) = (d.v.norm(), d.w.norm());
+    }
+}
+
+fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> String {
     let model = &input.model;
     let title = if model.title.is_empty() { &input.name } else { &model.title };
     let mut text = format!("{}\n\n", screen.bold(title));
-    if !a.start_was_inconsistent(model) {
+    if let Some(k) = mode {
+        text += &format!("assembly mode {k}, as `fourbar check` counts them; moved is told from the poses of the file\n");
+    } else if !a.start_was_inconsistent(model) {
         text += &format!("the start is consistent: largest gap {} m, nothing to do\n", number(a.residual_before));
         return text;
     }
-    if a.open.is_empty() {
+    if mode.is_some() {
+        // A mode is closed already.
+    } else if a.open.is_empty() {
         text += "positions are consistent\n";
     } else {
         text += &format!(
@@ -70,10 +86,11 @@ fn words(input: &Input, a: &Assembled, screen: &Screen) -> String {
         a.moved.iter().filter(|m| m.distance > small || m.angle > 1e-9 || m.velocity > small || m.omega > 1e-9).collect();
     moved.sort_by(|x, y| (y.distance + model.length * y.angle).total_cmp(&(x.distance + model.length * x.angle)));
     let still = a.moved.len() - moved.len();
+    let clear = |x: f64, least: f64| number(if x > least { x } else { 0.0 });
     let rows: Vec<Vec<String>> = moved
         .iter()
         .take(SHOWN)
-        .map(|m| vec![m.body.clone(), number(m.distance), number(m.angle), number(m.velocity), number(m.omega)])
+        .map(|m| vec![m.body.clone(), clear(m.distance, small), clear(m.angle, 1e-9), clear(m.velocity, small), clear(m.omega, 1e-9)])
         .collect();
     if !rows.is_empty() {
         text.push('\n');

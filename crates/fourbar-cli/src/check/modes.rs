@@ -1,6 +1,6 @@
 //! Assembly modes as files: a page that shows them over each other, or their poses.
 
-use super::{Findings, examine};
+use super::{Findings, examine, words};
 use crate::input::Input;
 use crate::reply::Stop;
 use crate::screen::Screen;
@@ -59,10 +59,12 @@ pub fn write(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Resul
 
 fn page(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Result<Written, Diagnostic> {
     let e = &f.explanation;
-    let told = Told::default();
+    let lines = words::mode_lines(&input.model, f, SHOWN - 1);
+    let told = |k: usize| Told { modes: lines.iter().filter(|_| k == 0).cloned().collect(), ..Told::default() };
     let label = |k: usize| if k == 0 { "as drawn".to_string() } else { format!("mode {}", k + 1) };
-    let shown: Vec<(String, Table)> = e.modes.iter().take(SHOWN).enumerate().map(|(k, m)| (label(k), table(input, f, m))).collect();
-    let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table)| Shown { label: label.clone(), table, told: &told }).collect();
+    let drawn = e.modes.iter().take(SHOWN).enumerate();
+    let shown: Vec<(String, Table, Told)> = drawn.map(|(k, m)| (label(k), table(input, f, m), told(k))).collect();
+    let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table, told)| Shown { label: label.clone(), table, told }).collect();
     let w = view::write(input, &shown, &Wanted { path: path.into(), open: false }, screen)?;
     let mut text = w.text;
     if e.modes.len() > SHOWN {
@@ -96,7 +98,9 @@ fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
     }
     let mut columns = vec![Vec::with_capacity(ROWS); names.len()];
     let mut last = vec![[0.0; 4]; model.bodies.len()];
-    for k in 0..ROWS {
+    // A pose that does not move is one row.
+    let rows = if poses.len() > 1 { ROWS } else { 1 };
+    for k in 0..rows {
         let q = poses[k * (poses.len() - 1) / (ROWS - 1)];
         columns[0].push(SECONDS * k as f64 / (ROWS - 1) as f64);
         for (b, q) in q.iter().enumerate().skip(1) {

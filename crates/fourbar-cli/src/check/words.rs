@@ -4,7 +4,7 @@ use super::motion::{self, quantity};
 use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::input::Input;
 use crate::screen::{Facts, Screen, joined, names, number};
-use fourbar::analysis::explain::modes::{Change, Mode};
+use fourbar::analysis::explain::modes::{Change, Mode, farthest};
 use fourbar::analysis::explain::stress::{Agreement, Explained, When};
 use fourbar::analysis::explain::sweep::{Event, Kind, Sweep};
 use fourbar::analysis::rank::{FreeMotion, TOLERANCE};
@@ -32,7 +32,7 @@ pub fn words(input: &Input, f: &Findings, all: bool, screen: &Screen) -> String 
     mobility(&mut facts, model, f);
     redundant(&mut facts, f, most, all);
     singular(&mut facts, model, f, most);
-    modes(&mut facts, f, most);
+    modes(&mut facts, model, f, most);
     structure(&mut facts, model, f, all);
     if fine {
         facts.add("start", &text);
@@ -408,7 +408,7 @@ fn event(s: &Sweep, e: &Event) -> String {
     }
 }
 
-fn modes(facts: &mut Facts, f: &Findings, most: usize) {
+fn modes(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
     let e = &f.explanation;
     if e.modes.is_empty() {
         return;
@@ -425,32 +425,46 @@ fn modes(facts: &mut Facts, f: &Findings, most: usize) {
         count(e.starts, "random start")
     );
     facts.add("modes", &text);
-    let crossing = e.sweeps.iter().any(|s| s.events.iter().any(|e| e.kind == Kind::Bifurcation));
-    let mut told: Vec<String> = Vec::new();
-    for (k, m) in e.modes.iter().enumerate().skip(1).take(most) {
-        // As many changes as tell it from those above.
-        let how = (2..=m.changes.len().max(2)).map(|n| changes(m, n)).find(|t| !told.contains(t));
-        let how = how.unwrap_or_else(|| format!("{}, {}", changes(m, 2), away(m)));
-        facts.add("", &format!("{}: {how}{}", k + 1, reach(m, crossing)));
-        told.push(how);
+    for line in mode_lines(model, f, most) {
+        facts.add("", &line);
     }
     if e.modes.len() - 1 > most {
         facts.add("", &format!("and {} more", e.modes.len() - 1 - most));
     }
 }
 
+/// How the modes after the drawn one differ from it, `most` of them.
+pub fn mode_lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
+    let e = &f.explanation;
+    let mut lines = Vec::new();
+    let crossing = e.sweeps.iter().any(|s| s.events.iter().any(|e| e.kind == Kind::Bifurcation));
+    let mut told: Vec<String> = Vec::new();
+    for (k, m) in e.modes.iter().enumerate().skip(1).take(most) {
+        // As many changes as tell it from those above.
+        let how = (2..=m.changes.len().max(2)).map(|n| changes(m, n)).find(|t| !told.contains(t));
+        let how = how.unwrap_or_else(|| {
+            // Those who have told the same differ in another body.
+            let same = told.iter().rposition(|t| *t == changes(m, 2)).map_or(0, |k| k + 1);
+            let apart = farthest(model, &e.modes[same].configuration.q, &m.configuration.q);
+            format!("as {}, but {}", same + 1, away(&apart))
+        });
+        lines.push(format!("{}: {how}{}", k + 1, reach(m, crossing)));
+        told.push(how);
+    }
+    lines
+}
+
 /// The `n` largest changes of a mode.
 fn changes(m: &Mode, n: usize) -> String {
     if m.changes.is_empty() {
-        return away(m);
+        return away(&m.farthest);
     }
     let one = |c: &Change| format!("`{}` at {} instead of {}", c.joint, quantity(c.what, c.to), quantity(c.what, c.from));
     m.changes.iter().take(n).map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// The body that is farthest away.
-fn away(m: &Mode) -> String {
-    let (body, distance, angle) = &m.farthest;
+fn away((body, distance, angle): &(String, f64, f64)) -> String {
     format!("`{body}` {} m away and turned by {}", number(*distance), quantity("angle", *angle))
 }
 

@@ -71,6 +71,9 @@ pub fn diagnosis(model: &Model, topology: &Topology, q: &[Pose], runs: &[Run<'_>
         counted(&mut first, model, runs);
         vec![first]
     };
+    let mut modes = Section::new("Other ways to assemble it");
+    runs.iter().flat_map(|r| &r.told.modes).for_each(|line| modes.add("info", line.replace('`', "")));
+    sections.insert(0, modes);
     for (kind, list) in [("unique", runs), ("singular", runs), ("work", runs), ("warnings", runs), ("page", runs)] {
         sections.push(told(kind, model, list));
     }

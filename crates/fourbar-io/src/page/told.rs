@@ -37,6 +37,8 @@ pub struct Told {
     pub singular: Vec<Singular>,
     /// Warnings and errors.
     pub notes: Vec<Note>,
+    /// Ways to assemble the mechanism, in words.
+    pub modes: Vec<String>,
 }
 
 impl From<&Diagnostic> for Note {
@@ -60,6 +62,7 @@ impl From<&Report> for Told {
             not_unique: r.not_unique.clone(),
             singular: r.singular.clone(),
             notes: r.warnings.iter().map(Note::from).collect(),
+            modes: Vec::new(),
         }
     }
 }
@@ -95,6 +98,7 @@ impl Told {
                     time: d["time"].as_f64(),
                 })
                 .collect(),
+            modes: Vec::new(),
         }
     }
 }

@@ -114,7 +114,8 @@ fn throw(model: &Model, topology: &Topology, at: &Configuration, random: &mut Ra
     q
 }
 
-fn farthest(model: &Model, a: &[Pose], b: &[Pose]) -> (String, f64, f64) {
+/// The body that is farthest apart in two poses: its name, distance, angle.
+pub fn farthest(model: &Model, a: &[Pose], b: &[Pose]) -> (String, f64, f64) {
     let moves = a.iter().zip(b).zip(&model.bodies).map(|((a, b), body)| {
         let d = a.increment_to(b);
         (body.name.clone(), d.v.norm(), d.w.norm())
