@@ -34,6 +34,12 @@ pub struct Totals {
     pub energy_min: f64,
     /// Largest total energy.
     pub energy_max: f64,
+    /// Work at the last row, and the largest amount of work of any row.
+    #[serde(default)]
+    pub work: [f64; 2],
+    /// Largest change of energy minus work since the first row.
+    #[serde(default)]
+    pub imbalance: f64,
 }
 
 /// Where rows and checkpoints go.
@@ -64,8 +70,9 @@ pub struct Watcher {
     pub skip: Option<f64>,
     /// Names of all columns.
     names: Vec<String>,
-    /// Columns of the total energy and of the first error.
+    /// Columns of the total energy, of the work and of the first error.
     energy: usize,
+    work: usize,
     error: usize,
     started: Instant,
     last_checkpoint: Instant,
@@ -92,6 +99,7 @@ impl Watcher {
             skip: None,
             names: columns.iter().map(|c| c.name.clone()).collect(),
             energy: find("energy.total"),
+            work: find("energy.work"),
             error: find("error.position"),
             started: now,
             last_checkpoint: now,
@@ -178,6 +186,9 @@ impl Observer for Watcher {
             (n.energy_first, n.energy_min, n.energy_max) = (e, e, e);
         }
         (n.energy_last, n.energy_min, n.energy_max) = (e, n.energy_min.min(e), n.energy_max.max(e));
+        let work = row[self.work];
+        n.work = [work, n.work[1].max(work.abs())];
+        n.imbalance = n.imbalance.max((e - work - n.energy_first).abs());
         for k in 0..3 {
             n.errors[k] = n.errors[k].max(row[self.error + k]);
         }

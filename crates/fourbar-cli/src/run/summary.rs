@@ -63,8 +63,8 @@ pub fn words(task: &Task, done: &Done, screen: &Screen) -> String {
             let joints: Vec<&str> = r.not_unique.iter().map(|(j, _)| j.as_str()).collect();
             facts.add("reactions", &format!("not unique at {}: values of minimum norm are shown", names(&joints)));
         }
-        for s in r.singular.iter().take(5) {
-            facts.add("singular", &format!("position at t = {:.6} s: {}", s.time, names(&s.joints)));
+        for (k, s) in r.singular.iter().take(5).enumerate() {
+            facts.add(if k == 0 { "singular" } else { "" }, &format!("position at t = {:.6} s: {}", s.time, names(&s.joints)));
         }
         if r.singular.len() > 5 {
             facts.add("", &format!("and {} more", r.singular.len() - 5));
@@ -122,6 +122,13 @@ fn energy(done: &Done, analysis: Analysis) -> String {
     match analysis {
         // Drives do work: the energy of a driven mechanism has no reason to stay.
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
+        Analysis::Dynamics if n.work[1] > 0.0 => format!(
+            "{} J at the start, {} J at the end, work done on it {} J; energy minus work changes by at most {} J",
+            number(n.energy_first),
+            number(n.energy_last),
+            number(n.work[0]),
+            number(n.imbalance)
+        ),
         Analysis::Dynamics => {
             let most = (hi - n.energy_first).max(n.energy_first - lo);
             format!(
@@ -160,7 +167,7 @@ pub fn fields(task: &Task, done: &Done) -> Value {
         "rows": n.rows,
         "wall_time": done.wall_time,
         "largest_errors": {"position": n.errors[0], "velocity": n.errors[1], "acceleration": n.errors[2]},
-        "energy": {"first": n.energy_first, "last": n.energy_last, "min": n.energy_min, "max": n.energy_max},
+        "energy": {"first": n.energy_first, "last": n.energy_last, "min": n.energy_min, "max": n.energy_max, "work": n.work[0], "imbalance": n.imbalance},
     });
     if let (Value::Object(all), Some(r)) = (&mut summary, &done.report) {
         let reactions: Vec<Value> = r.not_unique.iter().map(|(joint, parts)| json!({"joint": joint, "components": parts})).collect();
