@@ -4,6 +4,7 @@
 mod common;
 
 use common::*;
+use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::{dense_jacobian, mobility, rank};
 use fourbar::analysis::unique::not_unique;
@@ -234,12 +235,63 @@ fn resuming_continues_the_same_run() {
         let study = Study { step, tol: Some(1e-5), t_end: 2.0, output_step: 0.1, integrator: Some(integrator.into()), ..Study::of(&model) };
         assert_resumes(&model, &study, 9, name);
     }
-    // A checkpoint of another mechanism is refused.
-    let (a, b) = (model("a04_bricard"), model("dca_five_bar"));
-    let mut r = Stopping::after(3);
-    fourbar::study::run_from(&a, &Study { t_end: 0.5, output_step: 0.1, ..Study::of(&a) }, None, &mut r)
-        .unwrap_or_else(|f| panic!("{}", f.diagnostic));
-    let f = fourbar::study::run_from(&b, &Study::of(&b), Some(&r.checkpoint), &mut fourbar::Trajectory::default())
-        .expect_err("another mechanism");
-    assert_eq!(f.diagnostic.code.0, "S240");
+}
+
+/// The choice depends on the end of a run, which may be another one when it goes on.
+#[test]
+fn a_resumed_run_keeps_what_was_chosen() {
+    let model = parse(
+        "
+fourbar: 1
+bodies: {ball: {mass: 1, inertia: [1, 1, 1], at: [0, 0, 1.01]}}
+forces: {spring: {type: spring, between: [{body: ground}, {body: ball}], stiffness: 1e8, length: 1}}
+study: {t_end: 10, output_step: 1 ms, tol: 1e-4}
+",
+    );
+    let go = |t_end: f64, checkpoint: Option<&str>| {
+        let mut r = Stopping::after(3);
+        let study = Study { t_end, ..Study::of(&model) };
+        let report = fourbar::study::run_from(&model, &study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
+        (r, report)
+    };
+    let (first, before) = go(10.0, None);
+    let (_, afresh) = go(1000.0, None);
+    assert_ne!(before.formulation, afresh.formulation);
+    let (rest, after) = go(1000.0, Some(&first.checkpoint));
+    assert_eq!((after.formulation, after.integrator, &after.notes[0]), (before.formulation, before.integrator, &before.notes[0]));
+    assert_eq!(rest.rows[0][0], 3e-3);
+}
+
+/// Of another mechanism, of another formulation whose states have the same size, or with a step that is gone.
+#[test]
+fn a_checkpoint_that_does_not_fit_is_refused() {
+    let (bricard, five_bar) = (model("a04_bricard"), model("dca_five_bar"));
+    let with = |m: &Model, formulation: &str| Study {
+        formulation: Some(formulation.into()),
+        integrator: None,
+        step: None,
+        t_end: 0.5,
+        output_step: 0.1,
+        ..Study::of(m)
+    };
+    let refused = |m: &Model, formulation: &str, checkpoint: &str| {
+        fourbar::study::run_from(m, &with(m, formulation), Some(checkpoint), &mut fourbar::Trajectory::default())
+            .expect_err("it does not fit")
+            .diagnostic
+    };
+    for formulation in ["ra", "se3"] {
+        let mut r = Stopping::after(3);
+        fourbar::study::run_from(&bricard, &with(&bricard, formulation), None, &mut r).unwrap_or_else(|f| panic!("{}", f.diagnostic));
+        let mut damaged: serde_json::Value = serde_json::from_str(&r.checkpoint).expect("JSON");
+        damaged["motion"]["h"] = serde_json::Value::Null;
+        for (m, formulation, checkpoint, why) in [
+            (&five_bar, formulation, &r.checkpoint, "another mechanism"),
+            (&bricard, "so3xr3", &r.checkpoint, "another formulation"),
+            (&bricard, formulation, &damaged.to_string(), "steps are missing"),
+            (&bricard, formulation, &r.checkpoint[..1000].to_string(), "not complete"),
+        ] {
+            let d = refused(m, formulation, checkpoint);
+            assert!(d.code.0 == "S240" && d.message.contains(why), "{formulation}: {d}");
+        }
+    }
 }

@@ -215,9 +215,14 @@ impl Study {
         self.chosen(model).map(|c| (c.formulation, c.integrator))
     }
 
+    /// Whether the formulation is to be chosen.
+    pub fn is_auto(&self) -> bool {
+        self.formulation.as_deref().is_none_or(|f| f.eq_ignore_ascii_case("auto"))
+    }
+
     /// The same with the reason of a choice.
     pub fn chosen(&self, model: &Model) -> Result<Chosen, Diagnostic> {
-        let Some(named) = self.formulation.as_deref().filter(|f| !f.eq_ignore_ascii_case("auto")) else {
+        let Some(named) = self.formulation.as_deref().filter(|_| !self.is_auto()) else {
             if let Some(integrator) = &self.integrator {
                 named_integrator(integrator)?;
             }
@@ -375,7 +380,14 @@ pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<
 
 /// Runs a study, from a checkpoint where one is given.
 pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
-    let chosen = study.chosen(model)?;
+    let chosen = match checkpoint.filter(|_| study.is_auto()).and_then(dynamics::saved_choice) {
+        // A run that goes on keeps what was chosen for its first part, though its end may be another one.
+        Some([formulation, integrator, why]) => {
+            let named = Study { formulation: Some(formulation), integrator: Some(integrator), ..study.clone() };
+            Chosen { why: Some(why), ..named.chosen(model)? }
+        }
+        None => study.chosen(model)?,
+    };
     check(study)?;
     let assembled = assembly::assemble(model)?;
     let analysis = match study.analysis {

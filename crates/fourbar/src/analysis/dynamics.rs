@@ -35,7 +35,7 @@ pub fn run(
     observer.begin(&columns(model));
     let mut outputs = study.output_times().enumerate().peekable();
     if let Some(text) = checkpoint {
-        let index = restore(model, text, motion.as_mut(), &mut recorder)?;
+        let index = restore(model, chosen, text, motion.as_mut(), &mut recorder)?;
         now.t = motion.t();
         while outputs.peek().is_some_and(|(k, _)| *k <= index) {
             outputs.next();
@@ -51,7 +51,7 @@ pub fn run(
             if index == 0 {
                 return true;
             }
-            observer.checkpoint(&|| save(model, index, motion, &recorder));
+            observer.checkpoint(&|| save(model, chosen, index, motion, &recorder));
             observer.go_on(now.t, study.t_end)
         }
     });
@@ -139,10 +139,13 @@ pub(super) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>
 }
 
 /// Everything needed to continue, as JSON; numbers survive to the bit.
-fn save(model: &Model, index: usize, motion: &dyn Motion, recorder: &Recorder) -> String {
+fn save(model: &Model, chosen: &Chosen, index: usize, motion: &dyn Motion, recorder: &Recorder) -> String {
     json!({
         "fourbar-checkpoint": 1,
         "model": fingerprint(model),
+        "formulation": chosen.formulation.name,
+        "integrator": chosen.integrator,
+        "why": chosen.why,
         "index": index,
         "p": recorder.memory().iter().flatten().copied().collect::<Vec<f64>>(),
         "motion": motion.save(),
@@ -150,11 +153,22 @@ fn save(model: &Model, index: usize, motion: &dyn Motion, recorder: &Recorder) -
     .to_string()
 }
 
+/// What was chosen for the first part of a saved run: formulation, integrator, and why.
+pub(crate) fn saved_choice(text: &str) -> Option<[String; 3]> {
+    let v: Value = serde_json::from_str(text).ok()?;
+    let word = |key: &str| v[key].as_str().map(String::from);
+    Some([word("formulation")?, word("integrator")?, word("why")?])
+}
+
 /// Restores a saved run; gives the index of the last output written.
-fn restore(model: &Model, text: &str, motion: &mut dyn Motion, recorder: &mut Recorder) -> Result<usize, Diagnostic> {
+fn restore(model: &Model, chosen: &Chosen, text: &str, motion: &mut dyn Motion, recorder: &mut Recorder) -> Result<usize, Diagnostic> {
     let v: Value = serde_json::from_str(text).map_err(|_| bad_checkpoint("it is not complete"))?;
     if v["model"].as_str() != Some(fingerprint(model).as_str()) {
         return Err(bad_checkpoint("it belongs to another mechanism"));
+    }
+    // States of other formulations may have the same size and mean something else.
+    if v["formulation"] != chosen.formulation.name || v["integrator"] != chosen.integrator {
+        return Err(bad_checkpoint("it belongs to another formulation or integrator"));
     }
     let last: Vec<[f64; 4]> = numbers(&v["p"]).chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
     if last.len() != model.bodies.len() {

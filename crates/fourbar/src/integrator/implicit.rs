@@ -425,6 +425,11 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         }
         self.h = number(&v["h"]);
         (self.stepper.tau, self.smallest) = (number(&v["tau"]), number(&v["smallest"]));
+        // Without a step there would be no end.
+        let sizes = [self.h, self.smallest, self.stepper.tau, self.stepper.memory.h];
+        if !self.stepper.memory.t.is_finite() || sizes.iter().any(|x| !x.is_finite() || *x <= 0.0) {
+            return Err(bad_checkpoint("its times or steps are missing"));
+        }
         let (w, work) = (&mut self.stepper.work, &v["work"]);
         (w.steps, w.iterations, w.failures, w.rejections, w.exact) =
             (whole(&work[0]), whole(&work[1]), whole(&work[2]), whole(&work[3]), whole(&work[4]));

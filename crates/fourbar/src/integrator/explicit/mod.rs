@@ -572,6 +572,10 @@ impl<S: System> Motion for Run<S> {
             *list = saved;
         }
         (self.t, self.h, self.t_n, self.h_n) = (number(&v["t"]), number(&v["h"]), number(&v["t_n"]), number(&v["h_n"]));
+        // Without a step there would be no end.
+        if !(self.t + self.t_n + self.h_n).is_finite() || !self.h.is_finite() || self.h <= 0.0 {
+            return Err(bad_checkpoint("its times or steps are missing"));
+        }
         let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);
         (self.end_known, self.end_fits, self.dense_ready, self.changed, self.refused) = (flag(0), flag(1), flag(2), flag(3), flag(4));
         self.last_error = number(&v["last_error"]);
