@@ -49,17 +49,14 @@ pub fn list(screen: &Screen) -> Reply {
 
 /// Options, those of several formulations once.
 fn options() -> String {
-    let mut groups: Vec<(&[(&str, &str)], Vec<&str>)> = Vec::new();
-    for f in FORMULATIONS {
-        match groups.iter_mut().find(|g| g.0 == f.options) {
-            Some(g) => g.1.push(f.name),
-            None => groups.push((f.options, vec![f.name])),
-        }
-    }
     let mut facts = Facts::new(MARGIN);
-    for (options, names) in groups {
+    for (k, first) in FORMULATIONS.iter().enumerate() {
+        if FORMULATIONS[..k].iter().any(|f| f.options == first.options) {
+            continue;
+        }
+        let names: Vec<&str> = FORMULATIONS.iter().filter(|f| f.options == first.options).map(|f| f.name).collect();
         facts.text += &format!("{}\n", names.join(", "));
-        for (key, what) in options {
+        for (key, what) in first.options {
             facts.add(&format!("  {key}"), what);
         }
     }

@@ -14,7 +14,7 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Run, System};
-use crate::integrator::number;
+use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Loads, Motion, Told, Wrench, numbers};
 use crate::state::{Configuration, Velocity};
@@ -71,7 +71,7 @@ pub fn start<'m>(
     at: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
     let mut system = Grcr::new(model, at, study)?;
-    system.tau = number(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1));
+    system.tau = tau(study)?;
     Ok(Box::new(Run::new(system, model, study, integrator, at.t)?))
 }
 
@@ -94,7 +94,7 @@ impl<'m> Grcr<'m> {
             accepted: (f64::NAN, vec![0.0; start.len()]),
             search_below: WEAK,
             inside_below: 0.5 * WEAK,
-            worked: !model.forces.is_empty() || !model.drives.is_empty() || !model.bare.is_empty(),
+            worked: model.has_work(),
             tau: 0.1,
             switches: Vec::new(),
             switched: 0,

@@ -481,9 +481,4 @@ impl Tree {
         let v = V.l + V.a.cross(&rho);
         Velocity { v: a.l + a.a.cross(&rho) + V.a.cross(&v), w: pose.A.tr_mul(&a.a) }
     }
-
-    /// Number of patches.
-    pub fn patch_count(&self) -> usize {
-        self.patches.len()
-    }
 }

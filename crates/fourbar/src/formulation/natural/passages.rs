@@ -28,7 +28,7 @@ pub(super) struct Passages {
     pub looks: Looks,
     independence: Independence,
     /// Confirms what was found; made where there is something to confirm.
-    detector: Option<Detector>,
+    pub detector: Option<Detector>,
 }
 
 impl Passages {

@@ -3,6 +3,7 @@
 use super::passages::{Looks, Passages};
 use super::system::{System, choice};
 use crate::analysis::assembly::update_turns;
+use crate::analysis::singular::{Detector, Singular};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::number;
@@ -478,6 +479,7 @@ impl Motion for Run<'_> {
             "steps": self.steps_before,
             "rechosen": self.rechosen,
             "looks": self.passages.as_ref().map(|p| p.looks.save()),
+            "singular": self.passages.as_ref().and_then(|p| p.detector.as_ref()).map(|d| &d.found),
         })
     }
 
@@ -514,6 +516,11 @@ impl Motion for Run<'_> {
         }
         if let (Some(p), Some(looks)) = (&mut self.passages, looks) {
             p.looks = looks;
+            let found = Singular::restored(&saved["singular"]);
+            if !found.is_empty() {
+                let detector = Detector::new(self.model, &self.equations.set, &self.start);
+                p.detector = Some(Detector { found, ..detector });
+            }
         }
         // The rate at which bodies turn decides how closely the next step is looked at.
         self.now_at = f64::NAN;
