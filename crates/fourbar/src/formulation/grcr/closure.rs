@@ -57,8 +57,6 @@ pub struct Closure {
     outward: Vec<usize>,
     /// Smallest sine of a dependent at the last factor, and its column.
     pub smallest: (f64, usize),
-    /// Sign of the product of all pivots and reflections at the last factor.
-    pub sign: f64,
 }
 
 impl Closure {
@@ -74,7 +72,6 @@ impl Closure {
             x: Vec::new(),
             outward: Vec::new(),
             smallest: (f64::INFINITY, 0),
-            sign: 1.0,
         }
     }
 
@@ -125,7 +122,6 @@ impl Closure {
     /// Factors the rows in `closings` at the pose of the tree.
     pub fn factor(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule) {
         self.smallest = (f64::INFINITY, 0);
-        self.sign = 1.0;
         for i in 0..self.order.len() {
             let k = self.order[i];
             // Loops of known length for the usual widths.
@@ -188,7 +184,6 @@ impl Closure {
             if sine < self.smallest.0 {
                 self.smallest = (sine, p.column);
             }
-            self.sign *= sigma.signum() * if beta == 0.0 { 1.0 } else { -1.0 };
         }
     }
 

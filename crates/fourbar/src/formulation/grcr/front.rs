@@ -417,16 +417,16 @@ impl Fronts {
                 p.inverse = 1.0 / p.D;
                 p.felt = largest > FEELS * (s.l.norm_squared() + s.a.norm_squared()).sqrt();
                 subtract_square(H, U, p.inverse, w);
-                let k = p.phi * p.inverse;
-                f.iter_mut().zip(U.iter()).for_each(|(f, u)| *f -= k * u);
+                let share = p.phi * p.inverse;
+                f.iter_mut().zip(U.iter()).for_each(|(f, u)| *f -= share * u);
                 if p.felt {
-                    self.curved[node_index(tree, c)] = true;
+                    self.curved[k] = true;
                     for y in 0..r {
-                        let k = e[y] * p.inverse;
-                        G[y * w..(y + 1) * w].iter_mut().zip(U.iter()).for_each(|(g, u)| *g -= k * u);
-                        g[y] -= k * p.phi;
+                        let share = e[y] * p.inverse;
+                        G[y * w..(y + 1) * w].iter_mut().zip(U.iter()).for_each(|(g, u)| *g -= share * u);
+                        g[y] -= share * p.phi;
                         for x in 0..r {
-                            C[y * stride + x] += k * e[x];
+                            C[y * stride + x] += share * e[x];
                         }
                     }
                 }
@@ -439,7 +439,7 @@ impl Fronts {
             let (sigma, beta) = reflection(e);
             reflect_rows(e, beta, G, w, w);
             reflect(e, beta, &mut g[..r]);
-            let curved = self.curved[node_index(tree, c)];
+            let curved = self.curved[k];
             if curved {
                 reflect_rows(e, beta, C, stride, r);
                 for y in 0..r {
@@ -573,10 +573,6 @@ impl Fronts {
             }
         }
     }
-}
-
-fn node_index(tree: &Tree, column: usize) -> usize {
-    tree.node_of[column] as usize
 }
 
 fn arrival_row(front: &Front, from: usize) -> usize {

@@ -27,7 +27,7 @@ const CLOSED: f64 = 1e-13;
 /// The same where a dependent column is weak.
 const EXACT: f64 = 1e-16;
 /// Sine below which a dependent column is weak.
-const WEAK: f64 = 0.1;
+pub(super) const WEAK: f64 = 0.1;
 /// Below this first residual one correction leaves the factor good enough for velocities.
 const NEAR: f64 = 1e-7;
 /// A residual above this after all corrections is not closed.

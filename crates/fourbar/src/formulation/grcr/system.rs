@@ -5,7 +5,7 @@
 
 use super::closure::LOST;
 use super::cut::Cut;
-use super::mechanism::Mechanism;
+use super::mechanism::{Mechanism, WEAK};
 use super::reaction;
 use super::schedule::Role;
 use super::select::Selection;
@@ -21,9 +21,7 @@ use crate::state::{Configuration, Velocity};
 use crate::study::{Study, count};
 use serde_json::{Value, json};
 
-/// Below this sine of the weakest dependent a better set is looked for.
-const WEAK: f64 = 0.1;
-/// And taken where its weakest sine is larger by this factor.
+/// A better set, looked for where the weakest dependent is weak, is taken where its weakest sine is larger by this factor.
 const BETTER: f64 = 3.0;
 /// Offsets and weights of the interpolation at singular positions.
 const BESIDE: [(f64, f64); 4] = [(1.0, 2.0 / 3.0), (-1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0), (-2.0, -1.0 / 6.0)];

@@ -128,8 +128,6 @@ pub struct Tree {
     pub slides: Vec<bool>,
     /// Drives that prescribe columns.
     pub prescribed: Vec<Prescribed>,
-    /// First node of each patch; its origin is the reference point.
-    patches: Vec<usize>,
     /// Reference point of the first patch.
     centre: V,
     /// Acceleration of gravity.
@@ -169,7 +167,7 @@ impl Tree {
         let mut shapes = vec![still];
         let mut nodes = vec![ground];
         let (mut q, mut u) = (0, 0);
-        let mut patches = vec![0];
+        let mut patches = 1;
         let mut depth = vec![0_usize; n];
         for &(body, on, joint) in &growth.steps {
             let k = nodes.len();
@@ -203,8 +201,8 @@ impl Tree {
             depth[k] = depth[parent] + 1;
             let shift = depth[k].is_multiple_of(PATCH);
             let patch = if shift {
-                patches.push(k);
-                patches.len() - 1
+                patches += 1;
+                patches - 1
             } else {
                 p.patch
             };
@@ -217,7 +215,7 @@ impl Tree {
         let slides = nodes.iter().flat_map(|n| (0..n.kind.speeds()).map(|k| n.kind.slides(k))).collect();
         let centre = start.q.iter().skip(1).fold(V::zeros(), |s, q| s + q.r) / (n.max(2) - 1) as f64;
         // Reach of a long chain must not spoil the first patch: its bodies are near the ground's joint.
-        let centre = if patches.len() > 1 { growth.steps.first().map_or(centre, |s| start.q[s.0].r) } else { centre };
+        let centre = if patches > 1 { growth.steps.first().map_or(centre, |s| start.q[s.0].r) } else { centre };
         let short = |n: &Node| Link { parent: n.parent as u32, u: n.u as u32, speeds: n.kind.speeds() as u32, shift: n.shift };
         let mut tree = Self {
             links: nodes.iter().map(short).collect(),
@@ -225,7 +223,7 @@ impl Tree {
             shapes,
             runs: Vec::new(),
             turned: vec![[0.0; 2]; u],
-            O: vec![centre; patches.len()],
+            O: vec![centre; patches],
             S: vec![Six::default(); u],
             nodes,
             of_body,
@@ -235,7 +233,6 @@ impl Tree {
             turning,
             slides,
             prescribed: Vec::new(),
-            patches,
             centre,
             gravity: model.gravity,
         };
