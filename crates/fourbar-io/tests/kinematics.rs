@@ -204,3 +204,38 @@ study: {{t_end: 1, output_step: 0.05}}
         }
     }
 }
+
+/// Two gears against each other at steady speeds need no small steps for accuracy, but their turns are counted all the same.
+#[test]
+fn turns_are_counted_in_long_steps_of_every_formulation() {
+    let model = parse(
+        "
+fourbar: 1
+bodies:
+  left: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [-1, 0, 0]}
+  right: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [1, 0, 0]}
+  rod: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, 0]}
+joints:
+  frame: {type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 0, 1]}
+  a: {type: revolute, bodies: [rod, left], at: [-1, 0, 0], axis: [0, 0, 1]}
+  b: {type: revolute, bodies: [rod, right], at: [1, 0, 0], axis: [0, 0, 1]}
+  mesh: {type: gear, joints: [a, b], ratio: -1}
+drives:
+  hold: {joint: frame, angle: -1*t}
+  motor: {joint: a, angle: 3*t}
+study: {analysis: dynamics, t_end: 10, output_step: 0.5}
+",
+    );
+    for formulation in fourbar::study::FORMULATIONS {
+        let (t, _) = run(&model, &Study { formulation: Some(formulation.name.into()), tol: Some(1e-6), ..Study::of(&model) });
+        for (column, rate) in [("a.angle", 3.0), ("b.angle", -3.0), ("frame.angle", -1.0)] {
+            let c = t.find(column).unwrap();
+            for k in 0..t.len() {
+                let (time, angle) = (t.row(k)[0], t.row(k)[c]);
+                assert!((angle - rate * time).abs() < 1e-6, "{} {column}: {angle} at {time} s", formulation.name);
+            }
+        }
+        let gap = t.find("error.position").unwrap();
+        assert!((0..t.len()).all(|k| t.row(k)[gap] < 1e-6), "{}", formulation.name);
+    }
+}

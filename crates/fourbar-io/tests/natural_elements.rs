@@ -6,7 +6,7 @@ mod common;
 use common::*;
 use fourbar::formulation::natural::{Choice, System};
 use fourbar::model::Model;
-use fourbar::study::{Analysis, Study, run_from};
+use fourbar::study::{Analysis, Study};
 
 /// Two bodies in general position: `a` on the ground by a hinge or a ball, `b` on `a` by the joint in question.
 fn pair(base: &str, joint: &str, rest: &str) -> String {

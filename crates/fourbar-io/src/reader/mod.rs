@@ -113,8 +113,12 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
 
 /// Problems with line and column, in the order of the file.
 fn located(mut problems: Vec<Located>, source: &str) -> Vec<FileDiagnostic> {
-    // What has no place comes from the command line, and may be the cause of the rest.
-    problems.sort_by_key(|(_, span)| span.map_or(0, |s| s.start() + 1));
+    // What has no place comes from the command line, and may be the cause of the rest; or it says that there is more.
+    problems.sort_by_key(|(d, span)| match span {
+        Some(span) => span.start() + 1,
+        None if d.code.0 == "M099" => usize::MAX,
+        None => 0,
+    });
     problems
         .into_iter()
         .map(|(diagnostic, span)| match span {

@@ -11,7 +11,7 @@ use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::Singular;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
-use crate::integrator::explicit::{Run, System};
+use crate::integrator::explicit::{Run, System, largest_turn};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
 use crate::state::{Configuration, Pose, Velocity};
@@ -26,8 +26,6 @@ pub const INTEGRATORS: &[&str] = &["dopri5", "dop853", "rkf45", "rk4", "heun", "
 /// Numbers of a body in a state, and in an increment.
 const STORED: usize = 18;
 const MOVED: usize = 12;
-/// Largest rotation of one increment.
-const LARGEST_TURN: f64 = 3.0;
 
 /// Stages that projection moves by less than this share of the characteristic length keep their factors: the rate of the
 /// iteration with factors of another pose is about the penalty times the square of the distance.
@@ -237,7 +235,8 @@ impl<const B: usize> System for Dca<'_, B> {
     }
 
     fn fits(&self, d: &[f64]) -> bool {
-        d.chunks_exact(MOVED).all(|d| vector(&d[3..]).norm_squared() < LARGEST_TURN * LARGEST_TURN)
+        let largest = largest_turn(self.model);
+        d.chunks_exact(MOVED).all(|d| vector(&d[3..]).norm_squared() < largest * largest)
     }
 
     fn error(&self, _y: &[f64], d: &[f64]) -> f64 {

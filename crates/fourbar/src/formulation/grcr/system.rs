@@ -13,7 +13,7 @@ use crate::analysis::singular::{Detector, Singular, Watch};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
-use crate::integrator::explicit::{Run, System};
+use crate::integrator::explicit::{Run, System, largest_turn};
 use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Loads, Motion, Told, Wrench, numbers};
@@ -51,6 +51,8 @@ pub struct Grcr<'m> {
     inside_below: f64,
     start: Vec<f64>,
     worked: bool,
+    /// Columns that turn counted angles.
+    counted: Vec<usize>,
     tau: f64,
     switches: Vec<(f64, String)>,
     switched: usize,
@@ -93,6 +95,7 @@ impl<'m> Grcr<'m> {
             search_below: WEAK,
             inside_below: 0.5 * WEAK,
             worked: model.has_work(),
+            counted: if model.angles.is_empty() { Vec::new() } else { m.tree.hinged_columns().collect() },
             tau: 0.1,
             switches: Vec::new(),
             switched: 0,
@@ -298,10 +301,12 @@ impl System for Grcr<'_> {
     }
 
     fn fits(&self, d: &[f64]) -> bool {
-        self.m.tree.turning.iter().all(|n| {
+        let turning = |n: &usize| {
             let n = &self.m.tree.nodes[*n];
             n.kind.fits(&d[n.u..])
-        })
+        };
+        let largest = largest_turn(self.m.model);
+        self.m.tree.turning.iter().all(turning) && self.counted.iter().all(|c| d[*c].abs() < largest)
     }
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {

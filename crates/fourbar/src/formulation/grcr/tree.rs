@@ -471,6 +471,12 @@ impl Tree {
         Velocity { v: V.l + V.a.cross(&rho), w: pose.A.tr_mul(&V.a) }
     }
 
+    /// Columns that turn about an axis and are angles themselves.
+    pub fn hinged_columns(&self) -> impl Iterator<Item = usize> {
+        let plain = self.nodes.iter().filter(|n| n.kind.quaternion().is_none());
+        plain.flat_map(|n| (0..n.kind.speeds()).filter(|c| !n.kind.slides(*c)).map(|c| n.u + c))
+    }
+
     /// Acceleration of the body of a node whose acceleration about its reference point is `a`.
     pub fn acceleration(&self, k: usize, pose: &Pose, a: &Six) -> Velocity {
         let V = &self.at[k].V;

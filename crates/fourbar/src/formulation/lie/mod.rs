@@ -19,7 +19,7 @@ use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::{Detector, Singular, dependent_names};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
-use crate::integrator::explicit::{Run, System};
+use crate::integrator::explicit::{Run, System, largest_turn};
 use crate::integrator::{positive, tau, word};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
@@ -211,7 +211,7 @@ impl System for Lie<'_> {
     }
 
     fn fits(&self, d: &[f64]) -> bool {
-        self.space.fits(d)
+        self.space.fits(d, largest_turn(self.equations.model))
     }
 
     fn error(&self, _y: &[f64], d: &[f64]) -> f64 {

@@ -518,8 +518,9 @@ impl Motion for Run<'_> {
             p.looks = looks;
             let found = Singular::restored(&saved["singular"]);
             if !found.is_empty() {
-                let detector = Detector::new(self.model, &self.equations.set, &self.start);
-                p.detector = Some(Detector { found, ..detector });
+                let mut detector = Detector::new(self.model, &self.equations.set, &self.start);
+                detector.found = found;
+                p.detector = Some(detector);
             }
         }
         // The rate at which bodies turn decides how closely the next step is looked at.

@@ -19,6 +19,12 @@ use crate::study::Study;
 use serde_json::{Value, json};
 use watch::Watch;
 
+/// Angle in radians by which a body or joint may turn in a step. Counted angles must stay below half a turn, even between two bodies
+/// that turn against each other.
+pub fn largest_turn(model: &Model) -> f64 {
+    if model.angles.is_empty() { 3.0 } else { 1.5 }
+}
+
 /// A first-order system whose state may live on a group.
 ///
 /// By convention the last component of a state and of an increment is the work of drives and of forces without a potential;
