@@ -16,7 +16,7 @@ use fourbar::analysis::rank::{self, FreeMotion, Mobility};
 use fourbar::formulation::{grcr, natural};
 use fourbar::model::Model;
 use fourbar::state::Configuration;
-use fourbar::topology::Topology;
+use fourbar::topology::{Groups, Topology};
 
 pub use modes::of_number;
 
@@ -113,30 +113,21 @@ fn depth(topology: &Topology) -> usize {
 
 /// Groups of bodies that neither joints nor other constraints hold to the ground.
 fn floating(model: &Model, topology: &Topology) -> Vec<Vec<String>> {
-    let mut group = vec![0; model.bodies.len()];
-    for (k, c) in topology.components.iter().enumerate() {
-        c.iter().for_each(|b| group[b.index()] = k);
-    }
     // Bare constraints, couplings and contacts join what the joints leave apart.
-    let mut root: Vec<usize> = (0..topology.components.len()).collect();
-    let find = |root: &[usize], mut k: usize| {
-        while root[k] != k {
-            k = root[k];
-        }
-        k
-    };
-    let mut list = model.constraints(false);
-    list.extend(model.velocity_constraints());
-    for c in &list {
-        for pair in c.bodies.windows(2) {
-            let [a, b] = [0, 1].map(|i| find(&root, group[pair[i].index()]));
-            // The smaller one stays: the ground is first.
-            root[a.max(b)] = a.min(b);
-        }
+    let mut joined = Groups::new(model.bodies.len());
+    for component in &topology.components {
+        component.windows(2).for_each(|pair| {
+            joined.join(pair[0].index(), pair[1].index());
+        });
     }
-    let mut groups: Vec<Vec<String>> = vec![Vec::new(); root.len()];
+    for c in model.constraints(false).into_iter().chain(model.velocity_constraints()) {
+        c.bodies.windows(2).for_each(|pair| {
+            joined.join(pair[0].index(), pair[1].index());
+        });
+    }
+    let mut groups: Vec<Vec<String>> = vec![Vec::new(); model.bodies.len()];
     for (b, body) in model.bodies.iter().enumerate() {
-        groups[find(&root, group[b])].push(body.name.clone());
+        groups[joined.find(b)].push(body.name.clone());
     }
     groups.into_iter().skip(1).filter(|g| !g.is_empty()).collect()
 }
