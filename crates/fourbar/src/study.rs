@@ -78,8 +78,8 @@ const FIRST_STEP: (&str, &str) = ("first-step", "first step of an adaptive run, 
 /// Integrators of the formulations on Lie groups.
 const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"];
 
-/// The formulations there are.
-pub const FORMULATIONS: &[FormulationInfo] = &[
+/// The formulations there are. A `static`: as a constant, every crate that names it would compile the implicit stack again.
+pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
         summary: "absolute coordinates, rotation matrices; index 3, implicit",
@@ -260,11 +260,37 @@ impl Study {
         (!idle.is_empty()).then(|| Diagnostic::new("W302", format!("{} {means} nothing to {who}", idle.join(", "))).help(help))
     }
 
-    /// Output times, from zero to the end.
+    /// Output times, from zero to the end, which is `t_end` to the bit; none lies beyond it.
     pub fn output_times(&self) -> impl Iterator<Item = f64> + '_ {
+        let multiple = Multiples::of(self.output_step);
+        // Output times nearer to the end than this share of the output step give way to the end itself.
+        let near = 1e-9 * self.output_step;
         let n = (self.t_end / self.output_step * (1.0 + 1e-12)).floor() as usize;
-        let rest = self.t_end - n as f64 * self.output_step > 1e-9 * self.output_step;
-        (0..=n).map(|k| k as f64 * self.output_step).chain(rest.then_some(self.t_end))
+        (0..=n).map(move |k| multiple.at(k)).filter(move |t| *t == 0.0 || *t < self.t_end - near).chain(std::iter::once(self.t_end))
+    }
+}
+
+/// Multiples of a step. Steps that are short decimal numbers keep their multiples so: 3 x 0.1 is 0.3, not 0.30000000000000004.
+#[derive(Clone, Copy, Debug)]
+struct Multiples {
+    /// The step is `part / whole`.
+    part: f64,
+    whole: f64,
+}
+
+impl Multiples {
+    fn of(step: f64) -> Self {
+        (0..=15)
+            .map(|digits| {
+                let whole = 10f64.powi(digits);
+                Self { part: (step * whole).round(), whole }
+            })
+            .find(|m| m.part / m.whole == step && m.part < 1e6)
+            .unwrap_or(Self { part: step, whole: 1.0 })
+    }
+
+    fn at(&self, k: usize) -> f64 {
+        k as f64 * self.part / self.whole
     }
 }
 

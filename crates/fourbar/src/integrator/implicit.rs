@@ -114,7 +114,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
                 Err(d) => {
                     self.stepper.work.failures += 1;
                     h *= 0.5;
-                    if h < self.smallest {
+                    if h < self.least() {
                         return Err(self.stepper.diagnose(2.0 * h, d));
                     }
                 }
@@ -122,6 +122,11 @@ impl<'m, C: Chart> Implicit<'m, C> {
         }
         self.note();
         Ok(h)
+    }
+
+    /// The least step: smaller ones lead nowhere, or are lost in the rounding of time.
+    fn least(&self) -> f64 {
+        self.smallest.max(16.0 * f64::EPSILON * self.stepper.memory.t.abs())
     }
 
     /// Whether the last factorisation was near a singular position.
@@ -181,9 +186,10 @@ impl<'m, C: Chart> Implicit<'m, C> {
 
     /// Adaptive steps until `t` is passed; `false` where it was asked to stop.
     fn pass(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        let t_end = self.t_end;
-        while self.stepper.memory.t < t - 1e-12 * t_end {
-            let left = t_end - self.stepper.memory.t;
+        // The end of the study is met by a step; beyond it, every time that is asked for.
+        let end = if t > self.t_end { t } else { self.t_end };
+        while self.stepper.memory.t < t {
+            let left = end - self.stepper.memory.t;
             // The end is met in whole steps: a tiny last one would upset the history.
             let mut h = match left / self.h {
                 x if x <= 1.0 + 1e-9 => left,
@@ -204,7 +210,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
                     Err(d) => {
                         self.stepper.work.failures += 1;
                         h *= 0.5;
-                        if h < self.smallest {
+                        if h < self.least() {
                             return Err(self.stepper.diagnose(2.0 * h, d));
                         }
                         self.h = h;
@@ -228,7 +234,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
                 if let Err(d) = self.stepper.accept(h) {
                     self.stepper.work.failures += 1;
                     h *= 0.5;
-                    if h < self.smallest {
+                    if h < self.least() {
                         return Err(self.stepper.diagnose(2.0 * h, d));
                     }
                     self.h = h;
@@ -242,6 +248,9 @@ impl<'m, C: Chart> Implicit<'m, C> {
                     self.h = (h * factor).max(10.0 * self.smallest);
                 }
                 break;
+            }
+            if h == left {
+                self.stepper.memory.t = end;
             }
             if self.asked_to_stop(go_on) {
                 return Ok(false);

@@ -31,6 +31,9 @@ const NEAR_SINGULAR: f64 = 1e-13;
 /// Bodies turn by at most this angle in radians between two looks at counted angles, joints by twice as much.
 const FOLLOWED: f64 = 0.5;
 
+/// So many steps in a row may end before the time that was reached already.
+const STEPS_BACK: usize = 100;
+
 /// Value, rate and half the acceleration of a scalar.
 pub(super) type Moving = Taylor<3>;
 
@@ -396,6 +399,13 @@ impl<'m> Run<'m> {
     }
 }
 
+/// A step that led nowhere.
+fn no_progress(t: f64) -> Diagnostic {
+    Diagnostic::new("S284", format!("natural coordinates cannot go on: steps from t = {t:.6} s lead back to it"))
+        .time(t)
+        .help("another tolerance, or formulation `ra`, may pass")
+}
+
 /// The smallest rotation that turns one unit vector into another.
 fn least_turn(from: &Vector3<f64>, to: &Vector3<f64>) -> Matrix3<f64> {
     let axis = from.cross(to);
@@ -415,8 +425,16 @@ impl Motion for Run<'_> {
     }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        // The end of the study is met by a step; beyond it, every time that is asked for.
+        self.t_end = self.t_end.max(t);
+        let (mut reached, mut idle) = (self.integrator.t(), 0);
         while self.integrator.t() < t {
             self.step()?;
+            // A step may take the one before back in part, but not for ever.
+            (reached, idle) = if self.integrator.t() > reached { (self.integrator.t(), 0) } else { (reached, idle + 1) };
+            if idle > STEPS_BACK {
+                return Err(no_progress(reached));
+            }
             if !go_on(self.integrator.t().min(t)) {
                 return Ok(false);
             }

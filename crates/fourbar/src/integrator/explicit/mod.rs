@@ -353,10 +353,15 @@ impl<S: System> Run<S> {
             };
             self.failures += 1;
             h *= 0.5;
-            if h < self.smallest {
+            if h < self.least() {
                 return Err(self.too_small(failed));
             }
         }
+    }
+
+    /// The least step: smaller ones lead nowhere, or are lost in the rounding of time.
+    fn least(&self) -> f64 {
+        self.smallest.max(16.0 * f64::EPSILON * self.t.abs())
     }
 
     /// Why the step became too small.
@@ -410,8 +415,10 @@ impl<S: System> Run<S> {
         if self.h == 0.0 {
             self.h = self.first_step().map_err(|d| *d)?;
         }
-        while self.t < t - 1e-12 * self.t_end {
-            let left = self.t_end - self.t;
+        // The end of the study is met by a step; beyond it, every time that is asked for.
+        let end = if t > self.t_end { t } else { self.t_end };
+        while self.t < t {
+            let left = end - self.t;
             let mut h = if self.h >= left * (1.0 - 1e-9) { left } else { self.h };
             loop {
                 let failed = match self.attempt(h) {
@@ -436,7 +443,7 @@ impl<S: System> Run<S> {
                             h *= if error.is_finite() { (0.9 * error.powf(-1.0 / (order + 1.0))).clamp(0.1, 0.9) } else { 0.25 };
                             self.h = h;
                             self.refused = true;
-                            if h < self.smallest {
+                            if h < self.least() {
                                 return Err(self.too_small(None));
                             }
                             continue;
@@ -449,9 +456,12 @@ impl<S: System> Run<S> {
                 h *= 0.5;
                 self.h = h;
                 self.refused = true;
-                if h < self.smallest {
+                if h < self.least() {
                     return Err(self.too_small(failed));
                 }
+            }
+            if h == left {
+                self.t = end;
             }
             if self.steps.is_multiple_of(64) && !go_on(self.t) {
                 return Ok(false);
