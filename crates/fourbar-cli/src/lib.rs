@@ -1,0 +1,93 @@
+//! The `fourbar` command: arguments in, text or one JSON object and an exit code out. A library, so that tests can call it; `main.rs`
+//! is the program.
+
+mod args;
+mod assemble;
+mod catalogue;
+mod check;
+mod convert;
+mod demo;
+mod gather;
+mod input;
+mod list;
+mod observer;
+mod page;
+mod plot;
+mod reply;
+mod run;
+mod screen;
+mod telling;
+mod verify;
+mod view;
+
+use args::{Args, Verb};
+use clap::Parser;
+use clap::error::ErrorKind;
+use fourbar::Diagnostic;
+use reply::{Reply, Stop};
+use screen::Screen;
+use std::process::ExitCode;
+
+/// The whole command: reads the arguments, prints the answer, and gives the exit code.
+pub fn main() -> ExitCode {
+    let args = match Args::try_parse() {
+        Ok(args) => args,
+        Err(e) => return refuse(&e),
+    };
+    let screen = Screen::new(args.json, args.quiet);
+    let reply = reply(&args, &screen);
+    ExitCode::from(reply.show(args.verb.name(), &screen))
+}
+
+/// The exit code of a command line, whose first word is the name of the program. Nothing is printed but what verbs say on their way:
+/// this is how tests go through every verb without a process for each.
+pub fn exit_code_of(words: &[&str]) -> u8 {
+    match Args::try_parse_from(words) {
+        Ok(args) => reply(&args, &Screen::new(args.json, true)).exit,
+        Err(e) if e.use_stderr() => Reply::BAD_USAGE,
+        Err(_) => 0,
+    }
+}
+
+/// Asks what runs at the moment to end, as Ctrl-C does; or takes that back for the next one.
+pub fn interrupt(wanted: bool) {
+    observer::INTERRUPTED.store(wanted, std::sync::atomic::Ordering::Relaxed);
+}
+
+fn reply(args: &Args, screen: &Screen) -> Reply {
+    let outcome = match &args.verb {
+        Verb::Check(a) => check::check(a, screen),
+        Verb::Assemble(a) => assemble::assemble(a, screen),
+        Verb::Kinematics(a) => run::kinematics(a, screen),
+        Verb::Run(a) => run::run(a, screen),
+        Verb::Verify(a) => verify::verify(a, screen),
+        Verb::Demo(a) => demo::demo(a, screen),
+        Verb::View(a) => view::view(a, screen),
+        Verb::Plot(a) => plot::plot(a),
+        Verb::Convert(a) => convert::convert(a),
+        Verb::List => Ok(list::list(screen)),
+        Verb::Examples(a) => catalogue::examples(a, screen),
+        Verb::New(a) => catalogue::new(a),
+        Verb::Explain(a) => page::explain(a, screen),
+        Verb::Schema => Ok(page::schema()),
+        Verb::Completions(a) => Ok(page::completions(a)),
+    };
+    outcome.unwrap_or_else(Stop::into_reply)
+}
+
+/// Help and version are answers; everything else the parser says is bad usage, as JSON where that is wanted.
+fn refuse(e: &clap::Error) -> ExitCode {
+    if !e.use_stderr() && !matches!(e.kind(), ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand) {
+        // Nothing can be done about a closed pipe.
+        let _ = e.print();
+        return ExitCode::SUCCESS;
+    }
+    if std::env::args().any(|a| a == "--json") {
+        let text = e.to_string();
+        let message = text.lines().next().unwrap_or("bad usage").trim_start_matches("error: ").to_string();
+        let d = Diagnostic::new("U001", message).help("`fourbar help` lists the verbs, `fourbar help VERB` the options");
+        return ExitCode::from(Stop::plain(d).into_reply().show("usage", &Screen::new(true, false)));
+    }
+    let _ = e.print();
+    ExitCode::from(Reply::BAD_USAGE)
+}
