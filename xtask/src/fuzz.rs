@@ -1,11 +1,14 @@
-//! `cargo xtask fuzz`: the fuzz tests with more cases and other seeds, round after round; bolero's harnesses with random inputs too.
+//! `cargo xtask fuzz`: the fuzz tests with more cases and other seeds, round after round: texts through the readers, bolero's harnesses
+//! with random inputs, and files, results and checkpoints through every verb of the command.
 
 use crate::root;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Cases of one round of each test.
+/// Cases of one round of each test of the readers.
 const CASES: u64 = 20_000;
+/// Cases of one round of each of the four tests of the verbs.
+const COMMANDS: u64 = 25_000;
 
 /// Runs rounds until the time is over; a failing case is saved and named by the test.
 pub fn run(arguments: &[String]) -> Result<(), String> {
@@ -27,19 +30,22 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     let mut rounds = 0;
     // At least one round: the time may be over before the tests are built.
     while rounds == 0 || start.elapsed() < limit {
-        let status = Command::new("cargo")
-            .args(["test", "--quiet", "-p", "fourbar-io", "--test", "fuzz", "--", "--nocapture"])
-            .env("FOURBAR_FUZZ_CASES", CASES.to_string())
-            .env("FOURBAR_FUZZ_SEED", seed.to_string())
-            .env("BOLERO_RANDOM_ITERATIONS", (CASES / 10).to_string())
-            .current_dir(root())
-            .status()
-            .map_err(|e| format!("cargo cannot be started: {e}"))?;
-        if !status.success() {
-            return Err(format!("a case failed with seed {seed}; shrink it by hand and keep it in crates/fourbar-io/tests/data/fuzz"));
+        for (package, test, cases) in [("fourbar-io", "fuzz", CASES), ("fourbar-cli", "verbs", COMMANDS)] {
+            let status = Command::new("cargo")
+                // One case of the verbs at a time in each process: they share the flag that interrupts a run.
+                .args(["test", "--quiet", "-p", package, "--test", test, "--", "--nocapture", "--test-threads", "1"])
+                .env("FOURBAR_FUZZ_CASES", cases.to_string())
+                .env("FOURBAR_FUZZ_SEED", seed.to_string())
+                .env("BOLERO_RANDOM_ITERATIONS", (CASES / 10).to_string())
+                .current_dir(root())
+                .status()
+                .map_err(|e| format!("cargo cannot be started: {e}"))?;
+            if !status.success() {
+                return Err(format!("a case failed with seed {seed}; shrink it by hand and keep it in crates/{package}/tests/data"));
+            }
         }
         (rounds, seed) = (rounds + 1, seed + 1);
     }
-    println!("{rounds} rounds of {CASES} cases for each of the tests, nothing found");
+    println!("{rounds} rounds of {CASES} texts and of {COMMANDS} commands for each of the tests, nothing found");
     Ok(())
 }

@@ -1,11 +1,23 @@
-//! The laws of random mechanisms, for more of them than the tests take: `tests/property` with another count.
+//! The laws of random mechanisms, for more of them than the tests take: `tests/property` with another count, and with seeds of the week,
+//! so that mechanisms are tried which nobody has seen before.
 
 use crate::root;
 use std::process::Command;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Mechanisms of a study, and the room that each week has for its seeds.
+const COUNT: u64 = 1_000;
+const WEEK: u64 = 7 * 24 * 3600;
+
+/// The first seed of this week.
+fn seed_of_the_week() -> u64 {
+    let seconds = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |d| d.as_secs());
+    1 + 10 * COUNT * (seconds / WEEK)
+}
 
 /// Runs the laws on `--count` mechanisms from `--seed` on, in release mode.
 pub fn run(arguments: &[String]) -> Result<(), String> {
-    let (mut count, mut seed) = (300_u64, 1_u64);
+    let (mut count, mut seed) = (COUNT, seed_of_the_week());
     let mut rest = arguments.iter();
     while let Some(key) = rest.next() {
         let value = rest.next().and_then(|n| n.parse().ok());
@@ -15,6 +27,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
             _ => return Err("usage: cargo xtask study properties [--count N] [--seed S]".into()),
         }
     }
+    println!("laws on {count} mechanisms; the same again: cargo xtask study properties --count {count} --seed {seed}");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let status = Command::new(cargo)
         .args(["test", "--release", "--package", "fourbar-io", "--test", "property", "every_law", "--", "--nocapture"])

@@ -1,0 +1,211 @@
+//! The cases: a verb, a hostile file of the kind it reads, and drawn options.
+
+use crate::mutate;
+use crate::random::Random;
+use fourbar::random_mechanism::{Recipe, mechanism};
+use fourbar_io::examples::examples;
+use fourbar_io::write_model;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const FORMULATIONS: &[&str] = &["auto", "ra", "rp", "reps", "so3xr3", "se3", "lie", "dca", "grcr", "natural"];
+const INTEGRATORS: &[&str] = &["gen-alpha", "bdf2", "backward-euler", "dopri5", "dop853", "rk4", "rkf45", "heun", "euler", "taylor"];
+const OPTIONS: &[&str] = &[
+    "rho=0.5",
+    "rho=2",
+    "index=2",
+    "constraints=none",
+    "constraints=baumgarte",
+    "loops=cut",
+    "tau=1e-3",
+    "first-step=1e-4",
+    "order=12",
+    "alpha=1e4",
+    "x=1",
+];
+
+/// What cases are made of.
+pub struct Corpus {
+    folder: PathBuf,
+    /// Mechanism files.
+    models: Vec<String>,
+    /// A trajectory, its summary, and its mechanism.
+    result: [String; 3],
+    /// A stopped run: the mechanism file and the files of the folder.
+    stopped: (PathBuf, Vec<(String, String)>),
+}
+
+/// A command line on files of its own.
+pub struct Case {
+    pub verb: &'static str,
+    pub words: Vec<String>,
+    /// Folder of the results.
+    pub out: PathBuf,
+    /// The end of the run, where the command line says it.
+    pub t_end: Option<f64>,
+}
+
+fn text(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+impl Corpus {
+    /// Small shipped models and random mechanisms; a finished run and a stopped one.
+    pub fn new(folder: &Path) -> Self {
+        let _ = std::fs::remove_dir_all(folder);
+        std::fs::create_dir_all(folder).expect("a folder");
+        let mut models: Vec<String> = examples().map(|e| e.text.to_string()).filter(|t| t.len() < 3_500).collect();
+        models.extend((1..=30).map(|seed| write_model(&mechanism(&Recipe::of(seed), seed))));
+        let path = |name: &str| folder.join(name).display().to_string();
+        let done = fourbar_cli::exit_code_of(&["fourbar", "run", "fourbar", "--t-end", "0.05", "--out", &path("good")]);
+        assert_eq!(done, 0, "the four-bar runs");
+        let result = ["trajectory.csv", "summary.json", "model.yaml"].map(|n| text(&folder.join("good").join(n)));
+        // Ctrl-C while a long run is on its way.
+        let model = folder.join("pendulum.yaml");
+        std::fs::write(&model, examples().find(|e| e.name == "ra_double_pendulum").expect("shipped").text).expect("writable");
+        let interrupter = std::thread::spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            fourbar_cli::interrupt(true);
+        });
+        let words = ["fourbar", "run", &model.display().to_string(), "--t-end", "1e5", "--output-step", "0.01", "--out", &path("stopped")];
+        let stopped = fourbar_cli::exit_code_of(&words);
+        interrupter.join().expect("the thread ends");
+        fourbar_cli::interrupt(false);
+        assert_eq!(stopped, 130, "a run that is interrupted says so");
+        let files = std::fs::read_dir(folder.join("stopped")).expect("the folder").flatten();
+        // The trajectory may be long; its head is enough to be cut or refused.
+        let files = files.map(|e| (e.file_name().to_string_lossy().into_owned(), text(&e.path()))).collect();
+        Self { folder: folder.into(), models, result, stopped: (model, files) }
+    }
+
+    /// Mostly mechanisms that are a little different, some with other numbers, some with other words.
+    fn model(&self, r: &mut Random) -> String {
+        match r.below(8) {
+            0 => mutate::text(r, &self.models),
+            1 => mutate::numbers(r, &self.models),
+            2 => r.pick(&self.models).clone(),
+            _ => (0..1 + r.below(3)).fold(r.pick(&self.models).clone(), |text, _| slightly(r, &text)),
+        }
+    }
+}
+
+/// Another value for one of the numbers after the line that states the version: near it, its opposite, or zero.
+fn slightly(r: &mut Random, text: &str) -> String {
+    let head = text.find("fourbar: 1").map_or(0, |at| at + 10);
+    let bytes = text.as_bytes();
+    let inside = |b: u8| b.is_ascii_alphanumeric() || b == b'.' || b == b'_';
+    let starts: Vec<usize> = (head.max(1)..bytes.len()).filter(|&i| bytes[i].is_ascii_digit() && !inside(bytes[i - 1])).collect();
+    if starts.is_empty() {
+        return text.into();
+    }
+    let start = *r.pick(&starts);
+    let end = bytes[start..].iter().position(|b| !(b.is_ascii_digit() || *b == b'.')).map_or(bytes.len(), |n| start + n);
+    let Ok(old) = text[start..end].parse::<f64>() else { return text.into() };
+    let new = match r.below(10) {
+        0 => 0.0,
+        1 => -old,
+        2 => 10.0 * old,
+        _ => old * (1.0 + 0.3 * r.number()),
+    };
+    format!("{}{new}{}", &text[..start], &text[end..])
+}
+
+/// A time of few digits, as people write them.
+fn time(r: &mut Random) -> f64 {
+    let digits = 1 + r.below(4);
+    let t = format!("{:.digits$}", 0.25 * (r.number() + 1.0)).parse().unwrap_or(0.1);
+    if t > 0.0 { t } else { 0.1 }
+}
+
+impl Case {
+    /// One of some verbs, on files that are written anew.
+    pub fn draw(r: &mut Random, corpus: &Corpus, verbs: &[&'static str]) -> Self {
+        let verb = *r.pick(verbs);
+        let folder = corpus.folder.join("case");
+        let _ = std::fs::remove_dir_all(&folder);
+        std::fs::create_dir_all(&folder).expect("a folder");
+        let write = |name: &str, text: &str| {
+            std::fs::write(folder.join(name), text).expect("writable");
+            folder.join(name).display().to_string()
+        };
+        let path = |name: &str| folder.join(name).display().to_string();
+        let mut words: Vec<String> = vec!["fourbar".into()];
+        let mut t_end = None;
+        match verb {
+            "check" => words.extend(["check".into(), write("case.yaml", &corpus.model(r))]),
+            "assemble" => words.extend(["assemble".into(), write("case.yaml", &corpus.model(r)), "-o".into(), path("start.json")]),
+            "convert" => words.extend(["convert".into(), write("case.yaml", &corpus.model(r)), path("converted.yaml")]),
+            "run" | "kinematics" => {
+                words.extend([verb.into(), write("case.yaml", &corpus.model(r)), "--out".into(), path("out")]);
+                t_end = Some(settings(r, &mut words));
+            }
+            "verify" => {
+                words.extend(["verify".into(), write("case.yaml", &corpus.model(r)), "--patience".into(), "0.02".into()]);
+                words.extend(["--t-end".into(), format!("{}", 0.1 * time(r)), "--threads".into(), "1".into()]);
+                if r.chance(2) {
+                    words.extend(["--formulations".into(), format!("{},{}", r.pick(&FORMULATIONS[1..]), r.pick(&FORMULATIONS[1..]))]);
+                }
+            }
+            "view" => {
+                words.extend(["view".into(), "--no-open".into(), "-o".into(), path("page.html")]);
+                if r.chance(3) {
+                    words.push(write("case.yaml", &corpus.model(r)));
+                    settings(r, &mut words);
+                } else {
+                    for (name, text) in ["trajectory.csv", "summary.json", "model.yaml"].iter().zip(&corpus.result) {
+                        write(name, &if r.chance(2) { text.clone() } else { mutate::text(r, std::slice::from_ref(text)) });
+                    }
+                    words.push(folder.display().to_string());
+                }
+            }
+            "plot" => {
+                let table = if r.chance(4) { corpus.result[0].clone() } else { mutate::text(r, &corpus.result[..1]) };
+                words.extend(["plot".into(), write("table.csv", &table)]);
+                for _ in 0..r.below(4) {
+                    words.push((*r.pick(&["*", "P.x", "crank.*", "energy.total", "t", "error.*", "nothing", "\u{1b}[2J"])).into());
+                }
+                if r.chance(2) {
+                    words.extend(["-o".into(), path(if r.chance(2) { "picture.svg" } else { "picture.png" })]);
+                }
+            }
+            _ => {
+                for (name, text) in &corpus.stopped.1 {
+                    let hostile = name.contains("checkpoint") || r.chance(6);
+                    write(name, &if hostile && !r.chance(8) { mutate::text(r, std::slice::from_ref(text)) } else { text.clone() });
+                }
+                words.extend(["run".into(), corpus.stopped.0.display().to_string(), "--resume".into(), folder.display().to_string()]);
+                if r.chance(2) {
+                    words.extend(["--t-end".into(), format!("{}", 200.0 * time(r))]);
+                }
+            }
+        }
+        if r.chance(6) {
+            words.push("--json".into());
+        }
+        Self { verb, words, out: folder.join("out"), t_end }
+    }
+}
+
+/// Settings of a run as a user may draw them; gives its end.
+fn settings(r: &mut Random, words: &mut Vec<String>) -> f64 {
+    let t_end = time(r);
+    let mut add = |key: &str, value: String| words.extend([key.into(), value]);
+    add("--t-end", format!("{t_end}"));
+    if r.chance(2) {
+        add("--output-step", format!("{}", (0.3 * time(r)).max(1e-3)));
+    }
+    add("--formulation", (*r.pick(FORMULATIONS)).into());
+    if r.chance(6) {
+        add("--integrator", (*r.pick(INTEGRATORS)).into());
+    }
+    if r.chance(3) {
+        add("--tol", format!("1e-{}", 3 + r.below(9)));
+    }
+    if r.chance(6) {
+        add("--step", format!("1e-{}", 2 + r.below(3)));
+    }
+    if r.chance(8) {
+        add("--option", (*r.pick(OPTIONS)).into());
+    }
+    t_end
+}
