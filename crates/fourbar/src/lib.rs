@@ -22,6 +22,8 @@ pub mod joint;
 pub mod model;
 pub mod motion;
 pub mod random;
+#[doc(hidden)]
+pub mod random_families;
 pub mod random_mechanism;
 pub mod rolling;
 pub mod schur;
