@@ -6,6 +6,7 @@ mod common;
 use common::*;
 use fourbar::formulation::natural::{Choice, System};
 use fourbar::model::Model;
+use fourbar::random::Random;
 use fourbar::study::{Analysis, Study};
 
 /// Two bodies in general position: `a` on the ground by a hinge or a ball, `b` on `a` by the joint in question.
@@ -191,6 +192,36 @@ fn forces_agree_with_absolute_coordinates() {
         // The explicit method does not stop at kinks.
         let limit = if force.contains("if(") { 1e-6 } else { CLOSE };
         assert!(d < limit, "{force}: {d:.1e}");
+    }
+}
+
+/// Bushings of unequal stiffness on a free body, drawn: from no rotation at all, which every series has to stand, and from large ones.
+#[test]
+fn drawn_bushings_agree_with_absolute_coordinates_from_zero_and_from_large_rotations() {
+    for seed in 1..=12u64 {
+        let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let mut list = |n: usize, low: f64, high: f64| {
+            let x: Vec<String> = (0..n).map(|_| format!("{:.6}", low + (high - low) * 0.5 * (r.number() + 1.0))).collect();
+            format!("[{}]", x.join(", "))
+        };
+        // Energies keep it below half a turn, where the rotation vector jumps.
+        let angle = if seed % 3 == 0 { 0.0 } else { 0.15 * seed as f64 };
+        let (axis, omega) = (list(3, -1.0, 1.0), list(3, -1.0, 1.0));
+        let (along, about, damping) = (list(3, 20.0, 200.0), list(3, 8.0, 12.0), list(6, 0.0, if seed % 2 == 0 { 0.0 } else { 0.3 }));
+        let stiffness = format!("[{}, {}]", &along[1..along.len() - 1], &about[1..about.len() - 1]);
+        let text = format!(
+            "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  b: {{mass: 1, inertia: [0.1, 0.12, 0.15], orientation: {{axis: {axis}, angle: {angle}}}, omega: {omega}}}
+forces:
+  f: {{type: bushing, between: [{{body: ground}}, {{body: b}}], stiffness: {stiffness}, damping: {damping}}}
+study: {{analysis: dynamics, t_end: 0.8, output_step: 0.1}}
+"
+        );
+        let d = apart(&text, &[]);
+        assert!(d < CLOSE, "seed {seed}, angle {angle}: {d:.1e}\n{text}");
     }
 }
 

@@ -99,8 +99,11 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("lie", "dopri5", "bare constraints share nothing that natural coordinates could use");
     }
     if let Err(refusal) = natural::applies(model) {
-        let name = refusal.names.first().map_or(String::new(), |n| format!(" `{n}`"));
-        return pick("lie", "dop853", &format!("natural coordinates do not take{name}"));
+        let why = match refusal.names.first() {
+            Some(name) => format!("natural coordinates do not take `{name}`"),
+            None => "nothing is left that natural coordinates could move".to_string(),
+        };
+        return pick("lie", "dop853", &why);
     }
     let mut looped = vec![false; model.bodies.len()];
     graph.loops.iter().flat_map(|l| &l.joints).for_each(|&j| model.joints[j].bodies.iter().for_each(|b| looped[b.index()] = true));
@@ -123,6 +126,25 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("lie", "dopri5", "driven in space through joints that share no direction, it is smooth and needs few steps");
     }
     pick("natural", "taylor", "loops of few bodies, where natural coordinates and a Taylor series need the fewest steps")
+}
+
+/// What is tried after a choice that cannot go on: one of each other family, those first that hold constraints best where a position is
+/// singular. A named integrator stays, and so does a fixed step.
+pub fn others(model: &Model, study: &Study, chosen: &str) -> Vec<Choice> {
+    let mut list = Vec::new();
+    for name in ["lie", "grcr", "dca", "ra", "natural"] {
+        let Some(f) = FORMULATIONS.iter().find(|f| f.name == name && f.name != chosen) else { continue };
+        let wanted = match &study.integrator {
+            Some(wanted) => f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)),
+            // Orders above four are wasted on fixed steps of unknown size.
+            None if study.step.is_some() => f.integrators.iter().find(|i| ["rk4", "gen-alpha"].contains(*i)),
+            None => f.integrators.iter().find(|i| **i == "dop853").or(f.integrators.first()),
+        };
+        if let Some(&integrator) = wanted.filter(|_| (f.applies)(model).is_ok()) {
+            list.push(Choice { formulation: f.name, integrator, why: "what was chosen first could not go on".into() });
+        }
+    }
+    list
 }
 
 #[cfg(test)]

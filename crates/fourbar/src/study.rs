@@ -238,6 +238,19 @@ impl Study {
         }
     }
 
+    /// What a run may move with: the formulation that is named, or the choice and after it what is tried where that cannot go on.
+    pub fn candidates(&self, model: &Model) -> Result<Vec<Chosen>, Diagnostic> {
+        let first = self.chosen(model)?;
+        let mut list = vec![first];
+        if self.is_auto() {
+            for choice in choice::others(model, self, list[0].formulation.name) {
+                let next = Chosen { formulation: formulation(choice.formulation)?, integrator: choice.integrator, why: Some(choice.why) };
+                list.push(next);
+            }
+        }
+        Ok(list)
+    }
+
     /// Fixed steps between two output times: as many as are needed for steps of at most the size asked for.
     pub fn steps_per_output(&self) -> Option<f64> {
         self.step.map(|h| (self.output_step / h - 1e-9).ceil().max(1.0))
@@ -406,14 +419,18 @@ pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<
 
 /// Runs a study, from a checkpoint where one is given.
 pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
-    let chosen = match checkpoint.filter(|_| study.is_auto()).and_then(dynamics::saved_choice) {
-        // A run that goes on keeps what was chosen for its first part, though its end may be another one.
-        Some([formulation, integrator, why]) => {
-            let named = Study { formulation: Some(formulation), integrator: Some(integrator), ..study.clone() };
-            Chosen { why: Some(why), ..named.chosen(model)? }
+    let mut candidates = study.candidates(model)?;
+    // A run that goes on keeps what was in force when it was saved, though with its end the choice may be another one.
+    if let Some([name, integrator, why]) = checkpoint.filter(|_| study.is_auto()).and_then(dynamics::saved_choice) {
+        match candidates.iter().position(|c| c.formulation.name == name && c.integrator == integrator) {
+            Some(k) => candidates.rotate_left(k),
+            None => {
+                let named = Study { formulation: Some(name), integrator: Some(integrator), ..study.clone() };
+                candidates.insert(0, named.chosen(model)?);
+            }
         }
-        None => study.chosen(model)?,
-    };
+        candidates[0].why = Some(why);
+    }
     check(study)?;
     let assembled = assembly::assemble(model)?;
     let analysis = match study.analysis {
@@ -424,8 +441,8 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         None => Analysis::Dynamics,
     };
     match analysis {
-        Analysis::Kinematics => kinematics::run(model, study, &chosen, &assembled, observer),
-        Analysis::Dynamics => dynamics::run(model, study, &chosen, &assembled, checkpoint, observer),
+        Analysis::Kinematics => kinematics::run(model, study, &candidates[0], &assembled, observer),
+        Analysis::Dynamics => dynamics::run(model, study, &candidates, &assembled, checkpoint, observer),
     }
 }
 

@@ -5,6 +5,7 @@ use super::precision::{Case, Line};
 use super::report::{Report, digits};
 use fourbar::Model;
 use fourbar::choice::choose;
+use fourbar::random_mechanism::{Recipe, mechanism};
 use fourbar::study::{FORMULATIONS, Study};
 use fourbar_bench::shipped;
 
@@ -19,8 +20,30 @@ const GOOD: f64 = 1.3;
 /// Chaotic or long studies are compared over this much of their time.
 const LONGEST: f64 = 5.0;
 
-/// All shipped models, or those named.
+/// Drawn mechanisms are compared at this accuracy, and a choice among them is good within this factor.
+const DRAWN_ACCURACY: f64 = 1e-6;
+const DRAWN_GOOD: f64 = 1.5;
+/// Drawn mechanisms move for so long, and are written so often.
+const DRAWN_END: f64 = 2.0;
+const DRAWN_ROWS: f64 = 20.0;
+/// First seed of the drawn mechanisms; tests use others.
+const DRAWN_SEED: u64 = 910_000;
+
+/// A mechanism judged at one accuracy.
+struct Verdict {
+    chosen: String,
+    why: String,
+    ratio: f64,
+    shown: Vec<String>,
+}
+
+/// All shipped models, or those named; with `--drawn N`, N mechanisms drawn at random.
 pub fn run(arguments: &[String]) -> Result<(), String> {
+    if let [flag, count] = arguments
+        && flag == "--drawn"
+    {
+        return drawn(count.parse().map_err(|_| format!("`{count}` is no number"))?);
+    }
     let mut names: Vec<String> = arguments.to_vec();
     if names.is_empty() {
         names = super::assembly::names()?;
@@ -33,34 +56,23 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         study.t_end = study.t_end.min(LONGEST);
         study.output_step = (study.t_end / 50.0).max(study.output_step.min(study.t_end));
         study.output_step = study.t_end / (study.t_end / study.output_step).round().max(1.0);
-        let case = match Case::new(model, study) {
-            Ok(case) if case.doubt < 0.1 * ACCURACIES[0] => case,
-            Ok(case) => {
-                skipped.push(format!("{name} (the truth is known to {} only)", digits(case.doubt)));
-                continue;
-            }
+        let case = match known(model, study, ACCURACIES[0]) {
+            Ok(case) => case,
             Err(reason) => {
                 skipped.push(format!("{name} ({reason})"));
                 continue;
             }
         };
         for (k, &accuracy) in ACCURACIES.iter().enumerate().filter(|(_, a)| case.doubt < 0.1 * **a) {
-            let lines = lines(&case, accuracy);
-            let mut times: Vec<(f64, String)> =
-                lines.iter().filter_map(|l| Some((l.time_for(accuracy)?, format!("{} {}", l.formulation, l.integrator)))).collect();
-            times.sort_by(|a, b| a.0.total_cmp(&b.0));
-            let Some(best) = times.first() else {
+            let Some(v) = judge(&case, accuracy) else {
                 skipped.push(format!("{name} (nothing reached {accuracy:.0e})"));
                 continue;
             };
-            let (chosen, why) = picked(&case.model, &case.study, accuracy);
-            let ratio = times.iter().find(|(_, n)| *n == chosen).map_or(f64::INFINITY, |t| t.0 / best.0);
-            count[k][0] += usize::from(ratio <= GOOD);
+            count[k][0] += usize::from(v.ratio <= GOOD);
             count[k][1] += 1;
-            let shown: Vec<String> =
-                times.iter().take_while(|t| t.0 < SLOWER * best.0).map(|(t, n)| format!("{n} {:.2}", 1e3 * t)).collect();
-            println!("{name} {accuracy:.0e} {chosen} {} | {}", digits(ratio), shown.join(", "));
-            rows.push(vec![name.clone(), format!("{accuracy:.0e}"), chosen, why, digits(ratio), shown[..shown.len().min(4)].join(", ")]);
+            println!("{name} {accuracy:.0e} {} {} | {}", v.chosen, digits(v.ratio), v.shown.join(", "));
+            let shown = v.shown[..v.shown.len().min(4)].join(", ");
+            rows.push(vec![name.clone(), format!("{accuracy:.0e}"), v.chosen, v.why, digits(v.ratio), shown]);
         }
     }
     let mut report = Report::new("auto", "How well `auto` picks")?;
@@ -69,7 +81,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     report.text(&format!(
         "For each shipped model (at most {LONGEST} s of its study, as dynamics) every formulation is run over a range of tolerances; \
          times to reach an error, relative to the size of the mechanism, are interpolated, set-up and output included. The ratio is the \
-         time of the choice over that of the quickest. Within {GOOD} are {}.",
+         time of the choice over that of the quickest. Within {GOOD} are {}. For mechanisms that no rule was fitted to see \
+         [drawn mechanisms](../auto_drawn/README.md).",
         told.join(", ")
     ));
     report.table(&["model", "error", "choice", "reason", "ratio", "quickest [ms]"], &rows);
@@ -77,6 +90,73 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         report.text(&format!("Not judged: {}.", skipped.join("; ")));
     }
     report.write()
+}
+
+/// The same on mechanisms drawn at random.
+fn drawn(count: u64) -> Result<(), String> {
+    let (mut rows, mut skipped) = (Vec::new(), Vec::new());
+    let (mut good, mut judged) = (0, 0);
+    for seed in DRAWN_SEED.. {
+        if judged == count || seed == DRAWN_SEED + 3 * count {
+            break;
+        }
+        let recipe = Recipe::of(seed);
+        let Ok(model) = mechanism(&recipe, seed).build() else { continue };
+        let study = Study { t_end: DRAWN_END, output_step: DRAWN_END / DRAWN_ROWS, ..Study::of(&model) };
+        let verdict = match known(model, study, DRAWN_ACCURACY).map(|case| judge(&case, DRAWN_ACCURACY)) {
+            Ok(Some(v)) => v,
+            Ok(None) => {
+                skipped.push(format!("{seed} (nothing reached {DRAWN_ACCURACY:.0e})"));
+                continue;
+            }
+            Err(reason) => {
+                skipped.push(format!("{seed} ({reason})"));
+                continue;
+            }
+        };
+        let Verdict { chosen, why, ratio, shown } = verdict;
+        judged += 1;
+        good += u64::from(ratio <= DRAWN_GOOD);
+        let kind = format!(
+            "{} bodies, {} loops{}{}",
+            recipe.bodies,
+            recipe.loops,
+            if recipe.planar { ", plane" } else { "" },
+            if recipe.floating { ", floating" } else { "" }
+        );
+        println!("{seed} {kind} | {chosen} {} | {}", digits(ratio), shown.join(", "));
+        rows.push(vec![seed.to_string(), kind, chosen, why, digits(ratio), shown[..shown.len().min(3)].join(", ")]);
+    }
+    let mut report = Report::new("auto_drawn", "How well `auto` picks for drawn mechanisms")?;
+    report.text(&format!(
+        "Made with `--drawn {count}`. Mechanisms are drawn at random by seed, moved for {DRAWN_END} s and written {DRAWN_ROWS} times; times to \
+         reach an error of {DRAWN_ACCURACY:.0e} of their size are compared as for the shipped models. Within {DRAWN_GOOD} times of the \
+         quickest are {good} of {judged}."
+    ));
+    report.table(&["seed", "kind", "choice", "reason", "ratio", "quickest [ms]"], &rows);
+    if !skipped.is_empty() {
+        report.text(&format!("Not judged: {}.", skipped.join("; ")));
+    }
+    report.write()
+}
+
+/// A case whose truth is known well enough for an accuracy.
+fn known(model: Model, study: Study, accuracy: f64) -> Result<Case, String> {
+    let case = Case::new(model, study)?;
+    if case.doubt < 0.1 * accuracy { Ok(case) } else { Err(format!("the truth is known to {} only", digits(case.doubt))) }
+}
+
+/// Judges the choice; `None` where no formulation reaches the accuracy.
+fn judge(case: &Case, accuracy: f64) -> Option<Verdict> {
+    let lines = lines(case, accuracy);
+    let time = |l: &Line| Some((l.time_for(accuracy)?, format!("{} {}", l.formulation, l.integrator)));
+    let mut times: Vec<(f64, String)> = lines.iter().filter_map(time).collect();
+    times.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let best = times.first()?.0;
+    let (chosen, why) = picked(&case.model, &case.study, accuracy);
+    let ratio = times.iter().find(|(_, n)| *n == chosen).map_or(f64::INFINITY, |t| t.0 / best);
+    let shown = times.iter().take_while(|t| t.0 < SLOWER * best).map(|(t, n)| format!("{n} {:.2}", 1e3 * t)).collect();
+    Some(Verdict { chosen, why, ratio, shown })
 }
 
 /// What `auto` takes for a tolerance, and why.

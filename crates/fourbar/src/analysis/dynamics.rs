@@ -3,71 +3,122 @@
 
 use crate::analysis::assembly::Assembled;
 use crate::analysis::kinematics::undefined_drive;
+use crate::analysis::leg::{Change, Fallen, Leg, another_may_pass, no_other, restore_good, save_good};
 use crate::analysis::{rank, singular, unique};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::Force;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::study::{Analysis, Chosen, Failed, Observer, Report, Study};
+use crate::study::{Analysis, Chosen, Failed, FormulationInfo, Observer, Report, Study};
 use crate::trajectory::{Recorder, columns};
 use serde_json::{Value, json};
 
-/// Runs dynamics from an assembled start, or from a checkpoint.
+/// Gaps above this share of the characteristic length are no motion of the mechanism.
+const TORN: f64 = 1e-3;
+
+/// Runs dynamics from an assembled start, or from a checkpoint. The first of the candidates moves the mechanism; where it cannot go on, the
+/// next ones in turn do, from the last good state, until none of them gets any further.
 pub fn run(
     model: &Model,
     study: &Study,
-    chosen: &Chosen,
+    candidates: &[Chosen],
     assembled: &Assembled,
     checkpoint: Option<&str>,
     observer: &mut dyn Observer,
 ) -> Result<Report, Failed> {
-    let (formulation, integrator) = (chosen.formulation, chosen.integrator);
     let start = &assembled.configuration;
     let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
-    told.notes.extend(chosen.why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
-    told.warnings.extend(study.idle_options(&format!("`{}`", formulation.name), formulation.options));
     let not_unique = unique::not_unique(model, start);
     told.warnings.extend(friction_warning(model, &not_unique));
-    let mut motion = (formulation.start)(model, study, integrator, start)?;
+    let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let mut recorder = Recorder::new(model);
     let mut now = Instant::new(model, start);
+    let mut good = now.clone();
     observer.begin(&columns(model));
-    let mut outputs = study.output_times().enumerate().peekable();
-    if let Some(text) = checkpoint {
-        let index = restore(model, chosen, text, motion.as_mut(), &mut recorder)?;
-        now.t = motion.t();
-        while outputs.peek().is_some_and(|(k, _)| *k <= index) {
-            outputs.next();
-        }
+    let saved = checkpoint.map(|text| Saved::read(model, text)).transpose()?;
+    let mut leg = Leg::first(start);
+    if let Some(Saved(v)) = &saved {
+        leg = Leg::restored(model, start, &v["leg"]).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
+        restore_good(model, &v["good"], &mut good).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
     }
+    // Output times written so far.
+    let mut rows = 0;
+    // Candidates that got no further from the last good state.
+    let mut failed: Vec<Fallen<'_>> = Vec::new();
     let mut row = Vec::new();
-    let ended = drive(motion.as_mut(), outputs, &mut now, &mut |event| match event {
-        Event::Asked(t) => observer.go_on(t, study.t_end),
-        Event::At(index, now, motion) => {
-            row.clear();
-            recorder.row(model, now, &mut row);
-            observer.row(&row);
-            if index == 0 {
-                return true;
-            }
-            observer.checkpoint(&|| save(model, chosen, index, motion, &recorder));
-            observer.go_on(now.t, study.t_end)
+    let mut turn = 0;
+    let (chosen, stopped, t, failure) = loop {
+        let chosen = &candidates[turn % candidates.len()];
+        if failed.is_empty() {
+            let FormulationInfo { name, options, .. } = chosen.formulation;
+            told.notes.extend(chosen.why.iter().map(|why| format!("{name} with {} was chosen: {why}", chosen.integrator)));
+            told.warnings.extend(study.idle_options(&format!("`{name}`"), options));
         }
-    });
-    let (stopped, failure) = match ended {
-        Ok(on) => (!on, None),
-        Err(d) => (false, Some(d)),
+        let mut t = leg.start.t;
+        let ended = (chosen.formulation.start)(model, study, chosen.integrator, &leg.start).and_then(|mut motion| {
+            if let Some(saved) = saved.as_ref().filter(|_| turn == 0) {
+                rows = saved.restore(model, chosen, motion.as_mut(), &mut recorder)? + 1;
+                now.t = motion.t();
+            }
+            let outputs = study.output_times().enumerate().skip(rows);
+            let mut refused = None;
+            let ended = drive(motion.as_mut(), outputs, &mut now, &mut |event| match event {
+                Event::Asked(t) => observer.go_on(t, study.t_end),
+                Event::At(index, now, motion) => {
+                    now.work += leg.work;
+                    // Who goes on where others could not may do so by tearing the joints open.
+                    let changed = !(failed.is_empty() && leg.changes.is_empty());
+                    if changed && now.errors[0] > TORN * model.length {
+                        refused = Some(torn(now));
+                        return false;
+                    }
+                    row.clear();
+                    recorder.row(model, now, &mut row);
+                    observer.row(&row);
+                    good.clone_from(now);
+                    rows = index + 1;
+                    if !failed.is_empty() {
+                        leg.changes.push(Change::new(leg.start.t, chosen, &failed));
+                        failed.clear();
+                    }
+                    if index == 0 {
+                        return true;
+                    }
+                    observer.checkpoint(&|| save(model, chosen, index, motion, &recorder, (&leg, now)));
+                    observer.go_on(now.t, study.t_end)
+                }
+            });
+            t = motion.t();
+            motion.tell(&mut told);
+            refused.map_or(ended, Err)
+        });
+        let d = match ended {
+            Ok(on) => break (chosen, !on, now.t, None),
+            Err(d) => d,
+        };
+        if let Some(undefined) = undefined_soon(&set, t, study.output_step) {
+            break (chosen, false, t, Some(undefined));
+        }
+        let on = another_may_pass(&d);
+        failed.push(Fallen { chosen, t, work: std::mem::take(&mut told.work), diagnostic: d });
+        // From the state of the last row; before the first row, from the start.
+        if on && failed.len() < candidates.len() && (rows == 0 || leg.next(model, &good).is_ok()) {
+            turn += 1;
+            continue;
+        }
+        told.notes.extend(no_other(&failed));
+        let first = failed.swap_remove(0);
+        told.work = first.work;
+        break (first.chosen, false, first.t, Some(first.diagnostic));
     };
-    motion.tell(&mut told);
+    told.warnings.extend(leg.changes.iter().map(Change::warning));
     told.warnings.extend(singular::warning(&told.singular));
-    let set = ConstraintSet::new(model.all_constraints(), |_| false);
-    let failure = failure.map(|d| undefined_soon(&set, motion.t(), study.output_step).unwrap_or(d));
     let report = Report {
         analysis: Analysis::Dynamics,
-        formulation: formulation.name,
-        integrator,
-        t: if failure.is_some() { motion.t() } else { now.t },
+        formulation: chosen.formulation.name,
+        integrator: chosen.integrator,
+        t,
         stopped,
         work: told.work,
         rows: set.rows(),
@@ -84,6 +135,13 @@ pub fn run(
     }
 }
 
+/// A row that another formulation handed over with its joints open.
+fn torn(now: &Instant) -> Diagnostic {
+    Diagnostic::new("S233", format!("the constraints are open by {:.1e} m at t = {:.6} s", now.errors[0], now.t))
+        .time(now.t)
+        .help("the mechanism may have come to a dead point, beyond which it cannot move")
+}
+
 /// Whether a run ended because something prescribed is not finite from there on.
 fn undefined_soon(set: &ConstraintSet, t: f64, output_step: f64) -> Option<Diagnostic> {
     [0.0, 1e-6, 1e-3, 1.0].iter().find_map(|share| {
@@ -97,7 +155,7 @@ pub enum Event<'a> {
     /// Between output times: may it go on?
     Asked(f64),
     /// An output time: its number, the instant, and the motion itself.
-    At(usize, &'a Instant, &'a dyn Motion),
+    At(usize, &'a mut Instant, &'a dyn Motion),
 }
 
 /// Moves from output time to output time; `false` where `event` said stop.
@@ -139,7 +197,7 @@ pub(super) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>
 }
 
 /// Everything needed to continue, as JSON; numbers survive to the bit.
-fn save(model: &Model, chosen: &Chosen, index: usize, motion: &dyn Motion, recorder: &Recorder) -> String {
+fn save(model: &Model, chosen: &Chosen, index: usize, motion: &dyn Motion, recorder: &Recorder, (leg, good): (&Leg, &Instant)) -> String {
     json!({
         "fourbar-checkpoint": 1,
         "model": fingerprint(model),
@@ -149,34 +207,46 @@ fn save(model: &Model, chosen: &Chosen, index: usize, motion: &dyn Motion, recor
         "index": index,
         "p": recorder.memory().iter().flatten().copied().collect::<Vec<f64>>(),
         "motion": motion.save(),
+        "leg": leg.save(),
+        "good": save_good(good),
     })
     .to_string()
 }
 
-/// What was chosen for the first part of a saved run: formulation, integrator, and why.
+/// What was in force when a run was saved: formulation, integrator, and why.
 pub(crate) fn saved_choice(text: &str) -> Option<[String; 3]> {
     let v: Value = serde_json::from_str(text).ok()?;
     let word = |key: &str| v[key].as_str().map(String::from);
     Some([word("formulation")?, word("integrator")?, word("why")?])
 }
 
-/// Restores a saved run; gives the index of the last output written.
-fn restore(model: &Model, chosen: &Chosen, text: &str, motion: &mut dyn Motion, recorder: &mut Recorder) -> Result<usize, Diagnostic> {
-    let v: Value = serde_json::from_str(text).map_err(|_| bad_checkpoint("it is not complete"))?;
-    if v["model"].as_str() != Some(fingerprint(model).as_str()) {
-        return Err(bad_checkpoint("it belongs to another mechanism"));
+/// A checkpoint of this mechanism.
+struct Saved(Value);
+
+impl Saved {
+    fn read(model: &Model, text: &str) -> Result<Self, Diagnostic> {
+        let v: Value = serde_json::from_str(text).map_err(|_| bad_checkpoint("it is not complete"))?;
+        if v["model"].as_str() != Some(fingerprint(model).as_str()) {
+            return Err(bad_checkpoint("it belongs to another mechanism"));
+        }
+        Ok(Self(v))
     }
-    // States of other formulations may have the same size and mean something else.
-    if v["formulation"] != chosen.formulation.name || v["integrator"] != chosen.integrator {
-        return Err(bad_checkpoint("it belongs to another formulation or integrator"));
+
+    /// Restores the saved run; gives the index of the last output written.
+    fn restore(&self, model: &Model, chosen: &Chosen, motion: &mut dyn Motion, recorder: &mut Recorder) -> Result<usize, Diagnostic> {
+        let v = &self.0;
+        // States of other formulations may have the same size and mean something else.
+        if v["formulation"] != chosen.formulation.name || v["integrator"] != chosen.integrator {
+            return Err(bad_checkpoint("it belongs to another formulation or integrator"));
+        }
+        let last: Vec<[f64; 4]> = numbers(&v["p"]).chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
+        if last.len() != model.bodies.len() {
+            return Err(bad_checkpoint("its sizes do not fit"));
+        }
+        motion.restore(&v["motion"])?;
+        recorder.restore(&last);
+        Ok(v["index"].as_u64().unwrap_or(0) as usize)
     }
-    let last: Vec<[f64; 4]> = numbers(&v["p"]).chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
-    if last.len() != model.bodies.len() {
-        return Err(bad_checkpoint("its sizes do not fit"));
-    }
-    motion.restore(&v["motion"])?;
-    recorder.restore(&last);
-    Ok(v["index"].as_u64().unwrap_or(0) as usize)
 }
 
 /// Tells models apart in checkpoints: names, masses and lengths.

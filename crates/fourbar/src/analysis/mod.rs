@@ -4,6 +4,7 @@ pub mod assembly;
 pub mod dynamics;
 pub mod explain;
 pub mod kinematics;
+pub mod leg;
 pub mod rank;
 pub mod redundancy;
 pub mod singular;

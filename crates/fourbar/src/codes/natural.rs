@@ -33,4 +33,14 @@ pub(crate) const PAGES: &[Page] = &[
         title: "A dependent constraint is no longer implied",
         text: "In a mechanism with redundant constraints some rows are left out, because the others imply them. After a step such a row was found violated, and no other choice of rows cures it: the step is not taken. Either the mechanism started at a position where constraints depend on each other that are independent elsewhere, such as a chain pulled straight between its supports, which cannot move at all: start a little beside it. Or it has come to a position where the rank of its constraints changes, and follows a branch that the rows in use allow but the whole mechanism does not: use formulation `ra`, which keeps all rows.",
     },
+    Page {
+        code: "S290",
+        title: "Natural coordinates have nothing to compute",
+        text: "Every body is fixed to the ground, directly or through others, so that no point or direction is left that could move, and there is no equation to solve. Other formulations carry such a mechanism with its constraints: `ra` gives its reactions, which are those of a structure at rest.",
+    },
+    Page {
+        code: "W290",
+        title: "Another formulation goes on",
+        text: "The study names no formulation, and the one that `auto` chose could not go on: at the start, or at the time given. The rows until then are good and stay; the next formulation starts from the state of the last row, brought back to the constraints to rounding, and the run goes on with it. Angles keep their count and work its sum, so that the trajectory is one. The message names who could not go on and why; a singular position is the usual cause, and reactions near it deserve a second look. A formulation that is named (`--formulation ra`) is never changed: its run ends with its own message. If no formulation gets any further, the run ends with the message of the first.",
+    },
 ];

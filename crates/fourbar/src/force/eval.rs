@@ -175,21 +175,52 @@ pub fn spring_tension(model: &Model, between: &[PointOn; 2], law: &Law, x: &Plai
     (length, law.value(model, x, (length, rate)))
 }
 
-/// Rotation vector of a rotation by less than half a turn, for any scalar.
-fn log<S: Scalar>(R: &Matrix3<S>) -> Vector3<S> {
-    let half = S::of(0.5);
-    let v = Vector3::new(R[(2, 1)] - R[(1, 2)], R[(0, 2)] - R[(2, 0)], R[(1, 0)] - R[(0, 1)]) * half;
-    let c = (R[(0, 0)] + R[(1, 1)] + R[(2, 2)] - S::one()) * half;
-    let s2 = v.dot(&v);
-    // asin(s)/s in powers of s^2, to rounding below 0.05: coefficient n is that of n - 1 times (2n - 1)^2 / (2n (2n + 1)).
-    let mut series = S::one();
-    for n in (1..=14).rev() {
-        let n = f64::from(n);
-        series = S::one() + series * s2 * S::of((2.0 * n - 1.0).powi(2) / (2.0 * n * (2.0 * n + 1.0)));
+/// How often the angle of a rotation is halved before its series are summed: the 32nd part of half a turn is 0.1.
+const HALVINGS: usize = 5;
+
+/// Rotation vector of a rotation by less than half a turn.
+struct Turned<S> {
+    /// The rotation vector.
+    theta: Vector3<S>,
+    /// `(1 - (p/2) cot(p/2)) / p^2` with the angle p, a factor of the inverse tangent map.
+    bend: S,
+}
+
+impl<S: Scalar> Turned<S> {
+    /// From a rotation matrix. Everything is a power series in what is finite and smooth for all angles below half a turn, zero
+    /// included, so that a scalar that records it needs no branch and meets no quotient 0/0, and a Taylor series exists everywhere.
+    fn new(R: &Matrix3<S>) -> Self {
+        let half = S::of(0.5);
+        let v = Vector3::new(R[(2, 1)] - R[(1, 2)], R[(0, 2)] - R[(2, 0)], R[(1, 0)] - R[(0, 1)]) * half;
+        let c = (R[(0, 0)] + R[(1, 1)] + R[(2, 2)] - S::one()) * half;
+        // Cosines of the half, the quarter and so on; the sine of the last part is that of the whole over twice all of them.
+        let mut cosine = [c; HALVINGS + 1];
+        let mut product = S::one();
+        for k in 1..=HALVINGS {
+            cosine[k] = ((S::one() + cosine[k - 1]) * half).sqrt();
+            product *= cosine[k];
+        }
+        let parts = f64::from(1 << HALVINGS);
+        let s2 = v.dot(&v) / (product * product) * S::of(1.0 / (parts * parts));
+        // asin(s)/s in powers of s^2 < 0.01: coefficient n is that of n - 1 times (2n - 1)^2 / (2n (2n + 1)).
+        let mut ratio = S::one();
+        for n in (1..=7).rev() {
+            let n = f64::from(n);
+            ratio = S::one() + ratio * s2 * S::of((2.0 * n - 1.0).powi(2) / (2.0 * n * (2.0 * n + 1.0)));
+        }
+        // With g(x) = (1 - x cot x)/x^2: g(x) = (g(x/2) + tan(x/2)/(x/2))/4; the last part in powers of x^2.
+        let x2 = s2 * ratio * ratio;
+        let mut g = S::of(1382.0 / 638_512_875.0);
+        for a in [2.0 / 93_555.0, 1.0 / 4_725.0, 2.0 / 945.0, 1.0 / 45.0, 1.0 / 3.0] {
+            g = S::of(a) + g * x2;
+        }
+        let mut sinc = S::one() / ratio;
+        for k in (2..=HALVINGS).rev() {
+            g = (g + sinc / cosine[k]) * S::of(0.25);
+            sinc *= cosine[k];
+        }
+        Self { theta: v * (ratio / product), bend: g * S::of(0.25) }
     }
-    let s = s2.sqrt();
-    let closed = s.atan2(c) / s;
-    v * (S::of(0.05) - s2).select(c.select(series, closed), closed)
 }
 
 /// Adds the wrench of one element: `add(body, force in the world at the centre of mass, torque in body axes)`.
@@ -244,11 +275,11 @@ pub fn wrench<S: Scalar>(model: &Model, force: &Force, x: &impl States<S>, add: 
             let (y, y_dot) = (axes.tr_mul(&d), axes.tr_mul(&d_dot));
             let F = axes * Vector3::from_fn(|k, _| -(y[k] * S::of(stiffness[k]) + y_dot[k] * S::of(damping[k])));
             let relative = axes.tr_mul(&(qj.A * R_j.map(S::of)));
-            let theta = log(&relative);
+            let Turned { theta, bend } = Turned::new(&relative);
             let omega = axes.tr_mul(&(qj.A * vj.w - w_i));
             // The elastic torque is the gradient of theta K theta / 2; with d/dt theta = T^-1 of the rate in the moving axes.
             let elastic = Vector3::from_fn(|k, _| theta[k] * S::of(stiffness[3 + k]));
-            let T = -(inverse_tangent_transposed(&theta, &elastic)) - Vector3::from_fn(|k, _| omega[k] * S::of(damping[3 + k]));
+            let T = -inverse_tangent(&theta, bend, &elastic) - Vector3::from_fn(|k, _| omega[k] * S::of(damping[3 + k]));
             let T = axes * T;
             // Acting at the moving point on the second body; the first takes the opposite at the same world point.
             let p = point(&qj, &between[1].s);
@@ -268,17 +299,11 @@ pub fn wrench<S: Scalar>(model: &Model, force: &Force, x: &impl States<S>, add: 
 }
 
 /// `T^-T y` in the base axes: the torque on the moving body, in the base frame, of a potential in `theta`.
-fn inverse_tangent_transposed<S: Scalar>(theta: &Vector3<S>, y: &Vector3<S>) -> Vector3<S> {
+fn inverse_tangent<S: Scalar>(theta: &Vector3<S>, bend: S, y: &Vector3<S>) -> Vector3<S> {
     // theta rate = T^-1 omega(moving axes) and omega(base axes) = R omega(moving): power = y . T^-1 R^T omega_base, so the
     // torque in base axes is R T^-T y = T^-1 y, because R T^-T = T^-1 for the tangent of the same vector.
-    let p2 = theta.dot(theta);
-    let series =
-        S::of(1.0 / 12.0) * (S::one() + p2 * S::of(1.0 / 60.0) * (S::one() + p2 * S::of(1.0 / 42.0) * (S::one() + p2 * S::of(1.0 / 40.0))));
-    let half = p2.sqrt() * S::of(0.5);
-    let (sin, cos) = half.sin_cos();
-    let d = (p2 - S::of(1e-2)).select((S::one() - half * cos / sin) / p2, series);
     let cross = theta.cross(y);
-    y + cross * S::of(0.5) + theta.cross(&cross) * d
+    y + cross * S::of(0.5) + theta.cross(&cross) * bend
 }
 
 /// A force or torque `e` along a joint coordinate: on the moving body, reaction on the base.
@@ -374,11 +399,38 @@ pub fn potential(model: &Model, x: &Plain<'_>) -> f64 {
                 let [qi, qj] = between.map(|p| x.pose(p.body.index()));
                 let axes = qi.A * R_i;
                 let y = axes.tr_mul(&(point(&qj, &between[1].s) - point(&qi, &between[0].s)));
-                let theta = log(&axes.tr_mul(&(qj.A * R_j)));
+                let theta = Turned::new(&axes.tr_mul(&(qj.A * R_j))).theta;
                 (0..3).map(|k| 0.5 * (stiffness[k] * y[k] * y[k] + stiffness[3 + k] * theta[k] * theta[k])).sum()
             }
             _ => 0.0,
         };
     }
     e
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourbar_math::so3;
+
+    #[test]
+    fn rotation_vectors_and_their_tangent_factor_are_right_for_all_angles_below_half_a_turn() {
+        let axis = Vector3::new(0.3, -0.5, 0.8).normalize();
+        for k in 0..=310 {
+            let p = 0.01 * f64::from(k);
+            let turned = Turned::new(&so3::exp(&(axis * p)));
+            let error = (turned.theta - axis * p).norm();
+            // Near half a turn the matrix holds the axis in small differences.
+            assert!(error < 2e-13 / (std::f64::consts::PI - p).powi(2).min(1.0), "angle {p}: {error:.1e}");
+            let half = 0.5 * p;
+            // Far from zero the closed form loses nothing.
+            if p > 0.5 {
+                let bend = (1.0 - half * half.cos() / half.sin()) / (p * p);
+                assert!((turned.bend - bend).abs() < 1e-13 / (std::f64::consts::PI - p).powi(2).min(1.0), "angle {p}: {}", turned.bend);
+            } else {
+                let bend = 1.0 / 12.0 + p * p / 720.0 + p.powi(4) / 30_240.0 + p.powi(6) / 1_209_600.0;
+                assert!((turned.bend - bend).abs() < 2e-8 * p.powi(8) + 1e-15, "angle {p}: {} {bend}", turned.bend);
+            }
+        }
+    }
 }

@@ -118,6 +118,20 @@ fn drift(study: &Study) -> Result<Drift, Diagnostic> {
     word(&study.options, "constraints", &[("project", Drift::Project), ("none", Drift::None), ("baumgarte", Drift::Baumgarte(rate))])
 }
 
+/// The configuration next to one that is off the constraints by no more than the errors of a step: closed to rounding in positions, then
+/// in velocities, each by the smallest correction in the metric of the masses.
+pub fn closed(model: &Model, at: &Configuration) -> Result<Configuration, Box<Diagnostic>> {
+    let mut system = Lie::new(model, at, Space { screw: vec![false; model.bodies.len()] }, Drift::Project);
+    system.equations.set.choose(at.t);
+    system.project(at.t)?;
+    for q in &mut system.q[1..] {
+        q.A = so3::orthonormalise(&q.A);
+    }
+    let mut turns = at.turns.clone();
+    update_turns(model, &system.q, &mut turns);
+    Ok(Configuration { t: at.t, q: system.q, v: system.v, turns })
+}
+
 impl<'m> Lie<'m> {
     /// A system at a consistent configuration.
     pub fn new(model: &'m Model, at: &Configuration, space: Space, drift: Drift) -> Self {

@@ -4,6 +4,7 @@ use super::force::laws;
 use super::sym::{self, Sym};
 use crate::diagnostic::Diagnostic;
 use crate::force::Force;
+use crate::joint::JointKind;
 use crate::model::Model;
 use crate::time::TimeFunction;
 
@@ -17,6 +18,9 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
         .name(r.name.clone())
         .at(format!("constraints.{}", r.name))
         .help("use formulation `ra`"));
+    }
+    if all_fixed(model) {
+        return Err(nothing_moves());
     }
     for (name, force) in &model.forces {
         if let Force::Friction { joint, coulomb, .. } = force
@@ -47,9 +51,36 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
     Ok(())
 }
 
+/// What is left without a coordinate has no motion to compute.
+pub(super) fn nothing_moves() -> Diagnostic {
+    Diagnostic::new("S290", "natural coordinates have nothing to compute: every body is fixed to the ground, which leaves no coordinate")
+        .help("use formulation `ra` for the reactions of a mechanism at rest")
+}
+
+/// Whether fixed joints hold every body to the ground.
+fn all_fixed(model: &Model) -> bool {
+    let fixed = || model.joints.iter().filter(|j| matches!(j.kind, JointKind::Fixed(_)));
+    // Bodies that are held by fixed joints alone are rare: most mechanisms are done here.
+    if fixed().count() < model.moving() {
+        return false;
+    }
+    let mut held = vec![false; model.bodies.len()];
+    held[0] = true;
+    loop {
+        let before = held.iter().filter(|h| **h).count();
+        for [a, b] in fixed().map(|j| j.bodies.map(|b| b.index())) {
+            let either = held[a] || held[b];
+            (held[a], held[b]) = (either, either);
+        }
+        if held.iter().filter(|h| **h).count() == before {
+            return before == held.len();
+        }
+    }
+}
+
 /// Refuses an expression of `n` variables whose jumps cannot be foreseen.
 fn without_jumps(section: &str, name: &str, n: usize, f: impl FnOnce(&[Sym]) -> Sym) -> Result<(), Diagnostic> {
-    let (script, _) = sym::record(|| {
+    let (script, _) = sym::record(0.0, || {
         let x: Vec<Sym> = (0..n).map(|_| Sym::variable(0.5, 0.0)).collect();
         f(&x)
     });

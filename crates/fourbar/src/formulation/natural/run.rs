@@ -1,5 +1,6 @@
 //! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
 
+use super::applies::nothing_moves;
 use super::passages::{Looks, Passages};
 use super::system::{System, choice};
 use crate::analysis::assembly::update_turns;
@@ -105,6 +106,9 @@ pub fn start<'m>(
 
 /// The solver's errors in terms of the mechanism.
 pub(super) fn told(e: Error) -> Diagnostic {
+    if e == Error::Empty {
+        return nothing_moves();
+    }
     let time = match &e {
         Error::SingularJacobian { t, .. }
         | Error::NonFinite { t, .. }

@@ -60,6 +60,8 @@ pub enum Op {
 pub struct Script {
     ops: Vec<Op>,
     start: Vec<Dual>,
+    /// Time of the start.
+    time: f64,
     /// Values and rates of the variables at the start.
     pub variables: Vec<[f64; 2]>,
     /// Functions met that have no Taylor series.
@@ -137,11 +139,16 @@ impl Op {
 }
 
 impl Script {
+    /// An empty script of a start at a time.
+    pub(super) fn at(time: f64) -> Self {
+        Self { time, ..Self::default() }
+    }
+
     pub(super) fn push(&mut self, op: Op) -> u32 {
         // The rate of a rate is not known at the start, and nothing asks for it.
         let value = match op {
             Op::Var(j) => Taylor { c: self.variables[j as usize] },
-            _ => op.eval(Dual::variable(0.0), &[], &self.start, |a| Dual::of(a.c[1])),
+            _ => op.eval(Dual::variable(self.time), &[], &self.start, |a| Dual::of(a.c[1])),
         };
         self.ops.push(op);
         self.start.push(value);
@@ -355,7 +362,7 @@ mod tests {
 
     #[test]
     fn gradients_agree_with_differences() {
-        let (script, result) = record(|| mixed(Sym::variable(0.7, 0.0), Sym::variable(0.4, 0.0)));
+        let (script, result) = record(0.0, || mixed(Sym::variable(0.7, 0.0), Sym::variable(0.4, 0.0)));
         let list = script.needed([result]);
         let Sym::Node(top) = result else { panic!("a constant") };
         let value = |x: f64, y: f64| {
@@ -376,7 +383,7 @@ mod tests {
 
     #[test]
     fn conditions_choose_their_branch_and_combine() {
-        let (_, ()) = record(|| {
+        let (_, ()) = record(0.0, || {
             let (x, y) = (Sym::variable(1.0, 0.0), Sym::variable(-2.0, 0.0));
             let (one, zero) = (Sym::of(1.0), Sym::of(0.0));
             let positive = |s: Sym| s.select(one, zero);

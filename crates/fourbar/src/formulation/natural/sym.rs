@@ -23,9 +23,9 @@ thread_local! {
     static SCRIPT: RefCell<Script> = RefCell::new(Script::default());
 }
 
-/// Runs `f` with a fresh script and hands the script over.
-pub fn record<R>(f: impl FnOnce() -> R) -> (Script, R) {
-    let outer = SCRIPT.with_borrow_mut(std::mem::take);
+/// Runs `f` with a fresh script of a start at `time` and hands the script over.
+pub fn record<R>(time: f64, f: impl FnOnce() -> R) -> (Script, R) {
+    let outer = SCRIPT.with_borrow_mut(|s| std::mem::replace(s, Script::at(time)));
     let result = f();
     let script = SCRIPT.with_borrow_mut(|s| std::mem::replace(s, outer));
     (script, result)

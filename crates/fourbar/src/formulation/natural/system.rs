@@ -82,7 +82,7 @@ impl System {
     /// Builds the system of a mechanism around an assembled start.
     pub fn new(model: &Model, start: &Configuration, choice: Choice) -> Result<Self, Diagnostic> {
         applies(model)?;
-        let (script, built) = sym::record(|| {
+        let (script, built) = sym::record(start.t, || {
             let mut b = Builder::new(model, start, choice);
             b.build();
             let poses: Vec<RecordedPose> = (0..model.bodies.len())
