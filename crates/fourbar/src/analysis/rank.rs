@@ -15,7 +15,7 @@ use nalgebra::{DMatrix, DVector};
 /// Singular values below this share of the largest count as zero.
 pub const TOLERANCE: f64 = 1e-8;
 /// Up to this many columns or rows the rank is decided by singular values.
-const DENSE: usize = 300;
+pub const DENSE: usize = 300;
 
 /// Rank of the constraints at one pose.
 #[derive(Clone, Debug)]

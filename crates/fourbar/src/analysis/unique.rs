@@ -1,42 +1,51 @@
 //! Which reaction components are unique where constraints are redundant.
 //!
-//! Self-stresses are the null vectors of `Phi_q^T`. Random vectors filtered twice through `(S + E)^-1 E` span them with
-//! probability one, at the price of a few solves with the sparse factor. A component is unique exactly when every
-//! self-stress leaves it alone.
+//! Self-stresses are the null vectors of `Phi_q^T`; a component is unique exactly when every self-stress leaves it alone. Small
+//! mechanisms are decided by the singular values that also give the rank, in the same scaling and with the same tolerance: a
+//! redundant row always comes with a self-stress. For large ones random vectors filtered through `mu (S + mu)^-1` span the
+//! self-stresses with probability one, at the price of a few solves with the sparse factor.
 
-use crate::formulation::ra::Equations;
+use crate::analysis::rank::DENSE;
+use crate::analysis::redundancy::Part;
+use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::motion::{Loads, Wrench};
 use crate::random::Random;
-use crate::state::Configuration;
+use crate::schur::{Schur, unit_weights};
+use crate::state::{Configuration, Pose, Velocity};
+use crate::topology::is_forest;
 
 /// Components that move by less than this share of the self-stress are unique.
 const TOLERANCE: f64 = 1e-5;
-/// Random vectors tried.
+/// Random vectors tried in large mechanisms, filters of each, and the shift of the matrix, whose entries are of the order of one.
 const PROBES: usize = 3;
+const FILTERS: usize = 20;
+const SHIFT: f64 = 1e-12;
+/// Load on the bodies, relative to itself, below which a filtered vector is a self-stress, and below which it is exactly one.
+const STRESS: f64 = 1e-7;
+const CLEAN: f64 = 1e-10;
 
 /// Joints with reaction components that are not unique at a pose: `force.x` and so on.
 pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>)> {
-    let mut e = Equations::new(model, at);
-    if !e.permanent.iter().any(|p| *p) {
+    if is_forest(model) {
         return Vec::new();
     }
-    let loads = Loads::new(model, &e.set);
-    let mut random = Random(0x5151_5151_1234_4321);
+    let all = model.all_constraints();
+    let set = ConstraintSet::new(all.clone(), |_| false);
+    let stresses = if set.rows().max(6 * model.moving()) <= DENSE {
+        let members: Vec<usize> = (0..all.len()).collect();
+        Part::new(&all, &members, &at.q, model.length).self_stresses()
+    } else {
+        filtered(model, &set, &at.q)
+    };
+    let loads = Loads::new(model, &set);
     let mut touched = vec![[false; 6]; model.joints.len()];
-    let mut z = vec![0.0; e.set.rows()];
-    for _ in 0..PROBES {
-        z.iter_mut().for_each(|z| *z = random.number());
-        for _ in 0..2 {
-            z.iter_mut().zip(&e.eps).for_each(|(z, eps)| *z *= eps);
-            e.schur.solve(&mut z);
-        }
-        let size = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
-        if size < 1e-9 {
-            continue;
-        }
-        for (k, touched) in touched.iter_mut().enumerate() {
-            let Wrench { force, torque } = loads.reaction(model, &e.set, k, &at.q, &z);
+    for z in &stresses {
+        let wrenches: Vec<Wrench> = (0..model.joints.len()).map(|k| loads.reaction(model, &set, k, &at.q, z)).collect();
+        // Drives and bare rows count too: what a self-stress of theirs leaves in a joint may be rounding.
+        let rows = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
+        let size = wrenches.iter().fold(rows, |s, w| s.max(w.force.amax()).max(w.torque.amax() / model.length));
+        for (touched, Wrench { force, torque }) in touched.iter_mut().zip(&wrenches) {
             for i in 0..3 {
                 touched[i] |= force[i].abs() > TOLERANCE * size;
                 touched[3 + i] |= torque[i].abs() > TOLERANCE * size * model.length;
@@ -50,4 +59,37 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
         .filter(|(_, t)| t.iter().any(|x| *x))
         .map(|(k, t)| (model.joints[k].name.clone(), (0..6).filter(|&i| t[i]).map(|i| NAMES[i].to_string()).collect()))
         .collect()
+}
+
+/// Random combinations of all self-stresses of a large mechanism.
+fn filtered(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Vec<Vec<f64>> {
+    let mut schur = Schur::new(set, model.bodies.len());
+    set.jacobian(q, &mut schur.G);
+    schur.factor(&unit_weights(model), 1.0, SHIFT);
+    let mut random = Random(0x5151_5151_1234_4321);
+    let mut load = vec![Velocity::zero(); model.bodies.len()];
+    let mut found = Vec::new();
+    for _ in 0..PROBES {
+        let mut z: Vec<f64> = (0..set.rows()).map(|_| random.number()).collect();
+        let mut loaded = f64::INFINITY;
+        for _ in 0..FILTERS {
+            z.iter_mut().for_each(|z| *z *= SHIFT);
+            schur.solve(&mut z);
+            let size = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
+            if size < 1e-9 {
+                loaded = f64::INFINITY;
+                break;
+            }
+            load.fill(Velocity::zero());
+            set.add_transposed(&schur.G, &z, 1.0, &mut load);
+            loaded = load[1..].iter().fold(0.0_f64, |s, l| s.max(l.v.amax()).max(l.w.amax() / model.length)) / size;
+            if loaded <= CLEAN {
+                break;
+            }
+        }
+        if loaded <= STRESS {
+            found.push(z);
+        }
+    }
+    found
 }

@@ -18,15 +18,18 @@ use nalgebra::Matrix6;
 
 /// Shift of the matrix, whose entries are of the order of one.
 const SHIFT: f64 = 1e-10;
-/// Pivots below this at the start belong to redundant rows; the shift alone makes them `SHIFT`.
-const REDUNDANT: f64 = 1e-7;
+/// Pivots above this at the start belong to independent rows; those of redundant rows are `SHIFT` times the squares of the numbers by
+/// which they depend on others. A row that only seems redundant costs time, nothing else.
+const REDUNDANT: f64 = 1e-3;
 /// Filters until nothing but self-stress is left, and how often it is removed: a filter is exact only to rounding over `SHIFT`.
-const FILTERS: usize = 8;
+const FILTERS: usize = 40;
 const ROUNDS: usize = 3;
-/// What may be left of the load on bodies by a self-stress, relative to it.
+/// What may be left of the load on bodies by a self-stress, relative to it, and relative to all multipliers.
 const CLEAN: f64 = 1e-12;
-/// A self-stress that loads bodies by more than this share of the multipliers is none: the mechanism is at a singular position.
-const DOUBTFUL: f64 = 1e-9;
+const NOTHING: f64 = 1e-13;
+/// A self-stress that loads bodies by more than this share of itself is none: the constraints are nearly dependent beside being
+/// redundant, and nothing is chosen.
+const DOUBTFUL: f64 = 1e-10;
 
 /// Turns multipliers of a complete set of constraints into reactions and efforts, the smallest where they are not unique.
 #[derive(Clone, Debug)]
@@ -116,11 +119,11 @@ impl Least {
                 self.load.fill(Velocity::zero());
                 set.add_transposed(&self.schur.G, &self.z, 1.0, &mut self.load);
                 loaded = self.load[1..].iter().fold(0.0_f64, |s, l| s.max(l.v.amax()).max(l.w.amax() / model.length));
-                if loaded <= CLEAN * amax(&self.z) {
+                if loaded <= (CLEAN * amax(&self.z)).max(NOTHING * size) {
                     break;
                 }
             }
-            if loaded.is_nan() || loaded > DOUBTFUL * size {
+            if loaded.is_nan() || loaded > (DOUBTFUL * amax(&self.z)).max(NOTHING * size) {
                 return;
             }
             self.x.iter_mut().zip(&self.z).for_each(|(x, z)| *x -= z);
