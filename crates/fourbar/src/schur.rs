@@ -7,6 +7,7 @@
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::state::Velocity;
+use crate::topology::Groups;
 use fourbar_math::{BlockPattern, BlockSolver};
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
 
@@ -27,17 +28,54 @@ impl InverseMass {
     }
 }
 
-/// Inverse weights of all bodies. The inertia of a body is raised to `floor` times `m L^2` where it is smaller.
+/// Masses below this share of the heaviest body they are connected with count as that share where they only weigh changes of a
+/// pose or a velocity: what closes a loop is then lost to rounding at no mass ratio, and the nearest state changes by this share.
+const LIGHT: f64 = 1e-7;
+
+/// Inverse masses of all bodies. The inertia of a body is raised to `floor` times `m L^2` where it is smaller.
 pub fn inverse_masses(model: &Model, floor: f64) -> Vec<InverseMass> {
+    inverse_of(model, floor, |b| model.bodies[b].mass)
+}
+
+/// Inverse weights that measure how far a mechanism moves: [`inverse_masses`] with a floor under masses that are negligible beside
+/// those they are connected with.
+pub fn inverse_weights(model: &Model, floor: f64) -> Vec<InverseMass> {
+    let extremes = lightest_and_heaviest(model);
+    inverse_of(model, floor, |b| model.bodies[b].mass.max(LIGHT * model.bodies[extremes[b][1]].mass))
+}
+
+/// By body, the lightest and the heaviest of the bodies that constraints connect it with, ground aside.
+pub fn lightest_and_heaviest(model: &Model) -> Vec<[usize; 2]> {
+    let n = model.bodies.len();
+    let mut parts = Groups::new(n);
+    for c in model.all_constraints() {
+        let mut moving = c.bodies.iter().map(|b| b.index()).filter(|b| *b != 0);
+        if let Some(first) = moving.next() {
+            moving.for_each(|b| {
+                parts.join(first, b);
+            });
+        }
+    }
+    let mut extremes: Vec<[usize; 2]> = (0..n).map(|b| [b; 2]).collect();
+    for b in 0..n {
+        let part = parts.find(b);
+        let [lightest, heaviest] = extremes[part];
+        let mass = |b: usize| model.bodies[b].mass;
+        extremes[part] = [if mass(b) < mass(lightest) { b } else { lightest }, if mass(b) > mass(heaviest) { b } else { heaviest }];
+    }
+    (0..n).map(|b| extremes[parts.find(b)]).collect()
+}
+
+fn inverse_of(model: &Model, floor: f64, mass: impl Fn(usize) -> f64) -> Vec<InverseMass> {
     let L2 = model.length * model.length;
-    model
-        .bodies
-        .iter()
+    (0..model.bodies.len())
         .map(|b| {
-            if b.mass == 0.0 {
+            let body = &model.bodies[b];
+            if body.mass == 0.0 {
                 return InverseMass { m: 0.0, J: Matrix3::zeros() };
             }
-            InverseMass { m: 1.0 / b.mass, J: inverse_inertia(&b.J_bar, floor * b.mass * L2) }
+            let m = mass(b);
+            InverseMass { m: 1.0 / m, J: inverse_inertia(&(body.J_bar * (m / body.mass)), floor * m * L2) }
         })
         .collect()
 }

@@ -12,7 +12,7 @@ use crate::formulation::ra::largest;
 use crate::joint::{Alignment, JointKind};
 use crate::model::{BodyId, Hold, Model};
 use crate::random::Random;
-use crate::schur::{InverseMass, Schur, inverse_masses};
+use crate::schur::{InverseMass, Schur, inverse_weights};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::topology::Topology;
 use fourbar_math::so3;
@@ -362,7 +362,7 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
             Hold::Joint(k) => holds.extend(Some(hold_constraint(model, k, start)).filter(|c| !c.rows.is_empty())),
         }
     }
-    let inverse = inverse_masses(model, FLOOR);
+    let inverse = inverse_weights(model, FLOOR);
     let mut true_rows = model.constraints(options.drives);
     true_rows.extend(holds);
     let lasting = true_rows.len();
@@ -453,7 +453,7 @@ pub struct Pulled {
 /// Where they do not, the pose is the one of least squares.
 pub fn pull(model: &Model, rows: &[Constraint], from: &[Pose], near: &Configuration) -> Pulled {
     let held = vec![false; model.bodies.len()];
-    let inverse = inverse_masses(model, FLOOR);
+    let inverse = inverse_weights(model, FLOOR);
     let extent = reach(model).max(model.length);
     let mut q = from.to_vec();
     let mut aligned = rows.to_vec();

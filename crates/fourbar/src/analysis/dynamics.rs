@@ -10,6 +10,7 @@ use crate::diagnostic::Diagnostic;
 use crate::force::Force;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
+use crate::schur::lightest_and_heaviest;
 use crate::study::{Analysis, Chosen, Failed, FormulationInfo, Observer, Report, Study};
 use crate::trajectory::{Recorder, columns};
 use serde_json::{Value, json};
@@ -31,6 +32,7 @@ pub fn run(
     let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
     let not_unique = unique::not_unique(model, start);
     told.warnings.extend(friction_warning(model, &not_unique));
+    told.warnings.extend(mass_warning(model));
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let mut recorder = Recorder::new(model);
     let mut now = Instant::new(model, start);
@@ -175,6 +177,22 @@ pub fn drive(
         }
     }
     Ok(true)
+}
+
+/// Masses that differ by more than this share cost digits: squared distances from dependence are weighed by it.
+const MASS_RATIO: f64 = 1e9;
+
+/// A light body beside a much heavier one.
+fn mass_warning(model: &Model) -> Option<Diagnostic> {
+    let ratio = |[light, heavy]: [usize; 2]| model.bodies[heavy].mass / model.bodies[light].mass;
+    let [light, heavy] =
+        lightest_and_heaviest(model).into_iter().skip(1).filter(|e| e[0] != 0).max_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))?;
+    let names = [light, heavy].map(|b| model.bodies[b].name.clone());
+    (ratio([light, heavy]) > MASS_RATIO).then(|| {
+        Diagnostic::new("W282", format!("`{}` is {:.0e} times as heavy as `{}`, with which joints connect it: rounding of the heavy one's motion is of the size of the light one's forces", names[1], ratio([light, heavy]), names[0]))
+            .names(names)
+            .help("compare with `fourbar verify`; `grcr`, `dca` and `natural` keep more digits there than the others. Leave out the mass that does not matter: a `distance` joint is a rod without a body")
+    })
 }
 
 /// Load-dependent friction on a reaction that is not unique has no definite value.

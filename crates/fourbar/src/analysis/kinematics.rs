@@ -24,7 +24,7 @@ use crate::formulation::reps::NEAR;
 use crate::integrator::index3::TOO_NEAR;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads};
-use crate::schur::{InverseMass, Schur, inverse_masses};
+use crate::schur::{InverseMass, Schur, inverse_weights};
 use crate::state::{Configuration, Pose, Velocity};
 
 /// Shift of the Schur complement relative to its scale; redundant rows are solved to minimum norm within it.
@@ -119,7 +119,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     pub fn in_chart(model: &'m Model, start: &Configuration) -> Result<Self, Diagnostic> {
         let set = ConstraintSet::new(model.constraints(true), |_| false);
         let schur = Schur::new(&set, model.bodies.len());
-        let inverse = inverse_masses(model, 0.01);
+        let inverse = inverse_weights(model, 0.01);
         let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>();
         let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
         let reach = start.q.iter().fold(model.length, |s, q| s.max(q.r.amax()));
