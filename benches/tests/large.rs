@@ -158,7 +158,7 @@ fn large_mechanisms_accelerate_as_in_ra_with_the_least_multipliers() {
         let mut a = vec![Velocity::zero(); model.bodies.len()];
         let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
         s.accelerate(&state, false, &mut a);
-        s.clean(&state);
+        s.refine(&state, &mut a);
         let mut e = Equations::new(&model, &c);
         let mut other = vec![Velocity::zero(); model.bodies.len()];
         let mut lambda = vec![0.0; e.set.rows()];

@@ -145,7 +145,7 @@ fn accelerations_and_multipliers_equal_the_dense_solve_on_every_model() {
         let mut a = vec![Velocity::zero(); model.bodies.len()];
         let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
         let ended = s.accelerate(&state, false, &mut a);
-        s.clean(&state);
+        s.refine(&state, &mut a);
         let d = dense(&model, &s.set, &s.alpha, &vec![0.0; model.joints.len()], &c);
         let e_a = difference(&model, &a, &d.a);
         let metric = |x: &DVector<f64>| x.iter().zip(&s.alpha).map(|(x, a)| x * x / a).sum::<f64>().sqrt();

@@ -124,4 +124,14 @@ pub(crate) const PAGES: &[Page] = &[
         "Steps above the tolerance",
         "Near a singular position the error estimate sees the multipliers jump at any step size, so an adaptive run holds its step there; elsewhere a step is taken after seven tries. The accuracy asked for is then not guaranteed. Compare the result with a run at another tolerance or with a fixed step."
     ),
+    page!(
+        "W281",
+        "Reactions that are poorly known",
+        "At this time the constraints of the named joints are nearly dependent: a load that runs around the loop hardly moves anything, so the equations of motion determine it only up to rounding of the state, divided by the square of the distance from dependence. The message says how large that is, relative to the largest reaction; the motion is not affected. Directions that are fully dependent are listed as not unique instead. Free one of the nearly dependent directions where such a reaction matters, or look at it at another time."
+    ),
+    page!(
+        "W282",
+        "Masses of very different size",
+        "Bodies that joints connect differ in mass by more than 1e9. Their equations are solved together, so rounding of the heavy body's acceleration is as large as the forces on the light one: its own motion and its reactions may be known to a few digits only, and some formulations need very small steps or stop. Joint coordinates (`grcr`), divide and conquer (`dca`) and `natural` keep more digits than those that reduce the equations to the joints (`ra`, `rp`, `reps`, `lie`). Leave a mass out that does not matter, or compare with `fourbar verify`."
+    ),
 ];

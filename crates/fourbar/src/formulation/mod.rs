@@ -9,3 +9,4 @@ pub mod natural;
 pub mod ra;
 pub mod reps;
 pub mod rp;
+mod weak;

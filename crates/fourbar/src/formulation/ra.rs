@@ -52,7 +52,8 @@ pub struct Equations<'m> {
     pub dq: Vec<Velocity>,
     rhs: Vec<f64>,
     /// Right-hand side of the acceleration constraints.
-    gamma: Vec<f64>,
+    pub(super) gamma: Vec<f64>,
+    pub(super) weak: super::weak::Workspace,
     /// Loads of joints with dry friction.
     pub loads: NormalLoads,
     /// Rows that are redundant at the start, as the pivots show them.
@@ -94,6 +95,7 @@ impl<'m> Equations<'m> {
             dq: vec![Velocity::zero(); n],
             rhs: vec![0.0; m],
             gamma: vec![0.0; m],
+            weak: super::weak::Workspace::new(m),
             loads: NormalLoads::new(model, &set),
             permanent: vec![false; m],
             regular_pivot: (1.0, 0),
@@ -233,10 +235,17 @@ impl<'m> Equations<'m> {
         self.iterate_index1(q, v, turns, t, a, lambda);
     }
 
+    /// The same for outputs: multipliers of nearly dependent constraints to rounding too. Off the constraints, as inside steps, such
+    /// multipliers mean nothing.
+    pub fn index1_polished(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+        self.index1(q, v, turns, t, a, lambda);
+        self.refine(q, v, turns, t, a, lambda);
+    }
+
     /// Factors at a pose and solves for its index-1 accelerations and multipliers, with no more than an explicit stage needs: forces
     /// are evaluated once where they depend on no multiplier and every inertia is its own. With a `rate`, violations of position and
-    /// velocity constraints decay at it (Baumgarte). `polish` asks for accelerations to rounding also where some constraints are nearly
-    /// dependent, as outputs do.
+    /// velocity constraints decay at it (Baumgarte). `polish` asks for accelerations and multipliers to rounding also where some
+    /// constraints are nearly dependent, as outputs do.
     pub fn accelerate(
         &mut self,
         (q, v, turns, t): (&[Pose], &[Velocity], &[f64], f64),
@@ -257,7 +266,11 @@ impl<'m> Equations<'m> {
             }
         }
         if self.floored || !self.loads.is_empty() {
-            return self.iterate_index1(q, v, turns, t, a, lambda);
+            self.iterate_index1(q, v, turns, t, a, lambda);
+            if polish {
+                self.refine(q, v, turns, t, a, lambda);
+            }
+            return;
         }
         eval::applied(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint }, &mut self.r);
         for b in 0..self.r.len() {
@@ -289,6 +302,9 @@ impl<'m> Equations<'m> {
             let d = w.apply(d);
             a.v -= d.v;
             a.w -= d.w;
+        }
+        if polish {
+            self.refine(q, v, turns, t, a, lambda);
         }
     }
 

@@ -2,7 +2,7 @@
 //!
 //! `graph` and `tree` divide the mechanism, `layout` gives every number its place, `kernel` holds the dense operations of one
 //! front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties, `solver`
-//! the iterations, `system` the equations in time, `passage` singular positions, `timing` the times of single fronts. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
+//! the iterations, `refine` multipliers to the accuracy of the data, `system` the equations in time, `passage` singular positions, `timing` the times of single fronts. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
 
 pub mod graph;
 pub mod kernel;
@@ -11,6 +11,7 @@ pub mod leaf;
 pub mod options;
 pub mod passage;
 pub mod penalty;
+pub mod refine;
 pub mod solver;
 pub mod sweep;
 pub mod system;

@@ -15,6 +15,7 @@
 use super::layout::{Layout, TASK};
 use super::leaf::{self, Inertia};
 use super::penalty::Penalty;
+use super::refine::Workspace;
 use super::sweep::{Job, Load, Shared, Size, Work};
 use super::tree::Tree;
 use crate::constraint::ConstraintSet;
@@ -68,6 +69,8 @@ pub struct Counts {
     pub unfinished: usize,
     /// Steps of Aitken for slow modes.
     pub leaps: usize,
+    /// Rounds of conjugate gradients for multipliers.
+    pub refined: usize,
     /// Position projections and their passes.
     pub positions: [usize; 2],
     /// Velocity projections and their passes.
@@ -76,15 +79,15 @@ pub struct Counts {
 
 impl Counts {
     /// As plain numbers, to be saved.
-    pub fn save(&self) -> [usize; 10] {
-        let Self { factorisations, accelerations, iterations, most, unfinished, leaps, positions: p, velocities: v } = *self;
-        [factorisations, accelerations, iterations, most, unfinished, leaps, p[0], p[1], v[0], v[1]]
+    pub fn save(&self) -> [usize; 11] {
+        let Self { factorisations, accelerations, iterations, most, unfinished, leaps, refined, positions: p, velocities: v } = *self;
+        [factorisations, accelerations, iterations, most, unfinished, leaps, p[0], p[1], v[0], v[1], refined]
     }
 
     /// From what [`Counts::save`] gave.
-    pub fn restored(saved: [usize; 10]) -> Self {
-        let [factorisations, accelerations, iterations, most, unfinished, leaps, p0, p1, v0, v1] = saved;
-        Self { factorisations, accelerations, iterations, most, unfinished, leaps, positions: [p0, p1], velocities: [v0, v1] }
+    pub fn restored(saved: [usize; 11]) -> Self {
+        let [factorisations, accelerations, iterations, most, unfinished, leaps, p0, p1, v0, v1, refined] = saved;
+        Self { factorisations, accelerations, iterations, most, unfinished, leaps, refined, positions: [p0, p1], velocities: [v0, v1] }
     }
 }
 
@@ -105,6 +108,9 @@ pub const UNFINISHED: f64 = 1e-8;
 /// A round ends the iteration if its change, and the one that is expected of the next round, are below these multiples of the
 /// tolerance.
 const NEXT: [f64; 2] = [1e3, 0.1];
+
+/// Where friction or drives need multipliers whose last change was above this, they are refined.
+const UNREST: f64 = 1e-8;
 
 /// Ratios of increments between which one slow mode is taken to its limit; beyond, the row counts as dependent.
 const SLOW_MODE: f64 = 0.2;
@@ -143,19 +149,22 @@ pub struct Solver<'m, const B: usize = 6> {
     f: Vec<f64>,
     scale: Vec<[f64; 2]>,
     G: Vec<f64>,
-    r2: Vec<f64>,
+    pub(super) r2: Vec<f64>,
     /// Residuals before the last pass down; written where iterations are slow.
     before: Vec<f64>,
     /// Multipliers of the last solve, rows in the order of `set`.
     pub lambda: Vec<f64>,
     Q: Vec<f64>,
-    x: Vec<f64>,
+    pub(super) x: Vec<f64>,
     norm: Vec<[f64; 2]>,
     stack: Vec<f64>,
     /// Forces of elements, by body; empty where the model has none.
     forces: Vec<Velocity>,
     /// Loads of joints with dry friction.
     loads: NormalLoads,
+    /// Whether the motion or its work depends on multipliers: friction by load, drives.
+    by_multipliers: bool,
+    pub(super) refining: Workspace,
 }
 
 /// The state a solve reads.
@@ -182,9 +191,11 @@ impl<'m, const B: usize> Solver<'m, B> {
         let inertia = tree.order.iter().map(|&b| Inertia { mass: model.bodies[b].mass, J_bar: model.bodies[b].J_bar }).collect();
         let end = layout.at[layout.fronts.len()];
         let (m, n) = (set.rows(), model.bodies.len());
+        let loads = NormalLoads::new(model, &set);
         let forces = if model.forces.is_empty() { Vec::new() } else { vec![Velocity::zero(); n] };
         Self {
             model,
+            refining: Workspace::new(&penalty.rows, B * (n - 1)),
             alpha: penalty.rows,
             alpha_norm: tree.order.iter().map(|&b| penalty.bodies[b]).collect(),
             inertia,
@@ -203,7 +214,8 @@ impl<'m, const B: usize> Solver<'m, B> {
             norm: if B == 7 { vec![[0.0; 2]; n - 1] } else { Vec::new() },
             stack: vec![0.0; layout.stack],
             forces,
-            loads: NormalLoads::new(model, &set),
+            by_multipliers: !model.drives.is_empty() || !loads.is_empty(),
+            loads,
             tree,
             set,
             layout,
@@ -249,13 +261,13 @@ impl<'m, const B: usize> Solver<'m, B> {
         (shared, work)
     }
 
-    fn up(&mut self, s: &State<'_>, job: &Job) {
+    pub(super) fn up(&mut self, s: &State<'_>, job: &Job) {
         let root = self.layout.fronts.len() - 1;
         let (shared, mut work) = self.parts(s);
         shared.up::<B>(root, &mut work, job);
     }
 
-    fn down(&mut self, s: &State<'_>, rows_only: bool) -> Size {
+    pub(super) fn down(&mut self, s: &State<'_>, rows_only: bool) -> Size {
         let root = self.layout.fronts.len() - 1;
         let (shared, mut work) = self.parts(s);
         shared.down::<B>(root, &mut work, &[], rows_only).checked()
@@ -370,6 +382,11 @@ impl<'m, const B: usize> Solver<'m, B> {
             let gamma = self.r2.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             ended = self.iterate(s, self.settings.eps_a, 1e-3 * (gamma + self.model.gravity.norm()));
             self.counts.iterations += ended.iterations;
+            // Friction and the work of drives need the multipliers themselves, which rest later in badly conditioned loops.
+            if self.by_multipliers && ended.change.is_finite() && self.unrest() > UNREST {
+                self.solution(s.q, a);
+                self.counts.refined += self.refine(s, a).rounds;
+            }
             if self.loads.is_empty() {
                 break;
             }
@@ -425,25 +442,10 @@ impl<'m, const B: usize> Solver<'m, B> {
         worst
     }
 
-    fn solution(&self, q: &[Pose], out: &mut [Velocity]) {
+    pub(super) fn solution(&self, q: &[Pose], out: &mut [Velocity]) {
         out[0] = Velocity::zero();
         for (x, &b) in self.x.chunks_exact(B).zip(&self.tree.order) {
             out[b] = leaf::to_velocity::<B>(&q[b], x);
-        }
-    }
-
-    /// Replaces the multipliers by those of least norm with the same forces: removes what rounding put into the part that no
-    /// equation determines. Uses the factors and the Jacobian of the last solve.
-    pub fn clean(&mut self, s: &State<'_>) {
-        for ((r, l), a) in self.r2.iter_mut().zip(&self.lambda).zip(&self.alpha) {
-            *r = l / a;
-        }
-        for _ in 0..4 {
-            self.up(s, &Job { rows_only: true, ..Self::AGAIN });
-            self.down(s, true);
-        }
-        for ((r, l), a) in self.r2.iter().zip(&mut self.lambda).zip(&self.alpha) {
-            *l -= a * r;
         }
     }
 

@@ -31,6 +31,34 @@ const MOVED: usize = 12;
 /// iteration with factors of another pose is about the penalty times the square of the distance.
 const NEARBY: f64 = 1e-7;
 
+/// Reactions that rounding of the state may change by more than this share of the largest are reported.
+const POORLY_KNOWN: f64 = 1e-6;
+
+/// Where reactions were known worst.
+#[derive(Clone, Debug)]
+struct Poorly {
+    /// Relative to the largest reaction.
+    error: f64,
+    /// When.
+    t: f64,
+    /// Joints and drives that the weakest mode of the constraints loads.
+    names: Vec<String>,
+}
+
+impl Poorly {
+    fn warning(&self) -> Diagnostic {
+        let mut names = self.names.iter().take(8).map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ");
+        if self.names.len() > 8 {
+            names.push_str(&format!(" and {} more", self.names.len() - 8));
+        }
+        let size = if self.error < 1.0 { format!("to {:.0e} of the largest only", self.error) } else { "not at all".into() };
+        Diagnostic::new("W281", format!("at t = {:.5} s the reactions of {names} are known {size}: their constraints are nearly dependent there", self.t))
+            .names(self.names.clone())
+            .time(self.t)
+            .help("rounding of the state is divided by the distance from dependence; the motion itself is not affected. Free one of the nearly dependent directions, for example by a spherical instead of a revolute joint")
+    }
+}
+
 /// Sets the formulation in motion.
 pub fn start<'m>(
     model: &'m Model,
@@ -60,6 +88,7 @@ pub struct Dca<'m, const B: usize = 6> {
     /// Counted angles at the last accepted step.
     turns: Vec<f64>,
     passage: Passage,
+    poorly: Option<Poorly>,
     loads: LeastLoads,
     notes: Vec<String>,
     /// Workspace: state and accelerations of an evaluation, counted angles at output times, rows.
@@ -139,6 +168,7 @@ impl<'m, const B: usize> Dca<'m, B> {
         Self {
             loads: LeastLoads::new(model, &solver.set, &from.q),
             passage: Passage::new(model, from),
+            poorly: None,
             nu: vec![0.0; solver.set.rows()],
             solver,
             model,
@@ -292,8 +322,12 @@ impl<const B: usize> System for Dca<'_, B> {
         if !ended.change.is_finite() {
             return Err(not_finite(t));
         }
+        let known = self.solver.refine(&s, &mut self.a);
+        self.solver.counts.refined += known.rounds;
+        if known.error > POORLY_KNOWN && self.poorly.as_ref().is_none_or(|p| known.error > p.error) {
+            self.poorly = Some(Poorly { error: known.error, t, names: self.solver.weakest() });
+        }
         out.errors = self.solver.errors(&s, &self.a);
-        self.solver.clean(&s);
         out.t = t;
         out.q.copy_from_slice(&self.q);
         out.v.copy_from_slice(&self.v);
@@ -313,10 +347,12 @@ impl<const B: usize> System for Dca<'_, B> {
             ("most_iterations", c.most as f64),
             ("mean_position_passes", mean(c.positions[1], c.positions[0])),
             ("mean_velocity_passes", mean(c.velocities[1], c.velocities[0])),
+            ("multiplier_rounds", c.refined as f64),
             ("near_singular_evaluations", c.unfinished as f64),
             ("tree_levels", self.solver.tree.levels() as f64),
         ]);
         told.notes.append(&mut self.notes);
+        told.warnings.extend(self.poorly.as_ref().map(Poorly::warning));
         told.singular.append(&mut self.passage.found);
     }
 
@@ -327,6 +363,7 @@ impl<const B: usize> System for Dca<'_, B> {
             "counts": self.solver.counts.save(),
             "steps": self.passage.save(),
             "singular": self.passage.found,
+            "poorly": self.poorly.as_ref().map(|p| json!({"error": p.error, "t": p.t, "names": p.names})),
         })
     }
 
@@ -339,5 +376,10 @@ impl<const B: usize> System for Dca<'_, B> {
         self.solver.counts = Counts::restored(std::array::from_fn(|k| saved["counts"][k].as_u64().unwrap_or(0) as usize));
         self.passage.restore(&saved["steps"]);
         self.passage.found = Singular::restored(&saved["singular"]);
+        let poorly = &saved["poorly"];
+        if let (Some(error), Some(t)) = (poorly["error"].as_f64(), poorly["t"].as_f64()) {
+            let names = poorly["names"].as_array().into_iter().flatten().filter_map(|n| n.as_str().map(String::from)).collect();
+            self.poorly = Some(Poorly { error, t, names });
+        }
     }
 }

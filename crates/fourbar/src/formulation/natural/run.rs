@@ -462,7 +462,7 @@ impl Motion for Run<'_> {
         e.set.choose(t);
         e.jacobian(&out.q);
         e.factor(1.0);
-        e.index1(&out.q, &out.v, &out.turns, t, &mut out.a, &mut self.lambda);
+        e.index1_polished(&out.q, &out.v, &out.turns, t, &mut out.a, &mut self.lambda);
         out.a.copy_from_slice(&self.now.a);
         out.errors = e.errors(&out.q, &out.v, &out.a, &out.turns, t);
         self.loads.fill(self.model, &e.set, &self.lambda, out);

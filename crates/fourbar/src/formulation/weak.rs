@@ -1,0 +1,123 @@
+//! Multipliers of nearly dependent constraints to the accuracy of the data, for the formulations that solve with the joint Schur
+//! complement.
+//!
+//! The compliance `eps` of the matrix takes `eps/(eps + s^2)` of a mode whose eigenvalue is `s^2`, and a round of refinement gives
+//! back only the rest of it: accelerations rest long before weak modes of the multipliers do. At outputs the system without
+//! compliance is therefore solved by conjugate gradients, with the factored matrix as preconditioner: all ordinary modes are solved by
+//! one round, every weak one by one more. Dependent rows, whose share is nothing, are left alone.
+
+use super::ra::Equations;
+use crate::state::{Pose, Velocity};
+
+/// Where no row comes as near to others as this (relative pivot), every mode is an ordinary one.
+const CLEAR: f64 = 0.1;
+/// Most rounds of conjugate gradients, and most solves: each starts from residuals evaluated anew.
+const ROUNDS: usize = 40;
+const SOLVES: usize = 4;
+/// Shares `s^2/(eps + s^2)` below this belong to dependent rows.
+const LOST: f64 = 1e-6;
+/// Residuals below this share of the first are rounding; multipliers that change by less than `REST` rest.
+const ROUNDING: f64 = 1e-13;
+const REST: f64 = 1e-12;
+
+/// Vectors by row.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Workspace {
+    b: Vec<f64>,
+    z: Vec<f64>,
+    p: Vec<f64>,
+    Sp: Vec<f64>,
+}
+
+impl Workspace {
+    pub(super) fn new(rows: usize) -> Self {
+        let x = vec![0.0; rows];
+        Self { b: x.clone(), z: x.clone(), p: x.clone(), Sp: x }
+    }
+}
+
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+impl Equations<'_> {
+    /// Refines index-1 accelerations and multipliers, with the factor of this pose (`b_a = 1`), its Jacobian in `G` and the right-hand
+    /// side of the acceleration constraints in `gamma`.
+    pub(super) fn refine(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+        if self.regular_pivot.0 > CLEAR || lambda.is_empty() {
+            return;
+        }
+        for _ in 0..SOLVES {
+            self.motion(q, v, a, lambda, turns, t);
+            for (d, (r, w)) in self.dq.iter_mut().zip(self.r.iter().zip(&self.inverse)) {
+                *d = w.apply(r).scaled(-1.0);
+            }
+            self.set.multiply(&self.G, a, &mut self.x);
+            let mut w = std::mem::take(&mut self.weak);
+            self.set.multiply(&self.G, &self.dq, &mut w.b);
+            for ((b, x), gamma) in w.b.iter_mut().zip(&self.x).zip(&self.gamma) {
+                *b += x - gamma;
+            }
+            self.gradients(&mut w);
+            self.weak = w;
+            // x holds the change of the multipliers.
+            if !self.x.iter().all(|x| x.is_finite()) {
+                return;
+            }
+            self.r.fill(Velocity::zero());
+            self.set.add_transposed(&self.G, &self.x, 1.0, &mut self.r);
+            for ((a, d), (r, w)) in a.iter_mut().zip(&self.dq).zip(self.r.iter().zip(&self.inverse)) {
+                let y = w.apply(r);
+                a.v += d.v - y.v;
+                a.w += d.w - y.w;
+            }
+            let (mut change, mut size) = (0.0, 0.0);
+            for ((l, x), e) in lambda.iter_mut().zip(&self.x).zip(&self.eps) {
+                *l += x;
+                change += e * x * x;
+                size += e * *l * *l;
+            }
+            if change <= REST * REST * size {
+                return;
+            }
+        }
+    }
+
+    /// `S0 x = b` with the complement without compliance, from zero into `x`. Overwrites `r` and `w`.
+    fn gradients(&mut self, w: &mut Workspace) {
+        self.x.fill(0.0);
+        w.z.copy_from_slice(&w.b);
+        self.schur.solve(&mut w.z);
+        w.p.copy_from_slice(&w.z);
+        let mut rz = dot(&w.b, &w.z);
+        let first = rz;
+        for _ in 0..ROUNDS {
+            if rz.is_nan() || rz <= ROUNDING * ROUNDING * first {
+                return;
+            }
+            self.r.fill(Velocity::zero());
+            self.set.add_transposed(&self.G, &w.p, 1.0, &mut self.r);
+            for (r, w) in self.r.iter_mut().zip(&self.inverse) {
+                *r = w.apply(r);
+            }
+            self.set.multiply(&self.G, &self.r, &mut w.Sp);
+            let pSp = dot(&w.p, &w.Sp);
+            let shifted = pSp + w.p.iter().zip(&self.eps).map(|(p, e)| e * p * p).sum::<f64>();
+            if pSp.is_nan() || pSp <= LOST * shifted {
+                return;
+            }
+            let step = rz / pSp;
+            for (((x, b), p), Sp) in self.x.iter_mut().zip(&mut w.b).zip(&w.p).zip(&w.Sp) {
+                *x += step * p;
+                *b -= step * Sp;
+            }
+            w.z.copy_from_slice(&w.b);
+            self.schur.solve(&mut w.z);
+            let next = dot(&w.b, &w.z);
+            for (p, z) in w.p.iter_mut().zip(&w.z) {
+                *p = z + next / rz * *p;
+            }
+            rz = next;
+        }
+    }
+}
