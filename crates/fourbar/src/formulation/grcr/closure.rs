@@ -10,10 +10,6 @@ use super::select::column_size;
 use super::spatial::Six;
 use super::tree::Tree;
 
-/// Below this sine a dependent column is lost: rounding divided by the sine would be larger than the error of the value that the
-/// integrator predicted, which it keeps.
-pub const LOST: f64 = 3e-3;
-
 /// A dependent column in the recursion.
 #[derive(Clone, Copy, Debug)]
 struct Pivot {
@@ -26,7 +22,6 @@ struct Pivot {
     beta: f64,
     /// Value of its row for the current right-hand side.
     g1: f64,
-    held: bool,
     sine: f64,
 }
 
@@ -93,7 +88,7 @@ impl Closure {
             let mut left = f.rows_in;
             for column in (node.u..node.u + node.kind.speeds()).rev() {
                 if schedule.roles[column] == Role::Dependent && left > 0 {
-                    c.pivots.push(Pivot { column, rows: left, at: store, sigma: 1.0, beta: 0.0, g1: 0.0, held: false, sine: 1.0 });
+                    c.pivots.push(Pivot { column, rows: left, at: store, sigma: 1.0, beta: 0.0, g1: 0.0, sine: 1.0 });
                     store += left + f.w();
                     left -= 1;
                 }
@@ -180,16 +175,11 @@ impl Closure {
             row.copy_from_slice(&G[(p.rows - 1) * w..p.rows * w]);
             (p.sigma, p.beta) = (sigma, beta);
             let sine = sigma.abs() / column_size(tree, p.column, closings.ell).max(f64::MIN_POSITIVE);
-            (p.held, p.sine) = (sine < LOST, sine);
+            p.sine = sine;
             if sine < self.smallest.0 {
                 self.smallest = (sine, p.column);
             }
         }
-    }
-
-    /// Whether some dependents keep their predicted values.
-    pub fn holds(&self) -> bool {
-        self.smallest.0 < LOST
     }
 
     /// Columns whose sine is near the smallest one.
@@ -224,9 +214,6 @@ impl Closure {
             let place = self.places[k];
             // Inward the last column came first.
             for p in self.pivots[place.pivots.0..place.pivots.1].iter().rev() {
-                if p.held {
-                    continue;
-                }
                 let front = &schedule.fronts[k];
                 let row = &self.store[p.at + p.rows..];
                 let mut rest = p.g1 - x.dot_slice(row);

@@ -32,10 +32,13 @@ pub(super) const WEAK: f64 = 0.1;
 const NEAR: f64 = 1e-7;
 /// A residual above this after all corrections is not closed.
 const OPEN: f64 = 1e-9;
-/// The same where dependents are held because their columns are lost: their rows keep the error of the prediction.
-const OPEN_WHERE_LOST: f64 = 1e-3;
+/// A residual that a correction leaves by more than this share is too large for its branch to be certain: there the quotient is that of the
+/// correction and of the distance to the other branch.
+const CERTAIN: f64 = 0.25;
 /// Corrections of positions tried.
 const CORRECTIONS: usize = 25;
+/// Way along the motion, radians or link lengths, after which a singular start is left.
+const ALONG: f64 = 0.02;
 /// Rounds of load-dependent friction, at most.
 const FRICTION_ROUNDS: usize = 30;
 /// Up to this many bodies more trees are compared and a singular start is looked for.
@@ -81,6 +84,8 @@ pub struct Mechanism<'m> {
     placed: bool,
     friction: bool,
     correction: Vec<f64>,
+    /// Sum of the corrections of positions. Written by `close`.
+    pub corrected: Vec<f64>,
     /// External wrenches by node, without inertia forces. Written by `accelerate`.
     pub applied: Vec<Six>,
     /// Evaluations and corrections of positions so far.
@@ -114,12 +119,42 @@ impl<'m> Mechanism<'m> {
         self.tree.place(&q1);
         self.pose_all();
         let s = self.choose();
-        if s.rank > self.selection.rank {
-            self.adopt(s);
-        }
         (self.q, self.u) = (q, u);
         self.tree.place(&self.q);
         self.pose_all();
+        if s.rank > self.selection.rank && self.gains_rank(start.t) {
+            self.adopt(s);
+        }
+    }
+
+    /// Whether the rows gain rank along the motion. Where they do not, as in a table on parallel legs, what is redundant at the start stays so.
+    /// Leaves the rates that the motion begins with.
+    fn gains_rank(&mut self, t: f64) -> bool {
+        let (q, u) = (self.q.clone(), self.u.clone());
+        self.take(t, &q, &u);
+        self.accelerate(t);
+        let size = |x: &[f64]| {
+            x.iter().zip(&self.tree.slides).fold(0.0_f64, |m, (x, s)| m.max(x.abs() / if *s { self.closings.ell } else { 1.0 }))
+        };
+        let (speed, rate) = (size(&u), size(&self.udot));
+        let h = 2.0 * ALONG / (speed + (speed * speed + 2.0 * rate * ALONG).sqrt());
+        if !h.is_finite() {
+            // Not a number, or at rest for good.
+            return !rate.is_finite();
+        }
+        let d: Vec<f64> = u.iter().zip(&self.udot).map(|(u, a)| h * u + 0.5 * h * h * a).collect();
+        let v: Vec<f64> = u.iter().zip(&self.udot).map(|(u, a)| u + h * a).collect();
+        let rates = self.udot.clone();
+        let mut p = q.clone();
+        self.retracted(&q, &d, &mut p);
+        let gains = self.close(t + h, &p, &v).is_err() || {
+            self.pose_all();
+            self.choose().rank > self.selection.rank
+        };
+        (self.q, self.u, self.udot) = (q, u, rates);
+        self.tree.place(&self.q);
+        self.pose_all();
+        gains
     }
 
     /// The mechanism with a given tree.
@@ -144,6 +179,7 @@ impl<'m> Mechanism<'m> {
             selection: Selection { roles, kept, rank: 0, smallest: f64::INFINITY, redundant: 0 },
             udot: vec![0.0; tree.speeds],
             correction: vec![0.0; tree.speeds],
+            corrected: vec![0.0; tree.speeds],
             applied: vec![Six::default(); n],
             lambda: Vec::new(),
             multipliers: [vec![0.0; closings.set.rows()], vec![0.0; closings.set.rows()]],
@@ -296,31 +332,40 @@ impl<'m> Mechanism<'m> {
 
     /// Takes coordinates and speeds, and corrects the dependent ones.
     pub fn close(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<(), Box<Diagnostic>> {
+        self.close_above(0.0, t, q, u).map(|_| ())
+    }
+
+    /// The same, given up with `false` where the sine of a dependent falls below a limit.
+    pub fn close_above(&mut self, lost: f64, t: f64, q: &[f64], u: &[f64]) -> Result<bool, Box<Diagnostic>> {
         self.q.copy_from_slice(q);
         self.u.copy_from_slice(u);
         self.drive(t);
         self.placed = !self.closings.is_empty();
         if !self.placed {
             // Nothing to close: the nodes are placed together with everything else.
-            return Ok(());
+            return Ok(true);
         }
         self.tree.place(&self.q);
         self.pose_needed(1);
-        let near = self.close_positions(t)?;
+        let Some(near) = self.close_positions(lost, t)? else { return Ok(false) };
         self.closings.rows(&self.tree, &self.poses);
         // A factor that is off by the last small correction still removes a small velocity residual to rounding.
         if !near {
             self.closure.factor(&self.tree, &self.closings, &self.schedule);
         }
+        if self.closure.smallest.0 < lost {
+            return Ok(false);
+        }
         self.tree.speed(&self.u);
         self.closings.velocities(&self.tree, t);
         let u = &mut self.u;
         self.closure.solve(&self.tree, &self.closings, &self.schedule, |c, du| u[c] += du);
-        Ok(())
+        Ok(true)
     }
 
-    /// Corrects the dependent coordinates; whether the factor in use is that of a pose very near.
-    fn close_positions(&mut self, t: f64) -> Result<bool, Box<Diagnostic>> {
+    /// Corrects the dependent coordinates; whether the factor in use is that of a pose very near. Nothing where a sine falls below the limit.
+    fn close_positions(&mut self, lost: f64, t: f64) -> Result<Option<bool>, Box<Diagnostic>> {
+        self.corrected.fill(0.0);
         let mut residual = self.closings.positions(&self.poses, &self.turns, t);
         let mut factored = false;
         let first = residual;
@@ -330,7 +375,7 @@ impl<'m> Mechanism<'m> {
             // its cube in the rates: there it is brought down to rounding.
             let weak = self.closure.smallest.0 < WEAK;
             if residual <= if weak { EXACT } else { CLOSED } {
-                return Ok(near(factored) && !weak);
+                return Ok(Some(near(factored) && !weak));
             }
             if !residual.is_finite() {
                 break;
@@ -338,23 +383,30 @@ impl<'m> Mechanism<'m> {
             if !factored {
                 self.closings.rows(&self.tree, &self.poses);
                 self.closure.factor(&self.tree, &self.closings, &self.schedule);
+                if self.closure.smallest.0 < lost {
+                    return Ok(None);
+                }
             }
             self.counts[1] += 1;
             let correction = &mut self.correction;
             correction.fill(0.0);
             self.closure.solve(&self.tree, &self.closings, &self.schedule, |c, d| correction[c] = d);
+            self.corrected.iter_mut().zip(&self.correction).for_each(|(sum, d)| *sum += d);
             self.retract();
             let before = residual;
             residual = self.closings.positions(&self.poses, &self.turns, t);
             // The old factor serves again while it reduces the residual well; rounding ends the corrections.
             factored = residual < 1e-3 * before;
-            let limit = if self.closure.holds() { OPEN_WHERE_LOST } else { OPEN };
-            if residual > 0.3 * before && residual < limit {
-                return Ok(false);
+            if residual > 0.3 * before && residual < OPEN {
+                return Ok(Some(false));
+            }
+            // Corrections start from the prediction, which is near its branch, or the step is too large.
+            if residual > CERTAIN * before && residual >= OPEN {
+                break;
             }
         }
         if residual < OPEN {
-            return Ok(false);
+            return Ok(Some(false));
         }
         let worst = self.closings.g.iter().enumerate().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())).map_or(0, |x| x.0);
         let name =
@@ -397,10 +449,15 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Puts coordinates and speeds of an earlier closed state back in place.
-    pub fn restore_state(&mut self, q: &[f64], u: &[f64]) {
+    /// Largest residual of the active rows at coordinates.
+    pub fn gap(&mut self, t: f64, q: &[f64], u: &[f64]) -> f64 {
         self.q.copy_from_slice(q);
         self.u.copy_from_slice(u);
+        self.drive(t);
+        self.tree.place(&self.q);
+        self.placed = true;
+        self.pose_needed(1);
+        self.closings.positions(&self.poses, &self.turns, t)
     }
 
     /// Counted angles follow the closed state, and all poses with them.

@@ -14,6 +14,7 @@ pub mod graph;
 pub mod hinge;
 pub mod joint;
 pub mod mechanism;
+mod passage;
 mod plain;
 mod reaction;
 mod reflect;

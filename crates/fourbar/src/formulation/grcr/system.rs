@@ -1,14 +1,13 @@
 //! The formulation as a first-order system: state, derivative, switching of dependents, singular positions, instants.
 //!
 //! The state holds all tree coordinates, all speeds and the work. Every evaluation closes the loops from the values that the integrator
-//! predicts; the accelerations do not depend on the dependent set, so a switch between steps changes nothing in the derivative.
+//! predicts. At a closed state the derivative does not depend on the dependent set, so a switch between steps changes nothing; beside it the
+//! derivative does, so the set stays the same throughout a step (see [`super::passage`]).
 
-use super::closure::LOST;
 use super::cut::Cut;
 use super::mechanism::{Mechanism, WEAK};
+use super::passage::{LOST, Redo};
 use super::reaction;
-use super::schedule::Role;
-use super::select::Selection;
 use crate::analysis::singular::{Detector, Singular, Watch};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
@@ -21,46 +20,51 @@ use crate::state::{Configuration, Velocity};
 use crate::study::{Study, count};
 use serde_json::{Value, json};
 
-/// A better set, looked for where the weakest dependent is weak, is taken where its weakest sine is larger by this factor.
-const BETTER: f64 = 3.0;
-/// Offsets and weights of the interpolation at singular positions.
-const BESIDE: [(f64, f64); 4] = [(1.0, 2.0 / 3.0), (-1.0, 2.0 / 3.0), (2.0, -1.0 / 6.0), (-2.0, -1.0 / 6.0)];
 /// Switches told one by one.
-const TOLD: usize = 20;
+pub(super) const TOLD: usize = 20;
 
 /// A mechanism in motion.
 pub struct Grcr<'m> {
-    m: Mechanism<'m>,
-    cut: Option<Cut>,
+    pub(super) m: Mechanism<'m>,
+    pub(super) cut: Option<Cut>,
     /// All constraints, for residuals, and the multipliers of the closings.
     set: ConstraintSet,
     G: Vec<f64>,
     rows: [Vec<f64>; 2],
     loads: Loads,
-    detector: Detector,
-    /// Last rates of speeds at a regular position.
-    usual: Vec<f64>,
+    pub(super) detector: Detector,
+    /// Last rates of speeds.
+    pub(super) usual: Vec<f64>,
     /// Time and state whose closed values are in the mechanism; no time where there are none.
-    last: (f64, Vec<f64>),
+    pub(super) last: (f64, Vec<f64>),
     /// Time and state at the end of the last accepted step, which is closed: it is never corrected again, so that neither outputs in
     /// between nor a resumed run change a digit.
-    accepted: (f64, Vec<f64>),
+    pub(super) accepted: (f64, Vec<f64>),
     /// Sine below which the next search for a better set is worth its time.
-    search_below: f64,
+    pub(super) search_below: f64,
     /// The same inside the step.
-    inside_below: f64,
+    pub(super) inside_below: f64,
+    /// Whether a better set is to be looked for before the next step.
+    look: bool,
+    /// Whether the stages of the step are taken as predicted, and whether that ends with it.
+    pub(super) holding: bool,
+    leave: bool,
+    /// Changes of the set since the last accepted step.
+    pub(super) changes: usize,
+    /// What the step that failed is to be begun again with.
+    pub(super) redo: Option<Redo>,
     start: Vec<f64>,
     worked: bool,
     /// Columns that turn counted angles.
     counted: Vec<usize>,
     tau: f64,
-    switches: Vec<(f64, String)>,
-    switched: usize,
+    pub(super) switches: Vec<(f64, String)>,
+    pub(super) switched: usize,
     /// Evaluations by interpolation, and output times with rank loss.
-    interpolated: usize,
+    pub(super) interpolated: usize,
     flagged: usize,
     /// Workspace of interpolation.
-    side: [Vec<f64>; 5],
+    pub(super) side: [Vec<f64>; 5],
 }
 
 /// Sets the formulation in motion.
@@ -89,11 +93,16 @@ impl<'m> Grcr<'m> {
             detector: Detector::new(model, &set, at),
             G: vec![0.0; set.values],
             rows: [vec![0.0; rows], vec![0.0; rows]],
-            usual: vec![0.0; n],
+            usual: m.udot.iter().map(|a| if a.is_finite() { *a } else { 0.0 }).collect(),
             last: (f64::NAN, vec![0.0; start.len()]),
             accepted: (f64::NAN, vec![0.0; start.len()]),
             search_below: WEAK,
             inside_below: 0.5 * WEAK,
+            look: false,
+            holding: false,
+            leave: false,
+            changes: 0,
+            redo: None,
             worked: model.has_work(),
             counted: if model.angles.is_empty() { Vec::new() } else { m.tree.hinged_columns().collect() },
             tau: 0.1,
@@ -101,7 +110,7 @@ impl<'m> Grcr<'m> {
             switched: 0,
             interpolated: 0,
             flagged: 0,
-            side: [vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n], vec![0.0; n], vec![0.0; m.tree.stored]],
+            side: [vec![0.0; n], vec![0.0; n], vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n]],
             cut: options.cut.then(|| Cut::new(&m)),
             start,
             set,
@@ -110,7 +119,7 @@ impl<'m> Grcr<'m> {
     }
 
     /// Closes and accelerates at a state; power of drives and of forces without a potential.
-    fn evaluate(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<f64, Box<Diagnostic>> {
+    pub(super) fn evaluate(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<f64, Box<Diagnostic>> {
         self.m.close(t, q, u)?;
         self.accelerate(t)
     }
@@ -137,117 +146,6 @@ impl<'m> Grcr<'m> {
         power + eval::power(m.model, &x)
     }
 
-    fn lost(&self) -> bool {
-        !self.m.closings.is_empty() && self.m.closure.smallest.0 < LOST
-    }
-
-    /// Where the rows lose rank the derivative is interpolated from four evaluations beside, each given to `take` with its weight.
-    ///
-    /// The motion itself is smooth there; only the equations that give its acceleration are not. Any smooth curve through the state that keeps
-    /// the constraints will do for the interpolation, whose error is of fourth order in the offset.
-    fn beside(&mut self, t: f64, mut take: impl FnMut(&mut Self, f64, f64)) -> Result<(), Box<Diagnostic>> {
-        let n = self.m.tree.speeds;
-        let [mut q0, mut u0, mut d, mut u, mut q] = std::mem::take(&mut self.side);
-        q0.copy_from_slice(&self.m.q);
-        u0.copy_from_slice(&self.m.u);
-        let mut place = |s: &mut Self, h: f64, q: &mut [f64], u: &mut [f64]| {
-            for c in 0..n {
-                d[c] = h * u0[c] + 0.5 * h * h * s.usual[c];
-                u[c] = u0[c] + h * s.usual[c];
-            }
-            s.m.retracted(&q0, &d, q);
-        };
-        let mut offset = 1e-5;
-        let mut found = Err(not_finite(t));
-        while offset < 0.02 {
-            let fine = BESIDE.iter().map(|x| &x.0).all(|k| {
-                place(self, k * offset, &mut q, &mut u);
-                self.m.close(t + k * offset, &q, &u).is_ok() && !self.lost()
-            });
-            if fine {
-                found = Ok(());
-                break;
-            }
-            offset *= 1.5;
-        }
-        if found.is_ok() {
-            for (k, weight) in BESIDE {
-                place(self, k * offset, &mut q, &mut u);
-                match self.evaluate(t + k * offset, &q, &u) {
-                    Ok(power) => take(self, weight, power),
-                    Err(e) => found = Err(e),
-                }
-            }
-        }
-        self.interpolated += 1;
-        self.m.restore_state(&q0, &u0);
-        self.side = [q0, u0, d, u, q];
-        found
-    }
-
-    /// Looks for a better dependent set where the one in use has become weak; whether it was changed.
-    fn switch(&mut self, t: f64) -> bool {
-        let (sine, _) = self.m.closure.smallest;
-        if sine > 2.0 * WEAK {
-            self.search_below = WEAK;
-        }
-        if sine >= self.search_below {
-            return false;
-        }
-        let s = self.m.choose();
-        // Where no set is better, as in a singular position, there is nothing to be found for a while; else as soon as it would be taken.
-        self.search_below = if s.smallest > 1.1 * sine { (s.smallest / BETTER).min(0.5 * sine) } else { 0.03 * sine };
-        self.take_if_better(t, s)
-    }
-
-    /// The same inside a step, where the set in use comes to its dead point between accepted steps. All coordinates are in the state, so
-    /// any set will do for an evaluation.
-    fn switch_inside(&mut self, t: f64) -> bool {
-        let (sine, _) = self.m.closure.smallest;
-        if sine >= self.inside_below {
-            return false;
-        }
-        let s = self.m.choose();
-        self.inside_below = 0.3 * sine;
-        self.take_if_better(t, s)
-    }
-
-    /// Where to search first inside the next step: what the search at its beginning did not find is not there, unless rank is lost altogether.
-    fn below_inside(&self) -> f64 {
-        (0.5 * WEAK).min(self.search_below.max(LOST))
-    }
-
-    fn take_if_better(&mut self, t: f64, s: Selection) -> bool {
-        let (sine, _) = self.m.closure.smallest;
-        if s.rank != self.m.selection.rank || s.smallest <= BETTER * sine {
-            return false;
-        }
-        let (out, new) = self.changed_names(&s.roles);
-        self.m.adopt(s);
-        if let Some(cut) = &mut self.cut {
-            *cut = Cut::new(&self.m);
-        }
-        self.search_below = WEAK;
-        // Sines of different sets cannot be compared.
-        self.detector.watch.filled = 0;
-        self.switched += 1;
-        if self.switches.len() < TOLD {
-            self.switches.push((t, format!("{out} became independent, {new} dependent")));
-        }
-        true
-    }
-
-    fn changed_names(&self, roles: &[Role]) -> (String, String) {
-        let name = |of: &dyn Fn(usize) -> bool| {
-            let list: Vec<String> = (0..roles.len()).filter(|c| of(*c)).map(|c| self.m.column_name(c)).take(6).collect();
-            if list.is_empty() { "nothing".to_string() } else { list.join(", ") }
-        };
-        let old = &self.m.selection.roles;
-        let left = name(&|c| old[c] == Role::Dependent && roles[c] != Role::Dependent);
-        let came = name(&|c| old[c] != Role::Dependent && roles[c] == Role::Dependent);
-        (left, came)
-    }
-
     fn errors(&mut self, out: &mut Instant) {
         let [x, y] = &mut self.rows;
         let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
@@ -262,6 +160,15 @@ impl<'m> Grcr<'m> {
         self.set.gamma(&out.q, &out.v, out.t, y);
         out.errors[2] = largest(x, y);
     }
+}
+
+/// Why a stage gave up; told only where the step cannot be begun again any more.
+fn begun_again(t: f64) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::new("S270", format!("at t = {t:.6} s no choice of joint coordinates closes the loops"))
+            .time(t)
+            .help("the mechanism is near a dead point or the step is too large; choose a smaller tolerance or step"),
+    )
 }
 
 fn not_finite(t: f64) -> Box<Diagnostic> {
@@ -309,37 +216,58 @@ impl System for Grcr<'_> {
         self.m.tree.turning.iter().all(turning) && self.counted.iter().all(|c| d[*c].abs() < largest)
     }
 
+    fn begin(&mut self) {
+        if std::mem::take(&mut self.leave) {
+            self.holding = false;
+        }
+        if std::mem::take(&mut self.look) {
+            self.switch();
+        }
+    }
+
+    fn renewed(&mut self) -> bool {
+        self.begin_again()
+    }
+
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        self.redo = None;
         let at_hand = std::mem::replace(&mut self.last.0, f64::NAN) == t && self.last.1 == y;
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
-        let mut power = if self.accepted.0 != t || self.accepted.1 != y {
-            self.evaluate(t, q, u)?
+        let accepted = self.accepted.0 == t && self.accepted.1 == y;
+        let closed = if accepted && at_hand {
+            self.m.drive(t);
+            self.holding || !self.lost()
+        } else if accepted || self.holding {
+            self.m.take(t, q, u);
+            self.holding || !self.lost()
         } else {
-            if at_hand {
-                self.m.drive(t);
-            } else {
-                self.m.take(t, q, u);
-            }
-            self.accelerate(t)?
+            self.m.close_above(LOST, t, q, u)?
         };
-        if !self.m.closings.is_empty() && self.switch_inside(t) {
-            power = self.evaluate(t, q, u)?;
+        if !accepted && !self.holding && self.weak_inside() {
+            return Err(begun_again(t));
+        }
+        if closed {
+            f[2 * n] = self.accelerate(t)?;
+            f[n..2 * n].copy_from_slice(&self.m.udot);
+        } else {
+            f[n..].fill(0.0);
+            let through = self.beside(t, q, u, |s, weight, power| {
+                f[n..2 * n].iter_mut().zip(&s.m.udot).for_each(|(f, a)| *f += weight * a);
+                f[2 * n] += weight * power;
+            })?;
+            if !through {
+                self.redo = Some(Redo::Hold);
+                return Err(begun_again(t));
+            }
         }
         f[..n].copy_from_slice(&self.m.u);
-        if !self.lost() {
-            f[n..2 * n].copy_from_slice(&self.m.udot);
-            self.usual.copy_from_slice(&self.m.udot);
-            f[2 * n] = power;
+        self.usual.copy_from_slice(&f[n..2 * n]);
+        if !self.holding {
             self.last.0 = t;
             self.last.1.copy_from_slice(y);
-            return Ok(());
         }
-        f[n..].fill(0.0);
-        self.beside(t, |s, weight, power| {
-            f[n..2 * n].iter_mut().zip(&s.m.udot).for_each(|(f, a)| *f += weight * a);
-            f[2 * n] += weight * power;
-        })
+        Ok(())
     }
 
     fn error(&self, _y: &[f64], d: &[f64]) -> f64 {
@@ -360,54 +288,52 @@ impl System for Grcr<'_> {
 
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
-        if self.last.0 != t || self.last.1 != y {
-            self.m.close(t, &y[..stored], &y[stored..stored + n])?;
-        }
+        self.redo = None;
+        let mut changed = false;
+        let at_hand = self.last.0 == t && self.last.1 == y;
         self.last.0 = f64::NAN;
+        let (q, u) = (&y[..stored], &y[stored..stored + n]);
+        if self.holding {
+            (changed, self.leave) = self.end_held(t, q, u);
+        } else if !at_hand && !self.m.close_above(LOST, t, q, u)? && !self.beside(t, q, u, |_, _, _| ())? {
+            self.redo = Some(Redo::Hold);
+            return Err(begun_again(t));
+        }
         // The derivative of the corrected state is the same, because every evaluation corrects.
         y[..stored].copy_from_slice(&self.m.q);
         y[stored..stored + n].copy_from_slice(&self.m.u);
         self.m.count_turns();
+        self.changes = 0;
         self.accepted.0 = t;
         self.accepted.1.copy_from_slice(y);
-        let mut at_hand = true;
         if !self.m.closings.is_empty() {
-            at_hand = !self.switch(t);
+            let (sine, _) = self.m.closure.smallest;
+            if sine > 2.0 * WEAK {
+                self.search_below = WEAK;
+            }
+            self.look = sine < self.search_below;
             self.inside_below = self.below_inside();
             let Self { m, detector, set, .. } = self;
-            let (sine, _) = m.closure.smallest;
             detector.observe(m.model, set, &m.poses, t, sine * sine, || m.weak_names());
         }
-        if at_hand {
-            self.last.0 = t;
-            self.last.1.copy_from_slice(y);
-        }
-        Ok(false)
+        self.last.0 = t;
+        self.last.1.copy_from_slice(y);
+        Ok(changed)
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
         self.last.0 = f64::NAN;
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
-        self.evaluate(t, q, u)?;
-        self.m.globals();
-        out.t = t;
-        out.q.copy_from_slice(&self.m.poses);
-        out.v.copy_from_slice(&self.m.velocities);
-        for (k, a) in self.m.model.angles.iter().enumerate() {
-            let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
-            out.turns[k] = a.angle.value(i, j, self.m.turns[k]);
-        }
-        out.work = y[stored + n];
-        self.m.body_accelerations(&mut out.a);
-        if self.lost() {
-            // The interpolation stands for what the position itself does not define.
-            self.flagged += 1;
+        // The interpolation stands for what a singular position itself does not define.
+        let mut through = false;
+        let closed = !self.holding && self.m.close_above(LOST, t, q, u).unwrap_or(false);
+        if !self.holding && !closed {
             let mut sum = out.clone();
             sum.a.fill(Velocity::zero());
             sum.reactions.fill(Wrench::default());
             sum.efforts.fill(0.0);
-            self.beside(t, |s, weight, _| {
+            through = self.beside(t, q, u, |s, weight, _| {
                 s.m.globals();
                 s.m.body_accelerations(&mut out.a);
                 reaction::fill(&s.m, &s.loads, out);
@@ -422,10 +348,34 @@ impl System for Grcr<'_> {
                     *s += o * weight;
                 }
             })?;
-            out.a = sum.a;
-            out.reactions = sum.reactions;
-            out.efforts = sum.efforts;
-        } else {
+            if through {
+                self.flagged += 1;
+                self.m.globals();
+                out.a = sum.a;
+                out.reactions = sum.reactions;
+                out.efforts = sum.efforts;
+            }
+        }
+        if !through {
+            if !closed {
+                self.m.take(t, q, u);
+                if !self.lost() && self.m.close(t, q, u).is_err() {
+                    self.m.take(t, q, u);
+                }
+            }
+            self.accelerate(t)?;
+            self.m.globals();
+            self.m.body_accelerations(&mut out.a);
+        }
+        out.t = t;
+        out.q.copy_from_slice(&self.m.poses);
+        out.v.copy_from_slice(&self.m.velocities);
+        for (k, a) in self.m.model.angles.iter().enumerate() {
+            let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
+            out.turns[k] = a.angle.value(i, j, self.m.turns[k]);
+        }
+        out.work = y[stored + n];
+        if !through {
             reaction::fill(&self.m, &self.loads, out);
         }
         self.errors(out);
@@ -477,6 +427,7 @@ impl System for Grcr<'_> {
             "accepted_at": self.accepted.0,
             "accepted": self.accepted.1,
             "search_below": self.search_below,
+            "flags": [self.look, self.holding, self.leave],
             "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
             "watch_filled": self.detector.watch.filled,
             "watch_usual": self.detector.watch.usual,
@@ -506,6 +457,8 @@ impl System for Grcr<'_> {
         }
         self.search_below = v["search_below"].as_f64().unwrap_or(WEAK);
         self.inside_below = self.below_inside();
+        let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);
+        (self.look, self.holding, self.leave) = (flag(0), flag(1), flag(2));
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
         if let [a, b, c, d, e, f] = numbers(&v["watch"])[..] {
             let usual = v["watch_usual"].as_f64().unwrap_or(0.0);

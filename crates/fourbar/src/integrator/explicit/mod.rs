@@ -44,6 +44,12 @@ pub trait System {
     }
     /// Derivative of the state; a failure asks for a smaller step.
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>>;
+    /// A step is about to be tried from the last accepted state: time to change what must stay the same throughout a step.
+    fn begin(&mut self) {}
+    /// After a failure of [`System::derivative`]: whether the same will be tried with other equations for the same motion.
+    fn renewed(&mut self) -> bool {
+        false
+    }
     /// Whether an increment is small enough for [`System::moved`] and [`System::pull_back`].
     fn fits(&self, d: &[f64]) -> bool {
         let _ = d;
@@ -229,15 +235,31 @@ impl<S: System> Run<S> {
             return Ok(());
         }
         self.evaluations += 1;
-        self.system.derivative(self.t, &self.y, &mut self.k[..n])?;
+        let mut done = self.system.derivative(self.t, &self.y, &mut self.k[..n]);
+        if done.is_err() && self.system.renewed() {
+            self.evaluations += 1;
+            done = self.system.derivative(self.t, &self.y, &mut self.k[..n]);
+        }
+        done?;
         // A step that is tried again needs it again.
         self.end.copy_from_slice(&self.k[..n]);
         (self.end_known, self.end_fits) = (true, true);
         Ok(())
     }
 
-    /// Stages of a step of size `h`: its increment in `d`, its end in `trial`. `false` where an increment is too large.
+    /// Stages of a step of size `h`, all of them with the same equations.
     fn attempt(&mut self, h: f64) -> Result<bool, Box<Diagnostic>> {
+        self.system.begin();
+        loop {
+            match self.stages(h) {
+                Err(_) if self.system.renewed() => {}
+                done => return done,
+            }
+        }
+    }
+
+    /// Stages of a step of size `h`: its increment in `d`, its end in `trial`. `false` where an increment is too large.
+    fn stages(&mut self, h: f64) -> Result<bool, Box<Diagnostic>> {
         let n = self.d.len();
         self.first()?;
         self.dense_ready = false;
@@ -268,7 +290,12 @@ impl<S: System> Run<S> {
         let (t, from) = if dense { (self.t_n, &self.y_n) } else { (self.t, &self.y) };
         self.system.moved(from, &self.d, &mut self.trial);
         self.evaluations += 1;
-        self.system.derivative(t + self.nodes[i] * h, &self.trial, &mut self.k[i * n..(i + 1) * n])
+        let mut done = self.system.derivative(t + self.nodes[i] * h, &self.trial, &mut self.k[i * n..(i + 1) * n]);
+        if done.is_err() && dense && self.system.renewed() {
+            self.evaluations += 1;
+            done = self.system.derivative(t + self.nodes[i] * h, &self.trial, &mut self.k[i * n..(i + 1) * n]);
+        }
+        done
     }
 
     /// Error estimate of the stages relative to the tolerance; what is not a number counts as too large.
@@ -346,6 +373,7 @@ impl<S: System> Run<S> {
             let failed = match self.attempt(h) {
                 Ok(true) => match self.take(h) {
                     Ok(()) => return Ok(h),
+                    Err(_) if self.system.renewed() => continue,
                     Err(d) => Some(d),
                 },
                 Ok(false) => None,
@@ -436,6 +464,7 @@ impl<S: System> Run<S> {
                                     self.h = if h < self.h { self.h } else { h * factor };
                                     break;
                                 }
+                                Err(_) if self.system.renewed() => continue,
                                 Err(d) => Some(d),
                             }
                         } else {
@@ -481,7 +510,11 @@ impl<S: System> Run<S> {
             self.d.copy_from_slice(&self.step_d);
             if !self.end_known {
                 self.evaluations += 1;
-                self.system.derivative(self.t_n + h, &self.before, &mut self.end)?;
+                let mut done = self.system.derivative(self.t_n + h, &self.before, &mut self.end);
+                if done.is_err() && self.system.renewed() {
+                    done = self.system.derivative(self.t_n + h, &self.before, &mut self.end);
+                }
+                done?;
                 (self.end_known, self.end_fits) = (true, !self.changed);
             }
             let k = &mut self.k[last * n..(last + 1) * n];
