@@ -102,7 +102,7 @@ fn every_joint_type_reads_in_both_forms() {
   cross: {type: universal, bodies: [a, b], frames: {a: {at: [0, 0, 0], axis: [1, 0, 0]}, b: {at: [0, 1, 0], axis: [0, 1, 0]}}}
   rod: {type: distance, from: {body: a}, to: {body: b, world: [1, 0, 0]}, length: 1}
   rod2: {type: distance, bodies: [a, b], from: [0, 0, 0], to: [1, 0, 0]}
-  lean: {type: angle, bodies: [a, b], axes: [[1, 0, 0], {at: [0, 1, 0]}], angle: 90 deg}
+  lean: {type: angle, bodies: [a, b], axes: [{world: [1, 0, 0]}, [0, 1, 0]], angle: 90 deg}
   pair: {type: gear, joints: [screw, cross], ratio: -2}
   rack: {type: rack, joints: [screw, cross], radius: 20 mm}
 ",
@@ -266,4 +266,54 @@ fn places_lead_back_to_the_file() {
     assert_eq!(at("bodies.a.com"), (3, 3, "a"));
     assert!(loaded.places.find("nothing").is_none());
     assert_eq!(loaded.hash.len(), 64);
+}
+
+/// Bodies that are drawn turned, with every element that has a direction on a body.
+fn turned(axis: &str, on: &str) -> String {
+    format!(
+        "fourbar: 1
+bodies:
+  a: {{mass: 1, inertia: [1, 1, 1], at: [0, 0, 0.3*cos(30 deg)], orientation: {{axis: [1, 0, 0], angle: 30 deg}}}}
+  b: {{mass: 1, inertia: [1, 1, 1], orientation: {{axis: [0, 1, 1], angle: 50 deg}}}}
+joints: {{lean: {{type: angle, bodies: [a, b], axes: [{axis}, {axis}]}}}}
+constraints:
+  disk: {{type: rolling-disk, {on}: {{body: a}}, axis: {axis}, radius: 0.3}}
+  tyre: {{type: wheel, {on}: {{body: a}}, axis: {axis}, radius: 0.3}}
+  blade: {{type: knife-edge, {on}: {{body: b, at: [1, 0, 0]}}, across: {axis}}}
+  two: {{type: dp2, axis: {axis}, from: {{body: a}}, to: {{body: b}}, value: 0}}
+  ball: {{type: rolling-sphere, {on}: {{body: b}}, radius: 0.1}}
+forces:
+  push: {{type: force, {on}: {{body: a, at: [1, 0, 0]}}, force: [1, 0, 0]}}
+  twist: {{type: torque, {on}: {{body: a}}, torque: [1, 0, 0]}}
+"
+    )
+}
+
+#[test]
+fn three_numbers_of_a_direction_are_in_the_frame_of_its_body() {
+    let spec = |axis: &str, on: &str| read(&turned(axis, on)).spec;
+    let bare = spec("[0, 1, 0]", "on");
+    assert_eq!(bare, spec("{at: [0, 1, 0]}", "on"));
+    assert_ne!(bare, spec("{world: [0, 1, 0]}", "on"));
+    // The key that older readers of YAML take for a truth value has another word, and may be quoted.
+    assert_eq!(bare, spec("[0, 1, 0]", "place"));
+    assert_eq!(bare, spec("[0, 1, 0]", "'on'"));
+    for (text, code) in [
+        (turned("[0, 1, 0]", "on").replace("on: {body: b}, radius", "on: {body: b}, place: {body: b}, radius"), "M014"),
+        (turned("[0, 1, 0]", "on").replace("on: {body: b}, radius", "radius"), "M013"),
+        (turned("[0, 1, 0]", "on").replace("on: {body: a}, torque", "body: a, place: {body: a}, torque"), "M014"),
+    ] {
+        let errors = read_model(&text, &ReadOptions::default()).unwrap_err();
+        assert_eq!(errors.iter().map(|e| e.diagnostic.code.0).collect::<Vec<_>>(), [code], "{text}");
+    }
+    // A disk that is drawn leaning and touching its plane stays where it is drawn.
+    let disk = "fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  d: {mass: 1, inertia: [0.01, 0.02, 0.01], at: [0, 0, 0.3*cos(30 deg)], orientation: {axis: [1, 0, 0], angle: 30 deg}}
+constraints: {roll: {type: rolling-disk, on: {body: d}, axis: [0, 1, 0], radius: 0.3}}
+";
+    let model = read(disk).spec.build().expect("a model");
+    let moved = fourbar::analysis::assembly::assemble(&model).expect("assembles").moved;
+    assert!(moved.iter().all(|m| m.distance < 1e-12 && m.angle < 1e-12), "{moved:?}");
 }

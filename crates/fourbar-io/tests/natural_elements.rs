@@ -50,8 +50,8 @@ const JOINTS: &[&str] = &[
     "{type: point-on-plane, bodies: [a, b], at: [0.6, 0.1, -0.2], axis: [1, 0.2, 0.5]}",
     "{type: point-on-plane, bodies: [b, a], at: [0.6, 0.1, -0.2], axis: [1, 0.2, 0.5]}",
     "{type: distance, from: {body: a, at: [0.1, 0, 0.2]}, to: {body: b, at: [0, 0.1, 0]}}",
-    "{type: angle, bodies: [a, b], axes: [[1, 0, 0], [0.3, 1, 0]]}",
-    "{type: angle, bodies: [a, b], axes: [[1, 0.5, 0], [1, 0.5, 0]], angle: 0}",
+    "{type: angle, bodies: [a, b], axes: [{world: [1, 0, 0]}, {world: [0.3, 1, 0]}]}",
+    "{type: angle, bodies: [a, b], axes: [{world: [1, 0.5, 0]}, {world: [1, 0.5, 0]}], angle: 0}",
 ];
 
 fn natural(model: &Model) -> Study {

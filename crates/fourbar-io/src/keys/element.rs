@@ -95,7 +95,11 @@ pub(crate) const JOINTS: &[JointType] = &[
         "Keeps the angle between a direction of the base and one of the moving body.",
         &[
             BODIES,
-            need("axes", Expect::TwoDirections, "direction on the base, direction on the moving body"),
+            need(
+                "axes",
+                Expect::TwoDirections,
+                "direction on the base, direction on the moving body; three numbers are in the frame of the body",
+            ),
             may("angle", Expect::Number(PLAIN), "left out: as drawn; 0 means parallel"),
         ],
         build::angle,
@@ -139,8 +143,10 @@ const fn constraint(
 const PFROM: Key = need("from", Expect::Place, "first place");
 const PTO: Key = need("to", Expect::Place, "second place");
 
-const ROLL_ON: Key = need("on", Expect::Place, "the centre, or the point of the blade");
-const DISK_AXIS: Key = need("axis", Expect::Direction, "axis of the disk, on its body");
+const ROLL_ON: Key = may("on", Expect::Place, "needed, or `place`: the centre, or the point of the blade");
+const PLACE_ALIAS: Key =
+    may("place", Expect::Place, "another word for `on`, which readers of YAML 1.1 (PyYAML) take for a truth value unless it is quoted");
+const DISK_AXIS: Key = need("axis", Expect::Direction, "axis of the disk, on its body; three numbers are in the frame of the body");
 const RADIUS_OF_ROLLING: Key = need("radius", Expect::Number(LENGTH), "radius");
 const PLANE_AT: Key = may("at", Expect::Vector(LENGTH), "a point of the plane, in the world; left out: the origin");
 const PLANE_NORMAL: Key = may("normal", Expect::Axis, "normal of the plane, in the world; left out: z");
@@ -157,7 +163,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
             may(
                 "other_axis",
                 Expect::Direction,
-                "another direction on the first body that says the same, across the first; of the two the one whose value is nearer zero is used, because a dot product near one hardly says anything",
+                "another direction on the first body, in its frame, that says the same, across the first; of the two the one whose value is nearer zero is used, because a dot product near one hardly says anything",
             ),
             may("other_value", Expect::TimeFunction(PLAIN), "the dot product with that other direction"),
         ],
@@ -168,7 +174,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
         "a dp2 constraint",
         "A direction on the body of `from`, dotted with the vector from `from` to `to`, is a function of time.",
         &[
-            need("axis", Expect::Direction, "direction on the body of `from`"),
+            need("axis", Expect::Direction, "direction on the body of `from`; three numbers are in its frame"),
             PFROM,
             PTO,
             need("value", Expect::TimeFunction(LENGTH), "the dot product"),
@@ -186,28 +192,32 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
         "knife-edge",
         "a knife edge",
         "A blade that slides along itself but not sideways: a velocity constraint.",
-        &[ROLL_ON, need("across", Expect::Direction, "direction across the blade, on its body")],
+        &[
+            ROLL_ON,
+            PLACE_ALIAS,
+            need("across", Expect::Direction, "direction across the blade, on its body; three numbers are in the frame of the body"),
+        ],
         build::knife_edge,
     ),
     constraint(
         "rolling-sphere",
         "a rolling sphere",
         "A ball that stays on a plane of the world and rolls there without slipping.",
-        &[ROLL_ON, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
+        &[ROLL_ON, PLACE_ALIAS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
         build::rolling_sphere,
     ),
     constraint(
         "rolling-disk",
         "a rolling disk",
         "A thin disk that stays on a plane of the world and rolls there without slipping, leaning as it likes.",
-        &[ROLL_ON, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
+        &[ROLL_ON, PLACE_ALIAS, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
         build::rolling_disk,
     ),
     constraint(
         "wheel",
         "a wheel",
         "A disk that rolls on a plane of the world without slipping, its height being kept by what carries it.",
-        &[ROLL_ON, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
+        &[ROLL_ON, PLACE_ALIAS, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
         build::wheel,
     ),
     constraint(
@@ -297,6 +307,7 @@ pub(crate) const FORCES: &[ForceType] = &[
         "A force at a place, or at the centre of mass of a `body`.",
         &[
             ON,
+            PLACE_ALIAS,
             may("body", Expect::Name("body"), "instead of `on`: acts at the centre of mass"),
             need("force", Expect::StateVector(Dimension::FORCE), "components"),
             FRAME_OF,
@@ -311,6 +322,7 @@ pub(crate) const FORCES: &[ForceType] = &[
         &[
             may("body", Expect::Name("body"), "the body"),
             may("on", Expect::Place, "instead of `body`: `{body: NAME}`"),
+            PLACE_ALIAS,
             need("torque", Expect::StateVector(Dimension::TORQUE), "components"),
             FRAME_OF,
         ],
@@ -328,7 +340,7 @@ pub(crate) const FORCES: &[ForceType] = &[
     force(
         "bushing",
         "a bushing",
-        "Elastic connection in six directions.",
+        "Elastic connection in six directions. Displacements are those of the second place in axes that turn with the first body; rotations are the components of the rotation vector (axis times angle, up to half a turn) from the first to the second, and the torque is the gradient of the energy in them, also at large angles.",
         &[
             BETWEEN,
             may("frame", Expect::Orientation, "axes of the bushing in the first body; left out: its axes"),

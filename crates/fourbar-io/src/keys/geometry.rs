@@ -17,7 +17,7 @@ pub const BODY: Table = Table {
         may(
             "inertia",
             Expect::Inertia,
-            "about the centre of mass, in body axes: principal values, or [xx, yy, zz, xy, xz, yz], or 0 for a point mass",
+            "about the centre of mass, in body axes: principal values, or [xx, yy, zz, xy, xz, yz], or 0 for a point mass; xy, xz and yz are entries of the tensor: xy is minus the integral of x*y dm",
         ),
         may("solid", Expect::Solid, "solids with density that give mass, centre of mass and inertia; drawn where `shape` is left out"),
         may("at", Expect::Vector(LENGTH), "origin of the body frame in the world, at the start; left out: the world's origin"),

@@ -54,7 +54,7 @@ pub enum Expect {
     Place,
     /// Two places.
     TwoPlaces,
-    /// A direction: three numbers (in the world, as drawn), or `{at: ...}` in the body, or `{world: ...}`.
+    /// A direction on a body: three numbers or `{at: ...}` in the frame of the body, or `{world: ...}` as drawn.
     Direction,
     /// Two directions.
     TwoDirections,

@@ -77,7 +77,25 @@ impl Reader<'_> {
             let message = format!("`{key}` of `{}` gives no direction", x.name);
             self.complain("M013", message, "write `at: [x, y, z]` in the body frame or `world: [x, y, z]`", key, place.span, x);
         }
-        place.at
+        match place.at {
+            // A direction belongs to its body, and so do its three numbers.
+            Some(At::World(x)) if place.bare => Some(At::Body(x)),
+            at => at,
+        }
+    }
+
+    /// The place behind `on`, or behind its other word.
+    fn on(&mut self, x: &Record) -> Option<Place> {
+        if self.excludes(x, "on", &["place"]) {
+            return None;
+        }
+        match ["on", "place"].into_iter().find(|k| x.has(k)) {
+            Some(key) => self.one_place(x, key),
+            None => {
+                self.needs(x, "`on`", "say where it is: `on: {body: NAME, at: [x, y, z]}`");
+                None
+            }
+        }
     }
 
     fn frame(&mut self, x: &Record, frames: &[LooseFrame], body: &str, needs_axis: bool) -> Option<FrameSpec> {
@@ -244,17 +262,17 @@ fn plane(x: &Record) -> PlaneSpec {
 }
 
 pub(crate) fn knife_edge(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
-    let on = r.one_place(x, "on")?;
+    let on = r.on(x)?;
     let across = direction_on(r, x, "across", &on.body)?;
     Some(ConstraintSpec::KnifeEdge { on, across })
 }
 
 pub(crate) fn rolling_sphere(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
-    Some(ConstraintSpec::RollingSphere { on: r.one_place(x, "on")?, radius: x.number("radius")?, plane: plane(x) })
+    Some(ConstraintSpec::RollingSphere { on: r.on(x)?, radius: x.number("radius")?, plane: plane(x) })
 }
 
 fn disk(r: &mut Reader<'_>, x: &Record, contact: bool) -> Option<ConstraintSpec> {
-    let on = r.one_place(x, "on")?;
+    let on = r.on(x)?;
     let axis = direction_on(r, x, "axis", &on.body)?;
     Some(ConstraintSpec::RollingDisk { on, axis, radius: x.number("radius")?, plane: plane(x), contact })
 }
@@ -314,16 +332,16 @@ fn force_frame(x: &Record) -> ForceFrame {
 }
 
 pub(crate) fn force(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    if r.excludes(x, "on", &["body"]) {
+    if r.excludes(x, "body", &["on", "place"]) {
         return None;
     }
-    let on = match (x.has("on"), x.text("body")) {
-        (true, _) => r.one_place(x, "on")?,
-        (false, Some(body)) => {
+    let on = match x.text("body") {
+        Some(body) => {
             let centre = r.centres.get(&body).copied().unwrap_or_default();
             Place { body, at: At::Body(centre) }
         }
-        (false, None) => {
+        None if x.has("on") || x.has("place") => r.on(x)?,
+        None => {
             r.needs(x, "`on` or `body`", "say where it acts: `on: {body: NAME, at: [x, y, z]}`, or `body: NAME` for the centre of mass");
             return None;
         }
@@ -332,15 +350,16 @@ pub(crate) fn force(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
 }
 
 pub(crate) fn torque(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    if r.excludes(x, "on", &["body"]) {
+    if r.excludes(x, "body", &["on", "place"]) || r.excludes(x, "on", &["place"]) {
         return None;
     }
-    let body = match (x.place("on"), x.text("body")) {
+    let key = if x.has("place") { "place" } else { "on" };
+    let body = match (x.place(key), x.text("body")) {
         (Some(place), _) if place.at.is_some() => {
-            r.complain("M014", format!("`{}` is a torque, which acts at no point", x.name), "write `body: NAME`", "on", place.span, x);
+            r.complain("M014", format!("`{}` is a torque, which acts at no point", x.name), "write `body: NAME`", key, place.span, x);
             return None;
         }
-        (Some(place), _) => r.settle(x, "on", place, None)?.body,
+        (Some(place), _) => r.settle(x, key, place, None)?.body,
         (None, Some(body)) => body,
         (None, None) => {
             r.needs(x, "`body`", "say on which body it acts");

@@ -11,6 +11,8 @@ use fourbar::spec::{At, Inertia, Orientation, Shape, StateExpr, V3};
 pub(crate) struct LoosePlace {
     pub body: Option<String>,
     pub at: Option<At>,
+    /// Whether it is three numbers alone: a place in the world, a direction in its body.
+    pub bare: bool,
     pub span: Span,
 }
 

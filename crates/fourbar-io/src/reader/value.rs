@@ -196,12 +196,12 @@ impl Reader<'_> {
         names.into_iter().collect()
     }
 
-    /// A place or direction: three numbers in the world, or a group.
+    /// A place or direction: three numbers, or a group.
     fn place(&mut self, node: &Node, key: &Text, path: &Path<'_>) -> Option<LoosePlace> {
         let span = self.one_line(node);
         if let Content::List(_) = node.content {
             let world = self.vector(node, Some(Dimension::LENGTH), path)?;
-            return Some(LoosePlace { body: None, at: Some(At::World(world)), span });
+            return Some(LoosePlace { body: None, at: Some(At::World(world)), bare: true, span });
         }
         let record = self.record(&PLACE, key, node, path, &[])?;
         let at = match (record.vector("at"), record.vector("world")) {
@@ -218,7 +218,7 @@ impl Reader<'_> {
             (None, Some(world)) => Some(At::World(world)),
             (None, None) => None,
         };
-        if record.broken { None } else { Some(LoosePlace { body: record.text("body"), at, span }) }
+        if record.broken { None } else { Some(LoosePlace { body: record.text("body"), at, bare: false, span }) }
     }
 
     fn frames(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<LooseFrame>> {
