@@ -1,6 +1,6 @@
 //! Rank-revealing dense algebra for diagnosis; never used inside a step.
 
-use nalgebra::{DMatrix, DVector};
+use nalgebra::{DMatrix, DVector, Dyn, SVD};
 
 /// Rank, null space and smallest kept singular value of a matrix.
 #[derive(Clone, Debug)]
@@ -15,7 +15,13 @@ pub struct RankReport {
     pub null: DMatrix<f64>,
 }
 
-/// Rank and null space by singular values, those below `tolerance` times the largest counted as zero.
+/// Singular values and vectors; `None` for a matrix with entries that are not finite, on which the iteration would never end.
+pub fn svd(A: DMatrix<f64>, left: bool, right: bool) -> Option<SVD<f64, Dyn, Dyn>> {
+    A.iter().all(|x| x.is_finite()).then(|| A.svd(left, right))
+}
+
+/// Rank and null space by singular values, those below `tolerance` times the largest counted as zero. A matrix with entries that are
+/// not finite has rank zero.
 pub fn rank(A: &DMatrix<f64>, tolerance: f64) -> RankReport {
     let n = A.ncols();
     if A.nrows() == 0 || n == 0 {
@@ -23,7 +29,9 @@ pub fn rank(A: &DMatrix<f64>, tolerance: f64) -> RankReport {
     }
     // Square or tall matrices give all right singular vectors.
     let tall = if A.nrows() < n { A.clone().resize(n, n, 0.0) } else { A.clone() };
-    let svd = tall.svd(false, true);
+    let Some(svd) = svd(tall, false, true) else {
+        return RankReport { rank: 0, smallest: 1.0, largest_dropped: 0.0, null: DMatrix::identity(n, n) };
+    };
     let s = &svd.singular_values;
     let top = s.max().max(f64::MIN_POSITIVE);
     let mut order: Vec<usize> = (0..s.len()).collect();
@@ -68,6 +76,16 @@ mod tests {
         let r = rank(&A, 1e-10);
         assert_eq!((r.rank, r.null.ncols()), (2, 2));
         assert!((A * &r.null).amax() < 1e-14);
+    }
+
+    #[test]
+    fn numbers_that_are_none_end_the_search_at_once() {
+        for bad in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            let mut A = DMatrix::<f64>::identity(6, 4);
+            A[(2, 1)] = bad;
+            assert_eq!((rank(&A, 1e-10).rank, rank(&A.transpose(), 1e-10).null.ncols()), (0, 6));
+            assert!(svd(A, true, true).is_none());
+        }
     }
 
     #[test]

@@ -5,7 +5,7 @@
 use crate::analysis::singular::Singular;
 use crate::analysis::{assembly, dynamics, kinematics, rank};
 use crate::choice;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::formulation::chart::Ra;
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
@@ -450,7 +450,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
 pub(crate) fn check(study: &Study) -> Result<(), Diagnostic> {
     for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
-            return Err(Diagnostic::new("U303", format!("{name} is {x}; it must be positive")).help("times are in seconds"));
+            return Err(Diagnostic::new("U303", format!("{name} is {}; it must be positive", number(x))).help("times are in seconds"));
         }
     }
     study.tol.map_or(Ok(()), check_tolerance)?;

@@ -38,17 +38,20 @@ pub fn warning(list: &[Singular]) -> Option<Diagnostic> {
     if first.joints.len() > 8 {
         names.push_str(&format!(" and {} more", first.joints.len() - 8));
     }
-    let mut times = list.iter().take(6).map(|s| format!("{:.5}", s.time)).collect::<Vec<_>>().join(", ");
+    // Positions that cannot be told apart by their times are one.
+    let mut different: Vec<String> = list.iter().map(|s| format!("{:.5}", s.time)).collect();
+    different.dedup();
+    let mut times = different[..different.len().min(6)].join(", ");
     times.push_str(" s");
-    if list.len() > 6 {
-        times.push_str(&format!(" and {} more", list.len() - 6));
+    if different.len() > 6 {
+        times.push_str(&format!(" and {} more", different.len() - 6));
     }
-    let message = if list.len() == 1 {
+    let message = if different.len() == 1 {
         format!("at t = {times} the mechanism passes a singular position: the constraints of {names} depend on each other there")
     } else {
         format!(
             "the mechanism passes {} singular positions, at t = {times}: the constraints of {names} depend on each other there",
-            list.len()
+            different.len()
         )
     };
     Some(

@@ -1,7 +1,7 @@
 //! Forces and their expressions.
 
 use super::Builder;
-use crate::diagnostic::{Diagnostic, nearest};
+use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::force::{Force, Law, StateLaw, Variable};
 use crate::model::*;
 use crate::spec::*;
@@ -188,7 +188,7 @@ impl Builder<'_> {
                 {
                     if x < 0.0 || (positive && x == 0.0) {
                         self.error(
-                            Diagnostic::new("M116", format!("{word} of a friction element is {x}"))
+                            Diagnostic::new("M116", format!("{word} of a friction element is {}", number(x)))
                                 .at(format!("{path}.{word}"))
                                 .help("friction coefficients are not negative, and the speed of regularisation is positive"),
                         );

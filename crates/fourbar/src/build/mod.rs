@@ -153,7 +153,7 @@ impl<'a> Builder<'a> {
         let bad = x.iter().find(|x| !x.is_finite() || x.abs() > LARGEST);
         if let Some(bad) = bad {
             let what = if bad.is_finite() { "too large to compute with" } else { "not a finite number" };
-            self.error(Diagnostic::new("M104", format!("{bad} is {what}")).at(path).help("check the number or the expression"));
+            self.error(Diagnostic::new("M104", format!("{} is {what}", number(*bad))).at(path).help("check the number or the expression"));
         }
         bad.is_none()
     }
@@ -379,7 +379,7 @@ impl<'a> Builder<'a> {
         for (key, x) in positive {
             if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
                 self.error(
-                    Diagnostic::new("M114", format!("`{key}` is {x}; it must be positive"))
+                    Diagnostic::new("M114", format!("`{key}` is {}; it must be positive", number(x)))
                         .at(format!("study.{key}"))
                         .help("times are in seconds"),
                 );

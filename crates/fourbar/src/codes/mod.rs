@@ -1,6 +1,7 @@
 //! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
 
 mod check;
+mod files;
 mod model;
 mod natural;
 mod page;
@@ -21,7 +22,14 @@ pub struct Page {
 /// All pages, in the order of their codes.
 pub fn pages() -> impl Iterator<Item = &'static Page> {
     let solving = solve::PAGES.iter().chain(natural::PAGES);
-    model::PAGES.iter().chain(model_build_pages()).chain(solving).chain(usage::PAGES).chain(page::PAGES).chain(check::PAGES)
+    model::PAGES
+        .iter()
+        .chain(model_build_pages())
+        .chain(solving)
+        .chain(usage::PAGES)
+        .chain(page::PAGES)
+        .chain(check::PAGES)
+        .chain(files::PAGES)
 }
 
 /// The page of a code, letters in either case.

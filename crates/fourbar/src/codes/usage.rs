@@ -20,9 +20,13 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U003",
         "A file or folder cannot be written",
-        "The folder does not exist, is not yours to write to, or the disk is full. Rows that were written before remain; the file ends with a whole line.",
+        "The folder does not exist, is not yours to write to, or the disk is full. Files are written beside their place and moved there when they are whole, so an older file stays as it was. The rows of a run that could be written remain in trajectory.csv.part, which ends with a whole line.",
     ),
-    page("U004", "The file exists already", "`new` and `examples -o` do not overwrite your work. Choose another name, or add `--force`."),
+    page(
+        "U004",
+        "The file exists already",
+        "`new`, `convert` and `examples -o` do not overwrite your work. Choose another name, or add `--force`.",
+    ),
     page(
         "U005",
         "No column fits a pattern",

@@ -139,7 +139,7 @@ impl<'m> NewtonEuler<'m> {
         for k in 0..6 {
             A.row_mut(k).fill(0.0);
         }
-        let svd = A.clone().svd(true, true);
+        let Some(svd) = fourbar_math::dense::svd(A.clone(), true, true) else { return skip };
         let Ok(fit) = svd.solve(&flat, 1e-10) else { return skip };
         let rest = flat - A * fit;
         for b in 1..n {

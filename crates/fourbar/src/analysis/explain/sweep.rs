@@ -326,7 +326,8 @@ fn singular_values(model: &Model, q: &[Pose]) -> Vec<f64> {
     let mut list = model.constraints(false);
     list.extend(model.velocity_constraints());
     let set = ConstraintSet::new(list, |_| false);
-    let mut s: Vec<f64> = dense_jacobian(model, &set, q).singular_values().iter().copied().collect();
+    let Some(svd) = fourbar_math::dense::svd(dense_jacobian(model, &set, q), false, false) else { return Vec::new() };
+    let mut s: Vec<f64> = svd.singular_values.iter().copied().collect();
     s.sort_by(|a, b| b.total_cmp(a));
     s
 }

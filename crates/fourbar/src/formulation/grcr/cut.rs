@@ -62,7 +62,10 @@ impl Cut {
         // The wrench of a positive multiplier is -E': the matrix is negative definite.
         let lambda = match self.C.clone().cholesky() {
             Some(factor) => -factor.solve(&b),
-            None => self.C.clone().svd(true, true).solve(&b, 1e-12).map_or_else(|_| DVector::zeros(rows), |x| -x),
+            None => {
+                let solved = fourbar_math::dense::svd(self.C.clone(), true, true).and_then(|svd| svd.solve(&b, 1e-12).ok());
+                solved.map_or_else(|| DVector::zeros(rows), |x| -x)
+            }
         };
         self.f.iter_mut().zip(&m.fronts.bodies).for_each(|(f, b)| *f = b.f);
         for j in 0..rows {

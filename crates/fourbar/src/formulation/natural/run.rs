@@ -500,6 +500,7 @@ impl Motion for Run<'_> {
             "local": self.options.rel,
             "steps": self.steps_before,
             "rechosen": self.rechosen,
+            "notes": self.notes,
             "looks": self.passages.as_ref().map(|p| p.looks.save()),
             "singular": self.passages.as_ref().and_then(|p| p.detector.as_ref()).map(|d| &d.found),
         })
@@ -533,6 +534,7 @@ impl Motion for Run<'_> {
         self.turns = turns;
         (self.turns_at, self.work, self.best_pivot) = (number("turns_at"), number("work"), number("best_pivot"));
         self.rechosen = number("rechosen") as usize;
+        self.notes = serde_json::from_value(saved["notes"].clone()).unwrap_or_else(|_| std::mem::take(&mut self.notes));
         for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {
             *sum = n as usize;
         }
