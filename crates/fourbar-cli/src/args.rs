@@ -116,6 +116,9 @@ pub struct CheckArgs {
     /// Option of that formulation, such as `parallelograms=assign`.
     #[arg(long, value_name = "KEY=VALUE", requires = "formulation", value_parser = pair)]
     pub option: Vec<(String, String)>,
+    /// Replace the file of `--modes`, whatever it holds.
+    #[arg(long, requires = "modes")]
+    pub force: bool,
 }
 
 /// Arguments of `assemble`.
@@ -130,6 +133,9 @@ pub struct AssembleArgs {
     /// Write the consistent poses and velocities as JSON.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Replace the file, whatever it holds.
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }
 
 /// Arguments of runs.
@@ -156,6 +162,9 @@ pub struct RunArgs {
     /// Do not open the page.
     #[arg(long, requires = "view")]
     pub no_open: bool,
+    /// Replace the result of another mechanism, or files that a run did not write.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Settings of a run that go before those of the file.
@@ -237,6 +246,9 @@ pub struct DemoArgs {
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
+    /// Replace the result of another mechanism, or files that a run did not write.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Arguments of `view`.
@@ -252,6 +264,9 @@ pub struct ViewArgs {
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
+    /// Replace the file, though it is not a page of this program.
+    #[arg(long)]
+    pub force: bool,
     /// Give a parameter another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
@@ -274,6 +289,9 @@ pub struct PlotArgs {
     /// Write a picture instead: a file that ends in .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Replace the file, though it is not a plot of this program.
+    #[arg(long, requires = "output")]
+    pub force: bool,
 }
 
 /// Arguments of `convert`.

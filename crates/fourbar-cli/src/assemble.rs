@@ -8,7 +8,7 @@ use crate::screen::{Screen, number, table, wrapped};
 use fourbar::analysis::assembly::{self, Assembled, Options};
 use fourbar::state::Pose;
 use fourbar::study::count;
-use fourbar_io::results::write_json;
+use fourbar_io::disk::{Kind, may_replace, write_kind};
 use serde_json::{Value, json};
 
 /// Bodies that are listed before the rest is only counted.
@@ -16,6 +16,9 @@ const SHOWN: usize = 40;
 
 /// Runs the verb.
 pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
+    if let Some(path) = &args.output {
+        may_replace(path, Kind::Poses, args.force)?;
+    }
     let input = load(&args.model)?;
     let a = match args.mode {
         // Velocities that the file states belong to the drawn mode: drives and joints decide alone.
@@ -29,7 +32,7 @@ pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
     };
     let mut text = words(&input, &a, args.mode, screen);
     if let Some(path) = &args.output {
-        write_json(path, &pose(&input, &a))?;
+        write_kind(path, format!("{:#}\n", pose(&input, &a)).as_bytes(), Kind::Poses, args.force)?;
         text += &format!("\nwritten to {}\n", path.display());
     }
     let mut fields = json!({

@@ -5,11 +5,10 @@ use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, table};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
+use fourbar_io::disk::{Kind, write_kind};
 use fourbar_io::examples::{Example, example, examples as shipped};
-use fourbar_io::{results::unwritable, starter};
+use fourbar_io::starter;
 use serde_json::json;
-use std::fs::OpenOptions;
-use std::io::Write;
 use std::path::Path;
 
 /// The shipped model of a name, or what else there is.
@@ -50,17 +49,5 @@ pub fn new(args: &NewArgs) -> Result<Reply, Stop> {
 
 /// Writes a file that must not exist yet, unless that is wanted.
 pub fn write_new(path: &Path, text: &str, force: bool) -> Result<(), Diagnostic> {
-    let mut options = OpenOptions::new();
-    options.write(true);
-    if force {
-        options.create(true).truncate(true);
-    } else {
-        options.create_new(true);
-    }
-    let written = options.open(path).and_then(|mut f| f.write_all(text.as_bytes()));
-    written.map_err(|e| match e.kind() {
-        std::io::ErrorKind::AlreadyExists => Diagnostic::new("U004", format!("`{}` exists already", path.display()))
-            .help("choose another name, or add `--force` to replace it"),
-        _ => unwritable(path, &e),
-    })
+    write_kind(path, text.as_bytes(), Kind::Other, force)
 }

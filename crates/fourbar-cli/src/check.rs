@@ -37,7 +37,7 @@ pub struct Findings {
 pub fn check(args: &CheckArgs, screen: &Screen) -> Result<Reply, Stop> {
     let input = load(&args.model)?;
     let mut findings = examine(&input);
-    let written = args.modes.as_deref().map(|path| modes::write(&input, &findings, path, screen)).transpose()?;
+    let written = args.modes.as_deref().map(|path| modes::write(&input, &findings, path, args.force, screen)).transpose()?;
     let mut text = words::words(&input, &findings, args.all, screen);
     let mut fields = fields::fields(&input, &findings);
     if let Some(w) = written {

@@ -18,7 +18,7 @@ pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
     let shown = folder.display().to_string();
     let column = input.model.joints.iter().rev().find_map(|j| j.coordinates().next().map(|(key, _)| format!("{}.{key}", j.name)));
     let column = column.unwrap_or_else(|| "energy.total".into());
-    let page = Some(Wanted { path: folder.join(PAGE), open: !args.no_open });
+    let page = Some(Wanted { path: folder.join(PAGE), force: args.force, open: !args.no_open });
     let task = Task {
         input,
         study,
@@ -29,6 +29,7 @@ pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
         warnings: Vec::new(),
         pictures: Pictures::Both,
         page,
+        force: args.force,
     };
     let mut reply = perform(task, screen)?;
     if reply.exit == 0 {

@@ -30,6 +30,7 @@ use std::process::ExitCode;
 
 /// The whole command: reads the arguments, prints the answer, and gives the exit code.
 pub fn main() -> ExitCode {
+    limits_are_errors();
     let args = match Args::try_parse() {
         Ok(args) => args,
         Err(e) => return refuse(&e),
@@ -37,6 +38,19 @@ pub fn main() -> ExitCode {
     let screen = Screen::new(args.json, args.quiet);
     let reply = reply(&args, &screen);
     ExitCode::from(reply.show(args.verb.name(), &screen))
+}
+
+/// A file that grows beyond the limit of the system is an error that can be told, not the end of the program. Threads inherit this,
+/// programs that are started do not.
+fn limits_are_errors() {
+    #[cfg(unix)]
+    {
+        use nix::sys::signal::{SigSet, Signal};
+        let mut set = SigSet::empty();
+        set.add(Signal::SIGXFSZ);
+        // Without it the system ends the program there, as it does with others.
+        let _ = set.thread_block();
+    }
 }
 
 /// The exit code of a command line, whose first word is the name of the program. Nothing is printed but what verbs say on their way:
@@ -88,6 +102,6 @@ fn refuse(e: &clap::Error) -> ExitCode {
         let d = Diagnostic::new("U001", message).help("`fourbar help` lists the verbs, `fourbar help VERB` the options");
         return ExitCode::from(Stop::plain(d).into_reply().show("usage", &Screen::new(true, false)));
     }
-    let _ = e.print();
+    screen::print_error(&e.render().to_string());
     ExitCode::from(Reply::BAD_USAGE)
 }

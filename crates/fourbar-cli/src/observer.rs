@@ -5,17 +5,19 @@ use crate::telling::Preview;
 use fourbar::Diagnostic;
 use fourbar::study::Observer;
 use fourbar::trajectory::Column;
-use fourbar_io::results::{Checkpoint, CsvWriter, write_checkpoint};
+use fourbar_io::results::{Checkpoint, Claim, CsvWriter, ResultFolder, write_checkpoint};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// Set by Ctrl-C.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// Time between checkpoints.
+/// Longest time between checkpoints; young runs keep them sooner.
 const EVERY: Duration = Duration::from_secs(5);
+/// Shortest time between checkpoints.
+const SOONEST: Duration = Duration::from_millis(200);
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -46,16 +48,52 @@ pub struct Totals {
 #[derive(Debug)]
 pub struct Output {
     /// The folder.
-    pub folder: PathBuf,
+    pub folder: ResultFolder,
     /// Writer of the trajectory.
     pub writer: CsvWriter,
     /// The checkpoint without its state.
     pub template: Checkpoint,
+    /// Whether the checkpoint on disk has a state to continue from.
+    pub has_state: bool,
+}
+
+/// Where rows will go once there is one. Until then nothing is written, so that a run that cannot start changes nothing.
+#[derive(Debug)]
+pub struct Planned<'a> {
+    /// The folder.
+    pub folder: &'a Path,
+    /// Who wants to write there.
+    pub claim: Claim<'a>,
+    /// All columns, and the places of those that are written.
+    pub columns: &'a [Column],
+    /// Places of the columns that are written.
+    pub chosen: Vec<usize>,
+    /// The checkpoint without its state.
+    pub template: Checkpoint,
+    /// Rows of the trajectory that is continued, and their length in bytes.
+    pub continued: Option<(usize, u64)>,
+}
+
+impl Planned<'_> {
+    /// Takes the folder and opens the trajectory.
+    fn open(self) -> Result<Output, Diagnostic> {
+        let mut folder = ResultFolder::open(self.folder, &self.claim)?;
+        let writer = match self.continued {
+            Some((rows, length)) => {
+                folder.take_back()?;
+                CsvWriter::resume(&folder.rows(), self.chosen, rows, length)
+            }
+            None => CsvWriter::create(&folder.rows(), self.columns, self.chosen).inspect_err(|_| folder.abandon()),
+        };
+        Ok(Output { writer: writer?, folder, template: self.template, has_state: self.continued.is_some() })
+    }
 }
 
 /// The observer of the command line.
 #[derive(Debug)]
-pub struct Watcher {
+pub struct Watcher<'a> {
+    /// Where rows will go.
+    planned: Option<Planned<'a>>,
     /// Where rows go, if anywhere.
     pub output: Option<Output>,
     /// What the summary says.
@@ -85,13 +123,14 @@ pub struct Watcher {
     show_bar: bool,
 }
 
-impl Watcher {
+impl<'a> Watcher<'a> {
     /// An observer of rows with these columns.
-    pub fn new(columns: &[Column], preview: Preview, output: Option<Output>, show_bar: bool) -> Self {
+    pub fn new(columns: &[Column], preview: Preview, planned: Option<Planned<'a>>, show_bar: bool) -> Self {
         let now = Instant::now();
         let find = |name: &str| columns.iter().position(|c| c.name == name).unwrap_or(0);
         Self {
-            output,
+            planned,
+            output: None,
             totals: Totals::default(),
             preview,
             gather: None,
@@ -114,6 +153,21 @@ impl Watcher {
     /// Computing time of this part of the run.
     pub fn elapsed(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
+    }
+
+    /// Takes the folder of the results, where there is one that is not taken yet; what is needed to repeat the run goes there first.
+    pub fn open(&mut self) {
+        let Some(planned) = self.planned.take() else { return };
+        let fresh = planned.continued.is_none();
+        match planned.open() {
+            Ok(output) => {
+                self.output = Some(output);
+                if fresh {
+                    self.keep(None);
+                }
+            }
+            Err(d) => self.note(Err(d)),
+        }
     }
 
     /// Writes what is left and takes the bar away.
@@ -139,15 +193,22 @@ impl Watcher {
         let kept = o.writer.flush().and_then(|()| {
             let mut c = o.template.clone();
             c.rows = o.writer.rows();
-            c.t = t;
+            // Before the first row there is no time, which no number in a file can say.
+            c.t = if t.is_finite() { t } else { 0.0 };
             c.wall_time += elapsed;
             c.totals = serde_json::to_value(totals).unwrap_or_default();
+            o.has_state |= state.is_some();
             c.state = state;
-            write_checkpoint(&o.folder, &c)
+            write_checkpoint(o.folder.path(), &c)
         });
         self.note(kept);
         self.last_checkpoint = Instant::now();
         self.since = 0;
+    }
+
+    /// Whether it is time for another checkpoint.
+    fn due(&self) -> bool {
+        self.last_checkpoint.elapsed() >= (self.started.elapsed() / 4).clamp(SOONEST, EVERY)
     }
 
     fn progress(&mut self, t: f64, t_end: f64) {
@@ -166,7 +227,7 @@ impl Watcher {
     }
 }
 
-impl Observer for Watcher {
+impl Observer for Watcher<'_> {
     fn begin(&mut self, _columns: &[Column]) {}
 
     fn row(&mut self, row: &[f64]) {
@@ -180,6 +241,7 @@ impl Observer for Watcher {
             self.note(Err(d.help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism")));
             return;
         }
+        self.open();
         let e = row[self.energy];
         let n = &mut self.totals;
         if n.rows == 0 {
@@ -208,7 +270,7 @@ impl Observer for Watcher {
         let flushed = self.output.as_mut().map_or(Ok(()), |o| o.writer.flush_if_due());
         self.note(flushed);
         // An analysis without states of its own starts again from the beginning.
-        if !self.offered && self.output.is_some() && self.last_checkpoint.elapsed() >= EVERY {
+        if !self.offered && self.output.is_some() && self.due() {
             self.keep(None);
         }
         if self.problem.is_some() {
@@ -223,7 +285,7 @@ impl Observer for Watcher {
 
     fn checkpoint(&mut self, state: &dyn Fn() -> String) {
         self.offered = true;
-        if self.output.is_some() && (INTERRUPTED.load(Ordering::Relaxed) || self.last_checkpoint.elapsed() >= EVERY) {
+        if self.output.is_some() && (INTERRUPTED.load(Ordering::Relaxed) || self.due()) {
             self.keep(Some(state()));
         }
     }

@@ -6,12 +6,23 @@ use crate::run::columns::matches;
 use crate::screen::Facts;
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
+use fourbar_io::disk::{Kind, may_replace, write_kind};
 use fourbar_io::plot::{Curve, TextPlot, png, svg, text_plot};
-use fourbar_io::results::{Table, read_table, unwritable};
+use fourbar_io::results::{Table, read_table};
 use serde_json::json;
+
+/// Most columns of one plot.
+const MOST: usize = 50;
 
 /// Runs the verb.
 pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
+    if let Some(path) = &args.output {
+        if args.columns.is_empty() {
+            let d = Diagnostic::new("U334", format!("`{}` needs columns to be drawn", path.display()));
+            return Err(d.help("name some after the result; `fourbar plot RESULT` alone lists them").into());
+        }
+        may_replace(path, Kind::Picture, args.force)?;
+    }
     let table = read_table(&args.result)?;
     if args.columns.is_empty() {
         return Ok(columns(args, &table));
@@ -43,7 +54,7 @@ pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
         }
     };
     let picture = picture.ok_or_else(nothing)?;
-    std::fs::write(path, picture).map_err(|e| unwritable(path, &e))?;
+    write_kind(path, &picture, Kind::Picture, args.force)?;
     let mut reply = Reply::new(format!("{} is written\n", path.display()), fields);
     reply.fields.insert("written".into(), json!(path.display().to_string()));
     Ok(reply)
@@ -52,9 +63,8 @@ pub fn plot(args: &PlotArgs) -> Result<Reply, Stop> {
 /// The columns there are: those that differ in their last word stand together.
 fn columns(args: &PlotArgs, table: &Table) -> Reply {
     let mut groups: Vec<(&str, &str, Vec<&str>)> = Vec::new();
-    for name in &table.names {
+    for (name, unit) in table.names.iter().zip(&table.units) {
         let (stem, last) = name.rsplit_once('.').unwrap_or((name, ""));
-        let unit = table.unit(name);
         match groups.last_mut() {
             Some(g) if g.0 == stem && g.1 == unit => g.2.push(last),
             _ => groups.push((stem, unit, vec![last])),
@@ -79,21 +89,23 @@ fn columns(args: &PlotArgs, table: &Table) -> Reply {
 fn choose<'a>(table: &'a Table, patterns: &[String]) -> Result<Vec<&'a str>, Diagnostic> {
     let mut chosen: Vec<&str> = Vec::new();
     for pattern in patterns {
-        let before = chosen.len();
-        let mut hit = false;
-        for name in table.names.iter().filter(|n| matches(pattern, n)) {
-            hit = true;
-            if !chosen.contains(&name.as_str()) {
+        let fitting: Vec<&str> = table.names.iter().map(String::as_str).filter(|n| matches(pattern, n)).collect();
+        if fitting.is_empty() {
+            return Err(unknown(table, pattern));
+        }
+        if fitting.len() > MOST {
+            let message = format!("`{pattern}` means {} columns", fitting.len());
+            return Err(Diagnostic::new("U008", message).help(format!("choose at most {MOST} at a time")));
+        }
+        for name in fitting {
+            if !chosen.contains(&name) {
                 chosen.push(name);
             }
         }
-        if !hit {
-            return Err(unknown(table, pattern));
-        }
-        if chosen.len() - before > 50 {
-            let message = format!("`{pattern}` means {} columns", chosen.len() - before);
-            return Err(Diagnostic::new("U008", message).help("choose at most 50 at a time"));
-        }
+    }
+    if chosen.len() > MOST {
+        let message = format!("{} columns are too many for one picture", chosen.len());
+        return Err(Diagnostic::new("U008", message).help(format!("choose at most {MOST} at a time")));
     }
     Ok(chosen)
 }

@@ -1,9 +1,12 @@
 //! What a verb answers: text, fields of the JSON object, diagnostics, exit code.
 
-use crate::screen::{Screen, print, print_error};
+use crate::screen::{Screen, print_error};
 use fourbar::Diagnostic;
-use fourbar_io::{FileDiagnostic, render};
+use fourbar_io::{FileDiagnostic, marked};
 use serde_json::{Map, Value, json};
+
+/// Most errors, and most warnings, that are shown.
+const MOST: usize = 50;
 
 /// Diagnostics with the text they point into.
 #[derive(Clone, Debug, Default)]
@@ -55,13 +58,20 @@ impl Reply {
             object.insert("verb".into(), json!(verb));
             object.insert("exit_code".into(), json!(self.exit));
             object.extend(self.fields.clone());
-            object.insert("diagnostics".into(), json!(self.notes.list));
-            return self.after(print(&format!("{:#}\n", Value::Object(object))));
+            let (shown, left_out) = self.notes.shown(false);
+            object.insert("diagnostics".into(), json!(shown));
+            if left_out > 0 {
+                object.insert("diagnostics_left_out".into(), json!(left_out));
+            }
+            return self.after(screen.print_json(&Value::Object(object)));
         }
-        let shown: Vec<FileDiagnostic> = self.notes.list.iter().filter(|d| !(screen.quiet && d.diagnostic.is_warning())).cloned().collect();
-        let placed = render_all(&shown, &self.notes, screen.colour_err);
-        let printed = if screen.quiet { Ok(()) } else { print(&self.text) };
-        print_error(&placed);
+        let (shown, left_out) = self.notes.shown(screen.quiet);
+        let mut placed = marked(&shown, &self.notes.source, &self.notes.name);
+        if left_out > 0 {
+            placed += &format!("and {left_out} more like these, which are not shown\n");
+        }
+        let printed = if screen.quiet { Ok(()) } else { screen.print(&self.text) };
+        screen.print_error(&placed);
         self.after(printed)
     }
 
@@ -73,14 +83,22 @@ impl Reply {
     }
 }
 
-/// Diagnostics without any file are printed without an arrow to one.
-fn render_all(list: &[FileDiagnostic], notes: &Notes, colour: bool) -> String {
-    if !notes.name.is_empty() {
-        return render(list, &notes.source, &notes.name, colour);
+impl Notes {
+    /// Those that are shown, and how many are left out: more errors than a person reads in one go say nothing new.
+    fn shown(&self, quiet: bool) -> (Vec<FileDiagnostic>, usize) {
+        let mut room = [MOST, MOST];
+        let mut left_out = 0;
+        let mut fits = |d: &&FileDiagnostic| {
+            let room = &mut room[usize::from(d.diagnostic.is_warning())];
+            let fits = *room > 0;
+            *room = room.saturating_sub(1);
+            left_out += usize::from(!fits);
+            fits
+        };
+        let wanted = self.list.iter().filter(|d| !(quiet && d.diagnostic.is_warning()));
+        let shown = wanted.filter(&mut fits).cloned().collect();
+        (shown, left_out)
     }
-    let plain: String = render(list, "", "", colour);
-    // The arrow line of a diagnostic about a whole file has nothing to point to.
-    plain.lines().filter(|l| !l.trim_end().ends_with("-->") && !l.contains("-->\x1b[0m ")).map(|l| format!("{l}\n")).collect()
 }
 
 impl Stop {

@@ -7,7 +7,7 @@ mod summary;
 use crate::args::{AnalysisName, RunArgs};
 use crate::gather::Gather;
 use crate::input::{Input, load, load_with};
-use crate::observer::{INTERRUPTED, Output, Totals, Watcher};
+use crate::observer::{INTERRUPTED, Output, Planned, Totals, Watcher};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Screen, print_error};
 use crate::telling::Preview;
@@ -15,16 +15,14 @@ use crate::view::{Wanted, after_run, page_of};
 use fourbar::Diagnostic;
 use fourbar::study::{Analysis, Failed, Report, Study, run_from};
 use fourbar::trajectory::{Column, Trajectory, columns as all_columns};
-use fourbar_io::page::keep_model;
-use fourbar_io::results::{CHECKPOINT, Checkpoint, CsvWriter, SUMMARY, TRAJECTORY, read_checkpoint, unwritable, write_json};
+use fourbar_io::disk::{Kind, may_replace};
+pub use fourbar_io::results::PAGE;
+use fourbar_io::results::{Checkpoint, Claim, Kept, TRAJECTORY, inspect, prefix, read_checkpoint, trajectory_of};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 pub use summary::Pictures;
-
-/// Name of the page in a result folder.
-pub const PAGE: &str = "page.html";
 
 /// What to run and where the results go.
 #[derive(Debug)]
@@ -47,6 +45,28 @@ pub struct Task {
     pub pictures: Pictures,
     /// The page to write.
     pub page: Option<Wanted>,
+    /// Whether anything that stands in the way may be replaced.
+    pub force: bool,
+}
+
+impl Task {
+    /// The checkpoint, where it has a state to continue from.
+    fn continued(&self) -> Option<&Checkpoint> {
+        self.checkpoint.as_ref().filter(|c| c.state.is_some())
+    }
+
+    /// What is to be written into a result folder, for whom.
+    fn claim<'a>(&'a self, folder: &Path) -> Claim<'a> {
+        Claim {
+            file: &self.input.name,
+            hash: &self.input.loaded.hash,
+            text: self.input.loaded.places.source(),
+            model: &self.input.model,
+            meshes: self.input.folder.as_deref(),
+            page: self.page.as_ref().is_some_and(|p| p.path == folder.join(PAGE)),
+            force: self.force,
+        }
+    }
 }
 
 /// What came out.
@@ -58,6 +78,10 @@ pub struct Done {
     pub error: Option<Diagnostic>,
     /// Whether Ctrl-C ended it.
     pub interrupted: bool,
+    /// The folder that was written to, still under its lock.
+    pub output: Option<Output>,
+    /// Whether writing failed.
+    pub unwritten: bool,
     /// What the rows were like.
     pub totals: Totals,
     /// For the picture.
@@ -102,6 +126,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
             warnings,
             pictures: Pictures::One,
             page,
+            force: args.force,
         });
     };
     let checkpoint = read_checkpoint(folder)?;
@@ -112,6 +137,10 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     }
     let mut study = settings::restored(&input.model, &checkpoint.study);
     study.t_end = args.study.t_end.unwrap_or(study.t_end);
+    if checkpoint.state.is_some() && study.t_end < checkpoint.t {
+        let message = format!("the run has reached t = {} s already; it cannot end at {} s", checkpoint.t, study.t_end);
+        return Err(Diagnostic::new("U333", message).help("give a later `--t-end`, or leave it out").into());
+    }
     let warnings = settings::threads(&args.study, &input.model, &study).into_iter().collect();
     let patterns = checkpoint.columns.clone();
     let set = checkpoint.set.clone();
@@ -126,33 +155,29 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
         warnings,
         pictures: Pictures::None,
         page,
+        force: args.force,
     })
 }
 
 /// The page that is asked for: beside the results, or here.
 fn page(args: &RunArgs, folder: Option<&Path>, name: &str) -> Option<Wanted> {
     let path = folder.map_or_else(|| page_of(name), |f| f.join(PAGE));
-    args.view.then_some(Wanted { path, open: !args.no_open })
+    args.view.then_some(Wanted { path, force: args.force, open: !args.no_open })
 }
 
 /// Runs a task and tells about it.
 pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
     let mut done = compute(&task, screen)?;
     let fields = summary::fields(&task, &done);
-    if let Some(folder) = &task.folder {
-        write_json(&folder.join(SUMMARY), &fields)?;
-        // A finished run has nothing to continue.
-        if done.error.is_none() && !done.interrupted {
-            let _ = std::fs::remove_file(folder.join(CHECKPOINT));
-        }
-    }
-    let mut reply = Reply::new(summary::words(&task, &done, screen), fields);
+    let kept = keep(&task, &mut done, &fields)?;
+    let mut reply = Reply::new(summary::words(&task, &done, kept, screen), fields);
     reply.fields.shift_remove("fourbar");
     reply.fields.shift_remove("diagnostics");
     let warnings = task.input.loaded.warnings.iter().chain(&task.warnings).chain(done.report.iter().flat_map(|r| &r.warnings));
     let mut notes: Vec<Diagnostic> = warnings.chain(&done.error).cloned().collect();
-    // A run without rows has nothing to show.
-    if let Some(wanted) = task.page.as_ref().filter(|_| done.totals.rows > 0) {
+    // A run without rows has nothing to show, and the page of an older result that stays is its own.
+    let shown = done.totals.rows > 0 && kept != Some(Kept::Beside) && !done.unwritten;
+    if let Some(wanted) = task.page.as_ref().filter(|_| shown) {
         match after_run(&task, &mut done, wanted, screen) {
             Ok(written) => {
                 reply.text += &format!("\n{}", written.text);
@@ -162,22 +187,47 @@ pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
             Err(d) => notes.push(d),
         }
     }
+    if let (Some(Kept::Beside), Some(folder)) = (kept, &task.folder) {
+        let rows = fourbar_io::disk::part(&folder.join(TRAJECTORY)).display().to_string();
+        let message =
+            format!("the older result in `{}` stays; the rows of this run, which did not reach its end, are in `{rows}`", folder.display());
+        notes.push(Diagnostic::new("W330", message).help(format!("`fourbar view {rows}` shows them")));
+    }
     reply.notes = task.input.notes(&notes);
     reply.exit = if done.interrupted { Reply::INTERRUPTED } else { exit_code(reply.notes.list.iter().map(|d| &d.diagnostic)) };
     Ok(reply)
 }
 
-/// Runs a task.
+/// Brings the files of a run into their places; `None` where nothing was written.
+fn keep(task: &Task, done: &mut Done, fields: &serde_json::Value) -> Result<Option<Kept>, Stop> {
+    let Some(mut output) = done.output.take() else { return Ok(None) };
+    let complete = done.error.is_none() && !done.interrupted;
+    if done.unwritten {
+        // Rows that reached the disk can be continued; without any there is nothing worth keeping.
+        if task.continued().is_none() && !output.writer.has_rows() {
+            output.folder.abandon();
+        }
+        return Ok(None);
+    }
+    // A finished run has nothing to continue, nor has one that failed before it kept a state.
+    let resumable = done.interrupted || (!complete && output.has_state);
+    Ok(Some(output.folder.finish(fields, complete, resumable)?))
+}
+
+/// Runs a task. Nothing is written before its first row is there: settings, mechanism and folder are checked by then.
 pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     let model = &task.input.model;
     let all = all_columns(model);
     let chosen = columns::choose(&all, &task.patterns)?;
     let written: Vec<Column> = chosen.iter().map(|&k| all[k].clone()).collect();
-    let output = task.folder.as_ref().map(|folder| output(task, folder, &all, chosen, &written)).transpose()?;
+    let planned = task.folder.as_ref().map(|folder| plan(task, folder, &all, chosen, &written)).transpose()?;
+    if let (Some(page), None) = (&task.page, &task.folder) {
+        may_replace(&page.path, Kind::Page, task.force)?;
+    }
     let mut watcher =
-        Watcher::new(&all, Preview::new(model, &all), output, !screen.json && !screen.quiet && std::io::stderr().is_terminal());
+        Watcher::new(&all, Preview::new(model, &all), planned, !screen.json && !screen.quiet && std::io::stderr().is_terminal());
     watcher.gather = task.page.as_ref().map(|_| Gather::new(&all));
-    let from = task.checkpoint.as_ref().filter(|c| c.state.is_some());
+    let from = task.continued();
     if let Some(c) = from {
         watcher.skip = Some(c.t);
         watcher.totals = serde_json::from_value(c.totals.clone()).unwrap_or_default();
@@ -190,46 +240,64 @@ pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
         Err(Failed { diagnostic, report }) => (report.map(|r| *r), Some(*diagnostic)),
     };
     let interrupted = stopped && error.is_none() && report.as_ref().is_some_and(|r| r.stopped);
-    // Where the analysis offers no states, the folder still says how the run is to be repeated.
-    if interrupted && task.folder.as_ref().is_some_and(|f| !f.join(CHECKPOINT).exists()) {
-        watcher.keep(None);
+    // A run that had nothing left to do has its results all the same.
+    if error.is_none() && !interrupted {
+        watcher.open();
     }
     watcher.finish();
+    let unwritten = watcher.problem.as_ref().is_some_and(|d| !d.code.0.starts_with('S'));
     error = error.or_else(|| watcher.problem.take());
+    let interrupted = interrupted && error.is_none();
     let wall_time = watcher.elapsed() + from.map_or(0.0, |c| c.wall_time);
     let gathered = watcher.gather.take().map(Gather::finish);
-    Ok(Done { report, error, interrupted, gathered, totals: watcher.totals, preview: watcher.preview, columns: written, wall_time })
+    let output = watcher.output.take();
+    Ok(Done {
+        report,
+        error,
+        interrupted,
+        output,
+        unwritten,
+        gathered,
+        totals: watcher.totals,
+        preview: watcher.preview,
+        columns: written,
+        wall_time,
+    })
 }
 
-/// Opens the result folder: a fresh trajectory, or the old one cut to its checkpoint.
-fn output(task: &Task, folder: &Path, all: &[Column], chosen: Vec<usize>, written: &[Column]) -> Result<Output, Diagnostic> {
-    std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
-    let path = folder.join(TRAJECTORY);
-    let from = task.checkpoint.as_ref().filter(|c| c.state.is_some());
-    let writer = match from {
-        Some(c) => CsvWriter::resume(&path, chosen, c.rows)?,
-        None => {
-            // Nothing of an older run may look like a part of this one.
-            for old in [SUMMARY, CHECKPOINT] {
-                let _ = std::fs::remove_file(folder.join(old));
-            }
-            keep_model(folder, task.input.loaded.places.source(), &task.input.model, task.input.folder.as_deref())?;
-            CsvWriter::create(&path, all, chosen)?
-        }
-    };
+/// Looks at the result folder: whether it may be written to, and where the rows go on.
+fn plan<'a>(
+    task: &'a Task,
+    folder: &'a Path,
+    all: &'a [Column],
+    chosen: Vec<usize>,
+    written: &[Column],
+) -> Result<Planned<'a>, Diagnostic> {
+    let claim = task.claim(folder);
+    inspect(folder, &claim)?;
+    let names: Vec<String> = written.iter().map(|c| c.name.clone()).collect();
+    let from = task.continued();
+    let continued = from
+        .map(|c| {
+            let beside = fourbar_io::disk::part(&folder.join(TRAJECTORY));
+            let rows = if beside.exists() { beside } else { trajectory_of(folder) };
+            Ok((c.rows, prefix(&rows, &names, c.rows, c.t)?))
+        })
+        .transpose()?;
     let template = Checkpoint {
         version: env!("CARGO_PKG_VERSION").into(),
+        file: task.input.name.clone(),
         model: task.input.loaded.hash.clone(),
         set: task.set.clone(),
         study: serde_json::to_value(&task.study).unwrap_or_default(),
-        columns: written.iter().map(|c| c.name.clone()).collect(),
+        columns: names,
         rows: 0,
         t: 0.0,
         wall_time: from.map_or(0.0, |c| c.wall_time),
         totals: serde_json::Value::Null,
         state: None,
     };
-    Ok(Output { folder: folder.into(), writer, template })
+    Ok(Planned { folder, claim, columns: all, chosen, template, continued })
 }
 
 /// Time that a step may take to end after Ctrl-C.

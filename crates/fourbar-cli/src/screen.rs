@@ -1,6 +1,8 @@
-//! What reaches the terminal: colour only where a person looks, tables of at most 100 columns.
+//! What reaches the terminal: colour only where a person looks, tables of at most 100 columns. Every text goes through
+//! [`fourbar_io::terminal`], which lets nothing pass that could move the cursor or hide letters.
 
 pub use fourbar::diagnostic::number;
+use fourbar_io::terminal::{Style, escaped_json, paint, visible};
 use std::io::{IsTerminal, Write};
 
 /// Widest line.
@@ -27,17 +29,40 @@ impl Screen {
 
     /// Text that stands out.
     pub fn bold(&self, text: &str) -> String {
-        if self.colour_out { format!("\x1b[1m{text}\x1b[0m") } else { text.into() }
+        self.styled(text, Style::Bold)
     }
 
     /// Text in the accent colour.
     pub fn accent(&self, text: &str) -> String {
-        if self.colour_out { format!("\x1b[36m{text}\x1b[0m") } else { text.into() }
+        self.styled(text, Style::Accent)
+    }
+
+    fn styled(&self, text: &str, style: Style) -> String {
+        if self.colour_out { format!("{}{}{}", style.mark(), visible(text), Style::Off.mark()) } else { text.into() }
+    }
+
+    /// Prints to standard output. A reader who has gone away is no failure; a full disk is.
+    pub fn print(&self, text: &str) -> std::io::Result<()> {
+        put(&paint(text, self.colour_out))
+    }
+
+    /// Prints an object to standard output.
+    pub fn print_json(&self, object: &serde_json::Value) -> std::io::Result<()> {
+        put(&format!("{}\n", escaped_json(&format!("{object:#}"))))
+    }
+
+    /// Prints to standard error.
+    pub fn print_error(&self, text: &str) {
+        let _ = std::io::stderr().lock().write_all(paint(text, self.colour_err).as_bytes());
+    }
+
+    /// Writes over the last line of a terminal, or clears it.
+    pub fn status(&self, text: &str) {
+        let _ = std::io::stderr().lock().write_all(format!("\r\x1b[K{}", visible(text)).as_bytes());
     }
 }
 
-/// Prints to standard output. A reader who has gone away is no failure; a full disk is.
-pub fn print(text: &str) -> std::io::Result<()> {
+fn put(text: &str) -> std::io::Result<()> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Err(e) if e.kind() != std::io::ErrorKind::BrokenPipe => Err(e),
@@ -45,9 +70,9 @@ pub fn print(text: &str) -> std::io::Result<()> {
     }
 }
 
-/// Prints to standard error.
+/// Prints to standard error, without colours.
 pub fn print_error(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(paint(text, false).as_bytes());
 }
 
 /// Words broken into lines of at most [`WIDTH`], all but the first indented.

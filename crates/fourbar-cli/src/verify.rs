@@ -3,7 +3,7 @@
 use crate::args::VerifyArgs;
 use crate::input::load;
 use crate::reply::{Reply, Stop};
-use crate::screen::{Screen, number, print_error, table, wrapped};
+use crate::screen::{Screen, number, table, wrapped};
 use fourbar::verify::{Row, Settings, Verification, verify as compare};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -26,11 +26,11 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     let talk = !screen.json && !screen.quiet && std::io::stderr().is_terminal();
     let done = compare(&input.model, &settings, &|name| {
         if talk {
-            print_error(&format!("\r\x1b[K{name} done"));
+            screen.status(&format!("{name} done"));
         }
     });
     if talk {
-        print_error("\r\x1b[K");
+        screen.status("");
     }
     let done = done.map_err(|d| input.stop(&d))?;
     let title = if input.model.title.is_empty() { &input.name } else { &input.model.title };

@@ -6,8 +6,9 @@ use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
+use fourbar_io::disk::{Kind, PART, may_replace, write_kind};
 use fourbar_io::page::{Note, Shown, Stored, Told, page, read_stored};
-use fourbar_io::results::{TRAJECTORY, Table, unwritable};
+use fourbar_io::results::{Table, trajectory_of, unwritable};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -18,6 +19,8 @@ use std::process::{Command, Stdio};
 pub struct Wanted {
     /// Its file.
     pub path: PathBuf,
+    /// Whether it may replace what is not a page.
+    pub force: bool,
     /// Whether to open it.
     pub open: bool,
 }
@@ -33,21 +36,19 @@ struct Source {
 
 /// Runs the verb.
 pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
+    let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
+    may_replace(&path, Kind::Page, args.force)?;
     let mut sources = Vec::new();
     for name in &args.inputs {
         let path = Path::new(name);
-        let source = if path.join(TRAJECTORY).is_file() || path.extension().is_some_and(|e| e.eq_ignore_ascii_case("csv")) {
-            stored(path)?
-        } else {
-            computed(name, args, screen)?
-        };
+        let source = if is_result(path) { stored(path)? } else { computed(name, args, screen)? };
         sources.push(source);
     }
-    let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, told: &s.told }).collect();
     // The argument parser asks for one input at least.
     let Some(first) = sources.first() else { return Err(Diagnostic::new("U013", "there is nothing to show").into()) };
-    let written = write(&first.input, &shown, &Wanted { path, open: !args.no_open }, screen).map_err(|d| first.input.stop(&d))?;
+    let written =
+        write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open }, screen).map_err(|d| first.input.stop(&d))?;
     let t_end = first.table.column("t").and_then(|t| t.last().copied());
     let results: Vec<_> = sources.iter().map(|s| json!({"label": s.label, "rows": s.table.rows()})).collect();
     let mut reply = Reply::new(
@@ -58,6 +59,15 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     reply.notes = first.input.notes(problems);
     reply.exit = exit_code(reply.notes.list.iter().map(|d| &d.diagnostic));
     Ok(reply)
+}
+
+/// Whether a name means a result: a folder with rows, or a file of rows.
+fn is_result(path: &Path) -> bool {
+    if path.is_dir() {
+        return trajectory_of(path).is_file();
+    }
+    let name = path.file_name().map(|n| n.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    name.trim_end_matches(&format!(".{PART}")).ends_with(".csv")
 }
 
 /// A result from its folder.
@@ -71,7 +81,7 @@ fn stored(path: &Path) -> Result<Source, Stop> {
 fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop> {
     let input = load_with(name, &args.set)?;
     let study = settings::study(&input.model, &args.study);
-    let wanted = Some(Wanted { path: PathBuf::new(), open: false });
+    let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false });
     let task = Task {
         input,
         study,
@@ -82,6 +92,7 @@ fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop
         warnings: Vec::new(),
         pictures: Pictures::None,
         page: wanted,
+        force: false,
     };
     let mut done = compute(&task, screen)?;
     let gathered = done.gathered.take().unwrap_or_default();
@@ -137,7 +148,7 @@ pub fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Scree
     if let Some(folder) = wanted.path.parent().filter(|f| !f.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
     }
-    std::fs::write(&wanted.path, &made.html).map_err(|e| unwritable(&wanted.path, &e))?;
+    write_kind(&wanted.path, made.html.as_bytes(), Kind::Page, wanted.force)?;
     let opened = wanted.open && !screen.json && !screen.quiet && std::io::stdout().is_terminal() && open(&wanted.path);
     let path = wanted.path.display().to_string();
     let megabytes = made.html.len() as f64 / 1e6;
@@ -173,7 +184,9 @@ pub fn stem(name: &str) -> String {
 fn default_path(inputs: &[String]) -> PathBuf {
     match inputs {
         [one] if Path::new(one).is_dir() => Path::new(one).join(PAGE),
-        [one] if one.to_ascii_lowercase().ends_with(".csv") => Path::new(one).with_file_name(PAGE),
+        // Rows that stand beside an older result have a page beside its page.
+        [one] if is_result(Path::new(one)) && one.ends_with(PART) => Path::new(one).with_file_name("page-part.html"),
+        [one] if is_result(Path::new(one)) => Path::new(one).with_file_name(PAGE),
         [one] => page_of(one),
         _ => PathBuf::from("comparison.html"),
     }

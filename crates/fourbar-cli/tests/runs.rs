@@ -2,38 +2,13 @@
 
 mod common;
 
-use common::{command, folder, fourbar, json, whole};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
-
-/// Starts a run that would take very long.
-fn start(folder: &Path, arguments: &[&str]) -> Child {
-    command(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
-}
-
-/// Waits until the trajectory has some rows.
-fn wait_for_rows(path: &Path) {
-    let start = Instant::now();
-    while start.elapsed() < Duration::from_secs(60) {
-        if std::fs::read_to_string(path).is_ok_and(|t| t.lines().count() > 20) {
-            return;
-        }
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    panic!("no rows after a minute");
-}
-
-fn interrupt(child: &Child) {
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.is_ok_and(|s| s.success()));
-}
+use common::{folder, fourbar, interrupt, json, start, wait_for_rows, whole};
 
 #[test]
 fn a_killed_run_leaves_a_readable_prefix() {
     let f = folder("killed");
     let mut child = start(&f, &["kinematics", "fourbar", "--t-end", "10000", "--output-step", "1 ms", "--out", "r"]);
-    wait_for_rows(&f.join("r/trajectory.csv"));
+    wait_for_rows(&f.join("r"));
     child.kill().expect("killed");
     let _ = child.wait();
     let table = fourbar_io::results::read_table(&f.join("r")).expect("readable");
@@ -46,7 +21,7 @@ fn a_killed_run_leaves_a_readable_prefix() {
 fn ctrl_c_ends_cleanly_with_exit_code_130() {
     let f = folder("interrupted");
     let child = start(&f, &["kinematics", "fourbar", "--t-end", "10000", "--output-step", "1 ms", "--out", "r", "--columns", "P"]);
-    wait_for_rows(&f.join("r/trajectory.csv"));
+    wait_for_rows(&f.join("r"));
     interrupt(&child);
     let output = child.wait_with_output().expect("ends");
     assert_eq!(output.status.code(), Some(130), "{}", whole(&output));
@@ -70,7 +45,7 @@ fn resumed_equals_uninterrupted(name: &str, model: &str, more: &[&str]) {
     let mut arguments = vec!["run", model, "--t-end", "60", "--output-step", "1 ms"];
     arguments.extend(more);
     let child = start(&f, &[&arguments[..], &["--out", "stopped"]].concat());
-    wait_for_rows(&f.join("stopped/trajectory.csv"));
+    wait_for_rows(&f.join("stopped"));
     interrupt(&child);
     let output = child.wait_with_output().expect("ends");
     assert_eq!(output.status.code(), Some(130), "{}", whole(&output));
@@ -104,7 +79,7 @@ fn a_resumed_run_with_fixed_steps_equals_an_uninterrupted_one() {
 fn a_changed_file_is_not_resumed() {
     let f = folder("changed");
     let child = start(&f, &["kinematics", "fourbar", "--t-end", "10000", "--output-step", "1 ms", "--out", "r"]);
-    wait_for_rows(&f.join("r/trajectory.csv"));
+    wait_for_rows(&f.join("r"));
     interrupt(&child);
     let _ = child.wait_with_output();
     let output = fourbar(&f, &["run", "hoeken", "--resume", "r"]);

@@ -56,12 +56,17 @@ pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Vec<F
     if text.trim().is_empty() {
         return Err(vec![FileDiagnostic::of_file(empty())]);
     }
+    reader::read(Arc::from(text), options, text_hash(text))
+}
+
+/// SHA-256 of a text, 64 hexadecimal digits.
+pub(crate) fn text_hash(text: &str) -> String {
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(text.as_bytes()) {
         // Writing to a `String` cannot fail.
         let _ = write!(hash, "{byte:02x}");
     }
-    reader::read(Arc::from(text), options, hash)
+    hash
 }
 
 /// Reads a mechanism file; the errors come with the text that was read, empty where there was none.

@@ -6,6 +6,7 @@
 //! assert_eq!(loaded.spec.bodies.len(), 3);
 //! ```
 
+pub mod disk;
 pub mod examples;
 mod file;
 mod keys;
@@ -18,6 +19,7 @@ mod render;
 pub mod results;
 mod schema;
 mod starter;
+pub mod terminal;
 mod tree;
 mod units;
 mod writer;
@@ -25,7 +27,7 @@ mod writer;
 pub use file::{Loaded, MAX_BYTES, ReadOptions, read_model, read_model_file};
 pub use keys::{Expect, Key, Table, keys};
 pub use places::{FileDiagnostic, Places};
-pub use render::render;
+pub use render::{marked, render};
 pub use schema::schema;
 pub use starter::starter;
 pub use units::{UNITS, Unit};

@@ -1,6 +1,7 @@
 //! Paints diagnostics for a terminal: code, message, place, the line with the offending text underlined, the cure.
 
 use crate::places::FileDiagnostic;
+use crate::terminal::{Style, paint, visible};
 use std::fmt::Write;
 
 /// Longest piece of a source line that is shown.
@@ -8,44 +9,40 @@ const WIDTH: usize = 100;
 
 /// Diagnostics as text, in the look of a compiler; `source` is the text of the file, `name` how it is called.
 pub fn render(diagnostics: &[FileDiagnostic], source: &str, name: &str, colour: bool) -> String {
+    paint(&marked(diagnostics, source, name), colour)
+}
+
+/// The same with marks of styles, to be painted where it is printed. Without a name there is no line that points to a file.
+pub fn marked(diagnostics: &[FileDiagnostic], source: &str, name: &str) -> String {
     let mut out = String::new();
     for d in diagnostics {
-        one(&mut out, d, source, name, colour);
+        one(&mut out, d, source, name);
     }
     out
 }
 
-struct Paint {
-    main: &'static str,
-    quiet: &'static str,
-    bold: &'static str,
-    off: &'static str,
-}
-
 // Writing to a `String` cannot fail, so the results of `write!` carry nothing.
-fn one(out: &mut String, d: &FileDiagnostic, source: &str, name: &str, colour: bool) {
+fn one(out: &mut String, d: &FileDiagnostic, source: &str, name: &str) {
     let warning = d.diagnostic.is_warning();
-    let p = match (colour, warning) {
-        (false, _) => Paint { main: "", quiet: "", bold: "", off: "" },
-        (true, false) => Paint { main: "\x1b[1;31m", quiet: "\x1b[34m", bold: "\x1b[1m", off: "\x1b[0m" },
-        (true, true) => Paint { main: "\x1b[1;33m", quiet: "\x1b[34m", bold: "\x1b[1m", off: "\x1b[0m" },
-    };
+    let main = if warning { Style::Warning } else { Style::Error }.mark();
+    let [quiet, bold, off] = [Style::Quiet, Style::Bold, Style::Off].map(Style::mark);
     let word = if warning { "warning" } else { "error" };
-    let _ = writeln!(out, "{}{word}[{}]{}{}: {}{}", p.main, d.diagnostic.code, p.off, p.bold, visible(&d.diagnostic.message), p.off);
+    let name = visible(name);
+    let _ = writeln!(out, "{main}{word}[{}]{off}{bold}: {}{off}", d.diagnostic.code, visible(&d.diagnostic.message));
     let mut margin = 1;
-    if d.line == 0 {
-        let _ = writeln!(out, " {}-->{} {name}", p.quiet, p.off);
-    } else {
+    if d.line > 0 {
         let number = d.line.to_string();
         margin = number.len();
         let (text, before, length) = excerpt(source, d);
-        let _ = writeln!(out, "{:margin$}{}-->{} {name}:{}:{}", "", p.quiet, p.off, d.line, d.column);
-        let _ = writeln!(out, "{:margin$} {}|{}", "", p.quiet, p.off);
-        let _ = writeln!(out, "{}{number} |{} {}", p.quiet, p.off, text.trim_end());
-        let _ = writeln!(out, "{:margin$} {}|{} {:before$}{}{}{}", "", p.quiet, p.off, "", p.main, "^".repeat(length), p.off);
+        let _ = writeln!(out, "{:margin$}{quiet}-->{off} {name}:{}:{}", "", d.line, d.column);
+        let _ = writeln!(out, "{:margin$} {quiet}|{off}", "");
+        let _ = writeln!(out, "{quiet}{number} |{off} {}", text.trim_end());
+        let _ = writeln!(out, "{:margin$} {quiet}|{off} {:before$}{main}{}{off}", "", "", "^".repeat(length));
+    } else if !name.is_empty() {
+        let _ = writeln!(out, " {quiet}-->{off} {name}");
     }
     if !d.diagnostic.help.is_empty() {
-        let _ = writeln!(out, "{:margin$} {}={} help: {}", "", p.quiet, p.off, visible(&d.diagnostic.help));
+        let _ = writeln!(out, "{:margin$} {quiet}={off} help: {}", "", visible(&d.diagnostic.help));
     }
     out.push('\n');
 }
@@ -67,15 +64,4 @@ fn excerpt(source: &str, d: &FileDiagnostic) -> (String, usize, usize) {
     let left = lead.len() + before - cut_left;
     let room = (WIDTH - (before - cut_left)).max(1);
     (format!("{lead}{shown}"), left, marked.clamp(1, room))
-}
-
-/// Control characters could move the cursor or hide text: each becomes one visible character.
-fn visible(text: &str) -> String {
-    text.chars()
-        .map(|c| match c {
-            '\t' => ' ',
-            c if c.is_control() => '\u{fffd}',
-            c => c,
-        })
-        .collect()
 }

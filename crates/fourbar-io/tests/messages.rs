@@ -192,3 +192,15 @@ fn long_lines_and_control_characters_are_tamed() {
     let painted = render(&read_model(&text, &ReadOptions::default()).unwrap_err(), &text, "arm.yaml", true);
     assert!(painted.starts_with("\u{1b}[1;31merror[M012]"));
 }
+
+#[test]
+fn singular_positions_that_look_alike_are_told_once() {
+    use fourbar::analysis::singular::{Singular, warning};
+    let at = |time: f64| Singular { time, pivot: 1e-9, joints: vec!["pin".into()] };
+    let told = |times: &[f64]| warning(&times.iter().map(|t| at(*t)).collect::<Vec<_>>()).map(|d| d.message).unwrap_or_default();
+    assert!(told(&[0.25; 6]).starts_with("at t = 0.25000 s the mechanism passes a singular position"), "{}", told(&[0.25; 6]));
+    let two = told(&[0.25, 0.25, 0.250_000_1, 1.5]);
+    assert!(two.contains("passes 2 singular positions, at t = 0.25000, 1.50000 s:"), "{two}");
+    let many: Vec<f64> = (0..9).map(f64::from).collect();
+    assert!(told(&many).contains("5.00000 s and 3 more"), "{}", told(&many));
+}

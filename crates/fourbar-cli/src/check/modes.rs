@@ -11,8 +11,9 @@ use fourbar::model::Model;
 use fourbar::state::{Configuration, Pose};
 use fourbar::study::count;
 use fourbar::{Diagnostic, analysis::explain::curve::Point};
+use fourbar_io::disk::{Kind, write_kind};
 use fourbar_io::page::{Shown, Told};
-use fourbar_io::results::{Table, write_json};
+use fourbar_io::results::Table;
 use serde_json::{Value, json};
 use std::path::Path;
 
@@ -33,7 +34,7 @@ pub struct Written {
 }
 
 /// Writes the modes to a file, by its ending.
-pub fn write(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Result<Written, Stop> {
+pub fn write(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) -> Result<Written, Stop> {
     let modes = &f.explanation.modes;
     if modes.is_empty() {
         let why = f.explanation.skipped.iter().find(|s| s.what == "other assembly modes").map(|s| s.why.clone());
@@ -45,11 +46,11 @@ pub fn write(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Resul
     match ending.as_str() {
         "json" => {
             let list: Vec<Value> = modes.iter().map(|m| pose(&input.model, &m.configuration.q)).collect();
-            write_json(path, &json!({"modes": list}))?;
+            write_kind(path, format!("{:#}\n", json!({"modes": list})).as_bytes(), Kind::Poses, force)?;
             let text = format!("{} written to {}\n", count(modes.len(), "mode"), path.display());
             Ok(Written { path: path.display().to_string(), text, warnings: Vec::new() })
         }
-        "html" => page(input, f, path, screen).map_err(|d| input.stop(&d)),
+        "html" => page(input, f, path, force, screen).map_err(|d| input.stop(&d)),
         _ => {
             let d = Diagnostic::new("U014", format!("modes cannot be written to `{}`", path.display()));
             Err(input.stop(&d.help("choose a name that ends in .html or .json")))
@@ -57,7 +58,7 @@ pub fn write(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Resul
     }
 }
 
-fn page(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Result<Written, Diagnostic> {
+fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) -> Result<Written, Diagnostic> {
     let e = &f.explanation;
     let lines = words::mode_lines(&input.model, f, SHOWN - 1);
     let told = |k: usize| Told { modes: lines.iter().filter(|_| k == 0).cloned().collect(), ..Told::default() };
@@ -65,7 +66,7 @@ fn page(input: &Input, f: &Findings, path: &Path, screen: &Screen) -> Result<Wri
     let drawn = e.modes.iter().take(SHOWN).enumerate();
     let shown: Vec<(String, Table, Told)> = drawn.map(|(k, m)| (label(k), table(input, f, m), told(k))).collect();
     let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table, told)| Shown { label: label.clone(), table, told }).collect();
-    let w = view::write(input, &shown, &Wanted { path: path.into(), open: false }, screen)?;
+    let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false }, screen)?;
     let mut text = w.text;
     if e.modes.len() > SHOWN {
         text += &format!("it shows the first {SHOWN} of {} modes; a file that ends in .json holds all of them\n", e.modes.len());

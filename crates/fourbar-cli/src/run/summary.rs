@@ -3,7 +3,8 @@
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
 use fourbar::study::{Analysis, Report};
-use fourbar_io::results::{SUMMARY, TRAJECTORY};
+use fourbar_io::disk::part;
+use fourbar_io::results::{Kept, SUMMARY, TRAJECTORY};
 use serde_json::{Map, Value, json};
 
 /// Notes shown on the screen; the summary file has all.
@@ -21,7 +22,7 @@ pub enum Pictures {
 }
 
 /// The summary as text.
-pub fn words(task: &Task, done: &Done, screen: &Screen) -> String {
+pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> String {
     let model = &task.input.model;
     let mut facts = Facts::new(12);
     let title = if model.title.is_empty() { &task.input.name } else { &model.title };
@@ -70,15 +71,18 @@ pub fn words(task: &Task, done: &Done, screen: &Screen) -> String {
             facts.add("", &format!("and {} more", r.singular.len() - 5));
         }
     }
-    if let Some(folder) = &task.folder {
-        facts
-            .add("written", &format!("{} ({} rows, {} columns), {SUMMARY}", folder.join(TRAJECTORY).display(), n.rows, done.columns.len()));
+    if let (Some(folder), Some(kept)) = (&task.folder, kept) {
+        let rows = folder.join(TRAJECTORY);
+        let rows = if kept == Kept::Beside { part(&rows) } else { rows };
+        let older = if kept == Kept::Replaced { ", in place of an older result" } else { "" };
+        facts.add("written", &format!("{} ({} rows, {} columns), {SUMMARY}{older}", rows.display(), n.rows, done.columns.len()));
     }
     if done.interrupted {
-        let next = task
-            .folder
-            .as_ref()
-            .map_or("nothing was written: there was no `--out`".to_string(), |f| format!("continue with `--resume {}`", f.display()));
+        let next = match (&task.folder, kept) {
+            (Some(f), Some(_)) => format!("continue with `--resume {}`", f.display()),
+            (Some(_), None) => "nothing was written: there was no row yet".to_string(),
+            (None, _) => "nothing was written: there was no `--out`".to_string(),
+        };
         facts.add("interrupted", &next);
     }
     let mut text = facts.text;

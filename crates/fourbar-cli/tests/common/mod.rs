@@ -4,7 +4,8 @@
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// A folder of its own for a test, empty at the start.
 pub fn folder(name: &str) -> PathBuf {
@@ -24,6 +25,29 @@ pub fn command(folder: &Path, arguments: &[&str]) -> Command {
 /// Runs the command.
 pub fn fourbar(folder: &Path, arguments: &[&str]) -> Output {
     command(folder, arguments).output().expect("the command runs")
+}
+
+/// Starts a run that would take very long.
+pub fn start(folder: &Path, arguments: &[&str]) -> Child {
+    command(folder, arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command runs")
+}
+
+/// Waits until the run that writes into a folder has some rows on disk.
+pub fn wait_for_rows(result: &Path) {
+    let start = Instant::now();
+    while start.elapsed() < Duration::from_secs(60) {
+        if std::fs::read_to_string(result.join("trajectory.csv.part")).is_ok_and(|t| t.lines().count() > 20) {
+            return;
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    panic!("no rows after a minute");
+}
+
+/// Sends Ctrl-C.
+pub fn interrupt(child: &Child) {
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(sent.is_ok_and(|s| s.success()));
 }
 
 /// Runs the command with a text on its standard input.

@@ -175,7 +175,11 @@ impl Case {
                 }
                 words.extend(["run".into(), corpus.stopped.0.display().to_string(), "--resume".into(), folder.display().to_string()]);
                 if r.chance(2) {
-                    words.extend(["--t-end".into(), format!("{}", 200.0 * time(r))]);
+                    // Mostly a little behind the checkpoint, sometimes before it.
+                    let saved = corpus.stopped.1.iter().find(|(name, _)| name.contains("checkpoint"));
+                    let saved =
+                        saved.and_then(|(_, text)| serde_json::from_str::<serde_json::Value>(text).ok()?["t"].as_f64()).unwrap_or(0.0);
+                    words.extend(["--t-end".into(), format!("{}", if r.chance(6) { 0.5 * saved } else { saved + time(r) })]);
                 }
             }
         }

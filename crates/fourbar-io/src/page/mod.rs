@@ -11,7 +11,8 @@ mod pack;
 mod stored;
 mod told;
 
-pub use stored::{MODEL, Stored, keep_model, read_stored};
+pub(crate) use stored::mesh_files;
+pub use stored::{MODEL, Stored, read_stored};
 pub use told::{Note, Told};
 
 use crate::results::Table;
@@ -136,20 +137,25 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
 /// The result up to its first pose that is no number, where it has one, with a warning.
 fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, Told)>, Diagnostic> {
     let poses = Poses::find(model, r.table, &r.label)?;
-    let rows = poses.finite_rows(r.table.rows());
-    if rows == r.table.rows() {
-        return Ok(None);
-    }
+    let (rows, Some(body)) = poses.sound_rows(r.table.rows()) else { return Ok(None) };
+    let body = model.bodies.get(body + 1).map_or("a body", |b| b.name.as_str());
     let time = r.table.column("t").map_or(0.0, |t| t[rows]);
-    let message = format!("from t = {time:.6} s on the result has poses that are no numbers; they are not shown");
+    let message = format!(
+        "from t = {time:.6} s on the result has no pose of `{body}`: numbers that are none, or a quaternion that is not of unit length; later rows are not shown"
+    );
     if rows == 0 {
-        return Err(Diagnostic::new("U013", format!("the poses of the result `{}` are no numbers", r.label))
-            .help("the run failed from its start on"));
+        let message = format!(
+            "the result `{}` has no pose of `{body}` at its start: numbers that are none, or a quaternion that is not of unit length",
+            r.label
+        );
+        return Err(Diagnostic::new("U013", message)
+            .name(body)
+            .help("the run failed from its start on, or its rows were changed: run it again"));
     }
     let mut table = r.table.clone();
     table.columns.iter_mut().for_each(|c| c.truncate(rows));
     let mut told = r.told.clone();
-    told.notes.push(Note::from(&Diagnostic::new("W081", message).time(time).help("try a smaller step or tolerance")));
+    told.notes.push(Note::from(&Diagnostic::new("W081", message).name(body).time(time).help("try a smaller step or tolerance")));
     Ok(Some((table, told)))
 }
 

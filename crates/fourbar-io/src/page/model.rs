@@ -2,7 +2,7 @@
 //!
 //! The engine measures from centres of mass; the page from the origin of the body frame, so `com` is added everywhere.
 
-use super::mesh::{self, MAX_TRIANGLES};
+use super::mesh::{self, MAX_TRIANGLES, Mesh};
 use super::pack;
 use fourbar::Diagnostic;
 use fourbar::coordinate::Coordinate;
@@ -13,6 +13,8 @@ use fourbar::spec::{ForceFrame, Shape};
 use fourbar::topology::Topology;
 use nalgebra::Vector3;
 use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::path::Path;
 
 /// What drawing needs besides the model.
@@ -24,12 +26,14 @@ pub struct Drawing<'a> {
     /// Warnings on the way.
     pub warnings: Vec<Diagnostic>,
     triangles: usize,
+    /// Meshes that were read already, by file.
+    known: HashMap<String, Mesh>,
 }
 
 impl<'a> Drawing<'a> {
     /// A drawing with meshes from `folder`.
     pub fn new(folder: Option<&'a Path>, not_unique: Vec<&'a str>) -> Self {
-        Self { folder, not_unique, warnings: Vec::new(), triangles: 0 }
+        Self { folder, not_unique, warnings: Vec::new(), triangles: 0, known: HashMap::new() }
     }
 
     /// The `model` object of the page.
@@ -101,14 +105,17 @@ impl<'a> Drawing<'a> {
             self.warnings.push(Diagnostic::new("W080", message).name(body).help("save the mechanism to a file beside its meshes"));
             return Ok(None);
         };
-        let m = mesh::read(folder, file).map_err(|d| d.at(format!("bodies.{body}.shape")).name(body))?;
+        let m = match self.known.entry(file.to_string()) {
+            Entry::Occupied(known) => known.into_mut(),
+            Entry::Vacant(new) => new.insert(mesh::read(folder, file).map_err(|d| d.at(format!("bodies.{body}.shape")).name(body))?),
+        };
         self.triangles += m.triangles.len();
         if self.triangles > MAX_TRIANGLES {
             let message = format!("the meshes of the mechanism have more than {MAX_TRIANGLES} triangles together");
             return Err(Diagnostic::new("M082", message).at(format!("bodies.{body}.shape")).help("simplify them"));
         }
         let vertices: Vec<f64> = m.vertices.iter().flatten().map(|&x| scale * f64::from(x)).collect();
-        let triangles: Vec<u32> = m.triangles.into_iter().flatten().collect();
+        let triangles: Vec<u32> = m.triangles.iter().flatten().copied().collect();
         Ok(Some(json!({"type": "mesh", "vertices": pack::f32s(&vertices), "triangles": pack::u32s(&triangles)})))
     }
 }

@@ -21,6 +21,9 @@ const MOST: usize = 4000;
 /// Largest turn between kept poses, so that the page turns the right way.
 const TURN: f64 = std::f64::consts::FRAC_PI_4;
 
+/// Positions beyond this, in metres, are no positions: their squares would leave the range of numbers.
+const FURTHEST: f64 = 1e100;
+
 /// Places of the rows that are kept: every `step`-th and the last.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Kept {
@@ -91,9 +94,20 @@ impl<'a> Poses<'a> {
         Ok(Self { columns })
     }
 
-    /// Rows before the first with a pose that is no number.
-    pub fn finite_rows(&self, rows: usize) -> usize {
-        self.columns.iter().flatten().fold(rows, |n, c| c[..n.min(c.len())].iter().position(|x| !x.is_finite()).unwrap_or(n))
+    /// Rows before the first pose that is none, and its body: a number that is not finite or beyond all mechanisms, or a quaternion
+    /// that is far from unit length. Small deviations from it are no fault, the page scales them away.
+    pub fn sound_rows(&self, rows: usize) -> (usize, Option<usize>) {
+        let mut sound = (rows, None);
+        for (body, c) in self.columns.iter().enumerate() {
+            let broken = (0..sound.0).find(|&k| {
+                let norm = self.p(body, k).iter().map(|x| x * x).sum::<f64>().sqrt();
+                !(0.9..1.1).contains(&norm) || c[..3].iter().any(|x| x[k].is_nan() || x[k].abs() > FURTHEST)
+            });
+            if let Some(k) = broken {
+                sound = (k, Some(body));
+            }
+        }
+        sound
     }
 
     /// Position of a body at a row.

@@ -1,11 +1,14 @@
 //! Results read back for a page: the trajectory, what the summary tells, and which mechanism it was.
 
+use super::mesh;
 use super::told::Told;
-use crate::results::{CHECKPOINT, SUMMARY, Table, read_table};
+use crate::disk::{PART, part, read_bounded};
+use crate::results::{CHECKPOINT, MAX_JSON, SUMMARY, Table, read_table, trajectory_of};
 use fourbar::Diagnostic;
 use fourbar::model::Model;
 use fourbar::spec::Shape;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 /// Name of the copy of the mechanism file in a result folder.
@@ -28,18 +31,22 @@ pub struct Stored {
 
 /// Reads a result: its folder, or the trajectory in it.
 pub fn read_stored(path: &Path) -> Result<Stored, Diagnostic> {
-    let folder = if path.is_dir() { path } else { path.parent().unwrap_or(Path::new("")) };
+    let rows = trajectory_of(path);
+    let folder = rows.parent().unwrap_or(Path::new(""));
     let table = read_table(path)?;
-    let object = |name: &str| std::fs::read_to_string(folder.join(name)).ok().and_then(|t| serde_json::from_str::<Value>(&t).ok());
-    let summary = object(SUMMARY);
+    let object = |path: PathBuf| read_bounded(&path, MAX_JSON).ok().and_then(|bytes| serde_json::from_slice::<Value>(&bytes).ok());
+    // What belongs to rows that stand beside an older result stands beside as well.
+    let beside = rows.extension().is_some_and(|e| e == PART);
+    let own = |name: &str| if beside { part(&folder.join(name)) } else { folder.join(name) };
+    let summary = object(own(SUMMARY));
     // A run that was killed leaves no summary, but perhaps a checkpoint.
     let set = summary
         .as_ref()
         .map(|s| &s["set"])
         .and_then(pairs)
-        .or_else(|| object(CHECKPOINT).as_ref().map(|c| &c["set"]).and_then(pairs))
+        .or_else(|| object(folder.join(CHECKPOINT)).as_ref().map(|c| &c["set"]).and_then(pairs))
         .unwrap_or_default();
-    let model = folder.join(MODEL);
+    let model = Some(own(MODEL)).filter(|m| m.is_file()).unwrap_or_else(|| folder.join(MODEL));
     if !model.is_file() {
         let message = format!("`{}` does not hold the mechanism of the result ({MODEL})", folder.display());
         return Err(Diagnostic::new("U012", message).help("run the mechanism again with `--out`, or view the mechanism file itself"));
@@ -58,28 +65,44 @@ fn pairs(v: &Value) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// Puts the mechanism beside its result: the text of its file, and the meshes it draws from `meshes`, its own folder.
-pub fn keep_model(folder: &Path, text: &str, model: &Model, meshes: Option<&Path>) -> Result<(), Diagnostic> {
-    let write = |path: &Path, bytes: &[u8]| std::fs::write(path, bytes).map_err(|e| crate::results::unwritable(path, &e));
-    let path = folder.join(MODEL);
-    // A run of the copy itself must not truncate what it reads.
-    if std::fs::read(&path).is_ok_and(|old| old == text.as_bytes()) {
-        return Ok(());
+/// A mesh file that belongs to a mechanism.
+#[derive(Clone, Debug)]
+pub(crate) struct MeshFile {
+    /// Its name below the folder of the model.
+    pub name: String,
+    /// Where it is.
+    source: PathBuf,
+}
+
+impl MeshFile {
+    /// Its bytes.
+    pub fn bytes(&self) -> Result<Vec<u8>, Diagnostic> {
+        read_bounded(&self.source, mesh::MAX_BYTES)
+            .map_err(|why| Diagnostic::new("M081", format!("the mesh `{}` cannot be read: {why}", self.name)).help("export it again"))
     }
-    write(&path, text.as_bytes())?;
-    let Some(from) = meshes else { return Ok(()) };
+
+    /// Whether another file is this one, or a copy of it.
+    pub fn same_as(&self, target: &Path) -> bool {
+        let itself = target.canonicalize().is_ok_and(|t| self.source.canonicalize().is_ok_and(|s| s == t));
+        itself || read_bounded(target, mesh::MAX_BYTES).is_ok_and(|t| self.bytes().is_ok_and(|s| s == t))
+    }
+}
+
+/// The mesh files of a mechanism that stands in `folder`, each once.
+pub(crate) fn mesh_files(model: &Model, folder: Option<&Path>) -> Result<Vec<MeshFile>, Diagnostic> {
+    let mut list: Vec<MeshFile> = Vec::new();
+    let mut seen = HashSet::new();
+    let Some(from) = folder else { return Ok(list) };
     for shape in model.bodies.iter().flat_map(|b| &b.shapes) {
         let Shape::Mesh { file, .. } = shape else { continue };
-        for file in super::mesh::files(from, file)? {
-            let (source, target) = (super::mesh::inside(from, &file)?, folder.join(&file));
-            if target.canonicalize().is_ok_and(|t| source.canonicalize().is_ok_and(|s| s == t)) {
-                continue;
+        if seen.contains(file) {
+            continue;
+        }
+        for name in mesh::files(from, file)? {
+            if seen.insert(name.clone()) {
+                list.push(MeshFile { source: mesh::inside(from, &name)?, name });
             }
-            if let Some(parent) = target.parent() {
-                std::fs::create_dir_all(parent).map_err(|e| crate::results::unwritable(parent, &e))?;
-            }
-            std::fs::copy(&source, &target).map_err(|e| crate::results::unwritable(&target, &e))?;
         }
     }
-    Ok(())
+    Ok(list)
 }

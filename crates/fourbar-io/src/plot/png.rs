@@ -2,6 +2,7 @@
 
 use super::Curve;
 use super::picture::{Anchor, H, Mark, Scale, W, picture};
+use crate::disk::MARK;
 use tiny_skia::{Color, FillRule, LineJoin, Paint, Path, PathBuilder, Pixmap, Stroke, Transform};
 use ttf_parser::{Face, GlyphId, OutlineBuilder};
 
@@ -39,7 +40,25 @@ pub fn png(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<Vec<u8>
             }
         }
     }
-    paper.encode_png().ok()
+    paper.encode_png().ok().map(signed)
+}
+
+/// Bytes of the signature and of the header, which come first in every PNG.
+const HEAD: usize = 33;
+
+/// The picture with a chunk of text that says who made it, so that a later one may replace it.
+fn signed(mut png: Vec<u8>) -> Vec<u8> {
+    let body = [b"tEXtSoftware\0", MARK.as_bytes()].concat();
+    let chunk = [&(body.len() as u32 - 4).to_be_bytes()[..], &body, &crc(&body).to_be_bytes()].concat();
+    if png.len() >= HEAD {
+        png.splice(HEAD..HEAD, chunk);
+    }
+    png
+}
+
+/// The checksum of a chunk, as the standard of PNG gives it.
+fn crc(bytes: &[u8]) -> u32 {
+    !bytes.iter().fold(!0, |crc: u32, b| (0..8).fold(crc ^ u32::from(*b), |c, _| if c & 1 == 1 { 0xedb8_8320 ^ (c >> 1) } else { c >> 1 }))
 }
 
 fn ink([r, g, b]: &[u8; 3]) -> Paint<'static> {
@@ -124,6 +143,9 @@ mod tests {
         let dark = count(&|c| c == [0x33; 3]);
         assert!(dark > 300, "{dark}");
         assert!(png("", ("t", ""), &[]).is_none());
+        // The checksum of the end chunk is known to everybody.
+        assert_eq!(crc(b"IEND"), 0xae42_6082);
+        assert!(bytes.windows(MARK.len()).any(|w| w == MARK.as_bytes()));
     }
 
     #[test]

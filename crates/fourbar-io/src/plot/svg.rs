@@ -2,11 +2,13 @@
 
 use super::Curve;
 use super::picture::{Anchor, H, Mark, Scale, W, picture};
+use crate::disk::MARK;
 use std::fmt::Write;
 
 /// Draws curves over a common abscissa named `x`; `None` where nothing is finite.
 pub fn svg(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<String> {
-    svg_scaled(title, x, ("", ""), Scale::default(), curves)
+    // The picture says who made it, so that a later one may replace it.
+    svg_scaled(title, x, ("", ""), Scale::default(), curves).map(|s| s.replacen('\n', &format!("\n<desc>{MARK}</desc>\n"), 1))
 }
 
 /// The same with a name for the ordinate, and axes as `scale` says.

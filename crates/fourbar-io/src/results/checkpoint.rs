@@ -1,8 +1,11 @@
 //! Checkpoints: what a stopped run needs to go on as if it had never stopped.
 
-use super::write_json;
+use super::{MAX_JSON, write_json};
+use crate::disk::read_text_bounded;
+use crate::file::text_hash;
 use fourbar::Diagnostic;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 use std::path::Path;
 
 /// Name of the checkpoint in a result folder.
@@ -13,6 +16,8 @@ pub const CHECKPOINT: &str = "checkpoint.json";
 pub struct Checkpoint {
     /// Version of the program that wrote it.
     pub version: String,
+    /// The mechanism file as it was named.
+    pub file: String,
     /// Hash of the mechanism file.
     pub model: String,
     /// Parameters changed on the command line.
@@ -33,19 +38,36 @@ pub struct Checkpoint {
     pub state: Option<String>,
 }
 
+/// Key of the hash over everything else.
+const CHECKSUM: &str = "checksum";
+
 /// Writes a checkpoint in one go.
 pub fn write_checkpoint(folder: &Path, checkpoint: &Checkpoint) -> Result<(), Diagnostic> {
-    let value = serde_json::to_value(checkpoint).map_err(|e| Diagnostic::new("U003", format!("the checkpoint cannot be written: {e}")))?;
+    let mut value =
+        serde_json::to_value(checkpoint).map_err(|e| Diagnostic::new("U003", format!("the checkpoint cannot be written: {e}")))?;
+    value[CHECKSUM] = text_hash(&value.to_string()).into();
     write_json(&folder.join(CHECKPOINT), &value)
 }
 
-/// Reads the checkpoint of a result folder.
+/// Reads the checkpoint of a result folder. One that was changed since it was written, by hand or by a fault of the disk, is refused.
 pub fn read_checkpoint(folder: &Path) -> Result<Checkpoint, Diagnostic> {
     let path = folder.join(CHECKPOINT);
-    let text = std::fs::read_to_string(&path).map_err(|e| {
+    let text = read_text_bounded(&path, MAX_JSON).map_err(|e| {
         Diagnostic::new("U009", format!("there is no checkpoint in `{}`: {e}", folder.display()))
             .help("only a run that was stopped leaves one; a finished run has nothing to continue")
     })?;
-    serde_json::from_str(&text)
-        .map_err(|e| Diagnostic::new("U009", format!("`{}` is not a checkpoint: {e}", path.display())).help("run again without `--resume`"))
+    let refused = |why: String| {
+        Diagnostic::new("U009", format!("`{}` is not a checkpoint: {why}", path.display())).help("run again without `--resume`")
+    };
+    let mut value: Value = serde_json::from_str(&text).map_err(|e| refused(e.to_string()))?;
+    let sum = value.as_object_mut().and_then(|o| o.shift_remove(CHECKSUM));
+    if sum.as_ref().and_then(Value::as_str) != Some(text_hash(&value.to_string()).as_str()) {
+        return Err(refused("it was changed since it was written, or another version of the program wrote it".into()));
+    }
+    let c: Checkpoint = serde_json::from_value(value).map_err(|e| refused(e.to_string()))?;
+    let sound = |x: f64| x.is_finite() && x >= 0.0;
+    if c.state.is_some() && (c.rows == 0 || c.columns.is_empty() || !sound(c.t) || !sound(c.wall_time)) {
+        return Err(refused("its counts or times are out of range".into()));
+    }
+    Ok(c)
 }

@@ -1,7 +1,9 @@
 //! Reads trajectories back, the prefix of a killed run included.
 
-use super::{SUMMARY, TRAJECTORY};
+use super::{MAX_JSON, SUMMARY, TRAJECTORY};
+use crate::disk::{PART, open_regular, part, read_bounded};
 use fourbar::Diagnostic;
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// Named columns of numbers, with units where a summary tells them.
@@ -33,42 +35,89 @@ impl Table {
 
     /// A table from text: a header line, then rows; an unfinished last line does not count.
     pub fn parse(text: &str) -> Result<Self, String> {
-        let whole = text.rfind('\n').map_or("", |end| &text[..end]);
-        let mut lines = whole.lines();
-        let names: Vec<String> = lines.next().unwrap_or("").split(',').map(|n| n.trim().to_string()).collect();
-        if names.iter().any(String::is_empty) {
+        Self::read(text.as_bytes())
+    }
+
+    /// The same from anything that is read piece by piece; lines and tables too large for the memory are refused.
+    pub fn read(reader: impl BufRead) -> Result<Self, String> {
+        let mut lines = Lines::new(reader);
+        let head = lines.next()?.unwrap_or_default();
+        let head = std::str::from_utf8(head).map_err(|_| "its first line is not a text in UTF-8")?;
+        let names: Vec<String> = head.split(',').map(|n| n.trim().to_string()).collect();
+        if names.iter().any(|n| n.is_empty() || n.contains('\0')) {
             return Err("its first line is not a list of column names".into());
         }
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-        for (k, line) in lines.enumerate() {
-            let mut count = 0;
-            for (column, word) in columns.iter_mut().zip(line.split(',')) {
-                let x = word
-                    .trim()
-                    .parse()
-                    .map_err(|_| format!("line {}: `{}` is not a number", k + 2, word.chars().take(40).collect::<String>()))?;
-                column.push(x);
-                count += 1;
+        let mut k = 1;
+        while let Some(line) = lines.next()? {
+            k += 1;
+            let line = std::str::from_utf8(line).map_err(|_| format!("line {k} is not a text in UTF-8"))?;
+            let mut words = line.split(',');
+            for column in &mut columns {
+                let word = words.next().ok_or_else(|| format!("line {k} has not {} numbers", names.len()))?.trim();
+                column
+                    .push(word.parse().map_err(|_| format!("line {k}: `{}` is not a number", word.chars().take(40).collect::<String>()))?);
             }
-            if count != names.len() || line.split(',').nth(names.len()).is_some() {
-                return Err(format!("line {} has not {} numbers", k + 2, names.len()));
+            if words.next().is_some() {
+                return Err(format!("line {k} has not {} numbers", names.len()));
+            }
+            if (k as u64).saturating_mul(names.len() as u64) > MAX_NUMBERS {
+                return Err(format!("it has more than {MAX_NUMBERS} numbers: run with a larger output step, or with `--columns`"));
             }
         }
         Ok(Self { units: vec![String::new(); names.len()], names, columns })
     }
 }
 
+/// Most numbers of a table: 4 GB of memory.
+const MAX_NUMBERS: u64 = 500_000_000;
+/// Longest line of a table.
+const MAX_LINE: u64 = 64 << 20;
+
+/// Whole lines of a text, one at a time, without their ends.
+pub(super) struct Lines<R> {
+    reader: R,
+    line: Vec<u8>,
+}
+
+impl<R: BufRead> Lines<R> {
+    pub fn new(reader: R) -> Self {
+        Self { reader, line: Vec::new() }
+    }
+
+    /// The next whole line; `None` at the end, before which an unfinished line does not count.
+    pub fn next(&mut self) -> Result<Option<&[u8]>, String> {
+        self.line.clear();
+        (&mut self.reader).take(MAX_LINE).read_until(b'\n', &mut self.line).map_err(|e| e.to_string())?;
+        if self.line.last() == Some(&b'\n') {
+            return Ok(Some(&self.line[..self.line.len() - 1]));
+        }
+        if self.line.len() as u64 >= MAX_LINE { Err(format!("a line has more than {} MB", MAX_LINE >> 20)) } else { Ok(None) }
+    }
+}
+
+/// The file that holds the rows of a result: a folder's trajectory, or the rows of a run in it that has not ended; else the file itself.
+pub fn trajectory_of(result: &Path) -> PathBuf {
+    if !result.is_dir() {
+        return result.into();
+    }
+    let whole = result.join(TRAJECTORY);
+    let rows = part(&whole);
+    if !whole.exists() && rows.exists() { rows } else { whole }
+}
+
 /// Reads the trajectory of a result: a folder, or a CSV file.
 pub fn read_table(result: &Path) -> Result<Table, Diagnostic> {
-    let path: PathBuf = if result.is_dir() { result.join(TRAJECTORY) } else { result.into() };
+    let path = trajectory_of(result);
     let refused = |why: String| {
         Diagnostic::new("U007", format!("`{}` cannot be read as a result: {why}", path.display()))
             .help("give the folder that `--out` wrote, or its trajectory.csv")
     };
-    let text = std::fs::read_to_string(&path).map_err(|e| refused(e.to_string()))?;
-    let mut table = Table::parse(&text).map_err(refused)?;
-    let summary = path.parent().map(|folder| folder.join(SUMMARY)).and_then(|p| std::fs::read_to_string(p).ok());
-    let summary: Option<serde_json::Value> = summary.and_then(|text| serde_json::from_str(&text).ok());
+    let file = open_regular(&path).map_err(refused)?;
+    let mut table = Table::read(BufReader::with_capacity(1 << 20, file)).map_err(refused)?;
+    let summary = path.with_file_name(SUMMARY);
+    let summary = if path.extension().is_some_and(|e| e == PART) { part(&summary) } else { summary };
+    let summary: Option<serde_json::Value> = read_bounded(&summary, MAX_JSON).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
     for (name, unit) in table.names.iter().zip(&mut table.units) {
         if let Some(u) = summary.as_ref().and_then(|s| s["units"][name.as_str()].as_str()) {
             *unit = u.into();

@@ -1,10 +1,12 @@
 //! Writers of the trajectory and of small JSON files.
 
+use super::read::Lines;
 use super::unwritable;
+use crate::disk::{open_regular, write_beside};
 use fourbar::Diagnostic;
 use fourbar::trajectory::Column;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
+use std::io::{BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -38,43 +40,51 @@ pub struct CsvWriter {
     /// Places of the written columns in the rows that come.
     chosen: Vec<usize>,
     rows: usize,
+    /// Bytes of whole lines that the system has taken.
+    length: u64,
+    /// Bytes of the header.
+    head: u64,
 }
 
 impl CsvWriter {
     /// Starts a file with its header; `chosen` says which of the columns are written.
     pub fn create(path: &Path, columns: &[Column], chosen: Vec<usize>) -> Result<Self, Diagnostic> {
         let file = File::create(path).map_err(|e| unwritable(path, &e))?;
-        let mut w = Self { file, path: path.into(), buffer: Vec::with_capacity(2 * BUFFER), flushed: Instant::now(), chosen, rows: 0 };
+        let mut w = Self {
+            file,
+            path: path.into(),
+            buffer: Vec::with_capacity(2 * BUFFER),
+            flushed: Instant::now(),
+            chosen,
+            rows: 0,
+            length: 0,
+            head: 0,
+        };
         let names: Vec<&str> = w.chosen.iter().map(|&k| columns[k].name.as_str()).collect();
         w.buffer.extend_from_slice(names.join(",").as_bytes());
         w.buffer.push(b'\n');
         w.flush()?;
+        w.head = w.length;
         Ok(w)
     }
 
-    /// Continues a file after its first `rows` rows; what stands behind them is cut off.
-    pub fn resume(path: &Path, chosen: Vec<usize>, rows: usize) -> Result<Self, Diagnostic> {
+    /// Continues a file after its first `length` bytes, which hold `rows` rows; what stands behind them is cut off.
+    pub fn resume(path: &Path, chosen: Vec<usize>, rows: usize, length: u64) -> Result<Self, Diagnostic> {
         let failed = |e: std::io::Error| unwritable(path, &e);
-        let mut file = OpenOptions::new().read(true).write(true).open(path).map_err(failed)?;
-        let mut reader = BufReader::new(&mut file);
-        let (mut length, mut line) = (0, Vec::new());
-        for k in 0..=rows {
-            line.clear();
-            reader.read_until(b'\n', &mut line).map_err(failed)?;
-            if line.last() != Some(&b'\n') {
-                let message = format!("`{}` has only {k} of the {} lines that its checkpoint counts", path.display(), rows + 1);
-                return Err(Diagnostic::new("U009", message).help("the folder was changed; run again without `--resume`"));
-            }
-            length += line.len() as u64;
-        }
+        let mut file = OpenOptions::new().write(true).open(path).map_err(failed)?;
         file.set_len(length).map_err(failed)?;
         file.seek(SeekFrom::End(0)).map_err(failed)?;
-        Ok(Self { file, path: path.into(), buffer: Vec::with_capacity(2 * BUFFER), flushed: Instant::now(), chosen, rows })
+        Ok(Self { file, path: path.into(), buffer: Vec::with_capacity(2 * BUFFER), flushed: Instant::now(), chosen, rows, length, head: 0 })
     }
 
     /// Rows written so far.
     pub fn rows(&self) -> usize {
         self.rows
+    }
+
+    /// Whether any row has reached the system.
+    pub fn has_rows(&self) -> bool {
+        self.length > self.head
     }
 
     /// Writes one row.
@@ -97,18 +107,46 @@ impl CsvWriter {
 
     /// Hands all lines over to the system.
     pub fn flush(&mut self) -> Result<(), Diagnostic> {
-        self.file.write_all(&self.buffer).map_err(|e| unwritable(&self.path, &e))?;
+        self.file.write_all(&self.buffer).map_err(|e| {
+            // A line that is half written would not be read back.
+            let _ = self.file.set_len(self.length);
+            unwritable(&self.path, &e)
+        })?;
+        self.length += self.buffer.len() as u64;
         self.buffer.clear();
         self.flushed = Instant::now();
         Ok(())
     }
 }
 
+/// The length in bytes of the first `rows` rows of a trajectory, header included, where it has these columns and its last row
+/// this time: nothing else may be continued.
+pub fn prefix(path: &Path, columns: &[String], rows: usize, t: f64) -> Result<u64, Diagnostic> {
+    let changed = |why: String| {
+        Diagnostic::new("U009", format!("`{}` does not fit its checkpoint: {why}", path.display()))
+            .help("the folder was changed; run again without `--resume`")
+    };
+    let file = open_regular(path).map_err(changed)?;
+    let mut lines = Lines::new(BufReader::with_capacity(1 << 20, file));
+    let mut length = 0;
+    for k in 0..=rows {
+        let Some(line) = lines.next().map_err(changed)? else {
+            return Err(changed(format!("it has only {k} of the {} lines that are counted", rows + 1)));
+        };
+        length += line.len() as u64 + 1;
+        let first = |line: &[u8]| std::str::from_utf8(line).ok().and_then(|l| l.split(',').next()?.parse::<f64>().ok());
+        if k == 0 && line != columns.join(",").as_bytes() {
+            return Err(changed("its columns are others".into()));
+        } else if k == rows && first(line) != Some(t) {
+            return Err(changed(format!("its row {rows} is not at t = {t} s")));
+        }
+    }
+    Ok(length)
+}
+
 /// Writes a JSON file beside its place, then moves it there.
 pub fn write_json(path: &Path, value: &serde_json::Value) -> Result<(), Diagnostic> {
-    let beside = path.with_extension("json.tmp");
-    let text = format!("{value:#}\n");
-    std::fs::write(&beside, text).and_then(|()| std::fs::rename(&beside, path)).map_err(|e| unwritable(path, &e))
+    write_beside(path, format!("{value:#}\n").as_bytes())
 }
 
 #[cfg(test)]

@@ -1,10 +1,18 @@
 //! Pieces of YAML: numbers, texts, lists and groups in one line.
 
+use crate::terminal::is_hidden;
 use fourbar::expr::number;
 
-/// A text in double quotes; the escapes of JSON are those of YAML.
+/// A text in double quotes; the escapes of JSON are those of YAML, but for characters beyond 16 bits. Hidden characters are escaped.
 pub(super) fn quoted(text: &str) -> String {
-    serde_json::to_string(text).unwrap_or_else(|_| "\"\"".into())
+    let json = serde_json::to_string(text).unwrap_or_else(|_| "\"\"".into());
+    json.chars()
+        .map(|c| match u32::from(c) {
+            code if is_hidden(c) && code > 0xffff => format!("\\U{code:08x}"),
+            code if is_hidden(c) => format!("\\u{code:04x}"),
+            _ => c.to_string(),
+        })
+        .collect()
 }
 
 /// A list of numbers in one line.

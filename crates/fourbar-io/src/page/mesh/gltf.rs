@@ -1,6 +1,6 @@
 //! glTF 2.0 and GLB: the triangles of the scene, moved by its nodes. Buffers stand inside the file, in base64, or beside it.
 
-use super::{Flaw, MAX_BYTES, MAX_TRIANGLES, Mesh};
+use super::{Flaw, MAX_BYTES, MAX_TRIANGLES, MAX_VERTICES, Mesh};
 use crate::page::pack::from_base64;
 use nalgebra::{Matrix4, Point3, Quaternion, Translation3, UnitQuaternion, Vector3, Vector4};
 use serde_json::Value;
@@ -9,13 +9,17 @@ const GLB: &[u8] = b"glTF";
 const JSON: u32 = 0x4e4f_534a;
 const BINARY: u32 = 0x004e_4942;
 const FLOAT: u64 = 5126;
+/// Most values of the JSON part: a parsed one takes far more memory than its letters.
+const MAX_VALUES: usize = 1_000_000;
 /// Nodes that are followed, and how deep.
 const MAX_NODES: usize = 10_000;
 const MAX_DEPTH: usize = 64;
+/// Parts of meshes that are looked at, over all nodes.
+const MAX_PARTS: usize = 100_000;
 
 pub(super) fn parse(data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>) -> Result<Mesh, Flaw> {
     let (json, embedded) = if data.starts_with(GLB) { chunks(data)? } else { (data, None) };
-    let root: Value = serde_json::from_slice(json).map_err(|e| Flaw::broken(format!("its JSON is not understood: {e}")))?;
+    let root = json_of(json)?;
     if let Some(needed) = root["extensionsRequired"].as_array().and_then(|list| list.first()).and_then(Value::as_str) {
         return Err(Flaw::Kind(format!("it needs the extension {needed}")));
     }
@@ -36,7 +40,7 @@ pub(super) fn parse(data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>)
         }
         buffers.push(bytes);
     }
-    let mut scene = Scene { root: &root, buffers: &buffers, mesh: Mesh::default(), visited: 0 };
+    let mut scene = Scene { root: &root, buffers: &buffers, mesh: Mesh::default(), visited: 0, parts: 0 };
     let roots: Vec<usize> =
         root["scenes"][index(&root["scene"]).unwrap_or(0)]["nodes"].as_array().map_or(Vec::new(), |n| n.iter().filter_map(index).collect());
     if list(&root, "nodes").is_empty() {
@@ -52,8 +56,26 @@ pub(super) fn parse(data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>)
 
 /// Names of the buffer files of a glTF text.
 pub(super) fn buffer_files(data: &[u8]) -> Vec<String> {
-    let root: Value = serde_json::from_slice(data).unwrap_or_default();
+    let root = json_of(data).unwrap_or_default();
     list(&root, "buffers").iter().filter_map(|b| b["uri"].as_str()).filter(|uri| !uri.starts_with("data:")).map(String::from).collect()
+}
+
+/// Parses JSON that does not grow beyond measure in memory: values are counted before they are made.
+fn json_of(json: &[u8]) -> Result<Value, Flaw> {
+    let (mut values, mut inside, mut escaped) = (0, false, false);
+    for b in json {
+        match b {
+            _ if escaped => escaped = false,
+            b'\\' if inside => escaped = true,
+            b'"' => inside = !inside,
+            b',' | b'[' | b'{' if !inside => values += 1,
+            _ => {}
+        }
+    }
+    if values > MAX_VALUES {
+        return Err(Flaw::Large(format!("its JSON has more than {MAX_VALUES} values")));
+    }
+    serde_json::from_slice(json).map_err(|e| Flaw::broken(format!("its JSON is not understood: {e}")))
 }
 
 /// The JSON and the bytes of a GLB file.
@@ -90,6 +112,7 @@ struct Scene<'a> {
     buffers: &'a [Vec<u8>],
     mesh: Mesh,
     visited: usize,
+    parts: usize,
 }
 
 impl Scene<'_> {
@@ -112,11 +135,24 @@ impl Scene<'_> {
     fn add(&mut self, k: usize, place: &Matrix4<f64>) -> Result<(), Flaw> {
         let mesh = list(self.root, "meshes").get(k).ok_or_else(|| Flaw::broken(format!("there is no mesh {k}")))?;
         for part in list(mesh, "primitives") {
+            self.parts += 1;
+            if self.parts > MAX_PARTS {
+                return Err(Flaw::Large(format!("its nodes have more than {MAX_PARTS} parts together")));
+            }
             match part["mode"].as_u64().unwrap_or(4) {
                 4 => {}
                 // Points and lines have no surface.
                 0..=3 => continue,
                 _ => return Err(Flaw::Kind("it holds strips or fans of triangles".into())),
+            }
+            // Counted before anything is read: many nodes may share one large mesh, or many parts one large list.
+            let vertices = self.count(&part["attributes"]["POSITION"]);
+            let corners = if part["indices"].is_null() { vertices } else { self.count(&part["indices"]) };
+            if self.mesh.vertices.len().saturating_add(vertices) > MAX_VERTICES {
+                return Err(Flaw::too_many_vertices());
+            }
+            if self.mesh.triangles.len().saturating_add(corners / 3) > MAX_TRIANGLES {
+                return Err(Flaw::too_many());
             }
             let points = self.accessor(&part["attributes"]["POSITION"], "VEC3")?;
             let first = self.mesh.vertices.len() as u32;
@@ -124,9 +160,6 @@ impl Scene<'_> {
                 Value::Null => (0..points.len() as u32 / 3).collect(),
                 indices => self.accessor(indices, "SCALAR")?.into_iter().map(|x| x as u32).collect(),
             };
-            if self.mesh.triangles.len() + corners.len() / 3 > MAX_TRIANGLES {
-                return Err(Flaw::too_many());
-            }
             let count = points.len() as u32 / 3;
             if corners.iter().any(|&c| c >= count) {
                 return Err(Flaw::broken("a triangle uses a vertex that is not there"));
@@ -138,6 +171,12 @@ impl Scene<'_> {
             self.mesh.triangles.extend(corners.chunks_exact(3).map(|c| [first + c[0], first + c[1], first + c[2]]));
         }
         Ok(())
+    }
+
+    /// Elements that an accessor says it has.
+    fn count(&self, k: &Value) -> usize {
+        let a = index(k).and_then(|k| list(self.root, "accessors").get(k));
+        a.and_then(|a| index(&a["count"])).unwrap_or(0)
     }
 
     /// Numbers of an accessor, checked against the bytes there are.

@@ -16,6 +16,8 @@ use std::path::{Component, Path, PathBuf};
 pub const MAX_BYTES: u64 = 64 * 1024 * 1024;
 /// Most triangles of a page.
 pub const MAX_TRIANGLES: usize = 400_000;
+/// Most vertices of a mesh: every triangle has its own.
+pub const MAX_VERTICES: usize = 3 * MAX_TRIANGLES;
 
 /// Vertices and triangles of a mesh.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -46,6 +48,10 @@ impl Flaw {
 
     fn too_many() -> Self {
         Self::Large(format!("it has more than {MAX_TRIANGLES} triangles"))
+    }
+
+    fn too_many_vertices() -> Self {
+        Self::Large(format!("it has more than {MAX_VERTICES} vertices"))
     }
 
     fn of(self, file: &str) -> Diagnostic {

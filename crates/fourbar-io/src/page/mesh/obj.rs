@@ -1,6 +1,6 @@
 //! OBJ: `v x y z` lines and `f` lines of vertex numbers, counted from one or backwards; polygons become fans.
 
-use super::{Flaw, MAX_TRIANGLES, Mesh};
+use super::{Flaw, MAX_TRIANGLES, MAX_VERTICES, Mesh};
 
 pub(super) fn parse(data: &[u8]) -> Result<Mesh, Flaw> {
     let text = std::str::from_utf8(data).map_err(|_| Flaw::broken("it is not text"))?;
@@ -15,6 +15,9 @@ pub(super) fn parse(data: &[u8]) -> Result<Mesh, Flaw> {
                         .next()
                         .and_then(|w| w.parse().ok())
                         .ok_or_else(|| Flaw::broken(format!("line {}: a vertex needs three numbers", k + 1)))?;
+                }
+                if mesh.vertices.len() >= MAX_VERTICES {
+                    return Err(Flaw::too_many_vertices());
                 }
                 mesh.vertices.push(p);
             }

@@ -141,3 +141,40 @@ fn broken_and_hostile_files_are_refused() {
         assert_eq!(kind(&got), *expected, "case {k}: {got:?}");
     }
 }
+
+/// A few hundred kilobytes that ask for gigabytes: every node draws the same mesh again.
+#[test]
+fn meshes_that_multiply_are_refused_before_they_are_made() {
+    let vertices = 30_000;
+    let bytes = vec![0_u8; 12 * vertices];
+    let bomb = |nodes: usize, primitives: serde_json::Value, count: usize| {
+        json!({
+            "scenes": [{"nodes": (0..nodes).collect::<Vec<_>>()}], "nodes": vec![json!({"mesh": 0}); nodes],
+            "meshes": [{"primitives": primitives}],
+            "accessors": [
+                {"bufferView": 0, "componentType": 5126, "type": "VEC3", "count": count},
+                {"bufferView": 0, "componentType": 5121, "type": "SCALAR", "count": 3}
+            ],
+            "bufferViews": [{"buffer": 0, "byteLength": bytes.len()}],
+            "buffers": [{"byteLength": bytes.len(), "uri": format!("data:application/octet-stream;base64,{}", base64(&bytes))}]
+        })
+    };
+    let one = json!([{"attributes": {"POSITION": 0}, "indices": 1}]);
+    let large = |value: serde_json::Value| matches!(alone("a.gltf", value.to_string().as_bytes()), Err(Flaw::Large(_)));
+    let start = std::time::Instant::now();
+    // Many nodes with one mesh, one mesh with many parts, and an accessor that says more than the file has.
+    assert!(large(bomb(9990, one.clone(), vertices)));
+    assert!(large(bomb(1, json!(vec![one[0].clone(); 9990]), vertices)));
+    assert!(large(bomb(1, one.clone(), usize::MAX)));
+    // Parts without a surface cost time all the same.
+    assert!(large(bomb(9990, json!(vec![json!({"mode": 0}); 100]), vertices)));
+    // Values take far more memory than letters.
+    let values = format!("{{\"extras\": [{}0]}}", "0,".repeat(2_000_000));
+    assert!(matches!(alone("a.gltf", values.as_bytes()), Err(Flaw::Large(_))));
+    let points: String = (0..=MAX_VERTICES).map(|_| "v 0 0 0\n").collect();
+    assert!(matches!(alone("a.obj", points.as_bytes()), Err(Flaw::Large(_))));
+    assert!(start.elapsed().as_secs() < 20, "{:?}", start.elapsed());
+    // A good one of the same form is read.
+    let few = alone("a.gltf", bomb(3, one, 4).to_string().as_bytes()).unwrap();
+    assert_eq!((few.vertices.len(), few.triangles.len()), (12, 3));
+}

@@ -1,0 +1,161 @@
+//! Reading and writing of files with care: nothing is read without bound, nothing is written over what is not ours, and a file
+//! is either the old one or the new one, never half of one.
+
+use crate::results::unwritable;
+use fourbar::Diagnostic;
+use std::fs::File;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+/// Ending of files that are not finished yet.
+pub const PART: &str = "part";
+
+/// The bytes of a regular file of at most `most` bytes. Devices and pipes, which may have no end, are refused before they are opened.
+pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {
+    let file = open_regular(path)?;
+    let mut bytes = Vec::new();
+    // The file may grow while it is read.
+    file.take(most + 1).read_to_end(&mut bytes).map_err(|e| e.to_string())?;
+    if bytes.len() as u64 > most {
+        return Err(format!("it has more than {} MB", most >> 20));
+    }
+    Ok(bytes)
+}
+
+/// The same as text.
+pub fn read_text_bounded(path: &Path, most: u64) -> Result<String, String> {
+    String::from_utf8(read_bounded(path, most)?).map_err(|_| "it is not a text in UTF-8".into())
+}
+
+/// Opens a regular file; anything else could block or have no end.
+pub fn open_regular(path: &Path) -> Result<File, String> {
+    let kind = std::fs::metadata(path).map_err(|e| e.to_string())?;
+    if kind.is_dir() {
+        return Err("it is a folder".into());
+    }
+    if !kind.is_file() {
+        return Err("it is not a regular file".into());
+    }
+    File::open(path).map_err(|e| e.to_string())
+}
+
+/// The name of a file while it is being written: `trajectory.csv` becomes `trajectory.csv.part`.
+pub fn part(path: &Path) -> PathBuf {
+    let mut name = path.file_name().map(std::ffi::OsString::from).unwrap_or_default();
+    name.push(format!(".{PART}"));
+    path.with_file_name(name)
+}
+
+/// Writes a file beside its place, then moves it there; on a failure nothing is left, and an older file stays as it was. Devices
+/// and pipes are written to directly.
+pub fn write_beside(path: &Path, bytes: &[u8]) -> Result<(), Diagnostic> {
+    // A link stays a link: what it leads to is replaced.
+    let target = path.canonicalize().unwrap_or_else(|_| path.into());
+    let failed = |e: std::io::Error| unwritable(path, &e);
+    match std::fs::metadata(&target) {
+        Ok(kind) if kind.is_dir() => return Err(failed(std::io::Error::from(std::io::ErrorKind::IsADirectory))),
+        Ok(kind) if !kind.is_file() => return std::fs::write(&target, bytes).map_err(failed),
+        // Renaming needs no right to write to the file itself: one that is protected stays.
+        Ok(kind) if kind.permissions().readonly() => return Err(failed(std::io::Error::from(std::io::ErrorKind::PermissionDenied))),
+        _ => {}
+    }
+    let name = target.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
+    let beside = target.with_file_name(format!(".{name}.{}.{PART}", std::process::id()));
+    let written = std::fs::write(&beside, bytes).and_then(|()| std::fs::rename(&beside, &target));
+    written.map_err(|e| {
+        let _ = std::fs::remove_file(&beside);
+        failed(e)
+    })
+}
+
+/// Kinds of files that this program writes and knows again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A page: it holds the data block of the viewer.
+    Page,
+    /// A plot as SVG or PNG: it names this program.
+    Picture,
+    /// Poses as JSON: of one start, or of assembly modes.
+    Poses,
+    /// Anything else, which belongs to the user.
+    Other,
+}
+
+/// What stands in every plot of this program.
+pub(crate) const MARK: &str = "made by fourbar";
+/// What stands in every page of this program.
+const DATA_BLOCK: &str = "id=\"fourbar-data\"";
+/// Largest file that is looked at to know whether it is ours.
+const LOOKED_AT: u64 = 256 << 20;
+
+/// Whether a file was written by this program as a file of this kind.
+pub fn is_ours(path: &Path, kind: Kind) -> bool {
+    let Ok(bytes) = read_bounded(path, LOOKED_AT) else { return false };
+    let holds = |what: &str| bytes.windows(what.len()).any(|w| w == what.as_bytes());
+    match kind {
+        Kind::Page => holds(DATA_BLOCK),
+        Kind::Picture => holds(MARK),
+        Kind::Poses => {
+            let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
+            let pose = |v: &serde_json::Value| v["r"].is_array() && v["p"].is_array();
+            let start = |v: &serde_json::Value| v.as_object().is_some_and(|o| !o.is_empty() && o.values().all(pose));
+            start(&value) || value["modes"].as_array().is_some_and(|m| !m.is_empty() && m.iter().all(start))
+        }
+        Kind::Other => false,
+    }
+}
+
+/// Refuses to replace a file that this program did not write as a file of this kind, unless that is wanted.
+pub fn may_replace(path: &Path, kind: Kind, force: bool) -> Result<(), Diagnostic> {
+    let Ok(there) = std::fs::symlink_metadata(path) else { return Ok(()) };
+    // Folders cannot be replaced, devices and pipes have nothing to lose.
+    let regular = there.is_file() || (there.is_symlink() && std::fs::metadata(path).is_ok_and(|m| m.is_file()));
+    let empty = kind != Kind::Other && there.is_file() && there.len() == 0;
+    if !regular || force || empty || is_ours(path, kind) {
+        return Ok(());
+    }
+    let what = match kind {
+        Kind::Page => "is not a page of this program",
+        Kind::Picture => "is not a plot of this program",
+        Kind::Poses => "holds no poses written by this program",
+        Kind::Other => "exists already",
+    };
+    let code = if kind == Kind::Other { "U004" } else { "U330" };
+    Err(Diagnostic::new(code, format!("`{}` {what}", path.display())).help("choose another name, or add `--force` to replace it"))
+}
+
+/// Writes a file of a kind, unless something else stands there.
+pub fn write_kind(path: &Path, bytes: &[u8], kind: Kind, force: bool) -> Result<(), Diagnostic> {
+    may_replace(path, kind, force)?;
+    write_beside(path, bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_stand_beside_their_files() {
+        assert_eq!(part(Path::new("a/trajectory.csv")), Path::new("a/trajectory.csv.part"));
+        assert_eq!(part(Path::new("x")), Path::new("x.part"));
+    }
+
+    #[test]
+    fn only_poses_are_taken_for_poses() {
+        let folder = std::env::temp_dir().join(format!("fourbar-disk-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).expect("made");
+        let file = folder.join("f.json");
+        for (text, ours) in [
+            (r#"{"a": {"r": [0, 0, 0], "p": [1, 0, 0, 0]}}"#, true),
+            (r#"{"modes": [{"a": {"r": [0], "p": [1]}}]}"#, true),
+            (r#"{"fourbar": 1, "bodies": {"a": {"mass": 1}}}"#, false),
+            ("{}", false),
+            ("[]", false),
+            ("r: 1", false),
+        ] {
+            std::fs::write(&file, text).expect("written");
+            assert_eq!(is_ours(&file, Kind::Poses), ours, "{text}");
+        }
+        std::fs::remove_dir_all(&folder).expect("removed");
+    }
+}

@@ -1,0 +1,365 @@
+//! A result folder: whose it is, who writes into it, and how a new result takes the place of an older one.
+//!
+//! A folder belongs to one mechanism file. While a run lasts, its files stand beside their places (`trajectory.csv.part`), under a
+//! lock; when it has ended they are moved there together. A run that does not reach its end never replaces a complete result.
+
+use super::{CHECKPOINT, SUMMARY, TRAJECTORY, unwritable, write_json};
+use crate::disk::{Kind, is_ours, may_replace, part, read_bounded, read_text_bounded};
+use crate::file::text_hash;
+use crate::page::{MODEL, mesh_files};
+use fourbar::Diagnostic;
+use fourbar::model::Model;
+use serde_json::Value;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+/// Name of the page in a result folder.
+pub const PAGE: &str = "page.html";
+/// Name of the lock of a result folder.
+pub const LOCK: &str = "run.lock";
+/// Largest summary or checkpoint that is read.
+pub(crate) const MAX_JSON: u64 = 1 << 30;
+/// Largest copy of a mechanism that is compared.
+const MAX_MODEL: u64 = 1 << 30;
+
+/// Who wants to write into a folder.
+#[derive(Clone, Copy, Debug)]
+pub struct Claim<'a> {
+    /// The mechanism file as it was named.
+    pub file: &'a str,
+    /// Hash of its text.
+    pub hash: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// The mechanism, which may have meshes.
+    pub model: &'a Model,
+    /// The folder of the mechanism file, where it has one.
+    pub meshes: Option<&'a Path>,
+    /// Whether a page will be written.
+    pub page: bool,
+    /// Whether anything may be replaced.
+    pub force: bool,
+}
+
+/// What stands in a folder that may be written to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// Something there must not be lost to a run that does not reach its end: a complete result, or files of others.
+    pub precious: bool,
+}
+
+/// The owner that a summary or checkpoint names.
+struct Owner {
+    file: String,
+    hash: String,
+    complete: bool,
+}
+
+impl Owner {
+    /// Of a summary of ours.
+    fn of_summary(v: &Value) -> Option<Self> {
+        v["fourbar"].as_str()?;
+        v["units"].as_object()?;
+        Some(Self { file: v["file"].as_str()?.into(), hash: v["hash"].as_str()?.into(), complete: v["complete"] == true })
+    }
+
+    /// Of a checkpoint of ours.
+    fn of_checkpoint(v: &Value) -> Option<Self> {
+        v["version"].as_str()?;
+        v["study"].as_object()?;
+        Some(Self { file: v["file"].as_str().unwrap_or("").into(), hash: v["model"].as_str()?.into(), complete: false })
+    }
+
+    fn is(&self, claim: &Claim<'_>) -> bool {
+        let plain = |name: &str| name.trim_start_matches("./").to_string();
+        // Standard input has no name to be known by.
+        self.hash == claim.hash || (!claim.file.starts_with('<') && plain(&self.file) == plain(claim.file))
+    }
+}
+
+fn json_of(path: &Path) -> Option<Value> {
+    read_bounded(path, MAX_JSON).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok())
+}
+
+/// Looks whether a claim may be written into a folder, without changing anything.
+pub fn inspect(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
+    match std::fs::metadata(folder) {
+        Ok(kind) if kind.is_dir() => {}
+        Ok(_) => return Err(unwritable(folder, &std::io::Error::from(std::io::ErrorKind::NotADirectory))),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Standing::default()),
+        Err(e) => return Err(unwritable(folder, &e)),
+    }
+    held(folder)?;
+    look(folder, claim)
+}
+
+/// The same for whoever has the lock.
+fn look(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
+    let there = |name: &str| std::fs::symlink_metadata(folder.join(name)).is_ok();
+    let summary = json_of(&folder.join(SUMMARY)).as_ref().and_then(Owner::of_summary);
+    let checkpoint = json_of(&folder.join(CHECKPOINT)).as_ref().and_then(Owner::of_checkpoint);
+    let copy = read_text_bounded(&folder.join(MODEL), MAX_MODEL).ok();
+    let owners: Vec<&Owner> = summary.iter().chain(&checkpoint).collect();
+    let mut foreign = Vec::new();
+    if there(SUMMARY) && summary.is_none() {
+        foreign.push(SUMMARY.to_string());
+    }
+    if there(CHECKPOINT) && checkpoint.is_none() {
+        foreign.push(CHECKPOINT.to_string());
+    }
+    if there(TRAJECTORY) && owners.is_empty() {
+        foreign.push(TRAJECTORY.to_string());
+    }
+    if there(MODEL) {
+        // The copy of a run is known by its hash; one that was edited is the user's.
+        let known = copy.as_deref().is_some_and(|t| plain(t) == claim.text || owners.iter().any(|o| o.hash == text_hash(plain(t))));
+        if !known {
+            foreign.push(MODEL.to_string());
+        }
+    }
+    if owners.is_empty() {
+        for file in mesh_files(claim.model, claim.meshes)? {
+            let target = folder.join(&file.name);
+            if target.exists() && !file.same_as(&target) {
+                foreign.push(file.name);
+            }
+        }
+    }
+    let other = owners.iter().find(|o| !o.is(claim));
+    if !claim.force {
+        if let Some(name) = foreign.first() {
+            let message = format!("`{}` was not written by a run, or was changed since", folder.join(name).display());
+            return Err(Diagnostic::new("U330", message).help("choose another folder, or add `--force` to replace it"));
+        }
+        if let Some(o) = other {
+            let message = format!("`{}` holds the result of another mechanism, `{}`", folder.display(), o.file);
+            return Err(Diagnostic::new("U331", message).help("choose another folder, or add `--force` to replace it"));
+        }
+    }
+    if claim.page {
+        may_replace(&folder.join(PAGE), Kind::Page, claim.force)?;
+    }
+    Ok(Standing { precious: summary.as_ref().is_some_and(|s| s.complete) || other.is_some() || !foreign.is_empty() })
+}
+
+/// A text without its byte-order mark.
+fn plain(text: &str) -> &str {
+    text.strip_prefix('\u{feff}').unwrap_or(text)
+}
+
+/// A lock that lasts as long as its process: the system releases it when the process ends, however it ends.
+#[derive(Debug)]
+struct Lock {
+    path: PathBuf,
+    file: File,
+}
+
+/// The refusal of a folder that somebody writes to.
+fn taken(folder: &Path, who: &str) -> Diagnostic {
+    let who = if who.trim().is_empty() { "another run".into() } else { who.trim().replace('\n', " ") };
+    Diagnostic::new("U332", format!("`{}` is in use: {who} writes there", folder.display()))
+        .help("wait until it has ended, or choose another folder")
+}
+
+/// Refuses a folder whose lock is held by a living process.
+fn held(folder: &Path) -> Result<(), Diagnostic> {
+    let path = folder.join(LOCK);
+    if !std::fs::metadata(&path).is_ok_and(|m| m.is_file()) {
+        return Ok(());
+    }
+    let Ok(file) = File::open(&path) else { return Ok(()) };
+    match file.try_lock_shared() {
+        Err(TryLockError::WouldBlock) => Err(taken(folder, &read_text_bounded(&path, 4096).unwrap_or_default())),
+        _ => Ok(()),
+    }
+}
+
+impl Lock {
+    fn take(folder: &Path) -> Result<Self, Diagnostic> {
+        let path = folder.join(LOCK);
+        let failed = |e: std::io::Error| unwritable(&path, &e);
+        if std::fs::metadata(&path).is_ok_and(|m| !m.is_file()) {
+            return Err(unwritable(&path, &std::io::Error::other("it is not a regular file")));
+        }
+        // A holder that ends removes the file: then the lock is on a file that has no name any more, and another try is due.
+        for _ in 0..20 {
+            let mut file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path).map_err(failed)?;
+            let mut who = String::new();
+            match file.try_lock() {
+                Err(TryLockError::WouldBlock) => {
+                    let _ = file.take(4096).read_to_string(&mut who);
+                    return Err(taken(folder, &who));
+                }
+                // Some file systems know no locks: then the folder is written without.
+                Err(TryLockError::Error(_)) | Ok(()) => {}
+            }
+            if !same_file(&file, &path) {
+                continue;
+            }
+            let host = ["/proc/sys/kernel/hostname", "/etc/hostname"].iter().find_map(|p| std::fs::read_to_string(p).ok());
+            let host = host.or_else(|| std::env::var("COMPUTERNAME").ok()).map_or("this machine".into(), |h| h.trim().to_string());
+            let text = format!("process {} on {host}\n", std::process::id());
+            let written = file.set_len(0).and_then(|()| file.seek(SeekFrom::Start(0))).and_then(|_| file.write_all(text.as_bytes()));
+            // Made before anything can fail, so that the file goes with it.
+            let lock = Self { path: path.clone(), file };
+            written.map_err(failed)?;
+            return Ok(lock);
+        }
+        Err(taken(folder, ""))
+    }
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        // Removed before it is released, so that nobody can take it in between.
+        let _ = std::fs::remove_file(&self.path);
+        let _ = self.file.unlock();
+    }
+}
+
+#[cfg(unix)]
+fn same_file(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let id = |m: std::fs::Metadata| (m.dev(), m.ino());
+    matches!((file.metadata().map(id), std::fs::metadata(path).map(id)), (Ok(a), Ok(b)) if a == b)
+}
+
+#[cfg(not(unix))]
+fn same_file(_: &File, _: &Path) -> bool {
+    true
+}
+
+/// A folder that is being written to.
+#[derive(Debug)]
+pub struct ResultFolder {
+    path: PathBuf,
+    precious: bool,
+    /// Whether it was made for this run.
+    made: bool,
+    /// Files beside the trajectory that will take their places with it.
+    staged: Vec<PathBuf>,
+    _lock: Lock,
+}
+
+/// Where the rows of a run ended up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kept {
+    /// In their places.
+    InPlace,
+    /// In the places of an older complete result, or of files of others.
+    Replaced,
+    /// Beside an older result that is worth more.
+    Beside,
+}
+
+impl ResultFolder {
+    /// Makes the folder, takes its lock, and puts the mechanism beside its place.
+    pub fn open(path: &Path, claim: &Claim<'_>) -> Result<Self, Diagnostic> {
+        inspect(path, claim)?;
+        let made = !path.exists();
+        std::fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;
+        let lock = Lock::take(path).inspect_err(|_| {
+            if made {
+                let _ = std::fs::remove_dir(path);
+            }
+        })?;
+        // What was there may have changed before the lock was taken.
+        let precious = look(path, claim)?.precious;
+        let mut folder = Self { path: path.into(), precious, made, staged: Vec::new(), _lock: lock };
+        match folder.stage(claim) {
+            Ok(()) => Ok(folder),
+            Err(d) => {
+                folder.abandon();
+                Err(d)
+            }
+        }
+    }
+
+    /// Where the rows go until the run has ended.
+    pub fn rows(&self) -> PathBuf {
+        part(&self.path.join(TRAJECTORY))
+    }
+
+    /// The folder itself.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Puts the mechanism and its meshes beside their places.
+    fn stage(&mut self, claim: &Claim<'_>) -> Result<(), Diagnostic> {
+        let mut put = |target: PathBuf, bytes: &[u8]| {
+            let beside = part(&target);
+            self.staged.push(target);
+            std::fs::write(&beside, bytes).map_err(|e| unwritable(&beside, &e))
+        };
+        let copy = self.path.join(MODEL);
+        // A run of the copy itself leaves it alone.
+        if !read_text_bounded(&copy, MAX_MODEL).is_ok_and(|old| plain(&old) == claim.text) {
+            put(copy, claim.text.as_bytes())?;
+        }
+        for file in mesh_files(claim.model, claim.meshes)? {
+            let target = self.path.join(&file.name);
+            if target.exists() && file.same_as(&target) {
+                continue;
+            }
+            if let Some(parent) = target.parent() {
+                std::fs::create_dir_all(parent).map_err(|e| unwritable(parent, &e))?;
+            }
+            put(target, &file.bytes()?)?;
+        }
+        Ok(())
+    }
+
+    /// Takes back the rows of an incomplete result, so that they can be continued.
+    pub fn take_back(&self) -> Result<(), Diagnostic> {
+        let (rows, old) = (self.rows(), self.path.join(TRAJECTORY));
+        if rows.exists() {
+            return Ok(());
+        }
+        std::fs::rename(&old, &rows).map_err(|e| unwritable(&rows, &e))
+    }
+
+    /// Ends the run: its files take their places, or stay beside a result that is worth more than one that did not reach its end.
+    pub fn finish(&mut self, summary: &Value, complete: bool, resumable: bool) -> Result<Kept, Diagnostic> {
+        if !complete && self.precious {
+            write_json(&part(&self.path.join(SUMMARY)), summary)?;
+            return Ok(Kept::Beside);
+        }
+        // The summary goes first and comes last: no summary ever stands beside rows that it does not speak of.
+        let text = self.path.join(SUMMARY);
+        let beside = part(&text);
+        write_json(&beside, summary)?;
+        let _ = std::fs::remove_file(&text);
+        let mut moves: Vec<PathBuf> = std::mem::take(&mut self.staged);
+        moves.extend([self.path.join(TRAJECTORY), text]);
+        for target in moves {
+            std::fs::rename(part(&target), &target).map_err(|e| unwritable(&target, &e))?;
+        }
+        let _ = std::fs::remove_file(part(&self.path.join(MODEL)));
+        // The page of an older run would belie this one.
+        let page = self.path.join(PAGE);
+        if is_ours(&page, Kind::Page) {
+            let _ = std::fs::remove_file(page);
+        }
+        if !resumable {
+            let _ = std::fs::remove_file(self.path.join(CHECKPOINT));
+        }
+        let replaced = std::mem::replace(&mut self.precious, complete);
+        Ok(if replaced { Kept::Replaced } else { Kept::InPlace })
+    }
+
+    /// Leaves nothing behind of a run that wrote nothing worth keeping.
+    pub fn abandon(&mut self) {
+        for target in std::mem::take(&mut self.staged) {
+            let _ = std::fs::remove_file(part(&target));
+        }
+        let _ = std::fs::remove_file(self.rows());
+        let _ = std::fs::remove_file(self.path.join(CHECKPOINT));
+        if self.made {
+            let _ = std::fs::remove_file(self.path.join(LOCK));
+            // Only an empty folder goes.
+            let _ = std::fs::remove_dir(&self.path);
+        }
+    }
+}
