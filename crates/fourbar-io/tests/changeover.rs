@@ -8,10 +8,13 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::dynamics::{Event, drive};
 use fourbar::formulation::lie;
 use fourbar::motion::Instant;
+use fourbar::random_families;
 use fourbar::random_mechanism::{Recipe, mechanism};
-use fourbar::study::{self, FORMULATIONS, FormulationInfo, Study};
+use fourbar::study::{self, FORMULATIONS, FormulationInfo, Observer, Study};
+use fourbar::trajectory::Column;
 use fourbar::{Configuration, Model, Trajectory};
 use std::path::PathBuf;
+use std::time::{Duration, Instant as Clock};
 
 /// A mechanism that was found to break something.
 fn found(name: &str) -> Model {
@@ -158,19 +161,34 @@ fn a_run_that_changed_over_resumes_to_the_bit() {
 
 /// Mechanisms drawn for [`auto_runs_whatever_another_formulation_runs`]; `FOURBAR_AUTO` asks for more, `FOURBAR_SEED` for others.
 const DRAWN: u64 = 40;
+/// Runs take milliseconds; one that has not ended by then is given up, which breaks nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
 
+/// Stops a run that takes too long.
+struct Patient(Clock);
+
+impl Observer for Patient {
+    fn begin(&mut self, _: &[Column]) {}
+    fn row(&mut self, _: &[f64]) {}
+    fn go_on(&mut self, _: f64, _: f64) -> bool {
+        self.0.elapsed() < PATIENCE
+    }
+}
+
+/// Half of them bodies joined at random, half of them of families that textbooks know.
 #[test]
 fn auto_runs_whatever_another_formulation_runs() {
     let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
     let (first, count) = (number("FOURBAR_SEED", 40_000), number("FOURBAR_AUTO", DRAWN));
-    let (mut ran, mut changed, mut broken) = (0, Vec::new(), Vec::new());
+    let (mut ran, mut slow, mut changed, mut broken) = (0, 0, Vec::new(), Vec::new());
     for seed in first..first + count {
-        let Ok(model) = mechanism(&Recipe::of(seed), seed).build() else { continue };
+        let spec = if seed % 2 == 0 { mechanism(&Recipe::of(seed), seed) } else { random_families::mechanism(seed) };
+        let Ok(model) = spec.build() else { continue };
         let Ok(assembled) = assemble(&model) else { continue };
-        let study = Study::of(&model);
-        match study::run(&model, &study, &mut Trajectory::default()) {
+        let study = Study { t_end: model.study.t_end.min(0.5), formulation: None, integrator: None, step: None, ..Study::of(&model) };
+        match study::run(&model, &study, &mut Patient(Clock::now())) {
             Ok(report) => {
-                ran += 1;
+                (ran, slow) = (ran + 1, slow + u64::from(report.stopped));
                 changed.extend(report.warnings.iter().filter(|w| w.code.to_string() == "W290").map(|w| format!("{seed}: {}", w.message)));
             }
             Err(failed) => {
@@ -178,11 +196,11 @@ fn auto_runs_whatever_another_formulation_runs() {
                 let able = others.filter(|f| moved(&model, &study, f, &assembled.configuration, 0).is_ok());
                 let names: Vec<&str> = able.map(|f| f.name).collect();
                 if !names.is_empty() {
-                    broken.push(format!("seed {seed}: {} runs, auto says {}", names.join(", "), failed.diagnostic));
+                    broken.push(format!("seed {seed}, `{}`: {} runs, auto says {}", spec.title, names.join(", "), failed.diagnostic));
                 }
             }
         }
     }
-    println!("{ran} of {count} ran; changed over:\n{}", changed.join("\n"));
-    assert!(ran * 10 >= count * 9 && broken.is_empty(), "{ran} of {count} ran; {}", broken.join("\n"));
+    println!("{ran} of {count} ran, {slow} of them given up; changed over:\n{}", changed.join("\n"));
+    assert!(ran * 10 >= count * 8 && broken.is_empty(), "{ran} of {count} ran; {}", broken.join("\n"));
 }

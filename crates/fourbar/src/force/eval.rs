@@ -428,8 +428,9 @@ mod tests {
                 let bend = (1.0 - half * half.cos() / half.sin()) / (p * p);
                 assert!((turned.bend - bend).abs() < 1e-13 / (std::f64::consts::PI - p).powi(2).min(1.0), "angle {p}: {}", turned.bend);
             } else {
+                // The next term of the series is p^8 / 47900160.
                 let bend = 1.0 / 12.0 + p * p / 720.0 + p.powi(4) / 30_240.0 + p.powi(6) / 1_209_600.0;
-                assert!((turned.bend - bend).abs() < 2e-8 * p.powi(8) + 1e-15, "angle {p}: {} {bend}", turned.bend);
+                assert!((turned.bend - bend).abs() < 2.2e-8 * p.powi(8) + 1e-15, "angle {p}: {} {bend}", turned.bend);
             }
         }
     }
