@@ -58,3 +58,40 @@ fn an_integrator_that_nobody_has_is_refused_with_the_nearest_name() {
     assert_eq!(refused.code.0, "U302");
     assert_eq!(refused.help, "did you mean `euler`?");
 }
+
+/// A block on a slide that rubs, with the speed at which friction is smoothed.
+fn rubbing(speed: f64) -> fourbar::Model {
+    common::parse(&format!(
+        "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {{block: {{mass: 1, inertia: [0.1, 0.1, 0.1], velocity: [2, 0, 0]}}}}
+joints: {{slide: {{type: prismatic, bodies: [ground, block], at: [0, 0, 0], axis: [1, 0, 0]}}}}
+forces: {{rub: {{type: friction, joint: slide, coulomb: 0.3, speed: {speed:e}}}}}
+study: {{t_end: 2, output_step: 0.1}}
+"
+    ))
+}
+
+#[test]
+fn friction_calls_for_an_implicit_method_only_where_it_is_stiff() {
+    let pick = |model: &fourbar::Model, tol: f64| {
+        let study = Study { tol: Some(tol), ..Study::of(model) };
+        study.method(model).expect("a choice").0.name
+    };
+    assert_eq!(pick(&rubbing(1e-2), 1e-6), "grcr");
+    assert_eq!(pick(&rubbing(1e-6), 1e-6), "ra");
+    // The tighter the tolerance, the stiffer it must be.
+    assert_eq!(pick(&rubbing(1e-6), 1e-10), "grcr");
+}
+
+#[test]
+fn loops_in_space_that_move_but_a_little_do_without_a_series() {
+    let model = model("nc_rscr");
+    let pick = |t_end: f64| {
+        let study = Study { analysis: Some(Analysis::Dynamics), formulation: None, integrator: None, t_end, ..Study::of(&model) };
+        study.method(&model).expect("a choice").0.name
+    };
+    assert_eq!(pick(3.0), "natural");
+    assert_eq!(pick(0.5), "lie");
+}

@@ -1,10 +1,11 @@
 //! `auto`: which formulation and integrator a study gets when it names none, and why, in a line.
 //!
 //! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Otherwise structure
-//! decides, by what was quickest at equal accuracy on the shipped models (`cargo xtask study auto`): joint coordinates where there
-//! are no loops or few, and for driven loops in space; natural coordinates with a Taylor series where loops are many or plane; Lie
-//! groups for what floats, what natural coordinates refuse, what they share little of, and what is large. Only forces that are stiff
-//! for the accuracy wanted call for an implicit method: the tighter the tolerance, the stiffer they must be.
+//! decides, by what was quickest at equal accuracy on the shipped models and on drawn ones (`cargo xtask study auto`): joint coordinates
+//! where there are no loops or few, and for driven loops in space; natural coordinates with a Taylor series where loops are many or
+//! plane; Lie groups for what floats, what natural coordinates refuse, what they share little of, what moves but a little in space, and
+//! what is large. Only forces that are stiff for the accuracy wanted call for an implicit method: the tighter the tolerance, the
+//! stiffer they must be; friction is one of them.
 
 use crate::force::{Force, Law};
 use crate::formulation::natural;
@@ -21,6 +22,8 @@ const LARGE: usize = 200;
 
 /// Chains and trees of at most so many bodies are small for natural coordinates, whose work grows faster than that of the recursion.
 const FEW: usize = 20;
+/// Motions of loops in space by less than this many radians are short: explicit methods need few steps for them.
+const SHORT: f64 = 12.0;
 /// Tolerances from here on are loose: lower order needs less work.
 const LOOSE: f64 = 1e-6;
 
@@ -35,7 +38,7 @@ pub struct Choice {
     pub why: String,
 }
 
-/// Fastest rate of linear springs, dampers and bushings against the lighter body they act on, 1/s.
+/// Fastest rate of linear springs, dampers and bushings against the lighter body they act on, and of friction that sticks, 1/s.
 pub fn fastest_rate(model: &Model) -> f64 {
     let lighter = |bodies: [usize; 2]| {
         let masses = bodies.iter().filter(|b| **b > 0).map(|b| model.bodies[*b].mass);
@@ -53,9 +56,20 @@ pub fn fastest_rate(model: &Model) -> f64 {
                 let m = lighter([between[0].body.index(), between[1].body.index()]);
                 (0..3).fold(0.0_f64, |r, k| r.max(rate(stiffness[k], damping[k], m)))
             }
+            // Where it sticks, the slope of its smoothed law acts as a damper under the weight of the body.
+            Force::Friction { coulomb, speed, .. } if *coulomb > 0.0 => coulomb * model.gravity.norm() / speed,
             _ => 0.0,
         })
         .fold(0.0, f64::max)
+}
+
+/// How fast a mechanism moves as drawn, rad/s: bodies and joints at the start, what gravity makes of it over its size, and its springs.
+fn travel(model: &Model) -> f64 {
+    let L = model.length;
+    let bodies = model.bodies.iter().map(|b| b.omega.norm().max(b.v.norm() / L));
+    let joints = model.start.iter().filter(|s| s.rate).map(|s| (s.value * s.scale / L).abs());
+    let falling = (model.gravity.norm() / L).sqrt();
+    bodies.chain(joints).fold(falling.max(fastest_rate(model)), f64::max)
 }
 
 /// Chooses for a mechanism and a study.
@@ -70,9 +84,6 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     let pick = |formulation, integrator, why: &str| Choice { formulation, integrator, why: why.into() };
     if study.step.is_some() {
         return pick("ra", "gen-alpha", "a fixed step is for an implicit method, which is stable at any");
-    }
-    if model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0)) {
-        return pick("ra", "gen-alpha", "implicit, because friction sticks");
     }
     let tol = study.tol.unwrap_or(DEFAULT_TOL);
     if fastest_rate(model) * study.t_end * tol.sqrt() > STIFF {
@@ -97,6 +108,12 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     }
     if !model.bare.is_empty() {
         return pick("lie", "dopri5", "bare constraints share nothing that natural coordinates could use");
+    }
+    if model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0)) {
+        if graph.loops.len() == 1 && model.couplings.is_empty() {
+            return pick("grcr", "dop853", "friction follows the loads of joints, which joint coordinates find at once in a single loop");
+        }
+        return pick("lie", "dopri5", "natural coordinates do not carry the loads that friction depends on");
     }
     if let Err(refusal) = natural::applies(model) {
         let why = match refusal.names.first() {
@@ -124,6 +141,10 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
             return pick("grcr", "dop853", "driven in space through several loops, which joint coordinates close one by one");
         }
         return pick("lie", "dopri5", "driven in space through joints that share no direction, it is smooth and needs few steps");
+    }
+    if !plane && !graph.loops.is_empty() && model.drives.is_empty() && travel(model) * study.t_end < SHORT {
+        let integrator = if tol >= LOOSE { "dopri5" } else { "dop853" };
+        return pick("lie", integrator, "a short motion of loops in space, over before a Taylor series would pay for its set-up");
     }
     pick("natural", "taylor", "loops of few bodies, where natural coordinates and a Taylor series need the fewest steps")
 }
