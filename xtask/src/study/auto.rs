@@ -5,7 +5,7 @@ use super::precision::{Case, Line};
 use super::report::{Report, digits};
 use fourbar::Model;
 use fourbar::choice::choose;
-use fourbar::random_mechanism::{Recipe, mechanism};
+use fourbar::random_families;
 use fourbar::study::{FORMULATIONS, Study};
 use fourbar_bench::shipped;
 
@@ -23,7 +23,7 @@ const LONGEST: f64 = 5.0;
 /// Drawn mechanisms are compared at this accuracy, and a choice among them is good within this factor.
 const DRAWN_ACCURACY: f64 = 1e-6;
 const DRAWN_GOOD: f64 = 1.5;
-/// Drawn mechanisms move for so long, and are written so often.
+/// Drawn mechanisms move for at most so long, and are written so often.
 const DRAWN_END: f64 = 2.0;
 const DRAWN_ROWS: f64 = 20.0;
 /// First seed of the drawn mechanisms; tests use others.
@@ -81,8 +81,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     report.text(&format!(
         "For each shipped model (at most {LONGEST} s of its study, as dynamics) every formulation is run over a range of tolerances; \
          times to reach an error, relative to the size of the mechanism, are interpolated, set-up and output included. The ratio is the \
-         time of the choice over that of the quickest. Within {GOOD} are {}. For mechanisms that no rule was fitted to see \
-         [drawn mechanisms](../auto_drawn/README.md).",
+         time of the choice over that of the quickest. Within {GOOD} are {}. `cargo xtask study auto --drawn N` asks \
+         the same of drawn mechanisms.",
         told.join(", ")
     ));
     report.table(&["model", "error", "choice", "reason", "ratio", "quickest [ms]"], &rows);
@@ -100,9 +100,10 @@ fn drawn(count: u64) -> Result<(), String> {
         if judged == count || seed == DRAWN_SEED + 3 * count {
             break;
         }
-        let recipe = Recipe::of(seed);
-        let Ok(model) = mechanism(&recipe, seed).build() else { continue };
-        let study = Study { t_end: DRAWN_END, output_step: DRAWN_END / DRAWN_ROWS, ..Study::of(&model) };
+        let Ok(model) = random_families::mechanism(seed).build() else { continue };
+        let own = Study::of(&model);
+        let t_end = own.t_end.min(DRAWN_END);
+        let study = Study { t_end, output_step: t_end / DRAWN_ROWS, ..own };
         let verdict = match known(model, study, DRAWN_ACCURACY).map(|case| judge(&case, DRAWN_ACCURACY)) {
             Ok(Some(v)) => v,
             Ok(None) => {
@@ -117,20 +118,14 @@ fn drawn(count: u64) -> Result<(), String> {
         let Verdict { chosen, why, ratio, shown } = verdict;
         judged += 1;
         good += u64::from(ratio <= DRAWN_GOOD);
-        let kind = format!(
-            "{} bodies, {} loops{}{}",
-            recipe.bodies,
-            recipe.loops,
-            if recipe.planar { ", plane" } else { "" },
-            if recipe.floating { ", floating" } else { "" }
-        );
+        let kind = format!("{}, {t_end} s", random_families::family_of(seed).name);
         println!("{seed} {kind} | {chosen} {} | {}", digits(ratio), shown.join(", "));
         rows.push(vec![seed.to_string(), kind, chosen, why, digits(ratio), shown[..shown.len().min(3)].join(", ")]);
     }
     let mut report = Report::new("auto_drawn", "How well `auto` picks for drawn mechanisms")?;
     report.text(&format!(
-        "Made with `--drawn {count}`. Mechanisms are drawn at random by seed, moved for {DRAWN_END} s and written {DRAWN_ROWS} times; times to \
-         reach an error of {DRAWN_ACCURACY:.0e} of their size are compared as for the shipped models. Within {DRAWN_GOOD} times of the \
+        "Made with `--drawn {count}`. Mechanisms are drawn at random by seed, family by family, moved for at most {DRAWN_END} s and written {DRAWN_ROWS} times; \
+         times to reach an error of {DRAWN_ACCURACY:.0e} of their size are compared as for the shipped models. Within {DRAWN_GOOD} times of the \
          quickest are {good} of {judged}."
     ));
     report.table(&["seed", "kind", "choice", "reason", "ratio", "quickest [ms]"], &rows);
