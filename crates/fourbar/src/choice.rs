@@ -17,6 +17,8 @@ use crate::topology::Topology;
 /// Explicit steps are bound by the fastest rate, implicit ones of second order by the root of the tolerance; above this product of
 /// rate, time and root the implicit ones are quicker.
 const STIFF: f64 = 2e3;
+/// The same for friction, which damps: implicit steps need not follow it, while those of springs do.
+const STICKING: f64 = 10.0;
 /// Loops of more bodies than this are for the formulation whose set-up costs least.
 const LARGE: usize = 200;
 
@@ -38,7 +40,7 @@ pub struct Choice {
     pub why: String,
 }
 
-/// Fastest rate of linear springs, dampers and bushings against the lighter body they act on, and of friction that sticks, 1/s.
+/// Fastest rate of linear springs, dampers and bushings against the lighter body they act on, 1/s.
 pub fn fastest_rate(model: &Model) -> f64 {
     let lighter = |bodies: [usize; 2]| {
         let masses = bodies.iter().filter(|b| **b > 0).map(|b| model.bodies[*b].mass);
@@ -56,11 +58,18 @@ pub fn fastest_rate(model: &Model) -> f64 {
                 let m = lighter([between[0].body.index(), between[1].body.index()]);
                 (0..3).fold(0.0_f64, |r, k| r.max(rate(stiffness[k], damping[k], m)))
             }
-            // Where it sticks, the slope of its smoothed law acts as a damper under the weight of the body.
-            Force::Friction { coulomb, speed, .. } if *coulomb > 0.0 => coulomb * model.gravity.norm() / speed,
             _ => 0.0,
         })
         .fold(0.0, f64::max)
+}
+
+/// Fastest rate of friction that sticks, 1/s: the slope of its smoothed law acts as a damper under the weight of the body.
+fn sticking_rate(model: &Model) -> f64 {
+    let rate = |f: &Force| match f {
+        Force::Friction { coulomb, speed, .. } if *coulomb > 0.0 => coulomb * model.gravity.norm() / speed,
+        _ => 0.0,
+    };
+    model.forces.iter().map(|(_, f)| rate(f)).fold(0.0, f64::max)
 }
 
 /// How fast a mechanism moves as drawn, rad/s: bodies and joints at the start, what gravity makes of it over its size, and its springs.
@@ -88,6 +97,9 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     let tol = study.tol.unwrap_or(DEFAULT_TOL);
     if fastest_rate(model) * study.t_end * tol.sqrt() > STIFF {
         return pick("ra", "gen-alpha", "implicit, because forces are stiff for this tolerance");
+    }
+    if sticking_rate(model) * study.t_end * tol.sqrt() > STICKING {
+        return pick("ra", "gen-alpha", "implicit, because friction sticks and is stiff for this tolerance");
     }
     let graph = Topology::new(model);
     // Bare constraints, couplings and rolling close loops too.
