@@ -227,7 +227,7 @@ fn errors_fall_with_the_tolerance_past_dead_positions() {
 /// Mechanisms that did not start once: redundant along their whole motion, or with a short arm that makes every choice of dependents weak.
 #[test]
 fn what_did_not_start_moves_as_in_absolute_coordinates() {
-    // At rest in a singular position the interpolation goes to one side only, and is of fourth order.
+    // The last starts at rest in a singular position, and finds its branch from its first rates alone.
     for (name, limit) in [("four_legs", 1e-7), ("it_runs_grcr_seed50085", 1e-7), ("parallelogram_flat", 1e-5)] {
         let model = parse(&found(name));
         let exact = moved(&model, "lie", "dop853", 1e-11).unwrap_or_else(|e| panic!("{name}: {e}"));

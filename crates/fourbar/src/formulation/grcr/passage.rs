@@ -15,7 +15,6 @@ use super::mechanism::WEAK;
 use super::schedule::Role;
 use super::select::Selection;
 use super::system::{Grcr, TOLD};
-use crate::diagnostic::Diagnostic;
 
 /// Below this sine of a dependent the rows have lost rank: rounding counts in the rates by the cube of its inverse.
 pub(super) const LOST: f64 = 0.02;
@@ -51,13 +50,7 @@ impl Grcr<'_> {
     /// motion does not lead through a singular position; then nothing is changed but the workspace.
     ///
     /// Any smooth curve through the state will do. That of the motion is taken where there is one.
-    pub(super) fn beside(
-        &mut self,
-        t: f64,
-        q: &[f64],
-        u: &[f64],
-        mut take: impl FnMut(&mut Self, f64, f64),
-    ) -> Result<bool, Box<Diagnostic>> {
+    pub(super) fn beside(&mut self, t: f64, q: &[f64], u: &[f64], mut take: impl FnMut(&mut Self, f64, f64)) -> bool {
         let n = self.m.tree.speeds;
         let smallest = self.m.closure.smallest;
         let ell = self.m.closings.ell;
@@ -118,7 +111,7 @@ impl Grcr<'_> {
         }
         self.m.closure.smallest = smallest;
         self.side = [d, v, p, dq, du];
-        Ok(through)
+        through
     }
 
     /// The end of a step past a near miss: closed where that is certain and the drift is worth it; whether it was, and whether the miss is over.

@@ -255,7 +255,7 @@ impl System for Grcr<'_> {
             let through = self.beside(t, q, u, |s, weight, power| {
                 f[n..2 * n].iter_mut().zip(&s.m.udot).for_each(|(f, a)| *f += weight * a);
                 f[2 * n] += weight * power;
-            })?;
+            });
             if !through {
                 self.redo = Some(Redo::Hold);
                 return Err(begun_again(t));
@@ -295,7 +295,7 @@ impl System for Grcr<'_> {
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
         if self.holding {
             (changed, self.leave) = self.end_held(t, q, u);
-        } else if !at_hand && !self.m.close_above(LOST, t, q, u)? && !self.beside(t, q, u, |_, _, _| ())? {
+        } else if !at_hand && !self.m.close_above(LOST, t, q, u)? && !self.beside(t, q, u, |_, _, _| ()) {
             self.redo = Some(Redo::Hold);
             return Err(begun_again(t));
         }
@@ -347,7 +347,7 @@ impl System for Grcr<'_> {
                 for (s, o) in sum.efforts.iter_mut().zip(&out.efforts) {
                     *s += o * weight;
                 }
-            })?;
+            });
             if through {
                 self.flagged += 1;
                 self.m.globals();
