@@ -232,6 +232,9 @@ pub struct VerifyArgs {
     /// Number of threads; left out: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
+    /// Succeed also where agreement is shown for a part of the time only (PARTLY).
+    #[arg(long)]
+    pub allow_partial: bool,
 }
 
 /// Arguments of `demo`.

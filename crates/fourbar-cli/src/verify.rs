@@ -4,7 +4,7 @@ use crate::args::VerifyArgs;
 use crate::input::load;
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
-use fourbar::verify::{Row, Settings, Verification, verify as compare};
+use fourbar::verify::{Row, Settings, Verification, Word, verify as compare};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -39,9 +39,15 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     fields["file"] = json!(input.name);
     fields["hash"] = json!(input.loaded.hash);
     fields["agree"] = json!(done.verdict.agree);
+    fields["word"] = json!(done.verdict.word);
     let mut reply = Reply::new(text, fields);
     reply.notes = input.notes(&input.loaded.warnings);
-    reply.exit = if done.verdict.agree { 0 } else { Reply::FAILED };
+    let enough = match done.verdict.word {
+        Word::Agreed => true,
+        Word::Partly => args.allow_partial,
+        Word::NotShown | Word::NotAgreed => false,
+    };
+    reply.exit = if enough { 0 } else { Reply::FAILED };
     Ok(reply)
 }
 
@@ -50,7 +56,7 @@ fn words(v: &Verification, screen: &Screen) -> String {
     let pick = |r: &Row, names: &[&str]| {
         names.iter().find_map(|n| r.work.iter().find(|(k, _)| k == n)).map_or(String::new(), |(_, n)| format!("{n:.0}"))
     };
-    let ran = v.rows.iter().filter(|r| r.failure.is_none());
+    let ran = v.rows.iter().filter(|r| r.until.is_some());
     let rows: Vec<Vec<String>> = ran
         .map(|r| {
             let mut cells = vec![format!("{} {}", r.formulation, r.integrator)];
@@ -70,8 +76,7 @@ fn words(v: &Verification, screen: &Screen) -> String {
     );
     text += &table(&header, &rows, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
     text.push('\n');
-    let verdict = if v.verdict.agree { "AGREED" } else { "NOT AGREED" };
-    text += &screen.bold(verdict);
+    text += &screen.bold(&v.verdict.word.to_string());
     text.push('\n');
     for w in &v.verdict.words {
         text += &format!("  {}\n", wrapped(w, 2, 2));

@@ -196,7 +196,7 @@ fn mass_warning(model: &Model) -> Option<Diagnostic> {
 }
 
 /// Load-dependent friction on a reaction that is not unique has no definite value.
-pub(super) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
+pub(crate) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     for (name, f) in &model.forces {
         if let Force::Friction { joint, coulomb, .. } = f {

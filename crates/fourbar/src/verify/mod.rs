@@ -4,17 +4,22 @@
 //! three or more fixed steps with extrapolation; either way a formulation brings its own expected error, measured, not
 //! assumed. The consensus is the mean of those that agree with the one nearest to all; who differs from it by more than the
 //! expected errors allow is named, with the first time, body and quantity. Equations of Newton and Euler are evaluated at the
-//! results without any formulation's help.
+//! results without any formulation's help. Agreement needs two families of formulations over the whole time; a run that ended
+//! early is a witness for as far as it came.
 
+mod family;
 mod newton_euler;
+mod rounding;
 mod sample;
 #[cfg(test)]
 mod tests;
 mod verdict;
+mod words;
 
+pub use family::Family;
 pub use newton_euler::NewtonEuler;
 pub use sample::{QUANTITIES, Quantity};
-pub use verdict::{Outlier, Verdict};
+pub use verdict::{Outlier, Unsound, Verdict, Word};
 
 use crate::analysis::assembly::{Assembled, assemble};
 use crate::analysis::dynamics::{Event, drive};
@@ -91,7 +96,7 @@ pub struct Row {
     pub expected: [f64; 4],
     /// Largest residuals of position, velocity and acceleration constraints.
     pub constraints: [f64; 3],
-    /// Largest error of energy minus work, relative to the energy that moves.
+    /// Largest error of energy minus work, relative to the energy that moves; zero at rounding.
     pub energy: f64,
     /// Largest residual of Newton's and Euler's equations, relative to the largest force.
     pub newton_euler: f64,
@@ -99,7 +104,9 @@ pub struct Row {
     pub work: Vec<(&'static str, f64)>,
     /// Wall time of the most accurate run, seconds.
     pub seconds: f64,
-    /// Why it has no result, where it has none.
+    /// Last time of its result; `None` where it has none.
+    pub until: Option<f64>,
+    /// Why it has no result, or none until the end.
     pub failure: Option<Diagnostic>,
 }
 
@@ -129,6 +136,16 @@ struct Outcome {
     expected: Vec<[f64; 4]>,
     told: Told,
     seconds: f64,
+    /// Why the sample ends before the study does, where it does.
+    stopped: Option<Diagnostic>,
+}
+
+/// A run as far as it came.
+struct Ran {
+    sample: Vec<Instant>,
+    told: Told,
+    seconds: f64,
+    stopped: Option<Diagnostic>,
 }
 
 /// Runs everything and compares. `progress` is told a formulation's name when it has ended.
@@ -167,7 +184,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     let results: Vec<Result<Outcome, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
     narrow(model, &results, &mut unique);
     let growth = growth(model, settings, &assembled, &results);
-    Ok(verdict::compare(model, settings, &chosen, results, growth, &unique))
+    Ok(verdict::compare(model, settings, &assembled.configuration, &chosen, &results, growth.as_deref(), &unique))
 }
 
 /// Keeps as unique what is so all along the motion: at the start a self-stress may leave a component alone by symmetry.
@@ -200,6 +217,19 @@ pub fn sampled(
     integrator: &'static str,
     start: &Configuration,
 ) -> Result<(Vec<Instant>, Told, f64), Diagnostic> {
+    let ran = as_far_as_it_goes(patience, model, study, info, integrator, start)?;
+    ran.stopped.map_or(Ok((ran.sample, ran.told, ran.seconds)), Err)
+}
+
+/// One run at the output times, as far as it goes; an error where it has nothing but the start.
+fn as_far_as_it_goes(
+    patience: Duration,
+    model: &Model,
+    study: &Study,
+    info: &FormulationInfo,
+    integrator: &'static str,
+    start: &Configuration,
+) -> Result<Ran, Diagnostic> {
     let clock = Clock::now();
     let mut motion = (info.start)(model, study, integrator, start)?;
     let mut now = Instant::new(model, start);
@@ -209,16 +239,29 @@ pub fn sampled(
             sample.push(now.clone());
         }
         clock.elapsed() < patience
-    })?;
-    if !done && sample.last().is_none_or(|s| s.t < study.t_end * (1.0 - 1e-9)) {
-        let reached = sample.last().map_or(0.0, |s| s.t);
-        return Err(Diagnostic::new("S251", format!("it had reached only t = {reached:.3} s when patience ended")).help(
-            "the mechanism is stiff for this formulation, or the tolerance too tight; give `--patience` more seconds, or leave it out",
-        ));
+    });
+    let short = sample.last().is_none_or(|s| s.t < study.t_end * (1.0 - 1e-9));
+    let stopped = match done {
+        Err(d) => Some(d),
+        Ok(false) if short => Some(impatient(sample.last().map_or(0.0, |s| s.t))),
+        Ok(_) => None,
+    };
+    if sample.len() < 2 {
+        if let Some(d) = stopped {
+            return Err(d);
+        }
     }
     let mut told = Told::default();
     motion.tell(&mut told);
-    Ok((sample, told, clock.elapsed().as_secs_f64()))
+    Ok(Ran { sample, told, seconds: clock.elapsed().as_secs_f64(), stopped })
+}
+
+/// Patience ended.
+const IMPATIENT: &str = "S251";
+
+fn impatient(reached: f64) -> Diagnostic {
+    Diagnostic::new(IMPATIENT, format!("it had reached only t = {} s when patience ended", words::time(reached)))
+        .help("the mechanism is stiff for this formulation, or the tolerance too tight; give `--patience` more seconds, or leave it out")
 }
 
 /// Whether an integrator is one of the implicit second-order ones.
@@ -255,11 +298,18 @@ fn high_order(
     // The most accurate explicit method there is pays at these tolerances.
     let integrator = info.integrators.iter().copied().find(|i| *i == "dop853" && Tableau::named(i).is_some()).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
-    let (loose, ..) = sampled(settings.patience, model, &study, info, integrator, start)?;
+    let loose = as_far_as_it_goes(settings.patience, model, &study, info, integrator, start)?;
+    if let Some(d) = loose.stopped.as_ref().filter(|d| d.code.0 == IMPATIENT) {
+        // The tighter run would not come even as far.
+        return Err(d.clone());
+    }
     study.tol = Some(settings.tol);
-    let (sample, told, seconds) = sampled(settings.patience * 2, model, &study, info, integrator, start)?;
-    let expected = running(model, unique, &loose, &sample, SHARE);
-    Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, told, seconds })
+    let tight = as_far_as_it_goes(settings.patience * 2, model, &study, info, integrator, start)?;
+    let expected = running(model, unique, &loose.sample, &tight.sample, SHARE);
+    let Ran { mut sample, told, seconds, stopped } = tight;
+    sample.truncate(expected.len());
+    let stopped = stopped.or(loose.stopped);
+    Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, told, seconds, stopped })
 }
 
 /// Fixed steps halved until two extrapolations agree.
@@ -283,23 +333,26 @@ fn second_order(
     study.tol = None;
     let mut at = |h: f64| {
         study.step = Some(h);
-        sampled(settings.patience * 2, model, &study, info, integrator, start)
+        as_far_as_it_goes(settings.patience * 2, model, &study, info, integrator, start)
     };
     let pair = |a: &[Instant], b: &[Instant]| -> Vec<Instant> { a.iter().zip(b).map(|(a, b)| extrapolate(a, b, 1.0 / 3.0)).collect() };
-    let mut last = at(h)?.0;
+    let mut last = at(h)?;
     h *= 0.5;
     let mut fine = at(h)?;
-    let mut result = pair(&last, &fine.0);
-    let mut expected = running(model, unique, &fine.0, &result, 1.0);
+    let mut result = pair(&last.sample, &fine.sample);
+    let mut expected = running(model, unique, &fine.sample, &result, 1.0);
     for _ in 0..HALVINGS {
         // The next halving costs twice the last.
-        if clock.elapsed() + Duration::from_secs_f64(2.5 * fine.2) > settings.patience {
+        if clock.elapsed() + Duration::from_secs_f64(2.5 * fine.seconds) > settings.patience {
             break;
         }
-        last = fine.0;
+        let Ok(finer) = at(0.5 * h) else { break };
+        if finer.stopped.as_ref().is_some_and(|d| d.code.0 == IMPATIENT) {
+            break;
+        }
+        last = std::mem::replace(&mut fine, finer);
         h *= 0.5;
-        fine = at(h)?;
-        let better = pair(&last, &fine.0);
+        let better = pair(&last.sample, &fine.sample);
         expected = running(model, unique, &result, &better, 1.0);
         result = better;
         let worst = expected.last().map_or(0.0, |e| (e[0] / model.length).max(e[1]));
@@ -307,12 +360,14 @@ fn second_order(
             break;
         }
     }
-    let (raw, told, seconds) = fine;
+    let Ran { sample: raw, told, seconds, stopped } = fine;
+    result.truncate(expected.len());
     // Residuals belong to the computed states, not to extrapolated ones.
     for (r, s) in result.iter_mut().zip(&raw) {
         r.errors = s.errors;
     }
-    Ok(Outcome { info, integrator, second_order: true, setting: h, sample: result, computed: Some(raw), expected, told, seconds })
+    let stopped = stopped.or(last.stopped);
+    Ok(Outcome { info, integrator, second_order: true, setting: h, sample: result, computed: Some(raw), expected, told, seconds, stopped })
 }
 
 /// A share of the difference of two samples by time, never falling.
@@ -334,7 +389,8 @@ fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: 
 /// quickest accurate run. `None` where the start cannot be disturbed.
 fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[Result<Outcome, Diagnostic>]) -> Option<Vec<f64>> {
     const DISTURBANCE: f64 = 1e-7;
-    let base = results.iter().flatten().filter(|r| !r.second_order).min_by(|a, b| a.seconds.total_cmp(&b.seconds))?;
+    let accurate = results.iter().flatten().filter(|r| !r.second_order);
+    let base = accurate.min_by(|a, b| (b.sample.len().cmp(&a.sample.len())).then(a.seconds.total_cmp(&b.seconds)))?;
     if rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 {
         return None;
     }
@@ -355,7 +411,7 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
     }
     let mut study = settings.study.clone();
     study.tol = Some(settings.tol);
-    let (twin, ..) = sampled(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?;
+    let twin = as_far_as_it_goes(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?.sample;
     let mut worst = 0.0_f64;
     Some(
         twin.iter()
@@ -363,7 +419,7 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
             .map(|(a, b)| {
                 let far = (1..model.bodies.len()).fold(0.0_f64, |m, k| {
                     let d = a.q[k].increment_to(&b.q[k]);
-                    m.max(d.v.norm() / L).max(d.w.norm())
+                    m.max(d.v.norm() / L).max(if sample::turns(model, k) { d.w.norm() } else { 0.0 })
                 });
                 worst = worst.max(far / size);
                 worst
@@ -372,15 +428,32 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
     )
 }
 
-/// Largest error of energy minus work, relative to the energy that moves.
-fn energy_error(model: &Model, sample: &[Instant]) -> f64 {
-    let Some(first) = sample.first() else { return 0.0 };
+/// Error of energy minus work by time, relative to the largest energy that moves and never falling; what rounding of the
+/// energies themselves can make of it counts as zero.
+fn energy_errors(model: &Model, sample: &[Instant]) -> Vec<f64> {
+    let Some(first) = sample.first() else { return Vec::new() };
     let (t0, v0) = energies(model, first);
-    let (mut worst, mut moving) = (0.0_f64, t0.abs());
+    let (mut moving, mut size) = (t0.abs(), 0.0_f64);
+    let g = model.gravity.norm();
+    let mut errors = Vec::with_capacity(sample.len());
     for s in sample {
         let (t, v) = energies(model, s);
-        worst = worst.max((t + v - s.work - (t0 + v0 - first.work)).abs());
         moving = moving.max(t).max((v - v0).abs());
+        let weights = model.bodies.iter().zip(&s.q).skip(1).map(|(b, q)| b.mass * g * (q.r.norm() + model.length)).sum::<f64>();
+        size = size.max(weights).max(t.abs()).max(v.abs()).max(s.work.abs());
+        errors.push((t + v - s.work - (t0 + v0 - first.work)).abs());
     }
-    if moving > 0.0 { worst / moving } else { 0.0 }
+    // Positions are rounded, and a step makes velocities of it.
+    let shaken = 100.0 * f64::EPSILON * sample.iter().flat_map(|s| &s.q).fold(model.length, |m, q| m.max(q.r.norm()));
+    let step = sample.get(1).map_or(1.0, |s| s.t - first.t);
+    let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
+    let rounding = 1e-12 * size + mass * (shaken / step).powi(2);
+    let mut worst = 0.0_f64;
+    for e in &mut errors {
+        // What is not a number is as wrong as can be.
+        let x = if e.is_nan() { f64::INFINITY } else { *e };
+        worst = worst.max(if x <= rounding { 0.0 } else { x / moving.max(rounding) });
+        *e = worst;
+    }
+    errors
 }

@@ -62,6 +62,12 @@ pub fn unique(model: &Model, not_unique: &[(String, Vec<String>)]) -> Unique {
     model.joints.iter().map(|j| std::array::from_fn(|k| !open(&j.name, k))).collect()
 }
 
+/// Whether the turning of a body is part of the motion: that of a particle, such as the middle of a spring with a mass, moves
+/// nothing, and no law decides it.
+pub fn turns(model: &Model, body: usize) -> bool {
+    model.bodies[body].J_bar.iter().any(|x| *x != 0.0)
+}
+
 /// How far two instants are apart.
 pub fn difference(model: &Model, unique: &Unique, a: &Instant, b: &Instant) -> Difference {
     let mut d = Difference::default();
@@ -76,10 +82,14 @@ pub fn difference(model: &Model, unique: &Unique, a: &Instant, b: &Instant) -> D
     for body in 1..model.bodies.len() {
         let step = a.q[body].increment_to(&b.q[body]);
         note(0, body, step.v.norm());
+        note(2, body, (a.v[body].v - b.v[body].v).norm());
+        if !turns(model, body) {
+            continue;
+        }
         note(1, body, step.w.norm());
         // Angular velocities in the world: the bodies' own axes differ a little.
         let dw = a.q[body].A * a.v[body].w - b.q[body].A * b.v[body].w;
-        note(2, body, (a.v[body].v - b.v[body].v).norm().max(L * dw.norm()));
+        note(2, body, L * dw.norm());
     }
     for joint in 0..model.joints.len() {
         let (x, y) = (&a.reactions[joint], &b.reactions[joint]);
@@ -100,8 +110,8 @@ pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 4] {
     let L = model.length;
     let (mut v, mut f) = (0.0_f64, 0.0_f64);
     for s in sample {
-        for x in &s.v {
-            v = v.max(x.v.norm()).max(L * x.w.norm());
+        for (body, x) in s.v.iter().enumerate().skip(1) {
+            v = v.max(x.v.norm()).max(if turns(model, body) { L * x.w.norm() } else { 0.0 });
         }
         for w in &s.reactions {
             f = f.max(w.force.norm()).max(w.torque.norm() / L);

@@ -37,7 +37,7 @@ fn judged(spoil: impl Fn(&mut Outcome)) -> Verification {
     let assembled = assemble(&model).unwrap();
     let chosen: Vec<_> = ["ra", "se3", "so3xr3", "lie"].iter().map(|n| FORMULATIONS.iter().find(|f| f.name == *n).unwrap()).collect();
     let unique = sample::unique(&model, &[]);
-    let results = chosen
+    let results: Vec<_> = chosen
         .iter()
         .map(|info| {
             let mut r = one(&model, &settings, info, &assembled, &unique)?;
@@ -45,7 +45,7 @@ fn judged(spoil: impl Fn(&mut Outcome)) -> Verification {
             Ok(r)
         })
         .collect();
-    verdict::compare(&model, &settings, &chosen, results, None, &unique)
+    verdict::compare(&model, &settings, &assembled.configuration, &chosen, &results, None, &unique)
 }
 
 #[test]
@@ -93,7 +93,7 @@ fn what_is_not_a_number_disagrees() {
 #[test]
 fn nothing_is_verified_where_nothing_but_the_start_can_be_compared() {
     let v = judged(|r| r.expected.iter_mut().skip(1).for_each(|e| *e = [1.0; 4]));
-    assert_eq!((v.verdict.horizon, v.verdict.agree), (Some(0.0), false));
+    assert_eq!((v.verdict.horizon, v.verdict.agree, v.verdict.word), (Some(0.0), false, Word::NotShown));
     assert!(v.verdict.words.iter().any(|w| w.contains("nothing is verified")), "{:?}", v.verdict.words);
 }
 
@@ -102,10 +102,67 @@ fn a_chaotic_motion_has_a_horizon() {
     let mut model = model();
     model.study.t_end = 60.0;
     let mut settings = Settings { tol: 1e-8, ..Settings::of(&model) };
-    settings.formulations = vec!["se3".into(), "so3xr3".into()];
+    settings.formulations = vec!["se3".into(), "grcr".into()];
     let v = verify(&model, &settings, &|_| {}).unwrap();
     // Which of the two comes first depends on how chaotic the motion is; comparing until the end would be a lie.
     let horizon = v.verdict.horizon.expect("sixty seconds of a chaotic pendulum cannot be compared");
     assert!(horizon > 1.0 && horizon < 60.0, "{horizon}");
-    assert!(v.verdict.agree, "{:?}", v.verdict.words);
+    assert_eq!((v.verdict.word, v.verdict.until), (Word::Partly, Some(horizon)), "{:?}", v.verdict.words);
+}
+
+#[test]
+fn every_formulation_belongs_to_a_family() {
+    for f in FORMULATIONS {
+        assert!(Family::of(f.name).is_some(), "{}", f.name);
+    }
+}
+
+#[test]
+fn one_family_is_no_agreement() {
+    let model = model();
+    for formulations in [["ra", "rp"], ["se3", "lie"]] {
+        let mut settings = Settings { tol: 1e-8, ..Settings::of(&model) };
+        settings.formulations = formulations.map(String::from).to_vec();
+        let v = verify(&model, &settings, &|_| {}).unwrap();
+        assert_eq!((v.verdict.word, v.verdict.agree, v.verdict.until), (Word::NotShown, false, None), "{:?}", v.verdict.words);
+        assert!(v.verdict.words[0].contains("Only one family"), "{:?}", v.verdict.words);
+    }
+}
+
+/// Results cut off at a time, as if all but one family had failed there.
+#[test]
+fn agreement_reaches_as_far_as_two_families() {
+    let v = judged(|r| {
+        if r.info.name != "ra" {
+            r.sample.truncate(41);
+            r.expected.truncate(41);
+            r.stopped = Some(Diagnostic::new("S251", "it was cut off"));
+        }
+    });
+    assert_eq!((v.verdict.word, v.verdict.agree), (Word::Partly, false), "{:?}", v.verdict.words);
+    assert!((v.verdict.until.unwrap() - 0.4).abs() < 1e-9);
+    assert!(v.verdict.words[0].contains("until t = 0.4 s of 1 s"), "{:?}", v.verdict.words);
+    assert!(v.verdict.words.iter().any(|w| w.contains("`se3` has a result until t = 0.4 s only")), "{:?}", v.verdict.words);
+}
+
+#[test]
+fn open_joints_and_lost_energy_are_no_witness() {
+    type Spoil = fn(&mut Instant);
+    let cases: [Spoil; 3] = [|s| s.errors[0] = 1e-3, |s| s.work += 1.0, |s| s.errors[0] = f64::NAN];
+    for spoil in cases {
+        // All but one family, so that nobody is left to agree with.
+        let v = judged(|r| {
+            if r.info.name != "ra" {
+                r.sample.iter_mut().skip(40).for_each(spoil);
+            }
+        });
+        assert_eq!((v.verdict.word, v.verdict.unsound.len()), (Word::Partly, 3), "{:?}", v.verdict.words);
+        assert!((v.verdict.until.unwrap() - 0.39).abs() < 1e-9, "{:?}", v.verdict.until);
+        assert!(v.verdict.words.iter().any(|w| w.contains("`se3` is no witness from t = 0.4 s on")), "{:?}", v.verdict.words);
+    }
+}
+
+#[test]
+fn times_are_written_as_people_write_them() {
+    assert_eq!([1.109_999_999_999_999_9, 0.25, 3.0, 0.1 + 0.2].map(words::time), ["1.11", "0.25", "3", "0.3"]);
 }

@@ -1,0 +1,43 @@
+//! Families of formulations: two that write the same equations in other coordinates are no two witnesses.
+
+use serde::Serialize;
+
+/// Formulations that share their equations of motion and their way of solving them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Family {
+    /// Absolute coordinates with multipliers, stepped implicitly: `ra`, `rp`, `reps`.
+    ImplicitAbsolute,
+    /// Absolute coordinates with accelerations from the equations of index 1, stepped explicitly: `se3`, `so3xr3`, `lie`.
+    ExplicitAbsolute,
+    /// Joint coordinates and recursive reduction: `grcr`.
+    Recursive,
+    /// Divide and conquer: `dca`.
+    DivideAndConquer,
+    /// Natural coordinates and Taylor series: `natural`.
+    Natural,
+}
+
+impl Family {
+    /// The family of a formulation by its name; `None` for names that are not listed here (a test sees to it that there are none).
+    pub fn of(formulation: &str) -> Option<Self> {
+        Some(match formulation {
+            "ra" | "rp" | "reps" => Self::ImplicitAbsolute,
+            "se3" | "so3xr3" | "lie" => Self::ExplicitAbsolute,
+            "grcr" => Self::Recursive,
+            "dca" => Self::DivideAndConquer,
+            "natural" => Self::Natural,
+            _ => return None,
+        })
+    }
+    /// Its name in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::ImplicitAbsolute => "implicit absolute",
+            Self::ExplicitAbsolute => "explicit absolute",
+            Self::Recursive => "recursive",
+            Self::DivideAndConquer => "divide and conquer",
+            Self::Natural => "natural",
+        }
+    }
+}
