@@ -10,7 +10,7 @@ use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
-use crate::schur::{InverseMass, Schur, inverse_masses};
+use crate::schur::{InverseMass, Schur, inverse_masses, unit_weights};
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::Matrix3;
 
@@ -104,13 +104,19 @@ impl<'m> Equations<'m> {
         };
         e.set.jacobian(&start.q, &mut e.G);
         e.schur.G.copy_from_slice(&e.G);
-        e.schur.form(&e.inverse, 1.0);
-        e.schur.diagonal(&mut e.eps);
-        e.eps.iter_mut().for_each(|x| *x *= COMPLIANCE);
-        e.factor_form();
-        for (p, x) in e.permanent.iter_mut().zip(e.schur.pivots()) {
-            *p = *x < REDUNDANT;
+        // Whether rows depend on each other is a question of geometry: a light body between heavy ones makes pivots in the metric of
+        // the masses small without any dependence. Both metrics have to show it.
+        e.permanent.fill(true);
+        for metric in [unit_weights(model), e.inverse.clone()] {
+            e.schur.form(&metric, 1.0);
+            e.schur.diagonal(&mut e.eps);
+            e.eps.iter_mut().for_each(|x| *x *= COMPLIANCE);
+            e.factor_form();
+            for (p, x) in e.permanent.iter_mut().zip(e.schur.pivots()) {
+                *p &= *x < REDUNDANT;
+            }
         }
+        e.factorisations = 1;
         e.note_pivot();
         e
     }
