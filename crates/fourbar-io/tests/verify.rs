@@ -20,8 +20,7 @@ const ONE_OF_EACH: [&str; 5] = ["ra", "se3", "dca", "grcr", "natural"];
 
 /// Faults that are known and open: seeds, the formulations that are wrong there, and what is wrong. Only these may disagree.
 const OPEN: &[(&[u64], &[&str], &str)] = &[
-    (&[11], &["se3", "so3xr3", "lie"], "a light body in a loop: rows are taken for dependent, and no tolerance helps"),
-    (&[113, 142, 171], &["grcr"], "reactions of a driven planetary gear with redundant planets"),
+    (&[113, 142, 171, 200, 258], &["grcr"], "reactions of planetary gears with redundant planets and oblique axes"),
     (&[158, 187], &["dca"], "reactions of a badly conditioned loop"),
 ];
 
@@ -69,6 +68,14 @@ fn a_wrong_reaction_is_blamed_on_the_one_that_has_it() {
     let v = found("verify_ra_reaction_ruur", all);
     let blamed: Vec<&str> = v.verdict.outliers.iter().map(|o| o.formulation).collect();
     assert!(blamed.is_empty() || blamed == ["dca"], "{:?}", v.verdict.words);
+}
+
+/// Pivots in the metric of the masses are small where a light body is between heavy ones; its rows were taken for redundant ones, and the
+/// explicit absolute formulations were off by 4e-4 m at any tolerance.
+#[test]
+fn a_light_body_in_a_loop_is_no_redundancy() {
+    let v = found("light_body_in_a_loop", |s| s.formulations = ["se3", "so3xr3", "lie", "dca", "natural"].map(String::from).to_vec());
+    assert_eq!((v.verdict.word, v.verdict.witnesses.len()), (Word::Agreed, 5), "{:?}", v.verdict.words);
 }
 
 #[test]

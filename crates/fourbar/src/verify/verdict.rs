@@ -211,6 +211,11 @@ impl Comparison<'_> {
         self.growth.and_then(|g| g.get(k).or(g.last())).map_or(1.0, |g| g.max(1.0))
     }
 
+    /// Errors of energy minus work by time.
+    fn energy(&self, r: &Outcome) -> Vec<f64> {
+        energy_errors(self.model, &r.sample, ALLOWED * self.rounding.speed)
+    }
+
     /// Expected errors of a result, relative to the scales of positions and angles.
     fn relative(&self, r: &Outcome, k: usize) -> f64 {
         (r.expected[k][0] / self.scales[0]).max(r.expected[k][1])
@@ -245,7 +250,7 @@ impl Comparison<'_> {
 
     /// Times from the start on at which joints are closed and energy minus work is kept, and what is wrong then.
     fn soundness(&self, r: &Outcome) -> (usize, Option<Unsound>) {
-        let energy = energy_errors(self.model, &r.sample);
+        let energy = self.energy(r);
         let L = self.model.length;
         let bad = (0..r.sample.len()).find(|&k| {
             let gap = r.sample[k].errors[0];
@@ -385,7 +390,7 @@ impl Comparison<'_> {
             difference: worst,
             expected: r.expected[..consensus.len().min(r.expected.len())].last().copied().unwrap_or([0.0; 4]),
             constraints,
-            energy: energy_errors(model, &r.sample).last().copied().unwrap_or(0.0),
+            energy: self.energy(r).last().copied().unwrap_or(0.0),
             newton_euler,
             work: r.told.work.clone(),
             seconds: r.seconds,
