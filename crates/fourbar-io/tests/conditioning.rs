@@ -266,6 +266,11 @@ fn unique_reactions_agree_between_all_families() {
             cases.push((format!("seed {seed}"), model));
         }
     }
+    for seed in 0..87 {
+        if let Ok(model) = random_families::mechanism(seed).build() {
+            cases.push((format!("{}, seed {seed}", family_of(seed).name), model));
+        }
+    }
     for (what, model) in &cases {
         let Ok(assembled) = assemble(model) else { continue };
         let start = assembled.configuration;
@@ -287,12 +292,17 @@ fn unique_reactions_agree_between_all_families() {
         let smallest = rank(model, &set, &start.q).smallest.unwrap_or(1.0);
         let allowed = (1e-13 / (smallest * smallest)).max(1e-6);
         let Some(reference) = first("lie") else { continue };
+        // A mechanism that nothing loads, at rest and without weight, shows rounding only.
+        let size = |out: &Instant| out.reactions.iter().fold(0.0_f64, |s, w| s.max(w.force.amax()).max(w.torque.amax() / model.length));
+        let mass: f64 = model.bodies.iter().map(|b| b.mass).sum();
+        let nothing = 1e-9 * mass * (model.gravity.norm() + model.length);
         for name in FAMILIES.into_iter().filter(|n| *n != "lie") {
             if let Some(out) = first(name) {
                 let d = difference(model.length, &out.reactions, &reference.reactions, &unique);
                 judged += usize::from(allowed == 1e-6);
-                if d > allowed {
-                    told.push(format!("{what}: {name} and lie differ by {d:.1e}, allowed {allowed:.1e}"));
+                if d > allowed && size(&out).max(size(&reference)) > nothing {
+                    let sizes = [size(&out), size(&reference)];
+                    told.push(format!("{what}: {name} and lie differ by {d:.1e}, allowed {allowed:.1e}; largest {sizes:?} N"));
                 }
             }
         }
