@@ -3,7 +3,7 @@
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
 use crate::analysis::singular::Singular;
-use crate::analysis::{assembly, dynamics, kinematics, rank};
+use crate::analysis::{assembly, dynamics, jumps, kinematics, rank};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::formulation::chart::Ra;
@@ -440,10 +440,17 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         }
         None => Analysis::Dynamics,
     };
-    match analysis {
+    let jumps = jumps::check(model, analysis, study.t_end)?;
+    let mut done = match analysis {
         Analysis::Kinematics => kinematics::run(model, study, &candidates[0], &assembled, observer),
         Analysis::Dynamics => dynamics::run(model, study, &candidates, &assembled, checkpoint, observer),
+    };
+    match &mut done {
+        Ok(report) => report.warnings.extend(jumps),
+        Err(Failed { report: Some(report), .. }) => report.warnings.extend(jumps),
+        Err(_) => {}
     }
+    done
 }
 
 /// Refuses settings that make no sense, whatever the mechanism.

@@ -22,6 +22,66 @@ impl TimeFunction {
     }
 }
 
+/// A time at which a function of time changes from one piece to another.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Seam {
+    /// Last time before it.
+    pub t: f64,
+    /// Value, first and second derivative just before and just after.
+    pub sides: [[f64; 3]; 2],
+}
+
+/// Times at which a function of pieces is looked at, and seams that are followed, at most.
+const LOOKS: usize = 2048;
+const SEAMS: usize = 4096;
+
+impl TimeFunction {
+    /// Seams between zero and `t_end`, in order of time. Pieces shorter than one part in 2,048 of that are found where they begin or
+    /// end at a number that is written in the expression.
+    pub fn seams(&self, t_end: f64) -> Vec<Seam> {
+        let expr = match self {
+            TimeFunction::Value(f) => f,
+            TimeFunction::Integral(f) => f.rate(),
+        };
+        if !expr.has_pieces() {
+            return Vec::new();
+        }
+        let mut times: Vec<f64> = (0..=LOOKS).map(|k| k as f64 / LOOKS as f64 * t_end).collect();
+        times.extend(expr.constants().into_iter().filter(|c| *c > 0.0 && *c < t_end));
+        times.sort_by(f64::total_cmp);
+        let close = 1e-16 * t_end;
+        let mut seams = Vec::new();
+        let mut from = (0.0, expr.pieces(0.0));
+        for &end in &times {
+            let at_end = expr.pieces(end);
+            while from.1 != at_end && seams.len() < SEAMS {
+                // The first change between the two, to rounding of time.
+                let (mut a, mut b) = (from.0, end);
+                loop {
+                    let middle = 0.5 * (a + b);
+                    if b - a <= close || middle <= a || middle >= b {
+                        break;
+                    }
+                    if expr.pieces(middle) == from.1 {
+                        a = middle;
+                    } else {
+                        b = middle;
+                    }
+                }
+                // A little beside it, because single points may have values of their own.
+                let beside = (8.0 * close).max(4.0 * f64::EPSILON * b);
+                seams.push(Seam { t: a, sides: [self.at((a - beside).max(0.0)), self.at(b + beside)] });
+                from = (b, expr.pieces(b));
+                if b >= end {
+                    break;
+                }
+            }
+            from = (end, at_end);
+        }
+        seams
+    }
+}
+
 /// Distance of the knots at which the integral is remembered, seconds.
 const KNOT: f64 = 0.125;
 /// Halvings between two knots, at most: a jump takes some thirty, and nothing resolves a rate that is nothing but noise.

@@ -3,6 +3,7 @@
 pub mod assembly;
 pub mod dynamics;
 pub mod explain;
+pub mod jumps;
 pub mod kinematics;
 pub mod leg;
 pub mod rank;

@@ -119,6 +119,28 @@ impl Function {
         }
     }
 
+    /// Which piece of the function holds for arguments `a`; `None` where it has but one.
+    pub(super) fn piece(self, a: &[f64]) -> Option<i64> {
+        use Function::*;
+        let x = a[0];
+        Some(match self {
+            Abs => i64::from(x >= 0.0),
+            Sign => i64::from(x > 0.0) - i64::from(x < 0.0),
+            Floor => x.floor() as i64,
+            Ceil => x.ceil() as i64,
+            Min => i64::from(a[1] >= x),
+            Max | Step => i64::from(x >= a[1]),
+            Mod => (x / a[1]).floor() as i64,
+            Ramp | SmoothStep if x <= a[1] => 0,
+            Ramp | SmoothStep => 1 + i64::from(x >= a[2]),
+            If => i64::from(x != 0.0),
+            // The angle changes by a turn at the negative x axis.
+            Atan2 if a[1] < 0.0 => i64::from(x >= 0.0),
+            Atan2 => 2,
+            _ => return None,
+        })
+    }
+
     /// The value of the function; missing arguments do not occur, since programs are checked when they are made.
     pub(super) fn apply<S: Scalar>(self, a: &[S]) -> S {
         use Function::*;

@@ -111,6 +111,32 @@ impl Comparison {
 }
 
 impl Op {
+    /// The value for arguments `a` and variables `x`.
+    #[inline(always)]
+    fn apply<S: Scalar>(self, a: &[S], x: &[S]) -> S {
+        match self {
+            Op::Constant(c) => S::of(c),
+            Op::Variable(k) => x.get(k as usize).copied().unwrap_or(S::of(f64::NAN)),
+            Op::Neg => -a[0],
+            Op::Add => a[0] + a[1],
+            Op::Sub => a[0] - a[1],
+            Op::Mul => a[0] * a[1],
+            Op::Div => a[0] / a[1],
+            Op::Power(k) => a[0].powi(k),
+            Op::Compare(c) => c.apply(a[0], a[1]),
+            Op::Call(f) => f.apply(a),
+        }
+    }
+
+    /// Which piece of its function holds for arguments `a`; `None` where there is but one.
+    fn piece(self, a: &[f64]) -> Option<i64> {
+        match self {
+            Op::Compare(c) => Some(c.apply(a[0], a[1]) as i64),
+            Op::Call(f) => f.piece(a),
+            _ => None,
+        }
+    }
+
     /// Number of values taken from the stack; each operation leaves one.
     fn takes(self) -> usize {
         match self {
@@ -185,6 +211,39 @@ impl Expr {
         self.ops.contains(&Op::Variable(k))
     }
 
+    /// Whether it is made of pieces that may not fit together: conditions, steps, absolute values and their like.
+    pub fn has_pieces(&self) -> bool {
+        self.ops.iter().any(|op| op.piece(&[0.0; 3]).is_some())
+    }
+
+    /// A number for the pieces that hold at `t`, where variable 0 is time: it changes where one of them does.
+    pub fn pieces(&self, t: f64) -> u64 {
+        let mut stack = [0.0; MAX_STACK];
+        let (mut n, mut seen) = (0, 0xcbf2_9ce4_8422_2325_u64);
+        for op in &self.ops {
+            n -= op.takes();
+            if let Some(k) = op.piece(&stack[n..]) {
+                seen = (seen ^ k as u64).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+            stack[n] = op.apply(&stack[n..], &[t]);
+            n += 1;
+        }
+        seen
+    }
+
+    /// All numbers in it: those written, and those that follow from them alone.
+    pub fn constants(&self) -> Vec<f64> {
+        let mut stack: Vec<Option<f64>> = Vec::new();
+        let mut list = Vec::new();
+        for op in &self.ops {
+            let args: Option<Vec<f64>> = stack.split_off(stack.len() - op.takes()).into_iter().collect();
+            let value = args.filter(|_| !matches!(op, Op::Variable(_))).map(|a| op.apply::<f64>(&a, &[]));
+            list.extend(value);
+            stack.push(value);
+        }
+        list
+    }
+
     /// Value, first and second derivative at `t`, where variable 0 is time.
     pub fn time_derivatives(&self, t: f64) -> [f64; 3] {
         let y = self.eval(&[Taylor::<3>::variable(t)]);
@@ -198,20 +257,7 @@ fn run<S: Scalar, const N: usize>(ops: &[Op], x: &[S]) -> S {
     let mut n = 0;
     for op in ops {
         n -= op.takes();
-        let a = &stack[n..];
-        let value = match *op {
-            Op::Constant(c) => S::of(c),
-            Op::Variable(k) => x.get(k as usize).copied().unwrap_or(S::of(f64::NAN)),
-            Op::Neg => -a[0],
-            Op::Add => a[0] + a[1],
-            Op::Sub => a[0] - a[1],
-            Op::Mul => a[0] * a[1],
-            Op::Div => a[0] / a[1],
-            Op::Power(k) => a[0].powi(k),
-            Op::Compare(c) => c.apply(a[0], a[1]),
-            Op::Call(f) => f.apply(a),
-        };
-        stack[n] = value;
+        stack[n] = op.apply(&stack[n..], x);
         n += 1;
     }
     stack[0]

@@ -23,7 +23,7 @@ pub use verdict::{Outlier, Unsound, Verdict, Word};
 
 use crate::analysis::assembly::{Assembled, assemble};
 use crate::analysis::dynamics::{Event, drive};
-use crate::analysis::{rank, unique};
+use crate::analysis::{jumps, rank, unique};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::explicit::Tableau;
@@ -31,7 +31,7 @@ use crate::model::Model;
 use crate::motion::{Instant, Told};
 use crate::random::Random;
 use crate::state::{Configuration, Velocity};
-use crate::study::{FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
+use crate::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
 use crate::trajectory::energies;
 use sample::{Unique, difference, extrapolate, scales};
 use serde::Serialize;
@@ -155,6 +155,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     check(&settings.study)?;
     check_tolerance(settings.tol)?;
     let assembled = assemble(model)?;
+    jumps::check(model, Analysis::Dynamics, settings.study.t_end)?;
     let chosen = choose(&settings.formulations)?;
     let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
     let next = AtomicUsize::new(0);

@@ -1,0 +1,82 @@
+//! Drives that jump: functions of time whose pieces do not fit together are found before a run, and refused by name.
+
+use crate::diagnostic::{Diagnostic, number};
+use crate::model::{JointCoordinate, Model};
+use crate::study::{Analysis, count};
+use crate::time::{Seam, TimeFunction};
+
+/// Jumps smaller than these shares of the largest value, speed and acceleration are rounding.
+const ROUNDING: [f64; 3] = [1e-9, 1e-8, 1e-6];
+
+/// A drive or a bare constraint that moves with time.
+struct Moving<'m> {
+    name: &'m str,
+    value: &'m TimeFunction,
+    /// Unit of its value, and what counts as large of it.
+    unit: &'static str,
+    large: f64,
+}
+
+/// Refuses drives whose value or speed jumps between zero and `t_end`; warns of those whose acceleration does. Kinematics follows
+/// a speed that jumps, but has no acceleration there.
+pub fn check(model: &Model, analysis: Analysis, t_end: f64) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let drives = model.drives.iter().map(|d| match d.coordinate {
+        JointCoordinate::Angle => Moving { name: &d.name, value: &d.value, unit: "rad", large: 1.0 },
+        JointCoordinate::Distance => Moving { name: &d.name, value: &d.value, unit: "m", large: model.length },
+    });
+    let bare = model.bare.iter().map(|b| {
+        let turns = b.kind == "dp1";
+        Moving { name: &b.name, value: &b.value, unit: if turns { "" } else { "m" }, large: if turns { 1.0 } else { model.length } }
+    });
+    let mut warnings = Vec::new();
+    for m in drives.chain(bare) {
+        let seams = m.value.seams(t_end);
+        let Some(first) = seams.first() else { continue };
+        // Sizes of value, speed and acceleration over the run.
+        let mut sizes = [m.large, m.large / t_end, m.large / (t_end * t_end)];
+        for k in 0..=64 {
+            for (size, x) in sizes.iter_mut().zip(m.value.at(t_end * f64::from(k) / 64.0)) {
+                *size = size.max(if x.is_finite() { x.abs() } else { 0.0 });
+            }
+        }
+        let jumps = |s: &Seam, order: usize| {
+            let change = (s.sides[1][order] - s.sides[0][order]).abs();
+            change > ROUNDING[order] * sizes[order].max(if order == 0 { first.sides[0][0].abs() } else { 0.0 })
+        };
+        let of = |order: usize| seams.iter().filter(move |s| jumps(s, order));
+        if let Some(s) = of(0).next() {
+            return Err(refusal(&m, s, 0));
+        }
+        match of(1).next() {
+            Some(s) if analysis == Analysis::Dynamics => return Err(refusal(&m, s, 1)),
+            Some(s) => warnings.push(warning(&m, s, 1, of(1).count())),
+            None => warnings.extend(of(2).next().map(|s| warning(&m, s, 2, of(2).count()))),
+        }
+    }
+    Ok(warnings)
+}
+
+/// What jumps, when, and from where to where.
+fn words(m: &Moving<'_>, s: &Seam, order: usize) -> String {
+    let what = ["the value", "the speed", "the acceleration"][order];
+    let per = ["", "/s", "/s^2"][order];
+    let unit = if m.unit.is_empty() && !per.is_empty() { "1" } else { m.unit };
+    let [from, to] = s.sides.map(|x| number(x[order]));
+    format!("{what} that `{}` prescribes jumps at t = {:.6} s, from {from} to {to} {unit}{per}", m.name, s.t).trim_end().to_string()
+}
+
+fn refusal(m: &Moving<'_>, s: &Seam, order: usize) -> Diagnostic {
+    let why = ["no mass moves in no time", "it would take an infinite force, and nothing says how other parts take the blow"][order.min(1)];
+    Diagnostic::new("S244", format!("{}: {why}", words(m, s, order))).name(m.name).time(s.t).help(
+        "let it pass smoothly, such as with `smoothstep(t, t0, t1)`, whose speed and acceleration do not jump; or let the run end before",
+    )
+}
+
+fn warning(m: &Moving<'_>, s: &Seam, order: usize, times: usize) -> Diagnostic {
+    let more = if times > 1 { format!(", and {} more", count(times - 1, "time")) } else { String::new() };
+    let help = match order {
+        1 => "positions and speeds follow it; accelerations, reactions and efforts leave the blow out",
+        _ => "accelerations, reactions and efforts at that time may be of either side; `smoothstep(t, t0, t1)` passes without a jump",
+    };
+    Diagnostic::new("W244", format!("{}{more}", words(m, s, order))).name(m.name).time(s.t).help(help)
+}
