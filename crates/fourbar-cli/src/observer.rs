@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// Set by Ctrl-C.
 pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Time that an interrupted run may take for one more state.
+const PATIENT: Duration = Duration::from_millis(300);
 /// Longest time between checkpoints; young runs keep them sooner.
 const EVERY: Duration = Duration::from_secs(5);
 /// Shortest time between checkpoints.
@@ -119,6 +121,8 @@ pub struct Watcher<'a> {
     /// Rows since the last state that was kept.
     since: usize,
     last_t: f64,
+    /// When the interrupt was seen.
+    interrupted: Option<Instant>,
     bar: Option<ProgressBar>,
     show_bar: bool,
 }
@@ -145,6 +149,7 @@ impl<'a> Watcher<'a> {
             offered: false,
             since: 0,
             last_t: f64::NEG_INFINITY,
+            interrupted: None,
             bar: None,
             show_bar,
         }
@@ -279,8 +284,9 @@ impl Observer for Watcher<'_> {
         if !INTERRUPTED.load(Ordering::Relaxed) {
             return true;
         }
-        // One more state is worth waiting for, so that nothing is computed twice.
-        self.output.is_some() && self.offered && self.since > 0
+        // One more state is worth waiting for, so that nothing is computed twice, but not for long.
+        let since = *self.interrupted.get_or_insert_with(Instant::now);
+        self.output.is_some() && self.offered && self.since > 0 && since.elapsed() < PATIENT
     }
 
     fn checkpoint(&mut self, state: &dyn Fn() -> String) {

@@ -300,8 +300,8 @@ fn plan<'a>(
     Ok(Planned { folder, claim, columns: all, chosen, template, continued })
 }
 
-/// Time that a step may take to end after Ctrl-C.
-const GRACE: Duration = Duration::from_secs(10);
+/// Time that a run may take to end after Ctrl-C; then the program ends without it.
+const GRACE: Duration = Duration::from_millis(600);
 
 /// The first Ctrl-C ends the run cleanly, the second one at once; so does a step that does not end.
 fn listen() {
@@ -312,6 +312,7 @@ fn listen() {
         print_error("\ninterrupted: finishing the current output step (again to stop at once)\n");
         std::thread::spawn(|| {
             std::thread::sleep(GRACE);
+            print_error("the run did not end by itself and was cut short; rows written so far stay, the rest is lost\n");
             std::process::exit(i32::from(Reply::INTERRUPTED));
         });
     });
