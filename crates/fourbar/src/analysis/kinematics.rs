@@ -29,6 +29,8 @@ use crate::state::{Configuration, Pose, Velocity};
 
 /// Shift of the Schur complement relative to its scale; redundant rows are solved to minimum norm within it.
 const SHIFT: f64 = 1e-13;
+/// Bodies turn by at most this angle in radians in a step; longer ones are parted.
+const FOLLOWED: f64 = 3.0;
 /// Newton iterations per attempt.
 const ITERATIONS: usize = 12;
 /// How often a step may be halved.
@@ -188,7 +190,21 @@ impl<'m, C: Chart> Kinematics<'m, C> {
 
     /// Moves to time `t`.
     pub fn step_to(&mut self, t: f64) -> Result<(), Diagnostic> {
-        self.advance(t, 0)?;
+        while self.state.t < t {
+            self.step_towards(t)?;
+        }
+        Ok(())
+    }
+
+    /// Moves to time `t`, or towards it where bodies turn by more than [`FOLLOWED`] until then.
+    pub fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        let turn = self.state.v.iter().fold(0.0_f64, |m, v| m.max(v.w.norm())) * (t - self.state.t);
+        let target = if turn > FOLLOWED { self.state.t + (t - self.state.t) / turn.ceil() } else { t };
+        // Steps that are lost in the rounding of time would lead nowhere.
+        if !(target > self.state.t && turn < 1e15) {
+            return Err(self.stuck(t, "bodies turn too fast to be followed"));
+        }
+        self.advance(target, 0)?;
         self.work.steps += 1;
         Ok(())
     }
@@ -238,11 +254,14 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         self.factor();
         self.note_pivot();
         let mut last = f64::INFINITY;
+        // Large angles are known to their own rounding only, not to that of the mechanism.
+        let turned = self.state.turns.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let tolerance = self.tolerance + 0.25 * f64::EPSILON * L * turned;
         for k in 0..ITERATIONS {
             self.set.residual(&self.trial, &self.state.turns, t, &mut self.Phi);
             let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
             // Closed to rounding after a correction: another one would change nothing.
-            if k > 0 && self.correction.is_none() && last < 1e-3 * L && worst <= 20.0 * self.tolerance {
+            if k > 0 && self.correction.is_none() && last < 1e-3 * L && worst <= 20.0 * tolerance {
                 return self.accept(t, h);
             }
             self.x.copy_from_slice(&self.Phi);
@@ -272,7 +291,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             if self.correction.is_some_and(|c| size < c) {
                 return self.accept(t, h);
             }
-            if size <= 100.0 * self.tolerance || (size >= 0.5 * last && worst <= 1e3 * self.tolerance) {
+            if size <= 100.0 * tolerance || (size >= 0.5 * last && worst <= 1e3 * tolerance) {
                 return self.accept(t, h);
             }
             // Slow convergence: the factor of the prediction is too far away.
