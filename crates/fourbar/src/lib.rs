@@ -19,6 +19,7 @@ pub mod force;
 pub mod formulation;
 pub mod integrator;
 pub mod joint;
+pub mod judge;
 pub mod model;
 pub mod motion;
 pub mod random;

@@ -139,6 +139,10 @@ pub trait Motion {
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic>;
     /// The state at `t`, which is the start, the end of the last step or inside it.
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic>;
+    /// Time, poses and counted angles at the end of the last step, where instants are corrected before they are handed over.
+    fn own_state(&self) -> Option<(f64, &[Pose], &[f64])> {
+        None
+    }
     /// Adds what there is to say at the end.
     fn tell(&mut self, told: &mut Told);
     /// Everything needed to continue, numbers to the bit.

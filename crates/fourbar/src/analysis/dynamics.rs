@@ -8,15 +8,13 @@ use crate::analysis::{rank, singular, unique};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::Force;
+use crate::judge::Judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::schur::lightest_and_heaviest;
 use crate::study::{Analysis, Chosen, Failed, FormulationInfo, Observer, Report, Study};
 use crate::trajectory::{Recorder, columns};
 use serde_json::{Value, json};
-
-/// Gaps above this share of the characteristic length are no motion of the mechanism.
-const TORN: f64 = 1e-3;
 
 /// Runs dynamics from an assembled start, or from a checkpoint. The first of the candidates moves the mechanism; where it cannot go on, the
 /// next ones in turn do, from the last good state, until none of them gets any further.
@@ -33,16 +31,18 @@ pub fn run(
     let not_unique = unique::not_unique(model, start);
     told.warnings.extend(friction_warning(model, &not_unique));
     told.warnings.extend(mass_warning(model));
-    let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let mut recorder = Recorder::new(model);
     let mut now = Instant::new(model, start);
     let mut good = now.clone();
-    observer.begin(&columns(model));
+    let mut judge = Judge::new(model, study, Analysis::Dynamics);
+    let names = columns(model);
+    observer.begin(&names);
     let saved = checkpoint.map(|text| Saved::read(model, text)).transpose()?;
     let mut leg = Leg::first(start);
     if let Some(Saved(v)) = &saved {
         leg = Leg::restored(model, start, &v["leg"]).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
         restore_good(model, &v["good"], &mut good).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
+        judge.restore(&v["judge"]);
     }
     // Output times written so far.
     let mut rows = 0;
@@ -69,14 +69,12 @@ pub fn run(
                 Event::Asked(t) => observer.go_on(t, study.t_end),
                 Event::At(index, now, motion) => {
                     now.work += leg.work;
-                    // Who goes on where others could not may do so by tearing the joints open.
-                    let changed = !(failed.is_empty() && leg.changes.is_empty());
-                    if changed && now.errors[0] > TORN * model.length {
-                        refused = Some(torn(now));
-                        return false;
-                    }
                     row.clear();
                     recorder.row(model, now, &mut row);
+                    if let Err(d) = judge.look(now, motion.own_state(), &names, &row) {
+                        refused = Some(d);
+                        return false;
+                    }
                     observer.row(&row);
                     good.clone_from(now);
                     rows = index + 1;
@@ -87,7 +85,7 @@ pub fn run(
                     if index == 0 {
                         return true;
                     }
-                    observer.checkpoint(&|| save(model, chosen, index, motion, &recorder, (&leg, now)));
+                    observer.checkpoint(&|| save(model, chosen, index, motion, &recorder, (&leg, now, &judge)));
                     observer.go_on(now.t, study.t_end)
                 }
             });
@@ -99,7 +97,7 @@ pub fn run(
             Ok(on) => break (chosen, !on, now.t, None),
             Err(d) => d,
         };
-        if let Some(undefined) = undefined_soon(&set, t, study.output_step) {
+        if let Some(undefined) = undefined_soon(&judge.set, t, study.output_step) {
             break (chosen, false, t, Some(undefined));
         }
         let on = another_may_pass(&d);
@@ -116,6 +114,13 @@ pub fn run(
     };
     told.warnings.extend(leg.changes.iter().map(Change::warning));
     told.warnings.extend(singular::warning(&told.singular));
+    let mut failure = failure;
+    if failure.is_none() && !stopped {
+        let steps = told.work.iter().find(|(name, _)| *name == "steps").map_or(0.0, |(_, n)| *n);
+        let driven = || !model.drives.is_empty() && rank::mobility(model, start, true).generic.mobility() == 0;
+        failure = judge.verdict(steps, driven, &mut told.warnings).err();
+    }
+    let set = &judge.set;
     let report = Report {
         analysis: Analysis::Dynamics,
         formulation: chosen.formulation.name,
@@ -124,7 +129,7 @@ pub fn run(
         stopped,
         work: told.work,
         rows: set.rows(),
-        redundant: set.rows() - rank::rank(model, &set, &start.q).rank,
+        redundant: set.rows() - rank::rank(model, set, &start.q).rank,
         not_unique,
         singular: told.singular,
         notes: told.notes,
@@ -135,13 +140,6 @@ pub fn run(
         Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
         None => Ok(report),
     }
-}
-
-/// A row that another formulation handed over with its joints open.
-fn torn(now: &Instant) -> Diagnostic {
-    Diagnostic::new("S233", format!("the constraints are open by {:.1e} m at t = {:.6} s", now.errors[0], now.t))
-        .time(now.t)
-        .help("the mechanism may have come to a dead point, beyond which it cannot move")
 }
 
 /// Whether a run ended because something prescribed is not finite from there on.
@@ -215,7 +213,14 @@ pub(crate) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>
 }
 
 /// Everything needed to continue, as JSON; numbers survive to the bit.
-fn save(model: &Model, chosen: &Chosen, index: usize, motion: &dyn Motion, recorder: &Recorder, (leg, good): (&Leg, &Instant)) -> String {
+fn save(
+    model: &Model,
+    chosen: &Chosen,
+    index: usize,
+    motion: &dyn Motion,
+    recorder: &Recorder,
+    (leg, good, judge): (&Leg, &Instant, &Judge),
+) -> String {
     json!({
         "fourbar-checkpoint": 1,
         "model": fingerprint(model),
@@ -227,6 +232,7 @@ fn save(model: &Model, chosen: &Chosen, index: usize, motion: &dyn Motion, recor
         "motion": motion.save(),
         "leg": leg.save(),
         "good": save_good(good),
+        "judge": judge.save(),
     })
     .to_string()
 }

@@ -80,6 +80,36 @@ pub(crate) const PAGES: &[Page] = &[
         "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."
     ),
     page!(
+        "S241",
+        "The mechanism comes apart",
+        "A joint is open, or a drive is off its value, by more than a thousandth of the size of the mechanism: what was computed from there on is no motion of this mechanism, so the run ends and its result counts as incomplete. The message gives the time, the joint and the gap; rows before that time are good. Usually a drive asks for a position that the links cannot reach, or a singular position was passed at too large a step. Limit the drive, look at the motion just before with `fourbar view`, and compare formulations with `fourbar verify`."
+    ),
+    page!(
+        "S242",
+        "Energy and work do not balance",
+        "Energy minus the work of drives and of forces without a potential is the same at all times. At the end of a run its change is compared with the energy that the motion carried: the largest kinetic energy, the range of the potential energy and the work. Adaptive runs may be off by a thousand tolerances of that, more in proportion where they take more than 500 steps, at most a tenth of it; runs with fixed steps may be off by a tenth, and are warned of from a hundredth (W242). Beyond, the motion or its loads are wrong, and the run fails. Choose a smaller tolerance or step, or another formulation; look for forces that jump and for singular positions. Where control was switched off by an option (`constraints=none`, `constraints=baumgarte`, `projection=none`), it is a warning."
+    ),
+    page!(
+        "S244",
+        "A drive jumps",
+        "The value or the speed that a drive or a bare constraint prescribes jumps at this time: the pieces of its function of time (`if`, `step`, `ramp`, `floor`, `sign`, `abs`, `mod`, `min`, `max`) do not fit together there. No finite force moves a mass like that, and a blow would pass through the whole mechanism in a way that the file does not state. Let the pieces meet with equal value and speed, such as with `smoothstep(t, t0, t1)`, or end the run before. Kinematics follows a speed that jumps, with a warning (W244)."
+    ),
+    page!(
+        "W241",
+        "Joints come apart, as an option permits",
+        "With `constraints=none`, `constraints=baumgarte` or, with dca, `projection=none` or `projection=stabilised`, nothing returns the bodies to the constraints after a step. A gap has grown beyond a thousandth of the size of the mechanism; without the option the run would have failed (S241). Read the result as a study of drift, not of the mechanism."
+    ),
+    page!(
+        "W242",
+        "Energy and work balance poorly",
+        "With fixed steps, energy minus work changed by more than a hundredth of the energy that the motion carried: the step is large for this motion. Compare with a smaller one. In kinematics, and in dynamics where drives leave no freedom, the motion follows from the drives alone and is not concerned, only the column `energy.work` is wrong; in kinematics it is summed from output time to output time, and needs a smaller `--output-step`, or `--step` for steps in between."
+    ),
+    page!(
+        "W244",
+        "The acceleration of a drive jumps",
+        "The second derivative of what a drive prescribes jumps at this time; in kinematics it may be the speed. The motion is right on both sides. Accelerations, reactions and efforts at that very time may belong to either side, and where the speed jumps they leave the blow out. `smoothstep(t, t0, t1)` passes without a jump."
+    ),
+    page!(
         "S252",
         "A run broke off during verification",
         "One of the formulations stopped without a result and without a reason, which is a fault of the program. The other formulations are compared all the same. Please report it with the mechanism file."

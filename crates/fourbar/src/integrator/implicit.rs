@@ -2,11 +2,12 @@
 //! is needed to continue a run.
 
 use super::index3::{Stepper, Trouble};
-use super::{DEFAULT_TOL, Method, number, positive, tau};
+use super::{DEFAULT_TOL, Method, asked_every, number, positive, tau};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::{Detector, Singular};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra, Rate};
+use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose};
@@ -17,6 +18,10 @@ use serde_json::{Value, json};
 const RESTART_AFTER: usize = 4;
 /// Tries at one step after which it is taken in spite of the estimate.
 const ENOUGH_TRIES: usize = 7;
+/// So many steps in a row may be taken in spite of the estimate: beyond, nothing controls the motion.
+const MOST_OVER: usize = 1000;
+/// Joints are looked at after so many steps, and after every one that is taken in spite of the estimate.
+const LOOKED_AT: usize = 16;
 /// Below this pivot the index-1 multipliers are trusted only if singular values say so; else the step's own are written.
 const ILL_DEFINED: f64 = 1e-6;
 
@@ -37,11 +42,19 @@ pub struct Implicit<'m, C: Chart = Ra> {
     flagged: usize,
     /// Steps taken though their error estimate was above the tolerance.
     over: usize,
+    over_in_a_row: usize,
     /// Whether anything but potentials does work, and then: work and power at the end of the last step, power at its start.
     worked: bool,
     work: f64,
     power: f64,
     power_before: f64,
+}
+
+/// A step that does not change the time.
+fn lost_in_rounding(t: f64, h: f64) -> Diagnostic {
+    Diagnostic::new("S230", format!("the step at t = {t:.6} s fails with h = {h:.2e} s: it is lost in the rounding of time"))
+        .time(t)
+        .help("choose a larger step or tolerance, or an earlier end")
 }
 
 /// The motion of rA, rp and reps.
@@ -93,6 +106,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             start: Some(start.clone()),
             flagged: 0,
             over: 0,
+            over_in_a_row: 0,
             worked: model.has_work(),
             work: 0.0,
             power: 0.0,
@@ -152,9 +166,29 @@ impl<'m, C: Chart> Implicit<'m, C> {
         e.power(&m.q, m.velocities(), &m.lambda, &m.turns, m.t)
     }
 
-    /// Asks now and then, so that a run between two output times can be stopped too.
+    /// Ends a run whose joints came apart, or that nothing controls any more: at dead points it would go on in ever smaller steps.
+    fn look(&mut self, doubtful: bool) -> Result<(), Diagnostic> {
+        if !(doubtful || self.stepper.work.steps.is_multiple_of(LOOKED_AT)) {
+            return Ok(());
+        }
+        let (e, m) = (&mut self.stepper.equations, &self.stepper.memory);
+        e.set.choose(m.t);
+        e.constraints(&m.q, &m.turns, m.t);
+        if let Some((_, d)) = judge::open(self.model, &e.set, &e.Phi, m.t) {
+            return Err(d);
+        }
+        if self.over_in_a_row > MOST_OVER {
+            let (t, n) = (m.t, self.over_in_a_row);
+            return Err(Diagnostic::new("S230", format!("at t = {t:.6} s the last {n} steps were all taken with an error estimate above the tolerance"))
+                .time(t)
+                .help("the mechanism stands at a singular position, or forces are not smooth; give a fixed step (`--step`), a larger tolerance or another formulation"));
+        }
+        Ok(())
+    }
+
+    /// Asks now and then, the more often the longer a step takes, so that a run between two output times can be stopped too.
     fn asked_to_stop(&self, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        self.stepper.work.steps.is_multiple_of(64) && !go_on(self.stepper.memory.t)
+        self.stepper.work.steps.is_multiple_of(asked_every(self.lambda.len())) && !go_on(self.stepper.memory.t)
     }
 
     /// Fixed steps that land on `t`; `false` where it was asked to stop.
@@ -172,7 +206,12 @@ impl<'m, C: Chart> Implicit<'m, C> {
             if (h - last).abs() <= 1e-9 * last {
                 h = last;
             }
+            let from = self.stepper.memory.t;
             let taken = self.step(h)?;
+            self.look(taken < h)?;
+            if self.stepper.memory.t <= from {
+                return Err(lost_in_rounding(from, taken));
+            }
             if taken < 0.75 * h {
                 self.h = taken;
             }
@@ -189,7 +228,13 @@ impl<'m, C: Chart> Implicit<'m, C> {
         // The end of the study is met by a step; beyond it, every time that is asked for.
         let end = if t > self.t_end { t } else { self.t_end };
         while self.stepper.memory.t < t {
-            let left = end - self.stepper.memory.t;
+            let from = self.stepper.memory.t;
+            let left = end - from;
+            // A step of some last digits of the time would move nothing.
+            if left <= 8.0 * f64::EPSILON * from.abs() {
+                self.stepper.memory.t = end;
+                break;
+            }
             // The end is met in whole steps: a tiny last one would upset the history.
             let mut h = match left / self.h {
                 x if x <= 1.0 + 1e-9 => left,
@@ -241,9 +286,9 @@ impl<'m, C: Chart> Implicit<'m, C> {
                     continue;
                 }
                 self.note();
-                if error > 1.0 && self.stepper.work.steps > 3 {
-                    self.over += 1;
-                }
+                let over = error > 1.0 && self.stepper.work.steps > 3;
+                (self.over, self.over_in_a_row) = if over { (self.over + 1, self.over_in_a_row + 1) } else { (self.over, 0) };
+                self.look(over)?;
                 if !hold && (factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5)) {
                     self.h = (h * factor).max(10.0 * self.smallest);
                 }
@@ -251,6 +296,9 @@ impl<'m, C: Chart> Implicit<'m, C> {
             }
             if h == left {
                 self.stepper.memory.t = end;
+            }
+            if self.stepper.memory.t <= from {
+                return Err(lost_in_rounding(from, h));
             }
             if self.asked_to_stop(go_on) {
                 return Ok(false);
@@ -327,6 +375,11 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         }
         self.finish(o);
         Ok(())
+    }
+
+    fn own_state(&self) -> Option<(f64, &[Pose], &[f64])> {
+        let m = &self.stepper.memory;
+        Some((m.t, &m.q, &m.turns))
     }
 
     fn tell(&mut self, told: &mut Told) {

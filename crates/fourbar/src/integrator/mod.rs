@@ -73,6 +73,11 @@ pub fn word<T: Copy>(options: &[(String, String)], key: &str, choices: &[(&str, 
     })
 }
 
+/// After how many steps of a system of some size a run asks whether it may go on: often enough to stop in a tenth of a second.
+pub fn asked_every(size: usize) -> usize {
+    (1024 / size.max(1)).clamp(1, 64)
+}
+
 /// The time that weighs errors of velocities against those of positions: the option `tau`, else a fiftieth of the run and at most 0.1 s.
 pub fn tau(study: &Study) -> Result<f64, Diagnostic> {
     Ok(positive(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1)))

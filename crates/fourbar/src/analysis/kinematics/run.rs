@@ -10,6 +10,8 @@ use crate::force::Force;
 use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
+use crate::integrator::asked_every;
+use crate::judge::Judge;
 use crate::model::Model;
 use crate::motion::Instant;
 use crate::study::{Analysis, Chosen, Failed, Observer, Report, Study, count};
@@ -61,7 +63,9 @@ fn run_in<C: Chart>(
     let not_unique = unique::not_unique(model, start);
     warnings.extend(friction_warning(model, &not_unique));
     let mut recorder = Recorder::new(model);
-    observer.begin(&columns(model));
+    let mut judge = Judge::new(model, study, Analysis::Kinematics);
+    let names = columns(model);
+    observer.begin(&names);
     let mut row = Vec::new();
     let per_output = study.steps_per_output().unwrap_or(1.0) as usize;
     let mut failure = None;
@@ -72,29 +76,40 @@ fn run_in<C: Chart>(
     let (mut work, mut last) = (0.0, (k.state.t, k.power()));
     let mut detector = Detector::new(model, &k.set, start);
     let mut stopped = false;
+    let every = asked_every(k.set.rows());
     'run: for t in study.output_times() {
         if t > 0.0 {
             let t_n = k.state.t;
             for s in 1..=per_output {
                 let target = if s == per_output { t } else { t_n + (t - t_n) * s as f64 / per_output as f64 };
-                if let Err(d) = k.step_to(target) {
-                    failure = Some(d);
-                    break 'run;
+                while k.state.t < target {
+                    if let Err(d) = k.step_towards(target) {
+                        failure = Some(d);
+                        break 'run;
+                    }
+                    k.watch(&mut detector);
+                    // The work of the drives by the trapezoidal rule over the inner steps.
+                    if !k.reactions() {
+                        failure = Some(locked(model, k.state.t));
+                        break 'run;
+                    }
+                    let (now, h) = (k.power(), k.state.t - last.0);
+                    work += 0.5 * h * (last.1 + now);
+                    last = (k.state.t, now);
+                    if k.work.steps.is_multiple_of(every) && !observer.go_on(k.state.t, study.t_end) {
+                        stopped = true;
+                        break 'run;
+                    }
                 }
-                k.watch(&mut detector);
-                // The work of the drives by the trapezoidal rule over the inner steps.
-                if !k.reactions() {
-                    failure = Some(locked(model, k.state.t));
-                    break 'run;
-                }
-                let (now, h) = (k.power(), k.state.t - last.0);
-                work += 0.5 * h * (last.1 + now);
-                last = (k.state.t, now);
             }
         }
         row.clear();
         k.instant(work, &mut now);
         recorder.row(model, &now, &mut row);
+        if let Err(d) = judge.look(&now, None, &names, &row) {
+            failure = Some(d);
+            break;
+        }
         observer.row(&row);
         if !observer.go_on(t, study.t_end) {
             stopped = true;
@@ -104,6 +119,9 @@ fn run_in<C: Chart>(
     let singular = detector.found;
     warnings.extend(singular::warning(&singular));
     let w = k.work;
+    if failure.is_none() && !stopped {
+        failure = judge.verdict(w.steps as f64, || true, &mut warnings).err();
+    }
     let report = Report {
         analysis: Analysis::Kinematics,
         formulation: C::NAME,

@@ -32,8 +32,10 @@ const NEAR_SINGULAR: f64 = 1e-13;
 /// Bodies turn by at most this angle in radians between two looks at counted angles, joints by twice as much.
 const FOLLOWED: f64 = 0.5;
 
-/// So many steps in a row may end before the time that was reached already.
+/// So many steps in a row may end before the time that was reached already, or be too short.
 const STEPS_BACK: usize = 100;
+/// Steps below this share of the run are too short: it would take very long to its end.
+const SHORT: f64 = 1e-9;
 
 /// Value, rate and half the acceleration of a scalar.
 pub(super) type Moving = Taylor<3>;
@@ -405,9 +407,12 @@ impl<'m> Run<'m> {
 
 /// A step that led nowhere.
 fn no_progress(t: f64) -> Diagnostic {
-    Diagnostic::new("S284", format!("natural coordinates cannot go on: steps from t = {t:.6} s lead back to it"))
-        .time(t)
-        .help("another tolerance, or formulation `ra`, may pass")
+    Diagnostic::new(
+        "S284",
+        format!("natural coordinates cannot go on: steps from t = {t:.6} s lead nowhere, they are too short for the run or lead back"),
+    )
+    .time(t)
+    .help("forces are stiff there, or speeds or forces far out of proportion; another tolerance, or formulation `ra`, may pass")
 }
 
 /// The smallest rotation that turns one unit vector into another.
@@ -434,8 +439,10 @@ impl Motion for Run<'_> {
         let (mut reached, mut idle) = (self.integrator.t(), 0);
         while self.integrator.t() < t {
             self.step()?;
-            // A step may take the one before back in part, but not for ever.
-            (reached, idle) = if self.integrator.t() > reached { (self.integrator.t(), 0) } else { (reached, idle + 1) };
+            // A step may take the one before back in part, or be very short, but not for ever.
+            let moved = self.integrator.t() - reached;
+            idle = if moved > SHORT * self.t_end { 0 } else { idle + 1 };
+            reached = reached.max(self.integrator.t());
             if idle > STEPS_BACK {
                 return Err(no_progress(reached));
             }

@@ -11,7 +11,7 @@ mod watch;
 
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
-use super::{DEFAULT_TOL, positive};
+use super::{DEFAULT_TOL, asked_every, positive, tau};
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
@@ -25,10 +25,18 @@ pub fn largest_turn(model: &Model) -> f64 {
     if model.angles.is_empty() { 3.0 } else { 1.5 }
 }
 
+/// Steps below this share of the run are very short: a thousand million of them are not worth waiting for. So many may come in a row.
+const SHORT: f64 = 1e-9;
+const MOST_SHORT: usize = 1000;
+/// Share of the tolerance that the relative error of work counts with.
+const WORK: f64 = 0.01;
+/// Energy that counts as small, in masses times the square of characteristic length over characteristic time.
+const LITTLE: f64 = 1e-3;
+
 /// A first-order system whose state may live on a group.
 ///
 /// By convention the last component of a state and of an increment is the work of drives and of forces without a potential;
-/// its derivative is their power, and it has no part in [`System::error`].
+/// its derivative is their power, and it has no part in [`System::error`]; steps are small enough for it all the same.
 pub trait System {
     /// Numbers that store a state.
     fn stored(&self) -> usize;
@@ -104,6 +112,8 @@ pub struct Run<S> {
     /// Tolerance and characteristic length, metres.
     tol: f64,
     length: f64,
+    /// Energy that counts as small: errors of work are measured against this and the work itself, J.
+    little: f64,
     fixed: Option<f64>,
     t_end: f64,
     smallest: f64,
@@ -135,6 +145,8 @@ pub struct Run<S> {
     last_error: f64,
     refused: bool,
     steps: usize,
+    /// Very short steps since the last longer one.
+    short: usize,
     rejections: usize,
     failures: usize,
     evaluations: usize,
@@ -150,10 +162,13 @@ fn no_estimate(name: &str) -> Diagnostic {
 impl<S: System> Run<S> {
     /// Sets a system in motion with a method by name.
     pub fn new(system: S, model: &Model, study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
-        Self::with_length(system, model.length, study, integrator, t)
+        let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
+        let speed = model.length / tau(study)?;
+        Self::with_sizes(system, (model.length, LITTLE * mass * speed * speed), study, integrator, t)
     }
 
-    fn with_length(system: S, length: f64, study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
+    /// The same with the characteristic length and the energy that counts as small.
+    fn with_sizes(system: S, (length, little): (f64, f64), study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
         let Some(tableau) = Tableau::named(integrator) else {
             return Err(Diagnostic::new("U302", format!("there is no explicit method `{integrator}`"))
                 .help(format!("there are {}", TABLEAUS.iter().map(|t| t.name).collect::<Vec<_>>().join(", "))));
@@ -175,6 +190,7 @@ impl<S: System> Run<S> {
             nodes,
             tol: study.tol.unwrap_or(DEFAULT_TOL) * length,
             length,
+            little,
             fixed,
             t_end: study.t_end,
             smallest: 1e-11 * study.t_end.max(study.output_step),
@@ -197,6 +213,7 @@ impl<S: System> Run<S> {
             last_error: 1e-4,
             refused: false,
             steps: 0,
+            short: 0,
             rejections: 0,
             failures: 0,
             evaluations: 0,
@@ -300,9 +317,15 @@ impl<S: System> Run<S> {
 
     /// Error estimate of the stages relative to the tolerance; what is not a number counts as too large.
     fn estimate(&mut self, h: f64) -> f64 {
+        let n = self.d.len();
+        // The work of the run so far and of this step, for errors of work: drives may carry a motion that takes few steps.
+        let powers = self.k.chunks_exact(n).take(self.tableau.a.len()).map(|k| k[n - 1].abs());
+        let work = powers.fold(0.0, f64::max) * h + self.y[self.y.len() - 1].abs() + self.little;
         let mut size = |weights| {
             Self::combine(&self.k, weights, h, &mut self.scratch);
-            self.system.error(&self.y, &self.scratch)
+            let of_work = WORK * self.length * (self.scratch[n - 1] / work).abs();
+            let of_state = self.system.error(&self.y, &self.scratch);
+            if of_work > of_state { of_work } else { of_state }
         };
         let error = match self.tableau.error {
             Estimate::None => 0.0,
@@ -409,6 +432,11 @@ impl<S: System> Run<S> {
         }
     }
 
+    /// Asks now and then, the more often the longer a step takes, so that a run between two output times can be stopped too.
+    fn asked_to_stop(&self, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
+        self.steps.is_multiple_of(asked_every(self.d.len())) && !go_on(self.t)
+    }
+
     /// Fixed steps that land on `t`; `false` where it was asked to stop.
     fn land(&mut self, t: f64, nominal: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         self.h = (2.0 * self.h).min(nominal);
@@ -419,11 +447,15 @@ impl<S: System> Run<S> {
             }
             let n = (left / self.h - 1e-6).ceil().max(1.0);
             let h = left / n;
+            let from = self.t;
             let taken = self.step(h)?;
+            if self.t <= from {
+                return Err(self.too_small(None));
+            }
             if taken < 0.75 * h {
                 self.h = taken;
             }
-            if self.steps.is_multiple_of(64) && !go_on(self.t) {
+            if self.asked_to_stop(go_on) {
                 return Ok(false);
             }
         }
@@ -447,6 +479,11 @@ impl<S: System> Run<S> {
         let end = if t > self.t_end { t } else { self.t_end };
         while self.t < t {
             let left = end - self.t;
+            // A step of some last digits of the time would move nothing.
+            if left <= 8.0 * f64::EPSILON * self.t.abs() {
+                self.t = end;
+                break;
+            }
             let mut h = if self.h >= left * (1.0 - 1e-9) { left } else { self.h };
             loop {
                 let failed = match self.attempt(h) {
@@ -492,7 +529,12 @@ impl<S: System> Run<S> {
             if h == left {
                 self.t = end;
             }
-            if self.steps.is_multiple_of(64) && !go_on(self.t) {
+            // Steps that lead nowhere, or nowhere near the end in any time.
+            self.short = if self.h_n < SHORT * self.t_end { self.short + 1 } else { 0 };
+            if self.t <= self.t_n || self.short > MOST_SHORT {
+                return Err(self.too_small(None));
+            }
+            if self.asked_to_stop(go_on) {
                 return Ok(false);
             }
         }

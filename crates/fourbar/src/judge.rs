@@ -1,0 +1,227 @@
+//! Judges a run while it is computed: nothing with an open joint, a wrong energy or a value that is no number passes for a result.
+//!
+//! Every row of dynamics and kinematics goes through a [`Judge`] before it is handed over. Gaps are looked at row by row; the balance
+//! of energy and work is judged at the end, against the energy that the whole motion carried.
+//!
+//! Every exact motion of the mechanism keeps energy minus work, a disturbed one as well: a chaotic motion forgets its start, but not
+//! its energy. What is found of it is therefore the plain sum of what single steps bring in, which grows with their number and not
+//! with the distance of neighbouring motions.
+
+use crate::analysis::assembly::gaps;
+use crate::constraint::ConstraintSet;
+use crate::diagnostic::{Diagnostic, number};
+use crate::integrator::{DEFAULT_TOL, tau};
+use crate::model::Model;
+use crate::motion::Instant;
+use crate::state::Pose;
+use crate::study::{Analysis, Study};
+use crate::trajectory::{Column, energies};
+use serde::{Deserialize, Serialize};
+
+/// Largest gap, in characteristic lengths.
+const OPEN: f64 = 1e-3;
+/// Energy minus work may change by so many tolerances of the energy carried.
+const DRIFT: f64 = 1e3;
+/// In so many steps each may bring in two tolerances; more steps are allowed more.
+const STEPS: f64 = 500.0;
+/// Shares of the energy carried from which a run fails whatever its tolerance, and from which one with fixed steps is warned of.
+const FAILS: f64 = 0.1;
+const WARNS: f64 = 0.01;
+/// Share of weight times length that is never looked at: motions that carry less energy stand still.
+const STILL: f64 = 1e-6;
+
+/// What is remembered from row to row, kept in checkpoints as well.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+struct Book {
+    /// Energy at the first row.
+    first: Option<f64>,
+    /// Largest kinetic energy, least and largest potential energy, largest amount of work.
+    kinetic: f64,
+    potential: Option<[f64; 2]>,
+    work: f64,
+    /// Times and sizes of changes of energy minus work, each larger than the one before.
+    drifts: Vec<[f64; 2]>,
+    /// Time and size of the largest gap that was only warned of, and its joint.
+    open: Option<(f64, f64, String)>,
+}
+
+/// The judge of one run.
+pub struct Judge<'m> {
+    model: &'m Model,
+    /// All constraints, drives included.
+    pub set: ConstraintSet,
+    Phi: Vec<f64>,
+    /// Tolerance of an adaptive run.
+    tol: Option<f64>,
+    analysis: Analysis,
+    /// The option that switched the control of drift off.
+    off: Option<String>,
+    /// Mass in all, kg; its weight times the characteristic length, J; characteristic length over characteristic time, m/s.
+    mass: f64,
+    weight: f64,
+    speed: f64,
+    book: Book,
+}
+
+impl<'m> Judge<'m> {
+    /// A judge for a run of a study.
+    pub fn new(model: &'m Model, study: &Study, analysis: Analysis) -> Self {
+        let set = ConstraintSet::new(model.all_constraints(), |_| false);
+        let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
+        let tau = tau(study).unwrap_or(study.t_end);
+        let adaptive = study.step.is_none() && analysis == Analysis::Dynamics;
+        Self {
+            model,
+            Phi: vec![0.0; set.rows()],
+            set,
+            tol: adaptive.then(|| study.tol.unwrap_or(DEFAULT_TOL)),
+            analysis,
+            off: switched_off(study),
+            mass,
+            weight: mass * model.gravity.norm() * model.length,
+            speed: model.length / tau,
+            book: Book::default(),
+        }
+    }
+
+    /// Looks at an instant and its row. `own` is a state the instant was made of before it was corrected for output.
+    pub fn look(&mut self, now: &Instant, own: Option<(f64, &[Pose], &[f64])>, columns: &[Column], row: &[f64]) -> Result<(), Diagnostic> {
+        if let Some(k) = row.iter().position(|x| !x.is_finite()) {
+            let column = columns.get(k).map_or("a column", |c| c.name.as_str());
+            return Err(Diagnostic::new("S250", format!("at t = {:.6} s `{column}` is not a finite number", now.t))
+                .time(now.t)
+                .help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism"));
+        }
+        if let Some((t, q, turns)) = own {
+            self.gap(t, q, turns)?;
+        }
+        self.gap(now.t, &now.q, &now.turns)?;
+        self.energy(now);
+        Ok(())
+    }
+
+    /// Fails where a joint is open, with its name; only takes note where control was switched off.
+    fn gap(&mut self, t: f64, q: &[Pose], turns: &[f64]) -> Result<(), Diagnostic> {
+        self.set.choose(t);
+        self.set.residual(q, turns, t, &mut self.Phi);
+        let Some((worst, d)) = open(self.model, &self.set, &self.Phi, t) else { return Ok(()) };
+        if self.off.is_none() {
+            return Err(d);
+        }
+        if self.book.open.as_ref().is_none_or(|o| o.1 < worst) {
+            self.book.open = Some((t, worst, d.names.first().cloned().unwrap_or_default()));
+        }
+        Ok(())
+    }
+
+    /// Takes the energies of an instant into the book.
+    fn energy(&mut self, now: &Instant) {
+        let (kinetic, potential) = energies(self.model, now);
+        let b = &mut self.book;
+        b.kinetic = b.kinetic.max(kinetic);
+        let [low, high] = b.potential.unwrap_or([potential; 2]);
+        b.potential = Some([low.min(potential), high.max(potential)]);
+        b.work = b.work.max(now.work.abs());
+        let first = *b.first.get_or_insert(kinetic + potential - now.work);
+        let drift = (kinetic + potential - now.work - first).abs();
+        // A list that grows with the logarithm of the drift.
+        if drift > b.drifts.last().map_or(0.0, |last| 1.1 * last[1]) {
+            b.drifts.push([now.t, drift]);
+        }
+    }
+
+    /// The verdict on the balance of energy after so many steps, and warnings. Where the motion is `driven`, it follows from the drives
+    /// alone, and only the work is concerned.
+    pub fn verdict(&self, steps: f64, driven: impl FnOnce() -> bool, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
+        let b = &self.book;
+        if let (Some((t, gap, name)), Some(off)) = (&b.open, &self.off) {
+            warnings.push(
+                Diagnostic::new(
+                    "W241",
+                    format!("with `{off}` joints come apart: the largest gap is {} m, at `{name}` at t = {t:.6} s", number(*gap)),
+                )
+                .name(name.clone())
+                .time(*t)
+                .help("nothing keeps the constraints with this option; leave it out for a result to rely on"),
+            );
+        }
+        let [low, high] = b.potential.unwrap_or_default();
+        let carried = b.kinetic + (high - low) + b.work;
+        let rounding = 1e-13 * (100.0 + steps) * (b.kinetic + low.abs().max(high.abs()) + b.work) + STILL * self.weight;
+        // What an error within the tolerance means in energy: a wrong speed of all masses, a wrong height.
+        let small = self.tol.map_or(0.0, |tol| 10.0 * tol * ((2.0 * b.kinetic * self.mass).sqrt() * self.speed + self.weight));
+        let share = self.tol.map_or(FAILS, |tol| (DRIFT * tol * (steps / STEPS).max(1.0)).min(FAILS));
+        let above = |share: f64| b.drifts.iter().find(|d| d[1] > share * carried + rounding + small);
+        let largest = b.drifts.last().map_or(0.0, |d| d[1]);
+        let words = |t: f64| {
+            format!(
+                "energy and work do not balance: from t = {t:.6} s energy minus work is off by more than it may be, in the end by {} J of {} J that the motion carries",
+                number(largest),
+                number(carried)
+            )
+        };
+        if let Some([t, _]) = above(share) {
+            let d = |code, help: &str| Diagnostic::new(code, words(*t)).time(*t).help(help);
+            if self.analysis == Analysis::Kinematics {
+                warnings.push(d("W242", "positions, speeds and efforts are not concerned; `energy.work` is summed from output time to output time: choose a smaller `--output-step`, or `--step` for steps in between"));
+            } else if driven() {
+                warnings.push(d("W242", "the drives leave no freedom, so positions and speeds are not concerned; `energy.work` is wrong: compare formulations, or let kinematics move it (`--analysis kinematics`)"));
+            } else if let Some(off) = &self.off {
+                warnings.push(d("W242", &format!("nothing keeps the constraints with `{off}`; leave it out for a result to rely on")));
+            } else if self.tol.is_some() {
+                return Err(d(
+                    "S242",
+                    "compare with another formulation (`fourbar verify`), or choose a smaller tolerance; forces that jump and singular positions do this",
+                ));
+            } else {
+                return Err(d("S242", "the fixed step is too large for this motion: choose a smaller one, or leave it out"));
+            }
+        } else if self.tol.is_none()
+            && let Some([t, _]) = above(WARNS)
+        {
+            let help = match self.analysis {
+                Analysis::Kinematics => {
+                    "positions, speeds and efforts are not concerned; `energy.work` is summed from output time to output time: choose a smaller `--output-step`, or `--step` for steps in between"
+                }
+                Analysis::Dynamics => "the fixed step is large for this motion: compare with a smaller one",
+            };
+            warnings.push(Diagnostic::new("W242", words(*t)).time(*t).help(help));
+        }
+        Ok(())
+    }
+
+    /// What is remembered, for a checkpoint.
+    pub fn save(&self) -> serde_json::Value {
+        serde_json::to_value(&self.book).unwrap_or_default()
+    }
+
+    /// Takes up what was remembered; without it the judgement begins anew.
+    pub fn restore(&mut self, saved: &serde_json::Value) {
+        self.book = Book::deserialize(saved).unwrap_or_default();
+    }
+}
+
+/// Whether residuals of constraints are gaps that no motion of the mechanism has: the largest, and the diagnostic with time and joint.
+pub fn open(model: &Model, set: &ConstraintSet, Phi: &[f64], t: f64) -> Option<(f64, Diagnostic)> {
+    let worst = Phi.iter().fold(0.0_f64, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x.abs()) });
+    if worst <= OPEN * model.length {
+        return None;
+    }
+    let gap = gaps(model, set, Phi, 0.0).into_iter().next();
+    let size = gap.as_ref().map_or_else(|| format!("{} m", number(worst)), |g| g.to_string());
+    let d = Diagnostic::new("S241", format!("the mechanism comes apart at t = {t:.6} s: open is {size}"))
+        .names(gap.map(|g| g.name))
+        .time(t)
+        .help("the motion before is good; a drive asks for more than the links allow, or a singular position was passed: look at it with `fourbar view`, limit the drive, or try another formulation or a smaller tolerance");
+    Some((worst, d))
+}
+
+/// The option by which a study switches the control of drift off, as it was written.
+fn switched_off(study: &Study) -> Option<String> {
+    let weak = |k: &str, v: &str| match k {
+        "constraints" => !v.eq_ignore_ascii_case("project"),
+        "projection" => !v.eq_ignore_ascii_case("step"),
+        _ => false,
+    };
+    study.options.iter().find(|(k, v)| weak(k, v)).map(|(k, v)| format!("{k}={v}"))
+}
