@@ -96,6 +96,9 @@ pub struct ModelArgs {
     /// Give a parameter another value, an expression such as `40 mm` or `2*pi`.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
+    /// Read a large file: up to 200 MB and 40 million values instead of 16 MB and 3 million.
+    #[arg(long)]
+    pub large: bool,
 }
 
 /// Arguments of `check`.
@@ -276,6 +279,9 @@ pub struct ViewArgs {
     /// Replace the file, though it is not a page of this program.
     #[arg(long)]
     pub force: bool,
+    /// Read large files: up to 200 MB and 40 million values instead of 16 MB and 3 million.
+    #[arg(long)]
+    pub large: bool,
     /// Give a parameter another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,

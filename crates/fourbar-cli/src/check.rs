@@ -11,7 +11,7 @@ use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::{self, Assembled};
-use fourbar::analysis::explain::{Explanation, Skipped, explain, large};
+use fourbar::analysis::explain::{Explanation, explain};
 use fourbar::analysis::rank::{self, FreeMotion, Mobility};
 use fourbar::formulation::{grcr, natural};
 use fourbar::model::Model;
@@ -73,20 +73,11 @@ fn examine(input: &Input) -> Findings {
     // A mechanism that cannot close is still described, at the pose it is drawn in.
     let drawn = Configuration::start(model);
     let start = assembled.as_ref().map_or(&drawn, |a| &a.configuration);
-    // A block that is too large to be judged is counted as if every row were needed.
-    let judge = |drives: bool| large::mobility(model, start, drives);
-    let (free, driven) = (judge(false), (!model.drives.is_empty()).then(|| judge(true)));
-    let judged = free.is_some() && driven.as_ref().is_none_or(Option::is_some);
-    let free = free.unwrap_or_else(|| large::by_count(model, false));
-    let driven = driven.map(|d| d.unwrap_or_else(|| large::by_count(model, true)));
+    let free = rank::mobility(model, start, false);
+    let driven = (!model.drives.is_empty()).then(|| rank::mobility(model, start, true));
     let motions = rank::describe(model, &start.q, &free.start.motions);
     let still_free = driven.as_ref().map_or(Vec::new(), |d| rank::describe(model, &start.q, &d.start.motions));
-    let mut explanation = explain(model, &topology, &assembled, &free, driven.as_ref());
-    if !judged {
-        explanation
-            .skipped
-            .push(Skipped { what: "the rank", why: "a closed part of the mechanism has more than 400 freedoms; rows are counted".into() });
-    }
+    let explanation = explain(model, &topology, &assembled, &free, driven.as_ref());
     let mut warnings = input.loaded.warnings.clone();
     warnings.extend(assembled.as_ref().ok().and_then(|a| a.warning(model)));
     warnings.extend(explanation.doubts.iter().cloned());

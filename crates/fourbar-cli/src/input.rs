@@ -5,7 +5,7 @@ use crate::reply::{Notes, Stop};
 use fourbar::diagnostic::nearest;
 use fourbar::{Diagnostic, Model};
 use fourbar_io::examples::{example, examples};
-use fourbar_io::{FileDiagnostic, Loaded, MAX_BYTES, ReadOptions, read_model, read_model_file};
+use fourbar_io::{FileDiagnostic, Limits, Loaded, ReadOptions, read_model, read_model_file_with};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -37,22 +37,23 @@ impl Input {
 
 /// Reads, checks and builds a mechanism.
 pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
-    load_with(&args.file, &args.set)
+    load_with(&args.file, &args.set, args.large)
 }
 
 /// The same, with other parameters.
-pub fn load_with(file: &str, set: &[(String, String)]) -> Result<Input, Stop> {
+pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<Input, Stop> {
+    let options = ReadOptions { path: None, set, large };
     let stop = |list: Vec<FileDiagnostic>, source: String, name: &str| Stop(Box::new(Notes { list, source, name: name.into() }));
     let path = Path::new(file);
     let mut folder = None;
     let (name, read) = if file == "-" {
-        let text = standard_input()?;
-        ("<stdin>".to_string(), read_model(&text, &ReadOptions { path: None, set }).map_err(|list| (list, text)))
+        let text = standard_input(Limits::of(large))?;
+        ("<stdin>".to_string(), read_model(&text, &options).map_err(|list| (list, text)))
     } else if let Some(e) = example(file).filter(|_| !path.is_file()) {
-        (format!("{}.yaml", e.name), read_model(e.text, &ReadOptions { path: None, set }).map_err(|list| (list, e.text.to_string())))
+        (format!("{}.yaml", e.name), read_model(e.text, &options).map_err(|list| (list, e.text.to_string())))
     } else {
         folder = path.parent().map(PathBuf::from);
-        (file.to_string(), read_model_file(path, set))
+        (file.to_string(), read_model_file_with(path, &options))
     };
     let loaded = read.map_err(|(mut list, source)| {
         suggest(&mut list, file);
@@ -77,14 +78,14 @@ fn suggest(list: &mut [FileDiagnostic], file: &str) {
     }
 }
 
-fn standard_input() -> Result<String, Diagnostic> {
+fn standard_input(limits: Limits) -> Result<String, Diagnostic> {
     let refused = |why: String| {
         Diagnostic::new("U010", format!("standard input cannot be read: {why}")).help("pipe a mechanism file into it, or give a file name")
     };
     let mut bytes = Vec::new();
-    std::io::stdin().take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|e| refused(e.to_string()))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(refused(format!("it has more than {} MB", MAX_BYTES >> 20)));
+    std::io::stdin().take(limits.bytes + 1).read_to_end(&mut bytes).map_err(|e| refused(e.to_string()))?;
+    if bytes.len() as u64 > limits.bytes {
+        return Err(refused(format!("it has more than {} MB", limits.bytes >> 20)));
     }
     String::from_utf8(bytes).map_err(|_| refused("it is not a text in UTF-8".into()))
 }

@@ -130,7 +130,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
         });
     };
     let checkpoint = read_checkpoint(folder)?;
-    let input = load_with(&args.model.file, &checkpoint.set)?;
+    let input = load_with(&args.model.file, &checkpoint.set, args.model.large)?;
     if checkpoint.model != input.loaded.hash {
         let message = format!("the checkpoint in `{}` belongs to another mechanism file", folder.display());
         return Err(Diagnostic::new("U009", message).help("the file was changed since; run again without `--resume`").into());

@@ -43,7 +43,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     let mut sources = Vec::new();
     for name in &args.inputs {
         let path = Path::new(name);
-        let source = if is_result(path) { stored(path)? } else { computed(name, args, screen)? };
+        let source = if is_result(path) { stored(path, args.large)? } else { computed(name, args, screen)? };
         sources.push(source);
     }
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, told: &s.told }).collect();
@@ -73,15 +73,15 @@ fn is_result(path: &Path) -> bool {
 }
 
 /// A result from its folder.
-fn stored(path: &Path) -> Result<Source, Stop> {
+fn stored(path: &Path, large: bool) -> Result<Source, Stop> {
     let Stored { label, table, told, model, set } = read_stored(path)?;
-    let input = load_with(&model.to_string_lossy(), &set)?;
+    let input = load_with(&model.to_string_lossy(), &set, large)?;
     Ok(Source { input, label, table, told, mode: None, problems: Vec::new() })
 }
 
 /// A mechanism that is run first.
 fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop> {
-    let input = load_with(name, &args.set)?;
+    let input = load_with(name, &args.set, args.large)?;
     let study = settings::study(&input.model, &args.study);
     let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false });
     let task = Task {

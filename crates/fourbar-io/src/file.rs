@@ -12,8 +12,31 @@ use std::io::Read;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Largest file, in bytes.
-pub const MAX_BYTES: u64 = 16 * 1024 * 1024;
+/// How much of a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes.
+    pub bytes: u64,
+    /// Keys and values.
+    pub values: usize,
+}
+
+impl Limits {
+    /// What mechanism files need, and what keeps a hostile one small.
+    pub const USUAL: Self = Self { bytes: 16 * 1024 * 1024, values: 3_000_000 };
+    /// For files of hundreds of thousands of bodies, where their reader asks for it.
+    pub const LARGE: Self = Self { bytes: 200 * 1024 * 1024, values: 40_000_000 };
+
+    /// Those of a reader who asks for large files, or does not.
+    pub fn of(large: bool) -> Self {
+        if large { Self::LARGE } else { Self::USUAL }
+    }
+}
+
+/// What helps with a file beyond the limits, the usual ones or the large ones.
+pub(crate) fn larger(usual: bool) -> &'static str {
+    if usual { "`--large` reads files of up to 200 MB and 40 million values" } else { "larger models come through the library" }
+}
 
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,6 +45,8 @@ pub struct ReadOptions<'a> {
     pub path: Option<&'a Path>,
     /// Parameters that get another value, as expressions.
     pub set: &'a [(String, String)],
+    /// Whether the file may be a large one, [`Limits::LARGE`].
+    pub large: bool,
 }
 
 /// A file that was read without errors.
@@ -45,8 +70,9 @@ pub struct Loaded {
 
 /// Reads a mechanism from text (YAML or JSON).
 pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Vec<FileDiagnostic>> {
-    if text.len() as u64 > MAX_BYTES {
-        return Err(vec![too_large(text.len() as u64)]);
+    let limits = Limits::of(options.large);
+    if text.len() as u64 > limits.bytes {
+        return Err(vec![too_large(text.len() as u64, limits)]);
     }
     if text.contains('\0') {
         return Err(vec![not_text()]);
@@ -71,13 +97,18 @@ pub(crate) fn text_hash(text: &str) -> String {
 
 /// Reads a mechanism file; the errors come with the text that was read, empty where there was none.
 pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, (Vec<FileDiagnostic>, String)> {
-    let text = read_text(path).map_err(|d| (vec![*d], String::new()))?;
-    read_model(&text, &ReadOptions { path: Some(path), set })
+    read_model_file_with(path, &ReadOptions { path: Some(path), set, large: false })
+}
+
+/// The same with all options; that of the path is not used.
+pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Loaded, (Vec<FileDiagnostic>, String)> {
+    let text = read_text(path, Limits::of(options.large)).map_err(|d| (vec![*d], String::new()))?;
+    read_model(&text, &ReadOptions { path: Some(path), ..*options })
         .map_err(|errors| (errors, text.strip_prefix('\u{feff}').unwrap_or(&text).to_string()))
 }
 
 /// The text of a file, its size and kind checked before it is read.
-fn read_text(path: &Path) -> Result<String, Box<FileDiagnostic>> {
+fn read_text(path: &Path, limits: Limits) -> Result<String, Box<FileDiagnostic>> {
     let unreadable = |why: String| {
         let message = format!("`{}` cannot be read: {why}", path.display());
         let d = Diagnostic::new("M010", message).help("check the name; `fourbar examples` lists the shipped models");
@@ -87,21 +118,21 @@ fn read_text(path: &Path) -> Result<String, Box<FileDiagnostic>> {
     if !metadata.is_file() {
         return Err(unreadable("it is not a file".into()));
     }
-    if metadata.len() > MAX_BYTES {
-        return Err(Box::new(too_large(metadata.len())));
+    if metadata.len() > limits.bytes {
+        return Err(Box::new(too_large(metadata.len(), limits)));
     }
     let mut bytes = Vec::new();
     // The file may grow while it is read.
-    File::open(path).and_then(|f| f.take(MAX_BYTES + 1).read_to_end(&mut bytes)).map_err(|e| unreadable(e.to_string()))?;
-    if bytes.len() as u64 > MAX_BYTES {
-        return Err(Box::new(too_large(bytes.len() as u64)));
+    File::open(path).and_then(|f| f.take(limits.bytes + 1).read_to_end(&mut bytes)).map_err(|e| unreadable(e.to_string()))?;
+    if bytes.len() as u64 > limits.bytes {
+        return Err(Box::new(too_large(bytes.len() as u64, limits)));
     }
     String::from_utf8(bytes).map_err(|_| Box::new(not_text()))
 }
 
-fn too_large(bytes: u64) -> FileDiagnostic {
-    let message = format!("the file has {:.0} MB; at most {} MB are read", bytes as f64 / 1048576.0, MAX_BYTES / 1048576);
-    FileDiagnostic::of_file(Diagnostic::new("M003", message).help("larger models come through the library"))
+fn too_large(bytes: u64, limits: Limits) -> FileDiagnostic {
+    let message = format!("the file has {:.0} MB; at most {} MB are read", bytes as f64 / 1048576.0, limits.bytes >> 20);
+    FileDiagnostic::of_file(Diagnostic::new("M003", message).help(larger(limits == Limits::USUAL)))
 }
 
 fn not_text() -> FileDiagnostic {

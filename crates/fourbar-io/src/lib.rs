@@ -24,7 +24,7 @@ mod tree;
 mod units;
 mod writer;
 
-pub use file::{Loaded, MAX_BYTES, ReadOptions, read_model, read_model_file};
+pub use file::{Limits, Loaded, ReadOptions, read_model, read_model_file, read_model_file_with};
 pub use keys::{Expect, Key, Table, keys};
 pub use places::{FileDiagnostic, Places};
 pub use render::{marked, render};

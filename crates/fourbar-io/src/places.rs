@@ -5,6 +5,7 @@ use fourbar::Diagnostic;
 use serde::Serialize;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::{Arc, OnceLock};
 
 /// Bytes of the source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,7 +15,7 @@ pub(crate) struct Span {
 }
 
 impl Span {
-    /// Files are at most 16 MB, so places fit 32 bits; larger ones saturate.
+    /// Files are at most 200 MB, so places fit 32 bits; larger ones saturate.
     pub fn new(start: usize, end: usize) -> Self {
         let clip = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
         Self { start: clip(start), end: clip(end.max(start)) }
@@ -70,22 +71,26 @@ pub(crate) fn line_and_column(source: &str, at: usize) -> (usize, usize) {
     (line, column)
 }
 
-/// Finds elements of a mechanism in the file they came from.
+/// Finds elements of a mechanism in the file they came from. The tree of the file is larger than the file by far, and seldom needed
+/// after it was read: it is built again when the first place is asked for.
 #[derive(Clone, Debug)]
 pub struct Places {
-    tree: Tree,
+    source: Arc<str>,
+    /// Most keys and values.
+    most: usize,
+    tree: OnceLock<Option<Tree>>,
     /// Paths of the mechanism and where their elements stand, for files whose sections are called otherwise.
     aliases: HashMap<String, String>,
 }
 
 impl Places {
-    pub(crate) fn new(tree: Tree, aliases: Vec<(String, String)>) -> Self {
-        Self { tree, aliases: aliases.into_iter().collect() }
+    pub(crate) fn new(source: Arc<str>, most: usize, aliases: Vec<(String, String)>) -> Self {
+        Self { source, most, tree: OnceLock::new(), aliases: aliases.into_iter().collect() }
     }
 
     /// The text of the file.
     pub fn source(&self) -> &str {
-        &self.tree.source
+        &self.source
     }
 
     /// Line and column (from one) and bytes of an element: `joints.pin.axis`, `hold.0` or `hold[0]`.
@@ -93,14 +98,14 @@ impl Places {
     /// Where the path goes further than the file, the nearest element above is given.
     pub fn find(&self, path: &str) -> Option<(usize, usize, Range<usize>)> {
         let span = self.span(path)?;
-        let (line, column) = line_and_column(&self.tree.source, span.start());
+        let (line, column) = line_and_column(&self.source, span.start());
         Some((line, column, span.range()))
     }
 
     /// Ties a diagnostic to the place of its element.
     pub fn locate(&self, diagnostic: &Diagnostic) -> FileDiagnostic {
         match diagnostic.at.as_deref().and_then(|path| self.span(path)) {
-            Some(span) => FileDiagnostic::at(diagnostic.clone(), &self.tree.source, span),
+            Some(span) => FileDiagnostic::at(diagnostic.clone(), &self.source, span),
             None => FileDiagnostic::of_file(diagnostic.clone()),
         }
     }
@@ -109,12 +114,14 @@ impl Places {
         // Aliases stand for the section and the name of an element.
         let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
         let path = self.aliases.get(element).map_or(path, String::as_str);
-        let mut node = &self.tree.root;
+        // The text was read once, so it can be read again.
+        let tree = self.tree.get_or_init(|| Tree::parse(&self.source, self.most).ok()).as_ref()?;
+        let mut node = &tree.root;
         let mut key = None;
         let mut complete = true;
         for part in path.split(['.', '[', ']']).filter(|p| !p.is_empty()) {
             let next = match &node.content {
-                Content::Map(entries) => entries.iter().find(|(k, _)| k.get(&self.tree.source) == part).map(|(k, v)| (Some(k), v)),
+                Content::Map(entries) => entries.iter().find(|(k, _)| k.get(&self.source) == part).map(|(k, v)| (Some(k), v)),
                 Content::List(items) => part.parse().ok().and_then(|i: usize| items.get(i)).map(|v| (None, v)),
                 Content::Scalar(_) => None,
             };
@@ -126,7 +133,7 @@ impl Places {
                 }
             }
         }
-        key.map(|key| pointer(&self.tree.source, key, node, complete))
+        key.map(|key| pointer(&self.source, key, node, complete))
     }
 }
 

@@ -3,6 +3,7 @@
 //! YAML events become nodes without recursion. Depth, number of values and expansion of aliases are limited, so that a
 //! small hostile file cannot become a large tree. JSON is read by the same parser.
 
+use crate::file::{Limits, larger};
 use crate::places::Span;
 use fourbar::Diagnostic;
 use granit_parser::{ErrorKind, Event, Parser, ScanError, StructureStyle};
@@ -11,8 +12,6 @@ use std::sync::Arc;
 
 /// Deepest nesting of flow collections, and of block collections.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// Most keys and values of a file.
-pub(crate) const MAX_VALUES: usize = 3_000_000;
 /// Most keys and values that anchors and aliases may copy.
 pub(crate) const MAX_COPIES: usize = 100_000;
 
@@ -20,7 +19,8 @@ pub(crate) const MAX_COPIES: usize = 100_000;
 #[derive(Clone, Debug)]
 pub(crate) struct Text {
     pub span: Span,
-    own: Option<Box<str>>,
+    // Rare, and every scalar of a large file pays for its size.
+    own: Option<Box<Box<str>>>,
     /// Written without quotes.
     pub plain: bool,
 }
@@ -35,7 +35,7 @@ impl Text {
 
     /// A stand-in that only has a place.
     pub fn marker(at: usize) -> Self {
-        Self { span: Span::new(at, at + 1), own: Some("".into()), plain: false }
+        Self { span: Span::new(at, at + 1), own: Some(Box::new("".into())), plain: false }
     }
 
     /// Whether places inside the text can be pointed at in the source.
@@ -47,8 +47,8 @@ impl Text {
 #[derive(Clone, Debug)]
 pub(crate) enum Content {
     Scalar(Text),
-    List(Vec<Node>),
-    Map(Vec<(Text, Node)>),
+    List(Box<[Node]>),
+    Map(Box<[(Text, Node)]>),
 }
 
 #[derive(Clone, Debug)]
@@ -76,7 +76,7 @@ impl Node {
             size += 1;
             match &node.content {
                 Content::Scalar(_) => {}
-                Content::List(items) => open.extend(items),
+                Content::List(items) => open.extend(items.iter()),
                 Content::Map(entries) => {
                     size += entries.len();
                     open.extend(entries.iter().map(|(_, v)| v));
@@ -113,17 +113,18 @@ struct Builder<'a> {
     root: Option<Node>,
     anchors: HashMap<usize, Node>,
     values: usize,
+    most: usize,
     copies: usize,
     problems: Vec<Located>,
 }
 
 impl Tree {
-    /// Reads a text; syntax errors end the reading, duplicate keys are collected.
-    pub fn parse(source: &Arc<str>) -> Result<Self, Vec<Located>> {
+    /// Reads a text of at most `most` keys and values; syntax errors end the reading, duplicate keys are collected.
+    pub fn parse(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
         let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
         options.set_emit_comments(false);
         let mut builder =
-            Builder { source, frames: Vec::new(), root: None, anchors: HashMap::new(), values: 0, copies: 0, problems: Vec::new() };
+            Builder { source, frames: Vec::new(), root: None, anchors: HashMap::new(), values: 0, most, copies: 0, problems: Vec::new() };
         for event in Parser::new_from_str_with_options(source, options) {
             let step = match event {
                 Ok((event, span)) => {
@@ -182,13 +183,13 @@ impl Builder<'_> {
             Event::SequenceEnd | Event::MappingEnd => match self.frames.pop() {
                 Some(Frame::List { items, start, anchor }) => {
                     let end = items.last().map_or(span.end(), |n| n.span.end()).max(span.end());
-                    self.keep(anchor, Node { span: Span::new(start.start(), end), content: Content::List(items) })
+                    self.keep(anchor, Node { span: Span::new(start.start(), end), content: Content::List(items.into()) })
                 }
                 Some(Frame::Map { entries, start, anchor, .. }) => {
                     let end = entries.last().map_or(span.end(), |(_, n)| n.span.end()).max(span.end());
                     self.duplicates(&entries);
                     let entries = self.merge(entries);
-                    self.keep(anchor, Node { span: Span::new(start.start(), end), content: Content::Map(entries) })
+                    self.keep(anchor, Node { span: Span::new(start.start(), end), content: Content::Map(entries.into()) })
                 }
                 None => Ok(()),
             },
@@ -217,7 +218,7 @@ impl Builder<'_> {
         if !plain && source(inner) == Some(value) {
             return Text { span: inner, own: None, plain };
         }
-        Text { span, own: Some(value.into()), plain }
+        Text { span, own: Some(Box::new(value.into())), plain }
     }
 
     fn copy(&mut self, size: usize, span: Span) -> Step {
@@ -236,9 +237,9 @@ impl Builder<'_> {
             self.anchors.insert(anchor, node.clone());
         }
         self.values += 1;
-        if self.values > MAX_VALUES {
-            let help = "larger models come through the library";
-            return fail("M007", format!("the file holds more than {MAX_VALUES} values"), help, node.span);
+        if self.values > self.most {
+            let help = larger(self.most == Limits::USUAL.values);
+            return fail("M007", format!("the file holds more than {} values", self.most), help, node.span);
         }
         match self.frames.last_mut() {
             None => self.root = Some(node),

@@ -117,31 +117,35 @@ struct Product {
     target: u32,
 }
 
-/// The factored constraint matrix.
+/// The factored constraint matrix. Its pattern is built when it is formed for the first time: around a body with very many joints it
+/// is large, and a mechanism that starts closed never needs it for its assembly.
 #[derive(Clone, Debug)]
 pub struct Schur {
-    solver: BlockSolver,
-    products: Vec<Product>,
-    /// Body of each Jacobian block, its start and length.
-    blocks: Vec<(usize, usize, usize)>,
+    built: Option<Built>,
+    /// Rows of each constraint.
+    sizes: Vec<usize>,
+    bodies: usize,
+    /// Constraint and body of each Jacobian block, its start and length.
+    blocks: Vec<(usize, usize, usize, usize)>,
     /// Jacobian of the factor; filled by the caller before [`Schur::factor`].
     pub G: Vec<f64>,
     /// `G W^-1`, same layout; written by `factor`.
     Y: Vec<f64>,
 }
 
-impl Schur {
-    /// Pattern and order for a set of constraints on `bodies` bodies.
-    pub fn new(set: &ConstraintSet, bodies: usize) -> Self {
-        let n = set.list.len();
-        let sizes: Vec<usize> = set.list.iter().map(|c| c.count()).collect();
+/// Pattern and order, with what is factored.
+#[derive(Clone, Debug)]
+struct Built {
+    solver: BlockSolver,
+    products: Vec<Product>,
+}
+
+impl Built {
+    fn new(sizes: &[usize], bodies: usize, blocks: &[(usize, usize, usize, usize)]) -> Self {
+        let n = sizes.len();
         let mut incident: Vec<Vec<(usize, usize)>> = vec![Vec::new(); bodies];
-        let mut blocks = Vec::new();
-        for c in 0..n {
-            for b in set.blocks_of(c) {
-                incident[b.body].push((c, b.start));
-                blocks.push((b.body, b.start, 6 * sizes[c]));
-            }
+        for &(c, body, start, _) in blocks {
+            incident[body].push((c, start));
         }
         let mut neighbours = vec![Vec::new(); n];
         for list in &incident {
@@ -153,7 +157,7 @@ impl Schur {
             l.sort_unstable();
             l.dedup();
         });
-        let pattern = BlockPattern::new(&sizes, &neighbours);
+        let pattern = BlockPattern::new(sizes, &neighbours);
         let mut products = Vec::new();
         for list in &incident {
             for (x, &(ca, sa)) in list.iter().enumerate() {
@@ -165,38 +169,58 @@ impl Schur {
                 }
             }
         }
-        Self { solver: BlockSolver::new(pattern), products, blocks, G: vec![0.0; set.values], Y: vec![0.0; set.values] }
+        Self { solver: BlockSolver::new(pattern), products }
+    }
+}
+
+impl Schur {
+    /// For a set of constraints on `bodies` bodies.
+    pub fn new(set: &ConstraintSet, bodies: usize) -> Self {
+        let sizes: Vec<usize> = set.list.iter().map(|c| c.count()).collect();
+        let mut blocks = Vec::with_capacity(set.blocks.len());
+        for (c, size) in sizes.iter().enumerate() {
+            blocks.extend(set.blocks_of(c).iter().map(|b| (c, b.body, b.start, 6 * size)));
+        }
+        Self { built: None, sizes, bodies, blocks, G: vec![0.0; set.values], Y: vec![0.0; set.values] }
+    }
+
+    fn built(&mut self) -> &mut Built {
+        let Self { built, sizes, bodies, blocks, .. } = self;
+        built.get_or_insert_with(|| Built::new(sizes, *bodies, blocks))
     }
 
     /// Forms `scale Phi_q W^-1 Phi_q^T` from the Jacobian in `G`, shifts it by `mu` and factors it.
     pub fn factor(&mut self, inverse: &[InverseMass], scale: f64, mu: f64) {
         self.form(inverse, scale);
-        self.solver.shift(mu);
-        self.solver.factor();
+        let solver = &mut self.built().solver;
+        solver.shift(mu);
+        solver.factor();
     }
 
     /// Adds `scale` times the entries of `eps` to the diagonal, between [`Schur::form`] and [`Schur::factor_formed`].
     pub fn shift_rows(&mut self, eps: &[f64], scale: f64) {
-        self.solver.shift_rows(eps, scale);
+        self.built().solver.shift_rows(eps, scale);
     }
 
     /// Diagonal of the formed matrix, by row.
-    pub fn diagonal(&self, out: &mut [f64]) {
-        self.solver.diagonal(out);
+    pub fn diagonal(&mut self, out: &mut [f64]) {
+        self.built().solver.diagonal(out);
     }
 
     /// Factors what [`Schur::form`] left.
     pub fn factor_formed(&mut self) {
-        self.solver.factor();
+        self.built().solver.factor();
     }
 
     /// Forms `scale Phi_q W^-1 Phi_q^T` from the Jacobian in `G`.
     pub fn form(&mut self, inverse: &[InverseMass], scale: f64) {
-        for &(body, start, len) in &self.blocks {
+        self.built();
+        let Self { built: Some(Built { solver, products }), blocks, G, Y, .. } = self else { return };
+        for &(_, body, start, len) in blocks.iter() {
             let w = &inverse[body];
             let (m, J) = (w.m * scale, w.J * scale);
-            let g = self.G[start..start + len].chunks_exact(6);
-            for (y, g) in self.Y[start..start + len].chunks_exact_mut(6).zip(g) {
+            let g = G[start..start + len].chunks_exact(6);
+            for (y, g) in Y[start..start + len].chunks_exact_mut(6).zip(g) {
                 y[0] = m * g[0];
                 y[1] = m * g[1];
                 y[2] = m * g[2];
@@ -206,11 +230,11 @@ impl Schur {
                 y[5] = r[2];
             }
         }
-        let S = self.solver.clear();
-        for p in &self.products {
+        let S = solver.clear();
+        for p in products.iter() {
             let (ma, mb) = (p.a.1 as usize, p.b.1 as usize);
-            let g = &self.G[p.a.0 as usize..p.a.0 as usize + 6 * ma];
-            let y = &self.Y[p.b.0 as usize..p.b.0 as usize + 6 * mb];
+            let g = &G[p.a.0 as usize..p.a.0 as usize + 6 * ma];
+            let y = &Y[p.b.0 as usize..p.b.0 as usize + 6 * mb];
             let out = &mut S[p.target as usize..p.target as usize + ma * mb];
             match mb {
                 5 => add_product::<5>(out, g, y),
@@ -232,17 +256,17 @@ impl Schur {
 
     /// Solves `(S) x = b` in place.
     pub fn solve(&mut self, b: &mut [f64]) {
-        self.solver.solve(b);
+        self.built().solver.solve(b);
     }
 
     /// Pivots relative to the diagonal, by row; near zero for rows that depend on others.
     pub fn pivots(&self) -> &[f64] {
-        self.solver.pivots()
+        self.built.as_ref().map_or(&[], |b| b.solver.pivots())
     }
 
     /// Multiplications of one factorisation, without forming the matrix.
-    pub fn factor_flops(&self) -> usize {
-        self.solver.pattern().factor_flops()
+    pub fn factor_flops(&mut self) -> usize {
+        self.built().solver.pattern().factor_flops()
     }
 }
 

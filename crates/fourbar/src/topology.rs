@@ -88,12 +88,13 @@ impl Topology {
             up.push(k);
             loops.push(Loop { closing: k, joints: up });
         }
-        Self { components, parent_joint, parent, loops, planar: planar_normal(model) }
+        let planar = planar_normal(model, components.len() == 1);
+        Self { components, parent_joint, parent, loops, planar }
     }
 }
 
 /// The common normal of a mechanism all of whose joints keep their bodies in parallel planes.
-fn planar_normal(model: &Model) -> Option<Vector3<f64>> {
+fn planar_normal(model: &Model, joined: bool) -> Option<Vector3<f64>> {
     let axis = |k: usize| {
         let j = &model.joints[k];
         model.bodies[j.bodies[0].index()].A * j.F.axis(2)
@@ -110,22 +111,7 @@ fn planar_normal(model: &Model) -> Option<Vector3<f64>> {
         }
     });
     // Every body must hang on the ground through such joints: a free one could leave the plane.
-    let tied = {
-        let mut reached = vec![false; model.bodies.len()];
-        reached[0] = true;
-        let mut again = true;
-        while again {
-            again = false;
-            for j in &model.joints {
-                let [a, b] = j.bodies.map(|b| b.index());
-                if reached[a] != reached[b] {
-                    (reached[a], reached[b], again) = (true, true, true);
-                }
-            }
-        }
-        reached.into_iter().all(|r| r)
-    };
-    if !(fits && tied) {
+    if !(fits && joined) {
         return None;
     }
     // Point the normal towards the viewer of a usual drawing: the largest component positive, except y, seen along -y.

@@ -139,7 +139,7 @@ impl Reader<'_> {
     /// One solid, or a list of them.
     pub(super) fn solids(&mut self, node: &Node, key: &Text, path: &Path<'_>) -> Option<Vec<Mass>> {
         let items = match &node.content {
-            Content::List(items) => items.as_slice(),
+            Content::List(items) => &items[..],
             _ => std::slice::from_ref(node),
         };
         let listed = matches!(node.content, Content::List(_));

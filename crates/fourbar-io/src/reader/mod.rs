@@ -15,7 +15,7 @@ mod value;
 pub(crate) use problem::Path;
 pub(crate) use record::{Record, Value};
 
-use crate::file::{Loaded, ReadOptions};
+use crate::file::{Limits, Loaded, ReadOptions};
 use crate::places::{FileDiagnostic, Places, Span};
 use crate::tree::{Located, Tree};
 use fourbar::Diagnostic;
@@ -69,7 +69,8 @@ impl Reader<'_> {
 
 /// Reads a checked text.
 pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Vec<FileDiagnostic>> {
-    let tree = Tree::parse(&source).map_err(|problems| located(problems, &source))?;
+    let most = Limits::of(options.large).values;
+    let tree = Tree::parse(&source, most).map_err(|problems| located(problems, &source))?;
     let mechspec = crate::mechspec::is_mechspec(&tree);
     let mut reader = Reader {
         source: &tree.source,
@@ -96,7 +97,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
             parameters: parameters.values(),
             unused_parameters: parameters.unused(),
             hash,
-            places: Places::new(tree, aliases),
+            places: Places::new(source, most, aliases),
             mechspec,
         }),
         _ => {

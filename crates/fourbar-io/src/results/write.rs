@@ -17,17 +17,36 @@ pub const SUMMARY: &str = "summary.json";
 /// Lines collected before they are handed to the system.
 const BUFFER: usize = 1 << 16;
 
-/// Appends a number in the shortest form that reads back as the same bits.
+/// Appends a number in the shortest form that reads back as the same bits: plain from 1e-4 on and below 1e15, else with an exponent.
 pub fn number(x: f64, out: &mut Vec<u8>) {
     let size = x.abs();
-    // Writing to a `Vec` cannot fail.
-    let _ = if x == 0.0 {
-        out.write_all(b"0")
-    } else if (1e-4..1e15).contains(&size) || !x.is_finite() {
-        write!(out, "{x}")
-    } else {
-        write!(out, "{x:e}")
-    };
+    if x == 0.0 {
+        out.push(b'0');
+        return;
+    }
+    if !x.is_finite() {
+        // Writing to a `Vec` cannot fail.
+        let _ = write!(out, "{x}");
+        return;
+    }
+    let mut digits = zmij::Buffer::new();
+    let text = digits.format_finite(x);
+    let exponent = text.find('e');
+    match ((1e-4..1e15).contains(&size), exponent) {
+        (true, None) => out.extend_from_slice(text.strip_suffix(".0").unwrap_or(text).as_bytes()),
+        (false, Some(e)) => {
+            out.extend_from_slice(text[..e].strip_suffix(".0").unwrap_or(&text[..e]).as_bytes());
+            out.push(b'e');
+            out.extend_from_slice(text[e + 1..].trim_start_matches('+').as_bytes());
+        }
+        // Near the bounds the digits come in the other form.
+        (true, Some(_)) => {
+            let _ = write!(out, "{x}");
+        }
+        (false, None) => {
+            let _ = write!(out, "{x:e}");
+        }
+    }
 }
 
 /// Writes rows of numbers, whole lines at a time.
@@ -163,6 +182,21 @@ mod tests {
     fn numbers_read_back_as_the_same_bits() {
         for x in [0.1, -1.0 / 3.0, 1e-300, 6.02e23, f64::MIN_POSITIVE, 5e-324, 1e15, 123_456.789, f64::MAX] {
             assert_eq!(text(x).parse::<f64>().map(f64::to_bits), Ok(x.to_bits()), "{}", text(x));
+        }
+        // The same text as that of the standard library, at every size.
+        let mut random = fourbar::random::Random(0x0dd5_eed5_0dd5_eed5);
+        for k in 0..200_000 {
+            let size = 10f64.powi(k % 40 - 20);
+            let x = match k % 3 {
+                0 => random.number() * size,
+                1 => (random.number() * 1e3).round() * size,
+                _ => f64::from_bits(random.number().to_bits() ^ (k as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)),
+            };
+            if x == 0.0 || !x.is_finite() {
+                continue;
+            }
+            let plain = (1e-4..1e15).contains(&x.abs());
+            assert_eq!(text(x), if plain { format!("{x}") } else { format!("{x:e}") });
         }
         assert_eq!((text(0.0).as_str(), text(-0.0).as_str(), text(f64::NAN).as_str()), ("0", "0", "NaN"));
     }

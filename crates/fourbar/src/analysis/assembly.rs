@@ -20,6 +20,7 @@ use crate::state::{Configuration, Pose};
 use crate::topology::Topology;
 use serde::Serialize;
 use smallvec::{SmallVec, smallvec};
+use std::collections::HashMap;
 
 /// Share of `m L^2` below which a rotational inertia is raised, for particles and thin rods.
 const FLOOR: f64 = 0.01;
@@ -153,6 +154,7 @@ pub fn gaps(model: &Model, set: &ConstraintSet, Phi: &[f64], threshold: f64) -> 
 
 fn gaps_of(model: &Model, constraints: &[Constraint], Phi: &[f64], threshold: f64) -> Vec<Gap> {
     let mut list: Vec<Gap> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut row = 0;
     for c in constraints {
         let (mut distance, mut angle) = (0.0, 0.0);
@@ -167,7 +169,8 @@ fn gaps_of(model: &Model, constraints: &[Constraint], Phi: &[f64], threshold: f6
         }
         let gap = Gap { name: c.name.clone(), distance: f64::sqrt(distance), angle: f64::sqrt(angle) };
         if gap.distance + model.length * gap.angle > threshold {
-            match list.iter_mut().find(|g| g.name == gap.name) {
+            let place = *places.entry(&c.name).or_insert(list.len());
+            match list.get_mut(place) {
                 Some(g) => {
                     g.distance = g.distance.max(gap.distance);
                     g.angle = g.angle.max(gap.angle);
@@ -418,7 +421,7 @@ pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
 fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: &mut Configuration) -> Result<f64, Diagnostic> {
     let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
     p.weights.fill(1.0);
-    p.factor(&c.q, inverse, scale, 1e-12);
+    p.jacobian(&c.q);
     let m = p.set.rows();
     let mut nu = vec![0.0; m];
     p.set.nu(0.0, &mut nu);
@@ -457,6 +460,10 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
             .help(
                 "the mechanism starts at a dead point of a drive, or two drives contradict each other: move the start, or free one of them",
             ));
+        }
+        // Velocities that fit need no factor.
+        if pass == 0 {
+            p.schur.factor(inverse, scale, 1e-12);
         }
         p.schur.solve(&mut p.x);
         p.increments(inverse, scale);

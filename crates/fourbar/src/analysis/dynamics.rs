@@ -130,7 +130,7 @@ pub fn run(
         stopped,
         work: told.work,
         rows: set.rows(),
-        redundant: set.rows() - rank::rank(model, set, &start.q).rank,
+        redundant: rank::redundant_rows(model, set, &start.q),
         not_unique,
         singular: told.singular,
         notes: told.notes,

@@ -2,6 +2,7 @@
 
 pub mod assembly;
 pub mod dynamics;
+pub mod eliminate;
 pub mod explain;
 pub mod jumps;
 pub mod kinematics;

@@ -1,14 +1,15 @@
 //! Mobility: how many motions the constraints leave, by count and by numerical rank, and which.
 //!
-//! Small mechanisms are decided by singular values. Large ones by probing: a random velocity is projected onto the
-//! constraints with the sparse factor, and as many independent results remain as there are free motions.
+//! Small mechanisms are decided by singular values, large ones by eliminating body after body, which costs little more than
+//! their size. Nothing here is dense in the size of a large mechanism.
 
 use crate::analysis::assembly::{self, Options};
+use crate::analysis::eliminate::eliminate;
 use crate::constraint::ConstraintSet;
 use crate::model::{BodyId, JointCoordinate, Model};
 use crate::random::Random;
-use crate::schur::{Schur, unit_weights};
 use crate::state::{Configuration, Pose, Velocity};
+use crate::topology::is_forest;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
@@ -16,6 +17,8 @@ use nalgebra::{DMatrix, DVector};
 pub const TOLERANCE: f64 = 1e-8;
 /// Up to this many columns or rows the rank is decided by singular values.
 pub const DENSE: usize = 300;
+/// Free motions of a larger mechanism up to which they are found one by one.
+pub const MOTIONS: usize = 40;
 
 /// Rank of the constraints at one pose.
 #[derive(Clone, Debug)]
@@ -26,9 +29,10 @@ pub struct Rank {
     pub columns: usize,
     /// Numerical rank.
     pub rank: usize,
-    /// Smallest singular value that counts, relative to the largest; `None` where probing decided.
+    /// Smallest singular value that counts, relative to the largest; `None` for large mechanisms.
     pub smallest: Option<f64>,
-    /// Basis of the free motions, one velocity per body each; rotations in radians per second.
+    /// Basis of the free motions, one velocity per body each; rotations in radians per second. Empty for large mechanisms with
+    /// more than [`MOTIONS`] of them.
     pub motions: Vec<Vec<Velocity>>,
 }
 
@@ -74,7 +78,19 @@ pub fn rank(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Rank {
         let motions = r.null.column_iter().map(|c| from_vector(model, &c.into_owned())).collect();
         return Rank { rows, columns, rank: r.rank, smallest: Some(r.smallest), motions };
     }
-    probe(model, set, q)
+    let found = eliminate(model, set, q, MOTIONS);
+    Rank { rows, columns, rank: found.rank, smallest: None, motions: found.motions.unwrap_or_default() }
+}
+
+/// Rows of all constraints, velocities included, and how many of them depend on others at a pose.
+pub fn redundant_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> usize {
+    if is_forest(model) {
+        return 0;
+    }
+    if set.rows().max(6 * model.moving()) <= DENSE {
+        return rank(model, set, q).redundant();
+    }
+    set.rows() - eliminate(model, set, q, 0).rank
 }
 
 fn from_vector(model: &Model, x: &DVector<f64>) -> Vec<Velocity> {
@@ -86,53 +102,6 @@ fn from_vector(model: &Model, x: &DVector<f64>) -> Vec<Velocity> {
         }
     }
     v
-}
-
-fn probe(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Rank {
-    let (rows, columns) = (set.rows(), 6 * model.moving());
-    let n = model.bodies.len();
-    // Unit weights in the scaled velocities (v, L omega).
-    let inverse = unit_weights(model);
-    let mut schur = Schur::new(set, n);
-    set.jacobian(q, &mut schur.G);
-    schur.factor(&inverse, 1.0, 1e-12);
-    let mut random = Random(0x1234_5678_9abc_def1);
-    let mut basis: Vec<Vec<Velocity>> = Vec::new();
-    let mut x = vec![0.0; rows];
-    let mut d = vec![Velocity::zero(); n];
-    let L = model.length;
-    let dot = |a: &[Velocity], b: &[Velocity]| a.iter().zip(b).map(|(a, b)| a.v.dot(&b.v) + L * L * a.w.dot(&b.w)).sum::<f64>();
-    let mut misses = 0;
-    while misses < 2 && basis.len() < columns {
-        let mut v: Vec<Velocity> = (0..n).map(|_| Velocity { v: random.vector(), w: random.vector() / L }).collect();
-        v[0] = Velocity::zero();
-        let size = dot(&v, &v).sqrt();
-        for _ in 0..3 {
-            set.multiply(&schur.G, &v, &mut x);
-            schur.solve(&mut x);
-            d.fill(Velocity::zero());
-            set.add_transposed(&schur.G, &x, -1.0, &mut d);
-            for b in 1..n {
-                v[b] = v[b].plus(&inverse[b].apply(&d[b]));
-            }
-        }
-        for _ in 0..2 {
-            for e in &basis {
-                let k = dot(&v, e);
-                for b in 1..n {
-                    v[b] = v[b].plus(&e[b].scaled(-k));
-                }
-            }
-        }
-        let left = dot(&v, &v).sqrt();
-        if left > 1e-6 * size {
-            v.iter_mut().for_each(|v| *v = v.scaled(1.0 / left));
-            basis.push(v);
-        } else {
-            misses += 1;
-        }
-    }
-    Rank { rows, columns, rank: columns - basis.len(), smallest: None, motions: basis }
 }
 
 /// Mobility of a mechanism: at its start, and generically.
@@ -148,7 +117,8 @@ pub struct Mobility {
     pub singular_start: bool,
 }
 
-/// Mobility with or without the drives, from an assembled configuration.
+/// Mobility with or without the drives, from an assembled configuration. A large mechanism is compared with nearby poses only
+/// where its free motions are few.
 pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility {
     let mut list = model.constraints(drives);
     list.extend(model.velocity_constraints());
@@ -156,8 +126,8 @@ pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility 
     let here = rank(model, &set, &start.q);
     let mut generic = here.clone();
     let mut random = Random(0x0bad_5eed_0bad_5eed);
-    // Small steps along free motions, closed again: a singular start must not mislead.
-    if !here.motions.is_empty() && here.rows > 0 {
+    // Small steps along free motions, closed again: a singular start must not mislead. Without loops no pose is singular.
+    if !here.motions.is_empty() && here.rows > 0 && !is_forest(model) {
         for _ in 0..2 {
             if let Some(q) = wander(model, start, &here.motions, &mut random, drives) {
                 let there = rank(model, &set, &q);

@@ -16,6 +16,8 @@ use serde::Serialize;
 const ELEMENTS: usize = 60;
 /// Sets that are listed; beyond, rows are only counted.
 const SETS: usize = 400;
+/// Multiplications of singular values that loops may cost together; beyond, rows are only counted. The loops of a mesh grow with it.
+const WORK: f64 = 3e9;
 
 /// Elements that constrain each other more often than needed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
@@ -45,17 +47,23 @@ pub fn redundancy(model: &Model, topology: &Topology, q: &[Pose], total: usize) 
     let mut found: Vec<(Vec<usize>, usize)> = Vec::new();
     let mut sets = Vec::new();
     let mut left = total;
+    let mut work = 0.0;
     let named = |members: &[usize]| members.iter().map(|&k| all[k].name.clone()).collect();
     for l in &topology.loops {
         if left == 0 || sets.len() == SETS {
             break;
         }
-        if l.joints.len() > ELEMENTS {
+        // Once for the whole loop, and once without each of its members where it is dependent.
+        let size = 6.0 * l.joints.len() as f64;
+        let each = 10.0 * size.powi(3);
+        if l.joints.len() > ELEMENTS || work + each > WORK {
             continue;
         }
+        work += each;
         // Joints come first in the list of constraints, in their own order.
         let times = excess(&all, &l.joints, q, model.length).min(left);
         if times > 0 {
+            work += each * l.joints.len() as f64;
             let names = named(&minimal(&around(l), |members| excess(&all, members, q, model.length) > 0));
             sets.push(RedundantSet { names, times, single_loop: true });
             found.push((l.joints.clone(), times));

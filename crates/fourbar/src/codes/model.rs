@@ -20,7 +20,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M003",
         "The file is too large",
-        "Mechanism files may have 16 MB, enough for tens of thousands of bodies. Larger models are built through the library: fill a `ModelSpec` in a program.",
+        "Mechanism files may have 16 MB, enough for tens of thousands of bodies. `--large` raises this to 200 MB, and the number of values with it. Still larger models are built through the library: fill a `ModelSpec` in a program.",
     ),
     page(
         "M004",
@@ -40,7 +40,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M007",
         "Too many values",
-        "The file holds more than three million keys and values. Larger models are built through the library: fill a `ModelSpec` in a program.",
+        "The file holds more than three million keys and values. `--large` raises this to forty million, and the size of the file with it. Still larger models are built through the library: fill a `ModelSpec` in a program.",
     ),
     page(
         "M008",

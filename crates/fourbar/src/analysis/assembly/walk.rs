@@ -78,7 +78,8 @@ impl Problem {
         self.Phi.iter().map(|x| x * x).sum()
     }
 
-    pub(super) fn factor(&mut self, q: &[Pose], inverse: &[InverseMass], scale: f64, mu: f64) {
+    /// Weighted Jacobian at `q`.
+    pub(super) fn jacobian(&mut self, q: &[Pose]) {
         self.set.jacobian(q, &mut self.schur.G);
         for c in 0..self.set.list.len() {
             let rows = self.set.row_start[c + 1] - self.set.row_start[c];
@@ -88,6 +89,11 @@ impl Problem {
                 }
             }
         }
+    }
+
+    /// The factor of the weighted equations at `q`.
+    pub(super) fn factor(&mut self, q: &[Pose], inverse: &[InverseMass], scale: f64, mu: f64) {
+        self.jacobian(q);
         self.schur.factor(inverse, scale, mu);
     }
 

@@ -5,7 +5,6 @@
 
 pub mod cure;
 pub mod curve;
-pub mod large;
 pub mod modes;
 pub mod sanity;
 pub mod stress;
@@ -146,7 +145,7 @@ pub fn assembled(model: &Model, mode: Option<u16>) -> Result<Assembled, Diagnost
     let Some(k) = mode.filter(|k| *k != 1) else { return Ok(drawn) };
     let topology = Topology::new(model);
     let at = &drawn.configuration;
-    let free = large::mobility(model, at, false).unwrap_or_else(|| large::by_count(model, false));
+    let free = rank::mobility(model, at, false);
     let mut skipped = Vec::new();
     let (found, _) = find_modes(model, &topology, at, &fixing(model, at, &free), &[], &mut skipped);
     let Some(mode) = usize::from(k).checked_sub(1).and_then(|k| found.get(k)) else {

@@ -53,7 +53,13 @@ fn run_in<C: Chart>(
         let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
         return Err(Diagnostic::new(
             "S221",
-            format!("the drives leave {} free: {}", count(free.generic.mobility(), "motion"), words.join(", ")),
+            // The motions of a large mechanism are not listed where there are many.
+            format!(
+                "the drives leave {} free{}{}",
+                count(free.generic.mobility(), "motion"),
+                if words.is_empty() { "" } else { ": " },
+                words.join(", ")
+            ),
         )
         .names(motions.into_iter().map(|m| m.name))
         .help("drive these too, or let dynamics move it (`analysis: dynamics`)")
