@@ -26,6 +26,11 @@ fn build(spec: ModelSpec) -> Model {
 
 /// The N-four-bar ladder of benchmark A02: 2 n + 1 links, 3 n + 1 hinges, three redundant rows per cell.
 pub fn ladder(n: usize) -> Model {
+    build(ladder_spec(n))
+}
+
+/// The same, to be written to a file.
+pub fn ladder_spec(n: usize) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("ladder of {n} four-bars"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     for k in 0..=n {
         let x = k as f64;
@@ -38,11 +43,16 @@ pub fn ladder(n: usize) -> Model {
         spec.joints.push((format!("B{k}"), hinge([&format!("crank{}", k - 1), &format!("coupler{k}")], [x - 1.0, 1.0, 0.0])));
         spec.joints.push((format!("C{k}"), hinge([&format!("crank{k}"), &format!("coupler{k}")], [x, 1.0, 0.0])));
     }
-    build(spec)
+    spec
 }
 
 /// A hanging chain of `n` rods with hinges turned by a right angle from one to the next, so that it moves in space.
 pub fn chain(n: usize, closed: bool) -> Model {
+    build(chain_spec(n, closed))
+}
+
+/// The same, to be written to a file.
+pub fn chain_spec(n: usize, closed: bool) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("chain of {n} rods"), gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
     let name = |k: usize| if k == 0 { "ground".to_string() } else { format!("link{k}") };
     for k in 1..=n {
@@ -57,11 +67,16 @@ pub fn chain(n: usize, closed: bool) -> Model {
         let placement = Placement::World { at: [n as f64, 0.0, 0.0], axis: [0.0, 1.0, 0.0], axis_moving: None };
         spec.joints.push(("close".into(), JointSpec::Pair { kind: PairKind::Spherical, bodies: ["ground".into(), name(n)], placement }));
     }
-    build(spec)
+    spec
 }
 
 /// A closed planar ring of `n` links hanging between two supports, modelled in 3D with hinges: three redundant rows.
 pub fn ring(n: usize) -> Model {
+    build(ring_spec(n))
+}
+
+/// The same, to be written to a file.
+pub fn ring_spec(n: usize) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("ring of {n} links"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     let name = |k: usize| if k == 0 || k > n { "ground".to_string() } else { format!("link{k}") };
     // A half circle hanging below the supports.
@@ -76,12 +91,17 @@ pub fn ring(n: usize) -> Model {
         spec.joints.push((format!("J{k}"), hinge([&name(k - 1), &name(k)], a)));
     }
     spec.joints.push((format!("J{}", n + 1), hinge(["ground", &name(n)], point(n))));
-    build(spec)
+    spec
 }
 
 /// A lattice of `rows` by `columns` four-bars: links along both directions, hinged at the corners. Loops share links in both
 /// directions; all cells shear as one.
 pub fn lattice(rows: usize, columns: usize) -> Model {
+    build(lattice_spec(rows, columns))
+}
+
+/// The same, to be written to a file.
+pub fn lattice_spec(rows: usize, columns: usize) -> ModelSpec {
     let mut spec =
         ModelSpec { title: format!("lattice of {rows} x {columns} four-bars"), gravity: Some([0.0, -9.81, 0.0]), ..ModelSpec::default() };
     // Columns lean, so that the start is regular.
@@ -126,11 +146,16 @@ pub fn lattice(rows: usize, columns: usize) -> Model {
             }
         }
     }
-    build(spec)
+    spec
 }
 
 /// A trunk hinged to the ground with `branches` chains of `length` links each.
 pub fn branches(branches: usize, length: usize) -> Model {
+    build(branches_spec(branches, length))
+}
+
+/// The same, to be written to a file.
+pub fn branches_spec(branches: usize, length: usize) -> ModelSpec {
     let mut spec = ModelSpec { title: format!("{branches} branches"), gravity: Some([0.0, 0.0, -9.81]), ..ModelSpec::default() };
     spec.bodies.push(("trunk".into(), BodySpec { inertia: Inertia::Principal([10.0; 3]), mass: 10.0, ..BodySpec::default() }));
     spec.joints.push(("root".into(), hinge(["ground", "trunk"], [0.0; 3])));
@@ -148,7 +173,7 @@ pub fn branches(branches: usize, length: usize) -> Model {
             spec.joints.push((format!("J{b}_{k}"), joint));
         }
     }
-    build(spec)
+    spec
 }
 
 /// A five-bar loop that folds flat: outer links of 0.3 m, inner ones of 0.1 m, a base of 0.4 m. Let go from above it falls

@@ -272,11 +272,11 @@ fn elimination_gives_the_rank_and_the_motions_that_singular_values_give() {
         assert_eq!(found.rank, whole.rank, "{name}");
         let motions = found.motions.expect("all are listed");
         assert_eq!(motions.len(), whole.mobility(), "{name}");
-        let mut G = vec![0.0; set.values];
-        set.jacobian(&q, &mut G);
+        let mut jacobian = vec![0.0; set.values];
+        set.jacobian(&q, &mut jacobian);
         let mut rate = vec![0.0; set.rows()];
         for (k, m) in motions.iter().enumerate() {
-            set.multiply(&G, m, &mut rate);
+            set.multiply(&jacobian, m, &mut rate);
             let worst = rate.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
             assert!(worst < 1e-10, "{name}: motion {k} breaks rows by {worst:e}");
         }

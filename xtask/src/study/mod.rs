@@ -14,6 +14,7 @@ mod precision;
 mod properties;
 mod pryce20;
 pub mod report;
+mod scale;
 mod verify;
 
 /// A study: name, arguments, what it shows, and the function.
@@ -30,6 +31,7 @@ const STUDIES: &[Study] = &[
     ("memory", "", "how much memory a large mechanism takes", memory::run),
     ("mueller13", "", "SE(3) against SO(3) x R3, Figs. 2 to 15, docs/studies/mueller13/", mueller13::run),
     ("pryce20", "", "natural coordinates: Mechanism0, Table 4, times", pryce20::run),
+    ("scale", "[--most N]", "time and memory of whole runs against the number of bodies, docs/studies/scale.md", scale::run),
     ("properties", "[--count N] [--seed S]", "laws that every formulation obeys, on random mechanisms", properties::run),
     ("verify", "[--count N] [--seed S]", "whether formulations agree, on random mechanisms of every family", verify::run),
 ];

@@ -28,6 +28,12 @@ impl Report {
         Self::at(folder.join("README.md"), folder, String::new(), name, title)
     }
 
+    /// A page without figures, `docs/studies/NAME.md`.
+    pub fn single(name: &str, title: &str) -> Result<Self, String> {
+        let folder = root().join("docs/studies");
+        Self::at(folder.join(format!("{name}.md")), folder, String::new(), name, title)
+    }
+
     /// A page of its own in `docs/`, its figures in the folder of the study.
     pub fn page(name: &str, title: &str) -> Result<Self, String> {
         let docs = root().join("docs");

@@ -162,7 +162,7 @@ fn mobility(facts: &mut Facts, model: &Model, f: &Findings) {
             format!("; singular values below {TOLERANCE:.0e} of the largest count as zero, the smallest kept is {}", number(s))
         }
         Some(_) => "; there are no constraints".into(),
-        None => ", found part by part and by projecting random velocities".into(),
+        None => ", found by eliminating body after body".into(),
     };
     facts.add(
         "mobility",
