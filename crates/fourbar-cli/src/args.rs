@@ -154,7 +154,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PATTERN", num_args = 1..)]
     pub columns: Vec<String>,
     /// Continue the stopped run of this folder; its settings are taken from there.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "analysis", "formulation", "integrator", "step", "tol", "output_step", "option"], value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "analysis", "formulation", "integrator", "step", "tol", "output_step", "option", "mode"], value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
     /// Write the page of the run, in the folder of the results or here, and open it.
     #[arg(long)]
@@ -194,6 +194,9 @@ pub struct StudyArgs {
     /// Option of the formulation or integrator, such as `rho=0.8`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub option: Vec<(String, String)>,
+    /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    pub mode: Option<u16>,
     /// Number of threads, for `dca`; left out: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
@@ -226,6 +229,9 @@ pub struct VerifyArgs {
     /// Only these formulations.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub formulations: Vec<String>,
+    /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    pub mode: Option<u16>,
     /// Seconds that a formulation may take, about.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
     pub patience: f64,

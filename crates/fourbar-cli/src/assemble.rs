@@ -1,12 +1,11 @@
 //! `fourbar assemble`: the consistent start nearest to the given one, and what moved.
 
 use crate::args::AssembleArgs;
-use crate::check;
 use crate::input::{Input, load};
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
-use fourbar::analysis::assembly::{self, Assembled, Options};
-use fourbar::state::Pose;
+use fourbar::analysis::assembly::Assembled;
+use fourbar::analysis::explain;
 use fourbar::study::count;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use serde_json::{Value, json};
@@ -20,16 +19,7 @@ pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
         may_replace(path, Kind::Poses, args.force)?;
     }
     let input = load(&args.model)?;
-    let a = match args.mode {
-        // Velocities that the file states belong to the drawn mode: drives and joints decide alone.
-        Some(k) => {
-            let mode = check::of_number(&input, k).map_err(|d| input.stop(&d))?;
-            let mut a = assembly::assemble_from(&input.model, &mode, Options::default()).map_err(|d| input.stop(&d))?;
-            from_drawn(&input, &mut a);
-            a
-        }
-        None => assembly::assemble(&input.model).map_err(|d| input.stop(&d))?,
-    };
+    let a = explain::assembled(&input.model, args.mode).map_err(|d| input.stop(&d))?;
     let mut text = words(&input, &a, args.mode, screen);
     if let Some(path) = &args.output {
         write_kind(path, format!("{:#}\n", pose(&input, &a)).as_bytes(), Kind::Poses, args.force)?;
@@ -39,21 +29,12 @@ pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
         "file": input.name, "title": input.model.title, "hash": input.loaded.hash,
         "consistent": !a.start_was_inconsistent(&input.model), "iterations": a.iterations,
         "residual_before": a.residual_before, "residual_after": a.residual_after, "velocity_residual_before": a.velocity_residual_before,
-        "open": a.open, "moved": a.moved,
+        "open": a.open, "moved": a.moved, "mode": args.mode,
     });
     fields["start"] = pose(&input, &a);
     let mut reply = Reply::new(text, fields);
     reply.notes = input.notes(&input.loaded.warnings);
     Ok(reply)
-}
-
-/// What a mode moved is told from the poses of the file, not from itself.
-fn from_drawn(input: &Input, a: &mut Assembled) {
-    let bodies = input.model.bodies.iter().zip(&a.configuration.q).skip(1);
-    for (m, (body, q)) in a.moved.iter_mut().zip(bodies) {
-        let d = Pose { r: body.r, A: body.A }.increment_to(q);
-        (m.distance, m.angle) = (d.v.norm(), d.w.norm());
-    }
 }
 
 fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> String {

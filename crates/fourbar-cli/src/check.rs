@@ -18,8 +18,6 @@ use fourbar::model::Model;
 use fourbar::state::Configuration;
 use fourbar::topology::{Groups, Topology};
 
-pub use modes::of_number;
-
 /// Everything that `check` finds out.
 pub struct Findings {
     topology: Topology,

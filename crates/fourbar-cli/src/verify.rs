@@ -19,6 +19,7 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     }
     settings.study.output_step = args.output_step.unwrap_or(settings.study.output_step);
     settings.tol = args.tol.unwrap_or(settings.tol);
+    settings.study.mode = args.mode;
     settings.formulations.clone_from(&args.formulations);
     settings.patience = Duration::from_secs_f64(args.patience);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -34,10 +35,12 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     }
     let done = done.map_err(|d| input.stop(&d))?;
     let title = if input.model.title.is_empty() { &input.name } else { &input.model.title };
-    let text = format!("{}\n\n{}", screen.bold(title), words(&done, screen));
+    let mode = args.mode.map_or(String::new(), |k| format!("assembly mode {k}, as `fourbar check` counts them\n\n"));
+    let text = format!("{}\n\n{mode}{}", screen.bold(title), words(&done, screen));
     let mut fields = json!(done);
     fields["file"] = json!(input.name);
     fields["hash"] = json!(input.loaded.hash);
+    fields["mode"] = json!(args.mode);
     fields["agree"] = json!(done.verdict.agree);
     fields["word"] = json!(done.verdict.word);
     let mut reply = Reply::new(text, fields);

@@ -31,6 +31,8 @@ struct Source {
     label: String,
     table: Table,
     told: Told,
+    /// Assembly mode that was asked for.
+    mode: Option<u16>,
     problems: Vec<Diagnostic>,
 }
 
@@ -50,7 +52,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     let written =
         write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open }, screen).map_err(|d| first.input.stop(&d))?;
     let t_end = first.table.column("t").and_then(|t| t.last().copied());
-    let results: Vec<_> = sources.iter().map(|s| json!({"label": s.label, "rows": s.table.rows()})).collect();
+    let results: Vec<_> = sources.iter().map(|s| json!({"label": s.label, "rows": s.table.rows(), "mode": s.mode})).collect();
     let mut reply = Reply::new(
         written.text,
         json!({"page": written.path, "bytes": written.bytes, "opened": written.opened, "t_end": t_end, "results": results}),
@@ -74,7 +76,7 @@ fn is_result(path: &Path) -> bool {
 fn stored(path: &Path) -> Result<Source, Stop> {
     let Stored { label, table, told, model, set } = read_stored(path)?;
     let input = load_with(&model.to_string_lossy(), &set)?;
-    Ok(Source { input, label, table, told, problems: Vec::new() })
+    Ok(Source { input, label, table, told, mode: None, problems: Vec::new() })
 }
 
 /// A mechanism that is run first.
@@ -102,8 +104,8 @@ fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop
         let d = problems.into_iter().next().unwrap_or_else(|| Diagnostic::new("U013", "the run gave no rows"));
         return Err(task.input.stop(&d));
     }
-    let label = stem(&task.input.name);
-    Ok(Source { table: Table::from(&gathered), told: told(&task, &done), label, input: task.input, problems })
+    let label = label(&task);
+    Ok(Source { table: Table::from(&gathered), told: told(&task, &done), label, mode: task.study.mode, input: task.input, problems })
 }
 
 /// What a run said, with the warnings of its file and the reason of an early end.
@@ -124,7 +126,7 @@ pub fn after_run(task: &Task, done: &mut Done, wanted: &Wanted, screen: &Screen)
         _ => Table::from(&gathered),
     };
     let told = told(task, done);
-    write(&task.input, &[Shown { label: stem(&task.input.name), table: &table, told: &told }], wanted, screen)
+    write(&task.input, &[Shown { label: label(task), table: &table, told: &told }], wanted, screen)
 }
 
 /// A page that was written.
@@ -172,6 +174,12 @@ fn open(path: &Path) -> bool {
         Command::new("xdg-open")
     };
     command.arg(path).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
+}
+
+/// The mechanism of a run, with its assembly mode where one was asked for.
+fn label(task: &Task) -> String {
+    let mode = task.study.mode.map_or(String::new(), |k| format!(", mode {k}"));
+    stem(&task.input.name) + &mode
 }
 
 /// The name of a file without folder and ending.

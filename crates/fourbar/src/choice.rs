@@ -195,6 +195,7 @@ mod tests {
             step: None,
             tol,
             options: Vec::new(),
+            mode: None,
         }
     }
 

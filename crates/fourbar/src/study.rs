@@ -3,7 +3,7 @@
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
 use crate::analysis::singular::Singular;
-use crate::analysis::{assembly, dynamics, kinematics, rank};
+use crate::analysis::{assembly, dynamics, explain, kinematics, rank};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::formulation::chart::Ra;
@@ -187,6 +187,8 @@ pub struct Study {
     pub tol: Option<f64>,
     /// Options of formulation and integrator.
     pub options: Vec<(String, String)>,
+    /// Assembly mode to start in, counted from 1 as `fourbar check` lists them; `None` is the drawn one.
+    pub mode: Option<u16>,
 }
 
 impl Study {
@@ -207,7 +209,13 @@ impl Study {
             step: s.step,
             tol: s.tol,
             options: s.options.clone(),
+            mode: None,
         }
+    }
+
+    /// The consistent start of the study: the drawn one, or that of another assembly mode.
+    pub fn assemble(&self, model: &Model) -> Result<assembly::Assembled, Diagnostic> {
+        explain::assembled(model, self.mode)
     }
 
     /// Formulation and integrator by name, checked against the list, or chosen.
@@ -432,7 +440,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         candidates[0].why = Some(why);
     }
     check(study)?;
-    let assembled = assembly::assemble(model)?;
+    let assembled = study.assemble(model)?;
     let analysis = match study.analysis {
         Some(a) => a,
         None if !model.drives.is_empty() && rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 => {

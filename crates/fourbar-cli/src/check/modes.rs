@@ -1,6 +1,6 @@
 //! Assembly modes as files: a page that shows them over each other, or their poses.
 
-use super::{Findings, examine, words};
+use super::{Findings, words};
 use crate::input::Input;
 use crate::reply::Stop;
 use crate::screen::Screen;
@@ -8,7 +8,7 @@ use crate::view::{self, Wanted};
 use fourbar::analysis::explain::modes::Mode;
 use fourbar::analysis::explain::sweep;
 use fourbar::model::Model;
-use fourbar::state::{Configuration, Pose};
+use fourbar::state::Pose;
 use fourbar::study::count;
 use fourbar::{Diagnostic, analysis::explain::curve::Point};
 use fourbar_io::disk::{Kind, write_kind};
@@ -125,21 +125,4 @@ pub fn pose(model: &Model, q: &[Pose]) -> Value {
         (body.name.clone(), json!({"r": q[b].r.as_slice(), "p": p}))
     });
     Value::Object(bodies.collect())
-}
-
-/// The configuration of a mode by its number, as `check` counts them.
-pub fn of_number(input: &Input, k: u16) -> Result<Configuration, Diagnostic> {
-    let f = examine(input);
-    let modes = &f.explanation.modes;
-    match modes.get(usize::from(k) - 1) {
-        Some(m) => Ok(m.configuration.clone()),
-        None => Err(Diagnostic::new(
-            "U014",
-            format!(
-                "there is no assembly mode {k}; {} found",
-                if modes.len() == 1 { "1 was".into() } else { format!("{} were", modes.len()) }
-            ),
-        )
-        .help("`fourbar check` lists them")),
-    }
 }

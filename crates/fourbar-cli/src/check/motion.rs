@@ -2,26 +2,11 @@
 
 use super::Findings;
 use super::words::spoken;
-use crate::screen::{joined, number};
+use crate::screen::joined;
+use fourbar::analysis::explain::modes::quantity;
 use fourbar::analysis::explain::sweep::{Range, Sweep};
 use fourbar::model::{BodyId, Model};
 use fourbar::study::count;
-
-/// A joint coordinate: degrees, or metres. What is left of a zero by rounding or by assembly is shown as one.
-pub fn quantity(what: &str, x: f64) -> String {
-    match what {
-        "angle" => format!("{} deg", degrees(x)),
-        _ if x.abs() < 1e-9 => "0 m".into(),
-        _ => format!("{} m", number(x)),
-    }
-}
-
-/// Degrees to a hundredth.
-fn degrees(x: f64) -> String {
-    let text = format!("{:.2}", x.to_degrees());
-    let text = text.trim_end_matches('0').trim_end_matches('.');
-    if text == "-0" { "0".into() } else { text.into() }
-}
 
 /// Sentences about the motion, `most` parts in each.
 pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {

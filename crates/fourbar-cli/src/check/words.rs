@@ -1,10 +1,10 @@
 //! The answer of `check` as text: what matters most comes first, the rest with `--all`.
 
-use super::motion::{self, quantity};
+use super::motion;
 use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::input::Input;
 use crate::screen::{Facts, Screen, joined, names, number};
-use fourbar::analysis::explain::modes::{Change, Mode, farthest};
+use fourbar::analysis::explain::modes::{self, Mode, quantity};
 use fourbar::analysis::explain::stress::{Agreement, Explained, When};
 use fourbar::analysis::explain::sweep::{Event, Kind, Sweep};
 use fourbar::analysis::rank::{FreeMotion, TOLERANCE};
@@ -436,36 +436,9 @@ fn modes(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
 /// How the modes after the drawn one differ from it, `most` of them.
 pub fn mode_lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
     let e = &f.explanation;
-    let mut lines = Vec::new();
     let crossing = e.sweeps.iter().any(|s| s.events.iter().any(|e| e.kind == Kind::Bifurcation));
-    let mut told: Vec<String> = Vec::new();
-    for (k, m) in e.modes.iter().enumerate().skip(1).take(most) {
-        // As many changes as tell it from those above.
-        let how = (2..=m.changes.len().max(2)).map(|n| changes(m, n)).find(|t| !told.contains(t));
-        let how = how.unwrap_or_else(|| {
-            // Those who have told the same differ in another body.
-            let same = told.iter().rposition(|t| *t == changes(m, 2)).map_or(0, |k| k + 1);
-            let apart = farthest(model, &e.modes[same].configuration.q, &m.configuration.q);
-            format!("as {}, but {}", same + 1, away(&apart))
-        });
-        lines.push(format!("{}: {how}{}", k + 1, reach(m, crossing)));
-        told.push(how);
-    }
-    lines
-}
-
-/// The `n` largest changes of a mode.
-fn changes(m: &Mode, n: usize) -> String {
-    if m.changes.is_empty() {
-        return away(&m.farthest);
-    }
-    let one = |c: &Change| format!("`{}` at {} instead of {}", c.joint, quantity(c.what, c.to), quantity(c.what, c.from));
-    m.changes.iter().take(n).map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// The body that is farthest away.
-fn away((body, distance, angle): &(String, f64, f64)) -> String {
-    format!("`{body}` {} m away and turned by {}", number(*distance), quantity("angle", *angle))
+    let lines = modes::lines(model, &e.modes, most);
+    lines.into_iter().zip(&e.modes[1.min(e.modes.len())..]).map(|(line, m)| line + reach(m, crossing)).collect()
 }
 
 fn reach(m: &Mode, crossing: bool) -> &'static str {

@@ -27,6 +27,7 @@ pub fn study(model: &Model, args: &StudyArgs) -> Study {
         }
     }
     study.output_step = args.output_step.unwrap_or(study.output_step);
+    study.mode = args.mode;
     for (key, value) in &args.option {
         match study.options.iter_mut().find(|(k, _)| k == key) {
             Some((_, v)) => v.clone_from(value),
@@ -50,6 +51,7 @@ pub fn restored(model: &Model, saved: &Value) -> Study {
     study.t_end = saved["t_end"].as_f64().unwrap_or(study.t_end);
     study.output_step = saved["output_step"].as_f64().unwrap_or(study.output_step);
     study.options = serde_json::from_value(saved["options"].clone()).unwrap_or(study.options);
+    study.mode = saved["mode"].as_u64().and_then(|k| u16::try_from(k).ok());
     study
 }
 

@@ -36,6 +36,9 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
         };
         facts.add(if r.analysis == Analysis::Kinematics { "kinematics" } else { "dynamics" }, &how);
         let ended = if r.t < task.study.t_end * (1.0 - 1e-12) { format!(" of {}", number(task.study.t_end)) } else { String::new() };
+        if let Some(k) = task.study.mode {
+            facts.add("mode", &format!("assembly mode {k}, as `fourbar check` counts them"));
+        }
         facts.add("time", &format!("0 to {}{ended} s, {} output rows", number(r.t), n.rows));
         facts.add("work", &work(r));
         facts.add("wall time", &format!("{:.2} s", done.wall_time));
@@ -168,6 +171,7 @@ pub fn fields(task: &Task, done: &Done) -> Value {
         "step": study.step,
         "tol": study.tol,
         "options": pairs(&study.options),
+        "mode": study.mode,
         "rows": n.rows,
         "wall_time": done.wall_time,
         "largest_errors": {"position": n.errors[0], "velocity": n.errors[1], "acceleration": n.errors[2]},

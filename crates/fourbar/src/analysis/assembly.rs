@@ -346,6 +346,34 @@ impl Default for Options {
     }
 }
 
+/// What every start of a mechanism must meet.
+pub struct Bound {
+    /// Bodies that do not move.
+    pub held: Vec<bool>,
+    /// Joints, drives at t = 0, held coordinates, and last the `start:` conditions on positions.
+    pub rows: Vec<Constraint>,
+    /// How many of the rows last beyond the start.
+    pub lasting: usize,
+}
+
+impl Bound {
+    /// With the held coordinates as at `start`.
+    pub fn new(model: &Model, start: &Configuration, drives: bool) -> Self {
+        let mut held = vec![false; model.bodies.len()];
+        let mut rows = model.constraints(drives);
+        for h in &model.hold {
+            match *h {
+                Hold::Body(b) => held[b.index()] = true,
+                // A weld or a rod has no coordinate that could be held.
+                Hold::Joint(k) => rows.extend(Some(hold_constraint(model, k, start)).filter(|c| !c.rows.is_empty())),
+            }
+        }
+        let lasting = rows.len();
+        rows.extend(model.start_constraints(false));
+        Self { held, rows, lasting }
+    }
+}
+
 /// Assembles a model from the start its author gave.
 pub fn assemble(model: &Model) -> Result<Assembled, Diagnostic> {
     assemble_from(model, &Configuration::start(model), Options::default())
@@ -353,20 +381,8 @@ pub fn assemble(model: &Model) -> Result<Assembled, Diagnostic> {
 
 /// Assembles a model from a given configuration.
 pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> Result<Assembled, Diagnostic> {
-    let mut held = vec![false; model.bodies.len()];
-    let mut holds = Vec::new();
-    for h in &model.hold {
-        match *h {
-            Hold::Body(b) => held[b.index()] = true,
-            // A weld or a rod has no coordinate that could be held.
-            Hold::Joint(k) => holds.extend(Some(hold_constraint(model, k, start)).filter(|c| !c.rows.is_empty())),
-        }
-    }
+    let Bound { held, rows: true_rows, lasting } = Bound::new(model, start, options.drives);
     let inverse = inverse_weights(model, FLOOR);
-    let mut true_rows = model.constraints(options.drives);
-    true_rows.extend(holds);
-    let lasting = true_rows.len();
-    true_rows.extend(model.start_constraints(false));
     let mut p = Problem::new(true_rows.clone(), &held);
     p.evaluate(&start.q, &start.turns);
     let residual_before = largest(&p.Phi);
@@ -450,16 +466,15 @@ pub struct Pulled {
 }
 
 /// Pulls a mechanism from `from` onto `rows`, axes kept from flipping; where they close, walks to the point nearest to `near`.
-/// Where they do not, the pose is the one of least squares.
-pub fn pull(model: &Model, rows: &[Constraint], from: &[Pose], near: &Configuration) -> Pulled {
-    let held = vec![false; model.bodies.len()];
+/// Where they do not, the pose is the one of least squares. Bodies in `held` stay where they are in `from`.
+pub fn pull(model: &Model, rows: &[Constraint], held: &[bool], from: &[Pose], near: &Configuration) -> Pulled {
     let inverse = inverse_weights(model, FLOOR);
     let extent = reach(model).max(model.length);
     let mut q = from.to_vec();
     let mut aligned = rows.to_vec();
     aligned.extend(model.alignment_constraints());
-    close(model, &mut Problem::new(aligned, &held), &inverse, &mut q, &near.turns, 1e-6 * model.length);
-    let mut p = Problem::new(rows.to_vec(), &held);
+    close(model, &mut Problem::new(aligned, held), &inverse, &mut q, &near.turns, 1e-6 * model.length);
+    let mut p = Problem::new(rows.to_vec(), held);
     let residual = close(model, &mut p, &inverse, &mut q, &near.turns, 1e-13 * extent).residual;
     let closed = residual <= 1e-9 * extent && flipped_joint(model, &q).is_none();
     if closed {

@@ -21,7 +21,7 @@ pub use newton_euler::NewtonEuler;
 pub use sample::{QUANTITIES, Quantity};
 pub use verdict::{Outlier, Unsound, Verdict, Word};
 
-use crate::analysis::assembly::{Assembled, assemble};
+use crate::analysis::assembly::Assembled;
 use crate::analysis::dynamics::{Event, drive};
 use crate::analysis::{rank, unique};
 use crate::diagnostic::Diagnostic;
@@ -154,7 +154,7 @@ struct Ran {
 pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
     check(&settings.study)?;
     check_tolerance(settings.tol)?;
-    let assembled = assemble(model)?;
+    let assembled = settings.study.assemble(model)?;
     let chosen = choose(&settings.formulations)?;
     let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
     let next = AtomicUsize::new(0);

@@ -1,6 +1,7 @@
 //! A comparison must find what is wrong: results are falsified on purpose, one quantity at a time.
 
 use super::*;
+use crate::analysis::assembly::assemble;
 use crate::spec::{BodySpec, Inertia, JointSpec, ModelSpec, PairKind, Placement};
 
 /// Two rods, hinged about axes that are not parallel.

@@ -41,6 +41,8 @@ const STARTS: (usize, usize) = (600, 24);
 const CURED: usize = 160;
 /// Up to this many rows the members of redundant sets are explained.
 const EXPLAINED: usize = 1500;
+/// Modes that the refusal of a number lists.
+const LISTED: usize = 8;
 /// Poses at which permanence is judged.
 const POSES: usize = 8;
 
@@ -94,7 +96,7 @@ pub fn explain(
     let closed = assembled.as_ref().ok().map(|a| &a.configuration);
     let at = closed.unwrap_or(&drawn);
     let rows = free.start.rows;
-    let coordinates = if rows.max(free.start.columns) <= EXPLAINED { sweep::coordinates(model, at, free) } else { Vec::new() };
+    let coordinates = fixing(model, at, free);
     let sweeps = if closed.is_some() { sweeps(model, topology, at, free, &coordinates, &mut skipped) } else { Vec::new() };
     let poses = sample(model, at, free, &sweeps);
     let poses: Vec<&[Pose]> = poses.iter().map(Vec::as_slice).collect();
@@ -129,6 +131,42 @@ pub fn explain(
     let (modes, starts) =
         if closed.is_some() { find_modes(model, topology, at, &coordinates, &sweeps, &mut skipped) } else { (Vec::new(), 0) };
     Explanation { redundancy, sets, cures, uncured, not_unique, coordinates, sweeps, modes, starts, doubts: sanity::sanity(model), skipped }
+}
+
+/// The coordinates that fix the pose, where they are looked for.
+fn fixing(model: &Model, at: &Configuration, free: &Mobility) -> Vec<Swept> {
+    if free.start.rows.max(free.start.columns) <= EXPLAINED { sweep::coordinates(model, at, free) } else { Vec::new() }
+}
+
+/// The consistent start in an assembly mode, counted as [`Explanation::modes`] are; `None` and 1 are the drawn one. What moved is
+/// measured from the poses of the file. Velocities that the file states belong to the drawn mode: in others drives and joints
+/// decide alone.
+pub fn assembled(model: &Model, mode: Option<u16>) -> Result<Assembled, Diagnostic> {
+    let drawn = assembly::assemble(model)?;
+    let Some(k) = mode.filter(|k| *k != 1) else { return Ok(drawn) };
+    let topology = Topology::new(model);
+    let at = &drawn.configuration;
+    let free = large::mobility(model, at, false).unwrap_or_else(|| large::by_count(model, false));
+    let mut skipped = Vec::new();
+    let (found, _) = find_modes(model, &topology, at, &fixing(model, at, &free), &[], &mut skipped);
+    let Some(mode) = usize::from(k).checked_sub(1).and_then(|k| found.get(k)) else {
+        let why = match (skipped.first(), found.len()) {
+            (Some(s), _) => format!("others than the drawn one were not looked for ({})", s.why),
+            (None, 0) => "the mechanism has no loops, so the drawn one is the only one".into(),
+            (None, 1) => "none but the drawn one was found".into(),
+            (None, n) => format!("{n} were found: 1: as drawn; {}", modes::lines(model, &found, LISTED).join("; ")),
+        };
+        let more = if found.len() > LISTED + 1 { format!("; and {} more", found.len() - LISTED - 1) } else { String::new() };
+        return Err(Diagnostic::new("U014", format!("there is no assembly mode {k}: {why}{more}"))
+            .help("`fourbar check` describes the modes, `fourbar check --modes page.html` draws them"));
+    };
+    let mut a = assembly::assemble_from(model, &mode.configuration, assembly::Options::default())?;
+    let bodies = model.bodies.iter().zip(&a.configuration.q).skip(1);
+    for (m, (body, q)) in a.moved.iter_mut().zip(bodies) {
+        let d = Pose { r: body.r, A: body.A }.increment_to(q);
+        (m.distance, m.angle) = (d.v.norm(), d.w.norm());
+    }
+    Ok(a)
 }
 
 fn sweeps(
@@ -212,7 +250,7 @@ fn explained(
 ) -> Vec<Explained> {
     let all: Vec<Constraint> = model.constraints(true);
     // A mechanism that does not close is judged where its rows pull it in the mean.
-    let q = if open { assembly::pull(model, &all, &at.q, at).q } else { at.q.clone() };
+    let q = if open { assembly::pull(model, &all, &vec![false; at.q.len()], &at.q, at).q } else { at.q.clone() };
     let set = ConstraintSet::new(all.clone(), |_| false);
     let (mut Phi, mut nu) = (vec![0.0; set.rows()], vec![0.0; set.rows()]);
     set.residual(&q, &at.turns, 0.0, &mut Phi);

@@ -1,11 +1,12 @@
-//! Other ways to assemble the same parts: closed poses with the same driven coordinates, found from random starts.
+//! Other ways to assemble the same parts: closed poses with the same driven and held coordinates, found from random starts.
 //!
 //! Joint coordinates are thrown at random along the spanning tree, which leaves only the loops open, and pulled closed.
 //! What is found depends on luck, so the number of starts is told; a mode that was found is certain.
 
 use super::curve::{Point, distance};
 use super::sweep::{Swept, held_rows};
-use crate::analysis::assembly::pull;
+use crate::analysis::assembly::{Bound, pull};
+use crate::diagnostic::number;
 use crate::model::Model;
 use crate::random::Random;
 use crate::state::{Configuration, Pose};
@@ -47,14 +48,15 @@ pub struct Mode {
 
 /// The modes with the coordinates of `list` as at `at`, which is the first of them.
 pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swept], starts: usize) -> Vec<Mode> {
-    let mut rows = model.constraints(false);
+    // Held coordinates and start conditions are met at `at`, and so they are in every mode.
+    let Bound { held, mut rows, .. } = Bound::new(model, at, true);
     rows.extend(held_rows(model, list, at));
     let mut random = Random(0xa55e_3b1e_5eed_0001);
     let mut found =
         vec![Mode { configuration: at.clone(), changes: Vec::new(), farthest: (String::new(), 0.0, 0.0), reachable: Some(true), found: 0 }];
     for _ in 0..starts {
-        let thrown = throw(model, topology, at, &mut random);
-        let pulled = pull(model, &rows, &thrown, at);
+        let thrown = throw(model, topology, at, &held, &mut random);
+        let pulled = pull(model, &rows, &held, &thrown, at);
         if !pulled.closed {
             continue;
         }
@@ -87,8 +89,8 @@ fn apart(model: &Model, a: &[Pose], b: &[Pose]) -> f64 {
     a.iter().zip(b).fold(places, |far, (a, b)| far.max((a.r - b.r).norm()))
 }
 
-/// Random joint coordinates along the tree.
-fn throw(model: &Model, topology: &Topology, at: &Configuration, random: &mut Random) -> Vec<Pose> {
+/// Random joint coordinates along the tree; held bodies stay.
+fn throw(model: &Model, topology: &Topology, at: &Configuration, held: &[bool], random: &mut Random) -> Vec<Pose> {
     let mut q = at.q.clone();
     for b in topology.components.iter().flatten().map(|b| b.index()) {
         let (Some(k), Some(parent)) = (topology.parent_joint[b], topology.parent[b]) else { continue };
@@ -101,6 +103,9 @@ fn throw(model: &Model, topology: &Topology, at: &Configuration, random: &mut Ra
         for [slide, turn] in j.kind.freedoms(&p, &R) {
             p += slide * (random.number() * model.length);
             R = so3::exp(&(turn * (random.number() * PI))) * R;
+        }
+        if held[b] {
+            continue;
         }
         if parent.index() == i {
             let F = q[i].A * j.F.R;
@@ -148,9 +153,58 @@ fn changes(model: &Model, at: &Configuration, mode: &Configuration) -> Vec<Chang
     list.into_iter().map(|(_, c)| c).collect()
 }
 
+/// How the modes after the drawn one differ from it, `most` of them, each with its number.
+pub fn lines(model: &Model, found: &[Mode], most: usize) -> Vec<String> {
+    let mut told: Vec<String> = Vec::new();
+    let mut lines = Vec::new();
+    for (k, m) in found.iter().enumerate().skip(1).take(most) {
+        // As many changes as tell it from those above.
+        let how = (2..=m.changes.len().max(2)).map(|n| described(m, n)).find(|t| !told.contains(t));
+        let how = how.unwrap_or_else(|| {
+            // Those who have told the same differ in another body.
+            let same = told.iter().rposition(|t| *t == described(m, 2)).map_or(0, |k| k + 1);
+            let apart = farthest(model, &found[same].configuration.q, &m.configuration.q);
+            format!("as {}, but {}", same + 1, away(&apart))
+        });
+        lines.push(format!("{}: {how}", k + 1));
+        told.push(how);
+    }
+    lines
+}
+
+/// The `n` largest changes of a mode.
+fn described(m: &Mode, n: usize) -> String {
+    if m.changes.is_empty() {
+        return away(&m.farthest);
+    }
+    let one = |c: &Change| format!("`{}` at {} instead of {}", c.joint, quantity(c.what, c.to), quantity(c.what, c.from));
+    m.changes.iter().take(n).map(one).collect::<Vec<_>>().join(", ")
+}
+
+/// The body that is farthest away.
+fn away((body, distance, angle): &(String, f64, f64)) -> String {
+    format!("`{body}` {} m away and turned by {}", number(*distance), quantity("angle", *angle))
+}
+
+/// A joint coordinate: degrees, or metres. What is left of a zero by rounding or by assembly is shown as one.
+pub fn quantity(what: &str, x: f64) -> String {
+    match what {
+        "angle" => format!("{} deg", degrees(x)),
+        _ if x.abs() < 1e-9 => "0 m".into(),
+        _ => format!("{} m", number(x)),
+    }
+}
+
+/// Degrees to a hundredth.
+fn degrees(x: f64) -> String {
+    let text = format!("{:.2}", x.to_degrees());
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" { "0".into() } else { text.into() }
+}
+
 /// Decides which modes a motion passes; `whole` says that the motion was followed until it closed.
 pub fn reach(model: &Model, found: &mut [Mode], at: &Configuration, list: &[Swept], points: &[Point], whole: bool) {
-    let mut rows = model.constraints(false);
+    let Bound { held, mut rows, .. } = Bound::new(model, at, true);
     rows.extend(held_rows(model, list, at));
     for m in found.iter_mut().skip(1) {
         let near = points.iter().min_by(|a, b| {
@@ -160,7 +214,7 @@ pub fn reach(model: &Model, found: &mut [Mode], at: &Configuration, list: &[Swep
         let Some(near) = near else { continue };
         // One step along the motion is a tenth of the characteristic length.
         let passes = distance(model, &near.q, &m.configuration.q) < 0.15 * model.length && {
-            let pulled = pull(model, &rows, &near.q, &Configuration { q: near.q.clone(), ..m.configuration.clone() });
+            let pulled = pull(model, &rows, &held, &near.q, &Configuration { q: near.q.clone(), ..m.configuration.clone() });
             pulled.closed && distance(model, &pulled.q, &m.configuration.q) < 0.02 * model.length
         };
         m.reachable = if passes {
