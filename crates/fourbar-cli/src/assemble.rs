@@ -4,7 +4,7 @@ use crate::args::AssembleArgs;
 use crate::input::{Input, load};
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
-use fourbar::analysis::assembly::Assembled;
+use fourbar::analysis::assembly::{Assembled, Gap};
 use fourbar::analysis::explain;
 use fourbar::study::count;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
@@ -29,7 +29,7 @@ pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
         "file": input.name, "title": input.model.title, "hash": input.loaded.hash,
         "consistent": !a.start_was_inconsistent(&input.model), "iterations": a.iterations,
         "residual_before": a.residual_before, "residual_after": a.residual_after, "velocity_residual_before": a.velocity_residual_before,
-        "open": a.open, "moved": a.moved, "mode": args.mode,
+        "open": a.open, "asked": a.asked, "distance": a.distance, "branch": a.branch, "moved": a.moved, "mode": args.mode,
     });
     fields["start"] = pose(&input, &a);
     let mut reply = Reply::new(text, fields);
@@ -43,7 +43,7 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
     let mut text = format!("{}\n\n", screen.bold(title));
     if let Some(k) = mode {
         text += &format!("assembly mode {k}, as `fourbar check` counts them; moved is told from the poses of the file\n");
-    } else if !a.start_was_inconsistent(model) {
+    } else if !a.start_was_inconsistent(model) && a.asked.is_empty() {
         text += &format!("the start is consistent: largest gap {} m, nothing to do\n", number(a.residual_before));
         return text;
     }
@@ -51,6 +51,10 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
         // A mode is closed already.
     } else if a.open.is_empty() {
         text += "positions are consistent\n";
+        if !a.asked.is_empty() {
+            let asked: Vec<String> = a.asked.iter().map(Gap::to_string).collect();
+            text += &format!("{}\n", wrapped(&format!("moved as `start:` asks: {}", asked.join(", ")), 0, 0));
+        }
     } else {
         text += &format!(
             "closed in {}; largest gap {} m before, {} m after\n\n",
@@ -60,6 +64,9 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
         );
         let rows: Vec<Vec<String>> = a.open.iter().take(SHOWN).map(|g| vec![g.name.clone(), number(g.distance), number(g.angle)]).collect();
         text += &table(&["open before", "gap [m]", "angle [rad]"], &rows, &[1, 2]);
+    }
+    if let Some(note) = a.note() {
+        text += &format!("\n{}\n", wrapped(&note, 0, 0));
     }
     if a.velocity_residual_before > 1e-6 * model.length {
         text += &format!("\nvelocities did not fit the joints and drives: worst {} m/s before\n", number(a.velocity_residual_before));

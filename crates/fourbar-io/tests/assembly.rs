@@ -34,7 +34,8 @@ fn rough_starts_of_every_shipped_model_close_or_say_why_not() {
             // Off by up to 20 % of a link's length and 30 degrees.
             random.disturb(&mut rough.q, &held, 0.2 * model.length, 30f64.to_radians());
             total += 1;
-            match assemble_from(&model, &rough, Options::default()) {
+            // The walk alone: which of several poses is taken is another test.
+            match assemble_from(&model, &rough, Options { starts: 0, ..Options::default() }) {
                 Ok(a) => {
                     let r = residual(&model, &a.configuration);
                     assert!(r < 1e-9 * (1.0 + model.length), "{name} {k}: residual {r:.2e}");
@@ -86,7 +87,7 @@ fn nothing_nearer_satisfies_the_constraints() {
     let mut random = Random(77);
     let mut rough = start.clone();
     random.disturb(&mut rough.q, &vec![false; model.bodies.len()], 0.05 * model.length, 0.1);
-    let a = assemble_from(&model, &rough, Options { drives: false, restarts: 0 }).expect("closes");
+    let a = assemble_from(&model, &rough, Options { drives: false, restarts: 0, starts: 0 }).expect("closes");
     let set = ConstraintSet::new(model.constraints(false), |_| false);
     let rank = fourbar::analysis::rank::rank(&model, &set, &a.configuration.q);
     let inverse = fourbar::schur::inverse_masses(&model, 0.01);

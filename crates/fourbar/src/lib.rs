@@ -25,6 +25,7 @@ pub mod random;
 #[doc(hidden)]
 pub mod random_families;
 pub mod random_mechanism;
+pub mod random_robot;
 pub mod rolling;
 pub mod schur;
 pub mod spec;

@@ -43,9 +43,6 @@ pub fn words(input: &Input, f: &Findings, all: bool, screen: &Screen) -> String 
     if !model.gravity_given {
         facts.add("gravity", "none: the file does not state it");
     }
-    if !input.loaded.unused_parameters.is_empty() {
-        facts.add("parameters", &format!("not used: {}", names(&input.loaded.unused_parameters)));
-    }
     applies(&mut facts, model, f, all);
     for s in &f.explanation.skipped {
         facts.add("left out", &format!("{}: {}", s.what, s.why));
@@ -115,7 +112,8 @@ fn start(model: &Model, f: &Findings) -> (bool, String) {
         Ok(a) if a.residual_before > 1e-6 * model.length => {
             let open: Vec<&str> = a.open.iter().map(|g| g.name.as_str()).collect();
             let (are, them) = if open.len() == 1 { ("is", "it") } else { ("are", "them") };
-            (false, format!("not consistent: {} {are} open; assembly closes {them} (`fourbar assemble` says how)", names(&open)))
+            let note = a.note().map_or(String::new(), |n| format!("; {n}"));
+            (false, format!("not consistent: {} {are} open; assembly closes {them} (`fourbar assemble` says how){note}", names(&open)))
         }
         Ok(a) if stated && a.velocity_residual_before > 1e-6 * model.length => {
             let worst = number(a.velocity_residual_before);
@@ -128,7 +126,9 @@ fn start(model: &Model, f: &Findings) -> (bool, String) {
             } else {
                 format!("largest gap {} m", number(a.residual_before))
             };
-            (true, format!("consistent: {closed}{velocities}"))
+            let asked: Vec<&str> = a.asked.iter().map(|g| g.name.as_str()).collect();
+            let moved = if asked.is_empty() { String::new() } else { format!("; moved to {} as `start:` asks", names(&asked)) };
+            (true, format!("consistent: {closed}{moved}{velocities}"))
         }
         Err(_) => (false, "the mechanism cannot be assembled".into()),
     }

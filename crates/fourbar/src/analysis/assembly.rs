@@ -5,24 +5,28 @@
 //! (they have no flipped root), then with the true rows. A last phase of sequential quadratic programming walks along the
 //! constraints to the point nearest to the start.
 
+mod starts;
+mod walk;
+
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
 use crate::coordinate::Coordinate;
 use crate::diagnostic::{Diagnostic, number};
 use crate::formulation::ra::largest;
 use crate::joint::{Alignment, JointKind};
-use crate::model::{BodyId, Hold, Model};
+use crate::model::{Hold, Joint, Model};
 use crate::random::Random;
-use crate::schur::{InverseMass, Schur, inverse_weights};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::schur::InverseMass;
+use crate::state::{Configuration, Pose};
 use crate::topology::Topology;
-use fourbar_math::so3;
 use serde::Serialize;
 use smallvec::{SmallVec, smallvec};
 
 /// Share of `m L^2` below which a rotational inertia is raised, for particles and thin rods.
 const FLOOR: f64 = 0.01;
-/// Iterations of one Levenberg-Marquardt run.
-const ITERATIONS: usize = 200;
+
+pub use starts::{Branch, Other};
+pub use walk::Metric;
+use walk::{Problem, Walk, close};
 
 /// What assembly found.
 #[derive(Clone, Debug)]
@@ -31,16 +35,25 @@ pub struct Assembled {
     pub configuration: Configuration,
     /// Iterations used.
     pub iterations: usize,
-    /// Largest constraint residual before, metres (rotations times the characteristic length).
+    /// Largest constraint residual before, metres (rotations times the characteristic length). Conditions under `start:` are no part of
+    /// it: they are asked for.
     pub residual_before: f64,
     /// The same after.
     pub residual_after: f64,
     /// Largest velocity residual before.
     pub velocity_residual_before: f64,
+    /// Whether velocities were given at all.
+    pub stated: bool,
     /// How far each body moved.
     pub moved: Vec<Moved>,
     /// Constraints that were open at the start, with their gaps, largest first.
     pub open: Vec<Gap>,
+    /// Conditions under `start:` that the drawn pose did not meet, with their gaps.
+    pub asked: Vec<Gap>,
+    /// Distance of the pose from the drawn one in the metric of the masses, metres: see [`Metric`].
+    pub distance: f64,
+    /// What was found from other starts, where the first walk was long.
+    pub branch: Option<Branch>,
 }
 
 /// Change of one body.
@@ -86,6 +99,11 @@ impl Assembled {
         self.residual_before > 1e-6 * model.length || self.velocity_residual_before > 1e-6 * model.length
     }
 
+    /// Which of several closed poses was taken, in words, where it was looked for.
+    pub fn note(&self) -> Option<String> {
+        self.branch.as_ref().map(|b| b.words(self.distance))
+    }
+
     /// The warning that a changed start deserves.
     pub fn warning(&self, model: &Model) -> Option<Diagnostic> {
         if self.residual_before > 1e-6 * model.length {
@@ -104,8 +122,7 @@ impl Assembled {
             );
         }
         // Velocities that were left out are for the drives to decide.
-        let stated = model.bodies.iter().any(|b| b.v.norm() + b.omega.norm() > 0.0);
-        if stated && self.velocity_residual_before > 1e-6 * model.length {
+        if self.stated && self.velocity_residual_before > 1e-6 * model.length {
             let most =
                 self.moved.iter().max_by(|a, b| (a.velocity + model.length * a.omega).total_cmp(&(b.velocity + model.length * b.omega)))?;
             return Some(
@@ -131,9 +148,13 @@ impl Assembled {
 
 /// Gaps of all constraints, zero ones left out, largest first.
 pub fn gaps(model: &Model, set: &ConstraintSet, Phi: &[f64], threshold: f64) -> Vec<Gap> {
+    gaps_of(model, &set.list, Phi, threshold)
+}
+
+fn gaps_of(model: &Model, constraints: &[Constraint], Phi: &[f64], threshold: f64) -> Vec<Gap> {
     let mut list: Vec<Gap> = Vec::new();
     let mut row = 0;
-    for c in &set.list {
+    for c in constraints {
         let (mut distance, mut angle) = (0.0, 0.0);
         for rows in &c.rows {
             let size: f64 = Phi[row..row + rows.count()].iter().map(|x| x * x).sum();
@@ -200,127 +221,14 @@ fn hold_constraint(model: &Model, k: usize, start: &Configuration) -> Constraint
     Constraint { name: j.name.clone(), owner: Owner::Hold(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None }
 }
 
-/// The equations of one phase with their workspace.
-struct Problem {
-    set: ConstraintSet,
-    schur: Schur,
-    weights: Vec<f64>,
-    Phi: Vec<f64>,
-    x: Vec<f64>,
-    dq: Vec<Velocity>,
-}
-
-impl Problem {
-    fn new(list: Vec<Constraint>, held: &[bool]) -> Self {
-        let set = ConstraintSet::new(list, |b: BodyId| held[b.index()]);
-        let schur = Schur::new(&set, held.len());
-        let (m, n) = (set.rows(), held.len());
-        Self { schur, weights: vec![1.0; set.list.len()], Phi: vec![0.0; m], x: vec![0.0; m], dq: vec![Velocity::zero(); n], set }
-    }
-
-    /// Weighted residual at `q` into `Phi`; returns its squared norm.
-    fn evaluate(&mut self, q: &[Pose], turns: &[f64]) -> f64 {
-        self.set.residual(q, turns, 0.0, &mut self.Phi);
-        for (c, w) in self.weights.iter().enumerate() {
-            for x in &mut self.Phi[self.set.row_start[c]..self.set.row_start[c + 1]] {
-                *x *= w;
-            }
-        }
-        self.Phi.iter().map(|x| x * x).sum()
-    }
-
-    fn factor(&mut self, q: &[Pose], inverse: &[InverseMass], scale: f64, mu: f64) {
-        self.set.jacobian(q, &mut self.schur.G);
-        for c in 0..self.set.list.len() {
-            let rows = self.set.row_start[c + 1] - self.set.row_start[c];
-            for b in self.set.blocks_of(c) {
-                for x in &mut self.schur.G[b.start..b.start + 6 * rows] {
-                    *x *= self.weights[c];
-                }
-            }
-        }
-        self.schur.factor(inverse, scale, mu);
-    }
-
-    /// `dq = -W^-1 G^T x` for the multipliers in `x`.
-    fn increments(&mut self, inverse: &[InverseMass], scale: f64) {
-        self.dq.fill(Velocity::zero());
-        self.set.add_transposed(&self.schur.G, &self.x, -scale, &mut self.dq);
-        for (d, w) in self.dq.iter_mut().zip(inverse) {
-            *d = w.apply(d);
-        }
-    }
-}
-
-/// Largest translation, or rotation times `L`, of a set of increments.
-fn size(dq: &[Velocity], L: f64) -> f64 {
-    dq.iter().fold(0.0, |s, d| f64::max(s, d.v.norm().max(L * d.w.norm())))
-}
-
-/// Outcome of a Levenberg-Marquardt run.
-struct Closed {
-    residual: f64,
-    iterations: usize,
-}
-
-/// Levenberg-Marquardt from `q`; stops when closed or stationary.
-fn close(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &mut Vec<Pose>, turns: &[f64], tolerance: f64) -> Closed {
-    let L = model.length;
-    // Weights scaled so that S has a diagonal of about one.
-    let moving = model.moving().max(1) as f64;
-    let scale = moving / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
-    let mut mu = 1e-2;
-    let mut f = p.evaluate(q, turns);
-    let mut trial = q.clone();
-    let mut iterations = 0;
-    let mut small = 0;
-    while iterations < ITERATIONS {
-        let worst = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-        if worst <= tolerance {
-            break;
-        }
-        iterations += 1;
-        p.factor(q, inverse, scale, mu);
-        p.x.copy_from_slice(&p.Phi);
-        p.schur.solve(&mut p.x);
-        p.increments(inverse, scale);
-        // Predicted decrease of the linear model under the damped step: |Phi|^2 - |Phi + G dq|^2.
-        let length = size(&p.dq, L);
-        let cap = (0.5 * L / length).min(1.0);
-        for (t, (q, d)) in trial.iter_mut().zip(q.iter().zip(&p.dq)) {
-            *t = q.moved(&d.scaled(cap));
-        }
-        p.set.multiply(&p.schur.G, &p.dq, &mut p.x);
-        let predicted = f - p.Phi.iter().zip(&p.x).map(|(a, b)| (a + cap * b).powi(2)).sum::<f64>();
-        let before = f;
-        let new = p.evaluate(&trial, turns);
-        if new.is_finite() && new < f {
-            let gain = (before - new) / predicted.max(f64::MIN_POSITIVE);
-            std::mem::swap(q, &mut trial);
-            f = new;
-            if gain > 0.75 {
-                mu = (mu * 0.1).max(1e-13);
-            } else if gain < 0.25 {
-                mu *= 4.0;
-            }
-            small = if before - new < 1e-9 * before { small + 1 } else { 0 };
-        } else {
-            p.evaluate(q, turns);
-            mu *= 10.0;
-            small += 1;
-        }
-        // Stationary: no progress worth the name, or steps at rounding.
-        if small >= 8 || (length * cap < 1e-15 * L && mu <= 1e-10) || mu > 1e12 {
-            break;
-        }
-    }
-    p.evaluate(q, turns);
-    Closed { residual: p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs())), iterations }
-}
-
-/// Whether every joint's axes point the way they should.
+/// The first joint whose axes do not point the way they should.
 pub fn flipped_joint(model: &Model, q: &[Pose]) -> Option<usize> {
-    model.joints.iter().position(|j| {
+    flipped_among(model, q).next()
+}
+
+/// All joints whose axes do not point the way they should.
+fn flipped_among<'a>(model: &'a Model, q: &'a [Pose]) -> impl Iterator<Item = usize> + 'a {
+    let flipped = |j: &Joint| {
         let axes: &[usize] = match j.kind.alignment() {
             Alignment::None => return false,
             Alignment::Axis => &[2],
@@ -328,7 +236,8 @@ pub fn flipped_joint(model: &Model, q: &[Pose]) -> Option<usize> {
         };
         let [qi, qj] = j.bodies.map(|b| &q[b.index()]);
         axes.iter().any(|&a| (qi.A * j.F.axis(a)).dot(&(qj.A * j.M.axis(a))) < 0.0)
-    })
+    };
+    model.joints.iter().enumerate().filter(move |(_, j)| flipped(j)).map(|(k, _)| k)
 }
 
 /// Options of assembly.
@@ -338,11 +247,13 @@ pub struct Options {
     pub drives: bool,
     /// Random restarts before a mechanism is called impossible.
     pub restarts: usize,
+    /// Most starts from which a nearer pose is looked for where the first walk was long; 0 keeps what the walk reached.
+    pub starts: usize,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { drives: true, restarts: 3 }
+        Self { drives: true, restarts: 3, starts: 24 }
     }
 }
 
@@ -382,22 +293,23 @@ pub fn assemble(model: &Model) -> Result<Assembled, Diagnostic> {
 /// Assembles a model from a given configuration.
 pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> Result<Assembled, Diagnostic> {
     let Bound { held, rows: true_rows, lasting } = Bound::new(model, start, options.drives);
-    let inverse = inverse_weights(model, FLOOR);
-    let mut p = Problem::new(true_rows.clone(), &held);
-    p.evaluate(&start.q, &start.turns);
-    let residual_before = largest(&p.Phi);
-    if !residual_before.is_finite() {
+    let mut walk = Walk::new(model, true_rows, &held, start);
+    walk.p.evaluate(&start.q, &start.turns);
+    let before = walk.p.Phi.clone();
+    let asked_from = walk.p.set.row_start[lasting];
+    let residual_before = largest(&before[..asked_from]);
+    let drawn = largest(&before);
+    if !drawn.is_finite() {
         return Err(Diagnostic::new("S210", "the constraints are not finite at the start")
             .help("check the drives: their values at t = 0 must be finite"));
     }
-    let open = gaps(model, &p.set, &p.Phi, 1e-6 * model.length);
-    let reach = reach(model);
-    let tolerance = 1e-13 * reach.max(model.length);
+    let open = gaps_of(model, &walk.p.set.list[..lasting], &before, 1e-6 * model.length);
+    let asked = gaps_of(model, &walk.p.set.list[lasting..], &before[asked_from..], 1e-6 * model.length);
 
     let mut q = start.q.clone();
-    let mut iterations = 0;
+    let mut branch = None;
     // A start that is closed to rounding stays as it is, to the bit.
-    if residual_before > 50.0 * tolerance || flipped_joint(model, &q).is_some() {
+    if drawn > 5e-3 * walk.closed || flipped_joint(model, &q).is_some() {
         let mut best: Option<(f64, Vec<Pose>)> = None;
         let mut random = Random(0x9e37_79b9_7f4a_7c15);
         for attempt in 0..=options.restarts {
@@ -405,28 +317,26 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
             if attempt > 0 {
                 random.disturb(&mut trial, &held, 0.2 * attempt as f64 * model.length, 0.4 * attempt as f64);
             }
-            let mut aligned = true_rows.clone();
-            aligned.extend(model.alignment_constraints());
-            let mut first = Problem::new(aligned, &held);
-            iterations += close(model, &mut first, &inverse, &mut trial, &start.turns, 1e-6 * model.length).iterations;
-            let closed = close(model, &mut p, &inverse, &mut trial, &start.turns, tolerance);
-            iterations += closed.iterations;
+            let residual = walk.close(&mut trial);
             let bad = flipped_joint(model, &trial).is_some();
-            let score = closed.residual + if bad { model.length } else { 0.0 };
+            let score = residual + if bad { model.length } else { 0.0 };
             if best.as_ref().is_none_or(|(b, _)| score < *b) {
                 best = Some((score, trial));
             }
-            if !bad && closed.residual <= 1e-9 * reach.max(model.length) {
+            if !bad && residual <= walk.closed {
                 break;
             }
         }
         let (score, found) = best.unwrap_or((f64::INFINITY, start.q.clone()));
         q = found;
-        if score.is_nan() || score > 1e-9 * reach.max(model.length) {
-            return Err(impossible(model, &mut p, &inverse, &q, start));
+        if score.is_nan() || score > walk.closed {
+            return Err(impossible(model, &mut walk.p, &walk.inverse, &q, start));
         }
-        nearest(model, &mut p, &inverse, &mut q, start, tolerance);
+        walk.nearest(&mut q);
+        branch = starts::look(&mut walk, &mut q, &held, &before, options.starts);
     }
+    let distance = walk.metric.distance(&start.q, &q);
+    let Walk { mut p, inverse, iterations, .. } = walk;
     p.evaluate(&q, &start.turns);
     let residual_after = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     let mut configuration = Configuration { t: start.t, q, v: start.v.clone(), turns: start.turns.clone() };
@@ -451,7 +361,19 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
             Moved { body: model.bodies[b].name.clone(), distance: d.v.norm(), angle: d.w.norm(), velocity: dv.v.norm(), omega: dv.w.norm() }
         })
         .collect();
-    Ok(Assembled { configuration, iterations, residual_before, residual_after, velocity_residual_before, moved, open })
+    Ok(Assembled {
+        configuration,
+        iterations,
+        residual_before,
+        residual_after,
+        velocity_residual_before,
+        stated: start.v.iter().any(|v| v.v.norm() + v.w.norm() > 0.0),
+        moved,
+        open,
+        asked,
+        distance,
+        branch,
+    })
 }
 
 /// The pose that some constraints pull a mechanism to.
@@ -468,17 +390,12 @@ pub struct Pulled {
 /// Pulls a mechanism from `from` onto `rows`, axes kept from flipping; where they close, walks to the point nearest to `near`.
 /// Where they do not, the pose is the one of least squares. Bodies in `held` stay where they are in `from`.
 pub fn pull(model: &Model, rows: &[Constraint], held: &[bool], from: &[Pose], near: &Configuration) -> Pulled {
-    let inverse = inverse_weights(model, FLOOR);
-    let extent = reach(model).max(model.length);
+    let mut walk = Walk::new(model, rows.to_vec(), held, near);
     let mut q = from.to_vec();
-    let mut aligned = rows.to_vec();
-    aligned.extend(model.alignment_constraints());
-    close(model, &mut Problem::new(aligned, held), &inverse, &mut q, &near.turns, 1e-6 * model.length);
-    let mut p = Problem::new(rows.to_vec(), held);
-    let residual = close(model, &mut p, &inverse, &mut q, &near.turns, 1e-13 * extent).residual;
-    let closed = residual <= 1e-9 * extent && flipped_joint(model, &q).is_none();
+    let residual = walk.close(&mut q);
+    let closed = residual <= walk.closed && flipped_joint(model, &q).is_none();
     if closed {
-        nearest(model, &mut p, &inverse, &mut q, near, 1e-13 * extent);
+        walk.nearest(&mut q);
     }
     Pulled { q, residual, closed }
 }
@@ -495,64 +412,6 @@ pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
         let [i, j] = a.bodies.map(|b| &q[b.index()]);
         *turn = a.angle.value(i, j, *turn);
     }
-}
-
-/// Walks along the constraints to the point nearest to the start in the metric of the masses.
-fn nearest(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &mut Vec<Pose>, start: &Configuration, tolerance: f64) {
-    let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
-    let J: Vec<_> = inverse.iter().map(|w| w.J.try_inverse().unwrap_or_default()).collect();
-    let distance = |q: &[Pose]| -> f64 {
-        (1..q.len())
-            .filter(|&b| inverse[b].m > 0.0)
-            .map(|b| {
-                let d = start.q[b].increment_to(&q[b]);
-                d.v.norm_squared() / inverse[b].m + d.w.dot(&(J[b] * d.w))
-            })
-            .sum()
-    };
-    let mut best = distance(q);
-    let mut closed = q.clone();
-    for _ in 0..50 {
-        p.evaluate(q, &start.turns);
-        p.factor(q, inverse, scale, 1e-10);
-        // dq = -d + W^-1 G^T lambda with G dq = -Phi: (S) lambda = -Phi + G d.
-        let d: Vec<Velocity> = (0..q.len())
-            .map(|b| {
-                let d = start.q[b].increment_to(&q[b]);
-                // Gradient of the squared distance in the body increment.
-                Velocity { v: d.v, w: inverse[b].J * so3::tangent_inv(&d.w).tr_mul(&(J[b] * d.w)) }
-            })
-            .collect();
-        p.set.multiply(&p.schur.G, &d, &mut p.x);
-        for (x, phi) in p.x.iter_mut().zip(&p.Phi) {
-            *x = phi - *x;
-        }
-        p.schur.solve(&mut p.x);
-        p.increments(inverse, scale);
-        let step: Vec<Velocity> =
-            p.dq.iter()
-                .zip(&d)
-                .zip(inverse)
-                .map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Velocity::zero() })
-                .collect();
-        let length = size(&step, model.length);
-        let cap = (0.3 * model.length / length).min(1.0);
-        let mut trial: Vec<Pose> = q.iter().zip(&step).map(|(q, d)| q.moved(&d.scaled(cap))).collect();
-        let result = close(model, p, inverse, &mut trial, &start.turns, tolerance);
-        let now = distance(&trial);
-        let good = result.residual <= 1e-9 * model.length.max(reach(model)) && flipped_joint(model, &trial).is_none();
-        if !good || now.is_nan() || now > best * (1.0 + 1e-12) {
-            break;
-        }
-        *q = trial;
-        closed.clone_from(q);
-        let gained = best - now;
-        best = now;
-        if length < 1e-9 * model.length || gained < 1e-12 * best {
-            break;
-        }
-    }
-    *q = closed;
 }
 
 /// Projects the velocities onto the constraints; returns the largest residual before.

@@ -30,6 +30,7 @@ pub fn run(
 ) -> Result<Report, Failed> {
     let start = &assembled.configuration;
     let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
+    told.notes.extend(assembled.note());
     let not_unique = unique::not_unique(model, start);
     told.warnings.extend(friction_warning(model, &not_unique));
     told.warnings.extend(mass_warning(model));

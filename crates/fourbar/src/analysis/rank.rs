@@ -192,7 +192,7 @@ pub fn wander(model: &Model, start: &Configuration, motions: &[Vec<Velocity>], r
         free.drives.clear();
     }
     moved.v.fill(Velocity::zero());
-    assembly::assemble_from(&free, &moved, Options { drives: false, restarts: 0 }).ok().map(|a| a.configuration.q)
+    assembly::assemble_from(&free, &moved, Options { drives: false, restarts: 0, starts: 0 }).ok().map(|a| a.configuration.q)
 }
 
 /// A free motion in words: the joint coordinate or body that describes it best.

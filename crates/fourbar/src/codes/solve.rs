@@ -97,7 +97,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "W201",
         "The start had to be changed to close the mechanism",
-        "The drawn start leaves joints open; the nearest consistent position, in the metric of the masses, is used instead. `fourbar assemble` lists what moved and by how much. If it moved more than you expect, a length is wrong."
+        "The drawn start leaves joints open; the nearest consistent position, in the metric of the masses, is used instead. `fourbar assemble` lists what moved and by how much. If it moved more than you expect, a length is wrong. Where the bodies had to move far, closed poses are looked for from several starts and the nearest is taken; the notes of `assemble` and `run` say which. Conditions under `start:` are no reason for this warning."
     ),
     page!(
         "W202",

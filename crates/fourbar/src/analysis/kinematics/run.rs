@@ -121,7 +121,7 @@ fn run_in<C: Chart>(
         redundant: k.set.rows() - free.generic.rank,
         not_unique,
         singular,
-        notes: Vec::new(),
+        notes: assembled.note().into_iter().collect(),
         warnings,
         length: model.length,
     };

@@ -1,0 +1,308 @@
+//! The walk onto the constraints and along them: Levenberg-Marquardt, then the point nearest to the drawn pose, in one metric.
+
+use super::{FLOOR, flipped_joint, reach};
+use crate::constraint::{Constraint, ConstraintSet};
+use crate::model::{BodyId, Model};
+use crate::schur::{InverseMass, Schur, inverse_weights};
+use crate::state::{Configuration, Pose, Velocity};
+use fourbar_math::so3;
+use nalgebra::Matrix3;
+
+/// Iterations of one Levenberg-Marquardt run.
+const ITERATIONS: usize = 200;
+/// Steps of a pose that is drawn closed slowly, its first compliance and the factor from step to step.
+const DRAWN: (usize, f64, f64) = (30, 30.0, 0.5);
+
+/// How far poses are apart: a body counts with its mass, its rotation with its inertia, which is raised to 0.01 m L^2 where it is
+/// smaller.
+pub struct Metric {
+    /// Mass and inertia of every body; zero for the ground.
+    weights: Vec<(f64, Matrix3<f64>)>,
+    /// Mass of all bodies.
+    pub(super) total: f64,
+}
+
+impl Metric {
+    /// The metric of a model.
+    pub fn new(model: &Model) -> Self {
+        Self::of(&inverse_weights(model, FLOOR))
+    }
+
+    fn of(inverse: &[InverseMass]) -> Self {
+        let weight = |w: &InverseMass| if w.m > 0.0 { (1.0 / w.m, w.J.try_inverse().unwrap_or_default()) } else { (0.0, Matrix3::zeros()) };
+        let weights: Vec<_> = inverse.iter().map(weight).collect();
+        let total = weights.iter().map(|w| w.0).sum();
+        Self { weights, total }
+    }
+
+    /// Squared distance of one body times its mass, kg m^2.
+    pub fn square(&self, body: usize, from: &Pose, to: &Pose) -> f64 {
+        let (m, J) = &self.weights[body];
+        let d = from.increment_to(to);
+        m * d.v.norm_squared() + d.w.dot(&(J * d.w))
+    }
+
+    /// Root mean square of the displacements of all mass, metres.
+    pub fn distance(&self, from: &[Pose], to: &[Pose]) -> f64 {
+        let sum: f64 = (1..from.len()).map(|b| self.square(b, &from[b], &to[b])).sum();
+        (sum / self.total.max(f64::MIN_POSITIVE)).sqrt()
+    }
+}
+
+/// The equations of one phase with their workspace.
+pub(super) struct Problem {
+    pub(super) set: ConstraintSet,
+    pub(super) schur: Schur,
+    pub(super) weights: Vec<f64>,
+    pub(super) Phi: Vec<f64>,
+    pub(super) x: Vec<f64>,
+    pub(super) dq: Vec<Velocity>,
+}
+
+impl Problem {
+    pub(super) fn new(list: Vec<Constraint>, held: &[bool]) -> Self {
+        let set = ConstraintSet::new(list, |b: BodyId| held[b.index()]);
+        let schur = Schur::new(&set, held.len());
+        let (m, n) = (set.rows(), held.len());
+        Self { schur, weights: vec![1.0; set.list.len()], Phi: vec![0.0; m], x: vec![0.0; m], dq: vec![Velocity::zero(); n], set }
+    }
+
+    /// Weighted residual at `q` into `Phi`; returns its squared norm.
+    pub(super) fn evaluate(&mut self, q: &[Pose], turns: &[f64]) -> f64 {
+        self.set.residual(q, turns, 0.0, &mut self.Phi);
+        for (c, w) in self.weights.iter().enumerate() {
+            for x in &mut self.Phi[self.set.row_start[c]..self.set.row_start[c + 1]] {
+                *x *= w;
+            }
+        }
+        self.Phi.iter().map(|x| x * x).sum()
+    }
+
+    pub(super) fn factor(&mut self, q: &[Pose], inverse: &[InverseMass], scale: f64, mu: f64) {
+        self.set.jacobian(q, &mut self.schur.G);
+        for c in 0..self.set.list.len() {
+            let rows = self.set.row_start[c + 1] - self.set.row_start[c];
+            for b in self.set.blocks_of(c) {
+                for x in &mut self.schur.G[b.start..b.start + 6 * rows] {
+                    *x *= self.weights[c];
+                }
+            }
+        }
+        self.schur.factor(inverse, scale, mu);
+    }
+
+    /// `dq = -W^-1 G^T x` for the multipliers in `x`.
+    pub(super) fn increments(&mut self, inverse: &[InverseMass], scale: f64) {
+        self.dq.fill(Velocity::zero());
+        self.set.add_transposed(&self.schur.G, &self.x, -scale, &mut self.dq);
+        for (d, w) in self.dq.iter_mut().zip(inverse) {
+            *d = w.apply(d);
+        }
+    }
+}
+
+/// Largest translation, or rotation times `L`, of a set of increments.
+fn size(dq: &[Velocity], L: f64) -> f64 {
+    dq.iter().fold(0.0, |s, d| f64::max(s, d.v.norm().max(L * d.w.norm())))
+}
+
+/// Outcome of a Levenberg-Marquardt run.
+pub(super) struct Closed {
+    pub(super) residual: f64,
+    pub(super) iterations: usize,
+}
+
+/// Levenberg-Marquardt from `q`; stops when closed or stationary.
+pub(super) fn close(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &mut Vec<Pose>, turns: &[f64], tolerance: f64) -> Closed {
+    let L = model.length;
+    // Weights scaled so that S has a diagonal of about one.
+    let moving = model.moving().max(1) as f64;
+    let scale = moving / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
+    let mut mu = 1e-2;
+    let mut f = p.evaluate(q, turns);
+    let mut trial = q.clone();
+    let mut iterations = 0;
+    let mut small = 0;
+    while iterations < ITERATIONS {
+        let worst = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        if worst <= tolerance {
+            break;
+        }
+        iterations += 1;
+        p.factor(q, inverse, scale, mu);
+        p.x.copy_from_slice(&p.Phi);
+        p.schur.solve(&mut p.x);
+        p.increments(inverse, scale);
+        // Predicted decrease of the linear model under the damped step: |Phi|^2 - |Phi + G dq|^2.
+        let length = size(&p.dq, L);
+        let cap = (0.5 * L / length).min(1.0);
+        for (t, (q, d)) in trial.iter_mut().zip(q.iter().zip(&p.dq)) {
+            *t = q.moved(&d.scaled(cap));
+        }
+        p.set.multiply(&p.schur.G, &p.dq, &mut p.x);
+        let predicted = f - p.Phi.iter().zip(&p.x).map(|(a, b)| (a + cap * b).powi(2)).sum::<f64>();
+        let before = f;
+        let new = p.evaluate(&trial, turns);
+        if new.is_finite() && new < f {
+            let gain = (before - new) / predicted.max(f64::MIN_POSITIVE);
+            std::mem::swap(q, &mut trial);
+            f = new;
+            if gain > 0.75 {
+                mu = (mu * 0.1).max(1e-13);
+            } else if gain < 0.25 {
+                mu *= 4.0;
+            }
+            small = if before - new < 1e-9 * before { small + 1 } else { 0 };
+        } else {
+            p.evaluate(q, turns);
+            mu *= 10.0;
+            small += 1;
+        }
+        // Stationary: no progress worth the name, or steps at rounding.
+        if small >= 8 || (length * cap < 1e-15 * L && mu <= 1e-10) || mu > 1e12 {
+            break;
+        }
+    }
+    p.evaluate(q, turns);
+    Closed { residual: p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs())), iterations }
+}
+
+/// The step towards the drawn pose on the constraints as they are linear at `q`, loosened by `mu`:
+/// `dq = -d + W^-1 G^T lambda` with `(S + mu) lambda = -Phi + G d`, and `d` the gradient of the squared distance.
+fn towards(
+    model: &Model,
+    start: &Configuration,
+    inverse: &[InverseMass],
+    metric: &Metric,
+    p: &mut Problem,
+    q: &[Pose],
+    mu: f64,
+) -> Vec<Velocity> {
+    let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
+    p.evaluate(q, &start.turns);
+    p.factor(q, inverse, scale, mu);
+    let d: Vec<Velocity> = (0..q.len())
+        .map(|b| {
+            let d = start.q[b].increment_to(&q[b]);
+            Velocity { v: d.v, w: inverse[b].J * so3::tangent_inv(&d.w).tr_mul(&(metric.weights[b].1 * d.w)) }
+        })
+        .collect();
+    p.set.multiply(&p.schur.G, &d, &mut p.x);
+    for (x, phi) in p.x.iter_mut().zip(&p.Phi) {
+        *x = phi - *x;
+    }
+    p.schur.solve(&mut p.x);
+    p.increments(inverse, scale);
+    let steps = p.dq.iter().zip(&d).zip(inverse);
+    steps.map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Velocity::zero() }).collect()
+}
+
+/// The way from drawn poses to closed ones.
+pub(super) struct Walk<'a> {
+    pub(super) model: &'a Model,
+    /// The drawn pose.
+    pub(super) start: &'a Configuration,
+    /// The true rows.
+    pub(super) p: Problem,
+    /// The same with rows that make axes coincide; made when first needed.
+    aligned: Option<Problem>,
+    held: &'a [bool],
+    pub(super) inverse: Vec<InverseMass>,
+    pub(super) metric: Metric,
+    /// Residual at which Levenberg-Marquardt ends, metres.
+    tolerance: f64,
+    /// Residual up to which a pose counts as closed, metres.
+    pub(super) closed: f64,
+    /// Iterations of Levenberg-Marquardt.
+    pub(super) iterations: usize,
+}
+
+impl<'a> Walk<'a> {
+    pub(super) fn new(model: &'a Model, rows: Vec<Constraint>, held: &'a [bool], start: &'a Configuration) -> Self {
+        let inverse = inverse_weights(model, FLOOR);
+        let extent = reach(model).max(model.length);
+        let metric = Metric::of(&inverse);
+        let p = Problem::new(rows, held);
+        Self { model, start, p, aligned: None, held, inverse, metric, tolerance: 1e-13 * extent, closed: 1e-9 * extent, iterations: 0 }
+    }
+
+    fn with_aligned<T>(&mut self, f: impl FnOnce(&mut Self, &mut Problem) -> T) -> T {
+        let mut aligned = self.aligned.take().unwrap_or_else(|| {
+            let mut rows = self.p.set.list.clone();
+            rows.extend(self.model.alignment_constraints());
+            Problem::new(rows, self.held)
+        });
+        let result = f(self, &mut aligned);
+        self.aligned = Some(aligned);
+        result
+    }
+
+    /// Closes a pose, axes kept from flipping; returns the largest residual left.
+    pub(super) fn close(&mut self, q: &mut Vec<Pose>) -> f64 {
+        let (model, turns) = (self.model, &self.start.turns);
+        let first = self.with_aligned(|w, aligned| close(model, aligned, &w.inverse, q, turns, 1e-6 * model.length));
+        let then = close(model, &mut self.p, &self.inverse, q, turns, self.tolerance);
+        self.iterations += first.iterations + then.iterations;
+        then.residual
+    }
+
+    /// The closed pose that a start leads to, nearest to the drawn one where all of it closes; leaves its residuals in `p`.
+    pub(super) fn from(&mut self, mut q: Vec<Pose>) -> Vec<Pose> {
+        let residual = self.close(&mut q);
+        if residual <= self.closed && flipped_joint(self.model, &q).is_none() {
+            self.nearest(&mut q);
+        }
+        self.p.evaluate(&q, &self.start.turns);
+        q
+    }
+
+    /// Draws a pose closed slowly: the constraints are springs that grow stiff step by step against springs to the drawn pose, so that
+    /// it follows the nearest pose from the drawing on.
+    pub(super) fn draw_closed(&mut self, q: &mut [Pose]) {
+        let L = self.model.length;
+        let (steps, mut mu, factor) = DRAWN;
+        self.with_aligned(|w, aligned| {
+            for _ in 0..steps {
+                let step = towards(w.model, w.start, &w.inverse, &w.metric, aligned, q, mu);
+                let share = (0.3 * L / size(&step, L)).min(1.0);
+                for (q, d) in q.iter_mut().zip(&step) {
+                    *q = q.moved(&d.scaled(share));
+                }
+                mu *= factor;
+            }
+        });
+    }
+
+    /// Walks along the constraints to the point nearest to the drawn pose.
+    pub(super) fn nearest(&mut self, q: &mut Vec<Pose>) {
+        let (model, L) = (self.model, self.model.length);
+        let mut best = self.metric.distance(&self.start.q, q);
+        for _ in 0..50 {
+            let step = towards(model, self.start, &self.inverse, &self.metric, &mut self.p, q, 1e-10);
+            let length = size(&step, L);
+            let mut share = (0.3 * L / length).min(1.0);
+            // Where the constraints bend, a whole step may lead away.
+            let mut taken = None;
+            for _ in 0..5 {
+                let mut trial: Vec<Pose> = q.iter().zip(&step).map(|(q, d)| q.moved(&d.scaled(share))).collect();
+                let result = close(model, &mut self.p, &self.inverse, &mut trial, &self.start.turns, self.tolerance);
+                let now = self.metric.distance(&self.start.q, &trial);
+                if result.residual <= self.closed && now <= best * (1.0 + 1e-12) && flipped_joint(model, &trial).is_none() {
+                    taken = Some((trial, now));
+                    break;
+                }
+                if length * share < 1e-6 * L {
+                    break;
+                }
+                share *= 0.3;
+            }
+            let Some((trial, now)) = taken else { return };
+            *q = trial;
+            let gained = best - now;
+            best = now;
+            if length < 1e-9 * L || gained < 1e-12 * best {
+                return;
+            }
+        }
+    }
+}
