@@ -79,6 +79,7 @@ fn study(formulation: &str, integrator: &str, t_end: f64, step: Option<f64>, tol
         step,
         tol,
         options: Vec::new(),
+        mode: None,
     }
 }
 

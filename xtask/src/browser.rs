@@ -23,10 +23,11 @@ pub fn run(command: &mut Command) -> Result<(), String> {
     }
 }
 
-/// The `fourbar` program, built as `cargo test` builds it.
+/// The `fourbar` program as the tests build it: `cargo build` would choose other features of its dependencies and compile the engine
+/// again.
 pub fn program() -> Result<PathBuf, String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    run(Command::new(cargo).args(["build", "--quiet", "--package", "fourbar-cli"]).current_dir(root()))?;
+    run(Command::new(cargo).args(["test", "--quiet", "--workspace", "--no-run"]).current_dir(root()))?;
     Ok(scratch("debug").join(format!("fourbar{}", std::env::consts::EXE_SUFFIX)))
 }
 

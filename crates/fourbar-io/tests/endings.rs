@@ -117,6 +117,7 @@ fn drawn_ends_and_output_steps_are_met() {
                 step,
                 tol: Some(1e-4),
                 options: Vec::new(),
+                mode: None,
             };
             let what =
                 format!("seed {seed}, case {n}: {name} {} {integrator} t_end {t_end:?} output_step {output_step:?} step {step:?}", f.name);

@@ -30,6 +30,7 @@ fn motion(model: &Model, t_end: f64, tol: f64, options: &[(&str, &str)]) -> Resu
         step: None,
         tol: Some(tol),
         options: options.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
+        mode: None,
     };
     let mut t = Trajectory::default();
     let report = study::run(model, &study, &mut t).map_err(|f| f.diagnostic.to_string())?;

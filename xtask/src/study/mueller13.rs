@@ -97,6 +97,7 @@ fn study(formulation: &str, tableau: &str, t_end: f64, outputs: usize, how: &str
         step: Some(STEP),
         tol: None,
         options: vec![("constraints".into(), how.into())],
+        mode: None,
     }
 }
 

@@ -67,11 +67,11 @@ pub fn constant(value: f64, count: usize) -> Value {
     json!({"enc": "linear", "start": value, "step": 0.0, "count": count})
 }
 
-/// Times: even ones by their step.
+/// Times: by their step where that gives them back to the bit, so that a page shows and saves the times of the trajectory.
 pub fn times(t: &[f64]) -> Value {
     if let [first, .., last] = t {
         let step = (last - first) / (t.len() - 1) as f64;
-        if step > 0.0 && t.iter().enumerate().all(|(k, t)| (t - (first + k as f64 * step)).abs() <= 1e-9 * step) {
+        if step > 0.0 && t.iter().enumerate().all(|(k, t)| *t == first + k as f64 * step) {
             return json!({"enc": "linear", "start": first, "step": step, "count": t.len()});
         }
     }
