@@ -109,8 +109,12 @@ impl Run<'_> {
             let (last, part) = looks.last[2];
             let next = match looks.filled {
                 0 => from,
-                _ => (last + APART.max(part / FALL) / fastest).max(from),
+                // Where bodies are flung away, looks would come ever closer: a thousand in a step are enough.
+                _ => (last + (APART.max(part / FALL) / fastest).max((to - from) / 1000.0)).max(from),
             };
+            if looks.filled > 0 && next <= last {
+                break;
+            }
             // While it is low every step is looked at: its series does not reach back far.
             let low = looks.filled > 0 && last < to && part < LOW * looks.most;
             if next > to && !low {
