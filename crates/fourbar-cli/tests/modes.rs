@@ -2,12 +2,11 @@
 
 mod common;
 
-use common::{command, folder, fourbar, json, whole};
+use common::{command, folder, fourbar, interrupt, json, wait_for_rows, whole};
 use insta::assert_snapshot;
 use serde_json::Value;
 use std::path::Path;
-use std::process::{Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Stdio;
 
 /// The first pose that a run wrote: the places of all columns by name.
 fn first_row(folder: &Path) -> impl Fn(&str) -> f64 + use<> {
@@ -92,18 +91,17 @@ fn a_resumed_run_keeps_its_mode() {
         .stderr(Stdio::null())
         .spawn()
         .expect("the command runs");
-    let clock = Instant::now();
-    while std::fs::read_to_string(f.join("r/trajectory.csv")).map_or(0, |t| t.lines().count()) < 20 {
-        assert!(clock.elapsed() < Duration::from_secs(60), "no rows after a minute");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
-    assert!(sent.is_ok_and(|s| s.success()));
+    wait_for_rows(&f.join("r"));
+    interrupt(&child);
     assert_eq!(child.wait().expect("ends").code(), Some(130));
-    let resumed = fourbar(&f, &["run", "fourbar", "--resume", "r", "--t-end", "0.3"]);
+    // A little further than the run came.
+    let checkpoint = std::fs::read_to_string(f.join("r/checkpoint.json")).expect("a checkpoint");
+    let checkpoint: Value = serde_json::from_str(&checkpoint).expect("one object");
+    let t_end = format!("{:.1}", checkpoint["t"].as_f64().expect("its time") + 0.3);
+    let resumed = fourbar(&f, &["run", "fourbar", "--resume", "r", "--t-end", &t_end]);
     assert_eq!(resumed.status.code(), Some(0), "{}", whole(&resumed));
     assert_eq!(summary(&f.join("r"))["mode"], 2);
-    let direct = fourbar(&f, &[&settings[..], &["--t-end", "0.3", "--out", "d"]].concat());
+    let direct = fourbar(&f, &[&settings[..], &["--t-end", &t_end, "--out", "d"]].concat());
     assert_eq!(direct.status.code(), Some(0), "{}", whole(&direct));
     assert_eq!(std::fs::read(f.join("r/trajectory.csv")).ok(), std::fs::read(f.join("d/trajectory.csv")).ok());
     // The mode belongs to the settings of the folder.

@@ -95,7 +95,7 @@ impl<'m> Equations<'m> {
             dq: vec![Velocity::zero(); n],
             rhs: vec![0.0; m],
             gamma: vec![0.0; m],
-            weak: super::weak::Workspace::new(m),
+            weak: super::weak::Workspace::new(m, model.bodies.len()),
             loads: NormalLoads::new(model, &set),
             permanent: vec![false; m],
             regular_pivot: (1.0, 0),

@@ -27,12 +27,14 @@ pub(super) struct Workspace {
     z: Vec<f64>,
     p: Vec<f64>,
     Sp: Vec<f64>,
+    /// Accelerations by body.
+    a: Vec<Velocity>,
 }
 
 impl Workspace {
-    pub(super) fn new(rows: usize) -> Self {
+    pub(super) fn new(rows: usize, bodies: usize) -> Self {
         let x = vec![0.0; rows];
-        Self { b: x.clone(), z: x.clone(), p: x.clone(), Sp: x }
+        Self { b: x.clone(), z: x.clone(), p: x.clone(), Sp: x, a: vec![Velocity::zero(); bodies] }
     }
 }
 
@@ -41,9 +43,17 @@ fn dot(a: &[f64], b: &[f64]) -> f64 {
 }
 
 impl Equations<'_> {
-    /// Refines index-1 accelerations and multipliers, with the factor of this pose (`b_a = 1`), its Jacobian in `G` and the right-hand
-    /// side of the acceleration constraints in `gamma`.
-    pub(super) fn refine(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+    /// Refines index-1 multipliers, with the factor of this pose (`b_a = 1`), its Jacobian in `G` and the right-hand side of the
+    /// acceleration constraints in `gamma`. The accelerations rest already: where rows are dependent, what the refinement does to them
+    /// on the way is worse than rounding, so they are left as they are.
+    pub(super) fn refine(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &[Velocity], lambda: &mut [f64]) {
+        let mut own = std::mem::take(&mut self.weak.a);
+        own.copy_from_slice(a);
+        self.refine_with(q, v, turns, t, &mut own, lambda);
+        self.weak.a = own;
+    }
+
+    fn refine_with(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
         if self.regular_pivot.0 > CLEAR || lambda.is_empty() {
             return;
         }

@@ -108,7 +108,7 @@ fn a_chaotic_motion_has_a_horizon() {
     // Which of the two comes first depends on how chaotic the motion is; comparing until the end would be a lie.
     let horizon = v.verdict.horizon.expect("sixty seconds of a chaotic pendulum cannot be compared");
     assert!(horizon > 1.0 && horizon < 60.0, "{horizon}");
-    assert_eq!((v.verdict.word, v.verdict.until), (Word::Partly, Some(horizon)), "{:?}", v.verdict.words);
+    assert_eq!((v.verdict.word, v.verdict.until), (Word::Partly, Some(horizon)), "{:?} {:?}", v.verdict.words, v.verdict.unsound);
 }
 
 #[test]

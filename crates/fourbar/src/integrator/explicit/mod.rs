@@ -25,6 +25,8 @@ pub fn largest_turn(model: &Model) -> f64 {
     if model.angles.is_empty() { 3.0 } else { 1.5 }
 }
 
+/// A step that moves bodies by this many characteristic lengths leaves no digits for the joints.
+const FLUNG: f64 = 1e12;
 /// Steps below this share of the run are very short: a thousand million of them are not worth waiting for. So many may come in a row.
 const SHORT: f64 = 1e-9;
 const MOST_SHORT: usize = 1000;
@@ -437,6 +439,19 @@ impl<S: System> Run<S> {
         self.steps.is_multiple_of(asked_every(self.d.len())) && !go_on(self.t)
     }
 
+    /// Bodies that move out of all proportion.
+    fn flung(&self) -> Diagnostic {
+        Diagnostic::new(
+            "S231",
+            format!(
+                "at t = {:.6} s bodies are flung away: one step changes positions or speeds by {FLUNG:.0e} times the size of the mechanism",
+                self.t
+            ),
+        )
+        .time(self.t)
+        .help("a force, a speed or gravity is far out of proportion to the masses and lengths; look at their units")
+    }
+
     /// Fixed steps that land on `t`; `false` where it was asked to stop.
     fn land(&mut self, t: f64, nominal: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         self.h = (2.0 * self.h).min(nominal);
@@ -533,6 +548,9 @@ impl<S: System> Run<S> {
             self.short = if self.h_n < SHORT * self.t_end { self.short + 1 } else { 0 };
             if self.t <= self.t_n || self.short > MOST_SHORT {
                 return Err(self.too_small(None));
+            }
+            if self.system.error(&self.y_n, &self.step_d) > FLUNG * self.length {
+                return Err(self.flung());
             }
             if self.asked_to_stop(go_on) {
                 return Ok(false);
