@@ -108,7 +108,9 @@ fn a_chaotic_motion_has_a_horizon() {
     // Which of the two comes first depends on how chaotic the motion is; comparing until the end would be a lie.
     let horizon = v.verdict.horizon.expect("sixty seconds of a chaotic pendulum cannot be compared");
     assert!(horizon > 1.0 && horizon < 60.0, "{horizon}");
-    assert_eq!((v.verdict.word, v.verdict.until), (Word::Partly, Some(horizon)), "{:?} {:?}", v.verdict.words, v.verdict.unsound);
+    // A result that expects nearly nothing of itself is no witness, which may be a little before the horizon of all.
+    assert_eq!(v.verdict.word, Word::Partly, "{:?}", v.verdict.words);
+    assert!(v.verdict.until.is_some_and(|t| t > 1.0 && t <= horizon), "{:?} {horizon}", v.verdict.until);
 }
 
 #[test]

@@ -29,6 +29,12 @@ const NEAR: f64 = 3e-2;
 /// Tolerance below which a singular position cannot be passed: rounding makes the series look as if it ended there.
 const NEAR_SINGULAR: f64 = 1e-13;
 
+/// Bodies that are so many characteristic lengths away from their start leave no digits for the joints.
+const FLUNG: f64 = 1e12;
+
+/// Looks at counted angles in one step, at most.
+const MOST_LOOKS: f64 = 1e5;
+
 /// Bodies turn by at most this angle in radians between two looks at counted angles, joints by twice as much.
 const FOLLOWED: f64 = 0.5;
 
@@ -69,6 +75,8 @@ pub struct Run<'m> {
     /// Counted angles, and the time for which they hold.
     turns: Vec<f64>,
     turns_at: f64,
+    /// Whether bodies turn too fast to be followed.
+    flung: bool,
     /// Work at the start of the last step.
     pub(super) work: f64,
     /// Rows that prescribe a motion: variable number of the multiplier, and output or constant of the rate.
@@ -184,6 +192,7 @@ impl<'m> Run<'m> {
             start: start.clone(),
             turns: start.turns.clone(),
             turns_at: start.t,
+            flung: false,
             work: 0.0,
             prescribed: Vec::new(),
             has_power: false,
@@ -329,13 +338,24 @@ impl<'m> Run<'m> {
         self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()))
     }
 
+    /// The farthest way of a body from the start, at the last evaluated time.
+    fn farthest(&self) -> f64 {
+        self.now.q.iter().zip(&self.start.q).fold(0.0f64, |m, (q, start)| m.max((q.r - start.r).norm()))
+    }
+
     /// Follows the counted angles to a time of the last step; poses are those of that time afterwards.
     fn follow_turns(&mut self, t: f64) {
         let (from, _) = self.integrator.interval();
         self.turns_at = self.turns_at.max(from);
         while !self.turns.is_empty() && self.turns_at < t {
             self.bodies_at(self.turns_at);
-            let look = (self.turns_at + FOLLOWED / (self.fastest() + f64::MIN_POSITIVE)).min(t);
+            let (apart, least) = (FOLLOWED / (self.fastest() + f64::MIN_POSITIVE), (t - from) / MOST_LOOKS);
+            // Not so for speeds without bound, or looks would come ever closer.
+            self.flung |= apart.is_nan() || apart < least;
+            let look = (self.turns_at + if apart > least { apart } else { least }).min(t);
+            if look <= self.turns_at {
+                break;
+            }
             self.bodies_at(look);
             update_turns(self.model, &self.now.q, &mut self.turns);
             for k in 0..self.turns.len() {
@@ -405,6 +425,13 @@ impl<'m> Run<'m> {
     }
 }
 
+/// Bodies that turn out of all proportion.
+fn flung(t: f64) -> Diagnostic {
+    Diagnostic::new("S284", format!("natural coordinates cannot go on: at t = {t:.6} s bodies are flung away, or turn too fast to be followed"))
+        .time(t)
+        .help("a force, a speed or gravity is far out of proportion to the masses and lengths, or the mechanism was torn open at a singular position before")
+}
+
 /// A step that led nowhere.
 fn no_progress(t: f64) -> Diagnostic {
     Diagnostic::new(
@@ -443,6 +470,9 @@ impl Motion for Run<'_> {
             let moved = self.integrator.t() - reached;
             idle = if moved > SHORT * self.t_end { 0 } else { idle + 1 };
             reached = reached.max(self.integrator.t());
+            if self.flung || self.farthest() > FLUNG * self.model.length {
+                return Err(flung(self.integrator.t()));
+            }
             if idle > STEPS_BACK {
                 return Err(no_progress(reached));
             }

@@ -25,7 +25,7 @@ pub fn largest_turn(model: &Model) -> f64 {
     if model.angles.is_empty() { 3.0 } else { 1.5 }
 }
 
-/// A step that moves bodies by this many characteristic lengths leaves no digits for the joints.
+/// Steps that have moved bodies by this many characteristic lengths leave no digits for the joints.
 const FLUNG: f64 = 1e12;
 /// Steps below this share of the run are very short: a thousand million of them are not worth waiting for. So many may come in a row.
 const SHORT: f64 = 1e-9;
@@ -149,6 +149,8 @@ pub struct Run<S> {
     steps: usize,
     /// Very short steps since the last longer one.
     short: usize,
+    /// What all steps moved, metres.
+    travelled: f64,
     rejections: usize,
     failures: usize,
     evaluations: usize,
@@ -216,6 +218,7 @@ impl<S: System> Run<S> {
             refused: false,
             steps: 0,
             short: 0,
+            travelled: 0.0,
             rejections: 0,
             failures: 0,
             evaluations: 0,
@@ -443,10 +446,7 @@ impl<S: System> Run<S> {
     fn flung(&self) -> Diagnostic {
         Diagnostic::new(
             "S231",
-            format!(
-                "at t = {:.6} s bodies are flung away: one step changes positions or speeds by {FLUNG:.0e} times the size of the mechanism",
-                self.t
-            ),
+            format!("at t = {:.6} s bodies are flung away: they have come {FLUNG:.0e} times the size of the mechanism", self.t),
         )
         .time(self.t)
         .help("a force, a speed or gravity is far out of proportion to the masses and lengths; look at their units")
@@ -549,7 +549,8 @@ impl<S: System> Run<S> {
             if self.t <= self.t_n || self.short > MOST_SHORT {
                 return Err(self.too_small(None));
             }
-            if self.system.error(&self.y_n, &self.step_d) > FLUNG * self.length {
+            self.travelled += self.system.error(&self.y_n, &self.step_d);
+            if self.travelled > FLUNG * self.length {
                 return Err(self.flung());
             }
             if self.asked_to_stop(go_on) {
@@ -658,6 +659,7 @@ impl<S: System> Motion for Run<S> {
             "before": self.before, "end": self.end, "k": self.k,
             "flags": [self.end_known, self.end_fits, self.dense_ready, self.changed, self.refused],
             "last_error": self.last_error,
+            "travelled": self.travelled,
             "work": [self.steps, self.rejections, self.failures, self.evaluations],
             "watch": self.watch.save(),
             "system": self.system.save(),
@@ -688,6 +690,7 @@ impl<S: System> Motion for Run<S> {
         let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);
         (self.end_known, self.end_fits, self.dense_ready, self.changed, self.refused) = (flag(0), flag(1), flag(2), flag(3), flag(4));
         self.last_error = number(&v["last_error"]);
+        self.travelled = v["travelled"].as_f64().unwrap_or(0.0);
         let count = |k: usize| v["work"][k].as_u64().unwrap_or(0) as usize;
         (self.steps, self.rejections, self.failures, self.evaluations) = (count(0), count(1), count(2), count(3));
         self.watch = Watch::restored(&v["watch"]);
