@@ -10,12 +10,12 @@ use fourbar::analysis::rank::rank;
 use fourbar::analysis::unique::not_unique;
 use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::force::{Force, eval};
-use fourbar::motion::{Instant, Loads, Wrench};
+use fourbar::motion::{Instant, Loads, Told, Wrench};
 use fourbar::random::Random;
 use fourbar::random_families::{self, family_of};
 use fourbar::random_mechanism::{Recipe, mechanism};
 use fourbar::study::{FORMULATIONS, Study};
-use fourbar::{Configuration, Model, Velocity};
+use fourbar::{Configuration, Diagnostic, Model, Velocity};
 use nalgebra::{DMatrix, DVector, Vector3};
 use std::fmt::Write;
 
@@ -204,6 +204,95 @@ fn reactions_of_badly_conditioned_loops_are_those_of_a_dense_solve() {
     }
     assert!(told.is_empty(), "{} of {judged}:\n{}", told.len(), told.join("\n"));
     assert!(judged > 120, "only {judged}");
+}
+
+/// What a formulation says about its reactions at the start; `None` where it refuses the mechanism.
+fn doubts(model: &Model, start: &Configuration, formulation: &str) -> Option<(Instant, Option<Diagnostic>)> {
+    let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
+    let mut out = Instant::new(model, start);
+    let mut motion = (info.start)(model, &Study::of(model), info.integrators[0], start).ok()?;
+    motion.instant(start.t, &mut out).ok()?;
+    let mut told = Told::default();
+    motion.tell(&mut told);
+    Some((out, told.warnings.into_iter().find(|w| w.code.0 == "W281")))
+}
+
+/// A table that turns at a speed, or is lifted with an acceleration, and on it a four-bar across its weight: three hinges and a ball, one
+/// hinge leaning by `lean`, which is all that locks it.
+fn locked(lean: f64, speed: f64, lift: f64) -> Model {
+    let joints = [[0.2, 0.1], [0.5, 0.8], [1.6, 1.0], [1.4, -0.1]];
+    let omega = format!("omega: [0, 0, {speed}]");
+    let mut text = format!("fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n  table: {{mass: 5, inertia: [1, 1, 2], {omega}}}\n");
+    for k in 0..3 {
+        let [x, y] = [0, 1].map(|i| 0.5 * (joints[k][i] + joints[k + 1][i]) + 0.07 * (k as f64 + 1.0));
+        let velocity = format!("velocity: [{}, {}, 0]", -speed * y, speed * x);
+        writeln!(text, "  b{k}: {{mass: {}, inertia: [0.1, 0.2, 0.15], at: [{x}, {y}, 0.05], {velocity}, {omega}}}", k + 1).expect("text");
+    }
+    let stand = if lift == 0.0 { "revolute" } else { "prismatic" };
+    writeln!(text, "joints:\n  stand: {{type: {stand}, bodies: [ground, table], at: [0, 0, 0], axis: [0, 0, 1]}}").expect("text");
+    for (k, kind) in ["revolute, axis: [0, 0, 1]", "spherical", "revolute, axis: [0, 0, 1]", "revolute"].iter().enumerate() {
+        let bodies = ["[table, b0]", "[b0, b1]", "[b1, b2]", "[b2, table]"][k];
+        let lean = if k == 3 { format!(", axis: [{lean}, 0, 1]") } else { String::new() };
+        writeln!(text, "  j{k}: {{type: {kind}{lean}, bodies: {bodies}, at: [{}, {}, 0]}}", joints[k][0], joints[k][1]).expect("text");
+    }
+    if lift != 0.0 {
+        writeln!(text, "drives: {{lift: {{joint: stand, distance: {lift}/2*t^2}}}}").expect("text");
+    }
+    parse(&(text + "study: {t_end: 0.2, output_step: 0.05}\n"))
+}
+
+/// Rounding of forces is divided by the smallest singular value, rounding of accelerations by its square: where these do not load
+/// the weak direction by themselves, as when the table is lifted, nothing is known of its reactions.
+#[test]
+fn reactions_are_right_or_it_is_told_that_they_are_not() {
+    let (mut wrong, mut warned, mut right) = (Vec::new(), 0, 0);
+    for lean in [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7] {
+        for (what, speed, lift) in [("still", 0.0, 0.0), ("turning", 5.0, 0.0), ("lifted", 0.0, 7.0)] {
+            let model = locked(lean, speed, lift);
+            let start = assemble(&model).expect("assembles").configuration;
+            let set = ConstraintSet::new(model.all_constraints(), |_| false);
+            let rank = rank(&model, &set, &start.q);
+            assert!(rank.redundant() == 0, "lean {lean:.0e}");
+            println!("lean {lean:.0e}, {what}: smallest singular value {:.1e}", rank.smallest.unwrap_or(0.0));
+            for name in ["ra", "rp", "lie", "se3", "dca", "natural"] {
+                let Some((out, warning)) = doubts(&model, &start, name) else { continue };
+                let (w, known) = dense(&model, &out);
+                let d = difference(model.length, &out.reactions, &w, &vec![[true; 6]; model.joints.len()]);
+                println!("    {name}: off by {d:.0e}, {:?}", warning.as_ref().map(|w| &w.message));
+                let named = |w: &Diagnostic| ["j0", "j1", "j2", "j3"].iter().all(|j| w.names.iter().any(|n| n == j));
+                match warning {
+                    None if d > 1e-5 => wrong.push(format!("lean {lean:.0e}, {what}, {name}: off by {d:.0e}")),
+                    None => right += 1,
+                    Some(w) if known < 1e-7 || !named(&w) => wrong.push(format!("lean {lean:.0e}, {what}, {name}: {w}")),
+                    Some(_) => warned += 1,
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), warned + right, wrong.join("\n"));
+    assert!(warned > 10 && right > 40, "{warned} warned of, {right} not");
+}
+
+/// Redundant rows are no doubt, nor are reactions that vanish beside the forces.
+#[test]
+fn reactions_that_are_known_raise_no_doubt() {
+    for name in
+        ["pantograph", "bennett", "a04_bricard", "fourbar_3d", "a02_n_fourbar_N2", "slider_crank_engine", "planetary_gear", "sarrus"]
+    {
+        let model = common::model(name);
+        let start = assemble(&model).expect("assembles").configuration;
+        for f in ["ra", "lie", "dca", "natural"] {
+            if let Some((_, Some(w))) = doubts(&model, &start, f) {
+                panic!("{name}, {f}: {w}");
+            }
+        }
+    }
+    let mut model = common::model("a01_simple_pendulum");
+    model.gravity *= 1e21;
+    let start = assemble(&model).expect("assembles").configuration;
+    for f in ["ra", "lie", "dca", "natural"] {
+        assert!(doubts(&model, &start, f).is_none_or(|(_, w)| w.is_none()), "{f}");
+    }
 }
 
 #[test]

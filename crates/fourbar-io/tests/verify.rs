@@ -18,12 +18,6 @@ const FEW: u64 = 29;
 /// One formulation of each family.
 const ONE_OF_EACH: [&str; 5] = ["ra", "se3", "dca", "grcr", "natural"];
 
-/// Faults that are known and open: seeds, the formulations that are wrong there, and what is wrong. Only these may disagree.
-const OPEN: &[(&[u64], &[&str], &str)] = &[
-    (&[113, 142, 171, 200, 258], &["grcr"], "reactions of planetary gears with redundant planets and oblique axes"),
-    (&[158, 187], &["dca"], "reactions of a badly conditioned loop"),
-];
-
 fn found(name: &str, change: impl Fn(&mut Settings)) -> Verification {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/found").join(format!("{name}.yaml"));
     let model = parse(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())));
@@ -78,6 +72,22 @@ fn a_light_body_in_a_loop_is_no_redundancy() {
     assert_eq!((v.verdict.word, v.verdict.witnesses.len()), (Word::Agreed, 5), "{:?}", v.verdict.words);
 }
 
+/// Planets hold each other by their teeth: a self-stress that no bearing feels.
+#[test]
+fn a_self_stress_of_gears_alone_leaves_the_reactions_as_they_are() {
+    let v = found("planets_redundant_oblique", all);
+    assert_eq!((v.verdict.word, v.verdict.witnesses.len()), (Word::Agreed, 9), "{:?}", v.verdict.words);
+}
+
+/// Equal parallel legs close at a double root, which no assembly finds to more than half the digits.
+#[test]
+fn a_start_at_a_double_root_is_no_contradiction() {
+    let model = mechanism(222).build().unwrap_or_else(|e| panic!("{e:?}"));
+    let settings = Settings { tol: 1e-9, patience: Duration::from_millis(400), ..Settings::of(&model) };
+    let v = verify(&model, &settings, &|_| {}).unwrap_or_else(|d| panic!("{d}"));
+    assert_eq!(v.verdict.word, Word::NotShown, "{:?}", v.verdict.words);
+}
+
 #[test]
 fn friction_on_loads_that_are_not_unique_leaves_the_motion_open() {
     let v = found("friction_redundant_verify_words", |s| s.formulations = ["ra", "lie", "dca", "grcr"].map(String::from).to_vec());
@@ -117,17 +127,15 @@ fn formulations_agree_on_random_mechanisms_of_every_family() {
         if study.is_none() {
             settings.formulations = ONE_OF_EACH.map(String::from).to_vec();
         }
-        let open: Vec<&str> = OPEN.iter().filter(|o| o.0.contains(&seed)).flat_map(|o| o.1.iter().copied()).collect();
-        let (word, why, outliers) = match verify(&model, &settings, &|_| {}) {
-            Ok(v) => (v.verdict.word.to_string(), v.verdict.words, v.verdict.outliers),
-            Err(d) => (format!("no start ({})", d.code.0), vec![d.message], Vec::new()),
+        let (word, why) = match verify(&model, &settings, &|_| {}) {
+            Ok(v) => (v.verdict.word.to_string(), v.verdict.words),
+            Err(d) => (format!("no start ({})", d.code.0), vec![d.message]),
         };
-        let known = !open.is_empty() && outliers.iter().all(|o| open.contains(&o.formulation));
         *table.entry(name).or_default().entry(word.clone()).or_default() += 1;
         if study.is_some() && word != Word::Agreed.to_string() {
             println!("{name} {seed}: {word}\n    {}", why.join("\n    "));
         }
-        if word == Word::NotAgreed.to_string() && !known {
+        if word == Word::NotAgreed.to_string() {
             let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("not-agreed-{name}-{seed}.yaml"));
             std::fs::write(&path, write_model(&spec)).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
             wrong.push(format!("{name} {seed} ({}): {}", path.display(), why.join(" ")));

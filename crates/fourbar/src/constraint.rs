@@ -233,6 +233,28 @@ impl ConstraintSet {
         self.row_start.partition_point(|&s| s <= row) - 1
     }
 
+    /// Names of the elements that have a row of at least a twentieth of the largest, each once.
+    pub fn touched(&self, size: impl Fn(usize) -> f64) -> Vec<String> {
+        let top = (0..self.rows()).map(&size).fold(0.0, f64::max);
+        let mut names: Vec<String> = Vec::new();
+        for (c, constraint) in self.list.iter().enumerate() {
+            let touched = (self.row_start[c]..self.row_start[c + 1]).any(|r| size(r) > 0.05 * top);
+            if touched && !names.contains(&constraint.name) {
+                names.push(constraint.name.clone());
+            }
+        }
+        names
+    }
+
+    /// Size of what row `k` of constraint `c` is summed up from, `|gamma| + |Phi_q| |a|`; `G` are the blocks of the constraint.
+    pub fn acceleration_size(&self, c: usize, k: usize, G: &[f64], gamma: f64, a: &[Velocity]) -> f64 {
+        let m = self.row_start[c + 1] - self.row_start[c];
+        self.blocks_of(c).iter().enumerate().fold(gamma.abs(), |size, (i, b)| {
+            let (g, a) = (&G[6 * (m * i + k)..6 * (m * i + k) + 6], &a[b.body]);
+            size + Vector3::new(g[0], g[1], g[2]).dot(&a.v).abs() + Vector3::new(g[3], g[4], g[5]).dot(&a.w).abs()
+        })
+    }
+
     /// Residual `Phi(q, t)`.
     pub fn residual(&self, q: &[Pose], turns: &[f64], t: f64, Phi: &mut [f64]) {
         self.residual_in(0..self.list.len(), q, turns, t, Phi);

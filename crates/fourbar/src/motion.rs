@@ -4,8 +4,10 @@
 //! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::explicit`].
 
 mod least;
+mod poorly;
 
 pub use least::LeastLoads;
+pub use poorly::{DATA, Poorly, largest_force};
 
 use crate::analysis::singular::Singular;
 use crate::constraint::{ConstraintSet, Owner};

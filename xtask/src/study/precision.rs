@@ -5,7 +5,7 @@ use fourbar::diagnostic::Diagnostic;
 use fourbar::motion::Instant;
 use fourbar::study::{FORMULATIONS, FormulationInfo, Study};
 use fourbar::trajectory::energies;
-use fourbar::verify::sampled;
+use fourbar::verify::{Ran, sampled};
 use fourbar::{Configuration, Model};
 use std::time::Duration;
 
@@ -95,9 +95,9 @@ impl Case {
             let integrator = info.integrators.iter().copied().find(|i| *i == "dop853").unwrap_or(info.integrators[0]);
             let at = |tol: &f64| {
                 let study = Study { tol: Some(*tol), ..study.clone() };
-                sampled(Duration::from_secs(10), &model, &study, info, integrator, &start).ok()
+                sampled(Duration::from_secs(10), &model, &study, info, integrator, &start).and_then(Ran::complete).ok()
             };
-            best.extend(TRUE_TOLERANCES.iter().find_map(at).map(|(sample, ..)| (name, sample)));
+            best.extend(TRUE_TOLERANCES.iter().find_map(at).map(|ran| (name, ran.sample)));
             if best.len() == 3 || best.len() == 2 && apart(&model, &best[0].1, &best[1].1) < CERTAIN {
                 break;
             }
@@ -117,11 +117,11 @@ impl Case {
     fn point(&self, patience: Duration, info: &FormulationInfo, integrator: &'static str, setting: Setting) -> Result<Point, Diagnostic> {
         let mut study = self.study.clone();
         (study.step, study.tol) = setting;
-        let run = || sampled(patience, &self.model, &study, info, integrator, &self.start);
-        let (sample, _, mut seconds) = run()?;
+        let run = || sampled(patience, &self.model, &study, info, integrator, &self.start).and_then(Ran::complete);
+        let Ran { sample, mut seconds, .. } = run()?;
         let again = if seconds < 0.02 { 5 } else { usize::from(seconds < 0.5) };
         for _ in 0..again {
-            seconds = seconds.min(run()?.2);
+            seconds = seconds.min(run()?.seconds);
         }
         let total = |s: &Instant| {
             let (t, v) = energies(&self.model, s);

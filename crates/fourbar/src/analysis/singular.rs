@@ -79,14 +79,7 @@ pub fn dependent_names(set: &ConstraintSet, schur: &mut Schur, permanent: &[bool
         let top = x.iter().fold(f64::MIN_POSITIVE, |s, x| s.max(x.abs()));
         x.iter_mut().for_each(|x| *x /= top);
     }
-    let mut names = Vec::new();
-    for (c, constraint) in set.list.iter().enumerate() {
-        let range = set.row_start[c]..set.row_start[c + 1];
-        if x[range].iter().any(|x| x.abs() > 0.05) && !names.contains(&constraint.name) {
-            names.push(constraint.name.clone());
-        }
-    }
-    names
+    set.touched(|r| x[r].abs())
 }
 
 /// The smallest pivot of a row that is not permanently redundant, and its row.

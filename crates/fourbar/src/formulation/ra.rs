@@ -10,6 +10,7 @@ use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
+use crate::motion::Poorly;
 use crate::schur::{InverseMass, Schur, inverse_masses, unit_weights};
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::Matrix3;
@@ -54,6 +55,8 @@ pub struct Equations<'m> {
     /// Right-hand side of the acceleration constraints.
     pub(super) gamma: Vec<f64>,
     pub(super) weak: super::weak::Workspace,
+    /// Where multipliers of outputs were known worst.
+    pub poorly: Poorly,
     /// Loads of joints with dry friction.
     pub loads: NormalLoads,
     /// Rows that are redundant at the start, as the pivots show them.
@@ -96,6 +99,7 @@ impl<'m> Equations<'m> {
             rhs: vec![0.0; m],
             gamma: vec![0.0; m],
             weak: super::weak::Workspace::new(m, model.bodies.len()),
+            poorly: Poorly::default(),
             loads: NormalLoads::new(model, &set),
             permanent: vec![false; m],
             regular_pivot: (1.0, 0),

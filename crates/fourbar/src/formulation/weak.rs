@@ -6,7 +6,9 @@
 //! compliance is therefore solved by conjugate gradients, with the factored matrix as preconditioner: all ordinary modes are solved by
 //! one round, every weak one by one more. Dependent rows, whose share is nothing, are left alone.
 
-use super::ra::Equations;
+use super::ra::{COMPLIANCE, Equations};
+use crate::motion::{DATA, largest_force};
+use crate::random::Random;
 use crate::state::{Pose, Velocity};
 
 /// Where no row comes as near to others as this (relative pivot), every mode is an ordinary one.
@@ -14,11 +16,19 @@ const CLEAR: f64 = 0.1;
 /// Most rounds of conjugate gradients, and most solves: each starts from residuals evaluated anew.
 const ROUNDS: usize = 40;
 const SOLVES: usize = 4;
-/// Shares `s^2/(eps + s^2)` below this belong to dependent rows.
-const LOST: f64 = 1e-6;
+/// Shares `s^2/(eps + s^2)` below this belong to dependent rows: singular values of 1e-8 that the rank counts as zero.
+const LOST: f64 = 1e-7;
 /// Residuals below this share of the first are rounding; multipliers that change by less than `REST` rest.
 const ROUNDING: f64 = 1e-13;
 const REST: f64 = 1e-12;
+/// Where all pivots are above the first, no mode is as weak as the second: the eigenvalue, relative to the diagonal, at which rounding
+/// of the state begins to count.
+const SUSPICIOUS: f64 = 1e-5;
+const WEAK: f64 = 1e-7;
+/// What is left of ordinary modes after so many filters is nothing, and below this share of the diagonal what is left belongs to
+/// dependent rows: singular values of 1e-8 that the rank counts as zero.
+const FILTERS: usize = 3;
+const DEPENDENT: f64 = 1e-17;
 
 /// Vectors by row.
 #[derive(Clone, Debug, Default)]
@@ -51,6 +61,60 @@ impl Equations<'_> {
         own.copy_from_slice(a);
         self.refine_with(q, v, turns, t, &mut own, lambda);
         self.weak.a = own;
+        self.doubt(t, a, lambda);
+    }
+
+    /// Takes note of how well the multipliers are known. Rounding of the state acts on them like an error of the rows, divided by the
+    /// eigenvalue `mu` of their mode; modes so weak that the compliance hides them are found by filtering a vector, which leaves
+    /// these and dependent rows, and `mu` is their mean weighed by what they do to the bodies, so that dependent rows do not count.
+    fn doubt(&mut self, t: f64, a: &[Velocity], lambda: &[f64]) {
+        if self.schur.pivots().iter().all(|p| *p > SUSPICIOUS) {
+            return;
+        }
+        let mut w = std::mem::take(&mut self.weak);
+        let mut random = Random(0x5eed_0281);
+        for (p, e) in w.p.iter_mut().zip(&self.eps) {
+            *p = random.number() / e.sqrt();
+        }
+        for _ in 0..FILTERS {
+            w.p.iter_mut().zip(&self.eps).for_each(|(p, e)| *p *= e);
+            self.schur.solve(&mut w.p);
+        }
+        self.without_compliance(&w.p, &mut w.Sp);
+        // In the metric of the diagonal, which is that of the compliance.
+        let (mut pp, mut pSp, mut SpSp) = (0.0, 0.0, 0.0);
+        for ((p, Sp), e) in w.p.iter().zip(&w.Sp).zip(&self.eps) {
+            let d = e / COMPLIANCE;
+            pp += d * p * p;
+            pSp += p * Sp;
+            SpSp += Sp * Sp / d;
+        }
+        let mu = SpSp / pSp;
+        if pSp > DEPENDENT * pp && mu < WEAK {
+            let (mut scale, mut size, mut softest) = (0.0, 0.0, 0.0_f64);
+            for c in 0..self.set.list.len() {
+                let G = &self.G[self.set.value_start(c)..];
+                for (k, row) in (self.set.row_start[c]..self.set.row_start[c + 1]).enumerate() {
+                    let d = self.eps[row] / COMPLIANCE;
+                    scale += self.set.acceleration_size(c, k, G, self.gamma[row], a).powi(2) / d;
+                    size += d * lambda[row] * lambda[row];
+                    softest = softest.max(d);
+                }
+            }
+            let size = f64::max(size.sqrt(), largest_force(self.model, a) * softest.sqrt());
+            self.poorly.note(DATA * scale.sqrt() / (mu * size), t, || self.set.touched(|r| w.Sp[r].abs() / self.eps[r].sqrt()));
+        }
+        self.weak = w;
+    }
+
+    /// `y = Phi_q M^-1 Phi_q^T x`. Overwrites `r`.
+    fn without_compliance(&mut self, x: &[f64], y: &mut [f64]) {
+        self.r.fill(Velocity::zero());
+        self.set.add_transposed(&self.G, x, 1.0, &mut self.r);
+        for (r, w) in self.r.iter_mut().zip(&self.inverse) {
+            *r = w.apply(r);
+        }
+        self.set.multiply(&self.G, &self.r, y);
     }
 
     fn refine_with(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
@@ -105,12 +169,7 @@ impl Equations<'_> {
             if rz.is_nan() || rz <= ROUNDING * ROUNDING * first {
                 return;
             }
-            self.r.fill(Velocity::zero());
-            self.set.add_transposed(&self.G, &w.p, 1.0, &mut self.r);
-            for (r, w) in self.r.iter_mut().zip(&self.inverse) {
-                *r = w.apply(r);
-            }
-            self.set.multiply(&self.G, &self.r, &mut w.Sp);
+            self.without_compliance(&w.p, &mut w.Sp);
             let pSp = dot(&w.p, &w.Sp);
             let shifted = pSp + w.p.iter().zip(&self.eps).map(|(p, e)| e * p * p).sum::<f64>();
             if pSp.is_nan() || pSp <= LOST * shifted {

@@ -389,6 +389,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
                     .help("read reactions near singular positions with care"),
             );
         }
+        told.warnings.extend(self.stepper.equations.poorly.warning());
         let w = self.stepper.work;
         if self.over > 0 {
             let many = count(self.over, "step");
@@ -439,6 +440,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             "work_done": [self.work, self.power, self.power_before],
             "usual": self.detector.usual,
             "singular": self.detector.found,
+            "poorly": s.equations.poorly.save(),
         });
         for (name, x) in [("now", m), ("before", previous)] {
             state[name] = json!({
@@ -509,6 +511,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));
         self.detector.usual = v["usual"].as_f64();
         self.detector.found = Singular::restored(&v["singular"]);
+        self.stepper.equations.poorly.restore(&v["poorly"]);
         self.start = None;
         Ok(())
     }

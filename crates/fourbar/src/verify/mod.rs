@@ -143,11 +143,25 @@ struct Outcome {
 }
 
 /// A run as far as it came.
-struct Ran {
-    sample: Vec<Instant>,
-    told: Told,
-    seconds: f64,
-    stopped: Option<Diagnostic>,
+pub struct Ran {
+    /// Instants at the output times.
+    pub sample: Vec<Instant>,
+    /// What it has to say.
+    pub told: Told,
+    /// How long it took.
+    pub seconds: f64,
+    /// Why it ended early, where it did.
+    pub stopped: Option<Diagnostic>,
+}
+
+impl Ran {
+    /// The run itself where it came to the end of the study, or why it did not.
+    pub fn complete(self) -> Result<Self, Diagnostic> {
+        match self.stopped {
+            None => Ok(self),
+            Some(d) => Err(d),
+        }
+    }
 }
 
 /// Runs everything and compares. `progress` is told a formulation's name when it has ended.
@@ -211,21 +225,8 @@ fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic>
     names.iter().map(|n| formulation(n)).collect()
 }
 
-/// Instants of one run at the output times, what it has to say, and how long it took in seconds. Given up after a while.
+/// One run at the output times, as far as it goes, given up after a while; an error where it has nothing but the start.
 pub fn sampled(
-    patience: Duration,
-    model: &Model,
-    study: &Study,
-    info: &FormulationInfo,
-    integrator: &'static str,
-    start: &Configuration,
-) -> Result<(Vec<Instant>, Told, f64), Diagnostic> {
-    let ran = as_far_as_it_goes(patience, model, study, info, integrator, start)?;
-    ran.stopped.map_or(Ok((ran.sample, ran.told, ran.seconds)), Err)
-}
-
-/// One run at the output times, as far as it goes; an error where it has nothing but the start.
-fn as_far_as_it_goes(
     patience: Duration,
     model: &Model,
     study: &Study,
@@ -301,13 +302,13 @@ fn high_order(
     // The most accurate explicit method there is pays at these tolerances.
     let integrator = info.integrators.iter().copied().find(|i| *i == "dop853" && Tableau::named(i).is_some()).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
-    let loose = as_far_as_it_goes(settings.patience, model, &study, info, integrator, start)?;
+    let loose = sampled(settings.patience, model, &study, info, integrator, start)?;
     if let Some(d) = loose.stopped.as_ref().filter(|d| d.code.0 == IMPATIENT) {
         // The tighter run would not come even as far.
         return Err(d.clone());
     }
     study.tol = Some(settings.tol);
-    let tight = as_far_as_it_goes(settings.patience * 2, model, &study, info, integrator, start)?;
+    let tight = sampled(settings.patience * 2, model, &study, info, integrator, start)?;
     let expected = running(model, unique, &loose.sample, &tight.sample, SHARE);
     let Ran { mut sample, told, seconds, stopped } = tight;
     sample.truncate(expected.len());
@@ -329,14 +330,15 @@ fn second_order(
     // An adaptive run of moderate accuracy tells the time scale.
     study.tol = Some(1e-5);
     let steps = sampled(settings.patience * 2, model, &study, info, integrator, start)
+        .and_then(Ran::complete)
         .ok()
-        .and_then(|(_, told, _)| told.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
+        .and_then(|ran| ran.told.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
         .unwrap_or(1000.0);
     let mut h = study.output_step / (study.output_step * steps / study.t_end).ceil().max(1.0);
     study.tol = None;
     let mut at = |h: f64| {
         study.step = Some(h);
-        as_far_as_it_goes(settings.patience * 2, model, &study, info, integrator, start)
+        sampled(settings.patience * 2, model, &study, info, integrator, start)
     };
     let pair = |a: &[Instant], b: &[Instant]| -> Vec<Instant> { a.iter().zip(b).map(|(a, b)| extrapolate(a, b, 1.0 / 3.0)).collect() };
     let mut last = at(h)?;
@@ -420,7 +422,7 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
     }
     let mut study = settings.study.clone();
     study.tol = Some(settings.tol);
-    let twin = as_far_as_it_goes(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?.sample;
+    let twin = sampled(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?.sample;
     let mut worst = 0.0_f64;
     Some(
         twin.iter()

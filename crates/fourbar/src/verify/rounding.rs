@@ -17,6 +17,9 @@ const POSES: usize = 8;
 /// Absolute sizes, in the order of [`super::QUANTITIES`], of what rounding can produce within the study.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Rounding {
+    /// Gap of a start that is a double root of the constraints, metres: what it is off by is as large as its distance from dependence, so
+    /// that branches of motion cross within it.
+    pub double_root: Option<f64>,
     /// Velocity that rounded forces may give a body until the end, metres per second.
     pub speed: f64,
     /// Force that rounded positions and forces may show up as, newtons.
@@ -41,17 +44,18 @@ pub(super) fn measure(model: &Model, start: &Configuration, sample: &[Instant], 
     }
     // Where nothing acts there is still the force that moves the masses by a rounded position in the time of a step.
     largest = largest.max(10.0 * f64::EPSILON * total * far / (step * step));
-    let condition = if model.moving() <= DENSE {
-        let set = ConstraintSet::new(model.all_constraints(), |_| false);
-        rank::rank(model, &set, &start.q).smallest.map_or(USUAL, |s| 1.0 / s.max(1e-8))
-    } else {
-        USUAL
-    };
+    let set = ConstraintSet::new(model.all_constraints(), |_| false);
+    let condition =
+        if model.moving() <= DENSE { rank::rank(model, &set, &start.q).smallest.map_or(USUAL, |s| 1.0 / s.max(1e-8)) } else { USUAL };
     // Accelerations come from a system whose condition is the square of that of the constraints.
     let relative = 10.0 * f64::EPSILON * condition * condition;
     // Never more than what counts as equal, as if all forces moved all masses freely.
     let free = largest / total * t_end;
     let shaken = 10.0 * f64::EPSILON * condition * far / step;
     let speed = (relative * largest / lightest.max(1e-6 * total) * t_end + shaken).min(1e-8 * (free + model.length / t_end));
-    Rounding { speed, force: relative.min(1e-7) * largest, largest }
+    let mut Phi = vec![0.0; set.rows()];
+    set.residual(&start.q, &start.turns, start.t, &mut Phi);
+    let gap = Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+    let double_root = (condition * condition * gap > model.length).then_some(gap);
+    Rounding { double_root, speed, force: relative.min(1e-7) * largest, largest }
 }

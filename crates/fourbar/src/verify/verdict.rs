@@ -170,7 +170,9 @@ pub(super) fn compare(
     let (shown, witnesses) = c.witnesses(&consensus, &outliers);
     let until = shown.map(|k| times[k]);
     // A motion that hangs on loads which are not unique is not determined by the model: other results are not wrong ones.
-    let undetermined = friction_warning(model, &unique::not_unique(model, start));
+    let friction = friction_warning(model, &unique::not_unique(model, start));
+    let mut undetermined: Vec<String> = friction.into_iter().map(|d| d.message).collect();
+    undetermined.extend(rounding.double_root.map(words::double_root));
     let word = match shown {
         _ if !outliers.is_empty() && undetermined.is_empty() => Word::NotAgreed,
         _ if !outliers.is_empty() => Word::NotShown,

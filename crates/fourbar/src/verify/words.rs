@@ -2,7 +2,6 @@
 
 use super::verdict::{Verdict, Word};
 use super::{Quantity, Row};
-use crate::diagnostic::Diagnostic;
 use crate::study::count;
 
 /// What the sentences are made of.
@@ -13,13 +12,18 @@ pub(super) struct Told<'a> {
     pub t_end: f64,
     /// Output times near singular positions.
     pub passed: usize,
-    /// Friction on loads that are not unique.
-    pub undetermined: Vec<Diagnostic>,
+    /// Why the model does not determine the motion: friction on loads that are not unique, a start where branches cross.
+    pub undetermined: Vec<String>,
 }
 
 /// A time as somebody would write it: 1.11, not 1.1099999999999999.
 pub(super) fn time(t: f64) -> String {
     format!("{t:.9e}").parse::<f64>().map_or_else(|_| t.to_string(), |t| t.to_string())
+}
+
+/// A start where branches of motion cross within its gap.
+pub(super) fn double_root(gap: f64) -> String {
+    format!("the start is a double root of the constraints, closed to {gap:.0e} m, and branches of motion cross within that")
 }
 
 fn names<'a>(list: impl Iterator<Item = &'a str>) -> String {
@@ -41,11 +45,11 @@ pub(super) fn all(x: &Told) -> Vec<String> {
         });
     }
     outliers(v, &mut list);
-    for d in &x.undetermined {
+    for message in &x.undetermined {
         if v.outliers.is_empty() {
             break;
         }
-        let message = d.message.trim_end_matches('.');
+        let message = message.trim_end_matches('.');
         list.push(format!("The model does not determine the motion: {message}. Differences are no errors of a formulation then."));
     }
     for u in &v.unsound {

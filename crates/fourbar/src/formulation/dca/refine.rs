@@ -16,8 +16,8 @@
 
 use super::solver::{Solver, State};
 use super::sweep::Job;
+use crate::motion::{DATA, largest_force};
 use crate::state::Velocity;
-use nalgebra::Vector3;
 
 /// Most rounds of conjugate gradients in one solve, and most solves: each starts from residuals evaluated anew.
 const ROUNDS: usize = 60;
@@ -28,8 +28,6 @@ const LOST: f64 = 1e-11;
 const REST: f64 = 1e-12;
 /// Residuals below this multiple of what a row is summed up from are rounding.
 const ROUNDING: f64 = 4.0 * f64::EPSILON;
-/// Relative error of poses and velocities that projection leaves.
-const DATA: f64 = 1e-14;
 
 /// How well multipliers are known.
 #[derive(Clone, Debug, Default)]
@@ -107,7 +105,10 @@ impl<const B: usize> Solver<'_, B> {
         }
         self.solution(s.q, a);
         let size = self.lambda.iter().zip(&self.alpha).map(|(l, a)| l * l / a).sum::<f64>().sqrt();
-        known.error = if size > 0.0 { DATA * scale / (weakest * size) } else { 0.0 };
+        let softest = self.alpha.iter().fold(f64::INFINITY, |m, a| m.min(*a));
+        let size = size.max(largest_force(self.model, a) / softest.sqrt());
+        // Where no mode is weak there is nothing to say.
+        known.error = if weakest < 1.0 { DATA * scale / (weakest * size) } else { 0.0 };
         known
     }
 
@@ -122,12 +123,7 @@ impl<const B: usize> Solver<'_, B> {
             self.set.gamma_in(c..c + 1, s.q, s.v, s.t, &mut gamma);
             self.set.jacobian_in(c..c + 1, self.set.value_start(c), s.q, &mut G);
             for (k, gamma) in gamma[..m].iter().enumerate() {
-                let mut size = gamma.abs();
-                for (i, b) in self.set.blocks_of(c).iter().enumerate() {
-                    let a = &a[b.body];
-                    let g = &G[6 * (m * i + k)..6 * (m * i + k) + 6];
-                    size += Vector3::new(g[0], g[1], g[2]).dot(&a.v).abs() + Vector3::new(g[3], g[4], g[5]).dot(&a.w).abs();
-                }
+                let size = self.set.acceleration_size(c, k, &G, *gamma, a);
                 sum += self.alpha[first + k] * size * size;
             }
         }
@@ -214,15 +210,6 @@ impl<const B: usize> Solver<'_, B> {
 
     /// Names of the elements that the weakest mode of the last refinement loads.
     pub fn weakest(&self) -> Vec<String> {
-        let size = |r: usize| self.refining.weakest[r].abs();
-        let top = (0..self.refining.weakest.len()).map(size).fold(0.0, f64::max);
-        let mut names: Vec<String> = Vec::new();
-        for (c, constraint) in self.set.list.iter().enumerate() {
-            let touched = (self.set.row_start[c]..self.set.row_start[c + 1]).any(|r| size(r) > 0.05 * top);
-            if touched && !names.contains(&constraint.name) {
-                names.push(constraint.name.clone());
-            }
-        }
-        names
+        self.set.touched(|r| self.refining.weakest[r].abs())
     }
 }

@@ -487,16 +487,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             }
         }
         self.at = q;
-        let size = |r: usize| self.r2[r].abs() * self.alpha[r].sqrt();
-        let top = (0..self.r2.len()).map(size).fold(0.0, f64::max);
-        let mut names: Vec<String> = Vec::new();
-        for (c, constraint) in self.set.list.iter().enumerate() {
-            let touched = (self.set.row_start[c]..self.set.row_start[c + 1]).any(|r| size(r) > 0.05 * top);
-            if touched && !names.contains(&constraint.name) {
-                names.push(constraint.name.clone());
-            }
-        }
-        names
+        self.set.touched(|r| self.r2[r].abs() * self.alpha[r].sqrt())
     }
 
     /// Moves velocities onto the constraints in the metric of the masses; the largest change.

@@ -13,7 +13,7 @@ use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Run, System, largest_turn};
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
+use crate::motion::{Instant, LeastLoads, Motion, Poorly, Told, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
 use fourbar_math::so3;
@@ -30,34 +30,6 @@ const MOVED: usize = 12;
 /// Stages that projection moves by less than this share of the characteristic length keep their factors: the rate of the
 /// iteration with factors of another pose is about the penalty times the square of the distance.
 const NEARBY: f64 = 1e-7;
-
-/// Reactions that rounding of the state may change by more than this share of the largest are reported.
-const POORLY_KNOWN: f64 = 1e-6;
-
-/// Where reactions were known worst.
-#[derive(Clone, Debug)]
-struct Poorly {
-    /// Relative to the largest reaction.
-    error: f64,
-    /// When.
-    t: f64,
-    /// Joints and drives that the weakest mode of the constraints loads.
-    names: Vec<String>,
-}
-
-impl Poorly {
-    fn warning(&self) -> Diagnostic {
-        let mut names = self.names.iter().take(8).map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ");
-        if self.names.len() > 8 {
-            names.push_str(&format!(" and {} more", self.names.len() - 8));
-        }
-        let size = if self.error < 1.0 { format!("to {:.0e} of the largest only", self.error) } else { "not at all".into() };
-        Diagnostic::new("W281", format!("at t = {:.5} s the reactions of {names} are known {size}: their constraints are nearly dependent there", self.t))
-            .names(self.names.clone())
-            .time(self.t)
-            .help("rounding of the state is divided by the distance from dependence; the motion itself is not affected. Free one of the nearly dependent directions, for example by a spherical instead of a revolute joint")
-    }
-}
 
 /// Sets the formulation in motion.
 pub fn start<'m>(
@@ -88,7 +60,7 @@ pub struct Dca<'m, const B: usize = 6> {
     /// Counted angles at the last accepted step.
     turns: Vec<f64>,
     passage: Passage,
-    poorly: Option<Poorly>,
+    poorly: Poorly,
     loads: LeastLoads,
     notes: Vec<String>,
     /// Workspace: state and accelerations of an evaluation, counted angles at output times, rows.
@@ -168,7 +140,7 @@ impl<'m, const B: usize> Dca<'m, B> {
         Self {
             loads: LeastLoads::new(model, &solver.set, &from.q),
             passage: Passage::new(model, from),
-            poorly: None,
+            poorly: Poorly::default(),
             nu: vec![0.0; solver.set.rows()],
             solver,
             model,
@@ -324,9 +296,7 @@ impl<const B: usize> System for Dca<'_, B> {
         }
         let known = self.solver.refine(&s, &mut self.a);
         self.solver.counts.refined += known.rounds;
-        if known.error > POORLY_KNOWN && self.poorly.as_ref().is_none_or(|p| known.error > p.error) {
-            self.poorly = Some(Poorly { error: known.error, t, names: self.solver.weakest() });
-        }
+        self.poorly.note(known.error, t, || self.solver.weakest());
         out.errors = self.solver.errors(&s, &self.a);
         out.t = t;
         out.q.copy_from_slice(&self.q);
@@ -352,7 +322,7 @@ impl<const B: usize> System for Dca<'_, B> {
             ("tree_levels", self.solver.tree.levels() as f64),
         ]);
         told.notes.append(&mut self.notes);
-        told.warnings.extend(self.poorly.as_ref().map(Poorly::warning));
+        told.warnings.extend(self.poorly.warning());
         told.singular.append(&mut self.passage.found);
     }
 
@@ -363,7 +333,7 @@ impl<const B: usize> System for Dca<'_, B> {
             "counts": self.solver.counts.save(),
             "steps": self.passage.save(),
             "singular": self.passage.found,
-            "poorly": self.poorly.as_ref().map(|p| json!({"error": p.error, "t": p.t, "names": p.names})),
+            "poorly": self.poorly.save(),
         })
     }
 
@@ -376,10 +346,6 @@ impl<const B: usize> System for Dca<'_, B> {
         self.solver.counts = Counts::restored(std::array::from_fn(|k| saved["counts"][k].as_u64().unwrap_or(0) as usize));
         self.passage.restore(&saved["steps"]);
         self.passage.found = Singular::restored(&saved["singular"]);
-        let poorly = &saved["poorly"];
-        if let (Some(error), Some(t)) = (poorly["error"].as_f64(), poorly["t"].as_f64()) {
-            let names = poorly["names"].as_array().into_iter().flatten().filter_map(|n| n.as_str().map(String::from)).collect();
-            self.poorly = Some(Poorly { error, t, names });
-        }
+        self.poorly.restore(&saved["poorly"]);
     }
 }

@@ -7,6 +7,7 @@
 use super::closing::Closings;
 use super::mechanism::Mechanism;
 use super::spatial::Six;
+use crate::constraint::Owner;
 use crate::model::JointCoordinate;
 use crate::motion::{Instant, Loads, Wrench};
 use nalgebra::{DMatrix, DVector};
@@ -31,7 +32,7 @@ pub fn fill(m: &Mechanism<'_>, loads: &Loads, out: &mut Instant) {
         .collect();
     spread(m, loads, &m.closings, &multipliers, inertia, out);
     if m.selection.redundant > 0 {
-        smallest(m, loads, out);
+        smallest(m, loads, &multipliers, out);
     }
 }
 
@@ -85,51 +86,53 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
 }
 
 /// Adds the combination of self-stresses that makes the reactions smallest.
-fn smallest(m: &Mechanism<'_>, loads: &Loads, out: &mut Instant) {
+fn smallest(m: &Mechanism<'_>, loads: &Loads, multipliers: &[f64], out: &mut Instant) {
     let (all, stresses) = m.self_stresses();
     let mut part = out.clone();
-    let columns: Vec<Instant> = stresses
+    let mut own = vec![0.0; all.set.rows()];
+    let columns: Vec<(Instant, Vec<f64>, f64)> = stresses
         .iter()
         .map(|s| {
-            let mut multipliers = vec![0.0; all.set.rows()];
+            own.fill(0.0);
             for (c, y) in s {
                 let closing = &all.list[*c];
-                let x = &mut multipliers[closing.first..closing.first + closing.rows];
+                let x = &mut own[closing.first..closing.first + closing.rows];
                 x.copy_from_slice(y);
                 all.unfold_rows(closing, &m.poses, x);
             }
-            spread(m, loads, &all, &multipliers, vec![Six::default(); m.tree.nodes.len()], &mut part);
-            part.clone()
-        })
-        .collect();
-    let L = m.model.length;
-    let flat = |i: &Instant| -> Vec<f64> {
-        i.reactions.iter().flat_map(|w| w.force.iter().copied().chain(w.torque.iter().map(|x| x / L)).collect::<Vec<_>>()).collect()
-    };
-    let w = flat(out);
-    let N: Vec<Vec<(usize, f64)>> = columns
-        .iter()
-        .map(|i| {
-            let x = flat(i);
+            spread(m, loads, &all, &own, vec![Six::default(); m.tree.nodes.len()], &mut part);
+            let x = measured(m, &all, &own, &part);
             let size = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-            let size = if size > 0.0 { size } else { 1.0 };
-            x.into_iter().enumerate().filter(|(_, x)| x.abs() > 1e-15 * size).map(|(r, x)| (r, x / size)).collect()
+            (part.clone(), x, if size > 0.0 { 1.0 / size } else { 0.0 })
         })
         .collect();
-    let z = minimise(&N, w);
-    for (i, (z, n)) in columns.iter().zip(z.iter().zip(&N)) {
-        // Columns were scaled to unit length.
-        let x = flat(i);
-        let Some(&(r, scaled)) = n.iter().max_by(|a, b| a.1.abs().total_cmp(&b.1.abs())) else { continue };
-        let k = z * scaled / x[r];
+    let N: Vec<Vec<(usize, f64)>> =
+        columns.iter().map(|(_, x, k)| x.iter().map(|x| x * k).enumerate().filter(|(_, x)| x.abs() > 1e-15).collect()).collect();
+    let z = minimise(&N, measured(m, &all, multipliers, out));
+    for ((i, _, k), z) in columns.iter().zip(z) {
         for (o, p) in out.reactions.iter_mut().zip(&i.reactions) {
-            o.force += p.force * k;
-            o.torque += p.torque * k;
+            o.force += p.force * (k * z);
+            o.torque += p.torque * (k * z);
         }
         for (o, p) in out.efforts.iter_mut().zip(&i.efforts) {
-            *o += p * k;
+            *o += p * (k * z);
         }
     }
+}
+
+/// What is to be smallest: forces and torques over the characteristic length of joints and drives, then the multipliers of couplings, bare
+/// rows and rolling. A self-stress may load these alone: planets hold each other by their teeth, and no bearing feels it.
+fn measured(m: &Mechanism<'_>, closings: &Closings, multipliers: &[f64], i: &Instant) -> Vec<f64> {
+    let L = m.model.length;
+    let mut x: Vec<f64> = i.reactions.iter().flat_map(|w| w.force.iter().copied().chain(w.torque.iter().map(move |x| x / L))).collect();
+    x.extend(i.efforts.iter().zip(&m.model.drives).map(|(effort, d)| match d.coordinate {
+        JointCoordinate::Angle => effort / L,
+        JointCoordinate::Distance => *effort,
+    }));
+    for c in closings.list.iter().filter(|c| !matches!(c.owner, Owner::Joint(_) | Owner::Drive(_))) {
+        x.extend_from_slice(&multipliers[c.first..c.first + c.rows]);
+    }
+    x
 }
 
 /// `z` that makes `w + N z` smallest; columns of `N` sparse and of unit length.

@@ -301,6 +301,7 @@ impl System for Lie<'_> {
                 .help("read reactions near singular positions with care"),
             );
         }
+        told.warnings.extend(self.equations.poorly.warning());
         told.singular.append(&mut self.detector.found);
     }
 
@@ -331,6 +332,7 @@ impl System for Lie<'_> {
             "turns": self.turns,
             "counts": [self.equations.factorisations, self.projections, self.flagged],
             "singular": self.detector.found,
+            "poorly": self.equations.poorly.save(),
         })
     }
 
@@ -343,5 +345,6 @@ impl System for Lie<'_> {
         let n = &v["counts"];
         (self.equations.factorisations, self.projections, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));
         self.detector.found = Singular::restored(&v["singular"]);
+        self.equations.poorly.restore(&v["poorly"]);
     }
 }

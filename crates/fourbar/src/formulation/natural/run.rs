@@ -520,6 +520,7 @@ impl Motion for Run<'_> {
             ("changes_of_rows", self.rechosen as f64),
         ]);
         told.notes.append(&mut self.notes);
+        told.warnings.extend(self.equations.poorly.warning());
         if let Some(p) = &mut self.passages {
             told.singular.extend(p.found());
         }
@@ -538,6 +539,7 @@ impl Motion for Run<'_> {
             "steps": self.steps_before,
             "rechosen": self.rechosen,
             "notes": self.notes,
+            "poorly": self.equations.poorly.save(),
             "looks": self.passages.as_ref().map(|p| p.looks.save()),
             "singular": self.passages.as_ref().and_then(|p| p.detector.as_ref()).map(|d| &d.found),
         })
@@ -584,6 +586,7 @@ impl Motion for Run<'_> {
                 p.detector = Some(detector);
             }
         }
+        self.equations.poorly.restore(&saved["poorly"]);
         // The rate at which bodies turn decides how closely the next step is looked at.
         self.now_at = f64::NAN;
         if self.integrator.last_step() != 0.0 {

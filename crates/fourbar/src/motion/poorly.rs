@@ -1,0 +1,69 @@
+//! Reactions that rounding of the state leaves open, and the warning of them.
+
+use crate::diagnostic::Diagnostic;
+use crate::model::Model;
+use crate::state::Velocity;
+use serde_json::{Value, json};
+
+/// Relative error of poses and velocities that projection leaves.
+pub const DATA: f64 = 1e-14;
+/// Reactions that rounding of the state may change by more than this share of the largest are reported.
+const POORLY_KNOWN: f64 = 1e-6;
+
+/// The largest force on a body: reactions are differences of such forces, and one that vanishes is known as well as they are.
+pub fn largest_force(model: &Model, a: &[Velocity]) -> f64 {
+    let g = model.gravity.norm();
+    model.bodies.iter().zip(a).skip(1).fold(0.0, |m, (b, a)| f64::max(m, b.mass * a.v.norm().max(g)))
+}
+
+/// Where the reactions of a run were known worst.
+#[derive(Clone, Debug, Default)]
+pub struct Poorly(Option<Worst>);
+
+#[derive(Clone, Debug)]
+struct Worst {
+    /// Relative to the largest reaction.
+    error: f64,
+    /// When.
+    t: f64,
+    /// Joints and drives that the weakest mode of the constraints loads.
+    names: Vec<String>,
+}
+
+impl Poorly {
+    /// Takes note of an output: the estimated error of its reactions, relative to the largest, and who has them.
+    pub fn note(&mut self, error: f64, t: f64, names: impl FnOnce() -> Vec<String>) {
+        if error > POORLY_KNOWN && self.0.as_ref().is_none_or(|w| error > w.error) {
+            self.0 = Some(Worst { error, t, names: names() });
+        }
+    }
+
+    /// The warning, where there is one.
+    pub fn warning(&self) -> Option<Diagnostic> {
+        let Worst { error, t, names: all } = self.0.as_ref()?;
+        let mut names = all.iter().take(8).map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ");
+        if all.len() > 8 {
+            names.push_str(&format!(" and {} more", all.len() - 8));
+        }
+        let size = if *error < 1.0 { format!("to {error:.0e} of the largest only") } else { "not at all".into() };
+        Some(
+            Diagnostic::new("W281", format!("at t = {t:.5} s the reactions of {names} are known {size}: their constraints are nearly dependent there"))
+                .names(all.clone())
+                .time(*t)
+                .help("rounding of the state is divided by the distance from dependence; the motion itself is not affected. Free one of the nearly dependent directions, for example by a spherical instead of a revolute joint"),
+        )
+    }
+
+    /// Numbers and names, to continue a run.
+    pub fn save(&self) -> Value {
+        self.0.as_ref().map_or(Value::Null, |w| json!({"error": w.error, "t": w.t, "names": w.names}))
+    }
+
+    /// Takes back what [`Poorly::save`] gave.
+    pub fn restore(&mut self, saved: &Value) {
+        if let (Some(error), Some(t)) = (saved["error"].as_f64(), saved["t"].as_f64()) {
+            let names = saved["names"].as_array().into_iter().flatten().filter_map(|n| n.as_str().map(String::from)).collect();
+            self.0 = Some(Worst { error, t, names });
+        }
+    }
+}
