@@ -148,6 +148,30 @@ fn usage_is_refused_with_a_cure() {
 }
 
 #[test]
+fn verify_exits_by_its_verdict() {
+    let f = folder("verdicts");
+    std::fs::write(f.join("pulled_too_far.yaml"), include_str!("data/pulled_too_far.yaml")).expect("the file");
+    let cases = [
+        // Agreed over the whole time.
+        ("AGREED", "0.5", "lie,dca,natural", [0, 0]),
+        // The slider reaches its end before the study does.
+        ("PARTLY", "1", "lie,dca,natural", [1, 0]),
+        // One family cannot be verified against itself, over the whole time or a part of it.
+        ("NOT SHOWN", "0.5", "lie,se3", [1, 1]),
+        ("NOT SHOWN", "1", "lie,se3", [1, 1]),
+    ];
+    for (word, t_end, formulations, codes) in cases {
+        let plain = ["verify", "pulled_too_far.yaml", "--t-end", t_end, "--formulations", formulations, "--json"];
+        let partial = [&plain[..], &["--allow-partial"]].concat();
+        for (arguments, code) in [&plain[..], &partial[..]].into_iter().zip(codes) {
+            let output = fourbar(&f, arguments);
+            assert_eq!(json(&output)["word"], word, "{arguments:?}: {}", whole(&output));
+            assert_eq!(output.status.code(), Some(code), "{arguments:?}: {}", whole(&output));
+        }
+    }
+}
+
+#[test]
 fn settings_that_a_run_does_not_use_are_told() {
     let f = folder("idle");
     let told = |arguments: &[&str]| {

@@ -244,7 +244,8 @@ impl System for Grcr<'_> {
         } else {
             self.m.close_above(LOST, t, q, u)?
         };
-        if !accepted && !self.holding && self.weak_inside() {
+        // Past a near miss no set is good, but that in use may come to its dead position while another one does not.
+        if !accepted && self.weak_inside() {
             return Err(begun_again(t));
         }
         if closed {
