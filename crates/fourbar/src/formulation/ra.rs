@@ -19,6 +19,8 @@ use nalgebra::Matrix3;
 pub const COMPLIANCE: f64 = 1e-9;
 /// Relative pivots below this at the start belong to redundant rows.
 pub const REDUNDANT: f64 = 1e-6;
+/// And others that fall with the compliance, when only this share of it is left.
+const LESS: f64 = 1e-4;
 /// Rounds of accelerations and friction loads, at most.
 const FRICTION_ROUNDS: usize = 40;
 /// Above this pivot what two solves leave of the compliance is far below the error of a step.
@@ -115,9 +117,15 @@ impl<'m> Equations<'m> {
             e.schur.form(&metric, 1.0);
             e.schur.diagonal(&mut e.eps);
             e.eps.iter_mut().for_each(|x| *x *= COMPLIANCE);
+            // The pivot of a dependent row is the compliance times the squares of the numbers by which it depends on others, which may
+            // be large: it falls with the compliance, and only it does.
+            e.schur.shift_rows(&e.eps, LESS);
+            e.schur.factor_formed();
+            e.x.copy_from_slice(e.schur.pivots());
+            e.schur.form(&metric, 1.0);
             e.factor_form();
-            for (p, x) in e.permanent.iter_mut().zip(e.schur.pivots()) {
-                *p &= *x < REDUNDANT;
+            for ((p, x), less) in e.permanent.iter_mut().zip(e.schur.pivots()).zip(&e.x) {
+                *p &= *x < REDUNDANT || *less < 2.0 * LESS * x;
             }
         }
         e.factorisations = 1;

@@ -11,6 +11,7 @@
 mod choice;
 mod project;
 mod space;
+mod yielding;
 
 pub use choice::tailored;
 pub use space::Space;
@@ -31,10 +32,6 @@ use serde_json::{Value, json};
 
 /// Below this pivot the reactions of an output are trusted only if singular values say so.
 const ILL_DEFINED: f64 = 1e-6;
-
-/// Rows that are redundant at the start yield by this much more than others in the stages: at a pose slightly off the
-/// constraints they contradict the others, and with the same compliance the multipliers would fight that out.
-const YIELDING: f64 = 1e5;
 
 /// What happens to constraint violations.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,11 +135,7 @@ impl<'m> Lie<'m> {
         let mut equations = Equations::new(model, at);
         let n = model.bodies.len();
         let even = equations.eps.clone();
-        for (e, permanent) in equations.eps.iter_mut().zip(&equations.permanent) {
-            if *permanent {
-                *e *= YIELDING;
-            }
-        }
+        yielding::raise(&mut equations);
         Self {
             loads: LeastLoads::new(model, &equations.set, &at.q),
             detector: Detector::new(model, &equations.set, at),

@@ -252,7 +252,9 @@ impl Layout {
     }
 
     fn add_vector(&mut self, name: String, on: &[(BodyId, V)]) {
-        let on = on.iter().map(|(b, d)| (self.group_of(*b), self.direction(*b, d))).collect();
+        let mut on: Vec<(usize, V)> = on.iter().map(|(b, d)| (self.group_of(*b), self.direction(*b, d))).collect();
+        // Bodies that slide on each other are one group, which has the vector once.
+        on.dedup_by_key(|(group, _)| *group);
         self.items.push(Item { point: false, name, on });
     }
 
