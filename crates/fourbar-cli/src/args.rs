@@ -171,7 +171,7 @@ pub struct RunArgs {
 }
 
 /// Settings of a run that go before those of the file.
-#[derive(Clone, Debug, Default, ClapArgs)]
+#[derive(Clone, Debug, Default, PartialEq, ClapArgs)]
 pub struct StudyArgs {
     /// Analysis; left out: as the file says, or kinematics where the drives leave no freedom.
     #[arg(long, value_enum, value_name = "NAME")]

@@ -1,6 +1,6 @@
 //! `fourbar view`: the page of results, or of mechanisms that are run for it; also the page of `run --view` and `demo`.
 
-use crate::args::ViewArgs;
+use crate::args::{StudyArgs, ViewArgs};
 use crate::input::{Input, load_with};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
@@ -40,6 +40,14 @@ struct Source {
 pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
     may_replace(&path, Kind::Page, args.force)?;
+    if (args.study != StudyArgs::default() || !args.set.is_empty()) && args.inputs.iter().all(|name| is_result(Path::new(name))) {
+        return Err(Diagnostic::new(
+            "U001",
+            "settings of a run do not go with results: these were computed already, and are shown as they are",
+        )
+        .help("leave the settings out, or give the mechanism file instead of the result: it is run first")
+        .into());
+    }
     let mut sources = Vec::new();
     for name in &args.inputs {
         let path = Path::new(name);

@@ -75,6 +75,12 @@ fn a_resumed_run_with_fixed_steps_equals_an_uninterrupted_one() {
     resumed_equals_uninterrupted("resumed_fixed", "a04_bricard", &["--step", "1 ms", "--columns", "*.angle", "energy"]);
 }
 
+/// Notes that were made before the interruption, of singular positions and rows chosen anew, stay in the summary.
+#[test]
+fn a_resumed_run_keeps_the_notes_of_its_first_part() {
+    resumed_equals_uninterrupted("resumed_notes", "a02_n_fourbar_N2", &["--formulation", "natural", "--columns", "energy"]);
+}
+
 #[test]
 fn a_changed_file_is_not_resumed() {
     let f = folder("changed");

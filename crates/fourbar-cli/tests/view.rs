@@ -53,6 +53,13 @@ fn results_are_shown_from_their_folders_with_their_parameters() {
     assert_eq!(again["model"]["bodies"][0]["com"], serde_json::json!([-1.0, 0.0, 0.0]));
     assert_eq!(again["model"], alone["model"]);
     assert_eq!(again["results"][0]["poses"], alone["results"][0]["poses"]);
+    // Settings cannot change what is computed already.
+    for settings in [&["--mode", "2"][..], &["--tol", "1e-4"], &["--set", "L=3"], &["--t-end", "0.1"]] {
+        let output = fourbar(&f, &[&["view", "a", "--no-open", "-o", "other.html"], settings].concat());
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.code() == Some(2) && said.contains("error[U001]: settings of a run do not go with results"), "{said}");
+        assert!(!f.join("other.html").exists());
+    }
     run(&["view", "a", "b/trajectory.csv", "--no-open"]);
     let both = data(&f.join("comparison.html"));
     assert_eq!((both["results"][0]["label"].as_str(), both["results"][1]["integrator"].as_str()), (Some("a"), Some("bdf2")));

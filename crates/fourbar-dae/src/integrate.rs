@@ -216,6 +216,12 @@ impl Integrator {
 
     /// One step towards `t_end`, not beyond. Returns the terminal event that cut it, if any.
     pub fn step(&mut self, t_end: f64) -> Result<Option<Event>, Error> {
+        self.step_within(t_end, |_| f64::INFINITY)
+    }
+
+    /// Like [`step`](Self::step), no longer than `most` says once the expansion is there: for what is computed from the series but is
+    /// no variable, integrals of products for one, and has to be resolved too.
+    pub fn step_within(&mut self, t_end: f64, most: impl FnOnce(&Self) -> f64) -> Result<Option<Event>, Error> {
         if !t_end.is_finite() {
             return Err(Error::BadOption { option: "t_end", allowed: "finite" });
         }
@@ -226,7 +232,7 @@ impl Integrator {
         let theta = if self.started && self.h * forward > 0.0 { self.expand_or_back(t_end)? } else { self.first_expansion(t_end)? };
         let scale = self.engine.taylor.scale;
         // Never beyond the end, and onto it if it is near.
-        let mut h = theta * scale;
+        let mut h = theta.min(most(self) / scale.abs()) * scale;
         let left = t_end - self.t;
         if h.abs() >= left.abs() * (1.0 - 1e-10) {
             h = left;

@@ -130,9 +130,8 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// The verdict on the balance of energy after so many steps, and warnings. Where the motion is `driven`, it follows from the drives
-    /// alone, and only the work is concerned.
-    pub fn verdict(&self, steps: f64, driven: impl FnOnce() -> bool, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
+    /// The verdict on the balance of energy after so many steps, and warnings.
+    pub fn verdict(&self, steps: f64, warnings: &mut Vec<Diagnostic>) -> Result<(), Diagnostic> {
         let b = &self.book;
         if let (Some((t, gap, name)), Some(off)) = (&b.open, &self.off) {
             warnings.push(
@@ -164,8 +163,6 @@ impl<'m> Judge<'m> {
             let d = |code, help: &str| Diagnostic::new(code, words(*t)).time(*t).help(help);
             if self.analysis == Analysis::Kinematics {
                 warnings.push(d("W242", "positions, speeds and efforts are not concerned; `energy.work` is summed from output time to output time: choose a smaller `--output-step`, or `--step` for steps in between"));
-            } else if driven() {
-                warnings.push(d("W242", "the drives leave no freedom, so positions and speeds are not concerned; `energy.work` is wrong: compare formulations, or let kinematics move it (`--analysis kinematics`)"));
             } else if let Some(off) = &self.off {
                 warnings.push(d("W242", &format!("nothing keeps the constraints with `{off}`; leave it out for a result to rely on")));
             } else if self.tol.is_some() {

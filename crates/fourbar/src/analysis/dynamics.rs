@@ -118,8 +118,7 @@ pub fn run(
     let mut failure = failure;
     if failure.is_none() && !stopped {
         let steps = told.work.iter().find(|(name, _)| *name == "steps").map_or(0.0, |(_, n)| *n);
-        let driven = || !model.drives.is_empty() && rank::mobility(model, start, true).generic.mobility() == 0;
-        failure = judge.verdict(steps, driven, &mut told.warnings).err();
+        failure = judge.verdict(steps, &mut told.warnings).err();
     }
     let set = &judge.set;
     let report = Report {

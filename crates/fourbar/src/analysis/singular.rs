@@ -150,6 +150,14 @@ impl Detector {
         }
     }
 
+    /// Whether singular values say that a pose is a regular one, whatever its pivots; they say nothing of large mechanisms.
+    pub fn is_regular(&self, model: &Model, set: &ConstraintSet, q: &[Pose]) -> bool {
+        match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
+            (Some(now), Some(usual)) => now > NEAR_SHARE * usual,
+            _ => false,
+        }
+    }
+
     /// Whether a pose is near a singular one: its pivot is far below the usual, and singular values agree.
     pub fn is_near(&self, model: &Model, set: &ConstraintSet, q: &[Pose], pivot: f64) -> bool {
         if pivot > NEAR_PIVOT * self.watch.usual * self.watch.usual {

@@ -5,6 +5,7 @@ pub mod implicit;
 pub mod index3;
 
 use crate::diagnostic::Diagnostic;
+use crate::model::Model;
 use crate::study::Study;
 
 /// Tolerance of adaptive runs where none is given, relative to the characteristic length.
@@ -78,7 +79,17 @@ pub fn asked_every(size: usize) -> usize {
     (1024 / size.max(1)).clamp(1, 64)
 }
 
+/// Bodies that have come so many characteristic lengths leave no digits for the joints: runs give up there.
+pub const FLUNG: f64 = 1e12;
+
 /// The time that weighs errors of velocities against those of positions: the option `tau`, else a fiftieth of the run and at most 0.1 s.
 pub fn tau(study: &Study) -> Result<f64, Diagnostic> {
     Ok(positive(&study.options, "tau")?.unwrap_or((study.t_end / 50.0).min(0.1)))
+}
+
+/// Energy that counts as small where errors of work are measured: a thousandth of what all masses have at a characteristic length in the
+/// time `tau`.
+pub fn little_energy(model: &Model, tau: f64) -> f64 {
+    let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
+    1e-3 * mass * (model.length / tau).powi(2)
 }

@@ -126,7 +126,7 @@ fn run_in<C: Chart>(
     warnings.extend(singular::warning(&singular));
     let w = k.work;
     if failure.is_none() && !stopped {
-        failure = judge.verdict(w.steps as f64, || true, &mut warnings).err();
+        failure = judge.verdict(w.steps as f64, &mut warnings).err();
     }
     let report = Report {
         analysis: Analysis::Kinematics,

@@ -176,9 +176,13 @@ impl Passage {
     }
 }
 
-/// Whether rows are redundant on the constraints only: their rank is higher at a pose beside. In planar mechanisms drift stays
-/// in the plane, and so does the pose that is looked at. `None` where the mechanism is too large to be asked.
-pub fn geometric(model: &Model, set: &ConstraintSet, start: &Configuration) -> Option<bool> {
+/// Whether rows are redundant on the constraints only: their rank is higher at a pose beside. Drives are left out: they may take all the
+/// freedom there is, and then no rank is higher. In planar mechanisms drift stays in the plane, and so does the pose that is looked at.
+/// `None` where the mechanism is too large to be asked.
+pub fn geometric(model: &Model, start: &Configuration) -> Option<bool> {
+    let mut list = model.constraints(false);
+    list.extend(model.velocity_constraints());
+    let set = &ConstraintSet::new(list, |_| false);
     if set.rows() > ROWS {
         return None;
     }

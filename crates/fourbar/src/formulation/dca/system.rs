@@ -122,7 +122,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             && match options.stages {
                 Stages::Project => true,
                 Stages::Plain => false,
-                Stages::Auto => match geometric(model, &solver.set, from) {
+                Stages::Auto => match geometric(model, from) {
                     Some(true) => {
                         notes.push("redundancy depends on the geometry: every stage is projected (`stages=project`)".into());
                         true

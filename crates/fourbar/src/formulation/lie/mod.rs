@@ -33,6 +33,10 @@ use serde_json::{Value, json};
 /// Below this pivot the reactions of an output are trusted only if singular values say so.
 const ILL_DEFINED: f64 = 1e-6;
 
+/// Rows that yield do so no more where the smallest pivot of the others has come below this at a pose that is a regular one: what the others can
+/// hardly hold is theirs to hold there.
+const HOLDING: f64 = 3e-3;
+
 /// What happens to constraint violations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Drift {
@@ -52,8 +56,9 @@ pub struct Lie<'m> {
     /// Constraint handling.
     pub drift: Drift,
     note: Option<String>,
-    /// The compliance that gives reactions of minimum norm; stages use another one.
+    /// The compliance that gives reactions of minimum norm, and that of stages, in which redundant rows yield.
     even: Vec<f64>,
+    soft: Vec<f64>,
     loads: LeastLoads,
     detector: Detector,
     /// Scratch, written by whoever needs a state in global terms.
@@ -73,6 +78,9 @@ pub struct Lie<'m> {
     flagged: usize,
     /// Whether positions can be singular at all.
     watched: bool,
+    /// Whether redundant rows hold like the others, and the pivot by which that was decided.
+    holding: bool,
+    decided: f64,
 }
 
 /// The motion of every body on SE(3).
@@ -152,10 +160,33 @@ impl<'m> Lie<'m> {
             watched: !is_forest(model),
             note: None,
             even,
+            holding: false,
+            decided: 1.0,
+            soft: equations.eps.clone(),
             equations,
             space,
             drift,
         }
+    }
+
+    /// Decides anew what redundant rows do when the smallest pivot of the others has changed.
+    fn watch_yielding(&mut self) {
+        let e = &self.equations;
+        let pivot = e.regular_pivot.0.min(HOLDING);
+        if pivot < 2.0 * self.decided && self.decided < 2.0 * pivot {
+            return;
+        }
+        self.decided = pivot;
+        let holding = pivot < HOLDING && e.permanent.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
+        if holding != self.holding {
+            self.hold(holding);
+        }
+    }
+
+    /// Whether redundant rows hold like the others in the stages, or yield.
+    fn hold(&mut self, holding: bool) {
+        self.holding = holding;
+        self.equations.eps.copy_from_slice(if holding { &self.even } else { &self.soft });
     }
 
     /// Accelerations, multipliers and power at the state in `q`, `v`.
@@ -242,6 +273,7 @@ impl System for Lie<'_> {
             self.space.pack_poses(&self.q, y);
         }
         update_turns(self.equations.model, &self.q, &mut self.turns);
+        self.watch_yielding();
         Ok(changed)
     }
 
@@ -326,6 +358,8 @@ impl System for Lie<'_> {
             "counts": [self.equations.factorisations, self.projections, self.flagged],
             "singular": self.detector.found,
             "poorly": self.equations.poorly.save(),
+            "holding": self.holding,
+            "decided": self.decided,
         })
     }
 
@@ -339,5 +373,7 @@ impl System for Lie<'_> {
         (self.equations.factorisations, self.projections, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));
         self.detector.found = Singular::restored(&v["singular"]);
         self.equations.poorly.restore(&v["poorly"]);
+        self.hold(v["holding"].as_bool().unwrap_or(false));
+        self.decided = v["decided"].as_f64().unwrap_or(1.0);
     }
 }

@@ -29,6 +29,7 @@ mod special;
 pub mod sym;
 mod system;
 mod watch;
+mod work;
 
 pub use applies::applies;
 pub use builder::Choice;

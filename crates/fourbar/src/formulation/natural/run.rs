@@ -3,11 +3,12 @@
 use super::applies::nothing_moves;
 use super::passages::{Looks, Passages};
 use super::system::{System, choice};
+use super::work::Power;
 use crate::analysis::assembly::update_turns;
 use crate::analysis::singular::{Detector, Singular};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
-use crate::integrator::number;
+use crate::integrator::{FLUNG, little_energy, number, tau};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose, Velocity};
@@ -28,9 +29,6 @@ const NEAR: f64 = 3e-2;
 
 /// Tolerance below which a singular position cannot be passed: rounding makes the series look as if it ended there.
 const NEAR_SINGULAR: f64 = 1e-13;
-
-/// Bodies that are so many characteristic lengths away from their start leave no digits for the joints.
-const FLUNG: f64 = 1e12;
 
 /// Looks at counted angles in one step, at most.
 const MOST_LOOKS: f64 = 1e5;
@@ -79,9 +77,7 @@ pub struct Run<'m> {
     flung: bool,
     /// Work at the start of the last step.
     pub(super) work: f64,
-    /// Rows that prescribe a motion: variable number of the multiplier, and output or constant of the rate.
-    prescribed: Vec<(usize, Rate)>,
-    has_power: bool,
+    pub(super) power: Power,
     pub(super) best_pivot: f64,
     /// Steps taken by integrators before the present one.
     pub(super) steps_before: [usize; 3],
@@ -89,12 +85,6 @@ pub struct Run<'m> {
     pub(super) rechosen: usize,
     /// Tolerance for which the present integrator was made.
     pub(super) made_for: f64,
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Rate {
-    Constant(f64),
-    Output(usize),
 }
 
 #[derive(Clone, Debug)]
@@ -194,8 +184,7 @@ impl<'m> Run<'m> {
             turns_at: start.t,
             flung: false,
             work: 0.0,
-            prescribed: Vec::new(),
-            has_power: false,
+            power: Power::new(options.rel / LOCAL, little_energy(model, tau(study)?)),
             best_pivot: 0.0,
             steps_before: [0; 3],
             notes: Vec::new(),
@@ -228,17 +217,8 @@ impl<'m> Run<'m> {
     /// and the search for singular positions.
     pub(super) fn layout_rows(&mut self, problem: &Problem) {
         let s = &self.system;
-        self.has_power = problem.output("power").is_ok();
-        self.prescribed.clear();
-        for r in s.rows.iter().zip(&s.active).filter(|(_, a)| **a).map(|(r, _)| r) {
-            let Some(nu) = r.nu else { continue };
-            let Ok(j) = problem.variable(&format!("lambda({})", r.name)) else { continue };
-            let rate = match nu.constant() {
-                Some(c) => Rate::Constant(c),
-                None => problem.output(&format!("rate of {}", r.name)).map_or(Rate::Constant(0.0), Rate::Output),
-            };
-            self.prescribed.push((j, rate));
-        }
+        let used = s.rows.iter().zip(&s.active).filter(|(_, a)| **a).map(|(r, _)| r);
+        self.power.layout(problem, used.filter_map(|r| r.nu.map(|nu| (r.name.as_str(), nu.constant()))));
         let left_out = s.rows.iter().zip(&s.active).filter(|(_, a)| !**a).map(|(r, _)| r.value);
         self.row_list = s.script.needed(left_out);
         if is_forest(self.model) {
@@ -368,45 +348,12 @@ impl<'m> Run<'m> {
         self.bodies_at(t);
     }
 
-    /// Work from the start of the last step to a time inside it: integrals of the series of power and of drive efforts.
-    pub(super) fn work_to(&self, t: f64) -> f64 {
-        let (from, _) = self.integrator.interval();
-        let mut work = 0.0;
-        let integral = |a: &[f64], scale: f64| {
-            let tau = (t - from) / scale;
-            a.iter().enumerate().rev().fold(0.0, |sum, (m, c)| (sum + c / (m + 1) as f64) * tau) * scale
-        };
-        if self.has_power
-            && let Ok((a, scale)) = self.integrator.output_coefficients(0)
-        {
-            work += integral(a, scale);
-        }
-        for (j, rate) in &self.prescribed {
-            let Ok((lambda, scale)) = self.integrator.coefficients(*j) else { continue };
-            match rate {
-                Rate::Constant(c) => work -= c * integral(lambda, scale),
-                Rate::Output(o) => {
-                    let Ok((nu, _)) = self.integrator.output_coefficients(*o) else { continue };
-                    let tau = (t - from) / scale;
-                    let mut sum = 0.0;
-                    for m in (0..lambda.len()).rev() {
-                        let known = m.min(nu.len().saturating_sub(1));
-                        let c: f64 = (0..=known).map(|k| nu[k] * lambda[m - k]).sum();
-                        sum = (sum + c / (m + 1) as f64) * tau;
-                    }
-                    work -= sum * scale;
-                }
-            }
-        }
-        work
-    }
-
     /// One step; before it, what the last one leaves behind is taken along.
     fn step(&mut self) -> Result<(), Diagnostic> {
         if self.integrator.last_step() != 0.0 {
             let t = self.integrator.t();
             self.follow_turns(t);
-            self.work += self.work_to(t);
+            self.work += self.power.work_to(&self.integrator, t);
             self.watch_rows(t)?;
         }
         let near = self.integrator.pivot_ratio() < NEAR * self.best_pivot;
@@ -493,7 +440,7 @@ impl Motion for Run<'_> {
         out.v.copy_from_slice(&self.now.v);
         out.a.copy_from_slice(&self.now.a);
         out.turns.copy_from_slice(&self.turns);
-        out.work = self.work + self.work_to(t);
+        out.work = self.work + self.power.work_to(&self.integrator, t);
         // Multipliers of the absolute form that go with this motion, least in norm where they are not unique.
         let e = &mut self.equations;
         e.set.choose(t);

@@ -19,14 +19,15 @@ impl Run<'_> {
         let before = self.integrator.t();
         let mut again = false;
         loop {
-            self.integrator.step(self.t_end).map_err(told)?;
+            let Self { integrator, power, t_end, work, .. } = self;
+            integrator.step_within(*t_end, |i| power.longest(i, *work)).map_err(told)?;
             self.now_at = f64::NAN;
             let (from, to) = self.integrator.interval();
             let (violated, row) = self.worst_left_out(to);
             if violated <= VIOLATED.max(self.options.rel / LOCAL) * self.model.length {
                 // Where the step before was taken back in part, its work was counted to its end.
                 if from < before {
-                    self.work -= self.work_to(before);
+                    self.work -= self.power.work_to(&self.integrator, before);
                 }
                 return Ok(());
             }

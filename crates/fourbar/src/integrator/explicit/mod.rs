@@ -11,7 +11,7 @@ mod watch;
 
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
-use super::{DEFAULT_TOL, asked_every, positive, tau};
+use super::{DEFAULT_TOL, FLUNG, asked_every, little_energy, positive, tau};
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
@@ -25,16 +25,14 @@ pub fn largest_turn(model: &Model) -> f64 {
     if model.angles.is_empty() { 3.0 } else { 1.5 }
 }
 
-/// Steps that have moved bodies by this many characteristic lengths leave no digits for the joints.
-const FLUNG: f64 = 1e12;
 /// Steps below this share of the run are very short: a thousand million of them are not worth waiting for. So many may come in a row.
 const SHORT: f64 = 1e-9;
 const MOST_SHORT: usize = 1000;
 /// Share of the tolerance that the relative error of work counts with.
-const WORK: f64 = 0.01;
-/// Energy that counts as small, in masses times the square of characteristic length over characteristic time.
-const LITTLE: f64 = 1e-3;
-
+const WORK: f64 = 0.1;
+/// Powers are known to this share, and to so many tolerances at best: near singular positions the efforts of drives carry the rounding of
+/// the state many times over, and no step is small enough for it.
+const POWER: [f64; 2] = [1e-8, 30.0];
 /// A first-order system whose state may live on a group.
 ///
 /// By convention the last component of a state and of an increment is the work of drives and of forces without a potential;
@@ -166,9 +164,7 @@ fn no_estimate(name: &str) -> Diagnostic {
 impl<S: System> Run<S> {
     /// Sets a system in motion with a method by name.
     pub fn new(system: S, model: &Model, study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
-        let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
-        let speed = model.length / tau(study)?;
-        Self::with_sizes(system, (model.length, LITTLE * mass * speed * speed), study, integrator, t)
+        Self::with_sizes(system, (model.length, little_energy(model, tau(study)?)), study, integrator, t)
     }
 
     /// The same with the characteristic length and the energy that counts as small.
@@ -325,10 +321,12 @@ impl<S: System> Run<S> {
         let n = self.d.len();
         // The work of the run so far and of this step, for errors of work: drives may carry a motion that takes few steps.
         let powers = self.k.chunks_exact(n).take(self.tableau.a.len()).map(|k| k[n - 1].abs());
-        let work = powers.fold(0.0, f64::max) * h + self.y[self.y.len() - 1].abs() + self.little;
+        let of_step = powers.fold(0.0, f64::max) * h;
+        let work = of_step + self.y[self.y.len() - 1].abs() + self.little;
+        let unknown = of_step * POWER[0].min(POWER[1] * self.tol / self.length);
         let mut size = |weights| {
             Self::combine(&self.k, weights, h, &mut self.scratch);
-            let of_work = WORK * self.length * (self.scratch[n - 1] / work).abs();
+            let of_work = WORK * self.length * (self.scratch[n - 1].abs() - unknown) / work;
             let of_state = self.system.error(&self.y, &self.scratch);
             if of_work > of_state { of_work } else { of_state }
         };
