@@ -3,8 +3,8 @@
 mod common;
 
 use common::{model, run, shipped};
-use fourbar::Trajectory;
-use fourbar::study::{Analysis, Study};
+use fourbar::study::{self, Analysis, Study};
+use fourbar::{Model, Trajectory, random_families};
 
 /// Largest distance of two trajectories in positions of bodies, and the column.
 fn apart(a: &Trajectory, b: &Trajectory, bodies: &[String]) -> f64 {
@@ -94,4 +94,77 @@ fn loops_in_space_that_move_but_a_little_do_without_a_series() {
     };
     assert_eq!(pick(3.0), "natural");
     assert_eq!(pick(0.5), "lie");
+}
+
+/// Formulation and integrator that are chosen for a study, and why.
+fn choice(model: &Model, study: &Study) -> (&'static str, &'static str, String) {
+    let chosen = study.chosen(model).expect("a choice");
+    (chosen.formulation.name, chosen.integrator, chosen.why.expect("a reason"))
+}
+
+/// Two mechanisms of each family.
+const DRAWN: u64 = 58;
+
+#[test]
+fn the_same_study_gets_the_same_choice_and_the_same_numbers_on_any_thread() {
+    let mut taken = std::collections::BTreeSet::new();
+    for seed in 70_000..70_000 + DRAWN {
+        let Ok(model) = random_families::mechanism(seed).build() else { continue };
+        let own = Study::of(&model);
+        let study = Study { t_end: own.t_end.min(0.3), ..own };
+        let first = choice(&model, &study);
+        assert!(first.2.len() > 20 && first.2.contains(' '), "{seed}: {first:?}");
+        let run = || {
+            let mut rows = Trajectory::default();
+            let report = study::run(&model, &study, &mut rows).ok().map(|r| (r.formulation, r.integrator));
+            (choice(&model, &study), report, rows.data.iter().map(|x| x.to_bits()).collect::<Vec<u64>>())
+        };
+        let here = run();
+        // Two at once on threads of their own.
+        let others = std::thread::scope(|s| [s.spawn(run), s.spawn(run)].map(|t| t.join().expect("it runs")));
+        assert!(here.0 == first && others.iter().all(|o| *o == here), "{seed}: {first:?}");
+        taken.insert(first.0);
+    }
+    assert!(["grcr", "natural", "lie"].iter().all(|f| taken.contains(f)), "{taken:?}");
+}
+
+#[test]
+fn structure_and_length_of_the_motion_decide() {
+    let far = |name: &str, t_end: f64| {
+        let model = model(name);
+        let study = Study { analysis: Some(Analysis::Dynamics), formulation: None, integrator: None, t_end, ..Study::of(&model) };
+        choice(&model, &study).0
+    };
+    // Loops in the plane are worth a series sooner than those in space, gears at once.
+    assert_eq!([far("andrews", 1e-3), far("andrews", 10.0)], ["lie", "natural"]);
+    assert_eq!([far("a04_bricard", 0.5), far("a04_bricard", 10.0)], ["lie", "natural"]);
+    assert_eq!([far("lie_heavy_top", 0.1), far("lie_heavy_top", 10.0)], ["grcr", "grcr"]);
+}
+
+/// A slide and a hinge that close a loop with a third joint, and friction on the hinge.
+fn rubbing_loop(third: &str) -> Model {
+    common::parse(&format!(
+        "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  nut: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, 0.2]}}
+  spindle: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, 0.6]}}
+joints:
+  bearing: {{type: revolute, bodies: [ground, spindle], at: [0, 0, 0.6], axis: [0, 0, 1]}}
+  slide: {{type: prismatic, bodies: [ground, nut], at: [0, 0, 0.2], axis: [0, 0, 1]}}
+  third: {{type: {third}, bodies: [spindle, nut], at: [0, 0, 0.3], axis: [0, 0, 1]}}
+forces: {{rub: {{type: friction, joint: bearing, coulomb: 0.2, radius: 0.02, speed: 0.1}}}}
+study: {{t_end: 0.5, output_step: 0.1}}
+"
+    ))
+}
+
+#[test]
+fn friction_on_loads_that_are_not_unique_goes_to_divide_and_conquer() {
+    let pick = |third: &str| {
+        let model = rubbing_loop(third);
+        choice(&model, &Study::of(&model)).0
+    };
+    assert_eq!(pick("screw, lead: 0.05"), "dca");
 }

@@ -1,16 +1,21 @@
 //! `auto`: which formulation and integrator a study gets when it names none, and why, in a line.
 //!
-//! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Otherwise structure
-//! decides, by what was quickest at equal accuracy on the shipped models and on drawn ones (`cargo xtask study auto`): joint coordinates
-//! where there are no loops or few, and for driven loops in space; natural coordinates with a Taylor series where loops are many or
-//! plane; Lie groups for what floats, what natural coordinates refuse, what they share little of, what moves but a little in space, and
-//! what is large. Only forces that are stiff for the accuracy wanted call for an implicit method: the tighter the tolerance, the
-//! stiffer they must be; friction is one of them.
+//! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Only forces that are stiff for
+//! the accuracy wanted call for an implicit method otherwise: the tighter the tolerance, the stiffer they must be; friction is one of them.
+//!
+//! All other mechanisms are decided by structure and by how far they move, by what was quickest at equal error on the shipped models and
+//! on mechanisms drawn at random (`cargo xtask study auto`). Joint coordinates take what has no loops or few. Natural coordinates with
+//! a Taylor series take few, long steps, but each of them and their set-up cost much: they pay where loops move far, sooner in the plane,
+//! where coordinates are few, and at once for gears and racks. What moves less, floats or is large, and what natural coordinates
+//! refuse, goes to Lie groups, whose set-up costs least. No clock is read: the same study gets the same choice.
 
+use crate::analysis::{rank, unique};
+use crate::constraint::{Constraint, ConstraintSet};
 use crate::force::{Force, Law};
 use crate::formulation::natural;
 use crate::integrator::DEFAULT_TOL;
 use crate::model::Model;
+use crate::state::Configuration;
 use crate::study::{FORMULATIONS, Study};
 use crate::topology::Topology;
 
@@ -22,12 +27,19 @@ const STICKING: f64 = 10.0;
 /// Loops of more bodies than this are for the formulation whose set-up costs least.
 const LARGE: usize = 200;
 
-/// Chains and trees of at most so many bodies are small for natural coordinates, whose work grows faster than that of the recursion.
-const FEW: usize = 20;
-/// Motions of loops in space by less than this many radians are short: explicit methods need few steps for them.
-const SHORT: f64 = 12.0;
-/// Tolerances from here on are loose: lower order needs less work.
-const LOOSE: f64 = 1e-6;
+/// Motions by this many radians are long: from here on eighth order takes less work than fifth.
+const LONG: f64 = 10.0;
+/// At tight tolerances it does so from here on.
+const LONG_IF_TIGHT: f64 = 4.0;
+/// Tolerances below this are tight.
+const TIGHT: f64 = 1e-7;
+/// Tolerances from here on are loose: joint coordinates are content with fifth order.
+const LOOSE: f64 = 1e-5;
+/// Motions by this many radians are long enough for a Taylor series to pay for its set-up: of loops in the plane and in space, each left
+/// to themselves and driven.
+const WORTH_A_SERIES: [[f64; 2]; 2] = [[3.0, 8.0], [12.0, 10.0]];
+/// A structure that cannot move is worth joint coordinates where a mechanism of its size would move this many radians.
+const AT_REST: f64 = 6.0;
 
 /// A choice with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,20 +54,24 @@ pub struct Choice {
 
 /// Fastest rate of linear springs, dampers and bushings against the lighter body they act on, 1/s.
 pub fn fastest_rate(model: &Model) -> f64 {
-    let lighter = |bodies: [usize; 2]| {
+    fastest(model, |bodies| {
         let masses = bodies.iter().filter(|b| **b > 0).map(|b| model.bodies[*b].mass);
         masses.fold(f64::INFINITY, f64::min)
-    };
+    })
+}
+
+/// The same against any mass that the two bodies of a force are given.
+fn fastest(model: &Model, mass: impl Fn([usize; 2]) -> f64) -> f64 {
     let rate = |k: f64, c: f64, m: f64| if m.is_finite() && m > 0.0 { (k.abs() / m).sqrt().max(c.abs() / m) } else { 0.0 };
     model
         .forces
         .iter()
         .map(|(_, f)| match f {
             Force::Spring { between, law: Law::Linear { stiffness, damping, .. }, .. } => {
-                rate(*stiffness, *damping, lighter([between[0].body.index(), between[1].body.index()]))
+                rate(*stiffness, *damping, mass([between[0].body.index(), between[1].body.index()]))
             }
             Force::Bushing { between, stiffness, damping, .. } => {
-                let m = lighter([between[0].body.index(), between[1].body.index()]);
+                let m = mass([between[0].body.index(), between[1].body.index()]);
                 (0..3).fold(0.0_f64, |r, k| r.max(rate(stiffness[k], damping[k], m)))
             }
             _ => 0.0,
@@ -72,13 +88,16 @@ fn sticking_rate(model: &Model) -> f64 {
     model.forces.iter().map(|(_, f)| rate(f)).fold(0.0, f64::max)
 }
 
-/// How fast a mechanism moves as drawn, rad/s: bodies and joints at the start, what gravity makes of it over its size, and its springs.
-fn travel(model: &Model) -> f64 {
+/// How fast a mechanism moves as drawn, rad/s: bodies and joints at the start, what gravity makes of it over its size, and its springs
+/// against the mean mass, since a light body moves with its neighbours.
+pub fn pace(model: &Model) -> f64 {
     let L = model.length;
     let bodies = model.bodies.iter().map(|b| b.omega.norm().max(b.v.norm() / L));
     let joints = model.start.iter().filter(|s| s.rate).map(|s| (s.value * s.scale / L).abs());
     let falling = (model.gravity.norm() / L).sqrt();
-    bodies.chain(joints).fold(falling.max(fastest_rate(model)), f64::max)
+    let mean = model.bodies.iter().map(|b| b.mass).sum::<f64>() / model.moving().max(1) as f64;
+    let springs = if mean > 0.0 { fastest(model, |_| mean) } else { 0.0 };
+    bodies.chain(joints).fold(falling.max(springs), f64::max)
 }
 
 /// Chooses for a mechanism and a study.
@@ -102,63 +121,72 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("ra", "gen-alpha", "implicit, because friction sticks and is stiff for this tolerance");
     }
     let graph = Topology::new(model);
+    let plane = graph.planar.is_some();
+    let far = pace(model) * study.t_end;
+    let long = far >= if tol < TIGHT { LONG_IF_TIGHT } else { LONG };
+    let explicit = if long { "dop853" } else { "dopri5" };
     // Bare constraints, couplings and rolling close loops too.
     let open = graph.loops.is_empty() && model.couplings.is_empty() && model.bare.is_empty() && model.rolling.is_empty();
     if open && graph.components.len() > 1 {
         return pick("so3xr3", "dop853", "bodies float, and nothing closes a loop");
     }
-    let plane = graph.planar.is_some();
-    let free = model.drives.is_empty() && model.forces.is_empty() && model.moving() <= FEW;
-    if open && plane && free && tol < LOOSE && natural::applies(model).is_ok() {
-        return pick("natural", "taylor", "few bodies in the plane under gravity alone, where a Taylor series takes long steps");
+    let rows: usize = model.constraints(true).iter().map(Constraint::count).sum();
+    if open && 2 * rows < 6 * model.moving() {
+        return pick("lie", "dop853", "joints that leave most freedoms, so that joint coordinates save little");
     }
-    if open && plane && tol >= LOOSE {
+    if open && plane && tol >= TIGHT {
         return pick("grcr", "dopri5", "without loops, joint coordinates need no constraints; in the plane fifth order will do");
     }
     if open {
-        return pick("grcr", "dop853", "without loops, joint coordinates need no constraints");
+        let integrator = if tol >= LOOSE { "dopri5" } else { explicit };
+        return pick("grcr", integrator, "without loops, joint coordinates need no constraints");
     }
     if !model.bare.is_empty() {
         return pick("lie", "dopri5", "bare constraints share nothing that natural coordinates could use");
     }
-    if model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0)) {
-        if graph.loops.len() == 1 && model.couplings.is_empty() {
-            return pick("grcr", "dop853", "friction follows the loads of joints, which joint coordinates find at once in a single loop");
-        }
-        return pick("lie", "dopri5", "natural coordinates do not carry the loads that friction depends on");
+    let small = model.bodies.len() <= LARGE;
+    let rubs = model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0));
+    // As many rows as motions leave nothing, unless some of them are redundant.
+    let balanced = !plane && model.drives.is_empty() && rows == 6 * model.moving();
+    if small && balanced && (rubs || far >= AT_REST) && cannot_move(model) {
+        return pick("grcr", "dopri5", "a structure that cannot move, whose loads joint coordinates find at once");
     }
     if let Err(refusal) = natural::applies(model) {
+        if !model.rolling.is_empty() {
+            return pick("lie", "dop853", "rolling constrains velocities, which natural coordinates do not take");
+        }
+        if small && !plane && rubs && unique::friction_is_shared(model, &Configuration::start(model)) {
+            return pick("dca", "dopri5", "friction follows loads that are not unique, which divide and conquer shares out at once");
+        }
         let why = match refusal.names.first() {
             Some(name) => format!("natural coordinates do not take `{name}`"),
             None => "nothing is left that natural coordinates could move".to_string(),
         };
-        return pick("lie", "dop853", &why);
+        return pick("lie", explicit, &why);
     }
     let mut looped = vec![false; model.bodies.len()];
     graph.loops.iter().flat_map(|l| &l.joints).for_each(|&j| model.joints[j].bodies.iter().for_each(|b| looped[b.index()] = true));
     if model.couplings.is_empty() && 2 * looped.iter().skip(1).filter(|l| **l).count() <= model.moving() {
         return pick("grcr", "dop853", "most bodies are in no loop, so joint coordinates need few constraints");
     }
-    if model.bodies.len() > LARGE {
+    if !small {
         return pick("lie", "dop853", "many bodies in loops, where natural coordinates take long to set up");
     }
-    let hinges = model.joints.iter().all(|j| j.kind.name() == "revolute");
-    if !plane && graph.loops.len() == 1 && hinges && model.couplings.is_empty() {
-        return pick("grcr", "dop853", "one loop of hinges in space is short work in joint coordinates");
+    if graph.loops.is_empty() && !model.couplings.is_empty() {
+        return pick("natural", "taylor", "gears and racks alone, which are short work in natural coordinates");
     }
-    // Hinges and slides share points and directions, other joints do not.
-    let shared = |k: &str| matches!(k, "revolute" | "prismatic" | "cylindrical" | "screw" | "fixed");
-    if !model.drives.is_empty() && !plane && !model.joints.iter().all(|j| shared(j.kind.name())) {
-        if graph.loops.len() > 1 && model.couplings.is_empty() {
-            return pick("grcr", "dop853", "driven in space through several loops, which joint coordinates close one by one");
-        }
-        return pick("lie", "dopri5", "driven in space through joints that share no direction, it is smooth and needs few steps");
+    if far < WORTH_A_SERIES[usize::from(!plane)][usize::from(!model.drives.is_empty())] {
+        let place = if plane { "the plane" } else { "space" };
+        let why = format!("a short motion of loops in {place}, over before a Taylor series would pay for its set-up");
+        return pick("lie", explicit, &why);
     }
-    if !plane && !graph.loops.is_empty() && model.drives.is_empty() && travel(model) * study.t_end < SHORT {
-        let integrator = if tol >= LOOSE { "dopri5" } else { "dop853" };
-        return pick("lie", integrator, "a short motion of loops in space, over before a Taylor series would pay for its set-up");
-    }
-    pick("natural", "taylor", "loops of few bodies, where natural coordinates and a Taylor series need the fewest steps")
+    pick("natural", "taylor", "loops of few bodies that move far, where natural coordinates and a Taylor series need the fewest steps")
+}
+
+/// Whether constraints leave no freedom as drawn.
+fn cannot_move(model: &Model) -> bool {
+    let set = ConstraintSet::new(model.all_constraints(), |_| false);
+    rank::rank(model, &set, &Configuration::start(model).q).mobility() == 0
 }
 
 /// What is tried after a choice that cannot go on: one of each other family, those first that hold constraints best where a position is

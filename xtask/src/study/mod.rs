@@ -23,7 +23,12 @@ type Study = (&'static str, &'static str, &'static str, fn(&[String]) -> Result<
 /// All of them.
 const STUDIES: &[Study] = &[
     ("assembly", "[--starts N]", "how reliably assembly closes rough starts", assembly::run),
-    ("auto", "[MODEL...] [--drawn N]", "whether `auto` picks the fastest formulation at equal accuracy", auto::run),
+    (
+        "auto",
+        "[MODEL...] [--drawn N] [--seed S] [--points FILE]",
+        "whether `auto` picks the fastest formulation at equal accuracy",
+        auto::run,
+    ),
     ("benchmarks", "", "the benchmarks of IFToMM and Andrews with every formulation, docs/benchmarks.md", benchmarks::run),
     ("kissel21", "", "rA, rp and reps, Tables 8 to 10 and Figs. 2 to 7, docs/studies/kissel21/", kissel21::run),
     ("malczyk12", "", "divide and conquer on the paper's examples, Figs. 5 to 11, docs/studies/malczyk12/", malczyk12::run),

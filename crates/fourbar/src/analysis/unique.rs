@@ -8,6 +8,7 @@
 use crate::analysis::rank::DENSE;
 use crate::analysis::redundancy::Part;
 use crate::constraint::ConstraintSet;
+use crate::force::load::NormalLoads;
 use crate::model::Model;
 use crate::motion::{Loads, Wrench};
 use crate::random::Random;
@@ -30,14 +31,7 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
     if is_forest(model) {
         return Vec::new();
     }
-    let all = model.all_constraints();
-    let set = ConstraintSet::new(all.clone(), |_| false);
-    let stresses = if set.rows().max(6 * model.moving()) <= DENSE {
-        let members: Vec<usize> = (0..all.len()).collect();
-        Part::new(&all, &members, &at.q, model.length).self_stresses()
-    } else {
-        filtered(model, &set, &at.q)
-    };
+    let (set, stresses) = self_stresses(model, at);
     let loads = Loads::new(model, &set);
     let mut touched = vec![[false; 6]; model.joints.len()];
     for z in &stresses {
@@ -59,6 +53,30 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
         .filter(|(_, t)| t.iter().any(|x| *x))
         .map(|(k, t)| (model.joints[k].name.clone(), (0..6).filter(|&i| t[i]).map(|i| NAMES[i].to_string()).collect()))
         .collect()
+}
+
+/// Whether friction follows a load that is not unique at a pose: a self-stress loads its joint.
+pub fn friction_is_shared(model: &Model, at: &Configuration) -> bool {
+    let (set, stresses) = self_stresses(model, at);
+    let mut loads = NormalLoads::new(model, &set);
+    stresses.iter().any(|z| {
+        loads.update(model, &set, &at.q, z);
+        let size = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
+        loads.by_joint.iter().any(|load| *load > TOLERANCE * size)
+    })
+}
+
+/// All constraints of a mechanism, and multipliers that load them and no body at a pose.
+fn self_stresses(model: &Model, at: &Configuration) -> (ConstraintSet, Vec<Vec<f64>>) {
+    let all = model.all_constraints();
+    let set = ConstraintSet::new(all.clone(), |_| false);
+    let stresses = if set.rows().max(6 * model.moving()) <= DENSE {
+        let members: Vec<usize> = (0..all.len()).collect();
+        Part::new(&all, &members, &at.q, model.length).self_stresses()
+    } else {
+        filtered(model, &set, &at.q)
+    };
+    (set, stresses)
 }
 
 /// Random combinations of all self-stresses of a large mechanism.
