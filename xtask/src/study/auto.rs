@@ -22,6 +22,8 @@ const USUAL: usize = 1;
 const LONG: f64 = 2.0;
 /// A formulation that takes this many times the time of the best is not refined.
 const SLOWER: f64 = 3.0;
+/// Runs shorter than this are never left out, in seconds: a first time may be many times what the run takes.
+const SHORT: f64 = 0.02;
 /// Runs are timed again in at most so many rounds, fewer where the best takes more than a share of this many seconds.
 const ROUNDS: usize = 8;
 const ROUNDS_TIME: f64 = 0.04;
@@ -184,7 +186,7 @@ fn measure(subject: Subject) -> Result<Measured, String> {
     let mut lines = lines(&case);
     let best = lines.iter().filter_map(|l| l.time_for(ERRORS[ERRORS.len() - 1])).fold(LONG, f64::min);
     let rounds = ((ROUNDS_TIME / best) as usize).clamp(1, ROUNDS);
-    case.time_again(rounds, SLOWER * best, &mut lines);
+    case.time_again(rounds, (SLOWER * best).max(SHORT), &mut lines);
     let Case { model, study, doubt, .. } = case;
     Ok(Measured { subject: Subject { name, kind, model, study }, lines, doubt })
 }
@@ -197,7 +199,7 @@ fn lines(case: &Case) -> Vec<Line> {
     let mut best = LONG / SLOWER;
     for info in FORMULATIONS.iter().rev() {
         for &i in info.integrators.iter().filter(|i| **i == info.integrators[0] || **i == "dop853") {
-            let line = case.line(info, i, enough, SLOWER * best, false);
+            let line = case.line(info, i, enough, (SLOWER * best).max(SHORT), false);
             best = line.time_for(enough).map_or(best, |t| best.min(t));
             list.push(line);
         }
