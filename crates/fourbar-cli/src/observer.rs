@@ -20,6 +20,9 @@ const PATIENT: Duration = Duration::from_millis(300);
 const EVERY: Duration = Duration::from_secs(5);
 /// Shortest time between checkpoints.
 const SOONEST: Duration = Duration::from_millis(200);
+/// Checkpoints with a state may take this part of the time, and take about so much for every column until one was timed.
+const SHARE: u32 = 20;
+const PER_COLUMN: Duration = Duration::from_micros(3);
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -108,14 +111,16 @@ pub struct Watcher<'a> {
     pub problem: Option<Diagnostic>,
     /// Rows up to this time are there already.
     pub skip: Option<f64>,
-    /// Names of all columns.
-    names: Vec<String>,
+    /// All columns.
+    columns: &'a [Column],
     /// Columns of the total energy, of the work and of the first error.
     energy: usize,
     work: usize,
     error: usize,
     started: Instant,
     last_checkpoint: Instant,
+    /// Time that a checkpoint takes: that of the last one with a state, before it a guess.
+    cost: Duration,
     /// Whether the analysis offers states to continue from.
     offered: bool,
     /// Rows since the last state that was kept.
@@ -129,7 +134,7 @@ pub struct Watcher<'a> {
 
 impl<'a> Watcher<'a> {
     /// An observer of rows with these columns.
-    pub fn new(columns: &[Column], preview: Preview, planned: Option<Planned<'a>>, show_bar: bool) -> Self {
+    pub fn new(columns: &'a [Column], preview: Preview, planned: Option<Planned<'a>>, show_bar: bool) -> Self {
         let now = Instant::now();
         let find = |name: &str| columns.iter().position(|c| c.name == name).unwrap_or(0);
         Self {
@@ -140,7 +145,8 @@ impl<'a> Watcher<'a> {
             gather: None,
             problem: None,
             skip: None,
-            names: columns.iter().map(|c| c.name.clone()).collect(),
+            columns,
+            cost: PER_COLUMN * columns.len() as u32,
             energy: find("energy.total"),
             work: find("energy.work"),
             error: find("error.position"),
@@ -213,7 +219,7 @@ impl<'a> Watcher<'a> {
 
     /// Whether it is time for another checkpoint.
     fn due(&self) -> bool {
-        self.last_checkpoint.elapsed() >= (self.started.elapsed() / 4).clamp(SOONEST, EVERY)
+        self.last_checkpoint.elapsed() >= (self.started.elapsed() / 4).clamp(SOONEST, EVERY).max(SHARE * self.cost)
     }
 
     fn progress(&mut self, t: f64, t_end: f64) {
@@ -235,13 +241,18 @@ impl<'a> Watcher<'a> {
 impl Observer for Watcher<'_> {
     fn begin(&mut self, _columns: &[Column]) {}
 
+    fn wants_loads(&self) -> bool {
+        let written = self.planned.as_ref().is_some_and(|p| p.chosen.iter().any(|&k| self.columns[k].is_load()));
+        written || self.gather.is_some()
+    }
+
     fn row(&mut self, row: &[f64]) {
         if self.skip.is_some_and(|t| row[0] <= t) {
             return;
         }
         // Nothing that is not a number may pass for a result.
         if let Some(k) = row.iter().position(|x| !x.is_finite()) {
-            let column = self.names.get(k).map_or("a column", String::as_str);
+            let column = self.columns.get(k).map_or("a column", |c| c.name.as_str());
             let d = Diagnostic::new("S250", format!("at t = {:.6} s `{column}` is not a finite number", row[0])).time(row[0]);
             self.note(Err(d.help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism")));
             return;
@@ -292,7 +303,9 @@ impl Observer for Watcher<'_> {
     fn checkpoint(&mut self, state: &dyn Fn() -> String) {
         self.offered = true;
         if self.output.is_some() && (INTERRUPTED.load(Ordering::Relaxed) || self.due()) {
+            let begun = Instant::now();
             self.keep(Some(state()));
+            self.cost = begun.elapsed();
         }
     }
 }

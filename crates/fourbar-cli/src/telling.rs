@@ -27,7 +27,7 @@ impl Preview {
     /// Watches the time, joint coordinates, points and centres of mass.
     pub fn new(model: &Model, columns: &[Column]) -> Self {
         let mut wanted = vec!["t".to_string()];
-        for d in &model.drives {
+        for d in model.drives.iter().take(WATCHED) {
             wanted.push(format!("{}.{}", model.joints[d.joint].name, coordinate(d.coordinate)));
         }
         let points = model.trace.iter().chain(model.points.iter().map(|(name, _)| name)).take(8);

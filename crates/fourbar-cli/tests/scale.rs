@@ -34,6 +34,31 @@ fn a_ladder_of_four_thousand_links_is_judged_in_full() {
     assert_eq!(object["mobility"]["by_rank"], 1, "{}", object["mobility"]);
 }
 
+/// What a run without selected reactions writes is what it would write with them.
+#[test]
+fn columns_that_are_left_out_change_no_others() {
+    let f = folder("scale_columns");
+    std::fs::write(f.join("ladder.yaml"), ladder(60)).expect("the file");
+    let run = |out: &str, columns: &[&str]| {
+        let mut arguments = vec!["run", "ladder.yaml", "--t-end", "0.02", "--output-step", "0.01", "--out", out];
+        columns.iter().for_each(|c| arguments.extend(["--columns", c]));
+        let output = fourbar(&f, &arguments);
+        assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
+        std::fs::read_to_string(f.join(out).join("trajectory.csv")).expect("rows")
+    };
+    let few = run("few", &["energy.*", "crank0.*"]);
+    let with_loads = run("with", &["energy.*", "crank0.*", "A0.force.x"]);
+    let cut = |text: &str, name: &str| -> Vec<Vec<String>> {
+        let mut lines = text.lines().filter(|l| !l.starts_with('#')).map(|l| l.split(',').map(String::from).collect::<Vec<_>>());
+        let head = lines.next().expect("names");
+        let gone = head.iter().position(|h| h.starts_with(name));
+        lines.map(|l| l.into_iter().enumerate().filter(|(k, _)| Some(*k) != gone).map(|(_, x)| x).collect()).collect()
+    };
+    assert_eq!(cut(&few, "A0.force.x"), cut(&with_loads, "A0.force.x"));
+    let forces = with_loads.lines().filter(|l| !l.starts_with('#')).count();
+    assert!(forces >= 3, "{with_loads}");
+}
+
 #[test]
 fn files_beyond_the_usual_limits_are_read_where_they_are_asked_for() {
     let f = folder("scale_large");

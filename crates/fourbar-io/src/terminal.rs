@@ -98,7 +98,8 @@ pub fn escaped_json(json: &str) -> String {
     let mut out = String::with_capacity(json.len());
     let mut units = [0; 2];
     for c in json.chars() {
-        if c != '\n' && is_hidden(c) {
+        let plain = c == '\n' || (' '..='~').contains(&c);
+        if !plain && is_hidden(c) {
             for unit in c.encode_utf16(&mut units) {
                 // Writing to a `String` cannot fail.
                 let _ = write!(out, "\\u{unit:04x}");

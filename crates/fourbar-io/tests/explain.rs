@@ -320,6 +320,57 @@ fn the_rank_of_chains_and_rings_of_thousands_costs_as_much_per_body_as_that_of_s
     assert_eq!((m.generic.mobility(), m.generic.redundant()), (3000, 0));
 }
 
+/// A lattice of hinged links in the plane, `side` cells along each edge: loops share links in both directions.
+fn lattice(side: usize) -> Model {
+    let (mut bodies, mut joints) = (String::new(), String::new());
+    let corner = |i: usize, j: usize| (j as f64 + 0.3 * i as f64, 0.9 * i as f64);
+    for i in 0..=side {
+        for j in 0..=side {
+            let (x, y) = corner(i, j);
+            let mut here = Vec::new();
+            if i == 0 {
+                here.push("ground".to_string());
+            } else {
+                here.extend((j > 0).then(|| format!("h{i}_{}", j - 1)));
+                here.extend((j < side).then(|| format!("h{i}_{j}")));
+                here.push(format!("u{}_{j}", i - 1));
+            }
+            if i > 0 && j < side {
+                bodies += &format!("  h{i}_{j}: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [{}, {y}, 0]}}\n", x + 0.5);
+            }
+            if i < side {
+                here.push(format!("u{i}_{j}"));
+                bodies += &format!("  u{i}_{j}: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [{}, {}, 0]}}\n", x + 0.15, y + 0.45);
+            }
+            for (k, pair) in here.windows(2).enumerate() {
+                joints += &format!(
+                    "  c{i}_{j}_{k}: {{type: revolute, bodies: [{}, {}], at: [{x}, {y}, 0], axis: [0, 0, 1]}}\n",
+                    pair[0], pair[1]
+                );
+            }
+        }
+    }
+    parse(&format!("fourbar: 1\nbodies:\n{bodies}joints:\n{joints}"))
+}
+
+/// Cost is counted: sixteen times the bodies of a mesh may cost a hundred times as much, far from the third power. Rows out of the
+/// plane, three of five, are redundant in every cell and must not take part.
+#[test]
+fn the_rank_of_meshes_grows_no_faster_than_the_cuts_through_them() {
+    use fourbar::analysis::eliminate::eliminate;
+    use fourbar::constraint::ConstraintSet;
+    let mut work = Vec::new();
+    for side in [8, 32] {
+        let model = lattice(side);
+        let set = ConstraintSet::new(model.all_constraints(), |_| false);
+        let found = eliminate(&model, &set, &Configuration::start(&model).q, 0);
+        // Every row of cells shears alone.
+        assert_eq!(6 * model.moving() - found.rank, side, "{side} cells along an edge");
+        work.push(found.work as f64 / model.moving() as f64);
+    }
+    assert!(work[0] < 3e3 && work[1] < 6.5 * work[0], "{work:?}");
+}
+
 #[test]
 fn large_models_are_explained_in_part_and_say_so() {
     let e = explained(&model("a02_n_fourbar_N40"));

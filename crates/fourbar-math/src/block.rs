@@ -5,6 +5,7 @@
 //! diagonal they started from, so that the caller can tell which rows depend on others.
 
 use crate::order::eliminate;
+use std::ops::Range;
 
 /// Elimination order, fill and work lists of a block matrix.
 #[derive(Clone, Debug)]
@@ -26,7 +27,7 @@ pub struct BlockPattern {
     /// Start in `targets` of each column.
     target_start: Vec<usize>,
     /// For each column, for each pair (a <= b) of its rows: offset of block (b, a).
-    targets: Vec<usize>,
+    targets: Vec<u32>,
     /// Where each node's rows stand in the caller's vector.
     caller_row: Vec<usize>,
     values: usize,
@@ -88,9 +89,15 @@ impl BlockPattern {
         for k in 0..n {
             let range = pattern.start[k]..pattern.start[k + 1];
             for a in range.clone() {
-                for b in a..range.end {
-                    let target = pattern.locate(pattern.below[b] as usize, pattern.below[a] as usize);
-                    pattern.targets.push(target);
+                let column = pattern.below[a] as usize;
+                pattern.targets.push(pattern.diagonal[column] as u32);
+                // Rows below come in the same order in both columns, and none is missing: fill is closed under elimination.
+                let mut e = pattern.start[column];
+                for b in a + 1..range.end {
+                    while pattern.below[e] != pattern.below[b] {
+                        e += 1;
+                    }
+                    pattern.targets.push(pattern.offset[e] as u32);
                 }
             }
             pattern.target_start.push(pattern.targets.len());
@@ -295,18 +302,18 @@ impl BlockSolver {
         for a in range.clone() {
             let ma = p.size[p.below[a] as usize];
             let Xa = &left[p.offset[a]..p.offset[a] + ma * K];
-            for b in a..range.end {
+            let targets = &p.targets[target..target + range.end - a];
+            target += targets.len();
+            let blocks = targets.iter().zip(a..range.end).map(|(t, b)| {
                 let mb = p.size[p.below[b] as usize];
-                let Xb = &left[p.offset[b]..p.offset[b] + mb * K];
-                let t = p.targets[target] - end;
-                target += 1;
-                match (mb, ma) {
-                    (5, 5) => update::<K, 5>(&mut right[t..t + 25], Xb, Xa),
-                    (_, 5) => update::<K, 5>(&mut right[t..t + mb * 5], Xb, Xa),
-                    (_, 3) => update::<K, 3>(&mut right[t..t + mb * 3], Xb, Xa),
-                    (_, 1) => update::<K, 1>(&mut right[t..t + mb], Xb, Xa),
-                    _ => update_any(&mut right[t..t + mb * ma], Xb, Xa, ma, K),
-                }
+                let t = *t as usize - end;
+                (t..t + mb * ma, &left[p.offset[b]..p.offset[b] + mb * K])
+            });
+            match ma {
+                5 => update::<K, 5>(right, blocks, Xa),
+                3 => update::<K, 3>(right, blocks, Xa),
+                1 => update::<K, 1>(right, blocks, Xa),
+                _ => blocks.for_each(|(t, Xb)| update_any(&mut right[t], Xb, Xa, ma, K)),
             }
         }
     }
@@ -354,7 +361,7 @@ impl BlockSolver {
             let ma = p.size[p.below[a] as usize];
             for b in a..range.end {
                 let mb = p.size[p.below[b] as usize];
-                let t = p.targets[target] - end;
+                let t = p.targets[target] as usize - end;
                 target += 1;
                 let (Xa, Xb) = (&left[p.offset[a]..p.offset[a] + ma * m], &left[p.offset[b]..p.offset[b] + mb * m]);
                 update_any(&mut right[t..t + mb * ma], Xb, Xa, ma, m);
@@ -515,24 +522,26 @@ impl BlockSolver {
     }
 }
 
-/// `T -= X_b X_a^T` with `A` rows in `X_a`.
+/// `T -= X_b X_a^T` for some blocks, each with its place in `values`, with `A` rows in `X_a`.
 #[inline]
-fn update<const K: usize, const A: usize>(t: &mut [f64], xb: &[f64], xa: &[f64]) {
+fn update<'a, const K: usize, const A: usize>(values: &mut [f64], blocks: impl Iterator<Item = (Range<usize>, &'a [f64])>, xa: &[f64]) {
     let mut transposed = [[0.0; A]; K];
     for (j, row) in xa.chunks_exact(K).enumerate() {
         for c in 0..K {
             transposed[c][j] = row[c];
         }
     }
-    for (out, row) in t.chunks_exact_mut(A).zip(xb.chunks_exact(K)) {
-        let mut sum = [0.0; A];
-        for c in 0..K {
-            for j in 0..A {
-                sum[j] += row[c] * transposed[c][j];
+    for (t, xb) in blocks {
+        for (out, row) in values[t].chunks_exact_mut(A).zip(xb.chunks_exact(K)) {
+            let mut sum = [0.0; A];
+            for c in 0..K {
+                for j in 0..A {
+                    sum[j] += row[c] * transposed[c][j];
+                }
             }
-        }
-        for j in 0..A {
-            out[j] -= sum[j];
+            for j in 0..A {
+                out[j] -= sum[j];
+            }
         }
     }
 }

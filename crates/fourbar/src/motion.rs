@@ -47,6 +47,8 @@ pub struct Instant {
     pub work: f64,
     /// Largest residuals of position, velocity and acceleration constraints.
     pub errors: [f64; 3],
+    /// Whether reactions and efforts are to be filled in; where nobody looks at them they stay zero and cost nothing.
+    pub loaded: bool,
 }
 
 impl Instant {
@@ -62,6 +64,7 @@ impl Instant {
             efforts: vec![0.0; model.drives.len()],
             work: 0.0,
             errors: [0.0; 3],
+            loaded: true,
         }
     }
 }

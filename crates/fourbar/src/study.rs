@@ -354,6 +354,10 @@ fn did_you_mean(name: &str, all: &[&str]) -> String {
 pub trait Observer {
     /// The columns, once, before the first row.
     fn begin(&mut self, columns: &[Column]);
+    /// Whether anybody looks at reactions of joints and efforts of drives; where nobody does their columns are zero.
+    fn wants_loads(&self) -> bool {
+        true
+    }
     /// A row at an output time.
     fn row(&mut self, row: &[f64]);
     /// Called at least at every output time; returning `false` stops the run cleanly.

@@ -14,6 +14,13 @@ pub struct Column {
     pub unit: &'static str,
 }
 
+impl Column {
+    /// Whether it shows a force or a torque.
+    pub fn is_load(&self) -> bool {
+        matches!(self.unit, "N" | "N*m")
+    }
+}
+
 /// Rows of numbers under named columns.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Trajectory {
@@ -53,22 +60,23 @@ const XYZ: [&str; 3] = ["x", "y", "z"];
 /// The columns of a model's results, in their order.
 pub fn columns(model: &Model) -> Vec<Column> {
     let mut list = vec![Column { name: "t".into(), unit: "s" }];
-    let three = |list: &mut Vec<Column>, prefix: String, unit: &'static str| {
-        list.extend(XYZ.iter().map(|a| Column { name: format!("{prefix}.{a}"), unit }));
+    // Large mechanisms have millions of columns: every name is made in one go.
+    let three = |list: &mut Vec<Column>, prefix: [&str; 2], unit: &'static str| {
+        list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit }));
     };
     for b in model.bodies.iter().skip(1) {
-        three(&mut list, format!("{}.r", b.name), "m");
-        list.extend((0..4).map(|k| Column { name: format!("{}.p.{k}", b.name), unit: "1" }));
-        for (key, unit) in [("v", "m/s"), ("omega", "rad/s"), ("a", "m/s^2"), ("alpha", "rad/s^2")] {
-            three(&mut list, format!("{}.{key}", b.name), unit);
+        three(&mut list, [&b.name, ".r"], "m");
+        list.extend([".p.0", ".p.1", ".p.2", ".p.3"].map(|key| Column { name: [&b.name, key].concat(), unit: "1" }));
+        for (key, unit) in [(".v", "m/s"), (".omega", "rad/s"), (".a", "m/s^2"), (".alpha", "rad/s^2")] {
+            three(&mut list, [&b.name, key], unit);
         }
     }
     for j in &model.joints {
         for (key, _) in j.coordinates() {
-            list.push(Column { name: format!("{}.{key}", j.name), unit: if key == "angle" { "rad" } else { "m" } });
+            list.push(Column { name: [&j.name, ".", key].concat(), unit: if key == "angle" { "rad" } else { "m" } });
         }
-        three(&mut list, format!("{}.force", j.name), "N");
-        three(&mut list, format!("{}.torque", j.name), "N*m");
+        three(&mut list, [&j.name, ".force"], "N");
+        three(&mut list, [&j.name, ".torque"], "N*m");
     }
     for d in &model.drives {
         let unit = if d.coordinate == JointCoordinate::Angle { "N*m" } else { "N" };
@@ -81,7 +89,7 @@ pub fn columns(model: &Model) -> Vec<Column> {
         }
     }
     for (name, _) in &model.points {
-        three(&mut list, name.clone(), "m");
+        three(&mut list, [name, ""], "m");
     }
     list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
     list.extend(

@@ -34,10 +34,11 @@ pub fn run(
     told.warnings.extend(mass_warning(model));
     let mut recorder = Recorder::new(model);
     let mut now = Instant::new(model, start);
-    let mut good = now.clone();
     let mut judge = Judge::new(model, study, Analysis::Dynamics);
     let names = columns(model);
     observer.begin(&names);
+    now.loaded = observer.wants_loads();
+    let mut good = now.clone();
     let saved = checkpoint.map(|text| Saved::read(model, text)).transpose()?;
     let mut leg = Leg::first(start);
     if let Some(Saved(v)) = &saved {

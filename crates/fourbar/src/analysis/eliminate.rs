@@ -4,10 +4,16 @@
 //! touch it and are rows between its neighbours. Every decision about rank is thus made on a few rows of unit length, whatever
 //! the size of the mechanism, and nothing is squared. Bodies with the fewest neighbours go first: chains, trees, rings and
 //! ladders cost as much per body as one link does, meshes as much as the bodies along a cut through them demand.
+//!
+//! Where all joints keep their bodies in parallel planes, motions in the plane and out of it have no row in common: each body then
+//! counts as two, of three columns each. Most of the second kind are held by what stands still, one after the other, and are out of
+//! the way before anything is eliminated.
 
 use crate::constraint::ConstraintSet;
+use crate::joint::JointKind;
 use crate::model::Model;
 use crate::state::{Pose, Velocity};
+use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,6 +22,12 @@ use std::collections::BinaryHeap;
 const NOTHING: f64 = 1e-8;
 /// Rows that may be added to others before dependent ones are looked for: at least so many, or this share of all.
 const FRESH: (usize, usize) = (12, 4);
+/// Rows of unit length that leave the plane by less than this are in it.
+const APART: f64 = 1e-11;
+/// Rows hold a body by themselves where no pivot is smaller than this.
+const HELD: f64 = 1e-4;
+/// Columns of velocities in the plane, and out of it: translations, then rotations.
+const PARTS: [[usize; 3]; 2] = [[0, 1, 5], [2, 3, 4]];
 
 /// What elimination found.
 #[derive(Clone, Debug)]
@@ -28,43 +40,86 @@ pub struct Eliminated {
     pub work: usize,
 }
 
-/// Rows between some bodies: column by column, six columns per body.
+/// Columns that belong together: the velocity of a body, or its part in the plane or out of it.
+#[derive(Clone, Copy, Debug)]
+struct Nodes {
+    /// World axes, the third one across the plane, where velocities fall apart.
+    plane: Option<Matrix3<f64>>,
+}
+
+impl Nodes {
+    /// Nodes of a body.
+    fn parts(self) -> usize {
+        if self.plane.is_some() { 2 } else { 1 }
+    }
+
+    /// Columns of a node.
+    fn width(self) -> usize {
+        6 / self.parts()
+    }
+
+    /// Velocity of a body from the columns of its nodes.
+    fn velocity(self, q: &Pose, L: f64, column: impl Fn(usize, usize) -> f64) -> Velocity {
+        let Some(N) = self.plane else {
+            return Velocity { v: Vector3::from_fn(|l, _| column(0, l)), w: Vector3::from_fn(|l, _| column(0, 3 + l) / L) };
+        };
+        let mut x = [0.0; 6];
+        for (part, list) in PARTS.iter().enumerate() {
+            list.iter().enumerate().for_each(|(l, &to)| x[to] = column(part, l));
+        }
+        let [v, w] = [0, 3].map(|k| N.tr_mul(&Vector3::new(x[k], x[k + 1], x[k + 2])));
+        Velocity { v, w: q.A.tr_mul(&w) / L }
+    }
+}
+
+/// World axes with the axis of the first hinge as third, where there is one.
+fn plane(model: &Model, q: &[Pose]) -> Option<Matrix3<f64>> {
+    let hinge = model.joints.iter().find(|j| matches!(j.kind, JointKind::Revolute(_) | JointKind::Planar(_)))?;
+    let n = q[hinge.bodies[0].index()].A * hinge.F.axis(2);
+    let mut x = Vector3::zeros();
+    x[n.iamin()] = 1.0;
+    let x = (x - n * n.dot(&x)).normalize();
+    Some(Matrix3::from_rows(&[x.transpose(), n.cross(&x).transpose(), n.transpose()]))
+}
+
+/// Rows between some nodes: column by column, those of a node together.
 struct Rows {
-    bodies: SmallVec<[u32; 4]>,
+    nodes: SmallVec<[u32; 4]>,
     count: usize,
     values: Vec<f64>,
     /// Rows that were not looked at for dependence yet.
     fresh: usize,
 }
 
-/// What the velocity of an eliminated body is, given those of its neighbours.
+/// What the velocity of an eliminated node is, given those of its neighbours.
 struct Step {
-    body: usize,
+    node: usize,
     others: SmallVec<[u32; 4]>,
-    /// Columns of the body in the order of their pivots, and how many of them have one.
-    order: [usize; 6],
+    /// Columns of the node in the order of their pivots, and how many of them have one.
+    order: SmallVec<[usize; 6]>,
     rank: usize,
-    /// The rows with pivots, column by column: six columns of the body, then those of the others.
+    /// The rows with pivots, column by column: the columns of the node, then those of the others.
     values: Vec<f64>,
 }
 
 /// Rank of a set of constraints at a pose; the free motions too where there are at most `listed`.
 pub fn eliminate(model: &Model, set: &ConstraintSet, q: &[Pose], listed: usize) -> Eliminated {
-    let n = model.bodies.len();
     let mut pool = Pool::new(model, set, q);
-    let mut queue: BinaryHeap<Reverse<(usize, u32)>> = (1..n).map(|b| Reverse((pool.degree[b], b as u32))).collect();
-    let mut done = vec![false; n];
-    let (mut rank, mut free) = (0, 0);
+    let mut rank = pool.hold();
+    let nodes = pool.of_node.len();
+    let parts = pool.kind.parts();
+    let mut queue: BinaryHeap<Reverse<(usize, u32)>> =
+        (parts..nodes).filter(|&b| !pool.done[b]).map(|b| Reverse((pool.degree[b], b as u32))).collect();
+    let mut free = 0;
     let mut steps = (listed > 0).then(Vec::new);
-    while let Some(Reverse((degree, body))) = queue.pop() {
-        let b = body as usize;
-        if done[b] || degree != pool.degree[b] {
+    while let Some(Reverse((degree, node))) = queue.pop() {
+        let b = node as usize;
+        if pool.done[b] || degree != pool.degree[b] {
             continue;
         }
-        done[b] = true;
         let step = pool.eliminate(b, steps.is_some());
         rank += step.rank;
-        free += 6 - step.rank;
+        free += pool.kind.width() - step.rank;
         for &o in &step.others {
             queue.push(Reverse((pool.degree[o as usize], o)));
         }
@@ -74,119 +129,204 @@ pub fn eliminate(model: &Model, set: &ConstraintSet, q: &[Pose], listed: usize) 
             None => {}
         }
     }
-    let motions = steps.map(|list| motions(&list, n, free, model.length));
+    let motions = steps.map(|list| motions(&list, pool.kind, free, q, model.length));
     Eliminated { rank, motions, work: pool.work }
 }
 
-/// All rows that are left, and by body.
+/// All rows that are left, and by node.
 struct Pool {
+    kind: Nodes,
     rows: Vec<Option<Rows>>,
-    of_body: Vec<Vec<u32>>,
-    /// Neighbours of a body, counted once for every group of rows.
+    of_node: Vec<Vec<u32>>,
+    /// Nodes that are out of the way.
+    done: Vec<bool>,
+    /// Neighbours of a node, counted once for every group of rows.
     degree: Vec<usize>,
-    /// Where a body stands among those of the rows at hand.
+    /// Where a node stands among those of the rows at hand.
     place: Vec<u32>,
     work: usize,
 }
 
 impl Pool {
     fn new(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Self {
-        let n = model.bodies.len();
         let mut G = vec![0.0; set.values];
         set.jacobian(q, &mut G);
-        let mut pool = Self { rows: Vec::new(), of_body: vec![Vec::new(); n], degree: vec![0; n], place: vec![0; n], work: 0 };
+        let split = plane(model, q).and_then(|N| Self::filled(model, set, q, &G, Nodes { plane: Some(N) }));
+        split.or_else(|| Self::filled(model, set, q, &G, Nodes { plane: None })).unwrap_or_else(|| Self::empty(0, Nodes { plane: None }))
+    }
+
+    fn empty(bodies: usize, kind: Nodes) -> Self {
+        let n = bodies * kind.parts();
+        Self { kind, rows: Vec::new(), of_node: vec![Vec::new(); n], done: vec![false; n], degree: vec![0; n], place: vec![0; n], work: 0 }
+    }
+
+    /// With the rows of all constraints; `None` where they do not fall apart as they should.
+    fn filled(model: &Model, set: &ConstraintSet, q: &[Pose], G: &[f64], kind: Nodes) -> Option<Self> {
+        let mut pool = Self::empty(model.bodies.len(), kind);
         for c in 0..set.list.len() {
             let m = set.row_start[c + 1] - set.row_start[c];
             let blocks = set.blocks_of(c);
-            let mut rows = Rows {
-                bodies: blocks.iter().map(|b| b.body as u32).collect(),
-                count: m,
-                values: vec![0.0; 6 * m * blocks.len()],
-                fresh: m,
-            };
+            let mut rows =
+                Rows { nodes: blocks.iter().map(|b| b.body as u32).collect(), count: m, values: vec![0.0; 6 * m * blocks.len()], fresh: m };
             for (k, b) in blocks.iter().enumerate() {
+                // Rotations are about world axes where the plane counts.
+                let turned = kind.plane.map(|N| (N, N * q[b.body].A));
                 for (i, row) in G[b.start..].chunks_exact(6).take(m).enumerate() {
-                    for (l, x) in row.iter().enumerate() {
-                        rows.values[(6 * k + l) * m + i] = if l < 3 { *x } else { x / model.length };
+                    let (mut v, mut w) = (Vector3::new(row[0], row[1], row[2]), Vector3::new(row[3], row[4], row[5]));
+                    if let Some((N, NA)) = &turned {
+                        (v, w) = (N * v, NA * w);
+                    }
+                    for l in 0..3 {
+                        rows.values[(6 * k + l) * m + i] = v[l];
+                        rows.values[(6 * k + 3 + l) * m + i] = w[l] / model.length;
                     }
                 }
             }
             rows.normalise();
-            pool.add(rows);
+            match kind.plane {
+                None => pool.add(rows),
+                Some(_) => rows.apart()?.into_iter().for_each(|rows| pool.add(rows)),
+            }
         }
-        pool
+        Some(pool)
     }
 
     fn add(&mut self, rows: Rows) {
-        if rows.count == 0 || rows.bodies.is_empty() {
+        if rows.count == 0 || rows.nodes.is_empty() {
             return;
         }
-        for &b in &rows.bodies {
-            self.of_body[b as usize].push(self.rows.len() as u32);
-            self.degree[b as usize] += rows.bodies.len() - 1;
+        for &b in &rows.nodes {
+            self.of_node[b as usize].push(self.rows.len() as u32);
+            self.degree[b as usize] += rows.nodes.len() - 1;
         }
         self.rows.push(Some(rows));
     }
 
-    /// Takes a body out; its rows become some that give its velocity, and some between its neighbours.
-    fn eliminate(&mut self, body: usize, keep: bool) -> Step {
-        let parts: Vec<Rows> = std::mem::take(&mut self.of_body[body]).into_iter().filter_map(|k| self.rows[k as usize].take()).collect();
+    /// Takes all nodes out that rows to what stands still hold by themselves, one after the other; gives the rank of these rows.
+    fn hold(&mut self) -> usize {
+        let width = self.kind.width();
+        let mut rank = 0;
+        let mut alone: Vec<u32> = (0..self.rows.len() as u32).collect();
+        while let Some(k) = alone.pop() {
+            let Some(rows) = self.rows[k as usize].as_ref().filter(|r| r.nodes.len() == 1 && r.count >= width) else { continue };
+            let mut A = Front { rows: rows.count, values: rows.values.clone(), work: 0 };
+            let mut order: SmallVec<[usize; 6]> = (0..width).collect();
+            let full = A.reflect(&mut order) == width && A.column(order[width - 1])[width - 1].abs() > HELD;
+            self.work += A.work;
+            if !full {
+                continue;
+            }
+            let node = rows.nodes[0];
+            rank += width;
+            self.done[node as usize] = true;
+            for g in std::mem::take(&mut self.of_node[node as usize]) {
+                let Some(mut rows) = self.rows[g as usize].take() else { continue };
+                rows.drop_node(node, width);
+                rows.nodes.iter().for_each(|&b| self.degree[b as usize] -= 1);
+                if !rows.nodes.is_empty() && rows.count > 0 {
+                    self.rows[g as usize] = Some(rows);
+                    alone.push(g);
+                } else {
+                    rows.nodes.iter().for_each(|&b| self.degree[b as usize] -= rows.nodes.len() - 1);
+                }
+            }
+        }
+        rank
+    }
+
+    /// Takes a node out; its rows become some that give its velocity, and some between its neighbours.
+    fn eliminate(&mut self, node: usize, keep: bool) -> Step {
+        self.done[node] = true;
+        let width = self.kind.width();
+        let parts: Vec<Rows> = std::mem::take(&mut self.of_node[node]).into_iter().filter_map(|k| self.rows[k as usize].take()).collect();
         let mut others: SmallVec<[u32; 4]> = SmallVec::new();
         for part in &parts {
-            for &b in &part.bodies {
-                self.degree[b as usize] -= part.bodies.len() - 1;
+            for &b in &part.nodes {
+                self.degree[b as usize] -= part.nodes.len() - 1;
                 others.push(b);
             }
         }
         others.sort_unstable();
         others.dedup();
-        others.retain(|b| *b as usize != body);
-        self.place[body] = 0;
+        others.retain(|b| *b as usize != node);
+        self.place[node] = 0;
         for (k, &o) in others.iter().enumerate() {
             self.place[o as usize] = k as u32 + 1;
         }
         let count: usize = parts.iter().map(|p| p.count).sum();
-        let columns = 6 * (1 + others.len());
+        let columns = width * (1 + others.len());
         let mut A = Front { rows: count, values: vec![0.0; count * columns], work: 0 };
         let mut first = 0;
         for part in &parts {
-            for (k, &b) in part.bodies.iter().enumerate() {
-                for l in 0..6 {
-                    let from = &part.values[(6 * k + l) * part.count..][..part.count];
-                    A.column_mut(6 * self.place[b as usize] as usize + l)[first..first + part.count].copy_from_slice(from);
+            for (k, &b) in part.nodes.iter().enumerate() {
+                for l in 0..width {
+                    let from = &part.values[(width * k + l) * part.count..][..part.count];
+                    A.column_mut(width * self.place[b as usize] as usize + l)[first..first + part.count].copy_from_slice(from);
                 }
             }
             first += part.count;
         }
-        let mut order: [usize; 6] = std::array::from_fn(|k| k);
+        let mut order: SmallVec<[usize; 6]> = (0..width).collect();
         let rank = A.reflect(&mut order);
         let mut values = Vec::new();
         if keep {
             values.reserve(rank * columns);
             (0..columns).for_each(|c| values.extend_from_slice(&A.column(c)[..rank]));
         }
-        // What does not touch the body any more.
+        // What does not touch the node any more.
         let left = count - rank;
         if left > 0 && !others.is_empty() {
-            let mut rows = Rows { bodies: others.clone(), count: left, values: Vec::with_capacity(left * (columns - 6)), fresh: 0 };
-            (6..columns).for_each(|c| rows.values.extend_from_slice(&A.column(c)[rank..]));
+            let mut rows = Rows { nodes: others.clone(), count: left, values: Vec::with_capacity(left * (columns - width)), fresh: 0 };
+            (width..columns).for_each(|c| rows.values.extend_from_slice(&A.column(c)[rank..]));
             rows.fresh = parts.iter().map(|p| p.fresh).sum();
             rows.drop_nothing();
-            if rows.count > columns - 6 || rows.fresh > FRESH.0.max(rows.count / FRESH.1) {
+            if rows.count > columns - width || rows.fresh > FRESH.0.max(rows.count / FRESH.1) {
                 rows.reduce(&mut A.work);
             }
             rows.normalise();
             self.add(rows);
         }
         self.work += A.work;
-        Step { body, others, order, rank, values }
+        Step { node, others, order, rank, values }
     }
 }
 
 impl Rows {
+    /// Those in the plane and those out of it, with bodies for nodes before; `None` where some are neither.
+    fn apart(self) -> Option<[Rows; 2]> {
+        let k = self.nodes.len();
+        let m = self.count;
+        let mut A = Front { rows: m, values: self.values, work: 0 };
+        let columns = |part: usize| (0..k).flat_map(move |b| PARTS[part].map(|l| 6 * b + l));
+        let mut order: SmallVec<[usize; 12]> = columns(0).collect();
+        let inside = A.reflect(&mut order);
+        if columns(1).any(|c| A.column(c)[..inside.min(m)].iter().any(|x| x.abs() > APART)) {
+            return None;
+        }
+        Some([(0, 0..inside), (1, inside..m)].map(|(part, range)| {
+            let mut rows = Rows {
+                nodes: self.nodes.iter().map(|b| 2 * b + part as u32).collect(),
+                count: range.len(),
+                values: columns(part).flat_map(|c| A.column(c)[range.clone()].to_vec()).collect(),
+                fresh: range.len(),
+            };
+            rows.normalise();
+            rows
+        }))
+    }
+
+    /// Leaves a node out that stands still.
+    fn drop_node(&mut self, node: u32, width: usize) {
+        if let Some(k) = self.nodes.iter().position(|&b| b == node) {
+            self.nodes.remove(k);
+            self.values.drain(k * width * self.count..(k + 1) * width * self.count);
+            self.normalise();
+        }
+    }
+
     /// Keeps the rows that `kept` lists, in their order.
     fn keep(&mut self, kept: &[usize]) {
-        let columns = 6 * self.bodies.len();
+        let columns = self.values.len() / self.count.max(1);
         let mut values = Vec::with_capacity(kept.len() * columns);
         for c in 0..columns {
             values.extend(kept.iter().map(|&i| self.values[c * self.count + i]));
@@ -223,13 +363,26 @@ impl Rows {
     /// Replaces the rows by as many as are independent.
     fn reduce(&mut self, work: &mut usize) {
         let mut A = Front { rows: self.count, values: std::mem::take(&mut self.values), work: 0 };
-        let mut order: Vec<usize> = (0..6 * self.bodies.len()).collect();
+        let mut order: Vec<usize> = (0..A.values.len() / A.rows.max(1)).collect();
         let rank = A.reflect(&mut order);
         self.values = A.values;
         self.keep(&(0..rank).collect::<Vec<_>>());
         self.fresh = 0;
         *work += A.work;
     }
+}
+
+/// Inner product in eight sums side by side, which processors add up at once.
+fn dot(a: &[f64], b: &[f64]) -> f64 {
+    let (a, rest_a) = a.as_chunks::<8>();
+    let (b, rest_b) = b.as_chunks::<8>();
+    let mut sums = [0.0; 8];
+    for (a, b) in a.iter().zip(b) {
+        for k in 0..8 {
+            sums[k] += a[k] * b[k];
+        }
+    }
+    sums.iter().sum::<f64>() + rest_a.iter().zip(rest_b).map(|(a, b)| a * b).sum::<f64>()
 }
 
 /// A dense matrix, column by column.
@@ -258,7 +411,7 @@ impl Front {
         let columns = self.values.len() / m;
         let mut norms = vec![0.0_f64; columns];
         for &c in order.iter() {
-            norms[c] = self.column(c).iter().map(|x| x * x).sum();
+            norms[c] = dot(self.column(c), self.column(c));
         }
         let mut passed = vec![false; columns];
         let mut u = vec![0.0; m];
@@ -268,7 +421,7 @@ impl Front {
             let Some(best) = (rank..order.len()).max_by(|&a, &b| norms[order[a]].total_cmp(&norms[order[b]])) else { break };
             let c = order[best];
             // Norms are carried along by subtraction, which loses digits: the pivot itself is measured.
-            let exact: f64 = self.column(c)[top..].iter().map(|x| x * x).sum();
+            let exact = dot(&self.column(c)[top..], &self.column(c)[top..]);
             if exact < 0.5 * norms[c] {
                 norms[c] = exact;
                 continue;
@@ -279,7 +432,7 @@ impl Front {
                 let again: Vec<usize> = order[rank..].to_vec();
                 let mut largest = 0.0_f64;
                 for c in again {
-                    norms[c] = self.column(c)[top..].iter().map(|x| x * x).sum();
+                    norms[c] = dot(&self.column(c)[top..], &self.column(c)[top..]);
                     largest = largest.max(norms[c]);
                 }
                 if largest.sqrt() <= NOTHING {
@@ -292,7 +445,7 @@ impl Front {
             u[top..].copy_from_slice(&self.values[c * m + top..(c + 1) * m]);
             let alpha = if u[top] > 0.0 { -size } else { size };
             u[top] -= alpha;
-            let scale = 2.0 / u[top..].iter().map(|x| x * x).sum::<f64>();
+            let scale = 2.0 / dot(&u[top..], &u[top..]);
             for k in 0..columns {
                 // Columns that have their pivots are zero down here.
                 if passed[k] && k != c {
@@ -304,7 +457,7 @@ impl Front {
                     column[0] = alpha;
                     continue;
                 }
-                let s = scale * column.iter().zip(&u[top..]).map(|(x, u)| x * u).sum::<f64>();
+                let s = scale * dot(column, &u[top..]);
                 if s != 0.0 {
                     column.iter_mut().zip(&u[top..]).for_each(|(x, u)| *x -= s * u);
                 }
@@ -317,16 +470,17 @@ impl Front {
     }
 }
 
-/// The free motions: each lets one column without a pivot move, and the bodies before follow.
-fn motions(steps: &[Step], bodies: usize, free: usize, L: f64) -> Vec<Vec<Velocity>> {
-    // Columns of all motions for every body: x[6 b + column][motion].
-    let mut x = vec![0.0; 6 * bodies * free];
+/// The free motions: each lets one column without a pivot move, and the nodes before follow.
+fn motions(steps: &[Step], kind: Nodes, free: usize, q: &[Pose], L: f64) -> Vec<Vec<Velocity>> {
+    let (width, parts) = (kind.width(), kind.parts());
+    // Columns of all motions for every node: x[width node + column][motion].
+    let mut x = vec![0.0; 6 * q.len() * free];
+    let at = |node: usize, l: usize| (width * node + l) * free;
     let mut next = 0;
     let mut sum = vec![0.0; free];
     for step in steps.iter().rev() {
-        let at = |b: usize, l: usize| (6 * b + l) * free;
         for &l in &step.order[step.rank..] {
-            x[at(step.body, l) + next] = 1.0;
+            x[at(step.node, l) + next] = 1.0;
             next += 1;
         }
         for i in (0..step.rank).rev() {
@@ -337,30 +491,21 @@ fn motions(steps: &[Step], bodies: usize, free: usize, L: f64) -> Vec<Vec<Veloci
                 }
             };
             for &l in &step.order[i + 1..] {
-                take(step.values[l * step.rank + i], at(step.body, l), &x);
+                take(step.values[l * step.rank + i], at(step.node, l), &x);
             }
             for (k, &o) in step.others.iter().enumerate() {
-                for l in 0..6 {
-                    take(step.values[(6 * (k + 1) + l) * step.rank + i], at(o as usize, l), &x);
+                for l in 0..width {
+                    take(step.values[(width * (k + 1) + l) * step.rank + i], at(o as usize, l), &x);
                 }
             }
             let pivot = step.values[step.order[i] * step.rank + i];
-            let to = at(step.body, step.order[i]);
+            let to = at(step.node, step.order[i]);
             x[to..to + free].iter_mut().zip(&sum).for_each(|(x, s)| *x = -s / pivot);
         }
     }
     orthonormal(&mut x, free);
-    (0..free)
-        .map(|k| {
-            let part = |b: usize, l: usize| x[(6 * b + l) * free + k];
-            (0..bodies)
-                .map(|b| Velocity {
-                    v: nalgebra::Vector3::from_fn(|l, _| part(b, l)),
-                    w: nalgebra::Vector3::from_fn(|l, _| part(b, 3 + l) / L),
-                })
-                .collect()
-        })
-        .collect()
+    let motion = |k: usize| q.iter().enumerate().map(move |(b, q)| (b, q, k));
+    (0..free).map(|k| motion(k).map(|(b, q, k)| kind.velocity(q, L, |part, l| x[at(parts * b + part, l) + k])).collect()).collect()
 }
 
 /// Makes the columns of `x`, stored row by row, orthonormal.

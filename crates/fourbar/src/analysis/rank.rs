@@ -128,7 +128,9 @@ pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility 
     let mut random = Random(0x0bad_5eed_0bad_5eed);
     // Small steps along free motions, closed again: a singular start must not mislead. Without loops no pose is singular.
     if !here.motions.is_empty() && here.rows > 0 && !is_forest(model) {
-        for _ in 0..2 {
+        // Of a large mechanism one nearby pose is enough: no random motion is singular by chance.
+        let nearby = if here.smallest.is_some() { 2 } else { 1 };
+        for _ in 0..nearby {
             if let Some(q) = wander(model, start, &here.motions, &mut random, drives) {
                 let there = rank(model, &set, &q);
                 if there.rank > generic.rank {

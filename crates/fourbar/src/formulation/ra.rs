@@ -67,6 +67,8 @@ pub struct Equations<'m> {
     pub regular_pivot: (f64, usize),
     /// Factorisations so far.
     pub factorisations: usize,
+    /// Whether multipliers of outputs are refined, as reactions need.
+    pub refined: bool,
 }
 
 impl<'m> Equations<'m> {
@@ -106,6 +108,7 @@ impl<'m> Equations<'m> {
             permanent: vec![false; m],
             regular_pivot: (1.0, 0),
             factorisations: 0,
+            refined: true,
             set,
         };
         e.set.jacobian(&start.q, &mut e.G);

@@ -118,7 +118,7 @@ impl Equations<'_> {
     }
 
     fn refine_with(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
-        if self.regular_pivot.0 > CLEAR || lambda.is_empty() {
+        if !self.refined || self.regular_pivot.0 > CLEAR || lambda.is_empty() {
             return;
         }
         for _ in 0..SOLVES {

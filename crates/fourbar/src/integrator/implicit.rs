@@ -332,6 +332,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         o.a.copy_from_slice(m.accelerations());
         let defined = e.regular_pivot.0 > ILL_DEFINED || !self.detector.is_singular(self.model, &e.set, &o.q);
         if defined {
+            e.refined = o.loaded;
             e.index1_polished(&o.q, &o.v, &o.turns, o.t, &mut o.a, &mut self.lambda);
         } else {
             self.lambda.copy_from_slice(&m.lambda);

@@ -35,6 +35,8 @@ const DOUBTFUL: f64 = 1e-10;
 #[derive(Clone, Debug)]
 pub struct LeastLoads {
     plain: Loads,
+    /// Poses of the start until reactions are asked for.
+    start: Option<Vec<Pose>>,
     least: Option<Box<Least>>,
 }
 
@@ -57,12 +59,18 @@ struct Least {
 impl LeastLoads {
     /// For a model whose multipliers follow `set`, all constraints included, with poses of the start.
     pub fn new(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Self {
-        Self { plain: Loads::new(model, set), least: Least::new(model, set, q).map(Box::new) }
+        Self { plain: Loads::new(model, set), start: Some(q.to_vec()), least: None }
     }
 
-    /// Fills in all reactions and efforts at the poses of the instant.
+    /// Fills in all reactions and efforts at the poses of the instant, where they are wanted.
     pub fn fill(&mut self, model: &Model, set: &ConstraintSet, lambda: &[f64], out: &mut Instant) {
-        let Self { plain, least } = self;
+        if !out.loaded {
+            return;
+        }
+        let Self { plain, start, least } = self;
+        if let Some(q) = start.take() {
+            *least = Least::new(model, set, &q).map(Box::new);
+        }
         match least {
             Some(least) => {
                 least.choose(model, plain, set, lambda, &out.q);

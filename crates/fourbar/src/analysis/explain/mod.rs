@@ -97,7 +97,8 @@ pub fn explain(
     let rows = free.start.rows;
     let coordinates = fixing(model, at, free);
     let sweeps = if closed.is_some() { sweeps(model, topology, at, free, &coordinates, &mut skipped) } else { Vec::new() };
-    let poses = sample(model, at, free, &sweeps);
+    // Other poses are for what is explained and cured.
+    let poses = if rows <= EXPLAINED.max(CURED) { sample(model, at, free, &sweeps) } else { Vec::new() };
     let poses: Vec<&[Pose]> = poses.iter().map(Vec::as_slice).collect();
 
     let redundancy = redundancy(model, topology, &at.q, free.start.redundant());

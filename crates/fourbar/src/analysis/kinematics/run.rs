@@ -76,6 +76,7 @@ fn run_in<C: Chart>(
     let per_output = study.steps_per_output().unwrap_or(1.0) as usize;
     let mut failure = None;
     let mut now = Instant::new(model, start);
+    now.loaded = observer.wants_loads();
     if !k.reactions() {
         return Err(locked(model, start.t).into());
     }

@@ -337,7 +337,9 @@ impl System for Grcr<'_> {
             through = self.beside(t, q, u, |s, weight, _| {
                 s.m.globals();
                 s.m.body_accelerations(&mut out.a);
-                reaction::fill(&s.m, &s.loads, out);
+                if out.loaded {
+                    reaction::fill(&s.m, &s.loads, out);
+                }
                 for (s, o) in sum.a.iter_mut().zip(&out.a) {
                     *s = s.plus(&o.scaled(weight));
                 }
@@ -376,7 +378,7 @@ impl System for Grcr<'_> {
             out.turns[k] = a.angle.value(i, j, self.m.turns[k]);
         }
         out.work = y[stored + n];
-        if !through {
+        if !through && out.loaded {
             reaction::fill(&self.m, &self.loads, out);
         }
         self.errors(out);

@@ -285,6 +285,7 @@ impl System for Lie<'_> {
             self.equations.factor(1.0);
             self.project(t)?;
         }
+        self.equations.refined = out.loaded;
         std::mem::swap(&mut self.equations.eps, &mut self.even);
         self.solve(t, true);
         std::mem::swap(&mut self.equations.eps, &mut self.even);

@@ -441,13 +441,15 @@ impl Motion for Run<'_> {
         out.a.copy_from_slice(&self.now.a);
         out.turns.copy_from_slice(&self.turns);
         out.work = self.work + self.power.work_to(&self.integrator, t);
-        // Multipliers of the absolute form that go with this motion, least in norm where they are not unique.
         let e = &mut self.equations;
         e.set.choose(t);
         e.jacobian(&out.q);
-        e.factor(1.0);
-        e.index1_polished(&out.q, &out.v, &out.turns, t, &mut out.a, &mut self.lambda);
-        out.a.copy_from_slice(&self.now.a);
+        if out.loaded {
+            // Multipliers of the absolute form that go with this motion, least in norm where they are not unique.
+            e.factor(1.0);
+            e.index1_polished(&out.q, &out.v, &out.turns, t, &mut out.a, &mut self.lambda);
+            out.a.copy_from_slice(&self.now.a);
+        }
         out.errors = e.errors(&out.q, &out.v, &out.a, &out.turns, t);
         self.loads.fill(self.model, &e.set, &self.lambda, out);
         Ok(())

@@ -62,6 +62,7 @@ fn instant() -> Instant {
         efforts: Vec::new(),
         work: 0.0,
         errors: [0.0; 3],
+        loaded: true,
     }
 }
 
