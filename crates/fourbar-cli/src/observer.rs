@@ -107,6 +107,8 @@ pub struct Watcher<'a> {
     pub preview: Preview,
     /// All rows, where a page is wanted.
     pub gather: Option<Gather>,
+    /// Whether reactions or efforts are among the columns chosen.
+    pub loads: bool,
     /// Why writing failed.
     pub problem: Option<Diagnostic>,
     /// Rows up to this time are there already.
@@ -143,6 +145,7 @@ impl<'a> Watcher<'a> {
             totals: Totals::default(),
             preview,
             gather: None,
+            loads: true,
             problem: None,
             skip: None,
             columns,
@@ -242,8 +245,7 @@ impl Observer for Watcher<'_> {
     fn begin(&mut self, _columns: &[Column]) {}
 
     fn wants_loads(&self) -> bool {
-        let written = self.planned.as_ref().is_some_and(|p| p.chosen.iter().any(|&k| self.columns[k].is_load()));
-        written || self.gather.is_some()
+        self.loads || self.gather.is_some()
     }
 
     fn row(&mut self, row: &[f64]) {

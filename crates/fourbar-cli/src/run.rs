@@ -227,6 +227,7 @@ pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     let mut watcher =
         Watcher::new(&all, Preview::new(model, &all), planned, !screen.json && !screen.quiet && std::io::stderr().is_terminal());
     watcher.gather = task.page.as_ref().map(|_| Gather::new(&all));
+    watcher.loads = written.iter().any(Column::is_load);
     let from = task.continued();
     if let Some(c) = from {
         watcher.skip = Some(c.t);

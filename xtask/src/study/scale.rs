@@ -204,6 +204,8 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     );
     report.table(&["shape", "bodies", "formulation", "file [MB]", "time [s]", "per body [us]", "over the formulation"], &rows);
     report.text(&format!("All columns of a chain of 10,000 bodies are written at {speed:.0} MB/s."));
+    let missed = if broken.is_empty() { "All limits are met.".into() } else { format!("Limits that are missed: {}.", broken.join("; ")) };
+    report.text(&missed);
     if arguments.is_empty() {
         report.write()?;
     }

@@ -57,6 +57,9 @@ impl Equations<'_> {
     /// acceleration constraints in `gamma`. The accelerations rest already: where rows are dependent, what the refinement does to them
     /// on the way is worse than rounding, so they are left as they are.
     pub(super) fn refine(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &[Velocity], lambda: &mut [f64]) {
+        if !self.refined {
+            return;
+        }
         let mut own = std::mem::take(&mut self.weak.a);
         own.copy_from_slice(a);
         self.refine_with(q, v, turns, t, &mut own, lambda);
@@ -118,7 +121,7 @@ impl Equations<'_> {
     }
 
     fn refine_with(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
-        if !self.refined || self.regular_pivot.0 > CLEAR || lambda.is_empty() {
+        if self.regular_pivot.0 > CLEAR || lambda.is_empty() {
             return;
         }
         for _ in 0..SOLVES {
