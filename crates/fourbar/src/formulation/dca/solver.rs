@@ -110,7 +110,7 @@ pub const UNFINISHED: f64 = 1e-8;
 const NEXT: [f64; 2] = [1e3, 0.1];
 
 /// Where friction or drives need multipliers whose last change was above this, they are refined.
-const UNREST: f64 = 1e-11;
+const UNREST: f64 = 1e-8;
 
 /// Ratios of increments between which one slow mode is taken to its limit; beyond, the row counts as dependent.
 const SLOW_MODE: f64 = 0.2;

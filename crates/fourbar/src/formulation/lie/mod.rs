@@ -17,7 +17,7 @@ pub use choice::tailored;
 pub use space::Space;
 
 use crate::analysis::assembly::update_turns;
-use crate::analysis::singular::{Detector, Singular, dependent_names};
+use crate::analysis::singular::{Detector, Singular, dependent_names, regular_pivot};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::explicit::{Run, System, largest_turn};
@@ -59,6 +59,7 @@ pub struct Lie<'m> {
     /// The compliance that gives reactions of minimum norm, and that of stages, in which redundant rows yield.
     even: Vec<f64>,
     soft: Vec<f64>,
+    yields: Vec<bool>,
     loads: LeastLoads,
     detector: Detector,
     /// Scratch, written by whoever needs a state in global terms.
@@ -143,7 +144,7 @@ impl<'m> Lie<'m> {
         let mut equations = Equations::new(model, at);
         let n = model.bodies.len();
         let even = equations.eps.clone();
-        yielding::raise(&mut equations);
+        let yields = yielding::raise(&mut equations);
         Self {
             loads: LeastLoads::new(model, &equations.set, &at.q),
             detector: Detector::new(model, &equations.set, at),
@@ -163,6 +164,7 @@ impl<'m> Lie<'m> {
             holding: false,
             decided: 1.0,
             soft: equations.eps.clone(),
+            yields,
             equations,
             space,
             drift,
@@ -172,12 +174,12 @@ impl<'m> Lie<'m> {
     /// Decides anew what redundant rows do when the smallest pivot of the others has changed.
     fn watch_yielding(&mut self) {
         let e = &self.equations;
-        let pivot = e.regular_pivot.0.min(HOLDING);
+        let pivot = regular_pivot(e.schur.pivots(), &self.yields).0.min(HOLDING);
         if pivot < 2.0 * self.decided && self.decided < 2.0 * pivot {
             return;
         }
         self.decided = pivot;
-        let holding = pivot < HOLDING && e.permanent.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
+        let holding = pivot < HOLDING && self.yields.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
         if holding != self.holding {
             self.hold(holding);
         }

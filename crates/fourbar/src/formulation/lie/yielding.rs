@@ -11,8 +11,8 @@ const SMALL_PART: f64 = 30.0;
 /// Another row of the self-stress yields instead where its part is larger by this factor.
 const LARGER: f64 = 3.0;
 
-/// Raises the compliance of the rows that yield. Overwrites the factor.
-pub fn raise(e: &mut Equations<'_>) {
+/// Raises the compliance of the rows that yield, and tells which they are. Overwrites the factor.
+pub fn raise(e: &mut Equations<'_>) -> Vec<bool> {
     let (even, factorisations) = (e.eps.clone(), e.factorisations);
     let mut yields = e.permanent.clone();
     let small: Vec<usize> = (0..even.len()).filter(|&r| yields[r] && e.schur.pivots()[r] > SMALL_PART * COMPLIANCE).collect();
@@ -38,4 +38,5 @@ pub fn raise(e: &mut Equations<'_>) {
     }
     set(&mut e.eps, &yields);
     e.factorisations = factorisations;
+    yields
 }
