@@ -150,6 +150,11 @@ impl Detector {
         }
     }
 
+    /// Whether the constraints, drives included, leave no freedom; of large mechanisms it is not known.
+    pub fn is_prescribed(&self, model: &Model) -> bool {
+        self.generic_rank > 0 && self.generic_rank == 6 * model.moving()
+    }
+
     /// Whether singular values say that a pose is a regular one, whatever its pivots; they say nothing of large mechanisms.
     pub fn is_regular(&self, model: &Model, set: &ConstraintSet, q: &[Pose]) -> bool {
         match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {

@@ -33,8 +33,9 @@ use serde_json::{Value, json};
 /// Below this pivot the reactions of an output are trusted only if singular values say so.
 const ILL_DEFINED: f64 = 1e-6;
 
-/// Rows that yield do so no more where the smallest pivot of the others has come below this at a pose that is a regular one: what the others can
-/// hardly hold is theirs to hold there.
+/// Where drives leave no freedom, rows that yield do so no more once the smallest pivot of the others has come below this at a pose that is a
+/// regular one: what the others can hardly hold is theirs to hold there. The motion is given, and the efforts of the drives are the better
+/// for it; a free motion is not, since the multipliers fight.
 const HOLDING: f64 = 3e-3;
 
 /// What happens to constraint violations.
@@ -174,6 +175,9 @@ impl<'m> Lie<'m> {
     /// Decides anew what redundant rows do when the smallest pivot of the others has changed.
     fn watch_yielding(&mut self) {
         let e = &self.equations;
+        if !self.detector.is_prescribed(e.model) {
+            return;
+        }
         let pivot = regular_pivot(e.schur.pivots(), &self.yields).0.min(HOLDING);
         if pivot < 2.0 * self.decided && self.decided < 2.0 * pivot {
             return;

@@ -1,5 +1,6 @@
 //! Which rows of redundant constraints give way where they contradict the others, as they do a little off the constraints.
 
+use crate::analysis::rank::DENSE;
 use crate::formulation::ra::{COMPLIANCE, Equations};
 
 /// Rows that are redundant at the start yield by this much more than others in the stages: at a pose slightly off the
@@ -15,7 +16,9 @@ const LARGER: f64 = 3.0;
 pub fn raise(e: &mut Equations<'_>) -> Vec<bool> {
     let (even, factorisations) = (e.eps.clone(), e.factorisations);
     let mut yields = e.permanent.clone();
-    let small: Vec<usize> = (0..even.len()).filter(|&r| yields[r] && e.schur.pivots()[r] > SMALL_PART * COMPLIANCE).collect();
+    // A factorisation for each of them: large mechanisms keep the rows that the pivots show.
+    let asked = even.len() <= DENSE;
+    let small: Vec<usize> = (0..even.len()).filter(|&r| asked && yields[r] && e.schur.pivots()[r] > SMALL_PART * COMPLIANCE).collect();
     let set = |eps: &mut [f64], yields: &[bool]| {
         for ((e, even), yields) in eps.iter_mut().zip(&even).zip(yields) {
             *e = if *yields { YIELDING * even } else { *even };
