@@ -43,7 +43,7 @@ impl Observer for Watched {
 /// Runs with one formulation; where it claims success, joints are closed and energy is balanced. True where it did.
 fn honest(model: &Model, formulation: &str, step: Option<f64>, what: &str) -> bool {
     let study = Study { analysis: Some(Analysis::Dynamics), formulation: Some(formulation.into()), step, ..Study::of(model) };
-    let mut watched = Watched { rows: Trajectory::default(), until: Instant::now() + Duration::from_secs(30), late: false };
+    let mut watched = Watched { rows: Trajectory::default(), until: Instant::now() + Duration::from_secs(120), late: false };
     let outcome = study::run(model, &study, &mut watched);
     assert!(!watched.late, "{what} {formulation} {step:?}: no end");
     let t = watched.rows;
