@@ -40,8 +40,9 @@ pub struct Row {
 
 /// What is left of a row of length one counts as dependent below this.
 const DEPENDENT: f64 = 1e-8;
-/// A row with a gradient below this says nothing: nothing moves it, but for rounding.
-const NOISE: f64 = 1e-14;
+/// A row with a gradient below the first, in squares of the largest weight, says nothing: nothing moves it, but for rounding. Rows between
+/// directions have no length in them, so that it is at least the second and at most the third.
+const NOISE: [f64; 3] = [1e-11, 1e-14, 1e-7];
 /// A pivot is at least this share of the largest entry left in its row.
 const PIVOT: f64 = 0.1;
 /// A choice by pivoting replaces the one in order if its smallest pivot is larger by this factor.
@@ -90,8 +91,15 @@ impl Rows<'_> {
         (values, gradients)
     }
 
+    /// Gradients below this are rounding.
+    fn noise(&self) -> f64 {
+        let largest = self.weight.iter().fold(0.0_f64, |m, w| m.max(*w));
+        (NOISE[0] * largest * largest).clamp(NOISE[1], NOISE[2])
+    }
+
     /// Rows that are independent at a position, and how clearly the least of them is.
     pub fn independent(&self, t: f64, x: &[f64]) -> (Vec<bool>, f64) {
+        let noise = self.noise();
         let (_, gradients) = self.evaluate(t, x);
         let mut order: Vec<usize> = (0..self.rows.len()).collect();
         order.sort_by_key(|&k| (self.rows[k].class, k));
@@ -104,7 +112,7 @@ impl Rows<'_> {
         let mut least = 1.0f64;
         for k in order {
             let size = gradients[k].iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
-            if size < NOISE {
+            if size < noise {
                 continue;
             }
             let mut row: BTreeMap<usize, f64> = gradients[k].iter().map(|(j, d)| (*j, d / size)).collect();
@@ -167,13 +175,13 @@ impl Rows<'_> {
             return None;
         }
         let (_, gradients) = self.evaluate(t, x);
-        let n = x.len();
+        let (n, noise) = (x.len(), self.noise());
         let rank = active.iter().filter(|a| **a).count();
         let pivoted = |allowed: &dyn Fn(usize) -> bool| {
             let mut g: Vec<Vec<f64>> = vec![vec![0.0; n]; self.rows.len()];
             for (row, list) in g.iter_mut().zip(&gradients) {
                 let size = list.iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
-                if size >= NOISE {
+                if size >= noise {
                     list.iter().for_each(|(j, d)| row[*j] = d / size);
                 }
             }
