@@ -11,9 +11,10 @@ const POINTS: &[&str] = &["p1", "p2"];
 const EXCLUDES: &[(&str, &[&str])] = &[
     ("frames", &["at", "axis", "axes"]),
     ("tension", &["stiffness", "length", "damping"]),
-    ("torque", &["stiffness", "angle", "damping", "on"]),
+    ("torque", &["stiffness", "angle", "damping", "on", "place"]),
     ("solid", &["mass", "inertia", "com"]),
-    ("on", &["body"]),
+    ("on", &["body", "place"]),
+    ("place", &["body"]),
     ("bodies", &["from"]),
     ("distance", &["angle", "speed"]),
     ("angle", &["speed"]),

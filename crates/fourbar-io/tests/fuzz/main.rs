@@ -203,7 +203,7 @@ fn mutated_files_are_read_or_refused() {
 
 #[test]
 fn generated_files_are_read_or_refused() {
-    run("generated", generate::model, read, 100);
+    run("generated", generate::model, read, 50);
 }
 
 #[test]

@@ -199,13 +199,7 @@ impl Builder<'_> {
                 self.equate(format!("{part} length {}", self.pair_name(&items)), value, Class::Rigid, told);
             }
         }
-        // All that a planar mechanism has keeps its angle to the normal; as a row it would be rounding alone, which passes for a row of its own.
-        let planar = self.layout.normal.is_some();
-        let normal = |d: &Direction| planar && [0, 1].iter().all(|&k| d.value[k].constant().is_some_and(|c| c.abs() < 1e-9));
         for other in basis {
-            if normal(other) || normal(next) {
-                continue;
-            }
             let value =
                 next.value.dot(&other.value) - Sym::of(snapped(next.local.dot(&other.local), next.local.norm() * other.local.norm()));
             if let (Some(a), Some(c)) = (&next.items, &other.items) {
