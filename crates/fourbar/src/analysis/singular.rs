@@ -150,9 +150,14 @@ impl Detector {
         }
     }
 
+    /// Rank of the constraints, drives included, at a generic pose; of large mechanisms it is not known.
+    pub fn generic_rank(&self) -> Option<usize> {
+        (self.generic_rank > 0).then_some(self.generic_rank)
+    }
+
     /// Whether the constraints, drives included, leave no freedom; of large mechanisms it is not known.
     pub fn is_prescribed(&self, model: &Model) -> bool {
-        self.generic_rank > 0 && self.generic_rank == 6 * model.moving()
+        self.generic_rank() == Some(6 * model.moving())
     }
 
     /// Whether singular values say that a pose is a regular one, whatever its pivots; they say nothing of large mechanisms.

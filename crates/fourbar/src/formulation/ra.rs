@@ -17,9 +17,11 @@ use nalgebra::Matrix3;
 
 /// Compliance of a row relative to the diagonal of S.
 pub const COMPLIANCE: f64 = 1e-9;
-/// Relative pivots below this at the start belong to redundant rows.
-pub const REDUNDANT: f64 = 1e-6;
-/// And others that fall with the compliance, when only this share of it is left.
+/// Relative pivots below this at the start belong to redundant rows where they are compliance for the most part: what is left of them with
+/// less of it is geometry, near a singular position.
+const REDUNDANT: f64 = 1e-6;
+const GEOMETRY: f64 = 0.5;
+/// And larger ones that fall with the compliance, when only this share of it is left.
 const LESS: f64 = 1e-4;
 /// Rounds of accelerations and friction loads, at most.
 const FRICTION_ROUNDS: usize = 40;
@@ -128,7 +130,7 @@ impl<'m> Equations<'m> {
             e.schur.form(&metric, 1.0);
             e.factor_form();
             for ((p, x), less) in e.permanent.iter_mut().zip(e.schur.pivots()).zip(&e.x) {
-                *p &= *x < REDUNDANT || *less < 2.0 * LESS * x;
+                *p &= *less < if *x < REDUNDANT { GEOMETRY } else { 2.0 * LESS } * x;
             }
         }
         e.factorisations = 1;

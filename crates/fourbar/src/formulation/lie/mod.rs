@@ -29,6 +29,7 @@ use crate::study::{Study, count};
 use crate::topology::is_forest;
 use fourbar_math::so3;
 use serde_json::{Value, json};
+use yielding::Yielding;
 
 /// Below this pivot the reactions of an output are trusted only if singular values say so.
 const ILL_DEFINED: f64 = 1e-6;
@@ -57,10 +58,8 @@ pub struct Lie<'m> {
     /// Constraint handling.
     pub drift: Drift,
     note: Option<String>,
-    /// The compliance that gives reactions of minimum norm, and that of stages, in which redundant rows yield.
-    even: Vec<f64>,
-    soft: Vec<f64>,
-    yields: Vec<bool>,
+    /// What redundant rows do in stages.
+    yielding: Yielding,
     loads: LeastLoads,
     detector: Detector,
     /// Scratch, written by whoever needs a state in global terms.
@@ -144,11 +143,11 @@ impl<'m> Lie<'m> {
     pub fn new(model: &'m Model, at: &Configuration, space: Space, drift: Drift) -> Self {
         let mut equations = Equations::new(model, at);
         let n = model.bodies.len();
-        let even = equations.eps.clone();
-        let yields = yielding::raise(&mut equations);
+        let detector = Detector::new(model, &equations.set, at);
+        let yielding = Yielding::new(&mut equations, detector.generic_rank());
         Self {
             loads: LeastLoads::new(model, &equations.set, &at.q),
-            detector: Detector::new(model, &equations.set, at),
+            detector,
             q: at.q.clone(),
             v: at.v.clone(),
             a: vec![Velocity::zero(); n],
@@ -161,11 +160,9 @@ impl<'m> Lie<'m> {
             flagged: 0,
             watched: !is_forest(model),
             note: None,
-            even,
             holding: false,
             decided: 1.0,
-            soft: equations.eps.clone(),
-            yields,
+            yielding,
             equations,
             space,
             drift,
@@ -178,21 +175,21 @@ impl<'m> Lie<'m> {
         if !self.detector.is_prescribed(e.model) {
             return;
         }
-        let pivot = regular_pivot(e.schur.pivots(), &self.yields).0.min(HOLDING);
+        let pivot = regular_pivot(e.schur.pivots(), &self.yielding.rows).0.min(HOLDING);
         if pivot < 2.0 * self.decided && self.decided < 2.0 * pivot {
             return;
         }
         self.decided = pivot;
-        let holding = pivot < HOLDING && self.yields.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
-        if holding != self.holding {
-            self.hold(holding);
-        }
+        self.holding = pivot < HOLDING && self.yielding.rows.contains(&true) && self.detector.is_regular(e.model, &e.set, &self.q);
     }
 
-    /// Whether redundant rows hold like the others in the stages, or yield.
-    fn hold(&mut self, holding: bool) {
-        self.holding = holding;
-        self.equations.eps.copy_from_slice(if holding { &self.even } else { &self.soft });
+    /// Writes the compliance of the stages.
+    fn set_compliance(&mut self) {
+        if self.holding {
+            self.equations.eps.copy_from_slice(&self.yielding.even);
+        } else {
+            self.yielding.set(&mut self.equations.eps);
+        }
     }
 
     /// Accelerations, multipliers and power at the state in `q`, `v`.
@@ -265,6 +262,8 @@ impl System for Lie<'_> {
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
         self.space.unpack(y, &mut self.q, &mut self.v);
         self.equations.set.choose(t);
+        // The factor is that of the last stage still.
+        self.yielding.look(&self.equations);
         let mut changed = false;
         if self.drift == Drift::Project {
             changed = self.project(t)?;
@@ -280,6 +279,7 @@ impl System for Lie<'_> {
         }
         update_turns(self.equations.model, &self.q, &mut self.turns);
         self.watch_yielding();
+        self.set_compliance();
         Ok(changed)
     }
 
@@ -292,9 +292,9 @@ impl System for Lie<'_> {
             self.project(t)?;
         }
         self.equations.refined = out.loaded;
-        std::mem::swap(&mut self.equations.eps, &mut self.even);
+        std::mem::swap(&mut self.equations.eps, &mut self.yielding.even);
         self.solve(t, true);
-        std::mem::swap(&mut self.equations.eps, &mut self.even);
+        std::mem::swap(&mut self.equations.eps, &mut self.yielding.even);
         if !self.finite() {
             return Err(not_finite(t));
         }
@@ -367,6 +367,7 @@ impl System for Lie<'_> {
             "poorly": self.equations.poorly.save(),
             "holding": self.holding,
             "decided": self.decided,
+            "weakest": self.yielding.weakest,
         })
     }
 
@@ -380,7 +381,9 @@ impl System for Lie<'_> {
         (self.equations.factorisations, self.projections, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));
         self.detector.found = Singular::restored(&v["singular"]);
         self.equations.poorly.restore(&v["poorly"]);
-        self.hold(v["holding"].as_bool().unwrap_or(false));
+        self.holding = v["holding"].as_bool().unwrap_or(false);
         self.decided = v["decided"].as_f64().unwrap_or(1.0);
+        self.yielding.weakest = v["weakest"].as_f64().unwrap_or(1.0);
+        self.set_compliance();
     }
 }

@@ -31,9 +31,9 @@ impl Lie<'_> {
     /// corrections where the others are nearly dependent.
     fn refactor(&mut self) {
         self.equations.jacobian(&self.q);
-        std::mem::swap(&mut self.equations.eps, &mut self.even);
+        std::mem::swap(&mut self.equations.eps, &mut self.yielding.even);
         self.equations.factor(1.0);
-        std::mem::swap(&mut self.equations.eps, &mut self.even);
+        std::mem::swap(&mut self.equations.eps, &mut self.yielding.even);
     }
 
     /// Corrects positions; leaves the Jacobian of the new ones in the equations.

@@ -1,27 +1,76 @@
 //! Which rows of redundant constraints give way where they contradict the others, as they do a little off the constraints.
 
 use crate::analysis::rank::DENSE;
+use crate::analysis::singular::regular_pivot;
 use crate::formulation::ra::{COMPLIANCE, Equations};
 
-/// Rows that are redundant at the start yield by this much more than others in the stages: at a pose slightly off the
-/// constraints they contradict the others, and with the same compliance the multipliers would fight that out.
-const YIELDING: f64 = 1e5;
+/// Rows that yield do so by this share of the diagonal at least; others by [`COMPLIANCE`].
+const FIRMEST: f64 = 1e-4;
 /// A dependent row whose pivot is larger than this many compliances depends on others by large numbers: it has but a small part in its
 /// self-stress, and those that stay would hold a direction badly without it.
 const SMALL_PART: f64 = 30.0;
 /// Another row of the self-stress yields instead where its part is larger by this factor.
 const LARGER: f64 = 3.0;
 
-/// Raises the compliance of the rows that yield, and tells which they are. Overwrites the factor.
-pub fn raise(e: &mut Equations<'_>) -> Vec<bool> {
-    let (even, factorisations) = (e.eps.clone(), e.factorisations);
+/// Rows of redundant constraints in the stages.
+pub struct Yielding {
+    /// The compliance of all rows alike, which gives reactions of minimum norm.
+    pub even: Vec<f64>,
+    /// Which rows yield.
+    pub rows: Vec<bool>,
+    /// Those, and the ones that hold in their place, whose pivots show their dependence and not how firmly they hold.
+    dependent: Vec<bool>,
+    /// Whether the motion can do without them.
+    spare: bool,
+    /// How firmly the others hold, by the end of the last step.
+    pub weakest: f64,
+}
+
+impl Yielding {
+    /// Chooses the rows at the pose of the Jacobian in `e`; `rank` is that of the constraints at a generic pose, where it is known. Overwrites
+    /// the factor.
+    pub fn new(e: &mut Equations<'_>, rank: Option<usize>) -> Self {
+        let (even, factorisations) = (e.eps.clone(), e.factorisations);
+        let rows = rows(e, &even);
+        let dependent = rows.iter().zip(&e.permanent).map(|(y, p)| *y || *p).collect();
+        // A start that is singular takes rows for redundant that the motion needs.
+        let holding = rows.iter().filter(|yields| !**yields).count();
+        let mut made = Self { even, rows, dependent, spare: rank.is_some_and(|r| holding >= r), weakest: 1.0 };
+        if made.rows.contains(&true) {
+            made.set(&mut e.eps);
+            e.factor(1.0);
+            e.factorisations = factorisations;
+            made.look(e);
+            made.set(&mut e.eps);
+        }
+        made
+    }
+
+    /// Takes note of the factor of a stage.
+    pub fn look(&mut self, e: &Equations<'_>) {
+        self.weakest = regular_pivot(e.schur.pivots(), &self.dependent).0;
+    }
+
+    /// Writes the compliance of the stages. Off the constraints by `d`, a row of compliance `c` that contradicts the others pulls along
+    /// the motion with `d^2 / c`, an error that the same mechanism without this row does not have; where the others come near a singular
+    /// position it has to hold in their place. So it holds no firmer than the weakest of them does.
+    pub fn set(&self, eps: &mut [f64]) {
+        let share = if self.spare { self.weakest.clamp(FIRMEST, 1.0) } else { FIRMEST } / COMPLIANCE;
+        for ((e, even), yields) in eps.iter_mut().zip(&self.even).zip(&self.rows) {
+            *e = if *yields { share * even } else { *even };
+        }
+    }
+}
+
+/// The rows that yield. Overwrites compliance and factor.
+fn rows(e: &mut Equations<'_>, even: &[f64]) -> Vec<bool> {
     let mut yields = e.permanent.clone();
     // A factorisation for each of them: large mechanisms keep the rows that the pivots show.
     let asked = even.len() <= DENSE;
     let small: Vec<usize> = (0..even.len()).filter(|&r| asked && yields[r] && e.schur.pivots()[r] > SMALL_PART * COMPLIANCE).collect();
     let set = |eps: &mut [f64], yields: &[bool]| {
-        for ((e, even), yields) in eps.iter_mut().zip(&even).zip(yields) {
-            *e = if *yields { YIELDING * even } else { *even };
+        for ((e, even), yields) in eps.iter_mut().zip(even).zip(yields) {
+            *e = if *yields { FIRMEST / COMPLIANCE * even } else { *even };
         }
     };
     for r in small {
@@ -39,7 +88,5 @@ pub fn raise(e: &mut Equations<'_>) -> Vec<bool> {
         let most = (0..even.len()).filter(|&k| !yields[k]).max_by(|a, b| part(a).total_cmp(&part(b)));
         yields[most.filter(|k| part(k) > LARGER * part(&r)).unwrap_or(r)] = true;
     }
-    set(&mut e.eps, &yields);
-    e.factorisations = factorisations;
     yields
 }

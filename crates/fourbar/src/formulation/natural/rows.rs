@@ -50,6 +50,11 @@ const MUCH_BETTER: f64 = 10.0;
 /// Up to this many rows the rank is looked for at displaced positions too.
 const DENSE: usize = 300;
 
+/// Length of a gradient.
+fn size(gradient: &[(usize, f64)]) -> f64 {
+    gradient.iter().map(|(_, d)| d * d).sum::<f64>().sqrt()
+}
+
 /// The constraints of a mechanism as functions of its coordinates.
 pub struct Rows<'a> {
     /// Where they are written.
@@ -97,11 +102,17 @@ impl Rows<'_> {
         (NOISE[0] * largest * largest).clamp(NOISE[1], NOISE[2])
     }
 
-    /// Rows that are independent at a position, and how clearly the least of them is.
-    pub fn independent(&self, t: f64, x: &[f64]) -> (Vec<bool>, f64) {
+    /// Which rows something moves at a position.
+    fn moved(&self, t: f64, x: &[f64]) -> Vec<bool> {
+        let noise = self.noise();
+        self.evaluate(t, x).1.iter().map(|g| size(g) >= noise).collect()
+    }
+
+    /// Which of the `asked` rows are independent at a position.
+    fn independent(&self, t: f64, x: &[f64], asked: &[bool]) -> Vec<bool> {
         let noise = self.noise();
         let (_, gradients) = self.evaluate(t, x);
-        let mut order: Vec<usize> = (0..self.rows.len()).collect();
+        let mut order: Vec<usize> = (0..self.rows.len()).filter(|&k| asked[k]).collect();
         order.sort_by_key(|&k| (self.rows[k].class, k));
         // Columns that no later row holds make pivots that are never used again: elimination stays short.
         let mut last_use = vec![0; self.weight.len()];
@@ -109,9 +120,8 @@ impl Rows<'_> {
         let mut pivots: Vec<(usize, Vec<(usize, f64)>)> = Vec::new();
         let mut pivot_of: HashMap<usize, usize> = HashMap::new();
         let mut keep = vec![false; self.rows.len()];
-        let mut least = 1.0f64;
         for k in order {
-            let size = gradients[k].iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
+            let size = size(&gradients[k]);
             if size < noise {
                 continue;
             }
@@ -135,22 +145,24 @@ impl Rows<'_> {
                 pivot_of.insert(column, pivots.len());
                 pivots.push((column, row.into_iter().filter(|(_, d)| d.abs() > 1e-16 * largest).map(|(j, d)| (j, d / top)).collect()));
                 keep[k] = true;
-                least = least.min(largest);
             }
         }
-        (keep, least)
+        keep
     }
 
     /// Chooses independent rows at a start.
     pub fn choose(&self, t: f64, x: &[f64]) -> Chosen {
         let count = |keep: &[bool]| keep.iter().filter(|k| **k).count();
-        let (mut active, _) = self.independent(t, x);
+        // A row that nothing moves at the start cannot be used from there. At positions nearby, which are not closed to the last digit where
+        // they are singular, rounding would pass for its gradient.
+        let moved = self.moved(t, x);
+        let mut active = self.independent(t, x, &moved);
         let mut singular = false;
         if count(&active) < self.rows.len() && self.rows.len() <= DENSE {
             let mut random = Random(7);
             for _ in 0..2 {
                 let Some(near) = self.displaced(t, x, &mut random) else { continue };
-                let (other, _) = self.independent(t, &near);
+                let other = self.independent(t, &near, &moved);
                 if count(&other) > count(&active) {
                     active = other;
                     singular = true;
@@ -180,7 +192,7 @@ impl Rows<'_> {
         let pivoted = |allowed: &dyn Fn(usize) -> bool| {
             let mut g: Vec<Vec<f64>> = vec![vec![0.0; n]; self.rows.len()];
             for (row, list) in g.iter_mut().zip(&gradients) {
-                let size = list.iter().map(|(_, d)| d * d).sum::<f64>().sqrt();
+                let size = size(list);
                 if size >= noise {
                     list.iter().for_each(|(j, d)| row[*j] = d / size);
                 }
