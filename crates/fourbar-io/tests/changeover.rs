@@ -5,9 +5,9 @@ mod common;
 
 use common::{assert_resumes, model, parse, run};
 use fourbar::analysis::assembly::assemble;
-use fourbar::analysis::dynamics::{Event, drive};
+
 use fourbar::formulation::lie;
-use fourbar::motion::Instant;
+use fourbar::motion::{Event, Instant, drive};
 use fourbar::random_families;
 use fourbar::random_mechanism::{Recipe, mechanism};
 use fourbar::study::{self, FORMULATIONS, FormulationInfo, Observer, Study};

@@ -12,10 +12,10 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::integrator::{DEFAULT_TOL, tau};
 use crate::model::Model;
-use crate::motion::Instant;
-use crate::state::Pose;
+use crate::motion::{Instant, Wrench};
+use crate::state::{Configuration, Pose, Velocity};
 use crate::study::{Analysis, Study};
-use crate::trajectory::{Column, energies};
+use crate::trajectory::energies;
 use serde::{Deserialize, Serialize};
 
 /// Largest gap, in characteristic lengths.
@@ -84,13 +84,12 @@ impl<'m> Judge<'m> {
         }
     }
 
-    /// Looks at an instant and its row. `own` is a state the instant was made of before it was corrected for output.
-    pub fn look(&mut self, now: &Instant, own: Option<(f64, &[Pose], &[f64])>, columns: &[Column], row: &[f64]) -> Result<(), Diagnostic> {
-        if let Some(k) = row.iter().position(|x| !x.is_finite()) {
-            let column = columns.get(k).map_or("a column", |c| c.name.as_str());
-            return Err(Diagnostic::new("S250", format!("at t = {:.6} s `{column}` is not a finite number", now.t))
+    /// Looks at an instant. `own` is a state the instant was made of before it was corrected for output.
+    pub fn look(&mut self, now: &Instant, own: Option<(f64, &[Pose], &[f64])>) -> Result<(), Diagnostic> {
+        if let Some(what) = not_finite(self.model, now) {
+            return Err(Diagnostic::new("S250", format!("at t = {:.6} s {what} is not a finite number", now.t))
                 .time(now.t)
-                .help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism"));
+                .help("what was given before is good; try a smaller step or tolerance, and tell us about the mechanism"));
         }
         if let Some((t, q, turns)) = own {
             self.gap(t, q, turns)?;
@@ -187,6 +186,40 @@ impl<'m> Judge<'m> {
         Ok(())
     }
 
+    /// Forgets what was remembered: energy and work are balanced from here on.
+    pub fn begin_anew(&mut self) {
+        self.book = Book::default();
+    }
+
+    /// Whether positions and velocities of a state obey the constraints, to a share of the characteristic length.
+    pub fn consistent(&mut self, at: &Configuration, share: f64) -> Result<(), Diagnostic> {
+        let refuse = |what: String, name: Option<String>| {
+            Diagnostic::new("U313", format!("the state at t = {} s is not consistent: {what}", number(at.t)))
+                .names(name)
+                .time(at.t)
+                .help("take the nearest state that is with `assemble_state`, or one that `state` gave")
+        };
+        let L = self.model.length;
+        self.set.choose(at.t);
+        self.set.residual(&at.q, &at.turns, at.t, &mut self.Phi);
+        if let Some(gap) = gaps(self.model, &self.set, &self.Phi, share * L).into_iter().next() {
+            return Err(refuse(format!("open is {gap}"), Some(gap.name)));
+        }
+        let mut G = vec![0.0; self.set.values];
+        self.set.jacobian(&at.q, &mut G);
+        let mut nu = vec![0.0; self.set.rows()];
+        self.set.nu(at.t, &mut nu);
+        self.set.multiply(&G, &at.v, &mut self.Phi);
+        let off = self.Phi.iter().zip(&nu).map(|(x, n)| (x - n).abs());
+        let fast = at.v.iter().fold(nu.iter().fold(L, |s, n| s.max(n.abs())), |s, v| s.max(v.v.norm()).max(L * v.w.norm()));
+        let Some((row, worst)) = off.enumerate().max_by(|a, b| a.1.total_cmp(&b.1)).filter(|(_, worst)| *worst > share * fast) else {
+            return Ok(());
+        };
+        let c = (0..self.set.list.len()).find(|c| row < self.set.row_start[c + 1]).unwrap_or(0);
+        let name = self.set.list[c].name.clone();
+        Err(refuse(format!("the velocities do not fit `{name}` by {} m/s", number(worst)), Some(name)))
+    }
+
     /// What is remembered, for a checkpoint.
     pub fn save(&self) -> serde_json::Value {
         serde_json::to_value(&self.book).unwrap_or_default()
@@ -196,6 +229,17 @@ impl<'m> Judge<'m> {
     pub fn restore(&mut self, saved: &serde_json::Value) {
         self.book = Book::deserialize(saved).unwrap_or_default();
     }
+}
+
+/// What is not a finite number in an instant, in words.
+fn not_finite(model: &Model, now: &Instant) -> Option<String> {
+    let sum = |v: &Velocity| v.v.sum() + v.w.sum();
+    let body = |b: usize| now.q[b].r.sum() + now.q[b].A.sum() + sum(&now.v[b]) + sum(&now.a[b]);
+    let bodies = (1..now.q.len()).find(|b| !body(*b).is_finite()).map(|b| format!("the motion of `{}`", model.bodies[b].name));
+    let joint = |w: &Wrench| w.force.sum() + w.torque.sum();
+    let joints = || now.reactions.iter().position(|w| !joint(w).is_finite()).map(|k| format!("the reaction of `{}`", model.joints[k].name));
+    let drives = || now.efforts.iter().position(|e| !e.is_finite()).map(|k| format!("the effort of `{}`", model.drives[k].name));
+    bodies.or_else(joints).or_else(drives).or_else(|| (!now.work.is_finite()).then(|| "the work".to_string()))
 }
 
 /// Whether residuals of constraints are gaps that no motion of the mechanism has: the largest, and the diagnostic with time and joint.

@@ -29,6 +29,7 @@ pub mod random_mechanism;
 pub mod random_robot;
 pub mod rolling;
 pub mod schur;
+pub mod simulation;
 pub mod spec;
 pub mod state;
 pub mod study;
@@ -39,6 +40,7 @@ pub mod verify;
 
 pub use diagnostic::{Code, Diagnostic};
 pub use model::{BodyId, Model};
+pub use simulation::{Simulation, Snapshot};
 pub use spec::ModelSpec;
 pub use state::{Configuration, Pose, Velocity};
 pub use trajectory::Trajectory;

@@ -1,6 +1,6 @@
 //! What a run needs of a formulation: something that moves, and instants of it in global terms.
 //!
-//! A formulation with its integrator implements [`Motion`]; [`crate::analysis::dynamics`] drives it from output time to output
+//! A formulation with its integrator implements [`Motion`]; [`crate::simulation`] drives it from time to
 //! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::explicit`].
 
 mod least;
@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::{JointCoordinate, Model};
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::Vector3;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// A force and a torque, world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -66,6 +66,39 @@ impl Instant {
             errors: [0.0; 3],
             loaded: true,
         }
+    }
+
+    /// Time, poses, velocities and counted angles.
+    pub fn configuration(&self) -> Configuration {
+        Configuration { t: self.t, q: self.q.clone(), v: self.v.clone(), turns: self.turns.clone() }
+    }
+
+    /// For a checkpoint: numbers to the bit.
+    pub(crate) fn save(&self) -> Value {
+        let three = |x: &Vector3<f64>| [x.x, x.y, x.z];
+        let accelerations: Vec<f64> = self.a.iter().flat_map(|a| [three(&a.v), three(&a.w)]).flatten().collect();
+        let reactions: Vec<f64> = self.reactions.iter().flat_map(|w| [three(&w.force), three(&w.torque)]).flatten().collect();
+        json!({
+            "state": self.configuration().save(), "a": accelerations, "reactions": reactions, "efforts": self.efforts,
+            "work": self.work, "errors": self.errors,
+        })
+    }
+
+    /// Takes back what [`Instant::save`] gave; `None` where its sizes do not fit.
+    pub(crate) fn restore(&mut self, model: &Model, saved: &Value) -> Option<()> {
+        let at = Configuration::restored(model, &saved["state"])?;
+        let [a, reactions, efforts, errors] = ["a", "reactions", "efforts", "errors"].map(|key| numbers(&saved[key]));
+        if a.len() != 6 * self.a.len() || reactions.len() != 6 * self.reactions.len() || efforts.len() != self.efforts.len() {
+            return None;
+        }
+        let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
+        self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Velocity { v: three(x), w: three(&x[3..]) });
+        self.reactions.iter_mut().zip(reactions.chunks_exact(6)).for_each(|(w, x)| *w = Wrench { force: three(x), torque: three(&x[3..]) });
+        self.efforts = efforts;
+        self.errors = errors.try_into().ok()?;
+        self.work = saved["work"].as_f64()?;
+        (self.t, self.q, self.v, self.turns) = (at.t, at.q, at.v, at.turns);
+        Some(())
     }
 }
 
@@ -137,9 +170,11 @@ pub struct Told {
 }
 
 /// A formulation with its integrator, in motion.
-pub trait Motion {
+pub trait Motion: Send {
     /// The end of the last accepted step.
     fn t(&self) -> f64;
+    /// Up to where steps may pass the times that are asked for; a time beyond ends a step. At first that is the end of the study.
+    fn run_ahead(&mut self, until: f64);
     /// Moves until `t` is reached or passed; `false` where `go_on`, asked now and then, says stop.
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic>;
     /// The state at `t`, which is the start, the end of the last step or inside it.
@@ -154,6 +189,33 @@ pub trait Motion {
     fn save(&self) -> Value;
     /// Continues from what was saved with the same model and settings.
     fn restore(&mut self, saved: &Value) -> Result<(), Diagnostic>;
+}
+
+/// What happens on the way of [`drive`].
+pub enum Event<'a> {
+    /// Between output times: may it go on?
+    Asked(f64),
+    /// An output time: its number, the instant, and the motion itself.
+    At(usize, &'a mut Instant, &'a dyn Motion),
+}
+
+/// Moves from output time to output time; `false` where `event` said stop.
+pub fn drive(
+    motion: &mut dyn Motion,
+    outputs: impl Iterator<Item = (usize, f64)>,
+    now: &mut Instant,
+    event: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<bool, Diagnostic> {
+    for (index, t) in outputs {
+        if index > 0 && !motion.advance(t, &mut |t| event(Event::Asked(t)))? {
+            return Ok(false);
+        }
+        motion.instant(t, now)?;
+        if !event(Event::At(index, now, motion)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }
 
 /// The numbers of a saved list; what is no number becomes NaN.

@@ -1,8 +1,10 @@
 //! Poses and velocities of bodies in global terms: the common language of all formulations.
 
 use crate::model::Model;
+use crate::motion::numbers;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
+use serde_json::Value;
 
 /// Where a body is: centre of mass in the world, rotation from body to world axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -86,7 +88,35 @@ pub struct Configuration {
     pub turns: Vec<f64>,
 }
 
+/// Numbers of a body in a saved configuration: position, rotation matrix by columns, velocity, angular velocity.
+const SAVED: usize = 18;
+
 impl Configuration {
+    /// A list of numbers for a checkpoint: time, bodies, counted angles.
+    pub(crate) fn save(&self) -> Value {
+        let body =
+            |(q, v): (&Pose, &Velocity)| q.r.iter().chain(q.A.iter()).chain(v.v.iter()).chain(v.w.iter()).copied().collect::<Vec<f64>>();
+        let bodies = self.q.iter().zip(&self.v).flat_map(body);
+        std::iter::once(self.t).chain(bodies).chain(self.turns.iter().copied()).collect::<Vec<f64>>().into()
+    }
+
+    /// From a checkpoint; `None` where its sizes do not fit.
+    pub(crate) fn restored(model: &Model, saved: &Value) -> Option<Self> {
+        let x = numbers(saved);
+        let bodies = SAVED * model.bodies.len();
+        if x.len() != 1 + bodies + model.angles.len() || !x.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let (bodies, turns) = x[1..].split_at(bodies);
+        let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
+        Some(Self {
+            t: x[0],
+            q: bodies.chunks_exact(SAVED).map(|x| Pose { r: three(x), A: Matrix3::from_column_slice(&x[3..12]) }).collect(),
+            v: bodies.chunks_exact(SAVED).map(|x| Velocity { v: three(&x[12..]), w: three(&x[15..]) }).collect(),
+            turns: turns.to_vec(),
+        })
+    }
+
     /// The start as given by the model's author, not necessarily consistent.
     pub fn start(model: &Model) -> Self {
         Self {

@@ -3,7 +3,7 @@
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
 use crate::analysis::singular::Singular;
-use crate::analysis::{assembly, dynamics, explain, jumps, kinematics, rank};
+use crate::analysis::{assembly, explain, jumps, rank};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::formulation::chart::Ra;
@@ -12,10 +12,12 @@ use crate::formulation::rp::Rp;
 use crate::formulation::{dca, grcr, lie, natural};
 use crate::integrator::implicit;
 use crate::model::Model;
-use crate::motion::Motion;
+use crate::motion::{Motion, bad_checkpoint, numbers};
+use crate::simulation::engine::Engine;
 use crate::state::Configuration;
-use crate::trajectory::Column;
+use crate::trajectory::{Column, Recorder, columns};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// Which analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -216,6 +218,12 @@ impl Study {
     /// The consistent start of the study: the drawn one, or that of another assembly mode.
     pub fn assemble(&self, model: &Model) -> Result<assembly::Assembled, Diagnostic> {
         explain::assembled(model, self.mode)
+    }
+
+    /// The analysis that is named; else kinematics where the drives leave no freedom at a pose.
+    pub fn analysis_of(&self, model: &Model, at: &Configuration) -> Analysis {
+        let prescribed = || !model.drives.is_empty() && rank::mobility(model, at, true).generic.mobility() == 0;
+        self.analysis.unwrap_or_else(|| if prescribed() { Analysis::Kinematics } else { Analysis::Dynamics })
     }
 
     /// Formulation and integrator by name, checked against the list, or chosen.
@@ -431,38 +439,82 @@ pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<
 
 /// Runs a study, from a checkpoint where one is given.
 pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
+    let saved = checkpoint.map(|text| serde_json::from_str::<Value>(text).map_err(|_| bad_checkpoint("it is not complete"))).transpose()?;
     let mut candidates = study.candidates(model)?;
-    // A run that goes on keeps what was in force when it was saved, though with its end the choice may be another one.
-    if let Some([name, integrator, why]) = checkpoint.filter(|_| study.is_auto()).and_then(dynamics::saved_choice) {
-        match candidates.iter().position(|c| c.formulation.name == name && c.integrator == integrator) {
-            Some(k) => candidates.rotate_left(k),
-            None => {
-                let named = Study { formulation: Some(name), integrator: Some(integrator), ..study.clone() };
-                candidates.insert(0, named.chosen(model)?);
-            }
-        }
-        candidates[0].why = Some(why);
+    if let Some(v) = saved.as_ref().filter(|_| study.is_auto()) {
+        keep_choice(model, study, &v["engine"], &mut candidates)?;
     }
     check(study)?;
     let assembled = study.assemble(model)?;
-    let analysis = match study.analysis {
-        Some(a) => a,
-        None if !model.drives.is_empty() && rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 => {
-            Analysis::Kinematics
-        }
-        None => Analysis::Dynamics,
-    };
+    let analysis = study.analysis_of(model, &assembled.configuration);
     let jumps = jumps::check(model, analysis, study.t_end)?;
-    let mut done = match analysis {
-        Analysis::Kinematics => kinematics::run(model, study, &candidates[0], &assembled, observer),
-        Analysis::Dynamics => dynamics::run(model, study, &candidates, &assembled, checkpoint, observer),
-    };
-    match &mut done {
-        Ok(report) => report.warnings.extend(jumps),
-        Err(Failed { report: Some(report), .. }) => report.warnings.extend(jumps),
-        Err(_) => {}
+    let mut engine = Engine::new(model, study, analysis, candidates, &assembled);
+    engine.run_ahead(study.t_end);
+    let mut recorder = Recorder::new(model);
+    let names = columns(model);
+    observer.begin(&names);
+    engine.want_loads(observer.wants_loads());
+    let mut first = 0;
+    if let Some(v) = &saved {
+        engine.restore(&v["engine"])?;
+        recorder.restore_from(&numbers(&v["p"])).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
+        first = v["index"].as_u64().unwrap_or(0) as usize + 1;
     }
-    done
+    let mut row = Vec::new();
+    let (mut on, mut failure) = (true, None);
+    for (index, t) in study.output_times().enumerate().skip(first) {
+        let reached = if index == 0 { engine.begin().map(|()| true) } else { engine.advance(t, &mut |t| observer.go_on(t, study.t_end)) };
+        match reached {
+            Ok(true) => {}
+            Ok(false) => on = false,
+            Err(d) => failure = Some(d),
+        }
+        if !on || failure.is_some() {
+            break;
+        }
+        row.clear();
+        recorder.row(model, engine.now(), &mut row);
+        if let Some(k) = row.iter().position(|x| !x.is_finite()) {
+            failure = Some(not_finite(&names[k].name, t));
+            break;
+        }
+        observer.row(&row);
+        if index > 0 {
+            observer.checkpoint(&|| json!({ "index": index, "p": recorder.memory().as_flattened(), "engine": engine.save() }).to_string());
+            if !observer.go_on(t, study.t_end) {
+                on = false;
+                break;
+            }
+        }
+    }
+    let (mut report, failure) = engine.finish(!on, failure);
+    report.warnings.extend(jumps);
+    match failure {
+        Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
+        None => Ok(report),
+    }
+}
+
+/// A run that goes on keeps what was in force when it was saved, though with another end the choice may be another one.
+fn keep_choice(model: &Model, study: &Study, saved: &Value, candidates: &mut Vec<Chosen>) -> Result<(), Diagnostic> {
+    let word = |key: &str| saved[key].as_str().map(String::from);
+    let (Some(name), Some(integrator), Some(why)) = (word("formulation"), word("integrator"), word("why")) else { return Ok(()) };
+    match candidates.iter().position(|c| c.formulation.name == name && c.integrator == integrator) {
+        Some(k) => candidates.rotate_left(k),
+        None => {
+            let named = Study { formulation: Some(name), integrator: Some(integrator), ..study.clone() };
+            candidates.insert(0, named.chosen(model)?);
+        }
+    }
+    candidates[0].why = Some(why);
+    Ok(())
+}
+
+/// A row that nobody can use.
+fn not_finite(column: &str, t: f64) -> Diagnostic {
+    Diagnostic::new("S250", format!("at t = {t:.6} s `{column}` is not a finite number"))
+        .time(t)
+        .help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism")
 }
 
 /// Refuses settings that make no sense, whatever the mechanism.

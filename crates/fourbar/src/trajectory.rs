@@ -122,9 +122,13 @@ impl Recorder {
         &self.last_p
     }
 
-    /// Restores the last quaternions.
-    pub fn restore(&mut self, last: &[[f64; 4]]) {
-        self.last_p.copy_from_slice(last);
+    /// Restores the last quaternions from their numbers; `None` where there are not as many.
+    pub fn restore_from(&mut self, last: &[f64]) -> Option<()> {
+        if last.len() != 4 * self.last_p.len() {
+            return None;
+        }
+        self.last_p.as_flattened_mut().copy_from_slice(last);
+        Some(())
     }
 
     /// Appends the row of an instant.

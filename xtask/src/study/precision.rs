@@ -1,9 +1,9 @@
 //! Work and precision: what accuracy a formulation reaches in what time, over a range of tolerances or steps.
 
 use fourbar::analysis::assembly::assemble;
-use fourbar::analysis::dynamics::{Event, drive};
+
 use fourbar::diagnostic::Diagnostic;
-use fourbar::motion::{Instant, Told};
+use fourbar::motion::{Event, Instant, Told, drive};
 use fourbar::study::{FORMULATIONS, FormulationInfo, Study};
 use fourbar::trajectory::energies;
 use fourbar::{Configuration, Model};

@@ -1,9 +1,9 @@
 //! A mechanism under one formulation, at two accuracies: the finer result, and how far the coarser one is from it.
 
 use fourbar::analysis::assembly::assemble;
-use fourbar::analysis::dynamics::{Event, drive};
+
 use fourbar::analysis::unique::not_unique;
-use fourbar::motion::Instant;
+use fourbar::motion::{Event, Instant, drive};
 use fourbar::spec::ModelSpec;
 use fourbar::study::{FormulationInfo, Study};
 use fourbar::{Configuration, Model, Pose, Velocity};

@@ -354,7 +354,7 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
         let mut rows = p.set.list[..lasting].to_vec();
         rows.extend(model.velocity_constraints());
         rows.extend(model.start_constraints(true));
-        p = Problem::new(rows, &held);
+        p = Problem::new(rows, &held, start.t);
     }
     let velocity_residual_before = project_velocity(model, &mut p, &inverse, &mut configuration)?;
     let moved = (1..model.bodies.len())
@@ -424,7 +424,7 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
     p.jacobian(&c.q);
     let m = p.set.rows();
     let mut nu = vec![0.0; m];
-    p.set.nu(0.0, &mut nu);
+    p.set.nu(c.t, &mut nu);
     // Held coordinates keep the velocity they were given.
     let mut given = vec![0.0; m];
     p.set.multiply(&p.schur.G, &c.v, &mut given);

@@ -9,9 +9,9 @@
 //! Reactions and drive efforts follow from the known motion: `Phi_q^T lambda = f - M a - gyroscopic`. Dry friction in `f` follows the
 //! loads of the joints, hence the multipliers: both are found in turn.
 
-mod run;
+mod motion;
 
-pub use run::run;
+pub use motion::KINEMATICS;
 
 use crate::analysis::assembly::{flipped_joint, gaps, update_turns};
 use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
@@ -23,9 +23,11 @@ use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::formulation::reps::NEAR;
 use crate::integrator::index3::TOO_NEAR;
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads};
+use crate::motion::{Instant, LeastLoads, numbers};
 use crate::schur::{InverseMass, Schur, inverse_weights};
 use crate::state::{Configuration, Pose, Velocity};
+use nalgebra::Vector3;
+use serde_json::{Value, json};
 
 /// Shift of the Schur complement relative to its scale; redundant rows are solved to minimum norm within it.
 const SHIFT: f64 = 1e-13;
@@ -180,6 +182,44 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     /// Names of the joints and drives whose rows depend on each other near a singular pose.
     pub fn dependent_names(&mut self) -> Vec<String> {
         dependent_names(&self.set, &mut self.schur, &self.permanent, self.regular_row, &mut self.x)
+    }
+
+    /// For a checkpoint.
+    pub(crate) fn save(&self) -> Value {
+        let a: Vec<f64> = self.a.iter().flat_map(|a| a.v.iter().chain(a.w.iter()).copied().collect::<Vec<_>>()).collect();
+        let mut points = Vec::new();
+        self.points.iter().for_each(|x| C::write(x, &mut points));
+        let w = self.work;
+        json!({
+            "state": self.state.save(), "a": a, "points": points, "loads": self.normal.by_joint,
+            "work": [w.steps, w.iterations, w.factorisations, w.halvings, self.recharts],
+        })
+    }
+
+    /// Takes back what [`Kinematics::save`] gave; `None` where its sizes do not fit.
+    pub(crate) fn restore(&mut self, v: &Value) -> Option<()> {
+        let n = self.a.len();
+        let (a, loads, points) = (numbers(&v["a"]), numbers(&v["loads"]), numbers(&v["points"]));
+        if a.len() != 6 * n || loads.len() != self.normal.by_joint.len() {
+            return None;
+        }
+        self.state = Configuration::restored(self.model, &v["state"])?;
+        let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
+        self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Velocity { v: three(x), w: three(&x[3..]) });
+        let mut left = &points[..];
+        for b in 0..n {
+            let (point, taken) = C::read(left)?;
+            (self.points[b], left) = (point, &left[taken..]);
+            self.x_dot[b] = C::rate(&point, &self.state.v[b]);
+            self.x_ddot[b] = C::second(&point, &self.x_dot[b], &self.a[b]);
+        }
+        self.normal.by_joint = loads;
+        self.trial.copy_from_slice(&self.state.q);
+        let count = |k: usize| v["work"][k].as_u64().unwrap_or(0) as usize;
+        self.work = Work { steps: count(0), iterations: count(1), factorisations: count(2), halvings: count(3) };
+        self.recharts = count(4);
+        self.set.jacobian(&self.state.q, &mut self.G);
+        Some(())
     }
 
     /// Shows the last step to a detector of singular positions.
@@ -503,7 +543,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
 }
 
 /// The diagnostic of a drive that ends.
-pub(super) fn undefined_drive(name: &str, t: f64) -> Diagnostic {
+pub(crate) fn undefined_drive(name: &str, t: f64) -> Diagnostic {
     Diagnostic::new("S224", format!("`{name}` prescribes no finite value, speed or acceleration at t = {t:.6} s"))
         .name(name)
         .time(t)

@@ -1,12 +1,10 @@
 //! Analyses: what can be asked of a mechanism.
 
 pub mod assembly;
-pub mod dynamics;
 pub mod eliminate;
 pub mod explain;
 pub mod jumps;
 pub mod kinematics;
-pub mod leg;
 pub mod rank;
 pub mod redundancy;
 pub mod singular;

@@ -7,6 +7,7 @@ use crate::model::Model;
 use crate::schur::Schur;
 use crate::state::{Configuration, Pose};
 use serde::Serialize;
+use serde_json::{Value, json};
 
 /// A singular position that was met.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -21,12 +22,11 @@ pub struct Singular {
 
 impl Singular {
     /// The list that was written as JSON.
-    pub fn restored(list: &serde_json::Value) -> Vec<Self> {
-        let number = |v: &serde_json::Value| v.as_f64().unwrap_or(f64::NAN);
-        let names = |v: &serde_json::Value| -> Vec<String> {
-            v.as_array().into_iter().flatten().filter_map(|j| j.as_str().map(String::from)).collect()
-        };
-        let one = |s: &serde_json::Value| Self { time: number(&s["time"]), pivot: number(&s["pivot"]), joints: names(&s["joints"]) };
+    pub fn restored(list: &Value) -> Vec<Self> {
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        let names =
+            |v: &Value| -> Vec<String> { v.as_array().into_iter().flatten().filter_map(|j| j.as_str().map(String::from)).collect() };
+        let one = |s: &Value| Self { time: number(&s["time"]), pivot: number(&s["pivot"]), joints: names(&s["joints"]) };
         list.as_array().into_iter().flatten().map(one).collect()
     }
 }
@@ -140,6 +140,24 @@ impl Detector {
         // A start that is singular itself tells nothing; then a plain share of the largest value is taken.
         let usual = smallest_singular_value(model, set, &start.q, generic_rank).map(|s| if s < 1e-6 { 0.05 } else { s });
         Self { watch: Watch::default(), found: Vec::new(), generic_rank, usual }
+    }
+
+    /// For a checkpoint.
+    pub(crate) fn save(&self) -> Value {
+        let w = &self.watch;
+        json!({ "last": w.last, "filled": w.filled, "usual_pivot": w.usual, "usual": self.usual, "found": self.found })
+    }
+
+    /// Takes back what [`Detector::save`] gave.
+    pub(crate) fn restore(&mut self, v: &Value) {
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        self.watch = Watch {
+            last: [0, 1, 2].map(|k| (number(&v["last"][k][0]), number(&v["last"][k][1]))),
+            filled: v["filled"].as_u64().unwrap_or(0) as usize,
+            usual: number(&v["usual_pivot"]),
+        };
+        self.usual = v["usual"].as_f64();
+        self.found = Singular::restored(&v["found"]);
     }
 
     /// Whether a pose with a small pivot is singular indeed; large mechanisms are taken at the pivot's word.

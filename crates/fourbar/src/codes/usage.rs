@@ -94,6 +94,31 @@ pub(crate) const PAGES: &[Page] = &[
         "Options are given as `--option key=value` or under `options` in the study of the file. No formulation has this one; the message names the nearest. The pages of the formulations list theirs. An option of another formulation than the one that runs is not refused, but noted in the summary.",
     ),
     page(
+        "U310",
+        "A simulation is asked to go back in time",
+        "`advance` moves a mechanism to a later time, or leaves it where it is. To go back, keep a state with `save` or `state` and return to it with `restore` or `set_state`; times inside the last step can be looked at with `snapshot_at`.",
+    ),
+    page(
+        "U311",
+        "A time is not inside the last step",
+        "Between the ends of its last step a simulation knows the motion without computing it again, so `snapshot_at` gives any instant there. Other times have to be reached with `advance`, or lie too far back.",
+    ),
+    page(
+        "U312",
+        "A state does not fit the mechanism",
+        "A state holds a pose and a velocity for every body, ground included, and the counted angles of the joints, as `state` gives them for the same mechanism. This one has other sizes, or a value that is not a finite number.",
+    ),
+    page(
+        "U313",
+        "A state is not consistent",
+        "At the time of the state some joint or drive would be open, or the velocities do not fit. `set_state` takes only states that fit, so that nothing is changed unnoticed; `assemble_state` takes the nearest state that does.",
+    ),
+    page(
+        "U314",
+        "There is no element of this name",
+        "A snapshot, an input or an evaluation was asked for something that the mechanism does not have; the message names the nearest.",
+    ),
+    page(
         "W301",
         "More threads are asked for than are used",
         "Only `dca` works with several threads, on mechanisms of at least 512 bodies; smaller ones would not gain. The result does not depend on the number of threads.",

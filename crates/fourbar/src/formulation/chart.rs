@@ -124,9 +124,9 @@ pub trait Chart: Copy + Debug + 'static {
     /// Name of the formulation.
     const NAME: &'static str;
     /// Coordinates of one rotation.
-    type Point: Copy + Debug + PartialEq;
+    type Point: Send + Copy + Debug + PartialEq;
     /// Rates.
-    type Rate: Rate;
+    type Rate: Send + Rate;
     /// Whether the rates are the twist itself, so that nothing is mapped or stored twice.
     const DIRECT: bool = false;
     /// Whether the chart has a constraint of its own, the norm of Euler parameters.

@@ -4,7 +4,7 @@
 use super::index3::{Stepper, Trouble};
 use super::{DEFAULT_TOL, Method, asked_every, number, positive, tau};
 use crate::analysis::assembly::update_turns;
-use crate::analysis::singular::{Detector, Singular};
+use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::judge;
@@ -22,6 +22,8 @@ const ENOUGH_TRIES: usize = 7;
 const MOST_OVER: usize = 1000;
 /// Joints are looked at after so many steps, and after every one that is taken in spite of the estimate.
 const LOOKED_AT: usize = 16;
+/// Steps below this share of the characteristic time lead nowhere.
+const SMALLEST: f64 = 5e-7;
 /// Below this pivot the index-1 multipliers are trusted only if singular values say so; else the step's own are written.
 const ILL_DEFINED: f64 = 1e-6;
 
@@ -34,8 +36,8 @@ pub struct Implicit<'m, C: Chart = Ra> {
     /// Step in use.
     h: f64,
     fixed: Option<f64>,
-    t_end: f64,
-    smallest: f64,
+    /// Up to where steps may pass the times that are asked for.
+    ahead: f64,
     lambda: Vec<f64>,
     /// Whether the last instant was the start, whose state is not that of the stepper.
     start: Option<Configuration>,
@@ -100,8 +102,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             detector: Detector::new(model, &stepper.equations.set, start),
             h,
             fixed,
-            t_end: study.t_end,
-            smallest: 1e-8 * study.t_end.max(study.output_step),
+            ahead: study.t_end,
             lambda: vec![0.0; stepper.equations.set.rows()],
             start: Some(start.clone()),
             flagged: 0,
@@ -140,7 +141,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
 
     /// The least step: smaller ones lead nowhere, or are lost in the rounding of time.
     fn least(&self) -> f64 {
-        self.smallest.max(16.0 * f64::EPSILON * self.stepper.memory.t.abs())
+        (SMALLEST * self.stepper.tau).max(16.0 * f64::EPSILON * self.stepper.memory.t.abs())
     }
 
     /// Whether the last factorisation was near a singular position.
@@ -225,8 +226,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
 
     /// Adaptive steps until `t` is passed; `false` where it was asked to stop.
     fn pass(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        // The end of the study is met by a step; beyond it, every time that is asked for.
-        let end = if t > self.t_end { t } else { self.t_end };
+        let end = if t > self.ahead { t } else { self.ahead };
         while self.stepper.memory.t < t {
             let from = self.stepper.memory.t;
             let left = end - from;
@@ -290,7 +290,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
                 (self.over, self.over_in_a_row) = if over { (self.over + 1, self.over_in_a_row + 1) } else { (self.over, 0) };
                 self.look(over)?;
                 if !hold && (factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5)) {
-                    self.h = (h * factor).max(10.0 * self.smallest);
+                    self.h = (h * factor).max(10.0 * SMALLEST * self.stepper.tau);
                 }
                 break;
             }
@@ -350,6 +350,10 @@ impl<'m, C: Chart> Implicit<'m, C> {
 impl<C: Chart> Motion for Implicit<'_, C> {
     fn t(&self) -> f64 {
         self.stepper.memory.t
+    }
+
+    fn run_ahead(&mut self, until: f64) {
+        self.ahead = until;
     }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
@@ -429,18 +433,13 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         let mut state = json!({
             "h": self.h,
             "tau": s.tau,
-            "smallest": self.smallest,
             "exact": s.exact_steps_left(),
             "error": [s.error.0, s.error.1],
             "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations, s.work.recharts],
-            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
-            "watch_filled": self.detector.watch.filled,
-            "watch_usual": self.detector.watch.usual,
+            "detector": self.detector.save(),
             "flagged": self.flagged,
             "over": self.over,
             "work_done": [self.work, self.power, self.power_before],
-            "usual": self.detector.usual,
-            "singular": self.detector.found,
             "poorly": s.equations.poorly.save(),
         });
         for (name, x) in [("now", m), ("before", previous)] {
@@ -489,9 +488,9 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             m.map_all();
         }
         self.h = number(&v["h"]);
-        (self.stepper.tau, self.smallest) = (number(&v["tau"]), number(&v["smallest"]));
+        self.stepper.tau = number(&v["tau"]);
         // Without a step there would be no end.
-        let sizes = [self.h, self.smallest, self.stepper.tau, self.stepper.memory.h];
+        let sizes = [self.h, self.stepper.tau, self.stepper.memory.h];
         if !self.stepper.memory.t.is_finite() || sizes.iter().any(|x| !x.is_finite() || *x <= 0.0) {
             return Err(bad_checkpoint("its times or steps are missing"));
         }
@@ -502,16 +501,10 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         self.stepper.work.recharts = whole(&work[6]);
         self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
         self.stepper.set_exact_steps_left(whole(&v["exact"]));
-        let watch = numbers(&v["watch"]);
-        if watch.len() == 6 {
-            self.detector.watch.last = [0, 1, 2].map(|k| (watch[2 * k], watch[2 * k + 1]));
-        }
-        (self.detector.watch.filled, self.detector.watch.usual) = (whole(&v["watch_filled"]), number(&v["watch_usual"]));
+        self.detector.restore(&v["detector"]);
         self.flagged = whole(&v["flagged"]);
         self.over = whole(&v["over"]);
         (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));
-        self.detector.usual = v["usual"].as_f64();
-        self.detector.found = Singular::restored(&v["singular"]);
         self.stepper.equations.poorly.restore(&v["poorly"]);
         self.start = None;
         Ok(())

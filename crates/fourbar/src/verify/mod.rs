@@ -22,13 +22,13 @@ pub use sample::{QUANTITIES, Quantity};
 pub use verdict::{Outlier, Unsound, Verdict, Word};
 
 use crate::analysis::assembly::Assembled;
-use crate::analysis::dynamics::{Event, drive};
+
 use crate::analysis::{jumps, rank, unique};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::explicit::Tableau;
 use crate::model::Model;
-use crate::motion::{Instant, Told};
+use crate::motion::{Event, Instant, Told, drive};
 use crate::random::Random;
 use crate::state::{Configuration, Velocity};
 use crate::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};

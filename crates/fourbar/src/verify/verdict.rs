@@ -3,10 +3,10 @@
 use super::rounding::{self, Rounding};
 use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales};
 use super::{Family, NewtonEuler, Outcome, Row, Settings, Verification, energy_errors, unique, words};
-use crate::analysis::dynamics::friction_warning;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::Instant;
+use crate::simulation::warnings::friction_warning;
 use crate::state::Configuration;
 use crate::study::FormulationInfo;
 use serde::Serialize;

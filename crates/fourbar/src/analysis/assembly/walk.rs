@@ -51,6 +51,8 @@ impl Metric {
 
 /// The equations of one phase with their workspace.
 pub(super) struct Problem {
+    /// Time at which drives are met.
+    t: f64,
     pub(super) set: ConstraintSet,
     pub(super) schur: Schur,
     pub(super) weights: Vec<f64>,
@@ -60,16 +62,16 @@ pub(super) struct Problem {
 }
 
 impl Problem {
-    pub(super) fn new(list: Vec<Constraint>, held: &[bool]) -> Self {
+    pub(super) fn new(list: Vec<Constraint>, held: &[bool], t: f64) -> Self {
         let set = ConstraintSet::new(list, |b: BodyId| held[b.index()]);
         let schur = Schur::new(&set, held.len());
         let (m, n) = (set.rows(), held.len());
-        Self { schur, weights: vec![1.0; set.list.len()], Phi: vec![0.0; m], x: vec![0.0; m], dq: vec![Velocity::zero(); n], set }
+        Self { t, schur, weights: vec![1.0; set.list.len()], Phi: vec![0.0; m], x: vec![0.0; m], dq: vec![Velocity::zero(); n], set }
     }
 
     /// Weighted residual at `q` into `Phi`; returns its squared norm.
     pub(super) fn evaluate(&mut self, q: &[Pose], turns: &[f64]) -> f64 {
-        self.set.residual(q, turns, 0.0, &mut self.Phi);
+        self.set.residual(q, turns, self.t, &mut self.Phi);
         for (c, w) in self.weights.iter().enumerate() {
             for x in &mut self.Phi[self.set.row_start[c]..self.set.row_start[c + 1]] {
                 *x *= w;
@@ -228,7 +230,7 @@ impl<'a> Walk<'a> {
         let inverse = inverse_weights(model, FLOOR);
         let extent = reach(model).max(model.length);
         let metric = Metric::of(&inverse);
-        let p = Problem::new(rows, held);
+        let p = Problem::new(rows, held, start.t);
         Self { model, start, p, aligned: None, held, inverse, metric, tolerance: 1e-13 * extent, closed: 1e-9 * extent, iterations: 0 }
     }
 
@@ -236,7 +238,7 @@ impl<'a> Walk<'a> {
         let mut aligned = self.aligned.take().unwrap_or_else(|| {
             let mut rows = self.p.set.list.clone();
             rows.extend(self.model.alignment_constraints());
-            Problem::new(rows, self.held)
+            Problem::new(rows, self.held, self.start.t)
         });
         let result = f(self, &mut aligned);
         self.aligned = Some(aligned);

@@ -38,8 +38,8 @@ const FOLLOWED: f64 = 0.5;
 
 /// So many steps in a row may end before the time that was reached already, or be too short.
 const STEPS_BACK: usize = 100;
-/// Steps below this share of the run are too short: it would take very long to its end.
-const SHORT: f64 = 1e-9;
+/// Steps below this share of the characteristic time are too short: with them it would take very long to get anywhere.
+const SHORT: f64 = 5e-8;
 
 /// Value, rate and half the acceleration of a scalar.
 pub(super) type Moving = Taylor<3>;
@@ -50,7 +50,10 @@ pub struct Run<'m> {
     pub(super) system: System,
     pub(super) integrator: Integrator,
     pub(super) options: Options,
-    pub(super) t_end: f64,
+    /// Characteristic time, s.
+    tau: f64,
+    /// Up to where steps may pass the times that are asked for.
+    pub(super) ahead: f64,
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
     pub(super) equations: Equations<'m>,
     loads: LeastLoads,
@@ -190,7 +193,8 @@ impl<'m> Run<'m> {
             notes: Vec::new(),
             rechosen: 0,
             made_for: options.rel,
-            t_end: study.t_end,
+            tau: tau(study)?,
+            ahead: study.t_end,
             options,
             integrator,
             system,
@@ -348,13 +352,13 @@ impl<'m> Run<'m> {
         self.bodies_at(t);
     }
 
-    /// One step; before it, what the last one leaves behind is taken along.
-    fn step(&mut self) -> Result<(), Diagnostic> {
+    /// One step towards `t` or beyond; before it, what the last one leaves behind is taken along.
+    fn step(&mut self, t: f64) -> Result<(), Diagnostic> {
         if self.integrator.last_step() != 0.0 {
-            let t = self.integrator.t();
-            self.follow_turns(t);
-            self.work += self.power.work_to(&self.integrator, t);
-            self.watch_rows(t)?;
+            let from = self.integrator.t();
+            self.follow_turns(from);
+            self.work += self.power.work_to(&self.integrator, from);
+            self.watch_rows(from)?;
         }
         let near = self.integrator.pivot_ratio() < NEAR * self.best_pivot;
         if near && self.options.rel < NEAR_SINGULAR {
@@ -365,7 +369,7 @@ impl<'m> Run<'m> {
                 "from t = {t:.6} s local errors of {NEAR_SINGULAR:.0e} are allowed: near singular positions rounding permits no less"
             ));
         }
-        self.step_with_rows_kept()?;
+        self.step_with_rows_kept(if t > self.ahead { t } else { self.ahead })?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
         self.look_for_passages();
         Ok(())
@@ -407,15 +411,17 @@ impl Motion for Run<'_> {
         self.integrator.t()
     }
 
+    fn run_ahead(&mut self, until: f64) {
+        self.ahead = until;
+    }
+
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        // The end of the study is met by a step; beyond it, every time that is asked for.
-        self.t_end = self.t_end.max(t);
         let (mut reached, mut idle) = (self.integrator.t(), 0);
         while self.integrator.t() < t {
-            self.step()?;
+            self.step(t)?;
             // A step may take the one before back in part, or be very short, but not for ever.
             let moved = self.integrator.t() - reached;
-            idle = if moved > SHORT * self.t_end { 0 } else { idle + 1 };
+            idle = if moved > SHORT * self.tau { 0 } else { idle + 1 };
             reached = reached.max(self.integrator.t());
             if self.flung || self.farthest() > FLUNG * self.model.length {
                 return Err(flung(self.integrator.t()));
@@ -431,8 +437,9 @@ impl Motion for Run<'_> {
     }
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
+        // A series is needed even at the start.
         if self.integrator.last_step() == 0.0 {
-            self.step()?;
+            self.step(t + self.tau)?;
         }
         self.follow_turns(t);
         out.t = t;

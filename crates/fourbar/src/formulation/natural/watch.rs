@@ -14,13 +14,13 @@ const WEAK: f64 = 0.1;
 const GAIN: f64 = 3.0;
 
 impl Run<'_> {
-    /// A step after which the rows left out are still satisfied; if need be with other rows left out.
-    pub(super) fn step_with_rows_kept(&mut self) -> Result<(), Diagnostic> {
+    /// A step up to `end` after which the rows left out are still satisfied; if need be with other rows left out.
+    pub(super) fn step_with_rows_kept(&mut self, end: f64) -> Result<(), Diagnostic> {
         let before = self.integrator.t();
         let mut again = false;
         loop {
-            let Self { integrator, power, t_end, work, .. } = self;
-            integrator.step_within(*t_end, |i| power.longest(i, *work)).map_err(told)?;
+            let Self { integrator, power, work, .. } = self;
+            integrator.step_within(end, |i| power.longest(i, *work)).map_err(told)?;
             self.now_at = f64::NAN;
             let (from, to) = self.integrator.interval();
             let (violated, row) = self.worst_left_out(to);

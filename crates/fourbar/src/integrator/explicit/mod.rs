@@ -25,9 +25,14 @@ pub fn largest_turn(model: &Model) -> f64 {
     if model.angles.is_empty() { 3.0 } else { 1.5 }
 }
 
-/// Steps below this share of the run are very short: a thousand million of them are not worth waiting for. So many may come in a row.
-const SHORT: f64 = 1e-9;
+/// Steps below this share of the characteristic time are very short: a thousand million of them would make no run worth waiting for. So
+/// many may come in a row.
+const SHORT: f64 = 5e-8;
 const MOST_SHORT: usize = 1000;
+/// Steps below this share of the characteristic time lead nowhere.
+const SMALLEST: f64 = 5e-10;
+/// A first step is looked for within so many characteristic times.
+const SPAN: f64 = 50.0;
 /// Share of the tolerance that the relative error of work counts with.
 const WORK: f64 = 0.1;
 /// Powers are known to this share, and to so many tolerances at best: near singular positions the efforts of drives carry the rounding of
@@ -37,7 +42,7 @@ const POWER: [f64; 2] = [1e-8, 30.0];
 ///
 /// By convention the last component of a state and of an increment is the work of drives and of forces without a potential;
 /// its derivative is their power, and it has no part in [`System::error`]; steps are small enough for it all the same.
-pub trait System {
+pub trait System: Send {
     /// Numbers that store a state.
     fn stored(&self) -> usize;
     /// Numbers of an increment and of a derivative.
@@ -115,8 +120,10 @@ pub struct Run<S> {
     /// Energy that counts as small: errors of work are measured against this and the work itself, J.
     little: f64,
     fixed: Option<f64>,
-    t_end: f64,
-    smallest: f64,
+    /// Characteristic time, s.
+    tau: f64,
+    /// Up to where steps may pass the times that are asked for.
+    ahead: f64,
     /// Step to try next.
     h: f64,
     /// Time and state now.
@@ -192,8 +199,8 @@ impl<S: System> Run<S> {
             length,
             little,
             fixed,
-            t_end: study.t_end,
-            smallest: 1e-11 * study.t_end.max(study.output_step),
+            tau: tau(study)?,
+            ahead: study.t_end,
             h: fixed.unwrap_or(0.0),
             t,
             t_n: t,
@@ -370,7 +377,7 @@ impl<S: System> Run<S> {
         let n = self.d.len();
         self.first()?;
         let d1 = self.system.error(&self.y, &self.k[..n]);
-        let span = self.t_end - self.t;
+        let span = SPAN * self.tau;
         let mut h = if d1 > 0.0 { (0.01 * self.length / d1).min(0.01 * span) } else { 1e-3 * span };
         for _ in 0..20 {
             Self::combine(&self.k, &[(0, 1.0)], h, &mut self.d);
@@ -389,7 +396,7 @@ impl<S: System> Run<S> {
         let d2 = self.system.error(&self.y, &self.scratch) / h;
         let most = d1.max(d2);
         let guess = if most > 0.0 { (0.01 * self.tol / most).powf(1.0 / (order + 1.0)) } else { 1e-3 * span };
-        Ok(guess.min(100.0 * h).min(0.1 * span).max(10.0 * self.smallest))
+        Ok(guess.min(100.0 * h).min(0.1 * span).max(10.0 * SMALLEST * self.tau))
     }
 
     /// One accepted step of about `h`, smaller where it cannot be taken. Returns the size taken.
@@ -415,7 +422,7 @@ impl<S: System> Run<S> {
 
     /// The least step: smaller ones lead nowhere, or are lost in the rounding of time.
     fn least(&self) -> f64 {
-        self.smallest.max(16.0 * f64::EPSILON * self.t.abs())
+        (SMALLEST * self.tau).max(16.0 * f64::EPSILON * self.t.abs())
     }
 
     /// Why the step became too small.
@@ -488,8 +495,7 @@ impl<S: System> Run<S> {
         if self.h == 0.0 {
             self.h = self.first_step().map_err(|d| *d)?;
         }
-        // The end of the study is met by a step; beyond it, every time that is asked for.
-        let end = if t > self.t_end { t } else { self.t_end };
+        let end = if t > self.ahead { t } else { self.ahead };
         while self.t < t {
             let left = end - self.t;
             // A step of some last digits of the time would move nothing.
@@ -542,8 +548,8 @@ impl<S: System> Run<S> {
             if h == left {
                 self.t = end;
             }
-            // Steps that lead nowhere, or nowhere near the end in any time.
-            self.short = if self.h_n < SHORT * self.t_end { self.short + 1 } else { 0 };
+            // Steps that lead nowhere, or nowhere far in any time.
+            self.short = if self.h_n < SHORT * self.tau { self.short + 1 } else { 0 };
             if self.t <= self.t_n || self.short > MOST_SHORT {
                 return Err(self.too_small(None));
             }
@@ -622,6 +628,10 @@ impl<S: System> Run<S> {
 impl<S: System> Motion for Run<S> {
     fn t(&self) -> f64 {
         self.t
+    }
+
+    fn run_ahead(&mut self, until: f64) {
+        self.ahead = until;
     }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {

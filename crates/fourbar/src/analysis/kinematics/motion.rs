@@ -1,0 +1,192 @@
+//! Kinematics in motion: from time to time with the work of the drives and the singular positions on the way.
+
+use super::{Kinematics, undefined_drive};
+use crate::analysis::rank;
+use crate::analysis::singular::Detector;
+use crate::diagnostic::Diagnostic;
+use crate::force::Force;
+use crate::formulation::chart::{Chart, Ra};
+use crate::formulation::reps::Reps;
+use crate::formulation::rp::Rp;
+use crate::integrator::asked_every;
+use crate::model::Model;
+use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
+use crate::state::Configuration;
+use crate::study::{FormulationInfo, Study, count};
+use serde_json::{Value, json};
+
+/// Kinematics in the three charts of rotations, as they are found among the formulations.
+pub static KINEMATICS: &[FormulationInfo] =
+    &[in_chart(Ra::NAME, start::<Ra>), in_chart(Rp::NAME, start::<Rp>), in_chart(Reps::NAME, start::<Reps>)];
+
+const fn in_chart(name: &'static str, start: crate::study::Start) -> FormulationInfo {
+    FormulationInfo { name, summary: "kinematics: the drives prescribe everything", integrators: &["newton"], options: &[], applies, start }
+}
+
+/// Refuses what constrains velocities only.
+fn applies(model: &Model) -> Result<(), Diagnostic> {
+    model.rolling.first().map_or(Ok(()), |r| {
+        Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name))
+            .name(r.name.clone())
+            .help("let dynamics move it: `study: {analysis: dynamics}` and `fourbar run`"))
+    })
+}
+
+/// A driven mechanism in motion.
+struct Driven<'m, C: Chart> {
+    model: &'m Model,
+    k: Kinematics<'m, C>,
+    detector: Detector,
+    /// Largest step between the times that are asked for.
+    step: Option<f64>,
+    /// The state before the last step.
+    before: Configuration,
+    /// Work until the end of the last step and until its start; power at both.
+    work: [f64; 2],
+    power: [f64; 2],
+}
+
+fn start<'m, C: Chart>(
+    model: &'m Model,
+    study: &Study,
+    _integrator: &'static str,
+    start: &Configuration,
+) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    applies(model)?;
+    let free = rank::mobility(model, start, true);
+    if free.generic.mobility() > 0 {
+        return Err(left_free(model, start, &free.generic));
+    }
+    let mut k = Kinematics::<C>::in_chart(model, start)?;
+    if !k.reactions() {
+        return Err(locked(model, start.t));
+    }
+    let power = k.power();
+    Ok(Box::new(Driven {
+        model,
+        detector: Detector::new(model, &k.set, start),
+        step: study.fixed_step(),
+        before: start.clone(),
+        work: [0.0; 2],
+        power: [power; 2],
+        k,
+    }))
+}
+
+impl<C: Chart> Driven<'_, C> {
+    /// One step towards a time, and the work of the drives in it by the trapezoidal rule.
+    fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        self.before.clone_from(&self.k.state);
+        self.k.step_towards(t)?;
+        self.k.watch(&mut self.detector);
+        if !self.k.reactions() {
+            return Err(locked(self.model, self.k.state.t));
+        }
+        let h = self.k.state.t - self.before.t;
+        self.power = [self.k.power(), self.power[0]];
+        self.work = [self.work[0] + 0.5 * h * (self.power[0] + self.power[1]), self.work[0]];
+        Ok(())
+    }
+}
+
+impl<C: Chart> Motion for Driven<'_, C> {
+    fn t(&self) -> f64 {
+        self.k.state.t
+    }
+
+    /// Every time that is asked for ends a step.
+    fn run_ahead(&mut self, _until: f64) {}
+
+    fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        let from = self.k.state.t;
+        let parts = self.step.map_or(1.0, |h| ((t - from) / h - 1e-6).ceil().max(1.0));
+        let every = asked_every(self.k.set.rows());
+        let mut part = 1.0;
+        while self.k.state.t < t {
+            let target = if part >= parts { t } else { from + (t - from) * part / parts };
+            while self.k.state.t < target {
+                self.step_towards(target)?;
+                if self.k.work.steps.is_multiple_of(every) && !go_on(self.k.state.t) {
+                    return Ok(false);
+                }
+            }
+            part += 1.0;
+        }
+        Ok(true)
+    }
+
+    fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
+        if t == self.k.state.t {
+            self.k.instant(self.work[0], out);
+            return Ok(());
+        }
+        // Inside the last step: from its start, with a workspace of its own.
+        let mut k = Kinematics::<C>::in_chart(self.model, &self.before)?;
+        if let Some(c) = k.set.undefined(t) {
+            return Err(undefined_drive(&c.name, t));
+        }
+        k.step_to(t)?;
+        if !k.reactions() {
+            return Err(locked(self.model, t));
+        }
+        let work = self.work[1] + 0.5 * (t - self.before.t) * (self.power[1] + k.power());
+        k.instant(work, out);
+        Ok(())
+    }
+
+    fn tell(&mut self, told: &mut Told) {
+        let w = self.k.work;
+        told.work.extend([
+            ("steps", w.steps as f64),
+            ("newton_iterations", w.iterations as f64),
+            ("mean_newton_iterations", w.iterations as f64 / w.steps.max(1) as f64),
+            ("factorisations", w.factorisations as f64),
+            ("halved_steps", w.halvings as f64),
+        ]);
+        told.singular.append(&mut self.detector.found);
+    }
+
+    fn save(&self) -> Value {
+        json!({
+            "kinematics": self.k.save(),
+            "before": self.before.save(),
+            "work": [self.work, self.power],
+            "detector": self.detector.save(),
+        })
+    }
+
+    fn restore(&mut self, saved: &Value) -> Result<(), Diagnostic> {
+        let misfit = || bad_checkpoint("its sizes do not fit");
+        self.k.restore(&saved["kinematics"]).ok_or_else(misfit)?;
+        self.before = Configuration::restored(self.model, &saved["before"]).ok_or_else(misfit)?;
+        let [work, power] = [0, 1].map(|k| numbers(&saved["work"][k]));
+        if work.len() != 2 || power.len() != 2 {
+            return Err(misfit());
+        }
+        (self.work, self.power) = ([work[0], work[1]], [power[0], power[1]]);
+        self.detector.restore(&saved["detector"]);
+        Ok(())
+    }
+}
+
+/// Motions that no drive prescribes.
+fn left_free(model: &Model, start: &Configuration, free: &rank::Rank) -> Diagnostic {
+    let motions = rank::describe(model, &start.q, &free.motions);
+    let words: Vec<String> = motions.iter().map(|m| format!("`{}` ({})", m.name, m.what)).collect();
+    // The motions of a large mechanism are not listed where there are many.
+    let list = if words.is_empty() { String::new() } else { format!(": {}", words.join(", ")) };
+    Diagnostic::new("S221", format!("the drives leave {} free{list}", count(free.mobility(), "motion")))
+        .names(motions.into_iter().map(|m| m.name))
+        .help("drive these too, or let dynamics move it (`analysis: dynamics`)")
+}
+
+/// Dry friction that finds no finite load.
+fn locked(model: &Model, t: f64) -> Diagnostic {
+    let dry = |f: &Force| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0);
+    let names: Vec<String> = model.forces.iter().filter(|(_, f)| dry(f)).map(|(name, _)| name.clone()).collect();
+    let listed = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+    Diagnostic::new("S223", format!("at t = {t:.6} s friction locks the mechanism: {listed} and the loads it acts on drive each other up"))
+        .names(names)
+        .time(t)
+        .help("make `coulomb` or its radius smaller, or drive the mechanism where it does not wedge")
+}

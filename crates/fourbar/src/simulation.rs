@@ -1,0 +1,195 @@
+//! A mechanism in the hand: assembled, held at a time, moved on as far as one likes.
+//!
+//! A [`Simulation`] owns its model and knows no end. It is at one time, the present; [`Simulation::advance`] moves it to a later one,
+//! [`Simulation::snapshot`] says where everything is, [`Simulation::set_state`] puts it elsewhere, [`Simulation::save`] keeps it.
+//! Kinematics and every formulation are moved by the same few calls, and runs, pages and comparisons are written on them.
+
+pub mod engine;
+pub(crate) mod leg;
+mod snapshot;
+pub(crate) mod warnings;
+
+pub use snapshot::{BodyState, DriveState, Energy, JointState, Snapshot};
+
+use crate::analysis::assembly::{self, assemble_from};
+use crate::analysis::jumps;
+use crate::diagnostic::{Diagnostic, number};
+use crate::model::Model;
+use crate::motion::{Instant, bad_checkpoint};
+use crate::state::Configuration;
+use crate::study::{self, Analysis, Chosen, Report, Study};
+use engine::Engine;
+use std::sync::Arc;
+
+/// Residuals of a consistent state, in characteristic lengths and characteristic lengths per second.
+const CONSISTENT: f64 = 1e-6;
+
+self_cell::self_cell!(
+    /// An engine with the model that it borrows.
+    struct Held {
+        owner: Arc<Model>,
+        #[not_covariant]
+        dependent: Engine,
+    }
+);
+
+/// A mechanism that is held at a time and can be moved on.
+///
+/// Of its study it takes formulation, integrator, step, tolerance and options; the end is not its concern and only gives the unit of
+/// time in which velocities are weighed. It may be sent to another thread.
+pub struct Simulation {
+    held: Held,
+    study: Study,
+}
+
+impl Simulation {
+    /// Assembles a mechanism and computes the first instant, at time zero.
+    pub fn new(model: &Arc<Model>, study: &Study) -> Result<Self, Diagnostic> {
+        let candidates = study.candidates(model)?;
+        study::check(study)?;
+        let assembled = study.assemble(model)?;
+        let analysis = study.analysis_of(model, &assembled.configuration);
+        let warnings = jumps::check(model, analysis, study.t_end)?;
+        let mut held = Held::new(Arc::clone(model), |model| Engine::new(model, study, analysis, candidates, &assembled));
+        held.with_dependent_mut(|_, engine| {
+            engine.warn(warnings);
+            engine.begin()
+        })?;
+        Ok(Self { held, study: study.clone() })
+    }
+
+    /// The mechanism.
+    pub fn model(&self) -> &Arc<Model> {
+        self.held.borrow_owner()
+    }
+
+    /// The settings it was made with.
+    pub fn study(&self) -> &Study {
+        &self.study
+    }
+
+    /// The present, in seconds.
+    pub fn t(&self) -> f64 {
+        self.now().t
+    }
+
+    /// What moves the mechanism: formulation, integrator, and why they were chosen.
+    pub fn chosen(&self) -> Chosen {
+        self.held.with_dependent(|_, engine| engine.chosen().clone())
+    }
+
+    /// Whether kinematics or dynamics moves it.
+    pub fn analysis(&self) -> Analysis {
+        self.held.with_dependent(|_, engine| engine.analysis())
+    }
+
+    fn now(&self) -> &Instant {
+        self.held.with_dependent(|_, engine| engine.now())
+    }
+
+    /// Moves to a time that is not before the present; every time that is asked for ends a step.
+    pub fn advance(&mut self, t: f64) -> Result<(), Diagnostic> {
+        self.advance_while(t, &mut |_| true).map(|_| ())
+    }
+
+    /// The same, asking now and then whether it may go on. Where not, it returns `false` and the present stays what it was.
+    pub fn advance_while(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        self.held.with_dependent_mut(|_, engine| engine.advance(t, go_on))
+    }
+
+    /// One step of the integrator, as large as its tolerance or the fixed step allows; gives its size.
+    pub fn step(&mut self) -> Result<f64, Diagnostic> {
+        let from = self.t();
+        self.held.with_dependent_mut(|_, engine| engine.step(&mut |_| true))?;
+        Ok(self.t() - from)
+    }
+
+    /// Lets steps pass the times that are asked for, up to a time before which nothing will be changed: instants in between are
+    /// interpolated, which is quicker where they are close together.
+    pub fn run_ahead(&mut self, until: f64) {
+        self.held.with_dependent_mut(|_, engine| engine.run_ahead(until));
+    }
+
+    /// Where everything is at present, how it moves, and what the joints carry.
+    pub fn snapshot(&self) -> Snapshot<'_> {
+        Snapshot::new(self.model(), std::borrow::Cow::Borrowed(self.now()))
+    }
+
+    /// The same at a time inside the last step.
+    pub fn snapshot_at(&mut self, t: f64) -> Result<Snapshot<'_>, Diagnostic> {
+        let mut at = self.now().clone();
+        self.held.with_dependent_mut(|_, engine| engine.instant_at(t, &mut at))?;
+        Ok(Snapshot::new(self.model(), std::borrow::Cow::Owned(at)))
+    }
+
+    /// The state at present, the same for every formulation.
+    pub fn state(&self) -> Configuration {
+        self.now().configuration()
+    }
+
+    /// Goes on from another state, at any time. It must be consistent: its joints closed, its velocities fitting.
+    pub fn set_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
+        self.fits(state)?;
+        self.held.with_dependent_mut(|_, engine| engine.set_state(state, CONSISTENT))
+    }
+
+    /// Goes on from the consistent state nearest to another one, at any time.
+    pub fn assemble_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
+        self.fits(state)?;
+        // What the author asked of the start alone does not hold elsewhere.
+        let mut model = Model::clone(self.model());
+        model.hold.clear();
+        model.start.clear();
+        let near = assemble_from(&model, state, assembly::Options::default())?.configuration;
+        self.held.with_dependent_mut(|_, engine| engine.set_state(&near, CONSISTENT))
+    }
+
+    fn fits(&self, state: &Configuration) -> Result<(), Diagnostic> {
+        let model = self.model();
+        let n = model.bodies.len();
+        let sizes = state.q.len() == n && state.v.len() == n && state.turns.len() == model.angles.len();
+        let bodies = state.q.iter().zip(&state.v).map(|(q, v)| q.r.sum() + q.A.sum() + v.v.sum() + v.w.sum());
+        let finite = (bodies.sum::<f64>() + state.turns.iter().sum::<f64>() + state.t).is_finite();
+        if sizes && finite {
+            return Ok(());
+        }
+        let what = if sizes {
+            "one of its values is not a finite number".to_string()
+        } else {
+            format!(
+                "it has {} bodies with ground and {} counted angles, the mechanism {n} and {}",
+                state.q.len(),
+                state.turns.len(),
+                model.angles.len()
+            )
+        };
+        Err(Diagnostic::new("U312", format!("the state does not fit the mechanism: {what}"))
+            .help("take it from `state` of a simulation of the same mechanism"))
+    }
+
+    /// Everything needed to go on from here, as text; numbers survive to the bit.
+    pub fn save(&self) -> String {
+        self.held.with_dependent(|_, engine| engine.save()).to_string()
+    }
+
+    /// Returns to what [`Simulation::save`] gave, for the same mechanism and study.
+    pub fn restore(&mut self, saved: &str) -> Result<(), Diagnostic> {
+        let v = serde_json::from_str(saved).map_err(|_| bad_checkpoint("it is not complete"))?;
+        self.held.with_dependent_mut(|_, engine| engine.restore(&v))
+    }
+
+    /// Ends it: what was done on the way, in words and numbers, and the judgement on its energy.
+    pub fn finish(mut self) -> Result<Report, study::Failed> {
+        let (report, failure) = self.held.with_dependent_mut(|_, engine| engine.finish(false, None));
+        match failure {
+            None => Ok(report),
+            Some(d) => Err(study::Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
+        }
+    }
+}
+
+impl std::fmt::Debug for Simulation {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Simulation of `{}` at t = {} s", self.model().title, number(self.t()))
+    }
+}

@@ -1,0 +1,386 @@
+//! A mechanism in motion: the formulation in force, what it goes on with where it cannot, and the judge of what is handed over.
+//!
+//! [`Engine`] borrows its model; [`super::Simulation`] is the same with a model of its own. The first of the candidates moves the
+//! mechanism; where it cannot go on, the next ones in turn do, from the last state that was handed over, until none gets any further.
+
+use super::leg::{Change, Fallen, Leg, another_may_pass, no_other};
+use super::warnings::{friction_warning, mass_warning};
+use crate::analysis::assembly::Assembled;
+use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
+use crate::analysis::{rank, singular, unique};
+use crate::constraint::ConstraintSet;
+use crate::diagnostic::{Diagnostic, number};
+use crate::formulation::chart::{Chart, Ra};
+use crate::judge::Judge;
+use crate::model::Model;
+use crate::motion::{Instant, Motion, Told, bad_checkpoint};
+use crate::state::{Configuration, Pose};
+use crate::study::{Analysis, Chosen, Report, Study};
+use serde_json::{Value, json};
+
+/// The largest step that is looked for at once, in ends of the study.
+const STEP: f64 = 10.0;
+
+/// A mechanism in motion on a borrowed model.
+pub struct Engine<'m> {
+    model: &'m Model,
+    study: Study,
+    analysis: Analysis,
+    candidates: Vec<Chosen>,
+    /// Which of them is in force, counted on where they come round again.
+    turn: usize,
+    motion: Option<Box<dyn Motion + 'm>>,
+    /// Poses at the start.
+    start: Vec<Pose>,
+    leg: Leg,
+    /// Candidates that got no further from the last state that was handed over.
+    fallen: Vec<Fallen>,
+    /// The present, and where the next instant is made.
+    now: Instant,
+    next: Instant,
+    /// Whether the present is more than the start.
+    begun: bool,
+    judge: Judge<'m>,
+    /// What has been said so far, and what is said once at the end.
+    told: Told,
+    not_unique: Vec<(String, Vec<String>)>,
+    /// Up to where steps may pass the times that are asked for.
+    ahead: f64,
+}
+
+impl<'m> Engine<'m> {
+    /// Sets an assembled mechanism in motion. Until [`Engine::begin`] nothing has been computed.
+    pub fn new(model: &'m Model, study: &Study, analysis: Analysis, candidates: Vec<Chosen>, assembled: &Assembled) -> Self {
+        let start = &assembled.configuration;
+        let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
+        told.notes.extend(assembled.note());
+        let candidates = match analysis {
+            Analysis::Dynamics => candidates,
+            Analysis::Kinematics => in_charts(study, &candidates[0], &mut told.warnings),
+        };
+        let not_unique = unique::not_unique(model, start);
+        told.warnings.extend(friction_warning(model, &not_unique));
+        if analysis == Analysis::Dynamics {
+            told.warnings.extend(mass_warning(model));
+        }
+        let now = Instant::new(model, start);
+        Self {
+            model,
+            study: study.clone(),
+            analysis,
+            candidates,
+            turn: 0,
+            motion: None,
+            start: start.q.clone(),
+            leg: Leg::first(start),
+            fallen: Vec::new(),
+            next: now.clone(),
+            now,
+            begun: false,
+            judge: Judge::new(model, study, analysis),
+            told,
+            not_unique,
+            ahead: f64::NEG_INFINITY,
+        }
+    }
+
+    /// Whether reactions and efforts are wanted; where they are not they stay zero and cost nothing.
+    pub fn want_loads(&mut self, wanted: bool) {
+        (self.now.loaded, self.next.loaded) = (wanted, wanted);
+    }
+
+    /// Up to where steps may pass the times that are asked for, because nothing will be changed before.
+    pub fn run_ahead(&mut self, until: f64) {
+        self.ahead = until;
+        if let Some(motion) = &mut self.motion {
+            motion.run_ahead(until);
+        }
+    }
+
+    /// The present: poses, velocities, accelerations, reactions, efforts, work and residuals.
+    pub fn now(&self) -> &Instant {
+        &self.now
+    }
+
+    /// What moves the mechanism.
+    pub fn chosen(&self) -> &Chosen {
+        &self.candidates[self.turn % self.candidates.len()]
+    }
+
+    /// Whether kinematics or dynamics moves it.
+    pub fn analysis(&self) -> Analysis {
+        self.analysis
+    }
+
+    /// Adds warnings to what is said at the end.
+    pub fn warn(&mut self, warnings: Vec<Diagnostic>) {
+        self.told.warnings.extend(warnings);
+    }
+
+    /// Goes on from a state that is consistent to a share of the characteristic length.
+    pub fn set_state(&mut self, state: &Configuration, share: f64) -> Result<(), Diagnostic> {
+        self.judge.consistent(state, share)?;
+        if let Some(mut motion) = self.motion.take() {
+            motion.tell(&mut self.told);
+        }
+        self.told.work.clear();
+        self.fallen.clear();
+        let changes = std::mem::take(&mut self.leg.changes);
+        self.leg = Leg { changes, ..Leg::first(state) };
+        (self.turn, self.begun) = (0, false);
+        self.judge.begin_anew();
+        self.begin()
+    }
+
+    /// Computes the start, or goes on from it with the next candidate.
+    pub fn begin(&mut self) -> Result<(), Diagnostic> {
+        let t = self.leg.start.t;
+        self.reach(t, &mut |_| true).map(|_| ())
+    }
+
+    /// Moves to a time, which becomes the present; `false` where `go_on`, asked now and then, said stop.
+    pub fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        if t < self.now.t || t.is_nan() {
+            return Err(Diagnostic::new(
+                "U310",
+                format!("t = {} s is before the present, which is t = {} s", number(t), number(self.now.t)),
+            )
+            .help("time passes forwards; `restore` or `set_state` goes back to a state that was kept"));
+        }
+        if t == self.now.t && self.begun {
+            return Ok(true);
+        }
+        self.reach(t, go_on)
+    }
+
+    /// One step of the integrator, to wherever it leads; its end becomes the present. Kinematics has no steps of its own and takes
+    /// the output step of the study.
+    pub fn step(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        let from = self.now.t;
+        let given = self.study.fixed_step().or((self.analysis == Analysis::Kinematics).then_some(self.study.output_step));
+        if let Some(h) = given {
+            return self.advance(from + h, go_on);
+        }
+        // An end of a step that was passed already comes first.
+        if let Some(t) = self.motion.as_ref().map(|m| m.t()).filter(|t| *t > from) {
+            return self.advance(t, go_on);
+        }
+        let ahead = self.ahead;
+        self.run_ahead(ahead.max(from + STEP * self.study.t_end));
+        let reached = self.reach_next(from, go_on);
+        self.run_ahead(ahead);
+        reached
+    }
+
+    /// To the end of the step that leads beyond a time.
+    fn reach_next(&mut self, from: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        loop {
+            let stepped = match &mut self.motion {
+                Some(motion) => motion.advance(from.next_up(), go_on).map(|on| (on, motion.t())),
+                None => self.start().map(|motion| self.motion = Some(motion)).map(|()| (true, from)),
+            };
+            match stepped {
+                Ok((false, _)) => return Ok(false),
+                Ok((true, t)) if t > from => match self.attempt(t, go_on) {
+                    Ok(on) => return Ok(on),
+                    Err(d) => self.change_over(d)?,
+                },
+                Ok(_) => {}
+                Err(d) => self.change_over(d)?,
+            }
+        }
+    }
+
+    /// The state at a time inside the last step; the present stays.
+    pub fn instant_at(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
+        let Some(motion) = &mut self.motion else { return Err(outside(t, self.now.t)) };
+        if t > motion.t() || t > self.now.t.max(motion.t()) {
+            return Err(outside(t, self.now.t));
+        }
+        motion.instant(t, out)?;
+        out.work += self.leg.work;
+        Ok(())
+    }
+
+    /// Moves to a time with whatever candidate gets there.
+    fn reach(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        loop {
+            match self.attempt(t, go_on) {
+                Ok(on) => return Ok(on),
+                Err(d) => self.change_over(d)?,
+            }
+        }
+    }
+
+    /// The motion of the candidate in force from the start of its leg.
+    fn start(&mut self) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+        let Chosen { formulation, integrator, why } = self.chosen().clone();
+        if self.fallen.is_empty() {
+            let who = if self.analysis == Analysis::Dynamics { format!("`{}`", formulation.name) } else { "kinematics".to_string() };
+            self.told.notes.extend(why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
+            self.told.warnings.extend(self.study.idle_options(&who, formulation.options));
+        }
+        let mut motion = (formulation.start)(self.model, &self.study, integrator, &self.leg.start)?;
+        motion.run_ahead(self.ahead);
+        Ok(motion)
+    }
+
+    /// Moves to a time with the candidate in force.
+    fn attempt(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        if self.motion.is_none() {
+            self.motion = Some(self.start()?);
+        }
+        let Some(motion) = &mut self.motion else { return Ok(false) };
+        if t > self.leg.start.t && !motion.advance(t, go_on)? {
+            return Ok(false);
+        }
+        motion.instant(t, &mut self.next)?;
+        self.next.work += self.leg.work;
+        self.judge.look(&self.next, motion.own_state())?;
+        std::mem::swap(&mut self.now, &mut self.next);
+        self.begun = true;
+        if !self.fallen.is_empty() {
+            let change = Change::new(self.leg.start.t, self.chosen(), &self.fallen);
+            self.leg.changes.push(change);
+            self.fallen.clear();
+        }
+        Ok(true)
+    }
+
+    /// After a failure: the next candidate, from the state that was handed over last.
+    fn change_over(&mut self, d: Diagnostic) -> Result<(), Diagnostic> {
+        let mut t = self.leg.start.t;
+        if let Some(mut motion) = self.motion.take() {
+            t = motion.t();
+            motion.tell(&mut self.told);
+        }
+        let chosen = self.chosen().clone();
+        let undefined = undefined_soon(&self.judge.set, t, self.study.output_step);
+        let may_pass = undefined.is_none() && another_may_pass(&d);
+        if undefined.is_some() {
+            self.fallen.clear();
+        }
+        self.fallen.push(Fallen { chosen, t, work: std::mem::take(&mut self.told.work), diagnostic: undefined.unwrap_or(d) });
+        let others = self.fallen.len() < self.candidates.len();
+        if may_pass && others && (!self.begun || self.leg.next(self.model, &self.now).is_ok()) {
+            self.turn += 1;
+            return Ok(());
+        }
+        self.told.notes.extend(no_other(&self.fallen));
+        Err(self.fallen[0].diagnostic.clone())
+    }
+
+    /// What is left to say, and the verdict on the whole run where it came to its end.
+    pub fn finish(&mut self, stopped: bool, failure: Option<Diagnostic>) -> (Report, Option<Diagnostic>) {
+        let mut chosen = self.chosen().clone();
+        let mut t = self.now.t;
+        if let Some(mut motion) = self.motion.take() {
+            motion.tell(&mut self.told);
+        } else if let Some(first) = self.fallen.first_mut() {
+            (chosen, t) = (first.chosen.clone(), first.t);
+            self.told.work = std::mem::take(&mut first.work);
+        }
+        let Self { model, judge, leg, .. } = self;
+        let mut told = std::mem::take(&mut self.told);
+        told.warnings.extend(leg.changes.iter().map(Change::warning));
+        told.warnings.extend(singular::warning(&told.singular));
+        let mut failure = failure;
+        if failure.is_none() && !stopped {
+            let steps = told.work.iter().find(|(name, _)| *name == "steps").map_or(0.0, |(_, n)| *n);
+            failure = judge.verdict(steps, &mut told.warnings).err();
+        }
+        let report = Report {
+            analysis: self.analysis,
+            formulation: chosen.formulation.name,
+            integrator: chosen.integrator,
+            t,
+            stopped,
+            work: told.work,
+            rows: judge.set.rows(),
+            redundant: rank::redundant_rows(model, &judge.set, &self.start),
+            not_unique: self.not_unique.clone(),
+            singular: told.singular,
+            notes: told.notes,
+            warnings: told.warnings,
+            length: model.length,
+        };
+        (report, failure)
+    }
+
+    /// Everything needed to continue, numbers to the bit.
+    pub fn save(&self) -> Value {
+        let c = self.chosen();
+        json!({
+            "fourbar-checkpoint": 2,
+            "model": fingerprint(self.model),
+            "analysis": self.analysis,
+            "formulation": c.formulation.name,
+            "integrator": c.integrator,
+            "why": c.why,
+            "motion": self.motion.as_ref().map(|m| m.save()),
+            "leg": self.leg.save(),
+            "now": self.now.save(),
+            "judge": self.judge.save(),
+        })
+    }
+
+    /// Continues from what [`Engine::save`] gave for the same mechanism and settings.
+    pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
+        let misfit = || bad_checkpoint("its sizes do not fit");
+        if v["model"].as_str() != Some(fingerprint(self.model).as_str()) {
+            return Err(bad_checkpoint("it belongs to another mechanism"));
+        }
+        // States of other formulations may have the same size and mean something else.
+        let same = |c: &Chosen| v["formulation"] == c.formulation.name && v["integrator"] == c.integrator;
+        let Some(turn) = self.candidates.iter().position(same).filter(|_| v["analysis"] == json!(self.analysis)) else {
+            return Err(bad_checkpoint("it belongs to another formulation or integrator"));
+        };
+        self.turn = turn;
+        self.leg = Leg::restored(self.model, &v["leg"]).ok_or_else(misfit)?;
+        let mut motion = self.start()?;
+        motion.restore(&v["motion"])?;
+        self.now.restore(self.model, &v["now"]).ok_or_else(misfit)?;
+        self.judge.restore(&v["judge"]);
+        self.motion = Some(motion);
+        self.fallen.clear();
+        self.begun = true;
+        Ok(())
+    }
+}
+
+/// A time that no dense output reaches.
+fn outside(t: f64, now: f64) -> Diagnostic {
+    Diagnostic::new("U311", format!("t = {} s is not inside the last step; the present is t = {} s", number(t), number(now)))
+        .help("advance to the time, or ask for one between the last two ends of steps")
+}
+
+/// Kinematics in the chart of the formulation that was asked for, where it is one.
+fn in_charts(study: &Study, asked: &Chosen, warnings: &mut Vec<Diagnostic>) -> Vec<Chosen> {
+    let name = asked.formulation.name;
+    let chart = KINEMATICS.iter().find(|k| k.name == name);
+    // A choice was made for dynamics and says nothing here.
+    if chart.is_none() && asked.why.is_none() && !study.is_auto() {
+        warnings.push(
+            Diagnostic::new("W302", format!("formulation `{name}` means nothing to kinematics"))
+                .help("`--analysis dynamics` lets it move the mechanism; kinematics goes in the coordinates of ra, rp or reps"),
+        );
+    }
+    let chart = chart.filter(|_| asked.why.is_none());
+    let formulation = chart.or_else(|| KINEMATICS.iter().find(|k| k.name == Ra::NAME)).unwrap_or(&KINEMATICS[0]);
+    vec![Chosen { formulation, integrator: formulation.integrators[0], why: None }]
+}
+
+/// Whether a motion ended because something prescribed is not finite from there on.
+fn undefined_soon(set: &ConstraintSet, t: f64, output_step: f64) -> Option<Diagnostic> {
+    [0.0, 1e-6, 1e-3, 1.0].iter().find_map(|share| {
+        let t = t + share * output_step;
+        set.undefined(t).map(|c| undefined_drive(&c.name, t))
+    })
+}
+
+/// Tells models apart in checkpoints: names, masses and lengths.
+fn fingerprint(model: &Model) -> String {
+    let bodies: Vec<String> = model.bodies.iter().map(|b| format!("{}:{:e}", b.name, b.mass)).collect();
+    let joints: Vec<String> = model.joints.iter().map(|j| format!("{}:{}", j.name, j.kind.name())).collect();
+    format!("{} | {} | {:e}", bodies.join(" "), joints.join(" "), model.length)
+}

@@ -1,0 +1,139 @@
+//! What a mechanism looks like at one time, read by name.
+
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::force::eval::{self, Plain};
+use crate::model::Model;
+use crate::motion::Instant;
+use crate::trajectory::energies;
+use nalgebra::{Matrix3, Vector3};
+use std::borrow::Cow;
+
+/// One instant of a mechanism: poses, velocities, accelerations, reactions, efforts and energies, by name.
+#[derive(Clone, Debug)]
+pub struct Snapshot<'a> {
+    model: &'a Model,
+    instant: Cow<'a, Instant>,
+}
+
+/// A body at one time; all vectors in world axes.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BodyState {
+    /// Centre of mass, m.
+    pub position: Vector3<f64>,
+    /// Rotation from body to world axes.
+    pub rotation: Matrix3<f64>,
+    /// Velocity of the centre of mass, m/s.
+    pub velocity: Vector3<f64>,
+    /// Angular velocity, rad/s.
+    pub omega: Vector3<f64>,
+    /// Acceleration of the centre of mass, m/s^2.
+    pub acceleration: Vector3<f64>,
+    /// Angular acceleration, rad/s^2.
+    pub alpha: Vector3<f64>,
+}
+
+/// A joint at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct JointState {
+    /// Angle of the moving body about the axis, turns counted, rad; zero where the joint has none.
+    pub angle: f64,
+    /// Distance along the axis, m; zero where the joint has none.
+    pub distance: f64,
+    /// Rate of the angle, or of the distance where there is no angle.
+    pub speed: f64,
+    /// Reaction on the moving body at its joint frame, world axes: force, N, and torque, N m.
+    pub force: Vector3<f64>,
+    /// Torque of the reaction, N m.
+    pub torque: Vector3<f64>,
+}
+
+/// A drive at one time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DriveState {
+    /// Torque or force that it takes, N m or N.
+    pub effort: f64,
+}
+
+/// Energies and work, J.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Energy {
+    /// Of motion.
+    pub kinetic: f64,
+    /// Of gravity, linear springs and bushings.
+    pub potential: f64,
+    /// Done since the start by drives and by forces without a potential.
+    pub work: f64,
+}
+
+impl<'a> Snapshot<'a> {
+    pub(super) fn new(model: &'a Model, instant: Cow<'a, Instant>) -> Self {
+        Self { model, instant }
+    }
+
+    /// Time, s.
+    pub fn t(&self) -> f64 {
+        self.instant.t
+    }
+
+    /// Everything by number instead of by name.
+    pub fn instant(&self) -> &Instant {
+        &self.instant
+    }
+
+    fn plain(&self) -> Plain<'_> {
+        let s = &self.instant;
+        Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] }
+    }
+
+    /// A body.
+    pub fn body(&self, name: &str) -> Result<BodyState, Diagnostic> {
+        let b = place("body", name, self.model.bodies.iter().map(|b| b.name.as_str()))?;
+        let s = &self.instant;
+        let (q, v, a) = (&s.q[b], &s.v[b], &s.a[b]);
+        Ok(BodyState { position: q.r, rotation: q.A, velocity: v.v, omega: q.A * v.w, acceleration: a.v, alpha: q.A * a.w })
+    }
+
+    /// A joint.
+    pub fn joint(&self, name: &str) -> Result<JointState, Diagnostic> {
+        let k = place("joint", name, self.model.joints.iter().map(|j| j.name.as_str()))?;
+        let s = &self.instant;
+        let j = &self.model.joints[k];
+        let [qi, qj] = j.bodies.map(|b| &s.q[b.index()]);
+        let value = |key: &str| j.coordinates().find(|(k, _)| *k == key).map_or(0.0, |(_, y)| y.value(qi, qj, &s.turns));
+        let (_, speed) = eval::coordinate_of(self.model, k, None, &self.plain());
+        let w = s.reactions[k];
+        Ok(JointState { angle: value("angle"), distance: value("distance"), speed, force: w.force, torque: w.torque })
+    }
+
+    /// A drive.
+    pub fn drive(&self, name: &str) -> Result<DriveState, Diagnostic> {
+        let k = place("drive", name, self.model.drives.iter().map(|d| d.name.as_str()))?;
+        Ok(DriveState { effort: self.instant.efforts[k] })
+    }
+
+    /// Position and velocity of a named point, world axes.
+    pub fn point(&self, name: &str) -> Result<[Vector3<f64>; 2], Diagnostic> {
+        let k = place("point", name, self.model.points.iter().map(|p| p.0.as_str()))?;
+        let p = &self.model.points[k].1;
+        let (q, v) = (&self.instant.q[p.body.index()], &self.instant.v[p.body.index()]);
+        Ok([q.point(&p.s), v.of_point(q, &p.s)])
+    }
+
+    /// Energies and work.
+    pub fn energy(&self) -> Energy {
+        let (kinetic, potential) = energies(self.model, &self.instant);
+        Energy { kinetic, potential, work: self.instant.work }
+    }
+}
+
+/// The number of a named element.
+pub(crate) fn place<'n>(kind: &str, name: &str, mut all: impl Iterator<Item = &'n str> + Clone) -> Result<usize, Diagnostic> {
+    let names = all.clone();
+    all.position(|n| n == name).ok_or_else(|| {
+        let help = match nearest(name, names) {
+            Some(near) => format!("did you mean `{near}`?"),
+            None => format!("names are those of the mechanism file; `model()` lists every {kind}"),
+        };
+        Diagnostic::new("U314", format!("there is no {kind} `{name}`")).name(name).help(help)
+    })
+}

@@ -1,0 +1,41 @@
+//! What deserves a warning before anything moves.
+
+use crate::diagnostic::Diagnostic;
+use crate::force::Force;
+use crate::model::Model;
+use crate::schur::lightest_and_heaviest;
+
+/// Masses that differ by more than this share cost digits: squared distances from dependence are weighed by it.
+const MASS_RATIO: f64 = 1e9;
+
+/// A light body beside a much heavier one.
+pub(crate) fn mass_warning(model: &Model) -> Option<Diagnostic> {
+    let ratio = |[light, heavy]: [usize; 2]| model.bodies[heavy].mass / model.bodies[light].mass;
+    let [light, heavy] =
+        lightest_and_heaviest(model).into_iter().skip(1).filter(|e| e[0] != 0).max_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))?;
+    let names = [light, heavy].map(|b| model.bodies[b].name.clone());
+    (ratio([light, heavy]) > MASS_RATIO).then(|| {
+        Diagnostic::new("W282", format!("`{}` is {:.0e} times as heavy as `{}`, with which joints connect it: rounding of the heavy one's motion is of the size of the light one's forces", names[1], ratio([light, heavy]), names[0]))
+            .names(names)
+            .help("compare with `fourbar verify`; `grcr`, `dca` and `natural` keep more digits there than the others. Leave out the mass that does not matter: a `distance` joint is a rod without a body")
+    })
+}
+
+/// Load-dependent friction on a reaction that is not unique has no definite value.
+pub(crate) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
+    let mut list = Vec::new();
+    for (name, f) in &model.forces {
+        if let Force::Friction { joint, coulomb, .. } = f {
+            let joint = &model.joints[*joint].name;
+            let forces = not_unique.iter().find(|(j, c)| j == joint && c.iter().any(|c| c.starts_with("force")));
+            if *coulomb > 0.0 && forces.is_some() {
+                list.push(
+                    Diagnostic::new("W230", format!("friction `{name}` depends on the load of joint `{joint}`, which is not unique: the mechanism is over-constrained there"))
+                        .names([name.clone(), joint.clone()])
+                        .help("the minimum-norm load is used; remove the redundancy (make a hinge spherical or cylindrical) or state the friction without load"),
+                );
+            }
+        }
+    }
+    list
+}
