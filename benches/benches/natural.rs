@@ -84,7 +84,7 @@ fn andrews() -> Result<(), Failure> {
 /// Ten seconds of the ladder: a singular position every half turn.
 fn dead_points() -> Result<(), Failure> {
     let model = shipped("a02_n_fourbar_N40");
-    let text = include_str!("../../crates/fourbar-io/tests/data/a02_n_fourbar_N40.csv");
+    let text = include_str!("../../crates/fourbar/tests/data/a02_n_fourbar_N40.csv");
     let (names, rows) = problems::read_table(text);
     let column = |name: &str| names.iter().position(|n| *n == name).unwrap_or(0);
     let row = rows.iter().find(|r| (r[0] - 10.0).abs() < 1e-9).ok_or("no row at 10 s")?;

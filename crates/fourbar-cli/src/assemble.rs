@@ -4,8 +4,8 @@ use crate::args::AssembleArgs;
 use crate::input::{Input, load};
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
+use fourbar::analysis::assembly;
 use fourbar::analysis::assembly::{Assembled, Gap};
-use fourbar::analysis::explain;
 use fourbar::study::count;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ pub fn assemble(args: &AssembleArgs, screen: &Screen) -> Result<Reply, Stop> {
         may_replace(path, Kind::Poses, args.force)?;
     }
     let input = load(&args.model)?;
-    let a = explain::assembled(&input.model, args.mode).map_err(|d| input.stop(&d))?;
+    let a = assembly::modes::assemble_in(&input.model, args.mode).map_err(|d| input.stop(&d))?;
     let mut text = words(&input, &a, args.mode, screen);
     if let Some(path) = &args.output {
         write_kind(path, format!("{:#}\n", pose(&input, &a)).as_bytes(), Kind::Poses, args.force)?;

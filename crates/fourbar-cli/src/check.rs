@@ -11,12 +11,12 @@ use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::{self, Assembled};
-use fourbar::analysis::explain::{Explanation, explain};
 use fourbar::analysis::rank::{self, FreeMotion, Mobility};
 use fourbar::formulation::{grcr, natural};
 use fourbar::model::Model;
 use fourbar::state::Configuration;
 use fourbar::topology::{Groups, Topology};
+use fourbar_check::explain::{Explanation, explain};
 
 /// Everything that `check` finds out.
 pub struct Findings {

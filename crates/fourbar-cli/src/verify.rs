@@ -4,7 +4,7 @@ use crate::args::VerifyArgs;
 use crate::input::load;
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
-use fourbar::verify::{Row, Settings, Verification, Word, verify as compare};
+use fourbar_check::verify::{Row, Settings, Verification, Word, verify as compare};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;

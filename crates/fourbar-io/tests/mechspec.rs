@@ -1,13 +1,11 @@
 //! MechSpec files: the same mechanisms as in the other format, the same motion, and both ways of conversion.
 
-mod common;
-
-use common::*;
 use fourbar::analysis::assembly::assemble;
 use fourbar::spec::{JointSpec, ModelSpec, PairKind};
 use fourbar::study::Study;
 use fourbar::{Model, Trajectory};
 use fourbar_io::{FileDiagnostic, ReadOptions, read_model, write_mechspec, write_model};
+use fourbar_testing::common::*;
 use std::path::PathBuf;
 
 fn mechspec(name: &str) -> String {

@@ -1,7 +1,5 @@
 //! Written files read back to the same mechanism, to the last bit.
 
-mod common;
-
 use fourbar::spec::ModelSpec;
 use fourbar_io::examples::examples;
 use fourbar_io::{ReadOptions, read_model, write_model};

@@ -8,35 +8,20 @@
 #![allow(non_snake_case)]
 
 pub mod analysis;
-pub mod build;
 pub mod choice;
-pub mod codes;
-pub mod constraint;
-pub mod coordinate;
-pub mod diagnostic;
-pub mod expr;
-pub mod force;
 pub mod formulation;
 pub mod integrator;
-pub mod joint;
 pub mod judge;
-pub mod model;
 pub mod motion;
 pub mod random;
-#[doc(hidden)]
-pub mod random_families;
-pub mod random_mechanism;
-pub mod random_robot;
-pub mod rolling;
 pub mod schur;
 pub mod simulation;
-pub mod spec;
-pub mod state;
 pub mod study;
-pub mod time;
-pub mod topology;
 pub mod trajectory;
-pub mod verify;
+
+pub use fourbar_model::{
+    build, codes, constraint, coordinate, diagnostic, expr, force, joint, model, rolling, spec, state, time, topology,
+};
 
 pub use diagnostic::{Code, Diagnostic};
 pub use model::{BodyId, Model};

@@ -218,10 +218,7 @@ pub fn drive(
     Ok(true)
 }
 
-/// The numbers of a saved list; what is no number becomes NaN.
-pub fn numbers(v: &Value) -> Vec<f64> {
-    v.as_array().map(|a| a.iter().map(|x| x.as_f64().unwrap_or(f64::NAN)).collect()).unwrap_or_default()
-}
+pub use fourbar_model::state::numbers;
 
 /// The diagnostic of a checkpoint that does not fit.
 pub fn bad_checkpoint(what: &str) -> Diagnostic {

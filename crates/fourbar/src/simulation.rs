@@ -7,7 +7,7 @@
 pub mod engine;
 pub(crate) mod leg;
 mod snapshot;
-pub(crate) mod warnings;
+pub mod warnings;
 
 pub use snapshot::{BodyState, DriveState, Energy, JointState, Snapshot};
 

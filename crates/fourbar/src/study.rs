@@ -3,7 +3,7 @@
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
 use crate::analysis::singular::Singular;
-use crate::analysis::{assembly, explain, jumps, rank};
+use crate::analysis::{assembly, jumps, rank};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::formulation::chart::Ra;
@@ -217,7 +217,7 @@ impl Study {
 
     /// The consistent start of the study: the drawn one, or that of another assembly mode.
     pub fn assemble(&self, model: &Model) -> Result<assembly::Assembled, Diagnostic> {
-        explain::assembled(model, self.mode)
+        assembly::modes::assemble_in(model, self.mode)
     }
 
     /// The analysis that is named; else kinematics where the drives leave no freedom at a pose.
@@ -518,7 +518,7 @@ fn not_finite(column: &str, t: f64) -> Diagnostic {
 }
 
 /// Refuses settings that make no sense, whatever the mechanism.
-pub(crate) fn check(study: &Study) -> Result<(), Diagnostic> {
+pub fn check(study: &Study) -> Result<(), Diagnostic> {
     for (name, x) in [("t-end", Some(study.t_end)), ("output step", Some(study.output_step)), ("step", study.step)] {
         if let Some(x) = x.filter(|x| !(x.is_finite() && *x > 0.0)) {
             return Err(Diagnostic::new("U303", format!("{name} is {}; it must be positive", number(x))).help("times are in seconds"));

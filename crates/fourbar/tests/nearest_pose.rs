@@ -3,7 +3,7 @@
 //! `FOURBAR_ROBOTS=200` takes more robots than the usual ones, `FOURBAR_ROBOT=SEED` one alone; the seeds are fixed.
 
 use fourbar::analysis::assembly::Options;
-use fourbar::random_robot::{FAMILIES, STARTS, compare};
+use fourbar_testing::robot::{FAMILIES, STARTS, compare};
 
 #[test]
 fn the_pose_taken_is_never_much_further_than_the_best_of_many_random_starts() {

@@ -4,9 +4,9 @@ use crate::root;
 use fourbar::analysis::assembly::{Options, assemble, assemble_from, flipped_joint};
 use fourbar::constraint::ConstraintSet;
 use fourbar::random::Random;
-use fourbar::random_robot::{self, FAMILIES};
 use fourbar::{Configuration, Model};
 use fourbar_bench::shipped;
+use fourbar_testing::robot::{self, FAMILIES};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Instant;
@@ -48,7 +48,7 @@ fn robots(number: u64) -> Result<String, String> {
     let mut wrong = Vec::new();
     for seed in 1..=number {
         let f = &mut families[seed as usize % FAMILIES.len()];
-        match random_robot::compare(seed, Options::default())? {
+        match robot::compare(seed, Options::default())? {
             Some(c) => {
                 f.closed += 1;
                 f.looked += usize::from(c.starts > 0);
@@ -69,7 +69,7 @@ fn robots(number: u64) -> Result<String, String> {
          assembled by the plain walk. {} of them were more than 5 % further than that.\n\n\
          | family | closed | cannot close | looked from other starts | nearer by 5 % than the plain walk | another pose close by | largest ratio to the best random start | \
          ms of the walk | ms of the search |\n|---|---|---|---|---|---|---|---|---|\n",
-        random_robot::STARTS,
+        robot::STARTS,
         wrong.len()
     );
     for (name, f) in FAMILIES.iter().zip(&families) {

@@ -9,9 +9,9 @@
 use super::precision::{Case, Line};
 use super::report::{Report, digits};
 use fourbar::Model;
-use fourbar::random_families;
 use fourbar::study::{FORMULATIONS, Study};
 use fourbar_bench::{shipped, shortest_cpu};
+use fourbar_testing::families;
 use std::fmt::Write as _;
 
 /// Errors compared at, relative to the size of the mechanism, the tolerance that `auto` is asked for being the same.
@@ -165,8 +165,8 @@ fn of_shipped(name: String) -> Subject {
 
 /// A drawn mechanism; some of them do not build.
 fn random(seed: u64) -> Option<Subject> {
-    let model = random_families::mechanism(seed).build().ok()?;
-    let family = random_families::family_of(seed).name;
+    let model = families::mechanism(seed).build().ok()?;
+    let family = families::family_of(seed).name;
     let (times, rows) = DRAWN_TIMES[(seed % DRAWN_TIMES.len() as u64) as usize];
     let own = Study::of(&model);
     let t_end = times * own.t_end;

@@ -105,7 +105,7 @@ type Places = (f64, Vec<(PointOn, usize, f64)>);
 
 /// Reference trajectories beside the tests: time and world positions of the bodies and points that we have.
 fn reference(model: &Model, name: &str) -> Result<Vec<Places>, String> {
-    let path = root().join("crates/fourbar-io/tests/data").join(format!("{name}.csv"));
+    let path = root().join("crates/fourbar/tests/data").join(format!("{name}.csv"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut lines = text.lines().filter(|l| !l.starts_with('#'));
     let point = |name: &str| {

@@ -45,7 +45,7 @@ fn five_bar(report: &mut Report) -> Result<(), String> {
         Ok(t)
     };
     let (acs, gcl, cut) = (moved(&[("coupling", "acs")])?, moved(&[("coupling", "gcl")])?, moved(&[("loops", "cut")])?);
-    let text = std::fs::read_to_string(root().join("crates/fourbar-io/tests/data/grcr_five_bar.csv")).map_err(|e| e.to_string())?;
+    let text = std::fs::read_to_string(root().join("crates/fourbar/tests/data/grcr_five_bar.csv")).map_err(|e| e.to_string())?;
     let mut lines = text.lines().filter(|l| !l.starts_with('#'));
     let header: Vec<&str> = lines.next().unwrap_or_default().split(',').collect();
     let rows: Vec<Vec<f64>> = lines.map(|l| l.split(',').filter_map(|x| x.parse().ok()).collect()).collect();

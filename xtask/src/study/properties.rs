@@ -30,7 +30,7 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     println!("laws on {count} mechanisms; the same again: cargo xtask study properties --count {count} --seed {seed}");
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let status = Command::new(cargo)
-        .args(["test", "--release", "--package", "fourbar-io", "--test", "property", "every_law", "--", "--nocapture"])
+        .args(["test", "--release", "--package", "fourbar", "--test", "property", "every_law", "--", "--nocapture"])
         .env("FOURBAR_PROPERTIES", count.to_string())
         .env("FOURBAR_SEED", seed.to_string())
         .current_dir(root())

@@ -3,13 +3,13 @@
 use super::modes::pose;
 use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::input::Input;
-use fourbar::analysis::explain::modes::Mode;
-use fourbar::analysis::explain::sweep::{Event, Sweep};
+use fourbar::analysis::assembly::modes::Mode;
 use fourbar::analysis::rank::{FreeMotion, Mobility, TOLERANCE};
 use fourbar::analysis::redundancy::around;
 use fourbar::model::Model;
 use fourbar::state::Pose;
 use fourbar::study::FORMULATIONS;
+use fourbar_check::explain::sweep::{Event, Sweep};
 use serde_json::{Map, Value, json};
 
 /// All fields.

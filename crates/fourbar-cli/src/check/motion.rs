@@ -3,10 +3,10 @@
 use super::Findings;
 use super::words::spoken;
 use crate::screen::joined;
-use fourbar::analysis::explain::modes::quantity;
-use fourbar::analysis::explain::sweep::{Range, Sweep};
+use fourbar::analysis::assembly::modes::quantity;
 use fourbar::model::{BodyId, Model};
 use fourbar::study::count;
+use fourbar_check::explain::sweep::{Range, Sweep};
 
 /// Sentences about the motion, `most` parts in each.
 pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {

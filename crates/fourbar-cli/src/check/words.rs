@@ -4,13 +4,13 @@ use super::motion;
 use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::input::Input;
 use crate::screen::{Facts, Screen, joined, names, number};
-use fourbar::analysis::explain::modes::{self, Mode, quantity};
-use fourbar::analysis::explain::stress::{Agreement, Explained, When};
-use fourbar::analysis::explain::sweep::{Event, Kind, Sweep};
+use fourbar::analysis::assembly::modes::{self, Mode, quantity};
 use fourbar::analysis::rank::{FreeMotion, TOLERANCE};
 use fourbar::analysis::redundancy::around;
 use fourbar::model::Model;
 use fourbar::study::{FORMULATIONS, Study, count};
+use fourbar_check::explain::stress::{Agreement, Explained, When};
+use fourbar_check::explain::sweep::{Event, Kind, Sweep};
 
 /// Entries of a list that are shown before the rest is only counted, without `--all`.
 const FEW: usize = 4;

@@ -2,9 +2,9 @@
 
 use crate::mutate;
 use crate::random::Random;
-use fourbar::random_mechanism::{Recipe, mechanism};
 use fourbar_io::examples::examples;
 use fourbar_io::write_model;
+use fourbar_testing::mechanism::{Recipe, mechanism};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 

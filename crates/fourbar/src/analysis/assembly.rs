@@ -5,6 +5,7 @@
 //! (they have no flipped root), then with the true rows. A last phase of sequential quadratic programming walks along the
 //! constraints to the point nearest to the start.
 
+pub mod modes;
 mod starts;
 mod walk;
 

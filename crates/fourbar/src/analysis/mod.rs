@@ -2,7 +2,7 @@
 
 pub mod assembly;
 pub mod eliminate;
-pub mod explain;
+pub mod independent;
 pub mod jumps;
 pub mod kinematics;
 pub mod rank;

@@ -9,7 +9,7 @@ use crate::schur::lightest_and_heaviest;
 const MASS_RATIO: f64 = 1e9;
 
 /// A light body beside a much heavier one.
-pub(crate) fn mass_warning(model: &Model) -> Option<Diagnostic> {
+pub fn mass_warning(model: &Model) -> Option<Diagnostic> {
     let ratio = |[light, heavy]: [usize; 2]| model.bodies[heavy].mass / model.bodies[light].mass;
     let [light, heavy] =
         lightest_and_heaviest(model).into_iter().skip(1).filter(|e| e[0] != 0).max_by(|a, b| ratio(*a).total_cmp(&ratio(*b)))?;
@@ -22,7 +22,7 @@ pub(crate) fn mass_warning(model: &Model) -> Option<Diagnostic> {
 }
 
 /// Load-dependent friction on a reaction that is not unique has no definite value.
-pub(crate) fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
+pub fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     for (name, f) in &model.forces {
         if let Force::Friction { joint, coulomb, .. } = f {

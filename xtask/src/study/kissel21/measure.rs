@@ -156,7 +156,7 @@ pub fn truth(model: &Model, t: f64, body: usize, axis: usize) -> Result<(f64, f6
 
 /// A column of a reference file over time.
 pub fn reference(name: &str, column: &str) -> Result<Vec<(f64, f64)>, String> {
-    let path = root().join("crates/fourbar-io/tests/data").join(format!("{name}.csv"));
+    let path = root().join("crates/fourbar/tests/data").join(format!("{name}.csv"));
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let mut lines = text.lines().filter(|l| !l.starts_with('#'));
     let k = lines.next().and_then(|l| l.split(',').position(|c| c == column)).ok_or(format!("{name} has no column {column}"))?;

@@ -4,8 +4,8 @@
 //! was long, other starts are tried: the pose drawn closed slowly, the far side of the drawing, and random poses about it. Bodies that
 //! no constraint ties together are judged apart, and only those whose walk was long are moved. The same input gives the same bits.
 
+use super::modes::{farthest, quantity};
 use super::{Problem, Walk, flipped_among};
-use crate::analysis::explain::modes::{farthest, quantity};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::number;
 use crate::model::Model;

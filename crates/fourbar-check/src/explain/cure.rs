@@ -1,0 +1,224 @@
+//! Joints that could be exchanged so that nothing is redundant, found by trying.
+//!
+//! An exchange frees directions that the loop holds anyway. It is right when the rank of all constraints stays the same
+//! at every pose that was looked at: then the mechanism moves as before, with so many rows fewer.
+
+use super::stress::Explained;
+use fourbar::analysis::rank::{TOLERANCE, dense_jacobian};
+use fourbar::analysis::redundancy::excess;
+use fourbar::constraint::ConstraintSet;
+use fourbar::force::Force;
+use fourbar::joint::{Cylindrical, JointKind, PointOnLine, PointOnPlane, Spherical, Universal};
+use fourbar::model::Model;
+use fourbar::state::Pose;
+use nalgebra::Matrix3;
+use serde::Serialize;
+
+/// Exchanges that are tried for one set.
+const TRIES: usize = 600;
+
+/// A joint of another type.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Exchange {
+    /// The joint.
+    pub joint: String,
+    /// Its type now.
+    pub from: &'static str,
+    /// The type instead, or `none` where it can be left out.
+    pub to: &'static str,
+}
+
+/// Exchanges that remove a redundant set.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cure {
+    /// Members of the set.
+    pub of: Vec<String>,
+    /// What to exchange.
+    pub exchange: Vec<Exchange>,
+    /// Rows too many that are gone with it.
+    pub removes: usize,
+    /// Poses at which the rank was compared.
+    pub poses: usize,
+}
+
+/// What a joint may become.
+#[derive(Clone, Copy)]
+struct Looser {
+    /// The type, or nothing at all.
+    to: Option<JointKind>,
+    /// Rows it loses.
+    rows: usize,
+    /// How unusual that is.
+    price: usize,
+    /// Axis of the moving frame that becomes its z axis.
+    z: usize,
+}
+
+fn looser(kind: &JointKind) -> Vec<Looser> {
+    let to = |kind: JointKind, rows: usize, price: usize| Looser { to: Some(kind), rows, price, z: 2 };
+    let gone = |rows: usize, price: usize| Looser { to: None, rows, price, z: 2 };
+    let (cylindrical, ball) = (JointKind::Cylindrical(Cylindrical), JointKind::Spherical(Spherical));
+    let (line, plane, cross) =
+        (JointKind::PointOnLine(PointOnLine), JointKind::PointOnPlane(PointOnPlane), JointKind::Universal(Universal));
+    // The second axis of a cross stands across the first, on the moving body.
+    let across = |z: usize| Looser { z, ..to(cross, 1, 3) };
+    match kind {
+        JointKind::Revolute(_) => vec![to(cylindrical, 1, 2), to(ball, 2, 2), across(0), across(1), to(line, 3, 5), gone(5, 9)],
+        JointKind::Prismatic(_) => vec![to(cylindrical, 1, 2), to(line, 3, 5), gone(5, 9)],
+        JointKind::Cylindrical(_) => vec![to(line, 2, 4), gone(4, 9)],
+        JointKind::Universal(_) => vec![to(ball, 1, 2), gone(4, 9)],
+        JointKind::Planar(_) => vec![to(plane, 2, 4), gone(3, 9)],
+        JointKind::Fixed(_) => vec![gone(6, 9)],
+        JointKind::Spherical(_) => vec![gone(3, 9)],
+        JointKind::PointOnLine(_) => vec![gone(2, 8)],
+        JointKind::Distance(_) | JointKind::PointOnPlane(_) | JointKind::Angle(_) => vec![gone(1, 7)],
+        JointKind::Screw(_) => Vec::new(),
+    }
+}
+
+/// The tuple `(member, entry of its list)` of each exchange, with rows lost and price.
+type Choice = (Vec<(usize, usize)>, usize, usize);
+
+/// A mechanism from which redundant sets are removed one after the other.
+pub struct Workshop {
+    model: Model,
+    /// Joints that must keep their coordinates because something else reads them.
+    bound: Vec<bool>,
+    /// Redundant sets that a joint belongs to.
+    shared: Vec<usize>,
+    /// Joints that were left out, by place.
+    gone: Vec<bool>,
+}
+
+impl Workshop {
+    /// Starts from a mechanism.
+    pub fn new(model: &Model, sets: &[Explained]) -> Self {
+        let within = |name: &String| sets.iter().filter(|s| s.names.contains(name)).count();
+        let shared = model.joints.iter().map(|j| within(&j.name)).collect();
+        let mut bound = vec![false; model.joints.len()];
+        for d in &model.drives {
+            bound[d.joint] = true;
+        }
+        for c in &model.couplings {
+            c.joints.iter().for_each(|&k| bound[k] = true);
+        }
+        for (_, f) in &model.forces {
+            if let Force::Torsion { joint, .. } | Force::Actuator { joint, .. } | Force::Friction { joint, .. } = f {
+                bound[*joint] = true;
+            }
+        }
+        Self { model: model.clone(), gone: vec![false; bound.len()], bound, shared }
+    }
+
+    fn constraints(&self, model: &Model) -> ConstraintSet {
+        let mut list = model.constraints(false);
+        let mut k = 0;
+        // Joints come first, in their own order.
+        list.retain(|_| {
+            k += 1;
+            !self.gone.get(k - 1).copied().unwrap_or(false)
+        });
+        list.extend(model.velocity_constraints());
+        ConstraintSet::new(list, |_| false)
+    }
+
+    fn ranks(&self, model: &Model, poses: &[&[Pose]]) -> Vec<usize> {
+        let set = self.constraints(model);
+        poses.iter().map(|q| fourbar_math::dense::rank(&dense_jacobian(model, &set, q), TOLERANCE).rank).collect()
+    }
+
+    /// Rows too many that are left at a pose.
+    pub fn left(&self, q: &[Pose]) -> usize {
+        self.constraints(&self.model).rows() - self.ranks(&self.model, &[q])[0]
+    }
+
+    /// Finds and makes the exchange that removes a set; `None` where the few that are usual do not.
+    pub fn cure(&mut self, set: &Explained, poses: &[&[Pose]]) -> Option<Cure> {
+        let members: Vec<usize> =
+            set.names.iter().filter_map(|n| self.model.joints.iter().position(|j| j.name == *n)).filter(|&k| !self.gone[k]).collect();
+        let all = self.model.constraints(false);
+        // Earlier exchanges may have removed this set too, or a part of it.
+        let named: Vec<usize> = set.names.iter().filter_map(|n| all.iter().position(|c| c.name == *n)).collect();
+        let named: Vec<usize> = named.into_iter().filter(|&k| !self.gone.get(k).copied().unwrap_or(false)).collect();
+        let times = poses.iter().map(|q| excess(&all, &named, q, self.model.length)).min()?.min(set.times_always);
+        if times == 0 {
+            return None;
+        }
+        let before = self.ranks(&self.model, poses);
+        for choice in self.choices(&members, times).into_iter().take(TRIES) {
+            let (changed, gone) = self.changed(&members, &choice);
+            // The set alone first, because it is small.
+            let list = changed.constraints(false);
+            let rest: Vec<usize> = named.iter().copied().filter(|k| !gone.contains(k)).collect();
+            if excess(&list, &rest, poses[0], changed.length) > 0 {
+                continue;
+            }
+            let mut trial = Workshop { model: changed, bound: self.bound.clone(), gone: self.gone.clone(), shared: self.shared.clone() };
+            gone.iter().for_each(|&k| trial.gone[k] = true);
+            if trial.ranks(&trial.model, poses) == before {
+                let exchange = choice
+                    .0
+                    .iter()
+                    .map(|&(m, entry)| {
+                        let j = &self.model.joints[members[m]];
+                        let to = looser(&j.kind)[entry].to.map_or("none", |k| k.name());
+                        Exchange { joint: j.name.clone(), from: j.kind.name(), to }
+                    })
+                    .collect();
+                *self = trial;
+                return Some(Cure { of: set.names.clone(), exchange, removes: times, poses: poses.len() });
+            }
+        }
+        None
+    }
+
+    /// Ways to lose exactly `times` rows by exchanging up to three members, usual ones first.
+    fn choices(&self, members: &[usize], times: usize) -> Vec<Choice> {
+        let mut list: Vec<Choice> = Vec::new();
+        let mut grow: Vec<Choice> = vec![(Vec::new(), 0, 0)];
+        for _ in 0..3 {
+            let mut next = Vec::new();
+            for (chosen, lost, price) in &grow {
+                let first = chosen.last().map_or(0, |(m, _)| m + 1);
+                for m in first..members.len() {
+                    let kind = &self.model.joints[members[m]].kind;
+                    // A joint of several sets is better left alone.
+                    let shared = 3 * self.shared[members[m]].saturating_sub(1);
+                    for (entry, Looser { to, rows, price: extra, .. }) in looser(kind).iter().enumerate() {
+                        let reads = |k: &JointKind| (k.has_angle(), k.has_distance());
+                        let keeps = to.as_ref().is_some_and(|to| reads(to) >= reads(kind) && to.has_distance() >= kind.has_distance());
+                        if lost + rows > times || (self.bound[members[m]] && !keeps) {
+                            continue;
+                        }
+                        let mut more = chosen.clone();
+                        more.push((m, entry));
+                        let choice = (more, lost + rows, price + extra + shared);
+                        if choice.1 == times { list.push(choice) } else { next.push(choice) }
+                    }
+                }
+            }
+            grow = next;
+        }
+        list.sort_by_key(|(_, _, price)| *price);
+        list
+    }
+
+    fn changed(&self, members: &[usize], choice: &Choice) -> (Model, Vec<usize>) {
+        let mut model = self.model.clone();
+        let mut gone = Vec::new();
+        for &(m, entry) in &choice.0 {
+            let k = members[m];
+            let new = looser(&model.joints[k].kind)[entry];
+            match new.to {
+                Some(kind) => {
+                    let j = &mut model.joints[k];
+                    let axis = |a: usize| j.M.axis((new.z + a) % 3);
+                    j.M.R = Matrix3::from_columns(&[axis(1), axis(2), axis(0)]);
+                    j.kind = kind;
+                }
+                None => gone.push(k),
+            }
+        }
+        (model, gone)
+    }
+}

@@ -1,0 +1,266 @@
+//! A motion followed pose by pose: a step along the free direction, then back onto the constraints.
+//!
+//! The direction is the last one projected onto the null space of the constraints, so the curve goes straight through
+//! dead points and through crossings of branches. Lengths along it: the largest translation of a body, or turn times L.
+
+use fourbar::analysis::assembly::flipped_joint;
+use fourbar::analysis::independent::distance;
+use fourbar::analysis::rank::dense_jacobian;
+use fourbar::constraint::{Constraint, ConstraintSet};
+use fourbar::coordinate::Coordinate;
+use fourbar::model::{BodyId, Model};
+use fourbar::schur::{InverseMass, Schur, unit_weights};
+use fourbar::state::{Configuration, Pose, Velocity};
+use nalgebra::{DMatrix, DVector};
+
+/// Longest step, as a share of the characteristic length.
+const LONGEST: f64 = 0.1;
+/// A step shorter than this share of the longest is given up.
+const SHORTEST: f64 = 1e-3;
+/// Above this smallest singular value the sparse factor gives the direction.
+const SPARSE: f64 = 1e-4;
+/// Squares of singular values below this share of the largest belong to the null space.
+const ZERO: f64 = 1e-12;
+
+/// A pose of a motion.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Poses.
+    pub q: Vec<Pose>,
+    /// Counted angles.
+    pub turns: Vec<f64>,
+    /// Direction in which the curve goes on.
+    pub tangent: Vec<Velocity>,
+    /// Smallest singular value of the constraints that is not zero everywhere, relative to the largest.
+    pub sigma: f64,
+    /// Length along the curve from its start, signed.
+    pub s: f64,
+}
+
+/// How a curve ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It came back to its start.
+    Closed,
+    /// It was long enough.
+    Long,
+    /// No further pose was found.
+    Lost,
+}
+
+/// Follows one motion.
+pub struct Curve<'m> {
+    model: &'m Model,
+    /// Rows that positions must satisfy.
+    set: ConstraintSet,
+    /// These and the rows of rolling elements, which directions must satisfy too.
+    all: ConstraintSet,
+    /// Generic rank of `all`.
+    rank: usize,
+    schur: Schur,
+    /// The same for `all`.
+    all_schur: Schur,
+    inverse: Vec<InverseMass>,
+    Phi: Vec<f64>,
+    x: Vec<f64>,
+}
+
+impl<'m> Curve<'m> {
+    /// The motion that joints and `held` leave; `rank` is the generic rank of all these rows.
+    pub fn new(model: &'m Model, held: Vec<Constraint>, rank: usize) -> Self {
+        let mut list = model.constraints(false);
+        list.extend(held);
+        let set = ConstraintSet::new(list.clone(), |_| false);
+        list.extend(model.velocity_constraints());
+        let all = ConstraintSet::new(list, |_| false);
+        let schur = Schur::new(&set, model.bodies.len());
+        let all_schur = Schur::new(&all, model.bodies.len());
+        let (Phi, x) = (vec![0.0; set.rows()], vec![0.0; all.rows()]);
+        Self { model, set, all, rank, schur, all_schur, inverse: unit_weights(model), Phi, x }
+    }
+
+    /// The longest step.
+    pub fn step(&self) -> f64 {
+        LONGEST * self.model.length
+    }
+
+    /// The first point, in the direction in which `y` grows fastest.
+    pub fn start(&mut self, at: &Configuration, y: &Coordinate, bodies: [BodyId; 2]) -> Point {
+        let mut wish = vec![Velocity::zero(); at.q.len()];
+        let [i, j] = bodies.map(BodyId::index);
+        let row = y.row(&at.q[i], &at.q[j]).parts;
+        let L2 = self.model.length * self.model.length;
+        for (b, part) in [(i, row[0]), (j, row[1])] {
+            // The gradient in the metric of translations and L times rotations.
+            wish[b] = wish[b].plus(&Velocity { v: part.v, w: part.w / L2 });
+        }
+        wish[0] = Velocity::zero();
+        let (tangent, sigma) = self.direction(&at.q, &wish);
+        Point { q: at.q.clone(), turns: at.turns.clone(), tangent, sigma, s: 0.0 }
+    }
+
+    /// The free direction nearest to `wish`, of unit size, and the smallest singular value that counts.
+    fn direction(&mut self, q: &[Pose], wish: &[Velocity]) -> (Vec<Velocity>, f64) {
+        let A = dense_jacobian(self.model, &self.all, q);
+        // The smaller of the two products has the same singular values.
+        let S = if A.nrows() < A.ncols() { &A * A.transpose() } else { A.tr_mul(&A) };
+        let mut values: Vec<f64> = S.symmetric_eigenvalues().iter().copied().collect();
+        values.sort_by(|a, b| b.total_cmp(a));
+        let top = values.first().copied().unwrap_or(0.0).max(f64::MIN_POSITIVE);
+        let sigma = self.rank.checked_sub(1).and_then(|k| values.get(k)).map_or(1.0, |x| (x.max(0.0) / top).sqrt());
+        let mut tangent = if sigma > SPARSE { self.projected(q, wish) } else { self.spanned(&A, wish) };
+        let long = size(&tangent, self.model.length);
+        if long > 0.0 {
+            tangent.iter_mut().for_each(|t| *t = t.scaled(1.0 / long));
+        }
+        (tangent, sigma)
+    }
+
+    /// `wish` without the part that the constraints forbid, by the sparse factor.
+    fn projected(&mut self, q: &[Pose], wish: &[Velocity]) -> Vec<Velocity> {
+        let mut v = wish.to_vec();
+        let mut d = vec![Velocity::zero(); v.len()];
+        self.all.jacobian(q, &mut self.all_schur.G);
+        self.all_schur.factor(&self.inverse, 1.0, 1e-12);
+        // Repeated, the shift of the factor does not matter.
+        for _ in 0..3 {
+            self.all.multiply(&self.all_schur.G, &v, &mut self.x);
+            self.all_schur.solve(&mut self.x);
+            d.fill(Velocity::zero());
+            self.all.add_transposed(&self.all_schur.G, &self.x, -1.0, &mut d);
+            for (v, (d, w)) in v.iter_mut().zip(d.iter().zip(&self.inverse)) {
+                *v = v.plus(&w.apply(d));
+            }
+        }
+        v
+    }
+
+    /// The part of `wish` in the null space by eigenvectors: near singular poses, where the null space is larger.
+    fn spanned(&self, A: &DMatrix<f64>, wish: &[Velocity]) -> Vec<Velocity> {
+        let L = self.model.length;
+        let n = A.ncols();
+        let eigen = A.tr_mul(A).symmetric_eigen();
+        let mut order: Vec<usize> = (0..n).collect();
+        order.sort_by(|&a, &b| eigen.eigenvalues[a].total_cmp(&eigen.eigenvalues[b]));
+        let top = order.last().map_or(0.0, |&k| eigen.eigenvalues[k]).max(f64::MIN_POSITIVE);
+        let x = DVector::from_fn(n, |k, _| {
+            let v = &wish[1 + k / 6];
+            if k % 6 < 3 { v.v[k % 6] } else { L * v.w[k % 6 - 3] }
+        });
+        let mut y = DVector::zeros(n);
+        for (place, &k) in order.iter().enumerate() {
+            if place < n - self.rank || eigen.eigenvalues[k] < ZERO * top {
+                let e = eigen.eigenvectors.column(k);
+                y += e * e.dot(&x);
+            }
+        }
+        let mut tangent = vec![Velocity::zero(); wish.len()];
+        for k in 0..n {
+            let v = &mut tangent[1 + k / 6];
+            if k % 6 < 3 {
+                v.v[k % 6] = y[k];
+            } else {
+                v.w[k % 6 - 3] = y[k] / L;
+            }
+        }
+        tangent
+    }
+
+    /// Brings a pose back onto the constraints; gives the size of the change.
+    fn correct(&mut self, q: &mut [Pose], turns: &[f64]) -> Option<f64> {
+        let L = self.model.length;
+        let extent = q.iter().fold(L, |s, q| s.max(q.r.amax()));
+        let mut moved = vec![Velocity::zero(); q.len()];
+        let mut total = 0.0;
+        for _ in 0..12 {
+            self.set.residual(q, turns, 0.0, &mut self.Phi);
+            let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            if worst <= 1e-12 * extent {
+                return Some(total);
+            }
+            if !worst.is_finite() || worst > extent {
+                return None;
+            }
+            self.set.jacobian(q, &mut self.schur.G);
+            // The shift makes redundant rows harmless and hardly slows the iteration.
+            self.schur.factor(&self.inverse, 1.0, 1e-11);
+            self.schur.solve(&mut self.Phi);
+            moved.fill(Velocity::zero());
+            self.set.add_transposed(&self.schur.G, &self.Phi, -1.0, &mut moved);
+            for (q, (d, w)) in q.iter_mut().zip(moved.iter().zip(&self.inverse)) {
+                *q = q.moved(&w.apply(d));
+            }
+            total += moved.iter().zip(&self.inverse).fold(0.0_f64, |s, (d, w)| {
+                let d = w.apply(d);
+                s.max(d.v.norm()).max(L * d.w.norm())
+            });
+        }
+        None
+    }
+
+    /// The point a length `h` ahead of another one.
+    pub fn ahead(&mut self, from: &Point, h: f64) -> Option<Point> {
+        let mut q: Vec<Pose> = from.q.iter().zip(&from.tangent).map(|(q, t)| q.moved(&t.scaled(h))).collect();
+        let correction = self.correct(&mut q, &from.turns)?;
+        // Much more than the curvature explains would be another branch.
+        if correction > 0.35 * h.abs() || flipped_joint(self.model, &q).is_some() {
+            return None;
+        }
+        let turns = self.model.angles.iter().zip(&from.turns).map(|(a, last)| {
+            let [i, j] = a.bodies.map(|b| &q[b.index()]);
+            a.angle.value(i, j, *last)
+        });
+        let turns = turns.collect();
+        let (tangent, sigma) = self.direction(&q, &from.tangent);
+        let L = self.model.length;
+        let turned = from.tangent.iter().zip(&tangent).fold(0.0_f64, |s, (a, b)| s.max((a.v - b.v).norm()).max(L * (a.w - b.w).norm()));
+        (turned < 0.6).then_some(Point { q, turns, tangent, sigma, s: from.s + h })
+    }
+
+    /// The start met again, seen from a point near it: the same pose, with the turns made on the way.
+    fn closing(&self, near: &Point, first: &Point) -> Point {
+        let rest: Vec<Velocity> = near.q.iter().zip(&first.q).map(|(a, b)| a.increment_to(b)).collect();
+        let h = inner(self.model, &rest, &near.tangent) / inner(self.model, &near.tangent, &near.tangent);
+        let turns = self.model.angles.iter().zip(&near.turns).map(|(a, last)| {
+            let [i, j] = a.bodies.map(|b| &first.q[b.index()]);
+            a.angle.value(i, j, *last)
+        });
+        Point { turns: turns.collect(), s: near.s + h, ..first.clone() }
+    }
+
+    /// Follows the motion from `first` on, forwards or backwards, for at most `most` points.
+    pub fn follow(&mut self, first: &Point, forwards: bool, most: usize) -> (Vec<Point>, End) {
+        let longest = if forwards { self.step() } else { -self.step() };
+        let mut h = longest;
+        let mut points = vec![first.clone()];
+        while points.len() < most {
+            let last = points[points.len() - 1].clone();
+            match self.ahead(&last, h) {
+                Some(p) => {
+                    let gap = distance(self.model, &p.q, &first.q);
+                    if points.len() > 4 && gap < 0.8 * h.abs() && inner(self.model, &p.tangent, &first.tangent) > 0.0 {
+                        points.push(self.closing(&p, first));
+                        return (points, End::Closed);
+                    }
+                    points.push(p);
+                    h = if h.abs() * 1.5 > longest.abs() { longest } else { h * 1.5 };
+                }
+                None => h *= 0.4,
+            }
+            if h.abs() < SHORTEST * longest.abs() {
+                return (points, End::Lost);
+            }
+        }
+        (points, End::Long)
+    }
+}
+
+/// Inner product of translations and L times rotations.
+fn inner(model: &Model, a: &[Velocity], b: &[Velocity]) -> f64 {
+    a.iter().zip(b).map(|(a, b)| a.v.dot(&b.v) + model.length.powi(2) * a.w.dot(&b.w)).sum()
+}
+
+/// Largest translation, or rotation times `L`.
+pub fn size(d: &[Velocity], L: f64) -> f64 {
+    d.iter().fold(0.0, |s, d| f64::max(s, d.v.norm().max(L * d.w.norm())))
+}

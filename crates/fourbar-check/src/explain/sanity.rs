@@ -1,0 +1,141 @@
+//! Numbers that are possible but hardly meant: a pin of two kilograms, an inertia in other units, millimetres for metres.
+//!
+//! What a body is compared with is its own geometry: its joints, forces, named points and shapes, seen from the centre of mass.
+
+use fourbar::diagnostic::{Diagnostic, number};
+use fourbar::force::Force;
+use fourbar::model::{BodyId, Model};
+use fourbar::spec::Shape;
+use nalgebra::Vector3;
+
+/// Heavier than osmium.
+const DENSEST: f64 = 23_000.0;
+/// A frame of thin rods has a hundred-thousandth of this in the ball around it, at most.
+const THINNEST: f64 = 1e-4;
+/// Radius of gyration against the reach of the body: beyond these the inertia is doubted.
+const WIDE: f64 = 8.0;
+const NARROW: f64 = 1.0 / 40.0;
+
+/// How far a body reaches from its centre of mass, and the volume of its shapes where it has some that fill space.
+fn reaches(model: &Model) -> Vec<(f64, f64)> {
+    let mut list = vec![(0.0_f64, 0.0_f64); model.bodies.len()];
+    let mut touch = |b: BodyId, s: &Vector3<f64>| list[b.index()].0 = list[b.index()].0.max(s.norm());
+    for j in &model.joints {
+        touch(j.bodies[0], &j.F.s);
+        touch(j.bodies[1], &j.M.s);
+    }
+    for (_, f) in &model.forces {
+        match f {
+            Force::Spring { between, .. } | Force::Bushing { between, .. } => between.iter().for_each(|p| touch(p.body, &p.s)),
+            Force::Point { on, .. } => touch(on.body, &on.s),
+            _ => {}
+        }
+    }
+    for (_, p) in &model.points {
+        touch(p.body, &p.s);
+    }
+    for (b, body) in model.bodies.iter().enumerate() {
+        for shape in &body.shapes {
+            let (points, radius, volume) = extent(shape);
+            for p in points {
+                list[b].0 = list[b].0.max((p - body.com).norm() + radius);
+            }
+            list[b].1 += volume;
+        }
+    }
+    list
+}
+
+/// Outer points of a shape, how far it goes beyond them, and its volume.
+fn extent(shape: &Shape) -> (Vec<Vector3<f64>>, f64, f64) {
+    use std::f64::consts::PI;
+    let v = |p: &[f64; 3]| Vector3::from(*p);
+    match shape {
+        Shape::Box { size, at } => {
+            let half = v(size) / 2.0;
+            let corner = |k: usize| v(at) + Vector3::from_fn(|i, _| if k >> i & 1 == 1 { half[i] } else { -half[i] });
+            ((0..8).map(corner).collect(), 0.0, size.iter().product())
+        }
+        Shape::Cylinder { from, to, radius } | Shape::Rod { from, to, radius } => {
+            let length = (v(to) - v(from)).norm();
+            (vec![v(from), v(to)], *radius, PI * radius * radius * length)
+        }
+        Shape::Sphere { at, radius } => (vec![v(at)], *radius, 4.0 / 3.0 * PI * radius.powi(3)),
+        Shape::Plate { points, thickness } => {
+            let first = points.first().map_or(Vector3::zeros(), v);
+            let area = points.windows(2).fold(Vector3::zeros(), |a, w| a + (v(&w[0]) - first).cross(&(v(&w[1]) - first)));
+            (points.iter().map(v).collect(), 0.0, 0.5 * area.norm() * thickness)
+        }
+        Shape::Mesh { .. } => (Vec::new(), 0.0, 0.0),
+    }
+}
+
+/// What is doubtful about the numbers of a mechanism.
+pub fn sanity(model: &Model) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    for (b, (reach, volume)) in reaches(model).into_iter().enumerate().skip(1) {
+        let body = &model.bodies[b];
+        let J = body.J_bar.symmetric_eigenvalues().max().max(0.0);
+        let gyration = (J / body.mass).sqrt();
+        mass(&mut out, &body.name, body.mass, reach.max(1.3 * gyration), reach, volume);
+        inertia(&mut out, &body.name, body.mass, J, gyration, reach);
+    }
+    out.extend(gravity(model));
+    out
+}
+
+fn mass(out: &mut Vec<Diagnostic>, name: &str, mass: f64, radius: f64, reach: f64, volume: f64) {
+    if reach <= 0.0 {
+        return;
+    }
+    // Drawn shapes are often thinner than the body: only the ball around everything is certain.
+    let ball = 4.0 / 3.0 * std::f64::consts::PI * radius.powi(3);
+    let density = mass / ball.max(volume);
+    let (what, help) = if density > DENSEST {
+        ("heavier than any metal", "check the unit of `mass` (kg, `g` must be written) and the unit of the lengths")
+    } else if density < THINNEST {
+        ("lighter than air in the ball around it", "check the unit of the lengths (m, `mm` must be written) and of `mass`")
+    } else {
+        return;
+    };
+    let message = format!(
+        "`{name}` has a mass of {} kg and reaches {} m from its centre of mass: {what}, at least {density:.1e} kg/m^3",
+        number(mass),
+        number(reach)
+    );
+    let message = if density < THINNEST { message.replace("at least ", "") } else { message };
+    out.push(Diagnostic::new("W251", message).at(format!("bodies.{name}.mass")).name(name).help(help));
+}
+
+fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f64, reach: f64) {
+    if reach <= 0.0 || J == 0.0 {
+        return;
+    }
+    let ratio = gyration / reach;
+    if (NARROW..=WIDE).contains(&ratio) {
+        return;
+    }
+    let rod = mass * reach * reach / 3.0;
+    let factor = J / rod;
+    let (how, times) = if factor > 1.0 { ("more", factor) } else { ("less", 1.0 / factor) };
+    let message = format!(
+        "the inertia of `{name}`, {} kg m^2, is {times:.0} times {how} than that of a rod of its mass and reach ({} m)",
+        number(J),
+        number(reach)
+    );
+    let help = if factor > 1.0 {
+        "check its unit (kg m^2); a flywheel whose joints are near its centre may be meant so: give it a `shape` and this is quiet"
+    } else {
+        "check its unit (kg m^2); a small heavy part on a long light arm may be meant so"
+    };
+    out.push(Diagnostic::new("W252", message).at(format!("bodies.{name}.inertia")).name(name).help(help));
+}
+
+fn gravity(model: &Model) -> Option<Diagnostic> {
+    let g = model.gravity.norm();
+    (g > 0.0 && !(0.1..=30.0).contains(&g)).then(|| {
+        Diagnostic::new("W253", format!("gravity is {} m/s^2, which no planet has on which mechanisms are built", number(g)))
+            .at("gravity")
+            .help("on Earth it is 9.81 m/s^2; lengths are in metres unless a unit is written")
+    })
+}

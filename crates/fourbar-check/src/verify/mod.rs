@@ -1,0 +1,467 @@
+//! Verification: one mechanism, every formulation that applies, and whether they agree.
+//!
+//! Each formulation runs with its own integrator. Adaptive methods of high order run at two tolerances, second-order ones at
+//! three or more fixed steps with extrapolation; either way a formulation brings its own expected error, measured, not
+//! assumed. The consensus is the mean of those that agree with the one nearest to all; who differs from it by more than the
+//! expected errors allow is named, with the first time, body and quantity. Equations of Newton and Euler are evaluated at the
+//! results without any formulation's help. Agreement needs two families of formulations over the whole time; a run that ended
+//! early is a witness for as far as it came.
+
+mod family;
+mod newton_euler;
+mod rounding;
+mod sample;
+#[cfg(test)]
+mod tests;
+mod verdict;
+mod words;
+
+pub use family::Family;
+pub use newton_euler::NewtonEuler;
+pub use sample::{QUANTITIES, Quantity};
+pub use verdict::{Outlier, Unsound, Verdict, Word};
+
+use fourbar::analysis::assembly::Assembled;
+
+use fourbar::analysis::{jumps, rank, unique};
+use fourbar::diagnostic::Diagnostic;
+use fourbar::formulation::ra::Equations;
+use fourbar::integrator::explicit::Tableau;
+use fourbar::model::Model;
+use fourbar::motion::{Event, Instant, Told, drive};
+use fourbar::random::Random;
+use fourbar::state::{Configuration, Velocity};
+use fourbar::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
+use fourbar::trajectory::energies;
+use sample::{Unique, difference, extrapolate, scales};
+use serde::Serialize;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant as Clock};
+
+/// Output times where the study does not ask for fewer.
+const GRID: usize = 100;
+/// Tolerances of the two runs of an adaptive method differ by this factor.
+const LOOSER: f64 = 100.0;
+/// And this share of their difference is the expected error of the tighter one: with an error proportional to the tolerance
+/// it would be a hundredth; a method that is not quite that good is given more, and one pair of runs tells it only roughly.
+const SHARE: f64 = 0.3;
+/// Second-order methods are refined until their expected error is below this share of the length.
+const WANTED: f64 = 1e-7;
+/// What extrapolation is trusted to leave of the error of the finest run, at best.
+const EXTRAPOLATED: f64 = 0.02;
+/// Poses along the motion at which uniqueness of reactions is looked at.
+const POSES: usize = 6;
+/// At most so many halvings of the step.
+const HALVINGS: usize = 6;
+
+/// What to verify with.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The study: end, output step.
+    pub study: Study,
+    /// Tolerance of adaptive methods, relative to the characteristic length.
+    pub tol: f64,
+    /// Formulations by name; all where empty.
+    pub formulations: Vec<String>,
+    /// Threads.
+    pub threads: usize,
+    /// Time for each formulation: for the first run of a high-order one, for the refinement of a second-order one.
+    pub patience: Duration,
+}
+
+impl Settings {
+    /// For a model as its author wants it, on a grid of at most a hundred times. Formulation, integrator, step and options of the author
+    /// belong to one formulation and are left out.
+    pub fn of(model: &Model) -> Self {
+        let mut study = Study::of(model);
+        study.output_step = study.output_step.max(study.t_end / GRID as f64);
+        (study.formulation, study.integrator, study.step) = (None, None, None);
+        study.options.clear();
+        Self { study, tol: 1e-10, formulations: Vec::new(), threads: 1, patience: Duration::from_secs(20) }
+    }
+}
+
+/// One formulation's part in the table.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// Formulation.
+    pub formulation: &'static str,
+    /// Integrator.
+    pub integrator: &'static str,
+    /// Whether it is of second order, extrapolated.
+    pub second_order: bool,
+    /// Tolerance of the tighter run, or the smallest step.
+    pub setting: f64,
+    /// Worst difference from the consensus: position, angle, velocity, reaction.
+    pub difference: [f64; 4],
+    /// Expected errors of the same.
+    pub expected: [f64; 4],
+    /// Largest residuals of position, velocity and acceleration constraints.
+    pub constraints: [f64; 3],
+    /// Largest error of energy minus work, relative to the energy that moves; zero at rounding.
+    pub energy: f64,
+    /// Largest residual of Newton's and Euler's equations, relative to the largest force.
+    pub newton_euler: f64,
+    /// Work counts of the last run.
+    pub work: Vec<(&'static str, f64)>,
+    /// Wall time of the most accurate run, seconds.
+    pub seconds: f64,
+    /// Last time of its result; `None` where it has none.
+    pub until: Option<f64>,
+    /// Why it has no result, or none until the end.
+    pub failure: Option<Diagnostic>,
+}
+
+/// The outcome.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verification {
+    /// End of the comparison.
+    pub t_end: f64,
+    /// Rows of the table.
+    pub rows: Vec<Row>,
+    /// Largest length, angle, speed, reaction: what differences are small against.
+    pub scales: [f64; 4],
+    /// Verdict.
+    pub verdict: Verdict,
+}
+
+/// A result on the grid with what is expected of it.
+struct Outcome {
+    info: &'static FormulationInfo,
+    integrator: &'static str,
+    second_order: bool,
+    setting: f64,
+    sample: Vec<Instant>,
+    /// The states as computed, where the sample is extrapolated from them: the laws hold for these.
+    computed: Option<Vec<Instant>>,
+    /// Expected errors by time, never falling.
+    expected: Vec<[f64; 4]>,
+    told: Told,
+    seconds: f64,
+    /// Why the sample ends before the study does, where it does.
+    stopped: Option<Diagnostic>,
+}
+
+/// A run as far as it came.
+pub struct Ran {
+    /// Instants at the output times.
+    pub sample: Vec<Instant>,
+    /// What it has to say.
+    pub told: Told,
+    /// How long it took.
+    pub seconds: f64,
+    /// Why it ended early, where it did.
+    pub stopped: Option<Diagnostic>,
+}
+
+impl Ran {
+    /// The run itself where it came to the end of the study, or why it did not.
+    pub fn complete(self) -> Result<Self, Diagnostic> {
+        match self.stopped {
+            None => Ok(self),
+            Some(d) => Err(d),
+        }
+    }
+}
+
+/// Runs everything and compares. `progress` is told a formulation's name when it has ended.
+pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
+    check(&settings.study)?;
+    check_tolerance(settings.tol)?;
+    let assembled = settings.study.assemble(model)?;
+    jumps::check(model, Analysis::Dynamics, settings.study.t_end)?;
+    let chosen = choose(&settings.formulations)?;
+    let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
+    let next = AtomicUsize::new(0);
+    let threads = settings.threads.clamp(1, chosen.len().max(1));
+    let mut results: Vec<Option<Result<Outcome, Diagnostic>>> = (0..chosen.len()).map(|_| None).collect();
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads)
+            .map(|_| {
+                scope.spawn(|| {
+                    let mut done = Vec::new();
+                    loop {
+                        let k = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(info) = chosen.get(k) else { return done };
+                        let result = one(model, settings, info, &assembled, &unique);
+                        progress(info.name);
+                        done.push((k, result));
+                    }
+                })
+            })
+            .collect();
+        for w in workers {
+            // A worker has nothing that can panic on purpose; if it does, its formulations stay without a result.
+            for (k, r) in w.join().unwrap_or_default() {
+                results[k] = Some(r);
+            }
+        }
+    });
+    let lost = || Diagnostic::new("S252", "the run broke off").help("this is a fault of the program; please report it with the file");
+    let results: Vec<Result<Outcome, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
+    narrow(model, &results, &mut unique);
+    let growth = growth(model, settings, &assembled, &results);
+    Ok(verdict::compare(model, settings, &assembled.configuration, &chosen, &results, growth.as_deref(), &unique))
+}
+
+/// Keeps as unique what is so all along the motion: at the start a self-stress may leave a component alone by symmetry.
+fn narrow(model: &Model, results: &[Result<Outcome, Diagnostic>], unique: &mut Unique) {
+    let Some(r) = results.iter().flatten().min_by_key(|r| r.second_order) else { return };
+    let step = (r.sample.len() / POSES).max(1);
+    for s in r.sample.iter().skip(step / 2).step_by(step) {
+        let at = Configuration { t: s.t, q: s.q.clone(), v: s.v.clone(), turns: s.turns.clone() };
+        for (u, now) in unique.iter_mut().zip(sample::unique(model, &unique::not_unique(model, &at))) {
+            for k in 0..6 {
+                u[k] &= now[k];
+            }
+        }
+    }
+}
+
+fn choose(names: &[String]) -> Result<Vec<&'static FormulationInfo>, Diagnostic> {
+    if names.is_empty() {
+        return Ok(FORMULATIONS.iter().collect());
+    }
+    names.iter().map(|n| formulation(n)).collect()
+}
+
+/// One run at the output times, as far as it goes, given up after a while; an error where it has nothing but the start.
+pub fn sampled(
+    patience: Duration,
+    model: &Model,
+    study: &Study,
+    info: &FormulationInfo,
+    integrator: &'static str,
+    start: &Configuration,
+) -> Result<Ran, Diagnostic> {
+    let clock = Clock::now();
+    let mut motion = (info.start)(model, study, integrator, start)?;
+    let mut now = Instant::new(model, start);
+    let mut sample = Vec::new();
+    let done = drive(motion.as_mut(), study.output_times().enumerate(), &mut now, &mut |event| {
+        if let Event::At(_, now, _) = event {
+            sample.push(now.clone());
+        }
+        clock.elapsed() < patience
+    });
+    let short = sample.last().is_none_or(|s| s.t < study.t_end * (1.0 - 1e-9));
+    let stopped = match done {
+        Err(d) => Some(d),
+        Ok(false) if short => Some(impatient(sample.last().map_or(0.0, |s| s.t))),
+        Ok(_) => None,
+    };
+    if sample.len() < 2
+        && let Some(d) = stopped
+    {
+        return Err(d);
+    }
+    let mut told = Told::default();
+    motion.tell(&mut told);
+    Ok(Ran { sample, told, seconds: clock.elapsed().as_secs_f64(), stopped })
+}
+
+/// Patience ended.
+const IMPATIENT: &str = "S251";
+
+fn impatient(reached: f64) -> Diagnostic {
+    Diagnostic::new(IMPATIENT, format!("it had reached only t = {} s when patience ended", words::time(reached)))
+        .help("the mechanism is stiff for this formulation, or the tolerance too tight; give `--patience` more seconds, or leave it out")
+}
+
+/// Whether an integrator is one of the implicit second-order ones.
+fn is_second_order(integrator: &str) -> bool {
+    matches!(integrator, "gen-alpha" | "bdf2")
+}
+
+fn one(
+    model: &Model,
+    settings: &Settings,
+    info: &'static FormulationInfo,
+    assembled: &Assembled,
+    unique: &Unique,
+) -> Result<Outcome, Diagnostic> {
+    let integrator = info.integrators[0];
+    let start = &assembled.configuration;
+    if is_second_order(integrator) {
+        second_order(model, settings, info, start, unique)
+    } else {
+        high_order(model, settings, info, start, unique)
+    }
+}
+
+/// Two tolerances; the tighter result, and a share of the difference as its expected error.
+fn high_order(
+    model: &Model,
+    settings: &Settings,
+    info: &'static FormulationInfo,
+    start: &Configuration,
+    unique: &Unique,
+) -> Result<Outcome, Diagnostic> {
+    let integrator = info.integrators[0];
+    let mut study = settings.study.clone();
+    // The most accurate explicit method there is pays at these tolerances.
+    let integrator = info.integrators.iter().copied().find(|i| *i == "dop853" && Tableau::named(i).is_some()).unwrap_or(integrator);
+    study.tol = Some(settings.tol * LOOSER);
+    let loose = sampled(settings.patience, model, &study, info, integrator, start)?;
+    if let Some(d) = loose.stopped.as_ref().filter(|d| d.code.0 == IMPATIENT) {
+        // The tighter run would not come even as far.
+        return Err(d.clone());
+    }
+    study.tol = Some(settings.tol);
+    let tight = sampled(settings.patience * 2, model, &study, info, integrator, start)?;
+    let expected = running(model, unique, &loose.sample, &tight.sample, SHARE);
+    let Ran { mut sample, told, seconds, stopped } = tight;
+    sample.truncate(expected.len());
+    let stopped = stopped.or(loose.stopped);
+    Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, told, seconds, stopped })
+}
+
+/// Fixed steps halved until two extrapolations agree.
+fn second_order(
+    model: &Model,
+    settings: &Settings,
+    info: &'static FormulationInfo,
+    start: &Configuration,
+    unique: &Unique,
+) -> Result<Outcome, Diagnostic> {
+    let integrator = info.integrators[0];
+    let clock = Clock::now();
+    let mut study = settings.study.clone();
+    // An adaptive run of moderate accuracy tells the time scale.
+    study.tol = Some(1e-5);
+    let steps = sampled(settings.patience * 2, model, &study, info, integrator, start)
+        .and_then(Ran::complete)
+        .ok()
+        .and_then(|ran| ran.told.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
+        .unwrap_or(1000.0);
+    let mut h = study.output_step / (study.output_step * steps / study.t_end).ceil().max(1.0);
+    study.tol = None;
+    let mut at = |h: f64| {
+        study.step = Some(h);
+        sampled(settings.patience * 2, model, &study, info, integrator, start)
+    };
+    let pair = |a: &[Instant], b: &[Instant]| -> Vec<Instant> { a.iter().zip(b).map(|(a, b)| extrapolate(a, b, 1.0 / 3.0)).collect() };
+    let mut last = at(h)?;
+    h *= 0.5;
+    let mut fine = at(h)?;
+    let mut result = pair(&last.sample, &fine.sample);
+    let mut expected = running(model, unique, &fine.sample, &result, 1.0);
+    for _ in 0..HALVINGS {
+        // The next halving costs twice the last.
+        if clock.elapsed() + Duration::from_secs_f64(2.5 * fine.seconds) > settings.patience {
+            break;
+        }
+        let Ok(finer) = at(0.5 * h) else { break };
+        if finer.stopped.as_ref().is_some_and(|d| d.code.0 == IMPATIENT) {
+            break;
+        }
+        last = std::mem::replace(&mut fine, finer);
+        h *= 0.5;
+        let better = pair(&last.sample, &fine.sample);
+        expected = running(model, unique, &result, &better, 1.0);
+        result = better;
+        let worst = expected.last().map_or(0.0, |e| (e[0] / model.length).max(e[1]));
+        if worst < WANTED {
+            break;
+        }
+    }
+    let Ran { sample: raw, told, seconds, stopped } = fine;
+    result.truncate(expected.len());
+    // Two extrapolations may be nearer to each other than to the truth while the error is not yet one of order four.
+    for (e, least) in expected.iter_mut().zip(running(model, unique, &raw, &result, EXTRAPOLATED)) {
+        for k in 0..4 {
+            e[k] = e[k].max(least[k]);
+        }
+    }
+    // Residuals belong to the computed states, not to extrapolated ones.
+    for (r, s) in result.iter_mut().zip(&raw) {
+        r.errors = s.errors;
+    }
+    let stopped = stopped.or(last.stopped);
+    Ok(Outcome { info, integrator, second_order: true, setting: h, sample: result, computed: Some(raw), expected, told, seconds, stopped })
+}
+
+/// A share of the difference of two samples by time, never falling.
+fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: f64) -> Vec<[f64; 4]> {
+    let mut worst = [0.0_f64; 4];
+    a.iter()
+        .zip(b)
+        .map(|(a, b)| {
+            let d = difference(model, unique, a, b);
+            for k in 0..4 {
+                worst[k] = worst[k].max(share * d.size[k]);
+            }
+            worst
+        })
+        .collect()
+}
+
+/// How much a relative disturbance of the start velocities has grown by each time of the grid: a perturbed twin of the
+/// quickest accurate run. `None` where the start cannot be disturbed.
+fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[Result<Outcome, Diagnostic>]) -> Option<Vec<f64>> {
+    const DISTURBANCE: f64 = 1e-7;
+    let accurate = results.iter().flatten().filter(|r| !r.second_order);
+    let base = accurate.min_by(|a, b| (b.sample.len().cmp(&a.sample.len())).then(a.seconds.total_cmp(&b.seconds)))?;
+    if rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 {
+        return None;
+    }
+    let [L, _, speed, _] = scales(model, &base.sample);
+    let mut start = assembled.configuration.clone();
+    let mut random = Random(0x2545_f491_4f6c_dd1d);
+    for v in start.v.iter_mut().skip(1) {
+        *v = v.plus(&Velocity { v: random.vector() * (DISTURBANCE * speed), w: random.vector() * (DISTURBANCE * speed / L) });
+    }
+    let mut e = Equations::new(model, &start);
+    e.jacobian(&start.q);
+    e.factor(1.0);
+    e.project_velocity(start.t, &mut start.v);
+    let moved = start.v.iter().zip(&assembled.configuration.v);
+    let size = moved.fold(0.0_f64, |s, (a, b)| s.max((a.v - b.v).norm()).max(L * (a.w - b.w).norm())) / speed;
+    if size < 1e-3 * DISTURBANCE {
+        return None;
+    }
+    let mut study = settings.study.clone();
+    study.tol = Some(settings.tol);
+    let twin = sampled(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?.sample;
+    let mut worst = 0.0_f64;
+    Some(
+        twin.iter()
+            .zip(&base.sample)
+            .map(|(a, b)| {
+                let far = (1..model.bodies.len()).fold(0.0_f64, |m, k| {
+                    let d = a.q[k].increment_to(&b.q[k]);
+                    m.max(d.v.norm() / L).max(if sample::turns(model, k) { d.w.norm() } else { 0.0 })
+                });
+                worst = worst.max(far / size);
+                worst
+            })
+            .collect(),
+    )
+}
+
+/// Error of energy minus work by time, relative to the largest energy that moves and never falling; what rounding of the
+/// energies themselves can make of it, or of a body at rest by moving at `speed`, counts as zero.
+fn energy_errors(model: &Model, sample: &[Instant], speed: f64) -> Vec<f64> {
+    let Some(first) = sample.first() else { return Vec::new() };
+    let (t0, v0) = energies(model, first);
+    let (mut moving, mut size) = (t0.abs(), 0.0_f64);
+    let g = model.gravity.norm();
+    let mut errors = Vec::with_capacity(sample.len());
+    for s in sample {
+        let (t, v) = energies(model, s);
+        moving = moving.max(t).max((v - v0).abs());
+        let weights = model.bodies.iter().zip(&s.q).skip(1).map(|(b, q)| b.mass * g * (q.r.norm() + model.length)).sum::<f64>();
+        size = size.max(weights).max(t.abs()).max(v.abs()).max(s.work.abs());
+        errors.push((t + v - s.work - (t0 + v0 - first.work)).abs());
+    }
+    let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
+    let rounding = 1e-12 * size + mass * speed * speed;
+    let mut worst = 0.0_f64;
+    for e in &mut errors {
+        // What is not a number is as wrong as can be.
+        let x = if e.is_nan() { f64::INFINITY } else { *e };
+        worst = worst.max(if x <= rounding { 0.0 } else { x / moving.max(rounding) });
+        *e = worst;
+    }
+    errors
+}

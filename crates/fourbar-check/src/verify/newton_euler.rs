@@ -1,0 +1,154 @@
+//! Newton's and Euler's equations of every body, written out from poses, velocities, accelerations, reactions and efforts
+//! alone: no formulation's matrices take part.
+//!
+//! Forces of couplings, bare constraints and rolling have no column of their own; where a mechanism has such, the part of the
+//! residual that they could carry is taken out by least squares, and what remains is reported.
+
+use fourbar::constraint::{ConstraintSet, Owner};
+use fourbar::force::{Force, eval};
+use fourbar::model::{JointCoordinate, Model};
+use fourbar::motion::Instant;
+use fourbar::state::Velocity;
+use nalgebra::{DMatrix, DVector};
+
+/// Above this many moving bodies the least squares are left out and only bodies without such constraints are looked at.
+const DENSE: usize = 200;
+
+/// Evaluates the residual; keeps the constraints that have no column.
+pub struct NewtonEuler<'m> {
+    model: &'m Model,
+    /// Couplings, bare constraints, rolling.
+    others: ConstraintSet,
+    drives: ConstraintSet,
+    drive_of: Vec<usize>,
+    friction: Vec<usize>,
+}
+
+impl<'m> NewtonEuler<'m> {
+    /// For a model.
+    pub fn new(model: &'m Model) -> Self {
+        let (mut others, mut drives, mut drive_of) = (Vec::new(), Vec::new(), Vec::new());
+        for c in model.all_constraints() {
+            match c.owner {
+                Owner::Joint(_) => {}
+                Owner::Drive(k) => {
+                    drive_of.push(k);
+                    drives.push(c);
+                }
+                _ => others.push(c),
+            }
+        }
+        let friction = model
+            .forces
+            .iter()
+            .filter_map(|(_, f)| match f {
+                Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 => Some(*joint),
+                _ => None,
+            })
+            .collect();
+        let set = |list| ConstraintSet::new(list, |_| false);
+        Self { model, others: set(others), drives: set(drives), drive_of, friction }
+    }
+
+    /// Largest residual in newtons (torques divided by the characteristic length) with its body, and the largest force it is
+    /// made of.
+    pub fn residual(&mut self, s: &Instant) -> (f64, usize, f64) {
+        let model = self.model;
+        let n = model.bodies.len();
+        self.others.choose(s.t);
+        let mut loads = vec![0.0; model.joints.len()];
+        for &j in &self.friction {
+            let joint = &model.joints[j];
+            let z = s.q[joint.bodies[0].index()].A * joint.F.axis(2);
+            let f = s.reactions[j].force;
+            loads[j] = (f - z * z.dot(&f)).norm();
+        }
+        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &loads };
+        let mut applied = vec![Velocity::zero(); n];
+        eval::applied(model, &x, &mut applied);
+        let L = model.length;
+        let mut size = 0.0_f64;
+        let mut r = vec![Velocity::zero(); n];
+        for b in 1..n {
+            let (body, v, a) = (&model.bodies[b], &s.v[b], &s.a[b]);
+            let inertia = Velocity { v: a.v * body.mass, w: body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) };
+            size = size.max(inertia.v.norm()).max(inertia.w.norm() / L).max(applied[b].v.norm()).max(applied[b].w.norm() / L);
+            // A free body has no forces to compare with: the momenta that turn with it take their place.
+            size = size.max((body.J_bar * v.w).norm() * v.w.norm() / L);
+            r[b] = inertia.plus(&applied[b].scaled(-1.0));
+        }
+        for (k, joint) in model.joints.iter().enumerate() {
+            let w = &s.reactions[k];
+            size = size.max(w.force.norm()).max(w.torque.norm() / L);
+            let [i, j] = joint.bodies.map(|b| b.index());
+            // The wrench acts at the joint point of the moving body, and its opposite at the same place on the other body.
+            let at = s.q[j].point(&joint.M.s);
+            for (b, sign) in [(i, 1.0), (j, -1.0)] {
+                let torque = w.torque + (at - s.q[b].r).cross(&w.force);
+                r[b].v += w.force * sign;
+                r[b].w += s.q[b].A.tr_mul(&torque) * sign;
+            }
+        }
+        let mut G = vec![0.0; self.drives.values];
+        self.drives.jacobian(&s.q, &mut G);
+        let lambda: Vec<f64> = self
+            .drive_of
+            .iter()
+            .map(|&k| -s.efforts[k] / if model.drives[k].coordinate == JointCoordinate::Angle { L } else { 1.0 })
+            .collect();
+        self.drives.add_transposed(&G, &lambda, 1.0, &mut r);
+        let skip = self.take_out_others(s, &mut r);
+        let (worst, body) = (1..n).filter(|&b| !skip[b]).fold((0.0_f64, 0), |m, b| {
+            let x = r[b].v.norm().max(r[b].w.norm() / L);
+            let x = if x.is_nan() { f64::INFINITY } else { x };
+            if x > m.0 { (x, b) } else { m }
+        });
+        (worst, body, size)
+    }
+
+    /// Removes what constraints without columns can carry; tells which bodies could not be treated.
+    fn take_out_others(&self, s: &Instant, r: &mut [Velocity]) -> Vec<bool> {
+        let (set, n) = (&self.others, r.len());
+        let mut skip = vec![false; n];
+        if set.rows() == 0 {
+            return skip;
+        }
+        if n > DENSE {
+            for c in 0..set.list.len() {
+                for b in set.blocks_of(c) {
+                    skip[b.body] = true;
+                }
+            }
+            return skip;
+        }
+        let L = self.model.length;
+        let mut G = vec![0.0; set.values];
+        set.jacobian(&s.q, &mut G);
+        let mut A = DMatrix::zeros(6 * n, set.rows());
+        for c in 0..set.list.len() {
+            for b in set.blocks_of(c) {
+                for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - set.row_start[c]).enumerate() {
+                    for l in 0..6 {
+                        A[(6 * b.body + l, set.row_start[c] + k)] = if l < 3 { row[l] } else { row[l] / L };
+                    }
+                }
+            }
+        }
+        let flat = DVector::from_iterator(6 * n, r.iter().flat_map(|x| [x.v.x, x.v.y, x.v.z, x.w.x / L, x.w.y / L, x.w.z / L]));
+        // Rows on the ground carry anything.
+        for k in 0..6 {
+            A.row_mut(k).fill(0.0);
+        }
+        let Some(svd) = fourbar_math::dense::svd(A.clone(), true, true) else { return skip };
+        let Ok(fit) = svd.solve(&flat, 1e-10) else { return skip };
+        let rest = flat - A * fit;
+        for b in 1..n {
+            for k in 0..3 {
+                r[b].v[k] = rest[6 * b + k];
+                r[b].w[k] = rest[6 * b + 3 + k] * L;
+            }
+        }
+        skip[0] = true;
+        skip
+    }
+}

@@ -1,0 +1,182 @@
+//! A run sampled on a grid, how far two of them are apart, and extrapolation of two.
+
+use fourbar::model::Model;
+use fourbar::motion::Instant;
+use fourbar::state::{Pose, Velocity};
+use fourbar_math::so3;
+use nalgebra::Vector3;
+use serde::Serialize;
+
+/// What is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Quantity {
+    /// Centres of mass, metres.
+    Position,
+    /// Orientation, radians.
+    Angle,
+    /// Velocities, metres per second; angular ones times the characteristic length.
+    Velocity,
+    /// Unique components of reactions, newtons; torques divided by the characteristic length.
+    Reaction,
+    /// Forces missing in Newton's and Euler's equations of a body, newtons; not a difference of two results.
+    Laws,
+}
+
+/// Those compared, in the order of the arrays here.
+pub const QUANTITIES: [Quantity; 4] = [Quantity::Position, Quantity::Angle, Quantity::Velocity, Quantity::Reaction];
+
+impl Quantity {
+    /// Its name in a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            Quantity::Position => "position",
+            Quantity::Angle => "angle",
+            Quantity::Velocity => "velocity",
+            Quantity::Reaction => "reaction",
+            Quantity::Laws => "balance of forces",
+        }
+    }
+    /// Its unit.
+    pub fn unit(self) -> &'static str {
+        ["m", "rad", "m/s", "N", "N"][self as usize]
+    }
+}
+
+/// Differences of two instants by quantity, each with the body or joint where it is largest.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Difference {
+    /// Sizes, in the order of [`QUANTITIES`].
+    pub size: [f64; 4],
+    /// Body or joint of each.
+    pub place: [usize; 4],
+}
+
+/// Which reaction components are unique: force and torque, three each, by joint.
+pub type Unique = Vec<[bool; 6]>;
+
+/// Unique components from the list of those that are not.
+pub fn unique(model: &Model, not_unique: &[(String, Vec<String>)]) -> Unique {
+    const NAMES: [&str; 6] = ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"];
+    let open = |joint: &str, k: usize| not_unique.iter().any(|(j, parts)| j == joint && parts.iter().any(|p| p == NAMES[k]));
+    model.joints.iter().map(|j| std::array::from_fn(|k| !open(&j.name, k))).collect()
+}
+
+/// Whether the turning of a body is part of the motion: that of a particle, such as the middle of a spring with a mass, moves
+/// nothing, and no law decides it.
+pub fn turns(model: &Model, body: usize) -> bool {
+    model.bodies[body].J_bar.iter().any(|x| *x != 0.0)
+}
+
+/// How far two instants are apart.
+pub fn difference(model: &Model, unique: &Unique, a: &Instant, b: &Instant) -> Difference {
+    let mut d = Difference::default();
+    let L = model.length;
+    let mut note = |k: usize, place: usize, x: f64| {
+        // What is not a number is as far away as can be.
+        let x = if x.is_nan() { f64::INFINITY } else { x };
+        if x > d.size[k] {
+            (d.size[k], d.place[k]) = (x, place);
+        }
+    };
+    for body in 1..model.bodies.len() {
+        let step = a.q[body].increment_to(&b.q[body]);
+        note(0, body, step.v.norm());
+        note(2, body, (a.v[body].v - b.v[body].v).norm());
+        if !turns(model, body) {
+            continue;
+        }
+        note(1, body, step.w.norm());
+        // Angular velocities in the world: the bodies' own axes differ a little.
+        let dw = a.q[body].A * a.v[body].w - b.q[body].A * b.v[body].w;
+        note(2, body, L * dw.norm());
+    }
+    for joint in 0..model.joints.len() {
+        let (x, y) = (&a.reactions[joint], &b.reactions[joint]);
+        for k in 0..3 {
+            if unique[joint][k] {
+                note(3, joint, (x.force[k] - y.force[k]).abs());
+            }
+            if unique[joint][3 + k] {
+                note(3, joint, (x.torque[k] - y.torque[k]).abs() / L);
+            }
+        }
+    }
+    d
+}
+
+/// Sizes that make differences comparable: length, one radian, largest speed, largest reaction.
+pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 4] {
+    let L = model.length;
+    let (mut v, mut f) = (0.0_f64, 0.0_f64);
+    for s in sample {
+        for (body, x) in s.v.iter().enumerate().skip(1) {
+            v = v.max(x.v.norm()).max(if turns(model, body) { L * x.w.norm() } else { 0.0 });
+        }
+        for w in &s.reactions {
+            f = f.max(w.force.norm()).max(w.torque.norm() / L);
+        }
+    }
+    [L, 1.0, v.max(1e-9 * L), f.max(1e-12)]
+}
+
+/// `fine + weight (fine - coarse)`, on the group where rotations are concerned.
+pub fn extrapolate(coarse: &Instant, fine: &Instant, weight: f64) -> Instant {
+    let mut out = fine.clone();
+    let push = |a: &Velocity, b: &Velocity| b.plus(&b.plus(&a.scaled(-1.0)).scaled(weight));
+    for b in 1..out.q.len() {
+        let back = fine.q[b].increment_to(&coarse.q[b]);
+        out.q[b] = fine.q[b].moved(&back.scaled(-weight));
+        // Angular parts are pushed in world axes and turned into those of the new pose.
+        let world = |s: &Instant, x: &[Velocity]| Velocity { v: x[b].v, w: s.q[b].A * x[b].w };
+        let v = push(&world(coarse, &coarse.v), &world(fine, &fine.v));
+        let a = push(&world(coarse, &coarse.a), &world(fine, &fine.a));
+        let into = |x: Velocity, q: &Pose| Velocity { v: x.v, w: q.A.tr_mul(&x.w) };
+        out.v[b] = into(v, &out.q[b]);
+        out.a[b] = into(a, &out.q[b]);
+    }
+    let mix = |a: &Vector3<f64>, b: &Vector3<f64>| b + (b - a) * weight;
+    for (o, (c, f)) in out.reactions.iter_mut().zip(coarse.reactions.iter().zip(&fine.reactions)) {
+        o.force = mix(&c.force, &f.force);
+        o.torque = mix(&c.torque, &f.torque);
+    }
+    for (o, (c, f)) in out.efforts.iter_mut().zip(coarse.efforts.iter().zip(&fine.efforts)) {
+        *o = f + (f - c) * weight;
+    }
+    out.work = fine.work + (fine.work - coarse.work) * weight;
+    out
+}
+
+/// The middle of several instants: the mean of poses and velocities around the first, the median of reactions, which a
+/// single wrong one cannot pull away.
+pub fn middle(list: &[&Instant]) -> Instant {
+    let first = list[0];
+    let share = 1.0 / list.len() as f64;
+    let mut out = first.clone();
+    for b in 1..out.q.len() {
+        let mut step = Velocity::zero();
+        let (mut v, mut w) = (Vector3::zeros(), Vector3::zeros());
+        for s in list {
+            step = step.plus(&first.q[b].increment_to(&s.q[b]).scaled(share));
+            v += s.v[b].v * share;
+            w += s.q[b].A * s.v[b].w * share;
+        }
+        out.q[b] = first.q[b].moved(&step);
+        out.q[b].A = so3::orthonormalise(&out.q[b].A);
+        out.v[b] = Velocity { v, w: out.q[b].A.tr_mul(&w) };
+    }
+    let mut values = Vec::with_capacity(list.len());
+    let mut median = |get: &dyn Fn(&Instant) -> f64| {
+        values.clear();
+        values.extend(list.iter().map(|s| get(s)));
+        values.sort_by(f64::total_cmp);
+        0.5 * (values[(values.len() - 1) / 2] + values[values.len() / 2])
+    };
+    for (k, o) in out.reactions.iter_mut().enumerate() {
+        for i in 0..3 {
+            o.force[i] = median(&|s| s.reactions[k].force[i]);
+            o.torque[i] = median(&|s| s.reactions[k].torque[i]);
+        }
+    }
+    out
+}

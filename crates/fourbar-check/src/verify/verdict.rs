@@ -1,0 +1,422 @@
+//! The verdict: consensus, outliers, witnesses, the horizon of meaningful comparison.
+
+use super::rounding::{self, Rounding};
+use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales};
+use super::{Family, NewtonEuler, Outcome, Row, Settings, Verification, energy_errors, unique, words};
+use fourbar::diagnostic::Diagnostic;
+use fourbar::model::Model;
+use fourbar::motion::Instant;
+use fourbar::simulation::warnings::friction_warning;
+use fourbar::state::Configuration;
+use fourbar::study::FormulationInfo;
+use serde::Serialize;
+use std::collections::BTreeSet;
+
+/// Differences may be this many times the expected errors.
+const ALLOWED: f64 = 10.0;
+/// Rounding that every formulation brings in, relative; it grows as a disturbance does.
+const ROUNDING: f64 = 1e-13;
+/// What counts as equal at all, relative: position, angle, velocity, reaction.
+const FLOOR: [f64; 4] = [1e-9, 1e-9, 1e-8, 1e-7];
+/// The comparison ends where the expected error of the consensus, relative, has grown to this.
+const LOST: f64 = 1e-3;
+/// Results that fail Newton's and Euler's equations by more than this are wrong whatever others say.
+const UNBALANCED: f64 = 1e-6;
+/// A witness keeps its joints closed to this share of the characteristic length.
+const GAP: f64 = 1e-6;
+/// And its energy minus work to this share of the largest energy that moves, or to what its expected errors allow, but never
+/// worse than [`WORST_ENERGY`].
+const ENERGY: f64 = 1e-6;
+const WORST_ENERGY: f64 = 1e-2;
+
+/// What verification comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub enum Word {
+    /// At least two families agree over the whole time, and none that ran disagrees.
+    #[serde(rename = "AGREED")]
+    Agreed,
+    /// The same, but not until the end.
+    #[serde(rename = "PARTLY")]
+    Partly,
+    /// Fewer than two families have a sound result beyond the start, or the model does not determine the motion.
+    #[serde(rename = "NOT SHOWN")]
+    NotShown,
+    /// Results contradict each other, or the laws of mechanics.
+    #[serde(rename = "NOT AGREED")]
+    NotAgreed,
+}
+
+impl std::fmt::Display for Word {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Agreed => "AGREED",
+            Self::Partly => "PARTLY",
+            Self::NotShown => "NOT SHOWN",
+            Self::NotAgreed => "NOT AGREED",
+        })
+    }
+}
+
+/// A formulation that disagrees.
+#[derive(Clone, Debug, Serialize)]
+pub struct Outlier {
+    /// Formulation.
+    pub formulation: &'static str,
+    /// First time of disagreement; where laws are broken, the time when they are most.
+    pub time: f64,
+    /// Body, or joint for reactions.
+    pub place: String,
+    /// Quantity.
+    pub quantity: Quantity,
+    /// Difference there.
+    pub difference: f64,
+    /// What would have been allowed.
+    pub allowed: f64,
+}
+
+/// A result that is no witness, whatever it agrees with.
+#[derive(Clone, Debug, Serialize)]
+pub struct Unsound {
+    /// Formulation.
+    pub formulation: &'static str,
+    /// First time.
+    pub time: f64,
+    /// Gap of the joints at that time, metres.
+    pub gap: f64,
+    /// Error of energy minus work at that time, relative to the energy that moves.
+    pub energy: f64,
+}
+
+/// The verdict.
+#[derive(Clone, Debug, Serialize)]
+pub struct Verdict {
+    /// In a word.
+    pub word: Word,
+    /// Whether the word is [`Word::Agreed`].
+    pub agree: bool,
+    /// Time until which two families agree; `None` where they do not even beyond the start.
+    pub until: Option<f64>,
+    /// Witnesses: formulations with a sound result until that time that agrees with the rest, each with its family.
+    pub witnesses: Vec<(Family, &'static str)>,
+    /// Formulations that have no result at all.
+    pub without_result: Vec<&'static str>,
+    /// Formulations that disagree.
+    pub outliers: Vec<Outlier>,
+    /// Formulations whose joints open, or whose energy drifts.
+    pub unsound: Vec<Unsound>,
+    /// Time until which comparison means something, where that is before the end.
+    pub horizon: Option<f64>,
+    /// Growth of a small disturbance of the start until the end, or until the horizon.
+    pub growth: Option<f64>,
+    /// In words, a sentence each.
+    pub words: Vec<String>,
+}
+
+/// What the comparison of one mechanism shares.
+struct Comparison<'a> {
+    model: &'a Model,
+    unique: &'a Unique,
+    ran: Vec<&'a Outcome>,
+    /// Times of each of `ran` that are sound, from the start on.
+    sound: Vec<usize>,
+    growth: Option<&'a [f64]>,
+    scales: [f64; 4],
+    rounding: Rounding,
+    /// Tolerance of the adaptive runs, relative.
+    tol: f64,
+    /// Number of grid times that can be compared.
+    end: usize,
+}
+
+/// Compares the results and writes the table.
+pub(super) fn compare(
+    model: &Model,
+    settings: &Settings,
+    start: &Configuration,
+    chosen: &[&'static FormulationInfo],
+    results: &[Result<Outcome, Diagnostic>],
+    growth: Option<&[f64]>,
+    unique: &Unique,
+) -> Verification {
+    let study = &settings.study;
+    let times: Vec<f64> = study.output_times().collect();
+    let ran: Vec<&Outcome> = results.iter().flatten().collect();
+    let best = ran.iter().min_by_key(|r| (r.stopped.is_some(), r.second_order));
+    let rounding = best.map_or(Rounding::default(), |r| rounding::measure(model, start, &r.sample, study.t_end, study.output_step));
+    let mut scales = best.map_or([1.0; 4], |r| scales(model, &r.sample));
+    scales[3] = scales[3].max(rounding.largest);
+    let mut c = Comparison { model, unique, ran, sound: Vec::new(), growth, scales, rounding, tol: settings.tol, end: 0 };
+    c.end = c.horizon(times.len());
+    let mut unsound = Vec::new();
+    for r in c.ran.clone() {
+        let (n, why) = c.soundness(r);
+        c.sound.push(n);
+        unsound.extend(why);
+    }
+    let singular: Vec<bool> = times.iter().map(|t| near_singular(&c.ran, *t, study.output_step)).collect();
+    let consensus = c.consensus();
+    let mut outliers = Vec::new();
+    let mut rows = Vec::new();
+    for (info, result) in chosen.iter().zip(results) {
+        match result {
+            Ok(r) => {
+                let (row, outlier) = c.judge(r, &consensus, &singular);
+                outliers.extend(outlier);
+                rows.push(row);
+            }
+            Err(d) => rows.push(failed(info, d)),
+        }
+    }
+    let (shown, witnesses) = c.witnesses(&consensus, &outliers);
+    let until = shown.map(|k| times[k]);
+    // A motion that hangs on loads which are not unique is not determined by the model: other results are not wrong ones.
+    let friction = friction_warning(model, &unique::not_unique(model, start));
+    let mut undetermined: Vec<String> = friction.into_iter().map(|d| d.message).collect();
+    undetermined.extend(rounding.double_root.map(words::double_root));
+    let word = match shown {
+        _ if !outliers.is_empty() && undetermined.is_empty() => Word::NotAgreed,
+        _ if !outliers.is_empty() => Word::NotShown,
+        None => Word::NotShown,
+        Some(k) if k + 1 < times.len() => Word::Partly,
+        Some(_) => Word::Agreed,
+    };
+    let grown = growth.and_then(|g| g.get(c.end.saturating_sub(1)).or(g.last()).copied());
+    let reached = c.ran.iter().map(|r| r.sample.len()).max().unwrap_or(0);
+    // Where the results themselves end, that is told with the formulations.
+    let horizon = (c.end < reached && c.end > 0).then(|| times[c.end - 1]);
+    let without_result = rows.iter().filter(|r| r.until.is_none()).map(|r| r.formulation).collect();
+    let mut verdict = Verdict {
+        word,
+        agree: word == Word::Agreed,
+        until,
+        witnesses,
+        without_result,
+        outliers,
+        unsound,
+        horizon,
+        growth: grown,
+        words: Vec::new(),
+    };
+    let passed = singular.iter().take(consensus.len()).filter(|s| **s).count();
+    verdict.words = words::all(&words::Told { verdict: &verdict, rows: &rows, scales: &scales, t_end: study.t_end, passed, undetermined });
+    Verification { t_end: study.t_end, rows, scales, verdict }
+}
+
+/// Whether some formulation met a singular position within an output step of a time.
+fn near_singular(ran: &[&Outcome], t: f64, step: f64) -> bool {
+    ran.iter().any(|r| r.told.singular.iter().any(|s| (s.time - t).abs() <= step))
+}
+
+impl Comparison<'_> {
+    /// Growth of a disturbance until a time of the grid, at least one.
+    fn grown(&self, k: usize) -> f64 {
+        self.growth.and_then(|g| g.get(k).or(g.last())).map_or(1.0, |g| g.max(1.0))
+    }
+
+    /// Errors of energy minus work by time.
+    fn energy(&self, r: &Outcome) -> Vec<f64> {
+        energy_errors(self.model, &r.sample, ALLOWED * self.rounding.speed)
+    }
+
+    /// Expected errors of a result, relative to the scales of positions and angles.
+    fn relative(&self, r: &Outcome, k: usize) -> f64 {
+        (r.expected[k][0] / self.scales[0]).max(r.expected[k][1])
+    }
+
+    /// Number of grid times that can be compared: until the error expected of the better half has grown too large.
+    fn horizon(&self, n: usize) -> usize {
+        (0..n)
+            .find(|&k| {
+                let mut relative: Vec<f64> = self.ran.iter().filter(|r| r.sample.len() > k).map(|r| self.relative(r, k)).collect();
+                relative.sort_by(f64::total_cmp);
+                let typical = relative.get(relative.len().saturating_sub(1) / 2).copied().unwrap_or(f64::INFINITY);
+                typical > LOST || self.grown(k) * ROUNDING * 10.0 > LOST
+            })
+            .unwrap_or(n)
+    }
+
+    /// Rounding and tolerance at a time of the grid, by quantity: what no comparison of two runs can tell from zero.
+    fn floor(&self, k: usize) -> [f64; 4] {
+        let g = self.grown(k);
+        let rounding = [0.0, 0.0, self.rounding.speed, self.rounding.force];
+        // Every step of an adaptive run may add an error of its tolerance, which then grows. Two runs at two tolerances need not
+        // show it: where output times or the start limit the steps, they take the same ones.
+        let tol = if self.ran.iter().any(|r| !r.second_order) { ALLOWED * self.tol } else { 0.0 };
+        std::array::from_fn(|q| (FLOOR[q] + (ROUNDING + tol) * g) * self.scales[q] + ALLOWED * rounding[q])
+    }
+
+    fn allowed(&self, k: usize, a: &[f64; 4], b: &[f64; 4]) -> [f64; 4] {
+        let floor = self.floor(k);
+        std::array::from_fn(|q| ALLOWED * (a[q] + b[q]) + floor[q])
+    }
+
+    /// Times from the start on at which joints are closed and energy minus work is kept, and what is wrong then.
+    fn soundness(&self, r: &Outcome) -> (usize, Option<Unsound>) {
+        let energy = self.energy(r);
+        let L = self.model.length;
+        let bad = (0..r.sample.len()).find(|&k| {
+            let gap = r.sample[k].errors[0];
+            let expected = self.relative(r, k).max(r.expected[k][2] / self.scales[2]);
+            let allowed = ENERGY.max(1e3 * self.tol * self.grown(k)).max(100.0 * expected).min(WORST_ENERGY);
+            // What is not a number is not below anything.
+            !(gap <= GAP * L && energy[k] <= allowed)
+        });
+        match bad {
+            Some(k) => {
+                let s = &r.sample[k];
+                (k, Some(Unsound { formulation: r.info.name, time: s.t, gap: s.errors[0], energy: energy[k] }))
+            }
+            None => (r.sample.len(), None),
+        }
+    }
+
+    /// The mean of those that agree with the one nearest to all others, with its expected error by time.
+    fn consensus(&self) -> Vec<(Instant, [f64; 4])> {
+        let all = || self.ran.iter().copied().zip(self.sound.iter().copied());
+        // Results that open their joints are asked only where there are no others.
+        let any_sound = self.sound.iter().any(|n| *n > 1);
+        let list: Vec<(&Outcome, usize)> =
+            all().map(|(r, n)| (r, if any_sound { n } else { r.sample.len() }.min(self.end))).filter(|(_, n)| *n > 0).collect();
+        let apart = |a: &(&Outcome, usize), b: &(&Outcome, usize)| {
+            let n = a.1.min(b.1);
+            // Times are thinned: this is only to find the middle.
+            (0..n).step_by((n / 20).max(1)).fold(0.0_f64, |m, k| {
+                let d = difference(self.model, self.unique, &a.0.sample[k], &b.0.sample[k]);
+                (0..3).fold(m, |m, q| m.max(d.size[q] / self.scales[q]))
+            })
+        };
+        let nearest = list
+            .iter()
+            .map(|a| {
+                let mut d: Vec<f64> = list.iter().map(|b| apart(a, b)).collect();
+                d.sort_by(f64::total_cmp);
+                // High order first, then those that came furthest.
+                ((a.0.second_order, self.end - a.1), d[d.len() / 2], a)
+            })
+            .min_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)))
+            .map(|x| x.2);
+        let Some(&(nearest, _)) = nearest else { return Vec::new() };
+        let agrees = |(r, n): &(&Outcome, usize)| {
+            (0..(*n).min(nearest.sample.len())).all(|k| {
+                let d = difference(self.model, self.unique, &r.sample[k], &nearest.sample[k]);
+                let allowed = self.allowed(k, &r.expected[k], &nearest.expected[k]);
+                (0..3).all(|q| d.size[q] <= allowed[q])
+            })
+        };
+        let mut members: Vec<(&Outcome, usize)> =
+            list.iter().copied().filter(|m| m.0.second_order == nearest.second_order && agrees(m)).collect();
+        // The nearest to all comes first: rotations are averaged around it.
+        members.sort_by_key(|(r, _)| !std::ptr::eq(*r, nearest));
+        (0..self.end)
+            .map_while(|k| {
+                let now: Vec<&Outcome> = members.iter().filter(|(_, n)| *n > k).map(|(r, _)| *r).collect();
+                if now.is_empty() {
+                    return None;
+                }
+                let list: Vec<&Instant> = now.iter().map(|r| &r.sample[k]).collect();
+                let expected = std::array::from_fn(|q| now.iter().fold(0.0_f64, |m, r| m.max(r.expected[k][q])));
+                Some((middle(&list), expected))
+            })
+            .collect()
+    }
+
+    /// Last grid time, beyond the start, until which at least two families have a sound result that agrees; and the witnesses.
+    fn witnesses(&self, consensus: &[(Instant, [f64; 4])], outliers: &[Outlier]) -> (Option<usize>, Vec<(Family, &'static str)>) {
+        let mut list: Vec<(Family, &'static str, usize)> = Vec::new();
+        for (r, n) in self.ran.iter().zip(&self.sound) {
+            let Some(family) = Family::of(r.info.name).filter(|_| !outliers.iter().any(|o| o.formulation == r.info.name)) else {
+                continue;
+            };
+            // A result that expects nearly nothing of itself agrees with everything.
+            let meant = (0..*n).take_while(|&k| self.relative(r, k) <= LOST).count();
+            list.push((family, r.info.name, meant.min(consensus.len())));
+        }
+        let enough = |k: usize| list.iter().filter(|w| w.2 > k).map(|w| w.0).collect::<BTreeSet<_>>().len() >= 2;
+        let shown = (1..consensus.len()).take_while(|&k| enough(k)).last();
+        let least = shown.map_or(2, |k| k + 1);
+        (shown, list.into_iter().filter(|w| w.2 >= least).map(|w| (w.0, w.1)).collect())
+    }
+
+    fn judge(&self, r: &Outcome, consensus: &[(Instant, [f64; 4])], singular: &[bool]) -> (Row, Option<Outlier>) {
+        let model = self.model;
+        let mut worst = [0.0_f64; 4];
+        let mut outlier: Option<Outlier> = None;
+        for (k, (middle, expected)) in consensus.iter().enumerate().take(r.sample.len()) {
+            let d = difference(model, self.unique, &r.sample[k], middle);
+            let allowed = self.allowed(k, &r.expected[k], expected);
+            // Reactions are not defined at a singular position.
+            for q in 0..if singular[k] { 3 } else { 4 } {
+                worst[q] = worst[q].max(d.size[q]);
+                if outlier.is_none() && d.size[q] > allowed[q] {
+                    let place = if q == 3 { &model.joints[d.place[q]].name } else { &model.bodies[d.place[q]].name };
+                    outlier = Some(Outlier {
+                        formulation: r.info.name,
+                        time: middle.t,
+                        place: place.clone(),
+                        quantity: QUANTITIES[q],
+                        difference: d.size[q],
+                        allowed: allowed[q],
+                    });
+                }
+            }
+        }
+        let mut laws = NewtonEuler::new(model);
+        let (mut residual, mut force) = ((0.0_f64, 0, 0.0), 0.0_f64);
+        let states = r.computed.as_ref().unwrap_or(&r.sample).iter().take(consensus.len());
+        for (s, _) in states.zip(singular).filter(|(_, singular)| !**singular) {
+            let (x, body, f) = laws.residual(s);
+            if x > residual.0 {
+                residual = (x, body, s.t);
+            }
+            force = force.max(f);
+        }
+        let (missing, body, time) = residual;
+        let force = force.max(self.rounding.largest);
+        let newton_euler = if force > 0.0 { missing / force } else { 0.0 };
+        if outlier.is_none() && newton_euler > UNBALANCED {
+            outlier = Some(Outlier {
+                formulation: r.info.name,
+                time,
+                place: model.bodies[body].name.clone(),
+                quantity: Quantity::Laws,
+                difference: missing,
+                allowed: UNBALANCED * force,
+            });
+        }
+        let constraints = r.sample.iter().fold([0.0_f64; 3], |m, s| std::array::from_fn(|k| m[k].max(s.errors[k])));
+        let row = Row {
+            formulation: r.info.name,
+            integrator: r.integrator,
+            second_order: r.second_order,
+            setting: r.setting,
+            difference: worst,
+            expected: r.expected[..consensus.len().min(r.expected.len())].last().copied().unwrap_or([0.0; 4]),
+            constraints,
+            energy: self.energy(r).last().copied().unwrap_or(0.0),
+            newton_euler,
+            work: r.told.work.clone(),
+            seconds: r.seconds,
+            until: r.sample.last().map(|s| s.t),
+            failure: r.stopped.clone(),
+        };
+        (row, outlier)
+    }
+}
+
+fn failed(info: &FormulationInfo, d: &Diagnostic) -> Row {
+    Row {
+        formulation: info.name,
+        integrator: info.integrators[0],
+        second_order: false,
+        setting: 0.0,
+        difference: [0.0; 4],
+        expected: [0.0; 4],
+        constraints: [0.0; 3],
+        energy: 0.0,
+        newton_euler: 0.0,
+        work: Vec::new(),
+        seconds: 0.0,
+        until: None,
+        failure: Some(d.clone()),
+    }
+}

@@ -1,0 +1,264 @@
+//! Expressions of parameters, time and state, as written in mechanism files.
+//!
+//! An [`Expr`] is a short postfix program. It evaluates over any [`Scalar`] without allocating, so exact derivatives
+//! come from Taylor numbers and no symbolic differentiation is needed.
+//!
+//! ```
+//! use fourbar_model::expr::Expr;
+//! let angle = Expr::time("2*pi*t^2")?;
+//! let [value, rate, acceleration] = angle.time_derivatives(0.5);
+//! assert!((value - 0.5 * std::f64::consts::PI).abs() < 1e-15);
+//! assert!((rate - 2.0 * std::f64::consts::PI).abs() < 1e-14);
+//! assert!((acceleration - 4.0 * std::f64::consts::PI).abs() < 1e-14);
+//! # Ok::<(), fourbar_model::expr::ExprError>(())
+//! ```
+
+mod dimension;
+mod error;
+mod function;
+mod lexer;
+mod parser;
+mod print;
+#[cfg(test)]
+mod tests;
+
+pub use dimension::{Dimension, Kind};
+pub use error::{ExprError, ExprErrorKind};
+pub use function::{FUNCTIONS, FunctionInfo};
+pub use print::number;
+
+use fourbar_math::{Scalar, Taylor};
+use function::Function;
+
+/// Longest expression, in bytes.
+pub const MAX_LENGTH: usize = 10_000;
+/// Deepest nesting of parentheses, calls, signs and powers.
+pub const MAX_NESTING: usize = 100;
+/// Most intermediate values at one time.
+const MAX_STACK: usize = 64;
+/// Enough for almost every expression; larger ones take the large stack.
+const SMALL_STACK: usize = 8;
+
+/// What a name in an expression stands for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Symbol {
+    /// A number whose dimension is not known.
+    Value(f64),
+    /// A number with its dimension.
+    Quantity(f64, Dimension),
+    /// A variable, by its place in the list given to [`Expr::eval`].
+    Variable(u32),
+}
+
+/// Gives meaning to the names and units of an expression.
+pub trait Names {
+    /// The meaning of a name, which may contain dots and hyphens.
+    fn symbol(&mut self, name: &str) -> Option<Symbol>;
+    /// Factor to SI and dimension of a unit; without units, a name after a number is an error.
+    fn unit(&mut self, _name: &str) -> Option<(f64, Dimension)> {
+        None
+    }
+    /// Whether a word after `*` or `/` behind a unit goes on with the unit, as the `m` of `2 N*m`.
+    fn further_unit(&mut self, name: &str) -> bool {
+        self.unit(name).is_some()
+    }
+}
+
+impl<F: FnMut(&str) -> Option<Symbol> + ?Sized> Names for &mut F {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        self(name)
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Op {
+    Constant(f64),
+    Variable(u32),
+    Neg,
+    Add,
+    Sub,
+    Mul,
+    Div,
+    /// A whole constant power, which accepts any base.
+    Power(i32),
+    Compare(Comparison),
+    Call(Function),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Comparison {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+    Equal,
+    NotEqual,
+}
+
+impl Comparison {
+    /// One where it holds, else zero.
+    fn apply<S: Scalar>(self, a: S, b: S) -> S {
+        let (yes, no) = (S::one(), S::zero());
+        match self {
+            Self::Less => (a - b).select(no, yes),
+            Self::LessEqual => (b - a).select(yes, no),
+            Self::Greater => (b - a).select(no, yes),
+            Self::GreaterEqual => (a - b).select(yes, no),
+            Self::Equal => (a - b).choose(no, yes),
+            Self::NotEqual => (a - b).choose(yes, no),
+        }
+    }
+}
+
+impl Op {
+    /// The value for arguments `a` and variables `x`.
+    #[inline(always)]
+    fn apply<S: Scalar>(self, a: &[S], x: &[S]) -> S {
+        match self {
+            Op::Constant(c) => S::of(c),
+            Op::Variable(k) => x.get(k as usize).copied().unwrap_or(S::of(f64::NAN)),
+            Op::Neg => -a[0],
+            Op::Add => a[0] + a[1],
+            Op::Sub => a[0] - a[1],
+            Op::Mul => a[0] * a[1],
+            Op::Div => a[0] / a[1],
+            Op::Power(k) => a[0].powi(k),
+            Op::Compare(c) => c.apply(a[0], a[1]),
+            Op::Call(f) => f.apply(a),
+        }
+    }
+
+    /// Which piece of its function holds for arguments `a`; `None` where there is but one.
+    fn piece(self, a: &[f64]) -> Option<i64> {
+        match self {
+            Op::Compare(c) => Some(c.apply(a[0], a[1]) as i64),
+            Op::Call(f) => f.piece(a),
+            _ => None,
+        }
+    }
+
+    /// Number of values taken from the stack; each operation leaves one.
+    fn takes(self) -> usize {
+        match self {
+            Op::Constant(_) | Op::Variable(_) => 0,
+            Op::Neg | Op::Power(_) => 1,
+            Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Compare(_) => 2,
+            Op::Call(f) => f.arity(),
+        }
+    }
+}
+
+/// A parsed expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expr {
+    ops: Box<[Op]>,
+    /// Greatest number of values on the stack, at most [`MAX_STACK`].
+    depth: usize,
+}
+
+impl Expr {
+    /// The constant `x`.
+    pub fn constant(x: f64) -> Self {
+        Self { ops: Box::new([Op::Constant(x)]), depth: 1 }
+    }
+
+    /// Parses a text; `resolve` gives the meaning of names (`pi` and `e` are known unless it says otherwise).
+    pub fn parse(text: &str, mut resolve: &mut dyn FnMut(&str) -> Option<Symbol>) -> Result<Self, ExprError> {
+        parser::parse(text, &mut resolve).map(|(expr, _)| expr)
+    }
+
+    /// Parses a text with units, and tells the dimension of its value.
+    pub fn parse_quantity(text: &str, names: &mut dyn Names) -> Result<(Self, Kind), ExprError> {
+        parser::parse(text, names)
+    }
+
+    /// Parses a function of time: `t` is variable 0, and only `pi` and `e` are known besides.
+    pub fn time(text: &str) -> Result<Self, ExprError> {
+        Self::parse(text, &mut |name| (name == "t").then_some(Symbol::Variable(0)))
+    }
+
+    /// Wraps a finished program; `None` where it needs too many intermediate values.
+    fn from_ops(ops: Vec<Op>) -> Option<Self> {
+        let (mut height, mut depth) = (0usize, 0);
+        for op in &ops {
+            height = height - op.takes() + 1;
+            depth = depth.max(height);
+        }
+        (depth <= MAX_STACK).then(|| Self { ops: ops.into(), depth })
+    }
+
+    /// The value with variable `k` at `x[k]`; a variable beyond the list is not a number. Nothing is allocated.
+    pub fn eval<S: Scalar>(&self, x: &[S]) -> S {
+        match *self.ops {
+            [Op::Constant(c)] => S::of(c),
+            _ if self.depth <= SMALL_STACK => run::<S, SMALL_STACK>(&self.ops, x),
+            _ => run::<S, MAX_STACK>(&self.ops, x),
+        }
+    }
+
+    /// Whether no variable appears.
+    pub fn is_constant(&self) -> bool {
+        !self.ops.iter().any(|op| matches!(op, Op::Variable(_)))
+    }
+
+    /// The value, if it is constant.
+    pub fn constant_value(&self) -> Option<f64> {
+        self.is_constant().then(|| self.eval::<f64>(&[]))
+    }
+
+    /// Whether variable `k` appears.
+    pub fn uses(&self, k: u32) -> bool {
+        self.ops.contains(&Op::Variable(k))
+    }
+
+    /// Whether it is made of pieces that may not fit together: conditions, steps, absolute values and their like.
+    pub fn has_pieces(&self) -> bool {
+        self.ops.iter().any(|op| op.piece(&[0.0; 3]).is_some())
+    }
+
+    /// A number for the pieces that hold at `t`, where variable 0 is time: it changes where one of them does.
+    pub fn pieces(&self, t: f64) -> u64 {
+        let mut stack = [0.0; MAX_STACK];
+        let (mut n, mut seen) = (0, 0xcbf2_9ce4_8422_2325_u64);
+        for op in &self.ops {
+            n -= op.takes();
+            if let Some(k) = op.piece(&stack[n..]) {
+                seen = (seen ^ k as u64).wrapping_mul(0x0000_0100_0000_01b3);
+            }
+            stack[n] = op.apply(&stack[n..], &[t]);
+            n += 1;
+        }
+        seen
+    }
+
+    /// All numbers in it: those written, and those that follow from them alone.
+    pub fn constants(&self) -> Vec<f64> {
+        let mut stack: Vec<Option<f64>> = Vec::new();
+        let mut list = Vec::new();
+        for op in &self.ops {
+            let args: Option<Vec<f64>> = stack.split_off(stack.len() - op.takes()).into_iter().collect();
+            let value = args.filter(|_| !matches!(op, Op::Variable(_))).map(|a| op.apply::<f64>(&a, &[]));
+            list.extend(value);
+            stack.push(value);
+        }
+        list
+    }
+
+    /// Value, first and second derivative at `t`, where variable 0 is time.
+    pub fn time_derivatives(&self, t: f64) -> [f64; 3] {
+        let y = self.eval(&[Taylor::<3>::variable(t)]);
+        [y.c[0], y.c[1], 2.0 * y.c[2]]
+    }
+}
+
+/// Runs a program whose stack needs at most `N` places.
+fn run<S: Scalar, const N: usize>(ops: &[Op], x: &[S]) -> S {
+    let mut stack = [S::zero(); N];
+    let mut n = 0;
+    for op in ops {
+        n -= op.takes();
+        stack[n] = op.apply(&stack[n..], x);
+        n += 1;
+    }
+    stack[0]
+}

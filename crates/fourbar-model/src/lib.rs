@@ -1,0 +1,28 @@
+//! The mechanism as data: what its author states ([`ModelSpec`]), checked and turned into an immutable [`Model`].
+//!
+//! Bodies, joints, couplings, drives, forces and expressions live here, each with its own geometry and laws written once over any
+//! scalar; nothing here moves. The crate `fourbar` moves mechanisms.
+//!
+//! Notation: `r`, `A` position and rotation matrix (body to world); a `_bar` marks body axes; six-vectors are (linear, angular);
+//! SI units and radians.
+#![allow(non_snake_case)]
+
+pub mod build;
+pub mod codes;
+pub mod constraint;
+pub mod coordinate;
+pub mod diagnostic;
+pub mod expr;
+pub mod force;
+pub mod joint;
+pub mod model;
+pub mod rolling;
+pub mod spec;
+pub mod state;
+pub mod time;
+pub mod topology;
+
+pub use diagnostic::{Code, Diagnostic};
+pub use model::{BodyId, Model};
+pub use spec::ModelSpec;
+pub use state::{Configuration, Pose, Velocity};

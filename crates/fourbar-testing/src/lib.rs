@@ -1,0 +1,8 @@
+//! What tests, benchmarks and studies share: shipped models and reference trajectories ([`common`]); random mechanisms, trees and
+//! loops of every joint type ([`mechanism`]), families of known linkages ([`families`]) and parallel robots ([`robot`]).
+#![allow(non_snake_case)]
+
+pub mod common;
+pub mod families;
+pub mod mechanism;
+pub mod robot;

@@ -1,0 +1,149 @@
+//! Assembly: rough starts, nearest solution, held coordinates, impossible mechanisms.
+#![allow(non_snake_case)]
+
+use fourbar::analysis::assembly::{Options, assemble, assemble_from, flipped_joint};
+use fourbar::constraint::ConstraintSet;
+use fourbar::random::Random;
+use fourbar::{Configuration, Model};
+use fourbar_testing::common::*;
+
+/// Starts per model here; `cargo xtask study assembly` runs a thousand.
+const STARTS: usize = 20;
+
+fn residual(model: &Model, c: &Configuration) -> f64 {
+    let set = ConstraintSet::new(model.constraints(true), |_| false);
+    let mut Phi = vec![0.0; set.rows()];
+    set.residual(&c.q, &c.turns, 0.0, &mut Phi);
+    Phi.iter().fold(0.0, |s, x| s.max(x.abs()))
+}
+
+#[test]
+fn rough_starts_of_every_shipped_model_close_or_say_why_not() {
+    let mut refused = Vec::new();
+    let mut total = 0;
+    for name in shipped() {
+        let model = model(&name);
+        let start = assemble(&model).unwrap_or_else(|d| panic!("{name}: {d}")).configuration;
+        let mut random = Random(0xabcdef ^ name.len() as u64);
+        let held = vec![false; model.bodies.len()];
+        let starts = if model.moving() > 20 { 3 } else { STARTS };
+        for k in 0..starts {
+            let mut rough = start.clone();
+            // Off by up to 20 % of a link's length and 30 degrees.
+            random.disturb(&mut rough.q, &held, 0.2 * model.length, 30f64.to_radians());
+            total += 1;
+            // The walk alone: which of several poses is taken is another test.
+            match assemble_from(&model, &rough, Options { starts: 0, ..Options::default() }) {
+                Ok(a) => {
+                    let r = residual(&model, &a.configuration);
+                    assert!(r < 1e-9 * (1.0 + model.length), "{name} {k}: residual {r:.2e}");
+                    assert!(flipped_joint(&model, &a.configuration.q).is_none(), "{name} {k}: flipped");
+                }
+                Err(d) => {
+                    assert!(!d.names.is_empty(), "{name} {k}: {d}");
+                    refused.push(format!("{name} {k}: {d}"));
+                }
+            }
+        }
+    }
+    // Nearly all close; the few that do not must have said which joints are open (asserted above).
+    assert!(refused.len() * 50 <= total, "{} of {total}:\n{}", refused.len(), refused.join("\n"));
+}
+
+#[test]
+fn a_consistent_start_is_left_alone_to_the_bit() {
+    let model = model("dca_double_loop");
+    let a = assemble(&model).expect("assembles");
+    assert_eq!(a.iterations, 0);
+    assert_eq!(a.configuration.q, Configuration::start(&model).q);
+}
+
+#[test]
+fn the_nearest_solution_is_found_not_just_any() {
+    // A body tied by a rod from its centre to the origin: the nearest closed place lies on the same ray, unturned.
+    let model = parse(
+        "
+fourbar: 1
+gravity: [0, 0, 0]
+bodies: {stone: {mass: 2, inertia: [0.1, 0.2, 0.25], at: [0.9, 0.6, -0.5]}}
+joints: {rod: {type: distance, from: {body: ground, at: [0, 0, 0]}, to: {body: stone, at: [0, 0, 0]}, length: 1.5}}
+",
+    );
+    let a = assemble(&model).expect("assembles");
+    let exact = nalgebra::Vector3::new(0.9, 0.6, -0.5).normalize() * 1.5;
+    let got = &a.configuration.q[1];
+    assert!((got.r - exact).norm() < 1e-9, "{}", got.r);
+    assert!(a.moved[0].angle < 1e-9);
+    assert!(a.warning(&model).is_some_and(|w| w.code.0 == "W201" && w.message.contains("rod")));
+}
+
+#[test]
+fn nothing_nearer_satisfies_the_constraints() {
+    // First-order optimality: the displacement is orthogonal, in the metric of the masses, to every free motion.
+    let model = model("fourbar_3d");
+    let start = assemble(&model).expect("assembles").configuration;
+    let mut random = Random(77);
+    let mut rough = start.clone();
+    random.disturb(&mut rough.q, &vec![false; model.bodies.len()], 0.05 * model.length, 0.1);
+    let a = assemble_from(&model, &rough, Options { drives: false, restarts: 0, starts: 0 }).expect("closes");
+    let set = ConstraintSet::new(model.constraints(false), |_| false);
+    let rank = fourbar::analysis::rank::rank(&model, &set, &a.configuration.q);
+    let inverse = fourbar::schur::inverse_masses(&model, 0.01);
+    let (mut product, mut size) = (vec![0.0; rank.motions.len()], 0.0_f64);
+    for b in 1..model.bodies.len() {
+        let d = rough.q[b].increment_to(&a.configuration.q[b]);
+        let J = inverse[b].J.try_inverse().expect("regular");
+        let gradient = fourbar_math::so3::tangent_inv(&d.w).transpose() * (J * d.w);
+        size = size.max(d.v.norm() / inverse[b].m).max(gradient.norm());
+        for (p, m) in product.iter_mut().zip(&rank.motions) {
+            *p += d.v.dot(&m[b].v) / inverse[b].m + gradient.dot(&m[b].w);
+        }
+    }
+    for p in product {
+        assert!(p.abs() < 1e-5 * size, "{p:.2e} of {size:.2e}");
+    }
+}
+
+#[test]
+fn held_coordinates_and_bodies_do_not_move() {
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/ra_four_link.yaml")).expect("shipped");
+    let text: String =
+        text.lines().filter(|l| !l.trim_start().starts_with("motor:") && !l.starts_with("drives:")).map(|l| format!("{l}\n")).collect();
+    for (hold, body) in [("rotor", 1), ("J1", 1)] {
+        let model = parse(&format!("{text}\nhold: [{hold}]\n"));
+        let mut rough = Configuration::start(&model);
+        let mut random = Random(5);
+        let mut held = vec![false; model.bodies.len()];
+        held[body] = true;
+        random.disturb(&mut rough.q, &held, 0.5, 0.3);
+        let a = assemble_from(&model, &rough, Options::default()).expect("closes");
+        let d = rough.q[body].increment_to(&a.configuration.q[body]);
+        assert!(d.v.norm() + d.w.norm() < 1e-9, "{hold}: moved by {:.2e} m, {:.2e} rad", d.v.norm(), d.w.norm());
+    }
+}
+
+#[test]
+fn an_impossible_mechanism_names_the_joints_and_the_gap() {
+    // A four-bar whose coupler is half a metre too short to reach.
+    let model = parse(
+        "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  crank: {mass: 1, inertia: [0.01, 0.01, 0.01], at: [0, 0.5, 0]}
+  coupler: {mass: 1, inertia: [0.01, 0.1, 0.1], at: [0.5, 1, 0]}
+  rocker: {mass: 1, inertia: [0.01, 0.01, 0.01], at: [4, 0.5, 0]}
+joints:
+  A: {type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}
+  B: {type: revolute, bodies: [crank, coupler], at: [0, 1, 0], axis: [0, 0, 1]}
+  C: {type: revolute, bodies: [coupler, rocker], frames: {coupler: {at: [0.5, 0, 0], axis: [0, 0, 1]}, rocker: {at: [0, 0.5, 0], axis: [0, 0, 1]}}}
+  D: {type: revolute, bodies: [ground, rocker], at: [4, 0, 0], axis: [0, 0, 1]}
+",
+    );
+    let d = assemble(&model).expect_err("cannot close: links 1 + 1 + 1 m against a base of 4 m");
+    assert_eq!(d.code.0, "S211");
+    // The gap of one metre is concentrated on few joints and said in metres.
+    assert!(!d.names.is_empty() && d.names.len() <= 3, "{d}");
+    let gap: f64 = d.message.split('(').nth(1).and_then(|s| s.split(' ').next()).and_then(|s| s.parse().ok()).expect("a number");
+    assert!((0.3..1.1).contains(&gap), "{d}");
+}

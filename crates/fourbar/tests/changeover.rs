@@ -1,0 +1,228 @@
+//! `auto` has a way back: where its choice cannot go on, another formulation goes on from the last good state, over one and the same
+//! trajectory. A formulation that is named never changes.
+
+use fourbar::analysis::assembly::assemble;
+use fourbar_testing::common::{assert_resumes, model, parse, run};
+
+use fourbar::formulation::lie;
+use fourbar::motion::{Event, Instant, drive};
+use fourbar::study::{self, FORMULATIONS, FormulationInfo, Observer, Study};
+use fourbar::trajectory::Column;
+use fourbar::{Configuration, Model, Trajectory};
+use fourbar_testing::families;
+use fourbar_testing::mechanism::{Recipe, mechanism};
+use std::path::PathBuf;
+use std::time::{Duration, Instant as Clock};
+
+/// A mechanism that was found to break something.
+fn found(name: &str) -> Model {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/data/found").join(format!("{name}.yaml"));
+    parse(&std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display())))
+}
+
+/// Two wheels that mesh, for which `auto` takes natural coordinates, with a brake that jumps with the sign of the speed and on which the
+/// motion comes to stay.
+fn braked_wheels() -> Model {
+    parse(
+        "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  a: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0.2, 0, 0]}
+  b: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [1, 0, 0.1]}
+joints:
+  A: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}
+  B: {type: revolute, bodies: [ground, b], at: [1, 0, 0], axis: [0, 1, 0]}
+  mesh: {type: gear, joints: [A, B], ratio: -1}
+forces:
+  brake: {type: actuator, joint: A, effort: 'if(A.speed > 0, -8, 8)'}
+start: {A.speed: 3}
+study: {t_end: 0.16, output_step: 0.02}
+",
+    )
+}
+
+/// Instants of a run with one formulation from a configuration, at the times from `first` on.
+fn moved(model: &Model, study: &Study, info: &FormulationInfo, from: &Configuration, first: usize) -> Result<Vec<Instant>, String> {
+    let integrator = info.integrators.iter().copied().find(|i| *i == "dop853").unwrap_or(info.integrators[0]);
+    let said = |d: fourbar::Diagnostic| format!("{} with {integrator}: {}: {}", info.name, d.code, d.message);
+    let mut motion = (info.start)(model, study, integrator, from).map_err(said)?;
+    let mut now = Instant::new(model, from);
+    let mut list = Vec::new();
+    drive(motion.as_mut(), study.output_times().enumerate().skip(first), &mut now, &mut |event| {
+        if let Event::At(_, now, _) = event {
+            list.push(now.clone());
+        }
+        true
+    })
+    .map_err(said)?;
+    Ok(list)
+}
+
+/// Largest distance of poses in lengths and radians, of counted angles, and of work relative to the energy at hand.
+fn apart(model: &Model, a: &Instant, b: &Instant) -> f64 {
+    let poses = a.q.iter().zip(&b.q).map(|(a, b)| {
+        let d = a.increment_to(b);
+        (d.v.norm() / model.length).max(d.w.norm())
+    });
+    let turns = a.turns.iter().zip(&b.turns).map(|(a, b)| (a - b).abs());
+    poses.chain(turns).fold(0.0, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x) })
+}
+
+fn named(name: &str) -> &'static FormulationInfo {
+    study::formulation(name).unwrap_or_else(|d| panic!("{d}"))
+}
+
+#[test]
+fn what_auto_could_not_run_runs_and_moves_as_another_formulation_does() {
+    let list = [
+        "four_legs",
+        "stewart_circle",
+        "spatial_bush",
+        "parallelogram_flat",
+        "not_unique_min",
+        "it_runs_natural_seed50083",
+        "it_runs_grcr_seed50085",
+        "bushing_natural",
+    ];
+    for name in list {
+        let model = found(name);
+        let own = Study::of(&model);
+        let (rows, report) = run(&model, &own);
+        assert!(report.t == own.t_end && rows.len() == own.output_times().count(), "{name}: it ended at t = {}", report.t);
+        // Where it changed over, it says so.
+        let first = own.candidates(&model).expect("candidates")[0].formulation.name;
+        let changed = report.warnings.iter().filter(|w| w.code.to_string() == "W290").count();
+        assert!((report.formulation != first) == (changed > 0), "{name}: {first}, then {}: {changed} warnings", report.formulation);
+        // A flat parallelogram may fold either way.
+        if name == "parallelogram_flat" {
+            continue;
+        }
+        let start = assemble(&model).expect("it assembles").configuration;
+        let t_end = own.t_end.min(0.5);
+        let short = Study { tol: Some(1e-9), t_end, output_step: t_end / 5.0, ..own };
+        let (rows, report) = run(&model, &short);
+        let truth = moved(&model, &short, named("dca"), &start, 0).unwrap_or_else(|e| panic!("{name}: {e}"));
+        for (k, at) in truth.iter().enumerate() {
+            for (b, body) in model.bodies.iter().enumerate().skip(1) {
+                for (axis, x) in ["x", "y", "z"].iter().zip(at.q[b].r.iter()) {
+                    let y = rows.column(&format!("{}.r.{axis}", body.name)).expect("a column")[k];
+                    assert!((x - y).abs() < 1e-6 * model.length, "{name}, {}: {} at t = {}: {x} {y}", report.formulation, body.name, at.t);
+                }
+            }
+        }
+    }
+}
+
+/// Every formulation goes on from the middle of a run: time, counted turns, time-dependent forces and drives included.
+#[test]
+fn any_formulation_goes_on_from_the_middle_of_a_run() {
+    for name in ["fourbar", "slider_crank_engine", "screw_jack", "watt_governor", "ra_slider_crank", "universal_joint_shaft", "nc_rscr"] {
+        let model = model(name);
+        let own = Study::of(&model);
+        let t_end = own.t_end.min(0.4);
+        let study = Study { tol: Some(1e-10), step: None, integrator: None, t_end, output_step: t_end / 4.0, ..own };
+        let start = assemble(&model).expect("it assembles").configuration;
+        let whole = moved(&model, &study, named("lie"), &start, 0).unwrap_or_else(|e| panic!("{name}: {e}"));
+        let middle = &whole[2];
+        let at = Configuration { t: middle.t, q: middle.q.clone(), v: middle.v.clone(), turns: middle.turns.clone() };
+        let at = lie::closed(&model, &at).expect("it is nearly closed");
+        for info in FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok()) {
+            // Methods of second order are asked for less.
+            let second = info.integrators[0] == "gen-alpha";
+            let study = Study { tol: Some(if second { 1e-8 } else { 1e-10 }), ..study.clone() };
+            let rest = moved(&model, &study, info, &at, 3).unwrap_or_else(|e| panic!("{name}: {e}"));
+            let d = apart(&model, rest.last().expect("rows"), &whole[4]);
+            assert!(d < if second { 1e-3 } else { 1e-6 }, "{name}: {} is {d:.1e} off at the end", info.name);
+        }
+    }
+}
+
+#[test]
+fn a_formulation_that_is_named_never_changes() {
+    let model = found("four_legs");
+    let study = Study { formulation: Some("natural".into()), ..Study::of(&model) };
+    assert_eq!(study.candidates(&model).expect("one").len(), 1);
+    let failed = study::run(&model, &study, &mut Trajectory::default()).expect_err("natural cannot");
+    assert!(failed.diagnostic.code.to_string().starts_with("S28"), "{}", failed.diagnostic);
+}
+
+/// Natural coordinates end where the motion comes to stay on a jump of a force; what goes on from there adds to the same trajectory.
+#[test]
+fn a_run_that_changes_over_in_flight_is_one_trajectory() {
+    let model = braked_wheels();
+    let study = Study::of(&model);
+    let (rows, report) = run(&model, &study);
+    let change = report.warnings.iter().find(|w| w.code.to_string() == "W290").expect("it says so");
+    assert!(change.time.is_some_and(|t| t > 0.0) && change.message.contains("`natural`") && change.help.contains("S284"), "{change:?}");
+    assert_eq!(rows.column("t").expect("times"), study.output_times().collect::<Vec<f64>>());
+    // The part before is that of natural coordinates alone, to the bit.
+    let mut alone = Trajectory::default();
+    let named = Study { formulation: Some("natural".into()), ..study.clone() };
+    study::run(&model, &named, &mut alone).expect_err("it slides");
+    assert!(alone.len() > 3 && alone.data[..] == rows.data[..alone.data.len()], "{} rows", alone.len());
+    // Energy less work goes on as well: the brake takes all that there is.
+    let (energy, work) = (rows.column("energy.total").expect("energy"), rows.column("energy.work").expect("work"));
+    let kept: Vec<f64> = energy.iter().zip(work).map(|(e, w)| e - w).collect();
+    assert!(kept.iter().all(|k| (k - kept[0]).abs() < 1e-2), "{kept:?}");
+}
+
+#[test]
+fn a_run_that_changed_over_resumes_to_the_bit() {
+    let legs = found("four_legs");
+    assert_resumes(&legs, &Study { t_end: 0.4, ..Study::of(&legs) }, 5, "four_legs");
+    let brake = braked_wheels();
+    let rows = Study::of(&brake).output_times().count();
+    // Before the change and after it.
+    for stop_after in [3, rows - 1] {
+        assert_resumes(&brake, &Study::of(&brake), stop_after, "braked_wheels");
+    }
+}
+
+/// Mechanisms drawn for [`auto_runs_whatever_another_formulation_runs`]; `FOURBAR_AUTO` asks for more, `FOURBAR_SEED` for others.
+const DRAWN: u64 = 40;
+/// Runs take milliseconds; one that has not ended by then is given up, which breaks nothing.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Stops a run that takes too long.
+struct Patient(Clock);
+
+impl Observer for Patient {
+    fn begin(&mut self, _: &[Column]) {}
+    fn row(&mut self, _: &[f64]) {}
+    fn go_on(&mut self, _: f64, _: f64) -> bool {
+        self.0.elapsed() < PATIENCE
+    }
+}
+
+/// Half of them bodies joined at random, half of them of families that textbooks know.
+#[test]
+fn auto_runs_whatever_another_formulation_runs() {
+    let number = |name: &str, default: u64| std::env::var(name).ok().and_then(|n| n.parse().ok()).unwrap_or(default);
+    let (first, count) = (number("FOURBAR_SEED", 40_000), number("FOURBAR_AUTO", DRAWN));
+    let (mut ran, mut slow, mut changed, mut broken) = (0, 0, Vec::new(), Vec::new());
+    for seed in first..first + count {
+        let spec = if seed % 2 == 0 { mechanism(&Recipe::of(seed), seed) } else { families::mechanism(seed) };
+        let Ok(model) = spec.build() else { continue };
+        let Ok(assembled) = assemble(&model) else { continue };
+        let study = Study { t_end: model.study.t_end.min(0.5), formulation: None, integrator: None, step: None, ..Study::of(&model) };
+        match study::run(&model, &study, &mut Patient(Clock::now())) {
+            Ok(report) => {
+                (ran, slow) = (ran + 1, slow + u64::from(report.stopped));
+                changed.extend(report.warnings.iter().filter(|w| w.code.to_string() == "W290").map(|w| format!("{seed}: {}", w.message)));
+            }
+            Err(failed) => {
+                let others = FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok());
+                // A run past a dead point with its joints torn open is no success.
+                let closed = |list: Vec<Instant>| list.iter().all(|i| i.errors[0] <= 1e-3 * model.length);
+                let able = others.filter(|f| moved(&model, &study, f, &assembled.configuration, 0).is_ok_and(closed));
+                let names: Vec<&str> = able.map(|f| f.name).collect();
+                if !names.is_empty() {
+                    broken.push(format!("seed {seed}, `{}`: {} runs, auto says {}", spec.title, names.join(", "), failed.diagnostic));
+                }
+            }
+        }
+    }
+    println!("{ran} of {count} ran, {slow} of them given up; changed over:\n{}", changed.join("\n"));
+    assert!(ran * 10 >= count * 8 && broken.is_empty(), "{ran} of {count} ran; {}", broken.join("\n"));
+}

@@ -1,0 +1,222 @@
+//! A mechanism in the hand: moved to any later time by every formulation, looked at, put elsewhere, kept and restored.
+
+use fourbar::random::Random;
+use fourbar::study::{Analysis, FORMULATIONS, Study};
+use fourbar::{Configuration, Diagnostic, Model, Simulation};
+use fourbar_testing::common::*;
+use std::sync::Arc;
+
+/// A study of dynamics by one formulation.
+fn by(model: &Model, formulation: &str, integrator: &str, tol: f64) -> Study {
+    let named = |s: &str| Some(s.to_string());
+    Study {
+        analysis: Some(Analysis::Dynamics),
+        formulation: named(formulation),
+        integrator: named(integrator),
+        tol: Some(tol),
+        step: None,
+        ..Study::of(model)
+    }
+}
+
+/// Largest distance of two states in characteristic lengths, and radians.
+fn apart(model: &Model, a: &Configuration, b: &Configuration) -> f64 {
+    let poses = a.q.iter().zip(&b.q).map(|(a, b)| {
+        let d = a.increment_to(b);
+        (d.v.norm() / model.length).max(d.w.norm())
+    });
+    poses.fold(0.0, |m, x| if x.is_nan() { f64::INFINITY } else { m.max(x) })
+}
+
+fn code(d: Diagnostic) -> String {
+    d.code.to_string()
+}
+
+/// Methods of every formulation that choose their steps.
+fn methods() -> Vec<(&'static str, &'static str)> {
+    let all = FORMULATIONS.iter().flat_map(|f| f.integrators.iter().map(|i| (f.name, *i)));
+    all.filter(|(_, i)| !["rk4", "euler", "heun", "backward-euler"].contains(i)).collect()
+}
+
+#[test]
+fn a_simulation_moves_as_a_run_does_with_every_method() {
+    let model = Arc::new(model("fourbar_3d"));
+    for (formulation, integrator) in methods() {
+        let study = Study { t_end: 1.0, output_step: 0.1, ..by(&model, formulation, integrator, 1e-7) };
+        let (rows, _) = run(&model, &study);
+        let mut simulation = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{formulation}: {d}"));
+        for t in [0.07, 0.1, 0.34, 0.35, 1.0] {
+            simulation.advance(t).unwrap_or_else(|d| panic!("{formulation} {integrator}: {d}"));
+            assert_eq!(simulation.t(), t, "{formulation} {integrator}");
+        }
+        let name = &model.joints[0].name;
+        let column = rows.columns.iter().position(|c| c.name == format!("{name}.angle")).expect("there is the angle");
+        let (last, angle) = (rows.row(rows.len() - 1)[column], simulation.snapshot().joint(name).expect("there").angle);
+        // Other ends of steps make other errors, each of the tolerance and grown with the motion.
+        let allowed = if ["ra", "rp", "reps"].contains(&formulation) { 2e-3 } else { 5e-5 };
+        assert!((last - angle).abs() < allowed, "{formulation} {integrator}: {last} and {angle}");
+    }
+}
+
+#[test]
+fn there_is_no_end_with_any_method_and_any_step() {
+    let model = Arc::new(model("a01_simple_pendulum"));
+    for f in FORMULATIONS {
+        for integrator in f.integrators {
+            for step in [None, Some(1e-3)] {
+                if step.is_none() && ["rk4", "euler"].contains(integrator) {
+                    continue;
+                }
+                let what = format!("{} {integrator} {step:?}", f.name);
+                // The end of the study, a hundredth of a second, is passed by far.
+                let study = Study { t_end: 0.01, output_step: 0.01, step, ..by(&model, f.name, integrator, 1e-4) };
+                let mut s = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{what}: {d}"));
+                s.advance(2.0).unwrap_or_else(|d| panic!("{what}: {d}"));
+                assert_eq!(s.t(), 2.0, "{what}");
+            }
+        }
+    }
+}
+
+#[test]
+fn kinematics_is_held_in_the_same_way() {
+    let model = Arc::new(model("ra_slider_crank"));
+    for formulation in ["ra", "rp", "reps"] {
+        let study = Study { analysis: Some(Analysis::Kinematics), formulation: Some(formulation.into()), ..Study::of(&model) };
+        let mut s = Simulation::new(&model, &study).expect("it starts");
+        s.advance(0.5).expect("it moves");
+        s.advance(0.73).expect("it moves");
+        let inside = s.snapshot_at(0.61).expect("inside the last step").instant().clone();
+        let mut other = Simulation::new(&model, &study).expect("it starts");
+        other.advance(0.61).expect("it moves");
+        assert!(apart(&model, &inside.configuration(), &other.state()) < 1e-12, "{formulation}");
+        // Kept, and continued to the bit.
+        let kept = s.save();
+        s.advance(1.9).expect("it moves");
+        other.restore(&kept).expect("it fits");
+        assert_eq!(other.t(), 0.73);
+        other.advance(1.9).expect("it moves");
+        assert_eq!(s.snapshot().instant(), other.snapshot().instant(), "{formulation}");
+    }
+}
+
+#[test]
+fn time_passes_forwards_and_names_are_known() {
+    let model = Arc::new(model("fourbar"));
+    let mut s = Simulation::new(&model, &Study::of(&model)).expect("it starts");
+    s.advance(0.2).expect("it moves");
+    assert_eq!(s.advance(0.1).map_err(code), Err("U310".into()));
+    assert_eq!(s.advance(f64::NAN).map_err(code), Err("U310".into()));
+    assert_eq!(s.t(), 0.2);
+    assert_eq!(s.snapshot_at(0.7).map(|_| ()).map_err(code), Err("U311".into()));
+    let d = s.snapshot().joint("Q").expect_err("there is none");
+    assert_eq!(d.code.to_string(), "U314");
+}
+
+#[test]
+fn a_state_can_be_set_at_any_time_and_must_be_consistent() {
+    // A driven mechanism, so that consistency depends on time, by dynamics and kinematics.
+    let model = Arc::new(model("ra_slider_crank"));
+    for analysis in [Analysis::Dynamics, Analysis::Kinematics] {
+        let study = Study { analysis: Some(analysis), ..Study::of(&model) };
+        let mut s = Simulation::new(&model, &study).expect("it starts");
+        s.advance(0.4).expect("it moves");
+        let there = s.state();
+        s.advance(0.9).expect("it moves");
+        let later = s.state();
+        s.set_state(&there).expect("it is consistent");
+        assert_eq!(s.t(), 0.4);
+        s.advance(0.9).expect("it moves");
+        assert!(apart(&model, &s.state(), &later) < 1e-6, "{analysis:?}: {:.1e}", apart(&model, &s.state(), &later));
+        // The drive is elsewhere at another time.
+        let wrong = Configuration { t: 0.5, ..there.clone() };
+        assert_eq!(s.set_state(&wrong).map_err(code), Err("U313".into()));
+        s.assemble_state(&wrong).expect("there is a state nearby");
+        let mut moved = Simulation::new(&model, &study).expect("it starts");
+        moved.advance(0.5).expect("it moves");
+        assert!(apart(&model, &s.state(), &moved.state()) < 1e-6);
+        assert!(s.snapshot().instant().errors[1] < 1e-9);
+        // Wrong velocities are wrong as well.
+        let mut fast = there.clone();
+        fast.v[1].w *= 1.1;
+        assert_eq!(s.set_state(&fast).map_err(code), Err("U313".into()));
+        let mut short = there.clone();
+        short.q.pop();
+        assert_eq!(s.set_state(&short).map_err(code), Err("U312".into()));
+        let mut lost = there.clone();
+        lost.q[1].r.x = f64::NAN;
+        assert_eq!(s.set_state(&lost).map_err(code), Err("U312".into()));
+    }
+}
+
+#[test]
+fn a_simulation_goes_to_another_thread_and_steps_as_it_likes() {
+    let model = Arc::new(model("fourbar"));
+    let mut s = Simulation::new(&model, &by(&model, "lie", "dopri5", 1e-8)).expect("it starts");
+    let t = std::thread::spawn(move || {
+        let mut sizes = Vec::new();
+        for _ in 0..20 {
+            sizes.push(s.step().expect("it steps"));
+        }
+        let (t, h) = (s.t(), sizes[19]);
+        // Dense output inside the last step is as good as the step.
+        let inside = s.snapshot_at(t - 0.3 * h).expect("inside").instant().configuration();
+        (t, sizes, inside)
+    });
+    let (t, sizes, inside) = t.join().expect("it ends");
+    assert!(sizes.iter().all(|h| *h > 0.0) && (sizes.iter().sum::<f64>() - t).abs() < 1e-12);
+    let mut other = Simulation::new(&model, &by(&model, "lie", "dopri5", 1e-10)).expect("it starts");
+    other.advance(inside.t).expect("it moves");
+    assert!(apart(&model, &inside, &other.state()) < 1e-6);
+}
+
+/// Draws a course of events and follows it twice, the second time from a state that was kept on the way: the same to the bit.
+#[test]
+fn drawn_courses_are_kept_and_restored_to_the_bit() {
+    let seed = 41_700_001;
+    let models =
+        ["fourbar", "a04_bricard", "stewart_platform", "watt_governor", "lie_heavy_top", "a02_n_fourbar_N2"].map(|n| Arc::new(model(n)));
+    let methods = methods();
+    let mut draw = Random(seed);
+    let mut unit = move || 0.5 * (draw.number() + 1.0);
+    for n in 0..60 {
+        let model = &models[n % models.len()];
+        let (formulation, integrator) = methods[(unit() * methods.len() as f64) as usize % methods.len()];
+        let step = (unit() < 0.2).then_some(2e-3);
+        let what = format!("seed {seed}, case {n}: `{}` by {formulation} with {integrator}, step {step:?}", model.title);
+        let study = Study { step, ..by(model, formulation, integrator, 10f64.powf(-3.0 - 4.0 * unit())) };
+        let good = |done: Result<(), Diagnostic>| done.unwrap_or_else(|d| panic!("{what}: {d}"));
+        let mut a = match Simulation::new(model, &study) {
+            Ok(a) => a,
+            Err(d) if d.code.to_string() == "S284" => continue,
+            Err(d) => panic!("{what}: {d}"),
+        };
+        let (mut kept, mut b) = (a.save(), None);
+        for _ in 0..8 {
+            match (unit() * 4.0) as usize {
+                0 => good(a.step().map(|_| ())),
+                1 => a.run_ahead(if unit() < 0.5 { f64::NEG_INFINITY } else { a.t() + 0.1 }),
+                2 => good(a.advance(a.t() + 10f64.powf(-5.0 + 4.0 * unit()))),
+                _ => {
+                    let t = a.t() + 0.02 * unit();
+                    good(a.advance(t));
+                    kept = a.save();
+                    b = Some(t);
+                }
+            }
+        }
+        if let Some(t) = b {
+            let mut again = Simulation::new(model, &study).unwrap_or_else(|d| panic!("{what}: {d}"));
+            good(again.restore(&kept));
+            assert_eq!(again.t(), t, "{what}");
+            good(a.restore(&kept));
+            for s in [&mut a, &mut again] {
+                s.run_ahead(f64::NEG_INFINITY);
+                good(s.advance(t + 0.013));
+                good(s.step().map(|_| ()));
+                good(s.advance(s.t() + 0.03));
+            }
+            assert!(a.snapshot().instant() == again.snapshot().instant(), "{what}: it goes another way");
+        }
+    }
+}
