@@ -1,16 +1,13 @@
-//! Tasks around the workspace: `cargo xtask test` sets up what the tests need and runs them, `cargo xtask docs` writes the
-//! documents that are made from the code, `cargo xtask gallery` pages and pictures of the shipped models.
+//! Tasks around the workspace: `cargo xtask test` sets up what the tests need and runs them, `cargo xtask gallery` makes pages and
+//! pictures of the shipped models; studies and generated documents are made by a package of their own.
 
 mod browser;
-mod docs;
 mod fuzz;
 mod gallery;
-mod peers;
-mod study;
 mod test;
 
 use std::path::PathBuf;
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
@@ -19,7 +16,7 @@ cargo xtask docs    write the documents that are made from the code
 cargo xtask fuzz [--minutes N] [--seed N]   hostile input, longer than with the tests
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
 cargo xtask peers   times of the engine beside those of others at equal error
-cargo xtask study NAME   figures of the papers, and questions too long for tests:
+cargo xtask study [NAME]   figures of the papers, and questions too long for tests; without a name, the list of them
 ";
 
 fn main() -> ExitCode {
@@ -27,13 +24,12 @@ fn main() -> ExitCode {
     let done = match task.as_deref() {
         Some("test") => test::run(),
         Some("pages") => browser::test(),
-        Some("docs") => docs::write(),
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
-        Some("peers") => peers::run(),
-        Some("study") => study::run(&std::env::args().skip(2).collect::<Vec<_>>()),
+        // What needs the engine is a package of its own: the tests do not wait for it.
+        Some("docs" | "peers" | "study") => studies(&std::env::args().skip(1).collect::<Vec<_>>()),
         _ => {
-            eprint!("{USAGE}{}", study::list());
+            eprint!("{USAGE}");
             return ExitCode::from(2);
         }
     };
@@ -44,6 +40,14 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+/// Runs the package of the studies, optimised.
+fn studies(arguments: &[String]) -> Result<(), String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    let mut command = Command::new(cargo);
+    command.args(["run", "--quiet", "--release", "--package", "fourbar-studies", "--"]).args(arguments);
+    browser::run(command.current_dir(root())).map_err(|_| format!("`{}` failed", arguments.join(" ")))
 }
 
 /// The root of the workspace.

@@ -1,0 +1,31 @@
+//! What needs the engine and is not a test: studies, times beside other programs, documents made from the code. `cargo xtask` starts it
+//! in release, so that tests never wait for a second build of the engine.
+
+mod docs;
+mod peers;
+mod study;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let done = match arguments.first().map(String::as_str) {
+        Some("docs") => docs::write(),
+        Some("peers") => peers::run(),
+        Some("study") => study::run(&arguments[1..]),
+        _ => Err(format!("usage: docs | peers | study NAME\n{}", study::list())),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The root of the workspace.
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("..")
+}
