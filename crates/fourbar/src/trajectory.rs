@@ -83,7 +83,7 @@ pub fn columns(model: &Model) -> Vec<Column> {
         list.push(Column { name: format!("{}.effort", d.name), unit });
     }
     for (name, f) in &model.forces {
-        if matches!(f, Force::Spring { .. }) {
+        if let Force::Spring(_) = f {
             list.push(Column { name: format!("{name}.length"), unit: "m" });
             list.push(Column { name: format!("{name}.tension"), unit: "N" });
         }
@@ -158,9 +158,8 @@ impl Recorder {
         out.extend_from_slice(&s.efforts);
         let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] };
         for (_, f) in &model.forces {
-            if let Force::Spring { between, law } = f {
-                let (length, tension) = eval::spring_tension(model, between, law, &x);
-                out.extend([length, tension]);
+            if let Force::Spring(_) = f {
+                out.extend_from_slice(&f.values(model, &x)[..2]);
             }
         }
         for (_, p) in &model.points {

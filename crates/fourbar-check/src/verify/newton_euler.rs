@@ -5,7 +5,7 @@
 //! residual that they could carry is taken out by least squares, and what remains is reported.
 
 use fourbar::constraint::{ConstraintSet, Owner};
-use fourbar::force::{Force, eval};
+use fourbar::force::eval;
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::motion::Instant;
 use fourbar::state::Velocity;
@@ -38,14 +38,7 @@ impl<'m> NewtonEuler<'m> {
                 _ => others.push(c),
             }
         }
-        let friction = model
-            .forces
-            .iter()
-            .filter_map(|(_, f)| match f {
-                Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 => Some(*joint),
-                _ => None,
-            })
-            .collect();
+        let friction = model.forces.iter().filter_map(|(_, f)| f.touches().loaded_joint()).collect();
         let set = |list| ConstraintSet::new(list, |_| false);
         Self { model, others: set(others), drives: set(drives), drive_of, friction }
     }

@@ -20,7 +20,7 @@ impl Builder<'_> {
         // In a plane the coil must not turn about its own axis; in space that turn moves nothing.
         let mut normal = None;
         for (name, f) in &spec.forces {
-            let ForceSpec::Spring { mass, .. } = f else { continue };
+            let ForceSpec::Spring(SpringSpec { mass, .. }) = f else { continue };
             let path = format!("forces.{name}.mass");
             if *mass == 0.0 || !self.finite(&path, &[*mass]) {
                 continue;
@@ -31,7 +31,7 @@ impl Builder<'_> {
                 continue;
             }
             let ends = model.forces.iter().find_map(|(n, f)| match f {
-                Force::Spring { between, .. } if n == name => Some(*between),
+                Force::Spring(s) if n == name => Some(s.between),
                 _ => None,
             });
             let Some(ends) = ends else { continue };

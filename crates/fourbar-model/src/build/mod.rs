@@ -7,6 +7,7 @@ mod joint;
 mod pages;
 mod start;
 
+pub(crate) use force::Resolve;
 pub(crate) use pages::PAGES;
 
 use crate::diagnostic::{Diagnostic, nearest, number};
