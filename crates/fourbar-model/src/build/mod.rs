@@ -65,6 +65,7 @@ impl<'a> Builder<'a> {
             rolling: Vec::new(),
             drives: Vec::new(),
             forces: Vec::new(),
+            coils: Vec::new(),
             points: Vec::new(),
             hold: Vec::new(),
             start: Vec::new(),
