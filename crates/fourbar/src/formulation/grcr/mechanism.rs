@@ -17,7 +17,7 @@ use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::model::Model;
-use crate::motion::{Instant, Loads};
+use crate::motion::{Instant, Loads, load_across};
 use crate::random::Random;
 use crate::state::{Configuration, Pose, Velocity};
 use serde_json::{Value, json};
@@ -591,7 +591,7 @@ impl<'m> Mechanism<'m> {
         let (mut change, mut size) = (0.0_f64, f64::MIN_POSITIVE);
         for (_, f) in &self.model.forces {
             if let Some(joint) = f.touches().loaded_joint() {
-                let load = reaction::load_across(self, joint, &instant.reactions[joint]);
+                let load = load_across(self.model, joint, &self.poses, &instant.reactions[joint]);
                 change = change.max((load - self.loads[joint]).abs());
                 size = size.max(load);
                 self.loads[joint] = load;
