@@ -396,7 +396,7 @@ pub enum DriveQuantity {
     Speed,
 }
 
-pub use crate::force::{ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, SpringSpec, TorqueSpec, TorsionSpec};
+pub use crate::force::{ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, RopeSpec, SpringSpec, TorqueSpec, TorsionSpec};
 
 /// Law of a spring.
 #[derive(Clone, Debug, PartialEq)]

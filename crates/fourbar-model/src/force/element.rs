@@ -303,12 +303,12 @@ pub(super) fn resists<S: Scalar>(model: &Model, law: &Law, y: S, x: &mut impl Ac
     }
 }
 
-/// Length between two points for [`Element::act`]; a line without length has no direction.
-pub(super) fn length_of<S: Scalar>(model: &Model, name: &str, ends: &[PointOn; 2], x: &impl Acts<S>) -> Result<S, Diagnostic> {
+/// Length between the ends of `what` for [`Element::act`]; a line without length has no direction.
+pub(super) fn length_of<S: Scalar>(model: &Model, what: &str, name: &str, ends: &[PointOn; 2], x: &impl Acts<S>) -> Result<S, Diagnostic> {
     let d = x.apart(ends);
     let square = d.dot(&d);
     if square.value().sqrt() < 1e-9 * model.length {
-        return Err(Diagnostic::new("S281", format!("spring `{name}` has no length at the start, so it has no direction"))
+        return Err(Diagnostic::new("S281", format!("{what} `{name}` has no length at the start, so it has no direction"))
             .name(name)
             .at(format!("forces.{name}"))
             .help("move one of its ends, or use formulation `ra`"));

@@ -8,6 +8,7 @@ pub mod eval;
 mod friction;
 pub mod load;
 mod point;
+mod rope;
 mod spring;
 mod torque;
 mod torsion;
@@ -126,12 +127,15 @@ forces! {
     Bushing(bushing::Bushing) as Bushing(bushing::BushingSpec);
     /// In a joint.
     Friction(friction::Friction) as Friction(friction::FrictionSpec);
+    /// Along the line of two points, pulling only.
+    Rope(rope::Rope) as Rope(rope::RopeSpec);
 }
 
 pub use actuator::{Actuator, ActuatorSpec};
 pub use bushing::{Bushing, BushingSpec};
 pub use friction::{Friction, FrictionSpec};
 pub use point::{PointForce, PointForceSpec};
+pub use rope::{Rope, RopeSpec};
 pub use spring::{Spring, SpringSpec};
 pub use torque::{Torque, TorqueSpec};
 pub use torsion::{Torsion, TorsionSpec};

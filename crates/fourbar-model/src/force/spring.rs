@@ -95,7 +95,7 @@ impl Element for Spring {
             x.stores(d.dot(&d) * S::of(0.5 * stiffness));
             return Ok(());
         }
-        let length = length_of(model, name, &self.between, x)?;
+        let length = length_of(model, "spring", name, &self.between, x)?;
         resists(model, &self.law, length, x);
         Ok(())
     }
