@@ -4,7 +4,7 @@ use crate::gather::Gather;
 use crate::telling::Preview;
 use fourbar::Diagnostic;
 use fourbar::study::Observer;
-use fourbar::trajectory::Column;
+use fourbar::trajectory::{Column, WantedColumns};
 use fourbar_io::results::{Checkpoint, Claim, CsvWriter, ResultFolder, write_checkpoint};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::{Deserialize, Serialize};
@@ -107,8 +107,8 @@ pub struct Watcher<'a> {
     pub preview: Preview,
     /// All rows, where a page is wanted.
     pub gather: Option<Gather>,
-    /// Whether reactions or efforts are among the columns chosen.
-    pub loads: bool,
+    /// What the columns chosen need.
+    pub wanted: WantedColumns,
     /// Why writing failed.
     pub problem: Option<Diagnostic>,
     /// Rows up to this time are there already.
@@ -145,7 +145,7 @@ impl<'a> Watcher<'a> {
             totals: Totals::default(),
             preview,
             gather: None,
-            loads: true,
+            wanted: WantedColumns::ALL,
             problem: None,
             skip: None,
             columns,
@@ -244,8 +244,8 @@ impl<'a> Watcher<'a> {
 impl Observer for Watcher<'_> {
     fn begin(&mut self, _columns: &[Column]) {}
 
-    fn wants_loads(&self) -> bool {
-        self.loads || self.gather.is_some()
+    fn wants(&self) -> WantedColumns {
+        if self.gather.is_some() { WantedColumns::ALL } else { self.wanted }
     }
 
     fn row(&mut self, row: &[f64]) {

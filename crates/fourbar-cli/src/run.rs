@@ -14,7 +14,7 @@ use crate::telling::Preview;
 use crate::view::{Wanted, after_run, page_of};
 use fourbar::Diagnostic;
 use fourbar::study::{Analysis, Failed, Report, Study, run_from};
-use fourbar::trajectory::{Column, Trajectory, columns as all_columns};
+use fourbar::trajectory::{Column, Trajectory, WantedColumns, columns as all_columns};
 use fourbar_io::disk::{Kind, may_replace};
 pub use fourbar_io::results::PAGE;
 use fourbar_io::results::{Checkpoint, Claim, Kept, TRAJECTORY, inspect, prefix, read_checkpoint, trajectory_of};
@@ -227,7 +227,7 @@ pub fn compute(task: &Task, screen: &Screen) -> Result<Done, Stop> {
     let mut watcher =
         Watcher::new(&all, Preview::new(model, &all), planned, !screen.json && !screen.quiet && std::io::stderr().is_terminal());
     watcher.gather = task.page.as_ref().map(|_| Gather::new(&all));
-    watcher.loads = written.iter().any(Column::is_load);
+    watcher.wanted = WantedColumns::of(&written);
     let from = task.continued();
     if let Some(c) = from {
         watcher.skip = Some(c.t);

@@ -81,7 +81,9 @@ view: {trace: [tip]}
         panic!()
     };
     assert_eq!(*axis_moving, Some([1.0, 0.0, 0.0]));
-    let ForceSpec::Spring { between, law: SpringLaw::Linear { stiffness, rest, damping }, .. } = &spec.forces[0].1 else { panic!() };
+    let ForceSpec::Spring(SpringSpec { between, law: SpringLaw::Linear { stiffness, rest, damping }, .. }) = &spec.forces[0].1 else {
+        panic!()
+    };
     assert_eq!((between[0].at, *stiffness, *rest, *damping), (At::Body([0.0; 3]), 200.0, 0.3, 2.0));
     assert_eq!((spec.hold, spec.trace), (vec!["pin".to_string()], vec!["tip".to_string()]));
 }
@@ -140,15 +142,15 @@ forces:
     );
     let spec = read(&text).spec;
     assert_eq!((spec.constraints.len(), spec.forces.len()), (4, 9));
-    let ForceSpec::Spring { law: SpringLaw::Expression(tension), .. } = &spec.forces[0].1 else { panic!() };
+    let ForceSpec::Spring(SpringSpec { law: SpringLaw::Expression(tension), .. }) = &spec.forces[0].1 else { panic!() };
     assert_eq!(tension.variables, [StateVariable::Length, StateVariable::Rate]);
     assert_eq!(tension.expr.eval(&[0.2, 2.0]), 16.0);
-    let ForceSpec::Torque { torque, .. } = &spec.forces[5].1 else { panic!() };
+    let ForceSpec::Torque(TorqueSpec { torque, .. }) = &spec.forces[5].1 else { panic!() };
     assert_eq!(torque[2].variables, [StateVariable::JointSpeed("pin".into()), StateVariable::JointAngle("pin".into())]);
-    let ForceSpec::Force { force, frame: ForceFrame::Body, .. } = &spec.forces[3].1 else { panic!() };
+    let ForceSpec::Force(PointForceSpec { force, frame: ForceFrame::Body, .. }) = &spec.forces[3].1 else { panic!() };
     assert_eq!(force[1].variables, [StateVariable::PointVelocity("tip".into(), 1)]);
     assert!(
-        matches!(&spec.forces[1].1, ForceSpec::Torsion { law: SpringLaw::Linear { stiffness, rest, .. }, .. } if *stiffness == 5.0 && *rest == 0.0)
+        matches!(&spec.forces[1].1, ForceSpec::Torsion(TorsionSpec { law: SpringLaw::Linear { stiffness, rest, .. }, .. }) if *stiffness == 5.0 && *rest == 0.0)
     );
 }
 

@@ -144,6 +144,16 @@ impl Coordinate {
         }
     }
 
+    /// Slot of the second body and the point on it where a force along the coordinate acts, relative to its centre of mass, body
+    /// axes; the centre of mass where only directions are read.
+    pub fn second_place(&self) -> (usize, V) {
+        let s = match self {
+            Coordinate::Dp2 { s_j, .. } | Coordinate::D { s_j, .. } | Coordinate::Cd { s_j, .. } | Coordinate::Touch { s_j, .. } => *s_j,
+            Coordinate::Dp1 { .. } | Coordinate::Angle(_) => V::zeros(),
+        };
+        (self.slots()[1], s)
+    }
+
     /// Value for any scalar; the angle is its principal value.
     pub fn value_of<S: Scalar>(&self, qi: &PoseOf<S>, qj: &PoseOf<S>) -> S {
         let d = |s_i: &V, s_j: &V| (qj.r + qj.A * lift(s_j)) - (qi.r + qi.A * lift(s_i));

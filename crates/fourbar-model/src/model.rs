@@ -162,6 +162,20 @@ pub struct PointOn {
     pub s: Vector3<f64>,
 }
 
+/// The middle of a spring with a mass of its own: a body without inertia whose line runs through the ends of the spring, at equal
+/// distances from both.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Coil {
+    /// The spring, by its place among the forces.
+    pub spring: usize,
+    /// The body that stands for its middle.
+    pub body: BodyId,
+    /// The ends of the spring.
+    pub ends: [PointOn; 2],
+    /// Direction from first to second end, axes of the body.
+    pub axis: Vector3<f64>,
+}
+
 /// What assembly may not move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hold {
@@ -220,6 +234,8 @@ pub struct Model {
     pub drives: Vec<Drive>,
     /// Forces by name.
     pub forces: Vec<(String, Force)>,
+    /// Springs with a mass of their own.
+    pub coils: Vec<Coil>,
     /// Named points.
     pub points: Vec<(String, PointOn)>,
     /// What assembly may not move.

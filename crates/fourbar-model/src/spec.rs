@@ -396,75 +396,7 @@ pub enum DriveQuantity {
     Speed,
 }
 
-/// A force element. Expressions may use the variables of [`StateVariable`].
-#[derive(Clone, Debug, PartialEq)]
-pub enum ForceSpec {
-    /// Spring and damper along the line of two points.
-    Spring {
-        /// The two points.
-        between: [Place; 2],
-        /// Tension law.
-        law: SpringLaw,
-        /// Its own mass, spread evenly along its length; zero for most springs.
-        mass: f64,
-    },
-    /// Spring and damper on a joint's angle.
-    Torsion {
-        /// The joint, by name.
-        joint: String,
-        /// Torque law: resisting torque as a function of angle and rate.
-        law: SpringLaw,
-    },
-    /// A force at a point.
-    Force {
-        /// Where it acts.
-        on: Place,
-        /// Components.
-        force: [StateExpr; 3],
-        /// Frame of the components.
-        frame: ForceFrame,
-    },
-    /// A torque on a body.
-    Torque {
-        /// The body, by name.
-        body: String,
-        /// Components.
-        torque: [StateExpr; 3],
-        /// Frame of the components.
-        frame: ForceFrame,
-    },
-    /// Force or torque along a joint coordinate, on the moving body (reaction on the base).
-    Actuator {
-        /// The joint, by name.
-        joint: String,
-        /// Its effort.
-        effort: StateExpr,
-    },
-    /// Elastic connection in six directions.
-    Bushing {
-        /// The two places; the frame sits at the first.
-        between: [Place; 2],
-        /// Orientation of the bushing axes in the first body.
-        frame: Orientation,
-        /// Stiffness: three along, three about the axes.
-        stiffness: [f64; 6],
-        /// Damping: three along, three about the axes.
-        damping: [f64; 6],
-    },
-    /// Friction of a joint.
-    Friction {
-        /// The joint, by name.
-        joint: String,
-        /// Coulomb coefficient.
-        coulomb: f64,
-        /// Viscous coefficient on the joint speed.
-        viscous: f64,
-        /// Radius at which the normal force acts, for joints that turn.
-        radius: f64,
-        /// Speed below which Coulomb friction is smoothed.
-        speed: f64,
-    },
-}
+pub use crate::force::{ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, RopeSpec, SpringSpec, TorqueSpec, TorsionSpec};
 
 /// Law of a spring.
 #[derive(Clone, Debug, PartialEq)]

@@ -266,18 +266,18 @@ fn forces(r: &mut Random, recipe: &Recipe, spec: &mut ModelSpec) {
         let between_ = [place(a), place(b)];
         let damping = if recipe.conservative { 0.0 } else { between(r, 0.1, 1.0) };
         let law = SpringLaw::Linear { stiffness: between(r, 5.0, 40.0), rest: between(r, 0.2, 0.6), damping };
-        spec.forces.push((format!("spring{k}"), ForceSpec::Spring { between: between_, law, mass: 0.0 }));
+        spec.forces.push((format!("spring{k}"), ForceSpec::Spring(SpringSpec { between: between_, law, mass: 0.0 })));
     }
     let hinge = spec.joints.iter().find(|(_, j)| matches!(j, JointSpec::Pair { kind: PairKind::Revolute, .. })).map(|(n, _)| n.clone());
     if let Some(joint) = hinge.filter(|_| below(r, 2) == 0) {
         let damping = if recipe.conservative { 0.0 } else { between(r, 0.01, 0.1) };
         let law = SpringLaw::Linear { stiffness: between(r, 0.5, 3.0), rest: 0.0, damping };
-        spec.forces.push(("torsion".into(), ForceSpec::Torsion { joint, law }));
+        spec.forces.push(("torsion".into(), ForceSpec::Torsion(TorsionSpec { joint, law })));
     }
     if !recipe.conservative && !recipe.floating {
         let force = std::array::from_fn(|_| StateExpr::constant(r.number()));
         let on = Place { body: name(1 + below(r, n)), at: At::Body(three(&(r.vector() * 0.2))) };
-        spec.forces.push(("push".into(), ForceSpec::Force { on, force, frame: ForceFrame::Body }));
+        spec.forces.push(("push".into(), ForceSpec::Force(PointForceSpec { on, force, frame: ForceFrame::Body })));
     }
 }
 

@@ -11,7 +11,7 @@
 
 use crate::analysis::{rank, unique};
 use crate::constraint::{Constraint, ConstraintSet};
-use crate::force::{Force, Law};
+use crate::force::Force;
 use crate::formulation::natural;
 use crate::integrator::DEFAULT_TOL;
 use crate::model::Model;
@@ -63,29 +63,18 @@ pub fn fastest_rate(model: &Model) -> f64 {
 /// The same against any mass that the two bodies of a force are given.
 fn fastest(model: &Model, mass: impl Fn([usize; 2]) -> f64) -> f64 {
     let rate = |k: f64, c: f64, m: f64| if m.is_finite() && m > 0.0 { (k.abs() / m).sqrt().max(c.abs() / m) } else { 0.0 };
-    model
-        .forces
-        .iter()
-        .map(|(_, f)| match f {
-            Force::Spring { between, law: Law::Linear { stiffness, damping, .. }, .. } => {
-                rate(*stiffness, *damping, mass([between[0].body.index(), between[1].body.index()]))
-            }
-            Force::Bushing { between, stiffness, damping, .. } => {
-                let m = mass([between[0].body.index(), between[1].body.index()]);
-                (0..3).fold(0.0_f64, |r, k| r.max(rate(stiffness[k], damping[k], m)))
-            }
-            _ => 0.0,
-        })
-        .fold(0.0, f64::max)
+    let of = |f: &Force| {
+        let list = f.stiffness();
+        let m = if list.is_empty() { 0.0 } else { mass(f.touches().ends()) };
+        list.iter().fold(0.0_f64, |r, (k, c)| r.max(rate(*k, *c, m)))
+    };
+    model.forces.iter().map(|(_, f)| of(f)).fold(0.0, f64::max)
 }
 
 /// Fastest rate of friction that sticks, 1/s: the slope of its smoothed law acts as a damper under the weight of the body.
 fn sticking_rate(model: &Model) -> f64 {
-    let rate = |f: &Force| match f {
-        Force::Friction { coulomb, speed, .. } if *coulomb > 0.0 => coulomb * model.gravity.norm() / speed,
-        _ => 0.0,
-    };
-    model.forces.iter().map(|(_, f)| rate(f)).fold(0.0, f64::max)
+    let gravity = model.gravity.norm();
+    model.forces.iter().map(|(_, f)| f.sticking_rate(gravity)).fold(0.0, f64::max)
 }
 
 /// How fast a mechanism moves as drawn, rad/s: bodies and joints at the start, what gravity makes of it over its size, and its springs
@@ -145,7 +134,7 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("lie", "dopri5", "bare constraints share nothing that natural coordinates could use");
     }
     let small = model.bodies.len() <= LARGE;
-    let rubs = model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0));
+    let rubs = model.forces.iter().any(|(_, f)| f.touches().load);
     // As many rows as motions leave nothing, unless some of them are redundant.
     let balanced = !plane && model.drives.is_empty() && rows == 6 * model.moving();
     if small && balanced && (rubs || far >= AT_REST) && cannot_move(model) {
@@ -211,7 +200,7 @@ pub fn others(model: &Model, study: &Study, chosen: &str) -> Vec<Choice> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::spec::{At, BodySpec, ForceSpec, ModelSpec, Place, SpringLaw};
+    use crate::spec::{At, BodySpec, ForceSpec, ModelSpec, Place, SpringLaw, SpringSpec};
 
     fn study(integrator: Option<&str>, tol: Option<f64>) -> Study {
         Study {
@@ -232,7 +221,7 @@ mod tests {
         let mut spec = ModelSpec { bodies, ..ModelSpec::default() };
         let place = |body: &str| Place { body: body.into(), at: At::Body([0.0; 3]) };
         let law = SpringLaw::Linear { stiffness, rest: 1.0, damping: 0.0 };
-        spec.forces = vec![("spring".into(), ForceSpec::Spring { between: [place("ground"), place("ball")], law, mass: 0.0 })];
+        spec.forces = vec![("spring".into(), ForceSpec::Spring(SpringSpec { between: [place("ground"), place("ball")], law, mass: 0.0 }))];
         spec.study.t_end = 10.0;
         spec.build().unwrap_or_else(|d| panic!("{}", d[0].message))
     }

@@ -12,6 +12,7 @@ pub use poorly::{DATA, Poorly, largest_force};
 use crate::analysis::singular::Singular;
 use crate::constraint::{ConstraintSet, Owner};
 use crate::diagnostic::Diagnostic;
+use crate::force::eval::Plain;
 use crate::model::{JointCoordinate, Model};
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::Vector3;
@@ -43,6 +44,9 @@ pub struct Instant {
     pub reactions: Vec<Wrench>,
     /// Effort of each drive.
     pub efforts: Vec<f64>,
+    /// Reaction of each bare constraint on the body of its second place, at that place; then of each rolling element on its body,
+    /// at the contact.
+    pub constraints: Vec<Wrench>,
     /// Work done since the start by drives and by forces without a potential.
     pub work: f64,
     /// Largest residuals of position, velocity and acceleration constraints.
@@ -62,6 +66,7 @@ impl Instant {
             turns: at.turns.clone(),
             reactions: vec![Wrench::default(); model.joints.len()],
             efforts: vec![0.0; model.drives.len()],
+            constraints: vec![Wrench::default(); model.bare.len() + model.rolling.len()],
             work: 0.0,
             errors: [0.0; 3],
             loaded: true,
@@ -73,27 +78,43 @@ impl Instant {
         Configuration { t: self.t, q: self.q.clone(), v: self.v.clone(), turns: self.turns.clone() }
     }
 
+    /// The state that forces read; `loads` are those of [`Instant::loads`], empty where dry friction does not matter.
+    pub fn plain<'a>(&'a self, loads: &'a [f64]) -> Plain<'a> {
+        Plain { t: self.t, q: &self.q, v: &self.v, turns: &self.turns, loads }
+    }
+
+    /// Forces across the joints in which dry friction acts, N, from their reactions; zero for the others.
+    pub fn loads(&self, model: &Model, out: &mut [f64]) {
+        for joint in model.forces.iter().filter_map(|(_, f)| f.touches().loaded_joint()) {
+            out[joint] = load_across(model, joint, &self.q, &self.reactions[joint]);
+        }
+    }
+
     /// For a checkpoint: numbers to the bit.
     pub(crate) fn save(&self) -> Value {
         let three = |x: &Vector3<f64>| [x.x, x.y, x.z];
+        let wrenches = |list: &[Wrench]| list.iter().flat_map(|w| [three(&w.force), three(&w.torque)]).flatten().collect::<Vec<f64>>();
         let accelerations: Vec<f64> = self.a.iter().flat_map(|a| [three(&a.v), three(&a.w)]).flatten().collect();
-        let reactions: Vec<f64> = self.reactions.iter().flat_map(|w| [three(&w.force), three(&w.torque)]).flatten().collect();
         json!({
-            "state": self.configuration().save(), "a": accelerations, "reactions": reactions, "efforts": self.efforts,
-            "work": self.work, "errors": self.errors,
+            "state": self.configuration().save(), "a": accelerations, "reactions": wrenches(&self.reactions),
+            "efforts": self.efforts, "constraints": wrenches(&self.constraints), "work": self.work, "errors": self.errors,
         })
     }
 
     /// Takes back what [`Instant::save`] gave; `None` where its sizes do not fit.
     pub(crate) fn restore(&mut self, model: &Model, saved: &Value) -> Option<()> {
         let at = Configuration::restored(model, &saved["state"])?;
-        let [a, reactions, efforts, errors] = ["a", "reactions", "efforts", "errors"].map(|key| numbers(&saved[key]));
-        if a.len() != 6 * self.a.len() || reactions.len() != 6 * self.reactions.len() || efforts.len() != self.efforts.len() {
+        let [a, reactions, efforts, constraints, errors] =
+            ["a", "reactions", "efforts", "constraints", "errors"].map(|key| numbers(&saved[key]));
+        let fits = [(a.len(), self.a.len()), (reactions.len(), self.reactions.len()), (constraints.len(), self.constraints.len())];
+        if fits.iter().any(|(given, own)| *given != 6 * own) || efforts.len() != self.efforts.len() {
             return None;
         }
         let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
         self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Velocity { v: three(x), w: three(&x[3..]) });
-        self.reactions.iter_mut().zip(reactions.chunks_exact(6)).for_each(|(w, x)| *w = Wrench { force: three(x), torque: three(&x[3..]) });
+        for (list, x) in [(&mut self.reactions, &reactions), (&mut self.constraints, &constraints)] {
+            list.iter_mut().zip(x.chunks_exact(6)).for_each(|(w, x)| *w = Wrench { force: three(x), torque: three(&x[3..]) });
+        }
         self.efforts = efforts;
         self.errors = errors.try_into().ok()?;
         self.work = saved["work"].as_f64()?;
@@ -109,6 +130,16 @@ pub struct Loads {
     joints: Vec<Option<usize>>,
     /// For each drive, its row in the set and the factor of its effort.
     drives: Vec<Option<(usize, f64)>>,
+    /// Bare constraints and rolling elements: their place in [`Instant::constraints`], their constraint in the set, the slot of the
+    /// body, and the point on it at which the torque is taken; `None` where it is the contact, at which there is none.
+    others: Vec<(usize, usize, usize, Option<Vector3<f64>>)>,
+}
+
+/// Force across the axis of a joint, N, from its reaction: the load that dry friction follows.
+pub fn load_across(model: &Model, joint: usize, q: &[Pose], w: &Wrench) -> f64 {
+    let j = &model.joints[joint];
+    let z = q[j.bodies[0].index()].A * j.F.axis(2);
+    (w.force - z * z.dot(&w.force)).norm()
 }
 
 impl Loads {
@@ -116,6 +147,7 @@ impl Loads {
     pub fn new(model: &Model, set: &ConstraintSet) -> Self {
         let mut joints = vec![None; model.joints.len()];
         let mut drives = vec![None; model.drives.len()];
+        let mut others = Vec::new();
         for (c, constraint) in set.list.iter().enumerate() {
             match constraint.owner {
                 Owner::Joint(k) => joints[k] = Some(c),
@@ -123,10 +155,16 @@ impl Loads {
                     let factor = if model.drives[k].coordinate == JointCoordinate::Angle { model.length } else { 1.0 };
                     drives[k] = Some((set.row_start[c], -factor));
                 }
+                Owner::Bare(k) => {
+                    let (slot, s) = model.bare[k].coordinate.second_place();
+                    others.push((k, c, slot, Some(s)));
+                }
+                // The body of a rolling element is slot 1, the ground slot 0.
+                Owner::Rolling(k) => others.push((model.bare.len() + k, c, 1, None)),
                 _ => {}
             }
         }
-        Self { joints, drives }
+        Self { joints, drives, others }
     }
 
     /// Reaction on the moving body of a joint at its joint-frame origin.
@@ -152,6 +190,16 @@ impl Loads {
         }
         for (effort, d) in out.efforts.iter_mut().zip(&self.drives) {
             *effort = d.map_or(0.0, |(row, factor)| factor * lambda[row]);
+        }
+        out.constraints.fill(Wrench::default());
+        for (k, c, slot, place) in &self.others {
+            let g = set.generalized(*c, *slot, &out.q, &lambda[set.row_start[*c]..set.row_start[c + 1]]);
+            let A = &out.q[set.list[*c].bodies[*slot].index()].A;
+            let w = &mut out.constraints[*k];
+            w.force -= g.v;
+            if let Some(s) = place {
+                w.torque -= A * (g.w - s.cross(&A.tr_mul(&g.v)));
+            }
         }
     }
 }

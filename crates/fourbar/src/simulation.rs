@@ -9,7 +9,7 @@ pub(crate) mod leg;
 mod snapshot;
 pub mod warnings;
 
-pub use snapshot::{BodyState, DriveState, Energy, JointState, Snapshot};
+pub use snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapshot};
 
 use crate::analysis::assembly::{self, assemble_from};
 use crate::analysis::jumps;

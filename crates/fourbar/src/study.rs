@@ -15,7 +15,7 @@ use crate::model::Model;
 use crate::motion::{Motion, bad_checkpoint, numbers};
 use crate::simulation::engine::Engine;
 use crate::state::Configuration;
-use crate::trajectory::{Column, Recorder, columns};
+use crate::trajectory::{Column, Recorder, WantedColumns, columns};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -362,9 +362,9 @@ fn did_you_mean(name: &str, all: &[&str]) -> String {
 pub trait Observer {
     /// The columns, once, before the first row.
     fn begin(&mut self, columns: &[Column]);
-    /// Whether anybody looks at reactions of joints and efforts of drives; where nobody does their columns are zero.
-    fn wants_loads(&self) -> bool {
-        true
+    /// Which columns anybody looks at; the others are zero.
+    fn wants(&self) -> WantedColumns {
+        WantedColumns::ALL
     }
     /// A row at an output time.
     fn row(&mut self, row: &[f64]);
@@ -450,10 +450,10 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     let jumps = jumps::check(model, analysis, study.t_end)?;
     let mut engine = Engine::new(model, study, analysis, candidates, &assembled);
     engine.run_ahead(study.t_end);
-    let mut recorder = Recorder::new(model);
     let names = columns(model);
     observer.begin(&names);
-    engine.want_loads(observer.wants_loads());
+    let mut recorder = Recorder::new(model, observer.wants());
+    engine.want_loads(observer.wants().loads);
     let mut first = 0;
     if let Some(v) = &saved {
         engine.restore(&v["engine"])?;

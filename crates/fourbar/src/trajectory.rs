@@ -1,7 +1,11 @@
 //! What happened: named columns with units, one row per output time, in global terms.
 
-use crate::force::{Force, eval};
-use crate::model::{JointCoordinate, Model};
+mod elements;
+
+pub use elements::{drive_speed, rates};
+
+use crate::force::eval;
+use crate::model::Model;
 use crate::motion::Instant;
 use serde::Serialize;
 
@@ -15,9 +19,45 @@ pub struct Column {
 }
 
 impl Column {
-    /// Whether it shows a force or a torque.
+    /// Whether it shows a force, a torque or the power of one.
     pub fn is_load(&self) -> bool {
-        matches!(self.unit, "N" | "N*m")
+        matches!(self.unit, "N" | "N*m" | "W")
+    }
+    /// Whether it shows the rate of a joint coordinate.
+    fn is_rate(&self) -> bool {
+        self.name.ends_with(".speed") || self.name.ends_with(".acceleration")
+    }
+    /// Whether a force element reports it.
+    fn is_element(&self) -> bool {
+        let ends = [".length", ".angle", ".rate"];
+        self.is_load() || ends.iter().any(|e| self.name.ends_with(e))
+    }
+}
+
+/// Which columns anybody looks at: the others stay zero and cost nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct WantedColumns {
+    /// Reactions, and efforts of drives.
+    pub loads: bool,
+    /// Speeds and accelerations of joints.
+    pub rates: bool,
+    /// What force elements report.
+    pub elements: bool,
+}
+
+impl WantedColumns {
+    /// All of them.
+    pub const ALL: WantedColumns = WantedColumns { loads: true, rates: true, elements: true };
+
+    /// What some columns need.
+    pub fn of<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Self {
+        let mut wanted = WantedColumns { loads: false, rates: false, elements: false };
+        for c in columns {
+            wanted.loads |= c.is_load();
+            wanted.rates |= c.is_rate();
+            wanted.elements |= c.is_element();
+        }
+        wanted
     }
 }
 
@@ -61,9 +101,7 @@ const XYZ: [&str; 3] = ["x", "y", "z"];
 pub fn columns(model: &Model) -> Vec<Column> {
     let mut list = vec![Column { name: "t".into(), unit: "s" }];
     // Large mechanisms have millions of columns: every name is made in one go.
-    let three = |list: &mut Vec<Column>, prefix: [&str; 2], unit: &'static str| {
-        list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit }));
-    };
+    let three = elements::vector;
     for b in model.bodies.iter().skip(1) {
         three(&mut list, [&b.name, ".r"], "m");
         list.extend([".p.0", ".p.1", ".p.2", ".p.3"].map(|key| Column { name: [&b.name, key].concat(), unit: "1" }));
@@ -75,19 +113,13 @@ pub fn columns(model: &Model) -> Vec<Column> {
         for (key, _) in j.coordinates() {
             list.push(Column { name: [&j.name, ".", key].concat(), unit: if key == "angle" { "rad" } else { "m" } });
         }
+        elements::rate_columns(j, &mut list);
         three(&mut list, [&j.name, ".force"], "N");
         three(&mut list, [&j.name, ".torque"], "N*m");
     }
-    for d in &model.drives {
-        let unit = if d.coordinate == JointCoordinate::Angle { "N*m" } else { "N" };
-        list.push(Column { name: format!("{}.effort", d.name), unit });
-    }
-    for (name, f) in &model.forces {
-        if matches!(f, Force::Spring { .. }) {
-            list.push(Column { name: format!("{name}.length"), unit: "m" });
-            list.push(Column { name: format!("{name}.tension"), unit: "N" });
-        }
-    }
+    elements::drive_columns(model, &mut list);
+    elements::constraint_columns(model, &mut list);
+    elements::force_columns(model, &mut list);
     for (name, _) in &model.points {
         three(&mut list, [name, ""], "m");
     }
@@ -102,19 +134,22 @@ pub fn columns(model: &Model) -> Vec<Column> {
 pub fn energies(model: &Model, s: &Instant) -> (f64, f64) {
     let bodies = model.bodies.iter().zip(&s.v).skip(1);
     let kinetic = bodies.map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum();
-    (kinetic, eval::potential(model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] }))
+    (kinetic, eval::potential(model, &s.plain(&[])))
 }
 
 /// Turns instants into rows; keeps the sign of quaternions continuous.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     last_p: Vec<[f64; 4]>,
+    wanted: WantedColumns,
+    /// Room for the loads of joints.
+    loads: Vec<f64>,
 }
 
 impl Recorder {
-    /// A recorder for a model.
-    pub fn new(model: &Model) -> Self {
-        Self { last_p: vec![[0.0; 4]; model.bodies.len()] }
+    /// A recorder for a model, of which some columns are wanted.
+    pub fn new(model: &Model, wanted: WantedColumns) -> Self {
+        Self { last_p: vec![[0.0; 4]; model.bodies.len()], wanted, loads: vec![0.0; model.joints.len()] }
     }
 
     /// Last quaternions, for a run that is continued later.
@@ -151,18 +186,14 @@ impl Recorder {
         for (k, j) in model.joints.iter().enumerate() {
             let [qi, qj] = j.bodies.map(|b| &s.q[b.index()]);
             out.extend(j.coordinates().map(|(_, y)| y.value(qi, qj, &s.turns)));
+            j.coordinates().for_each(|(_, y)| out.extend(if self.wanted.rates { elements::rates(j, &y, s) } else { [0.0; 2] }));
             let w = &s.reactions[k];
             out.extend_from_slice(w.force.as_slice());
             out.extend_from_slice(w.torque.as_slice());
         }
-        out.extend_from_slice(&s.efforts);
-        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] };
-        for (_, f) in &model.forces {
-            if let Force::Spring { between, law } = f {
-                let (length, tension) = eval::spring_tension(model, between, law, &x);
-                out.extend([length, tension]);
-            }
-        }
+        elements::drive_values(model, s, self.wanted.loads, out);
+        elements::constraint_values(model, s, out);
+        elements::force_values(model, s, self.wanted.elements, &mut self.loads, out);
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }

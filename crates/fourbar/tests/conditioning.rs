@@ -6,7 +6,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::rank;
 use fourbar::analysis::unique::not_unique;
 use fourbar::constraint::{ConstraintSet, Owner};
-use fourbar::force::{Force, eval};
+use fourbar::force::{Force, Friction, eval};
 use fourbar::motion::{Instant, Loads, Told, Wrench};
 use fourbar::random::Random;
 use fourbar::study::{FORMULATIONS, Study};
@@ -365,7 +365,8 @@ fn unique_reactions_agree_between_all_families() {
         let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let unique = unique(model, &start);
         // Friction by a load that is not unique moves the mechanism in a way that is not unique either.
-        let rough = |f: &Force| matches!(f, Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 && unique[*joint].contains(&false));
+        let rough =
+            |f: &Force| matches!(f, Force::Friction(Friction { joint, coulomb, .. }) if *coulomb > 0.0 && unique[*joint].contains(&false));
         if model.forces.iter().any(|(_, f)| rough(f)) {
             continue;
         }

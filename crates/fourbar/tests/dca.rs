@@ -137,7 +137,9 @@ fn accelerations_and_multipliers_equal_the_dense_solve_on_every_model() {
     for name in shipped() {
         let mut model = model(&name);
         // Load-dependent friction is an iteration of its own and left out here.
-        model.forces.retain(|(_, f)| !matches!(f, fourbar::force::Force::Friction { coulomb, .. } if *coulomb > 0.0));
+        model
+            .forces
+            .retain(|(_, f)| !matches!(f, fourbar::force::Force::Friction(fourbar::force::Friction { coulomb, .. }) if *coulomb > 0.0));
         let c = random_state(&model, 11);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
         let mut a = vec![Velocity::zero(); model.bodies.len()];

@@ -30,10 +30,10 @@ fn everything_that_can_be_drawn_is_drawn() {
         let n = specs.iter().filter(|s| found(s)).count();
         assert!(n >= 5, "only {n} of 300 have {what}");
     };
-    some("friction", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Friction { .. })));
-    some("a bushing", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Bushing { .. })));
-    some("a spring", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Spring { .. })));
-    some("an actuator", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Actuator { .. })));
+    some("friction", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Friction(_))));
+    some("a bushing", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Bushing(_))));
+    some("a spring", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Spring(_))));
+    some("an actuator", &|s| s.forces.iter().any(|(_, f)| matches!(f, ForceSpec::Actuator(_))));
     some("a drive", &|s| !s.drives.is_empty());
     some("a coupling", &|s| s.joints.iter().any(|(_, j)| matches!(j, JointSpec::Gear { .. } | JointSpec::Rack { .. })));
     some("rough bodies", &|s| s.joints.iter().any(|(_, j)| matches!(j, JointSpec::Pair { placement: Placement::Frames { .. }, .. })));

@@ -5,7 +5,7 @@ use super::report::{Report, Series, digits};
 use crate::root;
 use fourbar::analysis::assembly::assemble;
 use fourbar::expr::Expr;
-use fourbar::force::{Force, StateLaw};
+use fourbar::force::{Force, StateLaw, Torque};
 use fourbar::formulation::natural::{Choice, System};
 use fourbar::spec::ForceFrame;
 use fourbar::study::{Analysis, Study, run as run_study};
@@ -90,7 +90,7 @@ fn mechanism0(page: &mut Report) -> Result<(), String> {
             let body = model.bodies.iter().position(|b| b.name == "OA").ok_or("no rod OA")?;
             let law = |x: f64| StateLaw { expr: Expr::constant(x), variables: Vec::new() };
             let torque = [law(0.0), law(0.0), law(torque)];
-            model.forces.push(("motor".into(), Force::Torque { body: BodyId(body as u32), torque, frame: ForceFrame::World }));
+            model.forces.push(("motor".into(), Force::Torque(Torque { body: BodyId(body as u32), torque, frame: ForceFrame::World })));
         }
         let word = if torque == 0.0 { "without torque".to_string() } else { format!("with the torque of Eq. (33), {torque} N m") };
         page.heading(&format!("Mechanism0 {word}"));

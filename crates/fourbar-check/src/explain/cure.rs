@@ -7,7 +7,6 @@ use super::stress::Explained;
 use fourbar::analysis::rank::{TOLERANCE, dense_jacobian};
 use fourbar::analysis::redundancy::excess;
 use fourbar::constraint::ConstraintSet;
-use fourbar::force::Force;
 use fourbar::joint::{Cylindrical, JointKind, PointOnLine, PointOnPlane, Spherical, Universal};
 use fourbar::model::Model;
 use fourbar::state::Pose;
@@ -103,9 +102,7 @@ impl Workshop {
             c.joints.iter().for_each(|&k| bound[k] = true);
         }
         for (_, f) in &model.forces {
-            if let Force::Torsion { joint, .. } | Force::Actuator { joint, .. } | Force::Friction { joint, .. } = f {
-                bound[*joint] = true;
-            }
+            f.touches().joint.into_iter().for_each(|joint| bound[joint] = true);
         }
         Self { model: model.clone(), gone: vec![false; bound.len()], bound, shared }
     }

@@ -3,7 +3,6 @@
 //! What a body is compared with is its own geometry: its joints, forces, named points and shapes, seen from the centre of mass.
 
 use fourbar::diagnostic::{Diagnostic, number};
-use fourbar::force::Force;
 use fourbar::model::{BodyId, Model};
 use fourbar::spec::Shape;
 use nalgebra::Vector3;
@@ -25,11 +24,7 @@ fn reaches(model: &Model) -> Vec<(f64, f64)> {
         touch(j.bodies[1], &j.M.s);
     }
     for (_, f) in &model.forces {
-        match f {
-            Force::Spring { between, .. } | Force::Bushing { between, .. } => between.iter().for_each(|p| touch(p.body, &p.s)),
-            Force::Point { on, .. } => touch(on.body, &on.s),
-            _ => {}
-        }
+        f.touches().places.iter().for_each(|p| touch(p.body, &p.s));
     }
     for (_, p) in &model.points {
         touch(p.body, &p.s);

@@ -1,11 +1,12 @@
 //! Newton's and Euler's equations of every body, written out from poses, velocities, accelerations, reactions and efforts
 //! alone: no formulation's matrices take part.
 //!
-//! Forces of couplings, bare constraints and rolling have no column of their own; where a mechanism has such, the part of the
-//! residual that they could carry is taken out by least squares, and what remains is reported.
+//! Forces of couplings have no column of their own, and those of bare constraints and rolling do not say all they do to the other
+//! body; where a mechanism has such, the part of the residual that they could carry is taken out by least squares, and what
+//! remains is reported.
 
 use fourbar::constraint::{ConstraintSet, Owner};
-use fourbar::force::{Force, eval};
+use fourbar::force::eval;
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::motion::Instant;
 use fourbar::state::Velocity;
@@ -21,7 +22,6 @@ pub struct NewtonEuler<'m> {
     others: ConstraintSet,
     drives: ConstraintSet,
     drive_of: Vec<usize>,
-    friction: Vec<usize>,
 }
 
 impl<'m> NewtonEuler<'m> {
@@ -38,16 +38,8 @@ impl<'m> NewtonEuler<'m> {
                 _ => others.push(c),
             }
         }
-        let friction = model
-            .forces
-            .iter()
-            .filter_map(|(_, f)| match f {
-                Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 => Some(*joint),
-                _ => None,
-            })
-            .collect();
         let set = |list| ConstraintSet::new(list, |_| false);
-        Self { model, others: set(others), drives: set(drives), drive_of, friction }
+        Self { model, others: set(others), drives: set(drives), drive_of }
     }
 
     /// Largest residual in newtons (torques divided by the characteristic length) with its body, and the largest force it is
@@ -57,15 +49,9 @@ impl<'m> NewtonEuler<'m> {
         let n = model.bodies.len();
         self.others.choose(s.t);
         let mut loads = vec![0.0; model.joints.len()];
-        for &j in &self.friction {
-            let joint = &model.joints[j];
-            let z = s.q[joint.bodies[0].index()].A * joint.F.axis(2);
-            let f = s.reactions[j].force;
-            loads[j] = (f - z * z.dot(&f)).norm();
-        }
-        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &loads };
+        s.loads(model, &mut loads);
         let mut applied = vec![Velocity::zero(); n];
-        eval::applied(model, &x, &mut applied);
+        eval::applied(model, &s.plain(&loads), &mut applied);
         let L = model.length;
         let mut size = 0.0_f64;
         let mut r = vec![Velocity::zero(); n];

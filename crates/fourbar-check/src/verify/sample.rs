@@ -140,6 +140,10 @@ pub fn extrapolate(coarse: &Instant, fine: &Instant, weight: f64) -> Instant {
         o.force = mix(&c.force, &f.force);
         o.torque = mix(&c.torque, &f.torque);
     }
+    for (o, (c, f)) in out.constraints.iter_mut().zip(coarse.constraints.iter().zip(&fine.constraints)) {
+        o.force = mix(&c.force, &f.force);
+        o.torque = mix(&c.torque, &f.torque);
+    }
     for (o, (c, f)) in out.efforts.iter_mut().zip(coarse.efforts.iter().zip(&fine.efforts)) {
         *o = f + (f - c) * weight;
     }

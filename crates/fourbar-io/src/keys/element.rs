@@ -4,7 +4,9 @@ use super::{Expect, Key, LENGTH, PLAIN, Table, may, need};
 use crate::reader::element as build;
 use crate::reader::{Reader, Record};
 use fourbar::expr::Dimension;
-use fourbar::spec::{ConstraintSpec, ForceSpec, JointSpec, PairKind};
+use fourbar::force::{ForceKey, Holds, KINDS, Kind, Words};
+use fourbar::spec::{ConstraintSpec, JointSpec, PairKind};
+use std::sync::OnceLock;
 
 /// A joint type: its table and how it is built.
 pub(crate) struct JointType {
@@ -243,125 +245,36 @@ pub const DRIVE: Table = Table {
     ],
 };
 
-/// A force type.
+/// A force type: its words are those of the element itself.
 pub(crate) struct ForceType {
     pub table: Table,
-    pub build: fn(&mut Reader<'_>, &Record) -> Option<ForceSpec>,
-    /// Variables of its own that its expressions may use.
-    pub own: &'static [&'static str],
+    pub kind: &'static Kind,
 }
-
-const fn force(
-    kind: &'static str,
-    title: &'static str,
-    doc: &'static str,
-    keys: &'static [Key],
-    own: &'static [&'static str],
-    build: fn(&mut Reader<'_>, &Record) -> Option<ForceSpec>,
-) -> ForceType {
-    ForceType { table: Table { section: "forces", kind: Some(kind), title, doc, keys }, build, own }
-}
-
-const BETWEEN: Key = need("between", Expect::TwoPlaces, "the two places");
-const ON: Key = may("on", Expect::Place, "where it acts");
-const FRAME_OF: Key = may("frame", Expect::Choice(&["world", "body"]), "axes of the components; left out: world");
 
 /// Forces by type.
-pub(crate) const FORCES: &[ForceType] = &[
-    force(
-        "spring",
-        "a spring",
-        "Spring and damper along the line of two points: tension = stiffness*(length - rest) + damping*rate, or an expression.",
-        &[
-            BETWEEN,
-            may("stiffness", Expect::Number(Some(Dimension::STIFFNESS)), "stiffness"),
-            may("length", Expect::Number(LENGTH), "length at rest; needed with `stiffness`"),
-            may("damping", Expect::Number(Some(Dimension::DAMPING)), "damping; left out: none"),
-            may("mass", Expect::Number(Some(Dimension::MASS)), "its own mass, spread evenly along its length; left out: none"),
-            may("tension", Expect::StateFunction(Some(Dimension::FORCE)), "instead: the tension, of `length`, `rate`, time and state"),
-        ],
-        &["length", "rate"],
-        build::spring,
-    ),
-    force(
-        "torsion",
-        "a torsion spring",
-        "Spring and damper on a joint's angle: resisting torque = stiffness*(angle - rest) + damping*rate, or an expression.",
-        &[
-            JOINT,
-            may("stiffness", Expect::Number(Some(Dimension::TORQUE)), "torque per radian"),
-            may("angle", Expect::Number(PLAIN), "angle at rest; left out: 0, as drawn"),
-            may("damping", Expect::Number(Some(Dimension::ROTARY_DAMPING)), "damping; left out: none"),
-            may(
-                "torque",
-                Expect::StateFunction(Some(Dimension::TORQUE)),
-                "instead: the resisting torque, of `angle`, `rate`, time and state",
-            ),
-        ],
-        &["angle", "rate"],
-        build::torsion,
-    ),
-    force(
-        "force",
-        "a force",
-        "A force at a place, or at the centre of mass of a `body`.",
-        &[
-            ON,
-            PLACE_ALIAS,
-            may("body", Expect::Name("body"), "instead of `on`: acts at the centre of mass"),
-            need("force", Expect::StateVector(Dimension::FORCE), "components"),
-            FRAME_OF,
-        ],
-        &[],
-        build::force,
-    ),
-    force(
-        "torque",
-        "a torque",
-        "A torque on a body.",
-        &[
-            may("body", Expect::Name("body"), "the body"),
-            may("on", Expect::Place, "instead of `body`: `{body: NAME}`"),
-            PLACE_ALIAS,
-            need("torque", Expect::StateVector(Dimension::TORQUE), "components"),
-            FRAME_OF,
-        ],
-        &[],
-        build::torque,
-    ),
-    force(
-        "actuator",
-        "an actuator",
-        "Force or torque along a joint's coordinate, on the moving body; the base takes the reaction.",
-        &[JOINT, need("effort", Expect::StateFunction(None), "force or torque")],
-        &[],
-        build::actuator,
-    ),
-    force(
-        "bushing",
-        "a bushing",
-        "Elastic connection in six directions. Displacements are those of the second place in axes that turn with the first body; rotations are the components of the rotation vector (axis times angle, up to half a turn) from the first to the second, and the torque is the gradient of the energy in them, also at large angles.",
-        &[
-            BETWEEN,
-            may("frame", Expect::Orientation, "axes of the bushing in the first body; left out: its axes"),
-            need("stiffness", Expect::Six(Dimension::STIFFNESS, Dimension::TORQUE), "along x, y, z, then about x, y, z"),
-            may("damping", Expect::Six(Dimension::DAMPING, Dimension::ROTARY_DAMPING), "the same; left out: none"),
-        ],
-        &[],
-        build::bushing,
-    ),
-    force(
-        "friction",
-        "a friction",
-        "Friction in a joint.",
-        &[
-            JOINT,
-            may("coulomb", Expect::Number(PLAIN), "coefficient of dry friction; left out: none"),
-            may("viscous", Expect::Number(None), "effort per joint speed; left out: none"),
-            may("radius", Expect::Number(LENGTH), "where the normal force rubs, for joints that turn; left out: 0"),
-            may("speed", Expect::Number(None), "joint speed below which dry friction is smoothed; left out: 1e-3"),
-        ],
-        &[],
-        build::friction,
-    ),
-];
+pub(crate) fn forces() -> &'static [ForceType] {
+    static LIST: OnceLock<Vec<ForceType>> = OnceLock::new();
+    LIST.get_or_init(|| {
+        let key = |k: &ForceKey| Key { name: k.name, expect: expected(k.holds), required: k.required, doc: k.doc };
+        let table = |w: &'static Words| {
+            let keys = w.keys.iter().map(key).collect::<Vec<_>>().leak();
+            Table { section: "forces", kind: Some(w.kind), title: w.title, doc: w.doc, keys }
+        };
+        KINDS.iter().map(|kind| ForceType { table: table(&kind.words), kind }).collect()
+    })
+}
+
+fn expected(holds: Holds) -> Expect {
+    match holds {
+        Holds::Number(d) => Expect::Number(d),
+        Holds::Six(a, b) => Expect::Six(a, b),
+        Holds::Expression(d) => Expect::StateFunction(d),
+        Holds::Expressions(d) => Expect::StateVector(d),
+        Holds::Joint => Expect::Name("joint"),
+        Holds::Body => Expect::Name("body"),
+        Holds::Place => Expect::Place,
+        Holds::Places => Expect::TwoPlaces,
+        Holds::Orientation => Expect::Orientation,
+        Holds::Frame => Expect::Choice(&["world", "body"]),
+    }
+}

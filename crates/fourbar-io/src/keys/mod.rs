@@ -225,7 +225,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(JOINTS.iter().map(|j| &j.table));
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);
-    all.extend(FORCES.iter().map(|f| &f.table));
+    all.extend(forces().iter().map(|f| &f.table));
     all.extend([&STUDY, &VIEW]);
     all
 }

@@ -117,7 +117,7 @@ impl<'a> Reader<'a> {
                 let at = self.moving_point(parts, at, &path.key("At"));
                 let (Some(force), Some(point)) = (force, at) else { return false };
                 let timed = timed(&force);
-                spec.forces.push((name.into(), ForceSpec::Force { on: place_of(parts, point), force, frame }));
+                spec.forces.push((name.into(), ForceSpec::Force(PointForceSpec { on: place_of(parts, point), force, frame })));
                 timed
             }
             (None, Some(t)) => {
@@ -144,9 +144,9 @@ impl<'a> Reader<'a> {
                 if let Some(Some(other)) = against.filter(|o| *o != Some(GROUND)) {
                     let opposite = torque.clone().map(|e| StateExpr { expr: negative(&e.expr), variables: e.variables });
                     let body = parts.parts[other].label.clone();
-                    spec.forces.push((format!("{name}_reaction"), ForceSpec::Torque { body, torque: opposite, frame }));
+                    spec.forces.push((format!("{name}_reaction"), ForceSpec::Torque(TorqueSpec { body, torque: opposite, frame })));
                 }
-                spec.forces.push((name.into(), ForceSpec::Torque { body: parts.parts[on].label.clone(), torque, frame }));
+                spec.forces.push((name.into(), ForceSpec::Torque(TorqueSpec { body: parts.parts[on].label.clone(), torque, frame })));
                 timed
             }
             _ => {
@@ -317,11 +317,11 @@ impl<'a> Reader<'a> {
                             continue;
                         };
                         let force = [0, 1, 2].map(|axis| viscous(c, key, axis, parts.dimension));
-                        ForceSpec::Force { on: place_of(parts, point), force, frame: ForceFrame::World }
+                        ForceSpec::Force(PointForceSpec { on: place_of(parts, point), force, frame: ForceFrame::World })
                     }
                     "Lengths" => {
                         let Some(ends) = self.two_points(parts, key, span, &at) else { continue };
-                        ForceSpec::Spring { between: ends.map(|k| place_of(parts, k)), law, mass: 0.0 }
+                        ForceSpec::Spring(SpringSpec { between: ends.map(|k| place_of(parts, k)), law, mass: 0.0 })
                     }
                     _ => {
                         if !matches!(tokens(key).as_deref(), Some([_])) {
@@ -329,7 +329,7 @@ impl<'a> Reader<'a> {
                             continue;
                         }
                         let Some((joint, _)) = self.hinge_at(joined, key, None, span, &at) else { continue };
-                        ForceSpec::Torsion { joint, law }
+                        ForceSpec::Torsion(TorsionSpec { joint, law })
                     }
                 };
                 aliases.push((format!("forces.{name}"), at.to_string()));

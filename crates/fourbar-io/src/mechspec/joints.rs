@@ -8,7 +8,7 @@ use super::{GROUND, Parts};
 use crate::places::Span;
 use crate::reader::Reader;
 use fourbar::Diagnostic;
-use fourbar::spec::{At, ForceSpec, FrameSpec, JointSpec, ModelSpec, PairKind, Place, Placement, SpringLaw, V3};
+use fourbar::spec::{At, ForceSpec, FrameSpec, JointSpec, ModelSpec, PairKind, Place, Placement, SpringLaw, SpringSpec, V3};
 use nalgebra::Vector3;
 use std::collections::HashMap;
 
@@ -328,7 +328,7 @@ impl Reader<'_> {
             aliases.push((format!("forces.{name}"), format!("PartData.Springs.{}", s.key)));
             let between = s.ends.map(|k| place_of(parts, k));
             let law = SpringLaw::Linear { stiffness: s.stiffness, rest: s.rest, damping: 0.0 };
-            spec.forces.push((name, ForceSpec::Spring { between, law, mass: s.mass }));
+            spec.forces.push((name, ForceSpec::Spring(SpringSpec { between, law, mass: s.mass })));
         }
     }
 }

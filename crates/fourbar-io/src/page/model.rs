@@ -6,7 +6,7 @@ use super::mesh::{self, MAX_TRIANGLES, Mesh};
 use super::pack;
 use fourbar::Diagnostic;
 use fourbar::coordinate::Coordinate;
-use fourbar::force::{Force, StateLaw};
+use fourbar::force::{Force, Glyph};
 use fourbar::joint::Frame;
 use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
 use fourbar::spec::{ForceFrame, Shape};
@@ -134,30 +134,22 @@ fn named(mut place: Value, name: &str) -> Value {
 }
 
 fn force(model: &Model, name: &str, f: &Force) -> Value {
-    let joint = |k: usize| &model.joints[k].name;
-    match f {
-        Force::Spring { between, .. } => {
-            json!({"name": name, "type": "spring", "between": [place(model, &between[0]), place(model, &between[1])]})
+    let mut out = json!({"name": name, "type": f.words().kind});
+    match f.glyph() {
+        Glyph::Coil(between) => out["between"] = json!(between.map(|p| place(model, &p))),
+        Glyph::Line { between, length } => {
+            out["between"] = json!(between.map(|p| place(model, &p)));
+            out["length"] = json!(length);
         }
-        Force::Bushing { between, .. } => {
-            json!({"name": name, "type": "bushing", "between": [place(model, &between[0]), place(model, &between[1])]})
-        }
-        Force::Torsion { joint: k, .. } => json!({"name": name, "type": "torsion", "joint": joint(*k)}),
-        Force::Actuator { joint: k, .. } => json!({"name": name, "type": "actuator", "joint": joint(*k)}),
-        Force::Friction { joint: k, .. } => json!({"name": name, "type": "friction", "joint": joint(*k)}),
-        Force::Torque { body, .. } => json!({"name": name, "type": "torque", "body": model.body_name(*body)}),
-        Force::Point { on, force, frame } => {
-            let mut out = json!({"name": name, "type": "force", "on": place(model, on), "frame": if *frame == ForceFrame::World { "world" } else { "body" }});
-            // An arrow that stays as it is would belie a force that changes.
-            if let Some(vector) = constant(force) {
+        Glyph::Joint(k) => out["joint"] = json!(model.joints[k].name),
+        Glyph::Body(body) => out["body"] = json!(model.body_name(body)),
+        Glyph::Arrow { on, vector, frame } => {
+            out["on"] = place(model, &on);
+            out["frame"] = json!(if frame == ForceFrame::World { "world" } else { "body" });
+            if let Some(vector) = vector {
                 out["vector"] = json!(vector);
             }
-            out
         }
     }
-}
-
-fn constant(force: &[StateLaw; 3]) -> Option<[f64; 3]> {
-    let [x, y, z] = force;
-    Some([x.expr.constant_value()?, y.expr.constant_value()?, z.expr.constant_value()?])
+    out
 }

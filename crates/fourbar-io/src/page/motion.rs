@@ -240,10 +240,10 @@ pub fn choose(model: &Model, table: &Table, most: usize) -> (Vec<usize>, usize) 
             [body, "r" | "p", _] if bodies.contains(body) => continue,
             ["energy" | "error", _] => 0,
             [_, "force", _] => 2,
-            [_, "v", _] => 3,
+            [_, "v", _] | [_, "speed"] | [_, _, "speed"] => 3,
             [_, "omega", _] => 4,
             [_, "torque", _] => 5,
-            [_, "a", _] => 6,
+            [_, "a", _] | [_, "acceleration"] | [_, _, "acceleration"] => 6,
             [_, "alpha", _] => 7,
             _ => 1,
         };

@@ -4,14 +4,13 @@ use super::Reader;
 use super::record::{LooseFrame, LoosePlace, Record};
 use crate::places::Span;
 use fourbar::Diagnostic;
+use fourbar::force::{Given, Kind};
 use fourbar::spec::{
-    At, ConstraintSpec, ForceFrame, ForceSpec, FrameSpec, JointSpec, Orientation, PairKind, Place, Placement, PlaneSpec, SpringLaw, V3,
+    At, ConstraintSpec, ForceSpec, FrameSpec, JointSpec, Orientation, PairKind, Place, Placement, PlaneSpec, StateExpr, V3,
 };
 
 /// Axis of joints that have none.
 const Z: V3 = [0.0, 0.0, 1.0];
-/// Joint speed below which dry friction is smoothed, where the file does not say.
-const FRICTION_SPEED: f64 = 1e-3;
 
 impl Reader<'_> {
     fn complain(&mut self, code: &'static str, message: String, help: &str, key: &str, span: Span, x: &Record) {
@@ -294,105 +293,86 @@ pub(crate) fn cd(r: &mut Reader<'_>, x: &Record) -> Option<ConstraintSpec> {
     })
 }
 
-/// The linear law, or the expression behind `key`.
-fn law(r: &mut Reader<'_>, x: &Record, key: &str, rest: &str, rest_default: Option<f64>) -> Option<SpringLaw> {
-    if let Some(expression) = x.state(key) {
-        if r.excludes(x, key, &["stiffness", rest, "damping"]) {
+/// The values of a force, with the reader that notes what is wrong with them.
+struct Values<'a, 'r> {
+    reader: &'a mut Reader<'r>,
+    record: &'a Record,
+}
+
+/// Builds a force of some kind from its values.
+pub(crate) fn force(r: &mut Reader<'_>, x: &Record, kind: &Kind) -> Option<ForceSpec> {
+    (kind.read)(&mut Values { reader: r, record: x })
+}
+
+impl Given for Values<'_, '_> {
+    fn has(&self, key: &str) -> bool {
+        self.record.has(key)
+    }
+    fn number(&self, key: &str) -> Option<f64> {
+        self.record.number(key)
+    }
+    fn six(&self, key: &str) -> Option<[f64; 6]> {
+        self.record.numbers(key)?.try_into().ok()
+    }
+    fn text(&self, key: &str) -> Option<String> {
+        self.record.text(key)
+    }
+    fn expression(&self, key: &str) -> Option<StateExpr> {
+        self.record.state(key)
+    }
+    fn expressions(&self, key: &str) -> Option<[StateExpr; 3]> {
+        self.record.states(key).map(|e| *e)
+    }
+    fn orientation(&self, key: &str) -> Option<Orientation> {
+        self.record.orientation(key)
+    }
+    fn places(&mut self, key: &str) -> Option<[Place; 2]> {
+        self.reader.two_places(self.record, key)
+    }
+    fn acting_place(&mut self) -> Option<Place> {
+        let (r, x) = (&mut *self.reader, self.record);
+        if r.excludes(x, "body", &["on", "place"]) {
             return None;
         }
-        return Some(SpringLaw::Expression(expression));
+        match x.text("body") {
+            Some(body) => {
+                let centre = r.centres.get(&body).copied().unwrap_or_default();
+                Some(Place { body, at: At::Body(centre) })
+            }
+            None if x.has("on") || x.has("place") => r.on(x),
+            None => {
+                r.needs(
+                    x,
+                    "`on` or `body`",
+                    "say where it acts: `on: {body: NAME, at: [x, y, z]}`, or `body: NAME` for the centre of mass",
+                );
+                None
+            }
+        }
     }
-    let (stiffness, damping) = (x.number("stiffness"), x.number("damping"));
-    if stiffness.is_none() && damping.is_none() {
-        r.needs(x, &format!("`stiffness` or `damping` or `{key}`"), "say how strong it is");
-        return None;
-    }
-    let rest_value = match (x.number(rest), stiffness, rest_default) {
-        (Some(value), ..) | (None, _, Some(value)) => value,
-        (None, None, None) => 0.0,
-        (None, Some(_), None) => {
-            r.needs(x, &format!("`{rest}`"), "give the length at which it is relaxed");
+    fn acting_body(&mut self) -> Option<String> {
+        let (r, x) = (&mut *self.reader, self.record);
+        if r.excludes(x, "body", &["on", "place"]) || r.excludes(x, "on", &["place"]) {
             return None;
         }
-    };
-    Some(SpringLaw::Linear { stiffness: stiffness.unwrap_or(0.0), rest: rest_value, damping: damping.unwrap_or(0.0) })
-}
-
-pub(crate) fn spring(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    let between = r.two_places(x, "between")?;
-    Some(ForceSpec::Spring { between, law: law(r, x, "tension", "length", None)?, mass: x.number("mass").unwrap_or(0.0) })
-}
-
-pub(crate) fn torsion(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    Some(ForceSpec::Torsion { joint: x.text("joint")?, law: law(r, x, "torque", "angle", Some(0.0))? })
-}
-
-fn force_frame(x: &Record) -> ForceFrame {
-    if x.text("frame").as_deref() == Some("body") { ForceFrame::Body } else { ForceFrame::World }
-}
-
-pub(crate) fn force(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    if r.excludes(x, "body", &["on", "place"]) {
-        return None;
+        let key = if x.has("place") { "place" } else { "on" };
+        match (x.place(key), x.text("body")) {
+            (Some(place), _) if place.at.is_some() => {
+                r.complain("M014", format!("`{}` is a torque, which acts at no point", x.name), "write `body: NAME`", key, place.span, x);
+                None
+            }
+            (Some(place), _) => r.settle(x, key, place, None).map(|p| p.body),
+            (None, Some(body)) => Some(body),
+            (None, None) => {
+                r.needs(x, "`body`", "say on which body it acts");
+                None
+            }
+        }
     }
-    let on = match x.text("body") {
-        Some(body) => {
-            let centre = r.centres.get(&body).copied().unwrap_or_default();
-            Place { body, at: At::Body(centre) }
-        }
-        None if x.has("on") || x.has("place") => r.on(x)?,
-        None => {
-            r.needs(x, "`on` or `body`", "say where it acts: `on: {body: NAME, at: [x, y, z]}`, or `body: NAME` for the centre of mass");
-            return None;
-        }
-    };
-    Some(ForceSpec::Force { on, force: *x.states("force")?, frame: force_frame(x) })
-}
-
-pub(crate) fn torque(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    if r.excludes(x, "body", &["on", "place"]) || r.excludes(x, "on", &["place"]) {
-        return None;
+    fn needs(&mut self, what: &str, help: &str) {
+        self.reader.needs(self.record, what, help);
     }
-    let key = if x.has("place") { "place" } else { "on" };
-    let body = match (x.place(key), x.text("body")) {
-        (Some(place), _) if place.at.is_some() => {
-            r.complain("M014", format!("`{}` is a torque, which acts at no point", x.name), "write `body: NAME`", key, place.span, x);
-            return None;
-        }
-        (Some(place), _) => r.settle(x, key, place, None)?.body,
-        (None, Some(body)) => body,
-        (None, None) => {
-            r.needs(x, "`body`", "say on which body it acts");
-            return None;
-        }
-    };
-    Some(ForceSpec::Torque { body, torque: *x.states("torque")?, frame: force_frame(x) })
-}
-
-pub(crate) fn actuator(_: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    Some(ForceSpec::Actuator { joint: x.text("joint")?, effort: x.state("effort")? })
-}
-
-pub(crate) fn bushing(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    let six = |key: &str| -> Option<[f64; 6]> { x.numbers(key)?.try_into().ok() };
-    Some(ForceSpec::Bushing {
-        between: r.two_places(x, "between")?,
-        frame: x.orientation("frame").unwrap_or(Orientation::World),
-        stiffness: six("stiffness")?,
-        damping: six("damping").unwrap_or_default(),
-    })
-}
-
-pub(crate) fn friction(r: &mut Reader<'_>, x: &Record) -> Option<ForceSpec> {
-    if !x.has("coulomb") && !x.has("viscous") {
-        r.needs(x, "`coulomb` or `viscous`", "say how strong it is");
-        return None;
+    fn excludes(&mut self, key: &str, others: &[&str]) -> bool {
+        self.reader.excludes(self.record, key, others)
     }
-    Some(ForceSpec::Friction {
-        joint: x.text("joint")?,
-        coulomb: x.number("coulomb").unwrap_or(0.0),
-        viscous: x.number("viscous").unwrap_or(0.0),
-        radius: x.number("radius").unwrap_or(0.0),
-        speed: x.number("speed").unwrap_or(FRICTION_SPEED),
-    })
 }

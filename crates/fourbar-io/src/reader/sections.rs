@@ -3,7 +3,9 @@
 use super::geometry::together;
 use super::record::Record;
 use super::{Path, Reader};
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, FORCES, JOINTS, PLACE, STUDY, TOP, VIEW};
+use crate::keys::forces;
+use crate::keys::{BODY, CONSTRAINTS, DRIVE, JOINTS, PLACE, STUDY, TOP, VIEW};
+use crate::reader::element::force as build_force;
 use crate::tree::{Content, Node, Text, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
@@ -54,9 +56,9 @@ impl<'a> Reader<'a> {
         self.elements(
             find("forces"),
             |r, key, node, path| {
-                let force = r.typed("force", FORCES, |t| &t.table, key, node, path)?;
-                let record = r.record(&force.table, key, node, path, force.own)?;
-                (force.build)(r, &record).filter(|_| !record.broken)
+                let force = r.typed("force", forces(), |t| &t.table, key, node, path)?;
+                let record = r.record(&force.table, key, node, path, force.kind.words.own)?;
+                build_force(r, &record, force.kind).filter(|_| !record.broken)
             },
             &mut spec.forces,
         );

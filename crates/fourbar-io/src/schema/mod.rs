@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, Expect, FORCES, FRAME, JOINTS, Key, ORIENTATION, PLACE, SHAPES, SOLIDS, TOP, Table};
+use crate::keys::{BODY, CONSTRAINTS, DRIVE, Expect, FRAME, JOINTS, Key, ORIENTATION, PLACE, SHAPES, SOLIDS, TOP, Table};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of mechanism files, for editors.
@@ -22,7 +22,7 @@ pub fn schema() -> Value {
         "joints": named(one_of(JOINTS.iter().map(|t| &t.table))),
         "constraints": named(one_of(CONSTRAINTS.iter().map(|t| &t.table))),
         "drives": named(group(&DRIVE)),
-        "forces": named(one_of(FORCES.iter().map(|t| &t.table))),
+        "forces": named(one_of(crate::keys::forces().iter().map(|t| &t.table))),
         "points": named(group(&PLACE)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),

@@ -2,6 +2,7 @@
 
 use super::yaml::{Group, items, list, quoted};
 use fourbar::expr::{Expr, number};
+use fourbar::force::Spelling;
 use fourbar::spec::*;
 
 /// The text of a mechanism file; parameters have become numbers.
@@ -231,10 +232,6 @@ fn expression(e: &Expr, variables: &[StateVariable], own: &str) -> String {
     }
 }
 
-fn state(e: &StateExpr) -> String {
-    expression(&e.expr, &e.variables, "length")
-}
-
 fn constraint(c: &ConstraintSpec) -> Group {
     let mut g;
     let plane = |g: &mut Group, p: &PlaneSpec| {
@@ -289,65 +286,41 @@ fn drive(d: &DriveSpec) -> Group {
     g
 }
 
-fn law(g: &mut Group, law: &SpringLaw, key: &str, rest_key: &str) {
-    match law {
-        SpringLaw::Linear { stiffness, rest, damping } => {
-            g.number("stiffness", *stiffness).number(rest_key, *rest).unless_zero("damping", &[*damping]);
+impl Spelling for Group {
+    fn number(&mut self, key: &str, x: f64) {
+        Group::number(self, key, x);
+    }
+    fn unless_zero(&mut self, key: &str, x: &[f64]) {
+        Group::unless_zero(self, key, x);
+    }
+    fn numbers(&mut self, key: &str, x: &[f64]) {
+        self.list(key, x);
+    }
+    fn word(&mut self, key: &str, word: &str) {
+        self.put(key, word);
+    }
+    fn places(&mut self, key: &str, places: &[Place; 2]) {
+        self.put(key, items(places.iter().map(place)));
+    }
+    fn place(&mut self, key: &str, at: &Place) {
+        self.put(key, place(at));
+    }
+    fn orientation(&mut self, key: &str, o: &Orientation) {
+        if let Some(o) = orientation(o) {
+            self.put(key, o.line());
         }
-        SpringLaw::Expression(e) => {
-            // Springs have a length, torsion springs an angle.
-            g.put(key, expression(&e.expr, &e.variables, rest_key));
-        }
+    }
+    fn expression(&mut self, key: &str, e: &StateExpr, own: &str) {
+        self.put(key, expression(&e.expr, &e.variables, own));
+    }
+    fn expressions(&mut self, key: &str, e: &[StateExpr; 3]) {
+        self.put(key, items(e.iter().map(|e| expression(&e.expr, &e.variables, "length"))));
     }
 }
 
 fn force(f: &ForceSpec) -> Group {
-    let mut g;
-    let frame = |g: &mut Group, frame: &ForceFrame| {
-        if *frame == ForceFrame::Body {
-            g.put("frame", "body");
-        }
-    };
-    match f {
-        ForceSpec::Spring { between, law: l, mass } => {
-            g = Group::new("spring");
-            g.put("between", items(between.iter().map(place)));
-            law(&mut g, l, "tension", "length");
-            g.unless_zero("mass", &[*mass]);
-        }
-        ForceSpec::Torsion { joint, law: l } => {
-            g = Group::new("torsion");
-            g.put("joint", joint);
-            law(&mut g, l, "torque", "angle");
-        }
-        ForceSpec::Force { on, force, frame: f } => {
-            g = Group::new("force");
-            g.put("on", place(on)).put("force", items(force.iter().map(state)));
-            frame(&mut g, f);
-        }
-        ForceSpec::Torque { body, torque, frame: f } => {
-            g = Group::new("torque");
-            g.put("body", body).put("torque", items(torque.iter().map(state)));
-            frame(&mut g, f);
-        }
-        ForceSpec::Actuator { joint, effort } => {
-            g = Group::new("actuator");
-            g.put("joint", joint).put("effort", state(effort));
-        }
-        ForceSpec::Bushing { between, frame, stiffness, damping } => {
-            g = Group::new("bushing");
-            g.put("between", items(between.iter().map(place)));
-            if let Some(o) = orientation(frame) {
-                g.put("frame", o.line());
-            }
-            g.list("stiffness", stiffness).unless_zero("damping", damping);
-        }
-        ForceSpec::Friction { joint, coulomb, viscous, radius, speed } => {
-            g = Group::new("friction");
-            g.put("joint", joint).number("coulomb", *coulomb).unless_zero("viscous", &[*viscous]).unless_zero("radius", &[*radius]);
-            g.number("speed", *speed);
-        }
-    }
+    let mut g = Group::new(f.words().kind);
+    f.write(&mut g);
     g
 }
 

@@ -20,7 +20,7 @@ impl Builder<'_> {
         // In a plane the coil must not turn about its own axis; in space that turn moves nothing.
         let mut normal = None;
         for (name, f) in &spec.forces {
-            let ForceSpec::Spring { mass, .. } = f else { continue };
+            let ForceSpec::Spring(SpringSpec { mass, .. }) = f else { continue };
             let path = format!("forces.{name}.mass");
             if *mass == 0.0 || !self.finite(&path, &[*mass]) {
                 continue;
@@ -30,17 +30,17 @@ impl Builder<'_> {
                 self.error(d.at(path).name(name).help("give a positive mass, or leave it out"));
                 continue;
             }
-            let ends = model.forces.iter().find_map(|(n, f)| match f {
-                Force::Spring { between, .. } if n == name => Some(*between),
+            let spring = model.forces.iter().enumerate().find_map(|(k, (n, f))| match f {
+                Force::Spring(s) if n == name => Some((k, s.between)),
                 _ => None,
             });
-            let Some(ends) = ends else { continue };
+            let Some(spring) = spring else { continue };
             let normal = *normal.get_or_insert_with(|| if self.errors.is_empty() { Topology::new(model).planar } else { None });
-            self.coil(model, name, *mass, ends, normal);
+            self.coil(model, name, *mass, spring, normal);
         }
     }
 
-    fn coil(&mut self, model: &mut Model, name: &str, mass: f64, ends: [PointOn; 2], normal: Option<Vector3<f64>>) {
+    fn coil(&mut self, model: &mut Model, name: &str, mass: f64, (spring, ends): (usize, [PointOn; 2]), normal: Option<Vector3<f64>>) {
         let made = ["end1", "end2", "coil", "weld1", "weld2", "line1", "line2", "middle", "level"].map(|part| format!("{name}-{part}"));
         if let Some(taken) = made.iter().find(|n| self.is_taken(n)) {
             let d = Diagnostic::new("M100", format!("the name `{taken}` is needed for the mass of spring `{name}`"));
@@ -91,6 +91,7 @@ impl Builder<'_> {
         // The axis of a joint frame is its z.
         let R = fourbar_math::so3::frame_from_z(&Vector3::x());
         let F = Frame { s: Vector3::zeros(), R };
+        model.coils.push(Coil { spring, body: id, ends, axis: F.axis(2) });
         let first = model.joints.len();
         for (k, name) in [line1, line2].into_iter().enumerate() {
             let M = Frame { s: ends[k].s, R: model.bodies[ends[k].body.index()].A.transpose() * A * R };

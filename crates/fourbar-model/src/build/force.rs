@@ -1,8 +1,8 @@
 //! Forces and their expressions.
 
 use super::Builder;
-use crate::diagnostic::{Diagnostic, nearest, number};
-use crate::force::{Force, Law, StateLaw, Variable};
+use crate::diagnostic::{Diagnostic, nearest};
+use crate::force::{Law, StateLaw, Variable};
 use crate::model::*;
 use crate::spec::*;
 
@@ -50,153 +50,129 @@ impl Builder<'_> {
         Some(StateLaw { expr: e.expr.clone(), variables })
     }
 
-    pub(super) fn spring_law(&mut self, model: &Model, path: &str, law: &SpringLaw) -> Option<Law> {
-        match law {
-            SpringLaw::Linear { stiffness, rest, damping } => {
-                if !self.finite(path, &[*stiffness, *rest, *damping]) {
-                    return None;
-                }
-                for (key, x) in [("stiffness", *stiffness), ("damping", *damping)] {
-                    if x < 0.0 {
-                        self.error(
-                            Diagnostic::new("M116", format!("{key} {x} is negative"))
-                                .at(format!("{path}.{key}"))
-                                .help("a negative value feeds energy in; write it as an expression if it is meant"),
-                        );
-                        return None;
-                    }
-                }
-                Some(Law::Linear { stiffness: *stiffness, rest: *rest, damping: *damping })
-            }
-            SpringLaw::Expression(e) => self.law(model, path, e).map(Law::Expression),
-        }
-    }
-
-    pub(super) fn laws(&mut self, model: &Model, path: &str, e: &[StateExpr; 3]) -> Option<[StateLaw; 3]> {
-        let [a, b, c] = [0, 1, 2].map(|k| self.law(model, path, &e[k]));
-        Some([a?, b?, c?])
-    }
-
     pub(super) fn forces(&mut self, model: &mut Model) {
         let spec = self.spec;
         for (name, f) in &spec.forces {
             let path = format!("forces.{name}");
-            if let Some(force) = self.force(model, &path, f) {
+            if let Some(force) = f.build(&mut Resolve { builder: self, model, path: &path }) {
                 model.forces.push((name.clone(), force));
             }
         }
     }
+}
 
-    pub(super) fn force(&mut self, model: &Model, path: &str, f: &ForceSpec) -> Option<Force> {
-        let between = |b: &mut Self, places: &[Place; 2]| {
-            let key = format!("{path}.between");
-            let [p, q] = [0, 1].map(|k| b.place(model, &key, &places[k]));
-            let (p, q) = (p?, q?);
-            if p.body == q.body {
-                b.error(
-                    Diagnostic::new("M107", format!("the two ends sit on the same body `{}`", places[0].body))
-                        .at(key)
-                        .help("connect two different bodies"),
-                );
-                return None;
-            }
-            Some([p, q])
-        };
-        match f {
-            ForceSpec::Spring { between: places, law, .. } => {
-                let between = between(self, places);
-                let law = self.spring_law(model, path, law);
-                Some(Force::Spring { between: between?, law: law? })
-            }
-            ForceSpec::Torsion { joint, law } => {
-                let key = format!("{path}.joint");
-                let joint = self.find_joint(&key, joint)?;
-                if !model.joints[joint].kind.has_angle() {
-                    self.error(
-                        Diagnostic::new(
-                            "M109",
-                            format!("joint `{}` is {} and has no angle", model.joints[joint].name, model.joints[joint].kind.name()),
-                        )
-                        .at(key)
-                        .help("a torsion spring acts on the angle of a revolute, cylindrical, screw or planar joint"),
-                    );
+/// What an element asks while it is built: names become places in the model, numbers are checked, what is wrong is noted.
+pub(crate) struct Resolve<'b, 'a> {
+    builder: &'b mut Builder<'a>,
+    /// Bodies, joints and points of the mechanism.
+    pub model: &'b Model,
+    /// Path of the element.
+    path: &'b str,
+}
+
+impl Resolve<'_, '_> {
+    fn at(&self, key: &str) -> String {
+        if key.is_empty() { self.path.to_string() } else { format!("{}.{key}", self.path) }
+    }
+
+    /// Notes what is wrong with a key.
+    pub fn refuse(&mut self, key: &str, d: Diagnostic) {
+        let at = self.at(key);
+        self.builder.error(d.at(at));
+    }
+
+    /// Reports numbers that are not finite or absurdly large.
+    pub fn finite(&mut self, key: &str, x: &[f64]) -> bool {
+        let at = self.at(key);
+        self.builder.finite(&at, x)
+    }
+
+    /// A number of a key that may not be negative.
+    pub fn not_negative(&mut self, key: &str, x: f64) -> Option<f64> {
+        if x < 0.0 {
+            let d = Diagnostic::new("M116", format!("{key} {x} is negative"));
+            self.refuse(key, d.help("a negative value feeds energy in; write it as an expression if it is meant"));
+            return None;
+        }
+        Some(x)
+    }
+
+    /// A body by name, behind the key `body`.
+    pub fn body(&mut self, name: &str) -> Option<BodyId> {
+        let at = self.at("body");
+        self.builder.find_body(&at, name)
+    }
+
+    /// A joint by name, behind the key `joint`.
+    pub fn known_joint(&mut self, name: &str) -> Option<usize> {
+        let at = self.at("joint");
+        self.builder.find_joint(&at, name)
+    }
+
+    /// The joint itself, refused where it has not what is needed.
+    pub fn fitting(&mut self, joint: usize, has: &str, help: &str, good: impl Fn(&Joint) -> bool) -> Option<usize> {
+        let j = &self.model.joints[joint];
+        if !good(j) {
+            self.refuse("joint", Diagnostic::new("M109", format!("joint `{}` is {} and has {has}", j.name, j.kind.name())).help(help));
+            return None;
+        }
+        Some(joint)
+    }
+
+    /// A joint by name that has what is needed.
+    pub fn joint(&mut self, name: &str, has: &str, help: &str, good: impl Fn(&Joint) -> bool) -> Option<usize> {
+        let joint = self.known_joint(name)?;
+        self.fitting(joint, has, help, good)
+    }
+
+    /// A place on a body.
+    pub fn place(&mut self, key: &str, place: &Place) -> Option<PointOn> {
+        let at = self.at(key);
+        self.builder.place(self.model, &at, place)
+    }
+
+    /// Two places on different bodies, behind the key `between`.
+    pub fn between(&mut self, places: &[Place; 2]) -> Option<[PointOn; 2]> {
+        let [p, q] = [0, 1].map(|k| self.place("between", &places[k]));
+        let (p, q) = (p?, q?);
+        if p.body == q.body {
+            let d = Diagnostic::new("M107", format!("the two ends sit on the same body `{}`", places[0].body));
+            self.refuse("between", d.help("connect two different bodies"));
+            return None;
+        }
+        Some([p, q])
+    }
+
+    /// An orientation.
+    pub fn orientation(&mut self, key: &str, o: &Orientation) -> nalgebra::Matrix3<f64> {
+        let at = self.at(key);
+        self.builder.orientation(&at, o)
+    }
+
+    /// An expression.
+    pub fn law(&mut self, key: &str, e: &StateExpr) -> Option<StateLaw> {
+        let at = self.at(key);
+        self.builder.law(self.model, &at, e)
+    }
+
+    /// Three expressions.
+    pub fn laws(&mut self, key: &str, e: &[StateExpr; 3]) -> Option<[StateLaw; 3]> {
+        let [a, b, c] = [0, 1, 2].map(|k| self.law(key, &e[k]));
+        Some([a?, b?, c?])
+    }
+
+    /// The law of a spring.
+    pub fn spring_law(&mut self, law: &SpringLaw) -> Option<Law> {
+        match law {
+            SpringLaw::Linear { stiffness, rest, damping } => {
+                if !self.finite("", &[*stiffness, *rest, *damping]) {
                     return None;
                 }
-                Some(Force::Torsion { joint, law: self.spring_law(model, path, law)? })
+                self.not_negative("stiffness", *stiffness)?;
+                self.not_negative("damping", *damping)?;
+                Some(Law::Linear { stiffness: *stiffness, rest: *rest, damping: *damping })
             }
-            ForceSpec::Force { on, force, frame } => {
-                let on = self.place(model, &format!("{path}.on"), on);
-                let force = self.laws(model, &format!("{path}.force"), force);
-                Some(Force::Point { on: on?, force: force?, frame: *frame })
-            }
-            ForceSpec::Torque { body, torque, frame } => {
-                let body = self.find_body(&format!("{path}.body"), body);
-                let torque = self.laws(model, &format!("{path}.torque"), torque);
-                Some(Force::Torque { body: body?, torque: torque?, frame: *frame })
-            }
-            ForceSpec::Actuator { joint, effort } => {
-                let key = format!("{path}.joint");
-                let joint = self.find_joint(&key, joint)?;
-                if model.joints[joint].coordinates().next().is_none() {
-                    self.error(
-                        Diagnostic::new(
-                            "M109",
-                            format!(
-                                "joint `{}` is {} and has no coordinate to act on",
-                                model.joints[joint].name,
-                                model.joints[joint].kind.name()
-                            ),
-                        )
-                        .at(key)
-                        .help("an actuator acts on an angle or a distance"),
-                    );
-                    return None;
-                }
-                Some(Force::Actuator { joint, effort: self.law(model, &format!("{path}.effort"), effort)? })
-            }
-            ForceSpec::Bushing { between: places, frame, stiffness, damping } => {
-                let ends = between(self, places)?;
-                let R_i = self.orientation(&format!("{path}.frame"), frame);
-                let good = self.finite(&format!("{path}.stiffness"), stiffness) & self.finite(&format!("{path}.damping"), damping);
-                let [bi, bj] = ends.map(|p| &model.bodies[p.body.index()]);
-                let R_j = bj.A.transpose() * bi.A * R_i;
-                good.then_some(Force::Bushing { between: ends, R_i, R_j, stiffness: *stiffness, damping: *damping })
-            }
-            ForceSpec::Friction { joint, coulomb, viscous, radius, speed } => {
-                let key = format!("{path}.joint");
-                let joint = self.find_joint(&key, joint)?;
-                if !self.finite(path, &[*coulomb, *viscous, *radius, *speed]) {
-                    return None;
-                }
-                if model.joints[joint].coordinates().next().is_none() {
-                    self.error(
-                        Diagnostic::new(
-                            "M109",
-                            format!(
-                                "joint `{}` is {} and has no coordinate for friction",
-                                model.joints[joint].name,
-                                model.joints[joint].kind.name()
-                            ),
-                        )
-                        .at(key)
-                        .help("friction acts on joints with an angle or a distance"),
-                    );
-                    return None;
-                }
-                for (word, x, positive) in
-                    [("coulomb", *coulomb, false), ("viscous", *viscous, false), ("radius", *radius, false), ("speed", *speed, true)]
-                {
-                    if x < 0.0 || (positive && x == 0.0) {
-                        self.error(
-                            Diagnostic::new("M116", format!("{word} of a friction element is {}", number(x)))
-                                .at(format!("{path}.{word}"))
-                                .help("friction coefficients are not negative, and the speed of regularisation is positive"),
-                        );
-                        return None;
-                    }
-                }
-                Some(Force::Friction { joint, coulomb: *coulomb, viscous: *viscous, radius: *radius, speed: *speed })
-            }
+            SpringLaw::Expression(e) => self.law("", e).map(Law::Expression),
         }
     }
 }

@@ -7,6 +7,7 @@ mod joint;
 mod pages;
 mod start;
 
+pub(crate) use force::Resolve;
 pub(crate) use pages::PAGES;
 
 use crate::diagnostic::{Diagnostic, nearest, number};
@@ -64,6 +65,7 @@ impl<'a> Builder<'a> {
             rolling: Vec::new(),
             drives: Vec::new(),
             forces: Vec::new(),
+            coils: Vec::new(),
             points: Vec::new(),
             hold: Vec::new(),
             start: Vec::new(),

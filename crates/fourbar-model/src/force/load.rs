@@ -1,7 +1,6 @@
 //! Loads across the axes of joints, on which dry friction depends: they follow the multipliers, and the multipliers follow the
 //! friction, so every solver goes around until both rest.
 
-use super::Force;
 use crate::constraint::{ConstraintSet, Owner};
 use crate::model::Model;
 use crate::state::Pose;
@@ -73,11 +72,9 @@ impl NormalLoads {
                 constraint_of[k] = Some(c);
             }
         }
-        let rubbing = model.forces.iter().enumerate().filter_map(|(element, (_, f))| match f {
-            Force::Friction { joint, coulomb, .. } if *coulomb > 0.0 => {
-                constraint_of[*joint].map(|constraint| Rubbing { element, joint: *joint, constraint })
-            }
-            _ => None,
+        let rubbing = model.forces.iter().enumerate().filter_map(|(element, (_, f))| {
+            let joint = f.touches().loaded_joint()?;
+            constraint_of[joint].map(|constraint| Rubbing { element, joint, constraint })
         });
         Self { rubbing: rubbing.collect(), by_joint: vec![0.0; model.joints.len()], change: f64::INFINITY }
     }

@@ -1,81 +1,174 @@
-//! Forces: what acts on the bodies besides the constraints.
+//! Forces: what acts on the bodies besides the constraints. Every element is one file and one line in the list below; all that readers,
+//! formulations, results and pictures ask of it is in its file.
 
+mod actuator;
+mod bushing;
+mod element;
 pub mod eval;
+mod friction;
 pub mod load;
+mod point;
+mod rope;
+mod spring;
+mod torque;
+mod torsion;
 
+pub use element::{Acts, ForceKey, Given, Glyph, Holds, Quantities, Quantity, Spelling, Touches, Values, Words};
+
+use crate::build::Resolve;
+use crate::diagnostic::Diagnostic;
 use crate::expr::Expr;
-use crate::model::{BodyId, PointOn};
-use crate::spec::ForceFrame;
-use nalgebra::Matrix3;
+use crate::model::Model;
+use element::Element;
+use eval::{Plain, States};
+use fourbar_math::Scalar;
+use nalgebra::Vector3;
+use smallvec::SmallVec;
 
-/// A force element with its references resolved.
-#[derive(Clone, Debug)]
-pub enum Force {
-    /// Along the line of two points; positive tension pulls them together.
-    Spring {
-        /// The points.
-        between: [PointOn; 2],
-        /// Tension.
-        law: Law,
-    },
-    /// On the angle of a joint; positive torque resists.
-    Torsion {
-        /// The joint.
-        joint: usize,
-        /// Resisting torque.
-        law: Law,
-    },
+macro_rules! forces {
+    ($($(#[$doc:meta])* $variant:ident ( $type:path ) as $spec_variant:ident ( $spec:path );)*) => {
+        /// A force element as the author wrote it. Expressions may use the variables of [`crate::spec::StateVariable`].
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum ForceSpec { $($(#[$doc])* $spec_variant($spec),)* }
+
+        $(impl From<$spec> for ForceSpec {
+            fn from(spec: $spec) -> Self {
+                ForceSpec::$spec_variant(spec)
+            }
+        })*
+
+        /// A force element with its references resolved.
+        #[derive(Clone, Debug)]
+        pub enum Force { $($(#[$doc])* $variant($type),)* }
+
+        /// The words of a force in files, and how it is read.
+        pub const KINDS: &[Kind] = &[$(Kind {
+            words: <$type as Element>::WORDS,
+            read: |x| <$type as Element>::read(x).map(ForceSpec::$spec_variant),
+        },)*];
+
+        impl ForceSpec {
+            /// Its words in files.
+            pub fn words(&self) -> &'static Words {
+                match self { $(ForceSpec::$spec_variant(_) => &<$type as Element>::WORDS,)* }
+            }
+            /// Writes it to a file.
+            pub fn write(&self, out: &mut dyn Spelling) {
+                match self { $(ForceSpec::$spec_variant(s) => <$type as Element>::write(s, out),)* }
+            }
+            /// Resolves its names and checks its numbers.
+            pub(crate) fn build(&self, b: &mut Resolve<'_, '_>) -> Option<Force> {
+                match self { $(ForceSpec::$spec_variant(s) => <$type as Element>::build(s, b).map(Force::$variant),)* }
+            }
+        }
+
+        impl Force {
+            /// Its words in files.
+            pub fn words(&self) -> &'static Words {
+                match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* }
+            }
+            /// Where it acts and what it reads.
+            pub fn touches(&self) -> Touches<'_> {
+                match self { $(Force::$variant(f) => f.touches(),)* }
+            }
+            /// Adds its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
+            pub fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
+                match self { $(Force::$variant(f) => f.wrench(model, x, add),)* }
+            }
+            /// Its potential energy, J; elements without a potential have none.
+            pub fn potential<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
+                match self { $(Force::$variant(f) => f.potential(model, x),)* }
+            }
+            /// Power of what has no potential in it, W.
+            pub fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
+                match self { $(Force::$variant(f) => f.power(model, x),)* }
+            }
+            /// Its energies and virtual power.
+            pub fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
+                match self { $(Force::$variant(f) => f.act(model, name, x),)* }
+            }
+            /// Stiffness and damping between its ends, N/m and N s/m, where they are constants.
+            pub fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
+                match self { $(Force::$variant(f) => f.stiffness(),)* }
+            }
+            /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero where it does not stick.
+            pub fn sticking_rate(&self, gravity: f64) -> f64 {
+                match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* }
+            }
+            /// Names and units of what it reports.
+            pub fn quantities(&self, model: &Model) -> Quantities {
+                match self { $(Force::$variant(f) => f.quantities(model),)* }
+            }
+            /// Values of what it reports, at a state with the loads of joints.
+            pub fn values(&self, model: &Model, x: &Plain<'_>) -> Values {
+                match self { $(Force::$variant(f) => f.values(model, x),)* }
+            }
+            /// How it is drawn.
+            pub fn glyph(&self) -> Glyph {
+                match self { $(Force::$variant(f) => f.glyph(),)* }
+            }
+        }
+    };
+}
+
+// The list of force elements, in the order of the documentation. A new one is a file and a line here.
+forces! {
+    /// Along the line of two points.
+    Spring(spring::Spring) as Spring(spring::SpringSpec);
+    /// On the angle of a joint.
+    Torsion(torsion::Torsion) as Torsion(torsion::TorsionSpec);
     /// At a point.
-    Point {
-        /// Where.
-        on: PointOn,
-        /// Components.
-        force: [StateLaw; 3],
-        /// Frame of the components.
-        frame: ForceFrame,
-    },
+    Point(point::PointForce) as Force(point::PointForceSpec);
     /// On a body.
-    Torque {
-        /// The body.
-        body: BodyId,
-        /// Components.
-        torque: [StateLaw; 3],
-        /// Frame of the components.
-        frame: ForceFrame,
-    },
+    Torque(torque::Torque) as Torque(torque::TorqueSpec);
     /// Along a joint coordinate.
-    Actuator {
-        /// The joint.
-        joint: usize,
-        /// Effort on the moving body.
-        effort: StateLaw,
-    },
-    /// Six-dimensional elastic connection.
-    Bushing {
-        /// The places; the second at rest coincides with the first.
-        between: [PointOn; 2],
-        /// Bushing axes in the first body, as columns.
-        R_i: Matrix3<f64>,
-        /// Bushing axes in the second body, parallel to the first as drawn.
-        R_j: Matrix3<f64>,
-        /// Stiffness, linear then angular.
-        stiffness: [f64; 6],
-        /// Damping, linear then angular.
-        damping: [f64; 6],
-    },
-    /// Friction in a joint.
-    Friction {
-        /// The joint.
-        joint: usize,
-        /// Coulomb coefficient.
-        coulomb: f64,
-        /// Viscous coefficient.
-        viscous: f64,
-        /// Radius at which the normal force acts.
-        radius: f64,
-        /// Speed of regularisation.
-        speed: f64,
-    },
+    Actuator(actuator::Actuator) as Actuator(actuator::ActuatorSpec);
+    /// Elastic connection in six directions.
+    Bushing(bushing::Bushing) as Bushing(bushing::BushingSpec);
+    /// In a joint.
+    Friction(friction::Friction) as Friction(friction::FrictionSpec);
+    /// Along the line of two points, pulling only.
+    Rope(rope::Rope) as Rope(rope::RopeSpec);
+}
+
+pub use actuator::{Actuator, ActuatorSpec};
+pub use bushing::{Bushing, BushingSpec};
+pub use friction::{Friction, FrictionSpec};
+pub use point::{PointForce, PointForceSpec};
+pub use rope::{Rope, RopeSpec};
+pub use spring::{Spring, SpringSpec};
+pub use torque::{Torque, TorqueSpec};
+pub use torsion::{Torsion, TorsionSpec};
+
+/// A kind of force in files.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// Its words.
+    pub words: Words,
+    /// Takes it from the values behind its keys.
+    pub read: fn(&mut dyn Given) -> Option<ForceSpec>,
+}
+
+impl Force {
+    /// Bodies that it reads or pushes, ground left out, in order.
+    pub fn bodies(&self, model: &Model) -> Vec<usize> {
+        let touches = self.touches();
+        let mut list: Vec<usize> = touches.places.iter().map(|p| p.body.index()).collect();
+        list.extend(touches.turned.iter().map(|b| b.index()));
+        let joint = |list: &mut Vec<usize>, j: usize| list.extend(model.joints[j].bodies.map(|b| b.index()));
+        touches.joint.into_iter().for_each(|j| joint(&mut list, j));
+        for v in touches.laws.iter().flat_map(|l| &l.variables) {
+            match *v {
+                Variable::JointAngle(j) | Variable::JointDistance(j) | Variable::JointSpeed(j) => joint(&mut list, j),
+                Variable::PointPosition(p, _) | Variable::PointVelocity(p, _) => list.push(model.points[p].1.body.index()),
+                Variable::Time | Variable::Length | Variable::Rate => {}
+            }
+        }
+        list.retain(|&b| b != 0);
+        list.sort_unstable();
+        list.dedup();
+        list
+    }
 }
 
 /// A spring law.

@@ -21,13 +21,13 @@ pub fn add(s: &mut Sketch) {
             let f = s.draw.between(-force, force);
             time(&format!("{f} * cos({} * t)", s.draw.between(0.0, 5.0)))
         });
-        s.spec.forces.push(("push".into(), ForceSpec::Force { on, force, frame }));
+        s.spec.forces.push(("push".into(), ForceSpec::Force(PointForceSpec { on, force, frame })));
     }
     if s.draw.once_in(10) {
         let body = s.draw.below(s.bodies()) + 1;
         let torque = [0; 3].map(|_| StateExpr::constant(s.draw.between(-0.3, 0.3) * force * s.size));
         let body = s.name(body).to_string();
-        s.spec.forces.push(("twist".into(), ForceSpec::Torque { body, torque, frame: ForceFrame::Body }));
+        s.spec.forces.push(("twist".into(), ForceSpec::Torque(TorqueSpec { body, torque, frame: ForceFrame::Body })));
     }
     on_joints(s, force);
 }
@@ -73,7 +73,7 @@ fn spring(s: &mut Sketch, force: f64) {
     };
     let mass = if s.draw.once_in(8) { 0.05 * s.mass } else { 0.0 };
     let between = two_places(s);
-    s.spec.forces.push(("spring".into(), ForceSpec::Spring { between, law, mass }));
+    s.spec.forces.push(("spring".into(), ForceSpec::Spring(SpringSpec { between, law, mass })));
 }
 
 fn bushing(s: &mut Sketch, force: f64) {
@@ -90,7 +90,7 @@ fn bushing(s: &mut Sketch, force: f64) {
     let first = Place { body: "ground".into(), at: At::World(three(&world)) };
     let axis = three(&s.draw.unit());
     let frame = Orientation::AxisAngle { axis, angle: s.draw.between(0.0, 1.0) };
-    s.spec.forces.push(("bushing".into(), ForceSpec::Bushing { between: [first, second], frame, stiffness, damping }));
+    s.spec.forces.push(("bushing".into(), ForceSpec::Bushing(BushingSpec { between: [first, second], frame, stiffness, damping })));
 }
 
 fn on_joints(s: &mut Sketch, force: f64) {
@@ -108,7 +108,7 @@ fn on_joints(s: &mut Sketch, force: f64) {
                 let stiffness = effort * s.draw.between(0.1, 2.0);
                 let damping = stiffness * s.draw.between(0.0, 0.1);
                 let law = SpringLaw::Linear { stiffness, rest: s.draw.between(-0.5, 0.5), damping };
-                s.spec.forces.push((format!("torsion_{joint}"), ForceSpec::Torsion { joint, law }));
+                s.spec.forces.push((format!("torsion_{joint}"), ForceSpec::Torsion(TorsionSpec { joint, law })));
             }
             1 => {
                 let (a, w, d) = (effort * s.draw.between(-0.5, 0.5), s.draw.between(1.0, 8.0), effort * 0.05);
@@ -120,14 +120,16 @@ fn on_joints(s: &mut Sketch, force: f64) {
                 let text = format!("{a} * sin({w} * t) - {d} * speed");
                 let expr = Expr::parse(&text, &mut resolve).unwrap_or_else(|_| Expr::constant(0.0));
                 let effort = StateExpr { expr, variables: vec![StateVariable::Time, StateVariable::JointSpeed(joint.clone())] };
-                s.spec.forces.push((format!("motor_{joint}"), ForceSpec::Actuator { joint, effort }));
+                s.spec.forces.push((format!("motor_{joint}"), ForceSpec::Actuator(ActuatorSpec { joint, effort })));
             }
             2 => {
                 let viscous = effort * (if turns { 1.0 } else { 1.0 / s.size }) * s.draw.between(0.0, 0.1);
                 let coulomb = if s.draw.once_in(3) { 0.0 } else { s.draw.between(0.02, 0.3) };
                 let radius = if turns { s.size * s.draw.between(0.02, 0.1) } else { 0.0 };
                 let speed = (s.pace * s.size).sqrt() * s.draw.between(0.05, 0.3) / if turns { s.size } else { 1.0 };
-                s.spec.forces.push((format!("friction_{joint}"), ForceSpec::Friction { joint, coulomb, viscous, radius, speed }));
+                s.spec
+                    .forces
+                    .push((format!("friction_{joint}"), ForceSpec::Friction(FrictionSpec { joint, coulomb, viscous, radius, speed })));
             }
             _ => {}
         }

@@ -12,10 +12,8 @@
 use super::chart::{Chart, Weights};
 use super::ra::Equations;
 use crate::coordinate::PoseOf;
-use crate::force::eval::{Plain, States, VelocityOf, wrench};
-use crate::force::{Force, Law, StateLaw, Variable};
+use crate::force::eval::{Plain, States, VelocityOf};
 use crate::integrator::index3::Memory;
-use crate::model::Model;
 use crate::state::Velocity;
 use fourbar_math::so3::tilde;
 use fourbar_math::{BlockLu, Dual, Taylor};
@@ -83,60 +81,12 @@ impl States<Dual> for Varied<'_> {
     }
 }
 
-/// Bodies that a force element reads or pushes.
-pub fn bodies_of(model: &Model, force: &Force) -> Vec<usize> {
-    let mut list = Vec::new();
-    let joint = |list: &mut Vec<usize>, j: usize| list.extend(model.joints[j].bodies.map(|b| b.index()));
-    let law = |list: &mut Vec<usize>, law: &StateLaw| {
-        for v in &law.variables {
-            match *v {
-                Variable::JointAngle(j) | Variable::JointDistance(j) | Variable::JointSpeed(j) => joint(list, j),
-                Variable::PointPosition(p, _) | Variable::PointVelocity(p, _) => list.push(model.points[p].1.body.index()),
-                Variable::Time | Variable::Length | Variable::Rate => {}
-            }
-        }
-    };
-    let spring = |list: &mut Vec<usize>, l: &Law| {
-        if let Law::Expression(e) = l {
-            law(list, e);
-        }
-    };
-    match force {
-        Force::Spring { between, law } => {
-            list.extend(between.iter().map(|p| p.body.index()));
-            spring(&mut list, law);
-        }
-        Force::Torsion { joint: j, law } => {
-            joint(&mut list, *j);
-            spring(&mut list, law);
-        }
-        Force::Point { on, force, .. } => {
-            list.push(on.body.index());
-            force.iter().for_each(|e| law(&mut list, e));
-        }
-        Force::Torque { body, torque, .. } => {
-            list.push(body.index());
-            torque.iter().for_each(|e| law(&mut list, e));
-        }
-        Force::Actuator { joint: j, effort } => {
-            joint(&mut list, *j);
-            law(&mut list, effort);
-        }
-        Force::Bushing { between, .. } => list.extend(between.iter().map(|p| p.body.index())),
-        Force::Friction { joint: j, .. } => joint(&mut list, *j),
-    }
-    list.retain(|&b| b != 0);
-    list.sort_unstable();
-    list.dedup();
-    list
-}
-
 /// Wrench of a friction element per newton of load: the element is linear in its load.
 fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Velocity); 2]> {
     let mut out: SmallVec<[(usize, Velocity); 2]> = SmallVec::new();
     for (load, sign) in [(1.0, 1.0), (0.0, -1.0)] {
         let state = Loaded { plain: Plain { t: x.t, q: x.q, v: x.v, turns: x.turns, loads: &[] }, load };
-        wrench(e.model, &e.model.forces[element].1, &state, &mut |b, F, T| {
+        e.model.forces[element].1.wrench(e.model, &state, &mut |b, F, T| {
             let w = Velocity { v: F, w: T }.scaled(sign);
             match out.iter_mut().find(|(k, _)| *k == b) {
                 Some((_, sum)) => *sum = sum.plus(&w),
@@ -194,7 +144,7 @@ impl Exact {
             }
             join(&mut neighbours, &bodies);
         }
-        let force_bodies: Vec<Vec<usize>> = model.forces.iter().map(|(_, f)| bodies_of(model, f)).collect();
+        let force_bodies: Vec<Vec<usize>> = model.forces.iter().map(|(_, f)| f.bodies(model)).collect();
         for bodies in &force_bodies {
             join(&mut neighbours, bodies);
         }
@@ -258,7 +208,7 @@ impl Exact {
                 let list = &self.force_bodies[k];
                 for direction in 0..12 {
                     let state = Varied { m: x, body: l, direction };
-                    wrench(model, force, &state, &mut |b, F, T| {
+                    force.wrench(model, &state, &mut |b, F, T| {
                         if let Some(i) = list.iter().position(|&x| x == b).filter(|&i| i < 8) {
                             let (B, c) = if direction < 6 { (&mut position[i], direction) } else { (&mut velocity[i], direction - 6) };
                             for r in 0..3 {

@@ -1,10 +1,10 @@
 //! What a mechanism looks like at one time, read by name.
 
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::force::eval::{self, Plain};
+use crate::force::{Quantities, Values};
 use crate::model::Model;
-use crate::motion::Instant;
-use crate::trajectory::energies;
+use crate::motion::{Instant, Wrench};
+use crate::trajectory::{drive_speed, energies, rates};
 use nalgebra::{Matrix3, Vector3};
 use std::borrow::Cow;
 
@@ -41,6 +41,8 @@ pub struct JointState {
     pub distance: f64,
     /// Rate of the angle, or of the distance where there is no angle.
     pub speed: f64,
+    /// Rate of the speed.
+    pub acceleration: f64,
     /// Reaction on the moving body at its joint frame, world axes: force, N, and torque, N m.
     pub force: Vector3<f64>,
     /// Torque of the reaction, N m.
@@ -52,6 +54,32 @@ pub struct JointState {
 pub struct DriveState {
     /// Torque or force that it takes, N m or N.
     pub effort: f64,
+    /// Rate of the coordinate that it prescribes, rad/s or m/s.
+    pub speed: f64,
+    /// Power that it gives to the mechanism, W.
+    pub power: f64,
+}
+
+/// A force element at one time: what it reports, under the names of its columns.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ForceState {
+    quantities: Quantities,
+    values: Values,
+}
+
+impl ForceState {
+    /// Names and values, such as `tension`, `force.x` and `power`, in SI units.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, f64)> + '_ {
+        self.quantities.iter().map(|q| q.0).zip(self.values.iter().copied())
+    }
+    /// A value by its name; `None` where the element has no such.
+    pub fn get(&self, name: &str) -> Option<f64> {
+        self.iter().find(|(key, _)| *key == name).map(|(_, x)| x)
+    }
+    /// Power that it gives to the bodies it acts on, W.
+    pub fn power(&self) -> f64 {
+        self.get("power").unwrap_or(0.0)
+    }
 }
 
 /// Energies and work, J.
@@ -80,11 +108,6 @@ impl<'a> Snapshot<'a> {
         &self.instant
     }
 
-    fn plain(&self) -> Plain<'_> {
-        let s = &self.instant;
-        Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] }
-    }
-
     /// A body.
     pub fn body(&self, name: &str) -> Result<BodyState, Diagnostic> {
         let b = place("body", name, self.model.bodies.iter().map(|b| b.name.as_str()))?;
@@ -100,15 +123,34 @@ impl<'a> Snapshot<'a> {
         let j = &self.model.joints[k];
         let [qi, qj] = j.bodies.map(|b| &s.q[b.index()]);
         let value = |key: &str| j.coordinates().find(|(k, _)| *k == key).map_or(0.0, |(_, y)| y.value(qi, qj, &s.turns));
-        let (_, speed) = eval::coordinate_of(self.model, k, None, &self.plain());
+        let [speed, acceleration] = j.coordinates().next().map_or([0.0; 2], |(_, y)| rates(j, &y, s));
         let w = s.reactions[k];
-        Ok(JointState { angle: value("angle"), distance: value("distance"), speed, force: w.force, torque: w.torque })
+        Ok(JointState { angle: value("angle"), distance: value("distance"), speed, acceleration, force: w.force, torque: w.torque })
     }
 
     /// A drive.
     pub fn drive(&self, name: &str) -> Result<DriveState, Diagnostic> {
         let k = place("drive", name, self.model.drives.iter().map(|d| d.name.as_str()))?;
-        Ok(DriveState { effort: self.instant.efforts[k] })
+        let effort = self.instant.efforts[k];
+        let speed = drive_speed(self.model, &self.model.drives[k], &self.instant);
+        Ok(DriveState { effort, speed, power: effort * speed })
+    }
+
+    /// A force element.
+    pub fn force(&self, name: &str) -> Result<ForceState, Diagnostic> {
+        let k = place("force", name, self.model.forces.iter().map(|f| f.0.as_str()))?;
+        let f = &self.model.forces[k].1;
+        let mut loads = vec![0.0; self.model.joints.len()];
+        self.instant.loads(self.model, &mut loads);
+        Ok(ForceState { quantities: f.quantities(self.model), values: f.values(self.model, &self.instant.plain(&loads)) })
+    }
+
+    /// Reaction of a bare constraint on the body of its second place, at that place, or of a rolling element on its body, at the
+    /// contact; world axes, N and N m.
+    pub fn constraint(&self, name: &str) -> Result<Wrench, Diagnostic> {
+        let bare = self.model.bare.iter().map(|b| b.name.as_str());
+        let k = place("constraint", name, bare.chain(self.model.rolling.iter().map(|r| r.name.as_str())))?;
+        Ok(self.instant.constraints[k])
     }
 
     /// Position and velocity of a named point, world axes.

@@ -1,7 +1,6 @@
 //! What deserves a warning before anything moves.
 
 use crate::diagnostic::Diagnostic;
-use crate::force::Force;
 use crate::model::Model;
 use crate::schur::lightest_and_heaviest;
 
@@ -25,10 +24,10 @@ pub fn mass_warning(model: &Model) -> Option<Diagnostic> {
 pub fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     for (name, f) in &model.forces {
-        if let Force::Friction { joint, coulomb, .. } = f {
-            let joint = &model.joints[*joint].name;
+        if let Some(joint) = f.touches().loaded_joint() {
+            let joint = &model.joints[joint].name;
             let forces = not_unique.iter().find(|(j, c)| j == joint && c.iter().any(|c| c.starts_with("force")));
-            if *coulomb > 0.0 && forces.is_some() {
+            if forces.is_some() {
                 list.push(
                     Diagnostic::new("W230", format!("friction `{name}` depends on the load of joint `{joint}`, which is not unique: the mechanism is over-constrained there"))
                         .names([name.clone(), joint.clone()])

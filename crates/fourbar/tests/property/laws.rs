@@ -109,8 +109,8 @@ fn weld(base: &Base) -> Result<bool, String> {
 fn conservative(spec: &ModelSpec) -> bool {
     spec.drives.is_empty()
         && spec.forces.iter().all(|(_, f)| match f {
-            ForceSpec::Spring { law: SpringLaw::Linear { damping, .. }, .. }
-            | ForceSpec::Torsion { law: SpringLaw::Linear { damping, .. }, .. } => *damping == 0.0,
+            ForceSpec::Spring(SpringSpec { law: SpringLaw::Linear { damping, .. }, .. })
+            | ForceSpec::Torsion(TorsionSpec { law: SpringLaw::Linear { damping, .. }, .. }) => *damping == 0.0,
             _ => false,
         })
 }
@@ -141,8 +141,8 @@ fn momentum(base: &Base) -> Result<bool, String> {
             _ => false,
         })
         && spec.forces.iter().all(|(_, f)| match f {
-            ForceSpec::Spring { between: [a, b], .. } => free(&[&a.body, &b.body]),
-            ForceSpec::Torsion { .. } => true,
+            ForceSpec::Spring(SpringSpec { between: [a, b], .. }) => free(&[&a.body, &b.body]),
+            ForceSpec::Torsion(_) => true,
             _ => false,
         });
     if !floating {

@@ -30,7 +30,7 @@ fn candidates(spec: &ModelSpec) -> Vec<ModelSpec> {
     for k in (0..spec.joints.len()).rev() {
         let mut s = spec.clone();
         let (name, _) = s.joints.remove(k);
-        s.forces.retain(|(_, f)| !matches!(f, ForceSpec::Torsion { joint, .. } if *joint == name));
+        s.forces.retain(|(_, f)| !matches!(f, ForceSpec::Torsion(TorsionSpec { joint, .. }) if *joint == name));
         list.push(s);
     }
     for k in (0..spec.forces.len()).rev() {
@@ -74,9 +74,9 @@ fn without_body(spec: &ModelSpec, k: usize) -> Option<ModelSpec> {
         !touches
     });
     s.forces.retain(|(_, f)| match f {
-        ForceSpec::Spring { between, .. } => between.iter().all(|p| p.body != name),
-        ForceSpec::Force { on, .. } => on.body != name,
-        ForceSpec::Torsion { joint, .. } => !gone.contains(joint),
+        ForceSpec::Spring(SpringSpec { between, .. }) => between.iter().all(|p| p.body != name),
+        ForceSpec::Force(PointForceSpec { on, .. }) => on.body != name,
+        ForceSpec::Torsion(TorsionSpec { joint, .. }) => !gone.contains(joint),
         _ => true,
     });
     Some(s)

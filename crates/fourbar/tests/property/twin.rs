@@ -46,8 +46,8 @@ fn places(spec: &mut ModelSpec) -> impl Iterator<Item = &mut Place> {
         _ => Vec::new(),
     });
     let forces = spec.forces.iter_mut().flat_map(|(_, f)| match f {
-        ForceSpec::Spring { between: [a, b], .. } => vec![a, b],
-        ForceSpec::Force { on, .. } => vec![on],
+        ForceSpec::Spring(SpringSpec { between: [a, b], .. }) => vec![a, b],
+        ForceSpec::Force(PointForceSpec { on, .. }) => vec![on],
         _ => Vec::new(),
     });
     joints.chain(forces)
@@ -125,13 +125,13 @@ pub fn scaled(spec: &ModelSpec, length: f64, mass: f64, time: f64) -> ModelSpec 
     }
     for (_, f) in &mut s.forces {
         match f {
-            ForceSpec::Spring { law: SpringLaw::Linear { stiffness, rest, damping }, .. } => {
+            ForceSpec::Spring(SpringSpec { law: SpringLaw::Linear { stiffness, rest, damping }, .. }) => {
                 (*stiffness, *rest, *damping) = (*stiffness * force / length, *rest * length, *damping * force * time / length);
             }
-            ForceSpec::Torsion { law: SpringLaw::Linear { stiffness, damping, .. }, .. } => {
+            ForceSpec::Torsion(TorsionSpec { law: SpringLaw::Linear { stiffness, damping, .. }, .. }) => {
                 (*stiffness, *damping) = (*stiffness * torque, *damping * torque * time);
             }
-            ForceSpec::Force { force: parts, .. } => {
+            ForceSpec::Force(PointForceSpec { force: parts, .. }) => {
                 // Random mechanisms push with constants only.
                 for p in parts {
                     *p = StateExpr::constant(p.expr.eval::<f64>(&[]) * force);
@@ -170,7 +170,7 @@ pub fn swapped(spec: &ModelSpec) -> ModelSpec {
         }
     }
     for (_, f) in &mut s.forces {
-        if let ForceSpec::Spring { between, .. } = f {
+        if let ForceSpec::Spring(SpringSpec { between, .. }) = f {
             between.swap(0, 1);
         }
     }

@@ -4,7 +4,7 @@ use super::items::Frame;
 use super::{V, Writer, part_name};
 use crate::writer::yaml::{Group, items as list_of, list, quoted};
 use fourbar::expr::{Expr, number};
-use fourbar::force::Force;
+use fourbar::force::{Force, PointForce, Spring, Torque, Torsion};
 use fourbar::joint::JointKind;
 use fourbar::model::{BodyId, Joint, JointCoordinate, PointOn};
 use fourbar::spec::*;
@@ -65,8 +65,8 @@ impl Writer<'_> {
         let spec = self.spec;
         for (_, f) in self.model.forces.clone() {
             match f {
-                Force::Spring { between, .. } => between.iter().for_each(|p| drop(self.point_name(p))),
-                Force::Point { on, .. } => drop(self.point_name(&on)),
+                Force::Spring(Spring { between, .. }) => between.iter().for_each(|p| drop(self.point_name(p))),
+                Force::Point(PointForce { on, .. }) => drop(self.point_name(&on)),
                 _ => {}
             }
         }
@@ -116,9 +116,9 @@ impl Writer<'_> {
         }
         for (_, f) in &m.forces {
             match f {
-                Force::Spring { between, .. } => between.iter().for_each(|p| away(p.body, &p.s)),
-                Force::Point { on, .. } => away(on.body, &on.s),
-                Force::Torque { body, .. } => away(*body, &V::repeat(f64::INFINITY)),
+                Force::Spring(Spring { between, .. }) => between.iter().for_each(|p| away(p.body, &p.s)),
+                Force::Point(PointForce { on, .. }) => away(on.body, &on.s),
+                Force::Torque(Torque { body, .. }) => away(*body, &V::repeat(f64::INFINITY)),
                 _ => {}
             }
         }
@@ -220,7 +220,10 @@ impl Writer<'_> {
         let spec = self.spec;
         for ((name, s), (_, f)) in spec.forces.iter().zip(self.model.forces.clone()) {
             match (s, f) {
-                (ForceSpec::Spring { law: SpringLaw::Linear { stiffness, rest, damping }, mass, .. }, Force::Spring { between, .. }) => {
+                (
+                    ForceSpec::Spring(SpringSpec { law: SpringLaw::Linear { stiffness, rest, damping }, mass, .. }),
+                    Force::Spring(Spring { between, .. }),
+                ) => {
                     let key = between.map(|p| self.point_name(&p)).concat();
                     if self.springs.iter().chain(&self.rayleigh_lengths).any(|(k, _)| *k == key) {
                         self.refuse("forces", name, "a second spring between the same points", "add the stiffnesses");
@@ -234,21 +237,24 @@ impl Writer<'_> {
                         self.rayleigh_lengths.push((key, number(*damping)));
                     }
                 }
-                (ForceSpec::Torsion { law: SpringLaw::Linear { stiffness, damping, .. }, .. }, Force::Torsion { joint, .. })
-                    if *stiffness == 0.0 && matches!(self.model.joints[joint].kind, JointKind::Revolute(_)) =>
-                {
+                (
+                    ForceSpec::Torsion(TorsionSpec { law: SpringLaw::Linear { stiffness, damping, .. }, .. }),
+                    Force::Torsion(Torsion { joint, .. }),
+                ) if *stiffness == 0.0 && matches!(self.model.joints[joint].kind, JointKind::Revolute(_)) => {
                     let j = self.model.joints[joint].clone();
                     let at = self.at(&j);
                     self.rayleigh_angles.push((at, number(*damping)));
                 }
-                (ForceSpec::Force { force, frame, .. }, Force::Point { on, .. }) if on.body != BodyId::GROUND => {
+                (ForceSpec::Force(PointForceSpec { force, frame, .. }), Force::Point(PointForce { on, .. }))
+                    if on.body != BodyId::GROUND =>
+                {
                     let mut g = Group::default();
                     let at = self.point_name(&on);
                     g.put("At", at);
                     let components = self.components(force, *frame, on.body, frames);
                     self.push(name, g, "Force", components, self.dimension(), *frame);
                 }
-                (ForceSpec::Torque { torque, frame, .. }, Force::Torque { body, .. }) => {
+                (ForceSpec::Torque(TorqueSpec { torque, frame, .. }), Force::Torque(Torque { body, .. })) => {
                     let mut g = Group::default();
                     g.put("On", part_name(frames, body));
                     let components = self.components(torque, *frame, body, frames);
@@ -262,13 +268,9 @@ impl Writer<'_> {
                 }
                 (s, _) => {
                     let what = match s {
-                        ForceSpec::Spring { .. } => "a spring with a law of its own",
-                        ForceSpec::Torsion { .. } => "a torsion spring",
-                        ForceSpec::Force { .. } => "a force on the ground",
-                        ForceSpec::Actuator { .. } => "an effort in a joint",
-                        ForceSpec::Bushing { .. } => "a bushing",
-                        ForceSpec::Friction { .. } => "a friction",
-                        ForceSpec::Torque { .. } => "a torque",
+                        ForceSpec::Spring(_) => "a spring with a law of its own",
+                        ForceSpec::Force(_) => "a force on the ground",
+                        other => other.words().title,
                     };
                     self.refuse("forces", name, what, RATHER);
                 }

@@ -43,7 +43,7 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Vec
     // The mass of a spring becomes bodies in the model; here it stays with the spring.
     let mut light = spec.clone();
     for (_, f) in &mut light.forces {
-        if let ForceSpec::Spring { mass, .. } = f {
+        if let ForceSpec::Spring(SpringSpec { mass, .. }) = f {
             *mass = 0.0;
         }
     }
@@ -103,9 +103,9 @@ fn is_plane(spec: &ModelSpec, model: &Model) -> bool {
     let points = model.points.iter().all(|(_, p)| flat((model.bodies[p.body.index()].r + model.bodies[p.body.index()].A * p.s).z - level));
     let zero = |e: &StateExpr| e.expr == fourbar::expr::Expr::constant(0.0);
     let forces = spec.forces.iter().zip(&model.forces).all(|((_, s), (_, f))| match (s, f) {
-        (ForceSpec::Force { force, .. }, _) => zero(&force[2]),
-        (ForceSpec::Torque { torque, .. }, _) => zero(&torque[0]) && zero(&torque[1]),
-        (_, fourbar::force::Force::Spring { between, .. }) => {
+        (ForceSpec::Force(PointForceSpec { force, .. }), _) => zero(&force[2]),
+        (ForceSpec::Torque(TorqueSpec { torque, .. }), _) => zero(&torque[0]) && zero(&torque[1]),
+        (_, fourbar::force::Force::Spring(fourbar::force::Spring { between, .. })) => {
             between.iter().all(|p| flat((model.bodies[p.body.index()].r + model.bodies[p.body.index()].A * p.s).z - level))
         }
         _ => true,

@@ -4,7 +4,6 @@ use super::{Kinematics, undefined_drive};
 use crate::analysis::rank;
 use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
-use crate::force::Force;
 use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
@@ -182,8 +181,7 @@ fn left_free(model: &Model, start: &Configuration, free: &rank::Rank) -> Diagnos
 
 /// Dry friction that finds no finite load.
 fn locked(model: &Model, t: f64) -> Diagnostic {
-    let dry = |f: &Force| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0);
-    let names: Vec<String> = model.forces.iter().filter(|(_, f)| dry(f)).map(|(name, _)| name.clone()).collect();
+    let names: Vec<String> = model.forces.iter().filter(|(_, f)| f.touches().load).map(|(name, _)| name.clone()).collect();
     let listed = names.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     Diagnostic::new("S223", format!("at t = {t:.6} s friction locks the mechanism: {listed} and the loads it acts on drive each other up"))
         .names(names)

@@ -5,7 +5,6 @@
 //! trees are grown here, and the cheapest by static count is taken.
 
 use super::joint::Kind;
-use crate::force::Force;
 use crate::model::Model;
 use std::collections::VecDeque;
 
@@ -63,9 +62,7 @@ impl Graph {
             wanted[c.joints[1]] = true;
         }
         for (_, f) in &model.forces {
-            if let Force::Torsion { joint, .. } | Force::Actuator { joint, .. } | Force::Friction { joint, .. } = f {
-                wanted[*joint] = true;
-            }
+            f.touches().joint.into_iter().for_each(|joint| wanted[joint] = true);
         }
         Self { edges, wanted, joints }
     }

@@ -15,9 +15,9 @@ use super::spatial::Six;
 use super::tree::Tree;
 use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
 use crate::diagnostic::Diagnostic;
-use crate::force::{Force, eval};
+use crate::force::eval;
 use crate::model::Model;
-use crate::motion::{Instant, Loads};
+use crate::motion::{Instant, Loads, load_across};
 use crate::random::Random;
 use crate::state::{Configuration, Pose, Velocity};
 use serde_json::{Value, json};
@@ -172,7 +172,7 @@ impl<'m> Mechanism<'m> {
         };
         needed.sort_unstable();
         needed.dedup();
-        let friction = model.forces.iter().any(|(_, f)| matches!(f, Force::Friction { coulomb, .. } if *coulomb > 0.0));
+        let friction = model.forces.iter().any(|(_, f)| f.touches().load);
         let mut m = Self {
             closure: Closure::empty(),
             fronts: Fronts::empty(),
@@ -550,7 +550,7 @@ impl<'m> Mechanism<'m> {
         let Self { tree, applied, poses, velocities, turns, loads, model, .. } = self;
         let x = eval::Plain { t, q: poses, v: velocities, turns, loads };
         for (_, force) in &model.forces {
-            eval::wrench(model, force, &x, &mut |b, F: nalgebra::Vector3<f64>, T: nalgebra::Vector3<f64>| {
+            force.wrench(model, &x, &mut |b, F: nalgebra::Vector3<f64>, T: nalgebra::Vector3<f64>| {
                 if b != 0 {
                     let k = tree.of_body[b];
                     let rho = poses[b].r - tree.O[tree.nodes[k].patch];
@@ -590,13 +590,11 @@ impl<'m> Mechanism<'m> {
         reaction::fill(self, &Loads::new(self.model, &self.closings.set), &mut instant);
         let (mut change, mut size) = (0.0_f64, f64::MIN_POSITIVE);
         for (_, f) in &self.model.forces {
-            if let Force::Friction { joint, coulomb, .. } = f
-                && *coulomb > 0.0
-            {
-                let load = reaction::load_across(self, *joint, &instant.reactions[*joint]);
-                change = change.max((load - self.loads[*joint]).abs());
+            if let Some(joint) = f.touches().loaded_joint() {
+                let load = load_across(self.model, joint, &self.poses, &instant.reactions[joint]);
+                change = change.max((load - self.loads[joint]).abs());
                 size = size.max(load);
-                self.loads[*joint] = load;
+                self.loads[joint] = load;
             }
         }
         change / size

@@ -114,6 +114,10 @@ fn smallest(m: &Mechanism<'_>, loads: &Loads, multipliers: &[f64], out: &mut Ins
             o.force += p.force * (k * z);
             o.torque += p.torque * (k * z);
         }
+        for (o, p) in out.constraints.iter_mut().zip(&i.constraints) {
+            o.force += p.force * (k * z);
+            o.torque += p.torque * (k * z);
+        }
         for (o, p) in out.efforts.iter_mut().zip(&i.efforts) {
             *o += p * (k * z);
         }
@@ -189,11 +193,4 @@ fn minimise(N: &[Vec<(usize, f64)>], mut w: Vec<f64>) -> Vec<f64> {
         size = new;
     }
     z
-}
-
-/// Normal load of a joint for friction: the force across its axis.
-pub fn load_across(m: &Mechanism<'_>, joint: usize, w: &Wrench) -> f64 {
-    let j = &m.model.joints[joint];
-    let z = m.poses[j.bodies[0].index()].A * j.F.axis(2);
-    (w.force - z * z.dot(&w.force)).norm()
 }

@@ -334,6 +334,7 @@ impl System for Grcr<'_> {
             sum.a.fill(Velocity::zero());
             sum.reactions.fill(Wrench::default());
             sum.efforts.fill(0.0);
+            sum.constraints.fill(Wrench::default());
             through = self.beside(t, q, u, |s, weight, _| {
                 s.m.globals();
                 s.m.body_accelerations(&mut out.a);
@@ -343,7 +344,8 @@ impl System for Grcr<'_> {
                 for (s, o) in sum.a.iter_mut().zip(&out.a) {
                     *s = s.plus(&o.scaled(weight));
                 }
-                for (s, o) in sum.reactions.iter_mut().zip(&out.reactions) {
+                let ours = sum.reactions.iter_mut().chain(&mut sum.constraints);
+                for (s, o) in ours.zip(out.reactions.iter().chain(&out.constraints)) {
                     s.force += o.force * weight;
                     s.torque += o.torque * weight;
                 }
@@ -357,6 +359,7 @@ impl System for Grcr<'_> {
                 out.a = sum.a;
                 out.reactions = sum.reactions;
                 out.efforts = sum.efforts;
+                out.constraints = sum.constraints;
             }
         }
         if !through {

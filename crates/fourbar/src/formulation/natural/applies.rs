@@ -1,9 +1,7 @@
 //! What has no place in natural coordinates, told from the mechanism alone.
 
-use super::force::laws;
 use super::sym::{self, Sym};
 use crate::diagnostic::Diagnostic;
-use crate::force::Force;
 use crate::joint::JointKind;
 use crate::model::Model;
 use crate::time::TimeFunction;
@@ -23,10 +21,9 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
         return Err(nothing_moves());
     }
     for (name, force) in &model.forces {
-        if let Force::Friction { joint, coulomb, .. } = force
-            && *coulomb > 0.0
-        {
-            let joint = &model.joints[*joint].name;
+        let touches = force.touches();
+        if let Some(joint) = touches.loaded_joint() {
+            let joint = &model.joints[joint].name;
             return Err(Diagnostic::new(
                 "S282",
                 format!("friction `{name}` depends on the load of joint `{joint}`, which natural coordinates do not carry"),
@@ -35,7 +32,7 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
             .at(format!("forces.{name}"))
             .help("use formulation `ra`, or state the friction as an actuator that depends on the joint's speed"));
         }
-        for law in laws(force) {
+        for law in touches.laws {
             without_jumps("forces", name, law.variables.len(), |x| law.expr.eval(x))?;
         }
     }

@@ -9,22 +9,12 @@ use super::sym::Sym;
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::{self, States, VelocityOf};
-use crate::force::{Force, Law, StateLaw, Variable};
+use crate::force::{Acts, Variable};
 use crate::joint::JointKind;
 use crate::model::{BodyId, Coupling, JointCoordinate, Model, PointOn};
 use crate::spec::ForceFrame;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
-
-/// The expressions of a force.
-pub fn laws(force: &Force) -> Vec<&StateLaw> {
-    match force {
-        Force::Spring { law: Law::Expression(e), .. } | Force::Torsion { law: Law::Expression(e), .. } => vec![e],
-        Force::Point { force: list, .. } | Force::Torque { torque: list, .. } => list.iter().collect(),
-        Force::Actuator { effort, .. } => vec![effort],
-        _ => Vec::new(),
-    }
-}
 
 /// Joints whose angle must be a coordinate: driven, geared, threaded, sprung, or read by an expression.
 pub fn angles_needed(model: &Model) -> Vec<bool> {
@@ -36,10 +26,9 @@ pub fn angles_needed(model: &Model) -> Vec<bool> {
     let geared = geared.filter(|(which, _)| *which == JointCoordinate::Angle).map(|(_, j)| j);
     driven.chain(geared).for_each(|j| need[j] = true);
     for (_, f) in &model.forces {
-        if let Force::Torsion { joint, .. } = f {
-            need[*joint] = true;
-        }
-        for v in laws(f).into_iter().flat_map(|l| &l.variables) {
+        let touches = f.touches();
+        touches.joint.filter(|_| touches.angle).into_iter().for_each(|joint| need[joint] = true);
+        for v in touches.laws.iter().flat_map(|l| &l.variables) {
             if let Variable::JointAngle(j) = v {
                 need[*j] = true;
             }
@@ -54,15 +43,9 @@ pub fn axes_read(model: &Model, layout: &Layout) -> Vec<bool> {
     let mut read = vec![false; layout.parts.len()];
     let part = |b: BodyId| layout.part_of[b.index()];
     for (_, f) in &model.forces {
-        match f {
-            Force::Spring { .. } => {}
-            Force::Point { on, frame, .. } => read[part(on.body)] |= *frame == ForceFrame::Body,
-            Force::Torque { body, .. } => read[part(*body)] = true,
-            Force::Torsion { joint: j, .. } | Force::Actuator { joint: j, .. } | Force::Friction { joint: j, .. } => {
-                model.joints[*j].bodies.iter().for_each(|b| read[part(*b)] = true);
-            }
-            Force::Bushing { between, .. } => between.iter().for_each(|p| read[part(p.body)] = true),
-        }
+        let touches = f.touches();
+        touches.turned.iter().for_each(|b| read[part(*b)] = true);
+        touches.joint.into_iter().flat_map(|j| model.joints[j].bodies).for_each(|b| read[part(b)] = true);
     }
     for j in model.joints.iter().filter(|j| !layout.on_coil(j.bodies)) {
         let [a, b] = j.bodies.map(part);
@@ -85,20 +68,17 @@ pub fn attacked(model: &Model, layout: &Layout) -> Vec<Vec<Vector3<f64>>> {
     let mut places = vec![Vec::new(); layout.parts.len()];
     let mut add = |p: &PointOn| places[layout.part_of[p.body.index()]].push(layout.point(p.body, &p.s));
     for (_, f) in &model.forces {
-        match f {
-            Force::Spring { between, .. } => between.iter().for_each(&mut add),
-            Force::Point { on, .. } => add(on),
-            _ => {}
-        }
+        f.touches().places.iter().for_each(&mut add);
     }
     model.points.iter().for_each(|(_, p)| add(p));
     places
 }
 
-/// The state as the laws of forces read it.
+/// The state as the laws of forces read it, and what they do there.
 struct Recorded<'a, 'm> {
     builder: &'a Builder<'m>,
     time: Sym,
+    actions: Actions,
 }
 
 impl States<Sym> for Recorded<'_, '_> {
@@ -156,119 +136,58 @@ pub fn actions(b: &Builder<'_>) -> Result<Actions, Diagnostic> {
             lagrangian += c.dot(&(g * part.mass).map(Sym::of));
         }
     }
-    let mut a = Actions { lagrangian, loads: Vec::new(), power: Sym::of(0.0) };
-    let x = Recorded { builder: b, time: Sym::time() };
+    let actions = Actions { lagrangian, loads: Vec::new(), power: Sym::of(0.0) };
+    let mut x = Recorded { builder: b, time: Sym::time(), actions };
     for (name, force) in &model.forces {
-        add(&mut a, b, &x, name, force)?;
+        force.act(model, name, &mut x)?;
     }
-    Ok(a)
+    Ok(x.actions)
 }
 
-impl Actions {
-    /// A force without a potential.
+impl Acts<Sym> for Recorded<'_, '_> {
+    fn rate(&self, y: Sym) -> Sym {
+        y.rate()
+    }
+    fn apart(&self, ends: &[PointOn; 2]) -> W {
+        let [p, q] = ends.map(|p| self.builder.body_point(p.body, &p.s));
+        q - p
+    }
+    fn speed(&self, joint: usize, which: JointCoordinate) -> Sym {
+        let slot = usize::from(which == JointCoordinate::Distance);
+        match self.builder.coordinate[joint][slot] {
+            Some(y) => y.rate(),
+            None => eval::coordinate_of(self.builder.model, joint, Some(which), self).1,
+        }
+    }
+    fn stores(&mut self, energy: Sym) {
+        self.actions.lagrangian -= energy;
+    }
     fn works(&mut self, rate: Sym, force: Sym) {
-        self.loads.push((rate, force));
-        self.power += rate * force;
+        self.actions.loads.push((rate, force));
+        self.actions.power += rate * force;
     }
-    /// A law along a coordinate that it resists: its elastic part is a potential.
-    fn resists(&mut self, model: &Model, law: &Law, y: Sym, x: &Recorded<'_, '_>) {
-        let rate = y.rate();
-        match law {
-            Law::Linear { stiffness, rest, damping } => {
-                let stretch = y - Sym::of(*rest);
-                self.lagrangian -= stretch * stretch * Sym::of(0.5 * stiffness);
-                if *damping != 0.0 {
-                    self.works(rate, rate * Sym::of(-damping));
-                }
+    fn twists(&mut self, body: BodyId, T: W, frame: ForceFrame) {
+        let b = self.builder;
+        let Some(axes) = &b.axes[b.layout.group_of(body)] else { return };
+        // Components along the axes of the basis, whose rates are simplest.
+        let T = match frame {
+            ForceFrame::World => {
+                let T = b.to_world.transpose().map(Sym::of) * T;
+                Vector3::from_fn(|k, _| axes.e[k].dot(&T))
             }
-            Law::Expression(_) => {
-                let force = law.value(model, x, (y, rate));
-                self.works(rate, -force);
-            }
-        }
-    }
-}
-
-fn add(a: &mut Actions, b: &Builder<'_>, x: &Recorded<'_, '_>, name: &str, force: &Force) -> Result<(), Diagnostic> {
-    let model = b.model;
-    match force {
-        Force::Spring { between, law } => {
-            let [p, q] = between.map(|p| b.body_point(p.body, &p.s));
-            let d = q - p;
-            let square = d.dot(&d);
-            if let Law::Linear { stiffness, rest: 0.0, damping: 0.0 } = law {
-                // Without a rest length it has a smooth potential even where it is short.
-                a.lagrangian -= square * Sym::of(0.5 * stiffness);
-                return Ok(());
-            }
-            if square.value().sqrt() < 1e-9 * model.length {
-                return Err(Diagnostic::new("S281", format!("spring `{name}` has no length at the start, so it has no direction"))
-                    .name(name)
-                    .at(format!("forces.{name}"))
-                    .help("move one of its ends, or use formulation `ra`"));
-            }
-            a.resists(model, law, square.sqrt(), x);
-        }
-        Force::Torsion { joint, law } => {
-            let (y, _) = eval::coordinate_of(model, *joint, Some(JointCoordinate::Angle), x);
-            a.resists(model, law, y, x);
-        }
-        Force::Point { on, force, frame } => {
-            let own = (Sym::of(0.0), Sym::of(0.0));
-            let mut F = Vector3::from_fn(|k, _| eval::law_value(model, &force[k], x, own));
-            if *frame == ForceFrame::Body {
-                F = x.pose(on.body.index()).A * F;
-            }
-            let (_, v) = x.place(on);
-            (0..3).for_each(|k| a.works(v[k], F[k]));
-        }
-        Force::Torque { body, torque, frame } => {
-            let own = (Sym::of(0.0), Sym::of(0.0));
-            let T = Vector3::from_fn(|k, _| eval::law_value(model, &torque[k], x, own));
-            let group = b.layout.group_of(*body);
-            let Some(axes) = &b.axes[group] else { return Ok(()) };
-            // Components along the axes of the basis, whose rates are simplest.
-            let T = match frame {
-                ForceFrame::World => {
-                    let T = b.to_world.transpose().map(Sym::of) * T;
-                    Vector3::from_fn(|k, _| axes.e[k].dot(&T))
-                }
-                ForceFrame::Body => (axes.T.transpose() * b.layout.frame[body.index()].0).map(Sym::of) * T,
-            };
-            let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Sym::rate)).collect();
-            for k in 0..3 {
-                let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-                a.works(axes.e[j].dot(&e_dot[i]), T[k]);
-            }
-        }
-        Force::Actuator { joint, effort } => {
-            let e = eval::law_value(model, effort, x, (Sym::of(0.0), Sym::of(0.0)));
-            a.works(joint_rate(b, *joint, x), e);
-        }
-        Force::Friction { joint, viscous, .. } => {
-            let rate = joint_rate(b, *joint, x);
-            a.works(rate, rate * Sym::of(-viscous));
-        }
-        Force::Bushing { .. } => {
-            let mut wrenches = Vec::new();
-            eval::wrench(model, force, x, &mut |body, F, T| wrenches.push((body, F, T)));
-            for (body, F, T) in wrenches.into_iter().filter(|w| w.0 > 0) {
-                let v = x.velocity(body);
-                (0..3).for_each(|k| a.loads.extend([(v.v[k], F[k]), (v.w[k], T[k])]));
-            }
-            a.power += eval::power_of(model, force, x);
+            ForceFrame::Body => (axes.T.transpose() * b.layout.frame[body.index()].0).map(Sym::of) * T,
+        };
+        let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Sym::rate)).collect();
+        for k in 0..3 {
+            let (i, j) = ((k + 1) % 3, (k + 2) % 3);
+            self.works(axes.e[j].dot(&e_dot[i]), T[k]);
         }
     }
-    Ok(())
-}
-
-/// Rate of the coordinate an effort acts along.
-fn joint_rate(b: &Builder<'_>, joint: usize, x: &Recorded<'_, '_>) -> Sym {
-    let j = &b.model.joints[joint];
-    let which = if j.kind.has_angle() { JointCoordinate::Angle } else { JointCoordinate::Distance };
-    let slot = usize::from(which == JointCoordinate::Distance);
-    match b.coordinate[joint][slot] {
-        Some(y) => y.rate(),
-        None => eval::coordinate_of(b.model, joint, Some(which), x).1,
+    fn pushes(&mut self, body: BodyId, F: W, T: W) {
+        let v = self.velocity(body.index());
+        (0..3).for_each(|k| self.actions.loads.extend([(v.v[k], F[k]), (v.w[k], T[k])]));
+    }
+    fn gives(&mut self, power: Sym) {
+        self.actions.power += power;
     }
 }

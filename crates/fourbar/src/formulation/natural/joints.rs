@@ -221,7 +221,7 @@ impl Builder<'_> {
     /// Pose of a body in the working frame; the rotation of a thin rod is its axis alone.
     fn working_pose(&self, body: BodyId) -> PoseOf<Sym> {
         if let Some(coil) = self.layout.coils[body.index()] {
-            let [p, q] = coil.ends.map(|(b, s)| self.body_point(b, &s));
+            let [p, q] = coil.ends.map(|p| self.body_point(p.body, &p.s));
             let d = q - p;
             let x = d / d.dot(&d).sqrt();
             let columns = [0, 1, 2].map(|k| x * Sym::of(coil.axis[k]));

@@ -2,7 +2,7 @@
 //! joints become points and vectors that lie on several parts at once [Pryce20, section 2.2].
 
 use crate::joint::JointKind;
-use crate::model::{BodyId, Model};
+use crate::model::{BodyId, Coil, Model};
 use nalgebra::{Matrix3, Vector3};
 
 type V = Vector3<f64>;
@@ -50,37 +50,10 @@ pub struct Slide {
     pub plane: bool,
 }
 
-/// The middle of a spring with a mass of its own: a body without inertia whose line runs through the ends of the spring, at
-/// equal distances. Nothing of it is a coordinate here; it is where the ends put it.
-#[derive(Clone, Copy, Debug)]
-pub struct Coil {
-    /// The ends.
-    pub ends: [(BodyId, V); 2],
-    /// Direction from first to second end, body axes.
-    pub axis: V,
-}
-
-/// The coils of a mechanism, by body.
+/// The coils of a mechanism, by body. Nothing of them is a coordinate here; they are where the ends of their springs put them.
 fn coils(model: &Model) -> Vec<Option<Coil>> {
     let mut list = vec![None; model.bodies.len()];
-    for c in &model.couplings {
-        let [a, b] = c.joints.map(|k| &model.joints[k]);
-        let body = a.bodies[0];
-        let line = |j: &crate::model::Joint| matches!(j.kind, JointKind::PointOnLine(_)) && j.bodies[0] == body && j.F.s.norm() == 0.0;
-        let alone = || {
-            let own = model.joints.iter().filter(|j| j.bodies.contains(&body));
-            own.filter(|j| !matches!(j.kind, JointKind::Angle(_))).count() == 2
-        };
-        let massless = |b: BodyId| model.bodies[b.index()].J_bar.amax() == 0.0;
-        if body != BodyId::GROUND && c.ratio == -1.0 && line(a) && line(b) && a.F.R == b.F.R && massless(body) && alone() {
-            // The first end lies where the coordinate is negative, as drawn.
-            let q = |j: &crate::model::Joint| model.bodies[j.bodies[1].index()].r + model.bodies[j.bodies[1].index()].A * j.M.s;
-            let z = a.F.axis(2);
-            let forward = (model.bodies[body.index()].A * z).dot(&(q(b) - q(a))) > 0.0;
-            let ends = [a, b].map(|j| (j.bodies[1], j.M.s));
-            list[body.index()] = Some(Coil { ends, axis: if forward { z } else { -z } });
-        }
-    }
+    model.coils.iter().for_each(|c| list[c.body.index()] = Some(*c));
     list
 }
 

@@ -60,6 +60,7 @@ fn instant() -> Instant {
         turns: Vec::new(),
         reactions: Vec::new(),
         efforts: Vec::new(),
+        constraints: Vec::new(),
         work: 0.0,
         errors: [0.0; 3],
         loaded: true,

@@ -1,0 +1,385 @@
+//! What a force element says about itself, and what it asks of those who read, build, record and draw it.
+//!
+//! Every element is one file beside this one and one line in the list of [`super`]: its data as written and as resolved, its keys in
+//! files, what it touches, its wrench, potential and power for any scalar, its columns in results, and how it is drawn.
+
+use super::eval::{self, Plain, States};
+use super::{Law, StateLaw};
+use crate::build::Resolve;
+use crate::diagnostic::Diagnostic;
+use crate::expr::Dimension;
+use crate::model::{BodyId, JointCoordinate, Model, PointOn};
+use crate::spec::{ForceFrame, Orientation, Place, SpringLaw, StateExpr};
+use fourbar_math::Scalar;
+use nalgebra::Vector3;
+use smallvec::{SmallVec, smallvec};
+
+/// What stands behind a key of a force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Holds {
+    /// A number; `None` where its dimension depends on the joint.
+    Number(Option<Dimension>),
+    /// Three numbers along and three about axes.
+    Six(Dimension, Dimension),
+    /// An expression of the state.
+    Expression(Option<Dimension>),
+    /// Three expressions of the state.
+    Expressions(Dimension),
+    /// Name of a joint.
+    Joint,
+    /// Name of a body.
+    Body,
+    /// A place on a body.
+    Place,
+    /// Two places.
+    Places,
+    /// An orientation.
+    Orientation,
+    /// `world` or `body`.
+    Frame,
+}
+
+/// A key of a force.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ForceKey {
+    /// How it is written.
+    pub name: &'static str,
+    /// What stands behind it.
+    pub holds: Holds,
+    /// Whether it must be there.
+    pub required: bool,
+    /// One line about it.
+    pub doc: &'static str,
+}
+
+pub(super) const fn need(name: &'static str, holds: Holds, doc: &'static str) -> ForceKey {
+    ForceKey { name, holds, required: true, doc }
+}
+
+pub(super) const fn may(name: &'static str, holds: Holds, doc: &'static str) -> ForceKey {
+    ForceKey { name, holds, required: false, doc }
+}
+
+pub(super) const BETWEEN: ForceKey = need("between", Holds::Places, "the two places");
+pub(super) const JOINT: ForceKey = need("joint", Holds::Joint, "the joint");
+pub(super) const FRAME: ForceKey = may("frame", Holds::Frame, "axes of the components; left out: world");
+pub(super) const PLACE: ForceKey =
+    may("place", Holds::Place, "another word for `on`, which readers of YAML 1.1 (PyYAML) take for a truth value unless it is quoted");
+
+/// The words of a force in files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Words {
+    /// Its `type`.
+    pub kind: &'static str,
+    /// How messages call it: "a spring".
+    pub title: &'static str,
+    /// One line about it.
+    pub doc: &'static str,
+    /// Its keys.
+    pub keys: &'static [ForceKey],
+    /// Variables of its own that its expressions may use: its coordinate and the rate of it.
+    pub own: &'static [&'static str],
+}
+
+/// The values behind the keys of a force, as a file gave them. Values of the wrong kind are refused before.
+pub trait Given {
+    /// Whether a key is there.
+    fn has(&self, key: &str) -> bool;
+    /// A number.
+    fn number(&self, key: &str) -> Option<f64>;
+    /// Six numbers.
+    fn six(&self, key: &str) -> Option<[f64; 6]>;
+    /// A name or a word.
+    fn text(&self, key: &str) -> Option<String>;
+    /// An expression.
+    fn expression(&self, key: &str) -> Option<StateExpr>;
+    /// Three expressions.
+    fn expressions(&self, key: &str) -> Option<[StateExpr; 3]>;
+    /// An orientation.
+    fn orientation(&self, key: &str) -> Option<Orientation>;
+    /// Two places; complains where a body is missing.
+    fn places(&mut self, key: &str) -> Option<[Place; 2]>;
+    /// Where it acts: `on`, `place`, or the centre of mass of `body`; complains where none or several are there.
+    fn acting_place(&mut self) -> Option<Place>;
+    /// On what it acts: `body`, or the body of `on` or `place`; complains where none or several are there.
+    fn acting_body(&mut self) -> Option<String>;
+    /// Says that one of several keys is needed.
+    fn needs(&mut self, what: &str, help: &str);
+    /// Refuses keys that exclude another one; `true` where one is there.
+    fn excludes(&mut self, key: &str, others: &[&str]) -> bool;
+}
+
+/// Frame of the components, as a file gave it.
+pub(super) fn frame_given(x: &dyn Given) -> ForceFrame {
+    if x.text("frame").as_deref() == Some("body") { ForceFrame::Body } else { ForceFrame::World }
+}
+
+/// The linear law, or the expression behind `key`; `rest` is the key of the coordinate at rest.
+pub(super) fn law_given(x: &mut dyn Given, key: &str, rest: &str, rest_default: Option<f64>) -> Option<SpringLaw> {
+    if let Some(expression) = x.expression(key) {
+        if x.excludes(key, &["stiffness", rest, "damping"]) {
+            return None;
+        }
+        return Some(SpringLaw::Expression(expression));
+    }
+    let (stiffness, damping) = (x.number("stiffness"), x.number("damping"));
+    if stiffness.is_none() && damping.is_none() {
+        x.needs(&format!("`stiffness` or `damping` or `{key}`"), "say how strong it is");
+        return None;
+    }
+    let rest_value = match (x.number(rest), stiffness, rest_default) {
+        (Some(value), ..) | (None, _, Some(value)) => value,
+        (None, None, None) => 0.0,
+        (None, Some(_), None) => {
+            x.needs(&format!("`{rest}`"), "give the length at which it is relaxed");
+            return None;
+        }
+    };
+    Some(SpringLaw::Linear { stiffness: stiffness.unwrap_or(0.0), rest: rest_value, damping: damping.unwrap_or(0.0) })
+}
+
+/// Takes the keys of a force that is written to a file, in their order.
+pub trait Spelling {
+    /// A number.
+    fn number(&mut self, key: &str, x: f64);
+    /// One or more numbers, left out where all are zero.
+    fn unless_zero(&mut self, key: &str, x: &[f64]);
+    /// Several numbers.
+    fn numbers(&mut self, key: &str, x: &[f64]);
+    /// A name or a word.
+    fn word(&mut self, key: &str, word: &str);
+    /// Places.
+    fn places(&mut self, key: &str, places: &[Place; 2]);
+    /// A place.
+    fn place(&mut self, key: &str, place: &Place);
+    /// An orientation, left out where it is that of the world.
+    fn orientation(&mut self, key: &str, o: &Orientation);
+    /// An expression; `own` is the word for the coordinate of the element.
+    fn expression(&mut self, key: &str, e: &StateExpr, own: &str);
+    /// Three expressions.
+    fn expressions(&mut self, key: &str, e: &[StateExpr; 3]);
+}
+
+/// Writes the frame of components, where it is not the world.
+pub(super) fn spell_frame(out: &mut dyn Spelling, frame: ForceFrame) {
+    if frame == ForceFrame::Body {
+        out.word("frame", "body");
+    }
+}
+
+/// Writes a law; an expression goes to `key`, the coordinate at rest to `rest`.
+pub(super) fn spell_law(out: &mut dyn Spelling, law: &SpringLaw, key: &str, rest_key: &str) {
+    match law {
+        SpringLaw::Linear { stiffness, rest, damping } => {
+            out.number("stiffness", *stiffness);
+            out.number(rest_key, *rest);
+            out.unless_zero("damping", &[*damping]);
+        }
+        SpringLaw::Expression(e) => out.expression(key, e, rest_key),
+    }
+}
+
+/// What a force touches: where it acts and what it reads.
+#[derive(Clone, Debug, Default)]
+pub struct Touches<'a> {
+    /// Points at which it pulls or pushes.
+    pub places: SmallVec<[PointOn; 2]>,
+    /// Bodies whose axes it reads, or that it turns.
+    pub turned: SmallVec<[BodyId; 2]>,
+    /// The joint along whose coordinate it acts.
+    pub joint: Option<usize>,
+    /// Whether it reads the counted angle of that joint.
+    pub angle: bool,
+    /// Whether it follows the force across that joint, which the constraints decide.
+    pub load: bool,
+    /// Its expressions.
+    pub laws: SmallVec<[&'a StateLaw; 3]>,
+}
+
+impl<'a> Touches<'a> {
+    /// An element between two points that turns nothing.
+    pub(super) fn between(ends: &[PointOn; 2]) -> Self {
+        Self { places: SmallVec::from_slice(ends), ..Self::default() }
+    }
+    /// An element on a joint.
+    pub(super) fn joint(joint: usize) -> Self {
+        Self { joint: Some(joint), ..Self::default() }
+    }
+    /// The same with the expression of a law, where it has one.
+    pub(super) fn law(mut self, law: &'a Law) -> Self {
+        if let Law::Expression(e) = law {
+            self.laws.push(e);
+        }
+        self
+    }
+    /// The joint whose load it follows.
+    pub fn loaded_joint(&self) -> Option<usize> {
+        self.joint.filter(|_| self.load)
+    }
+    /// The bodies at the ends, ground where there is none.
+    pub fn ends(&self) -> [usize; 2] {
+        [0, 1].map(|k| self.places.get(k).map_or(0, |p: &PointOn| p.body.index()))
+    }
+}
+
+/// A quantity that an element reports: the end of its column's name, and its unit.
+pub type Quantity = (&'static str, &'static str);
+
+/// Columns of a vector in the world.
+macro_rules! vector {
+    ($name:literal, $unit:literal) => {
+        [(concat!($name, ".x"), $unit), (concat!($name, ".y"), $unit), (concat!($name, ".z"), $unit)]
+    };
+}
+pub(super) use vector;
+
+/// Names and units of what an element reports.
+pub type Quantities = SmallVec<[Quantity; 8]>;
+/// Their values.
+pub type Values = SmallVec<[f64; 8]>;
+
+/// How an element is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Glyph {
+    /// A coil between two points.
+    Coil([PointOn; 2]),
+    /// A line between two points, slack where they are nearer than `length`.
+    Line {
+        /// The points.
+        between: [PointOn; 2],
+        /// Length from which on it is taut, m.
+        length: f64,
+    },
+    /// An arrow at a point.
+    Arrow {
+        /// Where.
+        on: PointOn,
+        /// Its components, where they never change.
+        vector: Option<[f64; 3]>,
+        /// Frame of the components.
+        frame: ForceFrame,
+    },
+    /// Something in a joint.
+    Joint(usize),
+    /// Something on a body.
+    Body(BodyId),
+}
+
+/// A state on which an element says how it acts, for formulations that derive their equations from energies and virtual power.
+pub trait Acts<S: Scalar>: States<S> {
+    /// Rate of a value along the motion.
+    fn rate(&self, y: S) -> S;
+    /// Vector between two points, in any frame that rests.
+    fn apart(&self, ends: &[PointOn; 2]) -> Vector3<S>;
+    /// Rate of a coordinate of a joint.
+    fn speed(&self, joint: usize, which: JointCoordinate) -> S;
+    /// Stores energy: the force is its gradient.
+    fn stores(&mut self, energy: S);
+    /// A force that works along a rate and has no potential.
+    fn works(&mut self, rate: S, force: S);
+    /// A torque on a body, given in the world or in body axes, that has no potential.
+    fn twists(&mut self, body: BodyId, torque: Vector3<S>, frame: ForceFrame);
+    /// A wrench on a body: force in the world at the centre of mass, torque in body axes; its power is not counted.
+    fn pushes(&mut self, body: BodyId, force: Vector3<S>, torque: Vector3<S>);
+    /// Power of what has no potential, where [`Acts::works`] did not count it.
+    fn gives(&mut self, power: S);
+}
+
+/// A law along a coordinate that it resists: its elastic part is a potential.
+pub(super) fn resists<S: Scalar>(model: &Model, law: &Law, y: S, x: &mut impl Acts<S>) {
+    let rate = x.rate(y);
+    match law {
+        Law::Linear { stiffness, rest, damping } => {
+            let stretch = y - S::of(*rest);
+            x.stores(stretch * stretch * S::of(0.5 * stiffness));
+            if *damping != 0.0 {
+                x.works(rate, rate * S::of(-damping));
+            }
+        }
+        Law::Expression(_) => {
+            let force = law.value(model, x, (y, rate));
+            x.works(rate, -force);
+        }
+    }
+}
+
+/// Length between the ends of `what` for [`Element::act`]; a line without length has no direction.
+pub(super) fn length_of<S: Scalar>(model: &Model, what: &str, name: &str, ends: &[PointOn; 2], x: &impl Acts<S>) -> Result<S, Diagnostic> {
+    let d = x.apart(ends);
+    let square = d.dot(&d);
+    if square.value().sqrt() < 1e-9 * model.length {
+        return Err(Diagnostic::new("S281", format!("{what} `{name}` has no length at the start, so it has no direction"))
+            .name(name)
+            .at(format!("forces.{name}"))
+            .help("move one of its ends, or use formulation `ra`"));
+    }
+    Ok(square.sqrt())
+}
+
+/// Power of a wrench: that of all it does to the bodies.
+pub(super) fn power_of_wrench<S: Scalar, E: Element>(element: &E, model: &Model, x: &impl States<S>) -> S {
+    let mut sum = S::zero();
+    element.wrench(model, x, &mut |b, F, T| {
+        let v = x.velocity(b);
+        sum += F.dot(&v.v) + T.dot(&v.w);
+    });
+    sum
+}
+
+/// A force element.
+pub(crate) trait Element: Sized {
+    /// As the author wrote it.
+    type Spec;
+    /// Its words in files.
+    const WORDS: Words;
+
+    /// Takes it from the values of a file.
+    fn read(x: &mut dyn Given) -> Option<Self::Spec>;
+    /// Writes it to a file.
+    fn write(spec: &Self::Spec, out: &mut dyn Spelling);
+    /// Resolves its names and checks its numbers.
+    fn build(spec: &Self::Spec, b: &mut Resolve<'_, '_>) -> Option<Self>;
+
+    /// Where it acts and what it reads.
+    fn touches(&self) -> Touches<'_>;
+    /// Its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
+    fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>));
+    /// Its potential energy, J; elements without one have none.
+    fn potential<S: Scalar>(&self, _model: &Model, _x: &impl States<S>) -> S {
+        S::zero()
+    }
+    /// Power of its part without a potential, W.
+    fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
+        power_of_wrench(self, model, x)
+    }
+    /// Energies and virtual power, for formulations that are derived from them; by its wrench on bodies unless it says better.
+    fn act<S: Scalar>(&self, model: &Model, _name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
+        let mut wrenches: SmallVec<[(usize, Vector3<S>, Vector3<S>); 2]> = SmallVec::new();
+        self.wrench(model, &*x, &mut |body, F, T| wrenches.push((body, F, T)));
+        for (body, F, T) in wrenches.into_iter().filter(|w| w.0 > 0) {
+            x.pushes(BodyId(body as u32), F, T);
+        }
+        let power = self.power(model, &*x);
+        x.gives(power);
+        Ok(())
+    }
+    /// Stiffness and damping between its ends, N/m and N s/m, where they are constants: they bound explicit steps.
+    fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
+        smallvec![]
+    }
+    /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero where it does not stick.
+    fn sticking_rate(&self, _gravity: f64) -> f64 {
+        0.0
+    }
+    /// What it reports.
+    fn quantities(&self, model: &Model) -> Quantities;
+    /// The values of [`Element::quantities`] at a state.
+    fn values(&self, model: &Model, x: &Plain<'_>) -> Values;
+    /// How it is drawn.
+    fn glyph(&self) -> Glyph;
+}
+
+/// Unit of the effort along the coordinate that forces on a joint act on.
+pub(super) fn effort_unit(model: &Model, joint: usize) -> &'static str {
+    if eval::acted_on(&model.joints[joint]) == JointCoordinate::Angle { "N*m" } else { "N" }
+}

@@ -1,0 +1,96 @@
+//! Columns of joints, drives, constraints and forces: their names, and their values at an instant.
+
+use super::{Column, XYZ};
+use crate::coordinate::Coordinate;
+use crate::model::{Bare, Drive, Joint, JointCoordinate, Model};
+use crate::motion::Instant;
+use crate::state::Velocity;
+use nalgebra::Vector3;
+
+/// Rate and second rate of a coordinate of a joint.
+pub fn rates(joint: &Joint, y: &Coordinate, s: &Instant) -> [f64; 2] {
+    let [i, j] = joint.bodies.map(|b| b.index());
+    let row = y.row(&s.q[i], &s.q[j]);
+    let along = |x: &[Velocity]| {
+        let part = |k: usize| row.parts[k].v.dot(&x[[i, j][row.ij[k]]].v) + row.parts[k].w.dot(&x[[i, j][row.ij[k]]].w);
+        part(0) + part(1)
+    };
+    [along(&s.v), along(&s.a) + y.bias(&s.q[i], &s.q[j], &s.v[i], &s.v[j])]
+}
+
+/// Rate of the coordinate that a drive prescribes.
+pub fn drive_speed(model: &Model, d: &Drive, s: &Instant) -> f64 {
+    let joint = &model.joints[d.joint];
+    joint.coordinate(d.coordinate).map_or(0.0, |y| rates(joint, &y, s)[0])
+}
+
+/// Names of the rates of a joint: `speed` and `acceleration`, behind the coordinate where the joint has two.
+pub(super) fn rate_columns(joint: &Joint, list: &mut Vec<Column>) {
+    let two = joint.coordinates().count() > 1;
+    for (key, _) in joint.coordinates() {
+        let units = if key == "angle" { ["rad/s", "rad/s^2"] } else { ["m/s", "m/s^2"] };
+        for (word, unit) in ["speed", "acceleration"].into_iter().zip(units) {
+            let name = if two { [&joint.name, ".", key, ".", word].concat() } else { [&joint.name, ".", word].concat() };
+            list.push(Column { name, unit });
+        }
+    }
+}
+
+/// Columns of a vector.
+pub(super) fn vector(list: &mut Vec<Column>, prefix: [&str; 2], unit: &'static str) {
+    list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit }));
+}
+
+/// Whether a bare constraint holds by a torque: those between directions do, all others by a force at a point.
+fn by_torque(b: &Bare) -> bool {
+    matches!(b.coordinate, Coordinate::Dp1 { .. } | Coordinate::Angle(_))
+}
+
+pub(super) fn drive_columns(model: &Model, list: &mut Vec<Column>) {
+    for d in &model.drives {
+        let unit = if d.coordinate == JointCoordinate::Angle { "N*m" } else { "N" };
+        list.push(Column { name: format!("{}.effort", d.name), unit });
+        list.push(Column { name: format!("{}.power", d.name), unit: "W" });
+    }
+}
+
+pub(super) fn drive_values(model: &Model, s: &Instant, wanted: bool, out: &mut Vec<f64>) {
+    for (d, effort) in model.drives.iter().zip(&s.efforts) {
+        out.extend([*effort, if wanted { effort * drive_speed(model, d, s) } else { 0.0 }]);
+    }
+}
+
+pub(super) fn constraint_columns(model: &Model, list: &mut Vec<Column>) {
+    for b in &model.bare {
+        let (key, unit) = if by_torque(b) { (".torque", "N*m") } else { (".force", "N") };
+        vector(list, [&b.name, key], unit);
+    }
+    for r in &model.rolling {
+        vector(list, [&r.name, ".force"], "N");
+    }
+}
+
+pub(super) fn constraint_values(model: &Model, s: &Instant, out: &mut Vec<f64>) {
+    let mut put = |x: &Vector3<f64>| out.extend_from_slice(x.as_slice());
+    let (bare, rolling) = s.constraints.split_at(model.bare.len());
+    bare.iter().zip(&model.bare).for_each(|(w, b)| put(if by_torque(b) { &w.torque } else { &w.force }));
+    rolling.iter().for_each(|w| put(&w.force));
+}
+
+pub(super) fn force_columns(model: &Model, list: &mut Vec<Column>) {
+    for (name, f) in &model.forces {
+        list.extend(f.quantities(model).into_iter().map(|(key, unit)| Column { name: [name, ".", key].concat(), unit }));
+    }
+}
+
+/// `loads` is room for the loads of all joints.
+pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut [f64], out: &mut Vec<f64>) {
+    if !wanted {
+        let count: usize = model.forces.iter().map(|(_, f)| f.quantities(model).len()).sum();
+        out.extend(std::iter::repeat_n(0.0, count));
+        return;
+    }
+    s.loads(model, loads);
+    let x = s.plain(loads);
+    model.forces.iter().for_each(|(_, f)| out.extend_from_slice(&f.values(model, &x)));
+}
