@@ -51,7 +51,7 @@ pub fn check(args: &CheckArgs, screen: &Screen) -> Result<Reply, Stop> {
     let mut reply = Reply::new(text, fields);
     let list = findings.warnings.iter().chain(findings.assembled.as_ref().err());
     reply.notes = input.notes(list);
-    reply.exit = exit_code(reply.notes.list.iter().map(|d| &d.diagnostic));
+    reply.exit = exit_code(reply.notes.list.iter());
     Ok(reply)
 }
 

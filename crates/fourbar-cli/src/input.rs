@@ -2,10 +2,9 @@
 
 use crate::args::ModelArgs;
 use crate::reply::{Notes, Stop};
-use fourbar::diagnostic::nearest;
 use fourbar::{Diagnostic, Model};
-use fourbar_io::examples::{example, examples};
-use fourbar_io::{FileDiagnostic, Limits, Loaded, ReadOptions, read_model, read_model_file_with};
+use fourbar_io::examples::example;
+use fourbar_io::{Limits, Loaded, ReadOptions, did_you_mean, read_model, read_model_file_with};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -26,7 +25,7 @@ impl Input {
     /// Diagnostics tied to their places in the file.
     pub fn notes<'a>(&self, list: impl IntoIterator<Item = &'a Diagnostic>) -> Notes {
         let places = &self.loaded.places;
-        Notes { list: list.into_iter().map(|d| places.locate(d)).collect(), source: places.source().into(), name: self.name.clone() }
+        Notes { list: list.into_iter().map(|d| places.locate(d)).collect(), name: self.name.clone() }
     }
 
     /// Ends the verb with a diagnostic about this mechanism.
@@ -43,37 +42,24 @@ pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
 /// The same, with other parameters.
 pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<Input, Stop> {
     let options = ReadOptions { path: None, set, large };
-    let stop = |list: Vec<FileDiagnostic>, source: String, name: &str| Stop(Box::new(Notes { list, source, name: name.into() }));
+    let stop = |list: Vec<Diagnostic>, name: &str| Stop(Box::new(Notes { list, name: name.into() }));
     let path = Path::new(file);
     let mut folder = None;
     let (name, read) = if file == "-" {
         let text = standard_input(Limits::of(large))?;
-        ("<stdin>".to_string(), read_model(&text, &options).map_err(|list| (list, text)))
+        ("<stdin>".to_string(), read_model(&text, &options))
     } else if let Some(e) = example(file).filter(|_| !path.is_file()) {
-        (format!("{}.yaml", e.name), read_model(e.text, &options).map_err(|list| (list, e.text.to_string())))
+        (format!("{}.yaml", e.name), read_model(e.text, &options))
     } else {
         folder = path.parent().map(PathBuf::from);
-        (file.to_string(), read_model_file_with(path, &options))
+        (file.to_string(), read_model_file_with(path, &options).map_err(|e| did_you_mean(e, path)))
     };
-    let loaded = read.map_err(|(mut list, source)| {
-        suggest(&mut list, file);
-        stop(list, source, &name)
-    })?;
+    let loaded = read.map_err(|e| stop(e.into_diagnostics(), &name))?;
     match loaded.spec.build() {
         Ok(model) => Ok(Input { name, loaded, model, folder }),
         Err(errors) => {
             let list = loaded.warnings.iter().chain(&errors).map(|d| loaded.places.locate(d)).collect();
-            Err(stop(list, loaded.places.source().into(), &name))
-        }
-    }
-}
-
-/// A file that is not there may be a shipped model with a slip of the pen.
-fn suggest(list: &mut [FileDiagnostic], file: &str) {
-    let stem = Path::new(file).file_stem().and_then(|s| s.to_str()).unwrap_or(file);
-    if let Some(near) = nearest(stem, examples().map(|e| e.name)) {
-        for d in list.iter_mut().filter(|d| d.diagnostic.code.0 == "M010") {
-            d.diagnostic.help = format!("did you mean the shipped model `{near}`? `fourbar examples` lists them");
+            Err(stop(list, &name))
         }
     }
 }

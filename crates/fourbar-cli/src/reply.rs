@@ -2,19 +2,17 @@
 
 use crate::screen::{Screen, print_error};
 use fourbar::Diagnostic;
-use fourbar_io::{FileDiagnostic, marked};
+use fourbar_io::marked;
 use serde_json::{Map, Value, json};
 
 /// Most errors, and most warnings, that are shown.
 const MOST: usize = 50;
 
-/// Diagnostics with the text they point into.
+/// Diagnostics about a file.
 #[derive(Clone, Debug, Default)]
 pub struct Notes {
     /// The diagnostics.
-    pub list: Vec<FileDiagnostic>,
-    /// Text of the file.
-    pub source: String,
+    pub list: Vec<Diagnostic>,
     /// Name of the file.
     pub name: String,
 }
@@ -66,7 +64,7 @@ impl Reply {
             return self.after(screen.print_json(&Value::Object(object)));
         }
         let (shown, left_out) = self.notes.shown(screen.quiet);
-        let mut placed = marked(&shown, &self.notes.source, &self.notes.name);
+        let mut placed = marked(&shown, &self.notes.name);
         if left_out > 0 {
             placed += &format!("and {left_out} more like these, which are not shown\n");
         }
@@ -85,17 +83,17 @@ impl Reply {
 
 impl Notes {
     /// Those that are shown, and how many are left out: more errors than a person reads in one go say nothing new.
-    fn shown(&self, quiet: bool) -> (Vec<FileDiagnostic>, usize) {
+    fn shown(&self, quiet: bool) -> (Vec<Diagnostic>, usize) {
         let mut room = [MOST, MOST];
         let mut left_out = 0;
-        let mut fits = |d: &&FileDiagnostic| {
-            let room = &mut room[usize::from(d.diagnostic.is_warning())];
+        let mut fits = |d: &&Diagnostic| {
+            let room = &mut room[usize::from(d.is_warning())];
             let fits = *room > 0;
             *room = room.saturating_sub(1);
             left_out += usize::from(!fits);
             fits
         };
-        let wanted = self.list.iter().filter(|d| !(quiet && d.diagnostic.is_warning()));
+        let wanted = self.list.iter().filter(|d| !(quiet && d.is_warning()));
         let shown = wanted.filter(&mut fits).cloned().collect();
         (shown, left_out)
     }
@@ -104,12 +102,12 @@ impl Notes {
 impl Stop {
     /// A diagnostic that has no place in a file.
     pub fn plain(d: Diagnostic) -> Self {
-        Self(Box::new(Notes { list: vec![FileDiagnostic::of_file(d)], ..Notes::default() }))
+        Self(Box::new(Notes { list: vec![d], ..Notes::default() }))
     }
 
     /// As an answer.
     pub fn into_reply(self) -> Reply {
-        let exit = exit_code(self.0.list.iter().map(|d| &d.diagnostic));
+        let exit = exit_code(self.0.list.iter());
         let mut reply = Reply { notes: *self.0, exit, ..Reply::default() };
         if reply.exit == 0 {
             reply.exit = Reply::FAILED;

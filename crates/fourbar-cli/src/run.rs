@@ -194,7 +194,7 @@ pub fn perform(task: Task, screen: &Screen) -> Result<Reply, Stop> {
         notes.push(Diagnostic::new("W330", message).help(format!("`fourbar view {rows}` shows them")));
     }
     reply.notes = task.input.notes(&notes);
-    reply.exit = if done.interrupted { Reply::INTERRUPTED } else { exit_code(reply.notes.list.iter().map(|d| &d.diagnostic)) };
+    reply.exit = if done.interrupted { Reply::INTERRUPTED } else { exit_code(reply.notes.list.iter()) };
     Ok(reply)
 }
 

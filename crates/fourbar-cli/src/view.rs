@@ -67,7 +67,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     );
     let problems = sources.iter().flat_map(|s| &s.problems).chain(&written.warnings);
     reply.notes = first.input.notes(problems);
-    reply.exit = exit_code(reply.notes.list.iter().map(|d| &d.diagnostic));
+    reply.exit = exit_code(reply.notes.list.iter());
     Ok(reply)
 }
 

@@ -1,10 +1,12 @@
 //! Reading mechanism files from texts and from disk.
 
-use crate::places::{FileDiagnostic, Places};
+use crate::examples::{example, examples};
+use crate::places::Places;
 use crate::reader;
 use crate::tree::empty;
-use fourbar::Diagnostic;
+use fourbar::diagnostic::nearest;
 use fourbar::spec::ModelSpec;
+use fourbar::{Diagnostic, Error, Model};
 use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::fs::File;
@@ -69,20 +71,62 @@ pub struct Loaded {
 }
 
 /// Reads a mechanism from text (YAML or JSON).
-pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Vec<FileDiagnostic>> {
+pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
     let limits = Limits::of(options.large);
     if text.len() as u64 > limits.bytes {
-        return Err(vec![too_large(text.len() as u64, limits)]);
+        return Err(too_large(text.len() as u64, limits).into());
     }
     if text.contains('\0') {
-        return Err(vec![not_text()]);
+        return Err(not_text().into());
     }
     // A byte-order mark is no part of the text.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().is_empty() {
-        return Err(vec![FileDiagnostic::of_file(empty())]);
+        return Err(empty().into());
     }
     reader::read(Arc::from(text), options, text_hash(text))
+}
+
+/// A mechanism by the name of a shipped model or by the path of its file, read, checked and built.
+///
+/// ```
+/// let model = fourbar_io::load("fourbar")?;
+/// assert_eq!(model.bodies.len(), 4);
+/// let error = fourbar_io::load("fuorbar").unwrap_err();
+/// assert_eq!(error.code().0, "M010");
+/// assert!(error.to_string().contains("did you mean the shipped model `fourbar`?"));
+/// # Ok::<(), fourbar::Error>(())
+/// ```
+pub fn load(name: impl AsRef<Path>) -> Result<Model, Error> {
+    let path = name.as_ref();
+    let word = path.to_str().unwrap_or_default();
+    let (file, read) = match example(word).filter(|_| !path.is_file()) {
+        Some(shipped) => (format!("{}.yaml", shipped.name), read_model(shipped.text, &ReadOptions::default())),
+        None => (path.display().to_string(), read_model_file(path, &[]).map_err(|e| did_you_mean(e, path))),
+    };
+    let named = |errors: Error| {
+        let list = errors.into_iter().map(|mut d| {
+            if let Some(place) = &mut d.place {
+                place.file = Some(file.clone());
+            }
+            d
+        });
+        // As many as there were, so at least one.
+        Error::of(list.collect()).unwrap_or_else(|| empty().into())
+    };
+    let loaded = read.map_err(named)?;
+    loaded.spec.build().map_err(|errors| {
+        let list = errors.iter().map(|d| loaded.places.locate(d)).collect();
+        named(Error::of(list).unwrap_or(errors))
+    })
+}
+
+/// A file that is not there may be a shipped model with a slip of the pen.
+pub fn did_you_mean(error: Error, path: &Path) -> Error {
+    let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or_default();
+    let near = nearest(stem, examples().map(|e| e.name));
+    let (Some(near), "M010") = (near, error.code().0) else { return error };
+    error.cause().clone().help(format!("did you mean the shipped model `{near}`? `fourbar examples` lists them")).into()
 }
 
 /// SHA-256 of a text, 64 hexadecimal digits.
@@ -95,49 +139,44 @@ pub(crate) fn text_hash(text: &str) -> String {
     hash
 }
 
-/// Reads a mechanism file; the errors come with the text that was read, empty where there was none.
-pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, (Vec<FileDiagnostic>, String)> {
+/// Reads a mechanism file.
+pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, Error> {
     read_model_file_with(path, &ReadOptions { path: Some(path), set, large: false })
 }
 
 /// The same with all options; that of the path is not used.
-pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Loaded, (Vec<FileDiagnostic>, String)> {
-    let text = read_text(path, Limits::of(options.large)).map_err(|d| (vec![*d], String::new()))?;
+pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
+    let text = read_text(path, Limits::of(options.large))?;
     read_model(&text, &ReadOptions { path: Some(path), ..*options })
-        .map_err(|errors| (errors, text.strip_prefix('\u{feff}').unwrap_or(&text).to_string()))
 }
 
 /// The text of a file, its size and kind checked before it is read.
-fn read_text(path: &Path, limits: Limits) -> Result<String, Box<FileDiagnostic>> {
+fn read_text(path: &Path, limits: Limits) -> Result<String, Diagnostic> {
     let unreadable = |why: String| {
         let message = format!("`{}` cannot be read: {why}", path.display());
-        let d = Diagnostic::new("M010", message).help("check the name; `fourbar examples` lists the shipped models");
-        Box::new(FileDiagnostic::of_file(d))
+        Diagnostic::new("M010", message).help("check the name; `fourbar examples` lists the shipped models")
     };
     let metadata = std::fs::metadata(path).map_err(|e| unreadable(e.to_string()))?;
     if !metadata.is_file() {
         return Err(unreadable("it is not a file".into()));
     }
     if metadata.len() > limits.bytes {
-        return Err(Box::new(too_large(metadata.len(), limits)));
+        return Err(too_large(metadata.len(), limits));
     }
     let mut bytes = Vec::new();
     // The file may grow while it is read.
     File::open(path).and_then(|f| f.take(limits.bytes + 1).read_to_end(&mut bytes)).map_err(|e| unreadable(e.to_string()))?;
     if bytes.len() as u64 > limits.bytes {
-        return Err(Box::new(too_large(bytes.len() as u64, limits)));
+        return Err(too_large(bytes.len() as u64, limits));
     }
-    String::from_utf8(bytes).map_err(|_| Box::new(not_text()))
+    String::from_utf8(bytes).map_err(|_| not_text())
 }
 
-fn too_large(bytes: u64, limits: Limits) -> FileDiagnostic {
+fn too_large(bytes: u64, limits: Limits) -> Diagnostic {
     let message = format!("the file has {:.0} MB; at most {} MB are read", bytes as f64 / 1048576.0, limits.bytes >> 20);
-    FileDiagnostic::of_file(Diagnostic::new("M003", message).help(larger(limits == Limits::USUAL)))
+    Diagnostic::new("M003", message).help(larger(limits == Limits::USUAL))
 }
 
-fn not_text() -> FileDiagnostic {
-    FileDiagnostic::of_file(
-        Diagnostic::new("M004", "the file is not a text in UTF-8")
-            .help("save it as plain text; results and meshes are not mechanism files"),
-    )
+fn not_text() -> Diagnostic {
+    Diagnostic::new("M004", "the file is not a text in UTF-8").help("save it as plain text; results and meshes are not mechanism files")
 }

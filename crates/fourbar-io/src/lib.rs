@@ -24,9 +24,9 @@ mod tree;
 mod units;
 mod writer;
 
-pub use file::{Limits, Loaded, ReadOptions, read_model, read_model_file, read_model_file_with};
+pub use file::{Limits, Loaded, ReadOptions, did_you_mean, load, read_model, read_model_file, read_model_file_with};
 pub use keys::{Expect, Key, Table, keys};
-pub use places::{FileDiagnostic, Places};
+pub use places::Places;
 pub use render::{marked, render};
 pub use schema::schema;
 pub use starter::starter;

@@ -1,8 +1,9 @@
 //! Where things stand in a file: byte spans, lines and columns, and diagnostics tied to them.
 
+use crate::terminal::visible;
 use crate::tree::{Content, Node, Text, Tree};
 use fourbar::Diagnostic;
-use serde::Serialize;
+use fourbar::diagnostic::{Excerpt, FilePlace};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};
@@ -31,34 +32,35 @@ impl Span {
     }
 }
 
-/// A diagnostic with its place in a file.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct FileDiagnostic {
-    /// What is wrong, and the cure.
-    #[serde(flatten)]
-    pub diagnostic: Diagnostic,
-    /// Line, counted from one; zero where the file as a whole is meant.
-    pub line: usize,
-    /// Column in characters, counted from one; zero where the file as a whole is meant.
-    pub column: usize,
-    /// The bytes concerned.
-    pub span: Range<usize>,
-    /// The bytes concerned, as text, cut to the first line and to 120 characters.
-    pub snippet: String,
+/// Longest piece of a source line that is shown.
+const WIDTH: usize = 100;
+
+/// A diagnostic with its place in a text.
+pub(crate) fn placed(mut diagnostic: Diagnostic, source: &str, span: Span) -> Diagnostic {
+    let (line, column) = line_and_column(source, span.start());
+    let text = source.get(span.range()).unwrap_or("");
+    let snippet = text.lines().next().unwrap_or("").chars().take(120).collect();
+    let excerpt = excerpt(source, column, &span.range());
+    diagnostic.place = Some(Box::new(FilePlace { file: None, line, column, span: span.range(), snippet, excerpt }));
+    diagnostic
 }
 
-impl FileDiagnostic {
-    /// A diagnostic about the whole file.
-    pub fn of_file(diagnostic: Diagnostic) -> Self {
-        Self { diagnostic, line: 0, column: 0, span: 0..0, snippet: String::new() }
+/// The line, cut to a window around the place, with the part that is marked.
+fn excerpt(source: &str, column: usize, span: &Range<usize>) -> Excerpt {
+    let at = span.start.min(source.len());
+    let start = source.as_bytes()[..at].iter().rposition(|b| *b == b'\n').map_or(0, |i| i + 1);
+    let line = source.get(start..).unwrap_or("").split('\n').next().unwrap_or("");
+    let before = column.saturating_sub(1);
+    let marked = source.get(span.clone()).map_or(0, |s| s.split('\n').next().unwrap_or("").chars().count());
+    // A line that fits is shown whole.
+    let cut_left = if line.chars().nth(WIDTH).is_none() { 0 } else { before.saturating_sub(WIDTH / 2) };
+    let lead = if cut_left > 0 { "..." } else { "" };
+    let mut shown: String = visible(&line.chars().skip(cut_left).take(WIDTH).collect::<String>());
+    if line.chars().nth(cut_left + WIDTH).is_some() {
+        shown += "...";
     }
-
-    pub(crate) fn at(diagnostic: Diagnostic, source: &str, span: Span) -> Self {
-        let (line, column) = line_and_column(source, span.start());
-        let text = source.get(span.range()).unwrap_or("");
-        let snippet = text.lines().next().unwrap_or("").chars().take(120).collect();
-        Self { diagnostic, line, column, span: span.range(), snippet }
-    }
+    let room = (WIDTH - (before - cut_left)).max(1);
+    Excerpt { text: format!("{lead}{shown}"), before: lead.len() + before - cut_left, length: marked.clamp(1, room) }
 }
 
 /// Line and column of a byte, both from one, the column in characters.
@@ -103,10 +105,10 @@ impl Places {
     }
 
     /// Ties a diagnostic to the place of its element.
-    pub fn locate(&self, diagnostic: &Diagnostic) -> FileDiagnostic {
+    pub fn locate(&self, diagnostic: &Diagnostic) -> Diagnostic {
         match diagnostic.at.as_deref().and_then(|path| self.span(path)) {
-            Some(span) => FileDiagnostic::at(diagnostic.clone(), &self.source, span),
-            None => FileDiagnostic::of_file(diagnostic.clone()),
+            Some(span) => placed(diagnostic.clone(), &self.source, span),
+            None => diagnostic.clone(),
         }
     }
 

@@ -1,21 +1,22 @@
 //! Bad and hostile files: each ends with its own code, none panics or overflows the stack.
 
-use fourbar_io::{FileDiagnostic, ReadOptions, read_model, read_model_file, render, starter};
+use fourbar::Error;
+use fourbar_io::{ReadOptions, read_model, read_model_file, render, starter};
 use std::path::{Path, PathBuf};
 
-fn errors(text: &str) -> Vec<FileDiagnostic> {
+fn errors(text: &str) -> Error {
     match read_model(text, &ReadOptions::default()) {
         Ok(_) => panic!("accepted: {}", &text[..text.len().min(200)]),
         Err(errors) => {
             // Painting must survive whatever was read.
-            assert!(render(&errors, text, "bad.yaml", true).len() < 100_000);
+            assert!(render(&errors, "bad.yaml", true).len() < 100_000);
             errors
         }
     }
 }
 
 fn codes(text: &str) -> Vec<&'static str> {
-    errors(text).iter().map(|e| e.diagnostic.code.0).collect()
+    errors(text).iter().map(|e| e.code.0).collect()
 }
 
 /// A good body and whatever follows.
@@ -35,9 +36,9 @@ fn temporary(name: &str) -> PathBuf {
 }
 
 fn file_codes(path: &Path) -> Vec<&'static str> {
-    let (errors, text) = read_model_file(path, &[]).unwrap_err();
-    let _ = render(&errors, &text, "bad.yaml", false);
-    errors.iter().map(|e| e.diagnostic.code.0).collect()
+    let errors = read_model_file(path, &[]).unwrap_err();
+    let _ = render(&errors, "bad.yaml", false);
+    errors.iter().map(|e| e.code.0).collect()
 }
 
 #[test]
@@ -193,7 +194,7 @@ fn meshes_stay_in_the_folder() {
         read_model_file(&path, &[])
     };
     assert!(read("parts/part.stl").is_ok());
-    let code = |file: &str| read(file).unwrap_err().0[0].diagnostic.code.0;
+    let code = |file: &str| read(file).unwrap_err().code().0;
     assert_eq!(code("parts/../parts/part.stl"), "M040");
     assert_eq!(code("missing.stl"), "M041");
     assert_eq!(code("parts"), "M041");
@@ -211,7 +212,7 @@ fn many_problems_are_cut_off() {
     let bodies: String = (0..100_000).map(|i| format!("  b{i}: {{masss: 1}}\n")).collect();
     let errors = errors(&format!("fourbar: 1\nbodies:\n{bodies}"));
     assert!(errors.len() <= 51, "{}", errors.len());
-    assert_eq!(errors.last().unwrap().diagnostic.code.0, "M099");
+    assert_eq!(errors.last().unwrap().code.0, "M099");
 }
 
 #[test]
@@ -304,12 +305,12 @@ fn random_mutations_never_panic() {
                 // What reads must also be built, or refused with a place.
                 if let Err(errors) = loaded.spec.build() {
                     let located: Vec<_> = errors.iter().map(|d| loaded.places.locate(d)).collect();
-                    let _ = render(&located, &text, "mutated.yaml", false);
+                    let _ = render(&located, "mutated.yaml", false);
                 }
             }
             Err(errors) => {
                 refused += 1;
-                let painted = render(&errors, &text, "mutated.yaml", false);
+                let painted = render(&errors, "mutated.yaml", false);
                 assert!(!errors.is_empty() && painted.contains("error["));
             }
         }

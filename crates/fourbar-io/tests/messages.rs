@@ -4,7 +4,7 @@ use fourbar_io::{ReadOptions, read_model, render};
 
 fn shown(text: &str) -> String {
     let errors = read_model(text, &ReadOptions::default()).expect_err(text);
-    render(&errors, text, "arm.yaml", false)
+    render(&errors, "arm.yaml", false)
 }
 
 fn check(text: &str, expected: &str) {
@@ -189,7 +189,7 @@ fn long_lines_and_control_characters_are_tamed() {
     let got = shown(&text);
     assert!(got.contains("error[M012]") && got.contains(":4:"), "{got}");
     assert!(!got.contains('\u{1b}') && got.lines().all(|l| l.chars().count() < 130), "{got}");
-    let painted = render(&read_model(&text, &ReadOptions::default()).unwrap_err(), &text, "arm.yaml", true);
+    let painted = render(&read_model(&text, &ReadOptions::default()).unwrap_err(), "arm.yaml", true);
     assert!(painted.starts_with("\u{1b}[1;31merror[M012]"));
 }
 

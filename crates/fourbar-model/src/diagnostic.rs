@@ -3,8 +3,9 @@
 //! A diagnostic has a stable code, the path of the element it speaks of (`joints.pin.axis`), the message and a cure.
 //! Each code has a page in [`crate::codes`].
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::ops::Range;
 
 /// A stable code such as `M012`: `M` model, `S` solving, `U` usage, `W` warning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
@@ -16,31 +17,73 @@ impl fmt::Display for Code {
     }
 }
 
+/// Only codes that have a page are read.
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let page = crate::codes::pages().find(|p| p.code == text);
+        page.map(|p| Code(p.code)).ok_or_else(|| serde::de::Error::custom(format!("there is no code `{text}`")))
+    }
+}
+
+/// Where something stands in a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FilePlace {
+    /// How the file is called, where that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Line, counted from one.
+    pub line: usize,
+    /// Column in characters, counted from one.
+    pub column: usize,
+    /// The bytes concerned.
+    pub span: Range<usize>,
+    /// The bytes concerned, as text, cut to the first line and to 120 characters.
+    pub snippet: String,
+    /// The line around the place, for messages.
+    #[serde(skip)]
+    pub excerpt: Excerpt,
+}
+
+/// A piece of a line with a part of it marked.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Excerpt {
+    /// The line, or a window of it.
+    pub text: String,
+    /// Characters before the mark.
+    pub before: usize,
+    /// Characters that are marked.
+    pub length: usize,
+}
+
 /// One thing to say about a model, a file or a run.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// Stable code.
     pub code: Code,
     /// One sentence that names what is wrong.
     pub message: String,
     /// Path of the element in the mechanism, `section.name.key`, where it has one.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub at: Option<String>,
     /// What to do about it.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub help: String,
     /// Names of bodies, joints and other elements involved.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub names: Vec<String>,
     /// Time of a failure during a run, in seconds.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time: Option<f64>,
+    /// Where the element stands in its file, where it came from one.
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub place: Option<Box<FilePlace>>,
 }
 
 impl Diagnostic {
     /// A diagnostic with a code and a message.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code: Code(code), message: message.into(), at: None, help: String::new(), names: Vec::new(), time: None }
+        Self { code: Code(code), message: message.into(), at: None, help: String::new(), names: Vec::new(), time: None, place: None }
     }
     /// The path of the element.
     pub fn at(mut self, path: impl Into<String>) -> Self {
@@ -67,6 +110,10 @@ impl Diagnostic {
         self.time = Some(t);
         self
     }
+    /// Line in its file, counted from one; zero where it has none.
+    pub fn line(&self) -> usize {
+        self.place.as_ref().map_or(0, |p| p.line)
+    }
     /// Warnings do not stop anything.
     pub fn is_warning(&self) -> bool {
         self.code.0.starts_with('W')
@@ -75,6 +122,12 @@ impl Diagnostic {
 
 impl fmt::Display for Diagnostic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(p) = &self.place {
+            match &p.file {
+                Some(file) => write!(f, "{file}:{}:{}: ", p.line, p.column)?,
+                None => write!(f, "line {}: ", p.line)?,
+            }
+        }
         write!(f, "[{}] {}", self.code, self.message)?;
         if let Some(at) = &self.at {
             write!(f, " (at {at})")?;

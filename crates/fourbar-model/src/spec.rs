@@ -10,7 +10,10 @@ use serde::{Deserialize, Serialize};
 pub type V3 = [f64; 3];
 
 /// A whole mechanism.
-#[derive(Clone, Debug, Default, PartialEq)]
+///
+/// With serde it is written as it stands here, which is not the format of files: `fourbar_io::write_model` writes that.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct ModelSpec {
     /// Free text.
     pub title: String,
@@ -39,7 +42,8 @@ pub struct ModelSpec {
 }
 
 /// A rigid body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
 pub struct BodySpec {
     /// Mass.
     pub mass: f64,
@@ -75,7 +79,7 @@ impl Default for BodySpec {
 }
 
 /// Rotational inertia about the centre of mass.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Inertia {
     /// Principal values along the body axes.
     Principal(V3),
@@ -86,7 +90,7 @@ pub enum Inertia {
 }
 
 /// How a frame stands in another one.
-#[derive(Clone, Copy, Debug, PartialEq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
 pub enum Orientation {
     /// Parallel to the world.
     #[default]
@@ -114,7 +118,7 @@ pub enum Orientation {
 }
 
 /// A shape to draw, in the body frame.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "kebab-case")]
 pub enum Shape {
     /// A box by its full size.
@@ -166,7 +170,7 @@ pub enum Shape {
 }
 
 /// A place on a body.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Place {
     /// The body.
     pub body: String,
@@ -175,7 +179,7 @@ pub struct Place {
 }
 
 /// Coordinates of a place or a direction on a body.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum At {
     /// In the body frame.
     Body(V3),
@@ -184,7 +188,7 @@ pub enum At {
 }
 
 /// Where a joint sits.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Placement {
     /// One point and axis (or two) in the world as drawn; the joint coordinate is zero there.
     World {
@@ -205,7 +209,7 @@ pub enum Placement {
 }
 
 /// A joint frame in body coordinates.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrameSpec {
     /// Origin.
     pub at: V3,
@@ -216,7 +220,7 @@ pub struct FrameSpec {
 }
 
 /// A joint, or a coupling between two joints.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum JointSpec {
     /// A joint between two bodies.
     Pair {
@@ -264,7 +268,7 @@ pub enum JointSpec {
 }
 
 /// Joint types that sit at a point of two bodies.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum PairKind {
     /// A hinge.
     Revolute,
@@ -292,7 +296,7 @@ pub enum PairKind {
 }
 
 /// A bare constraint [Kissel21, section 2].
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ConstraintSpec {
     /// Dot product of two directions = value(t).
     Dp1 {
@@ -366,7 +370,7 @@ pub enum ConstraintSpec {
 }
 
 /// A plane of the world.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PlaneSpec {
     /// A point of it.
     pub at: V3,
@@ -375,7 +379,7 @@ pub struct PlaneSpec {
 }
 
 /// A joint coordinate as a function of time.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct DriveSpec {
     /// The joint, by name.
     pub joint: String,
@@ -386,7 +390,7 @@ pub struct DriveSpec {
 }
 
 /// What a drive prescribes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum DriveQuantity {
     /// The joint's angle.
     Angle,
@@ -399,7 +403,7 @@ pub enum DriveQuantity {
 pub use crate::force::{ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, RopeSpec, SpringSpec, TorqueSpec, TorsionSpec};
 
 /// Law of a spring.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SpringLaw {
     /// `stiffness (x - rest) + damping x'`.
     Linear {
@@ -415,7 +419,7 @@ pub enum SpringLaw {
 }
 
 /// Frame of a force's components.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum ForceFrame {
     /// World axes.
     #[default]
@@ -425,7 +429,7 @@ pub enum ForceFrame {
 }
 
 /// An expression over the state: variable `k` of `expr` is `variables[k]`.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct StateExpr {
     /// The expression.
     pub expr: Expr,
@@ -441,7 +445,7 @@ impl StateExpr {
 }
 
 /// What a variable of a [`StateExpr`] reads.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum StateVariable {
     /// Time, written `t`.
     Time,

@@ -3,6 +3,7 @@
 use crate::model::Model;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// Where a body is: centre of mass in the world, rotation from body to world axes.
@@ -75,7 +76,7 @@ impl Velocity {
 }
 
 /// Pose and velocity of every body, ground included as number zero, and the angles of the joints that count turns.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Configuration {
     /// Time.
     pub t: f64,

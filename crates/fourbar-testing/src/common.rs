@@ -15,9 +15,8 @@ pub fn model(name: &str) -> Model {
 
 /// A model from text.
 pub fn parse(text: &str) -> Model {
-    let loaded = read_model(text, &ReadOptions::default())
-        .unwrap_or_else(|e| panic!("{:?}", e.iter().map(|d| d.diagnostic.to_string()).collect::<Vec<_>>()));
-    loaded.spec.build().unwrap_or_else(|e| panic!("{}", e.iter().map(|d| d.to_string()).collect::<Vec<_>>().join("\n")))
+    let loaded = read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    loaded.spec.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// Names of all shipped models.

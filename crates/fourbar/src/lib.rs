@@ -9,6 +9,7 @@
 
 pub mod analysis;
 pub mod choice;
+pub mod evaluate;
 pub mod formulation;
 pub mod integrator;
 pub mod judge;
@@ -20,10 +21,13 @@ pub mod study;
 pub mod trajectory;
 
 pub use fourbar_model::{
-    build, codes, constraint, coordinate, diagnostic, expr, force, joint, model, rolling, spec, state, time, topology,
+    build, codes, constraint, coordinate, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state, time, topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};
+pub use error::Error;
+pub use evaluate::Evaluation;
+pub use mechanism::Mechanism;
 pub use model::{BodyId, Model};
 pub use simulation::{Simulation, Snapshot};
 pub use spec::ModelSpec;

@@ -129,13 +129,13 @@ impl Simulation {
 
     /// Goes on from another state, at any time. It must be consistent: its joints closed, its velocities fitting.
     pub fn set_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
-        self.fits(state)?;
+        Self::fits(self.model(), state)?;
         self.held.with_dependent_mut(|_, engine| engine.set_state(state, CONSISTENT))
     }
 
     /// Goes on from the consistent state nearest to another one, at any time.
     pub fn assemble_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
-        self.fits(state)?;
+        Self::fits(self.model(), state)?;
         // What the author asked of the start alone does not hold elsewhere.
         let mut model = Model::clone(self.model());
         model.hold.clear();
@@ -144,8 +144,8 @@ impl Simulation {
         self.held.with_dependent_mut(|_, engine| engine.set_state(&near, CONSISTENT))
     }
 
-    fn fits(&self, state: &Configuration) -> Result<(), Diagnostic> {
-        let model = self.model();
+    /// Refuses a state of another mechanism.
+    pub(crate) fn fits(model: &Model, state: &Configuration) -> Result<(), Diagnostic> {
         let n = model.bodies.len();
         let sizes = state.q.len() == n && state.v.len() == n && state.turns.len() == model.angles.len();
         let bodies = state.q.iter().zip(&state.v).map(|(q, v)| q.r.sum() + q.A.sum() + v.v.sum() + v.w.sum());

@@ -2,10 +2,12 @@
 //!
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
+use crate::analysis::kinematics::KINEMATICS;
 use crate::analysis::singular::Singular;
 use crate::analysis::{assembly, jumps, rank};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest, number};
+use crate::error::Error;
 use crate::formulation::chart::Ra;
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
@@ -16,11 +18,12 @@ use crate::motion::{Motion, bad_checkpoint, numbers};
 use crate::simulation::engine::Engine;
 use crate::state::Configuration;
 use crate::trajectory::{Column, Recorder, WantedColumns, columns};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
+use std::borrow::Cow;
 
 /// Which analysis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Analysis {
     /// The drives prescribe everything.
@@ -171,7 +174,7 @@ const LEAST_TOL: f64 = 1e-15;
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
 
 /// Settings of a run.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Study {
     /// Analysis; `None` takes kinematics where the drives leave no freedom, else dynamics.
     pub analysis: Option<Analysis>,
@@ -387,20 +390,22 @@ impl Observer for crate::Trajectory {
 }
 
 /// What a run has to say besides its rows.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
     /// What was done.
     pub analysis: Analysis,
     /// Formulation used.
+    #[serde(deserialize_with = "known_formulation")]
     pub formulation: &'static str,
     /// Integrator used.
+    #[serde(deserialize_with = "known_integrator")]
     pub integrator: &'static str,
     /// Last time reached.
     pub t: f64,
     /// Whether the observer stopped it.
     pub stopped: bool,
     /// Work counts by name.
-    pub work: Vec<(&'static str, f64)>,
+    pub work: Vec<(Cow<'static, str>, f64)>,
     /// Rows of constraints, and how many of them are redundant.
     pub rows: usize,
     /// Redundant rows at the start.
@@ -417,6 +422,19 @@ pub struct Report {
     pub length: f64,
 }
 
+/// A formulation by its name in a stored report.
+fn known_formulation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    formulation(&name).map(|f| f.name).map_err(serde::de::Error::custom)
+}
+
+/// An integrator by its name in a stored report.
+fn known_integrator<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let mut all = FORMULATIONS.iter().chain(KINEMATICS).flat_map(|f| f.integrators.iter().copied());
+    all.find(|i| *i == name).ok_or_else(|| serde::de::Error::custom(format!("there is no integrator `{name}`")))
+}
+
 /// A run that ended early: why, and what there was until then.
 #[derive(Clone, Debug)]
 pub struct Failed {
@@ -424,6 +442,21 @@ pub struct Failed {
     pub diagnostic: Box<Diagnostic>,
     /// What was done until then, where anything was.
     pub report: Option<Box<Report>>,
+}
+
+impl std::fmt::Display for Failed {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.diagnostic.fmt(f)
+    }
+}
+
+impl std::error::Error for Failed {}
+
+/// Keeps why it ended and drops what there was until then.
+impl From<Failed> for Error {
+    fn from(failed: Failed) -> Self {
+        failed.diagnostic.into()
+    }
 }
 
 impl From<Diagnostic> for Failed {

@@ -607,5 +607,5 @@ bodies: {bar: {mass: 1, inertia: [1, 1, 1]}}
 constraints: {c: {type: dp1, axes: [{body: ground, at: [0, 0, 1]}, {body: bar, at: [0, 1, 0]}], value: sin(t), other_axis: [0, 1, 0]}}
 ";
     let e = fourbar_io::read_model(text, &fourbar_io::ReadOptions::default()).expect_err("refused");
-    assert!(e.iter().any(|d| d.diagnostic.message.contains("has `other_axis` but no `other_value`")));
+    assert!(e.iter().any(|d| d.message.contains("has `other_axis` but no `other_value`")));
 }

@@ -82,7 +82,7 @@ fn natural(model: &Model, t_end: f64, output_step: f64, tol: f64) -> Result<Traj
 fn mechanism0(page: &mut Report) -> Result<(), String> {
     let path = root().join("models/mechspec/mechanism0.yaml");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
-    let loaded = read_model(&text, &ReadOptions::default()).map_err(|e| format!("{:?}", e.first().map(|d| d.diagnostic.to_string())))?;
+    let loaded = read_model(&text, &ReadOptions::default()).map_err(|e| e.to_string())?;
     let plain = loaded.spec.build().map_err(|e| e[0].to_string())?;
     for torque in [0.0, 2.0] {
         let mut model = plain.clone();

@@ -45,21 +45,21 @@ struct Writer {
     path: PathBuf,
     wanted: fn(&str) -> bool,
     csv: Option<CsvWriter>,
-    loads: bool,
+    needed: WantedColumns,
     failed: Option<String>,
 }
 
 impl Observer for Writer {
     fn begin(&mut self, columns: &[Column]) {
         let chosen = (0..columns.len()).filter(|&k| k == 0 || (self.wanted)(&columns[k].name)).collect();
-        self.loads = (0..columns.len()).any(|k| columns[k].is_load() && (self.wanted)(&columns[k].name));
+        self.needed = WantedColumns::of(columns.iter().filter(|c| (self.wanted)(&c.name)));
         match CsvWriter::create(&self.path, columns, chosen) {
             Ok(csv) => self.csv = Some(csv),
             Err(d) => self.failed = Some(d.to_string()),
         }
     }
-    fn wants_loads(&self) -> bool {
-        self.loads
+    fn wants(&self) -> WantedColumns {
+        self.needed
     }
     fn row(&mut self, row: &[f64]) {
         if let Some(Err(d)) = self.csv.as_mut().map(|csv| csv.row(row)) {
@@ -76,7 +76,8 @@ fn settings(model: &fourbar::Model) -> Study {
 fn whole(text: &str, path: &Path) -> Result<&'static str, String> {
     let loaded = read_model(text, &ReadOptions { large: true, ..ReadOptions::default() }).map_err(|_| "the file does not read")?;
     let model = loaded.spec.build().map_err(|d| d[0].to_string())?;
-    let mut writer = Writer { path: path.into(), wanted: |name| name.starts_with("energy."), csv: None, loads: false, failed: None };
+    let mut writer =
+        Writer { path: path.into(), wanted: |name| name.starts_with("energy."), csv: None, needed: WantedColumns::ALL, failed: None };
     let report = study::run(&model, &settings(&model), &mut writer).map_err(|f| f.diagnostic.to_string())?;
     let flushed = writer.csv.as_mut().map_or(Ok(()), CsvWriter::flush);
     match (writer.failed, flushed) {

@@ -16,10 +16,10 @@ pub(crate) use problem::Path;
 pub(crate) use record::{Record, Value};
 
 use crate::file::{Limits, Loaded, ReadOptions};
-use crate::places::{FileDiagnostic, Places, Span};
-use crate::tree::{Located, Tree};
-use fourbar::Diagnostic;
+use crate::places::{Places, Span, placed};
+use crate::tree::{Located, Tree, empty};
 use fourbar::spec::{ModelSpec, V3};
+use fourbar::{Diagnostic, Error};
 use parameters::Parameters;
 use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
@@ -68,9 +68,9 @@ impl Reader<'_> {
 }
 
 /// Reads a checked text.
-pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Vec<FileDiagnostic>> {
+pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Error> {
     let most = Limits::of(options.large).values;
-    let tree = Tree::parse(&source, most).map_err(|problems| located(problems, &source))?;
+    let tree = Tree::parse(&source, most).map_err(|problems| refused(problems, &source))?;
     let mechspec = crate::mechspec::is_mechspec(&tree);
     let mut reader = Reader {
         source: &tree.source,
@@ -107,13 +107,18 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
                     None,
                 ));
             }
-            Err(located(problems, &source))
+            Err(refused(problems, &source))
         }
     }
 }
 
+/// The error of a file that was not read. There is always a problem: without one there is a mechanism.
+fn refused(problems: Vec<Located>, source: &str) -> Error {
+    Error::of(located(problems, source)).unwrap_or_else(|| empty().into())
+}
+
 /// Problems with line and column, in the order of the file.
-fn located(mut problems: Vec<Located>, source: &str) -> Vec<FileDiagnostic> {
+fn located(mut problems: Vec<Located>, source: &str) -> Vec<Diagnostic> {
     // What has no place comes from the command line, and may be the cause of the rest; or it says that there is more.
     problems.sort_by_key(|(d, span)| match span {
         Some(span) => span.start() + 1,
@@ -123,8 +128,8 @@ fn located(mut problems: Vec<Located>, source: &str) -> Vec<FileDiagnostic> {
     problems
         .into_iter()
         .map(|(diagnostic, span)| match span {
-            Some(span) => FileDiagnostic::at(diagnostic, source, span),
-            None => FileDiagnostic::of_file(diagnostic),
+            Some(span) => placed(diagnostic, source, span),
+            None => diagnostic,
         })
         .collect()
 }

@@ -130,14 +130,14 @@ enum Depth {
 fn read(text: &str) -> Depth {
     match read_model(text, &ReadOptions::default()) {
         Err(errors) => {
-            assert!(!errors.is_empty() && render(&errors, text, "case.yaml", true).len() < 200_000);
+            assert!(!errors.is_empty() && render(&errors, "case.yaml", true).len() < 200_000);
             Depth::Text
         }
         Ok(loaded) => {
             let built = loaded.spec.build();
             if let Err(errors) = &built {
                 let placed: Vec<_> = errors.iter().take(100).map(|d| loaded.places.locate(d)).collect();
-                assert!(!render(&placed, loaded.places.source(), "case.yaml", false).is_empty());
+                assert!(!render(&placed, "case.yaml", false).is_empty());
                 return Depth::Mechanism;
             }
             converts(&loaded.spec);

@@ -11,6 +11,7 @@ pub(crate) use force::Resolve;
 pub(crate) use pages::PAGES;
 
 use crate::diagnostic::{Diagnostic, nearest, number};
+use crate::error::Error;
 use crate::model::*;
 use crate::spec::*;
 use fourbar_math::so3;
@@ -25,10 +26,10 @@ const LARGEST: f64 = 1e100;
 
 impl ModelSpec {
     /// Checks the mechanism and resolves its names.
-    pub fn build(&self) -> Result<Model, Vec<Diagnostic>> {
+    pub fn build(&self) -> Result<Model, Error> {
         let mut b = Builder { spec: self, errors: Vec::new(), bodies: HashMap::new(), joints: HashMap::new(), points: HashMap::new() };
         let model = b.model();
-        if b.errors.is_empty() { Ok(model) } else { Err(b.errors) }
+        Error::of(b.errors).map_or(Ok(model), Err)
     }
 }
 

@@ -119,6 +119,21 @@ pub(crate) const PAGES: &[Page] = &[
         "A snapshot, an input or an evaluation was asked for something that the mechanism does not have; the message names the nearest.",
     ),
     page(
+        "U336",
+        "Coordinates that do not describe the free motions",
+        "Equations of motion in independent coordinates need as many coordinates as the mechanism has free motions at that state, drives included, and none of them may follow from the others. `independent` of an evaluation proposes a set.",
+    ),
+    page(
+        "U337",
+        "Too large for dense matrices",
+        "Mass matrix, Jacobian, free motions and inverse dynamics of an evaluation are dense. Larger mechanisms can be simulated, and their accelerations, reactions and energies evaluated, at any size.",
+    ),
+    page(
+        "U338",
+        "Efforts that cannot cause the accelerations",
+        "Inverse dynamics was given accelerations that the joints do not allow, or motors that cannot cause them: a free motion that no motor drives goes its own way. Make the accelerations from those of coordinates, and name a motor for every motion that is prescribed.",
+    ),
+    page(
         "W301",
         "More threads are asked for than are used",
         "Only `dca` works with several threads, on mechanisms of at least 512 bodies; smaller ones would not gain. The result does not depend on the number of threads.",

@@ -9,10 +9,11 @@ use crate::model::Model;
 use crate::spec::StateExpr;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
 /// An actuator as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ActuatorSpec {
     /// The joint, by name.
     pub joint: String,

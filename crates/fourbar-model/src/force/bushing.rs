@@ -9,10 +9,11 @@ use crate::model::{Model, PointOn};
 use crate::spec::{Orientation, Place};
 use fourbar_math::Scalar;
 use nalgebra::{Matrix3, Vector3};
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 /// A bushing as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct BushingSpec {
     /// The two places; the frame sits at the first.
     pub between: [Place; 2],

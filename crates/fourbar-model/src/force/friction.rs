@@ -8,13 +8,14 @@ use crate::expr::Dimension;
 use crate::model::{JointCoordinate, Model};
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
 /// Speed of regularisation where a file gives none, rad/s or m/s.
 const SPEED: f64 = 1e-3;
 
 /// Friction as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FrictionSpec {
     /// The joint, by name.
     pub joint: String,

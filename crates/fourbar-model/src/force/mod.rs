@@ -23,12 +23,13 @@ use element::Element;
 use eval::{Plain, States};
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::SmallVec;
 
 macro_rules! forces {
     ($($(#[$doc:meta])* $variant:ident ( $type:path ) as $spec_variant:ident ( $spec:path );)*) => {
         /// A force element as the author wrote it. Expressions may use the variables of [`crate::spec::StateVariable`].
-        #[derive(Clone, Debug, PartialEq)]
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         pub enum ForceSpec { $($(#[$doc])* $spec_variant($spec),)* }
 
         $(impl From<$spec> for ForceSpec {

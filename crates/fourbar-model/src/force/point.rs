@@ -10,10 +10,11 @@ use crate::model::{Model, PointOn};
 use crate::spec::{ForceFrame, Place, StateExpr};
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 /// A force at a point as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PointForceSpec {
     /// Where it acts.
     pub on: Place,

@@ -9,10 +9,11 @@ use crate::model::{Model, PointOn};
 use crate::spec::Place;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 /// A rope as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RopeSpec {
     /// The two points.
     pub between: [Place; 2],

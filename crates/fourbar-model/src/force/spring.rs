@@ -10,10 +10,11 @@ use crate::model::{Model, PointOn};
 use crate::spec::{Place, SpringLaw};
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 /// A spring as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SpringSpec {
     /// The two points.
     pub between: [Place; 2],

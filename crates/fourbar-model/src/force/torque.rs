@@ -10,10 +10,11 @@ use crate::model::{BodyId, Model};
 use crate::spec::{ForceFrame, StateExpr};
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::{SmallVec, smallvec};
 
 /// A torque as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TorqueSpec {
     /// The body, by name.
     pub body: String,

@@ -10,10 +10,11 @@ use crate::model::{JointCoordinate, Model};
 use crate::spec::SpringLaw;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
 
 /// A torsion spring as written.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TorsionSpec {
     /// The joint, by name.
     pub joint: String,

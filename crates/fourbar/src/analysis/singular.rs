@@ -6,11 +6,11 @@ use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::schur::Schur;
 use crate::state::{Configuration, Pose};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A singular position that was met.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Singular {
     /// When.
     pub time: f64,

@@ -295,7 +295,7 @@ impl<'m> Engine<'m> {
             integrator: chosen.integrator,
             t,
             stopped,
-            work: told.work,
+            work: told.work.into_iter().map(|(name, n)| (name.into(), n)).collect(),
             rows: judge.set.rows(),
             redundant: rank::redundant_rows(model, &judge.set, &self.start),
             not_unique: self.not_unique.clone(),

@@ -94,7 +94,7 @@ pub struct Energy {
 }
 
 impl<'a> Snapshot<'a> {
-    pub(super) fn new(model: &'a Model, instant: Cow<'a, Instant>) -> Self {
+    pub(crate) fn new(model: &'a Model, instant: Cow<'a, Instant>) -> Self {
         Self { model, instant }
     }
 

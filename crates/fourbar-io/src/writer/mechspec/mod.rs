@@ -8,11 +8,11 @@ mod items;
 
 use super::yaml::{Group, items as list_of, list, quoted};
 use crate::file::{ReadOptions, read_model};
-use fourbar::Diagnostic;
 use fourbar::expr::number;
 use fourbar::model::{BodyId, Model};
 use fourbar::spec::*;
 use fourbar::topology::Topology;
+use fourbar::{Diagnostic, Error};
 use items::{Frame, Items};
 use nalgebra::Vector3;
 
@@ -39,7 +39,7 @@ struct Writer<'a> {
 }
 
 /// The text of a MechSpec file and what it leaves out, or what it cannot say.
-pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Vec<Diagnostic>> {
+pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Error> {
     // The mass of a spring becomes bodies in the model; here it stays with the spring.
     let mut light = spec.clone();
     for (_, f) in &mut light.forces {
@@ -70,19 +70,16 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Vec
     w.drives(&frames);
     w.forces(&frames);
     let text = w.text(&frames);
-    if !w.refused.is_empty() {
-        return Err(w.refused);
+    if let Some(refused) = Error::of(w.refused) {
+        return Err(refused);
     }
     // A last check that nothing was promised that the reader does not keep.
     match read_model(&text, &ReadOptions::default()) {
         Ok(_) => Ok((text, w.notes)),
-        Err(problems) => Err(problems
-            .into_iter()
-            .map(|p| {
-                let message = format!("the mechanism cannot be said in MechSpec: {}", p.diagnostic.message);
-                Diagnostic::new("M065", message).help("keep it in the format of this program")
-            })
-            .collect()),
+        Err(problem) => {
+            let message = format!("the mechanism cannot be said in MechSpec: {}", problem.cause().message);
+            Err(Diagnostic::new("M065", message).help("keep it in the format of this program").into())
+        }
     }
 }
 

@@ -1,0 +1,291 @@
+//! Mechanisms written in Rust, section by section as in a file.
+//!
+//! ```
+//! use fourbar_model::mechanism::{Body, GROUND, Mechanism, on};
+//!
+//! let model = Mechanism::new()
+//!     .title("A crank that swings a rocker")
+//!     .gravity([0.0, -9.81, 0.0])
+//!     .parameter("speed", 2.0 * std::f64::consts::PI)
+//!     .body("crank", Body::new().mass(0.1).inertia([1e-6, 5e-5, 5e-5]).at([0.04, 0.0, 0.0]))
+//!     .body("coupler", Body::new().mass(0.2).inertia([1e-5, 7e-4, 7e-4]).at([0.17, 0.06, 0.0]).turned([0.0, 0.0, 1.0], 0.65))
+//!     .body("rocker", Body::new().mass(0.2).inertia([4e-4, 1e-5, 4e-4]).at([0.22, 0.06, 0.0]))
+//!     .revolute("O", GROUND, "crank").at([0.0, 0.0, 0.0]).axis([0.0, 0.0, 1.0])
+//!     .revolute("A", "crank", "coupler").at([0.08, 0.0, 0.0]).axis([0.0, 0.0, 1.0])
+//!     .revolute("B", "coupler", "rocker").at([0.24, 0.12, 0.0]).axis([0.0, 0.0, 1.0])
+//!     .revolute("C", GROUND, "rocker").at([0.2, 0.0, 0.0]).axis([0.0, 0.0, 1.0])
+//!     .drive("motor", "O").angle("speed*t")
+//!     .point("P", on("coupler", [0.0, 0.05, 0.0]))
+//!     .build()?;
+//! assert_eq!(model.joints.len(), 4);
+//! # Ok::<(), fourbar_model::Error>(())
+//! ```
+//!
+//! An element is begun by the method that is called as its type in files, and goes on with the keys that it has; the next element, or
+//! [`Mechanism::build`], ends it. Nothing is refused on the way: everything that is wrong is said in one go at the end, with the codes
+//! that files get. Numbers are SI and radians. Expressions are numbers or texts; they know `t`, `pi`, the parameters stated before them,
+//! and in forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
+
+mod body;
+mod constraint;
+mod drive;
+mod expression;
+mod force;
+mod joint;
+
+pub use crate::spec::BodySpec as Body;
+pub use expression::Written;
+
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::model::Model;
+use crate::spec::*;
+use std::marker::PhantomData;
+
+/// The world, as a body of joints and forces.
+pub const GROUND: &str = "ground";
+
+/// A place on a body, in the body's own frame.
+pub fn on(body: impl Into<String>, at: V3) -> Place {
+    Place { body: body.into(), at: At::Body(at) }
+}
+
+/// A place on a body, by where it is drawn in the world.
+pub fn drawn(body: impl Into<String>, at: V3) -> Place {
+    Place { body: body.into(), at: At::World(at) }
+}
+
+/// What the element begun last is, and so which keys it takes.
+pub mod last {
+    /// Nothing that takes keys.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Nothing;
+    /// A joint with a place and an axis.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Axial;
+    /// A joint with a place only.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Pointed;
+    /// A universal joint.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Universal;
+    /// A joint that keeps a distance.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Distance;
+    /// A joint that keeps an angle.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Angle;
+    /// A gear.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Gear;
+    /// A rolling element.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Rolling;
+    /// A constraint that may be written in two ways.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Dp1;
+    /// A drive.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Drive;
+    /// A spring along a line.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Spring;
+    /// A torsion spring.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Torsion;
+    /// A force or a torque by components.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Components;
+    /// A bushing.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Bushing;
+    /// Friction of a joint.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Friction;
+}
+
+use last::Nothing;
+
+/// A mechanism under construction; `L` is the kind of element begun last. See the [module](self).
+#[derive(Clone, Debug)]
+pub struct Mechanism<L = Nothing> {
+    /// Boxed, because it is handed on by every call.
+    state: Box<State>,
+    last: PhantomData<L>,
+}
+
+/// What has been said so far.
+#[derive(Clone, Debug, Default)]
+struct State {
+    spec: ModelSpec,
+    parameters: Vec<(String, f64)>,
+    errors: Vec<Diagnostic>,
+    /// Keys that the last element still lacks, with the path of the element and what helps.
+    lacks: Vec<&'static str>,
+    element: (String, &'static str),
+}
+
+impl State {
+    /// Complains of what the last element lacks, and begins another.
+    fn begin(&mut self, section: &str, name: &str, title: &'static str, lacks: &[&'static str]) {
+        self.end();
+        self.element = (format!("{section}.{name}"), title);
+        self.lacks = lacks.to_vec();
+    }
+
+    /// The last element has got a key.
+    fn given(&mut self, key: &str) {
+        self.lacks.retain(|k| *k != key);
+    }
+
+    fn end(&mut self) {
+        let lacks = std::mem::take(&mut self.lacks);
+        if lacks.is_empty() {
+            return;
+        }
+        let (path, title) = &self.element;
+        let name = path.split_once('.').map_or(path.as_str(), |(_, name)| name);
+        let keys: Vec<String> = lacks.iter().map(|k| format!("`{k}`")).collect();
+        let message = format!("`{name}`, {title}, lacks {}", keys.join(" and "));
+        self.errors.push(Diagnostic::new("M013", message).at(path.clone()).name(name).help("call the methods of these names after it"));
+    }
+}
+
+impl Mechanism {
+    /// A mechanism without anything.
+    pub fn new() -> Self {
+        Self::of(Box::default())
+    }
+}
+
+impl Default for Mechanism {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl From<ModelSpec> for Mechanism {
+    /// Goes on from a mechanism that exists already.
+    fn from(spec: ModelSpec) -> Self {
+        Self::of(Box::new(State { spec, ..State::default() }))
+    }
+}
+
+impl<L> Mechanism<L> {
+    fn of(state: Box<State>) -> Self {
+        Self { state, last: PhantomData }
+    }
+
+    /// The same with another element begun.
+    fn next<M>(self) -> Mechanism<M> {
+        Mechanism::of(self.state)
+    }
+
+    /// Changes the specification and leaves no element open.
+    fn stated(mut self, change: impl FnOnce(&mut ModelSpec)) -> Mechanism {
+        self.state.end();
+        change(&mut self.state.spec);
+        self.next()
+    }
+
+    /// Ends the last element: in loops, where one type has to hold the mechanism.
+    ///
+    /// ```
+    /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};
+    /// let mut chain = Mechanism::new();
+    /// let mut base = GROUND.to_string();
+    /// for k in 1..=3 {
+    ///     let link = format!("link{k}");
+    ///     let x = f64::from(k);
+    ///     chain = chain
+    ///         .body(&link, Body::new().mass(1.0).inertia([0.1, 0.1, 0.1]).at([x - 0.5, 0.0, 0.0]))
+    ///         .revolute(format!("pin{k}"), &base, &link).at([x - 1.0, 0.0, 0.0]).axis([0.0, 1.0, 0.0])
+    ///         .end();
+    ///     base = link;
+    /// }
+    /// assert_eq!(chain.build()?.joints.len(), 3);
+    /// # Ok::<(), fourbar_model::Error>(())
+    /// ```
+    pub fn end(self) -> Mechanism {
+        self.stated(|_| {})
+    }
+
+    /// Free text.
+    pub fn title(self, text: impl Into<String>) -> Mechanism {
+        self.stated(|s| s.title = text.into())
+    }
+
+    /// Acceleration of gravity in the world, m/s^2.
+    pub fn gravity(self, g: V3) -> Mechanism {
+        self.stated(|s| s.gravity = Some(g))
+    }
+
+    /// A number that the expressions after it know by name.
+    pub fn parameter(mut self, name: impl Into<String>, value: f64) -> Mechanism {
+        self.state.parameters.push((name.into(), value));
+        self.end()
+    }
+
+    /// A body.
+    pub fn body(self, name: impl Into<String>, body: Body) -> Mechanism {
+        self.stated(|s| s.bodies.push((name.into(), body)))
+    }
+
+    /// A point to report, to trace and to use in expressions.
+    pub fn point(self, name: impl Into<String>, place: Place) -> Mechanism {
+        self.stated(|s| s.points.push((name.into(), place)))
+    }
+
+    /// Joints or bodies that assembly may not move.
+    pub fn hold<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Mechanism {
+        self.stated(|s| s.hold.extend(names.into_iter().map(Into::into)))
+    }
+
+    /// A coordinate that assembly must meet at the start, such as `pin.angle`, `pin.speed`, `tip.x` or `tip.vx`, and its value.
+    pub fn start(mut self, coordinate: &str, value: f64) -> Mechanism {
+        match expression::coordinate(coordinate) {
+            Some(variable) => self.state.spec.start.push((variable, value)),
+            None => self.state.errors.push(
+                Diagnostic::new("M113", format!("`{coordinate}` is no coordinate of the start"))
+                    .at("start")
+                    .help("write the element and its coordinate: `pin.angle`, `pin.distance`, `pin.speed`, `tip.x` or `tip.vx`"),
+            ),
+        }
+        self.end()
+    }
+
+    /// Points or bodies to trace in pictures.
+    pub fn trace<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Mechanism {
+        self.stated(|s| s.trace.extend(names.into_iter().map(Into::into)))
+    }
+
+    /// What a run computes.
+    pub fn study(self, study: StudySpec) -> Mechanism {
+        self.stated(|s| s.study = study)
+    }
+
+    /// Whatever else the specification holds.
+    pub fn with(self, change: impl FnOnce(&mut ModelSpec)) -> Mechanism {
+        self.stated(change)
+    }
+
+    /// The mechanism as data, not checked beyond what was said on the way.
+    pub fn spec(mut self) -> Result<ModelSpec, Error> {
+        self.state.end();
+        Error::of(self.state.errors).map_or(Ok(self.state.spec), Err)
+    }
+
+    /// Checks the mechanism; everything that is wrong is said at once.
+    pub fn build(mut self) -> Result<Model, Error> {
+        self.state.end();
+        let mut errors = self.state.errors;
+        match self.state.spec.build() {
+            Ok(model) => Error::of(errors).map_or(Ok(model), Err),
+            Err(more) => {
+                let first = more.cause().clone();
+                errors.extend(more);
+                Err(Error::of(errors).unwrap_or_else(|| first.into()))
+            }
+        }
+    }
+}

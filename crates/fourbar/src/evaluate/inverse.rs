@@ -1,0 +1,203 @@
+//! Inverse dynamics: which efforts cause given accelerations.
+
+use super::coordinates::Reading;
+use super::matrices::{dense_rows, null_space};
+use super::reduced::least_squares;
+use super::{Evaluation, stacked};
+use crate::constraint::{ConstraintSet, Owner};
+use crate::diagnostic::{Diagnostic, number};
+use crate::error::Error;
+use crate::force::{Actuator, Force, load};
+use crate::model::JointCoordinate;
+use crate::state::Velocity;
+use fourbar_math::dense;
+use nalgebra::{DMatrix, DVector};
+
+/// Rounds of efforts and friction loads, at most.
+const FRICTION_ROUNDS: usize = 40;
+/// Forces that the efforts cannot give, relative to the largest force, up to which they are rounding.
+const LEFT_OVER: f64 = 1e-7;
+/// Singular values below this share of the largest count as zero.
+const DEPENDENT: f64 = 1e-8;
+
+/// Efforts that cause given accelerations.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Efforts {
+    /// Names of the drives, actuators and coordinates, as they were asked for.
+    pub names: Vec<String>,
+    /// Torque, N m, or force, N, on the moving body of each.
+    pub values: Vec<f64>,
+    /// Which of them can be no other. Of the others, shared between more motors than are needed, the smallest are taken; torques are
+    /// weighed against forces by the characteristic length.
+    pub unique: Vec<bool>,
+}
+
+impl Efforts {
+    /// The effort of a name.
+    pub fn of(&self, name: &str) -> Option<f64> {
+        self.names.iter().position(|n| n == name).map(|k| self.values[k])
+    }
+}
+
+/// What an effort acts on.
+struct Motor {
+    reading: Reading,
+    /// The drive whose row it takes the place of, or the actuator whose effort it takes the place of.
+    drive: Option<usize>,
+    actuator: Option<usize>,
+}
+
+impl Evaluation<'_> {
+    /// Efforts that cause given accelerations of all bodies (ground first; [`Evaluation::accelerations_with`] makes them from those of
+    /// coordinates). The efforts are those of drives, of actuators, or of motors thought of on coordinates such as `pin.angle`, by
+    /// name; everything else acts as it does. Drives that are not named hold their coordinates.
+    ///
+    /// ```
+    /// # use fourbar::evaluate::Evaluation;
+    /// # use fourbar::mechanism::{Body, GROUND, Mechanism};
+    /// # use fourbar::state::Configuration;
+    /// let model = Mechanism::new()
+    ///     .gravity([0.0, 0.0, -9.81])
+    ///     .body("rod", Body::new().mass(1.0).inertia([1e-4, 1.0 / 12.0, 1.0 / 12.0]).at([0.5, 0.0, 0.0]))
+    ///     .revolute("pin", GROUND, "rod").at([0.0, 0.0, 0.0]).axis([0.0, 1.0, 0.0])
+    ///     .build()?;
+    /// let now = Evaluation::new(&model, &Configuration::start(&model))?;
+    /// // To lift the rod with 2 rad/s^2 against its weight; about y upwards is negative.
+    /// let lift = now.accelerations_with(&[("pin.angle", -2.0)])?;
+    /// let efforts = now.inverse_dynamics(&lift, &["pin.angle"])?;
+    /// assert!((efforts.values[0] - (-2.0 / 3.0 - 9.81 / 2.0)).abs() < 1e-12);
+    /// assert!(efforts.unique[0]);
+    /// # Ok::<(), fourbar::Error>(())
+    /// ```
+    pub fn inverse_dynamics<N: AsRef<str>>(&self, accelerations: &[Velocity], motors: &[N]) -> Result<Efforts, Error> {
+        self.fits_dense()?;
+        if accelerations.len() != self.model.bodies.len() {
+            let message = format!("{} accelerations are given, but there are {} bodies", accelerations.len(), self.model.bodies.len());
+            return Err(Diagnostic::new("U338", message).help("give one for each body, ground first").into());
+        }
+        let chosen: Vec<Motor> = motors.iter().map(|n| self.motor(n.as_ref())).collect::<Result<_, _>>()?;
+        let names: Vec<String> = motors.iter().map(|n| n.as_ref().to_string()).collect();
+        let set = self.without(&chosen);
+        let J = dense_rows(self.model, &set, &self.now.q);
+        let a = stacked(accelerations);
+        self.check_accelerations(&set, &J, &a)?;
+        let N = null_space(self.model, &J);
+        // Columns: efforts measured as forces, so that the smallest are the same in any unit of length.
+        let scale: Vec<f64> = chosen.iter().map(|m| if m.reading.angular { self.model.length } else { 1.0 }).collect();
+        let mut C = DMatrix::zeros(chosen.len(), self.columns());
+        for (k, m) in chosen.iter().enumerate() {
+            m.reading.add_to(scale[k], &mut C, k);
+        }
+        let inertia = self.mass_times(&a) + self.bias();
+        let A = N.tr_mul(&C.transpose());
+        let mut loads = self.loads.clone();
+        loads.by_joint.fill(0.0);
+        let (mut x, mut last) = (DVector::zeros(chosen.len()), f64::INFINITY);
+        for round in 0..FRICTION_ROUNDS {
+            let wanted = &inertia - self.applied_without(&chosen, &loads);
+            let b = N.tr_mul(&wanted);
+            x = least_squares(&A, &b);
+            let left = (&A * &x - &b).amax();
+            let size = inertia.amax().max(self.applied_with(&loads).amax()).max(x.amax());
+            if loads.is_empty() || round == FRICTION_ROUNDS - 1 {
+                self.check_left(left, size, &names)?;
+                break;
+            }
+            // Friction follows the reactions of this very motion: J^T lambda = C^T x - wanted.
+            let rest = C.tr_mul(&x) - &wanted;
+            let lambda = least_squares(&J.transpose(), &rest);
+            let change = loads.update(self.model, &set, &self.now.q, lambda.as_slice());
+            if round > 0 && load::rest(change, last, round) {
+                self.check_left(left, size, &names)?;
+                break;
+            }
+            last = change;
+        }
+        let null = dense::rank(&A, DEPENDENT).null;
+        let unique = (0..chosen.len()).map(|k| null.row(k).amax() < 1e-6).collect();
+        Ok(Efforts { names, values: x.iter().zip(&scale).map(|(x, s)| x * s).collect(), unique })
+    }
+
+    /// Accelerations of all bodies, ground first, in which coordinates have given second derivatives and everything else follows.
+    /// Drives of other coordinates keep theirs.
+    pub fn accelerations_with<N: AsRef<str>>(&self, given: &[(N, f64)]) -> Result<Vec<Velocity>, Error> {
+        let names: Vec<&str> = given.iter().map(|(n, _)| n.as_ref()).collect();
+        let c = self.coordinates(&names)?;
+        let driven: Vec<Motor> = names.iter().map(|n| self.motor(n)).collect::<Result<_, _>>()?;
+        let set = self.without(&driven);
+        let J = dense_rows(self.model, &set, &self.now.q);
+        let basis = c.motions(&null_space(self.model, &J))?;
+        let mut gamma = DVector::zeros(set.rows());
+        set.gamma(&self.now.q, &self.now.v, self.now.t, gamma.as_mut_slice());
+        let start = self.particular(&J, &gamma);
+        let wanted = DVector::from_iterator(given.len(), given.iter().map(|(_, y)| *y));
+        let missing = wanted - &c.bias - &c.rows * &start;
+        Ok(super::by_body(&(start + basis * missing)))
+    }
+
+    /// A drive, an actuator or a coordinate by name.
+    fn motor(&self, name: &str) -> Result<Motor, Error> {
+        let of = |joint: usize, which: JointCoordinate| {
+            let key = if which == JointCoordinate::Angle { "angle" } else { "distance" };
+            self.reading(&format!("{}.{key}", self.model.joints[joint].name))
+        };
+        if let Some(k) = self.model.drives.iter().position(|d| d.name == name) {
+            let d = &self.model.drives[k];
+            return Ok(Motor { reading: of(d.joint, d.coordinate)?, drive: Some(k), actuator: None });
+        }
+        if let Some(k) = self.model.forces.iter().position(|(n, _)| n == name)
+            && let Force::Actuator(Actuator { joint, .. }) = &self.model.forces[k].1
+        {
+            let angle = self.model.joints[*joint].kind.has_angle();
+            let which = if angle { JointCoordinate::Angle } else { JointCoordinate::Distance };
+            return Ok(Motor { reading: of(*joint, which)?, drive: None, actuator: Some(k) });
+        }
+        let driven = |d: &crate::model::Drive| {
+            let key = if d.coordinate == JointCoordinate::Angle { "angle" } else { "distance" };
+            name == format!("{}.{key}", self.model.joints[d.joint].name)
+        };
+        Ok(Motor { reading: self.reading(name)?, drive: self.model.drives.iter().position(driven), actuator: None })
+    }
+
+    /// All constraints but those of the drives among some motors.
+    fn without(&self, motors: &[Motor]) -> ConstraintSet {
+        let released = |owner: &Owner| matches!(owner, Owner::Drive(k) if motors.iter().any(|m| m.drive == Some(*k)));
+        ConstraintSet::new(self.set.list.iter().filter(|c| !released(&c.owner)).cloned().collect(), |_| false)
+    }
+
+    /// Applied forces but those of the actuators among some motors.
+    fn applied_without(&self, motors: &[Motor], loads: &load::NormalLoads) -> DVector<f64> {
+        let mut f = vec![Velocity::zero(); self.model.bodies.len()];
+        for m in motors.iter().filter_map(|m| m.actuator) {
+            self.model.forces[m].1.wrench(self.model, &self.plain(loads), &mut |b, F, T| {
+                f[b].v += F;
+                f[b].w += T;
+            });
+        }
+        self.applied_with(loads) - stacked(&f)
+    }
+
+    /// Accelerations must be possible for the joints and drives that hold.
+    fn check_accelerations(&self, set: &ConstraintSet, J: &DMatrix<f64>, a: &DVector<f64>) -> Result<(), Error> {
+        let mut gamma = DVector::zeros(set.rows());
+        set.gamma(&self.now.q, &self.now.v, self.now.t, gamma.as_mut_slice());
+        let Ja = J * a;
+        let size = a.amax().max(self.model.length * a.amax()).max(gamma.amax());
+        let worst = (0..gamma.len()).max_by(|&i, &k| (Ja[i] - gamma[i]).abs().total_cmp(&(Ja[k] - gamma[k]).abs()));
+        let Some(row) = worst.filter(|&k| !((Ja[k] - gamma[k]).abs() <= LEFT_OVER * size)) else { return Ok(()) };
+        let name = &set.list[set.constraint_of_row(row)].name;
+        let message = format!("the accelerations open `{name}` by {} m/s^2", number((Ja[row] - gamma[row]).abs()));
+        let d =
+            Diagnostic::new("U338", message).name(name).help("`accelerations_with` makes accelerations that fit from those of coordinates");
+        Err(d.into())
+    }
+
+    /// The efforts must be able to cause the accelerations.
+    fn check_left(&self, left: f64, size: f64, names: &[String]) -> Result<(), Error> {
+        if left <= LEFT_OVER * size {
+            return Ok(());
+        }
+        let message = format!("these efforts cannot cause the accelerations: forces of {} are left over", number(left));
+        Err(Diagnostic::new("U338", message).names(names.to_vec()).help("name a motor for every free motion that is to be moved").into())
+    }
+}

@@ -1,0 +1,196 @@
+//! Mass matrix, Jacobian, bias and applied forces, free motions.
+
+use super::{Evaluation, stacked};
+use crate::analysis::rank::TOLERANCE;
+use crate::constraint::{ConstraintSet, Owner};
+use crate::diagnostic::Diagnostic;
+use crate::error::Error;
+use crate::model::Model;
+use crate::state::{Pose, Velocity};
+use fourbar_math::dense;
+use nalgebra::{DMatrix, DVector};
+
+/// Most columns or rows of a dense matrix; one of this size takes 200 MB and minutes.
+const MOST: usize = 5000;
+
+/// What a row of the Jacobian belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// Name of the joint, coupling, constraint or drive.
+    pub element: String,
+    /// Which of its rows, from zero.
+    pub number: usize,
+    /// The kind of element and its place in the model.
+    pub owner: Owner,
+}
+
+impl std::fmt::Display for Row {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.element, self.number)
+    }
+}
+
+impl Evaluation<'_> {
+    /// Numbers of a velocity of the whole mechanism: six a moving body.
+    pub fn columns(&self) -> usize {
+        6 * self.model.moving()
+    }
+
+    /// Refuses dense matrices that no memory holds.
+    pub(super) fn fits_dense(&self) -> Result<(), Error> {
+        let size = self.columns().max(self.set.rows());
+        if size <= MOST {
+            return Ok(());
+        }
+        let message = format!("the matrices of this mechanism have {size} rows or columns; dense ones are made up to {MOST}");
+        Err(Diagnostic::new("U337", message).help("accelerations, reactions and energies can be evaluated at any size").into())
+    }
+
+    /// Mass matrix of all moving bodies: masses, and inertias about the centres of mass in body axes.
+    ///
+    /// ```
+    /// # use fourbar::evaluate::Evaluation;
+    /// # use fourbar::mechanism::{Body, Mechanism};
+    /// # use fourbar::state::Configuration;
+    /// let model = Mechanism::new().body("top", Body::new().mass(2.0).inertia([0.1, 0.2, 0.25])).build()?;
+    /// let M = Evaluation::new(&model, &Configuration::start(&model))?.mass_matrix()?;
+    /// assert_eq!(M.diagonal().as_slice(), [2.0, 2.0, 2.0, 0.1, 0.2, 0.25]);
+    /// # Ok::<(), fourbar::Error>(())
+    /// ```
+    pub fn mass_matrix(&self) -> Result<DMatrix<f64>, Error> {
+        self.fits_dense()?;
+        let mut M = DMatrix::zeros(self.columns(), self.columns());
+        for (k, b) in self.model.bodies.iter().skip(1).enumerate() {
+            for i in 0..3 {
+                M[(6 * k + i, 6 * k + i)] = b.mass;
+            }
+            M.fixed_view_mut::<3, 3>(6 * k + 3, 6 * k + 3).copy_from(&b.J_bar);
+        }
+        Ok(M)
+    }
+
+    /// Mass matrix times a vector.
+    pub(super) fn mass_times(&self, a: &DVector<f64>) -> DVector<f64> {
+        let mut f = super::by_body(a);
+        for (f, b) in f.iter_mut().zip(&self.model.bodies) {
+            *f = Velocity { v: f.v * b.mass, w: b.J_bar * f.w };
+        }
+        stacked(&f)
+    }
+
+    /// Jacobian of all constraints, drives and rolling included. Rows of rotations are scaled by the characteristic length.
+    ///
+    /// ```
+    /// # use fourbar::evaluate::{Evaluation, stacked};
+    /// # use fourbar::state::Configuration;
+    /// let model = fourbar_io::load("fourbar")?;
+    /// let state = fourbar::analysis::assembly::assemble(&model)?.configuration;
+    /// let now = Evaluation::new(&model, &state)?;
+    /// let (J, rows) = (now.jacobian()?, now.rows());
+    /// assert_eq!((J.shape(), rows.len()), ((21, 18), 21));
+    /// assert_eq!((rows[0].to_string().as_str(), rows[20].to_string().as_str()), ("O.0", "motor.0"));
+    /// // The velocities of a consistent state meet the velocity constraints: J v = nu.
+    /// assert!((J * stacked(&state.v) - now.velocity_terms()).amax() < 1e-12);
+    /// # Ok::<(), fourbar::Error>(())
+    /// ```
+    pub fn jacobian(&self) -> Result<DMatrix<f64>, Error> {
+        self.fits_dense()?;
+        Ok(dense_rows(self.model, &self.set, &self.now.q))
+    }
+
+    /// What the rows of [`Evaluation::jacobian`] belong to, in their order.
+    pub fn rows(&self) -> Vec<Row> {
+        let rows = self.set.list.iter().flat_map(|c| (0..c.count()).map(move |number| (c, number)));
+        rows.map(|(c, number)| Row { element: c.name.clone(), number, owner: c.owner }).collect()
+    }
+
+    /// Right-hand side `nu` of the velocity constraints `J v = nu`.
+    pub fn velocity_terms(&self) -> DVector<f64> {
+        let mut nu = DVector::zeros(self.set.rows());
+        self.set.nu(self.now.t, nu.as_mut_slice());
+        nu
+    }
+
+    /// Right-hand side `gamma` of the acceleration constraints `J a = gamma`.
+    pub fn acceleration_terms(&self) -> DVector<f64> {
+        let mut gamma = DVector::zeros(self.set.rows());
+        self.set.gamma(&self.now.q, &self.now.v, self.now.t, gamma.as_mut_slice());
+        gamma
+    }
+
+    /// Bias forces `h`: what inertia asks for without any acceleration, the gyroscopic torques `omega x J omega` in body axes.
+    ///
+    /// ```
+    /// # use fourbar::evaluate::{Evaluation, stacked};
+    /// let model = fourbar_io::load("lie_heavy_top")?;
+    /// let state = fourbar::analysis::assembly::assemble(&model)?.configuration;
+    /// let now = Evaluation::new(&model, &state)?;
+    /// // M a + h = Q - J^T lambda
+    /// let left = now.mass_matrix()? * stacked(now.accelerations()) + now.bias();
+    /// let right = now.applied() - now.jacobian()?.transpose() * nalgebra::DVector::from_column_slice(now.multipliers());
+    /// assert!((&left - right).amax() < 1e-9 * left.amax());
+    /// # Ok::<(), fourbar::Error>(())
+    /// ```
+    pub fn bias(&self) -> DVector<f64> {
+        let torque = |(b, v): (&crate::model::Body, &Velocity)| Velocity { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
+        stacked(&self.model.bodies.iter().zip(&self.now.v).map(torque).collect::<Vec<_>>())
+    }
+
+    /// Applied forces `Q`: gravity and all force elements, at the centres of mass, torques in body axes. Dry friction is that of the
+    /// accelerations of this evaluation.
+    pub fn applied(&self) -> DVector<f64> {
+        self.applied_with(&self.loads)
+    }
+
+    /// An orthonormal basis `N` of the motions that all constraints leave free, one column each: `J N = 0`, `N^T N = 1`. Redundant
+    /// constraints need no care. The rank is decided with rotations measured by the characteristic length.
+    ///
+    /// ```
+    /// # use fourbar::evaluate::Evaluation;
+    /// // Bricard's linkage has one free motion, though a count of its freedoms finds none.
+    /// let model = fourbar_io::load("a04_bricard")?;
+    /// let state = fourbar::analysis::assembly::assemble(&model)?.configuration;
+    /// let N = Evaluation::new(&model, &state)?.free_motions()?;
+    /// assert_eq!(N.ncols(), 1);
+    /// assert!((N.norm() - 1.0).abs() < 1e-14);
+    /// # Ok::<(), fourbar::Error>(())
+    /// ```
+    pub fn free_motions(&self) -> Result<DMatrix<f64>, Error> {
+        let J = self.jacobian()?;
+        Ok(null_space(self.model, &J))
+    }
+}
+
+/// The Jacobian of a set of constraints as it stands.
+pub(super) fn dense_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
+    let mut G = vec![0.0; set.values];
+    set.jacobian(q, &mut G);
+    let mut J = DMatrix::zeros(set.rows(), 6 * model.moving());
+    for c in 0..set.list.len() {
+        let first = set.row_start[c];
+        for b in set.blocks_of(c) {
+            for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - first).enumerate() {
+                for l in 0..6 {
+                    J[(first + k, 6 * (b.body - 1) + l)] = row[l];
+                }
+            }
+        }
+    }
+    J
+}
+
+/// An orthonormal basis of the null space of a Jacobian.
+pub(super) fn null_space(model: &Model, J: &DMatrix<f64>) -> DMatrix<f64> {
+    // Rows of unit length, rotations measured as L omega: so the rank is decided everywhere.
+    let scale = |c: usize| if c % 6 < 3 { 1.0 } else { 1.0 / model.length };
+    let mut A = DMatrix::from_fn(J.nrows(), J.ncols(), |i, j| J[(i, j)] * scale(j));
+    for mut row in A.row_iter_mut() {
+        let n = row.norm();
+        if n > 0.0 {
+            row /= n;
+        }
+    }
+    let null = dense::rank(&A, TOLERANCE).null;
+    let N = DMatrix::from_fn(null.nrows(), null.ncols(), |i, j| null[(i, j)] * scale(i));
+    if N.ncols() == 0 { N } else { N.qr().q() }
+}

@@ -1,0 +1,138 @@
+//! The equations of motion without constraint forces, in as many unknowns as there are free motions.
+
+use super::{Evaluation, by_body};
+use crate::error::Error;
+use crate::state::Velocity;
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+
+/// Eigenvalues of a mass matrix below this share of the largest belong to motions without inertia.
+const MASSLESS: f64 = 1e-13;
+/// Singular values below this share of the largest count as zero where a particular solution is sought.
+const ZERO: f64 = 1e-9;
+
+/// `mass u' + bias = force`, with the accelerations `a = basis u' + offset` of all bodies.
+///
+/// `u` are the rates of independent coordinates, or the components along an orthonormal basis of the free motions.
+#[derive(Clone, Debug)]
+pub struct Reduced {
+    /// Names of the coordinates; empty for a basis of free motions.
+    pub names: Vec<String>,
+    /// Free motions, one column a coordinate.
+    pub basis: DMatrix<f64>,
+    /// Accelerations of all bodies that the constraints ask for while `u'` is zero.
+    pub offset: DVector<f64>,
+    /// Mass matrix `B^T M B`.
+    pub mass: DMatrix<f64>,
+    /// Bias forces `B^T (h + M offset)`: centrifugal, Coriolis and gyroscopic terms, and those of prescribed accelerations.
+    pub bias: DVector<f64>,
+    /// Applied forces `B^T Q`.
+    pub force: DVector<f64>,
+}
+
+impl Reduced {
+    /// `u'`: second derivatives of the coordinates.
+    pub fn rates(&self) -> DVector<f64> {
+        let b = &self.force - &self.bias;
+        if b.is_empty() {
+            return b;
+        }
+        // Scaled to a unit diagonal, so that coordinates of other units do not decide what counts as massless.
+        let d = self.mass.diagonal().map(|x| if x > 0.0 { 1.0 / x.sqrt() } else { 1.0 });
+        let scaled = DMatrix::from_fn(d.len(), d.len(), |i, j| self.mass[(i, j)] * d[i] * d[j]);
+        let e = SymmetricEigen::new(scaled);
+        let top = e.eigenvalues.amax();
+        let y = e.eigenvectors.tr_mul(&b.component_mul(&d));
+        let y = y.zip_map(&e.eigenvalues, |y, l| if l > MASSLESS * top { y / l } else { 0.0 });
+        (e.eigenvectors * y).component_mul(&d)
+    }
+
+    /// Accelerations by body, ground first.
+    pub fn accelerations(&self) -> Vec<Velocity> {
+        by_body(&(&self.basis * self.rates() + &self.offset))
+    }
+}
+
+impl Evaluation<'_> {
+    /// The equations of motion along an orthonormal basis of the free motions, [`Evaluation::free_motions`]: mass matrix `N^T M N`.
+    pub fn reduced(&self) -> Result<Reduced, Error> {
+        let free = self.free_motions()?;
+        // The least accelerations that meet J a = gamma, in lengths; the free motions in them make no difference.
+        let offset = self.particular(&self.jacobian()?, &self.acceleration_terms());
+        Ok(self.reduced_to(Vec::new(), free, offset))
+    }
+
+    /// The equations of motion in independent coordinates by name: their mass matrix, bias forces and generalized forces.
+    ///
+    /// ```
+    /// # use fourbar::evaluate::Evaluation;
+    /// # use fourbar::mechanism::{Body, GROUND, Mechanism};
+    /// # use fourbar::state::Configuration;
+    /// // A rod of mass m and length l on a pin: m l^2 / 3 about it, and half its weight times its length.
+    /// let (m, l) = (3.0, 2.0);
+    /// let model = Mechanism::new()
+    ///     .gravity([0.0, 0.0, -9.81])
+    ///     .body("rod", Body::new().mass(m).inertia([1e-4, m * l * l / 12.0, m * l * l / 12.0]).at([l / 2.0, 0.0, 0.0]))
+    ///     .revolute("pin", GROUND, "rod").at([0.0, 0.0, 0.0]).axis([0.0, 1.0, 0.0])
+    ///     .build()?;
+    /// let now = Evaluation::new(&model, &Configuration::start(&model))?;
+    /// let equation = now.reduced_in(&["pin.angle"])?;
+    /// assert!((equation.mass[(0, 0)] - m * l * l / 3.0).abs() < 1e-12);
+    /// assert!((equation.force[0] - m * 9.81 * l / 2.0).abs() < 1e-12);
+    /// assert!((equation.rates()[0] - now.joint_acceleration("pin.angle")?).abs() < 1e-12);
+    /// # Ok::<(), fourbar::Error>(())
+    /// ```
+    pub fn reduced_in<N: AsRef<str>>(&self, names: &[N]) -> Result<Reduced, Error> {
+        let c = self.coordinates(names)?;
+        let J = self.jacobian()?;
+        let basis = c.motions(&super::matrices::null_space(self.model, &J))?;
+        // J offset = gamma with standing coordinates: C offset + bias = 0.
+        let offset = self.particular(&J, &self.acceleration_terms());
+        let still = &c.rows * &offset + &c.bias;
+        let offset = &offset - &basis * still;
+        Ok(self.reduced_to(c.names, basis, offset))
+    }
+
+    fn reduced_to(&self, names: Vec<String>, basis: DMatrix<f64>, offset: DVector<f64>) -> Reduced {
+        let columns: Vec<DVector<f64>> = basis.column_iter().map(|b| self.mass_times(&b.into_owned())).collect();
+        let mass = match columns.is_empty() {
+            true => DMatrix::zeros(0, 0),
+            false => basis.tr_mul(&DMatrix::from_columns(&columns)),
+        };
+        // Equal halves to the bit.
+        let mass = (&mass + mass.transpose()) * 0.5;
+        let bias = basis.tr_mul(&(self.bias() + self.mass_times(&offset)));
+        let force = basis.tr_mul(&self.applied());
+        Reduced { names, basis, offset, mass, bias, force }
+    }
+
+    /// The solution of `J x = b` that is smallest in lengths; of least error where there is none.
+    pub(super) fn particular(&self, J: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
+        if J.nrows() == 0 {
+            return DVector::zeros(J.ncols());
+        }
+        let scale = |c: usize| if c % 6 < 3 { 1.0 } else { 1.0 / self.model.length };
+        let A = DMatrix::from_fn(J.nrows(), J.ncols(), |i, j| J[(i, j)] * scale(j));
+        let mut x = least_squares(&A, b);
+        for k in 0..x.len() {
+            x[k] *= scale(k);
+        }
+        x
+    }
+}
+
+/// The smallest of the vectors that come nearest to `A x = b`.
+pub(super) fn least_squares(A: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
+    let none = || DVector::zeros(A.ncols());
+    if A.nrows() == 0 || A.ncols() == 0 {
+        return none();
+    }
+    let Some(svd) = fourbar_math::dense::svd(A.clone(), true, true) else { return none() };
+    let top = svd.singular_values.amax();
+    let mut x = svd.solve(b, ZERO * top).unwrap_or_else(|_| none());
+    // One round takes what rounding left.
+    let rest = b - A * &x;
+    if let Ok(d) = svd.solve(&rest, ZERO * top) {
+        x += d;
+    }
+    x
+}
