@@ -6,6 +6,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::motion::Instant;
 use fourbar::spec::ModelSpec;
 use fourbar::study::{self, Observer, Study};
+use fourbar::trajectory::WantedColumns;
 use fourbar::trajectory::{Column, columns};
 use fourbar_bench::{branches_spec, chain_spec, ladder_spec, lattice_spec, ring_spec, shortest_cpu};
 use fourbar_io::results::CsvWriter;
