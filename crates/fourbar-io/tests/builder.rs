@@ -29,10 +29,8 @@ const Z: V3 = [0.0, 0.0, 1.0];
 fn the_four_bar_is_that_of_its_file() {
     let (spec, list) = file("fourbar");
     let p = parameters(&list);
-    let [ax, ay, bx, by, turn, ground, bar, width] =
-        ["Ax", "Ay", "Bx", "By", "turn", "ground_length", "bar", "width"].map(&p);
-    let [crank, coupler, rocker, px, py, plate] =
-        ["crank_length", "coupler_length", "rocker_length", "Px", "Py", "plate_mass"].map(&p);
+    let [ax, ay, bx, by, turn, ground, bar, width] = ["Ax", "Ay", "Bx", "By", "turn", "ground_length", "bar", "width"].map(&p);
+    let [crank, coupler, rocker, px, py, plate] = ["crank_length", "coupler_length", "rocker_length", "Px", "Py", "plate_mass"].map(&p);
     let [mx, my, wc, wr] = ["Mx", "My", "coupler_turn", "rocker_turn"].map(&p);
     let rod = |length: f64| {
         let across = bar * length.powi(3) / 12.0;
