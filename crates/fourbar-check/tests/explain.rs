@@ -103,7 +103,7 @@ fn a_planar_loop_carries_three_loads_too_often_and_the_proposed_joints_cure_it()
     let (a, b) = (run(&before, &Study::of(&before)).0, run(&after, &Study::of(&after)).0);
     for column in ["coupler.r.x", "coupler.r.y", "rocker.p.0", "motor.effort"] {
         let (x, y) = (a.column(column).expect("there"), b.column(column).expect("there"));
-        let worst = x.iter().zip(&y).fold(0.0_f64, |w, (x, y)| w.max((x - y).abs()));
+        let worst = x.iter().zip(y).fold(0.0_f64, |w, (x, y)| w.max((x - y).abs()));
         // Both are kinematics: equal to the tolerance of its Newton iteration.
         assert!(worst < 1e-9, "{column}: {worst:.1e}");
     }

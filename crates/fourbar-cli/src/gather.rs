@@ -21,7 +21,7 @@ impl Gather {
     /// For rows with these columns.
     pub fn new(columns: &[Column]) -> Self {
         let most = (NUMBERS / columns.len().max(1)).max(1000);
-        Self { trajectory: Trajectory { columns: columns.to_vec(), data: Vec::new() }, stride: 1, seen: 0, last: Vec::new(), most }
+        Self { trajectory: Trajectory::new(columns.to_vec()), stride: 1, seen: 0, last: Vec::new(), most }
     }
 
     /// Takes note of a row.
@@ -32,7 +32,7 @@ impl Gather {
                 self.halve();
             }
             if self.seen.is_multiple_of(self.stride) {
-                self.trajectory.data.extend_from_slice(row);
+                self.trajectory.push(row);
             }
         }
         if !self.seen.is_multiple_of(self.stride) {
@@ -42,18 +42,21 @@ impl Gather {
     }
 
     fn halve(&mut self) {
-        let n = self.trajectory.columns.len();
-        let rows = self.trajectory.len();
-        for k in 0..rows.div_ceil(2) {
-            self.trajectory.data.copy_within(2 * k * n..(2 * k + 1) * n, k * n);
+        for column in &mut self.trajectory.values {
+            let mut k = 0;
+            column.retain(|_| {
+                k += 1;
+                k % 2 == 1
+            });
         }
-        self.trajectory.data.truncate(rows.div_ceil(2) * n);
         self.stride *= 2;
     }
 
     /// The rows, the last one always among them.
     pub fn finish(mut self) -> Trajectory {
-        self.trajectory.data.append(&mut self.last);
+        if !self.last.is_empty() {
+            self.trajectory.push(&self.last);
+        }
         self.trajectory
     }
 }
@@ -73,6 +76,6 @@ mod tests {
         assert!(times.len() > 500 && times.len() <= 1001, "{}", times.len());
         assert_eq!((times[0], times[times.len() - 1]), (0.0, 12_345.0));
         assert!(times[..times.len() - 1].windows(2).all(|w| w[1] - w[0] == times[1]));
-        assert!((0..t.len()).all(|k| t.row(k)[1] == -t.row(k)[0]));
+        assert!((0..t.len()).all(|k| t.values[1][k] == -t.values[0][k]));
     }
 }

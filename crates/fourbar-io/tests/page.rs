@@ -161,7 +161,7 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
                 row[k] = x;
             }
         }
-        let table = Table::from(&Trajectory { columns, data: row });
+        let table = Table::from(&Trajectory { columns, values: row.into_iter().map(|x| vec![x]).collect() });
         let (page, _) = data(&model, None, &[shown(e.name, &table, &Told::default())]).expect("a page");
         // Quaternions in 16 bits turn a body by at most about 1e-4.
         let near = 1e-3 * model.length.max(model.bodies.iter().map(|b| b.com.norm()).fold(0.0, f64::max));
@@ -227,13 +227,14 @@ fn chain(bodies: usize, rows: usize) -> (Model, Trajectory) {
     }
     let model = spec.build().expect("sound");
     let columns = columns(&model);
-    let mut data = Vec::with_capacity(columns.len() * rows);
+    let mut trajectory = Trajectory::new(columns.clone());
     for i in 0..rows {
         let t = i as f64 * 1e-3;
         for (k, c) in columns.iter().enumerate() {
+            let column = &mut trajectory.values[k];
             let k = k as f64;
             let angle = 0.7 * (2.0 * t + 0.1 * k).sin();
-            data.push(match c.name.as_str() {
+            column.push(match c.name.as_str() {
                 "t" => t,
                 n if n.ends_with(".p.0") => (0.5 * angle).cos(),
                 n if n.ends_with(".p.3") => (0.5 * (0.7 * (2.0 * t + 0.1 * (k - 3.0)).sin())).sin(),
@@ -244,7 +245,7 @@ fn chain(bodies: usize, rows: usize) -> (Model, Trajectory) {
             });
         }
     }
-    (model, Trajectory { columns, data })
+    (model, trajectory)
 }
 
 #[test]
@@ -289,12 +290,12 @@ fn a_thousand_bodies_still_make_a_page() {
 fn results_are_compared_in_full_precision() {
     let (model, t, told) = short_run("fourbar", 51);
     let mut other = t.clone();
-    let (n, at) = (t.columns.len(), t.find("crank.r.x").unwrap());
+    let at = t.find("crank.r.x").unwrap();
     for k in 0..t.len() {
-        other.data[k * n + at] += 1e-11;
+        other.values[at][k] += 1e-11;
         // The other quaternion of the same orientation is no difference.
         let p = t.find("crank.p.0").unwrap();
-        (p..p + 4).for_each(|c| other.data[k * n + c] = -other.data[k * n + c]);
+        (p..p + 4).for_each(|c| other.values[c][k] = -other.values[c][k]);
     }
     let (a, b) = (Table::from(&t), Table::from(&other));
     let (page, _) = data(&model, None, &[shown("ra", &a, &told), shown("ra", &b, &told)]).unwrap();
@@ -324,7 +325,7 @@ fn what_a_page_cannot_do_without_is_asked_for() {
     assert_eq!(code(&table, 1), "U013");
     assert_eq!(code(&Table::from(&t), 0), "U013");
     assert_eq!(code(&Table::from(&t), 13), "U013");
-    let empty = Table::from(&Trajectory { columns: t.columns.clone(), data: Vec::new() });
+    let empty = Table::from(&Trajectory::new(t.columns.clone()));
     assert_eq!(code(&empty, 1), "U013");
 }
 
@@ -381,7 +382,7 @@ fn a_result_folder_is_read_back_with_its_mechanism() {
     let text = fourbar_io::examples::example("fourbar").unwrap().text;
     let all: Vec<usize> = (0..t.columns.len()).collect();
     let mut csv = CsvWriter::create(&folder.join(TRAJECTORY), &t.columns, all).unwrap();
-    (0..t.len()).for_each(|k| csv.row(t.row(k)).unwrap());
+    (0..t.len()).for_each(|k| csv.row(&t.row(k)).unwrap());
     csv.flush().unwrap();
     assert_eq!(read_stored(&folder).unwrap_err().code.0, "U012");
     std::fs::write(folder.join(MODEL), text).unwrap();

@@ -142,10 +142,10 @@ pub fn worst(trajectory: &Trajectory, reference: &Reference, until: f64, choose:
     let t = trajectory.find("t").expect("time");
     let (mut k, mut worst, mut count) = (0, 0.0_f64, 0);
     for row in reference.rows.iter().filter(|r| r[0] <= until + 1e-12) {
-        while k < trajectory.len() && trajectory.row(k)[t] < row[0] - 1e-9 {
+        while k < trajectory.len() && trajectory.values[t][k] < row[0] - 1e-9 {
             k += 1;
         }
-        assert!(k < trajectory.len() && (trajectory.row(k)[t] - row[0]).abs() < 1e-9, "no output at t = {}", row[0]);
+        assert!(k < trajectory.len() && (trajectory.values[t][k] - row[0]).abs() < 1e-9, "no output at t = {}", row[0]);
         let ours = trajectory.row(k);
         for &(i, j, quaternion) in &pairs {
             let sign = match quaternion {
@@ -166,6 +166,6 @@ pub fn worst(trajectory: &Trajectory, reference: &Reference, until: f64, choose:
 
 /// Two runs combined so that errors of order h^2 cancel: `(4 fine - coarse) / 3`.
 pub fn extrapolate(coarse: &Trajectory, fine: &Trajectory) -> Trajectory {
-    let data = coarse.data.iter().zip(&fine.data).map(|(c, f)| f + (f - c) / 3.0).collect();
-    Trajectory { columns: fine.columns.clone(), data }
+    let better = |(c, f): (&Vec<f64>, &Vec<f64>)| c.iter().zip(f).map(|(c, f)| f + (f - c) / 3.0).collect();
+    Trajectory { columns: fine.columns.clone(), values: coarse.values.iter().zip(&fine.values).map(better).collect() }
 }

@@ -381,11 +381,10 @@ pub trait Observer {
 
 impl Observer for crate::Trajectory {
     fn begin(&mut self, columns: &[Column]) {
-        self.columns = columns.to_vec();
-        self.data.clear();
+        *self = Self::new(columns.to_vec());
     }
     fn row(&mut self, row: &[f64]) {
-        self.data.extend_from_slice(row);
+        self.push(row);
     }
 }
 

@@ -61,37 +61,55 @@ impl WantedColumns {
     }
 }
 
-/// Rows of numbers under named columns.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// Numbers in named columns, one for every output time.
+///
+/// ```
+/// use fourbar::Trajectory;
+/// use fourbar::study::{self, Study};
+/// let model = fourbar_io::load("fourbar")?;
+/// let mut trajectory = Trajectory::default();
+/// study::run(&model, &Study::of(&model), &mut trajectory)?;
+/// let angle: &[f64] = trajectory.column("O.angle").expect("the joint is a hinge");
+/// assert_eq!(angle.len(), trajectory.len());
+/// assert!((angle[200] - 2.0 * std::f64::consts::PI).abs() < 1e-12);
+/// # Ok::<(), fourbar::Error>(())
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Trajectory {
     /// The columns.
     pub columns: Vec<Column>,
-    /// All rows one after the other.
-    pub data: Vec<f64>,
+    /// The numbers of each column, all of one length.
+    pub values: Vec<Vec<f64>>,
 }
 
 impl Trajectory {
+    /// Columns without rows.
+    pub fn new(columns: Vec<Column>) -> Self {
+        Self { values: vec![Vec::new(); columns.len()], columns }
+    }
+    /// Appends a row: one number a column, others are left out.
+    pub fn push(&mut self, row: &[f64]) {
+        self.values.iter_mut().zip(row).for_each(|(column, x)| column.push(*x));
+    }
     /// Number of rows.
     pub fn len(&self) -> usize {
-        if self.columns.is_empty() { 0 } else { self.data.len() / self.columns.len() }
+        self.values.first().map_or(0, Vec::len)
     }
     /// Whether there is no row.
     pub fn is_empty(&self) -> bool {
-        self.data.is_empty()
+        self.len() == 0
     }
-    /// A row.
-    pub fn row(&self, k: usize) -> &[f64] {
-        let n = self.columns.len();
-        &self.data[k * n..(k + 1) * n]
+    /// A row, gathered from all columns.
+    pub fn row(&self, k: usize) -> Vec<f64> {
+        self.values.iter().map(|column| column[k]).collect()
     }
     /// Place of a column.
     pub fn find(&self, name: &str) -> Option<usize> {
         self.columns.iter().position(|c| c.name == name)
     }
     /// The values of a column.
-    pub fn column(&self, name: &str) -> Option<Vec<f64>> {
-        let k = self.find(name)?;
-        Some((0..self.len()).map(|i| self.row(i)[k]).collect())
+    pub fn column(&self, name: &str) -> Option<&[f64]> {
+        Some(&self.values[self.find(name)?])
     }
 }
 

@@ -117,7 +117,7 @@ fn the_same_study_gets_the_same_choice_and_the_same_numbers_on_any_thread() {
         let run = || {
             let mut rows = Trajectory::default();
             let report = study::run(&model, &study, &mut rows).ok().map(|r| (r.formulation, r.integrator));
-            (choice(&model, &study), report, rows.data.iter().map(|x| x.to_bits()).collect::<Vec<u64>>())
+            (choice(&model, &study), report, rows.values.iter().flatten().map(|x| x.to_bits()).collect::<Vec<u64>>())
         };
         let here = run();
         // Two at once on threads of their own.

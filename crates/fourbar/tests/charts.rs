@@ -343,7 +343,7 @@ fn every_shipped_model_moves_as_with_rA_within_the_error_of_the_method() {
         let (coarse, fine) = (at("ra", h), at("ra", 0.5 * h));
         // The error of rA is 4/3 of what halving the step changes; others have constants of their own, of the same size.
         let error = difference(&coarse, &fine, 0.0, is_state);
-        let size = fine.data.iter().fold(1.0_f64, |s, x| s.max(x.abs()));
+        let size = fine.values.iter().flatten().fold(1.0_f64, |s, x| s.max(x.abs()));
         for formulation in ["rp", "reps"] {
             let d = difference(&at(formulation, h), &coarse, 0.0, is_state);
             assert!(d < 10.0 * error + 1e-9 * size, "{name}, {formulation}: {d:.2e} from rA, whose error is {error:.2e}");

@@ -111,7 +111,11 @@ fn the_first_instant_equals_that_of_absolute_coordinates() {
         let (t, _) = run(&model, &short("grcr", "rk4"));
         let (r, report) = run(&model, &short("ra", "gen-alpha"));
         let open = |c: &str| report.not_unique.iter().any(|(j, list)| list.iter().any(|x| *c == format!("{j}.{x}")));
-        let first = |t: &Trajectory| Trajectory { columns: t.columns.clone(), data: t.row(0).to_vec() };
+        let first = |t: &Trajectory| {
+            let mut start = Trajectory::new(t.columns.clone());
+            start.push(&t.row(0));
+            start
+        };
         let size = r.columns.iter().zip(r.row(0)).filter(|(c, _)| loads(&c.name)).map(|(_, x)| x.abs()).fold(1.0, f64::max);
         let (d, column) = last_difference(&first(&t), &first(&r), |c| (loads(c) || motion(c)) && !open(c));
         // Multipliers of redundant sets in absolute coordinates carry a compliance of 1e-9.
@@ -250,7 +254,7 @@ fn the_power_of_drives_and_dampers_balances_the_energy() {
         let model = model(name);
         let (t, _) = run(&model, &study(&model, until, 1e-10));
         let (e, w) = (t.column("energy.total").expect("energy"), t.column("energy.work").expect("work"));
-        let top = e.iter().chain(&w).fold(1.0_f64, |m, x| m.max(x.abs()));
+        let top = e.iter().chain(w).fold(1.0_f64, |m, x| m.max(x.abs()));
         for k in 0..e.len() {
             let d = e[k] - e[0] - w[k];
             // The work is integrated with the motion; steps at 1e-10 of the length.

@@ -46,7 +46,7 @@ fn honest(model: &Model, formulation: &str, step: Option<f64>, what: &str) -> bo
     assert!(!watched.late, "{what} {formulation} {step:?}: no end");
     let t = watched.rows;
     // Rows that were given before a failure must be good as well.
-    let gap = t.column("error.position").into_iter().flatten().fold(0.0, f64::max);
+    let gap = t.column("error.position").into_iter().flatten().copied().fold(0.0, f64::max);
     assert!(gap <= 1e-3 * model.length * 3.0_f64.sqrt(), "{what} {formulation}: a gap of {gap} m was given");
     let Ok(report) = outcome else { return false };
     let (drift, carried) = balance(&t);

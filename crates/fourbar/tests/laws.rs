@@ -34,7 +34,7 @@ fn conservative_models_keep_their_energy() {
         assert!(drift < limit, "{name}: {drift:.2e} J");
         // Outputs are projected and solved to rounding, whatever the error of the step: a few hundred of the last digits.
         for (column, limit) in [("error.position", 1e-13), ("error.velocity", 1e-13), ("error.acceleration", 1e-12)] {
-            let worst = t.column(column).expect("errors").into_iter().fold(0.0, f64::max);
+            let worst = t.column(column).expect("errors").iter().copied().fold(0.0, f64::max);
             assert!(worst < limit, "{name} {column}: {worst:.2e}");
         }
     }

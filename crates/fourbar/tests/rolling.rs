@@ -72,7 +72,7 @@ study: {analysis: dynamics, t_end: 2, output_step: 0.05, step: 0.5 ms}
     let drift = e.iter().map(|x| (x - e[0]).abs()).fold(0.0, f64::max);
     assert!(drift < 1e-4 * e[0].abs(), "{drift:.2e} of {:.2e} J", e[0]);
     for column in ["error.position", "error.velocity"] {
-        let worst = t.column(column).expect("errors").into_iter().fold(0.0, f64::max);
+        let worst = t.column(column).expect("errors").iter().copied().fold(0.0, f64::max);
         assert!(worst < 1e-10, "{column}: {worst:.2e}");
     }
     // It has turned aside from its straight way.

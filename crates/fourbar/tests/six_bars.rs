@@ -142,10 +142,10 @@ struct Patient {
 
 impl Observer for Patient {
     fn begin(&mut self, columns: &[Column]) {
-        self.trajectory.columns = columns.to_vec();
+        self.trajectory = Trajectory::new(columns.to_vec());
     }
     fn row(&mut self, row: &[f64]) {
-        self.trajectory.data.extend_from_slice(row);
+        self.trajectory.push(row);
     }
     fn go_on(&mut self, _: f64, _: f64) -> bool {
         self.began.elapsed() < PATIENCE

@@ -88,7 +88,7 @@ fn five_bar(report: &mut Report) -> Result<(), String> {
                 "q3" => -std::f64::consts::FRAC_PI_2,
                 _ => 0.0,
             };
-            Some(Series { name: (*name).into(), points: t.into_iter().zip(y.into_iter().map(|y| y + drawn)).collect() })
+            Some(Series { name: (*name).into(), points: t.iter().copied().zip(y.iter().map(|y| y + drawn)).collect() })
         })
         .collect();
     report.figure("fig7.svg", "Coordinates of the five-bar", [("t", "s"), ("rad, m", "")], Scale::default(), &series)

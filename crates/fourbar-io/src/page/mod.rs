@@ -52,12 +52,10 @@ pub struct Page {
 
 impl From<&Trajectory> for Table {
     fn from(t: &Trajectory) -> Self {
-        let (n, rows) = (t.columns.len(), t.len());
-        let columns = (0..n).map(|c| (0..rows).map(|k| t.data[k * n + c]).collect()).collect();
         Self {
             names: t.columns.iter().map(|c| c.name.clone()).collect(),
             units: t.columns.iter().map(|c| c.unit.to_string()).collect(),
-            columns,
+            columns: t.values.clone(),
         }
     }
 }

@@ -1,8 +1,7 @@
 //! Inverse dynamics: which efforts cause given accelerations.
 
 use super::coordinates::Reading;
-use super::matrices::{dense_rows, null_space};
-use super::reduced::least_squares;
+use super::matrices::{dense_rows, least_squares, null_space, particular};
 use super::{Evaluation, stacked};
 use crate::constraint::{ConstraintSet, Owner};
 use crate::diagnostic::{Diagnostic, number};
@@ -90,13 +89,16 @@ impl Evaluation<'_> {
         }
         let inertia = self.mass_times(&a) + self.bias();
         let A = N.tr_mul(&C.transpose());
+        // Where friction follows loads that are not unique they are chosen as for the accelerations of the evaluation.
+        let weights = self.weights_without(&chosen);
+        let weighed = DMatrix::from_fn(J.ncols(), J.nrows(), |i, k| J[(k, i)] / weights[k]);
         let mut loads = self.loads.clone();
         loads.by_joint.fill(0.0);
         let (mut x, mut last) = (DVector::zeros(chosen.len()), f64::INFINITY);
         for round in 0..FRICTION_ROUNDS {
             let wanted = &inertia - self.applied_without(&chosen, &loads);
             let b = N.tr_mul(&wanted);
-            x = least_squares(&A, &b);
+            x = least_squares(&A, &b, DEPENDENT);
             let left = (&A * &x - &b).amax();
             let size = inertia.amax().max(self.applied_with(&loads).amax()).max(x.amax());
             if loads.is_empty() || round == FRICTION_ROUNDS - 1 {
@@ -105,7 +107,7 @@ impl Evaluation<'_> {
             }
             // Friction follows the reactions of this very motion: J^T lambda = C^T x - wanted.
             let rest = C.tr_mul(&x) - &wanted;
-            let lambda = least_squares(&J.transpose(), &rest);
+            let lambda = least_squares(&weighed, &rest, DEPENDENT).component_div(&weights);
             let change = loads.update(self.model, &set, &self.now.q, lambda.as_slice());
             if round > 0 && load::rest(change, last, round) {
                 self.check_left(left, size, &names)?;
@@ -129,7 +131,7 @@ impl Evaluation<'_> {
         let basis = c.motions(&null_space(self.model, &J))?;
         let mut gamma = DVector::zeros(set.rows());
         set.gamma(&self.now.q, &self.now.v, self.now.t, gamma.as_mut_slice());
-        let start = self.particular(&J, &gamma);
+        let start = particular(self.model, &J, &gamma);
         let wanted = DVector::from_iterator(given.len(), given.iter().map(|(_, y)| *y));
         let missing = wanted - &c.bias - &c.rows * &start;
         Ok(super::by_body(&(start + basis * missing)))
@@ -161,8 +163,15 @@ impl Evaluation<'_> {
 
     /// All constraints but those of the drives among some motors.
     fn without(&self, motors: &[Motor]) -> ConstraintSet {
-        let released = |owner: &Owner| matches!(owner, Owner::Drive(k) if motors.iter().any(|m| m.drive == Some(*k)));
-        ConstraintSet::new(self.set.list.iter().filter(|c| !released(&c.owner)).cloned().collect(), |_| false)
+        ConstraintSet::new(self.set.list.iter().filter(|c| !released(motors, c.owner)).cloned().collect(), |_| false)
+    }
+
+    /// Square roots of the compliances of their rows.
+    fn weights_without(&self, motors: &[Motor]) -> DVector<f64> {
+        let held = self.set.list.iter().enumerate().filter(|(_, c)| !released(motors, c.owner));
+        let rows = held.flat_map(|(c, _)| self.set.row_start[c]..self.set.row_start[c + 1]);
+        let weights: Vec<f64> = rows.map(|r| self.compliance[r].max(f64::MIN_POSITIVE).sqrt()).collect();
+        DVector::from_vec(weights)
     }
 
     /// Applied forces but those of the actuators among some motors.
@@ -182,7 +191,13 @@ impl Evaluation<'_> {
         let mut gamma = DVector::zeros(set.rows());
         set.gamma(&self.now.q, &self.now.v, self.now.t, gamma.as_mut_slice());
         let Ja = J * a;
-        let size = a.amax().max(self.model.length * a.amax()).max(gamma.amax());
+        // Centripetal accelerations count too: they cancel in the rows of a steady motion.
+        let L = self.model.length;
+        let size = self.now.v.iter().map(|v| v.v.norm_squared() / L + L * v.w.norm_squared()).fold(gamma.amax(), f64::max);
+        // And so do those of bodies without joints: in a rigid mechanism nothing else is left.
+        let bodies = super::by_body(&self.applied()).into_iter().zip(&self.model.bodies).skip(1);
+        let size = bodies.map(|(f, b)| f.v.norm() / b.mass).fold(size, f64::max);
+        let size = super::by_body(a).iter().map(|a| a.v.norm() + L * a.w.norm()).fold(size, f64::max);
         let worst = (0..gamma.len()).max_by(|&i, &k| (Ja[i] - gamma[i]).abs().total_cmp(&(Ja[k] - gamma[k]).abs()));
         let Some(row) = worst.filter(|&k| !((Ja[k] - gamma[k]).abs() <= LEFT_OVER * size)) else { return Ok(()) };
         let name = &set.list[set.constraint_of_row(row)].name;
@@ -200,4 +215,9 @@ impl Evaluation<'_> {
         let message = format!("these efforts cannot cause the accelerations: forces of {} are left over", number(left));
         Err(Diagnostic::new("U338", message).names(names.to_vec()).help("name a motor for every free motion that is to be moved").into())
     }
+}
+
+/// Whether a constraint is the drive that one of the motors stands for.
+fn released(motors: &[Motor], owner: Owner) -> bool {
+    matches!(owner, Owner::Drive(k) if motors.iter().any(|m| m.drive == Some(k)))
 }

@@ -179,18 +179,58 @@ pub(super) fn dense_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMat
     J
 }
 
+/// A Jacobian with rows of unit length and rotations measured as `L omega`, in which the rank is decided everywhere.
+struct Scaled {
+    A: DMatrix<f64>,
+    /// What the rows were divided by.
+    rows: DVector<f64>,
+    /// What the columns were multiplied with.
+    columns: DVector<f64>,
+}
+
+impl Scaled {
+    fn new(model: &Model, J: &DMatrix<f64>) -> Self {
+        let columns = DVector::from_fn(J.ncols(), |c, _| if c % 6 < 3 { 1.0 } else { 1.0 / model.length });
+        let mut A = DMatrix::from_fn(J.nrows(), J.ncols(), |i, j| J[(i, j)] * columns[j]);
+        let mut rows = DVector::from_element(J.nrows(), 1.0);
+        for (mut row, n) in A.row_iter_mut().zip(rows.iter_mut()) {
+            let norm = row.norm();
+            if norm > 0.0 {
+                *n = norm;
+                row /= norm;
+            }
+        }
+        Self { A, rows, columns }
+    }
+}
+
 /// An orthonormal basis of the null space of a Jacobian.
 pub(super) fn null_space(model: &Model, J: &DMatrix<f64>) -> DMatrix<f64> {
-    // Rows of unit length, rotations measured as L omega: so the rank is decided everywhere.
-    let scale = |c: usize| if c % 6 < 3 { 1.0 } else { 1.0 / model.length };
-    let mut A = DMatrix::from_fn(J.nrows(), J.ncols(), |i, j| J[(i, j)] * scale(j));
-    for mut row in A.row_iter_mut() {
-        let n = row.norm();
-        if n > 0.0 {
-            row /= n;
-        }
-    }
+    let Scaled { A, columns, .. } = Scaled::new(model, J);
     let null = dense::rank(&A, TOLERANCE).null;
-    let N = DMatrix::from_fn(null.nrows(), null.ncols(), |i, j| null[(i, j)] * scale(i));
+    let N = DMatrix::from_fn(null.nrows(), null.ncols(), |i, j| null[(i, j)] * columns[i]);
     if N.ncols() == 0 { N } else { N.qr().q() }
+}
+
+/// The solution of `J x = b` that is smallest in lengths; of least error where there is none. Directions that the rank does not count
+/// are left alone.
+pub(super) fn particular(model: &Model, J: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
+    let Scaled { A, rows, columns } = Scaled::new(model, J);
+    least_squares(&A, &b.component_div(&rows), TOLERANCE).component_mul(&columns)
+}
+
+/// The smallest of the vectors that come nearest to `A x = b`; singular values below a share of the largest count as zero.
+pub(super) fn least_squares(A: &DMatrix<f64>, b: &DVector<f64>, tolerance: f64) -> DVector<f64> {
+    let none = || DVector::zeros(A.ncols());
+    if A.nrows() == 0 || A.ncols() == 0 {
+        return none();
+    }
+    let Some(svd) = dense::svd(A.clone(), true, true) else { return none() };
+    let zero = tolerance * svd.singular_values.amax();
+    let mut x = svd.solve(b, zero).unwrap_or_else(|_| none());
+    // One round takes what rounding left.
+    if let Ok(d) = svd.solve(&(b - A * &x), zero) {
+        x += d;
+    }
+    x
 }

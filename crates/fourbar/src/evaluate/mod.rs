@@ -67,6 +67,8 @@ pub struct Evaluation<'m> {
     set: ConstraintSet,
     /// Multipliers of its rows.
     lambda: Vec<f64>,
+    /// Compliance by row: of multipliers that are not unique those are taken that store least in it.
+    compliance: Vec<f64>,
     /// Loads of joints with dry friction.
     loads: NormalLoads,
 }
@@ -95,7 +97,7 @@ impl<'m> Evaluation<'m> {
         }
         now.errors = e.errors(q, v, &now.a, turns, *t);
         LeastLoads::new(model, &e.set, q).fill(model, &e.set, &lambda, &mut now);
-        Ok(Self { model, now, lambda, loads: e.loads, set: e.set })
+        Ok(Self { model, now, lambda, compliance: e.eps, loads: e.loads, set: e.set })
     }
 
     /// The mechanism.

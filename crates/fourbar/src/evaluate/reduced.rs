@@ -1,5 +1,6 @@
 //! The equations of motion without constraint forces, in as many unknowns as there are free motions.
 
+use super::matrices::{null_space, particular};
 use super::{Evaluation, by_body};
 use crate::error::Error;
 use crate::state::Velocity;
@@ -7,8 +8,6 @@ use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// Eigenvalues of a mass matrix below this share of the largest belong to motions without inertia.
 const MASSLESS: f64 = 1e-13;
-/// Singular values below this share of the largest count as zero where a particular solution is sought.
-const ZERO: f64 = 1e-9;
 
 /// `mass u' + bias = force`, with the accelerations `a = basis u' + offset` of all bodies.
 ///
@@ -27,17 +26,19 @@ pub struct Reduced {
     pub bias: DVector<f64>,
     /// Applied forces `B^T Q`.
     pub force: DVector<f64>,
+    /// Square roots of the inertias that the coordinates would have with the radii of gyration of the whole mechanism.
+    usual: DVector<f64>,
 }
 
 impl Reduced {
-    /// `u'`: second derivatives of the coordinates.
+    /// `u'`: second derivatives of the coordinates; zero along motions without inertia, such as the spin of a point mass.
     pub fn rates(&self) -> DVector<f64> {
         let b = &self.force - &self.bias;
         if b.is_empty() {
             return b;
         }
-        // Scaled to a unit diagonal, so that coordinates of other units do not decide what counts as massless.
-        let d = self.mass.diagonal().map(|x| if x > 0.0 { 1.0 / x.sqrt() } else { 1.0 });
+        // Scaled, so that neither units nor light bodies decide what counts as massless.
+        let d = self.usual.map(|x| if x > 0.0 { 1.0 / x } else { 1.0 });
         let scaled = DMatrix::from_fn(d.len(), d.len(), |i, j| self.mass[(i, j)] * d[i] * d[j]);
         let e = SymmetricEigen::new(scaled);
         let top = e.eigenvalues.amax();
@@ -57,7 +58,7 @@ impl Evaluation<'_> {
     pub fn reduced(&self) -> Result<Reduced, Error> {
         let free = self.free_motions()?;
         // The least accelerations that meet J a = gamma, in lengths; the free motions in them make no difference.
-        let offset = self.particular(&self.jacobian()?, &self.acceleration_terms());
+        let offset = particular(self.model, &self.jacobian()?, &self.acceleration_terms());
         Ok(self.reduced_to(Vec::new(), free, offset))
     }
 
@@ -84,12 +85,19 @@ impl Evaluation<'_> {
     pub fn reduced_in<N: AsRef<str>>(&self, names: &[N]) -> Result<Reduced, Error> {
         let c = self.coordinates(names)?;
         let J = self.jacobian()?;
-        let basis = c.motions(&super::matrices::null_space(self.model, &J))?;
+        let basis = c.motions(&null_space(self.model, &J))?;
         // J offset = gamma with standing coordinates: C offset + bias = 0.
-        let offset = self.particular(&J, &self.acceleration_terms());
+        let offset = particular(self.model, &J, &self.acceleration_terms());
         let still = &c.rows * &offset + &c.bias;
         let offset = &offset - &basis * still;
         Ok(self.reduced_to(c.names, basis, offset))
+    }
+
+    /// Inertia of a motion if all bodies had the characteristic length as radius of gyration.
+    fn usual_inertia(&self, motion: &DVector<f64>) -> f64 {
+        let L2 = self.model.length * self.model.length;
+        let bodies = by_body(motion);
+        bodies.iter().zip(&self.model.bodies).map(|(x, b)| b.mass * (x.v.norm_squared() + L2 * x.w.norm_squared())).sum()
     }
 
     fn reduced_to(&self, names: Vec<String>, basis: DMatrix<f64>, offset: DVector<f64>) -> Reduced {
@@ -102,37 +110,8 @@ impl Evaluation<'_> {
         let mass = (&mass + mass.transpose()) * 0.5;
         let bias = basis.tr_mul(&(self.bias() + self.mass_times(&offset)));
         let force = basis.tr_mul(&self.applied());
-        Reduced { names, basis, offset, mass, bias, force }
+        let usual = basis.column_iter().map(|b| self.usual_inertia(&b.into_owned()).sqrt());
+        let usual = DVector::from_iterator(basis.ncols(), usual);
+        Reduced { names, basis, offset, mass, bias, force, usual }
     }
-
-    /// The solution of `J x = b` that is smallest in lengths; of least error where there is none.
-    pub(super) fn particular(&self, J: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
-        if J.nrows() == 0 {
-            return DVector::zeros(J.ncols());
-        }
-        let scale = |c: usize| if c % 6 < 3 { 1.0 } else { 1.0 / self.model.length };
-        let A = DMatrix::from_fn(J.nrows(), J.ncols(), |i, j| J[(i, j)] * scale(j));
-        let mut x = least_squares(&A, b);
-        for k in 0..x.len() {
-            x[k] *= scale(k);
-        }
-        x
-    }
-}
-
-/// The smallest of the vectors that come nearest to `A x = b`.
-pub(super) fn least_squares(A: &DMatrix<f64>, b: &DVector<f64>) -> DVector<f64> {
-    let none = || DVector::zeros(A.ncols());
-    if A.nrows() == 0 || A.ncols() == 0 {
-        return none();
-    }
-    let Some(svd) = fourbar_math::dense::svd(A.clone(), true, true) else { return none() };
-    let top = svd.singular_values.amax();
-    let mut x = svd.solve(b, ZERO * top).unwrap_or_else(|_| none());
-    // One round takes what rounding left.
-    let rest = b - A * &x;
-    if let Ok(d) = svd.solve(&rest, ZERO * top) {
-        x += d;
-    }
-    x
 }
