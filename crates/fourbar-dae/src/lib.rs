@@ -4,7 +4,6 @@ mod checkpoint;
 mod dense;
 mod engine;
 mod error;
-mod independence;
 mod integrate;
 mod kinks;
 mod linalg;
@@ -27,7 +26,6 @@ mod structure;
 mod taylor;
 
 pub use error::Error;
-pub use independence::Independence;
 pub use integrate::{Event, Integrator, Stop, Work};
 pub use mechanics::Mechanics;
 pub use options::Options;

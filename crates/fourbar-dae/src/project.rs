@@ -90,11 +90,6 @@ impl Projection {
         }
         self.factor.factor(&self.values)
     }
-
-    /// The smallest part of a row, of those of length one, that the rows before it do not have. Needs its factorisation.
-    pub fn smallest_part(&self) -> f64 {
-        (DIAGONAL * self.factor.smallest_pivot(self.variables.len())).sqrt()
-    }
 }
 
 /// Equations and variables of stage -k.

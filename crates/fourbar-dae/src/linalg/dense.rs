@@ -82,11 +82,6 @@ impl Dense {
         worst
     }
 
-    /// The smallest pivot of a column from `first` on; they are stored inverted.
-    pub fn smallest_pivot(&self, first: usize) -> f64 {
-        (first..self.n).map(|k| 1.0 / self.lu[k * self.n + k].abs()).fold(f64::INFINITY, f64::min)
-    }
-
     pub fn solve(&mut self, b: &mut [f64]) {
         let n = self.n;
         for i in 0..n {

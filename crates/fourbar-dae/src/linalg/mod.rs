@@ -54,14 +54,6 @@ impl Factor {
         }
     }
 
-    /// The smallest pivot of a column from `first` on, 0 if there is none to be had.
-    pub fn smallest_pivot(&self, first: usize) -> f64 {
-        match self {
-            Factor::Dense(d) => d.smallest_pivot(first),
-            Factor::Sparse(s) => s.smallest_pivot(first),
-        }
-    }
-
     /// Pivot rows that a sparse factorisation has settled on; a dense one looks for them every time.
     pub fn pivots(&self) -> &[u32] {
         match self {

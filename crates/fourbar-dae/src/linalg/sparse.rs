@@ -100,12 +100,6 @@ impl Sparse {
         }
     }
 
-    /// The smallest pivot of a column from `first` on.
-    pub fn smallest_pivot(&self, first: usize) -> f64 {
-        let chosen = self.columns.iter().zip(&self.inverse_pivot).filter(|(j, _)| **j as usize >= first);
-        chosen.map(|(_, x)| 1.0 / x.abs()).fold(f64::INFINITY, f64::min)
-    }
-
     pub fn fill(&self) -> usize {
         self.l.len() + self.u.len() + self.n
     }

@@ -14,7 +14,9 @@ mod motion;
 pub use motion::KINEMATICS;
 
 use crate::analysis::assembly::{flipped_joint, gaps, update_turns};
-use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
+use crate::analysis::singular::{dependent_names, own_parts, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
@@ -222,10 +224,12 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Some(())
     }
 
-    /// Shows the last step to a detector of singular positions.
-    pub fn watch(&mut self, detector: &mut Detector) {
-        let Self { set, schur, permanent, regular_row, x, state, model, .. } = self;
-        detector.observe(model, set, &state.q, state.t, self.regular_pivot, || dependent_names(set, schur, permanent, *regular_row, x));
+    /// Looks for singular positions at the end of the last step, where it has come far enough.
+    pub fn watch(&mut self, passages: &mut Passages, measure: &mut Massless<'_>) {
+        let s = &self.state;
+        if passages.due(s.t, passages.speed(&s.v)) {
+            passages.look(s.t, &s.q, &s.v, measure, |_, parts| parts.extend(own_parts(self.schur.pivots(), &self.permanent)));
+        }
     }
 
     /// Moves to time `t`.
@@ -238,15 +242,21 @@ impl<'m, C: Chart> Kinematics<'m, C> {
 
     /// Moves to time `t`, or towards it where bodies turn by more than [`FOLLOWED`] until then.
     pub fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        let target = self.followed(t)?;
+        self.advance(target, 0)?;
+        self.work.steps += 1;
+        Ok(())
+    }
+
+    /// Where a step towards time `t` ends.
+    fn followed(&mut self, t: f64) -> Result<f64, Diagnostic> {
         let turn = self.state.v.iter().fold(0.0_f64, |m, v| m.max(v.w.norm())) * (t - self.state.t);
         let target = if turn > FOLLOWED { self.state.t + (t - self.state.t) / turn.ceil() } else { t };
         // Steps that are lost in the rounding of time would lead nowhere.
         if !(target > self.state.t && turn < 1e15) {
             return Err(self.stuck(t, "bodies turn too fast to be followed"));
         }
-        self.advance(target, 0)?;
-        self.work.steps += 1;
-        Ok(())
+        Ok(target)
     }
 
     fn advance(&mut self, t: f64, depth: usize) -> Result<(), Diagnostic> {

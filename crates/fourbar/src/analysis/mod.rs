@@ -5,6 +5,8 @@ pub mod eliminate;
 pub mod independent;
 pub mod jumps;
 pub mod kinematics;
+pub mod massless;
+pub mod passages;
 pub mod rank;
 pub mod redundancy;
 pub mod singular;

@@ -4,6 +4,7 @@ use crate::analysis::rank::{dense_jacobian, mobility};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
+use crate::motion::numbers;
 use crate::schur::Schur;
 use crate::state::{Configuration, Pose};
 use serde::{Deserialize, Serialize};
@@ -14,7 +15,7 @@ use serde_json::{Value, json};
 pub struct Singular {
     /// When.
     pub time: f64,
-    /// Smallest relative pivot seen near it.
+    /// Square of the distance from it that was left in the search, relative to that of its surroundings.
     pub pivot: f64,
     /// Joints and drives whose rows become dependent.
     pub joints: Vec<String>,
@@ -93,6 +94,11 @@ pub fn regular_pivot(pivots: &[f64], permanent: &[bool]) -> (f64, usize) {
     best
 }
 
+/// By row that is not permanently redundant, the part that the rows before it do not have, relative to the row.
+pub fn own_parts<'a>(pivots: &'a [f64], permanent: &'a [bool]) -> impl Iterator<Item = f64> + 'a {
+    pivots.iter().zip(permanent).filter(|(_, permanent)| !**permanent).map(|(p, _)| p.max(0.0).sqrt())
+}
+
 /// Up to this many rows a suspicion is confirmed by singular values.
 const CONFIRM: usize = 300;
 
@@ -106,32 +112,28 @@ pub fn smallest_singular_value(model: &Model, set: &ConstraintSet, q: &[Pose], g
     Some(s[generic_rank - 1] / s[0])
 }
 
-/// Watches a moving mechanism for singular positions: pivots give the suspicion at no cost, singular values confirm it.
+/// Knows what is usual in a mechanism: how near a pose is to a singular one is said against that.
 ///
-/// Pivots alone are not enough: in a redundant loop another row can become the dependent one, and its pivot vanishes though
-/// the rank stays.
+/// Pivots give the suspicion at no cost, each against its own usual size; singular values confirm it. Pivots alone are not enough: in a
+/// redundant loop another row can become the dependent one, and its pivot vanishes though the rank stays.
 #[derive(Clone, Debug)]
 pub struct Detector {
-    /// Pivots of the last steps.
-    pub watch: Watch,
-    /// Positions found.
-    pub found: Vec<Singular>,
     generic_rank: usize,
-    /// The smallest singular value where all is well, the largest seen; `None` for large mechanisms.
+    /// The smallest singular value where all is well; `None` for large mechanisms.
     pub usual: Option<f64>,
+    /// The largest pivot seen, by row.
+    pivots: Vec<f64>,
+    /// The share of its usual size that the weakest pivot had when singular values were asked last, and what they said.
+    asked: (f64, bool),
 }
 
-/// A singular value below this share of the start's, just after the suspected time, confirms.
-const SHARE: f64 = 0.2;
-/// A pivot below this share of the usual raises the suspicion of a singular position nearby.
+/// A pivot below this share of its usual size raises the suspicion of a singular position nearby.
 const NEAR_PIVOT: f64 = 0.15;
 /// And a singular value below this share of the usual confirms it. Wide on purpose: a step that is changed too close to a
 /// singular position is worse than one that was a little too large a little earlier.
 const NEAR_SHARE: f64 = 0.4;
-/// At a position that was found as the foot of the pivots, a singular value below this share of the usual confirms.
-const FOOT: f64 = 0.02;
-/// At most this many singular positions are reported one by one.
-const MOST: usize = 200;
+/// Singular values are asked again when the suspicion has grown or shrunk by this factor.
+const ASKED_AGAIN: f64 = 2.0;
 
 impl Detector {
     /// A detector from a regular pose.
@@ -139,25 +141,21 @@ impl Detector {
         let generic_rank = if set.rows() <= CONFIRM { mobility(model, start, true).generic.rank } else { 0 };
         // A start that is singular itself tells nothing; then a plain share of the largest value is taken.
         let usual = smallest_singular_value(model, set, &start.q, generic_rank).map(|s| if s < 1e-6 { 0.05 } else { s });
-        Self { watch: Watch::default(), found: Vec::new(), generic_rank, usual }
+        Self { generic_rank, usual, pivots: vec![0.0; set.rows()], asked: (1.0, false) }
     }
 
     /// For a checkpoint.
     pub(crate) fn save(&self) -> Value {
-        let w = &self.watch;
-        json!({ "last": w.last, "filled": w.filled, "usual_pivot": w.usual, "usual": self.usual, "found": self.found })
+        json!({ "usual": self.usual, "pivots": self.pivots, "asked": [self.asked.0, f64::from(self.asked.1)] })
     }
 
     /// Takes back what [`Detector::save`] gave.
     pub(crate) fn restore(&mut self, v: &Value) {
-        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
-        self.watch = Watch {
-            last: [0, 1, 2].map(|k| (number(&v["last"][k][0]), number(&v["last"][k][1]))),
-            filled: v["filled"].as_u64().unwrap_or(0) as usize,
-            usual: number(&v["usual_pivot"]),
-        };
+        let (pivots, asked) = (numbers(&v["pivots"]), numbers(&v["asked"]));
+        if pivots.len() == self.pivots.len() && asked.len() == 2 {
+            (self.pivots, self.asked) = (pivots, (asked[0], asked[1] != 0.0));
+        }
         self.usual = v["usual"].as_f64();
-        self.found = Singular::restored(&v["found"]);
     }
 
     /// Whether a pose with a small pivot is singular indeed; large mechanisms are taken at the pivot's word.
@@ -186,89 +184,28 @@ impl Detector {
         }
     }
 
-    /// Whether a pose is near a singular one: its pivot is far below the usual, and singular values agree.
-    pub fn is_near(&self, model: &Model, set: &ConstraintSet, q: &[Pose], pivot: f64) -> bool {
-        if pivot > NEAR_PIVOT * self.watch.usual * self.watch.usual {
+    /// Takes note of the pivots of a step: the largest of every row is its usual size.
+    pub fn note(&mut self, pivots: &[f64]) {
+        self.pivots.iter_mut().zip(pivots).for_each(|(m, p)| *m = m.max(*p));
+    }
+
+    /// Whether a pose is near a singular one: the pivot of a row is far below its usual size, and singular values agree.
+    pub fn is_near(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], pivots: &[f64], permanent: &[bool]) -> bool {
+        let rows = pivots.iter().zip(&self.pivots).zip(permanent).filter(|(_, permanent)| !**permanent);
+        let share = rows.fold(1.0_f64, |m, ((p, usual), _)| if *usual > 0.0 { m.min(p.max(0.0) / usual) } else { m });
+        if share > NEAR_PIVOT {
+            self.asked = (1.0, false);
             return false;
         }
-        match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
+        let (asked, near) = self.asked;
+        if share * ASKED_AGAIN > asked && share < ASKED_AGAIN * asked {
+            return near;
+        }
+        let near = match (smallest_singular_value(model, set, q, self.generic_rank), self.usual) {
             (Some(now), Some(usual)) => now < NEAR_SHARE * usual,
             _ => true,
-        }
-    }
-
-    /// Notes a singular position.
-    pub fn note(&mut self, time: f64, pivot: f64, joints: Vec<String>) {
-        if self.found.len() < MOST {
-            self.found.push(Singular { time, pivot, joints });
-        }
-    }
-
-    /// Takes note of a pose whose pivot is the smallest of its surroundings and next to nothing, unless singular values deny it.
-    pub fn confirm(
-        &mut self,
-        model: &Model,
-        set: &ConstraintSet,
-        q: &[Pose],
-        t: f64,
-        pivot: f64,
-        names: impl FnOnce() -> Vec<String>,
-    ) -> bool {
-        if let (Some(now), Some(usual)) = (smallest_singular_value(model, set, q, self.generic_rank), self.usual)
-            && now > FOOT * usual
-        {
-            return false;
-        }
-        self.note(t, pivot, names());
-        true
-    }
-
-    /// Takes note of a step; `names` tells which rows depend on each other.
-    pub fn observe(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], t: f64, pivot: f64, names: impl FnOnce() -> Vec<String>) {
-        let Some(time) = self.watch.observe(t, pivot) else { return };
-        if self.found.len() >= MOST {
-            return;
-        }
-        let now = smallest_singular_value(model, set, q, self.generic_rank);
-        if let (Some(now), Some(usual)) = (now, self.usual) {
-            self.usual = Some(usual.max(now));
-            if now > SHARE * usual {
-                return;
-            }
-        }
-        self.found.push(Singular { time, pivot, joints: names() });
-    }
-}
-
-/// Watches the smallest regular pivot and tells where it passes through zero.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub struct Watch {
-    /// Times and square roots of the last pivots, oldest first, and how many there are.
-    pub last: [(f64, f64); 3],
-    /// How many of them are filled.
-    pub filled: usize,
-    /// Largest square root seen.
-    pub usual: f64,
-}
-
-impl Watch {
-    /// Takes note of a pivot; gives the time of a singular position between the last two steps.
-    pub fn observe(&mut self, t: f64, pivot: f64) -> Option<f64> {
-        if !pivot.is_finite() {
-            return None;
-        }
-        let sigma = pivot.max(0.0).sqrt();
-        self.usual = self.usual.max(sigma);
-        self.last.rotate_left(1);
-        self.last[2] = (t, sigma);
-        self.filled = (self.filled + 1).min(3);
-        let [(t1, s1), (t2, s2), (t3, s3)] = self.last;
-        if self.filled < 3 || !(s2 <= s1 && s2 < s3 && s2 < 0.3 * self.usual) {
-            return None;
-        }
-        // Near a simple zero the singular value is a straight V in time; a smooth minimum stays above it.
-        let slope = (s1 + s3) / (t3 - t1);
-        let t0 = t1 + (t3 - t1) * s1 / (s1 + s3);
-        (s2 <= 1.3 * slope * (t2 - t0).abs() + 1e-3 * self.usual).then_some(t0)
+        };
+        self.asked = (share, near);
+        near
     }
 }

@@ -5,7 +5,7 @@
 //! `S = Phi_q M^-1 Phi_q^T / b_a + eps`, whose body pivots are constant. Redundant rows are carried by a compliance
 //! `Phi - eps h^2 lambda = 0` in matrix and residual alike, so multipliers are unique and do not wander.
 
-use crate::analysis::singular::{Detector, dependent_names, regular_pivot};
+use crate::analysis::singular::{own_parts, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
@@ -156,10 +156,16 @@ impl<'m> Equations<'m> {
         self.note_pivot();
     }
 
-    /// Shows a step to a detector of singular positions.
-    pub fn watch(&mut self, detector: &mut Detector, q: &[Pose], t: f64) {
-        let Self { set, schur, permanent, regular_pivot, x, model, .. } = self;
-        detector.observe(model, set, q, t, regular_pivot.0, || dependent_names(set, schur, permanent, regular_pivot.1, x));
+    /// Factors with `b_a = 1` at a pose.
+    pub fn factor_at(&mut self, t: f64, q: &[Pose]) {
+        self.set.choose(t);
+        self.jacobian(q);
+        self.factor(1.0);
+    }
+
+    /// By row that is not always dependent, the part that the rows before it do not have, at the last factorisation.
+    pub fn parts(&self) -> impl Iterator<Item = f64> + '_ {
+        own_parts(self.schur.pivots(), &self.permanent)
     }
 
     /// Jacobian into `G`.

@@ -4,14 +4,17 @@
 use super::index3::{Stepper, Trouble};
 use super::{DEFAULT_TOL, Method, asked_every, number, positive, tau};
 use crate::analysis::assembly::update_turns;
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
 use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
-use crate::state::{Configuration, Pose};
+use crate::state::{Configuration, Pose, Velocity};
 use crate::study::{Study, count};
+use crate::topology::is_forest;
 use serde_json::{Value, json};
 
 /// After this many tries at one step the method starts afresh from the consistent state.
@@ -33,6 +36,12 @@ pub struct Implicit<'m, C: Chart = Ra> {
     stepper: Stepper<'m, C>,
     loads: LeastLoads,
     detector: Detector,
+    passages: Passages,
+    measure: Massless<'m>,
+    /// Whether positions can be singular at all.
+    watched: bool,
+    /// State at a look inside a step.
+    inside: (Vec<Pose>, Vec<Velocity>),
     /// Step in use.
     h: f64,
     fixed: Option<f64>,
@@ -100,6 +109,10 @@ impl<'m, C: Chart> Implicit<'m, C> {
             model,
             loads: LeastLoads::new(model, &stepper.equations.set, &start.q),
             detector: Detector::new(model, &stepper.equations.set, start),
+            passages: Passages::new(model.length, model.bodies.len()),
+            measure: Massless::new(model),
+            watched: !is_forest(model),
+            inside: (start.q.clone(), start.v.clone()),
             h,
             fixed,
             ahead: study.t_end,
@@ -114,6 +127,8 @@ impl<'m, C: Chart> Implicit<'m, C> {
             power_before: 0.0,
             stepper,
         };
+        let Self { passages, measure, stepper, .. } = &mut r;
+        passages.look(start.t, &start.q, &start.v, measure, |_, parts| parts.extend(stepper.equations.parts()));
         r.power = r.power_now();
         Ok(r)
     }
@@ -145,18 +160,41 @@ impl<'m, C: Chart> Implicit<'m, C> {
     }
 
     /// Whether the last factorisation was near a singular position.
-    fn near_singular(&self) -> bool {
+    fn near_singular(&mut self) -> bool {
         let e = &self.stepper.equations;
-        self.detector.is_near(self.model, &e.set, &self.stepper.memory.q, e.regular_pivot.0)
+        self.detector.is_near(self.model, &e.set, &self.stepper.memory.q, e.schur.pivots(), &e.permanent)
     }
 
     /// Takes note of an accepted step: singular positions, and work by the trapezoidal rule.
     fn note(&mut self) {
-        let s = &mut self.stepper;
-        s.equations.watch(&mut self.detector, &s.memory.q, s.memory.t);
+        self.detector.note(self.stepper.equations.schur.pivots());
+        if self.watched {
+            self.look_inside();
+        }
         self.power_before = self.power;
         self.power = self.power_now();
         self.work += 0.5 * self.stepper.memory.h * (self.power_before + self.power);
+    }
+
+    /// Looks for singular positions in the step just taken.
+    fn look_inside(&mut self) {
+        let Self { stepper: s, passages, measure, inside: (q, v), .. } = self;
+        let (t, h) = (s.memory.t, s.memory.h);
+        let parts = Passages::parts(passages.speed(s.memory.velocities()) * h);
+        for k in 1..parts {
+            let t = t - h * (parts - k) as f64 / parts as f64;
+            s.interpolate(t, q, v);
+            let e = &mut s.equations;
+            e.factor_at(t, q);
+            passages.look(t, q, v, measure, |_, parts| parts.extend(e.parts()));
+        }
+        let (m, e) = (&s.memory, &mut s.equations);
+        if passages.due(t, passages.speed(m.velocities())) {
+            if parts > 1 {
+                e.factor_at(t, &m.q);
+            }
+            passages.look(t, &m.q, m.velocities(), measure, |_, parts| parts.extend(e.parts()));
+        }
     }
 
     fn power_now(&mut self) -> f64 {
@@ -424,7 +462,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             let norm = self.stepper.memory.own_residual();
             told.work.push(("largest_norm_error", norm));
         }
-        told.singular.append(&mut self.detector.found);
+        told.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -437,6 +475,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             "error": [s.error.0, s.error.1],
             "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations, s.work.recharts],
             "detector": self.detector.save(),
+            "passages": self.passages.save(),
             "flagged": self.flagged,
             "over": self.over,
             "work_done": [self.work, self.power, self.power_before],
@@ -502,6 +541,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
         self.stepper.set_exact_steps_left(whole(&v["exact"]));
         self.detector.restore(&v["detector"]);
+        self.passages.restore(&v["passages"]);
         self.flagged = whole(&v["flagged"]);
         self.over = whole(&v["over"]);
         (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));

@@ -1,8 +1,9 @@
 //! Kinematics in motion: from time to time with the work of the drives and the singular positions on the way.
 
 use super::{Kinematics, undefined_drive};
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
 use crate::analysis::rank;
-use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::reps::Reps;
@@ -12,6 +13,7 @@ use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::state::Configuration;
 use crate::study::{FormulationInfo, Study, count};
+use crate::topology::is_forest;
 use serde_json::{Value, json};
 
 /// Kinematics in the three charts of rotations, as they are found among the formulations.
@@ -35,7 +37,10 @@ fn applies(model: &Model) -> Result<(), Diagnostic> {
 struct Driven<'m, C: Chart> {
     model: &'m Model,
     k: Kinematics<'m, C>,
-    detector: Detector,
+    passages: Passages,
+    measure: Massless<'m>,
+    /// Whether positions can be singular at all.
+    watched: bool,
     /// Largest step between the times that are asked for.
     step: Option<f64>,
     /// The state before the last step.
@@ -61,9 +66,13 @@ fn start<'m, C: Chart>(
         return Err(locked(model, start.t));
     }
     let power = k.power();
+    let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(model));
+    k.watch(&mut passages, &mut measure);
     Ok(Box::new(Driven {
         model,
-        detector: Detector::new(model, &k.set, start),
+        passages,
+        measure,
+        watched: !is_forest(model),
         step: study.fixed_step(),
         before: start.clone(),
         work: [0.0; 2],
@@ -76,8 +85,18 @@ impl<C: Chart> Driven<'_, C> {
     /// One step towards a time, and the work of the drives in it by the trapezoidal rule.
     fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.before.clone_from(&self.k.state);
-        self.k.step_towards(t)?;
-        self.k.watch(&mut self.detector);
+        let (from, target) = (self.before.t, self.k.followed(t)?);
+        let h = target - from;
+        // Looks for singular positions divide a long step.
+        let travel = h * (self.passages.speed(&self.k.state.v) + 0.5 * h * self.passages.speed(&self.k.a));
+        let parts = if self.watched { Passages::parts(travel) } else { 1 };
+        for part in 1..=parts {
+            self.k.advance(if part == parts { target } else { from + h * part as f64 / parts as f64 }, 0)?;
+            if self.watched {
+                self.k.watch(&mut self.passages, &mut self.measure);
+            }
+        }
+        self.k.work.steps += 1;
         if !self.k.reactions() {
             return Err(locked(self.model, self.k.state.t));
         }
@@ -142,7 +161,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
             ("factorisations", w.factorisations as f64),
             ("halved_steps", w.halvings as f64),
         ]);
-        told.singular.append(&mut self.detector.found);
+        told.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -150,7 +169,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
             "kinematics": self.k.save(),
             "before": self.before.save(),
             "work": [self.work, self.power],
-            "detector": self.detector.save(),
+            "passages": self.passages.save(),
         })
     }
 
@@ -163,7 +182,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
             return Err(misfit());
         }
         (self.work, self.power) = ([work[0], work[1]], [power[0], power[1]]);
-        self.detector.restore(&saved["detector"]);
+        self.passages.restore(&saved["passages"]);
         Ok(())
     }
 }

@@ -2,14 +2,14 @@
 //!
 //! `graph` and `tree` divide the mechanism, `layout` gives every number its place, `kernel` holds the dense operations of one
 //! front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties, `solver`
-//! the iterations, `refine` multipliers to the accuracy of the data, `system` the equations in time, `passage` singular positions, `timing` the times of single fronts. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
+//! the iterations, `refine` multipliers to the accuracy of the data, `system` the equations in time, `geometric` redundancy that depends on the geometry, `timing` the times of single fronts. Paper symbols: handles are boundary bodies, `M_11` to `M_22` the remaining block of a front.
 
+pub mod geometric;
 pub mod graph;
 pub mod kernel;
 pub mod layout;
 pub mod leaf;
 pub mod options;
-pub mod passage;
 pub mod penalty;
 pub mod refine;
 pub mod solver;

@@ -22,7 +22,6 @@ use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
-use crate::random::Random;
 use crate::state::{Pose, Velocity};
 use nalgebra::Vector3;
 
@@ -468,26 +467,6 @@ impl<'m, const B: usize> Solver<'m, B> {
             }
         }
         sum
-    }
-
-    /// Names of the elements whose rows depend on each other most at the pose of the factors: what is left of residuals that
-    /// motions can have after two passes, which shrink those of independent rows to nothing.
-    pub fn dependent(&mut self) -> Vec<String> {
-        let q = std::mem::take(&mut self.at);
-        let s = State { t: 0.0, q: &q, v: &[], turns: &[] };
-        let mut random = Random(0x5eed_0dca);
-        self.r2.iter_mut().zip(&self.alpha).for_each(|(r, a)| *r = random.number() / a.sqrt());
-        self.before.copy_from_slice(&self.r2);
-        for pass in 0..3 {
-            self.up(&s, &Job { rows_only: true, ..Self::AGAIN });
-            self.down(&s, true);
-            if pass == 0 {
-                // What the first pass took away is what motions can have.
-                self.r2.iter_mut().zip(&self.before).for_each(|(r, b)| *r = b - *r);
-            }
-        }
-        self.at = q;
-        self.set.touched(|r| self.r2[r].abs() * self.alpha[r].sqrt())
     }
 
     /// Moves velocities onto the constraints in the metric of the masses; the largest change.

@@ -4,11 +4,12 @@
 //! every step positions and velocities are projected [Malczyk12, section 4.4]: the factors of the last stage serve the
 //! position, those at the projected position the velocity and the first stage of the next step.
 
+use super::geometric::geometric;
 use super::options::{Options, Projection, Stages};
-use super::passage::{Passage, geometric};
 use super::solver::{Counts, Solver, State};
 use crate::analysis::assembly::update_turns;
-use crate::analysis::singular::Singular;
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Run, System, largest_turn};
@@ -16,6 +17,7 @@ use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Poorly, Told, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
+use crate::topology::is_forest;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -47,6 +49,11 @@ pub fn start<'m>(
     Ok(Box::new(Run::new(system, model, study, integrator, from.t)?))
 }
 
+/// Where rows become dependent, `det K` falls steeply: with the singular values `s` of the weighed rows it is the product of all
+/// `1 + s^2`, and half its logarithm, the sum over the pivots of all fronts, falls as that of the distance. Permanently redundant rows
+/// and free motions do not show. Logarithms farther apart than this are not compared: the numbers would be too large or too small.
+const LEVEL: f64 = 300.0;
+
 /// The system with its workspace.
 pub struct Dca<'m, const B: usize = 6> {
     model: &'m Model,
@@ -59,7 +66,11 @@ pub struct Dca<'m, const B: usize = 6> {
     start: Configuration,
     /// Counted angles at the last accepted step.
     turns: Vec<f64>,
-    passage: Passage,
+    passages: Passages,
+    measure: Massless<'m>,
+    /// Whether singular positions are looked for, and the logarithm that distances from them are measured against.
+    watched: bool,
+    level: f64,
     poorly: Poorly,
     loads: LeastLoads,
     notes: Vec<String>,
@@ -137,9 +148,13 @@ impl<'m, const B: usize> Dca<'m, B> {
                 },
             };
         let n = model.bodies.len();
-        Self {
+        let mut made = Self {
             loads: LeastLoads::new(model, &solver.set, &from.q),
-            passage: Passage::new(model, from),
+            passages: Passages::new(model.length, model.bodies.len()),
+            measure: Massless::new(model),
+            // Off the constraints redundant rows may come to life and hide a singular position.
+            watched: options.projection == Projection::Step && !is_forest(model),
+            level: 0.0,
             poorly: Poorly::default(),
             nu: vec![0.0; solver.set.rows()],
             solver,
@@ -155,7 +170,9 @@ impl<'m, const B: usize> Dca<'m, B> {
             a: vec![Velocity::zero(); n],
             out_turns: from.turns.clone(),
             works: model.has_work(),
-        }
+        };
+        made.look(from.t, &[], true);
+        made
     }
 
     /// Work done so far.
@@ -271,11 +288,34 @@ impl<const B: usize> System for Dca<'_, B> {
             pack(&self.q, &self.v, y);
         }
         update_turns(self.model, &self.q, &mut self.turns);
-        // Off the constraints redundant rows may come to life and hide a singular position.
-        if changed {
-            self.passage.observe(&mut self.solver, t, &self.q, &self.v);
-        }
         Ok(changed)
+    }
+
+    fn travel(&self, d: &[f64]) -> f64 {
+        if !self.watched {
+            return 0.0;
+        }
+        let bodies = d.chunks_exact(MOVED).take(self.model.moving());
+        bodies.fold(0.0_f64, |m, d| m.max(vector(d).norm() / self.model.length).max(vector(&d[3..]).norm()))
+    }
+
+    fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
+        if !self.watched {
+            return;
+        }
+        if !accepted {
+            unpack(y, &mut self.q, &mut self.v);
+            self.solver.choose(t);
+        }
+        if self.passages.due(t, self.passages.speed(&self.v)) {
+            let log = self.solver.half_log_det(t, &self.q);
+            if (log - self.level).abs() > LEVEL {
+                self.level = log;
+                self.passages.exchange();
+            }
+            let distance = (log - self.level).exp();
+            self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, parts| parts.push(distance));
+        }
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
@@ -323,7 +363,7 @@ impl<const B: usize> System for Dca<'_, B> {
         ]);
         told.notes.append(&mut self.notes);
         told.warnings.extend(self.poorly.warning());
-        told.singular.append(&mut self.passage.found);
+        told.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -331,8 +371,8 @@ impl<const B: usize> System for Dca<'_, B> {
             "turns": self.turns,
             "loads": self.solver.loads(),
             "counts": self.solver.counts.save(),
-            "steps": self.passage.save(),
-            "singular": self.passage.found,
+            "passages": self.passages.save(),
+            "level": self.level,
             "poorly": self.poorly.save(),
         })
     }
@@ -344,8 +384,8 @@ impl<const B: usize> System for Dca<'_, B> {
         }
         self.solver.set_loads(&numbers(&saved["loads"]));
         self.solver.counts = Counts::restored(std::array::from_fn(|k| saved["counts"][k].as_u64().unwrap_or(0) as usize));
-        self.passage.restore(&saved["steps"]);
-        self.passage.found = Singular::restored(&saved["singular"]);
+        self.passages.restore(&saved["passages"]);
+        self.level = saved["level"].as_f64().unwrap_or(0.0);
         self.poorly.restore(&saved["poorly"]);
     }
 }

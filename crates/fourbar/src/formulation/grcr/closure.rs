@@ -182,10 +182,9 @@ impl Closure {
         }
     }
 
-    /// Columns whose sine is near the smallest one.
-    pub fn weakest(&self) -> impl Iterator<Item = usize> + '_ {
-        let limit = 3.0 * self.smallest.0;
-        self.pivots.iter().filter(move |p| p.sine <= limit).map(|p| p.column)
+    /// Sines of the dependents at the last factor.
+    pub fn sines(&self) -> impl Iterator<Item = f64> + '_ {
+        self.pivots.iter().map(|p| p.sine)
     }
 
     /// Values of the dependent columns for the right-hand side in `closings.g`, given to `put(column, value)`; others are zero.

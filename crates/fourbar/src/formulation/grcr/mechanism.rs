@@ -494,21 +494,6 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    /// Joints of the weakest dependents and of the closings.
-    pub fn weak_names(&self) -> Vec<String> {
-        let mut names = Vec::new();
-        let mut add = |name: &str| {
-            if !names.iter().any(|n| n == name) {
-                names.push(name.to_string());
-            }
-        };
-        for column in self.closure.weakest() {
-            let n = &self.tree.nodes[self.tree.node_of[column] as usize];
-            add(n.joint.map_or(&self.model.bodies[n.body].name, |j| &self.model.joints[j].name));
-        }
-        names
-    }
-
     /// Accelerations at the closed state.
     pub fn accelerate(&mut self, t: f64) {
         self.prepare(t);

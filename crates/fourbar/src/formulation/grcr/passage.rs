@@ -172,8 +172,7 @@ impl Grcr<'_> {
         let (out, new) = self.changed_names(&s.roles);
         self.adopt(s);
         self.search_below = WEAK;
-        // Sines of different sets cannot be compared.
-        self.detector.watch.filled = 0;
+        self.passages.exchange();
         self.switched += 1;
         if self.switches.len() < TOLD {
             self.switches.push((t, format!("{out} became independent, {new} dependent")));

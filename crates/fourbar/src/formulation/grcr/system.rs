@@ -8,7 +8,8 @@ use super::cut::Cut;
 use super::mechanism::{Mechanism, WEAK};
 use super::passage::{LOST, Redo};
 use super::reaction;
-use crate::analysis::singular::{Detector, Singular, Watch};
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
@@ -32,7 +33,8 @@ pub struct Grcr<'m> {
     G: Vec<f64>,
     rows: [Vec<f64>; 2],
     loads: Loads,
-    pub(super) detector: Detector,
+    pub(super) passages: Passages,
+    measure: Massless<'m>,
     /// Last rates of speeds.
     pub(super) usual: Vec<f64>,
     /// Time and state whose closed values are in the mechanism; no time where there are none.
@@ -88,9 +90,12 @@ impl<'m> Grcr<'m> {
         start.extend_from_slice(&m.u);
         start.push(0.0);
         let (rows, n) = (set.rows(), m.tree.speeds);
+        let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(model));
+        passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| parts.extend(m.closure.sines()));
         Ok(Self {
             loads: Loads::new(model, &m.closings.set),
-            detector: Detector::new(model, &set, at),
+            passages,
+            measure,
             G: vec![0.0; set.values],
             rows: [vec![0.0; rows], vec![0.0; rows]],
             usual: m.udot.iter().map(|a| if a.is_finite() { *a } else { 0.0 }).collect(),
@@ -116,6 +121,12 @@ impl<'m> Grcr<'m> {
             set,
             m,
         })
+    }
+
+    /// The largest of relative motions or speeds, in radians or characteristic lengths.
+    fn size(&self, x: &[f64]) -> f64 {
+        let (tree, L) = (&self.m.tree, self.m.model.length);
+        (0..tree.speeds).fold(0.0_f64, |m, c| m.max(x[c].abs() / if tree.slides[c] { L } else { 1.0 }))
     }
 
     /// Closes and accelerates at a state; power of drives and of forces without a potential.
@@ -314,12 +325,29 @@ impl System for Grcr<'_> {
             }
             self.look = sine < self.search_below;
             self.inside_below = self.below_inside();
-            let Self { m, detector, set, .. } = self;
-            detector.observe(m.model, set, &m.poses, t, sine * sine, || m.weak_names());
         }
         self.last.0 = t;
         self.last.1.copy_from_slice(y);
         Ok(changed)
+    }
+
+    fn travel(&self, d: &[f64]) -> f64 {
+        if self.m.closings.is_empty() { 0.0 } else { self.size(d) }
+    }
+
+    fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
+        let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        let (q, u) = (&y[..stored], &y[stored..stored + n]);
+        if self.m.closings.is_empty() || !self.passages.due(t, self.size(u)) {
+            return;
+        }
+        if !accepted {
+            self.last.0 = f64::NAN;
+            self.m.take(t, q, u);
+        }
+        self.m.globals();
+        let m = &self.m;
+        self.passages.look(t, &m.poses, &m.velocities, &mut self.measure, |_, parts| parts.extend(m.closure.sines()));
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
@@ -422,7 +450,7 @@ impl System for Grcr<'_> {
                 .help("read reactions near singular positions with care"),
             );
         }
-        told.singular.append(&mut self.detector.found);
+        told.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -434,12 +462,9 @@ impl System for Grcr<'_> {
             "accepted": self.accepted.1,
             "search_below": self.search_below,
             "flags": [self.look, self.holding, self.leave],
-            "watch": self.detector.watch.last.iter().flat_map(|(a, b)| [*a, *b]).collect::<Vec<f64>>(),
-            "watch_filled": self.detector.watch.filled,
-            "watch_usual": self.detector.watch.usual,
+            "passages": self.passages.save(),
             "counts": [self.m.counts[0], self.m.counts[1], self.switched, self.interpolated, self.flagged],
             "switches": self.switches,
-            "singular": serde_json::to_value(&self.detector.found).unwrap_or(Value::Null),
         })
     }
 
@@ -466,14 +491,10 @@ impl System for Grcr<'_> {
         let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);
         (self.look, self.holding, self.leave) = (flag(0), flag(1), flag(2));
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
-        if let [a, b, c, d, e, f] = numbers(&v["watch"])[..] {
-            let usual = v["watch_usual"].as_f64().unwrap_or(0.0);
-            self.detector.watch = Watch { last: [(a, b), (c, d), (e, f)], filled: whole(&v["watch_filled"]), usual };
-        }
         let n = &v["counts"];
         self.m.counts = [whole(&n[0]), whole(&n[1])];
         (self.switched, self.interpolated, self.flagged) = (whole(&n[2]), whole(&n[3]), whole(&n[4]));
         self.switches = serde_json::from_value(v["switches"].clone()).unwrap_or_default();
-        self.detector.found = Singular::restored(&v["singular"]);
+        self.passages.restore(&v["passages"]);
     }
 }

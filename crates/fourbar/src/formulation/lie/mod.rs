@@ -17,7 +17,9 @@ pub use choice::tailored;
 pub use space::Space;
 
 use crate::analysis::assembly::update_turns;
-use crate::analysis::singular::{Detector, Singular, dependent_names, regular_pivot};
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
+use crate::analysis::singular::{Detector, regular_pivot};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::explicit::{Run, System, largest_turn};
@@ -62,6 +64,8 @@ pub struct Lie<'m> {
     yielding: Yielding,
     loads: LeastLoads,
     detector: Detector,
+    passages: Passages,
+    measure: Massless<'m>,
     /// Scratch, written by whoever needs a state in global terms.
     q: Vec<Pose>,
     v: Vec<Velocity>,
@@ -145,9 +149,13 @@ impl<'m> Lie<'m> {
         let n = model.bodies.len();
         let detector = Detector::new(model, &equations.set, at);
         let yielding = Yielding::new(&mut equations, detector.generic_rank());
+        let (mut passages, mut measure) = (Passages::new(model.length, n), Massless::new(model));
+        passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| parts.extend(equations.parts()));
         Self {
             loads: LeastLoads::new(model, &equations.set, &at.q),
             detector,
+            passages,
+            measure,
             q: at.q.clone(),
             v: at.v.clone(),
             a: vec![Velocity::zero(); n],
@@ -334,36 +342,33 @@ impl System for Lie<'_> {
             );
         }
         told.warnings.extend(self.equations.poorly.warning());
-        told.singular.append(&mut self.detector.found);
-    }
-
-    fn distance_now(&self) -> Option<f64> {
-        self.watched.then(|| self.equations.regular_pivot.0.max(0.0).sqrt())
-    }
-
-    fn distance(&mut self, t: f64, y: &[f64]) -> Option<f64> {
-        self.space.unpack(y, &mut self.q, &mut self.v);
-        self.equations.set.choose(t);
-        self.equations.jacobian(&self.q);
-        self.equations.factor(1.0);
-        self.distance_now()
+        told.singular.append(&mut self.passages.found);
     }
 
     fn travel(&self, d: &[f64]) -> f64 {
         // Velocities do not count.
-        self.space.largest(d, self.equations.model.length, 0.0) / self.equations.model.length
+        if self.watched { self.space.largest(d, self.equations.model.length, 0.0) / self.equations.model.length } else { 0.0 }
     }
 
-    fn met(&mut self, t: f64) -> bool {
-        let Equations { set, schur, permanent, regular_pivot: (pivot, row), x, model, .. } = &mut self.equations;
-        self.detector.confirm(model, set, &self.q, t, *pivot, || dependent_names(set, schur, permanent, *row, x))
+    fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
+        if !self.watched {
+            return;
+        }
+        if !accepted {
+            self.space.unpack(y, &mut self.q, &mut self.v);
+            self.equations.factor_at(t, &self.q);
+        }
+        if self.passages.due(t, self.passages.speed(&self.v)) {
+            let e = &self.equations;
+            self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, parts| parts.extend(e.parts()));
+        }
     }
 
     fn save(&self) -> Value {
         json!({
             "turns": self.turns,
             "counts": [self.equations.factorisations, self.projections, self.flagged],
-            "singular": self.detector.found,
+            "passages": self.passages.save(),
             "poorly": self.equations.poorly.save(),
             "holding": self.holding,
             "decided": self.decided,
@@ -379,7 +384,7 @@ impl System for Lie<'_> {
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
         let n = &v["counts"];
         (self.equations.factorisations, self.projections, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));
-        self.detector.found = Singular::restored(&v["singular"]);
+        self.passages.restore(&v["passages"]);
         self.equations.poorly.restore(&v["poorly"]);
         self.holding = v["holding"].as_bool().unwrap_or(false);
         self.decided = v["decided"].as_f64().unwrap_or(1.0);

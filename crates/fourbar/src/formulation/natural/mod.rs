@@ -20,7 +20,6 @@ mod builder;
 mod force;
 mod joints;
 mod parts;
-mod passages;
 mod queue;
 pub mod rows;
 mod run;

@@ -1,11 +1,11 @@
 //! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
 
 use super::applies::nothing_moves;
-use super::passages::{Looks, Passages};
 use super::system::{System, choice};
 use super::work::Power;
 use crate::analysis::assembly::update_turns;
-use crate::analysis::singular::{Detector, Singular};
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
 use crate::integrator::{FLUNG, little_energy, number, tau};
@@ -58,7 +58,10 @@ pub struct Run<'m> {
     pub(super) equations: Equations<'m>,
     loads: LeastLoads,
     /// Looks for singular positions; only loops have any.
-    pub(super) passages: Option<Passages>,
+    pub(super) passages: Passages,
+    measure: Massless<'m>,
+    /// Whether positions can be singular at all.
+    watched: bool,
     lambda: Vec<f64>,
     /// Operations that poses depend on, and rows left out; results of all operations; coordinates.
     pose_list: Vec<u32>,
@@ -171,7 +174,9 @@ impl<'m> Run<'m> {
         let mut run = Self {
             model,
             loads: LeastLoads::new(model, &equations.set, &start.q),
-            passages: None,
+            passages: Passages::new(model.length, model.bodies.len()),
+            measure: Massless::new(model),
+            watched: !is_forest(model),
             lambda: vec![0.0; equations.set.rows()],
             equations,
             pose_list: Vec::new(),
@@ -217,24 +222,14 @@ impl<'m> Run<'m> {
         Ok(run)
     }
 
-    /// What depends on the rows in use: where the multipliers of prescribed motions and their rates are found, which rows are watched,
-    /// and the search for singular positions.
+    /// What depends on the rows in use: where the multipliers of prescribed motions and their rates are found, and
+    /// which rows are watched.
     pub(super) fn layout_rows(&mut self, problem: &Problem) {
         let s = &self.system;
         let used = s.rows.iter().zip(&s.active).filter(|(_, a)| **a).map(|(r, _)| r);
         self.power.layout(problem, used.filter_map(|r| r.nu.map(|nu| (r.name.as_str(), nu.constant()))));
         let left_out = s.rows.iter().zip(&s.active).filter(|(_, a)| !**a).map(|(r, _)| r.value);
         self.row_list = s.script.needed(left_out);
-        if is_forest(self.model) {
-            return;
-        }
-        let sizes: Vec<f64> = s.weights.iter().zip(&s.integrals).filter(|(_, i)| i.is_none()).map(|(w, _)| *w).collect();
-        if let Some(independence) = self.integrator.independence(&sizes) {
-            match &mut self.passages {
-                Some(p) => p.change(independence),
-                None => self.passages = Some(Passages::new(independence)),
-            }
-        }
     }
 
     fn find_rods(&mut self) {
@@ -371,8 +366,29 @@ impl<'m> Run<'m> {
         }
         self.step_with_rows_kept(if t > self.ahead { t } else { self.ahead })?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
-        self.look_for_passages();
+        if self.watched {
+            self.look_for_passages();
+        }
         Ok(())
+    }
+
+    /// Looks for singular positions in the step just made, on its series.
+    fn look_for_passages(&mut self) {
+        let (from, to) = self.integrator.interval();
+        self.bodies_at(from);
+        let before = self.passages.speed(&self.now.v);
+        self.bodies_at(to);
+        let speed = before.max(self.passages.speed(&self.now.v));
+        let parts = Passages::parts(speed * (to - from));
+        for part in 0..=parts {
+            let t = from + (to - from) * part as f64 / parts as f64;
+            if self.passages.due(t, speed) {
+                self.bodies_at(t);
+                let q = &self.now.q;
+                self.passages.look(t, q, &self.now.v, &mut self.measure, |m, parts| m.parts(t, q, parts));
+            }
+        }
+        self.bodies_at(to);
     }
 }
 
@@ -477,9 +493,7 @@ impl Motion for Run<'_> {
         ]);
         told.notes.append(&mut self.notes);
         told.warnings.extend(self.equations.poorly.warning());
-        if let Some(p) = &mut self.passages {
-            told.singular.extend(p.found());
-        }
+        told.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -496,8 +510,7 @@ impl Motion for Run<'_> {
             "rechosen": self.rechosen,
             "notes": self.notes,
             "poorly": self.equations.poorly.save(),
-            "looks": self.passages.as_ref().map(|p| p.looks.save()),
-            "singular": self.passages.as_ref().and_then(|p| p.detector.as_ref()).map(|d| &d.found),
+            "passages": self.passages.save(),
         })
     }
 
@@ -505,8 +518,7 @@ impl Motion for Run<'_> {
         let active: Vec<bool> =
             saved["active"].as_array().map(|a| a.iter().map(|x| x.as_bool().unwrap_or(true)).collect()).unwrap_or_default();
         let turns = numbers(&saved["turns"]);
-        let looks = Looks::restored(&numbers(&saved["looks"]));
-        if looks.is_some() != self.passages.is_some() || active.len() != self.system.rows.len() || turns.len() != self.turns.len() {
+        if active.len() != self.system.rows.len() || turns.len() != self.turns.len() {
             return Err(bad_checkpoint("its sizes do not fit"));
         }
         let number = |key: &str| saved[key].as_f64().unwrap_or(0.0);
@@ -533,15 +545,7 @@ impl Motion for Run<'_> {
         for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {
             *sum = n as usize;
         }
-        if let (Some(p), Some(looks)) = (&mut self.passages, looks) {
-            p.looks = looks;
-            let found = Singular::restored(&saved["singular"]);
-            if !found.is_empty() {
-                let mut detector = Detector::new(self.model, &self.equations.set, &self.start);
-                detector.found = found;
-                p.detector = Some(detector);
-            }
-        }
+        self.passages.restore(&saved["passages"]);
         self.equations.poorly.restore(&saved["poorly"]);
         // The rate at which bodies turn decides how closely the next step is looked at.
         self.now_at = f64::NAN;

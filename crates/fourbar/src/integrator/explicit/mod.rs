@@ -7,17 +7,16 @@
 mod tableau;
 #[cfg(test)]
 mod tests;
-mod watch;
 
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
 use super::{DEFAULT_TOL, FLUNG, asked_every, little_energy, positive, tau};
+use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::study::Study;
 use serde_json::{Value, json};
-use watch::Watch;
 
 /// Angle in radians by which a body or joint may turn in a step. Counted angles must stay below half a turn, even between two bodies
 /// that turn against each other.
@@ -77,25 +76,15 @@ pub trait System: Send {
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>>;
     /// What there is to say at the end.
     fn tell(&mut self, told: &mut Told);
-    /// How far the last evaluation of the derivative was from a singular position: the root of the smallest pivot of constraints that
-    /// are not always dependent. `None` where no position can be singular, or where the system watches by itself.
-    fn distance_now(&self) -> Option<f64> {
-        None
-    }
-    /// The same at any state.
-    fn distance(&mut self, t: f64, y: &[f64]) -> Option<f64> {
-        let _ = (t, y);
-        None
-    }
-    /// How far an increment moves the bodies: translations in characteristic lengths, and angles.
+    /// How far an increment moves the bodies: translations in characteristic lengths, and angles. Steps are divided by looks for
+    /// singular positions accordingly.
     fn travel(&self, d: &[f64]) -> f64 {
         let _ = d;
         0.0
     }
-    /// Takes note of a singular position at the state that was given to [`System::distance`] last; `false` where it is none after all.
-    fn met(&mut self, t: f64) -> bool {
-        let _ = t;
-        false
+    /// A look for singular positions: at the end of a step of one part, which has just been accepted, or at any state in time order.
+    fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
+        let _ = (t, y, accepted);
     }
     /// What must be remembered beside the state to continue a run.
     fn save(&self) -> Value {
@@ -159,7 +148,6 @@ pub struct Run<S> {
     rejections: usize,
     failures: usize,
     evaluations: usize,
-    watch: Watch,
 }
 
 /// A method that has no error estimate needs a step.
@@ -225,7 +213,6 @@ impl<S: System> Run<S> {
             rejections: 0,
             failures: 0,
             evaluations: 0,
-            watch: Watch::default(),
             y,
             system,
         };
@@ -366,6 +353,19 @@ impl<S: System> Run<S> {
         }
         self.look_inside();
         Ok(())
+    }
+
+    /// Looks for singular positions in the step just taken.
+    fn look_inside(&mut self) {
+        let parts = Passages::parts(self.system.travel(&self.step_d));
+        for k in 1..parts {
+            let t = self.t_n + self.h_n * k as f64 / parts as f64;
+            if self.interpolate(t).is_err() {
+                break;
+            }
+            self.system.look(t, &self.trial, false);
+        }
+        self.system.look(self.t, &self.y, parts == 1);
     }
 
     /// A first step from the sizes of the derivative and of its change, as Hairer, Norsett and Wanner propose (II.4).
@@ -669,7 +669,6 @@ impl<S: System> Motion for Run<S> {
             "last_error": self.last_error,
             "travelled": self.travelled,
             "work": [self.steps, self.rejections, self.failures, self.evaluations],
-            "watch": self.watch.save(),
             "system": self.system.save(),
         })
     }
@@ -701,7 +700,6 @@ impl<S: System> Motion for Run<S> {
         self.travelled = v["travelled"].as_f64().unwrap_or(0.0);
         let count = |k: usize| v["work"][k].as_u64().unwrap_or(0) as usize;
         (self.steps, self.rejections, self.failures, self.evaluations) = (count(0), count(1), count(2), count(3));
-        self.watch = Watch::restored(&v["watch"]);
         self.system.restore(&v["system"]);
         Ok(())
     }

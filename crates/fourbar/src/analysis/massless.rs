@@ -1,0 +1,96 @@
+//! How far constraints are from depending on each other, whatever the masses: the measure of singular positions.
+
+use crate::analysis::passages::Measure;
+use crate::analysis::singular::dependent_names;
+use crate::constraint::ConstraintSet;
+use crate::model::Model;
+use crate::schur::{InverseMass, Schur, unit_weights};
+use crate::state::Pose;
+
+/// Shift of `G G^T`, whose rows are about one: rows that always depend on others keep a constant pivot by it, far below any other.
+const SHIFT: f64 = 1e-12;
+/// Rows with smaller relative pivots where the mechanism is not singular are always dependent.
+const REDUNDANT: f64 = 1e-9;
+
+/// The constraints of a mechanism, drives included, with translations and characteristic lengths times rotations of all bodies counted
+/// alike. Their determinant does not ask in which order rows depend on each other, nor which of several redundant ones is the last.
+pub struct Massless<'m> {
+    model: &'m Model,
+    /// What is factored; built where it is needed first.
+    rows: Option<Rows>,
+}
+
+struct Rows {
+    set: ConstraintSet,
+    schur: Schur,
+    weights: Vec<InverseMass>,
+    /// Workspace by row.
+    x: Vec<f64>,
+    far: Vec<f64>,
+    permanent: Vec<bool>,
+    at: Vec<Pose>,
+}
+
+impl Rows {
+    fn new(model: &Model) -> Self {
+        let set = ConstraintSet::new(model.all_constraints(), |_| false);
+        let n = set.rows();
+        Self {
+            schur: Schur::new(&set, model.bodies.len()),
+            weights: unit_weights(model),
+            x: vec![0.0; n],
+            far: vec![0.0; n],
+            permanent: vec![false; n],
+            at: vec![Pose::identity(); model.bodies.len()],
+            set,
+        }
+    }
+
+    fn factor(&mut self, t: f64, q: &[Pose]) {
+        self.set.choose(t);
+        self.set.jacobian(q, &mut self.schur.G);
+        self.schur.factor(&self.weights, 1.0, SHIFT);
+    }
+}
+
+impl<'m> Massless<'m> {
+    /// The measure of a mechanism.
+    pub fn new(model: &'m Model) -> Self {
+        Self { model, rows: None }
+    }
+
+    fn rows(&mut self) -> &mut Rows {
+        self.rows.get_or_insert_with(|| Rows::new(self.model))
+    }
+
+    /// Writes by row the part that the rows before it do not have, relative to the row, at a pose.
+    pub fn parts(&mut self, t: f64, q: &[Pose], out: &mut Vec<f64>) {
+        let rows = self.rows();
+        rows.factor(t, q);
+        out.extend(rows.schur.pivots().iter().map(|p| p.max(0.0).sqrt()));
+    }
+}
+
+impl Measure for Massless<'_> {
+    fn log_distance(&mut self, t: f64, q: &[Pose]) -> f64 {
+        let rows = self.rows();
+        rows.factor(t, q);
+        rows.at.copy_from_slice(q);
+        0.5 * rows.schur.pivots().iter().map(|p| p.max(f64::MIN_POSITIVE).ln()).sum::<f64>()
+    }
+
+    /// By inverse iteration from the row whose pivot has fallen most.
+    fn dependent(&mut self, t: f64, far: &[Pose]) -> Vec<String> {
+        let rows = self.rows();
+        let near = std::mem::take(&mut rows.at);
+        rows.factor(t, far);
+        rows.far.copy_from_slice(rows.schur.pivots());
+        rows.factor(t, &near);
+        rows.at = near;
+        let Rows { set, schur, x, far, permanent, .. } = rows;
+        permanent.iter_mut().zip(far.iter()).for_each(|(p, far)| *p = *far < REDUNDANT);
+        let share = |r: &usize| if permanent[*r] { f64::INFINITY } else { schur.pivots()[*r] / far[*r] };
+        let Some(weakest) = (0..x.len()).min_by(|a, b| share(a).total_cmp(&share(b))) else { return Vec::new() };
+        dependent_names(set, schur, permanent, weakest, x)
+    }
+}

@@ -1,0 +1,235 @@
+//! Singular positions on the way of a moving mechanism.
+//!
+//! Every formulation looks at its mechanism about every tenth of a radian of travel and says, for each of its rows, how much of it the
+//! rows before it do not have: the pivots that a step leaves anyway. On the way through a singular position one of these numbers is a
+//! straight V in time. Each row is compared with itself only, so one that is always weak, as beside a thin rod with its small axial
+//! inertia, hides no other.
+//!
+//! Three looks between which a row may have such a V are a suspicion. It is settled by a [`Measure`] along a cubic through the poses and
+//! velocities of the three looks: whether that vanishes, and when, depends on the motion and not on steps or output times.
+
+use crate::analysis::singular::Singular;
+use crate::motion::numbers;
+use crate::state::{Pose, Velocity};
+use fourbar_math::so3;
+use nalgebra::{Matrix3, Vector3};
+use serde_json::{Value, json};
+
+/// Two looks are at most this far apart, in radians or characteristic lengths of travel, and at least half as far. A singular position
+/// is felt from a few times as far, and a cubic between two looks is off by `APART^4 / 384`, less than 1e-6.
+pub const APART: f64 = 0.1;
+/// Looks inside one step, at most: bodies that are flung away would ask for any number.
+pub const PARTS: usize = 40;
+/// Narrowings of the interval that come first, each to two thirds or less: they need no straight line.
+const NARROWED: usize = 6;
+/// After these a V has fallen below this share of both its ends.
+const FALLEN: f64 = 0.5;
+/// Then the time is found from values at these shares of the interval on both sides, and twice as far away.
+const ROUNDS: [f64; 3] = [0.05, 0.005, 0.0005];
+/// A V shrinks to a hundredth from the first of them to the last; what stays above this share has not vanished.
+const SHRUNK: f64 = 0.1;
+/// It falls with the first power of the distance from its foot, or a higher one; a valley falls with less, or with none near its bottom.
+const LEAST_POWER: f64 = 0.5;
+/// At most this many positions are listed.
+const MOST: usize = 200;
+
+/// How far poses are from being singular, whatever the masses.
+pub trait Measure {
+    /// The logarithm of a number that vanishes with the distance from a singular position.
+    fn log_distance(&mut self, t: f64, q: &[Pose]) -> f64;
+    /// Names of the joints and drives whose rows depend on each other, at the pose given last; `far` is one that is not singular.
+    fn dependent(&mut self, t: f64, far: &[Pose]) -> Vec<String>;
+}
+
+/// The mechanism at one time, and how independent each of its rows is there.
+#[derive(Clone, Debug, Default)]
+struct Look {
+    t: f64,
+    q: Vec<Pose>,
+    v: Vec<Velocity>,
+    parts: Vec<f64>,
+}
+
+/// The hunter of singular positions.
+#[derive(Clone, Debug)]
+pub struct Passages {
+    /// Positions found.
+    pub found: Vec<Singular>,
+    length: f64,
+    /// The last three looks, oldest first; the last `filled` of them are there.
+    looks: [Look; 3],
+    filled: usize,
+    between: Vec<Pose>,
+}
+
+/// A pose a share `s` of the way between two looks: a cubic in the increment.
+fn between(from: (&Pose, &Velocity), to: (&Pose, &Velocity), h: f64, s: f64) -> Pose {
+    let d = from.0.increment_to(to.0);
+    let last = Velocity { v: to.1.v, w: so3::tangent_inv(&d.w) * to.1.w };
+    let (s2, s3) = (s * s, s * s * s);
+    from.0.moved(&d.scaled(3.0 * s2 - 2.0 * s3).plus(&from.1.scaled(h * (s - 2.0 * s2 + s3))).plus(&last.scaled(h * (s3 - s2))))
+}
+
+/// Whether three values at three times are nearer to a V between the outer ones than to a straight line.
+fn bends(t: [f64; 3], [a, b, c]: [f64; 3]) -> bool {
+    let w = (t[1] - t[0]) / (t[2] - t[0]);
+    let line = a + (c - a) * w;
+    let v = ((a + c) * w - a).abs();
+    2.0 * b <= v + line
+}
+
+impl Passages {
+    /// A hunter for a mechanism of a characteristic length and so many bodies, ground included.
+    pub fn new(length: f64, bodies: usize) -> Self {
+        let look = Look { q: vec![Pose::identity(); bodies], v: vec![Velocity::zero(); bodies], ..Look::default() };
+        Self { found: Vec::new(), length, looks: [look.clone(), look.clone(), look], filled: 0, between: vec![Pose::identity(); bodies] }
+    }
+
+    /// How fast the mechanism moves, in radians or characteristic lengths per second.
+    pub fn speed(&self, v: &[Velocity]) -> f64 {
+        v.iter().fold(0.0_f64, |m, v| m.max(v.v.norm() / self.length).max(v.w.norm()))
+    }
+
+    /// Into how many parts a step is divided by looks that travels so far.
+    pub fn parts(travel: f64) -> usize {
+        // What is not a number becomes zero.
+        ((travel / APART).ceil() as usize).clamp(1, PARTS)
+    }
+
+    /// Whether a mechanism of this speed has moved far enough for another look.
+    pub fn due(&self, t: f64, speed: f64) -> bool {
+        self.filled == 0 || 2.0 * speed * (t - self.looks[2].t) >= APART
+    }
+
+    /// Rows were exchanged: the next ones cannot be compared with those of the looks so far, and the measure is asked instead.
+    pub fn exchange(&mut self) {
+        self.looks.iter_mut().for_each(|l| l.parts.clear());
+    }
+
+    /// A look, later than the last one. `parts` writes by row how much of it the rows before it do not have; it may ask the measure.
+    pub fn look<M: Measure>(&mut self, t: f64, q: &[Pose], v: &[Velocity], measure: &mut M, parts: impl FnOnce(&mut M, &mut Vec<f64>)) {
+        self.looks.rotate_left(1);
+        let now = &mut self.looks[2];
+        now.t = t;
+        now.q.copy_from_slice(q);
+        now.v.copy_from_slice(v);
+        now.parts.clear();
+        parts(measure, &mut now.parts);
+        self.filled = (self.filled + 1).min(3);
+        if self.filled < 3 || self.found.len() >= MOST {
+            return;
+        }
+        let [a, b, c] = &self.looks;
+        let times = [a.t, b.t, c.t];
+        let comparable = a.parts.len() == c.parts.len() && b.parts.len() == c.parts.len();
+        let mut rows = a.parts.iter().zip(&b.parts).zip(&c.parts);
+        if (!comparable || rows.any(|((a, b), c)| b <= a && b < c && bends(times, [*a, *b, *c])))
+            && let Some(found) = self.search(times, measure)
+        {
+            self.found.push(found);
+            // The next one lies beyond this look.
+            self.filled = 1;
+        }
+    }
+
+    /// The measure at a time between the looks, against `log`.
+    fn at(&mut self, t: f64, log: f64, measure: &mut impl Measure) -> f64 {
+        let [a, b, c] = &self.looks;
+        let (from, to) = if t < b.t { (a, b) } else { (b, c) };
+        let h = to.t - from.t;
+        for (k, q) in self.between.iter_mut().enumerate().skip(1) {
+            *q = between((&from.q[k], &from.v[k]), (&to.q[k], &to.v[k]), h, (t - from.t) / h);
+        }
+        (measure.log_distance(t, &self.between) - log).exp()
+    }
+
+    /// The singular position between the three looks, if there is one.
+    fn search(&mut self, times: [f64; 3], measure: &mut impl Measure) -> Option<Singular> {
+        let [mut a, mut m, mut b] = times;
+        let width = b - a;
+        let logs = self.looks.each_ref().map(|l| measure.log_distance(l.t, &l.q));
+        let log = logs.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x));
+        let values = logs.map(|x| (x - log).exp());
+        if !bends(times, values) {
+            return None;
+        }
+        let mut low = values[1];
+        for _ in 0..NARROWED {
+            // Into the longer of the two parts.
+            let right = b - m > m - a;
+            let x = m + 0.4 * if right { b - m } else { a - m };
+            let y = self.at(x, log, measure);
+            match (y < low, right) {
+                (true, true) => a = m,
+                (true, false) => b = m,
+                (false, true) => b = x,
+                (false, false) => a = x,
+            }
+            if y < low {
+                (m, low) = (x, y);
+            }
+        }
+        if low > FALLEN * values[0].min(values[2]) {
+            return None;
+        }
+        let (mut time, mut first, mut last) = (m, 0.0, 0.0);
+        for share in ROUNDS {
+            let d = share * width;
+            let [far_left, left, right, far_right] =
+                [-2.0, -1.0, 1.0, 2.0].map(|k| self.at(time + k * d, log, measure).max(f64::MIN_POSITIVE));
+            // Near its zero the measure is a power of the distance: one for each row that becomes dependent at once.
+            let power = (far_left * far_right / (left * right)).ln() / 4.0_f64.ln();
+            if power.is_nan() || power < LEAST_POWER {
+                return None;
+            }
+            let ratio = (left / right).powf(1.0 / power);
+            time += d * (ratio - 1.0) / (ratio + 1.0);
+            last = left + right;
+            if share == ROUNDS[0] {
+                first = last;
+            }
+        }
+        if !(last < SHRUNK * first && time > times[0] && time < times[2]) {
+            return None;
+        }
+        // Names are found beside the position: on it nothing can be solved.
+        self.at(time + ROUNDS[1] * width, log, measure);
+        let far = if time - times[0] > times[2] - time { &self.looks[0] } else { &self.looks[2] };
+        Some(Singular { time, pivot: 0.25 * last * last, joints: measure.dependent(far.t, &far.q) })
+    }
+
+    /// For a checkpoint.
+    pub fn save(&self) -> Value {
+        let look = |l: &Look| {
+            let q: Vec<f64> = l.q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied()).collect();
+            let v: Vec<f64> = l.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied()).collect();
+            json!({ "t": l.t, "q": q, "v": v, "parts": l.parts })
+        };
+        json!({ "looks": self.looks[3 - self.filled..].iter().map(look).collect::<Vec<_>>(), "found": self.found })
+    }
+
+    /// Takes back what [`Passages::save`] gave; looks that do not fit are left out.
+    pub fn restore(&mut self, saved: &Value) {
+        self.found = Singular::restored(&saved["found"]);
+        self.filled = 0;
+        let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
+        for look in saved["looks"].as_array().into_iter().flatten() {
+            let (t, q, v) = (look["t"].as_f64(), numbers(&look["q"]), numbers(&look["v"]));
+            self.looks.rotate_left(1);
+            let to = &mut self.looks[2];
+            let Some(t) = t.filter(|_| q.len() == 12 * to.q.len() && v.len() == 6 * to.v.len()) else {
+                self.filled = 0;
+                continue;
+            };
+            to.t = t;
+            for (to, q) in to.q.iter_mut().zip(q.chunks_exact(12)) {
+                *to = Pose { r: three(q), A: Matrix3::from_column_slice(&q[3..]) };
+            }
+            for (to, v) in to.v.iter_mut().zip(v.chunks_exact(6)) {
+                *to = Velocity { v: three(v), w: three(&v[3..]) };
+            }
+            to.parts = numbers(&look["parts"]);
+            self.filled = (self.filled + 1).min(3);
+        }
+    }
+}
