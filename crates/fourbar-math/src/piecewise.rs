@@ -81,21 +81,29 @@ impl Piecewise {
             [y[k], slope, 0.5 * m[k], (m[k + 1] - m[k]) / (6.0 * h[k])]
         };
         let mut pieces: Vec<[f64; 4]> = (0..n - 1).map(piece).collect();
-        if let Some(k) = pieces.iter().position(|p| p.iter().any(|c| !c.is_finite())) {
-            return Err(SplineError::NotFinite(k));
-        }
+        let sound = |pieces: &[[f64; 4]]| match pieces.iter().position(|p| p.iter().any(|c| !c.is_finite())) {
+            Some(k) => Err(SplineError::NotFinite(k.min(n - 1))),
+            None => Ok(()),
+        };
+        sound(&pieces)?;
         if ends == Ends::Periodic {
             return Ok(Self { x: x[..n].into(), pieces: pieces.into(), period: Some(x[n - 1] - x[0]) });
         }
         // Two more pieces carry the function beyond its ends.
         let [first, last] = [pieces[0][1], pieces[n - 2][1] + h[n - 2] * (2.0 * pieces[n - 2][2] + 3.0 * h[n - 2] * pieces[n - 2][3])];
         let [left, right] = if beyond == Beyond::Hold { [0.0; 2] } else { [first, last] };
+        // Far enough to be another number, however close together the points are.
+        let reach = |x: f64| (x.abs() * 1e-6).max(h.iter().sum());
         let mut breaks = Vec::with_capacity(n + 2);
-        breaks.push(x[0] - h[0]);
+        breaks.push(x[0] - reach(x[0]));
         breaks.extend_from_slice(&x[..n]);
-        breaks.push(x[n - 1] + h[n - 2]);
-        pieces.insert(0, [y[0] - left * h[0], left, 0.0, 0.0]);
+        breaks.push(x[n - 1] + reach(x[n - 1]));
+        pieces.insert(0, [y[0] - left * (x[0] - breaks[0]), left, 0.0, 0.0]);
         pieces.push([y[n - 1], right, 0.0, 0.0]);
+        sound(&pieces)?;
+        if breaks.iter().any(|b| !b.is_finite()) {
+            return Err(SplineError::NotFinite(0));
+        }
         Ok(Self { x: breaks.into(), pieces: pieces.into(), period: None })
     }
 

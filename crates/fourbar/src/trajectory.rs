@@ -1,23 +1,26 @@
 //! What happened: named columns with units, one row per output time, in global terms.
 
+pub mod outputs;
+
 use crate::force::{Force, eval};
 use crate::model::{JointCoordinate, Model};
 use crate::motion::Instant;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// A column of a trajectory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Column {
     /// Plain name, such as `crank.r.x`.
     pub name: String,
-    /// SI unit, `1` for pure numbers.
-    pub unit: &'static str,
+    /// SI unit, `1` for pure numbers; outputs of the author's own may have any unit, or none that is known (empty).
+    pub unit: Cow<'static, str>,
 }
 
 impl Column {
     /// Whether it shows a force or a torque.
     pub fn is_load(&self) -> bool {
-        matches!(self.unit, "N" | "N*m")
+        matches!(&*self.unit, "N" | "N*m")
     }
 }
 
@@ -59,41 +62,42 @@ const XYZ: [&str; 3] = ["x", "y", "z"];
 
 /// The columns of a model's results, in their order.
 pub fn columns(model: &Model) -> Vec<Column> {
-    let mut list = vec![Column { name: "t".into(), unit: "s" }];
+    let mut list = vec![Column { name: "t".into(), unit: "s".into() }];
     // Large mechanisms have millions of columns: every name is made in one go.
     let three = |list: &mut Vec<Column>, prefix: [&str; 2], unit: &'static str| {
-        list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit }));
+        list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit: unit.into() }));
     };
     for b in model.bodies.iter().skip(1) {
         three(&mut list, [&b.name, ".r"], "m");
-        list.extend([".p.0", ".p.1", ".p.2", ".p.3"].map(|key| Column { name: [&b.name, key].concat(), unit: "1" }));
+        list.extend([".p.0", ".p.1", ".p.2", ".p.3"].map(|key| Column { name: [&b.name, key].concat(), unit: "1".into() }));
         for (key, unit) in [(".v", "m/s"), (".omega", "rad/s"), (".a", "m/s^2"), (".alpha", "rad/s^2")] {
             three(&mut list, [&b.name, key], unit);
         }
     }
     for j in &model.joints {
         for (key, _) in j.coordinates() {
-            list.push(Column { name: [&j.name, ".", key].concat(), unit: if key == "angle" { "rad" } else { "m" } });
+            list.push(Column { name: [&j.name, ".", key].concat(), unit: if key == "angle" { "rad" } else { "m" }.into() });
         }
         three(&mut list, [&j.name, ".force"], "N");
         three(&mut list, [&j.name, ".torque"], "N*m");
     }
     for d in &model.drives {
         let unit = if d.coordinate == JointCoordinate::Angle { "N*m" } else { "N" };
-        list.push(Column { name: format!("{}.effort", d.name), unit });
+        list.push(Column { name: format!("{}.effort", d.name), unit: unit.into() });
     }
     for (name, f) in &model.forces {
         if matches!(f, Force::Spring { .. }) {
-            list.push(Column { name: format!("{name}.length"), unit: "m" });
-            list.push(Column { name: format!("{name}.tension"), unit: "N" });
+            list.push(Column { name: format!("{name}.length"), unit: "m".into() });
+            list.push(Column { name: format!("{name}.tension"), unit: "N".into() });
         }
     }
     for (name, _) in &model.points {
         three(&mut list, [name, ""], "m");
     }
-    list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
+    outputs::columns(model, &mut list);
+    list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J".into() }));
     list.extend(
-        [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit }),
+        [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit: unit.into() }),
     );
     list
 }
@@ -166,6 +170,7 @@ impl Recorder {
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }
+        outputs::row(model, &x, out);
         let (kinetic, potential) = energies(model, s);
         out.extend([kinetic, potential, kinetic + potential, s.work]);
         out.extend(s.errors);

@@ -33,5 +33,6 @@ mod work;
 
 pub use applies::applies;
 pub use builder::Choice;
+pub(crate) use force::laws;
 pub use run::start;
 pub use system::{System, choice, describe};
