@@ -23,7 +23,7 @@ pub(crate) struct Kinks {
     first: usize,
     count: usize,
     /// Present piece of every table.
-    piece: Vec<usize>,
+    piece: Vec<i64>,
     /// Level that was just crossed, and in which direction.
     crossed: Vec<Option<(f64, bool)>>,
     shifted: Vec<f64>,
@@ -64,19 +64,20 @@ impl Kinks {
     /// Takes them back.
     pub fn restore(&mut self, next: &mut dyn FnMut() -> Result<f64, Error>) -> Result<(), Error> {
         for k in 0..self.count {
-            self.piece[k] = next()? as usize;
+            self.piece[k] = next()? as i64;
             let (known, level, rising) = (next()?, next()?, next()?);
             self.crossed[k] = (known != 0.0).then_some((level, rising != 0.0));
         }
         Ok(())
     }
 
-    fn set_piece(&mut self, k: usize, piece: usize, engine: &mut Engine) {
+    fn set_piece(&mut self, k: usize, piece: i64, engine: &mut Engine) {
         self.piece[k] = piece;
         if let Kink::Table { table, param, .. } = &engine.problem.kinks[k] {
             let at = *param as usize;
-            engine.taylor.params[at] = table.x[piece];
-            engine.taylor.params[at + 1..at + 5].copy_from_slice(&table.pieces[piece]);
+            let (from, coefficients) = table.of_piece(piece);
+            engine.taylor.params[at] = from;
+            engine.taylor.params[at + 1..at + 5].copy_from_slice(coefficients);
         }
     }
 
@@ -101,15 +102,15 @@ impl Kinks {
                 }
                 Kink::Table { table, param, .. } => {
                     let mut piece = table.piece(value);
-                    let slope = a[1..].iter().copied().find(|x| *x != 0.0).unwrap_or(0.0);
-                    if piece > 0 && value == table.x[piece] {
+                    if table.limits(piece)[0] == Some(value) {
+                        let slope = leading(&a[1..]);
                         self.crossed[k] = Some((value, slope >= 0.0));
-                        piece -= usize::from(slope < 0.0);
+                        piece -= i64::from(slope < 0.0);
                     }
                     // Before the first call no piece is set at all.
                     let unset = engine.taylor.params[*param as usize..*param as usize + 5] == [0.0; 5];
                     if unset || piece != self.piece[k] {
-                        changed = changed || piece != self.piece[k] || unset && table.pieces[piece] != [0.0; 4];
+                        changed = changed || piece != self.piece[k] || unset && *table.of_piece(piece).1 != [0.0; 4];
                         self.set_piece(k, piece, engine);
                     }
                 }
@@ -128,10 +129,7 @@ impl Kinks {
             }
             let levels: [Option<f64>; 2] = match &engine.problem.kinks[k] {
                 Kink::Sign { .. } => [Some(0.0), None],
-                Kink::Table { table, .. } => {
-                    let p = self.piece[k];
-                    [(p > 0).then(|| table.x[p]), (p + 1 < table.len()).then(|| table.x[p + 1])]
-                }
+                Kink::Table { table, .. } => table.limits(self.piece[k]),
             };
             for level in levels.into_iter().flatten() {
                 let crossed = self.crossed[k].filter(|c| c.0 == level);
@@ -140,8 +138,7 @@ impl Kinks {
                     // The zero at the start is known: divide it out, and see that the new side leads away from it.
                     Some((_, rising)) => {
                         self.shifted.extend_from_slice(&a[1..]);
-                        let size = self.shifted.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-                        let away = self.shifted.iter().copied().find(|x| x.abs() > 1e-12 * size).unwrap_or(0.0);
+                        let away = leading(&self.shifted);
                         if away * if rising { 1.0 } else { -1.0 } < 0.0 {
                             return Err(Error::Sliding { t: engine.taylor.t, kink: engine.problem.kink_name(k) });
                         }
@@ -170,7 +167,7 @@ impl Kinks {
             match &engine.problem.kinks[k] {
                 Kink::Sign { .. } => engine.taylor.side[k] = !rising,
                 Kink::Table { .. } => {
-                    let piece = if rising { self.piece[k].saturating_sub(1) } else { self.piece[k] + 1 };
+                    let piece = if rising { self.piece[k] - 1 } else { self.piece[k] + 1 };
                     self.set_piece(k, piece, engine);
                 }
             }
@@ -192,11 +189,17 @@ impl Kinks {
             match &engine.problem.kinks[k] {
                 Kink::Sign { .. } => engine.taylor.side[k] = crossing.rising,
                 Kink::Table { .. } => {
-                    let piece = if crossing.rising { self.piece[k] + 1 } else { self.piece[k].saturating_sub(1) };
+                    let piece = if crossing.rising { self.piece[k] + 1 } else { self.piece[k] - 1 };
                     self.set_piece(k, piece, engine);
                 }
             }
         }
         passed
     }
+}
+
+/// The first coefficient that is more than rounding beside the largest.
+fn leading(a: &[f64]) -> f64 {
+    let size = a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    a.iter().copied().find(|x| x.abs() > 1e-12 * size).unwrap_or(0.0)
 }

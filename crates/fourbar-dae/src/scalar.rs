@@ -120,12 +120,14 @@ pub fn diff<S: Scalar>(x: S, p: u32) -> S {
 }
 
 /// A function given by values at breakpoints: piecewise linear, or piecewise cubic with continuous slope.
-/// Outside the breakpoints the first or last piece goes on.
+/// Outside the breakpoints the first or last piece goes on, unless the function repeats.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Table {
-    pub(crate) x: Arc<[f64]>,
+    x: Arc<[f64]>,
     /// Coefficients of each piece in powers of `x - x[k]`.
-    pub(crate) pieces: Arc<[[f64; 4]]>,
+    pieces: Arc<[[f64; 4]]>,
+    /// Whether it repeats after its last breakpoint; pieces are then counted on and on in both directions.
+    periodic: bool,
 }
 
 impl Table {
@@ -142,7 +144,7 @@ impl Table {
     pub fn linear(x: &[f64], y: &[f64]) -> Result<Self, Error> {
         Self::checked(x, y)?;
         let pieces = (0..x.len() - 1).map(|k| [y[k], (y[k + 1] - y[k]) / (x[k + 1] - x[k]), 0.0, 0.0]).collect();
-        Ok(Self { x: x.into(), pieces })
+        Ok(Self { x: x.into(), pieces, periodic: false })
     }
 
     /// Cubics through the points whose slope at a point is the parabola's through it and its neighbours.
@@ -166,7 +168,18 @@ impl Table {
                 [y[k], a, (3.0 * s - 2.0 * a - b) / h, (a + b - 2.0 * s) / (h * h)]
             })
             .collect();
-        Ok(Self { x: x.into(), pieces })
+        Ok(Self { x: x.into(), pieces, periodic: false })
+    }
+
+    /// Given cubics: coefficients of each piece in powers of the distance from its left breakpoint. A periodic function repeats
+    /// after its last breakpoint.
+    pub fn pieces(x: &[f64], pieces: &[[f64; 4]], periodic: bool) -> Result<Self, Error> {
+        let finite = pieces.as_flattened().iter().all(|c| c.is_finite());
+        if pieces.len() + 1 != x.len() || !finite {
+            return Err(Error::BadTable);
+        }
+        Self::checked(x, x)?;
+        Ok(Self { x: x.into(), pieces: pieces.into(), periodic })
     }
 
     /// Number of pieces.
@@ -179,14 +192,36 @@ impl Table {
         self.pieces.is_empty()
     }
 
-    /// Index of the piece that holds `x`; a breakpoint belongs to the piece on its right.
-    pub(crate) fn piece(&self, x: f64) -> usize {
-        self.x[1..self.x.len() - 1].iter().take_while(|&&b| x >= b).count()
+    /// Number of the piece that holds `x`; a breakpoint belongs to the piece on its right.
+    pub(crate) fn piece(&self, x: f64) -> i64 {
+        let n = self.x.len();
+        let period = self.x[n - 1] - self.x[0];
+        let turns = if self.periodic { ((x - self.x[0]) / period).floor() } else { 0.0 };
+        let local = x - turns * period;
+        let k = self.x[1..n - 1].partition_point(|b| *b <= local);
+        turns as i64 * self.pieces.len() as i64 + k as i64
     }
 
-    pub(crate) fn on_piece<S: Scalar>(&self, k: usize, x: S) -> S {
-        let [a, b, c, d] = self.pieces[k];
-        let z = x - self.x[k];
+    /// Coefficients and left breakpoint of a piece.
+    pub(crate) fn of_piece(&self, piece: i64) -> (f64, &[f64; 4]) {
+        let n = self.pieces.len();
+        let (turns, k) = match self.periodic {
+            true => (piece.div_euclid(n as i64), piece.rem_euclid(n as i64) as usize),
+            false => (0, piece.clamp(0, n as i64 - 1) as usize),
+        };
+        (self.x[k] + turns as f64 * (self.x[n] - self.x[0]), &self.pieces[k])
+    }
+
+    /// Breakpoints on the left and on the right of a piece, where it ends there.
+    pub(crate) fn limits(&self, piece: i64) -> [Option<f64>; 2] {
+        let n = self.pieces.len() as i64;
+        let there = |k: i64| (self.periodic || (1..n).contains(&k)).then(|| self.of_piece(k).0);
+        [there(piece), there(piece + 1)]
+    }
+
+    pub(crate) fn on_piece<S: Scalar>(&self, piece: i64, x: S) -> S {
+        let (from, &[a, b, c, d]) = self.of_piece(piece);
+        let z = x - from;
         ((z * d + c) * z + b) * z + a
     }
 }
@@ -251,6 +286,21 @@ mod tests {
         for s in [-0.5, 0.3, 1.7, 3.9, 4.5] {
             assert!((Scalar::table(s, &table) - (s * s - 3.0 * s)).abs() < 1e-13);
         }
+    }
+
+    #[test]
+    fn a_periodic_table_repeats_in_both_directions() {
+        // Two arcs, x (1 - x) up and down again.
+        let table = Table::pieces(&[0.5, 1.5, 2.5], &[[0.0, 1.0, -1.0, 0.0], [0.0, -1.0, 1.0, 0.0]], true).unwrap();
+        for turns in [-3.0, 0.0, 1.0, 40.0] {
+            for (x, y) in [(0.75, 0.1875), (1.0, 0.25), (1.5, 0.0), (2.0, -0.25)] {
+                assert_eq!(Scalar::table(x + 2.0 * turns, &table), y);
+            }
+        }
+        assert_eq!([table.piece(-0.25), table.piece(0.5), table.piece(2.5)], [-1, 0, 2]);
+        assert_eq!(table.limits(-1), [Some(-0.5), Some(0.5)]);
+        assert_eq!(Table::pieces(&[0.0, 1.0], &[[f64::NAN; 4]], false), Err(Error::BadTable));
+        assert_eq!(Table::pieces(&[0.0, 1.0], &[], false), Err(Error::BadTable));
     }
 
     #[test]

@@ -43,7 +43,8 @@ pub(crate) fn larger(usual: bool) -> &'static str {
 /// How a file is read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ReadOptions<'a> {
-    /// Where the text comes from; mesh files must stand in its folder. Without it they are only checked by name.
+    /// Where the text comes from; mesh files and table files must stand in its folder. Without it meshes are only checked by name, and
+    /// tables cannot be read from files.
     pub path: Option<&'a Path>,
     /// Parameters that get another value, as expressions.
     pub set: &'a [(String, String)],
@@ -68,6 +69,8 @@ pub struct Loaded {
     pub unused_parameters: Vec<String>,
     /// Whether the file is a MechSpec.
     pub mechspec: bool,
+    /// Files beside it whose numbers it uses (of tables), with the SHA-256 of each, sorted by name.
+    pub data: Vec<(String, String)>,
 }
 
 /// Reads a mechanism from text (YAML or JSON).

@@ -8,6 +8,7 @@ pub mod block;
 pub mod block_lu;
 pub mod dense;
 mod order;
+pub mod piecewise;
 pub mod scalar;
 pub mod se3;
 pub mod so3;
@@ -15,4 +16,5 @@ pub mod trig;
 
 pub use block::{BlockPattern, BlockSolver};
 pub use block_lu::BlockLu;
+pub use piecewise::Piecewise;
 pub use scalar::{Dual, Scalar, Taylor};

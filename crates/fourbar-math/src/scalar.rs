@@ -3,6 +3,7 @@
 //! Mechanics written once over [`Scalar`] runs on `f64`, gives first derivatives on [`Dual`], and exact time
 //! derivatives of any fixed order on [`Taylor`]: coefficient `k` is the `k`-th derivative divided by `k!`.
 
+use crate::piecewise::Piecewise;
 use num_traits::{One, Zero};
 use std::fmt::Debug;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -102,6 +103,10 @@ pub trait Scalar:
     /// The whole number below.
     fn floor(self) -> Self {
         Self::of(self.value().floor())
+    }
+    /// The value of a function given piece by piece.
+    fn piecewise(self, f: &Piecewise) -> Self {
+        f.eval(self)
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::constraint::{Constraint, Owner, Rows};
 use crate::coordinate::{Angle, Coordinate};
 use crate::expr::Expr;
-use crate::force::Force;
+use crate::force::{Force, StateLaw};
 use crate::joint::{Alignment, Frame, JointKind, Pair};
 use crate::rolling::Rolling;
 use crate::spec::{Shape, StudySpec};
@@ -250,6 +250,21 @@ pub struct Model {
     pub angles: Vec<CountedAngle>,
     /// Characteristic length: scales rotations against translations in norms, rows and minimum-norm reactions.
     pub length: f64,
+    /// Result columns of the author's own.
+    pub outputs: Vec<Output>,
+}
+
+/// A result column of the author's own.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Name of the column.
+    pub name: String,
+    /// Its value, SI.
+    pub law: StateLaw,
+    /// Unit of the column; empty where nobody stated one.
+    pub unit: String,
+    /// The unit in SI units: the column is the value divided by it.
+    pub size: f64,
 }
 
 impl Joint {

@@ -1,7 +1,8 @@
 //! Serde of what cannot derive it: expressions as texts, poses and velocities as lists of numbers.
 
-use crate::expr::{Expr, Symbol};
+use crate::expr::{Dimension, Expr, Names, Outside, Symbol, Table};
 use crate::state::{Pose, Velocity};
+use fourbar_math::Piecewise;
 use nalgebra::Matrix3;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -11,18 +12,70 @@ fn variable(k: u32) -> String {
     format!("x{k}")
 }
 
-/// As text with the variables `x0`, `x1` and so on, which reads back to the same program.
+/// A table that an expression calls, with the spline it stands for.
+#[derive(Serialize, Deserialize)]
+struct Called {
+    name: String,
+    breakpoints: Vec<f64>,
+    pieces: Vec<[f64; 4]>,
+    period: Option<f64>,
+    x: Option<Dimension>,
+    y: Option<Dimension>,
+    outside: Option<Outside>,
+}
+
+impl Called {
+    fn new(t: &Table) -> Self {
+        let f = &t.function;
+        let (breakpoints, pieces) = (f.breakpoints().to_vec(), f.pieces().to_vec());
+        Self { name: t.name.to_string(), breakpoints, pieces, period: f.period(), x: t.x, y: t.y, outside: t.outside }
+    }
+
+    fn table(self) -> Option<Table> {
+        let function = Piecewise::from_pieces(&self.breakpoints, &self.pieces, self.period)?;
+        Some(Table { name: self.name.into(), function: function.into(), x: self.x, y: self.y, outside: self.outside })
+    }
+}
+
+/// As text with the variables `x0`, `x1` and so on, which reads back to the same program; with the tables it calls, where it calls any.
+#[derive(Serialize, Deserialize)]
+#[serde(untagged)]
+enum Saved {
+    Text(String),
+    Calling { text: String, tables: Vec<Called> },
+}
+
+/// What the names of a saved expression mean.
+struct Meaning(Vec<Table>);
+
+impl Names for Meaning {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        name.strip_prefix('x').and_then(|k| k.parse().ok()).filter(|k| variable(*k) == name).map(Symbol::Variable)
+    }
+    fn table(&mut self, name: &str) -> Option<Table> {
+        self.0.iter().find(|t| &*t.name == name).cloned()
+    }
+}
+
 impl Serialize for Expr {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_str(&self.to_text(variable))
+        let text = self.to_text(variable);
+        match self.tables() {
+            [] => Saved::Text(text).serialize(serializer),
+            tables => Saved::Calling { text, tables: tables.iter().map(Called::new).collect() }.serialize(serializer),
+        }
     }
 }
 
 impl<'de> Deserialize<'de> for Expr {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let number = |name: &str| name.strip_prefix('x').and_then(|k| k.parse().ok()).filter(|k| variable(*k) == name);
-        Expr::parse(&text, &mut |name| number(name).map(Symbol::Variable)).map_err(D::Error::custom)
+        let (text, tables) = match Saved::deserialize(deserializer)? {
+            Saved::Text(text) => (text, Vec::new()),
+            Saved::Calling { text, tables } => (text, tables),
+        };
+        let tables: Option<Vec<Table>> = tables.into_iter().map(Called::table).collect();
+        let tables = tables.ok_or_else(|| D::Error::custom("the pieces of a table do not fit together"))?;
+        Expr::parse_quantity(&text, &mut Meaning(tables)).map(|(expr, _)| expr).map_err(D::Error::custom)
     }
 }
 

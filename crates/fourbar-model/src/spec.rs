@@ -3,8 +3,10 @@
 //! Files are read into a [`ModelSpec`]; programs write one directly. [`ModelSpec::build`] checks it and gives the
 //! immutable [`crate::Model`]. Numbers are SI and radians; points are in the body's own frame unless a variant says world.
 
-use crate::expr::Expr;
+use crate::expr::{Dimension, Expr, Outside, Table};
+use fourbar_math::piecewise::{Beyond, Ends, Piecewise, SplineError};
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// Three components.
 pub type V3 = [f64; 3];
@@ -39,6 +41,73 @@ pub struct ModelSpec {
     pub trace: Vec<String>,
     /// What to compute by default.
     pub study: StudySpec,
+    /// Functions given by points, which expressions call by name. The expressions hold what they call; the list keeps the points.
+    pub tables: Vec<(String, TableSpec)>,
+    /// Result columns of one's own, by name.
+    pub outputs: Vec<(String, OutputSpec)>,
+}
+
+/// A function given by points: the cubic spline through them, whose first and second derivative do not jump.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TableSpec {
+    /// Points `[x, y]` in SI units, x rising.
+    pub points: Vec<[f64; 2]>,
+    /// What happens at the first and the last point.
+    pub ends: TableEnds,
+    /// What holds beyond them; left out: the tangent, or the last value where the slope at the ends is zero, and a run that
+    /// goes there says so.
+    pub outside: Option<Outside>,
+    /// Dimension of x, where given: the argument of a call is checked against it.
+    pub x_dimension: Option<Dimension>,
+    /// Dimension of y, where given: that of the value of a call.
+    pub y_dimension: Option<Dimension>,
+}
+
+/// What a table does at its first and last point.
+#[derive(Clone, Copy, Debug, PartialEq, Default, Serialize, Deserialize)]
+pub enum TableEnds {
+    /// The second derivative vanishes.
+    #[default]
+    Natural,
+    /// The first derivative vanishes.
+    Flat,
+    /// The first derivative has these values.
+    Slopes(f64, f64),
+    /// It repeats: the last point is the first one again.
+    Periodic,
+}
+
+impl TableSpec {
+    /// The spline through the points.
+    pub fn function(&self) -> Result<Piecewise, SplineError> {
+        let (x, y): (Vec<f64>, Vec<f64>) = self.points.iter().map(|p| (p[0], p[1])).unzip();
+        let ends = match self.ends {
+            TableEnds::Natural => Ends::Natural,
+            TableEnds::Flat => Ends::Slopes(0.0, 0.0),
+            TableEnds::Slopes(a, b) => Ends::Slopes(a, b),
+            TableEnds::Periodic => Ends::Periodic,
+        };
+        let beyond = match (self.outside, self.ends) {
+            (Some(Outside::Hold), _) | (None, TableEnds::Flat) => Beyond::Hold,
+            _ => Beyond::Linear,
+        };
+        Piecewise::spline(&x, &y, ends, beyond)
+    }
+
+    /// What expressions call by the name `name`.
+    pub fn table(&self, name: &str) -> Result<Table, SplineError> {
+        let function = Arc::new(self.function()?);
+        Ok(Table { name: name.into(), function, x: self.x_dimension, y: self.y_dimension, outside: self.outside })
+    }
+}
+
+/// A result column of one's own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct OutputSpec {
+    /// Its value, an expression over the state in SI units.
+    pub value: StateExpr,
+    /// Unit of the column, and its size in SI units; `None` leaves the value as it is, in SI.
+    pub unit: Option<(String, f64)>,
 }
 
 /// A rigid body.

@@ -17,6 +17,7 @@ use crate::model::Model;
 use crate::motion::{Motion, bad_checkpoint, numbers};
 use crate::simulation::engine::Engine;
 use crate::state::Configuration;
+use crate::trajectory::outputs::Watch;
 use crate::trajectory::{Column, Recorder, WantedColumns, columns};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
@@ -493,6 +494,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         first = v["index"].as_u64().unwrap_or(0) as usize + 1;
     }
     let mut row = Vec::new();
+    let (mut watch, mut beyond) = (Watch::new(model), Vec::new());
     let (mut on, mut failure) = (true, None);
     for (index, t) in study.output_times().enumerate().skip(first) {
         let reached = if index == 0 { engine.begin().map(|()| true) } else { engine.advance(t, &mut |t| observer.go_on(t, study.t_end)) };
@@ -504,10 +506,14 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         if !on || failure.is_some() {
             break;
         }
+        if let Err(d) = watch.look(model, engine.now(), &mut beyond) {
+            failure = Some(d);
+            break;
+        }
         row.clear();
         recorder.row(model, engine.now(), &mut row);
         if let Some(k) = row.iter().position(|x| !x.is_finite()) {
-            failure = Some(not_finite(&names[k].name, t));
+            failure = Some(not_finite(model, &names[k].name, t));
             break;
         }
         observer.row(&row);
@@ -521,6 +527,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     }
     let (mut report, failure) = engine.finish(!on, failure);
     report.warnings.extend(jumps);
+    report.warnings.extend(beyond);
     match failure {
         Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
         None => Ok(report),
@@ -543,10 +550,14 @@ fn keep_choice(model: &Model, study: &Study, saved: &Value, candidates: &mut Vec
 }
 
 /// A row that nobody can use.
-fn not_finite(column: &str, t: f64) -> Diagnostic {
-    Diagnostic::new("S250", format!("at t = {t:.6} s `{column}` is not a finite number"))
-        .time(t)
-        .help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism")
+fn not_finite(model: &Model, column: &str, t: f64) -> Diagnostic {
+    let own = model.outputs.iter().any(|o| o.name == column);
+    let help = if own {
+        "the rows before are good; the expression of this output is not defined there: guard it with `if(condition, a, b)`, `max` or `abs`"
+    } else {
+        "the rows before are good; try a smaller step or tolerance, and tell us about the mechanism"
+    };
+    Diagnostic::new("S250", format!("at t = {t:.6} s `{column}` is not a finite number")).time(t).name(column).help(help)
 }
 
 /// Refuses settings that make no sense, whatever the mechanism.

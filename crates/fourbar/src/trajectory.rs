@@ -1,6 +1,7 @@
 //! What happened: named columns with units, one row per output time, in global terms.
 
 mod elements;
+pub mod outputs;
 
 pub use elements::{drive_speed, rates};
 
@@ -8,20 +9,21 @@ use crate::force::eval;
 use crate::model::Model;
 use crate::motion::Instant;
 use serde::Serialize;
+use std::borrow::Cow;
 
 /// A column of a trajectory.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Column {
     /// Plain name, such as `crank.r.x`.
     pub name: String,
-    /// SI unit, `1` for pure numbers.
-    pub unit: &'static str,
+    /// SI unit, `1` for pure numbers; outputs of the author's own may have any unit, or none that is known (empty).
+    pub unit: Cow<'static, str>,
 }
 
 impl Column {
     /// Whether it shows a force, a torque or the power of one.
     pub fn is_load(&self) -> bool {
-        matches!(self.unit, "N" | "N*m" | "W")
+        matches!(&*self.unit, "N" | "N*m" | "W")
     }
     /// Whether it shows the rate of a joint coordinate.
     fn is_rate(&self) -> bool {
@@ -117,19 +119,19 @@ const XYZ: [&str; 3] = ["x", "y", "z"];
 
 /// The columns of a model's results, in their order.
 pub fn columns(model: &Model) -> Vec<Column> {
-    let mut list = vec![Column { name: "t".into(), unit: "s" }];
+    let mut list = vec![Column { name: "t".into(), unit: "s".into() }];
     // Large mechanisms have millions of columns: every name is made in one go.
     let three = elements::vector;
     for b in model.bodies.iter().skip(1) {
         three(&mut list, [&b.name, ".r"], "m");
-        list.extend([".p.0", ".p.1", ".p.2", ".p.3"].map(|key| Column { name: [&b.name, key].concat(), unit: "1" }));
+        list.extend([".p.0", ".p.1", ".p.2", ".p.3"].map(|key| Column { name: [&b.name, key].concat(), unit: "1".into() }));
         for (key, unit) in [(".v", "m/s"), (".omega", "rad/s"), (".a", "m/s^2"), (".alpha", "rad/s^2")] {
             three(&mut list, [&b.name, key], unit);
         }
     }
     for j in &model.joints {
         for (key, _) in j.coordinates() {
-            list.push(Column { name: [&j.name, ".", key].concat(), unit: if key == "angle" { "rad" } else { "m" } });
+            list.push(Column { name: [&j.name, ".", key].concat(), unit: if key == "angle" { "rad" } else { "m" }.into() });
         }
         elements::rate_columns(j, &mut list);
         three(&mut list, [&j.name, ".force"], "N");
@@ -141,9 +143,11 @@ pub fn columns(model: &Model) -> Vec<Column> {
     for (name, _) in &model.points {
         three(&mut list, [name, ""], "m");
     }
-    list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
+    outputs::columns(model, &mut list);
+    list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J".into() }));
     list.extend(
-        [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit }),
+        [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")]
+            .map(|(k, unit)| Column { name: format!("error.{k}"), unit: unit.into() }),
     );
     list
 }
@@ -215,6 +219,7 @@ impl Recorder {
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }
+        outputs::row(model, &s.plain(&[]), out);
         let (kinetic, potential) = energies(model, s);
         out.extend([kinetic, potential, kinetic + potential, s.work]);
         out.extend(s.errors);

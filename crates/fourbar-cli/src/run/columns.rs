@@ -70,7 +70,7 @@ mod tests {
 
     #[test]
     fn the_time_is_always_there_and_a_pattern_without_a_column_is_refused() {
-        let columns: Vec<Column> = ["t", "a.x", "b.x"].map(|n| Column { name: n.into(), unit: "1" }).into();
+        let columns: Vec<Column> = ["t", "a.x", "b.x"].map(|n| Column { name: n.into(), unit: "1".into() }).into();
         assert_eq!(choose(&columns, &["b".into()]), Ok(vec![0, 2]));
         assert_eq!(choose(&columns, &["c.*".into()]).map_err(|d| d.code.0), Err("U005"));
     }

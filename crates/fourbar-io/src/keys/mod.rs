@@ -3,9 +3,11 @@
 //! A [`Table`] lists the keys of one kind of group; a [`Key`] says what stands behind it. A new joint, force, constraint or
 //! shape type is one entry: its table beside the function that builds it.
 
+mod data;
 mod element;
 mod geometry;
 
+pub(crate) use data::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
 
@@ -78,6 +80,16 @@ pub enum Expect {
     Parameters,
     /// Coordinates of joints and points with their values.
     Coordinates,
+    /// Names with functions of time.
+    Functions,
+    /// A unit alone, such as `mm`.
+    Unit,
+    /// A column of a file: its number, counted from 1, or its heading.
+    Column,
+    /// A list of points `[x, y]`.
+    Pairs,
+    /// Two numbers of any dimension.
+    TwoNumbers,
 }
 
 impl Expect {
@@ -121,6 +133,11 @@ impl Expect {
             Self::Section(what) => format!("{what} by name"),
             Self::Parameters => "numbers by name".into(),
             Self::Coordinates => "numbers by coordinate".into(),
+            Self::Functions => "functions of t by name".into(),
+            Self::Unit => "unit".into(),
+            Self::Column => "number or heading of a column".into(),
+            Self::Pairs => "list of pairs [x, y]".into(),
+            Self::TwoNumbers => "2 numbers".into(),
         }
     }
 }
@@ -182,6 +199,13 @@ pub const TOP: Table = Table {
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
+        may(
+            "functions",
+            Expect::Functions,
+            "functions of `t`, parameters, tables and each other, to be used by name wherever `t` may stand",
+        ),
+        may("tables", Expect::Section("tables"), "functions given by points, called as `lift(x)` in expressions, by name"),
+        may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may("start", Expect::Coordinates, "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values"),
         may("study", Expect::Group(&STUDY), "what `run` computes"),
@@ -226,6 +250,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);
     all.extend(forces().iter().map(|f| &f.table));
+    all.extend([&TABLE, &OUTPUT]);
     all.extend([&STUDY, &VIEW]);
     all
 }

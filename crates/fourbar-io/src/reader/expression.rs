@@ -1,5 +1,6 @@
 //! Scalars of the file as numbers and expressions: names, units and dimensions resolved.
 
+use super::functions::{Found, Functions};
 use super::parameters::{Lookup, shadow_warning};
 use super::problem::suggest;
 use super::{Path, Reader};
@@ -8,9 +9,9 @@ use crate::tree::{Content, Node, Text, is_null, shorten};
 use crate::units::{UNITS, unit};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
-use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, FUNCTIONS, Kind, Names, Symbol};
+use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, FUNCTIONS, Kind, Names, Symbol, Table};
 use fourbar::spec::{StateExpr, StateVariable};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// What an expression may use besides parameters.
 #[derive(Clone, Copy, PartialEq)]
@@ -31,6 +32,25 @@ struct Resolver<'r, 'a> {
     points: &'r HashSet<&'a str>,
     short_coordinates: bool,
     variables: Vec<StateVariable>,
+    tables: &'r HashMap<String, Table>,
+    functions: &'r Functions,
+    /// A function that must be read first.
+    open: Option<usize>,
+    /// Set when a refused function was met.
+    refused: bool,
+}
+
+/// An expression as it was read.
+pub(super) struct Parsed {
+    pub result: Result<(Expr, Kind), ExprError>,
+    /// What its variables mean; in a function of time there is but the time.
+    pub variables: Vec<StateVariable>,
+    /// Whether it rests on something that was refused, and reported.
+    pub poisoned: bool,
+    /// A parameter whose name was read as a unit.
+    pub shadowed: Option<String>,
+    /// A function that must be read first.
+    pub open: Option<usize>,
 }
 
 impl Resolver<'_, '_> {
@@ -40,6 +60,30 @@ impl Resolver<'_, '_> {
             self.variables.len() - 1
         });
         Symbol::Variable(k as u32)
+    }
+
+    /// A function of time in place of its name.
+    fn function(&mut self, name: &str) -> Option<Symbol> {
+        match self.functions.get(name)? {
+            Found::Function(expr, kind) => match self.scope {
+                // Of the functions only those without the time are constants.
+                Scope::Constant => expr.constant_value().map(|_| Symbol::Function(expr, kind)),
+                Scope::Time => Some(Symbol::Function(expr, kind)),
+                Scope::State(_) if expr.is_constant() => Some(Symbol::Function(expr, kind)),
+                Scope::State(_) => {
+                    let Symbol::Variable(t) = self.variable(StateVariable::Time) else { return None };
+                    Some(Symbol::Function(expr.renumbered(|_| t), kind))
+                }
+            },
+            Found::Open(k) => {
+                self.open = self.open.or(Some(k));
+                Some(Symbol::Value(1.0))
+            }
+            Found::Refused => {
+                self.refused = true;
+                Some(Symbol::Value(1.0))
+            }
+        }
     }
 }
 
@@ -61,6 +105,9 @@ impl Names for Resolver<'_, '_> {
                 return Some(self.variable(variable));
             }
         }
+        if let Some(symbol) = self.function(name) {
+            return Some(symbol);
+        }
         let found = self.lookup.get(name);
         if found.is_none() && self.short_coordinates && matches!(self.scope, Scope::State(_)) {
             let (element, axis) = name.split_at_checked(name.len().saturating_sub(1))?;
@@ -72,6 +119,10 @@ impl Names for Resolver<'_, '_> {
 
     fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
         unit(name)
+    }
+
+    fn table(&mut self, name: &str) -> Option<Table> {
+        self.tables.get(name).cloned()
     }
 
     fn further_unit(&mut self, name: &str) -> bool {
@@ -152,15 +203,11 @@ impl<'a> Reader<'a> {
         dimension: Option<Dimension>,
         path: &Path<'_>,
     ) -> Option<(Expr, Vec<StateVariable>)> {
-        let text = self.scalar(node, "a number or an expression", path)?;
-        let written = text.get(self.source);
-        // Most scalars are plain numbers.
-        if written.as_bytes().first().is_some_and(|b| b.is_ascii_digit() || *b == b'-' || *b == b'.')
-            && let Ok(x) = written.parse::<f64>()
-            && x.is_finite()
-        {
-            return Some((Expr::constant(x), Vec::new()));
-        }
+        self.expression_with_kind(node, scope, dimension, path).map(|(expr, variables, _)| (expr, variables))
+    }
+
+    /// Reads the text of an expression; nothing is said of what is wrong with it.
+    pub(super) fn parsed(&self, written: &str, scope: Scope) -> Parsed {
         let mut resolver = Resolver {
             lookup: self.parameters.lookup(),
             scope,
@@ -168,10 +215,35 @@ impl<'a> Reader<'a> {
             points: &self.points,
             short_coordinates: self.short_coordinates,
             variables: Vec::new(),
+            tables: &self.tables,
+            functions: &self.functions,
+            open: None,
+            refused: false,
         };
-        let parsed = Expr::parse_quantity(written, &mut resolver);
-        let (poisoned, shadowed, variables) = (resolver.lookup.poisoned, resolver.lookup.shadowed, resolver.variables);
-        match parsed {
+        let result = Expr::parse_quantity(written, &mut resolver);
+        let Resolver { lookup, variables, open, refused, .. } = resolver;
+        Parsed { result, variables, poisoned: lookup.poisoned || refused, shadowed: lookup.shadowed, open }
+    }
+
+    /// An expression, the meaning of its variables, and what is known of its dimension.
+    pub(crate) fn expression_with_kind(
+        &mut self,
+        node: &Node,
+        scope: Scope,
+        dimension: Option<Dimension>,
+        path: &Path<'_>,
+    ) -> Option<(Expr, Vec<StateVariable>, Kind)> {
+        let text = self.scalar(node, "a number or an expression", path)?;
+        let written = text.get(self.source);
+        // Most scalars are plain numbers.
+        if written.as_bytes().first().is_some_and(|b| b.is_ascii_digit() || *b == b'-' || *b == b'.')
+            && let Ok(x) = written.parse::<f64>()
+            && x.is_finite()
+        {
+            return Some((Expr::constant(x), Vec::new(), Kind::Number));
+        }
+        let Parsed { result, variables, poisoned, shadowed, .. } = self.parsed(written, scope);
+        match result {
             // A parameter that was refused has been complained of already.
             _ if poisoned => None,
             Ok((expr, kind)) => {
@@ -198,7 +270,7 @@ impl<'a> Reader<'a> {
                 if let Some(name) = shadowed.filter(|_| dimension.is_none_or(|d| kind != Kind::Quantity(d))) {
                     self.warn(shadow_warning(&name, written, path));
                 }
-                Some((expr, variables))
+                Some((expr, variables, kind))
             }
             Err(error) => {
                 let d = self.expression_problem(&error, written, scope, path);
@@ -219,17 +291,24 @@ impl<'a> Reader<'a> {
                     .to_string(),
             ),
             E::UnknownName(name) => ("M021", self.unknown_name_help(name, scope)),
-            E::UnknownFunction(name) => ("M022", suggest(name, FUNCTIONS.iter().map(|f| f.name), "known functions:")),
+            E::UnknownFunction(name) if self.functions.names().any(|f| f == name) => {
+                ("M022", format!("`{name}` is a function of time: write it without parentheses"))
+            }
+            E::UnknownFunction(name) => {
+                let tables = self.tables.keys().map(String::as_str);
+                ("M022", suggest(name, FUNCTIONS.iter().map(|f| f.name).chain(tables), "known functions:"))
+            }
             E::Arguments { function, .. } => {
-                let doc = FUNCTIONS.iter().find(|f| f.name == *function).map_or("", |f| f.doc);
+                let doc = FUNCTIONS.iter().find(|f| f.name == *function).map_or("a table, read at one value", |f| f.doc);
                 ("M023", format!("{function} is: {doc}"))
             }
             E::DivisionByZero => ("M024", "change the parameters, or guard the division with `if(condition, a, b)`".to_string()),
             E::NotFinite => ("M025", "numbers must be finite and functions stay where they are defined".to_string()),
             E::TooDeep => ("M026", "define parts of it as parameters".to_string()),
+            E::TooMany => ("M027", "name fewer functions, or write them shorter".to_string()),
             E::TooLong => ("M027", "define parts of it as parameters".to_string()),
             E::UnknownUnit(name) => ("M030", self.unknown_unit_help(name)),
-            E::Mismatch(..) | E::NotPlain(..) => ("M032", "check the units".to_string()),
+            E::Mismatch(..) | E::NotPlain(..) | E::WrongArgument(..) => ("M032", "check the units".to_string()),
         };
         let message = match &error.kind {
             E::UnknownName(name) if name == "t" && scope == Scope::Constant => "the time `t` may not appear in a constant".to_string(),
@@ -261,8 +340,15 @@ impl<'a> Reader<'a> {
             let known = self.joints.iter().chain(self.points.iter()).copied();
             return nearest(base, known).map_or_else(|| "no joint or point has this name".into(), |near| format!("did you mean `{near}`?"));
         }
+        if self.tables.contains_key(name) {
+            return format!("`{name}` is a table: say where it is read, `{name}(x)`");
+        }
+        if scope == Scope::Constant && self.functions.names().any(|f| f == name) {
+            return format!("the function `{name}` changes with time; here a constant is needed");
+        }
         let own: &[&str] = if let Scope::State(own) = scope { own } else { &[] };
-        let known = self.parameters.names().chain(own.iter().copied()).chain(["pi"]);
+        let functions = self.functions.names().filter(|_| scope != Scope::Constant);
+        let known = self.parameters.names().chain(own.iter().copied()).chain(functions).chain(["pi"]);
         match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None if unit(name).is_some() => format!("a unit must follow a number, and compound units have no spaces: `1 {name}`, `2 kN/m`"),

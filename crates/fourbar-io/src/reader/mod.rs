@@ -3,8 +3,11 @@
 //! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside
 //! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
 
+mod csv;
+mod data;
 pub(crate) mod element;
 pub(crate) mod expression;
+mod functions;
 pub(crate) mod geometry;
 mod parameters;
 pub(crate) mod problem;
@@ -18,8 +21,10 @@ pub(crate) use record::{Record, Value};
 use crate::file::{Limits, Loaded, ReadOptions};
 use crate::places::{Places, Span, placed};
 use crate::tree::{Located, Tree, empty};
+use fourbar::expr::Table;
 use fourbar::spec::{ModelSpec, V3};
 use fourbar::{Diagnostic, Error};
+use functions::Functions;
 use parameters::Parameters;
 use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
@@ -41,6 +46,11 @@ pub(crate) struct Reader<'a> {
     /// Names of joints and points, which expressions may use.
     pub joints: HashSet<&'a str>,
     pub points: HashSet<&'a str>,
+    /// Tables and functions that expressions may use.
+    pub tables: HashMap<String, Table>,
+    functions: Functions,
+    /// Files beside the model whose numbers it uses, and their hashes.
+    data: Vec<(String, String)>,
     /// Centres of mass of the bodies read so far, in their frames.
     centres: HashMap<String, V3>,
     pub problems: Vec<Located>,
@@ -80,6 +90,9 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
         short_coordinates: mechspec,
         joints: HashSet::new(),
         points: HashSet::new(),
+        tables: HashMap::new(),
+        functions: Functions::default(),
+        data: Vec::new(),
         centres: HashMap::new(),
         problems: Vec::new(),
         warnings: Vec::new(),
@@ -89,7 +102,9 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
         true => crate::mechspec::read(&mut reader, &tree.root, options.set, &mut aliases),
         false => reader.file(&tree.root, options.set),
     };
-    let Reader { mut problems, warnings, parameters, .. } = reader;
+    let Reader { mut problems, warnings, parameters, mut data, .. } = reader;
+    data.sort();
+    data.dedup();
     match spec {
         Some(spec) if problems.is_empty() => Ok(Loaded {
             spec,
@@ -99,6 +114,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
             hash,
             places: Places::new(source, most, aliases),
             mechspec,
+            data,
         }),
         _ => {
             if problems.len() >= MAX_PROBLEMS {

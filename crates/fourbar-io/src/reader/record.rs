@@ -1,9 +1,11 @@
 //! The values of one group of keys.
 
+use super::csv::Column;
+use super::data::Written;
 use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;
-use fourbar::expr::Expr;
+use fourbar::expr::{Expr, Kind};
 use fourbar::spec::{At, Inertia, Orientation, Shape, StateExpr, V3};
 
 /// A place or direction whose body may still be missing.
@@ -45,6 +47,9 @@ pub(crate) enum Value {
     Shapes(Vec<Shape>),
     Solid(Vec<Mass>),
     Options(Vec<(String, String)>),
+    Unit(Written),
+    Column(Column),
+    Pairs(Vec<[(f64, Kind); 2]>),
     /// A section, read elsewhere.
     Elsewhere,
 }
@@ -108,6 +113,8 @@ impl Record {
     getter!(orientation, Orientation, Orientation);
     getter!(shapes, Shapes, Vec<Shape>);
     getter!(solid, Solid, Vec<Mass>);
+    getter!(unit, Unit, Written);
+    getter!(pairs, Pairs, Vec<[(f64, Kind); 2]>);
     getter!(options, Options, Vec<(String, String)>);
 
     /// Two names.

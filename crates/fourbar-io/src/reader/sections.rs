@@ -27,8 +27,12 @@ impl<'a> Reader<'a> {
         self.joints = names_of(find("joints"), source);
         self.points = names_of(find("points"), source);
         self.read_parameters(find("parameters").map(|(_, node)| node), set);
+        let mut tables = Vec::new();
+        self.elements(find("tables"), |r, key, node, path| r.table(key, node, path), &mut tables);
+        self.read_functions(find("functions").map(|(_, node)| node));
         let top = self.top(entries);
         let mut spec = ModelSpec { title: top.text("title").unwrap_or_default(), gravity: top.vector("gravity"), ..Default::default() };
+        spec.tables = tables;
         spec.hold = top.names("hold").unwrap_or_default();
         self.elements(find("bodies"), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
         for (name, body) in &spec.bodies {
@@ -63,6 +67,7 @@ impl<'a> Reader<'a> {
             &mut spec.forces,
         );
         self.elements(find("points"), |r, key, node, path| r.point(key, node, path), &mut spec.points);
+        self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
         spec.start = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
         spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();

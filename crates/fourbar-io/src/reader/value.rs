@@ -114,6 +114,11 @@ impl Reader<'_> {
             Expect::Shapes => Value::Shapes(self.shapes(node, path)?),
             Expect::Solid => Value::Solid(self.solids(node, key, path)?),
             Expect::Options => Value::Options(self.options(node, path)?),
+            Expect::Unit => Value::Unit(self.unit_alone(node, path)?),
+            Expect::Column => Value::Column(self.column(node, path)?),
+            Expect::Pairs => Value::Pairs(self.pairs(node, path)?),
+            Expect::TwoNumbers => Value::Numbers(self.numbers(node, &[None; 2], path)?),
+            Expect::Functions => Value::Elsewhere,
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })
     }

@@ -3,7 +3,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, Expect, FRAME, JOINTS, Key, ORIENTATION, PLACE, SHAPES, SOLIDS, TOP, Table};
+use crate::keys::{BODY, CONSTRAINTS, DRIVE, Expect, FRAME, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, SHAPES, SOLIDS, TABLE, TOP, Table};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of mechanism files, for editors.
@@ -24,6 +24,8 @@ pub fn schema() -> Value {
         "drives": named(group(&DRIVE)),
         "forces": named(one_of(crate::keys::forces().iter().map(|t| &t.table))),
         "points": named(group(&PLACE)),
+        "tables": named(group(&TABLE)),
+        "outputs": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&OUTPUT)]})),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -103,6 +105,11 @@ fn of(expect: &Expect) -> Value {
         Expect::Options => json!({"type": "object", "additionalProperties": {"type": ["string", "number", "boolean"]}}),
         Expect::Group(table) => group(table),
         Expect::Section(section) => json!({"$ref": format!("#/$defs/{section}")}),
+        Expect::Functions => json!({"$ref": "#/$defs/parameters"}),
+        Expect::Unit => json!({"type": ["string", "number"]}),
+        Expect::Column => json!({"type": ["integer", "string"]}),
+        Expect::Pairs => json!({"type": "array", "items": list(number(), 2), "minItems": 3}),
+        Expect::TwoNumbers => list(number(), 2),
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",

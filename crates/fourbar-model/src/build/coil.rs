@@ -122,5 +122,7 @@ impl Builder<'_> {
             || spec.constraints.iter().any(|x| x.0 == name)
             || spec.drives.iter().any(|x| x.0 == name)
             || spec.forces.iter().any(|x| x.0 == name)
+            || spec.tables.iter().any(|x| x.0 == name)
+            || spec.outputs.iter().any(|x| x.0 == name)
     }
 }

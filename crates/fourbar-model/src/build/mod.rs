@@ -4,10 +4,12 @@ mod coil;
 mod constraint;
 mod force;
 mod joint;
+mod output;
 mod pages;
 mod start;
 
 pub(crate) use force::Resolve;
+pub use output::{table_name_taken, table_problem};
 pub(crate) use pages::PAGES;
 
 use crate::diagnostic::{Diagnostic, nearest, number};
@@ -74,6 +76,7 @@ impl<'a> Builder<'a> {
             study: spec.study.clone(),
             angles: Vec::new(),
             length: 1.0,
+            outputs: Vec::new(),
         };
         if spec.bodies.is_empty() {
             self.error(Diagnostic::new("M118", "the mechanism has no bodies").at("bodies").help("add at least one body under `bodies:`"));
@@ -94,6 +97,8 @@ impl<'a> Builder<'a> {
         }
         self.forces(&mut model);
         self.coils(&mut model);
+        self.tables();
+        self.outputs(&mut model);
         self.holds(&mut model);
         self.starts(&mut model);
         self.study(&model);
@@ -103,13 +108,15 @@ impl<'a> Builder<'a> {
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 6] = [
+        let lists: [(&str, Vec<&String>); 8] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
             ("drives", spec.drives.iter().map(|x| &x.0).collect()),
             ("forces", spec.forces.iter().map(|x| &x.0).collect()),
             ("points", spec.points.iter().map(|x| &x.0).collect()),
+            ("tables", spec.tables.iter().map(|x| &x.0).collect()),
+            ("outputs", spec.outputs.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {

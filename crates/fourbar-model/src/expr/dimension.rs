@@ -6,7 +6,7 @@
 use std::fmt;
 
 /// Powers of metre, kilogram and second.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Dimension {
     /// Power of length.
     pub length: i8,

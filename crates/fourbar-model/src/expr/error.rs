@@ -1,6 +1,6 @@
 //! What can be wrong with an expression, and where in its text.
 
-use super::{Dimension, MAX_LENGTH, MAX_NESTING};
+use super::{Dimension, MAX_LENGTH, MAX_NESTING, MAX_OPERATIONS};
 use std::fmt;
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub enum ExprErrorKind {
     /// A function with the wrong number of arguments.
     Arguments {
         /// The function.
-        function: &'static str,
+        function: String,
         /// Least and greatest number.
         needed: (usize, usize),
         /// Number given.
@@ -46,12 +46,16 @@ pub enum ExprErrorKind {
     TooDeep,
     /// Too long.
     TooLong,
+    /// Too many operations once the functions it names are written out.
+    TooMany,
     /// A name after a number that is not a unit.
     UnknownUnit(String),
     /// Two quantities that cannot be added or compared.
     Mismatch(Dimension, Dimension),
     /// A function of plain numbers was given a quantity.
     NotPlain(&'static str, Dimension),
+    /// A table was read at a quantity of another dimension than its own.
+    WrongArgument(String, Dimension, Dimension),
 }
 
 impl fmt::Display for ExprErrorKind {
@@ -72,9 +76,11 @@ impl fmt::Display for ExprErrorKind {
             Self::DivisionByZero => write!(f, "division by zero"),
             Self::NotFinite => write!(f, "the value is infinite or not a number"),
             Self::TooDeep => write!(f, "the expression is nested more than {MAX_NESTING} deep"),
+            Self::TooMany => write!(f, "with the functions it names written out the expression has more than {MAX_OPERATIONS} operations"),
             Self::TooLong => write!(f, "the expression is longer than {MAX_LENGTH} bytes"),
             Self::UnknownUnit(name) => write!(f, "unknown unit `{name}`"),
             Self::Mismatch(a, b) => write!(f, "{} and {} cannot be added or compared", a.a(), b.a()),
+            Self::WrongArgument(table, wanted, given) => write!(f, "the table `{table}` is read at {}, not at {}", wanted.a(), given.a()),
             Self::NotPlain(function, d) => write!(f, "`{function}` needs a number or an angle, not {}", d.a()),
         }
     }

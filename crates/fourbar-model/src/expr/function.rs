@@ -31,6 +31,7 @@ pub(super) enum Function {
     Step,
     Ramp,
     SmoothStep,
+    SmootherStep,
     If,
 }
 
@@ -105,6 +106,13 @@ pub const FUNCTIONS: &[FunctionInfo] = &[
         Units::Ratio,
         "smoothstep(x, x0, x1): as ramp, but with first and second derivatives that do not jump",
     ),
+    f(
+        "smootherstep",
+        Function::SmootherStep,
+        (3, 3),
+        Units::Ratio,
+        "smootherstep(x, x0, x1): as smoothstep, and the third derivative does not jump either",
+    ),
     f("if", Function::If, (3, 3), Units::Condition, "if(condition, a, b): a where the condition holds, else b"),
 ];
 
@@ -114,7 +122,7 @@ impl Function {
         use Function::*;
         match self {
             Atan2 | Min | Max | Pow | Hypot | Mod | Step => 2,
-            Ramp | SmoothStep | If => 3,
+            Ramp | SmoothStep | SmootherStep | If => 3,
             _ => 1,
         }
     }
@@ -131,8 +139,8 @@ impl Function {
             Min => i64::from(a[1] >= x),
             Max | Step => i64::from(x >= a[1]),
             Mod => (x / a[1]).floor() as i64,
-            Ramp | SmoothStep if x <= a[1] => 0,
-            Ramp | SmoothStep => 1 + i64::from(x >= a[2]),
+            Ramp | SmoothStep | SmootherStep if x <= a[1] => 0,
+            Ramp | SmoothStep | SmootherStep => 1 + i64::from(x >= a[2]),
             If => i64::from(x != 0.0),
             // The angle changes by a turn at the negative x axis.
             Atan2 if a[1] < 0.0 => i64::from(x >= 0.0),
@@ -175,6 +183,11 @@ impl Function {
                 // The polynomial of degree five whose first and second derivatives vanish at both ends.
                 let s = clamped(x, a[1], a[2]);
                 s * s * s * (S::of(10.0) + s * (S::of(-15.0) + s * S::of(6.0)))
+            }
+            SmootherStep => {
+                // The polynomial of degree seven whose first three derivatives vanish at both ends.
+                let s = clamped(x, a[1], a[2]);
+                s.powi(4) * (S::of(35.0) + s * (S::of(-84.0) + s * (S::of(70.0) + s * S::of(-20.0))))
             }
             If => x.choose(a[1], a[2]),
         }

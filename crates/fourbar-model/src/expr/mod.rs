@@ -19,6 +19,7 @@ mod function;
 mod lexer;
 mod parser;
 mod print;
+mod table;
 #[cfg(test)]
 mod tests;
 
@@ -26,6 +27,7 @@ pub use dimension::{Dimension, Kind};
 pub use error::{ExprError, ExprErrorKind};
 pub use function::{FUNCTIONS, FunctionInfo};
 pub use print::number;
+pub use table::{Outside, Table};
 
 use fourbar_math::{Scalar, Taylor};
 use function::Function;
@@ -39,8 +41,11 @@ const MAX_STACK: usize = 64;
 /// Enough for almost every expression; larger ones take the large stack.
 const SMALL_STACK: usize = 8;
 
+/// Most operations of an expression once the functions it names are written out in it.
+pub const MAX_OPERATIONS: usize = 20_000;
+
 /// What a name in an expression stands for.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Symbol {
     /// A number whose dimension is not known.
     Value(f64),
@@ -48,6 +53,8 @@ pub enum Symbol {
     Quantity(f64, Dimension),
     /// A variable, by its place in the list given to [`Expr::eval`].
     Variable(u32),
+    /// Another expression with what is known of its dimension; its variables are those of the expression that names it.
+    Function(Expr, Kind),
 }
 
 /// Gives meaning to the names and units of an expression.
@@ -56,6 +63,10 @@ pub trait Names {
     fn symbol(&mut self, name: &str) -> Option<Symbol>;
     /// Factor to SI and dimension of a unit; without units, a name after a number is an error.
     fn unit(&mut self, _name: &str) -> Option<(f64, Dimension)> {
+        None
+    }
+    /// The table that a call such as `lift(x)` names.
+    fn table(&mut self, _name: &str) -> Option<Table> {
         None
     }
     /// Whether a word after `*` or `/` behind a unit goes on with the unit, as the `m` of `2 N*m`.
@@ -83,6 +94,8 @@ enum Op {
     Power(i32),
     Compare(Comparison),
     Call(Function),
+    /// A table, by its place in the list of the expression.
+    Table(u32),
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,9 +124,9 @@ impl Comparison {
 }
 
 impl Op {
-    /// The value for arguments `a` and variables `x`.
+    /// The value for arguments `a`, variables `x` and the tables of the expression.
     #[inline(always)]
-    fn apply<S: Scalar>(self, a: &[S], x: &[S]) -> S {
+    fn apply<S: Scalar>(self, a: &[S], x: &[S], tables: &[Table]) -> S {
         match self {
             Op::Constant(c) => S::of(c),
             Op::Variable(k) => x.get(k as usize).copied().unwrap_or(S::of(f64::NAN)),
@@ -125,14 +138,17 @@ impl Op {
             Op::Power(k) => a[0].powi(k),
             Op::Compare(c) => c.apply(a[0], a[1]),
             Op::Call(f) => f.apply(a),
+            Op::Table(k) => tables.get(k as usize).map_or(S::of(f64::NAN), |t| a[0].piecewise(&t.function)),
         }
     }
 
     /// Which piece of its function holds for arguments `a`; `None` where there is but one.
-    fn piece(self, a: &[f64]) -> Option<i64> {
+    fn piece(self, a: &[f64], tables: &[Table]) -> Option<i64> {
         match self {
             Op::Compare(c) => Some(c.apply(a[0], a[1]) as i64),
             Op::Call(f) => f.piece(a),
+            // Inside a table nothing jumps up to the second derivative.
+            Op::Table(k) => tables.get(k as usize).and_then(|t| t.function.part(a[0])),
             _ => None,
         }
     }
@@ -141,7 +157,7 @@ impl Op {
     fn takes(self) -> usize {
         match self {
             Op::Constant(_) | Op::Variable(_) => 0,
-            Op::Neg | Op::Power(_) => 1,
+            Op::Neg | Op::Power(_) | Op::Table(_) => 1,
             Op::Add | Op::Sub | Op::Mul | Op::Div | Op::Compare(_) => 2,
             Op::Call(f) => f.arity(),
         }
@@ -152,6 +168,8 @@ impl Op {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expr {
     ops: Box<[Op]>,
+    /// The tables it calls.
+    tables: Box<[Table]>,
     /// Greatest number of values on the stack, at most [`MAX_STACK`].
     depth: usize,
 }
@@ -159,7 +177,7 @@ pub struct Expr {
 impl Expr {
     /// The constant `x`.
     pub fn constant(x: f64) -> Self {
-        Self { ops: Box::new([Op::Constant(x)]), depth: 1 }
+        Self { ops: Box::new([Op::Constant(x)]), tables: Box::new([]), depth: 1 }
     }
 
     /// Parses a text; `resolve` gives the meaning of names (`pi` and `e` are known unless it says otherwise).
@@ -177,22 +195,32 @@ impl Expr {
         Self::parse(text, &mut |name| (name == "t").then_some(Symbol::Variable(0)))
     }
 
-    /// Wraps a finished program; `None` where it needs too many intermediate values.
-    fn from_ops(ops: Vec<Op>) -> Option<Self> {
+    /// Wraps a finished program; `None` where it needs too many intermediate values. Tables that are not called are left out.
+    fn from_ops(mut ops: Vec<Op>, tables: Vec<Table>) -> Option<Self> {
+        let mut called: Vec<Table> = Vec::new();
+        for op in &mut ops {
+            let Op::Table(k) = op else { continue };
+            let table = tables.get(*k as usize)?;
+            let place = called.iter().position(|t| t.name == table.name).unwrap_or_else(|| {
+                called.push(table.clone());
+                called.len() - 1
+            });
+            *k = place as u32;
+        }
         let (mut height, mut depth) = (0usize, 0);
         for op in &ops {
             height = height - op.takes() + 1;
             depth = depth.max(height);
         }
-        (depth <= MAX_STACK).then(|| Self { ops: ops.into(), depth })
+        (depth <= MAX_STACK).then(|| Self { ops: ops.into(), tables: called.into(), depth })
     }
 
     /// The value with variable `k` at `x[k]`; a variable beyond the list is not a number. Nothing is allocated.
     pub fn eval<S: Scalar>(&self, x: &[S]) -> S {
         match *self.ops {
             [Op::Constant(c)] => S::of(c),
-            _ if self.depth <= SMALL_STACK => run::<S, SMALL_STACK>(&self.ops, x),
-            _ => run::<S, MAX_STACK>(&self.ops, x),
+            _ if self.depth <= SMALL_STACK => run::<S, SMALL_STACK>(&self.ops, x, &self.tables),
+            _ => run::<S, MAX_STACK>(&self.ops, x, &self.tables),
         }
     }
 
@@ -213,7 +241,7 @@ impl Expr {
 
     /// Whether it is made of pieces that may not fit together: conditions, steps, absolute values and their like.
     pub fn has_pieces(&self) -> bool {
-        self.ops.iter().any(|op| op.piece(&[0.0; 3]).is_some())
+        self.ops.iter().any(|op| op.piece(&[0.0; 3], &self.tables).is_some())
     }
 
     /// A number for the pieces that hold at `t`, where variable 0 is time: it changes where one of them does.
@@ -222,23 +250,56 @@ impl Expr {
         let (mut n, mut seen) = (0, 0xcbf2_9ce4_8422_2325_u64);
         for op in &self.ops {
             n -= op.takes();
-            if let Some(k) = op.piece(&stack[n..]) {
+            if let Some(k) = op.piece(&stack[n..], &self.tables) {
                 seen = (seen ^ k as u64).wrapping_mul(0x0000_0100_0000_01b3);
             }
-            stack[n] = op.apply(&stack[n..], &[t]);
+            stack[n] = op.apply(&stack[n..], &[t], &self.tables);
             n += 1;
         }
         seen
     }
 
-    /// All numbers in it: those written, and those that follow from them alone.
+    /// The same with variable `k` renamed to `name(k)`.
+    pub fn renumbered(&self, mut name: impl FnMut(u32) -> u32) -> Self {
+        let ops = self.ops.iter().map(|op| if let Op::Variable(k) = op { Op::Variable(name(*k)) } else { *op }).collect();
+        Self { ops, tables: self.tables.clone(), depth: self.depth }
+    }
+
+    /// The tables it calls.
+    pub fn tables(&self) -> &[Table] {
+        &self.tables
+    }
+
+    /// Every call of a table: the table, and its argument as an expression of the same variables.
+    pub fn table_calls(&self) -> Vec<(Table, Expr)> {
+        let mut starts: Vec<usize> = Vec::new();
+        let mut list = Vec::new();
+        for (k, op) in self.ops.iter().enumerate() {
+            let first = starts.len() - op.takes();
+            let start = if op.takes() == 0 { k } else { starts[first] };
+            starts.truncate(first);
+            starts.push(start);
+            if let Op::Table(table) = op
+                && let Some(table) = self.tables.get(*table as usize)
+                && let Some(argument) = Expr::from_ops(self.ops[start..k].to_vec(), self.tables.to_vec())
+            {
+                list.push((table.clone(), argument));
+            }
+        }
+        list
+    }
+
+    /// All numbers in it: those written, those that follow from them alone, and the ends of its tables.
     pub fn constants(&self) -> Vec<f64> {
         let mut stack: Vec<Option<f64>> = Vec::new();
         let mut list = Vec::new();
         for op in &self.ops {
             let args: Option<Vec<f64>> = stack.split_off(stack.len() - op.takes()).into_iter().collect();
-            let value = args.filter(|_| !matches!(op, Op::Variable(_))).map(|a| op.apply::<f64>(&a, &[]));
+            let value = args.filter(|_| !matches!(op, Op::Variable(_))).map(|a| op.apply::<f64>(&a, &[], &self.tables));
             list.extend(value);
+            if let Op::Table(k) = op {
+                list.extend(self.tables.get(*k as usize).map(|t| t.function.range()).into_iter().flatten());
+            }
             stack.push(value);
         }
         list
@@ -252,12 +313,12 @@ impl Expr {
 }
 
 /// Runs a program whose stack needs at most `N` places.
-fn run<S: Scalar, const N: usize>(ops: &[Op], x: &[S]) -> S {
+fn run<S: Scalar, const N: usize>(ops: &[Op], x: &[S], tables: &[Table]) -> S {
     let mut stack = [S::zero(); N];
     let mut n = 0;
     for op in ops {
         n -= op.takes();
-        stack[n] = op.apply(&stack[n..], x);
+        stack[n] = op.apply(&stack[n..], x, tables);
         n += 1;
     }
     stack[0]

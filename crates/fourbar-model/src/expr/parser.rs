@@ -9,7 +9,7 @@ use super::dimension::Kind;
 use super::error::{ExprError, ExprErrorKind};
 use super::function::{FUNCTIONS, Function, FunctionInfo, Units};
 use super::lexer::{Lexer, Token, is_not_finite};
-use super::{Dimension, Expr, MAX_NESTING, Names, Op, Symbol};
+use super::{Dimension, Expr, MAX_NESTING, MAX_OPERATIONS, Names, Op, Symbol, Table};
 use std::ops::Range;
 
 /// A part of the program that leaves one value.
@@ -30,6 +30,7 @@ struct Parser<'a, 'n> {
     range: Range<usize>,
     names: &'n mut dyn Names,
     ops: Vec<Op>,
+    tables: Vec<Table>,
     nesting: usize,
 }
 
@@ -40,7 +41,7 @@ pub(super) fn parse(text: &str, names: &mut dyn Names) -> Result<(Expr, Kind), E
     if text.trim().is_empty() {
         return Lexer::error(ExprErrorKind::Empty, whole);
     }
-    let mut p = Parser { lexer: Lexer::new(text), token: Token::End, range: 0..0, names, ops: Vec::new(), nesting: 0 };
+    let mut p = Parser { lexer: Lexer::new(text), token: Token::End, range: 0..0, names, ops: Vec::new(), tables: Vec::new(), nesting: 0 };
     p.advance()?;
     let value = p.binary(0)?;
     if p.token != Token::End {
@@ -48,7 +49,7 @@ pub(super) fn parse(text: &str, names: &mut dyn Names) -> Result<(Expr, Kind), E
     }
     match value.fault {
         Some(fault) => Err(fault),
-        None => match Expr::from_ops(p.ops) {
+        None => match Expr::from_ops(p.ops, p.tables) {
             Some(expr) => Ok((expr, value.kind)),
             None => Lexer::error(ExprErrorKind::TooDeep, whole),
         },
@@ -213,6 +214,15 @@ impl Parser<'_, '_> {
     fn word(&mut self, word: Range<usize>) -> Parsed {
         let text = self.lexer.text;
         let after = text[word.end..].trim_start();
+        // The names of tables may contain hyphens, as all names.
+        for end in self.lexer.name_ends(&word) {
+            if text[end..].trim_start().starts_with('(')
+                && let Some(table) = self.names.table(&text[word.start..end])
+            {
+                self.lexer.jump(end);
+                return self.read_table(table, word.start..end);
+            }
+        }
         if after.starts_with('(') {
             return self.call(word);
         }
@@ -228,6 +238,7 @@ impl Parser<'_, '_> {
                     self.ops.push(Op::Variable(k));
                     Operand { start: self.ops.len() - 1, value: None, kind: Kind::Unknown, range, fault: None }
                 }
+                Symbol::Function(f, kind) => self.inline(&f, kind, range)?,
             });
         }
         let name = &text[word.clone()];
@@ -241,6 +252,46 @@ impl Parser<'_, '_> {
         Ok(self.constant(value, Kind::Number, word))
     }
 
+    /// Writes out another expression in place of its name.
+    fn inline(&mut self, f: &Expr, kind: Kind, range: Range<usize>) -> Parsed {
+        if let Some(x) = f.constant_value() {
+            return Ok(self.constant(x, kind, range));
+        }
+        let start = self.ops.len();
+        if start + f.ops.len() > MAX_OPERATIONS {
+            return Lexer::error(ExprErrorKind::TooMany, range);
+        }
+        let first = self.tables.len() as u32;
+        self.tables.extend(f.tables.iter().cloned());
+        self.ops.extend(f.ops.iter().map(|op| if let Op::Table(k) = op { Op::Table(first + k) } else { *op }));
+        Ok(Operand { start, value: None, kind, range, fault: None })
+    }
+
+    /// A call of a table, whose name has been read.
+    fn read_table(&mut self, table: Table, name: Range<usize>) -> Parsed {
+        self.advance()?;
+        self.advance()?;
+        let arguments = self.arguments()?;
+        let range = name.start..self.range.end;
+        self.close()?;
+        let [argument] = match <[Operand; 1]>::try_from(arguments) {
+            Ok(one) => one,
+            Err(given) => {
+                let function = table.name.to_string();
+                return Lexer::error(ExprErrorKind::Arguments { function, needed: (1, 1), given: given.len() }, range);
+            }
+        };
+        if let (Kind::Quantity(given), Some(wanted)) = (argument.kind, table.x)
+            && given != wanted
+        {
+            return Lexer::error(ExprErrorKind::WrongArgument(table.name.to_string(), wanted, given), argument.range);
+        }
+        let kind = table.y.map_or(Kind::Unknown, Kind::Quantity);
+        self.tables.push(table);
+        let op = Op::Table(self.tables.len() as u32 - 1);
+        Ok(self.emit(op, vec![argument], kind, range))
+    }
+
     fn call(&mut self, word: Range<usize>) -> Parsed {
         let name = &self.lexer.text[word.clone()];
         let Some(info) = FUNCTIONS.iter().find(|f| f.name == name) else {
@@ -248,6 +299,20 @@ impl Parser<'_, '_> {
         };
         self.advance()?;
         self.advance()?;
+        let arguments = self.arguments()?;
+        let range = word.start..self.range.end;
+        self.close()?;
+        let given = arguments.len();
+        if given < info.arguments.0 || given > info.arguments.1 {
+            let function = info.name.to_string();
+            return Lexer::error(ExprErrorKind::Arguments { function, needed: info.arguments, given }, range);
+        }
+        let kind = call_kind(info, &arguments)?;
+        Ok(self.apply(info.function, arguments, kind, range))
+    }
+
+    /// The arguments of a call, up to its closing parenthesis.
+    fn arguments(&mut self) -> Result<Vec<Operand>, ExprError> {
         let mut arguments = Vec::new();
         if self.token != Token::Close {
             arguments.push(self.deeper(|p| p.binary(0))?);
@@ -256,17 +321,10 @@ impl Parser<'_, '_> {
                 arguments.push(self.deeper(|p| p.binary(0))?);
             }
         }
-        let range = word.start..self.range.end;
         if self.token != Token::Close {
             return self.unexpected("a comma or a closing parenthesis");
         }
-        self.advance()?;
-        let given = arguments.len();
-        if given < info.arguments.0 || given > info.arguments.1 {
-            return Lexer::error(ExprErrorKind::Arguments { function: info.name, needed: info.arguments, given }, range);
-        }
-        let kind = call_kind(info, &arguments)?;
-        Ok(self.apply(info.function, arguments, kind, range))
+        Ok(arguments)
     }
 
     /// Emits a call; functions of many arguments fold them from the right, two at a time.
@@ -357,7 +415,7 @@ impl Parser<'_, '_> {
         self.ops.push(op);
         let mut value = None;
         if constant {
-            let mut x = if fault.is_none() { super::run::<f64, 4>(&self.ops[start..], &[]) } else { 1.0 };
+            let mut x = if fault.is_none() { super::run::<f64, 4>(&self.ops[start..], &[], &self.tables) } else { 1.0 };
             if !x.is_finite() {
                 fault = Some(ExprError { kind: ExprErrorKind::NotFinite, range: range.clone() });
                 x = 1.0;

@@ -63,6 +63,10 @@ impl Expr {
                     }
                     (text + ")", Atom)
                 }
+                Op::Table(k) => {
+                    let called = self.tables.get(k as usize).map_or("", |t| &*t.name);
+                    (format!("{called}({})", next().0), Atom)
+                }
             };
             stack.push(made);
         }

@@ -118,7 +118,7 @@ fn errors_tell_what_and_where() {
         ("1 + $", E::Syntax { expected: "a number, a name or an operator", found: "$".into() }, 4..5),
         ("2*q", E::UnknownName("q".into()), 2..3),
         ("2*sine(t)", E::UnknownFunction("sine".into()), 2..6),
-        ("atan2(1)", E::Arguments { function: "atan2", needed: (2, 2), given: 1 }, 0..8),
+        ("atan2(1)", E::Arguments { function: "atan2".into(), needed: (2, 2), given: 1 }, 0..8),
         ("3 + 1/(m - 2)", E::DivisionByZero, 4..13),
         ("t/0", E::DivisionByZero, 0..3),
         ("zero^-2", E::DivisionByZero, 0..7),

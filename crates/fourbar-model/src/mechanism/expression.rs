@@ -116,9 +116,9 @@ fn problem(e: &ExprError, key: &str, text: &str) -> Diagnostic {
         E::DivisionByZero => ("M024", "guard the division with `if(condition, a, b)`"),
         E::NotFinite => ("M025", "numbers must be finite and functions stay where they are defined"),
         E::TooDeep => ("M026", "define parts of it as parameters"),
-        E::TooLong => ("M027", "define parts of it as parameters"),
+        E::TooLong | E::TooMany => ("M027", "define parts of it as parameters"),
         E::UnknownUnit(_) => ("M030", "numbers are in SI units here; convert them before"),
-        E::Mismatch(..) | E::NotPlain(..) => ("M032", "check the units"),
+        E::Mismatch(..) | E::NotPlain(..) | E::WrongArgument(..) => ("M032", "check the units"),
     };
     Diagnostic::new(code, format!("`{key}`: {} in `{text}`", e.kind)).help(help)
 }

@@ -31,14 +31,14 @@ pub(super) fn rate_columns(joint: &Joint, list: &mut Vec<Column>) {
         let units = if key == "angle" { ["rad/s", "rad/s^2"] } else { ["m/s", "m/s^2"] };
         for (word, unit) in ["speed", "acceleration"].into_iter().zip(units) {
             let name = if two { [&joint.name, ".", key, ".", word].concat() } else { [&joint.name, ".", word].concat() };
-            list.push(Column { name, unit });
+            list.push(Column { name, unit: unit.into() });
         }
     }
 }
 
 /// Columns of a vector.
 pub(super) fn vector(list: &mut Vec<Column>, prefix: [&str; 2], unit: &'static str) {
-    list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit }));
+    list.extend(XYZ.iter().map(|a| Column { name: [prefix[0], prefix[1], ".", a].concat(), unit: unit.into() }));
 }
 
 /// Whether a bare constraint holds by a torque: those between directions do, all others by a force at a point.
@@ -49,8 +49,8 @@ fn by_torque(b: &Bare) -> bool {
 pub(super) fn drive_columns(model: &Model, list: &mut Vec<Column>) {
     for d in &model.drives {
         let unit = if d.coordinate == JointCoordinate::Angle { "N*m" } else { "N" };
-        list.push(Column { name: format!("{}.effort", d.name), unit });
-        list.push(Column { name: format!("{}.power", d.name), unit: "W" });
+        list.push(Column { name: format!("{}.effort", d.name), unit: unit.into() });
+        list.push(Column { name: format!("{}.power", d.name), unit: "W".into() });
     }
 }
 
@@ -79,7 +79,7 @@ pub(super) fn constraint_values(model: &Model, s: &Instant, out: &mut Vec<f64>) 
 
 pub(super) fn force_columns(model: &Model, list: &mut Vec<Column>) {
     for (name, f) in &model.forces {
-        list.extend(f.quantities(model).into_iter().map(|(key, unit)| Column { name: [name, ".", key].concat(), unit }));
+        list.extend(f.quantities(model).into_iter().map(|(key, unit)| Column { name: [name, ".", key].concat(), unit: unit.into() }));
     }
 }
 

@@ -2,8 +2,8 @@
 //! into the Taylor solver.
 
 use super::sym::Sym;
-use fourbar_dae::{Node, Scalar as Recording};
-use fourbar_math::{Dual, Scalar, Taylor};
+use fourbar_dae::{Node, Scalar as Recording, Table};
+use fourbar_math::{Dual, Piecewise, Scalar, Taylor};
 use std::collections::HashSet;
 
 /// One operation; arguments have smaller numbers than the operation itself.
@@ -51,6 +51,8 @@ pub enum Op {
     Powf(u32, f64),
     /// Second where the first is not negative, else third.
     Select(u32, Sym, Sym),
+    /// A function given piece by piece, by its place in the script's list.
+    Piecewise(u32, u32),
     /// Rate along the motion.
     Rate(u32),
 }
@@ -64,6 +66,8 @@ pub struct Script {
     time: f64,
     /// Values and rates of the variables at the start.
     pub variables: Vec<[f64; 2]>,
+    /// Functions given piece by piece, as the solver takes them and for everything else.
+    tables: Vec<(Piecewise, Table)>,
     /// Functions met that have no Taylor series.
     pub refused: Vec<&'static str>,
 }
@@ -100,12 +104,13 @@ impl Op {
             | Op::Tanh(a)
             | Op::Powi(a, _)
             | Op::Powf(a, _)
+            | Op::Piecewise(a, _)
             | Op::Rate(a) => sym(&Sym::Node(*a)),
         }
     }
 
     /// Its value; `x` gives the variables and `known` earlier results.
-    fn eval<S: Scalar>(&self, t: S, x: &[S], known: &[S], rate: impl Fn(S) -> S) -> S {
+    fn eval<S: Scalar>(&self, t: S, x: &[S], known: &[S], tables: &[(Piecewise, Table)], rate: impl Fn(S) -> S) -> S {
         let at = |a: u32| known[a as usize];
         let of = |s: Sym| match s {
             Sym::Number(c) => S::of(c),
@@ -133,6 +138,7 @@ impl Op {
             Op::Powi(a, n) => at(a).powi(n),
             Op::Powf(a, c) => at(a).pow(S::of(c)),
             Op::Select(d, a, b) => at(d).select(of(a), of(b)),
+            Op::Piecewise(a, k) => at(a).piecewise(&tables[k as usize].0),
             Op::Rate(a) => rate(at(a)),
         }
     }
@@ -148,7 +154,7 @@ impl Script {
         // The rate of a rate is not known at the start, and nothing asks for it.
         let value = match op {
             Op::Var(j) => Taylor { c: self.variables[j as usize] },
-            _ => op.eval(Dual::variable(self.time), &[], &self.start, |a| Dual::of(a.c[1])),
+            _ => op.eval(Dual::variable(self.time), &[], &self.start, &self.tables, |a| Dual::of(a.c[1])),
         };
         self.ops.push(op);
         self.start.push(value);
@@ -158,6 +164,16 @@ impl Script {
     pub(super) fn variable(&mut self, value: f64, rate: f64) -> u32 {
         self.variables.push([value, rate]);
         self.push(Op::Var(self.variables.len() as u32 - 1))
+    }
+
+    /// The place of a function given piece by piece; `None` where the solver does not take it.
+    pub(super) fn table(&mut self, f: &Piecewise) -> Option<u32> {
+        if let Some(k) = self.tables.iter().position(|(known, _)| known == f) {
+            return Some(k as u32);
+        }
+        let table = Table::pieces(f.breakpoints(), f.pieces(), f.period().is_some()).ok()?;
+        self.tables.push((f.clone(), table));
+        Some(self.tables.len() as u32 - 1)
     }
 
     pub(super) fn op(&self, a: u32) -> Op {
@@ -217,7 +233,7 @@ impl Script {
     /// Evaluates the operations of `list` at a state, without rates; `known` has room for all operations.
     pub fn eval<S: Scalar>(&self, list: &[u32], t: S, x: &[S], known: &mut [S]) {
         for &a in list {
-            known[a as usize] = self.ops[a as usize].eval(t, x, known, |_| S::of(f64::NAN));
+            known[a as usize] = self.ops[a as usize].eval(t, x, known, &self.tables, |_| S::of(f64::NAN));
         }
     }
 
@@ -266,6 +282,7 @@ impl Script {
             Op::Tanh(x) => f(node(x), 1.0 - own * own),
             Op::Powi(x, n) => f(node(x), f64::from(n) * at(x).powi(n - 1)),
             Op::Powf(x, c) => f(node(x), c * at(x).powf(c - 1.0)),
+            Op::Piecewise(x, k) => f(node(x), self.tables[k as usize].0.slope(at(x))),
             Op::Select(d, x, y) => f(if at(d) >= 0.0 { x } else { y }, 1.0),
         }
     }
@@ -329,6 +346,7 @@ impl Script {
                 Op::Powi(a, n) => at(a).powi(n),
                 Op::Powf(a, c) => at(a).powf(c),
                 Op::Select(d, a, b) => at(d).switch(of(a), of(b)),
+                Op::Piecewise(a, k) => at(a).table(&self.tables[k as usize].1),
                 Op::Rate(a) => at(a).rate(),
             };
         }

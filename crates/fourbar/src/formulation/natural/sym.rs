@@ -5,7 +5,7 @@
 //! back from there: into the solver, or into numbers wherever poses, gradients or residuals are asked for.
 
 use super::script::{Op, Script};
-use fourbar_math::Scalar;
+use fourbar_math::{Piecewise, Scalar};
 use num_traits::{One, Zero};
 use std::cell::RefCell;
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -264,6 +264,16 @@ impl Scalar for Sym {
     }
     fn sign(self) -> Self {
         self.select(Sym::Number(1.0), Sym::Number(-1.0))
+    }
+    fn piecewise(self, f: &Piecewise) -> Self {
+        let Sym::Node(a) = self else { return Sym::Number(f.eval(self.value())) };
+        match SCRIPT.with_borrow_mut(|s| s.table(f)) {
+            Some(k) => push(Op::Piecewise(a, k)),
+            None => {
+                Self::refuse("a table whose points lie too close together");
+                self
+            }
+        }
     }
     fn floor(self) -> Self {
         match self {

@@ -1,0 +1,165 @@
+//! Functions of time with names, in any order, each an expression of `t`, parameters, tables and other functions.
+
+use super::expression::{Scope, inside};
+use super::{Path, Reader};
+use crate::tree::{Content, Node, Text};
+use fourbar::Diagnostic;
+use fourbar::expr::{Expr, Kind};
+use std::collections::HashMap;
+
+/// How far a function has come.
+#[derive(Clone, PartialEq)]
+enum State {
+    Open,
+    OnPath,
+    /// Its expression, with the time as variable 0.
+    Done(Expr, Kind),
+    /// Refused, and reported: whatever uses it is dropped without another word.
+    Failed,
+}
+
+struct Function {
+    name: String,
+    text: Text,
+    state: State,
+}
+
+/// The functions of a file.
+#[derive(Default)]
+pub(crate) struct Functions {
+    list: Vec<Function>,
+    index: HashMap<String, usize>,
+}
+
+/// What a name means among the functions.
+pub(crate) enum Found {
+    Function(Expr, Kind),
+    /// It must be read first.
+    Open(usize),
+    Refused,
+}
+
+impl Functions {
+    pub fn get(&self, name: &str) -> Option<Found> {
+        let k = *self.index.get(name)?;
+        Some(match &self.list[k].state {
+            State::Done(expr, kind) => Found::Function(expr.clone(), *kind),
+            State::Failed => Found::Refused,
+            State::Open | State::OnPath => Found::Open(k),
+        })
+    }
+    pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.list.iter().map(|f| f.name.as_str())
+    }
+}
+
+const SECTION: &str = "functions";
+
+impl Reader<'_> {
+    /// Reads the section and resolves what it names.
+    pub(crate) fn read_functions(&mut self, node: Option<&Node>) {
+        let top = Path::top(SECTION);
+        let entries: &[(Text, Node)] = match node.map(|n| (n, &n.content)) {
+            Some((_, Content::Map(entries))) => entries,
+            Some((node, _)) => {
+                self.wrong_kind(node, "a group of names with expressions", &top);
+                &[]
+            }
+            None => &[],
+        };
+        for (key, value) in entries {
+            if self.full() {
+                return;
+            }
+            let name = key.get(self.source).to_string();
+            let path = top.key(&name);
+            let mut state = State::Open;
+            let taken = match name.as_str() {
+                "pi" => Some("`pi` is a number that every expression knows"),
+                _ if self.parameters.names().any(|p| p == name) => Some("a parameter has this name"),
+                _ if self.tables.contains_key(name.as_str()) => Some("a table has this name"),
+                _ => None,
+            };
+            if let Some(why) = taken {
+                let d = Diagnostic::new("M626", format!("the function `{name}` cannot have this name: {why}")).name(name.clone());
+                self.problem(d.help("choose another name").at(path.to_string()), key.span);
+                state = State::Failed;
+            } else if !self.good_name(&name, key.span, &path) {
+                state = State::Failed;
+            }
+            let (text, state) = match self.scalar(value, "a number or an expression", &path) {
+                Some(text) => (text.clone(), state),
+                None => (key.clone(), State::Failed),
+            };
+            self.functions.index.insert(name.clone(), self.functions.list.len());
+            self.functions.list.push(Function { name, text, state });
+        }
+        for k in 0..self.functions.list.len() {
+            self.resolve(k);
+        }
+    }
+
+    /// Reads a function and those it names, without recursion: chains may be as long as the file.
+    fn resolve(&mut self, first: usize) {
+        let mut chain = vec![first];
+        while let Some(&k) = chain.last() {
+            if !matches!(self.functions.list[k].state, State::Open | State::OnPath) {
+                chain.pop();
+                continue;
+            }
+            self.functions.list[k].state = State::OnPath;
+            match self.parse_function(k) {
+                Ok(state) => {
+                    self.functions.list[k].state = state;
+                    chain.pop();
+                }
+                Err(needed) if self.functions.list[needed].state == State::OnPath => {
+                    let start = chain.iter().position(|p| *p == needed).unwrap_or(0);
+                    let circle = chain.split_off(start);
+                    self.circle(&circle);
+                }
+                Err(needed) => chain.push(needed),
+            }
+        }
+    }
+
+    /// The function, or the one that is needed first.
+    fn parse_function(&mut self, k: usize) -> Result<State, usize> {
+        let Function { name, text, .. } = &self.functions.list[k];
+        let (name, text) = (name.clone(), text.clone());
+        let written = text.get(self.source).to_string();
+        let top = Path::top(SECTION);
+        let path = top.key(&name);
+        let parsed = self.parsed(&written, Scope::Time);
+        if let Some(needed) = parsed.open {
+            return Err(needed);
+        }
+        if parsed.poisoned {
+            return Ok(State::Failed);
+        }
+        Ok(match parsed.result {
+            Ok((expr, kind)) => State::Done(expr, kind),
+            Err(error) => {
+                let d = self.expression_problem(&error, &written, Scope::Time, &path);
+                self.problem(d, inside(&text, &error));
+                State::Failed
+            }
+        })
+    }
+
+    fn circle(&mut self, circle: &[usize]) {
+        const SHOWN: usize = 12;
+        let names: Vec<String> = circle.iter().map(|k| self.functions.list[*k].name.clone()).collect();
+        let middle = if names.len() > SHOWN { "... -> " } else { "" };
+        let chain = format!("{} -> {middle}{}", names[..names.len().min(SHOWN)].join(" -> "), names[0]);
+        let d = Diagnostic::new("M627", format!("functions name each other in a circle: {chain}"))
+            .help("write one of them without the others")
+            .at(format!("{SECTION}.{}", names[0]))
+            .names(names);
+        let span = self.functions.list[circle[0]].text.span;
+        self.problem(d, span);
+        for k in circle {
+            self.functions.list[*k].state = State::Failed;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Functions of one variable given piece by piece as cubics, and the C2 splines through given points.
+
+use crate::Scalar;
+use std::sync::Arc;
+
+/// A function made of cubics between breakpoints. The first and the last piece go on beyond the ends, unless it is periodic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Piecewise {
+    /// Breakpoints, rising; one more than there are pieces.
+    x: Arc<[f64]>,
+    /// Coefficients of each piece in powers of the distance from its left breakpoint, lowest first.
+    pieces: Arc<[[f64; 4]]>,
+    /// Distance after which it repeats; the length of all pieces together.
+    period: Option<f64>,
+}
+
+/// What a spline does at its two ends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Ends {
+    /// The second derivative vanishes.
+    Natural,
+    /// The first derivative has these values.
+    Slopes(f64, f64),
+    /// It repeats: the last point is the first one again.
+    Periodic,
+}
+
+/// How a function goes on beyond its first and last point.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// Along the tangent at the end.
+    Linear,
+    /// With the value at the end.
+    Hold,
+}
+
+/// Why there is no spline through some points.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SplineError {
+    /// There are fewer points than this.
+    TooFew(usize),
+    /// The abscissa of this point (counted from zero) is not beyond the one before it.
+    NotRising(usize),
+    /// This point is not finite, or the pieces beside it are too steep to be numbers.
+    NotFinite(usize),
+    /// The last value of a periodic function is not the first one.
+    NotClosed,
+}
+
+/// Values of a periodic function at its two ends may differ by this share of its range: rounding of the author's digits.
+const CLOSED: f64 = 1e-9;
+
+impl Piecewise {
+    /// The spline through the points `(x[k], y[k])`: first and second derivative go through every point without a jump. A periodic one
+    /// repeats, and `beyond` does not matter.
+    pub fn spline(x: &[f64], y: &[f64], ends: Ends, beyond: Beyond) -> Result<Self, SplineError> {
+        let n = x.len().min(y.len());
+        let least = if ends == Ends::Periodic { 4 } else { 3 };
+        if n < least {
+            return Err(SplineError::TooFew(least));
+        }
+        if let Some(k) = (0..n).find(|&k| !(x[k].is_finite() && y[k].is_finite())) {
+            return Err(SplineError::NotFinite(k));
+        }
+        if let Some(k) = (1..n).find(|&k| x[k] <= x[k - 1]) {
+            return Err(SplineError::NotRising(k));
+        }
+        let mut y = y[..n].to_vec();
+        if ends == Ends::Periodic {
+            let range = y.iter().fold(f64::MIN, |m, v| m.max(*v)) - y.iter().fold(f64::MAX, |m, v| m.min(*v));
+            if (y[n - 1] - y[0]).abs() > CLOSED * range {
+                return Err(SplineError::NotClosed);
+            }
+            y[n - 1] = y[0];
+        }
+        let h: Vec<f64> = x[..n].windows(2).map(|w| w[1] - w[0]).collect();
+        let secant: Vec<f64> = (0..n - 1).map(|k| (y[k + 1] - y[k]) / h[k]).collect();
+        let m = second_derivatives(&h, &secant, ends);
+        let piece = |k: usize| {
+            let slope = secant[k] - h[k] * (2.0 * m[k] + m[k + 1]) / 6.0;
+            [y[k], slope, 0.5 * m[k], (m[k + 1] - m[k]) / (6.0 * h[k])]
+        };
+        let mut pieces: Vec<[f64; 4]> = (0..n - 1).map(piece).collect();
+        let sound = |pieces: &[[f64; 4]]| match pieces.iter().position(|p| p.iter().any(|c| !c.is_finite())) {
+            Some(k) => Err(SplineError::NotFinite(k.min(n - 1))),
+            None => Ok(()),
+        };
+        sound(&pieces)?;
+        if ends == Ends::Periodic {
+            return Ok(Self { x: x[..n].into(), pieces: pieces.into(), period: Some(x[n - 1] - x[0]) });
+        }
+        // Two more pieces carry the function beyond its ends.
+        let [first, last] = [pieces[0][1], pieces[n - 2][1] + h[n - 2] * (2.0 * pieces[n - 2][2] + 3.0 * h[n - 2] * pieces[n - 2][3])];
+        let [left, right] = if beyond == Beyond::Hold { [0.0; 2] } else { [first, last] };
+        // Far enough to be another number, however close together the points are.
+        let reach = |x: f64| (x.abs() * 1e-6).max(h.iter().sum());
+        let mut breaks = Vec::with_capacity(n + 2);
+        breaks.push(x[0] - reach(x[0]));
+        breaks.extend_from_slice(&x[..n]);
+        breaks.push(x[n - 1] + reach(x[n - 1]));
+        pieces.insert(0, [y[0] - left * (x[0] - breaks[0]), left, 0.0, 0.0]);
+        pieces.push([y[n - 1], right, 0.0, 0.0]);
+        sound(&pieces)?;
+        if breaks.iter().any(|b| !b.is_finite()) {
+            return Err(SplineError::NotFinite(0));
+        }
+        Ok(Self { x: breaks.into(), pieces: pieces.into(), period: None })
+    }
+
+    /// A function from its parts, as [`Piecewise::breakpoints`], [`Piecewise::pieces`] and [`Piecewise::period`] give them; `None` where
+    /// they do not fit together.
+    pub fn from_pieces(x: &[f64], pieces: &[[f64; 4]], period: Option<f64>) -> Option<Self> {
+        let rising = x.windows(2).all(|w| w[0] < w[1]);
+        let finite = x.iter().chain(pieces.iter().flatten()).chain(&period).all(|x| x.is_finite());
+        let fits = x.len() == pieces.len() + 1 && !pieces.is_empty() && period.is_none_or(|p| p > 0.0);
+        (rising && finite && fits).then(|| Self { x: x.into(), pieces: pieces.into(), period })
+    }
+
+    /// Breakpoints, rising; one more than there are pieces.
+    pub fn breakpoints(&self) -> &[f64] {
+        &self.x
+    }
+
+    /// Coefficients of each piece in powers of the distance from its left breakpoint, lowest first.
+    pub fn pieces(&self) -> &[[f64; 4]] {
+        &self.pieces
+    }
+
+    /// Distance after which it repeats.
+    pub fn period(&self) -> Option<f64> {
+        self.period
+    }
+
+    /// First and last given abscissa; beyond them a function that does not repeat goes on as it was told to.
+    pub fn range(&self) -> [f64; 2] {
+        let n = self.x.len();
+        if self.period.is_some() { [self.x[0], self.x[n - 1]] } else { [self.x[1], self.x[n - 2]] }
+    }
+
+    /// The piece that holds `x`, and its left breakpoint there; a breakpoint belongs to the piece on its right.
+    fn find(&self, x: f64) -> (usize, f64) {
+        let shift = self.period.map_or(0.0, |p| p * ((x - self.x[0]) / p).floor());
+        let n = self.x.len();
+        let local = x - shift;
+        let k = self.x[1..n - 1].partition_point(|b| *b <= local);
+        (k, self.x[k] + shift)
+    }
+
+    /// The value; the piece is chosen by the value of `x`.
+    pub fn eval<S: Scalar>(&self, x: S) -> S {
+        let (k, from) = self.find(x.value());
+        let [a, b, c, d] = self.pieces[k];
+        let z = x - S::of(from);
+        S::of(a) + z * (S::of(b) + z * (S::of(c) + z * S::of(d)))
+    }
+
+    /// Its derivative at `x`.
+    pub fn slope(&self, x: f64) -> f64 {
+        let (k, from) = self.find(x);
+        let [_, b, c, d] = self.pieces[k];
+        let z = x - from;
+        b + z * (2.0 * c + z * 3.0 * d)
+    }
+
+    /// Which of the parts that need not fit together holds `x`: 0 before the first point, 1 between the points, 2 beyond the last;
+    /// `None` where it repeats.
+    pub fn part(&self, x: f64) -> Option<i64> {
+        let [first, last] = self.range();
+        self.period.is_none().then(|| i64::from(x >= first) + i64::from(x >= last))
+    }
+}
+
+/// Second derivatives of a spline at its points, from the lengths of its pieces and their mean slopes.
+fn second_derivatives(h: &[f64], secant: &[f64], ends: Ends) -> Vec<f64> {
+    let n = h.len() + 1;
+    // Row k: lower m[k-1] + diagonal m[k] + upper m[k+1] = right; diagonally dominant, so nothing is exchanged.
+    let inner = |k: usize| (h[k - 1], 2.0 * (h[k - 1] + h[k]), h[k], 6.0 * (secant[k] - secant[k - 1]));
+    let mut rows: Vec<(f64, f64, f64, f64)> = Vec::with_capacity(n);
+    match ends {
+        Ends::Periodic => {
+            let last = n - 2;
+            let (a, b) = (h[last], h[0]);
+            // The unknowns are those of all points but the last; the first row reaches round to the last one and back. What reaches
+            // round is a matrix of rank one, u v^T, taken off and put back by the formula of Sherman and Morrison.
+            let corner = a;
+            let gamma = -2.0 * (a + b);
+            rows.push((0.0, 2.0 * (a + b) - gamma, b, 6.0 * (secant[0] - secant[last])));
+            rows.extend((1..=last).map(inner));
+            rows[last].1 -= corner * corner / gamma;
+            rows[last].2 = 0.0;
+            let mut m = tridiagonal(&rows, rows.iter().map(|r| r.3).collect());
+            let mut u = vec![0.0; last + 1];
+            (u[0], u[last]) = (gamma, corner);
+            let z = tridiagonal(&rows, u);
+            let v = corner / gamma;
+            let factor = (m[0] + v * m[last]) / (1.0 + z[0] + v * z[last]);
+            m.iter_mut().zip(&z).for_each(|(m, z)| *m -= factor * z);
+            m.push(m[0]);
+            m
+        }
+        Ends::Natural => {
+            rows.push((0.0, 1.0, 0.0, 0.0));
+            rows.extend((1..n - 1).map(inner));
+            rows.push((0.0, 1.0, 0.0, 0.0));
+            tridiagonal(&rows, rows.iter().map(|r| r.3).collect())
+        }
+        Ends::Slopes(first, last) => {
+            rows.push((0.0, 2.0 * h[0], h[0], 6.0 * (secant[0] - first)));
+            rows.extend((1..n - 1).map(inner));
+            rows.push((h[n - 2], 2.0 * h[n - 2], 0.0, 6.0 * (last - secant[n - 2])));
+            tridiagonal(&rows, rows.iter().map(|r| r.3).collect())
+        }
+    }
+}
+
+/// Solves rows of three for a right-hand side; the first row has no lower, the last no upper neighbour.
+fn tridiagonal(rows: &[(f64, f64, f64, f64)], mut right: Vec<f64>) -> Vec<f64> {
+    let n = rows.len();
+    let mut upper = vec![0.0; n];
+    for k in 0..n {
+        let (lower, diagonal, above, _) = rows[k];
+        let (before, known) = if k > 0 { (upper[k - 1], right[k - 1]) } else { (0.0, 0.0) };
+        let pivot = diagonal - lower * before;
+        upper[k] = above / pivot;
+        right[k] = (right[k] - lower * known) / pivot;
+    }
+    for k in (0..n - 1).rev() {
+        right[k] -= upper[k] * right[k + 1];
+    }
+    right
+}
+
+#[cfg(test)]
+mod tests;
