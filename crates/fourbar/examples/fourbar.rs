@@ -39,7 +39,7 @@ fn main() -> Result<(), Vec<Diagnostic>> {
             ("B".into(), hinge("coupler", "rocker", b)),
             ("C".into(), hinge("ground", "rocker", c)),
         ],
-        drives: vec![("motor".into(), DriveSpec { joint: "O".into(), quantity: DriveQuantity::Angle, value: turn })],
+        drives: vec![("motor".into(), DriveSpec { joint: "O".into(), quantity: DriveQuantity::Angle, value: turn, inputs: vec![] })],
         study: StudySpec { t_end: 1.0, output_step: Some(0.05), ..StudySpec::default() },
         ..ModelSpec::default()
     };

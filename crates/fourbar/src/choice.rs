@@ -223,6 +223,7 @@ mod tests {
             step: None,
             tol,
             options: Vec::new(),
+            inputs: Vec::new(),
             mode: None,
         }
     }

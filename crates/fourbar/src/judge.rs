@@ -239,7 +239,9 @@ fn not_finite(model: &Model, now: &Instant) -> Option<String> {
     let joint = |w: &Wrench| w.force.sum() + w.torque.sum();
     let joints = || now.reactions.iter().position(|w| !joint(w).is_finite()).map(|k| format!("the reaction of `{}`", model.joints[k].name));
     let drives = || now.efforts.iter().position(|e| !e.is_finite()).map(|k| format!("the effort of `{}`", model.drives[k].name));
-    bodies.or_else(joints).or_else(drives).or_else(|| (!now.work.is_finite()).then(|| "the work".to_string()))
+    let first = model.first_state();
+    let states = || now.z.iter().skip(first).position(|z| !z.is_finite()).map(|k| format!("the state `{}`", model.states[k].name));
+    bodies.or_else(joints).or_else(drives).or_else(states).or_else(|| (!now.work.is_finite()).then(|| "the work".to_string()))
 }
 
 /// Whether residuals of constraints are gaps that no motion of the mechanism has: the largest, and the diagnostic with time and joint.

@@ -10,6 +10,7 @@
 pub mod analysis;
 pub mod choice;
 pub mod formulation;
+pub mod inputs;
 pub mod integrator;
 pub mod judge;
 pub mod motion;
@@ -20,7 +21,7 @@ pub mod study;
 pub mod trajectory;
 
 pub use fourbar_model::{
-    build, codes, constraint, coordinate, diagnostic, expr, force, joint, model, rolling, spec, state, time, topology,
+    auxiliary, build, codes, constraint, coordinate, diagnostic, expr, force, joint, model, rolling, spec, state, time, topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};

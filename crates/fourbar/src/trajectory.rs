@@ -17,7 +17,7 @@ pub struct Column {
 impl Column {
     /// Whether it shows a force or a torque.
     pub fn is_load(&self) -> bool {
-        matches!(self.unit, "N" | "N*m")
+        matches!(self.unit, "N" | "N*m") && self.name.contains('.')
     }
 }
 
@@ -91,6 +91,8 @@ pub fn columns(model: &Model) -> Vec<Column> {
     for (name, _) in &model.points {
         three(&mut list, [name, ""], "m");
     }
+    list.extend(model.inputs.iter().map(|i| Column { name: i.name.clone(), unit: i.unit }));
+    list.extend(model.states.iter().map(|s| Column { name: s.name.clone(), unit: s.unit }));
     list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J" }));
     list.extend(
         [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit }),
@@ -102,7 +104,7 @@ pub fn columns(model: &Model) -> Vec<Column> {
 pub fn energies(model: &Model, s: &Instant) -> (f64, f64) {
     let bodies = model.bodies.iter().zip(&s.v).skip(1);
     let kinetic = bodies.map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum();
-    (kinetic, eval::potential(model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] }))
+    (kinetic, eval::potential(model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[], z: &s.z }))
 }
 
 /// Turns instants into rows; keeps the sign of quaternions continuous.
@@ -156,7 +158,7 @@ impl Recorder {
             out.extend_from_slice(w.torque.as_slice());
         }
         out.extend_from_slice(&s.efforts);
-        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] };
+        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[], z: &s.z };
         for (_, f) in &model.forces {
             if let Force::Spring { between, law } = f {
                 let (length, tension) = eval::spring_tension(model, between, law, &x);
@@ -166,6 +168,8 @@ impl Recorder {
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }
+        out.extend_from_slice(&s.z[..model.inputs.len()]);
+        out.extend_from_slice(&s.z[model.first_state()..]);
         let (kinetic, potential) = energies(model, s);
         out.extend([kinetic, potential, kinetic + potential, s.work]);
         out.extend(s.errors);

@@ -63,7 +63,7 @@ impl<'m> NewtonEuler<'m> {
             let f = s.reactions[j].force;
             loads[j] = (f - z * z.dot(&f)).norm();
         }
-        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &loads };
+        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &loads, z: &s.z };
         let mut applied = vec![Velocity::zero(); n];
         eval::applied(model, &x, &mut applied);
         let L = model.length;

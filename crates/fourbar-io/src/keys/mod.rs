@@ -3,9 +3,11 @@
 //! A [`Table`] lists the keys of one kind of group; a [`Key`] says what stands behind it. A new joint, force, constraint or
 //! shape type is one entry: its table beside the function that builds it.
 
+mod auxiliary;
 mod element;
 mod geometry;
 
+pub(crate) use auxiliary::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
 
@@ -32,6 +34,10 @@ pub enum Expect {
     Inertia,
     /// An expression that may use the time `t`.
     TimeFunction(Option<Dimension>),
+    /// An expression that may use the time `t` and inputs.
+    InputFunction(Option<Dimension>),
+    /// Two numbers, the least first; their dimension depends on other things.
+    Range,
     /// An expression of time and state.
     StateFunction(Option<Dimension>),
     /// Three expressions of time and state.
@@ -86,7 +92,7 @@ impl Expect {
         let of = |d: &Option<Dimension>| match d {
             Some(d) if *d == Dimension::NONE => String::new(),
             Some(d) => format!(": {d}"),
-            None => ": unit as the joint needs".into(),
+            None => ": unit as needed".into(),
         };
         match self {
             Self::Number(d) => format!("number{}", of(d)),
@@ -98,6 +104,8 @@ impl Expect {
             Self::PointList => "list of points: length".into(),
             Self::Inertia => "3 or 6 numbers, or 0: moment of inertia".into(),
             Self::TimeFunction(d) => format!("function of t{}", of(d)),
+            Self::InputFunction(d) => format!("function of t and inputs{}", of(d)),
+            Self::Range => "2 numbers".into(),
             Self::StateFunction(d) => format!("expression of the state{}", of(d)),
             Self::StateVector(d) => format!("3 expressions of the state: {d}"),
             Self::Text => "text".into(),
@@ -182,6 +190,8 @@ pub const TOP: Table = Table {
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
+        may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
+        may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may("start", Expect::Coordinates, "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values"),
         may("study", Expect::Group(&STUDY), "what `run` computes"),
@@ -226,6 +236,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);
     all.extend(FORCES.iter().map(|f| &f.table));
+    all.extend([&INPUT, &STATE]);
     all.extend([&STUDY, &VIEW]);
     all
 }

@@ -3,6 +3,7 @@
 //! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside
 //! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
 
+mod auxiliary;
 pub(crate) mod element;
 pub(crate) mod expression;
 pub(crate) mod geometry;
@@ -41,6 +42,9 @@ pub(crate) struct Reader<'a> {
     /// Names of joints and points, which expressions may use.
     pub joints: HashSet<&'a str>,
     pub points: HashSet<&'a str>,
+    /// Names of inputs and states, likewise.
+    pub inputs: HashSet<&'a str>,
+    pub states: HashSet<&'a str>,
     /// Centres of mass of the bodies read so far, in their frames.
     centres: HashMap<String, V3>,
     pub problems: Vec<Located>,
@@ -80,6 +84,8 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
         short_coordinates: mechspec,
         joints: HashSet::new(),
         points: HashSet::new(),
+        inputs: HashSet::new(),
+        states: HashSet::new(),
         centres: HashMap::new(),
         problems: Vec::new(),
         warnings: Vec::new(),

@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, Expect, FORCES, FRAME, JOINTS, Key, ORIENTATION, PLACE, SHAPES, SOLIDS, TOP, Table};
+use crate::keys::{
+    BODY, CONSTRAINTS, DRIVE, Expect, FORCES, FRAME, INPUT, JOINTS, Key, ORIENTATION, PLACE, SHAPES, SOLIDS, STATE, TOP, Table,
+};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of mechanism files, for editors.
@@ -24,6 +26,8 @@ pub fn schema() -> Value {
         "drives": named(group(&DRIVE)),
         "forces": named(one_of(FORCES.iter().map(|t| &t.table))),
         "points": named(group(&PLACE)),
+        "inputs": named(group(&INPUT)),
+        "states": named(group(&STATE)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -77,7 +81,8 @@ fn of(expect: &Expect) -> Value {
     let vector = || json!({"$ref": "#/$defs/vector"});
     let word = || json!({"type": "string"});
     match expect {
-        Expect::Number(_) | Expect::TimeFunction(_) | Expect::StateFunction(_) => number(),
+        Expect::Number(_) | Expect::TimeFunction(_) | Expect::InputFunction(_) | Expect::StateFunction(_) => number(),
+        Expect::Range => list(number(), 2),
         Expect::Vector(_) | Expect::StateVector(_) | Expect::Axis => vector(),
         Expect::Four => list(number(), 4),
         Expect::Six(..) => list(number(), 6),

@@ -122,4 +122,6 @@ pub enum Variable {
     PointPosition(usize, usize),
     /// Component of a named point's velocity.
     PointVelocity(usize, usize),
+    /// An input or a state, by its place among the numbers that are carried along.
+    Auxiliary(usize),
 }

@@ -82,7 +82,7 @@ impl<'a> Snapshot<'a> {
 
     fn plain(&self) -> Plain<'_> {
         let s = &self.instant;
-        Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[] }
+        Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &[], z: &s.z }
     }
 
     /// A body.
@@ -117,6 +117,17 @@ impl<'a> Snapshot<'a> {
         let p = &self.model.points[k].1;
         let (q, v) = (&self.instant.q[p.body.index()], &self.instant.v[p.body.index()]);
         Ok([q.point(&p.s), v.of_point(q, &p.s)])
+    }
+
+    /// The value of an input.
+    pub fn input(&self, name: &str) -> Result<f64, Diagnostic> {
+        Ok(self.instant.z[crate::inputs::find(self.model, name)?])
+    }
+
+    /// The value of a state of the author's own.
+    pub fn state(&self, name: &str) -> Result<f64, Diagnostic> {
+        let k = place("state", name, self.model.states.iter().map(|s| s.name.as_str()))?;
+        Ok(self.instant.z[self.model.first_state() + k])
     }
 
     /// Energies and work.

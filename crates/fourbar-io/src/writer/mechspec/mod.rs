@@ -69,6 +69,7 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Vec
     let frames = w.frames();
     w.drives(&frames);
     w.forces(&frames);
+    w.no_auxiliaries();
     let text = w.text(&frames);
     if !w.refused.is_empty() {
         return Err(w.refused);

@@ -39,10 +39,11 @@ pub fn angles_needed(model: &Model) -> Vec<bool> {
         if let Force::Torsion { joint, .. } = f {
             need[*joint] = true;
         }
-        for v in laws(f).into_iter().flat_map(|l| &l.variables) {
-            if let Variable::JointAngle(j) = v {
-                need[*j] = true;
-            }
+    }
+    let read = model.forces.iter().flat_map(|(_, f)| laws(f)).chain(model.states.iter().map(|s| &s.rate));
+    for v in read.flat_map(|l| &l.variables) {
+        if let Variable::JointAngle(j) = v {
+            need[*j] = true;
         }
     }
     (0..need.len()).for_each(|j| need[j] &= model.joints[j].memory.is_some());
@@ -123,6 +124,9 @@ impl States<Sym> for Recorded<'_, '_> {
     fn load(&self, _joint: usize) -> Sym {
         Sym::of(0.0)
     }
+    fn auxiliary(&self, k: usize) -> Sym {
+        self.builder.carried[k].0
+    }
     fn counted(&self, memory: usize) -> Option<(Sym, Sym)> {
         let joint = self.builder.model.joints.iter().position(|j| j.memory == Some(memory))?;
         let theta = self.builder.coordinate[joint][0]?;
@@ -162,6 +166,16 @@ pub fn actions(b: &Builder<'_>) -> Result<Actions, Diagnostic> {
         add(&mut a, b, &x, name, force)?;
     }
     Ok(a)
+}
+
+/// Rates of inputs, slopes and states, which are written into the builder.
+pub fn carry(b: &mut Builder<'_>) {
+    let mut rates = vec![Sym::of(0.0); b.carried.len()];
+    let model = b.model;
+    model.auxiliary_rates(&Recorded { builder: b, time: Sym::time() }, &mut rates);
+    for (rate, k) in rates.into_iter().zip(b.carried.iter().map(|c| c.1).collect::<Vec<_>>()) {
+        b.integrals[k] = Some(rate);
+    }
 }
 
 impl Actions {
