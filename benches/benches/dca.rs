@@ -52,7 +52,7 @@ impl<'m> Repeated<'m> {
             for _ in 0..times {
                 self.next += 1;
                 let q = if self.next.is_multiple_of(2) { &self.shifted } else { &self.c.q };
-                let s = State { t: 0.0, q, v: &self.c.v, turns: &self.c.turns };
+                let s = State { t: 0.0, q, v: &self.c.v, turns: &self.c.turns, z: &self.c.z };
                 self.solver.accelerate(&s, false, &mut self.a);
             }
         });
@@ -214,7 +214,7 @@ fn scheduled(layout: &Layout, cost: &[FrontTime], k: usize, cores: usize, hand_o
 /// Prints what a mechanism would take on 64 cores.
 fn project(name: &str, model: &Model, c: &Configuration, hand_over: f64, runs: usize) {
     let mut solver = Solver::<6>::new(model, &c.q, Settings { parallel: false, ..Settings::default() });
-    let s = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+    let s = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
     let mut a = vec![Velocity::zero(); model.bodies.len()];
     let rounds = solver.accelerate(&s, false, &mut a).iterations as f64;
     let times = solver.front_times(&s, runs);

@@ -80,6 +80,7 @@ fn study(formulation: &str, integrator: &str, t_end: f64, step: Option<f64>, tol
         tol,
         options: Vec::new(),
         mode: None,
+        inputs: Vec::new(),
     }
 }
 

@@ -106,7 +106,7 @@ fn large_mechanisms_satisfy_their_equations() {
         let c = moving(&model);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
         let mut a = vec![Velocity::zero(); model.bodies.len()];
-        let ended = s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+        let ended = s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
         let [force, row] = residuals(&model, &s, &c, &a);
         println!("{name}: {} iterations, force {force:.1e}, rows {row:.1e}", ended.iterations);
         assert!(ended.iterations <= 8 && force < 1e-10 && row < 1e-10, "{name}: {ended:?} {force:.1e} {row:.1e}");
@@ -156,7 +156,7 @@ fn large_mechanisms_accelerate_as_in_ra_with_the_least_multipliers() {
         let c = moving(&model);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
         let mut a = vec![Velocity::zero(); model.bodies.len()];
-        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         s.accelerate(&state, false, &mut a);
         s.refine(&state, &mut a);
         let mut e = Equations::new(&model, &c);
@@ -177,7 +177,7 @@ fn seven_coordinates_give_the_same_accelerations() {
         let c = moving(&model);
         let mut six = vec![Velocity::zero(); model.bodies.len()];
         let mut seven = six.clone();
-        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         let mut s6 = Solver::<6>::new(&model, &c.q, Settings::default());
         let mut s7 = Solver::<7>::new(&model, &c.q, Settings::default());
         s6.accelerate(&state, false, &mut six);
@@ -229,7 +229,7 @@ fn results_do_not_depend_on_threads_to_the_last_bit() {
             let mut s = Solver::<6>::new(&model, &c.q, settings);
             let mut a = vec![Velocity::zero(); model.bodies.len()];
             let mut q = c.q.clone();
-            s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+            s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
             s.project_position(0.0, &c.turns, &mut q);
             (a, s.lambda.clone(), q)
         };
@@ -261,7 +261,7 @@ fn bodies_without_rotational_inertia_need_no_care() {
         let c = moving(&model);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
         let mut a = vec![Velocity::zero(); model.bodies.len()];
-        s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+        s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
         let [force, row] = residuals(&model, &s, &c, &a);
         assert!(force < 1e-10 && row < 1e-10, "{}: {force:.1e} {row:.1e}", model.title);
     }
@@ -283,7 +283,7 @@ fn a_thin_rod_between_two_balls_keeps_its_spin() {
     c.v[1].w.x = 3.0;
     let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
     let mut a = vec![Velocity::zero(); 3];
-    s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+    s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
     let [force, row] = residuals(&model, &s, &c, &a);
     assert!(force < 1e-10 && row < 1e-10 && a[1].w.x.abs() < 1e-6 && a[2].w.x.abs() < 1e-6, "{force:.1e} {row:.1e} {a:?}");
 }

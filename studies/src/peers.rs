@@ -334,13 +334,13 @@ fn ladder_by_joints() -> Result<Ours, String> {
 
 fn energy(model: &Model, m: &Memory) -> f64 {
     let kinetic: f64 = model.bodies.iter().zip(&m.v).map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum();
-    kinetic + eval::potential(model, &Plain { t: m.t, q: &m.q, v: &m.v, turns: &m.turns, loads: &[] })
+    kinetic + eval::potential(model, &Plain { t: m.t, q: &m.q, v: &m.v, turns: &m.turns, loads: &[], z: &m.carried.z })
 }
 
 fn bricard(wanted: f64) -> Result<Ours, String> {
     let model = shipped("a04_bricard");
     let start = assembled(&model)?;
-    let at_start = eval::potential(&model, &Plain { t: 0.0, q: &start.q, v: &start.v, turns: &start.turns, loads: &[] });
+    let at_start = eval::potential(&model, &Plain { t: 0.0, q: &start.q, v: &start.v, turns: &start.turns, loads: &[], z: &start.z });
     search("Bricard's linkage, 3D, redundant, 10 s", &model, &start, 10.0, wanted, &|h, n| {
         let mut drift = 0.0_f64;
         solve(&model, &start, h, n, |m| drift = drift.max((energy(&model, m) - at_start).abs()))?;

@@ -157,7 +157,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "PATTERN", num_args = 1..)]
     pub columns: Vec<String>,
     /// Continue the stopped run of this folder; its settings are taken from there.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "analysis", "formulation", "integrator", "step", "tol", "output_step", "option", "mode"], value_hint = ValueHint::DirPath)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "analysis", "formulation", "integrator", "step", "tol", "output_step", "option", "input", "mode"], value_hint = ValueHint::DirPath)]
     pub resume: Option<PathBuf>,
     /// Write the page of the run, in the folder of the results or here, and open it.
     #[arg(long)]
@@ -197,6 +197,10 @@ pub struct StudyArgs {
     /// Option of the formulation or integrator, such as `rho=0.8`.
     #[arg(long, value_name = "KEY=VALUE", value_parser = pair)]
     pub option: Vec<(String, String)>,
+    /// Give an input a value, or a table of times and values from a file: `torque=0.5`, `torque=torque.csv` (held from point to point)
+    /// or `torque=torque.csv:linear`.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub input: Vec<(String, String)>,
     /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
     #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
@@ -229,6 +233,9 @@ pub struct VerifyArgs {
     /// Tolerance of the adaptive formulations.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub tol: Option<f64>,
+    /// Give an input a value or a table, as for `run`.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub input: Vec<(String, String)>,
     /// Only these formulations.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub formulations: Vec<String>,

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
     let e = find(&args.name)?;
     let input = load_with(e.name, &[], false)?;
-    let study = settings::study(&input.model, &StudyArgs::default());
+    let study = settings::study(&input.model, &StudyArgs::default())?;
     let folder = args.out.clone().unwrap_or_else(|| PathBuf::from("out").join(e.name));
     let shown = folder.display().to_string();
     let column = input.model.joints.iter().rev().find_map(|j| j.coordinates().next().map(|(key, _)| format!("{}.{key}", j.name)));

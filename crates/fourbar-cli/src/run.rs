@@ -107,7 +107,7 @@ pub fn kinematics(args: &RunArgs, screen: &Screen) -> Result<Reply, Stop> {
 fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     let Some(folder) = &args.resume else {
         let input = load(&args.model)?;
-        let mut study = settings::study(&input.model, &args.study);
+        let mut study = settings::study(&input.model, &args.study)?;
         if analysis == Some(Analysis::Kinematics) && args.study.analysis == Some(AnalysisName::Dynamics) {
             let message = "the verb `kinematics` does no dynamics";
             return Err(Diagnostic::new("U001", message).help("`fourbar run FILE --analysis dynamics` does").into());

@@ -5,6 +5,7 @@ use crate::input::load;
 use crate::reply::{Reply, Stop};
 use crate::screen::{Screen, number, table, wrapped};
 use fourbar_check::verify::{Row, Settings, Verification, Word, verify as compare};
+use fourbar_io::read_inputs;
 use serde_json::json;
 use std::io::IsTerminal;
 use std::time::Duration;
@@ -20,6 +21,7 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     settings.study.output_step = args.output_step.unwrap_or(settings.study.output_step);
     settings.tol = args.tol.unwrap_or(settings.tol);
     settings.study.mode = args.mode;
+    settings.study.inputs = read_inputs(&input.model, &args.input)?;
     settings.formulations.clone_from(&args.formulations);
     settings.patience = Duration::from_secs_f64(args.patience);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -36,7 +38,7 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     let done = done.map_err(|d| input.stop(&d))?;
     let title = if input.model.title.is_empty() { &input.name } else { &input.model.title };
     let mode = args.mode.map_or(String::new(), |k| format!("assembly mode {k}, as `fourbar check` counts them\n\n"));
-    let text = format!("{}\n\n{mode}{}", screen.bold(title), words(&done, screen));
+    let text = format!("{}\n\n{mode}{}", screen.bold(title), words(&done, !input.model.states.is_empty(), screen));
     let mut fields = json!(done);
     fields["file"] = json!(input.name);
     fields["hash"] = json!(input.loaded.hash);
@@ -54,7 +56,7 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-fn words(v: &Verification, screen: &Screen) -> String {
+fn words(v: &Verification, states: bool, screen: &Screen) -> String {
     let small = |x: f64| if x == 0.0 { "0".to_string() } else { format!("{x:.0e}") };
     let pick = |r: &Row, names: &[&str]| {
         names.iter().find_map(|n| r.work.iter().find(|(k, _)| k == n)).map_or(String::new(), |(_, n)| format!("{n:.0}"))
@@ -63,7 +65,7 @@ fn words(v: &Verification, screen: &Screen) -> String {
     let rows: Vec<Vec<String>> = ran
         .map(|r| {
             let mut cells = vec![format!("{} {}", r.formulation, r.integrator)];
-            cells.extend(r.difference.iter().map(|x| small(*x)));
+            cells.extend(r.difference.iter().take(if states { 5 } else { 4 }).map(|x| small(*x)));
             cells.push(small((r.expected[0] / v.scales[0]).max(r.expected[1])));
             cells.push(small(r.constraints[0]));
             cells.extend([small(r.energy), small(r.newton_euler)]);
@@ -73,11 +75,15 @@ fn words(v: &Verification, screen: &Screen) -> String {
             cells
         })
         .collect();
-    let header = ["", "position", "angle", "speed", "force", "expected", "gap", "energy", "laws", "steps", "evals", "time"];
-    let mut text = String::from(
-        "largest differences from the consensus (m, rad, m/s, N), relative error expected, gaps of the joints\n(m), relative errors of energy and of Newton's and Euler's laws, work, time (s)\n\n",
+    let mut header = vec!["", "position", "angle", "speed", "force", "expected", "gap", "energy", "laws", "steps", "evals", "time"];
+    if states {
+        header.insert(5, "states");
+    }
+    let own = if states { ", of states relative" } else { "" };
+    let mut text = format!(
+        "largest differences from the consensus (m, rad, m/s, N{own}), relative error expected, gaps of the joints\n(m), relative errors of energy and of Newton's and Euler's laws, work, time (s)\n\n",
     );
-    text += &table(&header, &rows, &[1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+    text += &table(&header, &rows, &(1..header.len()).collect::<Vec<_>>());
     text.push('\n');
     text += &screen.bold(&v.verdict.word.to_string());
     text.push('\n');

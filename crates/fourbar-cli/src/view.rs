@@ -90,7 +90,7 @@ fn stored(path: &Path, large: bool) -> Result<Source, Stop> {
 /// A mechanism that is run first.
 fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop> {
     let input = load_with(name, &args.set, args.large)?;
-    let study = settings::study(&input.model, &args.study);
+    let study = settings::study(&input.model, &args.study)?;
     let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false });
     let task = Task {
         input,

@@ -113,6 +113,10 @@ impl Integrator {
             engine.weight[j] = *size;
             fixed[j] = true;
         }
+        for (name, size) in &options.least {
+            let j = problem.variable(name)?;
+            engine.weight[j] = size.max(engine.state[j * width].abs()).max(f64::MIN_POSITIVE);
+        }
         let all = problem.structure.d().iter().all(|&d| d == 0);
         let kinks = Kinks::new(problem);
         Ok(Self {
@@ -349,10 +353,16 @@ impl Integrator {
     /// First step, or first after a turn: the scale of time is not known yet.
     fn first_expansion(&mut self, t_end: f64) -> Result<f64, Error> {
         let span = t_end - self.t;
-        let guess = self.options.first_step.map_or(span.abs(), f64::abs).min(span.abs());
-        let mut h = if self.started { self.h.abs().min(span.abs()) } else { guess };
+        let turned = self.started && self.h != 0.0;
+        // The size of the last step, or of the one that was taken back to its start.
+        let guess = match self.options.first_step {
+            _ if turned => self.h.abs(),
+            _ if self.started => self.before.h.abs(),
+            given => given.map_or(span.abs(), f64::abs),
+        };
+        let mut h = guess.min(span.abs());
         self.before.valid = false;
-        if self.started {
+        if turned {
             self.kinks.turn_round(&mut self.engine);
         }
         let mut outcome = Ok(0.0);
@@ -515,6 +525,38 @@ impl Integrator {
                 self.engine.state[at] = new;
                 power *= self.engine.taylor.scale;
             }
+        }
+    }
+
+    /// Goes back to a time inside the last step, from which the next one starts; `false` where the last step cannot be taken back.
+    pub fn retreat(&mut self, t: f64) -> bool {
+        if t == self.t {
+            return true;
+        }
+        let inside = (t - self.from) * self.h >= 0.0 && (self.t - t) * self.h > 0.0;
+        if !self.before.valid || !inside {
+            return false;
+        }
+        self.engine.state.copy_from_slice(&self.before.state);
+        self.carry.copy_from_slice(&self.before.carry);
+        let h = t - self.from;
+        if h == 0.0 {
+            self.before.valid = false;
+        } else {
+            self.advance_values(h / self.engine.taylor.scale);
+            self.before.h = h;
+        }
+        (self.t, self.h) = (t, h);
+        true
+    }
+
+    /// Replaces the value of a variable at the current time; steps are not taken back beyond it.
+    pub fn set_value(&mut self, variable: usize, value: f64) {
+        let at = variable * self.engine.width();
+        if self.engine.state[at] != value {
+            self.engine.state[at] = value;
+            self.carry[at] = 0.0;
+            self.before.valid = false;
         }
     }
 

@@ -12,6 +12,9 @@ pub struct Options {
     /// Variables whose errors are measured against `rel` times a fixed size instead of the largest value reached,
     /// such as angles that grow with every turn.
     pub sizes: Vec<(String, f64)>,
+    /// Variables whose errors are measured against `rel` times the largest value reached, but at least `rel` times this size, in place
+    /// of [`abs`](Self::abs).
+    pub least: Vec<(String, f64)>,
     /// Last stage of the expansion, 4 to 60; `None` chooses it from the tolerance.
     pub order: Option<usize>,
     /// First step; `None` finds it.
@@ -37,6 +40,7 @@ impl Options {
             rel,
             abs: 1e-3 * rel,
             sizes: Vec::new(),
+            least: Vec::new(),
             order: None,
             first_step: None,
             max_step: f64::INFINITY,

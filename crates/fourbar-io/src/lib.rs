@@ -9,6 +9,7 @@
 pub mod disk;
 pub mod examples;
 mod file;
+mod inputs;
 mod keys;
 mod mechspec;
 pub mod page;
@@ -25,6 +26,7 @@ mod units;
 mod writer;
 
 pub use file::{Limits, Loaded, ReadOptions, did_you_mean, load, read_model, read_model_file, read_model_file_with};
+pub use inputs::read_inputs;
 pub use keys::{Expect, Key, Table, keys};
 pub use places::Places;
 pub use render::{marked, render};

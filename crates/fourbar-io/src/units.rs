@@ -1,6 +1,6 @@
 //! Units of quantity strings: name, factor to SI, dimension.
 
-use fourbar::expr::Dimension;
+use fourbar::expr::{Dimension, Expr, Kind, Names, Symbol};
 use std::f64::consts::PI;
 
 /// A unit.
@@ -20,6 +20,9 @@ const fn u(name: &'static str, factor: f64, dimension: Dimension) -> Unit {
 
 const POWER: Dimension = Dimension::of(2, 1, -3);
 const PRESSURE: Dimension = Dimension::of(-1, 1, -2);
+const RESISTANCE: Dimension = Dimension::electric(2, 1, -3, -2);
+const INDUCTANCE: Dimension = Dimension::electric(2, 1, -2, -2);
+const CAPACITANCE: Dimension = Dimension::electric(-2, -1, 4, 2);
 /// Newtons per pound-force: 0.45359237 kg times the standard gravity 9.80665 m/s^2, both exact by definition.
 const LBF: f64 = 4.4482216152605;
 
@@ -78,6 +81,19 @@ pub const UNITS: &[Unit] = &[
     u("GPa", 1e9, PRESSURE),
     u("bar", 1e5, PRESSURE),
     u("psi", LBF / (0.0254 * 0.0254), PRESSURE),
+    u("A", 1.0, Dimension::CURRENT),
+    u("mA", 1e-3, Dimension::CURRENT),
+    u("V", 1.0, Dimension::VOLTAGE),
+    u("mV", 1e-3, Dimension::VOLTAGE),
+    u("kV", 1e3, Dimension::VOLTAGE),
+    u("ohm", 1.0, RESISTANCE),
+    u("kohm", 1e3, RESISTANCE),
+    u("H", 1.0, INDUCTANCE),
+    u("mH", 1e-3, INDUCTANCE),
+    u("uH", 1e-6, INDUCTANCE),
+    u("F", 1.0, CAPACITANCE),
+    u("uF", 1e-6, CAPACITANCE),
+    u("Wb", 1.0, Dimension::electric(2, 1, -2, -1)),
 ];
 
 /// Factor and dimension of a unit.
@@ -89,4 +105,35 @@ pub(crate) fn unit(name: &str) -> Option<(f64, Dimension)> {
         _ => name,
     };
     UNITS.iter().find(|u| u.name == name).map(|u| (u.factor, u.dimension))
+}
+
+/// Units alone.
+struct Units;
+
+impl Names for Units {
+    fn symbol(&mut self, _name: &str) -> Option<Symbol> {
+        None
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        unit(name)
+    }
+}
+
+/// A number with or without a unit, in SI, and its dimension where it has a unit.
+pub(crate) fn quantity(text: &str) -> Option<(f64, Option<Dimension>)> {
+    let (expr, kind) = Expr::parse_quantity(text, &mut Units).ok()?;
+    let dimension = match kind {
+        Kind::Quantity(d) => Some(d),
+        _ => None,
+    };
+    Some((expr.constant_value()?, dimension))
+}
+
+/// The dimension of an SI unit; `None` where it is no unit, or not one of the SI.
+pub(crate) fn dimension_of(unit: &str) -> Option<Dimension> {
+    if unit == "1" {
+        return Some(Dimension::NONE);
+    }
+    let (factor, dimension) = quantity(&format!("1 {unit}"))?;
+    dimension.filter(|_| (factor - 1.0).abs() < 1e-15)
 }

@@ -105,13 +105,20 @@ fn rewritten(spec: &ModelSpec) -> Mechanism {
     for (name, c) in &spec.constraints {
         m = constraint(m, name, c);
     }
-    let time = |e: &fourbar::expr::Expr| e.to_text(|_| "t".into());
+    for (name, i) in &spec.inputs {
+        m = m.input(name, i.clone());
+    }
+    for (name, s) in &spec.states {
+        m = m.own_state(name, &s.unit, s.rate.expr.to_text(|k| s.rate.variables[k as usize].to_string()), s.start);
+    }
     for (name, d) in &spec.drives {
+        let time = |e: &fourbar::expr::Expr| e.to_text(|k| if k == 0 { "t".into() } else { d.inputs[k as usize - 1].clone() });
         let drive = m.drive(name, &d.joint);
         m = match d.quantity {
             DriveQuantity::Angle => drive.angle(time(&d.value)),
             DriveQuantity::Distance => drive.distance(time(&d.value)),
             DriveQuantity::Speed => drive.speed(time(&d.value)),
+            DriveQuantity::Acceleration => drive.acceleration(time(&d.value)),
         };
     }
     for (name, f) in &spec.forces {
@@ -214,7 +221,7 @@ fn force(m: Mechanism, name: &str, f: &ForceSpec) -> Mechanism {
         })
     };
     match f.clone() {
-        ForceSpec::Spring { between: [a, b], law, mass } => {
+        ForceSpec::Spring(SpringSpec { between: [a, b], law, mass }) => {
             let spring = m.spring(name, a, b);
             let spring = match law {
                 SpringLaw::Linear { stiffness, rest, damping } => spring.stiffness(stiffness).length(rest).damping(damping),
@@ -222,26 +229,29 @@ fn force(m: Mechanism, name: &str, f: &ForceSpec) -> Mechanism {
             };
             spring.mass(mass).end()
         }
-        ForceSpec::Torsion { joint, law } => {
+        ForceSpec::Torsion(TorsionSpec { joint, law }) => {
             let torsion = m.torsion(name, joint);
             match law {
                 SpringLaw::Linear { stiffness, rest, damping } => torsion.stiffness(stiffness).angle(rest).damping(damping).end(),
                 SpringLaw::Expression(e) => torsion.torque_law(text(&e, "angle")),
             }
         }
-        ForceSpec::Force { on, force, frame } => {
+        ForceSpec::Force(PointForceSpec { on, force, frame }) => {
             let force = m.force(name, on, force.each_ref().map(|e| text(e, "")));
             if frame == ForceFrame::Body { force.in_body() } else { force.end() }
         }
-        ForceSpec::Torque { body, torque, frame } => {
+        ForceSpec::Torque(TorqueSpec { body, torque, frame }) => {
             let torque = m.torque(name, body, torque.each_ref().map(|e| text(e, "")));
             if frame == ForceFrame::Body { torque.in_body() } else { torque.end() }
         }
-        ForceSpec::Actuator { joint, effort } => m.actuator(name, joint, text(&effort, "")),
-        ForceSpec::Bushing { between: [a, b], frame, stiffness, damping } => {
+        ForceSpec::Actuator(ActuatorSpec { joint, effort }) => m.actuator(name, joint, text(&effort, "")),
+        ForceSpec::Bushing(BushingSpec { between: [a, b], frame, stiffness, damping }) => {
             m.bushing(name, a, b).frame(frame).stiffness(stiffness).damping(damping).end()
         }
-        ForceSpec::Friction { joint, coulomb, viscous, radius, speed } => {
+        ForceSpec::Rope(RopeSpec { between: [a, b], length, stiffness, damping }) => {
+            m.rope(name, a, b).length(length).stiffness(stiffness).damping(damping).end()
+        }
+        ForceSpec::Friction(FrictionSpec { joint, coulomb, viscous, radius, speed }) => {
             m.friction(name, joint).coulomb(coulomb).viscous(viscous).radius(radius).speed(speed).end()
         }
     }

@@ -7,6 +7,7 @@
 //! SI units and radians.
 #![allow(non_snake_case)]
 
+pub mod auxiliary;
 pub mod build;
 pub mod codes;
 pub mod constraint;

@@ -2,6 +2,7 @@
 //!
 //! Built from a [`crate::ModelSpec`]. Points on bodies are kept relative to the centre of mass, in body axes.
 
+use crate::auxiliary::{Auxiliary, Input};
 use crate::constraint::{Constraint, Owner, Rows};
 use crate::coordinate::{Angle, Coordinate};
 use crate::expr::Expr;
@@ -238,6 +239,10 @@ pub struct Model {
     pub coils: Vec<Coil>,
     /// Named points.
     pub points: Vec<(String, PointOn)>,
+    /// Numbers set from outside between steps.
+    pub inputs: Vec<Input>,
+    /// Numbers of the author's own that are integrated with the motion.
+    pub states: Vec<Auxiliary>,
     /// What assembly may not move.
     pub hold: Vec<Hold>,
     /// What assembly must meet at the start.
@@ -298,6 +303,25 @@ impl Model {
     /// Whether anything but potentials can do work: forces, drives, and bare constraints, which may move with time.
     pub fn has_work(&self) -> bool {
         !(self.forces.is_empty() && self.drives.is_empty() && self.bare.is_empty())
+    }
+
+    /// The same mechanism whose drives share nothing with it: changed inputs of one do not reach the other.
+    pub fn with_own_drives(&self) -> Self {
+        let mut model = self.clone();
+        for d in &mut model.drives {
+            if let TimeFunction::Integral(i) = &d.value {
+                d.value = TimeFunction::Integral(i.own());
+            }
+        }
+        model
+    }
+
+    /// The integrals of drives by speed or acceleration that read inputs or go on from where they are.
+    pub fn held_drives(&self) -> impl Iterator<Item = (&Drive, &Integral)> {
+        self.drives.iter().filter_map(|d| match &d.value {
+            TimeFunction::Integral(i) if i.is_twice() || !i.inputs().is_empty() => Some((d, i)),
+            _ => None,
+        })
     }
 
     /// Name of a body.

@@ -119,3 +119,17 @@ impl<'de> Deserialize<'de> for Velocity {
         Ok(Self { v: m.v.into(), w: m.w.into() })
     }
 }
+
+/// Two bounds; JSON has no infinite numbers, so that a bound that is not there is null.
+pub(crate) mod bounds {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    pub fn serialize<S: Serializer>(range: &[f64; 2], serializer: S) -> Result<S::Ok, S::Error> {
+        range.map(|x| Some(x).filter(|x| x.is_finite())).serialize(serializer)
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<[f64; 2], D::Error> {
+        let [low, high] = <[Option<f64>; 2]>::deserialize(deserializer)?;
+        Ok([low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)])
+    }
+}

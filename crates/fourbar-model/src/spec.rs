@@ -33,6 +33,10 @@ pub struct ModelSpec {
     pub forces: Vec<(String, ForceSpec)>,
     /// Points to report and trace, by name.
     pub points: Vec<(String, Place)>,
+    /// Numbers set from outside between steps, by name.
+    pub inputs: Vec<(String, InputSpec)>,
+    /// Numbers of the author's own that are integrated with the motion, by name.
+    pub states: Vec<(String, StateSpec)>,
     /// Names of joints or bodies that assembly may not move.
     pub hold: Vec<String>,
     /// What assembly must meet at the start: coordinates of joints and points, or their rates, with their values.
@@ -454,8 +458,41 @@ pub struct DriveSpec {
     pub joint: String,
     /// Which quantity is prescribed.
     pub quantity: DriveQuantity,
-    /// The function of time (variable 0 of the expression).
+    /// The function of time (variable 0 of the expression) and of `inputs` (variables from 1 on).
     pub value: Expr,
+    /// Inputs that a speed or an acceleration reads, by name.
+    #[serde(default)]
+    pub inputs: Vec<String>,
+}
+
+/// A number that is set from outside between steps.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct InputSpec {
+    /// SI unit, such as `N*m`; `1` for a plain number.
+    pub unit: String,
+    /// Value where nothing else is said.
+    pub default: f64,
+    /// Least and largest value; infinite where there is no bound.
+    #[serde(with = "crate::serial::bounds")]
+    pub range: [f64; 2],
+}
+
+impl Default for InputSpec {
+    fn default() -> Self {
+        Self { unit: "1".into(), default: 0.0, range: [f64::NEG_INFINITY, f64::INFINITY] }
+    }
+}
+
+/// A number of the author's own that is integrated with the motion.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StateSpec {
+    /// SI unit, such as `rad*s`; `1` for a plain number.
+    pub unit: String,
+    /// Its rate, per second.
+    pub rate: StateExpr,
+    /// Its value at the start.
+    pub start: f64,
 }
 
 /// What a drive prescribes.
@@ -467,6 +504,8 @@ pub enum DriveQuantity {
     Distance,
     /// The rate of its angle, or of its distance where it has no angle.
     Speed,
+    /// The rate of that rate.
+    Acceleration,
 }
 
 pub use crate::force::{ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, RopeSpec, SpringSpec, TorqueSpec, TorsionSpec};
@@ -532,6 +571,8 @@ pub enum StateVariable {
     PointPosition(String, usize),
     /// A component of a named point's velocity, written `NAME.vx`.
     PointVelocity(String, usize),
+    /// An input or a state, by its name.
+    Auxiliary(String),
 }
 
 impl std::fmt::Display for StateVariable {
@@ -546,6 +587,7 @@ impl std::fmt::Display for StateVariable {
             StateVariable::JointSpeed(n) => write!(f, "{n}.speed"),
             StateVariable::PointPosition(n, k) => write!(f, "{n}.{}", axis(k)),
             StateVariable::PointVelocity(n, k) => write!(f, "{n}.v{}", axis(k)),
+            StateVariable::Auxiliary(n) => f.write_str(n),
         }
     }
 }

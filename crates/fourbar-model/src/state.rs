@@ -86,34 +86,38 @@ pub struct Configuration {
     pub v: Vec<Velocity>,
     /// Last accepted value of every counted angle, by [`crate::coordinate::Angle::memory`].
     pub turns: Vec<f64>,
+    /// Inputs, their slopes, and states; see [`crate::auxiliary`].
+    pub z: Vec<f64>,
 }
 
 /// Numbers of a body in a saved configuration: position, rotation matrix by columns, velocity, angular velocity.
 const SAVED: usize = 18;
 
 impl Configuration {
-    /// A list of numbers for a checkpoint: time, bodies, counted angles.
+    /// A list of numbers for a checkpoint: time, bodies, counted angles, inputs and states.
     pub fn save(&self) -> Value {
         let body =
             |(q, v): (&Pose, &Velocity)| q.r.iter().chain(q.A.iter()).chain(v.v.iter()).chain(v.w.iter()).copied().collect::<Vec<f64>>();
         let bodies = self.q.iter().zip(&self.v).flat_map(body);
-        std::iter::once(self.t).chain(bodies).chain(self.turns.iter().copied()).collect::<Vec<f64>>().into()
+        std::iter::once(self.t).chain(bodies).chain(self.turns.iter().chain(&self.z).copied()).collect::<Vec<f64>>().into()
     }
 
     /// From a checkpoint; `None` where its sizes do not fit.
     pub fn restored(model: &Model, saved: &Value) -> Option<Self> {
         let x = numbers(saved);
         let bodies = SAVED * model.bodies.len();
-        if x.len() != 1 + bodies + model.angles.len() || !x.iter().all(|x| x.is_finite()) {
+        if x.len() != 1 + bodies + model.angles.len() + model.auxiliaries() || !x.iter().all(|x| x.is_finite()) {
             return None;
         }
-        let (bodies, turns) = x[1..].split_at(bodies);
+        let (bodies, rest) = x[1..].split_at(bodies);
+        let (turns, z) = rest.split_at(model.angles.len());
         let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
         Some(Self {
             t: x[0],
             q: bodies.chunks_exact(SAVED).map(|x| Pose { r: three(x), A: Matrix3::from_column_slice(&x[3..12]) }).collect(),
             v: bodies.chunks_exact(SAVED).map(|x| Velocity { v: three(&x[12..]), w: three(&x[15..]) }).collect(),
             turns: turns.to_vec(),
+            z: z.to_vec(),
         })
     }
 
@@ -124,6 +128,7 @@ impl Configuration {
             q: model.bodies.iter().map(|b| Pose { r: b.r, A: b.A }).collect(),
             v: model.bodies.iter().map(|b| Velocity { v: b.v, w: b.A.transpose() * b.omega }).collect(),
             turns: vec![0.0; model.angles.len()],
+            z: model.start_auxiliaries(),
         }
     }
 }

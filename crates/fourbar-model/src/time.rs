@@ -1,6 +1,8 @@
 //! Functions of time with exact first and second derivatives, for drives and rheonomic constraints.
 
 use crate::expr::Expr;
+use fourbar_math::{Scalar, Taylor};
+use smallvec::SmallVec;
 use std::sync::{Arc, Mutex};
 
 /// A function of time.
@@ -8,7 +10,7 @@ use std::sync::{Arc, Mutex};
 pub enum TimeFunction {
     /// An expression of time.
     Value(Expr),
-    /// The integral from zero of an expression of time: the position of a speed drive.
+    /// The integral of a speed or an acceleration: the position of a drive.
     Integral(Integral),
 }
 
@@ -43,6 +45,10 @@ impl TimeFunction {
             TimeFunction::Value(f) => f,
             TimeFunction::Integral(f) => f.rate(),
         };
+        let pieces = |t: f64| match self {
+            TimeFunction::Value(f) => f.pieces_at(&[t]),
+            TimeFunction::Integral(f) => f.pieces(t),
+        };
         if !expr.has_pieces() {
             return Vec::new();
         }
@@ -51,9 +57,9 @@ impl TimeFunction {
         times.sort_by(f64::total_cmp);
         let close = 1e-16 * t_end;
         let mut seams = Vec::new();
-        let mut from = (0.0, expr.pieces(0.0));
+        let mut from = (0.0, pieces(0.0));
         for &end in &times {
-            let at_end = expr.pieces(end);
+            let at_end = pieces(end);
             while from.1 != at_end && seams.len() < SEAMS {
                 // The first change between the two, to rounding of time.
                 let (mut a, mut b) = (from.0, end);
@@ -62,7 +68,7 @@ impl TimeFunction {
                     if b - a <= close || middle <= a || middle >= b {
                         break;
                     }
-                    if expr.pieces(middle) == from.1 {
+                    if pieces(middle) == from.1 {
                         a = middle;
                     } else {
                         b = middle;
@@ -71,7 +77,7 @@ impl TimeFunction {
                 // A little beside it, because single points may have values of their own.
                 let beside = (8.0 * close).max(4.0 * f64::EPSILON * b);
                 seams.push(Seam { t: a, sides: [self.at((a - beside).max(0.0)), self.at(b + beside)] });
-                from = (b, expr.pieces(b));
+                from = (b, pieces(b));
                 if b >= end {
                     break;
                 }
@@ -86,19 +92,61 @@ impl TimeFunction {
 const KNOT: f64 = 0.125;
 /// Halvings between two knots, at most: a jump takes some thirty, and nothing resolves a rate that is nothing but noise.
 const PANELS: usize = 2000;
+/// Knots for which there is room from the start.
+const ROOM: usize = 4096;
 
-/// The running integral of a rate. Whole intervals are integrated once and remembered.
+/// The running integral of a rate, or the integral of that, from values at a time on. Whole intervals are integrated once and
+/// remembered.
+///
+/// The rate may read inputs, which are held, or change at a constant rate, between changes: a change starts another piece at the
+/// position and speed reached. Clones share their pieces; [`Integral::own`] gives one with pieces of its own.
 #[derive(Clone, Debug)]
 pub struct Integral {
     rate: Expr,
-    /// Integral up to knot `k + 1`, forwards.
-    knots: Arc<Mutex<Vec<f64>>>,
+    /// Whether the rate is an acceleration.
+    twice: bool,
+    /// Inputs that the rate reads as its variables from 1 on, by their place in the model.
+    inputs: Vec<usize>,
+    course: Arc<Mutex<Vec<Piece>>>,
+}
+
+/// A time from which on inputs are held.
+#[derive(Clone, Debug)]
+struct Piece {
+    from: f64,
+    /// Position and speed there.
+    start: [f64; 2],
+    /// Values and slopes of the inputs there.
+    held: Vec<[f64; 2]>,
+    /// Position and speed at knot `k + 1`, counted from the start of the piece.
+    knots: Vec<[f64; 2]>,
+}
+
+/// The present piece and the one before, for instants inside the last step.
+const PIECES: usize = 2;
+
+impl Piece {
+    fn new(from: f64, start: [f64; 2], held: Vec<[f64; 2]>) -> Self {
+        Self { from, start, held, knots: Vec::with_capacity(ROOM) }
+    }
+
+    /// Time and inputs as the variables of the rate.
+    fn variables<S: Scalar>(&self, t: S) -> SmallVec<[S; 4]> {
+        let since = t - S::of(self.from);
+        std::iter::once(t).chain(self.held.iter().map(|[value, slope]| S::of(*value) + since * S::of(*slope))).collect()
+    }
 }
 
 impl Integral {
-    /// The integral of `rate` from time zero.
+    /// The integral of `rate`, a function of time alone, from time zero.
     pub fn new(rate: Expr) -> Self {
-        Self { rate, knots: Arc::new(Mutex::new(Vec::with_capacity(4096))) }
+        Self::of_inputs(rate, false, Vec::new(), Vec::new())
+    }
+
+    /// The integral from time zero of a speed, or of an acceleration (`twice`), that reads inputs with these values.
+    pub fn of_inputs(rate: Expr, twice: bool, inputs: Vec<usize>, values: Vec<f64>) -> Self {
+        let held = values.into_iter().map(|x| [x, 0.0]).collect();
+        Self { rate, twice, inputs, course: Arc::new(Mutex::new(vec![Piece::new(0.0, [0.0; 2], held)])) }
     }
 
     /// What is integrated.
@@ -106,58 +154,164 @@ impl Integral {
         &self.rate
     }
 
+    /// Whether it is an acceleration, integrated twice.
+    pub fn is_twice(&self) -> bool {
+        self.twice
+    }
+
+    /// Inputs that the rate reads as its variables from 1 on.
+    pub fn inputs(&self) -> &[usize] {
+        &self.inputs
+    }
+
+    /// The same with pieces of its own.
+    pub fn own(&self) -> Self {
+        let course = self.course.lock().map(|c| c.clone()).unwrap_or_default();
+        Self { course: Arc::new(Mutex::new(course)), ..self.clone() }
+    }
+
+    /// From `t` on the inputs have the values and slopes that `held` gives by their place.
+    pub fn change(&self, t: f64, held: impl Fn(usize) -> [f64; 2]) {
+        let [position, speed, _] = self.at(t);
+        let Ok(mut course) = self.course.lock() else { return };
+        let values = self.inputs.iter().map(|k| held(*k));
+        let same = course.last().is_some_and(|p| p.from == t);
+        if !same && course.len() == PIECES {
+            course.rotate_left(1);
+        }
+        if let Some(last) = course.last_mut().filter(|_| same) {
+            last.held.clear();
+            last.held.extend(values);
+            last.knots.clear();
+        } else if let Some(last) = course.get_mut(PIECES - 1) {
+            (last.from, last.start) = (t, [position, speed]);
+            last.held.clear();
+            last.held.extend(values);
+            last.knots.clear();
+        } else {
+            let values = values.collect();
+            course.push(Piece::new(t, [position, speed], values));
+        }
+    }
+
+    /// Goes on from another position and speed at `t`, with the inputs as they are.
+    pub fn place(&self, t: f64, position: f64, speed: f64) {
+        let Ok(mut course) = self.course.lock() else { return };
+        if let Some(mut last) = course.pop() {
+            (last.from, last.start) = (t, [position, speed]);
+            last.knots.clear();
+            course.clear();
+            course.push(last);
+        }
+    }
+
+    /// For a checkpoint: times, starts, and values and slopes of the inputs of all pieces.
+    pub fn save(&self) -> Vec<f64> {
+        let course = self.course.lock().map(|c| c.clone()).unwrap_or_default();
+        course.iter().flat_map(|p| [p.from, p.start[0], p.start[1]].into_iter().chain(p.held.iter().flatten().copied())).collect()
+    }
+
+    /// Takes back what [`Integral::save`] gave; `None` where its size does not fit.
+    pub fn restore(&self, saved: &[f64]) -> Option<()> {
+        let size = 3 + 2 * self.inputs.len();
+        let pieces = saved.len() / size;
+        if pieces == 0 || pieces > PIECES || saved.len() != pieces * size || !saved.iter().all(|x| x.is_finite()) {
+            return None;
+        }
+        let piece = |x: &[f64]| Piece::new(x[0], [x[1], x[2]], x[3..].chunks_exact(2).map(|h| [h[0], h[1]]).collect());
+        *self.course.lock().ok()? = saved.chunks_exact(size).map(piece).collect();
+        Some(())
+    }
+
+    /// Which pieces of the rate's own hold at `t`.
+    fn pieces(&self, t: f64) -> u64 {
+        match self.course.lock() {
+            Ok(course) => self.rate.pieces_at(&piece_of(&course, t).variables(t)),
+            Err(_) => 0,
+        }
+    }
+
     /// Value, first and second derivative.
     pub fn at(&self, t: f64) -> [f64; 3] {
-        let [rate, slope, _] = self.rate.time_derivatives(t);
-        if let Some(c) = self.rate.constant_value() {
+        if !self.twice
+            && let Some(c) = self.rate.constant_value()
+        {
             return [c * t, c, 0.0];
         }
-        let whole = (t / KNOT).floor().clamp(0.0, 1e7) as usize;
-        let base = match self.knots.lock() {
-            Ok(mut knots) => {
-                while knots.len() < whole {
-                    let k = knots.len();
-                    let last = knots.last().copied().unwrap_or(0.0);
-                    knots.push(last + self.integral(k as f64 * KNOT, (k + 1) as f64 * KNOT));
-                }
-                if whole == 0 { 0.0 } else { knots[whole - 1] }
-            }
-            Err(_) => f64::NAN,
-        };
-        [base + self.integral(whole as f64 * KNOT, t), rate, slope]
-    }
-
-    fn integral(&self, a: f64, b: f64) -> f64 {
-        let mut panels = PANELS;
-        self.panel(a, b, 0, &mut panels)
-    }
-
-    /// Gauss-Legendre over one interval, halved until both halves agree with the whole or no `panels` are left.
-    fn panel(&self, a: f64, b: f64, depth: usize, panels: &mut usize) -> f64 {
-        let middle = 0.5 * (a + b);
-        let (whole, left, right) = (self.gauss(a, b), self.gauss(a, middle), self.gauss(middle, b));
-        let size = whole.abs().max(left.abs() + right.abs());
-        let gap = (whole - left - right).abs();
-        // What is no number does not become one.
-        if *panels == 0 || depth >= 24 || gap.is_nan() || gap <= 1e-15 * size + 1e-300 {
-            return left + right;
+        let Ok(mut course) = self.course.lock() else { return [f64::NAN; 3] };
+        let at = place_of(&course, t);
+        let piece = &mut course[at];
+        let rate = self.rate.eval(&piece.variables(Taylor::<3>::variable(t)));
+        let (value, slope) = (rate.c[0], rate.c[1]);
+        let since = t - piece.from;
+        if !self.rate.uses(0) && piece.held.iter().all(|h| h[1] == 0.0) {
+            let [position, speed] = piece.start;
+            return match self.twice {
+                false => [position + value * since, value, 0.0],
+                true => [position + since * (speed + 0.5 * value * since), speed + value * since, value],
+            };
         }
-        *panels -= 1;
-        self.panel(a, middle, depth + 1, panels) + self.panel(middle, b, depth + 1, panels)
+        let whole = (since / KNOT).floor().clamp(0.0, 1e7) as usize;
+        while piece.knots.len() < whole {
+            let k = piece.knots.len();
+            let [a, b] = [k, k + 1].map(|k| piece.from + k as f64 * KNOT);
+            let next = self.moved(piece, k, a, b);
+            piece.knots.push(next);
+        }
+        let [position, speed] = self.moved(piece, whole, piece.from + whole as f64 * KNOT, t);
+        if self.twice { [position, speed, value] } else { [position, value, slope] }
     }
 
-    fn gauss(&self, a: f64, b: f64) -> f64 {
-        // Positive nodes and weights of the eight-point rule.
-        const RULE: [(f64, f64); 4] = [
-            (0.183_434_642_495_649_8, 0.362_683_783_378_362),
-            (0.525_532_409_916_329, 0.313_706_645_877_887_27),
-            (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),
-            (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
-        ];
-        let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
-        let f = |t: f64| self.rate.eval(&[t]);
-        half * RULE.iter().map(|(x, w)| w * (f(middle - half * x) + f(middle + half * x))).sum::<f64>()
+    /// Position and speed at `b`, from those at knot `k`, which is at `a`.
+    fn moved(&self, piece: &Piece, k: usize, a: f64, b: f64) -> [f64; 2] {
+        let [position, speed] = if k == 0 { piece.start } else { piece.knots[k - 1] };
+        let rate = |s: f64| self.rate.eval(&piece.variables(s));
+        if self.twice {
+            [position + speed * (b - a) + integral(&|s| (b - s) * rate(s), a, b), speed + integral(&rate, a, b)]
+        } else {
+            [position + integral(&rate, a, b), 0.0]
+        }
     }
+}
+
+/// The piece that holds at `t`: before the first one that too.
+fn place_of(course: &[Piece], t: f64) -> usize {
+    course.iter().rposition(|p| p.from <= t).unwrap_or(0)
+}
+
+fn piece_of(course: &[Piece], t: f64) -> &Piece {
+    &course[place_of(course, t)]
+}
+
+fn integral(f: &impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
+    let mut panels = PANELS;
+    panel(f, a, b, 0, &mut panels)
+}
+
+/// Gauss-Legendre over one interval, halved until both halves agree with the whole or no `panels` are left.
+fn panel(f: &impl Fn(f64) -> f64, a: f64, b: f64, depth: usize, panels: &mut usize) -> f64 {
+    let middle = 0.5 * (a + b);
+    let (whole, left, right) = (gauss(f, a, b), gauss(f, a, middle), gauss(f, middle, b));
+    let size = whole.abs().max(left.abs() + right.abs());
+    let gap = (whole - left - right).abs();
+    // What is no number does not become one.
+    if *panels == 0 || depth >= 24 || gap.is_nan() || gap <= 1e-15 * size + 1e-300 {
+        return left + right;
+    }
+    *panels -= 1;
+    panel(f, a, middle, depth + 1, panels) + panel(f, middle, b, depth + 1, panels)
+}
+
+fn gauss(f: &impl Fn(f64) -> f64, a: f64, b: f64) -> f64 {
+    // Positive nodes and weights of the eight-point rule.
+    const RULE: [(f64, f64); 4] = [
+        (0.183_434_642_495_649_8, 0.362_683_783_378_362),
+        (0.525_532_409_916_329, 0.313_706_645_877_887_27),
+        (0.796_666_477_413_626_7, 0.222_381_034_453_374_48),
+        (0.960_289_856_497_536_3, 0.101_228_536_290_376_26),
+    ];
+    let (middle, half) = (0.5 * (a + b), 0.5 * (b - a));
+    half * RULE.iter().map(|(x, w)| w * (f(middle - half * x) + f(middle + half * x))).sum::<f64>()
 }
 
 #[cfg(test)]
@@ -183,5 +337,42 @@ mod tests {
         assert!((gone.at(0.2)[0] - (0.125 - 0.05_f64.powf(1.5)) * 2.0 / 3.0).abs() < 1e-14 && gone.at(1.0)[0].is_nan());
         let noise = Integral::new(Expr::time("sin(1e15*t)").expect("reads"));
         assert!(noise.at(2.0)[0].abs() < 2.0);
+    }
+
+    /// An acceleration `u cos(t)` whose `u` changes at 0.7 and 1.3 and grows at a rate in the end, against its closed form.
+    #[test]
+    fn an_acceleration_is_integrated_twice_through_changes_of_an_input() {
+        let expr = Expr::parse("u*cos(t)", &mut |n| match n {
+            "t" => Some(crate::expr::Symbol::Variable(0)),
+            "u" => Some(crate::expr::Symbol::Variable(1)),
+            _ => None,
+        });
+        let f = Integral::of_inputs(expr.expect("reads"), true, vec![0], vec![2.0]);
+        let other = f.own();
+        // Position and speed after a piece with `u = a + b (t - t0)`.
+        let exact = |x: [f64; 2], a: f64, b: f64, t0: f64, t: f64| {
+            let (s0, c0, s, c, d) = (t0.sin(), t0.cos(), t.sin(), t.cos(), t - t0);
+            let speed = x[1] + a * (s - s0) + b * (d * s + c - c0);
+            let position = x[0] + x[1] * d + a * (c0 - c - s0 * d) + b * (2.0 * (s - s0) - d * c - c0 * d);
+            [position, speed]
+        };
+        let mut at = [0.0; 2];
+        let mut from = 0.0;
+        for (a, b, to) in [(2.0, 0.0, 0.7), (-1.0, 0.0, 1.3), (0.5, 3.0, 2.9)] {
+            f.change(from, |_| [a, b]);
+            for t in [from + 0.01, 0.5 * (from + to), to] {
+                let [x, v] = exact(at, a, b, from, t);
+                let found = f.at(t);
+                assert!((found[0] - x).abs() < 1e-13 && (found[1] - v).abs() < 1e-13, "{t}: {found:?} {x} {v}");
+                assert!((found[2] - (a + b * (t - from)) * t.cos()).abs() < 1e-14);
+            }
+            at = exact(at, a, b, from, to);
+            from = to;
+        }
+        // The piece before the last is still there, and a copy with pieces of its own saw none of it.
+        assert!((f.at(1.0)[2] + 1.0_f64.cos()).abs() < 1e-14 && (other.at(2.0)[2] - 2.0 * 2.0_f64.cos()).abs() < 1e-14);
+        let again = other.own();
+        again.restore(&f.save()).expect("fits");
+        assert_eq!(again.at(2.2), f.at(2.2));
     }
 }

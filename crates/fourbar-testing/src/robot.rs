@@ -104,7 +104,7 @@ impl Built {
 
     fn drive(&mut self, joint: String, quantity: DriveQuantity) {
         let name = format!("drive_{joint}");
-        self.spec.drives.push((name, DriveSpec { joint, quantity, value: Expr::constant(0.0) }));
+        self.spec.drives.push((name, DriveSpec { joint, quantity, value: Expr::constant(0.0), inputs: Vec::new() }));
     }
 
     /// A leg of two links with pins about z: upper and lower link, elbow out of the line by a share of half the reach.

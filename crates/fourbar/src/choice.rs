@@ -212,6 +212,7 @@ mod tests {
             step: None,
             tol,
             options: Vec::new(),
+            inputs: Vec::new(),
             mode: None,
         }
     }

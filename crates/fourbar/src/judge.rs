@@ -239,9 +239,16 @@ fn not_finite(model: &Model, now: &Instant) -> Option<String> {
     let joint = |w: &Wrench| w.force.sum() + w.torque.sum();
     let joints = || now.reactions.iter().position(|w| !joint(w).is_finite()).map(|k| format!("the reaction of `{}`", model.joints[k].name));
     let drives = || now.efforts.iter().position(|e| !e.is_finite()).map(|k| format!("the effort of `{}`", model.drives[k].name));
+    let first = model.first_state();
+    let states = || now.z.iter().skip(first).position(|z| !z.is_finite()).map(|k| format!("the state `{}`", model.states[k].name));
     let names = || model.bare.iter().map(|b| &b.name).chain(model.rolling.iter().map(|r| &r.name));
     let others = || now.constraints.iter().zip(names()).find(|(w, _)| !joint(w).is_finite()).map(|(_, n)| format!("the reaction of `{n}`"));
-    bodies.or_else(joints).or_else(drives).or_else(others).or_else(|| (!now.work.is_finite()).then(|| "the work".to_string()))
+    bodies
+        .or_else(joints)
+        .or_else(drives)
+        .or_else(others)
+        .or_else(states)
+        .or_else(|| (!now.work.is_finite()).then(|| "the work".to_string()))
 }
 
 /// Whether residuals of constraints are gaps that no motion of the mechanism has: the largest, and the diagnostic with time and joint.

@@ -11,6 +11,7 @@ pub mod analysis;
 pub mod choice;
 pub mod evaluate;
 pub mod formulation;
+pub mod inputs;
 pub mod integrator;
 pub mod judge;
 pub mod motion;
@@ -21,7 +22,8 @@ pub mod study;
 pub mod trajectory;
 
 pub use fourbar_model::{
-    build, codes, constraint, coordinate, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state, time, topology,
+    auxiliary, build, codes, constraint, coordinate, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state, time,
+    topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};

@@ -13,8 +13,10 @@ use crate::analysis::singular::Singular;
 use crate::constraint::{ConstraintSet, Owner};
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
+use crate::inputs::{Plan, change_drives};
 use crate::model::{JointCoordinate, Model};
 use crate::state::{Configuration, Pose, Velocity};
+use crate::study::Study;
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
@@ -40,6 +42,8 @@ pub struct Instant {
     pub a: Vec<Velocity>,
     /// Counted angles.
     pub turns: Vec<f64>,
+    /// Inputs, their slopes, and states; see [`crate::auxiliary`].
+    pub z: Vec<f64>,
     /// Reaction of each joint on its moving body at its joint-frame origin.
     pub reactions: Vec<Wrench>,
     /// Effort of each drive.
@@ -64,6 +68,7 @@ impl Instant {
             v: at.v.clone(),
             a: vec![Velocity::zero(); model.bodies.len()],
             turns: at.turns.clone(),
+            z: at.z.clone(),
             reactions: vec![Wrench::default(); model.joints.len()],
             efforts: vec![0.0; model.drives.len()],
             constraints: vec![Wrench::default(); model.bare.len() + model.rolling.len()],
@@ -75,12 +80,12 @@ impl Instant {
 
     /// Time, poses, velocities and counted angles.
     pub fn configuration(&self) -> Configuration {
-        Configuration { t: self.t, q: self.q.clone(), v: self.v.clone(), turns: self.turns.clone() }
+        Configuration { t: self.t, q: self.q.clone(), v: self.v.clone(), turns: self.turns.clone(), z: self.z.clone() }
     }
 
     /// The state that forces read; `loads` are those of [`Instant::loads`], empty where dry friction does not matter.
     pub fn plain<'a>(&'a self, loads: &'a [f64]) -> Plain<'a> {
-        Plain { t: self.t, q: &self.q, v: &self.v, turns: &self.turns, loads }
+        Plain { t: self.t, q: &self.q, v: &self.v, turns: &self.turns, loads, z: &self.z }
     }
 
     /// Forces across the joints in which dry friction acts, N, from their reactions; zero for the others.
@@ -118,7 +123,7 @@ impl Instant {
         self.efforts = efforts;
         self.errors = errors.try_into().ok()?;
         self.work = saved["work"].as_f64()?;
-        (self.t, self.q, self.v, self.turns) = (at.t, at.q, at.v, at.turns);
+        (self.t, self.q, self.v, self.turns, self.z) = (at.t, at.q, at.v, at.turns, at.z);
         Some(())
     }
 }
@@ -231,6 +236,9 @@ pub trait Motion: Send {
     fn own_state(&self) -> Option<(f64, &[Pose], &[f64])> {
         None
     }
+    /// Replaces the inputs, their slopes and the states at `t`, which is the end of the last step or the start: later steps go on
+    /// with `z`. `false` where that cannot be done in flight, and another motion has to be started.
+    fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic>;
     /// Adds what there is to say at the end.
     fn tell(&mut self, told: &mut Told);
     /// Everything needed to continue, numbers to the bit.
@@ -255,6 +263,47 @@ pub fn drive(
     event: &mut dyn FnMut(Event<'_>) -> bool,
 ) -> Result<bool, Diagnostic> {
     for (index, t) in outputs {
+        if index > 0 && !motion.advance(t, &mut |t| event(Event::Asked(t)))? {
+            return Ok(false);
+        }
+        motion.instant(t, now)?;
+        if !event(Event::At(index, now, motion)) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// The same at the output times of a study, through the changes of its inputs on the way.
+pub fn drive_planned(
+    model: &Model,
+    motion: &mut dyn Motion,
+    study: &Study,
+    plan: &mut Plan,
+    now: &mut Instant,
+    event: &mut dyn FnMut(Event<'_>) -> bool,
+) -> Result<bool, Diagnostic> {
+    if plan.is_empty() {
+        return drive(motion, study.output_times().enumerate(), now, event);
+    }
+    let n = model.inputs.len();
+    motion.run_ahead(plan.next_until(study.t_end).unwrap_or(study.t_end));
+    for (index, t) in study.output_times().enumerate() {
+        while let Some(at) = plan.next_until(t) {
+            if !motion.advance(at, &mut |t| event(Event::Asked(t)))? {
+                return Ok(false);
+            }
+            motion.instant(at, now)?;
+            for c in plan.take(at) {
+                (now.z[c.input], now.z[n + c.input]) = (c.held[0], c.held[1]);
+            }
+            change_drives(model, at, &now.z);
+            if !motion.set_auxiliaries(at, &now.z)? {
+                let message = format!("at t = {at:.6} s the inputs cannot be changed: steps have gone beyond");
+                return Err(Diagnostic::new("S254", message).time(at).help("another formulation may pass"));
+            }
+            motion.run_ahead(plan.next_until(study.t_end).unwrap_or(study.t_end));
+        }
         if index > 0 && !motion.advance(t, &mut |t| event(Event::Asked(t)))? {
             return Ok(false);
         }

@@ -5,20 +5,24 @@
 //! Kinematics and every formulation are moved by the same few calls, and runs, pages and comparisons are written on them.
 
 pub mod engine;
+mod inputs;
 pub(crate) mod leg;
 mod snapshot;
 pub mod warnings;
 
+pub use inputs::InputId;
 pub use snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapshot};
 
 use crate::analysis::assembly::{self, assemble_from};
 use crate::analysis::jumps;
 use crate::diagnostic::{Diagnostic, number};
+use crate::inputs::{Course, Plan};
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint};
 use crate::state::Configuration;
 use crate::study::{self, Analysis, Chosen, Report, Study};
 use engine::Engine;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Residuals of a consistent state, in characteristic lengths and characteristic lengths per second.
@@ -45,6 +49,11 @@ pub struct Simulation {
 impl Simulation {
     /// Assembles a mechanism and computes the first instant, at time zero.
     pub fn new(model: &Arc<Model>, study: &Study) -> Result<Self, Diagnostic> {
+        let own = match Plan::new(model, &steady(study)?)?.prepared(model) {
+            Cow::Owned(own) => Arc::new(own),
+            Cow::Borrowed(_) => Arc::clone(model),
+        };
+        let model = &own;
         let candidates = study.candidates(model)?;
         study::check(study)?;
         let assembled = study.assemble(model)?;
@@ -112,14 +121,14 @@ impl Simulation {
 
     /// Where everything is at present, how it moves, and what the joints carry.
     pub fn snapshot(&self) -> Snapshot<'_> {
-        Snapshot::new(self.model(), std::borrow::Cow::Borrowed(self.now()))
+        Snapshot::new(self.model(), Cow::Borrowed(self.now()))
     }
 
     /// The same at a time inside the last step.
     pub fn snapshot_at(&mut self, t: f64) -> Result<Snapshot<'_>, Diagnostic> {
         let mut at = self.now().clone();
         self.held.with_dependent_mut(|_, engine| engine.instant_at(t, &mut at))?;
-        Ok(Snapshot::new(self.model(), std::borrow::Cow::Owned(at)))
+        Ok(Snapshot::new(self.model(), Cow::Owned(at)))
     }
 
     /// The state at present, the same for every formulation.
@@ -130,12 +139,14 @@ impl Simulation {
     /// Goes on from another state, at any time. It must be consistent: its joints closed, its velocities fitting.
     pub fn set_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
         Self::fits(self.model(), state)?;
+        self.inputs_fit(state)?;
         self.held.with_dependent_mut(|_, engine| engine.set_state(state, CONSISTENT))
     }
 
     /// Goes on from the consistent state nearest to another one, at any time.
     pub fn assemble_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
         Self::fits(self.model(), state)?;
+        self.inputs_fit(state)?;
         // What the author asked of the start alone does not hold elsewhere.
         let mut model = Model::clone(self.model());
         model.hold.clear();
@@ -147,9 +158,10 @@ impl Simulation {
     /// Refuses a state of another mechanism.
     pub(crate) fn fits(model: &Model, state: &Configuration) -> Result<(), Diagnostic> {
         let n = model.bodies.len();
-        let sizes = state.q.len() == n && state.v.len() == n && state.turns.len() == model.angles.len();
+        let sizes =
+            state.q.len() == n && state.v.len() == n && state.turns.len() == model.angles.len() && state.z.len() == model.auxiliaries();
         let bodies = state.q.iter().zip(&state.v).map(|(q, v)| q.r.sum() + q.A.sum() + v.v.sum() + v.w.sum());
-        let finite = (bodies.sum::<f64>() + state.turns.iter().sum::<f64>() + state.t).is_finite();
+        let finite = (bodies.sum::<f64>() + state.turns.iter().chain(&state.z).sum::<f64>() + state.t).is_finite();
         if sizes && finite {
             return Ok(());
         }
@@ -157,10 +169,12 @@ impl Simulation {
             "one of its values is not a finite number".to_string()
         } else {
             format!(
-                "it has {} bodies with ground and {} counted angles, the mechanism {n} and {}",
+                "it has {} bodies with ground, {} counted angles and {} numbers of inputs and states, the mechanism {n}, {} and {}",
                 state.q.len(),
                 state.turns.len(),
-                model.angles.len()
+                state.z.len(),
+                model.angles.len(),
+                model.auxiliaries()
             )
         };
         Err(Diagnostic::new("U312", format!("the state does not fit the mechanism: {what}"))
@@ -185,6 +199,16 @@ impl Simulation {
             None => Ok(report),
             Some(d) => Err(study::Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
         }
+    }
+}
+
+/// The inputs of a study, none of which may be a table: a simulation is told of changes when they come.
+fn steady(study: &Study) -> Result<Vec<(String, Course)>, Diagnostic> {
+    match study.inputs.iter().find(|(_, c)| matches!(c, Course::Table { .. })) {
+        None => Ok(study.inputs.clone()),
+        Some((name, _)) => Err(Diagnostic::new("U324", format!("the study has a table over time for input `{name}`"))
+            .name(name)
+            .help("a simulation has no plan: change inputs with `set_input`, or run the study")),
     }
 }
 

@@ -12,6 +12,7 @@ use crate::formulation::chart::Ra;
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
 use crate::formulation::{dca, grcr, lie, natural};
+use crate::inputs::{Course, Plan};
 use crate::integrator::implicit;
 use crate::model::Model;
 use crate::motion::{Motion, bad_checkpoint, numbers};
@@ -193,6 +194,8 @@ pub struct Study {
     pub tol: Option<f64>,
     /// Options of formulation and integrator.
     pub options: Vec<(String, String)>,
+    /// Inputs by name, where they are not at their defaults all the time.
+    pub inputs: Vec<(String, Course)>,
     /// Assembly mode to start in, counted from 1 as `fourbar check` lists them; `None` is the drawn one.
     pub mode: Option<u16>,
 }
@@ -215,13 +218,16 @@ impl Study {
             step: s.step,
             tol: s.tol,
             options: s.options.clone(),
+            inputs: Vec::new(),
             mode: None,
         }
     }
 
     /// The consistent start of the study: the drawn one, or that of another assembly mode.
     pub fn assemble(&self, model: &Model) -> Result<assembly::Assembled, Diagnostic> {
-        assembly::modes::assemble_in(model, self.mode)
+        let mut assembled = assembly::modes::assemble_in(model, self.mode)?;
+        Plan::new(model, &self.inputs)?.begin(&mut assembled.configuration.z);
+        Ok(assembled)
     }
 
     /// The analysis that is named; else kinematics where the drives leave no freedom at a pose.
@@ -473,6 +479,9 @@ pub fn run(model: &Model, study: &Study, observer: &mut dyn Observer) -> Result<
 /// Runs a study, from a checkpoint where one is given.
 pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer: &mut dyn Observer) -> Result<Report, Failed> {
     let saved = checkpoint.map(|text| serde_json::from_str::<Value>(text).map_err(|_| bad_checkpoint("it is not complete"))).transpose()?;
+    let mut plan = Plan::new(model, &study.inputs)?;
+    let prepared = plan.prepared(model);
+    let model = prepared.as_ref();
     let mut candidates = study.candidates(model)?;
     if let Some(v) = saved.as_ref().filter(|_| study.is_auto()) {
         keep_choice(model, study, &v["engine"], &mut candidates)?;
@@ -482,7 +491,6 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     let analysis = study.analysis_of(model, &assembled.configuration);
     let jumps = jumps::check(model, analysis, study.t_end)?;
     let mut engine = Engine::new(model, study, analysis, candidates, &assembled);
-    engine.run_ahead(study.t_end);
     let names = columns(model);
     observer.begin(&names);
     let mut recorder = Recorder::new(model, observer.wants());
@@ -492,12 +500,15 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
         engine.restore(&v["engine"])?;
         recorder.restore_from(&numbers(&v["p"])).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
         first = v["index"].as_u64().unwrap_or(0) as usize + 1;
+        plan.skip_to(engine.now().t);
     }
+    engine.run_ahead(plan.next_until(study.t_end).unwrap_or(study.t_end));
     let mut row = Vec::new();
     let (mut watch, mut beyond) = (Watch::new(model), Vec::new());
     let (mut on, mut failure) = (true, None);
     for (index, t) in study.output_times().enumerate().skip(first) {
-        let reached = if index == 0 { engine.begin().map(|()| true) } else { engine.advance(t, &mut |t| observer.go_on(t, study.t_end)) };
+        let mut go_on = |t: f64| observer.go_on(t, study.t_end);
+        let reached = if index == 0 { engine.begin().map(|()| true) } else { engine.follow(t, study.t_end, &mut plan, &mut go_on) };
         match reached {
             Ok(true) => {}
             Ok(false) => on = false,

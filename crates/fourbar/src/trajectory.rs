@@ -23,7 +23,7 @@ pub struct Column {
 impl Column {
     /// Whether it shows a force, a torque or the power of one.
     pub fn is_load(&self) -> bool {
-        matches!(&*self.unit, "N" | "N*m" | "W")
+        matches!(&*self.unit, "N" | "N*m" | "W") && self.name.contains('.')
     }
     /// Whether it shows the rate of a joint coordinate.
     fn is_rate(&self) -> bool {
@@ -143,6 +143,8 @@ pub fn columns(model: &Model) -> Vec<Column> {
     for (name, _) in &model.points {
         three(&mut list, [name, ""], "m");
     }
+    list.extend(model.inputs.iter().map(|i| Column { name: i.name.clone(), unit: i.unit.into() }));
+    list.extend(model.states.iter().map(|s| Column { name: s.name.clone(), unit: s.unit.into() }));
     outputs::columns(model, &mut list);
     list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J".into() }));
     list.extend(
@@ -219,6 +221,8 @@ impl Recorder {
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }
+        out.extend_from_slice(&s.z[..model.inputs.len()]);
+        out.extend_from_slice(&s.z[model.first_state()..]);
         outputs::row(model, &s.plain(&[]), out);
         let (kinetic, potential) = energies(model, s);
         out.extend([kinetic, potential, kinetic + potential, s.work]);

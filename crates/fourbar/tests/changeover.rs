@@ -125,7 +125,7 @@ fn any_formulation_goes_on_from_the_middle_of_a_run() {
         let start = assemble(&model).expect("it assembles").configuration;
         let whole = moved(&model, &study, named("lie"), &start, 0).unwrap_or_else(|e| panic!("{name}: {e}"));
         let middle = &whole[2];
-        let at = Configuration { t: middle.t, q: middle.q.clone(), v: middle.v.clone(), turns: middle.turns.clone() };
+        let at = Configuration { t: middle.t, q: middle.q.clone(), v: middle.v.clone(), turns: middle.turns.clone(), z: middle.z.clone() };
         let at = lie::closed(&model, &at).expect("it is nearly closed");
         for info in FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok()) {
             // Methods of second order are asked for less.

@@ -174,7 +174,7 @@ fn paper_equations_hold<C: Written>(
     let n = C::coordinates(&m.x[1]).len();
     let constant = |b: usize| PoseOf { r: m.q[b].r.map(Dual::of), A: m.q[b].A.map(Dual::of) };
     let mut force = vec![Velocity::zero(); m.q.len()];
-    applied(model, &Plain { t: m.t, q: &m.q, v: m.velocities(), turns: &m.turns, loads: &[] }, &mut force);
+    applied(model, &Plain { t: m.t, q: &m.q, v: m.velocities(), turns: &m.turns, loads: &[], z: &m.carried.z }, &mut force);
     let scale = m.lambda.iter().chain(force.iter().flat_map(|f| f.v.iter())).fold(1.0_f64, |s, x| s.max(x.abs()));
     let mut q: Vec<PoseOf<Dual>> = (0..m.q.len()).map(constant).collect();
     for b in 1..m.q.len() {

@@ -50,7 +50,7 @@ fn dense(model: &Model, at: &Instant) -> (Vec<Wrench>, f64) {
     set.gamma(&at.q, &at.v, at.t, &mut gamma);
     let mut f = vec![Velocity::zero(); model.bodies.len()];
     let loads = vec![0.0; model.joints.len()];
-    eval::applied(model, &eval::Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &loads }, &mut f);
+    eval::applied(model, &eval::Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &loads, z: &at.z }, &mut f);
     let heaviest = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
     let (mut K, mut b) = (DMatrix::zeros(n + m, n + m), DVector::zeros(n + m));
     for (k, body) in model.bodies.iter().enumerate().skip(1) {

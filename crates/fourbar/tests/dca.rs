@@ -50,7 +50,7 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
         }
     }
     let mut f = vec![Velocity::zero(); model.bodies.len()];
-    eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads }, &mut f);
+    eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads, z: &c.z }, &mut f);
     let mut M = DMatrix::zeros(n, n);
     let mut Q = DVector::zeros(n);
     for b in 1..model.bodies.len() {
@@ -143,7 +143,7 @@ fn accelerations_and_multipliers_equal_the_dense_solve_on_every_model() {
         let c = random_state(&model, 11);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
         let mut a = vec![Velocity::zero(); model.bodies.len()];
-        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         let ended = s.accelerate(&state, false, &mut a);
         s.refine(&state, &mut a);
         let d = dense(&model, &s.set, &s.alpha, &vec![0.0; model.joints.len()], &c);
@@ -189,7 +189,7 @@ forces:
     let c = random_state(&model, 3);
     let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
     let mut a = vec![Velocity::zero(); model.bodies.len()];
-    s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+    s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
     let mut loads = vec![0.0; model.joints.len()];
     let without = dense(&model, &s.set, &s.alpha, &loads, &c);
     let mut d = dense(&model, &s.set, &s.alpha, &loads, &c);
@@ -221,7 +221,7 @@ fn next_to_no_rotational_inertia_equals_the_dense_solve() {
         let c = random_state(&model, 7);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
         let mut a = vec![Velocity::zero(); model.bodies.len()];
-        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns };
+        let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         s.accelerate(&state, false, &mut a);
         let d = dense(&model, &s.set, &s.alpha, &vec![0.0; model.joints.len()], &c);
         let e = difference(&model, &a, &d.a);
@@ -239,7 +239,7 @@ fn factors_of_another_row_are_not_used() {
         let at = |t: f64, s: &mut Solver<'_, 6>| {
             let mut a = vec![Velocity::zero(); model.bodies.len()];
             s.choose(t);
-            s.accelerate(&State { t, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+            s.accelerate(&State { t, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
             a
         };
         let mut used = Solver::<6>::new(&model, &c.q, Settings::default());

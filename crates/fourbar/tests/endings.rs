@@ -115,6 +115,7 @@ fn drawn_ends_and_output_steps_are_met() {
                 step,
                 tol: Some(1e-4),
                 options: Vec::new(),
+                inputs: Vec::new(),
                 mode: None,
             };
             let what =

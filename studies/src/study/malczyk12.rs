@@ -31,6 +31,7 @@ fn motion(model: &Model, t_end: f64, tol: f64, options: &[(&str, &str)]) -> Resu
         tol: Some(tol),
         options: options.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect(),
         mode: None,
+        inputs: Vec::new(),
     };
     let mut t = Trajectory::default();
     let report = study::run(model, &study, &mut t).map_err(|f| f.diagnostic.to_string())?;
@@ -164,7 +165,7 @@ fn sweep(page: &mut Page) -> Result<(), String> {
 fn saddle(model: &Model, c: &Configuration) -> (DMatrix<f64>, DVector<f64>) {
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let mut f = vec![Velocity::zero(); model.bodies.len()];
-    eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads: &[] }, &mut f);
+    eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads: &[], z: &c.z }, &mut f);
     let (n, m) = (6 * model.moving(), set.rows());
     let mut G = vec![0.0; set.values];
     set.jacobian(&c.q, &mut G);
@@ -230,7 +231,7 @@ fn multipliers(page: &mut Page) -> Result<(), String> {
             };
             let mut solver = Solver::<6>::new(&model, &start.q, Settings::default());
             let mut a = vec![Velocity::zero(); model.bodies.len()];
-            solver.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns }, false, &mut a);
+            solver.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
             let most = a.iter().fold(0.0_f64, |m, a| m.max(a.v.amax()).max(a.w.amax()));
             let lambda = solver.lambda.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
             let mut row = vec![name.into(), state.into(), size.to_string(), rank.to_string(), format!("{:.1e}", low / high)];

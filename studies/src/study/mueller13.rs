@@ -84,7 +84,7 @@ impl History {
 fn energy(model: &Model, x: &Instant) -> f64 {
     let bodies = model.bodies.iter().zip(&x.v);
     let kinetic: f64 = bodies.map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum();
-    kinetic + eval::potential(model, &Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[] })
+    kinetic + eval::potential(model, &Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[], z: &x.z })
 }
 
 fn study(formulation: &str, tableau: &str, t_end: f64, outputs: usize, how: &str) -> Study {
@@ -98,6 +98,7 @@ fn study(formulation: &str, tableau: &str, t_end: f64, outputs: usize, how: &str
         tol: None,
         options: vec![("constraints".into(), how.into())],
         mode: None,
+        inputs: Vec::new(),
     }
 }
 

@@ -72,6 +72,7 @@ fn natural(model: &Model, t_end: f64, output_step: f64, tol: f64) -> Result<Traj
         tol: Some(tol),
         options: Vec::new(),
         mode: None,
+        inputs: Vec::new(),
     };
     let mut out = Trajectory::default();
     run_study(model, &study, &mut out).map_err(|f| f.diagnostic.to_string())?;

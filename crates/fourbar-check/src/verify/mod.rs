@@ -26,9 +26,10 @@ use fourbar::analysis::assembly::Assembled;
 use fourbar::analysis::{jumps, rank, unique};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::formulation::ra::Equations;
+use fourbar::inputs::Plan;
 use fourbar::integrator::explicit::Tableau;
 use fourbar::model::Model;
-use fourbar::motion::{Event, Instant, Told, drive};
+use fourbar::motion::{Event, Instant, Told, drive_planned};
 use fourbar::random::Random;
 use fourbar::state::{Configuration, Velocity};
 use fourbar::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
@@ -93,9 +94,9 @@ pub struct Row {
     /// Tolerance of the tighter run, or the smallest step.
     pub setting: f64,
     /// Worst difference from the consensus: position, angle, velocity, reaction.
-    pub difference: [f64; 4],
+    pub difference: [f64; 5],
     /// Expected errors of the same.
-    pub expected: [f64; 4],
+    pub expected: [f64; 5],
     /// Largest residuals of position, velocity and acceleration constraints.
     pub constraints: [f64; 3],
     /// Largest error of energy minus work, relative to the energy that moves; zero at rounding.
@@ -120,7 +121,7 @@ pub struct Verification {
     /// Rows of the table.
     pub rows: Vec<Row>,
     /// Largest length, angle, speed, reaction: what differences are small against.
-    pub scales: [f64; 4],
+    pub scales: [f64; 5],
     /// Verdict.
     pub verdict: Verdict,
 }
@@ -135,7 +136,7 @@ struct Outcome {
     /// The states as computed, where the sample is extrapolated from them: the laws hold for these.
     computed: Option<Vec<Instant>>,
     /// Expected errors by time, never falling.
-    expected: Vec<[f64; 4]>,
+    expected: Vec<[f64; 5]>,
     told: Told,
     seconds: f64,
     /// Why the sample ends before the study does, where it does.
@@ -168,6 +169,8 @@ impl Ran {
 pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Sync)) -> Result<Verification, Diagnostic> {
     check(&settings.study)?;
     check_tolerance(settings.tol)?;
+    let own = Plan::new(model, &settings.study.inputs)?.prepared(model);
+    let model = own.as_ref();
     let assembled = settings.study.assemble(model)?;
     jumps::check(model, Analysis::Dynamics, settings.study.t_end)?;
     let chosen = choose(&settings.formulations)?;
@@ -209,7 +212,7 @@ fn narrow(model: &Model, results: &[Result<Outcome, Diagnostic>], unique: &mut U
     let Some(r) = results.iter().flatten().min_by_key(|r| r.second_order) else { return };
     let step = (r.sample.len() / POSES).max(1);
     for s in r.sample.iter().skip(step / 2).step_by(step) {
-        let at = Configuration { t: s.t, q: s.q.clone(), v: s.v.clone(), turns: s.turns.clone() };
+        let at = Configuration { t: s.t, q: s.q.clone(), v: s.v.clone(), turns: s.turns.clone(), z: s.z.clone() };
         for (u, now) in unique.iter_mut().zip(sample::unique(model, &unique::not_unique(model, &at))) {
             for k in 0..6 {
                 u[k] &= now[k];
@@ -235,10 +238,14 @@ pub fn sampled(
     start: &Configuration,
 ) -> Result<Ran, Diagnostic> {
     let clock = Clock::now();
+    // Drives that follow inputs are those of this run alone.
+    let mut plan = Plan::new(model, &study.inputs)?;
+    let own = plan.prepared(model);
+    let model = own.as_ref();
     let mut motion = (info.start)(model, study, integrator, start)?;
     let mut now = Instant::new(model, start);
     let mut sample = Vec::new();
-    let done = drive(motion.as_mut(), study.output_times().enumerate(), &mut now, &mut |event| {
+    let done = drive_planned(model, motion.as_mut(), study, &mut plan, &mut now, &mut |event| {
         if let Event::At(_, now, _) = event {
             sample.push(now.clone());
         }
@@ -369,7 +376,7 @@ fn second_order(
     result.truncate(expected.len());
     // Two extrapolations may be nearer to each other than to the truth while the error is not yet one of order four.
     for (e, least) in expected.iter_mut().zip(running(model, unique, &raw, &result, EXTRAPOLATED)) {
-        for k in 0..4 {
+        for k in 0..5 {
             e[k] = e[k].max(least[k]);
         }
     }
@@ -382,13 +389,14 @@ fn second_order(
 }
 
 /// A share of the difference of two samples by time, never falling.
-fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: f64) -> Vec<[f64; 4]> {
-    let mut worst = [0.0_f64; 4];
+fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: f64) -> Vec<[f64; 5]> {
+    let mut worst = [0.0_f64; 5];
+    let states = sample::state_sizes(model, b.iter());
     a.iter()
         .zip(b)
         .map(|(a, b)| {
-            let d = difference(model, unique, a, b);
-            for k in 0..4 {
+            let d = difference(model, unique, &states, a, b);
+            for k in 0..5 {
                 worst[k] = worst[k].max(share * d.size[k]);
             }
             worst
@@ -405,7 +413,7 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
     if rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 {
         return None;
     }
-    let [L, _, speed, _] = scales(model, &base.sample);
+    let [L, _, speed, ..] = scales(model, &base.sample);
     let mut start = assembled.configuration.clone();
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     for v in start.v.iter_mut().skip(1) {

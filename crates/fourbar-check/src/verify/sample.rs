@@ -19,12 +19,14 @@ pub enum Quantity {
     Velocity,
     /// Unique components of reactions, newtons; torques divided by the characteristic length.
     Reaction,
+    /// States of the author's own, as shares of the largest value that each has.
+    State,
     /// Forces missing in Newton's and Euler's equations of a body, newtons; not a difference of two results.
     Laws,
 }
 
 /// Those compared, in the order of the arrays here.
-pub const QUANTITIES: [Quantity; 4] = [Quantity::Position, Quantity::Angle, Quantity::Velocity, Quantity::Reaction];
+pub const QUANTITIES: [Quantity; 5] = [Quantity::Position, Quantity::Angle, Quantity::Velocity, Quantity::Reaction, Quantity::State];
 
 impl Quantity {
     /// Its name in a sentence.
@@ -34,22 +36,23 @@ impl Quantity {
             Quantity::Angle => "angle",
             Quantity::Velocity => "velocity",
             Quantity::Reaction => "reaction",
+            Quantity::State => "value",
             Quantity::Laws => "balance of forces",
         }
     }
     /// Its unit.
     pub fn unit(self) -> &'static str {
-        ["m", "rad", "m/s", "N", "N"][self as usize]
+        ["m", "rad", "m/s", "N", "of its size", "N"][self as usize]
     }
 }
 
-/// Differences of two instants by quantity, each with the body or joint where it is largest.
+/// Differences of two instants by quantity, each with the body, joint or state where it is largest.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Difference {
     /// Sizes, in the order of [`QUANTITIES`].
-    pub size: [f64; 4],
-    /// Body or joint of each.
-    pub place: [usize; 4],
+    pub size: [f64; 5],
+    /// Body, joint or state of each.
+    pub place: [usize; 5],
 }
 
 /// Which reaction components are unique: force and torque, three each, by joint.
@@ -68,8 +71,17 @@ pub fn turns(model: &Model, body: usize) -> bool {
     model.bodies[body].J_bar.iter().any(|x| *x != 0.0)
 }
 
-/// How far two instants are apart.
-pub fn difference(model: &Model, unique: &Unique, a: &Instant, b: &Instant) -> Difference {
+/// Largest size of each state in some samples.
+pub fn state_sizes<'a>(model: &Model, samples: impl Iterator<Item = &'a Instant>) -> Vec<f64> {
+    let mut sizes = vec![0.0_f64; model.states.len()];
+    for s in samples {
+        sizes.iter_mut().zip(&s.z[model.first_state()..]).for_each(|(m, z)| *m = m.max(z.abs()));
+    }
+    sizes
+}
+
+/// How far two instants are apart; `states` are the sizes of the states.
+pub fn difference(model: &Model, unique: &Unique, states: &[f64], a: &Instant, b: &Instant) -> Difference {
     let mut d = Difference::default();
     let L = model.length;
     let mut note = |k: usize, place: usize, x: f64| {
@@ -102,11 +114,16 @@ pub fn difference(model: &Model, unique: &Unique, a: &Instant, b: &Instant) -> D
             }
         }
     }
+    let first = model.first_state();
+    for (k, size) in states.iter().enumerate() {
+        let apart = (a.z[first + k] - b.z[first + k]).abs();
+        note(4, k, if apart == 0.0 { 0.0 } else { apart / size });
+    }
     d
 }
 
-/// Sizes that make differences comparable: length, one radian, largest speed, largest reaction.
-pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 4] {
+/// Sizes that make differences comparable: length, one radian, largest speed, largest reaction, all of a state.
+pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 5] {
     let L = model.length;
     let (mut v, mut f) = (0.0_f64, 0.0_f64);
     for s in sample {
@@ -117,7 +134,7 @@ pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 4] {
             f = f.max(w.force.norm()).max(w.torque.norm() / L);
         }
     }
-    [L, 1.0, v.max(1e-9 * L), f.max(1e-12)]
+    [L, 1.0, v.max(1e-9 * L), f.max(1e-12), 1.0]
 }
 
 /// `fine + weight (fine - coarse)`, on the group where rotations are concerned.
@@ -145,6 +162,9 @@ pub fn extrapolate(coarse: &Instant, fine: &Instant, weight: f64) -> Instant {
         o.torque = mix(&c.torque, &f.torque);
     }
     for (o, (c, f)) in out.efforts.iter_mut().zip(coarse.efforts.iter().zip(&fine.efforts)) {
+        *o = f + (f - c) * weight;
+    }
+    for (o, (c, f)) in out.z.iter_mut().zip(coarse.z.iter().zip(&fine.z)) {
         *o = f + (f - c) * weight;
     }
     out.work = fine.work + (fine.work - coarse.work) * weight;
@@ -181,6 +201,9 @@ pub fn middle(list: &[&Instant]) -> Instant {
             o.force[i] = median(&|s| s.reactions[k].force[i]);
             o.torque[i] = median(&|s| s.reactions[k].torque[i]);
         }
+    }
+    for (k, o) in out.z.iter_mut().enumerate() {
+        *o = median(&|s| s.z[k]);
     }
     out
 }

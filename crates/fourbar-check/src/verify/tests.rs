@@ -93,7 +93,7 @@ fn what_is_not_a_number_disagrees() {
 
 #[test]
 fn nothing_is_verified_where_nothing_but_the_start_can_be_compared() {
-    let v = judged(|r| r.expected.iter_mut().skip(1).for_each(|e| *e = [1.0; 4]));
+    let v = judged(|r| r.expected.iter_mut().skip(1).for_each(|e| *e = [1.0; QUANTITIES.len()]));
     assert_eq!((v.verdict.horizon, v.verdict.agree, v.verdict.word), (Some(0.0), false, Word::NotShown));
     assert!(v.verdict.words.iter().any(|w| w.contains("nothing is verified")), "{:?}", v.verdict.words);
 }

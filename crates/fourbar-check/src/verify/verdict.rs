@@ -1,7 +1,7 @@
 //! The verdict: consensus, outliers, witnesses, the horizon of meaningful comparison.
 
 use super::rounding::{self, Rounding};
-use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales};
+use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales, state_sizes};
 use super::{Family, NewtonEuler, Outcome, Row, Settings, Verification, energy_errors, unique, words};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::model::Model;
@@ -16,8 +16,8 @@ use std::collections::BTreeSet;
 const ALLOWED: f64 = 10.0;
 /// Rounding that every formulation brings in, relative; it grows as a disturbance does.
 const ROUNDING: f64 = 1e-13;
-/// What counts as equal at all, relative: position, angle, velocity, reaction.
-const FLOOR: [f64; 4] = [1e-9, 1e-9, 1e-8, 1e-7];
+/// What counts as equal at all, relative: position, angle, velocity, reaction, state.
+const FLOOR: [f64; 5] = [1e-9, 1e-9, 1e-8, 1e-7, 1e-8];
 /// The comparison ends where the expected error of the consensus, relative, has grown to this.
 const LOST: f64 = 1e-3;
 /// Results that fail Newton's and Euler's equations by more than this are wrong whatever others say.
@@ -116,11 +116,13 @@ pub struct Verdict {
 struct Comparison<'a> {
     model: &'a Model,
     unique: &'a Unique,
+    /// Largest size of each state of the author's own.
+    states: Vec<f64>,
     ran: Vec<&'a Outcome>,
     /// Times of each of `ran` that are sound, from the start on.
     sound: Vec<usize>,
     growth: Option<&'a [f64]>,
-    scales: [f64; 4],
+    scales: [f64; 5],
     rounding: Rounding,
     /// Tolerance of the adaptive runs, relative.
     tol: f64,
@@ -143,9 +145,10 @@ pub(super) fn compare(
     let ran: Vec<&Outcome> = results.iter().flatten().collect();
     let best = ran.iter().min_by_key(|r| (r.stopped.is_some(), r.second_order));
     let rounding = best.map_or(Rounding::default(), |r| rounding::measure(model, start, &r.sample, study.t_end, study.output_step));
-    let mut scales = best.map_or([1.0; 4], |r| scales(model, &r.sample));
+    let mut scales = best.map_or([1.0; 5], |r| scales(model, &r.sample));
     scales[3] = scales[3].max(rounding.largest);
-    let mut c = Comparison { model, unique, ran, sound: Vec::new(), growth, scales, rounding, tol: settings.tol, end: 0 };
+    let states = state_sizes(model, best.iter().flat_map(|r| &r.sample));
+    let mut c = Comparison { model, unique, states, ran, sound: Vec::new(), growth, scales, rounding, tol: settings.tol, end: 0 };
     c.end = c.horizon(times.len());
     let mut unsound = Vec::new();
     for r in c.ran.clone() {
@@ -236,16 +239,16 @@ impl Comparison<'_> {
     }
 
     /// Rounding and tolerance at a time of the grid, by quantity: what no comparison of two runs can tell from zero.
-    fn floor(&self, k: usize) -> [f64; 4] {
+    fn floor(&self, k: usize) -> [f64; 5] {
         let g = self.grown(k);
-        let rounding = [0.0, 0.0, self.rounding.speed, self.rounding.force];
+        let rounding = [0.0, 0.0, self.rounding.speed, self.rounding.force, 0.0];
         // Every step of an adaptive run may add an error of its tolerance, which then grows. Two runs at two tolerances need not
         // show it: where output times or the start limit the steps, they take the same ones.
         let tol = if self.ran.iter().any(|r| !r.second_order) { ALLOWED * self.tol } else { 0.0 };
         std::array::from_fn(|q| (FLOOR[q] + (ROUNDING + tol) * g) * self.scales[q] + ALLOWED * rounding[q])
     }
 
-    fn allowed(&self, k: usize, a: &[f64; 4], b: &[f64; 4]) -> [f64; 4] {
+    fn allowed(&self, k: usize, a: &[f64; 5], b: &[f64; 5]) -> [f64; 5] {
         let floor = self.floor(k);
         std::array::from_fn(|q| ALLOWED * (a[q] + b[q]) + floor[q])
     }
@@ -271,7 +274,7 @@ impl Comparison<'_> {
     }
 
     /// The mean of those that agree with the one nearest to all others, with its expected error by time.
-    fn consensus(&self) -> Vec<(Instant, [f64; 4])> {
+    fn consensus(&self) -> Vec<(Instant, [f64; 5])> {
         let all = || self.ran.iter().copied().zip(self.sound.iter().copied());
         // Results that open their joints are asked only where there are no others.
         let any_sound = self.sound.iter().any(|n| *n > 1);
@@ -281,7 +284,7 @@ impl Comparison<'_> {
             let n = a.1.min(b.1);
             // Times are thinned: this is only to find the middle.
             (0..n).step_by((n / 20).max(1)).fold(0.0_f64, |m, k| {
-                let d = difference(self.model, self.unique, &a.0.sample[k], &b.0.sample[k]);
+                let d = difference(self.model, self.unique, &self.states, &a.0.sample[k], &b.0.sample[k]);
                 (0..3).fold(m, |m, q| m.max(d.size[q] / self.scales[q]))
             })
         };
@@ -298,7 +301,7 @@ impl Comparison<'_> {
         let Some(&(nearest, _)) = nearest else { return Vec::new() };
         let agrees = |(r, n): &(&Outcome, usize)| {
             (0..(*n).min(nearest.sample.len())).all(|k| {
-                let d = difference(self.model, self.unique, &r.sample[k], &nearest.sample[k]);
+                let d = difference(self.model, self.unique, &self.states, &r.sample[k], &nearest.sample[k]);
                 let allowed = self.allowed(k, &r.expected[k], &nearest.expected[k]);
                 (0..3).all(|q| d.size[q] <= allowed[q])
             })
@@ -321,7 +324,7 @@ impl Comparison<'_> {
     }
 
     /// Last grid time, beyond the start, until which at least two families have a sound result that agrees; and the witnesses.
-    fn witnesses(&self, consensus: &[(Instant, [f64; 4])], outliers: &[Outlier]) -> (Option<usize>, Vec<(Family, &'static str)>) {
+    fn witnesses(&self, consensus: &[(Instant, [f64; 5])], outliers: &[Outlier]) -> (Option<usize>, Vec<(Family, &'static str)>) {
         let mut list: Vec<(Family, &'static str, usize)> = Vec::new();
         for (r, n) in self.ran.iter().zip(&self.sound) {
             let Some(family) = Family::of(r.info.name).filter(|_| !outliers.iter().any(|o| o.formulation == r.info.name)) else {
@@ -337,18 +340,22 @@ impl Comparison<'_> {
         (shown, list.into_iter().filter(|w| w.2 >= least).map(|w| (w.0, w.1)).collect())
     }
 
-    fn judge(&self, r: &Outcome, consensus: &[(Instant, [f64; 4])], singular: &[bool]) -> (Row, Option<Outlier>) {
+    fn judge(&self, r: &Outcome, consensus: &[(Instant, [f64; 5])], singular: &[bool]) -> (Row, Option<Outlier>) {
         let model = self.model;
-        let mut worst = [0.0_f64; 4];
+        let mut worst = [0.0_f64; 5];
         let mut outlier: Option<Outlier> = None;
         for (k, (middle, expected)) in consensus.iter().enumerate().take(r.sample.len()) {
-            let d = difference(model, self.unique, &r.sample[k], middle);
+            let d = difference(model, self.unique, &self.states, &r.sample[k], middle);
             let allowed = self.allowed(k, &r.expected[k], expected);
             // Reactions are not defined at a singular position.
-            for q in 0..if singular[k] { 3 } else { 4 } {
+            for q in (0..5).filter(|q| *q != 3 || !singular[k]) {
                 worst[q] = worst[q].max(d.size[q]);
                 if outlier.is_none() && d.size[q] > allowed[q] {
-                    let place = if q == 3 { &model.joints[d.place[q]].name } else { &model.bodies[d.place[q]].name };
+                    let place = match QUANTITIES[q] {
+                        Quantity::Reaction => &model.joints[d.place[q]].name,
+                        Quantity::State => &model.states[d.place[q]].name,
+                        _ => &model.bodies[d.place[q]].name,
+                    };
                     outlier = Some(Outlier {
                         formulation: r.info.name,
                         time: middle.t,
@@ -390,7 +397,7 @@ impl Comparison<'_> {
             second_order: r.second_order,
             setting: r.setting,
             difference: worst,
-            expected: r.expected[..consensus.len().min(r.expected.len())].last().copied().unwrap_or([0.0; 4]),
+            expected: r.expected[..consensus.len().min(r.expected.len())].last().copied().unwrap_or([0.0; 5]),
             constraints,
             energy: self.energy(r).last().copied().unwrap_or(0.0),
             newton_euler,
@@ -409,8 +416,8 @@ fn failed(info: &FormulationInfo, d: &Diagnostic) -> Row {
         integrator: info.integrators[0],
         second_order: false,
         setting: 0.0,
-        difference: [0.0; 4],
-        expected: [0.0; 4],
+        difference: [0.0; 5],
+        expected: [0.0; 5],
         constraints: [0.0; 3],
         energy: 0.0,
         newton_euler: 0.0,

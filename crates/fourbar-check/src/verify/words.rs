@@ -8,7 +8,7 @@ use fourbar::study::count;
 pub(super) struct Told<'a> {
     pub verdict: &'a Verdict,
     pub rows: &'a [Row],
-    pub scales: &'a [f64; 4],
+    pub scales: &'a [f64; 5],
     pub t_end: f64,
     /// Output times near singular positions.
     pub passed: usize,

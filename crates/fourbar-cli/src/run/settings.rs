@@ -5,10 +5,11 @@ use fourbar::Diagnostic;
 use fourbar::formulation::dca;
 use fourbar::model::Model;
 use fourbar::study::{Analysis, Study};
+use fourbar_io::read_inputs;
 use serde_json::Value;
 
 /// The file's study with the changes of the command line.
-pub fn study(model: &Model, args: &StudyArgs) -> Study {
+pub fn study(model: &Model, args: &StudyArgs) -> Result<Study, Diagnostic> {
     let mut study = Study::of(model);
     study.analysis = match args.analysis {
         Some(AnalysisName::Dynamics) => Some(Analysis::Dynamics),
@@ -34,7 +35,8 @@ pub fn study(model: &Model, args: &StudyArgs) -> Study {
             None => study.options.push((key.clone(), value.clone())),
         }
     }
-    study
+    study.inputs = read_inputs(model, &args.input)?;
+    Ok(study)
 }
 
 /// The study of a checkpoint; what it does not say comes from the file.
@@ -51,6 +53,7 @@ pub fn restored(model: &Model, saved: &Value) -> Study {
     study.t_end = saved["t_end"].as_f64().unwrap_or(study.t_end);
     study.output_step = saved["output_step"].as_f64().unwrap_or(study.output_step);
     study.options = serde_json::from_value(saved["options"].clone()).unwrap_or(study.options);
+    study.inputs = serde_json::from_value(saved["inputs"].clone()).unwrap_or_default();
     study.mode = saved["mode"].as_u64().and_then(|k| u16::try_from(k).ok());
     study
 }

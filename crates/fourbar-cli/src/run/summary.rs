@@ -2,7 +2,8 @@
 
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
-use fourbar::study::{Analysis, Report};
+use fourbar::inputs::Course;
+use fourbar::study::{Analysis, Report, Study};
 use fourbar_io::disk::part;
 use fourbar_io::results::{Kept, SUMMARY, TRAJECTORY};
 use serde_json::{Map, Value, json};
@@ -171,6 +172,7 @@ pub fn fields(task: &Task, done: &Done) -> Value {
         "step": study.step,
         "tol": study.tol,
         "options": pairs(&study.options),
+        "inputs": inputs(study),
         "mode": study.mode,
         "rows": n.rows,
         "wall_time": done.wall_time,
@@ -194,4 +196,16 @@ pub fn fields(task: &Task, done: &Done) -> Value {
         all.insert("units".into(), Value::Object(units));
     }
     summary
+}
+
+/// The inputs that were given: values, or what their tables are like.
+fn inputs(study: &Study) -> Value {
+    let told = |course: &Course| match course {
+        Course::Value(x) => json!(x),
+        Course::Table { t, value, between } => {
+            let (least, largest) = value.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
+            json!({"points": t.len(), "from": t.first(), "to": t.last(), "least": least, "largest": largest, "between": between})
+        }
+    };
+    Value::Object(study.inputs.iter().map(|(name, course)| (name.clone(), told(course))).collect())
 }

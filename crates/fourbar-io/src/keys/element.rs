@@ -236,12 +236,13 @@ pub const DRIVE: Table = Table {
     section: "drives",
     kind: None,
     title: "a drive",
-    doc: "Prescribes a joint coordinate: one of `angle`, `distance`, `speed`.",
+    doc: "Prescribes a joint coordinate: one of `angle`, `distance`, `speed`, `acceleration`.",
     keys: &[
         JOINT,
         may("angle", Expect::TimeFunction(PLAIN), "the joint's angle"),
         may("distance", Expect::TimeFunction(LENGTH), "the joint's distance"),
-        may("speed", Expect::TimeFunction(None), "the rate of the angle, or of the distance where there is no angle"),
+        may("speed", Expect::InputFunction(None), "the rate of the angle, or of the distance where there is no angle"),
+        may("acceleration", Expect::InputFunction(None), "the rate of that speed, which starts at zero or as `start` says"),
     ],
 };
 

@@ -3,10 +3,12 @@
 //! A [`Table`] lists the keys of one kind of group; a [`Key`] says what stands behind it. A new joint, force, constraint or
 //! shape type is one entry: its table beside the function that builds it.
 
+mod auxiliary;
 mod data;
 mod element;
 mod geometry;
 
+pub(crate) use auxiliary::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
@@ -34,6 +36,10 @@ pub enum Expect {
     Inertia,
     /// An expression that may use the time `t`.
     TimeFunction(Option<Dimension>),
+    /// An expression that may use the time `t` and inputs.
+    InputFunction(Option<Dimension>),
+    /// Two numbers, the least first; their dimension depends on other things.
+    Range,
     /// An expression of time and state.
     StateFunction(Option<Dimension>),
     /// Three expressions of time and state.
@@ -98,7 +104,7 @@ impl Expect {
         let of = |d: &Option<Dimension>| match d {
             Some(d) if *d == Dimension::NONE => String::new(),
             Some(d) => format!(": {d}"),
-            None => ": unit as the joint needs".into(),
+            None => ": unit as needed".into(),
         };
         match self {
             Self::Number(d) => format!("number{}", of(d)),
@@ -110,6 +116,8 @@ impl Expect {
             Self::PointList => "list of points: length".into(),
             Self::Inertia => "3 or 6 numbers, or 0: moment of inertia".into(),
             Self::TimeFunction(d) => format!("function of t{}", of(d)),
+            Self::InputFunction(d) => format!("function of t and inputs{}", of(d)),
+            Self::Range => "2 numbers".into(),
             Self::StateFunction(d) => format!("expression of the state{}", of(d)),
             Self::StateVector(d) => format!("3 expressions of the state: {d}"),
             Self::Text => "text".into(),
@@ -206,6 +214,8 @@ pub const TOP: Table = Table {
         ),
         may("tables", Expect::Section("tables"), "functions given by points, called as `lift(x)` in expressions, by name"),
         may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
+        may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
+        may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may("start", Expect::Coordinates, "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values"),
         may("study", Expect::Group(&STUDY), "what `run` computes"),
@@ -251,6 +261,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.push(&DRIVE);
     all.extend(forces().iter().map(|f| &f.table));
     all.extend([&TABLE, &OUTPUT]);
+    all.extend([&INPUT, &STATE]);
     all.extend([&STUDY, &VIEW]);
     all
 }

@@ -225,7 +225,7 @@ impl<'a> Reader<'a> {
                 let pair = entry(node, "Parts", source).map(|n| self.part_pair(parts, n, &path.key("Parts")));
                 let Some((joint, turned)) = self.hinge_at(joined, &point, pair, at, &path.key("Angle")) else { return false };
                 let value = if turned { negative(&value) } else { value };
-                spec.drives.push((name.into(), DriveSpec { joint, quantity: DriveQuantity::Angle, value }));
+                spec.drives.push((name.into(), DriveSpec { joint, quantity: DriveQuantity::Angle, value, inputs: Vec::new() }));
             }
             (None, None, Some((triple, at))) => {
                 let Some(made) = joined.get(triple.as_str()).and_then(|l| l.first()).filter(|m| m.slide) else {
@@ -234,7 +234,10 @@ impl<'a> Reader<'a> {
                     self.problem(d.help(help).at(path.to_string()), at);
                     return false;
                 };
-                spec.drives.push((name.into(), DriveSpec { joint: made.name.clone(), quantity: DriveQuantity::Distance, value }));
+                spec.drives.push((
+                    name.into(),
+                    DriveSpec { joint: made.name.clone(), quantity: DriveQuantity::Distance, value, inputs: Vec::new() },
+                ));
             }
             _ => self.lacks(name, "one of `Length`, `Angle` and `Slide`", span, path),
         }

@@ -61,7 +61,13 @@ pub struct Run<'a> {
 
 /// All sections. `q` are the poses at the start, ground first.
 pub fn diagnosis(model: &Model, topology: &Topology, q: &[Pose], runs: &[Run<'_>]) -> Vec<Value> {
-    let start = Configuration { t: 0.0, q: q.to_vec(), v: vec![Velocity::zero(); q.len()], turns: vec![0.0; model.angles.len()] };
+    let start = Configuration {
+        t: 0.0,
+        q: q.to_vec(),
+        v: vec![Velocity::zero(); q.len()],
+        turns: vec![0.0; model.angles.len()],
+        z: model.start_auxiliaries(),
+    };
     let mut first = mechanism(model, topology);
     let mut sections = if model.moving() <= EXAMINED {
         let free = rank::mobility(model, &start, false);

@@ -20,6 +20,8 @@ pub(crate) enum Scope {
     Constant,
     /// The time, as variable 0.
     Time,
+    /// Time, as variable 0, and inputs.
+    Drive,
     /// Time, the variables of the force itself, joints and points.
     State(&'static [&'static str]),
 }
@@ -31,6 +33,8 @@ struct Resolver<'r, 'a> {
     joints: &'r HashSet<&'a str>,
     points: &'r HashSet<&'a str>,
     short_coordinates: bool,
+    inputs: &'r HashSet<&'a str>,
+    states: &'r HashSet<&'a str>,
     variables: Vec<StateVariable>,
     tables: &'r HashMap<String, Table>,
     functions: &'r Functions,
@@ -68,7 +72,7 @@ impl Resolver<'_, '_> {
             Found::Function(expr, kind) => match self.scope {
                 // Of the functions only those without the time are constants.
                 Scope::Constant => expr.constant_value().map(|_| Symbol::Function(expr, kind)),
-                Scope::Time => Some(Symbol::Function(expr, kind)),
+                Scope::Time | Scope::Drive => Some(Symbol::Function(expr, kind)),
                 Scope::State(_) if expr.is_constant() => Some(Symbol::Function(expr, kind)),
                 Scope::State(_) => {
                     let Symbol::Variable(t) = self.variable(StateVariable::Time) else { return None };
@@ -93,8 +97,11 @@ impl Names for Resolver<'_, '_> {
             return match self.scope {
                 Scope::Constant => None,
                 Scope::Time => Some(Symbol::Variable(0)),
-                Scope::State(_) => Some(self.variable(StateVariable::Time)),
+                Scope::Drive | Scope::State(_) => Some(self.variable(StateVariable::Time)),
             };
+        }
+        if self.scope == Scope::Drive && self.inputs.contains(name) {
+            return Some(self.variable(StateVariable::Auxiliary(name.to_string())));
         }
         if let Scope::State(own) = self.scope {
             if own.contains(&name) {
@@ -103,6 +110,9 @@ impl Names for Resolver<'_, '_> {
             }
             if let Some(variable) = dotted(name, self.joints, self.points) {
                 return Some(self.variable(variable));
+            }
+            if self.inputs.contains(name) || self.states.contains(name) {
+                return Some(self.variable(StateVariable::Auxiliary(name.to_string())));
             }
         }
         if let Some(symbol) = self.function(name) {
@@ -214,7 +224,10 @@ impl<'a> Reader<'a> {
             joints: &self.joints,
             points: &self.points,
             short_coordinates: self.short_coordinates,
-            variables: Vec::new(),
+            inputs: &self.inputs,
+            states: &self.states,
+            // Time is always variable 0 of a drive.
+            variables: if scope == Scope::Drive { vec![StateVariable::Time] } else { Vec::new() },
             tables: &self.tables,
             functions: &self.functions,
             open: None,
@@ -290,6 +303,10 @@ impl<'a> Reader<'a> {
                 "numbers, names, + - * / ^, parentheses and functions make an expression; quote it where it holds a comma or a bracket"
                     .to_string(),
             ),
+            E::UnknownName(name) if self.inputs.contains(name.as_str()) || self.states.contains(name.as_str()) => (
+                "M602",
+                "inputs may stand in `speed` and `acceleration` of drives, inputs and states in forces and in rates of states".to_string(),
+            ),
             E::UnknownName(name) => ("M021", self.unknown_name_help(name, scope)),
             E::UnknownFunction(name) if self.functions.names().any(|f| f == name) => {
                 ("M022", format!("`{name}` is a function of time: write it without parentheses"))
@@ -311,6 +328,8 @@ impl<'a> Reader<'a> {
             E::Mismatch(..) | E::NotPlain(..) | E::WrongArgument(..) => ("M032", "check the units".to_string()),
         };
         let message = match &error.kind {
+            E::UnknownName(name) if self.inputs.contains(name.as_str()) => format!("`{}` may not read the input `{name}`", path.last()),
+            E::UnknownName(name) if self.states.contains(name.as_str()) => format!("`{}` may not read the state `{name}`", path.last()),
             E::UnknownName(name) if name == "t" && scope == Scope::Constant => "the time `t` may not appear in a constant".to_string(),
             E::Syntax { found, .. } | E::UnknownName(found) | E::UnknownFunction(found) | E::UnknownUnit(found) if found.len() > 60 => {
                 format!("`{}` cannot be understood", shorten(found))
@@ -348,7 +367,9 @@ impl<'a> Reader<'a> {
         }
         let own: &[&str] = if let Scope::State(own) = scope { own } else { &[] };
         let functions = self.functions.names().filter(|_| scope != Scope::Constant);
-        let known = self.parameters.names().chain(own.iter().copied()).chain(functions).chain(["pi"]);
+        let readable = matches!(scope, Scope::State(_) | Scope::Drive);
+        let carried = self.inputs.iter().chain(&self.states).copied().filter(|_| readable);
+        let known = self.parameters.names().chain(own.iter().copied()).chain(functions).chain(carried).chain(["pi"]);
         match nearest(name, known) {
             Some(near) => format!("did you mean `{near}`?"),
             None if unit(name).is_some() => format!("a unit must follow a number, and compound units have no spaces: `1 {name}`, `2 kN/m`"),

@@ -3,6 +3,7 @@
 //! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside
 //! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
 
+mod auxiliary;
 mod csv;
 mod data;
 pub(crate) mod element;
@@ -51,6 +52,9 @@ pub(crate) struct Reader<'a> {
     functions: Functions,
     /// Files beside the model whose numbers it uses, and their hashes.
     data: Vec<(String, String)>,
+    /// Names of inputs and states, likewise.
+    pub inputs: HashSet<&'a str>,
+    pub states: HashSet<&'a str>,
     /// Centres of mass of the bodies read so far, in their frames.
     centres: HashMap<String, V3>,
     pub problems: Vec<Located>,
@@ -93,6 +97,8 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
         tables: HashMap::new(),
         functions: Functions::default(),
         data: Vec::new(),
+        inputs: HashSet::new(),
+        states: HashSet::new(),
         centres: HashMap::new(),
         problems: Vec::new(),
         warnings: Vec::new(),

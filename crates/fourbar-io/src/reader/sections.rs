@@ -9,7 +9,7 @@ use crate::reader::element::force as build_force;
 use crate::tree::{Content, Node, Text, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateVariable, StudySpec};
+use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateExpr, StateVariable, StudySpec};
 
 impl<'a> Reader<'a> {
     /// The whole file.
@@ -26,6 +26,8 @@ impl<'a> Reader<'a> {
         self.version(entries);
         self.joints = names_of(find("joints"), source);
         self.points = names_of(find("points"), source);
+        self.inputs = names_of(find("inputs"), source);
+        self.states = names_of(find("states"), source);
         self.read_parameters(find("parameters").map(|(_, node)| node), set);
         let mut tables = Vec::new();
         self.elements(find("tables"), |r, key, node, path| r.table(key, node, path), &mut tables);
@@ -67,6 +69,8 @@ impl<'a> Reader<'a> {
             &mut spec.forces,
         );
         self.elements(find("points"), |r, key, node, path| r.point(key, node, path), &mut spec.points);
+        self.elements(find("inputs"), |r, key, node, path| r.input(key, node, path), &mut spec.inputs);
+        self.elements(find("states"), |r, key, node, path| r.own_state(key, node, path), &mut spec.states);
         self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
         spec.start = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
@@ -221,13 +225,26 @@ impl<'a> Reader<'a> {
         if x.broken {
             return None;
         }
-        let quantities = [("angle", DriveQuantity::Angle), ("distance", DriveQuantity::Distance), ("speed", DriveQuantity::Speed)];
+        let quantities = [
+            ("angle", DriveQuantity::Angle),
+            ("distance", DriveQuantity::Distance),
+            ("speed", DriveQuantity::Speed),
+            ("acceleration", DriveQuantity::Acceleration),
+        ];
         let given: Vec<_> = quantities.iter().filter(|(k, _)| x.has(k)).collect();
         match given.as_slice() {
-            [(key, quantity)] => Some(DriveSpec { joint: x.text("joint")?, quantity: *quantity, value: x.function(key)? }),
+            [(key, quantity @ (DriveQuantity::Speed | DriveQuantity::Acceleration))] => {
+                let StateExpr { expr: value, variables } = x.state(key)?;
+                // The time comes first, then inputs.
+                let inputs = variables.iter().skip(1).map(StateVariable::to_string).collect();
+                Some(DriveSpec { joint: x.text("joint")?, quantity: *quantity, value, inputs })
+            }
+            [(key, quantity)] => {
+                Some(DriveSpec { joint: x.text("joint")?, quantity: *quantity, value: x.function(key)?, inputs: Vec::new() })
+            }
             [] => {
                 let d = Diagnostic::new("M013", format!("drive `{}` does not say what it drives", x.name))
-                    .help("give `angle`, `distance` or `speed` as a function of `t`")
+                    .help("give `angle`, `distance`, `speed` or `acceleration` as a function of `t`")
                     .at(path.to_string());
                 self.problem(d, x.span);
                 None
@@ -236,7 +253,7 @@ impl<'a> Reader<'a> {
                 let span = x.span_of(second);
                 self.conflict(
                     format!("drive `{}` prescribes more than one quantity", x.name),
-                    "keep one of `angle`, `distance`, `speed`",
+                    "keep one of `angle`, `distance`, `speed`, `acceleration`",
                     span,
                     path,
                 );

@@ -8,7 +8,7 @@ use crate::places::pointer;
 use crate::tree::{Content, Node, Text, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, Inertia, V3};
+use fourbar::spec::{At, Inertia, StateExpr, V3};
 use std::path::{Component, Path as FilePath};
 
 const PLAIN: Option<Dimension> = Some(Dimension::NONE);
@@ -83,6 +83,11 @@ impl Reader<'_> {
             }
             Expect::Inertia => Value::Inertia(self.inertia(node, path)?),
             Expect::TimeFunction(d) => Value::Function(self.expression(node, Scope::Time, *d, path)?.0),
+            Expect::InputFunction(d) => {
+                let (expr, variables) = self.expression(node, Scope::Drive, *d, path)?;
+                Value::State(StateExpr { expr, variables })
+            }
+            Expect::Range => Value::Numbers(self.numbers(node, &[None; 2], path)?),
             Expect::StateFunction(d) => Value::State(self.state(node, own, *d, path)?),
             Expect::StateVector(d) => {
                 let items = self.items(node, Some(3), path)?;
@@ -148,7 +153,7 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    fn numbers(&mut self, node: &Node, dimensions: &[Option<Dimension>], path: &Path<'_>) -> Option<Vec<f64>> {
+    pub(crate) fn numbers(&mut self, node: &Node, dimensions: &[Option<Dimension>], path: &Path<'_>) -> Option<Vec<f64>> {
         let items = self.items(node, Some(dimensions.len()), path)?;
         let numbers: Vec<_> = items.iter().zip(dimensions).enumerate().map(|(i, (n, d))| self.number(n, *d, &path.index(i))).collect();
         numbers.into_iter().collect()

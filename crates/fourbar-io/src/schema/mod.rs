@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, Expect, FRAME, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, SHAPES, SOLIDS, TABLE, TOP, Table};
+use crate::keys::{
+    BODY, CONSTRAINTS, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, SHAPES, SOLIDS, STATE, TABLE, TOP, Table,
+};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of mechanism files, for editors.
@@ -26,6 +28,8 @@ pub fn schema() -> Value {
         "points": named(group(&PLACE)),
         "tables": named(group(&TABLE)),
         "outputs": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&OUTPUT)]})),
+        "inputs": named(group(&INPUT)),
+        "states": named(group(&STATE)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -79,7 +83,8 @@ fn of(expect: &Expect) -> Value {
     let vector = || json!({"$ref": "#/$defs/vector"});
     let word = || json!({"type": "string"});
     match expect {
-        Expect::Number(_) | Expect::TimeFunction(_) | Expect::StateFunction(_) => number(),
+        Expect::Number(_) | Expect::TimeFunction(_) | Expect::InputFunction(_) | Expect::StateFunction(_) => number(),
+        Expect::Range => list(number(), 2),
         Expect::Vector(_) | Expect::StateVector(_) | Expect::Axis => vector(),
         Expect::Four => list(number(), 4),
         Expect::Six(..) => list(number(), 6),

@@ -25,6 +25,8 @@ pub fn write_model(spec: &ModelSpec) -> String {
     section(&mut text, "drives", spec.drives.iter().map(|(n, x)| (n, drive(x))));
     section(&mut text, "forces", spec.forces.iter().map(|(n, x)| (n, force(x))));
     section(&mut text, "points", spec.points.iter().map(|(n, x)| (n, place_group(x))));
+    section(&mut text, "inputs", spec.inputs.iter().map(|(n, x)| (n, input(x))));
+    section(&mut text, "states", spec.states.iter().map(|(n, x)| (n, own_state(x))));
     if !spec.hold.is_empty() {
         text += &format!("hold: {}\n", items(spec.hold.iter().cloned()));
     }
@@ -281,8 +283,26 @@ fn drive(d: &DriveSpec) -> Group {
         DriveQuantity::Angle => "angle",
         DriveQuantity::Distance => "distance",
         DriveQuantity::Speed => "speed",
+        DriveQuantity::Acceleration => "acceleration",
     };
-    g.put("joint", &d.joint).put(key, time(&d.value));
+    let inputs = d.inputs.iter().cloned().map(StateVariable::Auxiliary);
+    let variables: Vec<StateVariable> = std::iter::once(StateVariable::Time).chain(inputs).collect();
+    g.put("joint", &d.joint).put(key, expression(&d.value, &variables, "length"));
+    g
+}
+
+fn input(i: &InputSpec) -> Group {
+    let mut g = Group::default();
+    g.put("unit", quoted(&i.unit)).number("default", i.default);
+    if i.range.iter().all(|x| x.is_finite()) {
+        g.list("range", &i.range);
+    }
+    g
+}
+
+fn own_state(s: &StateSpec) -> Group {
+    let mut g = Group::default();
+    g.put("unit", quoted(&s.unit)).put("rate", expression(&s.rate.expr, &s.rate.variables, "length")).number("start", s.start);
     g
 }
 

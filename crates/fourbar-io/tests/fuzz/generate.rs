@@ -94,6 +94,8 @@ impl Maker {
                 _ => self.vector(r),
             },
             Expect::TimeFunction(_) => format!("\"{}\"", *r.pick(&["t", "2*pi*t", "0.1*sin(3*t)", "1", "1 + t^2", "0.5"])),
+            Expect::InputFunction(_) => format!("\"{}\"", *r.pick(&["t", "2*pi*t", "0.1*sin(3*t)", "1", "u1", "u1*t"])),
+            Expect::Range => "[-2, 2]".into(),
             Expect::StateFunction(_) => self.function(r, key),
             Expect::StateVector(_) => self.list(r, 3, |r| self.function(r, "")),
             Expect::Text => "\"a text: with # signs\"".into(),

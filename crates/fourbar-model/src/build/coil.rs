@@ -118,6 +118,7 @@ impl Builder<'_> {
         let spec = self.spec;
         self.bodies.contains_key(name)
             || self.points.contains_key(name)
+            || self.auxiliaries.contains_key(name)
             || spec.joints.iter().any(|x| x.0 == name)
             || spec.constraints.iter().any(|x| x.0 == name)
             || spec.drives.iter().any(|x| x.0 == name)

@@ -6,7 +6,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::*;
 use crate::rolling::{Rolling, RollingKind};
 use crate::spec::*;
-use crate::time::{Integral, TimeFunction};
+use crate::time::TimeFunction;
 use fourbar_math::so3;
 use nalgebra::Vector3;
 
@@ -150,8 +150,8 @@ impl Builder<'_> {
             let coordinate = match d.quantity {
                 DriveQuantity::Angle => JointCoordinate::Angle,
                 DriveQuantity::Distance => JointCoordinate::Distance,
-                DriveQuantity::Speed if j.kind.has_angle() => JointCoordinate::Angle,
-                DriveQuantity::Speed => JointCoordinate::Distance,
+                DriveQuantity::Speed | DriveQuantity::Acceleration if j.kind.has_angle() => JointCoordinate::Angle,
+                DriveQuantity::Speed | DriveQuantity::Acceleration => JointCoordinate::Distance,
             };
             if j.coordinate(coordinate).is_none() {
                 let (angle, distance) = (j.kind.has_angle(), j.kind.has_distance());
@@ -186,7 +186,9 @@ impl Builder<'_> {
                 );
                 continue;
             }
-            let derivatives = d.value.time_derivatives(0.0);
+            let Some(value) = self.drive_value(&path, d) else { continue };
+            let plain = d.inputs.is_empty() && d.quantity != DriveQuantity::Acceleration;
+            let derivatives = if plain { d.value.time_derivatives(0.0) } else { value.at(0.0) };
             if derivatives.iter().any(|x| !x.is_finite()) {
                 self.error(
                     Diagnostic::new("M104", format!("drive `{name}` is not smooth at t = 0: value and derivatives {derivatives:?}"))
@@ -196,11 +198,6 @@ impl Builder<'_> {
                 );
                 continue;
             }
-            let value = if d.quantity == DriveQuantity::Speed {
-                TimeFunction::Integral(Integral::new(d.value.clone()))
-            } else {
-                TimeFunction::Value(d.value.clone())
-            };
             model.drives.push(Drive { name: name.clone(), joint, coordinate, value });
         }
     }

@@ -45,6 +45,7 @@ impl Builder<'_> {
                 StateVariable::JointSpeed(n) => Variable::JointSpeed(coordinate(self, n, None)?),
                 StateVariable::PointPosition(n, k) => Variable::PointPosition(point(self, n)?, *k),
                 StateVariable::PointVelocity(n, k) => Variable::PointVelocity(point(self, n)?, *k),
+                StateVariable::Auxiliary(n) => Variable::Auxiliary(self.find_auxiliary(path, n)?),
             });
         }
         Some(StateLaw { expr: e.expr.clone(), variables })

@@ -1,5 +1,6 @@
 //! From the author's statement to a checked model. Everything that is wrong is collected and said in one go.
 
+mod auxiliary;
 mod coil;
 mod constraint;
 mod force;
@@ -23,13 +24,23 @@ use std::collections::HashMap;
 /// Words that cannot be names of elements.
 pub const RESERVED: [&str; 4] = ["t", "ground", "energy", "error"];
 
+/// Words that expressions know, so that inputs and states cannot have them as names.
+const KNOWN_WORDS: [&str; 5] = ["length", "rate", "angle", "pi", "e"];
+
 /// Numbers beyond this are mistakes: squares of them no longer fit.
 const LARGEST: f64 = 1e100;
 
 impl ModelSpec {
     /// Checks the mechanism and resolves its names.
     pub fn build(&self) -> Result<Model, Error> {
-        let mut b = Builder { spec: self, errors: Vec::new(), bodies: HashMap::new(), joints: HashMap::new(), points: HashMap::new() };
+        let mut b = Builder {
+            spec: self,
+            errors: Vec::new(),
+            bodies: HashMap::new(),
+            joints: HashMap::new(),
+            points: HashMap::new(),
+            auxiliaries: HashMap::new(),
+        };
         let model = b.model();
         Error::of(b.errors).map_or(Ok(model), Err)
     }
@@ -41,6 +52,8 @@ struct Builder<'a> {
     bodies: HashMap<&'a str, BodyId>,
     joints: HashMap<&'a str, usize>,
     points: HashMap<&'a str, usize>,
+    /// Places of inputs and states among the numbers that are carried along.
+    auxiliaries: HashMap<&'a str, usize>,
 }
 
 fn v3(a: &V3) -> Vector3<f64> {
@@ -70,6 +83,8 @@ impl<'a> Builder<'a> {
             forces: Vec::new(),
             coils: Vec::new(),
             points: Vec::new(),
+            inputs: Vec::new(),
+            states: Vec::new(),
             hold: Vec::new(),
             start: Vec::new(),
             trace: spec.trace.clone(),
@@ -89,6 +104,7 @@ impl<'a> Builder<'a> {
         model.length = characteristic_length(&model);
         self.couplings(&mut model);
         self.bare(&mut model);
+        self.inputs(&mut model);
         self.drives(&mut model);
         for (name, place) in &spec.points {
             if let Some(p) = self.place(&model, &format!("points.{name}"), place) {
@@ -96,6 +112,7 @@ impl<'a> Builder<'a> {
             }
         }
         self.forces(&mut model);
+        self.states(&mut model);
         self.coils(&mut model);
         self.tables();
         self.outputs(&mut model);
@@ -108,7 +125,7 @@ impl<'a> Builder<'a> {
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 8] = [
+        let lists: [(&str, Vec<&String>); 10] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
@@ -117,6 +134,8 @@ impl<'a> Builder<'a> {
             ("points", spec.points.iter().map(|x| &x.0).collect()),
             ("tables", spec.tables.iter().map(|x| &x.0).collect()),
             ("outputs", spec.outputs.iter().map(|x| &x.0).collect()),
+            ("inputs", spec.inputs.iter().map(|x| &x.0).collect()),
+            ("states", spec.states.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {
@@ -130,6 +149,9 @@ impl<'a> Builder<'a> {
                             .at(&path)
                             .help("names start with a letter or `_` and go on with letters, digits, `_` and `-`"),
                     );
+                } else if matches!(section, "inputs" | "states") && KNOWN_WORDS.contains(&name.as_str()) {
+                    let d = Diagnostic::new("M101", format!("`{name}` has a meaning in expressions already"));
+                    self.error(d.at(&path).name(name).help("choose another name for the input or state"));
                 } else if RESERVED.contains(&name.as_str()) {
                     self.error(
                         Diagnostic::new("M101", format!("`{name}` is a reserved word"))
@@ -155,6 +177,12 @@ impl<'a> Builder<'a> {
         }
         for (k, (name, _)) in spec.points.iter().enumerate() {
             self.points.entry(name).or_insert(k);
+        }
+        for (k, (name, _)) in spec.inputs.iter().enumerate() {
+            self.auxiliaries.entry(name).or_insert(k);
+        }
+        for (k, (name, _)) in spec.states.iter().enumerate() {
+            self.auxiliaries.entry(name).or_insert(2 * spec.inputs.len() + k);
         }
     }
 

@@ -88,4 +88,24 @@ pub(crate) const PAGES: &[Page] = &[
         "A length, angle, stiffness, damping or ratio lies outside what the element can have. The message says which."
     ),
     page!("M118", "No bodies", "A mechanism needs at least one body besides the ground."),
+    page!(
+        "M600",
+        "An input out of its range",
+        "An input has a `default` inside its `range`, whose least value comes first:\n\n  inputs: {torque: {unit: N*m, default: 0, range: [-2, 2]}}\n\nA `range` that is left out allows every finite value."
+    ),
+    page!(
+        "M601",
+        "There is no such input or state",
+        "Expressions of forces, actuators and rates may name inputs (section `inputs:`) and states (section `states:`). The rate of a state reads the time, joints, points, inputs and states; `length`, `angle` and `rate` alone belong to springs."
+    ),
+    page!(
+        "M602",
+        "A drive that may not read an input or a state",
+        "A drive by `speed:` or `acceleration:` may read the time and inputs. An `angle:` or a `distance:` may not: the part would have to jump whenever the input changes. States may not stand in drives at all; let an actuator follow them."
+    ),
+    page!(
+        "M603",
+        "Not the unit of a column",
+        "`unit:` of an input or a state is an SI unit without a factor, such as `N*m`, `rad`, `A` or `V`, because results are in SI units; plain numbers have `1`. Values may be given in any unit of the same dimension."
+    ),
 ];

@@ -25,7 +25,7 @@ impl Builder<'_> {
                 StateVariable::JointSpeed(j) => self.start_of_joint(model, j, &name, None).map(|x| (x, true)),
                 StateVariable::PointPosition(p, k) => self.start_of_point(model, p, *k).map(|x| (x, false)),
                 StateVariable::PointVelocity(p, k) => self.start_of_point(model, p, *k).map(|x| (x, true)),
-                StateVariable::Time | StateVariable::Length | StateVariable::Rate => {
+                StateVariable::Time | StateVariable::Length | StateVariable::Rate | StateVariable::Auxiliary(_) => {
                     let d = Diagnostic::new("M113", format!("`{name}` is no coordinate of the start"));
                     self.error(d.at(path).name(name.clone()).help("name a coordinate such as `pin.angle`, `tip.x` or `tip.vx`"));
                     None
@@ -34,6 +34,20 @@ impl Builder<'_> {
             if let Some(((bodies, coordinate, scale), rate)) = found {
                 model.start.push(StartCondition { name, bodies, coordinate, scale, value: *value, rate });
             }
+        }
+        self.start_drives(model);
+    }
+
+    /// Drives by acceleration go on from the position and the speed that the start has; left out, from rest as drawn.
+    fn start_drives(&self, model: &Model) {
+        for (drive, integral) in model.held_drives().filter(|(_, i)| i.is_twice()) {
+            let joint = &model.joints[drive.joint].name;
+            let given = |wanted: StateVariable| self.spec.start.iter().find(|(v, _)| *v == wanted).map_or(0.0, |(_, x)| *x);
+            let position = match drive.coordinate {
+                JointCoordinate::Angle => StateVariable::JointAngle(joint.clone()),
+                JointCoordinate::Distance => StateVariable::JointDistance(joint.clone()),
+            };
+            integral.place(0.0, given(position), given(StateVariable::JointSpeed(joint.clone())));
         }
     }
 

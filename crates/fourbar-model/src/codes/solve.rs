@@ -110,6 +110,16 @@ pub(crate) const PAGES: &[Page] = &[
         "The second derivative of what a drive prescribes jumps at this time; in kinematics it may be the speed. The motion is right on both sides. Accelerations, reactions and efforts at that very time may belong to either side, and where the speed jumps they leave the blow out. `smoothstep(t, t0, t1)` passes without a jump."
     ),
     page!(
+        "S253",
+        "Rates of states that are not finite",
+        "The expression of a state's rate, under `states:`, is infinite or undefined at the time that the message says: a division by zero, a root of something negative. The rows before are good."
+    ),
+    page!(
+        "S254",
+        "Inputs that cannot be changed on the way",
+        "During verification a formulation had gone beyond the time at which an input changes, and could not come back to it. The other formulations are compared all the same."
+    ),
+    page!(
         "S252",
         "A run broke off during verification",
         "One of the formulations stopped without a result and without a reason, which is a fault of the program. The other formulations are compared all the same. Please report it with the mechanism file."

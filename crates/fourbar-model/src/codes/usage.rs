@@ -119,6 +119,32 @@ pub(crate) const PAGES: &[Page] = &[
         "A snapshot, an input or an evaluation was asked for something that the mechanism does not have; the message names the nearest.",
     ),
     page(
+        "U320",
+        "An input out of its range",
+        "An input takes finite values inside the `range` that the mechanism file states under `inputs:`. The value stays what it was.",
+    ),
+    page(
+        "U321",
+        "A table of an input that cannot be used",
+        "The table of an input has two columns, time in seconds and value in SI units, separated by a comma; a heading in the first line and lines that start with # do not count. Times grow from line to line, all numbers are finite, and straight lines (`:linear`) need two points at least:\n\n  t, torque\n  0, 0.5\n  0.2, -0.5\n\n  fourbar run my.yaml --input torque=torque.csv:linear",
+    ),
+    page("U322", "There is no such input", "Inputs are declared under `inputs:` of the mechanism file; the message names the nearest one."),
+    page(
+        "U323",
+        "An input that may not change while the mechanism moves",
+        "A drive by `speed:` reads this input. Another value would change the speed of the drive in no time, which is an impact. Give it a value before the start, or drive by `acceleration:`, whose inputs may change at any time.",
+    ),
+    page(
+        "U324",
+        "A table over time where changes are made by hand",
+        "A `Simulation` has no plan of what is to come: inputs are changed with `set_input` between steps. Tables go with runs of a study.",
+    ),
+    page(
+        "U325",
+        "The value of an input is not understood",
+        "`--input` takes a number or a quantity, or a file that ends in .csv:\n\n  fourbar run my.yaml --input torque=0.5\n  fourbar run my.yaml --input 'torque=500 N*mm'\n  fourbar run my.yaml --input torque=torque.csv",
+    ),
+    page(
         "U336",
         "Coordinates that do not describe the free motions",
         "Equations of motion in independent coordinates need as many coordinates as the mechanism has free motions at that state, drives included, and none of them may follow from the others. `independent` of an evaluation proposes a set.",

@@ -1,11 +1,11 @@
-//! Physical dimensions of quantities in expressions: powers of length, mass and time.
+//! Physical dimensions of quantities in expressions: powers of length, mass, time and electric current.
 //!
 //! Angles have no dimension, so `N*m/rad` is `N*m`. Bare numbers are taken as SI wherever they stand, so only quantities
 //! with a unit are checked: [`Kind`] tells the three cases apart.
 
 use std::fmt;
 
-/// Powers of metre, kilogram and second.
+/// Powers of metre, kilogram, second and ampere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 pub struct Dimension {
     /// Power of length.
@@ -14,6 +14,8 @@ pub struct Dimension {
     pub mass: i8,
     /// Power of time.
     pub time: i8,
+    /// Power of electric current.
+    pub current: i8,
 }
 
 /// What is known of the dimension of a value.
@@ -48,6 +50,12 @@ const NAMES: &[(Dimension, &str, &str)] = &[
     (Dimension::STIFFNESS, "stiffness", "N/m"),
     (Dimension::DAMPING, "damping", "N*s/m"),
     (Dimension::ROTARY_DAMPING, "rotary damping", "N*m*s/rad"),
+    (Dimension::CURRENT, "electric current", "A"),
+    (Dimension::VOLTAGE, "voltage", "V"),
+    (Dimension::electric(2, 1, -3, -2), "electric resistance", "ohm"),
+    (Dimension::electric(2, 1, -2, -2), "inductance", "H"),
+    (Dimension::electric(-2, -1, 4, 2), "capacitance", "F"),
+    (Dimension::electric(2, 1, -2, -1), "magnetic flux", "Wb"),
 ];
 
 impl Dimension {
@@ -82,25 +90,45 @@ impl Dimension {
     /// Square metres.
     pub const AREA: Self = Self::of(2, 0, 0);
 
-    /// From the three powers.
+    /// Amperes.
+    pub const CURRENT: Self = Self::electric(0, 0, 0, 1);
+    /// Volts.
+    pub const VOLTAGE: Self = Self::electric(2, 1, -3, -1);
+
+    /// From the three powers of mechanics.
     pub const fn of(length: i8, mass: i8, time: i8) -> Self {
-        Self { length, mass, time }
+        Self::electric(length, mass, time, 0)
+    }
+
+    /// From all four powers.
+    pub const fn electric(length: i8, mass: i8, time: i8, current: i8) -> Self {
+        Self { length, mass, time, current }
     }
 
     /// The product of two dimensions; powers saturate.
     pub fn times(self, o: Self) -> Self {
-        Self::of(self.length.saturating_add(o.length), self.mass.saturating_add(o.mass), self.time.saturating_add(o.time))
+        Self::electric(
+            self.length.saturating_add(o.length),
+            self.mass.saturating_add(o.mass),
+            self.time.saturating_add(o.time),
+            self.current.saturating_add(o.current),
+        )
     }
 
     /// The whole power of a dimension; powers saturate.
     pub fn power(self, n: i8) -> Self {
-        Self::of(self.length.saturating_mul(n), self.mass.saturating_mul(n), self.time.saturating_mul(n))
+        Self::electric(
+            self.length.saturating_mul(n),
+            self.mass.saturating_mul(n),
+            self.time.saturating_mul(n),
+            self.current.saturating_mul(n),
+        )
     }
 
     /// The square root, where the powers are even.
     pub fn root(self) -> Option<Self> {
-        let even = [self.length, self.mass, self.time].iter().all(|p| p % 2 == 0);
-        even.then(|| Self::of(self.length / 2, self.mass / 2, self.time / 2))
+        let even = [self.length, self.mass, self.time, self.current].iter().all(|p| p % 2 == 0);
+        even.then(|| Self::electric(self.length / 2, self.mass / 2, self.time / 2, self.current / 2))
     }
 
     /// Its name with the article: "a length", "an angle or number".
@@ -116,7 +144,7 @@ impl Dimension {
             return unit.to_string();
         }
         let part = |name: &str, p: i8| if p == 1 { name.to_string() } else { format!("{name}^{p}") };
-        let powers = [("kg", self.mass), ("m", self.length), ("s", self.time)];
+        let powers = [("kg", self.mass), ("m", self.length), ("s", self.time), ("A", self.current)];
         let above: Vec<String> = powers.iter().filter(|(_, p)| *p > 0).map(|(n, p)| part(n, *p)).collect();
         let below: String = powers.iter().filter(|(_, p)| *p < 0).map(|(n, p)| format!("/{}", part(n, p.saturating_neg()))).collect();
         if above.is_empty() { format!("1{below}") } else { above.join("*") + &below }

@@ -244,8 +244,8 @@ impl Expr {
         self.ops.iter().any(|op| op.piece(&[0.0; 3], &self.tables).is_some())
     }
 
-    /// A number for the pieces that hold at `t`, where variable 0 is time: it changes where one of them does.
-    pub fn pieces(&self, t: f64) -> u64 {
+    /// A number for the pieces that hold where the variables are `x`: it changes where one of them does.
+    pub fn pieces_at(&self, x: &[f64]) -> u64 {
         let mut stack = [0.0; MAX_STACK];
         let (mut n, mut seen) = (0, 0xcbf2_9ce4_8422_2325_u64);
         for op in &self.ops {
@@ -253,7 +253,7 @@ impl Expr {
             if let Some(k) = op.piece(&stack[n..], &self.tables) {
                 seen = (seen ^ k as u64).wrapping_mul(0x0000_0100_0000_01b3);
             }
-            stack[n] = op.apply(&stack[n..], &[t], &self.tables);
+            stack[n] = op.apply(&stack[n..], x, &self.tables);
             n += 1;
         }
         seen

@@ -30,6 +30,8 @@ pub trait States<S: Scalar> {
     fn turn(&self, memory: usize) -> f64;
     /// Normal load of a joint, for friction.
     fn load(&self, joint: usize) -> S;
+    /// A number that is carried along: an input, the slope of one, or a state; see [`crate::auxiliary`].
+    fn auxiliary(&self, k: usize) -> S;
     /// Time as a scalar, for states that carry it along.
     fn now(&self) -> S {
         S::of(self.time())
@@ -58,6 +60,8 @@ pub struct Plain<'a> {
     pub turns: &'a [f64],
     /// Normal loads by joint; empty where no friction is asked for.
     pub loads: &'a [f64],
+    /// Inputs, their slopes, and states.
+    pub z: &'a [f64],
 }
 
 impl States<f64> for Plain<'_> {
@@ -75,6 +79,9 @@ impl States<f64> for Plain<'_> {
     }
     fn load(&self, joint: usize) -> f64 {
         self.loads.get(joint).copied().unwrap_or(0.0)
+    }
+    fn auxiliary(&self, k: usize) -> f64 {
+        self.z[k]
     }
 }
 
@@ -133,6 +140,7 @@ pub fn law_value<S: Scalar>(model: &Model, law: &StateLaw, x: &impl States<S>, o
             Variable::JointSpeed(j) => coordinate_of(model, j, None, x).1,
             Variable::PointPosition(p, k) => x.place(&model.points[p].1).0[k],
             Variable::PointVelocity(p, k) => x.place(&model.points[p].1).1[k],
+            Variable::Auxiliary(k) => x.auxiliary(k),
         });
     }
     law.expr.eval(&values)

@@ -158,18 +158,34 @@ impl Force {
         list.extend(touches.turned.iter().map(|b| b.index()));
         let joint = |list: &mut Vec<usize>, j: usize| list.extend(model.joints[j].bodies.map(|b| b.index()));
         touches.joint.into_iter().for_each(|j| joint(&mut list, j));
-        for v in touches.laws.iter().flat_map(|l| &l.variables) {
-            match *v {
-                Variable::JointAngle(j) | Variable::JointDistance(j) | Variable::JointSpeed(j) => joint(&mut list, j),
-                Variable::PointPosition(p, _) | Variable::PointVelocity(p, _) => list.push(model.points[p].1.body.index()),
-                Variable::Time | Variable::Length | Variable::Rate => {}
-            }
+        list.extend(bodies_read(model, touches.laws.iter().copied()));
+        if touches.laws.iter().any(|l| model.reads_state(l)) {
+            list.extend(bodies_read(model, model.states.iter().map(|s| &s.rate)));
         }
-        list.retain(|&b| b != 0);
-        list.sort_unstable();
-        list.dedup();
-        list
+        sorted(list)
     }
+}
+
+/// Bodies whose motion some expressions read, ground left out, in order.
+pub fn bodies_read<'l>(model: &Model, laws: impl IntoIterator<Item = &'l StateLaw>) -> Vec<usize> {
+    let mut list = Vec::new();
+    for v in laws.into_iter().flat_map(|l| &l.variables) {
+        match *v {
+            Variable::JointAngle(j) | Variable::JointDistance(j) | Variable::JointSpeed(j) => {
+                list.extend(model.joints[j].bodies.map(|b| b.index()));
+            }
+            Variable::PointPosition(p, _) | Variable::PointVelocity(p, _) => list.push(model.points[p].1.body.index()),
+            Variable::Time | Variable::Length | Variable::Rate | Variable::Auxiliary(_) => {}
+        }
+    }
+    sorted(list)
+}
+
+fn sorted(mut list: Vec<usize>) -> Vec<usize> {
+    list.retain(|&b| b != 0);
+    list.sort_unstable();
+    list.dedup();
+    list
 }
 
 /// A spring law.
@@ -216,4 +232,6 @@ pub enum Variable {
     PointPosition(usize, usize),
     /// Component of a named point's velocity.
     PointVelocity(usize, usize),
+    /// An input or a state, by its place among the numbers that are carried along.
+    Auxiliary(usize),
 }

@@ -62,9 +62,33 @@ impl State {
         self.parsed(key, value, parsed)
     }
 
+    /// A function of time and of the inputs stated before, with the names of those it reads: time is variable 0, they follow.
+    pub(super) fn time_and_inputs(&mut self, key: &str, value: Written) -> (Expr, Vec<String>) {
+        let (parameters, inputs) = (&self.parameters, &self.spec.inputs);
+        let mut read: Vec<String> = Vec::new();
+        let parsed = match &value {
+            Written::Number(x) => Ok(Expr::constant(*x)),
+            Written::Text(text) => Expr::parse(text, &mut |name| {
+                if name == "t" {
+                    return Some(Symbol::Variable(0));
+                }
+                if !inputs.iter().any(|i| i.0 == name) {
+                    return parameter(parameters, name);
+                }
+                let k = read.iter().position(|n| n == name).unwrap_or_else(|| {
+                    read.push(name.into());
+                    read.len() - 1
+                });
+                Some(Symbol::Variable(1 + k as u32))
+            }),
+        };
+        (self.parsed(key, value, parsed), read)
+    }
+
     /// A function of time and state; `own` are the names of the element's own coordinate and rate.
     pub(super) fn law(&mut self, key: &str, value: Written, own: &[&str]) -> StateExpr {
         let parameters = &self.parameters;
+        let carries = |name: &str| self.carries(name);
         let mut variables: Vec<StateVariable> = Vec::new();
         let parsed = match &value {
             Written::Number(x) => Ok(Expr::constant(*x)),
@@ -73,6 +97,7 @@ impl State {
                     "t" => StateVariable::Time,
                     "rate" if own.contains(&name) => StateVariable::Rate,
                     _ if own.contains(&name) => StateVariable::Length,
+                    _ if carries(name) => StateVariable::Auxiliary(name.into()),
                     _ => match coordinate(name) {
                         Some(variable) => variable,
                         None => return parameter(parameters, name),

@@ -1,6 +1,6 @@
 //! Forces.
 
-use super::last::{Bushing, Components, Friction, Nothing, Spring, Torsion};
+use super::last::{Bushing, Components, Friction, Nothing, Rope, Spring, Torsion};
 use super::{Mechanism, State, Written};
 use crate::spec::*;
 
@@ -61,6 +61,13 @@ impl<L> Mechanism<L> {
     pub fn spring(self, name: impl Into<String>, from: Place, to: Place) -> Mechanism<Spring> {
         let law = SpringLaw::Linear { stiffness: 0.0, rest: 0.0, damping: 0.0 };
         self.element(name, "a spring", &[STRENGTH], |_| SpringSpec { between: [from, to], law, mass: 0.0 }.into())
+    }
+
+    /// A rope between two places: it pulls where it is longer than its length, and never pushes.
+    pub fn rope(self, name: impl Into<String>, from: Place, to: Place) -> Mechanism<Rope> {
+        self.element(name, "a rope", &["length", "stiffness"], |_| {
+            RopeSpec { between: [from, to], length: 0.0, stiffness: 0.0, damping: 0.0 }.into()
+        })
     }
 
     /// Spring and damper on a joint's angle.
@@ -144,6 +151,32 @@ impl Mechanism<Spring> {
             *mass = kilograms;
         }
         self
+    }
+}
+
+impl Mechanism<Rope> {
+    fn changed(mut self, change: impl FnOnce(&mut RopeSpec)) -> Self {
+        if let Some((_, ForceSpec::Rope(rope))) = self.state.spec.forces.last_mut() {
+            change(rope);
+        }
+        self
+    }
+
+    /// Length from which on it is taut, m.
+    pub fn length(mut self, metres: f64) -> Self {
+        self.state.given("length");
+        self.changed(|r| r.length = metres)
+    }
+
+    /// Stiffness, N/m.
+    pub fn stiffness(mut self, k: f64) -> Self {
+        self.state.given("stiffness");
+        self.changed(|r| r.stiffness = k)
+    }
+
+    /// Damping while it is taut, N s/m.
+    pub fn damping(self, c: f64) -> Self {
+        self.changed(|r| r.damping = c)
     }
 }
 

@@ -26,6 +26,7 @@
 //! that files get. Numbers are SI and radians. Expressions are numbers or texts; they know `t`, `pi`, the parameters stated before them,
 //! and in forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
 
+mod auxiliary;
 mod body;
 mod constraint;
 mod drive;
@@ -102,6 +103,9 @@ pub mod last {
     /// Friction of a joint.
     #[derive(Clone, Copy, Debug)]
     pub struct Friction;
+    /// A rope.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Rope;
 }
 
 use last::Nothing;

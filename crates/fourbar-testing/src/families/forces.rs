@@ -155,6 +155,6 @@ fn drives(s: &mut Sketch) {
             (quantity, format!("{} * t + {} * sin({beat} * t)", amount * rate, amount * swing))
         };
         let value = Expr::time(&text).unwrap_or_else(|_| Expr::constant(0.0));
-        s.spec.drives.push((format!("drive{}", k + 1), DriveSpec { joint, quantity, value }));
+        s.spec.drives.push((format!("drive{}", k + 1), DriveSpec { joint, quantity, value, inputs: Vec::new() }));
     }
 }

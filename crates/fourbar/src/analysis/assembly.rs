@@ -343,7 +343,7 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
     let Walk { mut p, inverse, iterations, .. } = walk;
     p.evaluate(&q, &start.turns);
     let residual_after = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-    let mut configuration = Configuration { t: start.t, q, v: start.v.clone(), turns: start.turns.clone() };
+    let mut configuration = Configuration { t: start.t, q, v: start.v.clone(), turns: start.turns.clone(), z: start.z.clone() };
     update_turns(model, &configuration.q, &mut configuration.turns);
     // Velocities given for the drawn pose turn with their bodies: omega is stated in the world.
     for b in 1..model.bodies.len() {

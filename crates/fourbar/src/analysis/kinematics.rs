@@ -10,6 +10,7 @@
 //! loads of the joints, hence the multipliers: both are found in turn.
 
 mod motion;
+mod states;
 
 pub use motion::KINEMATICS;
 
@@ -447,7 +448,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     fn multipliers(&mut self) {
         let m = self.model;
         let s = &self.state;
-        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &self.normal.by_joint };
+        let x = eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &self.normal.by_joint, z: &s.z };
         eval::applied(m, &x, &mut self.force);
         for b in 1..self.force.len() {
             let (body, v, a) = (&m.bodies[b], &self.state.v[b], &self.a[b]);
@@ -484,7 +485,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         let s = &self.state;
         self.set.nu(s.t, &mut self.rhs);
         let drives: f64 = self.lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
-        drives + eval::power(self.model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &self.normal.by_joint })
+        drives + eval::power(self.model, &eval::Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &self.normal.by_joint, z: &s.z })
     }
 
     /// The current instant in global terms.
@@ -505,6 +506,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         out.v.copy_from_slice(&s.v);
         out.a.copy_from_slice(&self.a);
         out.turns.copy_from_slice(&s.turns);
+        out.z.copy_from_slice(&s.z);
         (out.work, out.errors) = (work, [position, velocity, acceleration]);
         self.loads.fill(self.model, &self.set, &self.lambda, out);
     }

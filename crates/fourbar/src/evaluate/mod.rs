@@ -88,7 +88,7 @@ impl<'m> Evaluation<'m> {
         }
         let mut now = Instant::new(model, state);
         let mut lambda = vec![0.0; e.set.rows()];
-        let Configuration { t, q, v, turns } = state;
+        let Configuration { t, q, v, turns, .. } = state;
         e.accelerate((q, v, turns, *t), None, true, &mut now.a, &mut lambda);
         let finite = now.a.iter().map(|a| a.v.sum() + a.w.sum()).sum::<f64>() + lambda.iter().sum::<f64>();
         if !finite.is_finite() {
@@ -188,7 +188,7 @@ impl<'m> Evaluation<'m> {
     /// The state as forces read it.
     fn plain<'a>(&'a self, loads: &'a NormalLoads) -> Plain<'a> {
         let s = &self.now;
-        Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &loads.by_joint }
+        Plain { t: s.t, q: &s.q, v: &s.v, turns: &s.turns, loads: &loads.by_joint, z: &s.z }
     }
 
     /// Applied forces with some loads of friction.

@@ -11,6 +11,7 @@
 
 use super::chart::{Chart, Weights};
 use super::ra::Equations;
+use super::states::bodies_of_states;
 use crate::coordinate::PoseOf;
 use crate::force::eval::{Plain, States, VelocityOf};
 use crate::integrator::index3::Memory;
@@ -30,6 +31,10 @@ pub struct Exact {
     /// Blocks `V` and `V'` of every body; written before the matrix is formed.
     slopes: Vec<(Matrix3<f64>, Matrix3<f64>)>,
     bodies: usize,
+    /// Bodies that the rates of states read, and how the states of the step follow them: for each of these bodies and each of its twelve
+    /// directions the slopes of all numbers carried along. Written before the matrix is formed.
+    state_bodies: Vec<usize>,
+    state_slopes: Vec<f64>,
 }
 
 /// A trial state in global terms.
@@ -44,6 +49,8 @@ struct Varied<'a> {
     body: usize,
     /// 0 to 2 translation, 3 to 5 rotation, 6 to 8 velocity, 9 to 11 angular velocity.
     direction: usize,
+    /// Slopes of the numbers carried along; empty where there are none.
+    slopes: &'a [f64],
 }
 
 impl States<Dual> for Varied<'_> {
@@ -79,13 +86,16 @@ impl States<Dual> for Varied<'_> {
     fn load(&self, joint: usize) -> Dual {
         Taylor::with_slope(self.m.loads[joint], 0.0)
     }
+    fn auxiliary(&self, k: usize) -> Dual {
+        Taylor::with_slope(self.m.z[k], self.slopes.get(k).copied().unwrap_or(0.0))
+    }
 }
 
 /// Wrench of a friction element per newton of load: the element is linear in its load.
 fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Velocity); 2]> {
     let mut out: SmallVec<[(usize, Velocity); 2]> = SmallVec::new();
     for (load, sign) in [(1.0, 1.0), (0.0, -1.0)] {
-        let state = Loaded { plain: Plain { t: x.t, q: x.q, v: x.v, turns: x.turns, loads: &[] }, load };
+        let state = Loaded { plain: Plain { t: x.t, q: x.q, v: x.v, turns: x.turns, loads: &[], z: x.z }, load };
         e.model.forces[element].1.wrench(e.model, &state, &mut |b, F, T| {
             let w = Velocity { v: F, w: T }.scaled(sign);
             match out.iter_mut().find(|(k, _)| *k == b) {
@@ -119,6 +129,9 @@ impl States<f64> for Loaded<'_> {
     fn load(&self, _joint: usize) -> f64 {
         self.load
     }
+    fn auxiliary(&self, k: usize) -> f64 {
+        self.plain.auxiliary(k)
+    }
 }
 
 impl Exact {
@@ -149,20 +162,36 @@ impl Exact {
             join(&mut neighbours, bodies);
         }
         let slopes = vec![(Matrix3::identity(), Matrix3::identity()); n + 1];
-        Self { lu: BlockLu::new(&sizes, &neighbours, &before), force_bodies, x: vec![0.0; 6 * n + e.set.rows()], slopes, bodies: n }
+        let state_bodies = bodies_of_states(model);
+        Self {
+            lu: BlockLu::new(&sizes, &neighbours, &before),
+            force_bodies,
+            x: vec![0.0; 6 * n + e.set.rows()],
+            slopes,
+            bodies: n,
+            state_slopes: vec![0.0; 12 * state_bodies.len() * model.auxiliaries()],
+            state_bodies,
+        }
     }
 
     /// Forms and factors the matrix at the trial state; `false` where it is singular.
-    pub fn factor<C: Chart>(&mut self, e: &Equations<'_>, x: &Memory<C>, w: Weights) -> bool {
+    pub fn factor<C: Chart>(&mut self, e: &mut Equations<'_>, x: &Memory<C>, w: Weights) -> bool {
         self.form_in(e, x, w);
         self.lu.factor()
     }
 
-    fn form_in<C: Chart>(&mut self, e: &Equations<'_>, x: &Memory<C>, w: Weights) {
+    fn form_in<C: Chart>(&mut self, e: &mut Equations<'_>, x: &Memory<C>, w: Weights) {
         for b in 1..=self.bodies {
             self.slopes[b] = C::slopes(&x.x[b], &x.psi[b], &x.v[b], &x.v_dot[b], w);
         }
-        let plain = Plain { t: x.t, q: &x.q, v: x.velocities(), turns: &x.turns, loads: &e.loads.by_joint };
+        let (model, size) = (e.model, e.z.len());
+        let plain = Plain { t: x.t, q: &x.q, v: x.velocities(), turns: &x.turns, loads: &e.loads.by_joint, z: &e.z };
+        for (k, &body) in self.state_bodies.iter().enumerate() {
+            for direction in 0..12 {
+                let at = (12 * k + direction) * size;
+                e.states.follow(model, &Varied { m: &plain, body, direction, slopes: &[] }, &mut self.state_slopes[at..at + size]);
+            }
+        }
         self.form(e, &State { plain, lambda: &x.lambda }, w);
     }
 
@@ -207,7 +236,9 @@ impl Exact {
                 let mut velocity = [Matrix6::zeros(); 8];
                 let list = &self.force_bodies[k];
                 for direction in 0..12 {
-                    let state = Varied { m: x, body: l, direction };
+                    let place = self.state_bodies.iter().position(|b| *b == l).map(|k| (12 * k + direction) * x.z.len());
+                    let slopes = place.map_or(&[][..], |at| &self.state_slopes[at..at + x.z.len()]);
+                    let state = Varied { m: x, body: l, direction, slopes };
                     force.wrench(model, &state, &mut |b, F, T| {
                         if let Some(i) = list.iter().position(|&x| x == b).filter(|&i| i < 8) {
                             let (B, c) = if direction < 6 { (&mut position[i], direction) } else { (&mut velocity[i], direction - 6) };
@@ -348,7 +379,7 @@ impl Exact {
     }
 
     /// The matrix as formed, dense, for tests: rows and columns six per body, then the constraint rows.
-    pub fn dense<C: Chart>(&mut self, e: &Equations<'_>, x: &Memory<C>, w: Weights) -> Vec<Vec<f64>> {
+    pub fn dense<C: Chart>(&mut self, e: &mut Equations<'_>, x: &Memory<C>, w: Weights) -> Vec<Vec<f64>> {
         self.form_in(e, x, w);
         self.lu.dense()
     }

@@ -9,4 +9,5 @@ pub mod natural;
 pub mod ra;
 pub mod reps;
 pub mod rp;
+pub mod states;
 mod weak;

@@ -5,6 +5,7 @@
 //! `S = Phi_q M^-1 Phi_q^T / b_a + eps`, whose body pivots are constant. Redundant rows are carried by a compliance
 //! `Phi - eps h^2 lambda = 0` in matrix and residual alike, so multipliers are unique and do not wander.
 
+use super::states::StateEquations;
 use crate::analysis::singular::{own_parts, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::force::eval;
@@ -63,6 +64,10 @@ pub struct Equations<'m> {
     pub poorly: Poorly,
     /// Loads of joints with dry friction.
     pub loads: NormalLoads,
+    /// Inputs and states that forces read; whoever evaluates sets them first.
+    pub z: Vec<f64>,
+    /// Equations of the states in an implicit step.
+    pub states: StateEquations,
     /// Rows that are redundant at the start, as the pivots show them.
     pub permanent: Vec<bool>,
     /// Smallest pivot among the other rows at the last factorisation, and its row.
@@ -107,6 +112,8 @@ impl<'m> Equations<'m> {
             weak: super::weak::Workspace::new(m, model.bodies.len()),
             poorly: Poorly::default(),
             loads: NormalLoads::new(model, &set),
+            z: start.z.clone(),
+            states: StateEquations::new(model),
             permanent: vec![false; m],
             regular_pivot: (1.0, 0),
             factorisations: 0,
@@ -178,10 +185,26 @@ impl<'m> Equations<'m> {
         self.set.residual(q, turns, t, &mut self.Phi);
     }
 
+    /// Solves for the states of an implicit step at these poses and velocities, from their values in `z`; `false` where it fails.
+    pub fn solve_states(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, z: &mut [f64]) -> bool {
+        let plain = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &[] };
+        let done = self.states.solve(self.model, &plain, z);
+        self.z.copy_from_slice(z);
+        done
+    }
+
+    /// Rates of inputs and states into `out`, with their values in `z`.
+    pub fn state_rates(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, out: &mut [f64]) {
+        if !out.is_empty() {
+            let plain = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z };
+            self.model.auxiliary_rates(&plain, out);
+        }
+    }
+
     /// Residual of the equations of motion into `r`, with the Jacobian in `G`.
     pub fn motion(&mut self, q: &[Pose], v: &[Velocity], v_dot: &[Velocity], lambda: &[f64], turns: &[f64], t: f64) {
         self.loads.update(self.model, &self.set, q, lambda);
-        let x = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint };
+        let x = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z };
         eval::applied(self.model, &x, &mut self.r);
         for b in 1..self.r.len() {
             let body = &self.model.bodies[b];
@@ -301,7 +324,7 @@ impl<'m> Equations<'m> {
             }
             return;
         }
-        eval::applied(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint }, &mut self.r);
+        eval::applied(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z }, &mut self.r);
         for b in 0..self.r.len() {
             let w = &v[b].w;
             self.r[b].w -= w.cross(&(self.model.bodies[b].J_bar * w));
@@ -414,7 +437,7 @@ impl<'m> Equations<'m> {
         self.loads.update(self.model, &self.set, q, lambda);
         self.set.nu(t, &mut self.rhs);
         let drives: f64 = lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
-        drives + eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint })
+        drives + eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z })
     }
 
     /// Largest residuals of position, velocity and acceleration constraints with the Jacobian in `G`.

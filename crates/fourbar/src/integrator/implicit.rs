@@ -202,6 +202,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             return 0.0;
         }
         let (e, m) = (&mut self.stepper.equations, &self.stepper.memory);
+        e.z.copy_from_slice(&m.carried.z);
         e.power(&m.q, m.velocities(), &m.lambda, &m.turns, m.t)
     }
 
@@ -349,6 +350,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
     fn finish(&mut self, o: &mut Instant) {
         let e = &mut self.stepper.equations;
         e.set.choose(o.t);
+        e.z.copy_from_slice(&o.z);
         for _ in 0..2 {
             e.jacobian(&o.q);
             e.constraints(&o.q, &o.turns, o.t);
@@ -410,11 +412,14 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             // The stepper's own velocity is shifted by its normal part.
             o.q.copy_from_slice(&start.q);
             o.v.copy_from_slice(&start.v);
+            o.z.copy_from_slice(&m.carried.z);
         } else if (m.t - t).abs() <= 1e-12 * m.t.abs().max(m.h) {
             o.q.copy_from_slice(&m.q);
             o.v.copy_from_slice(m.velocities());
+            o.z.copy_from_slice(&m.carried.z);
         } else {
             self.stepper.interpolate(t, &mut o.q, &mut o.v);
+            self.stepper.interpolate_carried(t, &mut o.z);
         }
         self.finish(o);
         Ok(())
@@ -423,6 +428,15 @@ impl<C: Chart> Motion for Implicit<'_, C> {
     fn own_state(&self) -> Option<(f64, &[Pose], &[f64])> {
         let m = &self.stepper.memory;
         Some((m.t, &m.q, &m.turns))
+    }
+
+    fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
+        if t != self.stepper.memory.t {
+            return Ok(false);
+        }
+        self.stepper.replace_carried(z);
+        self.power = self.power_now();
+        Ok(true)
     }
 
     fn tell(&mut self, told: &mut Told) {
@@ -488,6 +502,9 @@ impl<C: Chart> Motion for Implicit<'_, C> {
                 "v_back": flat(&x.v_back), "v_dot_back": flat(&x.v_dot_back), "jerk": flat(&x.jerk),
                 "lambda": x.lambda, "turns": x.turns,
             });
+            for (key, list) in x.carried.lists() {
+                state[name][key] = json!(list);
+            }
         }
         state
     }
@@ -524,6 +541,13 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             unflat(&numbers(&x["jerk"]), &mut m.jerk);
             m.lambda = numbers(&x["lambda"]);
             m.turns = numbers(&x["turns"]);
+            for (key, list) in m.carried.lists_mut() {
+                let saved = numbers(&x[key]);
+                if saved.len() != list.len() {
+                    return Err(bad_checkpoint("its sizes do not fit"));
+                }
+                *list = saved;
+            }
             m.map_all();
         }
         self.h = number(&v["h"]);

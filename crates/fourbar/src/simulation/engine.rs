@@ -11,9 +11,10 @@ use crate::analysis::{rank, singular, unique};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::formulation::chart::{Chart, Ra};
+use crate::inputs::{Change as InputChange, Plan, change_drives, place_drives};
 use crate::judge::Judge;
 use crate::model::Model;
-use crate::motion::{Instant, Motion, Told, bad_checkpoint};
+use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose};
 use crate::study::{Analysis, Chosen, Report, Study};
 use serde_json::{Value, json};
@@ -117,9 +118,69 @@ impl<'m> Engine<'m> {
         self.told.warnings.extend(warnings);
     }
 
+    /// Other values and slopes of inputs from the present on, with which the next steps are made. The present keeps its accelerations and
+    /// reactions until [`Engine::refresh`].
+    pub fn set_inputs(&mut self, changes: &[InputChange]) -> Result<(), Diagnostic> {
+        let n = self.model.inputs.len();
+        let same = |c: &InputChange| self.now.z[c.input] == c.held[0] && self.now.z[n + c.input] == c.held[1];
+        if changes.iter().all(same) {
+            return Ok(());
+        }
+        for c in changes {
+            (self.now.z[c.input], self.now.z[n + c.input]) = (c.held[0], c.held[1]);
+        }
+        let t = self.now.t;
+        change_drives(self.model, t, &self.now.z);
+        let Some(motion) = &mut self.motion else {
+            self.leg.start.z.copy_from_slice(&self.now.z);
+            return Ok(());
+        };
+        if motion.set_auxiliaries(t, &self.now.z)? {
+            return Ok(());
+        }
+        // Steps have gone beyond the present: they are taken again from there.
+        motion.tell(&mut self.told);
+        self.told.work.clear();
+        self.leg.next(self.model, &self.now)?;
+        self.motion = Some(self.start()?);
+        Ok(())
+    }
+
+    /// Accelerations and reactions of the present, after inputs were changed.
+    pub fn refresh(&mut self) -> Result<(), Diagnostic> {
+        let Some(motion) = &mut self.motion else { return Ok(()) };
+        motion.instant(self.now.t, &mut self.next)?;
+        self.next.work += self.leg.work;
+        std::mem::swap(&mut self.now, &mut self.next);
+        Ok(())
+    }
+
+    /// Moves to a time through the changes of a plan on the way; at the time itself it is what the inputs are from there on.
+    pub fn follow(&mut self, t: f64, end: f64, plan: &mut Plan, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        while let Some(at) = plan.next_until(t) {
+            if !self.advance(at, go_on)? {
+                return Ok(false);
+            }
+            self.set_inputs(plan.take(at))?;
+            self.run_ahead(plan.next_until(end).unwrap_or(end));
+            if at == t {
+                self.refresh()?;
+            }
+        }
+        self.advance(t, go_on)
+    }
+
     /// Goes on from a state that is consistent to a share of the characteristic length.
     pub fn set_state(&mut self, state: &Configuration, share: f64) -> Result<(), Diagnostic> {
-        self.judge.consistent(state, share)?;
+        let held: Vec<Vec<f64>> = self.model.held_drives().map(|(_, i)| i.save()).collect();
+        place_drives(self.model, state);
+        change_drives(self.model, state.t, &state.z);
+        if let Err(d) = self.judge.consistent(state, share) {
+            for ((_, i), saved) in self.model.held_drives().zip(&held) {
+                i.restore(saved);
+            }
+            return Err(d);
+        }
         if let Some(mut motion) = self.motion.take() {
             motion.tell(&mut self.told);
         }
@@ -321,6 +382,7 @@ impl<'m> Engine<'m> {
             "leg": self.leg.save(),
             "now": self.now.save(),
             "judge": self.judge.save(),
+            "drives": self.model.held_drives().map(|(_, i)| i.save()).collect::<Vec<_>>(),
         })
     }
 
@@ -335,6 +397,9 @@ impl<'m> Engine<'m> {
         let Some(turn) = self.candidates.iter().position(same).filter(|_| v["analysis"] == json!(self.analysis)) else {
             return Err(bad_checkpoint("it belongs to another formulation or integrator"));
         };
+        for (k, (_, i)) in self.model.held_drives().enumerate() {
+            i.restore(&numbers(&v["drives"][k])).ok_or_else(misfit)?;
+        }
         self.turn = turn;
         self.leg = Leg::restored(self.model, &v["leg"]).ok_or_else(misfit)?;
         let mut motion = self.start()?;
@@ -382,5 +447,7 @@ fn undefined_soon(set: &ConstraintSet, t: f64, output_step: f64) -> Option<Diagn
 fn fingerprint(model: &Model) -> String {
     let bodies: Vec<String> = model.bodies.iter().map(|b| format!("{}:{:e}", b.name, b.mass)).collect();
     let joints: Vec<String> = model.joints.iter().map(|j| format!("{}:{}", j.name, j.kind.name())).collect();
-    format!("{} | {} | {:e}", bodies.join(" "), joints.join(" "), model.length)
+    let carried: Vec<&str> = model.inputs.iter().map(|i| i.name.as_str()).chain(model.states.iter().map(|s| s.name.as_str())).collect();
+    let carried = if carried.is_empty() { String::new() } else { format!(" | {}", carried.join(" ")) };
+    format!("{} | {} | {:e}{carried}", bodies.join(" "), joints.join(" "), model.length)
 }

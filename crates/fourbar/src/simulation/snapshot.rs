@@ -161,6 +161,17 @@ impl<'a> Snapshot<'a> {
         Ok([q.point(&p.s), v.of_point(q, &p.s)])
     }
 
+    /// The value of an input.
+    pub fn input(&self, name: &str) -> Result<f64, Diagnostic> {
+        Ok(self.instant.z[crate::inputs::find(self.model, name)?])
+    }
+
+    /// The value of a state of the author's own.
+    pub fn state(&self, name: &str) -> Result<f64, Diagnostic> {
+        let k = place("state", name, self.model.states.iter().map(|s| s.name.as_str()))?;
+        Ok(self.instant.z[self.model.first_state() + k])
+    }
+
     /// Energies and work.
     pub fn energy(&self) -> Energy {
         let (kinetic, potential) = energies(self.model, &self.instant);

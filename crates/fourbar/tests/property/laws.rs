@@ -122,7 +122,7 @@ fn time_reversal(base: &Base) -> Result<bool, String> {
     }
     let Some(end) = base.sample.last() else { return Ok(false) };
     let reversed = |v: &[Velocity]| v.iter().map(|v| v.scaled(-1.0)).collect::<Vec<_>>();
-    let start = Configuration { t: 0.0, q: end.q.clone(), v: reversed(&end.v), turns: end.turns.clone() };
+    let start = Configuration { t: 0.0, q: end.q.clone(), v: reversed(&end.v), turns: end.turns.clone(), z: end.z.clone() };
     let sample = base.again(&base.model, &start, 1.0).map_err(|why| format!("it does not run back: {why}"))?;
     let back: Vec<Instant> = sample.into_iter().rev().map(|s| Instant { v: reversed(&s.v), ..s }).collect();
     // The way back has its own error, and carries that of the way there.

@@ -128,6 +128,17 @@ impl Writer<'_> {
         self.particle = lone;
     }
 
+    /// Refuses inputs and states, which MechSpec does not have.
+    pub(super) fn no_auxiliaries(&mut self) {
+        let spec = self.spec;
+        for (name, _) in &spec.inputs {
+            self.refuse("inputs", name, "an input", "write its value where it is read");
+        }
+        for (name, _) in &spec.states {
+            self.refuse("states", name, "a state", "forces of MechSpec read the time, points and joints only");
+        }
+    }
+
     pub(super) fn drives(&mut self, frames: &[Option<Frame>]) {
         let spec = self.spec;
         for j in self.model.joints.clone() {
@@ -154,6 +165,10 @@ impl Writer<'_> {
             let j = self.model.joints[drive.joint].clone();
             let value = match (d.quantity, d.value.constant_value()) {
                 (DriveQuantity::Speed, Some(c)) => Expr::time(&format!("{}*t", number(c))).unwrap_or(Expr::constant(0.0)),
+                (DriveQuantity::Acceleration, _) => {
+                    self.refuse("drives", name, "a drive by acceleration", "prescribe the angle or the distance itself");
+                    continue;
+                }
                 (DriveQuantity::Speed, None) => {
                     self.refuse("drives", name, "a drive of a varying speed", "prescribe the angle or the distance itself");
                     continue;

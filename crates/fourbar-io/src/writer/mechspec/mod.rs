@@ -69,6 +69,7 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
     let frames = w.frames();
     w.drives(&frames);
     w.forces(&frames);
+    w.no_auxiliaries();
     let text = w.text(&frames);
     if let Some(refused) = Error::of(w.refused) {
         return Err(refused);

@@ -72,7 +72,7 @@ pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swe
         match found.iter_mut().find(|m| apart(model, &m.configuration.q, &pulled.q) < SAME * model.length) {
             Some(m) => m.found += 1,
             None => {
-                let mut configuration = Configuration { t: at.t, q: pulled.q, v: at.v.clone(), turns: at.turns.clone() };
+                let mut configuration = Configuration { t: at.t, q: pulled.q, v: at.v.clone(), turns: at.turns.clone(), z: at.z.clone() };
                 configuration.v.iter_mut().for_each(|v| *v = Default::default());
                 update_turns(model, &configuration.q, &mut configuration.turns);
                 let farthest = farthest(model, &at.q, &configuration.q);

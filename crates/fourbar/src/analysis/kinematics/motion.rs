@@ -1,5 +1,6 @@
 //! Kinematics in motion: from time to time with the work of the drives and the singular positions on the way.
 
+use super::states::{self, Along, TURNED};
 use super::{Kinematics, undefined_drive};
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
@@ -9,9 +10,10 @@ use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
 use crate::integrator::asked_every;
+use crate::integrator::explicit::Run;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::state::Configuration;
+use crate::state::{Configuration, Velocity};
 use crate::study::{FormulationInfo, Study, count};
 use crate::topology::is_forest;
 use serde_json::{Value, json};
@@ -45,6 +47,10 @@ struct Driven<'m, C: Chart> {
     step: Option<f64>,
     /// The state before the last step.
     before: Configuration,
+    before_a: Vec<Velocity>,
+    /// Inputs and states, where there are any.
+    states: Option<Run<Along<'m>>>,
+    study: Study,
     /// Work until the end of the last step and until its start; power at both.
     work: [f64; 2],
     power: [f64; 2],
@@ -68,6 +74,10 @@ fn start<'m, C: Chart>(
     let power = k.power();
     let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(model));
     k.watch(&mut passages, &mut measure);
+    let states = match model.auxiliaries() {
+        0 => None,
+        _ => Some(states::start(model, study, start, &k.a)?),
+    };
     Ok(Box::new(Driven {
         model,
         passages,
@@ -75,6 +85,9 @@ fn start<'m, C: Chart>(
         watched: !is_forest(model),
         step: study.fixed_step(),
         before: start.clone(),
+        before_a: k.a.clone(),
+        states,
+        study: study.clone(),
         work: [0.0; 2],
         power: [power; 2],
         k,
@@ -82,9 +95,22 @@ fn start<'m, C: Chart>(
 }
 
 impl<C: Chart> Driven<'_, C> {
+    /// A time up to `t` until which bodies turn little.
+    fn near(&self, t: f64) -> f64 {
+        let (s, a) = (&self.k.state, &self.k.a);
+        let fastest = s.v.iter().fold(0.0_f64, |m, v| m.max(v.w.norm()));
+        let change = a.iter().fold(0.0_f64, |m, a| m.max(a.w.norm()));
+        // The time in which an angle is passed from this speed at this acceleration.
+        let most = 2.0 * TURNED / (fastest + (fastest * fastest + 2.0 * change * TURNED).sqrt());
+        let left = t - s.t;
+        if left > most { s.t + left / (left / most).ceil() } else { t }
+    }
+
     /// One step towards a time, and the work of the drives in it by the trapezoidal rule.
     fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.before.clone_from(&self.k.state);
+        self.before_a.copy_from_slice(&self.k.a);
+        let t = if self.model.states.is_empty() { t } else { self.near(t) };
         let (from, target) = (self.before.t, self.k.followed(t)?);
         let h = target - from;
         // Looks for singular positions divide a long step.
@@ -97,6 +123,11 @@ impl<C: Chart> Driven<'_, C> {
             }
         }
         self.k.work.steps += 1;
+        if let Some(run) = &mut self.states {
+            run.system.between((&self.before, &self.before_a), (&self.k.state, &self.k.a));
+            run.advance(self.k.state.t, &mut |_| true)?;
+            self.k.state.z.copy_from_slice(&run.now().1[..self.before.z.len()]);
+        }
         if !self.k.reactions() {
             return Err(locked(self.model, self.k.state.t));
         }
@@ -144,12 +175,35 @@ impl<C: Chart> Motion for Driven<'_, C> {
             return Err(undefined_drive(&c.name, t));
         }
         k.step_to(t)?;
+        if self.states.is_some() {
+            let mut run = states::start(self.model, &self.study, &self.before, &self.before_a)?;
+            run.system.between((&self.before, &self.before_a), (&k.state, &k.a));
+            run.advance(t, &mut |_| true)?;
+            k.state.z.copy_from_slice(&run.now().1[..self.before.z.len()]);
+        }
         if !k.reactions() {
             return Err(locked(self.model, t));
         }
         let work = self.work[1] + 0.5 * (t - self.before.t) * (self.power[1] + k.power());
         k.instant(work, out);
         Ok(())
+    }
+
+    fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
+        if t != self.k.state.t {
+            return Ok(false);
+        }
+        self.k.state.z.copy_from_slice(z);
+        if let Some(run) = &mut self.states {
+            run.set_auxiliaries(t, z)?;
+        }
+        // Drives by acceleration have another one from now on.
+        self.k.finish(t)?;
+        if !self.k.reactions() {
+            return Err(locked(self.model, t));
+        }
+        self.power[0] = self.k.power();
+        Ok(true)
     }
 
     fn tell(&mut self, told: &mut Told) {
@@ -170,6 +224,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
             "before": self.before.save(),
             "work": [self.work, self.power],
             "passages": self.passages.save(),
+            "states": self.states.as_ref().map(|s| s.save()),
         })
     }
 
@@ -183,6 +238,9 @@ impl<C: Chart> Motion for Driven<'_, C> {
         }
         (self.work, self.power) = ([work[0], work[1]], [power[0], power[1]]);
         self.passages.restore(&saved["passages"]);
+        if let Some(run) = self.states.as_mut().filter(|_| !saved["states"].is_null()) {
+            run.restore(&saved["states"])?;
+        }
         Ok(())
     }
 }

@@ -177,6 +177,8 @@ pub struct State<'a> {
     pub v: &'a [Velocity],
     /// Counted angles.
     pub turns: &'a [f64],
+    /// Inputs and states; needed for accelerations alone.
+    pub z: &'a [f64],
 }
 
 impl<'m, const B: usize> Solver<'m, B> {
@@ -373,7 +375,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         let mut last = f64::INFINITY;
         for round in 0..ROUNDS {
             if !self.forces.is_empty() {
-                let x = eval::Plain { t: s.t, q: s.q, v: s.v, turns: s.turns, loads: &self.loads.by_joint };
+                let x = eval::Plain { t: s.t, q: s.q, v: s.v, turns: s.turns, loads: &self.loads.by_joint, z: s.z };
                 eval::applied(self.model, &x, &mut self.forces);
             }
             self.begin(s, Load::Acceleration, keep);
@@ -454,7 +456,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             self.counts.factorisations += 1;
             self.at.copy_from_slice(q);
             (self.factored, self.G_fits) = (true, true);
-            let s = State { t, q, v: &[], turns: &[] };
+            let s = State { t, q, v: &[], turns: &[], z: &[] };
             self.up(&s, &Job { jacobian: true, factor: true, rows_only: true, ..Self::AGAIN });
         }
         let mut sum = 0.0;
@@ -473,7 +475,7 @@ impl<'m, const B: usize> Solver<'m, B> {
     pub fn project_velocity(&mut self, t: f64, q: &[Pose], turns: &[f64], keep: bool, v: &mut [Velocity]) -> Ended {
         let size = v.iter().fold(0.0_f64, |m, v| m.max(v.v.amax()).max(self.model.length * v.w.amax()));
         let ended = {
-            let s = State { t, q, v, turns };
+            let s = State { t, q, v, turns, z: &[] };
             self.begin(&s, Load::Velocity, keep);
             // A mechanism at rest is measured by a millimetre per second.
             self.iterate(&s, self.settings.eps_v, size.max(1e-3 * self.model.length))
@@ -495,7 +497,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         let (mut reset, mut stale) = (true, false);
         for pass in 0..4 * self.settings.iterations {
             {
-                let s = State { t, q, v: &[], turns };
+                let s = State { t, q, v: &[], turns, z: &[] };
                 let factor = !self.factored || (pass == 0 && self.at != *q) || stale;
                 if factor {
                     self.counts.factorisations += 1;
@@ -506,7 +508,7 @@ impl<'m, const B: usize> Solver<'m, B> {
                 self.up(&s, &Job { jacobian: true, factor, load: Load::Position, reset, rows_only: false });
                 reset = false;
             }
-            let size = self.down(&State { t, q, v: &[], turns }, false);
+            let size = self.down(&State { t, q, v: &[], turns, z: &[] }, false);
             self.counts.positions[1] += 1;
             if !size.change.is_finite() {
                 return None;

@@ -12,7 +12,7 @@ use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
-use crate::integrator::explicit::{Run, System, largest_turn};
+use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Poorly, Told, numbers};
 use crate::state::{Configuration, Pose, Velocity};
@@ -79,6 +79,7 @@ pub struct Dca<'m, const B: usize = 6> {
     v: Vec<Velocity>,
     a: Vec<Velocity>,
     out_turns: Vec<f64>,
+    carried: Carried,
     nu: Vec<f64>,
     works: bool,
 }
@@ -169,6 +170,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             v: from.v.clone(),
             a: vec![Velocity::zero(); n],
             out_turns: from.turns.clone(),
+            carried: Carried::new(from),
             works: model.has_work(),
         };
         made.look(from.t, &[], true);
@@ -180,6 +182,13 @@ impl<'m, const B: usize> Dca<'m, B> {
         self.solver.counts
     }
 
+    /// Takes a state over.
+    fn unpack(&mut self, y: &[f64]) {
+        let (z, y) = y.split_at(self.carried.len());
+        self.carried.z.copy_from_slice(z);
+        unpack(y, &mut self.q, &mut self.v);
+    }
+
     /// Accelerations at the state in `q`, `v`, projected first where stages are.
     fn evaluate(&mut self, t: f64) -> Result<(), Box<Diagnostic>> {
         let mut keep = false;
@@ -188,7 +197,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             keep = moved < NEARBY * self.model.length;
             self.solver.project_velocity(t, &self.q, &self.turns, keep, &mut self.v);
         }
-        let s = State { t, q: &self.q, v: &self.v, turns: &self.turns };
+        let s = State { t, q: &self.q, v: &self.v, turns: &self.turns, z: &self.carried.z };
         let ended = self.solver.accelerate(&s, keep, &mut self.a);
         if ended.change.is_finite() { Ok(()) } else { Err(not_finite(t)) }
     }
@@ -200,26 +209,35 @@ impl<'m, const B: usize> Dca<'m, B> {
         }
         self.solver.set.nu(t, &mut self.nu);
         let drives: f64 = self.solver.lambda.iter().zip(&self.nu).map(|(l, n)| -l * n).sum();
-        let x = eval::Plain { t, q: &self.q, v: &self.v, turns: &self.turns, loads: self.solver.loads() };
+        let x = eval::Plain { t, q: &self.q, v: &self.v, turns: &self.turns, loads: self.solver.loads(), z: &self.carried.z };
         drives + eval::power(self.model, &x)
     }
 }
 
 impl<const B: usize> System for Dca<'_, B> {
     fn stored(&self) -> usize {
-        STORED * self.model.moving() + 1
+        self.carried.len() + STORED * self.model.moving() + 1
     }
 
     fn size(&self) -> usize {
-        MOVED * self.model.moving() + 1
+        self.carried.len() + MOVED * self.model.moving() + 1
+    }
+
+    fn auxiliaries(&self) -> usize {
+        self.carried.len()
     }
 
     fn start(&self, y: &mut [f64]) {
+        let (z, y) = y.split_at_mut(self.carried.len());
+        z.copy_from_slice(&self.start.z);
         pack(&self.start.q, &self.start.v, y);
         y[STORED * self.model.moving()] = 0.0;
     }
 
     fn moved(&self, from: &[f64], d: &[f64], to: &mut [f64]) {
+        let n = self.carried.len();
+        (0..n).for_each(|k| to[k] = from[k] + d[k]);
+        let (from, d, to) = (&from[n..], &d[n..], &mut to[n..]);
         let n = self.model.moving();
         for ((y, d), to) in from.chunks_exact(STORED).zip(d.chunks_exact(MOVED)).zip(to.chunks_exact_mut(STORED)).take(n) {
             let A = so3::orthonormalise(&(Matrix3::from_column_slice(&y[3..12]) * so3::exp(&vector(&d[3..]))));
@@ -234,6 +252,7 @@ impl<const B: usize> System for Dca<'_, B> {
     }
 
     fn pull_back(&self, d: &[f64], f: &mut [f64]) {
+        let (d, f) = (&d[self.carried.len()..], &mut f[self.carried.len()..]);
         for (d, f) in d.chunks_exact(MOVED).zip(f.chunks_exact_mut(MOVED)) {
             let rate = so3::tangent_inv(&vector(&d[3..])) * vector(&f[3..]);
             f[3..6].copy_from_slice(rate.as_slice());
@@ -241,9 +260,17 @@ impl<const B: usize> System for Dca<'_, B> {
     }
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
-        unpack(y, &mut self.q, &mut self.v);
+        self.unpack(y);
         self.solver.choose(t);
         self.evaluate(t)?;
+        let (rates, f) = f.split_at_mut(self.carried.len());
+        let z = std::mem::take(&mut self.carried.z);
+        let x = eval::Plain { t, q: &self.q, v: &self.v, turns: &self.turns, loads: self.solver.loads(), z: &z };
+        let finite = self.carried.derivative(self.model, &x, rates);
+        self.carried.z = z;
+        if !finite {
+            return Err(not_finite(t));
+        }
         for (f, (v, a)) in f.chunks_exact_mut(MOVED).zip(self.v[1..].iter().zip(&self.a[1..])) {
             for (part, x) in f.chunks_exact_mut(3).zip([&v.v, &v.w, &a.v, &a.w]) {
                 part.copy_from_slice(x.as_slice());
@@ -255,12 +282,17 @@ impl<const B: usize> System for Dca<'_, B> {
 
     fn fits(&self, d: &[f64]) -> bool {
         let largest = largest_turn(self.model);
+        let d = &d[self.carried.len()..];
         d.chunks_exact(MOVED).all(|d| vector(&d[3..]).norm_squared() < largest * largest)
     }
 
-    fn error(&self, _y: &[f64], d: &[f64]) -> f64 {
+    fn error(&self, y: &[f64], d: &[f64]) -> f64 {
         let (L, tau) = (self.model.length, self.tau);
-        let mut most = 0.0_f64;
+        let (z, d) = d.split_at(self.carried.len());
+        let mut most = L * self.carried.error(y, z, tau);
+        if most.is_nan() {
+            return most;
+        }
         for d in d.chunks_exact(MOVED).take(self.model.moving()) {
             let [r, theta, v, omega] = [0, 3, 6, 9].map(|k| vector(&d[k..]).norm());
             let size = r.max(L * theta).max(tau * v).max(tau * L * omega);
@@ -274,7 +306,9 @@ impl<const B: usize> System for Dca<'_, B> {
     }
 
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
-        unpack(y, &mut self.q, &mut self.v);
+        self.carried.accept(y, self.tau);
+        self.unpack(y);
+        let y = &mut y[self.carried.len()..];
         self.solver.choose(t);
         let changed = self.projection == Projection::Step;
         if changed {
@@ -319,7 +353,8 @@ impl<const B: usize> System for Dca<'_, B> {
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
-        unpack(y, &mut self.q, &mut self.v);
+        self.unpack(y);
+        let y = &y[self.carried.len()..];
         self.solver.choose(t);
         self.out_turns.copy_from_slice(&self.turns);
         if self.projection == Projection::Step {
@@ -329,7 +364,7 @@ impl<const B: usize> System for Dca<'_, B> {
             self.solver.project_velocity(t, &self.q, &self.out_turns, false, &mut self.v);
         }
         update_turns(self.model, &self.q, &mut self.out_turns);
-        let s = State { t, q: &self.q, v: &self.v, turns: &self.out_turns };
+        let s = State { t, q: &self.q, v: &self.v, turns: &self.out_turns, z: &self.carried.z };
         let ended = self.solver.accelerate(&s, false, &mut self.a);
         if !ended.change.is_finite() {
             return Err(not_finite(t));
@@ -343,6 +378,7 @@ impl<const B: usize> System for Dca<'_, B> {
         out.v.copy_from_slice(&self.v);
         out.a.copy_from_slice(&self.a);
         out.turns.copy_from_slice(&self.out_turns);
+        out.z.copy_from_slice(&self.carried.z);
         out.work = y[STORED * self.model.moving()];
         self.loads.fill(self.model, &self.solver.set, &self.solver.lambda, out);
         Ok(())
@@ -369,6 +405,7 @@ impl<const B: usize> System for Dca<'_, B> {
     fn save(&self) -> Value {
         json!({
             "turns": self.turns,
+            "carried": self.carried.save(),
             "loads": self.solver.loads(),
             "counts": self.solver.counts.save(),
             "passages": self.passages.save(),
@@ -382,6 +419,7 @@ impl<const B: usize> System for Dca<'_, B> {
         if turns.len() == self.turns.len() {
             self.turns.copy_from_slice(&turns);
         }
+        self.carried.restore(&saved["carried"]);
         self.solver.set_loads(&numbers(&saved["loads"]));
         self.solver.counts = Counts::restored(std::array::from_fn(|k| saved["counts"][k].as_u64().unwrap_or(0) as usize));
         self.passages.restore(&saved["passages"]);

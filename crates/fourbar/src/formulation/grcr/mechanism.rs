@@ -78,6 +78,8 @@ pub struct Mechanism<'m> {
     pub turns: Vec<f64>,
     /// Normal loads by joint, for friction.
     pub loads: Vec<f64>,
+    /// Inputs and states that forces read; whoever evaluates sets them first.
+    pub z: Vec<f64>,
     /// Nodes of which pose and velocity are needed in every evaluation.
     needed: Vec<usize>,
     /// Whether the nodes are placed at the coordinates.
@@ -165,7 +167,7 @@ impl<'m> Mechanism<'m> {
         let roles: Vec<Role> = vec![Role::Independent; tree.speeds];
         let schedule = Schedule::new(&tree, &closings, roles.clone());
         let kept = vec![None; closings.list.len()];
-        let mut needed: Vec<usize> = if model.forces.is_empty() {
+        let mut needed: Vec<usize> = if model.forces.is_empty() && model.states.is_empty() {
             closings.list.iter().flat_map(|c| c.nodes.iter().map(|x| x.0)).filter(|k| *k != 0).collect()
         } else {
             (1..n).collect()
@@ -187,6 +189,7 @@ impl<'m> Mechanism<'m> {
             velocities: start.v.clone(),
             turns: start.turns.clone(),
             loads: vec![0.0; model.joints.len()],
+            z: start.z.clone(),
             needed,
             placed: true,
             friction,
@@ -532,8 +535,8 @@ impl<'m> Mechanism<'m> {
         for (body, F) in self.fronts.bodies.iter_mut().zip(&mut self.applied) {
             body.f -= std::mem::take(F);
         }
-        let Self { tree, applied, poses, velocities, turns, loads, model, .. } = self;
-        let x = eval::Plain { t, q: poses, v: velocities, turns, loads };
+        let Self { tree, applied, poses, velocities, turns, loads, z, model, .. } = self;
+        let x = eval::Plain { t, q: poses, v: velocities, turns, loads, z };
         for (_, force) in &model.forces {
             force.wrench(model, &x, &mut |b, F: nalgebra::Vector3<f64>, T: nalgebra::Vector3<f64>| {
                 if b != 0 {
@@ -570,7 +573,7 @@ impl<'m> Mechanism<'m> {
 
     /// New normal loads of the joints with friction; the largest relative change.
     fn update_loads(&mut self, t: f64) -> f64 {
-        let at = Configuration { t, q: self.poses.clone(), v: self.velocities.clone(), turns: self.turns.clone() };
+        let at = Configuration { t, q: self.poses.clone(), v: self.velocities.clone(), turns: self.turns.clone(), z: self.z.clone() };
         let mut instant = Instant::new(self.model, &at);
         reaction::fill(self, &Loads::new(self.model, &self.closings.set), &mut instant);
         let (mut change, mut size) = (0.0_f64, f64::MIN_POSITIVE);

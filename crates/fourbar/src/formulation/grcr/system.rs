@@ -13,7 +13,7 @@ use crate::analysis::passages::Passages;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
-use crate::integrator::explicit::{Run, System, largest_turn};
+use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Loads, Motion, Told, Wrench, numbers};
@@ -56,6 +56,7 @@ pub struct Grcr<'m> {
     /// What the step that failed is to be begun again with.
     pub(super) redo: Option<Redo>,
     start: Vec<f64>,
+    carried: Carried,
     worked: bool,
     /// Columns that turn counted angles.
     counted: Vec<usize>,
@@ -86,7 +87,8 @@ impl<'m> Grcr<'m> {
         let options = super::Options::of(&study.options)?;
         let m = Mechanism::with_options(model, at, &options);
         let set = ConstraintSet::new(model.all_constraints(), |_| false);
-        let mut start = m.q.clone();
+        let mut start = at.z.clone();
+        start.extend_from_slice(&m.q);
         start.extend_from_slice(&m.u);
         start.push(0.0);
         let (rows, n) = (set.rows(), m.tree.speeds);
@@ -116,6 +118,7 @@ impl<'m> Grcr<'m> {
             interpolated: 0,
             flagged: 0,
             side: [vec![0.0; n], vec![0.0; n], vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n]],
+            carried: Carried::new(at),
             cut: options.cut.then(|| Cut::new(&m)),
             start,
             set,
@@ -153,8 +156,22 @@ impl<'m> Grcr<'m> {
         if !m.closings.is_empty() {
             power += m.closing_power(t);
         }
-        let x = eval::Plain { t, q: &m.poses, v: &m.velocities, turns: &m.turns, loads: &m.loads };
+        let x = eval::Plain { t, q: &m.poses, v: &m.velocities, turns: &m.turns, loads: &m.loads, z: &m.z };
         power + eval::power(m.model, &x)
+    }
+
+    /// Rates of inputs and states at the state of the mechanism; `false` where one is not finite.
+    fn rates(&mut self, t: f64, out: &mut [f64]) -> bool {
+        let m = &self.m;
+        let x = eval::Plain { t, q: &m.poses, v: &m.velocities, turns: &m.turns, loads: &m.loads, z: &m.z };
+        self.carried.derivative(m.model, &x, out)
+    }
+
+    /// Adds `weight` times them.
+    fn add_rates(&mut self, t: f64, weight: f64, out: &mut [f64]) {
+        let m = &self.m;
+        let x = eval::Plain { t, q: &m.poses, v: &m.velocities, turns: &m.turns, loads: &m.loads, z: &m.z };
+        self.carried.add_derivative(m.model, &x, weight, out);
     }
 
     fn errors(&mut self, out: &mut Instant) {
@@ -192,11 +209,25 @@ fn not_finite(t: f64) -> Box<Diagnostic> {
 
 impl System for Grcr<'_> {
     fn stored(&self) -> usize {
-        self.m.tree.stored + self.m.tree.speeds + 1
+        self.carried.len() + self.m.tree.stored + self.m.tree.speeds + 1
     }
 
     fn size(&self) -> usize {
-        2 * self.m.tree.speeds + 1
+        self.carried.len() + 2 * self.m.tree.speeds + 1
+    }
+
+    fn auxiliaries(&self) -> usize {
+        self.carried.len()
+    }
+
+    fn replaced(&mut self, y: &[f64]) {
+        // Inputs move nothing: what is closed stays so.
+        let n = self.carried.len();
+        for (_, kept) in [&mut self.last, &mut self.accepted] {
+            if kept[n..] == y[n..] {
+                kept[..n].copy_from_slice(&y[..n]);
+            }
+        }
     }
 
     fn start(&self, y: &mut [f64]) {
@@ -205,6 +236,9 @@ impl System for Grcr<'_> {
 
     fn moved(&self, from: &[f64], d: &[f64], to: &mut [f64]) {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        let z = self.carried.len();
+        (0..z).for_each(|k| to[k] = from[k] + d[k]);
+        let (from, d, to) = (&from[z..], &d[z..], &mut to[z..]);
         self.m.retracted(from, d, &mut to[..stored]);
         for k in 0..=n {
             to[stored + k] = from[stored + k] + d[n + k];
@@ -212,6 +246,7 @@ impl System for Grcr<'_> {
     }
 
     fn pull_back(&self, d: &[f64], f: &mut [f64]) {
+        let (d, f) = (&d[self.carried.len()..], &mut f[self.carried.len()..]);
         for n in &self.m.tree.turning {
             let n = &self.m.tree.nodes[*n];
             n.kind.pull_back(&d[n.u..], &mut f[n.u..]);
@@ -219,6 +254,7 @@ impl System for Grcr<'_> {
     }
 
     fn fits(&self, d: &[f64]) -> bool {
+        let d = &d[self.carried.len()..];
         let turning = |n: &usize| {
             let n = &self.m.tree.nodes[*n];
             n.kind.fits(&d[n.u..])
@@ -244,8 +280,12 @@ impl System for Grcr<'_> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
         self.redo = None;
         let at_hand = std::mem::replace(&mut self.last.0, f64::NAN) == t && self.last.1 == y;
-        let (q, u) = (&y[..stored], &y[stored..stored + n]);
         let accepted = self.accepted.0 == t && self.accepted.1 == y;
+        let whole = y;
+        let (z, y) = y.split_at(self.carried.len());
+        let (rates, f) = f.split_at_mut(self.carried.len());
+        self.m.z.copy_from_slice(z);
+        let (q, u) = (&y[..stored], &y[stored..stored + n]);
         let closed = if accepted && at_hand {
             self.m.drive(t);
             self.holding || !self.lost()
@@ -262,9 +302,14 @@ impl System for Grcr<'_> {
         if closed {
             f[2 * n] = self.accelerate(t)?;
             f[n..2 * n].copy_from_slice(&self.m.udot);
+            if !self.rates(t, rates) {
+                return Err(not_finite(t));
+            }
         } else {
             f[n..].fill(0.0);
+            rates.fill(0.0);
             let through = self.beside(t, q, u, |s, weight, power| {
+                s.add_rates(t, weight, rates);
                 f[n..2 * n].iter_mut().zip(&s.m.udot).for_each(|(f, a)| *f += weight * a);
                 f[2 * n] += weight * power;
             });
@@ -277,15 +322,19 @@ impl System for Grcr<'_> {
         self.usual.copy_from_slice(&f[n..2 * n]);
         if !self.holding {
             self.last.0 = t;
-            self.last.1.copy_from_slice(y);
+            self.last.1.copy_from_slice(whole);
         }
         Ok(())
     }
 
-    fn error(&self, _y: &[f64], d: &[f64]) -> f64 {
+    fn error(&self, y: &[f64], d: &[f64]) -> f64 {
         let n = self.m.tree.speeds;
         let L = self.m.model.length;
-        let mut worst = 0.0_f64;
+        let (z, d) = d.split_at(self.carried.len());
+        let mut worst = L * self.carried.error(y, z, self.tau);
+        if worst.is_nan() {
+            return worst;
+        }
         for c in 0..n {
             let unit = if self.m.tree.slides[c] { 1.0 } else { L };
             // Not max: what is not a number must count.
@@ -304,7 +353,10 @@ impl System for Grcr<'_> {
         let mut changed = false;
         let at_hand = self.last.0 == t && self.last.1 == y;
         self.last.0 = f64::NAN;
-        let (q, u) = (&y[..stored], &y[stored..stored + n]);
+        self.carried.accept(y, self.tau);
+        let z = self.carried.len();
+        self.m.z.copy_from_slice(&y[..z]);
+        let (q, u) = (&y[z..z + stored], &y[z + stored..z + stored + n]);
         if self.holding {
             (changed, self.leave) = self.end_held(t, q, u);
         } else if !at_hand && !self.m.close_above(LOST, t, q, u)? && !self.beside(t, q, u, |_, _, _| ()) {
@@ -312,8 +364,8 @@ impl System for Grcr<'_> {
             return Err(begun_again(t));
         }
         // The derivative of the corrected state is the same, because every evaluation corrects.
-        y[..stored].copy_from_slice(&self.m.q);
-        y[stored..stored + n].copy_from_slice(&self.m.u);
+        y[z..z + stored].copy_from_slice(&self.m.q);
+        y[z + stored..z + stored + n].copy_from_slice(&self.m.u);
         self.m.count_turns();
         self.changes = 0;
         self.accepted.0 = t;
@@ -353,6 +405,8 @@ impl System for Grcr<'_> {
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
         self.last.0 = f64::NAN;
+        let (z, y) = y.split_at(self.carried.len());
+        self.m.z.copy_from_slice(z);
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
         // The interpolation stands for what a singular position itself does not define.
         let mut through = false;
@@ -408,6 +462,7 @@ impl System for Grcr<'_> {
             let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
             out.turns[k] = a.angle.value(i, j, self.m.turns[k]);
         }
+        out.z.copy_from_slice(z);
         out.work = y[stored + n];
         if !through && out.loaded {
             reaction::fill(&self.m, &self.loads, out);
@@ -456,6 +511,7 @@ impl System for Grcr<'_> {
     fn save(&self) -> Value {
         json!({
             "turns": self.m.turns,
+            "carried": self.carried.save(),
             "selection": self.m.save_selection(),
             "usual": self.usual,
             "accepted_at": self.accepted.0,
@@ -473,6 +529,7 @@ impl System for Grcr<'_> {
         if turns.len() == self.m.turns.len() {
             self.m.turns = turns;
         }
+        self.carried.restore(&v["carried"]);
         let usual = numbers(&v["usual"]);
         if usual.len() == self.usual.len() {
             self.usual = usual;

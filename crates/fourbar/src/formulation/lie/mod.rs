@@ -21,8 +21,9 @@ use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::analysis::singular::{Detector, regular_pivot};
 use crate::diagnostic::Diagnostic;
+use crate::force::eval::Plain;
 use crate::formulation::ra::Equations;
-use crate::integrator::explicit::{Run, System, largest_turn};
+use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::{positive, tau, word};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
@@ -74,6 +75,7 @@ pub struct Lie<'m> {
     lambda: Vec<f64>,
     /// Counted angles at the last accepted step.
     turns: Vec<f64>,
+    carried: Carried,
     start: Configuration,
     /// Whether anything but potentials does work.
     worked: bool,
@@ -139,7 +141,7 @@ pub fn closed(model: &Model, at: &Configuration) -> Result<Configuration, Box<Di
     }
     let mut turns = at.turns.clone();
     update_turns(model, &system.q, &mut turns);
-    Ok(Configuration { t: at.t, q: system.q, v: system.v, turns })
+    Ok(Configuration { t: at.t, q: system.q, v: system.v, turns, z: at.z.clone() })
 }
 
 impl<'m> Lie<'m> {
@@ -161,6 +163,7 @@ impl<'m> Lie<'m> {
             a: vec![Velocity::zero(); n],
             lambda: vec![0.0; equations.set.rows()],
             turns: at.turns.clone(),
+            carried: Carried::new(at),
             start: at.clone(),
             worked: model.has_work(),
             tau: 0.1,
@@ -211,6 +214,14 @@ impl<'m> Lie<'m> {
         if self.worked { self.equations.power(&self.q, &self.v, &self.lambda, &self.turns, t) } else { 0.0 }
     }
 
+    /// Takes a state over; gives its part without inputs and states.
+    fn unpack<'y>(&mut self, y: &'y [f64]) -> &'y [f64] {
+        let (z, y) = y.split_at(self.carried.len());
+        self.equations.z.copy_from_slice(z);
+        self.space.unpack(y, &mut self.q, &mut self.v);
+        y
+    }
+
     fn finite(&self) -> bool {
         self.a.iter().map(|a| a.v.sum() + a.w.sum()).sum::<f64>().is_finite()
     }
@@ -227,31 +238,46 @@ fn not_finite(t: f64) -> Box<Diagnostic> {
 
 impl System for Lie<'_> {
     fn stored(&self) -> usize {
-        self.space.stored()
+        self.carried.len() + self.space.stored()
     }
 
     fn size(&self) -> usize {
-        self.space.size()
+        self.carried.len() + self.space.size()
+    }
+
+    fn auxiliaries(&self) -> usize {
+        self.carried.len()
     }
 
     fn start(&self, y: &mut [f64]) {
+        let (z, y) = y.split_at_mut(self.carried.len());
+        z.copy_from_slice(&self.start.z);
         self.space.pack(&self.start.q, &self.start.v, y);
         y[self.space.stored() - 1] = 0.0;
     }
 
     fn moved(&self, from: &[f64], d: &[f64], to: &mut [f64]) {
-        self.space.moved(from, d, to);
+        let n = self.carried.len();
+        (0..n).for_each(|k| to[k] = from[k] + d[k]);
+        self.space.moved(&from[n..], &d[n..], &mut to[n..]);
     }
 
     fn pull_back(&self, d: &[f64], f: &mut [f64]) {
-        self.space.pull_back(d, f);
+        let n = self.carried.len();
+        self.space.pull_back(&d[n..], &mut f[n..]);
     }
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
-        self.space.unpack(y, &mut self.q, &mut self.v);
+        let y = self.unpack(y);
         self.equations.set.choose(t);
         let power = self.solve(t, false);
         if !self.finite() {
+            return Err(not_finite(t));
+        }
+        let (rates, f) = f.split_at_mut(self.carried.len());
+        let e = &self.equations;
+        let x = Plain { t, q: &self.q, v: &self.v, turns: &self.turns, loads: &e.loads.by_joint, z: &e.z };
+        if !self.carried.derivative(e.model, &x, rates) {
             return Err(not_finite(t));
         }
         self.space.derivative(y, &self.q, &self.a, f);
@@ -260,15 +286,22 @@ impl System for Lie<'_> {
     }
 
     fn fits(&self, d: &[f64]) -> bool {
-        self.space.fits(d, largest_turn(self.equations.model))
+        self.space.fits(&d[self.carried.len()..], largest_turn(self.equations.model))
     }
 
-    fn error(&self, _y: &[f64], d: &[f64]) -> f64 {
-        self.space.largest(d, self.equations.model.length, self.tau)
+    fn error(&self, y: &[f64], d: &[f64]) -> f64 {
+        let (z, d) = d.split_at(self.carried.len());
+        let L = self.equations.model.length;
+        let bodies = self.space.largest(d, L, self.tau);
+        let carried = L * self.carried.error(y, z, self.tau);
+        // Not max: what is not a number must count.
+        if carried > bodies || carried.is_nan() { carried } else { bodies }
     }
 
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>> {
-        self.space.unpack(y, &mut self.q, &mut self.v);
+        self.carried.accept(y, self.tau);
+        self.unpack(y);
+        let y = &mut y[self.carried.len()..];
         self.equations.set.choose(t);
         // The factor is that of the last stage still.
         self.yielding.look(&self.equations);
@@ -292,7 +325,7 @@ impl System for Lie<'_> {
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
-        self.space.unpack(y, &mut self.q, &mut self.v);
+        self.unpack(y);
         self.equations.set.choose(t);
         if self.drift == Drift::Project {
             self.equations.jacobian(&self.q);
@@ -311,6 +344,7 @@ impl System for Lie<'_> {
         out.v.copy_from_slice(&self.v);
         out.a.copy_from_slice(&self.a);
         out.turns.copy_from_slice(&self.turns);
+        out.z.copy_from_slice(&self.equations.z);
         update_turns(self.equations.model, &self.q, &mut out.turns);
         let e = &mut self.equations;
         if e.regular_pivot.0 < ILL_DEFINED && self.detector.is_singular(e.model, &e.set, &self.q) {
@@ -347,7 +381,10 @@ impl System for Lie<'_> {
 
     fn travel(&self, d: &[f64]) -> f64 {
         // Velocities do not count.
-        if self.watched { self.space.largest(d, self.equations.model.length, 0.0) / self.equations.model.length } else { 0.0 }
+        if !self.watched {
+            return 0.0;
+        }
+        self.space.largest(&d[self.carried.len()..], self.equations.model.length, 0.0) / self.equations.model.length
     }
 
     fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
@@ -367,6 +404,7 @@ impl System for Lie<'_> {
     fn save(&self) -> Value {
         json!({
             "turns": self.turns,
+            "carried": self.carried.save(),
             "counts": [self.equations.factorisations, self.projections, self.flagged],
             "passages": self.passages.save(),
             "poorly": self.equations.poorly.save(),
@@ -381,6 +419,7 @@ impl System for Lie<'_> {
         if turns.len() == self.turns.len() {
             self.turns = turns;
         }
+        self.carried.restore(&v["carried"]);
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
         let n = &v["counts"];
         (self.equations.factorisations, self.projections, self.flagged) = (whole(&n[0]), whole(&n[1]), whole(&n[2]));

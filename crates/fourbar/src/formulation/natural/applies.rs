@@ -39,11 +39,14 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
     let drives = model.drives.iter().map(|d| ("drives", &d.name, &d.value));
     let bare = model.bare.iter().map(|b| ("constraints", &b.name, &b.value));
     for (section, name, f) in drives.chain(bare) {
-        let expression = match f {
-            TimeFunction::Value(e) => e,
-            TimeFunction::Integral(i) => i.rate(),
+        let (expression, count) = match f {
+            TimeFunction::Value(e) => (e, 1),
+            TimeFunction::Integral(i) => (i.rate(), 1 + i.inputs().len()),
         };
-        without_jumps(section, name, 1, |x| expression.eval(x))?;
+        without_jumps(section, name, count, |x| expression.eval(x))?;
+    }
+    for s in &model.states {
+        without_jumps("states", &s.name, s.rate.variables.len(), |x| s.rate.expr.eval(x))?;
     }
     Ok(())
 }

@@ -26,6 +26,7 @@ fn rounded(x: Sym) -> Sym {
 impl Builder<'_> {
     /// Brings in all parts, then what joints still ask for.
     pub fn build(&mut self) {
+        self.carry();
         if self.choice.twelve {
             self.twelve();
         } else {

@@ -6,6 +6,7 @@ use super::queue::Queue;
 use super::rows::{Class, Row};
 use super::sym::Sym;
 use crate::coordinate::Coordinate;
+use crate::force::eval::Plain;
 use crate::model::{BodyId, Model};
 use crate::state::Configuration;
 use fourbar_math::Scalar;
@@ -77,6 +78,8 @@ pub(super) struct Builder<'m> {
     pub sizes: Vec<Option<f64>>,
     /// Rates of variables that are integrals of time functions.
     pub integrals: Vec<Option<Sym>>,
+    /// Inputs, their slopes and states, with their numbers among the variables.
+    pub carried: Vec<(Sym, usize)>,
     pub rows: Vec<Row>,
     /// Pairs of points on a part whose distance and angle to a vector are implied: both points and the vector.
     pub implied: HashSet<(usize, usize, usize)>,
@@ -129,6 +132,7 @@ impl<'m> Builder<'m> {
             weights: Vec::new(),
             sizes: Vec::new(),
             integrals: Vec::new(),
+            carried: Vec::new(),
             rows: Vec::new(),
             implied: HashSet::new(),
             basis: vec![Vec::new(); groups],
@@ -190,6 +194,29 @@ impl<'m> Builder<'m> {
         self.weights.push(weight);
         self.integrals.push(None);
         Sym::variable(value, rate)
+    }
+
+    /// A new variable with a rate of its own, which may be stated later.
+    pub fn integral(&mut self, name: String, value: f64, start_rate: f64, size: Option<f64>, rate: Sym) -> Sym {
+        let s = self.scalar(name, value, start_rate, 0.0, size);
+        if let Some(last) = self.integrals.last_mut() {
+            *last = Some(rate);
+        }
+        s
+    }
+
+    /// Variables for inputs, slopes and states; their rates follow once everything they read is known.
+    pub fn carry(&mut self) {
+        let mut rates = vec![0.0; self.model.auxiliaries()];
+        let x = Plain { t: self.start.t, q: &self.start.q, v: &self.start.v, turns: &self.start.turns, loads: &[], z: &self.start.z };
+        self.model.auxiliary_rates(&x, &mut rates);
+        let inputs = self.model.inputs.iter().map(|i| i.name.clone());
+        let slopes = self.model.inputs.iter().map(|i| format!("slope of {}", i.name));
+        let names: Vec<String> = inputs.chain(slopes).chain(self.model.states.iter().map(|s| s.name.clone())).collect();
+        for (k, name) in names.into_iter().enumerate() {
+            let s = self.integral(name, self.start.z[k], rates[k], None, Sym::of(0.0));
+            self.carried.push((s, self.names.len() - 1));
+        }
     }
 
     /// A new vector of coordinates; in planar mechanisms the third is constant.

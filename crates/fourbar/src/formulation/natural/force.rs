@@ -34,6 +34,11 @@ pub fn angles_needed(model: &Model) -> Vec<bool> {
             }
         }
     }
+    for v in model.states.iter().flat_map(|s| &s.rate.variables) {
+        if let Variable::JointAngle(j) = v {
+            need[*j] = true;
+        }
+    }
     (0..need.len()).for_each(|j| need[j] &= model.joints[j].memory.is_some());
     need
 }
@@ -103,6 +108,9 @@ impl States<Sym> for Recorded<'_, '_> {
     fn load(&self, _joint: usize) -> Sym {
         Sym::of(0.0)
     }
+    fn auxiliary(&self, k: usize) -> Sym {
+        self.builder.carried[k].0
+    }
     fn counted(&self, memory: usize) -> Option<(Sym, Sym)> {
         let joint = self.builder.model.joints.iter().position(|j| j.memory == Some(memory))?;
         let theta = self.builder.coordinate[joint][0]?;
@@ -142,6 +150,17 @@ pub fn actions(b: &Builder<'_>) -> Result<Actions, Diagnostic> {
         force.act(model, name, &mut x)?;
     }
     Ok(x.actions)
+}
+
+/// Rates of inputs, slopes and states, which are written into the builder.
+pub fn carry(b: &mut Builder<'_>) {
+    let mut rates = vec![Sym::of(0.0); b.carried.len()];
+    let model = b.model;
+    let actions = Actions { lagrangian: Sym::of(0.0), loads: Vec::new(), power: Sym::of(0.0) };
+    model.auxiliary_rates(&Recorded { builder: b, time: Sym::time(), actions }, &mut rates);
+    for (rate, k) in rates.into_iter().zip(b.carried.iter().map(|c| c.1).collect::<Vec<_>>()) {
+        b.integrals[k] = Some(rate);
+    }
 }
 
 impl Acts<Sym> for Recorded<'_, '_> {

@@ -8,7 +8,7 @@ use super::sym::Sym;
 use crate::coordinate::{Coordinate, PoseOf};
 use crate::joint::{FrameOf, JointKind};
 use crate::model::{BodyId, JointCoordinate};
-use crate::time::TimeFunction;
+use crate::time::{Integral, TimeFunction};
 use fourbar_math::Scalar;
 use nalgebra::{Matrix3, Vector3};
 
@@ -85,18 +85,26 @@ impl Builder<'_> {
                 let value = e.eval(&[t]);
                 (value, value.rate())
             }
+            TimeFunction::Integral(i) if i.is_twice() => {
+                let [position, speed, acceleration] = f.at(self.start.t);
+                let a = self.rate_of(i, t);
+                let v = self.integral(format!("speed of {name}"), speed, acceleration, Some(1.0), a);
+                (self.integral(format!("integral of {name}"), position, speed, Some(1.0), v), v)
+            }
             TimeFunction::Integral(i) => match i.rate().constant_value() {
                 Some(c) => (t * Sym::of(c), Sym::of(c)),
                 None => {
-                    let rate = i.rate().eval(&[t]);
-                    let value = self.scalar(format!("integral of {name}"), f.at(self.start.t)[0], rate.value(), 0.0, Some(1.0));
-                    if let Some(last) = self.integrals.last_mut() {
-                        *last = Some(rate);
-                    }
-                    (value, rate)
+                    let rate = self.rate_of(i, t);
+                    (self.integral(format!("integral of {name}"), f.at(self.start.t)[0], rate.value(), Some(1.0), rate), rate)
                 }
             },
         }
+    }
+
+    /// The rate of a drive at time `t`, with the inputs that it reads.
+    fn rate_of(&self, i: &Integral, t: Sym) -> Sym {
+        let variables: Vec<Sym> = std::iter::once(t).chain(i.inputs().iter().map(|k| self.carried[*k].0)).collect();
+        i.rate().eval(&variables)
     }
 
     /// Lines and planes that were not used to assign a point.

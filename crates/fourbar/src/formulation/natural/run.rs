@@ -91,6 +91,8 @@ pub struct Run<'m> {
     pub(super) rechosen: usize,
     /// Tolerance for which the present integrator was made.
     pub(super) made_for: f64,
+    /// Whether inputs or states were replaced at the end of the last step, so that its series is not that of the next.
+    replaced: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -160,6 +162,12 @@ impl<'m> Run<'m> {
         for (name, size) in system.names.iter().zip(&system.sizes) {
             options.sizes.extend(size.map(|s| (name.clone(), s)));
         }
+        // States that start small are measured by what they change by in a characteristic time.
+        for &j in &system.carried {
+            let [value, rate] = system.script.variables[j];
+            let size = value.abs().max(tau(study)? * rate.abs());
+            options.least.extend((size > 0.0).then(|| (system.names[j].clone(), size)));
+        }
         if let Some(order) = number(&study.options, "order")? {
             if !(4.0..=60.0).contains(&order) {
                 return Err(Diagnostic::new("U304", format!("order = {order} is out of range")).help("the order lies between 4 and 60"));
@@ -198,6 +206,7 @@ impl<'m> Run<'m> {
             notes: Vec::new(),
             rechosen: 0,
             made_for: options.rel,
+            replaced: false,
             tau: tau(study)?,
             ahead: study.t_end,
             options,
@@ -312,6 +321,13 @@ impl<'m> Run<'m> {
         }
     }
 
+    /// Inputs, slopes and states at the last evaluated time.
+    fn carried_at(&self, out: &mut [f64]) {
+        for (out, &j) in out.iter_mut().zip(&self.system.carried) {
+            *out = self.x[j].c[0];
+        }
+    }
+
     /// The fastest rotation of a body at the last evaluated time.
     pub(super) fn fastest(&self) -> f64 {
         self.now.v.iter().fold(0.0f64, |m, v| m.max(v.w.norm()))
@@ -364,6 +380,7 @@ impl<'m> Run<'m> {
                 "from t = {t:.6} s local errors of {NEAR_SINGULAR:.0e} are allowed: near singular positions rounding permits no less"
             ));
         }
+        self.replaced = false;
         self.step_with_rows_kept(if t > self.ahead { t } else { self.ahead })?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
         if self.watched {
@@ -454,7 +471,7 @@ impl Motion for Run<'_> {
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
         // A series is needed even at the start.
-        if self.integrator.last_step() == 0.0 {
+        if self.integrator.last_step() == 0.0 || (self.replaced && t == self.integrator.t()) {
             self.step(t + self.tau)?;
         }
         self.follow_turns(t);
@@ -463,8 +480,10 @@ impl Motion for Run<'_> {
         out.v.copy_from_slice(&self.now.v);
         out.a.copy_from_slice(&self.now.a);
         out.turns.copy_from_slice(&self.turns);
+        self.carried_at(&mut out.z);
         out.work = self.work + self.power.work_to(&self.integrator, t);
         let e = &mut self.equations;
+        e.z.copy_from_slice(&out.z);
         e.set.choose(t);
         e.jacobian(&out.q);
         if out.loaded {
@@ -476,6 +495,18 @@ impl Motion for Run<'_> {
         out.errors = e.errors(&out.q, &out.v, &out.a, &out.turns, t);
         self.loads.fill(self.model, &e.set, &self.lambda, out);
         Ok(())
+    }
+
+    fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
+        if !self.integrator.retreat(t) {
+            return Ok(false);
+        }
+        for (&j, z) in self.system.carried.iter().zip(z) {
+            self.integrator.set_value(self.numbers[j], *z);
+        }
+        // What was seen of the step beyond is no more.
+        (self.now_at, self.replaced) = (f64::NAN, true);
+        Ok(true)
     }
 
     fn tell(&mut self, told: &mut Told) {
@@ -505,6 +536,7 @@ impl Motion for Run<'_> {
             "work": self.work,
             "best_pivot": self.best_pivot,
             "made_for": self.made_for,
+            "replaced": self.replaced,
             "local": self.options.rel,
             "steps": self.steps_before,
             "rechosen": self.rechosen,
@@ -540,6 +572,7 @@ impl Motion for Run<'_> {
         self.integrator.set_tolerance(local);
         self.turns = turns;
         (self.turns_at, self.work, self.best_pivot) = (number("turns_at"), number("work"), number("best_pivot"));
+        self.replaced = saved["replaced"].as_bool().unwrap_or(false);
         self.rechosen = number("rechosen") as usize;
         self.notes = serde_json::from_value(saved["notes"].clone()).unwrap_or_else(|_| std::mem::take(&mut self.notes));
         for (sum, n) in self.steps_before.iter_mut().zip(numbers(&saved["steps"])) {

@@ -49,6 +49,8 @@ pub struct System {
     pub poses: Vec<RecordedPose>,
     /// Whether all moves in parallel planes.
     pub planar: bool,
+    /// Numbers of inputs, slopes and states among the variables.
+    pub carried: Vec<usize>,
     /// Angles that are coordinates, by memory.
     pub counted: Vec<Option<Sym>>,
     table: Vec<Told>,
@@ -102,9 +104,11 @@ impl System {
                 }
             }
             let actions = force::actions(&b);
-            (actions, poses, counted, b.layout.normal.is_some(), b.parts_out())
+            force::carry(&mut b);
+            let carried: Vec<usize> = b.carried.iter().map(|c| c.1).collect();
+            (carried, actions, poses, counted, b.layout.normal.is_some(), b.parts_out())
         });
-        let (actions, poses, counted, planar, (rows, names, integrals, weights, sizes, table)) = built;
+        let (carried, actions, poses, counted, planar, (rows, names, integrals, weights, sizes, table)) = built;
         let Actions { lagrangian, loads, power } = actions?;
         let mut system = Self {
             active: vec![true; rows.len()],
@@ -120,6 +124,7 @@ impl System {
             power,
             poses,
             planar,
+            carried,
             counted,
             table,
         };

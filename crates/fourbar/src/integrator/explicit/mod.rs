@@ -4,10 +4,12 @@
 //! A step solves for the increment `d` in `y = y_n o exp(d)`, `d' = dexp^-1(d) f(t, y)`, from `d = 0`: in a vector space that is
 //! the plain method. The stages are kept until the next step, so an output time inside the step costs a polynomial in `d`.
 
+mod carried;
 mod tableau;
 #[cfg(test)]
 mod tests;
 
+pub use carried::Carried;
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
 use super::{DEFAULT_TOL, FLUNG, asked_every, little_energy, positive, tau};
@@ -39,13 +41,22 @@ const WORK: f64 = 0.1;
 const POWER: [f64; 2] = [1e-8, 30.0];
 /// A first-order system whose state may live on a group.
 ///
-/// By convention the last component of a state and of an increment is the work of drives and of forces without a potential;
+/// By convention the first components of a state and of an increment are the inputs and states of the mechanism, as many as
+/// [`System::auxiliaries`] says, and the last component of a state and of an increment is the work of drives and of forces without a potential;
 /// its derivative is their power, and it has no part in [`System::error`]; steps are small enough for it all the same.
 pub trait System: Send {
     /// Numbers that store a state.
     fn stored(&self) -> usize;
     /// Numbers of an increment and of a derivative.
     fn size(&self) -> usize;
+    /// How many inputs (with their slopes) and states lead the state.
+    fn auxiliaries(&self) -> usize {
+        0
+    }
+    /// The leading components of the last accepted state were replaced, from without: what is remembered of it has to follow.
+    fn replaced(&mut self, y: &[f64]) {
+        let _ = y;
+    }
     /// Writes the state to start from.
     fn start(&self, y: &mut [f64]);
     /// `to = from o exp(d)`; plain addition in vector spaces.
@@ -649,6 +660,17 @@ impl<S: System> Motion for Run<S> {
             self.interpolate(t).and_then(|()| self.system.instant(t, &self.trial, out))
         };
         done.map_err(|d| *d)
+    }
+
+    fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
+        if t != self.t {
+            return Ok(false);
+        }
+        self.y[..z.len()].copy_from_slice(z);
+        // The derivative at the end of the last step is that of other inputs.
+        (self.end_known, self.end_fits, self.changed) = (false, false, true);
+        self.system.replaced(&self.y);
+        Ok(true)
     }
 
     fn tell(&mut self, told: &mut Told) {

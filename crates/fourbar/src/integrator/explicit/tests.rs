@@ -48,7 +48,18 @@ impl System for Known {
 const PLAIN: Known = Known { nudge: 0.0, fail_beyond: f64::INFINITY };
 
 fn study(step: Option<f64>, tol: Option<f64>) -> Study {
-    Study { analysis: None, formulation: None, integrator: None, t_end: 2.0, output_step: 2.0, step, tol, options: Vec::new(), mode: None }
+    Study {
+        analysis: None,
+        formulation: None,
+        integrator: None,
+        t_end: 2.0,
+        output_step: 2.0,
+        step,
+        tol,
+        options: Vec::new(),
+        inputs: Vec::new(),
+        mode: None,
+    }
 }
 
 fn instant() -> Instant {
@@ -58,6 +69,7 @@ fn instant() -> Instant {
         v: Vec::new(),
         a: Vec::new(),
         turns: Vec::new(),
+        z: Vec::new(),
         reactions: Vec::new(),
         efforts: Vec::new(),
         constraints: Vec::new(),

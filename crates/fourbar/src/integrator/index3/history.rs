@@ -17,6 +17,8 @@ impl<C: Chart> Stepper<'_, C> {
         m.v_dot_back.copy_from_slice(&m.v_dot);
         // Second derivative of the rates by central differences of the index-1 accelerations.
         let d = 0.05 * h;
+        let rates: Vec<f64> = m.carried.rate.clone();
+        let mut bend = vec![0.0; rates.len()];
         let [minus, mut plus] = [-d, d].map(|d| {
             trial.clone_from(m);
             trial.t = m.t + d;
@@ -27,15 +29,24 @@ impl<C: Chart> Stepper<'_, C> {
                 trial.place(b, m);
                 trial.map(b);
             }
+            for (z, rate) in trial.carried.z.iter_mut().zip(&rates) {
+                *z += d * rate;
+            }
             index1(e, trial);
+            for (b, rate) in bend.iter_mut().zip(&trial.carried.rate) {
+                *b += rate * d.signum();
+            }
             trial.v_dot.clone()
         });
         for (p, m) in plus.iter_mut().zip(&minus) {
             *p = p.plus(&m.scaled(-1.0)).scaled(1.0 / (2.0 * d));
         }
         m.jerk.copy_from_slice(&plus);
+        m.carried.bend.iter_mut().zip(&bend).for_each(|(b, x)| *b = x / (2.0 * d));
         e.jacobian(&m.q);
         e.factor(1.0);
+        self.start_carried(h);
+        let m = &mut self.memory;
         match self.method {
             Method::GenAlpha { rho } => {
                 let c = gen_alpha(rho);
@@ -52,15 +63,7 @@ impl<C: Chart> Stepper<'_, C> {
                 self.offset(-h * h, |m, b| m.jerk[b].scaled(c_q).plus(&C::commutator(&m.v[b], &m.v_dot[b]).scaled(-1.0 / 12.0)));
             }
             Method::Bdf2 => {
-                for b in 1..m.v.len() {
-                    let (v, a, j) = (m.v[b], m.v_dot[b], m.jerk[b]);
-                    m.v_back[b] = v.plus(&a.scaled(-h)).plus(&j.scaled(0.5 * h * h));
-                    m.psi[b] = v
-                        .scaled(h)
-                        .plus(&a.scaled(-0.5 * h * h))
-                        .plus(&j.scaled(h * h * h / 6.0))
-                        .plus(&C::commutator(&v, &a).scaled(h * h * h / 12.0));
-                }
+                m.look_back(h);
             }
             Method::BackwardEuler => {}
         }
@@ -128,6 +131,9 @@ impl<C: Chart> Stepper<'_, C> {
                 }
             }
             m.h = h2;
+            m.since_change = 0;
+            self.change_carried(ratio);
+            return;
         }
         m.since_change = 0;
     }
@@ -216,7 +222,9 @@ pub fn index1<C: Chart>(e: &mut Equations<'_>, m: &mut Memory<C>) {
     let v = C::twists(&m.v, &m.twist);
     let v_dot = C::twists_mut(&mut m.v_dot, &mut m.twist_dot);
     v_dot[0] = Velocity::zero();
+    e.z.copy_from_slice(&m.carried.z);
     e.index1(&m.q, v, &m.turns, m.t, v_dot, &mut m.lambda);
+    e.state_rates(&m.q, v, &m.turns, m.t, &mut m.carried.rate);
     if !C::DIRECT {
         for b in 1..m.q.len() {
             m.v_dot[b] = C::second(&m.x[b], &m.v[b], &m.twist_dot[b]);

@@ -7,6 +7,7 @@
 //! factors the exact one. Between steps the velocity keeps its normal part of order `h^2` on purpose: projecting it would
 //! make the multipliers first order.
 
+mod carried;
 mod history;
 
 use super::Method;
@@ -17,6 +18,7 @@ use crate::formulation::exact::Exact;
 use crate::formulation::ra::Equations;
 use crate::model::Model;
 use crate::state::{Configuration, Pose, Velocity};
+pub use carried::Carried;
 use fourbar_math::so3;
 pub use history::index1;
 
@@ -44,6 +46,8 @@ pub enum Trouble {
     Flip(usize),
     /// The coordinates of a body come too near their singularity.
     Chart(usize),
+    /// The states of the author's own cannot be solved for.
+    States,
 }
 
 /// What a step needs to go on: the state and the history of the method.
@@ -74,6 +78,8 @@ pub struct Memory<C: Chart = Ra> {
     pub lambda: Vec<f64>,
     /// Counted angles.
     pub turns: Vec<f64>,
+    /// Inputs and states.
+    pub carried: Carried,
     /// Size of the last step; zero before the first.
     pub h: f64,
     /// Jerk estimate of the last step.
@@ -181,6 +187,8 @@ pub struct Stepper<'m, C: Chart = Ra> {
     eta: Vec<f64>,
     /// Increments of positions in the stabilised form.
     step_dq: Vec<Velocity>,
+    /// Derivatives of the rates before inputs were replaced.
+    step_rates: Vec<C::Rate>,
     coefficients: Coefficients,
     /// Local error of the last step in positions and velocities.
     pub error: (f64, f64),
@@ -220,6 +228,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             v_dot_back: z.clone(),
             lambda: vec![0.0; equations.set.rows()],
             turns: start.turns.clone(),
+            carried: Carried::new(&start.z),
             h: 0.0,
             jerk: z,
             since_change: 0,
@@ -240,6 +249,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             recharting: true,
             eta: vec![0.0; equations_rows],
             step_dq: vec![Velocity::zero(); n],
+            step_rates: vec![C::Rate::zero(); n],
             coefficients,
             error: (0.0, 0.0),
             rate: 0.0,
@@ -353,6 +363,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
 
     fn newton(&mut self, h: f64, kind: Kind) -> Result<(), Trouble> {
         self.predict(h);
+        self.predict_carried(h);
         let c = self.coefficients;
         let L = self.equations.model.length;
         if self.memory.x.iter().zip(&self.trial.psi).any(|(x, p)| C::turn(x, p) > LARGEST_TURN) {
@@ -380,6 +391,9 @@ impl<'m, C: Chart> Stepper<'m, C> {
                 && let Some(b) = (1..self.trial.x.len()).find(|&b| C::distance(&self.trial.x[b]) < TOO_NEAR)
             {
                 return Err(Trouble::Chart(b));
+            }
+            if !self.solve_carried() {
+                return Err(Trouble::States);
             }
             let (e, x) = (&mut self.equations, &mut self.trial);
             e.jacobian(&x.q);
@@ -433,7 +447,8 @@ impl<'m, C: Chart> Stepper<'m, C> {
             }
             let rate = self.rate.clamp(0.02, 0.9);
             if rate / (1.0 - rate) * size <= target || (size >= 0.5 * last && size <= 100.0 * floor) {
-                return Ok(());
+                // States that fit the last poses and velocities.
+                return if self.solve_carried() { Ok(()) } else { Err(Trouble::States) };
             }
             if self.rate > SLOW && kind == Kind::Schur && k >= 2 {
                 return Err(Trouble::TooSlow);
@@ -499,7 +514,8 @@ impl<'m, C: Chart> Stepper<'m, C> {
                 e_v = e_v.max(c_v * h * h * largest(&change));
             }
         }
-        self.error = (e_q, e_v);
+        let e_z = L * self.estimate_carried(h, c_v);
+        self.error = (if e_z > e_q || e_z.is_nan() { e_z } else { e_q }, e_v);
     }
 
     /// Takes the trial step over.
@@ -515,6 +531,8 @@ impl<'m, C: Chart> Stepper<'m, C> {
         let (m, x) = (&mut self.memory, &mut self.trial);
         x.v_back.copy_from_slice(&m.v);
         x.v_dot_back.copy_from_slice(&m.v_dot);
+        x.carried.back.copy_from_slice(&m.carried.z);
+        x.carried.left.copy_from_slice(&x.carried.rate);
         x.since_change = m.since_change + 1;
         x.h = h;
         std::mem::swap(m, x);
@@ -566,6 +584,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             Trouble::TooSlow => "the iteration converges too slowly".to_string(),
             Trouble::NoConvergence => "the iteration does not converge".to_string(),
             Trouble::Flip(k) => format!("the axes of `{}` would flip", e.model.joints[k].name),
+            Trouble::States => "the rates of `states` are not finite, or change too fast".to_string(),
             Trouble::Chart(b) => format!("the Euler angles of `{}` come to their singularity", e.model.bodies[b].name),
         };
         e.constraints(&self.trial.q, &self.trial.turns, self.trial.t);

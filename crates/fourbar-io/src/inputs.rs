@@ -1,0 +1,75 @@
+//! Inputs of a run as they are given on the command line: a value, or a table in a file.
+
+use crate::disk::read_text_bounded;
+use crate::units::dimension_of;
+use fourbar::inputs::{Between, Course, find};
+use fourbar::{Diagnostic, Model};
+use std::path::Path;
+
+/// Largest table, in bytes.
+const MOST: u64 = 64 << 20;
+
+/// Reads `NAME=VALUE` and `NAME=FILE.csv` (or `FILE.csv:hold`, `FILE.csv:linear`) for the inputs of a model.
+pub fn read_inputs(model: &Model, given: &[(String, String)]) -> Result<Vec<(String, Course)>, Diagnostic> {
+    given.iter().map(|(name, text)| Ok((name.clone(), course(model, name, text)?))).collect()
+}
+
+fn course(model: &Model, name: &str, text: &str) -> Result<Course, Diagnostic> {
+    let input = &model.inputs[find(model, name)?];
+    let (file, between) = match text.rsplit_once(':') {
+        Some((file, "linear")) => (file, Between::Linear),
+        Some((file, "hold")) => (file, Between::Hold),
+        _ => (text, Between::Hold),
+    };
+    if file.to_ascii_lowercase().ends_with(".csv") {
+        return table(name, file, between);
+    }
+    let refuse = |what: String| {
+        Diagnostic::new("U325", what)
+            .name(name)
+            .help(format!("write `{name}=0.5`, `{name}=FILE.csv` or `{name}=FILE.csv:linear`; plain numbers are in {}", input.unit))
+    };
+    let (value, found) = crate::units::quantity(text).ok_or_else(|| refuse(format!("input `{name}`: `{text}` is not a number")))?;
+    match (found, dimension_of(input.unit)) {
+        (Some(found), Some(wanted)) if found != wanted => {
+            Err(refuse(format!("input `{name}` must be {}, but `{text}` is {}", wanted.a(), found.a())))
+        }
+        _ => Ok(Course::Value(value)),
+    }
+}
+
+/// A table of two columns; a first line without numbers is a heading.
+fn table(name: &str, file: &str, between: Between) -> Result<Course, Diagnostic> {
+    let refuse = |what: String| {
+        Diagnostic::new("U321", format!("the table `{file}` of input `{name}` {what}"))
+            .name(name)
+            .help("it is a text of lines with two numbers, time in seconds and value in SI units, with times that grow")
+    };
+    let text = read_text_bounded(Path::new(file), MOST).map_err(|e| refuse(format!("cannot be read: {e}")))?;
+    let (mut t, mut value) = (Vec::new(), Vec::new());
+    for (k, line) in text.lines().enumerate() {
+        let line = line.trim();
+        if line.is_empty() || line.starts_with('#') {
+            continue;
+        }
+        let words: Vec<&str> = line.split([',', ';', '\t']).map(str::trim).collect();
+        let numbers: Vec<f64> = words.iter().filter_map(|w| w.parse().ok()).collect();
+        match numbers[..] {
+            [a, b] if words.len() == 2 => {
+                let at = k + 1;
+                if !(a.is_finite() && b.is_finite()) {
+                    return Err(refuse(format!("has a number that is not finite in line {at}")));
+                }
+                if t.last().is_some_and(|last| a <= *last) {
+                    return Err(refuse(format!("goes back in time: line {at} is at {a} s")));
+                }
+                t.push(a);
+                value.push(b);
+            }
+            // A heading.
+            [] if t.is_empty() && k == 0 => {}
+            _ => return Err(refuse(format!("has no two numbers in line {}", k + 1))),
+        }
+    }
+    Course::table(t, value, between).map_err(|d| refuse(format!("cannot be used: {}", d.message)))
+}

@@ -1,0 +1,29 @@
+//! Inputs and states.
+
+use super::{Expect, Table, may, need};
+
+/// An input.
+pub const INPUT: Table = Table {
+    section: "inputs",
+    kind: None,
+    title: "an input",
+    doc: "A number that is set from outside between steps; forces, rates of states and drives by speed or acceleration may read it.",
+    keys: &[
+        may("unit", Expect::Text, "SI unit of its values, such as `N*m`; left out: a plain number"),
+        may("default", Expect::Number(None), "value where nothing else is said; left out: 0"),
+        may("range", Expect::Range, "least and largest value; left out: any"),
+    ],
+};
+
+/// A state.
+pub const STATE: Table = Table {
+    section: "states",
+    kind: None,
+    title: "a state",
+    doc: "A number of your own that is integrated with the motion: what a controller or a motor remembers.",
+    keys: &[
+        may("unit", Expect::Text, "SI unit of its values, such as `A`; left out: a plain number"),
+        need("rate", Expect::StateFunction(None), "its rate, per second"),
+        may("start", Expect::Number(None), "its value at the start; left out: 0"),
+    ],
+};

@@ -1,0 +1,85 @@
+//! Inputs and states in an explicit system: its first components, and the sizes against which their errors are measured.
+
+use crate::force::eval::Plain;
+use crate::model::Model;
+use crate::motion::numbers;
+use crate::state::Configuration;
+use serde_json::{Value, json};
+
+/// Inputs and states of a system; see [`crate::auxiliary`].
+#[derive(Clone, Debug)]
+pub struct Carried {
+    /// Their values at the last evaluation.
+    pub z: Vec<f64>,
+    /// Their rates there.
+    rates: Vec<f64>,
+    /// The largest of each so far, at ends of steps: its value, or what it changes by in a characteristic time.
+    sizes: Vec<f64>,
+}
+
+impl Carried {
+    /// Those of a start.
+    pub fn new(at: &Configuration) -> Self {
+        Self { z: at.z.clone(), rates: vec![0.0; at.z.len()], sizes: vec![0.0; at.z.len()] }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.z.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.z.is_empty()
+    }
+
+    /// Rates at a state, into `f`; `false` where one is not finite.
+    pub fn derivative(&mut self, model: &Model, x: &Plain<'_>, f: &mut [f64]) -> bool {
+        if self.rates.is_empty() {
+            return true;
+        }
+        model.auxiliary_rates(x, &mut self.rates);
+        f.copy_from_slice(&self.rates);
+        self.rates.iter().sum::<f64>().is_finite()
+    }
+
+    /// Adds `weight` times the rates at a state to `f`.
+    pub fn add_derivative(&mut self, model: &Model, x: &Plain<'_>, weight: f64, f: &mut [f64]) {
+        model.auxiliary_rates(x, &mut self.rates);
+        f.iter_mut().zip(&self.rates).for_each(|(f, r)| *f += weight * r);
+    }
+
+    /// Size of an error relative to the values; a length of one is all of the largest.
+    pub fn error(&self, z: &[f64], d: &[f64], tau: f64) -> f64 {
+        let mut most = 0.0_f64;
+        for (k, d) in d.iter().enumerate() {
+            let size = self.sizes[k].max(z[k].abs()).max(tau * self.rates[k].abs());
+            let share = if *d == 0.0 { 0.0 } else { d.abs() / size };
+            if share.is_nan() {
+                return f64::NAN;
+            }
+            most = most.max(share);
+        }
+        most
+    }
+
+    /// Takes note of the end of a step.
+    pub fn accept(&mut self, z: &[f64], tau: f64) {
+        for (k, size) in self.sizes.iter_mut().enumerate() {
+            *size = size.max(z[k].abs()).max(tau * self.rates[k].abs());
+        }
+    }
+
+    /// For a checkpoint.
+    pub fn save(&self) -> Value {
+        json!(self.sizes)
+    }
+
+    /// Takes back what [`Carried::save`] gave.
+    pub fn restore(&mut self, saved: &Value) {
+        let sizes = numbers(saved);
+        if sizes.len() == self.sizes.len() {
+            self.sizes = sizes;
+        }
+    }
+}
