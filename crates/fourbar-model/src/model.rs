@@ -237,7 +237,8 @@ pub struct Model {
 }
 
 impl Joint {
-    fn pair(&self, L: f64) -> Pair {
+    /// Its frames with the characteristic length of the mechanism.
+    pub fn pair(&self, L: f64) -> Pair {
         Pair { F: self.F, M: self.M, L, memory: self.memory.unwrap_or(usize::MAX) }
     }
 

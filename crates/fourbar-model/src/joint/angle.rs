@@ -37,4 +37,15 @@ impl JointType for ConstantAngle {
     fn alignment(&self) -> Alignment {
         if self.angle == 0.0 { Alignment::Axis } else { Alignment::None }
     }
+    fn shared(&self) -> Shared {
+        if self.angle == 0.0 {
+            return Shared { axis: true, ..Shared::default() };
+        }
+        Shared { equation: SharedEquation::Dot { what: "angle", value: self.angle.cos() }, ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(1, 7)]
+    }
 }
+
+impl TreeJoint for ConstantAngle {}

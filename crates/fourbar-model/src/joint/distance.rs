@@ -25,4 +25,12 @@ impl JointType for Distance {
     fn alignment(&self) -> Alignment {
         Alignment::None
     }
+    fn shared(&self) -> Shared {
+        Shared { points: SharedPoints::Apart, equation: SharedEquation::Length(self.length), loose: [true, true], ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(1, 7)]
+    }
 }
+
+impl TreeJoint for Distance {}

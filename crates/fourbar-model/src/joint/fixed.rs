@@ -20,4 +20,17 @@ impl JointType for Fixed {
     fn alignment(&self) -> Alignment {
         Alignment::Full
     }
+    fn shared(&self) -> Shared {
+        Shared { rigid: Rigid::Welded, level: Stand::Anyhow, ..Shared::default() }
+    }
+    fn in_plane(&self) -> Option<InPlane> {
+        Some(InPlane { axis: Stand::Anyhow, rows: 3 })
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(6, 9)]
+    }
+}
+
+impl TreeJoint for Fixed {
+    const SHAPE: Option<&'static TreeShape> = Some(&TreeShape::NONE);
 }

@@ -5,6 +5,9 @@
 //! is zero, and rows plus freedoms make six.
 //!
 //! A joint sits between frame F on its base body (slot 0) and frame M on its moving body (slot 1); z is the axis.
+//!
+//! What formulations and analyses need besides (joint coordinates, shared points and vectors, looser joints, words and keys of
+//! files) stands in the same file; [`reading`] has the forms. A new joint is a file and an entry of the list below.
 
 mod angle;
 mod cylindrical;
@@ -14,6 +17,7 @@ mod planar;
 mod point_on_line;
 mod point_on_plane;
 mod prismatic;
+pub mod reading;
 mod revolute;
 mod screw;
 mod spherical;
@@ -21,8 +25,11 @@ mod universal;
 
 use crate::constraint::Rows;
 use crate::coordinate::{Angle, Coordinate};
-use fourbar_math::Scalar;
+use crate::model::JointCoordinate;
+use crate::state::Pose;
+use fourbar_math::{Scalar, so3};
 use nalgebra::{Matrix3, Vector3};
+pub use reading::*;
 
 /// A joint frame on a body: origin relative to the centre of mass and axes as columns, in body axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +86,12 @@ impl Pair {
     pub fn along(&self, a: usize) -> Coordinate {
         Coordinate::Dp2 { ij: [0, 1], a_i: self.F.axis(a), s_i: self.F.s, s_j: self.M.s }
     }
+    /// A direction of the base against one of the moving body, as at two poses: a DP1 row.
+    pub fn as_drawn(&self, a_i: Vector3<f64>, a_j: Vector3<f64>, [qi, qj]: [&Pose; 2]) -> Rows {
+        let y = Coordinate::Dp1 { ij: [0, 1], a_i, a_j };
+        let here = y.value(qi, qj, &[]);
+        Rows::one(self.L, y, self.L * here)
+    }
     /// The counted angle about z.
     pub fn turn(&self) -> Coordinate {
         Coordinate::Angle(Angle { ij: [0, 1], F: self.F.R, M: self.M.R, memory: self.memory })
@@ -109,6 +122,20 @@ pub(crate) trait JointType {
     fn freedoms(&self, p: &Vector3<f64>, R: &Matrix3<f64>) -> Vec<Freedom>;
     /// Axes that must not flip.
     fn alignment(&self) -> Alignment;
+    /// What its bodies share in natural coordinates.
+    fn shared(&self) -> Shared;
+    /// What it may become where it is redundant.
+    fn looser(&self) -> Vec<Looser>;
+    /// Its place in a planar mechanism; `None` where it has none.
+    fn in_plane(&self) -> Option<InPlane> {
+        None
+    }
+    /// Rows that, with its coordinates, keep it as it stands at two poses.
+    fn hold(&self, _pair: &Pair, _q: [&Pose; 2], _out: &mut Vec<Rows>) {}
+    /// The residual without the row that ties the distance to the angle.
+    fn without_thread<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
+        self.residual(F, M, out);
+    }
 }
 
 macro_rules! joint_kinds {
@@ -147,6 +174,56 @@ macro_rules! joint_kinds {
             /// Axes that must not flip.
             pub fn alignment(&self) -> Alignment {
                 match self { $(JointKind::$variant(j) => j.alignment(),)* }
+            }
+            /// What its bodies share in natural coordinates.
+            pub fn shared(&self) -> Shared {
+                match self { $(JointKind::$variant(j) => j.shared(),)* }
+            }
+            /// What it may become where it is redundant.
+            pub fn looser(&self) -> Vec<Looser> {
+                match self { $(JointKind::$variant(j) => j.looser(),)* }
+            }
+            /// Its place in a planar mechanism; `None` where it has none.
+            pub fn in_plane(&self) -> Option<InPlane> {
+                match self { $(JointKind::$variant(j) => j.in_plane(),)* }
+            }
+            /// Rows that, with its coordinates, keep it as it stands at two poses.
+            pub fn hold(&self, pair: &Pair, q: [&Pose; 2], out: &mut Vec<Rows>) {
+                match self { $(JointKind::$variant(j) => j.hold(pair, q, out),)* }
+            }
+            /// The residual without the row that ties the distance to the angle.
+            pub fn without_thread<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
+                match self { $(JointKind::$variant(j) => j.without_thread(F, M, out),)* }
+            }
+        }
+
+        /// Joint coordinates, for joints that stand in a tree.
+        impl JointKind {
+            /// Its coordinates and speeds; `None` for joints that always close a loop.
+            pub fn tree_shape(&self) -> Option<&'static TreeShape> {
+                match self { $(JointKind::$variant(_) => <$type as TreeJoint>::SHAPE,)* }
+            }
+            /// Rotation and origin of M in F.
+            #[inline]
+            pub fn relative(&self, q: &[f64]) -> (Matrix3<f64>, Vector3<f64>) {
+                match self { $(JointKind::$variant(j) => j.relative(q),)* }
+            }
+            /// Coordinates of a relative pose; a counted angle on the turn nearest to `angle`.
+            pub fn coordinates(&self, R: &Matrix3<f64>, p: &Vector3<f64>, angle: f64, q: &mut [f64]) {
+                match self { $(JointKind::$variant(j) => j.coordinates(R, p, angle, q),)* }
+            }
+            /// Speeds of a relative motion in world axes: velocity `v` of the origin of M against F, angular velocity `w`.
+            pub fn speeds(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+                match self { $(JointKind::$variant(j) => j.speeds(F, M, v, w, u),)* }
+            }
+            /// Columns by number, from the axes of F and M in the world.
+            #[inline]
+            pub fn columns(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+                match self { $(JointKind::$variant(j) => j.columns(F, M, put),)* }
+            }
+            /// The column that a coordinate is, and the factor from the coordinate to it.
+            pub fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {
+                match self { $(JointKind::$variant(j) => j.driven(which),)* }
             }
         }
     };

@@ -20,4 +20,12 @@ impl JointType for PointOnLine {
     fn alignment(&self) -> Alignment {
         Alignment::None
     }
+    fn shared(&self) -> Shared {
+        Shared { points: SharedPoints::Line, level: Stand::Across, loose: [false, true], ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(2, 8)]
+    }
 }
+
+impl TreeJoint for PointOnLine {}

@@ -19,4 +19,12 @@ impl JointType for PointOnPlane {
     fn alignment(&self) -> Alignment {
         Alignment::None
     }
+    fn shared(&self) -> Shared {
+        Shared { points: SharedPoints::Plane, level: Stand::Along, loose: [false, true], ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(1, 7)]
+    }
 }
+
+impl TreeJoint for PointOnPlane {}

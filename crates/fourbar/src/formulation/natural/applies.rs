@@ -4,7 +4,7 @@ use super::force::laws;
 use super::sym::{self, Sym};
 use crate::diagnostic::Diagnostic;
 use crate::force::Force;
-use crate::joint::JointKind;
+use crate::joint::Rigid;
 use crate::model::Model;
 use crate::time::TimeFunction;
 
@@ -59,7 +59,7 @@ pub(super) fn nothing_moves() -> Diagnostic {
 
 /// Whether fixed joints hold every body to the ground.
 fn all_fixed(model: &Model) -> bool {
-    let fixed = || model.joints.iter().filter(|j| matches!(j.kind, JointKind::Fixed(_)));
+    let fixed = || model.joints.iter().filter(|j| j.kind.shared().rigid == Rigid::Welded);
     // Bodies that are held by fixed joints alone are rare: most mechanisms are done here.
     if fixed().count() < model.moving() {
         return false;
