@@ -11,6 +11,7 @@ pub mod build;
 pub mod codes;
 pub mod constraint;
 pub mod coordinate;
+pub mod curve;
 pub mod diagnostic;
 pub mod expr;
 pub mod force;

@@ -20,7 +20,7 @@ pub mod study;
 pub mod trajectory;
 
 pub use fourbar_model::{
-    build, codes, constraint, coordinate, diagnostic, expr, force, joint, model, rolling, spec, state, time, topology,
+    build, codes, constraint, coordinate, curve, diagnostic, expr, force, joint, model, rolling, spec, state, time, topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};

@@ -3,9 +3,11 @@
 //! A [`Table`] lists the keys of one kind of group; a [`Key`] says what stands behind it. A new joint, force, constraint or
 //! shape type is one entry: its table beside the function that builds it.
 
+mod curve;
 mod element;
 mod geometry;
 
+pub(crate) use curve::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
 
@@ -28,6 +30,12 @@ pub enum Expect {
     Six(Dimension, Dimension),
     /// A list of points.
     PointList,
+    /// Points of a curve: all of two numbers, or all of three.
+    CurvePoints,
+    /// The plane of a curve; the table `plane`.
+    Plane,
+    /// True or false.
+    Flag,
     /// Inertia: 3 principal values, 6 tensor entries, or 0.
     Inertia,
     /// An expression that may use the time `t`.
@@ -96,6 +104,9 @@ impl Expect {
             Self::Matrix => "3 rows of 3 numbers".into(),
             Self::Six(a, b) => format!("6 numbers: three {a}, three {b}"),
             Self::PointList => "list of points: length".into(),
+            Self::CurvePoints => "list of points of 2 or 3 numbers: length".into(),
+            Self::Plane => "plane".into(),
+            Self::Flag => "true | false".into(),
             Self::Inertia => "3 or 6 numbers, or 0: moment of inertia".into(),
             Self::TimeFunction(d) => format!("function of t{}", of(d)),
             Self::StateFunction(d) => format!("expression of the state{}", of(d)),
@@ -177,6 +188,7 @@ pub const TOP: Table = Table {
         may("parameters", Expect::Parameters, "numbers with names, to be used in expressions; `--set` changes them"),
         may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; left out: none"),
         need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` is always there"),
+        may("curves", Expect::Section("curves"), "planar curves by name, for joints that follow them"),
         may("joints", Expect::Section("joints"), "joints and couplings by name"),
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
@@ -222,6 +234,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(SOLIDS.iter().map(|s| &s.table));
     all.extend(SHAPES.iter().map(|s| &s.table));
     all.extend([&ORIENTATION, &PLACE, &FRAME]);
+    all.extend([&CURVE, &PLANE]);
     all.extend(JOINTS.iter().map(|j| &j.table));
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);

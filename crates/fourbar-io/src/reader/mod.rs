@@ -3,6 +3,7 @@
 //! Reading is driven by the tables of [`crate::keys`]: [`record`] turns a group of keys into values, the functions beside
 //! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
 
+pub(crate) mod curve;
 pub(crate) mod element;
 pub(crate) mod expression;
 pub(crate) mod geometry;

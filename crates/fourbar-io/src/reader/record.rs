@@ -1,5 +1,6 @@
 //! The values of one group of keys.
 
+use super::curve::LoosePlane;
 use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;
@@ -33,6 +34,9 @@ pub(crate) enum Value {
     Vector(V3),
     Numbers(Vec<f64>),
     Points(Vec<V3>),
+    Rows(Vec<Vec<f64>>),
+    Plane(LoosePlane),
+    Flag(bool),
     Inertia(Inertia),
     Function(Expr),
     State(StateExpr),
@@ -97,6 +101,8 @@ impl Record {
     getter!(vector, Vector, V3);
     getter!(numbers, Numbers, Vec<f64>);
     getter!(points, Points, Vec<V3>);
+    getter!(plane, Plane, LoosePlane);
+    getter!(flag, Flag, bool);
     getter!(inertia, Inertia, Inertia);
     getter!(function, Function, Expr);
     getter!(state, State, StateExpr);

@@ -81,6 +81,9 @@ impl Reader<'_> {
                 }
                 Value::Points(points)
             }
+            Expect::CurvePoints => Value::Rows(self.curve_points(node, path)?),
+            Expect::Plane => Value::Plane(self.plane(node, key, path)?),
+            Expect::Flag => Value::Flag(self.flag(node, path)?),
             Expect::Inertia => Value::Inertia(self.inertia(node, path)?),
             Expect::TimeFunction(d) => Value::Function(self.expression(node, Scope::Time, *d, path)?.0),
             Expect::StateFunction(d) => Value::State(self.state(node, own, *d, path)?),
@@ -143,7 +146,7 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    fn numbers(&mut self, node: &Node, dimensions: &[Option<Dimension>], path: &Path<'_>) -> Option<Vec<f64>> {
+    pub(crate) fn numbers(&mut self, node: &Node, dimensions: &[Option<Dimension>], path: &Path<'_>) -> Option<Vec<f64>> {
         let items = self.items(node, Some(dimensions.len()), path)?;
         let numbers: Vec<_> = items.iter().zip(dimensions).enumerate().map(|(i, (n, d))| self.number(n, *d, &path.index(i))).collect();
         numbers.into_iter().collect()

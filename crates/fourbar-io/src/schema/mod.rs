@@ -3,7 +3,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, Expect, FORCES, FRAME, JOINTS, Key, ORIENTATION, PLACE, SHAPES, SOLIDS, TOP, Table};
+use crate::keys::{
+    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FORCES, FRAME, JOINTS, Key, ORIENTATION, PLACE, PLANE, SHAPES, SOLIDS, TOP, Table,
+};
 use serde_json::{Map, Value, json};
 
 /// The JSON Schema (draft 2020-12) of mechanism files, for editors.
@@ -24,6 +26,7 @@ pub fn schema() -> Value {
         "drives": named(group(&DRIVE)),
         "forces": named(one_of(FORCES.iter().map(|t| &t.table))),
         "points": named(group(&PLACE)),
+        "curves": named(group(&CURVE)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -84,6 +87,9 @@ fn of(expect: &Expect) -> Value {
         Expect::Matrix => list(vector(), 3),
         Expect::TwoAxes => list(vector(), 2),
         Expect::PointList => json!({"type": "array", "items": vector(), "minItems": 3}),
+        Expect::CurvePoints => json!({"type": "array", "items": {"anyOf": [list(number(), 2), vector()]}, "minItems": 3}),
+        Expect::Plane => group(&PLANE),
+        Expect::Flag => json!({"type": "boolean"}),
         Expect::Inertia => json!({"anyOf": [{"const": 0}, list(number(), 3), list(number(), 6)]}),
         // Any scalar serves as text: `title: 4` is one.
         Expect::Text => json!({"type": ["string", "number", "boolean"]}),

@@ -2,6 +2,7 @@
 
 mod coil;
 mod constraint;
+mod curve;
 mod force;
 mod joint;
 mod pages;
@@ -70,6 +71,7 @@ impl<'a> Builder<'a> {
             trace: spec.trace.clone(),
             study: spec.study.clone(),
             angles: Vec::new(),
+            curves: Vec::new(),
             length: 1.0,
         };
         if spec.bodies.is_empty() {
@@ -79,6 +81,7 @@ impl<'a> Builder<'a> {
             let body = self.body(name, body);
             model.bodies.push(body);
         }
+        self.curves(&mut model);
         self.pairs(&mut model);
         model.length = characteristic_length(&model);
         self.couplings(&mut model);
@@ -100,13 +103,14 @@ impl<'a> Builder<'a> {
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 6] = [
+        let lists: [(&str, Vec<&String>); 7] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
             ("drives", spec.drives.iter().map(|x| &x.0).collect()),
             ("forces", spec.forces.iter().map(|x| &x.0).collect()),
             ("points", spec.points.iter().map(|x| &x.0).collect()),
+            ("curves", spec.curves.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {

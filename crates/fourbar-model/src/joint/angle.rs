@@ -11,6 +11,9 @@ pub struct ConstantAngle {
 }
 
 impl JointType for ConstantAngle {
+    const WORDS: Words =
+        Words { title: "an angle joint", doc: "Keeps the angle between a direction of the base and one of the moving body.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         if self.angle == 0.0 {
             return vec![pair.perpendicular(0, 2), pair.perpendicular(1, 2)];

@@ -7,6 +7,8 @@ use super::*;
 pub struct Cylindrical;
 
 impl JointType for Cylindrical {
+    const WORDS: Words = Words { title: "a cylindrical joint", doc: "Turns about the axis and slides along it.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(0), pair.within(1), pair.perpendicular(0, 2), pair.perpendicular(1, 2)]
     }

@@ -7,6 +7,8 @@ use super::*;
 pub struct Fixed;
 
 impl JointType for Fixed {
+    const WORDS: Words = Words { title: "a fixed joint", doc: "No motion at all.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.coincident(), pair.perpendicular(0, 1), pair.perpendicular(1, 2), pair.perpendicular(2, 0)]
     }

@@ -7,6 +7,9 @@ use super::*;
 pub struct Planar;
 
 impl JointType for Planar {
+    const WORDS: Words =
+        Words { title: "a planar joint", doc: "Moves in the plane normal to the axis and turns about the axis.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(2), pair.perpendicular(0, 2), pair.perpendicular(1, 2)]
     }

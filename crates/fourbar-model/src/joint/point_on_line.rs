@@ -7,6 +7,9 @@ use super::*;
 pub struct PointOnLine;
 
 impl JointType for PointOnLine {
+    const WORDS: Words =
+        Words { title: "a point-on-line joint", doc: "A point of the moving body stays on a line of the base.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(0), pair.within(1)]
     }

@@ -7,6 +7,12 @@ use super::*;
 pub struct PointOnPlane;
 
 impl JointType for PointOnPlane {
+    const WORDS: Words = Words {
+        title: "a point-on-plane joint",
+        doc: "A point of the moving body stays in a plane of the base, normal to the axis.",
+        numbers: &[],
+    };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(2)]
     }

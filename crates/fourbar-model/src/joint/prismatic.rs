@@ -7,6 +7,8 @@ use super::*;
 pub struct Prismatic;
 
 impl JointType for Prismatic {
+    const WORDS: Words = Words { title: "a prismatic joint", doc: "A slide: moves along the axis without turning.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(0), pair.within(1), pair.perpendicular(0, 2), pair.perpendicular(1, 2), pair.perpendicular(0, 1)]
     }

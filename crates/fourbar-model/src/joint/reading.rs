@@ -1,10 +1,44 @@
 //! What formulations and analyses read of a joint besides its rows, each stated in the file of the joint itself.
 
 use super::JointKind;
+use crate::expr::Dimension;
 use crate::model::JointCoordinate;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::PI;
+
+/// How files and messages speak of a joint.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Words {
+    /// What messages call it: "a revolute joint".
+    pub title: &'static str,
+    /// One line about it.
+    pub doc: &'static str,
+    /// Numbers of its own that a file states, for joints that sit at a point of two bodies.
+    pub numbers: &'static [Number],
+}
+
+/// A number that a joint has in files.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Number {
+    /// Its key.
+    pub key: &'static str,
+    /// What it measures.
+    pub dimension: Dimension,
+    /// One line about it.
+    pub doc: &'static str,
+}
+
+/// How a joint that sits at a point of two bodies is placed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PairForm {
+    /// By a point and an axis.
+    Axial,
+    /// By a point.
+    Pointed,
+    /// By a point and an axis on each body.
+    Crossed,
+}
 
 /// How the axis of a joint must stand to a normal so that a joint does what is asked of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

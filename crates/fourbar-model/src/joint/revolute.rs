@@ -7,6 +7,8 @@ use super::*;
 pub struct Revolute;
 
 impl JointType for Revolute {
+    const WORDS: Words = Words { title: "a revolute joint", doc: "A hinge: turns about the axis.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.coincident(), pair.perpendicular(0, 2), pair.perpendicular(1, 2)]
     }

@@ -11,6 +11,12 @@ pub struct Screw {
 }
 
 impl JointType for Screw {
+    const WORDS: Words = Words {
+        title: "a screw joint",
+        doc: "Slides along the axis in proportion to its turn.",
+        numbers: &[Number { key: "lead", dimension: Dimension::LENGTH, doc: "metres per turn, right-handed" }],
+    };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         let mut rows = Cylindrical.rows(pair);
         rows.push(Rows::sum(&[(1.0, pair.along(2)), (-self.lead / (2.0 * PI), pair.turn())], 0.0));

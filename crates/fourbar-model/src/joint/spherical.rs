@@ -7,6 +7,8 @@ use super::*;
 pub struct Spherical;
 
 impl JointType for Spherical {
+    const WORDS: Words = Words { title: "a spherical joint", doc: "A ball: turns about a point.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.coincident()]
     }

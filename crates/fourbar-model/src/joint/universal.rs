@@ -8,6 +8,9 @@ use super::*;
 pub struct Universal;
 
 impl JointType for Universal {
+    const WORDS: Words =
+        Words { title: "a universal joint", doc: "A cross: two axes at right angles, one fixed in each body.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.coincident(), pair.perpendicular(2, 2)]
     }

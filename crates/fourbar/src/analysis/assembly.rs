@@ -192,7 +192,8 @@ fn hold_constraint(model: &Model, k: usize, start: &Configuration) -> Constraint
         .coordinates()
         .map(|(name, y)| {
             let scale = if name == "angle" { L } else { 1.0 };
-            Rows::one(scale, y, scale * y.value(qi, qj, &start.turns))
+            let here = y.value(qi, qj, &start.turns);
+            Rows::one(scale, y, scale * here)
         })
         .collect();
     let mut besides = Vec::new();
@@ -390,7 +391,7 @@ fn reach(model: &Model) -> f64 {
 pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
     for (a, turn) in model.angles.iter().zip(turns) {
         let [i, j] = a.bodies.map(|b| &q[b.index()]);
-        *turn = a.angle.value(i, j, *turn);
+        *turn = a.value(i, j, *turn);
     }
 }
 

@@ -472,7 +472,7 @@ impl<'m> Mechanism<'m> {
         self.pose_all();
         for (k, a) in self.model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.poses[b.index()]);
-            self.turns[k] = a.angle.value(i, j, self.turns[k]);
+            self.turns[k] = a.value(i, j, self.turns[k]);
         }
     }
 

@@ -375,7 +375,7 @@ impl System for Grcr<'_> {
         out.v.copy_from_slice(&self.m.velocities);
         for (k, a) in self.m.model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
-            out.turns[k] = a.angle.value(i, j, self.m.turns[k]);
+            out.turns[k] = a.value(i, j, self.m.turns[k]);
         }
         out.work = y[stored + n];
         if !through && out.loaded {

@@ -22,6 +22,14 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
     if all_fixed(model) {
         return Err(nothing_moves());
     }
+    for j in &model.joints {
+        if let Some(why) = j.kind.shared().refused {
+            return Err(Diagnostic::new("S291", format!("joint `{}` {why}", j.name))
+                .name(j.name.clone())
+                .at(format!("joints.{}", j.name))
+                .help("use formulation `ra`, or leave the choice to `auto`"));
+        }
+    }
     for (name, force) in &model.forces {
         if let Force::Friction { joint, coulomb, .. } = force
             && *coulomb > 0.0
