@@ -104,7 +104,7 @@ fn a_tree_like_a_human_body_falls_as_on_lie_groups() {
     for _ in 0..5 {
         for n in 1..m.tree.nodes.len() {
             let node = &m.tree.nodes[n];
-            let (kind, at, u) = (node.kind, node.q, node.u);
+            let (kind, at, u) = (&node.kind, node.q, node.u);
             let from = m.q[at..at + kind.stored()].to_vec();
             let d: Vec<f64> = (0..kind.speeds()).map(|_| 0.5 * random.number()).collect();
             kind.retract(&from, &d, &mut m.q[at..at + kind.stored()]);

@@ -24,6 +24,8 @@ export interface Frame { at?: Vec3; axis?: Vec3 }
 export interface Joint {
   name: string; type: string; bodies?: [string, string]; base?: Frame; moving?: Frame;
   joints?: string[]; unique?: boolean;
+  /** Of a point on a curve: the curve in the frame of the base, and the radius of the follower. */
+  curve?: Vec3[]; closed?: boolean; radius?: number;
 }
 export interface Place { body: string; at: Vec3 }
 export interface Force {

@@ -67,6 +67,8 @@ fn heading(t: &Table) -> &'static str {
     match t.section {
         "" => "The file",
         "bodies" => "A body",
+        "curves" => "A curve",
+        "plane" => "Its plane",
         "joints" => "Joints",
         "constraints" => "Bare constraints",
         "drives" => "A drive",

@@ -57,7 +57,7 @@ impl Rows {
     }
     /// A sum of coordinates.
     pub fn sum(terms: &[(f64, Coordinate)], constant: f64) -> Self {
-        Rows::Sum { terms: terms.iter().copied().collect(), constant, driven: None }
+        Rows::Sum { terms: terms.iter().cloned().collect(), constant, driven: None }
     }
     /// The value prescribed at time `t`, before it is scaled; zero where nothing is.
     fn prescribed(&self, t: f64) -> f64 {
@@ -83,7 +83,7 @@ impl Rows {
         match self {
             Rows::Point { .. } | Rows::Rolling(_) => false,
             Rows::Direction { .. } => true,
-            Rows::Sum { terms, .. } => terms.iter().all(|(_, y)| matches!(y, Coordinate::Dp1 { .. } | Coordinate::Angle(_))),
+            Rows::Sum { terms, .. } => terms.iter().all(|(_, y)| y.is_rotation()),
         }
     }
 }

@@ -5,16 +5,17 @@
 //! derivative at zero acceleration); variation of the reaction `K = d(row^T lambda)/dq`.
 //! They replace Tables 2 to 6 and Eq. (18) of [Kissel21], whose printed signs are not reliable.
 
+use crate::curve::{Measure, Path};
 use crate::rolling;
 use crate::state::{Pose, Velocity};
 use fourbar_math::{Dual, Scalar, Taylor, so3::tilde};
-use nalgebra::{Matrix3, Matrix6, Vector3};
+use nalgebra::{Matrix3, Matrix6, Vector2, Vector3, Vector6};
 use std::f64::consts::PI;
 
 type V = Vector3<f64>;
 
 /// A scalar function of the poses of two bodies; `i` and `j` are slots in the body list of its constraint.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Coordinate {
     /// `a_i . a_j`, two directions.
     Dp1 {
@@ -71,6 +72,63 @@ pub enum Coordinate {
     },
     /// Angle about the common z axis, from frame F on i to frame M on j, turns counted.
     Angle(Angle),
+    /// What a path in the plane x, y of frame F on i measures of a point on j.
+    Curve(OnCurve),
+}
+
+/// A point on j seen from a path fixed on i; rounds of closed curves are counted.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OnCurve {
+    /// Slots of the two bodies.
+    pub ij: [usize; 2],
+    /// Directions x and y of the plane on i, body axes.
+    pub a_i: [V; 2],
+    /// Origin of the plane on i.
+    pub s_i: V,
+    /// The point on j.
+    pub s_j: V,
+    /// The path.
+    pub path: Path,
+    /// What is measured.
+    pub what: Measure,
+    /// Which counted value of the configuration holds its last length, on closed curves.
+    pub memory: usize,
+}
+
+impl OnCurve {
+    /// The two coordinates of the point in the plane.
+    fn flat(&self) -> [Coordinate; 2] {
+        self.a_i.map(|a_i| Coordinate::Dp2 { ij: [0, 1], a_i, s_i: self.s_i, s_j: self.s_j })
+    }
+
+    fn plane(&self, qi: &Pose, qj: &Pose) -> Vector2<f64> {
+        let d = qi.A.tr_mul(&(qj.point(&self.s_j) - qi.point(&self.s_i)));
+        Vector2::new(self.a_i[0].dot(&d), self.a_i[1].dot(&d))
+    }
+
+    /// The measure, on the round nearest to `last` where rounds are counted.
+    pub fn value(&self, qi: &Pose, qj: &Pose, last: f64) -> f64 {
+        self.counted(self.path.measure(self.what, &self.plane(qi, qj)).0, last)
+    }
+
+    /// A value on the round nearest to `last`.
+    fn counted(&self, value: f64, last: f64) -> f64 {
+        match self.path.period() {
+            Some(period) if self.what == Measure::Length => value + period * ((last - value) / period).round(),
+            _ => value,
+        }
+    }
+
+    /// Value on the round nearest to `last`, and its gradient with respect to the place of the point in the world, for any scalar.
+    pub fn motion_of<S: Scalar>(&self, qi: &PoseOf<S>, qj: &PoseOf<S>, last: f64) -> (S, Vector3<S>) {
+        let d = qi.A.tr_mul(&((qj.r + qj.A * lift(&self.s_j)) - (qi.r + qi.A * lift(&self.s_i))));
+        let p = Vector2::from_fn(|k, _| lift::<S>(&self.a_i[k]).dot(&d));
+        let value = self.path.measure_of(self.what, &p);
+        let counted = S::of(self.counted(value.value(), last) - value.value());
+        let gradient = self.path.gradient_of(self.what, &p);
+        let direction = lift::<S>(&self.a_i[0]) * gradient.x + lift::<S>(&self.a_i[1]) * gradient.y;
+        (value + counted, qi.A * direction)
+    }
 }
 
 /// The counted angle of a joint.
@@ -141,6 +199,7 @@ impl Coordinate {
             | Coordinate::Cd { ij, .. }
             | Coordinate::Touch { ij, .. } => *ij,
             Coordinate::Angle(a) => a.ij,
+            Coordinate::Curve(c) => c.ij,
         }
     }
 
@@ -149,9 +208,38 @@ impl Coordinate {
     pub fn second_place(&self) -> (usize, V) {
         let s = match self {
             Coordinate::Dp2 { s_j, .. } | Coordinate::D { s_j, .. } | Coordinate::Cd { s_j, .. } | Coordinate::Touch { s_j, .. } => *s_j,
+            Coordinate::Curve(c) => c.s_j,
             Coordinate::Dp1 { .. } | Coordinate::Angle(_) => V::zeros(),
         };
         (self.slots()[1], s)
+    }
+
+    /// The same coordinate between the bodies of other slots.
+    pub fn at_slots(mut self, slots: [usize; 2]) -> Self {
+        match &mut self {
+            Coordinate::Dp1 { ij, .. }
+            | Coordinate::Dp2 { ij, .. }
+            | Coordinate::D { ij, .. }
+            | Coordinate::Cd { ij, .. }
+            | Coordinate::Touch { ij, .. } => *ij = slots,
+            Coordinate::Angle(a) => a.ij = slots,
+            Coordinate::Curve(c) => c.ij = slots,
+        }
+        self
+    }
+
+    /// What it comes round to: a turn, or the length of a closed curve.
+    pub fn period(&self) -> Option<f64> {
+        match self {
+            Coordinate::Angle(_) => Some(2.0 * PI),
+            Coordinate::Curve(OnCurve { path, what: Measure::Length, .. }) => path.period(),
+            _ => None,
+        }
+    }
+
+    /// Whether it is an angle, or a dot product of directions: its value has no length in it.
+    pub fn is_rotation(&self) -> bool {
+        matches!(self, Coordinate::Dp1 { .. } | Coordinate::Angle(_))
     }
 
     /// Value for any scalar; the angle is its principal value.
@@ -168,10 +256,14 @@ impl Coordinate {
                 let (x_f, y_f, x_m, y_m) = (F.column(0), F.column(1), M.column(0), M.column(1));
                 (y_f.dot(&x_m) - x_f.dot(&y_m)).atan2(x_f.dot(&x_m) + y_f.dot(&y_m))
             }
+            Coordinate::Curve(c) => {
+                let p = c.a_i.map(|a| (qi.A * lift(&a)).dot(&d(&c.s_i, &c.s_j)));
+                c.path.measure_of(c.what, &Vector2::new(p[0], p[1]))
+            }
         }
     }
 
-    /// Value; `last` is the last accepted value, which chooses the turn of an angle.
+    /// Value; `turns` holds the last accepted values of what is counted, which choose the turn of an angle.
     #[inline]
     pub fn value(&self, qi: &Pose, qj: &Pose, turns: &[f64]) -> f64 {
         let d = |s_i: &V, s_j: &V| qj.point(s_j) - qi.point(s_i);
@@ -182,6 +274,7 @@ impl Coordinate {
             Coordinate::Cd { c, s_i, s_j, .. } => c.dot(&d(s_i, s_j)),
             Coordinate::Touch { n, s_j, e_j, radius, .. } => rolling::height(&PoseOf { r: qj.r, A: qj.A }, n, s_j, e_j, *radius),
             Coordinate::Angle(a) => a.value(qi, qj, turns.get(a.memory).copied().unwrap_or(0.0)),
+            Coordinate::Curve(c) => c.value(qi, qj, turns.get(c.memory).copied().unwrap_or(0.0)),
         }
     }
 
@@ -213,6 +306,11 @@ impl Coordinate {
             Coordinate::Angle(a) => {
                 let (e, ..) = a.axis(qi, qj);
                 [Velocity { v: V::zeros(), w: -qi.A.tr_mul(&e) }, Velocity { v: V::zeros(), w: qj.A.tr_mul(&e) }]
+            }
+            Coordinate::Curve(c) => {
+                let (_, gradient, _) = c.path.measure(c.what, &c.plane(qi, qj));
+                let [x, y] = c.flat().map(|y| y.row(qi, qj).parts);
+                [0, 1].map(|k| x[k].scaled(gradient.x).plus(&y[k].scaled(gradient.y)))
             }
         };
         Row { ij: self.slots(), parts }
@@ -258,6 +356,15 @@ impl Coordinate {
                 let sigma_dot = zf_dot.dot(&z_m) + z_f.dot(&zm_dot);
                 let e_dot = (zf_dot + zm_dot - e * sigma_dot) / sigma;
                 e_dot.dot(&(w_j - w_i))
+            }
+            Coordinate::Curve(c) => {
+                let (_, gradient, bend) = c.path.measure(c.what, &c.plane(qi, qj));
+                let flat = c.flat().map(|y| {
+                    let [i, j] = y.row(qi, qj).parts;
+                    (i.dot(vi) + j.dot(vj), y.bias(qi, qj, vi, vj))
+                });
+                let v = Vector2::new(flat[0].0, flat[1].0);
+                gradient.x * flat[0].1 + gradient.y * flat[1].1 + v.dot(&(bend * v))
             }
         }
     }
@@ -315,6 +422,21 @@ impl Coordinate {
                             block += tilde(&q[k].A.tr_mul(&e)) * sign;
                         }
                         add(&mut K[k][l], 3, 3, &block);
+                    }
+                }
+            }
+            Coordinate::Curve(c) => {
+                let (_, gradient, bend) = c.path.measure(c.what, &c.plane(qi, qj));
+                let flat = c.flat();
+                flat.iter().zip(gradient.iter()).for_each(|(y, g)| y.variation(qi, qj, lambda * g, K));
+                let rows = flat.map(|y| y.row(qi, qj).parts.map(|p| Vector6::new(p.v.x, p.v.y, p.v.z, p.w.x, p.w.y, p.w.z)));
+                for a in 0..2 {
+                    for b in 0..2 {
+                        for k in 0..2 {
+                            for l in 0..2 {
+                                K[k][l] += rows[a][k] * rows[b][l].transpose() * (lambda * bend[(a, b)]);
+                            }
+                        }
                     }
                 }
             }

@@ -12,6 +12,7 @@ pub mod build;
 pub mod codes;
 pub mod constraint;
 pub mod coordinate;
+pub mod curve;
 pub mod diagnostic;
 pub mod error;
 pub mod expr;

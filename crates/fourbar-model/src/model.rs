@@ -4,15 +4,18 @@
 
 use crate::auxiliary::{Auxiliary, Input};
 use crate::constraint::{Constraint, Owner, Rows};
-use crate::coordinate::{Angle, Coordinate};
+use crate::coordinate::Coordinate;
+use crate::curve::Curve;
 use crate::expr::Expr;
 use crate::force::{Force, StateLaw};
 use crate::joint::{Alignment, Frame, JointKind, Pair};
 use crate::rolling::Rolling;
 use crate::spec::{Shape, StudySpec};
+use crate::state::Pose;
 use crate::time::{Integral, TimeFunction};
 use nalgebra::{Matrix3, Vector3};
 use smallvec::smallvec;
+use std::sync::Arc;
 
 /// A body by its place in [`Model::bodies`]; ground is number zero.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -63,7 +66,7 @@ pub struct Joint {
     pub F: Frame,
     /// Frame on the moving body.
     pub M: Frame,
-    /// Memory of its counted angle, where it has one.
+    /// Memory of its counted angle, or of its length on a closed curve, where it has one.
     pub memory: Option<usize>,
 }
 
@@ -120,8 +123,8 @@ impl Bare {
     /// The row, written with the other coordinate if asked for.
     pub fn row(&self, other: bool) -> Rows {
         match &self.other {
-            Some((coordinate, value)) if other => Rows::driven(self.scale, *coordinate, value.clone()),
-            _ => Rows::driven(self.scale, self.coordinate, self.value.clone()),
+            Some((coordinate, value)) if other => Rows::driven(self.scale, coordinate.clone(), value.clone()),
+            _ => Rows::driven(self.scale, self.coordinate.clone(), self.value.clone()),
         }
     }
 }
@@ -203,13 +206,42 @@ pub struct StartCondition {
     pub rate: bool,
 }
 
-/// A counted angle and the bodies it is measured between.
+/// An angle, or a length on a closed curve, whose rounds are counted, and the bodies it is measured between.
 #[derive(Clone, Debug)]
 pub struct CountedAngle {
     /// Base and moving body.
     pub bodies: [BodyId; 2],
-    /// The angle, slots 0 and 1.
-    pub angle: Angle,
+    /// What is counted, slots 0 and 1; it has a period.
+    pub angle: Coordinate,
+}
+
+impl CountedAngle {
+    /// Its value on the round nearest to `last`.
+    #[inline]
+    pub fn value(&self, qi: &Pose, qj: &Pose, last: f64) -> f64 {
+        match &self.angle {
+            Coordinate::Angle(a) => a.value(qi, qj, last),
+            Coordinate::Curve(c) => c.value(qi, qj, last),
+            other => other.value(qi, qj, &[]),
+        }
+    }
+    /// What it comes round to: radians or metres.
+    pub fn period(&self) -> f64 {
+        self.angle.period().unwrap_or(f64::INFINITY)
+    }
+}
+
+/// A planar curve and where it lies on the bodies that use it.
+#[derive(Clone, Debug)]
+pub struct CurveOn {
+    /// Name.
+    pub name: String,
+    /// The curve in coordinates of its plane.
+    pub curve: Arc<Curve>,
+    /// Origin of the plane in the author's body frame, and its axes as columns.
+    pub at: Vector3<f64>,
+    /// Axes x, y and the normal of the plane as columns, body axes.
+    pub R: Matrix3<f64>,
 }
 
 /// A mechanism.
@@ -251,8 +283,10 @@ pub struct Model {
     pub trace: Vec<String>,
     /// The author's study.
     pub study: StudySpec,
-    /// Counted angles.
+    /// What is counted: angles, and lengths on closed curves.
     pub angles: Vec<CountedAngle>,
+    /// Planar curves.
+    pub curves: Vec<CurveOn>,
     /// Characteristic length: scales rotations against translations in norms, rows and minimum-norm reactions.
     pub length: f64,
     /// Result columns of the author's own.
@@ -273,7 +307,8 @@ pub struct Output {
 }
 
 impl Joint {
-    fn pair(&self, L: f64) -> Pair {
+    /// Its frames with the characteristic length of the mechanism.
+    pub fn pair(&self, L: f64) -> Pair {
         Pair { F: self.F, M: self.M, L, memory: self.memory.unwrap_or(usize::MAX) }
     }
 
@@ -281,8 +316,8 @@ impl Joint {
     pub fn coordinate(&self, which: JointCoordinate) -> Option<Coordinate> {
         let pair = self.pair(1.0);
         match which {
-            JointCoordinate::Angle => self.memory.map(|_| pair.turn()),
-            JointCoordinate::Distance => self.kind.has_distance().then(|| pair.along(2)),
+            JointCoordinate::Angle => self.kind.has_angle().then(|| pair.turn()),
+            JointCoordinate::Distance => self.kind.has_distance().then(|| self.kind.distance(&pair)),
         }
     }
 
@@ -351,7 +386,7 @@ impl Model {
         let [(first, b1, y1), (second, b2, y2)] = &c.sides;
         // Rotations count in metres: a pure gear row is multiplied by the characteristic length.
         let scale = if *first == JointCoordinate::Angle && *second == JointCoordinate::Angle { self.length } else { 1.0 };
-        let rows = smallvec![Rows::sum(&[(scale, *y2), (-scale * c.ratio, *y1)], 0.0)];
+        let rows = smallvec![Rows::sum(&[(scale, y2.clone()), (-scale * c.ratio, y1.clone())], 0.0)];
         Constraint { name: c.name.clone(), owner: Owner::Coupling(k), bodies: smallvec![b1[0], b1[1], b2[0], b2[1]], rows, spare: None }
     }
 
@@ -388,7 +423,7 @@ impl Model {
     /// Constraints on positions: joints, couplings, bare primitives, contacts of rolling bodies, and drives if asked for.
     pub fn constraints(&self, drives: bool) -> Vec<Constraint> {
         let contacts = self.rolling.iter().enumerate().filter_map(|(k, r)| {
-            let (y, value) = r.contact?;
+            let (y, value) = r.contact.clone()?;
             Some(Constraint {
                 name: r.name.clone(),
                 owner: Owner::Rolling(k),
@@ -409,8 +444,8 @@ impl Model {
         self.start.iter().enumerate().filter(move |(_, s)| s.rate == rates).map(|(k, s)| {
             // The speed of a row is the derivative of its right-hand side.
             let row = match s.rate {
-                true => Rows::driven(s.scale, s.coordinate, TimeFunction::Integral(Integral::new(Expr::constant(s.value)))),
-                false => Rows::one(s.scale, s.coordinate, s.scale * s.value),
+                true => Rows::driven(s.scale, s.coordinate.clone(), TimeFunction::Integral(Integral::new(Expr::constant(s.value)))),
+                false => Rows::one(s.scale, s.coordinate.clone(), s.scale * s.value),
             };
             Constraint {
                 name: s.name.clone(),

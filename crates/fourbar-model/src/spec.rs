@@ -5,6 +5,7 @@
 
 use crate::expr::{Dimension, Expr, Outside, Table};
 use fourbar_math::piecewise::{Beyond, Ends, Piecewise, SplineError};
+pub use crate::joint::PairKind;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
@@ -37,6 +38,8 @@ pub struct ModelSpec {
     pub inputs: Vec<(String, InputSpec)>,
     /// Numbers of the author's own that are integrated with the motion, by name.
     pub states: Vec<(String, StateSpec)>,
+    /// Planar curves by name: tracks, slots, cams.
+    pub curves: Vec<(String, CurveSpec)>,
     /// Names of joints or bodies that assembly may not move.
     pub hold: Vec<String>,
     /// What assembly must meet at the start: coordinates of joints and points, or their rates, with their values.
@@ -322,6 +325,19 @@ pub enum JointSpec {
         /// Angle; as drawn where left out.
         angle: Option<f64>,
     },
+    /// A point of the moving body follows a curve of the base.
+    Curve {
+        /// Base and moving body.
+        bodies: [String; 2],
+        /// The curve, by name; it lies in the frame of the base.
+        curve: String,
+        /// The point on the moving body.
+        at: At,
+        /// Radius of the follower: the point keeps this distance from the curve.
+        radius: f64,
+        /// The side of the curve on which the follower runs; as drawn where left out.
+        side: Option<Side>,
+    },
     /// Coordinate of the second joint = ratio x coordinate of the first + as drawn.
     Gear {
         /// The two joints, by name.
@@ -340,32 +356,40 @@ pub enum JointSpec {
     },
 }
 
-/// Joint types that sit at a point of two bodies.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub enum PairKind {
-    /// A hinge.
-    Revolute,
-    /// A slide that does not turn.
-    Prismatic,
-    /// Slides and turns.
-    Cylindrical,
-    /// A ball.
-    Spherical,
-    /// A cross.
-    Universal,
-    /// Moves in a plane and turns about its normal.
-    Planar,
-    /// Slides in proportion to its turn.
-    Screw {
-        /// Metres per turn.
-        lead: f64,
+/// A side of a curve, seen against the normal of its plane by one who walks from its first point to the next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Side {
+    /// The left one.
+    Left,
+    /// The right one.
+    Right,
+}
+
+/// A planar curve through points, twice continuously differentiable.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct CurveSpec {
+    /// The points.
+    pub points: CurvePoints,
+    /// Whether it goes from the last point back to the first.
+    pub closed: bool,
+}
+
+/// Points of a curve in the frame of the body it belongs to.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum CurvePoints {
+    /// Two coordinates in a plane.
+    Plane {
+        /// The points.
+        points: Vec<[f64; 2]>,
+        /// Origin of the plane.
+        at: V3,
+        /// Its normal.
+        normal: V3,
+        /// Direction of the first coordinate; left out: the axis of the frame that is farthest from the normal, in the plane.
+        x: Option<V3>,
     },
-    /// No motion at all.
-    Fixed,
-    /// A point of the moving body stays on a line of the base.
-    PointOnLine,
-    /// A point of the moving body stays in a plane of the base.
-    PointOnPlane,
+    /// Three coordinates; the points must lie in one plane.
+    Space(Vec<V3>),
 }
 
 /// A bare constraint [Kissel21, section 2].

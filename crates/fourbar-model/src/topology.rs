@@ -1,6 +1,6 @@
 //! The joint graph: components, a spanning tree from the ground, independent loops, whether the motion is planar.
 
-use crate::joint::JointKind;
+use crate::joint::Stand;
 use crate::model::{BodyId, Model};
 use nalgebra::Vector3;
 use std::collections::VecDeque;
@@ -99,15 +99,13 @@ fn planar_normal(model: &Model, joined: bool) -> Option<Vector3<f64>> {
         let j = &model.joints[k];
         model.bodies[j.bodies[0].index()].A * j.F.axis(2)
     };
-    let hinge = (0..model.joints.len()).find(|&k| matches!(model.joints[k].kind, JointKind::Revolute(_) | JointKind::Planar(_)))?;
+    let hinge = (0..model.joints.len()).find(|&k| model.joints[k].kind.in_plane().is_some_and(|p| p.axis == Stand::Along))?;
     let n = axis(hinge);
     let fits = (0..model.joints.len()).all(|k| {
         let a = axis(k);
-        match model.joints[k].kind {
-            JointKind::Revolute(_) | JointKind::Planar(_) => a.cross(&n).norm() < 1e-9,
-            JointKind::Prismatic(_) => a.dot(&n).abs() < 1e-9,
-            JointKind::Fixed(_) => true,
-            _ => false,
+        match model.joints[k].kind.in_plane().map_or(Stand::Never, |p| p.axis) {
+            Stand::Along => a.cross(&n).norm() < 1e-9,
+            stand => stand.holds(a.dot(&n)),
         }
     });
     // Every body must hang on the ground through such joints: a free one could leave the plane.

@@ -11,7 +11,8 @@ use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::integrator::{DEFAULT_TOL, tau};
-use crate::model::Model;
+use crate::joint::JointKind;
+use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Wrench};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::{Analysis, Study};
@@ -43,6 +44,24 @@ struct Book {
     drifts: Vec<[f64; 2]>,
     /// Time and size of the largest gap that was only warned of, and its joint.
     open: Option<(f64, f64, String)>,
+}
+
+/// A point that has gone beyond the end of an open curve: there the curve is only a straight line that nobody drew.
+fn off_its_curve(model: &Model, now: &Instant) -> Option<Diagnostic> {
+    model.joints.iter().find_map(|j| {
+        let JointKind::PointOnCurve(c) = &j.kind else { return None };
+        let y = j.coordinate(JointCoordinate::Distance).filter(|y| y.period().is_none())?;
+        let [i, m] = j.bodies.map(|b| &now.q[b.index()]);
+        let (s, length) = (y.value(i, m, &[]), c.path.length());
+        let rounding = 1e-9 * length;
+        (s < -rounding || s > length + rounding).then(|| {
+            let end = if s < 0.0 { "first" } else { "last" };
+            Diagnostic::new("S246", format!("at t = {:.6} s the point of `{}` has run beyond the {end} point of its curve", now.t, j.name))
+                .time(now.t)
+                .name(j.name.clone())
+                .help("end the run before, give the curve more points at that end, or close it")
+        })
+    })
 }
 
 /// The judge of one run.
@@ -95,6 +114,9 @@ impl<'m> Judge<'m> {
             self.gap(t, q, turns)?;
         }
         self.gap(now.t, &now.q, &now.turns)?;
+        if let Some(d) = off_its_curve(self.model, now) {
+            return Err(d);
+        }
         self.energy(now);
         Ok(())
     }

@@ -22,7 +22,7 @@ pub mod study;
 pub mod trajectory;
 
 pub use fourbar_model::{
-    auxiliary, build, codes, constraint, coordinate, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state, time,
+    auxiliary, build, codes, constraint, coordinate, curve, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state, time,
     topology,
 };
 

@@ -38,7 +38,7 @@ fn disturb(m: &mut Mechanism<'_>, random: &mut Random, size: f64) -> bool {
     for _ in 0..6 {
         let mut q = q0.clone();
         for n in m.tree.nodes.iter().skip(1) {
-            let (k, from) = (n.kind, &q0[n.q..n.q + n.kind.stored()]);
+            let (k, from) = (&n.kind, &q0[n.q..n.q + n.kind.stored()]);
             let scale = |c: usize| factor * if k.slides(c) { m.model.length } else { 1.0 };
             let d: Vec<f64> = (0..k.speeds()).map(|c| scale(c) * d[n.u + c]).collect();
             k.retract(from, &d, &mut q[n.q..n.q + k.stored()]);

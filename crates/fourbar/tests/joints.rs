@@ -6,13 +6,14 @@ mod common;
 
 use common::*;
 use fourbar::constraint::{Constraint, ConstraintSet, Owner, Rows};
-use fourbar::coordinate::{Angle, Coordinate, PoseOf};
+use fourbar::coordinate::{Angle, Coordinate, OnCurve, PoseOf};
+use fourbar::curve::{Curve, Measure, Path};
 use fourbar::joint::*;
 use fourbar::model::BodyId;
 use fourbar::state::{Pose, Velocity};
 use fourbar_math::so3::{self, tilde};
 use fourbar_math::{Scalar, Taylor};
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Vector2, Vector3};
 
 const L: f64 = 0.7;
 
@@ -31,7 +32,15 @@ fn kinds() -> Vec<JointKind> {
         JointKind::PointOnPlane(PointOnPlane),
         JointKind::Angle(ConstantAngle { angle: 1.1 }),
         JointKind::Angle(ConstantAngle { angle: 0.0 }),
+        JointKind::PointOnCurve(PointOnCurve { path: egg(-0.3) }),
     ]
+}
+
+/// A path beside a closed curve that is much larger than the distances of random poses.
+fn egg(offset: f64) -> Path {
+    let points =
+        (0..20).map(|k| std::f64::consts::TAU * f64::from(k) / 20.0).map(|a| Vector2::new(7.0 * a.cos(), (6.0 + a.cos()) * a.sin()));
+    Path { curve: std::sync::Arc::new(Curve::new(points.collect(), true).unwrap()), offset }
 }
 
 /// The pose along the curve `r + v t`, `A exp(w t)` with constant `v`, `w`: zero acceleration.
@@ -134,7 +143,15 @@ fn primitives(random: &mut Random) -> Vec<(&'static str, Coordinate)> {
             Coordinate::Touch { ij, n: random.vector().normalize(), s_j: random.vector(), e_j: random.vector().normalize(), radius: 0.6 },
         ),
         ("angle", Coordinate::Angle(Angle { ij, F: random.rotation(), M: random.rotation(), memory: 0 })),
+        ("distance from a curve", on_curve(random, Measure::Offset)),
+        ("length of a curve", on_curve(random, Measure::Length)),
     ]
+}
+
+fn on_curve(random: &mut Random, what: Measure) -> Coordinate {
+    let R = random.rotation();
+    let a_i = [R.column(0).into(), R.column(1).into()];
+    Coordinate::Curve(OnCurve { ij: [0, 1], a_i, s_i: random.vector(), s_j: random.vector(), path: egg(0.4), what, memory: 0 })
 }
 
 #[test]
@@ -260,6 +277,7 @@ fn consistent(kind: &JointKind, random: &mut Random) -> (Vector3<f64>, Matrix3<f
         JointKind::Distance(d) => (random.vector().normalize() * d.length, random.rotation()),
         JointKind::PointOnLine(_) => (Vector3::z() * x, random.rotation()),
         JointKind::PointOnPlane(_) => (Vector3::new(x, a, 0.0), random.rotation()),
+        JointKind::PointOnCurve(c) => (c.path.at(x * c.path.length()).0.push(0.0), random.rotation()),
         JointKind::Angle(j) if j.angle == 0.0 => (random.vector(), turn),
         JointKind::Angle(j) => (random.vector(), turn * so3::exp(&(Vector3::x() * j.angle)) * so3::exp(&(Vector3::z() * x))),
     }
@@ -331,7 +349,7 @@ fn swapping_the_two_bodies_spans_the_same_constraints() {
         c.q[2].A = F_world.1 * R * c.M.R.transpose();
         c.q[2].r = F_world.0 + F_world.1 * p - c.q[2].A * c.M.s;
         // Points on lines and planes of the base are not symmetric in the bodies.
-        if matches!(kind, JointKind::PointOnLine(_) | JointKind::PointOnPlane(_)) {
+        if matches!(kind, JointKind::PointOnLine(_) | JointKind::PointOnPlane(_) | JointKind::PointOnCurve(_)) {
             continue;
         }
         let a = set_of(kind.rows(&Pair { F: c.F, M: c.M, L, memory: 0 }), &[1, 2]);
@@ -390,7 +408,7 @@ fn a_gear_over_four_bodies_has_the_row_that_its_angles_give() {
         };
         let (a, b) = (angle(&mut random, 0), angle(&mut random, 2));
         let ratio = -2.5;
-        let set = set_of(vec![Rows::sum(&[(L, b), (-L * ratio, a)], 0.1)], &[1, 2, 3, 4]);
+        let set = set_of(vec![Rows::sum(&[(L, b.clone()), (-L * ratio, a.clone())], 0.1)], &[1, 2, 3, 4]);
         let (mut rate, mut gamma, mut G) = ([0.0], [0.0], vec![0.0; set.values]);
         set.jacobian(&q, &mut G);
         set.multiply(&G, &v, &mut rate);
@@ -409,7 +427,7 @@ fn a_body_on_both_sides_of_a_gear_gets_the_sum_of_both_parts() {
     let v: Vec<Velocity> = (0..5).map(|_| random.velocity()).collect();
     let a = Coordinate::Angle(Angle { ij: [0, 1], F: random.rotation(), M: random.rotation(), memory: 0 });
     let b = Coordinate::Angle(Angle { ij: [2, 3], F: random.rotation(), M: random.rotation(), memory: 1 });
-    let set = set_of(vec![Rows::sum(&[(1.0, b), (3.0, a)], 0.0)], &[1, 2, 1, 3]);
+    let set = set_of(vec![Rows::sum(&[(1.0, b.clone()), (3.0, a.clone())], 0.0)], &[1, 2, 1, 3]);
     assert_eq!(set.blocks_of(0).len(), 3);
     let (mut rate, mut G) = ([0.0], vec![0.0; set.values]);
     set.jacobian(&q, &mut G);

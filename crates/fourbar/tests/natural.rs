@@ -4,7 +4,7 @@ use fourbar::Trajectory;
 use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::natural::{Choice, System, describe};
 use fourbar::model::Model;
-use fourbar::study::{Analysis, Study};
+use fourbar::study::{Analysis, FORMULATIONS, Study};
 use fourbar_testing::common::*;
 
 fn natural(model: &Model, tol: f64) -> Study {
@@ -162,6 +162,11 @@ fn every_shipped_model_agrees_with_absolute_coordinates() {
     let mut bad = Vec::new();
     for name in shipped() {
         let model = model(&name);
+        if name == "cam_roller" {
+            // A spline has no Taylor series across its points.
+            assert_eq!((FORMULATIONS.iter().find(|f| f.name == "natural").unwrap().applies)(&model).unwrap_err().code.to_string(), "S291");
+            continue;
+        }
         let author = Study::of(&model);
         let driven = !model.drives.is_empty() && author.analysis != Some(Analysis::Dynamics);
         // Output times beside the turning points of the drives; for free motion a span that is not chaotic.

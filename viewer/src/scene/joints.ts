@@ -83,6 +83,14 @@ function drawGlyph(d: Draft, j: Joint, base: Owner, moving: Owner): void {
       addRod(m, p.clone().addScaledVector(dir, lo - 3 * u), p.clone().addScaledVector(dir, hi + 3 * u), u * 0.25, base);
       return addSphere(m, at, u * 0.8, moving);
     }
+    case "point-on-curve": {
+      const line = (j.curve ?? []).map((p) => vec(p)), pairs: THREE.Vector3[] = [];
+      for (let k = 0; k + (j.closed ? 0 : 1) < line.length; k++) pairs.push(line[k]!, line[(k + 1) % line.length]!);
+      m.segments(pairs, base);
+      if (!j.radius) return addSphere(m, at, u * 0.8, moving);
+      // A roller, seen from the side: a disk in the plane of the curve.
+      return pin(u * 0.6, j.radius);
+    }
     case "distance": {
       addSphere(m, at, u * 0.6, moving);
       return addSphere(m, vec(j.base?.at ?? [0, 0, 0]), u * 0.6, base);

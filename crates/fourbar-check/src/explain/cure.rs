@@ -7,7 +7,7 @@ use super::stress::Explained;
 use fourbar::analysis::rank::{TOLERANCE, dense_jacobian};
 use fourbar::analysis::redundancy::excess;
 use fourbar::constraint::ConstraintSet;
-use fourbar::joint::{Cylindrical, JointKind, PointOnLine, PointOnPlane, Spherical, Universal};
+use fourbar::joint::{JointKind, Looser};
 use fourbar::model::Model;
 use fourbar::state::Pose;
 use nalgebra::Matrix3;
@@ -38,41 +38,6 @@ pub struct Cure {
     pub removes: usize,
     /// Poses at which the rank was compared.
     pub poses: usize,
-}
-
-/// What a joint may become.
-#[derive(Clone, Copy)]
-struct Looser {
-    /// The type, or nothing at all.
-    to: Option<JointKind>,
-    /// Rows it loses.
-    rows: usize,
-    /// How unusual that is.
-    price: usize,
-    /// Axis of the moving frame that becomes its z axis.
-    z: usize,
-}
-
-fn looser(kind: &JointKind) -> Vec<Looser> {
-    let to = |kind: JointKind, rows: usize, price: usize| Looser { to: Some(kind), rows, price, z: 2 };
-    let gone = |rows: usize, price: usize| Looser { to: None, rows, price, z: 2 };
-    let (cylindrical, ball) = (JointKind::Cylindrical(Cylindrical), JointKind::Spherical(Spherical));
-    let (line, plane, cross) =
-        (JointKind::PointOnLine(PointOnLine), JointKind::PointOnPlane(PointOnPlane), JointKind::Universal(Universal));
-    // The second axis of a cross stands across the first, on the moving body.
-    let across = |z: usize| Looser { z, ..to(cross, 1, 3) };
-    match kind {
-        JointKind::Revolute(_) => vec![to(cylindrical, 1, 2), to(ball, 2, 2), across(0), across(1), to(line, 3, 5), gone(5, 9)],
-        JointKind::Prismatic(_) => vec![to(cylindrical, 1, 2), to(line, 3, 5), gone(5, 9)],
-        JointKind::Cylindrical(_) => vec![to(line, 2, 4), gone(4, 9)],
-        JointKind::Universal(_) => vec![to(ball, 1, 2), gone(4, 9)],
-        JointKind::Planar(_) => vec![to(plane, 2, 4), gone(3, 9)],
-        JointKind::Fixed(_) => vec![gone(6, 9)],
-        JointKind::Spherical(_) => vec![gone(3, 9)],
-        JointKind::PointOnLine(_) => vec![gone(2, 8)],
-        JointKind::Distance(_) | JointKind::PointOnPlane(_) | JointKind::Angle(_) => vec![gone(1, 7)],
-        JointKind::Screw(_) => Vec::new(),
-    }
 }
 
 /// The tuple `(member, entry of its list)` of each exchange, with rows lost and price.
@@ -158,7 +123,7 @@ impl Workshop {
                     .iter()
                     .map(|&(m, entry)| {
                         let j = &self.model.joints[members[m]];
-                        let to = looser(&j.kind)[entry].to.map_or("none", |k| k.name());
+                        let to = j.kind.looser()[entry].to.as_ref().map_or("none", |k| k.name());
                         Exchange { joint: j.name.clone(), from: j.kind.name(), to }
                     })
                     .collect();
@@ -181,7 +146,7 @@ impl Workshop {
                     let kind = &self.model.joints[members[m]].kind;
                     // A joint of several sets is better left alone.
                     let shared = 3 * self.shared[members[m]].saturating_sub(1);
-                    for (entry, Looser { to, rows, price: extra, .. }) in looser(kind).iter().enumerate() {
+                    for (entry, Looser { to, rows, price: extra, .. }) in kind.looser().iter().enumerate() {
                         let reads = |k: &JointKind| (k.has_angle(), k.has_distance());
                         let keeps = to.as_ref().is_some_and(|to| reads(to) >= reads(kind) && to.has_distance() >= kind.has_distance());
                         if lost + rows > times || (self.bound[members[m]] && !keeps) {
@@ -205,7 +170,7 @@ impl Workshop {
         let mut gone = Vec::new();
         for &(m, entry) in &choice.0 {
             let k = members[m];
-            let new = looser(&model.joints[k].kind)[entry];
+            let new = model.joints[k].kind.looser().swap_remove(entry);
             match new.to {
                 Some(kind) => {
                     let j = &mut model.joints[k];

@@ -208,7 +208,7 @@ impl<'m> Curve<'m> {
         }
         let turns = self.model.angles.iter().zip(&from.turns).map(|(a, last)| {
             let [i, j] = a.bodies.map(|b| &q[b.index()]);
-            a.angle.value(i, j, *last)
+            a.value(i, j, *last)
         });
         let turns = turns.collect();
         let (tangent, sigma) = self.direction(&q, &from.tangent);
@@ -223,7 +223,7 @@ impl<'m> Curve<'m> {
         let h = inner(self.model, &rest, &near.tangent) / inner(self.model, &near.tangent, &near.tangent);
         let turns = self.model.angles.iter().zip(&near.turns).map(|(a, last)| {
             let [i, j] = a.bodies.map(|b| &first.q[b.index()]);
-            a.angle.value(i, j, *last)
+            a.value(i, j, *last)
         });
         Point { turns: turns.collect(), s: near.s + h, ..first.clone() }
     }

@@ -181,14 +181,9 @@ fn mobility(facts: &mut Facts, model: &Model, f: &Findings) {
 
 /// Gruebler's count with three freedoms per body, for mechanisms all of whose joints keep one plane.
 fn planar_count(model: &Model) -> i64 {
-    use fourbar::joint::JointKind;
-    let rows = |kind: &JointKind| match kind {
-        JointKind::Revolute(_) | JointKind::Prismatic(_) => 2,
-        JointKind::Planar(_) => 0,
-        _ => 3,
-    };
+    let rows: i64 = model.joints.iter().map(|j| j.kind.in_plane().map_or(3, |p| p.rows as i64)).sum();
     let others = model.couplings.len() + model.bare.len();
-    3 * model.moving() as i64 - model.joints.iter().map(|j| rows(&j.kind)).sum::<i64>() - others as i64
+    3 * model.moving() as i64 - rows - others as i64
 }
 
 /// Free motions as joint coordinates and bodies.

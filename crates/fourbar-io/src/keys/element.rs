@@ -5,22 +5,20 @@ use crate::reader::element as build;
 use crate::reader::{Reader, Record};
 use fourbar::expr::Dimension;
 use fourbar::force::{ForceKey, Holds, KINDS, Kind, Words};
-use fourbar::spec::{ConstraintSpec, JointSpec, PairKind};
-use std::sync::OnceLock;
+use fourbar::joint::{JointKind, Number, PairForm, PairKind};
+use fourbar::spec::{ConstraintSpec, JointSpec};
+use std::sync::{LazyLock, OnceLock};
 
 /// A joint type: its table and how it is built.
 pub(crate) struct JointType {
     pub table: Table,
-    pub build: fn(&mut Reader<'_>, &Record) -> Option<JointSpec>,
+    pub build: Build,
 }
 
-const fn joint(
-    kind: &'static str,
-    title: &'static str,
-    doc: &'static str,
-    keys: &'static [Key],
-    build: fn(&mut Reader<'_>, &Record) -> Option<JointSpec>,
-) -> JointType {
+/// Builds a joint from its values; the last argument is its name in files.
+type Build = fn(&mut Reader<'_>, &Record, &'static str) -> Option<JointSpec>;
+
+const fn joint(kind: &'static str, title: &'static str, doc: &'static str, keys: &'static [Key], build: Build) -> JointType {
     JointType { table: Table { section: "joints", kind: Some(kind), title, doc, keys }, build }
 }
 
@@ -29,60 +27,52 @@ const AT: Key = may("at", Expect::Vector(LENGTH), "place in the world, as drawn 
 const AXIS: Key = may("axis", Expect::Axis, "axis in the world, as drawn at the start");
 const FRAMES: Key =
     may("frames", Expect::Frames, "instead of `at` and `axis`: the joint frame on each body, exact also where the start is a guess");
-const AXIAL: &[Key] = &[BODIES, AT, AXIS, FRAMES];
-const POINTED: &[Key] = &[BODIES, AT, FRAMES];
+const AXES: Key = may("axes", Expect::TwoAxes, "axis fixed in the base, axis fixed in the moving body; in the world, as drawn");
 const JOINT: Key = need("joint", Expect::Name("joint"), "the joint");
 
-/// Joints by type.
-pub(crate) const JOINTS: &[JointType] = &[
-    joint("revolute", "a revolute joint", "A hinge: turns about the axis.", AXIAL, |r, x| build::axial(r, x, PairKind::Revolute)),
-    joint("prismatic", "a prismatic joint", "A slide: moves along the axis without turning.", AXIAL, |r, x| {
-        build::axial(r, x, PairKind::Prismatic)
-    }),
-    joint("cylindrical", "a cylindrical joint", "Turns about the axis and slides along it.", AXIAL, |r, x| {
-        build::axial(r, x, PairKind::Cylindrical)
-    }),
-    joint("planar", "a planar joint", "Moves in the plane normal to the axis and turns about the axis.", AXIAL, |r, x| {
-        build::axial(r, x, PairKind::Planar)
-    }),
-    joint("point-on-line", "a point-on-line joint", "A point of the moving body stays on a line of the base.", AXIAL, |r, x| {
-        build::axial(r, x, PairKind::PointOnLine)
-    }),
-    joint(
-        "point-on-plane",
-        "a point-on-plane joint",
-        "A point of the moving body stays in a plane of the base, normal to the axis.",
-        AXIAL,
-        |r, x| build::axial(r, x, PairKind::PointOnPlane),
-    ),
-    joint(
-        "screw",
-        "a screw joint",
-        "Slides along the axis in proportion to its turn.",
-        &[BODIES, AT, AXIS, FRAMES, need("lead", Expect::Number(LENGTH), "metres per turn, right-handed")],
-        |r, x| {
-            let lead = x.number("lead")?;
-            build::axial(r, x, PairKind::Screw { lead })
-        },
-    ),
-    joint("spherical", "a spherical joint", "A ball: turns about a point.", POINTED, |r, x| build::pointed(r, x, PairKind::Spherical)),
-    joint("fixed", "a fixed joint", "No motion at all.", POINTED, |r, x| build::pointed(r, x, PairKind::Fixed)),
-    joint(
-        "universal",
-        "a universal joint",
-        "A cross: two axes at right angles, one fixed in each body.",
+/// Joints by type: those of the engine with their words, then couplings. A joint that sits at a point of two bodies needs no more than
+/// its form and its numbers; others have keys of their own.
+pub(crate) static JOINTS: LazyLock<Vec<JointType>> = LazyLock::new(|| {
+    let joints = JointKind::WORDS.iter().filter_map(|(kind, words)| {
+        let (keys, build) = match PairKind::form_of(kind) {
+            Some(form) => (pair_keys(form, words.numbers), build::pair as Build),
+            None => OWN.iter().find(|o| o.0 == *kind).map(|o| (o.1, o.2))?,
+        };
+        Some(joint(kind, words.title, words.doc, keys, build))
+    });
+    joints.chain(COUPLINGS).collect()
+});
+
+/// Keys of a joint that sits at a point of two bodies. They are made once and stay.
+fn pair_keys(form: PairForm, numbers: &[Number]) -> &'static [Key] {
+    let mut keys = match form {
+        PairForm::Axial => vec![BODIES, AT, AXIS, FRAMES],
+        PairForm::Pointed => vec![BODIES, AT, FRAMES],
+        PairForm::Crossed => vec![BODIES, AT, AXES, FRAMES],
+    };
+    keys.extend(numbers.iter().map(|n| need(n.key, Expect::Number(Some(n.dimension)), n.doc)));
+    keys.leak()
+}
+
+/// Joints with keys of their own.
+const OWN: &[(&str, &[Key], Build)] = &[
+    (
+        "point-on-curve",
         &[
             BODIES,
-            AT,
-            may("axes", Expect::TwoAxes, "axis fixed in the base, axis fixed in the moving body; in the world, as drawn"),
-            FRAMES,
+            need("curve", Expect::Name("curve"), "the curve, in the frame of the base"),
+            need("at", Expect::Place, "the point on the moving body; three numbers are in the world, as drawn"),
+            may("radius", Expect::Number(LENGTH), "radius of a follower: the point keeps this distance from the curve; left out: 0"),
+            may(
+                "side",
+                Expect::Choice(&["left", "right"]),
+                "side of the follower, seen against the normal by one who walks along the points; left out: as drawn",
+            ),
         ],
-        build::universal,
+        crate::reader::curve::point_on_curve,
     ),
-    joint(
+    (
         "distance",
-        "a distance joint",
-        "A massless rod: keeps two points at a distance.",
         &[
             may("bodies", Expect::TwoNames("body"), "[base, moving], where `from` and `to` do not say it"),
             need("from", Expect::Place, "place on the base; three numbers are in the world, as drawn"),
@@ -91,10 +81,8 @@ pub(crate) const JOINTS: &[JointType] = &[
         ],
         build::distance,
     ),
-    joint(
+    (
         "angle",
-        "an angle joint",
-        "Keeps the angle between a direction of the base and one of the moving body.",
         &[
             BODIES,
             need(
@@ -106,6 +94,10 @@ pub(crate) const JOINTS: &[JointType] = &[
         ],
         build::angle,
     ),
+];
+
+/// Couplings of joints.
+const COUPLINGS: [JointType; 2] = [
     joint(
         "gear",
         "a gear",

@@ -4,11 +4,13 @@
 //! shape type is one entry: its table beside the function that builds it.
 
 mod auxiliary;
+mod curve;
 mod data;
 mod element;
 mod geometry;
 
 pub(crate) use auxiliary::*;
+pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
@@ -32,6 +34,12 @@ pub enum Expect {
     Six(Dimension, Dimension),
     /// A list of points.
     PointList,
+    /// Points of a curve: all of two numbers, or all of three.
+    CurvePoints,
+    /// The plane of a curve; the table `plane`.
+    Plane,
+    /// True or false.
+    Flag,
     /// Inertia: 3 principal values, 6 tensor entries, or 0.
     Inertia,
     /// An expression that may use the time `t`.
@@ -114,6 +122,9 @@ impl Expect {
             Self::Matrix => "3 rows of 3 numbers".into(),
             Self::Six(a, b) => format!("6 numbers: three {a}, three {b}"),
             Self::PointList => "list of points: length".into(),
+            Self::CurvePoints => "list of points of 2 or 3 numbers: length".into(),
+            Self::Plane => "plane".into(),
+            Self::Flag => "true | false".into(),
             Self::Inertia => "3 or 6 numbers, or 0: moment of inertia".into(),
             Self::TimeFunction(d) => format!("function of t{}", of(d)),
             Self::InputFunction(d) => format!("function of t and inputs{}", of(d)),
@@ -202,6 +213,7 @@ pub const TOP: Table = Table {
         may("parameters", Expect::Parameters, "numbers with names, to be used in expressions; `--set` changes them"),
         may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; left out: none"),
         need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` is always there"),
+        may("curves", Expect::Section("curves"), "planar curves by name, for joints that follow them"),
         may("joints", Expect::Section("joints"), "joints and couplings by name"),
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
@@ -256,6 +268,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(SOLIDS.iter().map(|s| &s.table));
     all.extend(SHAPES.iter().map(|s| &s.table));
     all.extend([&ORIENTATION, &PLACE, &FRAME]);
+    all.extend([&CURVE, &PLANE]);
     all.extend(JOINTS.iter().map(|j| &j.table));
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);

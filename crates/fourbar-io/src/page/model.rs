@@ -7,11 +7,11 @@ use super::pack;
 use fourbar::Diagnostic;
 use fourbar::coordinate::Coordinate;
 use fourbar::force::{Force, Glyph};
-use fourbar::joint::Frame;
+use fourbar::joint::{Frame, JointKind};
 use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
 use fourbar::spec::{ForceFrame, Shape};
 use fourbar::topology::Topology;
-use nalgebra::Vector3;
+use nalgebra::{Vector2, Vector3};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -67,11 +67,20 @@ impl<'a> Drawing<'a> {
     fn joints(&self, model: &Model) -> Vec<Value> {
         let frame = |b: BodyId, f: &Frame| json!({"at": v3(&(model.bodies[b.index()].com + f.s)), "axis": v3(&f.axis(2))});
         let joints = model.joints.iter().map(|j| {
-            json!({
+            let mut joint = json!({
                 "name": j.name, "type": j.kind.name(), "bodies": j.bodies.map(|b| model.body_name(b)),
                 "base": frame(j.bodies[0], &j.F), "moving": frame(j.bodies[1], &j.M),
                 "unique": !self.not_unique.contains(&j.name.as_str()),
-            })
+            });
+            if let JointKind::PointOnCurve(c) = &j.kind {
+                // The curve in the frame of the base, and the radius of what follows it.
+                let (frame, com) = (&j.F, model.bodies[j.bodies[0].index()].com);
+                let place = |p: &Vector2<f64>| v3(&(com + frame.s + frame.axis(0) * p.x + frame.axis(1) * p.y));
+                joint["curve"] = json!(c.path.curve.polyline(200).iter().map(place).collect::<Vec<_>>());
+                joint["closed"] = json!(c.path.curve.closed());
+                joint["radius"] = json!(c.path.offset.abs());
+            }
+            joint
         });
         let couplings =
             model.couplings.iter().map(|c| json!({"name": c.name, "type": c.kind, "joints": c.joints.map(|k| &model.joints[k].name)}));

@@ -5,6 +5,7 @@ use super::record::{LooseFrame, LoosePlace, Record};
 use crate::places::Span;
 use fourbar::Diagnostic;
 use fourbar::force::{Given, Kind};
+use fourbar::joint::PairForm;
 use fourbar::spec::{
     At, ConstraintSpec, ForceSpec, FrameSpec, JointSpec, Orientation, PairKind, Place, Placement, PlaneSpec, StateExpr, V3,
 };
@@ -37,7 +38,7 @@ impl Reader<'_> {
     }
 
     /// A place with its body; the body may come from the joint's list.
-    fn settle(&mut self, x: &Record, key: &str, place: LoosePlace, body: Option<&String>) -> Option<Place> {
+    pub(crate) fn settle(&mut self, x: &Record, key: &str, place: LoosePlace, body: Option<&String>) -> Option<Place> {
         match (place.body, body) {
             (Some(own), Some(other)) if own != *other => {
                 let message = format!("`{key}` is on `{own}`, but `bodies` says `{other}`");
@@ -125,8 +126,18 @@ impl Reader<'_> {
     }
 }
 
+/// A joint that sits at a point of two bodies.
+pub(crate) fn pair(r: &mut Reader<'_>, x: &Record, kind: &'static str) -> Option<JointSpec> {
+    let kind = PairKind::read(kind, |key| x.number(key))?;
+    match kind.form() {
+        PairForm::Axial => axial(r, x, kind),
+        PairForm::Pointed => pointed(r, x, kind),
+        PairForm::Crossed => crossed(r, x, kind),
+    }
+}
+
 /// A joint with a place and an axis.
-pub(crate) fn axial(r: &mut Reader<'_>, x: &Record, kind: PairKind) -> Option<JointSpec> {
+fn axial(r: &mut Reader<'_>, x: &Record, kind: PairKind) -> Option<JointSpec> {
     let bodies = x.pair("bodies")?;
     if r.excludes(x, "frames", &["at", "axis"]) {
         return None;
@@ -151,7 +162,7 @@ pub(crate) fn axial(r: &mut Reader<'_>, x: &Record, kind: PairKind) -> Option<Jo
 }
 
 /// A joint with a place only.
-pub(crate) fn pointed(r: &mut Reader<'_>, x: &Record, kind: PairKind) -> Option<JointSpec> {
+fn pointed(r: &mut Reader<'_>, x: &Record, kind: PairKind) -> Option<JointSpec> {
     let bodies = x.pair("bodies")?;
     if r.excludes(x, "frames", &["at"]) {
         return None;
@@ -168,7 +179,8 @@ pub(crate) fn pointed(r: &mut Reader<'_>, x: &Record, kind: PairKind) -> Option<
     Some(JointSpec::Pair { kind, bodies, placement })
 }
 
-pub(crate) fn universal(r: &mut Reader<'_>, x: &Record) -> Option<JointSpec> {
+/// A joint with a place and an axis on each body.
+fn crossed(r: &mut Reader<'_>, x: &Record, kind: PairKind) -> Option<JointSpec> {
     let bodies = x.pair("bodies")?;
     if r.excludes(x, "frames", &["at", "axes"]) {
         return None;
@@ -187,17 +199,17 @@ pub(crate) fn universal(r: &mut Reader<'_>, x: &Record) -> Option<JointSpec> {
         let [axis, moving]: [V3; 2] = axes.try_into().ok()?;
         Placement::World { at, axis, axis_moving: Some(moving) }
     };
-    Some(JointSpec::Pair { kind: PairKind::Universal, bodies, placement })
+    Some(JointSpec::Pair { kind, bodies, placement })
 }
 
-pub(crate) fn distance(r: &mut Reader<'_>, x: &Record) -> Option<JointSpec> {
+pub(crate) fn distance(r: &mut Reader<'_>, x: &Record, _: &'static str) -> Option<JointSpec> {
     let bodies = x.pair("bodies");
     let from = r.settle(x, "from", x.place("from")?, bodies.as_ref().map(|b| &b[0]))?;
     let to = r.settle(x, "to", x.place("to")?, bodies.as_ref().map(|b| &b[1]))?;
     Some(JointSpec::Distance { from, to, length: x.number("length") })
 }
 
-pub(crate) fn angle(r: &mut Reader<'_>, x: &Record) -> Option<JointSpec> {
+pub(crate) fn angle(r: &mut Reader<'_>, x: &Record, _: &'static str) -> Option<JointSpec> {
     let bodies = x.pair("bodies")?;
     let axes: [LoosePlace; 2] = x.places("axes")?.try_into().ok()?;
     for (axis, body) in axes.iter().zip(&bodies) {
@@ -207,11 +219,11 @@ pub(crate) fn angle(r: &mut Reader<'_>, x: &Record) -> Option<JointSpec> {
     Some(JointSpec::Angle { bodies, axes, angle: x.number("angle") })
 }
 
-pub(crate) fn gear(_: &mut Reader<'_>, x: &Record) -> Option<JointSpec> {
+pub(crate) fn gear(_: &mut Reader<'_>, x: &Record, _: &'static str) -> Option<JointSpec> {
     Some(JointSpec::Gear { joints: x.pair("joints")?, ratio: x.number("ratio")?, carrier: x.text("carrier") })
 }
 
-pub(crate) fn rack(_: &mut Reader<'_>, x: &Record) -> Option<JointSpec> {
+pub(crate) fn rack(_: &mut Reader<'_>, x: &Record, _: &'static str) -> Option<JointSpec> {
     Some(JointSpec::Rack { joints: x.pair("joints")?, radius: x.number("radius")? })
 }
 

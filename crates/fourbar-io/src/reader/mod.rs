@@ -5,6 +5,7 @@
 
 mod auxiliary;
 mod csv;
+pub(crate) mod curve;
 mod data;
 pub(crate) mod element;
 pub(crate) mod expression;

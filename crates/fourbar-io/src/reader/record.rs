@@ -2,6 +2,7 @@
 
 use super::csv::Column;
 use super::data::Written;
+use super::curve::LoosePlane;
 use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;
@@ -35,6 +36,9 @@ pub(crate) enum Value {
     Vector(V3),
     Numbers(Vec<f64>),
     Points(Vec<V3>),
+    Rows(Vec<Vec<f64>>),
+    Plane(LoosePlane),
+    Flag(bool),
     Inertia(Inertia),
     Function(Expr),
     State(StateExpr),
@@ -102,6 +106,8 @@ impl Record {
     getter!(vector, Vector, V3);
     getter!(numbers, Numbers, Vec<f64>);
     getter!(points, Points, Vec<V3>);
+    getter!(plane, Plane, LoosePlane);
+    getter!(flag, Flag, bool);
     getter!(inertia, Inertia, Inertia);
     getter!(function, Function, Expr);
     getter!(state, State, StateExpr);

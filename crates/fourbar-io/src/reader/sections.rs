@@ -40,12 +40,13 @@ impl<'a> Reader<'a> {
         for (name, body) in &spec.bodies {
             self.centres.insert(name.clone(), body.com);
         }
+        self.elements(find("curves"), |r, key, node, path| r.curve(key, node, path), &mut spec.curves);
         self.elements(
             find("joints"),
             |r, key, node, path| {
-                let joint = r.typed("joint", JOINTS, |t| &t.table, key, node, path)?;
+                let joint = r.typed("joint", &JOINTS, |t| &t.table, key, node, path)?;
                 let record = r.record(&joint.table, key, node, path, &[])?;
-                (joint.build)(r, &record).filter(|_| !record.broken)
+                (joint.build)(r, &record, joint.table.kind.unwrap_or_default()).filter(|_| !record.broken)
             },
             &mut spec.joints,
         );

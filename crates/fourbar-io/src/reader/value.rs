@@ -81,6 +81,9 @@ impl Reader<'_> {
                 }
                 Value::Points(points)
             }
+            Expect::CurvePoints => Value::Rows(self.curve_points(node, path)?),
+            Expect::Plane => Value::Plane(self.plane(node, key, path)?),
+            Expect::Flag => Value::Flag(self.flag(node, path)?),
             Expect::Inertia => Value::Inertia(self.inertia(node, path)?),
             Expect::TimeFunction(d) => Value::Function(self.expression(node, Scope::Time, *d, path)?.0),
             Expect::InputFunction(d) => {

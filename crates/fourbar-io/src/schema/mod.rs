@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, SHAPES, SOLIDS, STATE, TABLE, TOP, Table,
+    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -30,6 +30,7 @@ pub fn schema() -> Value {
         "outputs": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&OUTPUT)]})),
         "inputs": named(group(&INPUT)),
         "states": named(group(&STATE)),
+        "curves": named(group(&CURVE)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -91,6 +92,9 @@ fn of(expect: &Expect) -> Value {
         Expect::Matrix => list(vector(), 3),
         Expect::TwoAxes => list(vector(), 2),
         Expect::PointList => json!({"type": "array", "items": vector(), "minItems": 3}),
+        Expect::CurvePoints => json!({"type": "array", "items": {"anyOf": [list(number(), 2), vector()]}, "minItems": 3}),
+        Expect::Plane => group(&PLANE),
+        Expect::Flag => json!({"type": "boolean"}),
         Expect::Inertia => json!({"anyOf": [{"const": 0}, list(number(), 3), list(number(), 6)]}),
         // Any scalar serves as text: `title: 4` is one.
         Expect::Text => json!({"type": ["string", "number", "boolean"]}),

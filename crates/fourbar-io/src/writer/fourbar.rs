@@ -3,6 +3,7 @@
 use super::yaml::{Group, items, list, quoted};
 use fourbar::expr::{Expr, number};
 use fourbar::force::Spelling;
+use fourbar::joint::PairForm;
 use fourbar::spec::*;
 
 /// The text of a mechanism file; parameters have become numbers.
@@ -20,6 +21,7 @@ pub fn write_model(spec: &ModelSpec) -> String {
             text += &format!("  {name}:\n{}", body(b).lines("    "));
         }
     }
+    section(&mut text, "curves", spec.curves.iter().map(|(n, x)| (n, curve(x))));
     section(&mut text, "joints", spec.joints.iter().map(|(n, x)| (n, joint(x))));
     section(&mut text, "constraints", spec.constraints.iter().map(|(n, x)| (n, constraint(x))));
     section(&mut text, "drives", spec.drives.iter().map(|(n, x)| (n, drive(x))));
@@ -151,22 +153,11 @@ fn joint(j: &JointSpec) -> Group {
     let mut g;
     match j {
         JointSpec::Pair { kind, bodies, placement } => {
-            let (word, axial) = match kind {
-                PairKind::Revolute => ("revolute", true),
-                PairKind::Prismatic => ("prismatic", true),
-                PairKind::Cylindrical => ("cylindrical", true),
-                PairKind::Spherical => ("spherical", false),
-                PairKind::Universal => ("universal", true),
-                PairKind::Planar => ("planar", true),
-                PairKind::Screw { .. } => ("screw", true),
-                PairKind::Fixed => ("fixed", false),
-                PairKind::PointOnLine => ("point-on-line", true),
-                PairKind::PointOnPlane => ("point-on-plane", true),
-            };
-            g = Group::new(word);
+            let axial = kind.form() != PairForm::Pointed;
+            g = Group::new(kind.name());
             g.put("bodies", names(bodies));
-            if let PairKind::Screw { lead } = kind {
-                g.number("lead", *lead);
+            for (key, x) in kind.numbers() {
+                g.number(key, x);
             }
             match placement {
                 Placement::World { at, axis, axis_moving } => {
@@ -204,6 +195,13 @@ fn joint(j: &JointSpec) -> Group {
                 g.number("angle", *x);
             }
         }
+        JointSpec::Curve { bodies, curve, at: on, radius, side } => {
+            g = Group::new("point-on-curve");
+            g.put("bodies", names(bodies)).put("curve", curve).put("at", direction(on)).unless_zero("radius", &[*radius]);
+            if let Some(side) = side {
+                g.put("side", if *side == Side::Left { "left" } else { "right" });
+            }
+        }
         JointSpec::Gear { joints, ratio, carrier } => {
             g = Group::new("gear");
             g.put("joints", names(joints)).number("ratio", *ratio);
@@ -215,6 +213,28 @@ fn joint(j: &JointSpec) -> Group {
             g = Group::new("rack");
             g.put("joints", names(joints)).number("radius", *radius);
         }
+    }
+    g
+}
+
+fn curve(c: &CurveSpec) -> Group {
+    let mut g = Group::default();
+    match &c.points {
+        CurvePoints::Plane { points, at, normal, x } => {
+            g.put("points", items(points.iter().map(|p| list(p))));
+            let mut plane = Group::default();
+            plane.unless_zero("at", at).list("normal", normal);
+            if let Some(x) = x {
+                plane.list("x", x);
+            }
+            g.put("plane", plane.line());
+        }
+        CurvePoints::Space(points) => {
+            g.put("points", items(points.iter().map(|p| list(p))));
+        }
+    }
+    if c.closed {
+        g.put("closed", "true");
     }
     g
 }

@@ -87,6 +87,14 @@ impl Maker {
             Expect::Six(..) => self.list(r, 6, |r| self.positive(r)),
             Expect::Matrix => "[[1, 0, 0], [0, 1, 0], [0, 0, 1]]".into(),
             Expect::PointList => self.list(r, 4, |r| self.vector(r)),
+            Expect::CurvePoints if self.careful => "[[0, 0], [1, 0.2], [1.5, 1], [0.2, 1.4]]".into(),
+            Expect::CurvePoints => match r.below(3) {
+                0 => self.list(r, 4, |r| self.vector(r)),
+                1 => self.list(r, 5, |r| self.list(r, 2, |r| self.number(r))),
+                _ => "[[0, 0], [0, 0], [1, 2, 3]]".into(),
+            },
+            Expect::Plane => format!("{{normal: {}, x: {}}}", self.vector(r), self.vector(r)),
+            Expect::Flag => r.pick(&["true", "false"]).to_string(),
             Expect::Inertia => match r.below(if self.careful { 2 } else { 4 }) {
                 0 => "[0.5, 0.6, 0.7]".into(),
                 1 => "[1, 1, 1, 0.1, 0, -0.1]".into(),

@@ -1,9 +1,10 @@
 //! Joints, gears and racks.
 
 use super::{Builder, v3};
-use crate::coordinate::{Angle, Coordinate};
-use crate::diagnostic::Diagnostic;
-use crate::joint::{self, Frame, JointKind};
+use crate::coordinate::Coordinate;
+use crate::curve::{Measure, Path};
+use crate::diagnostic::{Diagnostic, number};
+use crate::joint::{self, Frame, JointKind, PairForm};
 use crate::model::*;
 use crate::spec::*;
 use fourbar_math::so3;
@@ -34,15 +35,20 @@ impl Builder<'_> {
                 JointSpec::Pair { kind, bodies, placement } => self.pair(model, &path, name, kind, bodies, placement),
                 JointSpec::Distance { from, to, length } => self.distance(model, &path, name, from, to, *length),
                 JointSpec::Angle { bodies, axes, angle } => self.constant_angle(model, &path, name, bodies, axes, *angle),
+                JointSpec::Curve { bodies, curve, at, radius, side } => {
+                    self.on_curve(model, &path, name, bodies, curve, at, (*radius, *side))
+                }
                 JointSpec::Gear { .. } | JointSpec::Rack { .. } => None,
             };
             if let Some((kind, bodies, F, M)) = made {
-                let memory = kind.has_angle().then_some(model.angles.len());
-                if let Some(memory) = memory {
-                    model.angles.push(CountedAngle { bodies, angle: Angle { ij: [0, 1], F: F.R, M: M.R, memory } });
+                let mut joint = Joint { name: name.clone(), kind, bodies, F, M, memory: Some(model.angles.len()) };
+                let counted = joint.coordinates().map(|(_, y)| y).find(|y| y.period().is_some());
+                match counted {
+                    Some(angle) => model.angles.push(CountedAngle { bodies, angle }),
+                    None => joint.memory = None,
                 }
                 self.joints.insert(name, model.joints.len());
-                model.joints.push(Joint { name: name.clone(), kind, bodies, F, M, memory });
+                model.joints.push(joint);
             }
         }
     }
@@ -58,22 +64,11 @@ impl Builder<'_> {
         placement: &Placement,
     ) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
         let ids = self.two_bodies(path, name, bodies)?;
-        let kind = match *kind {
-            PairKind::Revolute => JointKind::Revolute(joint::Revolute),
-            PairKind::Prismatic => JointKind::Prismatic(joint::Prismatic),
-            PairKind::Cylindrical => JointKind::Cylindrical(joint::Cylindrical),
-            PairKind::Spherical => JointKind::Spherical(joint::Spherical),
-            PairKind::Universal => JointKind::Universal(joint::Universal),
-            PairKind::Planar => JointKind::Planar(joint::Planar),
-            PairKind::Screw { lead } => {
-                self.finite(&format!("{path}.lead"), &[lead]);
-                JointKind::Screw(joint::Screw { lead })
-            }
-            PairKind::Fixed => JointKind::Fixed(joint::Fixed),
-            PairKind::PointOnLine => JointKind::PointOnLine(joint::PointOnLine),
-            PairKind::PointOnPlane => JointKind::PointOnPlane(joint::PointOnPlane),
-        };
-        let universal = matches!(kind, JointKind::Universal(_));
+        for (key, x) in kind.numbers() {
+            self.finite(&format!("{path}.{key}"), &[x]);
+        }
+        let universal = kind.form() == PairForm::Crossed;
+        let kind = JointKind::from(*kind);
         let [bi, bj] = ids.map(|b| &model.bodies[b.index()]);
         let (F, M) = match placement {
             Placement::World { at, axis, axis_moving } => {
@@ -239,6 +234,76 @@ impl Builder<'_> {
         Some((JointKind::Angle(joint::ConstantAngle { angle }), ids, frame(&a), frame(&b)))
     }
 
+    /// A point of the moving body on a curve of the base, at the radius of a follower from it.
+    #[allow(clippy::type_complexity, clippy::too_many_arguments)]
+    fn on_curve(
+        &mut self,
+        model: &Model,
+        path: &str,
+        name: &str,
+        bodies: &[String; 2],
+        curve: &str,
+        at: &At,
+        (radius, side): (f64, Option<Side>),
+    ) -> Option<(JointKind, [BodyId; 2], Frame, Frame)> {
+        let ids = self.two_bodies(path, name, bodies)?;
+        let on = self.find_curve(model, &format!("{path}.curve"), curve);
+        let point = self.place(model, &format!("{path}.at"), &Place { body: bodies[1].clone(), at: *at });
+        if !self.finite(&format!("{path}.radius"), &[radius]) {
+            return None;
+        }
+        if radius < 0.0 {
+            self.error(
+                Diagnostic::new("M116", format!("the radius of `{name}` is negative"))
+                    .at(format!("{path}.radius"))
+                    .name(name)
+                    .help("give the radius of the follower, or leave it out for a point; `side` says where it runs"),
+            );
+            return None;
+        }
+        let (on, point) = (on?, point?);
+        let [bi, bj] = ids.map(|b| &model.bodies[b.index()]);
+        let F = Frame { s: on.at - bi.com, R: on.R };
+        let M = Frame { s: point.s, R: bj.A.transpose() * bi.A * on.R };
+        // As drawn: where the point stands in the plane.
+        let drawn = F.R.tr_mul(&(bi.A.tr_mul(&(bj.r + bj.A * M.s - bi.r)) - F.s)).xy();
+        let left = match side {
+            Some(side) => side == Side::Left,
+            None => {
+                let d = Path { curve: on.curve.clone(), offset: 0.0 }.measure(Measure::Offset, &drawn).0;
+                if radius > 0.0 && d.abs() < 1e-3 * radius {
+                    self.error(
+                        Diagnostic::new("M646", format!("the follower of `{name}` is drawn on the curve itself, so its side is not known"))
+                            .at(path)
+                            .name(name)
+                            .help("write `side: left` or `side: right`, or draw the follower beside the curve"),
+                    );
+                    return None;
+                }
+                d > 0.0
+            }
+        };
+        let follower = Path { curve: on.curve.clone(), offset: if left { radius } else { -radius } };
+        if let Some(u) = follower.undercut() {
+            let place = format!("at arc length {} m, near [{:.6}, {:.6}]", number(u.s), u.at.x, u.at.y);
+            let why = match u.radius {
+                Some(r) => format!("the curve bends there with radius {} m", number(r)),
+                None => "it would meet another part of the curve".to_string(),
+            };
+            self.error(
+                Diagnostic::new(
+                    "M645",
+                    format!("the follower of `{name}` with radius {} m does not fit `{curve}` {place}: {why}", number(radius)),
+                )
+                .at(format!("{path}.radius"))
+                .names([name.to_string(), curve.to_string()])
+                .help("take a smaller follower, the other side, or a smoother curve: cut by this follower it would be undercut"),
+            );
+            return None;
+        }
+        Some((JointKind::PointOnCurve(joint::PointOnCurve { path: follower }), ids, F, M))
+    }
+
     pub(super) fn couplings(&mut self, model: &mut Model) {
         let spec = self.spec;
         for (name, joint) in &spec.joints {
@@ -346,14 +411,15 @@ impl Builder<'_> {
             bodies = [c, bodies[1]];
             if which == JointCoordinate::Angle {
                 memory = Some(model.angles.len());
-                model.angles.push(CountedAngle { bodies, angle: Angle { ij: [0, 1], F: F.R, M: joint.M.R, memory: model.angles.len() } });
             }
         }
+        // The joint as it would be on the carrier.
         let joint = &model.joints[j];
-        let y = match which {
-            JointCoordinate::Angle => Coordinate::Angle(Angle { ij, F: F.R, M: joint.M.R, memory: memory.unwrap_or(usize::MAX) }),
-            JointCoordinate::Distance => Coordinate::Dp2 { ij, a_i: F.axis(2), s_i: F.s, s_j: joint.M.s },
-        };
-        Some((which, bodies, y))
+        let seen = Joint { name: String::new(), kind: joint.kind.clone(), bodies, F, M: joint.M, memory };
+        let y = seen.coordinate(which)?;
+        if memory == Some(model.angles.len()) {
+            model.angles.push(CountedAngle { bodies, angle: y.clone() });
+        }
+        Some((which, bodies, y.at_slots(ij)))
     }
 }

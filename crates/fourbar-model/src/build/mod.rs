@@ -3,6 +3,7 @@
 mod auxiliary;
 mod coil;
 mod constraint;
+mod curve;
 mod force;
 mod joint;
 mod output;
@@ -90,6 +91,7 @@ impl<'a> Builder<'a> {
             trace: spec.trace.clone(),
             study: spec.study.clone(),
             angles: Vec::new(),
+            curves: Vec::new(),
             length: 1.0,
             outputs: Vec::new(),
         };
@@ -100,6 +102,7 @@ impl<'a> Builder<'a> {
             let body = self.body(name, body);
             model.bodies.push(body);
         }
+        self.curves(&mut model);
         self.pairs(&mut model);
         model.length = characteristic_length(&model);
         self.couplings(&mut model);
@@ -125,7 +128,7 @@ impl<'a> Builder<'a> {
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 10] = [
+        let lists: [(&str, Vec<&String>); 11] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
@@ -136,6 +139,7 @@ impl<'a> Builder<'a> {
             ("outputs", spec.outputs.iter().map(|x| &x.0).collect()),
             ("inputs", spec.inputs.iter().map(|x| &x.0).collect()),
             ("states", spec.states.iter().map(|x| &x.0).collect()),
+            ("curves", spec.curves.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {

@@ -54,7 +54,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M109",
         "A joint without that coordinate",
-        "Angles belong to revolute, cylindrical, screw and planar joints; distances to prismatic, cylindrical, screw and point-on-line joints. Spherical and universal joints have no single coordinate: drive them with bare constraints."
+        "Angles belong to revolute, cylindrical, screw and planar joints; distances to prismatic, cylindrical, screw, point-on-line and point-on-curve joints. Spherical and universal joints have no single coordinate: drive them with bare constraints."
     ),
     page!(
         "M110",
@@ -107,5 +107,40 @@ pub(crate) const PAGES: &[Page] = &[
         "M603",
         "Not the unit of a column",
         "`unit:` of an input or a state is an SI unit without a factor, such as `N*m`, `rad`, `A` or `V`, because results are in SI units; plain numbers have `1`. Values may be given in any unit of the same dimension."
+    ),
+    page!(
+        "M640",
+        "No such curve",
+        "A joint names a curve that is not declared. Curves stand by name under `curves:`.\n\n    curves:\n      track: {points: [[0, 0], [1, 0.2], [2, 0]]}\n    joints:\n      bead: {type: point-on-curve, bodies: [ground, ball], curve: track, at: [0, 0, 0]}"
+    ),
+    page!(
+        "M641",
+        "Too few points for a curve",
+        "A curve is a smooth line through three or more points. Between two points there is a straight line: use a point-on-line joint."
+    ),
+    page!(
+        "M642",
+        "Points of a curve coincide",
+        "Two points after one another are the same, so the curve has no direction between them. Leave one of them out. A closed curve returns to its first point by itself: do not repeat it at the end."
+    ),
+    page!(
+        "M643",
+        "A spatial curve",
+        "Curves are planar. Give points of two numbers, which lie in the `plane` of the curve, or points of three numbers that lie in one plane to six digits. A curve that leaves its plane is refused; so are points of three numbers on one straight line, which lie in many planes."
+    ),
+    page!(
+        "M644",
+        "A curve with a corner or a crossing",
+        "The smooth line through the points comes to a stop and turns back, or it crosses itself. At a corner a point would have to stop; at a crossing it would not know which branch it is on. Spread the points evenly along a smooth curve and give more of them where it bends sharply; keep branches apart."
+    ),
+    page!(
+        "M645",
+        "A follower that does not fit its curve",
+        "The point keeps the radius of the follower from the curve. Where the curve bends more tightly than the follower, on its side, or where the follower would meet another part of the curve, its centre has no smooth path: a cam made for it would be undercut there. The message says where, and how tightly the curve bends. Take a smaller follower, the other side of the curve, or a curve that bends less."
+    ),
+    page!(
+        "M646",
+        "The side of a follower is not known",
+        "A follower with a radius runs on the left or on the right of its curve, seen against the normal of the plane by one who walks along its points. Where `side` is left out it is the side on which the follower is drawn; here it is drawn on the curve itself. Write `side: left` or `side: right`. A closed curve whose points go round to the left (anticlockwise) has its outside on the right."
     ),
 ];

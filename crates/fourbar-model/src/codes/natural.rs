@@ -39,6 +39,11 @@ pub(crate) const PAGES: &[Page] = &[
         text: "Every body is fixed to the ground, directly or through others, so that no point or direction is left that could move, and there is no equation to solve. Other formulations carry such a mechanism with its constraints: `ra` gives its reactions, which are those of a structure at rest.",
     },
     Page {
+        code: "S291",
+        title: "A joint that natural coordinates cannot carry",
+        text: "The formulation `natural` moves by Taylor series of its equations, which must be smooth without end. A point-on-curve joint follows a spline: its curvature is continuous, but its higher derivatives jump at the points of the curve. All other formulations carry such a joint: `ra`, `rp`, `reps`, `so3xr3`, `se3`, `lie`, `dca`, `grcr`, and kinematics.",
+    },
+    Page {
         code: "W290",
         title: "Another formulation goes on",
         text: "The study names no formulation, and the one that `auto` chose could not go on: at the start, or at the time given. The rows until then are good and stay; the next formulation starts from the state of the last row, brought back to the constraints to rounding, and the run goes on with it. Angles keep their count and work its sum, so that the trajectory is one. The message names who could not go on and why; a singular position is the usual cause, and reactions near it deserve a second look. A formulation that is named (`--formulation ra`) is never changed: its run ends with its own message. If no formulation gets any further, the run ends with the message of the first.",

@@ -95,6 +95,11 @@ pub(crate) const PAGES: &[Page] = &[
         "The value or the speed that a drive or a bare constraint prescribes jumps at this time: the pieces of its function of time (`if`, `step`, `ramp`, `floor`, `sign`, `abs`, `mod`, `min`, `max`) do not fit together there. No finite force moves a mass like that, and a blow would pass through the whole mechanism in a way that the file does not state. Let the pieces meet with equal value and speed, such as with `smoothstep(t, t0, t1)`, or end the run before. Kinematics follows a speed that jumps, with a warning (W244)."
     ),
     page!(
+        "S246",
+        "A point has run off its curve",
+        "A point-on-curve joint on an open curve came to the end of it. Beyond its first and last point the curve is not drawn, so what would follow is no result. What was given before is good. End the run before, give the curve more points at that end, hold the point back by a force that depends on its distance, or close the curve."
+    ),
+    page!(
         "W241",
         "Joints come apart, as an option permits",
         "With `constraints=none`, `constraints=baumgarte` or, with dca, `projection=none` or `projection=stabilised`, nothing returns the bodies to the constraints after a step. A gap has grown beyond a thousandth of the size of the mechanism; without the option the run would have failed (S241). Read the result as a study of drift, not of the mechanism."

@@ -118,6 +118,14 @@ fn joint_coordinate<S: Scalar>(joint: &Joint, y: &Coordinate, x: &impl States<S>
             let rate = e.dot(&(qj.A * vj.w - qi.A * vi.w));
             (value + S::of(2.0 * std::f64::consts::PI * turns), rate)
         }
+        Coordinate::Curve(c) => {
+            let last = if c.path.period().is_some() { x.turn(c.memory) } else { 0.0 };
+            let (value, direction) = c.motion_of(&qi, &qj, last);
+            let p = point(&qj, &joint.M.s);
+            // Velocity of the point as seen from the base.
+            let v = point_velocity(&qj, &vj, &joint.M.s) - vi.v - (qi.A * vi.w).cross(&(p - qi.r));
+            (value, direction.dot(&v))
+        }
         _ => {
             let d = point(&qj, &joint.M.s) - point(&qi, &joint.F.s);
             let d_dot = point_velocity(&qj, &vj, &joint.M.s) - point_velocity(&qi, &vi, &joint.F.s);
@@ -218,7 +226,11 @@ pub(super) fn joint_effort<S: Scalar>(
             add(i, Vector3::zeros(), -(qi.A.tr_mul(&axis) * e));
         }
         JointCoordinate::Distance => {
-            let F = z * e;
+            let direction = match joint.coordinate(which) {
+                Some(Coordinate::Curve(c)) => c.motion_of(&qi, &qj, 0.0).1,
+                _ => z,
+            };
+            let F = direction * e;
             let p = point(&qj, &joint.M.s);
             add(j, F, lift::<S>(&joint.M.s).cross(&qj.A.tr_mul(&F)));
             add(i, -F, -(qi.A.tr_mul(&(p - qi.r).cross(&F))));

@@ -11,6 +11,9 @@ pub struct ConstantAngle {
 }
 
 impl JointType for ConstantAngle {
+    const WORDS: Words =
+        Words { title: "an angle joint", doc: "Keeps the angle between a direction of the base and one of the moving body.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         if self.angle == 0.0 {
             return vec![pair.perpendicular(0, 2), pair.perpendicular(1, 2)];
@@ -37,4 +40,15 @@ impl JointType for ConstantAngle {
     fn alignment(&self) -> Alignment {
         if self.angle == 0.0 { Alignment::Axis } else { Alignment::None }
     }
+    fn shared(&self) -> Shared {
+        if self.angle == 0.0 {
+            return Shared { axis: true, ..Shared::default() };
+        }
+        Shared { equation: SharedEquation::Dot { what: "angle", value: self.angle.cos() }, ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(1, 7)]
+    }
 }
+
+impl TreeJoint for ConstantAngle {}

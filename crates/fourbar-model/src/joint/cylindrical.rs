@@ -7,6 +7,8 @@ use super::*;
 pub struct Cylindrical;
 
 impl JointType for Cylindrical {
+    const WORDS: Words = Words { title: "a cylindrical joint", doc: "Turns about the axis and slides along it.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(0), pair.within(1), pair.perpendicular(0, 2), pair.perpendicular(1, 2)]
     }
@@ -20,5 +22,35 @@ impl JointType for Cylindrical {
     }
     fn alignment(&self) -> Alignment {
         Alignment::Axis
+    }
+    fn shared(&self) -> Shared {
+        Shared { axis: true, points: SharedPoints::Line, level: Stand::Across, ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::to(JointKind::PointOnLine(PointOnLine), 2, 4), Looser::gone(4, 9)]
+    }
+}
+
+impl TreeJoint for Cylindrical {
+    const SHAPE: Option<&'static TreeShape> =
+        Some(&TreeShape { groups: &[1, 1], names: &["distance", "angle"], slides: 1, ..TreeShape::NONE });
+
+    #[inline]
+    fn relative(&self, q: &[f64]) -> (Matrix3<f64>, Vector3<f64>) {
+        (about_z(q[1]), Vector3::z() * q[0])
+    }
+    fn coordinates(&self, R: &Matrix3<f64>, p: &Vector3<f64>, angle: f64, q: &mut [f64]) {
+        (q[0], q[1]) = (p.z, z_angle(R, angle));
+    }
+    fn speeds(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+        (u[0], u[1]) = (F.column(2).dot(v), F.column(2).dot(w));
+    }
+    #[inline]
+    fn columns(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+        put(0, Motion::Slide(F.column(2).into()));
+        put(1, Motion::Turn(F.column(2).into()));
+    }
+    fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {
+        Some((usize::from(which == JointCoordinate::Angle), 1.0))
     }
 }

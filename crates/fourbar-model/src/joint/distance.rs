@@ -10,6 +10,8 @@ pub struct Distance {
 }
 
 impl JointType for Distance {
+    const WORDS: Words = Words { title: "a distance joint", doc: "A massless rod: keeps two points at a distance.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         let half = 0.5 / self.length;
         vec![Rows::one(half, Coordinate::D { ij: [0, 1], s_i: pair.F.s, s_j: pair.M.s }, half * self.length * self.length)]
@@ -25,4 +27,12 @@ impl JointType for Distance {
     fn alignment(&self) -> Alignment {
         Alignment::None
     }
+    fn shared(&self) -> Shared {
+        Shared { points: SharedPoints::Apart, equation: SharedEquation::Length(self.length), loose: [true, true], ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(1, 7)]
+    }
 }
+
+impl TreeJoint for Distance {}

@@ -7,6 +7,8 @@ use super::*;
 pub struct Fixed;
 
 impl JointType for Fixed {
+    const WORDS: Words = Words { title: "a fixed joint", doc: "No motion at all.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.coincident(), pair.perpendicular(0, 1), pair.perpendicular(1, 2), pair.perpendicular(2, 0)]
     }
@@ -20,4 +22,17 @@ impl JointType for Fixed {
     fn alignment(&self) -> Alignment {
         Alignment::Full
     }
+    fn shared(&self) -> Shared {
+        Shared { rigid: Rigid::Welded, level: Stand::Anyhow, ..Shared::default() }
+    }
+    fn in_plane(&self) -> Option<InPlane> {
+        Some(InPlane { axis: Stand::Anyhow, rows: 3 })
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(6, 9)]
+    }
+}
+
+impl TreeJoint for Fixed {
+    const SHAPE: Option<&'static TreeShape> = Some(&TreeShape::NONE);
 }

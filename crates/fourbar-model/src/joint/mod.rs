@@ -5,15 +5,20 @@
 //! is zero, and rows plus freedoms make six.
 //!
 //! A joint sits between frame F on its base body (slot 0) and frame M on its moving body (slot 1); z is the axis.
+//!
+//! What formulations and analyses need besides (joint coordinates, shared points and vectors, looser joints, words and keys of
+//! files) stands in the same file; [`reading`] has the forms. A new joint is a file and an entry of the list below.
 
 mod angle;
 mod cylindrical;
 mod distance;
 mod fixed;
 mod planar;
+mod point_on_curve;
 mod point_on_line;
 mod point_on_plane;
 mod prismatic;
+pub mod reading;
 mod revolute;
 mod screw;
 mod spherical;
@@ -21,8 +26,12 @@ mod universal;
 
 use crate::constraint::Rows;
 use crate::coordinate::{Angle, Coordinate};
-use fourbar_math::Scalar;
+use crate::expr::Dimension;
+use crate::model::JointCoordinate;
+use crate::state::Pose;
+use fourbar_math::{Scalar, so3};
 use nalgebra::{Matrix3, Vector3};
+pub use reading::*;
 
 /// A joint frame on a body: origin relative to the centre of mass and axes as columns, in body axes.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -79,6 +88,12 @@ impl Pair {
     pub fn along(&self, a: usize) -> Coordinate {
         Coordinate::Dp2 { ij: [0, 1], a_i: self.F.axis(a), s_i: self.F.s, s_j: self.M.s }
     }
+    /// A direction of the base against one of the moving body, as at two poses: a DP1 row.
+    pub fn as_drawn(&self, a_i: Vector3<f64>, a_j: Vector3<f64>, [qi, qj]: [&Pose; 2]) -> Rows {
+        let y = Coordinate::Dp1 { ij: [0, 1], a_i, a_j };
+        let here = y.value(qi, qj, &[]);
+        Rows::one(self.L, y, self.L * here)
+    }
     /// The counted angle about z.
     pub fn turn(&self) -> Coordinate {
         Coordinate::Angle(Angle { ij: [0, 1], F: self.F.R, M: self.M.R, memory: self.memory })
@@ -101,6 +116,9 @@ pub enum Alignment {
 
 /// What a joint type provides.
 pub(crate) trait JointType {
+    /// How files and messages speak of it.
+    const WORDS: Words;
+
     /// Rows composed of the primitives.
     fn rows(&self, pair: &Pair) -> Vec<Rows>;
     /// The same constraints from the geometry; rotational ones without the factor L.
@@ -109,17 +127,38 @@ pub(crate) trait JointType {
     fn freedoms(&self, p: &Vector3<f64>, R: &Matrix3<f64>) -> Vec<Freedom>;
     /// Axes that must not flip.
     fn alignment(&self) -> Alignment;
+    /// Its distance coordinate, where it has one.
+    fn distance(&self, pair: &Pair) -> Coordinate {
+        pair.along(2)
+    }
+    /// What its bodies share in natural coordinates.
+    fn shared(&self) -> Shared;
+    /// What it may become where it is redundant.
+    fn looser(&self) -> Vec<Looser>;
+    /// Its place in a planar mechanism; `None` where it has none.
+    fn in_plane(&self) -> Option<InPlane> {
+        None
+    }
+    /// Rows that, with its coordinates, keep it as it stands at two poses.
+    fn hold(&self, _pair: &Pair, _q: [&Pose; 2], _out: &mut Vec<Rows>) {}
+    /// The residual without the row that ties the distance to the angle.
+    fn without_thread<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
+        self.residual(F, M, out);
+    }
 }
 
 macro_rules! joint_kinds {
-    ($($(#[$doc:meta])* $variant:ident ( $type:path ) = $name:literal, angle $angle:literal, distance $distance:literal;)*) => {
+    ($($(#[$doc:meta])* $variant:ident ( $module:ident :: $type:ident ) = $name:literal, angle $angle:literal, distance $distance:literal
+        $(, pair $form:ident $({ $($field:ident),* })?)?;)*) => {
         /// The type of a joint with its own numbers.
-        #[derive(Clone, Copy, Debug, PartialEq)]
-        pub enum JointKind { $($(#[$doc])* $variant($type),)* }
+        #[derive(Clone, Debug, PartialEq)]
+        pub enum JointKind { $($(#[$doc])* $variant($module::$type),)* }
 
         impl JointKind {
             /// Name in files, whether it has an angle, whether it has a distance; in the order of the documentation.
             pub const ALL: &'static [(&'static str, bool, bool)] = &[$(($name, $angle, $distance),)*];
+            /// Name and words of files, in the order of the documentation.
+            pub const WORDS: &'static [(&'static str, Words)] = &[$(($name, <$module::$type as JointType>::WORDS),)*];
             /// Its name in files.
             pub fn name(&self) -> &'static str {
                 match self { $(JointKind::$variant(_) => $name,)* }
@@ -148,33 +187,148 @@ macro_rules! joint_kinds {
             pub fn alignment(&self) -> Alignment {
                 match self { $(JointKind::$variant(j) => j.alignment(),)* }
             }
+            /// Its distance coordinate, where it has one.
+            pub fn distance(&self, pair: &Pair) -> Coordinate {
+                match self { $(JointKind::$variant(j) => j.distance(pair),)* }
+            }
+            /// What its bodies share in natural coordinates.
+            pub fn shared(&self) -> Shared {
+                match self { $(JointKind::$variant(j) => j.shared(),)* }
+            }
+            /// What it may become where it is redundant.
+            pub fn looser(&self) -> Vec<Looser> {
+                match self { $(JointKind::$variant(j) => j.looser(),)* }
+            }
+            /// Its place in a planar mechanism; `None` where it has none.
+            pub fn in_plane(&self) -> Option<InPlane> {
+                match self { $(JointKind::$variant(j) => j.in_plane(),)* }
+            }
+            /// Rows that, with its coordinates, keep it as it stands at two poses.
+            pub fn hold(&self, pair: &Pair, q: [&Pose; 2], out: &mut Vec<Rows>) {
+                match self { $(JointKind::$variant(j) => j.hold(pair, q, out),)* }
+            }
+            /// The residual without the row that ties the distance to the angle.
+            pub fn without_thread<S: Scalar>(&self, F: &FrameOf<S>, M: &FrameOf<S>, out: &mut Vec<S>) {
+                match self { $(JointKind::$variant(j) => j.without_thread(F, M, out),)* }
+            }
+        }
+
+        /// Joint types that sit at a point of two bodies, as an author states them.
+        #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+        pub enum PairKind {
+            $($(
+                #[doc = concat!("`", $name, "`, placed by form `", stringify!($form), "`.")]
+                #[allow(missing_docs)]
+                $variant $({ $($field: f64),* })?,
+            )?)*
+        }
+
+        impl PairKind {
+            /// Its name in files.
+            pub fn name(&self) -> &'static str {
+                match self { $($(PairKind::$variant { .. } => { let _ = PairForm::$form; $name })?)* }
+            }
+            /// How it is placed.
+            pub fn form(&self) -> PairForm {
+                match self { $($(PairKind::$variant { .. } => PairForm::$form,)?)* }
+            }
+            /// How a type is placed, by its name in files.
+            pub fn form_of(name: &str) -> Option<PairForm> {
+                match name {
+                    $($($name => Some(PairForm::$form),)?)*
+                    _ => None,
+                }
+            }
+            /// A type by its name in files, with its numbers by theirs.
+            pub fn read(name: &str, number: impl Fn(&str) -> Option<f64>) -> Option<Self> {
+                let _ = &number;
+                match name {
+                    $($($name => {
+                        let _ = PairForm::$form;
+                        Some(PairKind::$variant $({ $($field: number(stringify!($field))?),* })?)
+                    })?)*
+                    _ => None,
+                }
+            }
+            /// Its numbers with their names in files.
+            pub fn numbers(&self) -> Vec<(&'static str, f64)> {
+                match *self {
+                    $($(PairKind::$variant $({ $($field),* })? => {
+                        let _ = PairForm::$form;
+                        vec![$($((stringify!($field), $field)),*)?]
+                    })?)*
+                }
+            }
+        }
+
+        impl From<PairKind> for JointKind {
+            fn from(kind: PairKind) -> Self {
+                match kind {
+                    $($(PairKind::$variant $({ $($field),* })? => {
+                        let _ = PairForm::$form;
+                        JointKind::$variant($module::$type $({ $($field),* })?)
+                    })?)*
+                }
+            }
+        }
+
+        /// Joint coordinates, for joints that stand in a tree.
+        impl JointKind {
+            /// Its coordinates and speeds; `None` for joints that always close a loop.
+            pub fn tree_shape(&self) -> Option<&'static TreeShape> {
+                match self { $(JointKind::$variant(_) => <$module::$type as TreeJoint>::SHAPE,)* }
+            }
+            /// Rotation and origin of M in F.
+            #[inline]
+            pub fn relative(&self, q: &[f64]) -> (Matrix3<f64>, Vector3<f64>) {
+                match self { $(JointKind::$variant(j) => j.relative(q),)* }
+            }
+            /// Coordinates of a relative pose; a counted angle on the turn nearest to `angle`.
+            pub fn coordinates(&self, R: &Matrix3<f64>, p: &Vector3<f64>, angle: f64, q: &mut [f64]) {
+                match self { $(JointKind::$variant(j) => j.coordinates(R, p, angle, q),)* }
+            }
+            /// Speeds of a relative motion in world axes: velocity `v` of the origin of M against F, angular velocity `w`.
+            pub fn speeds(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+                match self { $(JointKind::$variant(j) => j.speeds(F, M, v, w, u),)* }
+            }
+            /// Columns by number, from the axes of F and M in the world.
+            #[inline]
+            pub fn columns(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+                match self { $(JointKind::$variant(j) => j.columns(F, M, put),)* }
+            }
+            /// The column that a coordinate is, and the factor from the coordinate to it.
+            pub fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {
+                match self { $(JointKind::$variant(j) => j.driven(which),)* }
+            }
         }
     };
 }
 
 joint_kinds! {
     /// A hinge.
-    Revolute(revolute::Revolute) = "revolute", angle true, distance false;
+    Revolute(revolute::Revolute) = "revolute", angle true, distance false, pair Axial;
     /// A slide that does not turn.
-    Prismatic(prismatic::Prismatic) = "prismatic", angle false, distance true;
+    Prismatic(prismatic::Prismatic) = "prismatic", angle false, distance true, pair Axial;
     /// Slides along and turns about one axis.
-    Cylindrical(cylindrical::Cylindrical) = "cylindrical", angle true, distance true;
-    /// Slides in proportion to its turn.
-    Screw(screw::Screw) = "screw", angle true, distance true;
-    /// A ball.
-    Spherical(spherical::Spherical) = "spherical", angle false, distance false;
-    /// A cross of two axes.
-    Universal(universal::Universal) = "universal", angle false, distance false;
+    Cylindrical(cylindrical::Cylindrical) = "cylindrical", angle true, distance true, pair Axial;
     /// Two surfaces on each other.
-    Planar(planar::Planar) = "planar", angle true, distance false;
+    Planar(planar::Planar) = "planar", angle true, distance false, pair Axial;
+    /// A pin in a slot.
+    PointOnLine(point_on_line::PointOnLine) = "point-on-line", angle false, distance true, pair Axial;
+    /// A point on a table.
+    PointOnPlane(point_on_plane::PointOnPlane) = "point-on-plane", angle false, distance false, pair Axial;
+    /// Slides in proportion to its turn.
+    Screw(screw::Screw) = "screw", angle true, distance true, pair Axial { lead };
+    /// A ball.
+    Spherical(spherical::Spherical) = "spherical", angle false, distance false, pair Pointed;
     /// A weld.
-    Fixed(fixed::Fixed) = "fixed", angle false, distance false;
+    Fixed(fixed::Fixed) = "fixed", angle false, distance false, pair Pointed;
+    /// A cross of two axes.
+    Universal(universal::Universal) = "universal", angle false, distance false, pair Crossed;
+    /// A point that follows a curve.
+    PointOnCurve(point_on_curve::PointOnCurve) = "point-on-curve", angle false, distance true;
     /// A massless rod between two points.
     Distance(distance::Distance) = "distance", angle false, distance false;
-    /// A pin in a slot.
-    PointOnLine(point_on_line::PointOnLine) = "point-on-line", angle false, distance true;
-    /// A point on a table.
-    PointOnPlane(point_on_plane::PointOnPlane) = "point-on-plane", angle false, distance false;
     /// Two directions at a constant angle.
     Angle(angle::ConstantAngle) = "angle", angle false, distance false;
 }
@@ -184,6 +338,7 @@ pub use cylindrical::Cylindrical;
 pub use distance::Distance;
 pub use fixed::Fixed;
 pub use planar::Planar;
+pub use point_on_curve::PointOnCurve;
 pub use point_on_line::PointOnLine;
 pub use point_on_plane::PointOnPlane;
 pub use prismatic::Prismatic;

@@ -7,6 +7,9 @@ use super::*;
 pub struct PointOnLine;
 
 impl JointType for PointOnLine {
+    const WORDS: Words =
+        Words { title: "a point-on-line joint", doc: "A point of the moving body stays on a line of the base.", numbers: &[] };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(0), pair.within(1)]
     }
@@ -20,4 +23,12 @@ impl JointType for PointOnLine {
     fn alignment(&self) -> Alignment {
         Alignment::None
     }
+    fn shared(&self) -> Shared {
+        Shared { points: SharedPoints::Line, level: Stand::Across, loose: [false, true], ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(2, 8)]
+    }
 }
+
+impl TreeJoint for PointOnLine {}

@@ -7,6 +7,12 @@ use super::*;
 pub struct PointOnPlane;
 
 impl JointType for PointOnPlane {
+    const WORDS: Words = Words {
+        title: "a point-on-plane joint",
+        doc: "A point of the moving body stays in a plane of the base, normal to the axis.",
+        numbers: &[],
+    };
+
     fn rows(&self, pair: &Pair) -> Vec<Rows> {
         vec![pair.within(2)]
     }
@@ -19,4 +25,12 @@ impl JointType for PointOnPlane {
     fn alignment(&self) -> Alignment {
         Alignment::None
     }
+    fn shared(&self) -> Shared {
+        Shared { points: SharedPoints::Plane, level: Stand::Along, loose: [false, true], ..Shared::default() }
+    }
+    fn looser(&self) -> Vec<Looser> {
+        vec![Looser::gone(1, 7)]
+    }
 }
+
+impl TreeJoint for PointOnPlane {}

@@ -10,10 +10,9 @@ mod starts;
 mod walk;
 
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
-use crate::coordinate::Coordinate;
 use crate::diagnostic::{Diagnostic, number};
 use crate::formulation::ra::largest;
-use crate::joint::{Alignment, JointKind};
+use crate::joint::Alignment;
 use crate::model::{Hold, Joint, Model};
 use crate::random::Random;
 use crate::schur::InverseMass;
@@ -193,35 +192,13 @@ fn hold_constraint(model: &Model, k: usize, start: &Configuration) -> Constraint
         .coordinates()
         .map(|(name, y)| {
             let scale = if name == "angle" { L } else { 1.0 };
-            Rows::one(scale, y, scale * y.value(qi, qj, &start.turns))
+            let here = y.value(qi, qj, &start.turns);
+            Rows::one(scale, y, scale * here)
         })
         .collect();
-    let direction = |a: nalgebra::Vector3<f64>, b: nalgebra::Vector3<f64>| {
-        let y = Coordinate::Dp1 { ij: [0, 1], a_i: a, a_j: b };
-        Rows::one(L, y, L * y.value(qi, qj, &[]))
-    };
-    let seen_from_j = qj.A.transpose() * qi.A;
-    match j.kind {
-        JointKind::Spherical(_) => {
-            // The relative rotation as drawn, by the three DP1 rows of a weld.
-            let F = j.F.R;
-            let M = seen_from_j * F;
-            rows.extend([(0, 1), (1, 2), (2, 0)].map(|(a, b)| direction(F.column(a).into(), M.column(b).into())));
-        }
-        JointKind::Universal(_) => {
-            // Each arm against the drawn normal of the cross: largest gradient in both turns.
-            let normal = j.F.axis(2).cross(&(seen_from_j.transpose() * j.M.axis(2))).normalize();
-            rows.push(direction(j.F.axis(2), seen_from_j * normal));
-            rows.push(direction(normal, j.M.axis(2)));
-        }
-        JointKind::Planar(_) => {
-            for a in [0, 1] {
-                let y = Coordinate::Dp2 { ij: [0, 1], a_i: j.F.axis(a), s_i: j.F.s, s_j: j.M.s };
-                rows.push(Rows::one(1.0, y, y.value(qi, qj, &[])));
-            }
-        }
-        _ => {}
-    }
+    let mut besides = Vec::new();
+    j.kind.hold(&j.pair(L), [qi, qj], &mut besides);
+    rows.extend(besides);
     Constraint { name: j.name.clone(), owner: Owner::Hold(k), bodies: smallvec![j.bodies[0], j.bodies[1]], rows, spare: None }
 }
 
@@ -414,7 +391,7 @@ fn reach(model: &Model) -> f64 {
 pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
     for (a, turn) in model.angles.iter().zip(turns) {
         let [i, j] = a.bodies.map(|b| &q[b.index()]);
-        *turn = a.angle.value(i, j, *turn);
+        *turn = a.value(i, j, *turn);
     }
 }
 

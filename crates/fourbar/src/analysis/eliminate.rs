@@ -10,7 +10,7 @@
 //! the way before anything is eliminated.
 
 use crate::constraint::ConstraintSet;
-use crate::joint::JointKind;
+use crate::joint::Stand;
 use crate::model::Model;
 use crate::state::{Pose, Velocity};
 use nalgebra::{Matrix3, Vector3};
@@ -74,7 +74,7 @@ impl Nodes {
 
 /// World axes with the axis of the first hinge as third, where there is one.
 fn plane(model: &Model, q: &[Pose]) -> Option<Matrix3<f64>> {
-    let hinge = model.joints.iter().find(|j| matches!(j.kind, JointKind::Revolute(_) | JointKind::Planar(_)))?;
+    let hinge = model.joints.iter().find(|j| j.kind.in_plane().is_some_and(|p| p.axis == Stand::Along))?;
     let n = q[hinge.bodies[0].index()].A * hinge.F.axis(2);
     let mut x = Vector3::zeros();
     x[n.iamin()] = 1.0;

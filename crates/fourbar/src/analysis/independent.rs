@@ -80,7 +80,7 @@ pub fn held_rows<'s>(model: &Model, list: impl IntoIterator<Item = &'s Swept>, a
                 name: s.named.joint.clone(),
                 owner: Owner::Hold(s.joint),
                 bodies: smallvec![s.bodies[0], s.bodies[1]],
-                rows: smallvec![Rows::one(scale, s.y, scale * s.y.value(i, j, &at.turns))],
+                rows: smallvec![Rows::one(scale, s.y.clone(), scale * s.y.value(i, j, &at.turns))],
                 spare: None,
             }
         })

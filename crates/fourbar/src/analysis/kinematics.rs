@@ -388,7 +388,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         }
         let turned = self.model.angles.iter().enumerate().any(|(k, a)| {
             let [i, j] = a.bodies.map(|b| &self.trial[b.index()]);
-            (a.angle.value(i, j, self.state.turns[k]) - self.state.turns[k]).abs() > 2.5
+            (a.value(i, j, self.state.turns[k]) - self.state.turns[k]).abs() > 0.4 * a.period()
         });
         if jump > if self.plain { 2.0 } else { 0.3 } * motion + 0.02 * L || turned {
             return Err(self.stuck(t, "the next position lies on another branch"));

@@ -9,7 +9,6 @@
 use super::block::{put_inertia, shift, subtract_pair, subtract_square, trace_angular};
 use super::closing::Closings;
 use super::hinge::Body;
-use super::joint::Kind;
 use super::plain::{self, Articulated, Column, NO_INERTIA};
 use super::reflect::{reflect, reflect_rows, reflection};
 use super::schedule::{Front, Role, Schedule};
@@ -152,7 +151,7 @@ impl Fronts {
         }
         let mut runs: Vec<Run> = Vec::new();
         for (k, node) in tree.nodes.iter().enumerate().skip(1) {
-            let hinges = plain[k] && node.kind == Kind::Revolute && schedule.roles[node.u] == Role::Independent;
+            let hinges = plain[k] && node.kind.is_hinge() && schedule.roles[node.u] == Role::Independent;
             let alone = |k: usize| !collects[k] && schedule.fronts[k].arrivals.iter().all(|a| plain[a.from]);
             match runs.last_mut() {
                 Some(run) if run.hinges && hinges && node.parent + 1 == k && !node.shift && alone(k - 1) => run.nodes.end += 1,

@@ -52,7 +52,7 @@ impl Graph {
             edges[a].push((b, k));
             edges[b].push((a, k));
             joints[k] = Some([a, b]);
-            wanted[k] = kind == Kind::Fixed;
+            wanted[k] = kind.speeds() == 0;
         }
         for d in &model.drives {
             wanted[d.joint] = true;

@@ -427,7 +427,7 @@ impl<'m> Mechanism<'m> {
     fn retract(&mut self) {
         let mut first = usize::MAX;
         for (i, n) in self.tree.nodes.iter().enumerate().skip(1) {
-            let (k, d) = (n.kind, &self.correction[n.u..n.u + n.kind.speeds()]);
+            let (k, d) = (&n.kind, &self.correction[n.u..n.u + n.kind.speeds()]);
             if d.iter().any(|d| *d != 0.0) {
                 first = first.min(i);
                 let mut from = [0.0; 7];
@@ -475,7 +475,7 @@ impl<'m> Mechanism<'m> {
         self.pose_all();
         for (k, a) in self.model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.poses[b.index()]);
-            self.turns[k] = a.angle.value(i, j, self.turns[k]);
+            self.turns[k] = a.value(i, j, self.turns[k]);
         }
     }
 

@@ -6,7 +6,6 @@
 //! others where they meet, or reaches the ground, is redundant; its combination over the closings is a self-stress.
 
 use super::closing::{Closings, Kept};
-use super::joint::Kind;
 use super::reflect::{reflect, reflect_rows, reflection};
 use super::schedule::{Role, Schedule};
 use super::spatial::Six;
@@ -60,7 +59,7 @@ struct Pass {
 /// Size of a column as local twist `(v / ell, omega)` at its own joint.
 pub fn column_size(tree: &Tree, column: usize, ell: f64) -> f64 {
     let k = tree.node_of[column] as usize;
-    if tree.nodes[k].kind == Kind::Revolute {
+    if tree.nodes[k].kind.is_hinge() {
         return 1.0;
     }
     let s = tree.S[column].motion_at(&tree.own_point(k));

@@ -460,7 +460,7 @@ impl System for Grcr<'_> {
         out.v.copy_from_slice(&self.m.velocities);
         for (k, a) in self.m.model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.m.poses[b.index()]);
-            out.turns[k] = a.angle.value(i, j, self.m.turns[k]);
+            out.turns[k] = a.value(i, j, self.m.turns[k]);
         }
         out.z.copy_from_slice(z);
         out.work = y[stored + n];

@@ -8,7 +8,7 @@ use super::graph::Growth;
 use super::hinge::Body;
 use super::joint::Kind;
 use super::spatial::{Six, Symmetric, times};
-use crate::model::{JointCoordinate, Model};
+use crate::model::Model;
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::{Matrix3, Vector3};
 use std::ops::Range;
@@ -154,7 +154,7 @@ impl Tree {
             body: 0,
             parent: 0,
             joint: None,
-            kind: Kind::Fixed,
+            kind: Kind::fixed(),
             reversed: false,
             q: 0,
             u: 0,
@@ -179,11 +179,11 @@ impl Tree {
                     let reversed = x.bodies[1].index() == on;
                     let (near, own) = if reversed { (x.M, x.F) } else { (x.F, x.M) };
                     // Joints that cannot stand in a tree are no edges of the graph.
-                    (Kind::of(&x.kind).unwrap_or(Kind::Free), reversed, (near.R, near.s), (own.R, own.s))
+                    (Kind::of(&x.kind).unwrap_or_else(Kind::free), reversed, (near.R, near.s), (own.R, own.s))
                 }
-                None => (Kind::Free, false, (M3::identity(), V::zeros()), (M3::identity(), V::zeros())),
+                None => (Kind::free(), false, (M3::identity(), V::zeros()), (M3::identity(), V::zeros())),
             };
-            if reversed && kind == Kind::Revolute {
+            if reversed && kind.is_hinge() {
                 // Half a turn about x, so that z is the column and the angle counts from the parent.
                 let flip = M3::from_diagonal(&V::new(1.0, -1.0, -1.0));
                 (near.0, own.0) = (near.0 * flip, own.0 * flip);
@@ -206,9 +206,10 @@ impl Tree {
             } else {
                 p.patch
             };
+            let (coordinates, speeds) = (kind.stored(), kind.speeds());
             nodes.push(Node { body, parent, joint, kind, reversed, q, u, patch, shift, R_own: own.0, s_own: own.1 });
-            q += kind.stored();
-            u += kind.speeds();
+            q += coordinates;
+            u += speeds;
         }
         let node_of = nodes.iter().enumerate().flat_map(|(k, n)| std::iter::repeat_n(k as u32, n.kind.speeds())).collect();
         let turning = (1..nodes.len()).filter(|&k| nodes[k].kind.quaternion().is_some()).collect();
@@ -245,7 +246,7 @@ impl Tree {
         let mut driven = vec![false; self.nodes.len()];
         self.prescribed.iter().for_each(|p| driven[p.node] = true);
         for (k, n) in self.nodes.iter().enumerate().skip(1) {
-            let hinges = n.kind == Kind::Revolute && !driven[k];
+            let hinges = n.kind.is_hinge() && !driven[k];
             match self.runs.last_mut() {
                 Some(run) if run.hinges && hinges && n.parent + 1 == k && !n.shift => run.nodes.end += 1,
                 _ => self.runs.push(Run { nodes: k..k + 1, hinges }),
@@ -259,16 +260,7 @@ impl Tree {
         for (drive, d) in model.drives.iter().enumerate() {
             let Some(node) = (1..self.nodes.len()).find(|&k| self.nodes[k].joint == Some(d.joint)) else { continue };
             let n = &self.nodes[node];
-            let (k, factor) = match (n.kind, d.coordinate) {
-                (Kind::Revolute, JointCoordinate::Angle)
-                | (Kind::Screw(_), JointCoordinate::Angle)
-                | (Kind::Prismatic, JointCoordinate::Distance)
-                | (Kind::Cylindrical, JointCoordinate::Distance) => (0, 1.0),
-                (Kind::Cylindrical, JointCoordinate::Angle) => (1, 1.0),
-                (Kind::Planar, JointCoordinate::Angle) => (2, 1.0),
-                (Kind::Screw(h), JointCoordinate::Distance) if h != 0.0 => (0, 1.0 / h),
-                _ => continue,
-            };
+            let Some((k, factor)) = n.kind.driven(d.coordinate) else { continue };
             let column = n.u + k;
             if !taken[column] {
                 taken[column] = true;
@@ -300,7 +292,7 @@ impl Tree {
             let (p_F, p_M) = (qb.point(&F.s), qm.point(&M.s));
             let d = p_M - p_F;
             let angle = n.joint.and_then(|j| model.joints[j].memory).map_or(0.0, |m| at.turns[m]);
-            let k = n.kind;
+            let k = &n.kind;
             k.coordinates(&A_F.tr_mul(&A_M), &A_F.tr_mul(&d), angle, &mut q[n.q..n.q + k.stored()]);
             let w_b = qb.A * vb.w;
             let v = vm.of_point(qm, &M.s) - vb.of_point(qb, &F.s) - w_b.cross(&d);
@@ -339,7 +331,7 @@ impl Tree {
     /// Places a node whose parent is placed.
     fn place_node(&mut self, k: usize, q: &[f64]) {
         let n = &self.nodes[k];
-        if n.kind == Kind::Revolute {
+        if n.kind.is_hinge() {
             self.place_hinges(k..k + 1, q);
             return;
         }

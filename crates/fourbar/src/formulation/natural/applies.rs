@@ -2,7 +2,7 @@
 
 use super::sym::{self, Sym};
 use crate::diagnostic::Diagnostic;
-use crate::joint::JointKind;
+use crate::joint::Rigid;
 use crate::model::Model;
 use crate::time::TimeFunction;
 
@@ -19,6 +19,14 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
     }
     if all_fixed(model) {
         return Err(nothing_moves());
+    }
+    for j in &model.joints {
+        if let Some(why) = j.kind.shared().refused {
+            return Err(Diagnostic::new("S291", format!("joint `{}` {why}", j.name))
+                .name(j.name.clone())
+                .at(format!("joints.{}", j.name))
+                .help("use formulation `ra`, or leave the choice to `auto`"));
+        }
     }
     for (name, force) in &model.forces {
         let touches = force.touches();
@@ -59,7 +67,7 @@ pub(super) fn nothing_moves() -> Diagnostic {
 
 /// Whether fixed joints hold every body to the ground.
 fn all_fixed(model: &Model) -> bool {
-    let fixed = || model.joints.iter().filter(|j| matches!(j.kind, JointKind::Fixed(_)));
+    let fixed = || model.joints.iter().filter(|j| j.kind.shared().rigid == Rigid::Welded);
     // Bodies that are held by fixed joints alone are rare: most mechanisms are done here.
     if fixed().count() < model.moving() {
         return false;

@@ -7,7 +7,6 @@ use super::parts::Slide;
 use super::rows::Class;
 use super::sym::Sym;
 use crate::coordinate::Coordinate;
-use crate::joint::JointKind;
 use crate::model::JointCoordinate;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
@@ -186,10 +185,9 @@ impl Builder<'_> {
         if !self.choice.assign || self.choice.twelve {
             return None;
         }
-        if let JointKind::Screw(screw) = self.model.joints[joint].kind
+        if let Some(per_radian) = self.model.joints[joint].kind.shared().thread
             && !self.screw_used[joint]
         {
-            let per_radian = screw.lead / (2.0 * std::f64::consts::PI);
             let [angle, distance] = self.coordinate[joint];
             let s = match which {
                 JointCoordinate::Distance => angle.map(|a| a * Sym::of(per_radian)),

@@ -10,7 +10,7 @@ use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::{self, States, VelocityOf};
 use crate::force::{Acts, Variable};
-use crate::joint::JointKind;
+use crate::joint::Rigid;
 use crate::model::{BodyId, Coupling, JointCoordinate, Model, PointOn};
 use crate::spec::ForceFrame;
 use fourbar_math::Scalar;
@@ -18,7 +18,7 @@ use nalgebra::Vector3;
 
 /// Joints whose angle must be a coordinate: driven, geared, threaded, sprung, or read by an expression.
 pub fn angles_needed(model: &Model) -> Vec<bool> {
-    let mut need: Vec<bool> = model.joints.iter().map(|j| matches!(j.kind, JointKind::Screw(_))).collect();
+    let mut need: Vec<bool> = model.joints.iter().map(|j| j.kind.shared().thread.is_some()).collect();
     let driven = model.drives.iter().filter(|d| d.coordinate == JointCoordinate::Angle).map(|d| d.joint);
     // Gears on a carrier measure angles of their own.
     let own = |c: &&Coupling| [0, 1].iter().all(|&s| c.sides[s].1 == model.joints[c.joints[s]].bodies);
@@ -39,7 +39,7 @@ pub fn angles_needed(model: &Model) -> Vec<bool> {
             need[*j] = true;
         }
     }
-    (0..need.len()).for_each(|j| need[j] &= model.joints[j].memory.is_some());
+    (0..need.len()).for_each(|j| need[j] &= model.joints[j].kind.has_angle());
     need
 }
 
@@ -55,12 +55,8 @@ pub fn axes_read(model: &Model, layout: &Layout) -> Vec<bool> {
     for j in model.joints.iter().filter(|j| !layout.on_coil(j.bodies)) {
         let [a, b] = j.bodies.map(part);
         // A point at the centre of mass of a particle may be held in any way that leaves it free to turn.
-        let free = match j.kind {
-            JointKind::Spherical(_) | JointKind::Distance(_) => [true, true],
-            JointKind::Planar(_) | JointKind::PointOnPlane(_) | JointKind::PointOnLine(_) => [false, true],
-            JointKind::Fixed(_) => [a == b, a == b],
-            _ => [false, false],
-        };
+        let shared = j.kind.shared();
+        let free = if shared.rigid == Rigid::Welded { [a == b; 2] } else { shared.loose };
         read[a] |= !free[0];
         read[b] |= !free[1];
     }

@@ -6,7 +6,7 @@ use super::builder::{Builder, Told, W, snapped};
 use super::rows::{Class, Row};
 use super::sym::Sym;
 use crate::coordinate::{Coordinate, PoseOf};
-use crate::joint::{FrameOf, JointKind};
+use crate::joint::{FrameOf, SharedEquation};
 use crate::model::{BodyId, JointCoordinate};
 use crate::time::{Integral, TimeFunction};
 use fourbar_math::Scalar;
@@ -37,12 +37,12 @@ impl Builder<'_> {
             self.prescribe(b.name.clone(), value, rate, None, &mut told);
         }
         for k in 0..self.model.joints.len() {
-            if let JointKind::Screw(screw) = self.model.joints[k].kind
+            if let Some(per_radian) = self.model.joints[k].kind.shared().thread
                 && !self.screw_used[k]
             {
                 let (angle, distance) =
                     (self.closing(k, JointCoordinate::Angle, &mut told), self.closing(k, JointCoordinate::Distance, &mut told));
-                let value = distance - angle * Sym::of(screw.lead / (2.0 * std::f64::consts::PI));
+                let value = distance - angle * Sym::of(per_radian);
                 self.equate(format!("{} thread", self.model.joints[k].name), value, Class::Joint, &mut told);
             }
         }
@@ -142,22 +142,19 @@ impl Builder<'_> {
                 let frame = if side == 0 { &j.F } else { &j.M };
                 s.direction(groups[side], &s.layout.direction(j.bodies[side], &frame.axis(2))).unwrap_or_else(W::zeros)
             };
-            match j.kind {
-                JointKind::Universal(_) => {
-                    let value = z(self, 0).dot(&z(self, 1));
-                    self.equate(format!("{} cross", j.name), value, Class::Joint, told);
+            match j.kind.shared().equation {
+                SharedEquation::Dot { what, value } => {
+                    let dot = z(self, 0).dot(&z(self, 1));
+                    let value = if value == 0.0 { dot } else { dot - Sym::of(value) };
+                    self.equate(format!("{} {what}", j.name), value, Class::Joint, told);
                 }
-                JointKind::Angle(c) if c.angle != 0.0 => {
-                    let value = z(self, 0).dot(&z(self, 1)) - Sym::of(c.angle.cos());
-                    self.equate(format!("{} angle", j.name), value, Class::Joint, told);
-                }
-                JointKind::Distance(d) => {
+                SharedEquation::Length(length) => {
                     let p = self.body_point(j.bodies[0], &j.F.s);
                     let q = self.body_point(j.bodies[1], &j.M.s);
-                    let value = (q - p).dot(&(q - p)) - Sym::of(d.length * d.length);
+                    let value = (q - p).dot(&(q - p)) - Sym::of(length * length);
                     self.equate(format!("{} length", j.name), value, Class::Joint, told);
                 }
-                _ => {}
+                SharedEquation::None => {}
             }
         }
     }
@@ -293,8 +290,7 @@ impl Builder<'_> {
             };
             let mut out = Vec::new();
             // The thread of a screw follows with the couplings.
-            let kind = if matches!(j.kind, JointKind::Screw(_)) { JointKind::Cylindrical(crate::joint::Cylindrical) } else { j.kind };
-            kind.residual(&frame(0), &frame(1), &mut out);
+            j.kind.without_thread(&frame(0), &frame(1), &mut out);
             for (c, value) in out.into_iter().enumerate() {
                 self.equate(format!("{} row {}", j.name, c + 1), value, Class::Joint, &mut told);
             }

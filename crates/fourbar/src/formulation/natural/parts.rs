@@ -1,7 +1,7 @@
 //! Rigid parts and what they share: welded bodies become one part, parts that only slide against each other one orientation,
 //! joints become points and vectors that lie on several parts at once [Pryce20, section 2.2].
 
-use crate::joint::JointKind;
+use crate::joint::{JointKind, Rigid, SharedPoints};
 use crate::model::{BodyId, Coil, Model};
 use nalgebra::{Matrix3, Vector3};
 
@@ -116,12 +116,12 @@ impl Layout {
         let (mut welded, mut turning) = (Union((0..n).collect()), Union((0..n).collect()));
         for j in &model.joints {
             let [a, b] = j.bodies.map(BodyId::index);
-            match j.kind {
-                JointKind::Fixed(_) => {
+            match j.kind.shared().rigid {
+                Rigid::Welded => {
                     welded.join(a, b);
                     turning.join(a, b);
                 }
-                JointKind::Prismatic(_) if share => turning.join(a, b),
+                Rigid::Turning if share => turning.join(a, b),
                 _ => {}
             }
         }
@@ -241,31 +241,26 @@ impl Layout {
             let (f, m) = ((a, j.F.s), (b, j.M.s));
             let axis = [(a, j.F.axis(2)), (b, j.M.axis(2))];
             let vector = format!("u({})", j.name);
-            let shares_axis = matches!(
-                j.kind,
-                JointKind::Revolute(_) | JointKind::Cylindrical(_) | JointKind::Prismatic(_) | JointKind::Screw(_) | JointKind::Planar(_)
-            ) || matches!(j.kind, JointKind::Angle(c) if c.angle == 0.0);
-            if shares_axis {
+            let shared = j.kind.shared();
+            if shared.axis {
                 self.add_vector(vector.clone(), &axis);
             }
-            match j.kind {
-                JointKind::Revolute(_) | JointKind::Spherical(_) => {
+            match shared.points {
+                SharedPoints::Joined => {
                     self.add_point(&j.name, &[f, m]);
                 }
-                JointKind::Universal(_) => {
+                SharedPoints::Crossed => {
                     self.add_point(&j.name, &[f, m]);
                     self.add_vector(format!("{vector}.base"), &axis[..1]);
                     self.add_vector(format!("{vector}.moving"), &axis[1..]);
                 }
-                JointKind::Cylindrical(_) | JointKind::Prismatic(_) | JointKind::Screw(_) | JointKind::PointOnLine(_) => {
-                    self.slide(k, model, false, shares_axis)
-                }
-                JointKind::Planar(_) | JointKind::PointOnPlane(_) => self.slide(k, model, true, shares_axis),
-                JointKind::Distance(_) => {
+                SharedPoints::Line => self.slide(k, model, false, shared.axis),
+                SharedPoints::Plane => self.slide(k, model, true, shared.axis),
+                SharedPoints::Apart => {
                     self.add_point(&format!("{}.base", j.name), &[f]);
                     self.add_point(&format!("{}.moving", j.name), &[m]);
                 }
-                JointKind::Angle(_) | JointKind::Fixed(_) => {}
+                SharedPoints::None => {}
             }
         }
     }
@@ -357,13 +352,7 @@ impl Layout {
         for j in model.joints.iter().filter(|j| !self.on_coil(j.bodies)) {
             let z = self.direction(j.bodies[0], &j.F.axis(2));
             let along = z.dot(&local(self.group_of(j.bodies[0]))?).abs();
-            let keeps = match j.kind {
-                JointKind::Revolute(_) | JointKind::Spherical(_) | JointKind::Universal(_) | JointKind::Fixed(_) => true,
-                JointKind::Prismatic(_) | JointKind::PointOnLine(_) | JointKind::Cylindrical(_) | JointKind::Screw(_) => along < 1e-9,
-                JointKind::Planar(_) | JointKind::PointOnPlane(_) => along > 1.0 - 1e-9,
-                JointKind::Distance(_) | JointKind::Angle(_) => false,
-            };
-            if keeps {
+            if j.kind.shared().level.holds(along) {
                 let [a, b] = j.bodies.map(|b| self.part_of[b.index()]);
                 level.join(a, b);
             }
@@ -379,7 +368,8 @@ fn frames(model: &Model, share: bool) -> Vec<(Matrix3<f64>, V)> {
     let mut frame = vec![(Matrix3::identity(), V::zeros()); n];
     let mut near: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
     for (k, j) in model.joints.iter().enumerate() {
-        if matches!(j.kind, JointKind::Fixed(_)) || (share && matches!(j.kind, JointKind::Prismatic(_))) {
+        let rigid = j.kind.shared().rigid;
+        if rigid == Rigid::Welded || (share && rigid == Rigid::Turning) {
             let [a, b] = j.bodies.map(BodyId::index);
             near[a].push((k, b));
             near[b].push((k, a));
@@ -397,7 +387,7 @@ fn frames(model: &Model, share: bool) -> Vec<(Matrix3<f64>, V)> {
             for welded in [true, false] {
                 for &(k, b) in &near[a] {
                     let j = &model.joints[k];
-                    if reached[b] || matches!(j.kind, JointKind::Fixed(_)) != welded || (!welded && !welds.is_empty()) {
+                    if reached[b] || (j.kind.shared().rigid == Rigid::Welded) != welded || (!welded && !welds.is_empty()) {
                         continue;
                     }
                     reached[b] = true;

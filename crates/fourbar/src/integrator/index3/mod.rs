@@ -526,7 +526,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         let model = self.equations.model;
         for (k, a) in model.angles.iter().enumerate() {
             let [i, j] = a.bodies.map(|b| &self.trial.q[b.index()]);
-            self.trial.turns[k] = a.angle.value(i, j, self.memory.turns[k]);
+            self.trial.turns[k] = a.value(i, j, self.memory.turns[k]);
         }
         let (m, x) = (&mut self.memory, &mut self.trial);
         x.v_back.copy_from_slice(&m.v);

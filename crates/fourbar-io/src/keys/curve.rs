@@ -1,0 +1,33 @@
+//! Tables of curves.
+
+use super::{Expect, LENGTH, Table, may, need};
+
+/// A planar curve.
+pub const CURVE: Table = Table {
+    section: "curves",
+    kind: None,
+    title: "a curve",
+    doc: "A planar curve through points, with continuous curvature: a track, a slot, a cam. It lies in the frame of the body that a joint gives it to.",
+    keys: &[
+        need(
+            "points",
+            Expect::CurvePoints,
+            "points of two numbers in the `plane`, or of three numbers that lie in one plane; at least three",
+        ),
+        may("closed", Expect::Flag, "whether it goes from the last point back to the first; left out: no"),
+        may("plane", Expect::Plane, "the plane of points of two numbers; left out: x and y of the body frame"),
+    ],
+};
+
+/// The plane of a curve.
+pub const PLANE: Table = Table {
+    section: "plane",
+    kind: None,
+    title: "a plane",
+    doc: "The plane of a curve, in the frame of its body.",
+    keys: &[
+        may("at", Expect::Vector(LENGTH), "its origin; left out: that of the frame"),
+        may("normal", Expect::Axis, "its normal; left out: z"),
+        may("x", Expect::Axis, "direction of the first number; left out: the axis of the frame that is farthest from the normal"),
+    ],
+};
