@@ -131,7 +131,7 @@ impl Piece {
     }
 
     /// Time and inputs as the variables of the rate.
-    fn variables<S: Scalar>(&self, t: S) -> SmallVec<[S; 4]> {
+    fn variables<S: Scalar>(&self, t: S) -> SmallVec<[S; 8]> {
         let since = t - S::of(self.from);
         std::iter::once(t).chain(self.held.iter().map(|[value, slope]| S::of(*value) + since * S::of(*slope))).collect()
     }

@@ -7,14 +7,18 @@ use fourbar::study::Study;
 use fourbar::{Error, Model, Simulation};
 use std::sync::Arc;
 
-/// Mass, kg; distance of the centre of mass from the hinge, m; inertia about the hinge, kg m^2; weight, N.
+/// Mass, kg.
 pub const MASS: f64 = 0.8;
+/// Distance of the centre of mass from the hinge, m.
 pub const ARM: f64 = 0.4;
+/// Inertia about the hinge, kg m^2.
 pub const INERTIA: f64 = 0.01 + MASS * ARM * ARM;
+/// Weight, N.
 pub const WEIGHT: f64 = MASS * 9.81;
 
-/// Gains of the controller and its period, s.
+/// Gains of the controller.
 pub const GAINS: [f64; 3] = [6.0, 18.0, 1.2];
+/// Its period, s.
 pub const PERIOD: f64 = 1e-3;
 
 /// The controller: what it remembers from reading to reading.

@@ -16,8 +16,9 @@ const EXCLUDES: &[(&str, &[&str])] = &[
     ("on", &["body", "place"]),
     ("place", &["body"]),
     ("bodies", &["from"]),
-    ("distance", &["angle", "speed"]),
-    ("angle", &["speed"]),
+    ("distance", &["angle", "speed", "acceleration"]),
+    ("angle", &["speed", "acceleration"]),
+    ("speed", &["acceleration"]),
 ];
 
 /// One file in the making: careful ones keep to the rules, so that what lies behind the reader is reached.
@@ -102,7 +103,7 @@ impl Maker {
                 _ => self.vector(r),
             },
             Expect::TimeFunction(_) => format!("\"{}\"", *r.pick(&["t", "2*pi*t", "0.1*sin(3*t)", "1", "1 + t^2", "0.5"])),
-            Expect::InputFunction(_) => format!("\"{}\"", *r.pick(&["t", "2*pi*t", "0.1*sin(3*t)", "1", "u1", "u1*t"])),
+            Expect::InputFunction(_) => format!("\"{}\"", *r.pick(&["t", "2*pi*t", "0.1*sin(3*t)", "1", "1 + t^2", "0.5"])),
             Expect::Range => "[-2, 2]".into(),
             Expect::StateFunction(_) => self.function(r, key),
             Expect::StateVector(_) => self.list(r, 3, |r| self.function(r, "")),
@@ -238,6 +239,13 @@ pub fn model(r: &mut Random) -> String {
             };
             text += &format!("  {name}: {element}\n");
         }
+    }
+    if r.chance(3) {
+        let rate = if m.careful { "u1 - s1".into() } else { expression(r, 2) };
+        text += &format!(
+            "inputs: {{u1: {{unit: N, default: 0.5, range: [-2, 2]}}}}\nstates: {{s1: {{rate: '{rate}', start: {}}}}}\n",
+            m.number(r)
+        );
     }
     for key in ["hold", "start", "study", "view"] {
         if let Some(k) = tables.iter().find(|t| t.section.is_empty()).and_then(|t| t.keys.iter().find(|k| k.name == key))

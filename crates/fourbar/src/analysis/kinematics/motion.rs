@@ -1,6 +1,6 @@
 //! Kinematics in motion: from time to time with the work of the drives and the singular positions on the way.
 
-use super::states::{self, Along, TURNED};
+use super::states::{self, Along, SHORT, TURNED};
 use super::{Kinematics, undefined_drive};
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
@@ -9,8 +9,8 @@ use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
-use crate::integrator::asked_every;
 use crate::integrator::explicit::Run;
+use crate::integrator::{asked_every, tau};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Velocity};
@@ -50,6 +50,8 @@ struct Driven<'m, C: Chart> {
     before_a: Vec<Velocity>,
     /// Inputs and states, where there are any.
     states: Option<Run<Along<'m>>>,
+    /// Longest step with states, s.
+    short: f64,
     study: Study,
     /// Work until the end of the last step and until its start; power at both.
     work: [f64; 2],
@@ -87,6 +89,7 @@ fn start<'m, C: Chart>(
         before: start.clone(),
         before_a: k.a.clone(),
         states,
+        short: SHORT * tau(study)?,
         study: study.clone(),
         work: [0.0; 2],
         power: [power; 2],
@@ -95,13 +98,14 @@ fn start<'m, C: Chart>(
 }
 
 impl<C: Chart> Driven<'_, C> {
-    /// A time up to `t` until which bodies turn little.
+    /// A time up to `t` until which bodies turn little and drives change little.
     fn near(&self, t: f64) -> f64 {
         let (s, a) = (&self.k.state, &self.k.a);
         let fastest = s.v.iter().fold(0.0_f64, |m, v| m.max(v.w.norm()));
         let change = a.iter().fold(0.0_f64, |m, a| m.max(a.w.norm()));
         // The time in which an angle is passed from this speed at this acceleration.
         let most = 2.0 * TURNED / (fastest + (fastest * fastest + 2.0 * change * TURNED).sqrt());
+        let most = most.min(self.short);
         let left = t - s.t;
         if left > most { s.t + left / (left / most).ceil() } else { t }
     }

@@ -17,6 +17,8 @@ const TOLERANCE: f64 = 1e-10;
 /// Steps of the motion in which bodies turn by more than this angle, radians, are parted: what lies between their ends is known to the
 /// sixth power of it.
 pub const TURNED: f64 = 0.1;
+/// Steps are no longer than this share of the characteristic time either: drives may change their minds while bodies hardly turn.
+pub const SHORT: f64 = 0.25;
 
 /// One end of a step.
 #[derive(Clone, Debug)]
