@@ -121,5 +121,6 @@ impl Builder<'_> {
             || spec.constraints.iter().any(|x| x.0 == name)
             || spec.drives.iter().any(|x| x.0 == name)
             || spec.forces.iter().any(|x| x.0 == name)
+            || spec.curves.iter().any(|x| x.0 == name)
     }
 }
