@@ -319,3 +319,17 @@ constraints: {roll: {type: rolling-disk, on: {body: d}, axis: [0, 1, 0], radius:
     let moved = fourbar::analysis::assembly::assemble(&model).expect("assembles").moved;
     assert!(moved.iter().all(|m| m.distance < 1e-12 && m.angle < 1e-12), "{moved:?}");
 }
+
+/// Curves of both kinds and the joints on them are read as they were written.
+#[test]
+fn curves_and_points_on_them_survive_writing() {
+    let text = "fourbar: 1\ncurves:\n  lobe: {points: [[40 mm, 0], [0, 35 mm], [-30 mm, 0], [0, -31 mm]], closed: true, plane: {at: [0, 0, 1 mm], normal: [0, 0.6, 0.8], x: [1, 0, 0]}}\n  track: {points: [[0, 0, 0.1], [1, 0.2, 0.1], [2, 0, 0.1], [2.5, 0.4, 0.1]]}\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1]}\n  b: {mass: 1, inertia: [1, 1, 1], at: [0.1, 0, 0]}\njoints:\n  j: {type: point-on-curve, bodies: [ground, a], curve: lobe, at: {at: [1, 2, 3]}, radius: 2 mm, side: right}\n  k: {type: point-on-curve, bodies: [ground, b], curve: track, at: [0.1, 0.2, 0.3]}\n";
+    let spec = fourbar_io::read_model(text, &fourbar_io::ReadOptions::default()).unwrap().spec;
+    assert_eq!((spec.curves.len(), spec.joints.len()), (2, 2));
+    let model = spec.build().unwrap();
+    let distances = model.joints.iter().filter(|j| j.kind.has_distance()).count();
+    // The closed curve counts its rounds.
+    assert_eq!((distances, model.angles.len()), (2, 1));
+    let written = fourbar_io::write_model(&spec);
+    assert_eq!(fourbar_io::read_model(&written, &fourbar_io::ReadOptions::default()).unwrap().spec, spec, "{written}");
+}

@@ -385,7 +385,7 @@ pub enum CurvePoints {
         at: V3,
         /// Its normal.
         normal: V3,
-        /// Direction of the first coordinate; left out: the axis of the frame that is farthest from the normal, in the plane.
+        /// Direction of the first coordinate; left out: x of the frame, or y where the normal is near x.
         x: Option<V3>,
     },
     /// Three coordinates; the points must lie in one plane.

@@ -11,7 +11,6 @@ use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::integrator::{DEFAULT_TOL, tau};
-use crate::joint::JointKind;
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Wrench};
 use crate::state::{Configuration, Pose, Velocity};
@@ -49,13 +48,12 @@ struct Book {
 /// A point that has gone beyond the end of an open curve: there the curve is only a straight line that nobody drew.
 fn off_its_curve(model: &Model, now: &Instant) -> Option<Diagnostic> {
     model.joints.iter().find_map(|j| {
-        let JointKind::PointOnCurve(c) = &j.kind else { return None };
-        let y = j.coordinate(JointCoordinate::Distance).filter(|y| y.period().is_none())?;
+        let [first, last] = j.kind.range()?;
         let [i, m] = j.bodies.map(|b| &now.q[b.index()]);
-        let (s, length) = (y.value(i, m, &[]), c.path.length());
-        let rounding = 1e-9 * length;
-        (s < -rounding || s > length + rounding).then(|| {
-            let end = if s < 0.0 { "first" } else { "last" };
+        let s = j.coordinate(JointCoordinate::Distance)?.value(i, m, &[]);
+        let rounding = 1e-9 * (last - first);
+        (s < first - rounding || s > last + rounding).then(|| {
+            let end = if s < first { "first" } else { "last" };
             Diagnostic::new("S246", format!("at t = {:.6} s the point of `{}` has run beyond the {end} point of its curve", now.t, j.name))
                 .time(now.t)
                 .name(j.name.clone())

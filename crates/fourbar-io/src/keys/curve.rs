@@ -28,6 +28,6 @@ pub const PLANE: Table = Table {
     keys: &[
         may("at", Expect::Vector(LENGTH), "its origin; left out: that of the frame"),
         may("normal", Expect::Axis, "its normal; left out: z"),
-        may("x", Expect::Axis, "direction of the first number; left out: the axis of the frame that is farthest from the normal"),
+        may("x", Expect::Axis, "direction of the first number; left out: x of the frame, or y where the normal is near x"),
     ],
 };

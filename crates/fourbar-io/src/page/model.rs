@@ -7,7 +7,7 @@ use super::pack;
 use fourbar::Diagnostic;
 use fourbar::coordinate::Coordinate;
 use fourbar::force::{Force, Glyph};
-use fourbar::joint::{Frame, JointKind};
+use fourbar::joint::Frame;
 use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
 use fourbar::spec::{ForceFrame, Shape};
 use fourbar::topology::Topology;
@@ -72,13 +72,13 @@ impl<'a> Drawing<'a> {
                 "base": frame(j.bodies[0], &j.F), "moving": frame(j.bodies[1], &j.M),
                 "unique": !self.not_unique.contains(&j.name.as_str()),
             });
-            if let JointKind::PointOnCurve(c) = &j.kind {
+            if let Some(drawn) = j.kind.drawn() {
                 // The curve in the frame of the base, and the radius of what follows it.
                 let (frame, com) = (&j.F, model.bodies[j.bodies[0].index()].com);
                 let place = |p: &Vector2<f64>| v3(&(com + frame.s + frame.axis(0) * p.x + frame.axis(1) * p.y));
-                joint["curve"] = json!(c.path.curve.polyline(200).iter().map(place).collect::<Vec<_>>());
-                joint["closed"] = json!(c.path.curve.closed());
-                joint["radius"] = json!(c.path.offset.abs());
+                joint["curve"] = json!(drawn.points.iter().map(place).collect::<Vec<_>>());
+                joint["closed"] = json!(drawn.closed);
+                joint["radius"] = json!(drawn.radius);
             }
             joint
         });

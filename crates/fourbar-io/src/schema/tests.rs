@@ -105,10 +105,11 @@ fn the_schema_accepts_what_the_reader_accepts_and_refuses_what_it_refuses() {
     }
 }
 
-/// A node as an editor sees it: plain scalars that look like numbers are numbers.
+/// A node as an editor sees it: plain scalars that look like numbers or truth values are such.
 fn json(node: &Node, source: &str) -> Value {
     match &node.content {
         Content::Scalar(text) if is_null(text, source) => Value::Null,
+        Content::Scalar(text) if text.plain && ["true", "false"].contains(&text.get(source)) => (text.get(source) == "true").into(),
         Content::Scalar(text) => match text.get(source).parse::<i64>() {
             Ok(n) if text.plain => n.into(),
             _ => match text.get(source).parse::<f64>() {

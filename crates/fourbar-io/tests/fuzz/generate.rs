@@ -112,6 +112,7 @@ impl Maker {
             Expect::Choice(words) => r.pick(words).to_string(),
             Expect::Name("body") => r.pick(BODIES).to_string(),
             Expect::Name("joint") => r.pick(JOINTS).to_string(),
+            Expect::Name("curve") => r.pick(&["q1", "q2"]).to_string(),
             Expect::Name(_) => r.pick(&["ra", "auto", "gen-alpha", "a"]).to_string(),
             Expect::TwoNames("body") => {
                 let k = r.below(BODIES.len());
@@ -125,6 +126,8 @@ impl Maker {
             Expect::Names(_) => self.list(r, 2, |r| r.pick(&["a", "b", "j1", "p1"]).to_string()),
             Expect::File if self.careful => "part.stl".into(),
             Expect::File => r.pick(&["part.stl", "../up.stl", "/etc/passwd", "a/b.obj"]).to_string(),
+            // The point on a curve is on the moving body.
+            Expect::Place if self.careful && key == "at" => self.vector(r),
             Expect::Place => self.place(r),
             Expect::Direction if !self.careful => self.place(r),
             Expect::Direction => self.vector(r),
@@ -215,6 +218,7 @@ pub fn model(r: &mut Random) -> String {
     }
     let sections = [
         ("bodies", &BODIES[1..]),
+        ("curves", &["q1", "q2"]),
         ("joints", JOINTS),
         ("constraints", &["c1", "c2"][..]),
         ("drives", &["m1"]),

@@ -125,5 +125,6 @@ impl Builder<'_> {
             || spec.forces.iter().any(|x| x.0 == name)
             || spec.tables.iter().any(|x| x.0 == name)
             || spec.outputs.iter().any(|x| x.0 == name)
+            || spec.curves.iter().any(|x| x.0 == name)
     }
 }

@@ -39,10 +39,9 @@ impl Builder<'_> {
                 let plane = format!("curves.{name}.plane");
                 let good = points.iter().all(|p| self.finite(&path, p)) && self.finite(&plane, at);
                 let z = self.direction(&format!("{plane}.normal"), normal)?;
-                let R = match x {
-                    Some(x) => self.frame_with_x(&plane, &z, x)?,
-                    None => so3::frame_from_z(&z),
-                };
+                // Left out: x of the frame, or y where the normal is near x.
+                let x = x.unwrap_or(if z.x.abs() < 0.9 { [1.0, 0.0, 0.0] } else { [0.0, 1.0, 0.0] });
+                let R = self.frame_with_x(&plane, &z, &x)?;
                 good.then(|| (v3(at), R, points.iter().map(|p| Vector2::new(p[0], p[1])).collect::<Vec<_>>()))?
             }
             CurvePoints::Space(points) => {

@@ -409,15 +409,13 @@ impl Builder<'_> {
             let (base, body) = (&model.bodies[bodies[0].index()], &model.bodies[c.index()]);
             F = Frame { s: body.A.transpose() * (base.r + base.A * F.s - body.r), R: body.A.transpose() * base.A * F.R };
             bodies = [c, bodies[1]];
-            if which == JointCoordinate::Angle {
-                memory = Some(model.angles.len());
-            }
+            memory = Some(model.angles.len());
         }
         // The joint as it would be on the carrier.
         let joint = &model.joints[j];
         let seen = Joint { name: String::new(), kind: joint.kind.clone(), bodies, F, M: joint.M, memory };
         let y = seen.coordinate(which)?;
-        if memory == Some(model.angles.len()) {
+        if memory == Some(model.angles.len()) && y.period().is_some() {
             model.angles.push(CountedAngle { bodies, angle: y.clone() });
         }
         Some((which, bodies, y.at_slots(ij)))

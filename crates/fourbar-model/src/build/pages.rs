@@ -13,7 +13,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M100",
         "A name is used twice",
-        "Bodies, joints, constraints, drives, forces and points share one namespace, because results have columns such as `crank.r.x` and `pin.angle`. Rename one of the two elements."
+        "Bodies, joints, curves, constraints, drives, forces and points share one namespace, because results have columns such as `crank.r.x` and `pin.angle`. Rename one of the two elements."
     ),
     page!(
         "M101",

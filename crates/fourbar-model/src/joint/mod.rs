@@ -131,6 +131,14 @@ pub(crate) trait JointType {
     fn distance(&self, pair: &Pair) -> Coordinate {
         pair.along(2)
     }
+    /// Distances between which it is defined, where it has ends; beyond them a run stops.
+    fn range(&self) -> Option<[f64; 2]> {
+        None
+    }
+    /// The line it follows, for pictures.
+    fn drawn(&self) -> Option<Drawn> {
+        None
+    }
     /// What its bodies share in natural coordinates.
     fn shared(&self) -> Shared;
     /// What it may become where it is redundant.
@@ -190,6 +198,14 @@ macro_rules! joint_kinds {
             /// Its distance coordinate, where it has one.
             pub fn distance(&self, pair: &Pair) -> Coordinate {
                 match self { $(JointKind::$variant(j) => j.distance(pair),)* }
+            }
+            /// Distances between which it is defined, where it has ends; beyond them a run stops.
+            pub fn range(&self) -> Option<[f64; 2]> {
+                match self { $(JointKind::$variant(j) => j.range(),)* }
+            }
+            /// The line it follows, for pictures.
+            pub fn drawn(&self) -> Option<Drawn> {
+                match self { $(JointKind::$variant(j) => j.drawn(),)* }
             }
             /// What its bodies share in natural coordinates.
             pub fn shared(&self) -> Shared {

@@ -45,6 +45,13 @@ impl JointType for PointOnCurve {
     fn distance(&self, pair: &Pair) -> Coordinate {
         self.read(pair, Measure::Length)
     }
+    fn range(&self) -> Option<[f64; 2]> {
+        (!self.path.curve.closed()).then(|| [0.0, self.path.length()])
+    }
+    fn drawn(&self) -> Option<Drawn> {
+        let curve = &self.path.curve;
+        Some(Drawn { points: curve.polyline(200), closed: curve.closed(), radius: self.path.offset.abs() })
+    }
     fn shared(&self) -> Shared {
         let refused = "follows a curve made of pieces, which a Taylor series cannot carry from one piece into the next";
         Shared { points: SharedPoints::Apart, loose: [false, true], level: Stand::Along, refused: Some(refused), ..Shared::default() }

@@ -4,7 +4,7 @@ use super::JointKind;
 use crate::expr::Dimension;
 use crate::model::JointCoordinate;
 use fourbar_math::so3;
-use nalgebra::{Matrix3, Vector3};
+use nalgebra::{Matrix3, Vector2, Vector3};
 use std::f64::consts::PI;
 
 /// How files and messages speak of a joint.
@@ -38,6 +38,17 @@ pub enum PairForm {
     Pointed,
     /// By a point and an axis on each body.
     Crossed,
+}
+
+/// A line that the moving origin follows in the plane x, y of the base frame.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Drawn {
+    /// Places along it, close enough to be joined by straight lines.
+    pub points: Vec<Vector2<f64>>,
+    /// Whether it goes from the last place back to the first.
+    pub closed: bool,
+    /// Radius of what runs beside it.
+    pub radius: f64,
 }
 
 /// How the axis of a joint must stand to a normal so that a joint does what is asked of it.
