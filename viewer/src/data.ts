@@ -27,7 +27,7 @@ export interface Joint {
 }
 export interface Place { body: string; at: Vec3 }
 export interface Force {
-  name: string; type: string; between?: [Place, Place]; on?: Place; joint?: string;
+  name: string; type: string; between?: [Place, Place]; length?: number; on?: Place; joint?: string;
   vector?: Vec3; frame?: "world" | "body";
 }
 export interface Drive { name: string; joint: string; kind: string }

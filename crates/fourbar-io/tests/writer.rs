@@ -68,6 +68,7 @@ forces:
   pull: {type: force, on: {body: a, at: [0, 0, 1]}, force: [t, -tip.vx, slide.distance], frame: body}
   turn: {type: torque, body: b, torque: [0, 0, pin.speed]}
   engine: {type: actuator, joint: pin, effort: 2*sin(t)}
+  line: {type: rope, between: [{body: a}, {body: b, at: [0, 0.5, 0]}], length: 2, stiffness: 1 kN/m, damping: 3}
   rubber: {type: bushing, between: [{body: a}, {body: b}], frame: {axis: [0, 0, 1], angle: 1}, stiffness: [1, 2, 3, 4, 5, 6], damping: [1, 0, 0, 0, 0, 0]}
   rub: {type: friction, joint: pin, coulomb: 0.1, viscous: 0.2, radius: 0.01}
 points: {tip: {body: a, at: [0, 0, 1]}, mark: {body: ground, world: [1, 1, 1]}}

@@ -140,21 +140,28 @@ function frameX(axis: THREE.Vector3): THREE.Vector3 {
   return new THREE.Vector3(1, 0, 0).applyQuaternion(frameOf(axis));
 }
 
-/** Springs, bushings and distances: lines between places on two bodies, stretched by the shader. */
+/** Springs, bushings, ropes and distances: lines between places on two bodies, stretched by the shader; ropes hang through where slack. */
 export function drawTies(d: Draft): THREE.BufferGeometry {
-  const position: number[] = [], first: number[] = [], second: number[] = [], tint: number[] = [], id: number[] = [];
-  const add = (a: Place, b: Place, who: number, color: THREE.Color, path: [number, number, number][]) => {
+  const position: number[] = [], first: number[] = [], second: number[] = [], tint: number[] = [], id: number[] = [], slack: number[] = [];
+  const gravity = new THREE.Vector3(...(d.model.gravity ?? [0, 0, 0])).normalize();
+  const add = (a: Place, b: Place, who: number, color: THREE.Color, path: [number, number, number][], length = 0) => {
     for (let k = 0; k + 1 < path.length; k++) for (const p of [path[k]!, path[k + 1]!]) {
       position.push(...p);
       first.push(...a.at, d.body(a.body) + 1);
       second.push(...b.at, d.body(b.body) + 1);
       tint.push(color.r, color.g, color.b);
       id.push(who);
+      slack.push(gravity.x, gravity.y, gravity.z, length);
     }
   };
   const u = unit(d);
   (d.model.forces ?? []).forEach((f, k) => {
     if (!f.between) return;
+    if (f.length !== undefined) {
+      const line = Array.from({ length: 25 }, (_, s): [number, number, number] => [0, 0, s / 24]);
+      add(f.between[0], f.between[1], d.forceId(k), new THREE.Color("#7a6a9a"), line, f.length);
+      return;
+    }
     const path: [number, number, number][] = [[0, 0, 0], [0, 0, 0.12]];
     const turns = 9, radius = u * 1.5;
     for (let s = 0; s <= turns * 16; s++) {
@@ -175,5 +182,6 @@ export function drawTies(d: Draft): THREE.BufferGeometry {
   g.setAttribute("second", new THREE.Float32BufferAttribute(second, 4));
   g.setAttribute("tint", new THREE.Float32BufferAttribute(tint, 3));
   g.setAttribute("id", new THREE.Float32BufferAttribute(id, 1));
+  g.setAttribute("slack", new THREE.Float32BufferAttribute(slack, 4));
   return g;
 }

@@ -65,11 +65,13 @@ const LINE_VERTEX = /* glsl */ `
   }
 `;
 
-// A spring or a distance: `position` is (offset across, offset across, fraction along) between two places on two bodies.
+// A spring, rope or distance: `position` is (offset across, offset across, fraction along) between two places on two bodies;
+// `slack` is the direction in which a rope hangs through, and its length: a bow about as deep as two straight halves would be.
 const TIE_VERTEX = /* glsl */ `
   attribute vec3 tint;
   attribute vec4 first;
   attribute vec4 second;
+  attribute vec4 slack;
   attribute float id;
   varying vec3 vTint;
   varying float vId;
@@ -84,6 +86,8 @@ const TIE_VERTEX = /* glsl */ `
     vec3 side = abs(d.x) < 0.8 ? vec3(1.0, 0.0, 0.0) : vec3(0.0, 1.0, 0.0);
     vec3 u = normalize(cross(d, side)), v = cross(d, u);
     vec3 p = a + d * (position.z * l) + u * position.x + v * position.y;
+    vec3 down = dot(slack.xyz, slack.xyz) > 0.5 ? slack.xyz : u;
+    p += down * (2.0 * position.z * (1.0 - position.z) * sqrt(max(0.0, slack.w * slack.w - l * l)));
     gl_Position = onScreen(1.0, p);
   }
 `;

@@ -73,6 +73,8 @@ const OTHER_WORDS: &[(&str, &str)] = &[
     ("link", "distance"),
     ("damper", "spring"),
     ("motor", "actuator"),
+    ("cable", "rope"),
+    ("tendon", "rope"),
 ];
 
 /// A suggestion, or the list of what is known.

@@ -10,8 +10,8 @@ pub(crate) const PAGES: &[Page] = &[
     },
     Page {
         code: "S281",
-        title: "A spring without length",
-        text: "The two ends of a spring coincide at the start, so its force has no direction and no Taylor series. Move one end a little, give it the rest length zero (then its potential is smooth), or use formulation `ra`, where such a spring pulls nowhere.",
+        title: "A spring or rope without length",
+        text: "The two ends of a spring or rope coincide at the start, so its force has no direction and no Taylor series. Move one end a little, give a spring the rest length zero (then its potential is smooth), or use formulation `ra`, where such an element pulls nowhere.",
     },
     Page {
         code: "S282",
