@@ -27,7 +27,8 @@ impl Column {
     }
     /// Whether it shows the rate of a joint coordinate.
     fn is_rate(&self) -> bool {
-        self.name.ends_with(".speed") || self.name.ends_with(".acceleration")
+        let ends = [".speed", ".acceleration"];
+        ends.iter().any(|e| self.name.ends_with(e)) && !self.name.starts_with("error.")
     }
     /// Whether a force element reports it.
     fn is_element(&self) -> bool {

@@ -1,11 +1,12 @@
 //! The columns of results obey laws: powers balance the energy, tensions are gradients, speeds are rates, reactions balance bodies;
 //! in every formulation that carries the mechanism.
+#![allow(non_snake_case)]
 
 use fourbar::force::eval::Plain;
 use fourbar::random::Random;
 use fourbar::spec::*;
 use fourbar::state::{Configuration, Velocity};
-use fourbar::study::{self, Analysis, FORMULATIONS, Formulation, Observer, Study};
+use fourbar::study::{self, Analysis, FORMULATIONS, FormulationInfo, Observer, Study};
 use fourbar::topology;
 use fourbar::trajectory::{Column, WantedColumns};
 use fourbar::{Model, Simulation, Trajectory};
@@ -55,7 +56,7 @@ const ELEMENTS: &[(&str, &str)] = &[
     (HINGE, "{type: rope, between: [{body: ground, at: [0, 1, 0]}, {body: b, at: [0.1, 0, 0]}], length: 1.3, stiffness: 400, damping: 3}"),
 ];
 
-fn by(model: &Model, f: &Formulation, tol: f64) -> Study {
+fn by(model: &Model, f: &FormulationInfo, tol: f64) -> Study {
     Study {
         analysis: Some(Analysis::Dynamics),
         formulation: Some(f.name.into()),
@@ -66,7 +67,7 @@ fn by(model: &Model, f: &Formulation, tol: f64) -> Study {
     }
 }
 
-fn is_implicit(f: &Formulation) -> bool {
+fn is_implicit(f: &FormulationInfo) -> bool {
     ["ra", "rp", "reps"].contains(&f.name)
 }
 
@@ -121,16 +122,15 @@ fn the_power_of_every_element_balances_the_bodies_and_sums_up_to_the_work() {
                 let (x, size) = imbalance(&model, &t, row);
                 assert!(x.abs() < 1e-9 * size, "{force}, {}: {x:.1e} W of {size:.1e} at row {row}", f.name);
             }
-            // Trapezoids over 2 ms: a few millionths of what goes around; twice that where a rope gets taut between two rows.
+            // Trapezoids over 2 ms: a few millionths of what goes around; more where a rope gets taut between two rows.
             let power = t.column("f.power").expect("a column");
-            let (mut work, mut around) = (0.0, 1e-3);
+            let around: f64 = power.iter().map(|p| 0.002 * p.abs()).sum();
+            let limit = if force.contains("rope") { 5e-3 } else { 2e-5 } * around;
+            let mut work = 0.0;
             for row in 1..t.len() {
-                let h = at(&t, row, "t") - at(&t, row - 1, "t");
-                work += 0.5 * h * (power[row] + power[row - 1]);
-                around += h * power[row].abs();
+                work += 0.5 * (at(&t, row, "t") - at(&t, row - 1, "t")) * (power[row] + power[row - 1]);
                 let told = at(&t, row, "energy.work") - (stored(&model, &t, row) - stored(&model, &t, 0));
-                let limit = if force.contains("rope") { 5e-3 } else { 2e-4 };
-                assert!((work - told).abs() < limit * around, "{force}, {}: {work} J and {told} J at row {row}", f.name);
+                assert!((work - told).abs() < limit, "{force}, {}: {work} J and {told} J at row {row}", f.name);
             }
             assert!(around > 5e-3, "{force}, {}: nothing was exchanged", f.name);
         }
@@ -200,7 +200,13 @@ fn speeds_and_accelerations_are_the_rates_of_joint_coordinates() {
             for i in 1..t.len() - 1 {
                 let slope = |y: &[f64]| (y[i + 1] - y[i - 1]) / 0.004;
                 // Third derivatives of some thousands times a sixth of the squared distance of rows.
-                assert!((slope(&y) - v[i]).abs() < 1e-4 * size && (slope(&v) - a[i]).abs() < 2e-3 * size, "{}, {speed}, row {i}", f.name);
+                assert!(
+                    (slope(&y) - v[i]).abs() < 1e-4 * size && (slope(&v) - a[i]).abs() < 2e-3 * size,
+                    "{}, {speed}, row {i}: {:.1e} {:.1e} of {size:.1e}",
+                    f.name,
+                    slope(&y) - v[i],
+                    slope(&v) - a[i]
+                );
             }
         }
     }
@@ -261,7 +267,7 @@ study: {analysis: dynamics, t_end: 0.3, output_step: 0.05}
         }
     }
     // All that holds the pendulum are bare constraints on it: three at its pivot, three between directions.
-    let model = model("ra_single_pendulum_primitives");
+    let model = fourbar_testing::common::model("ra_single_pendulum_primitives");
     for f in FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok()) {
         let (t, _) = run(&model, &Study { t_end: 0.5, output_step: 0.1, ..by(&model, f, 1e-8) });
         for row in 0..t.len() {
@@ -372,7 +378,9 @@ fn columns_that_nobody_wants_are_left_out_and_change_nothing_else() {
     let mut some = Selective { wanted, rows: Vec::new() };
     study::run(&model, &Study::of(&model), &mut some).unwrap_or_else(|f| panic!("{}", f.diagnostic));
     for (k, c) in all.iter().enumerate() {
-        let skipped = c.is_load() || [".speed", ".acceleration", "f.length", "f.rate"].iter().any(|e| c.name.ends_with(e));
+        let skipped = c.is_load()
+            || (["f.length", "f.rate"].contains(&c.name.as_str()))
+            || ([".speed", ".acceleration"].iter().any(|e| c.name.ends_with(e)) && !c.name.starts_with("error."));
         for (row, x) in some.rows.iter().enumerate() {
             assert_eq!(x[k], if skipped { 0.0 } else { whole.row(row)[k] }, "{} at row {row}", c.name);
         }
@@ -392,7 +400,7 @@ fn draw(spec: &mut ModelSpec, model: &Model, r: &mut Random) {
         let v = r.vector() * 3.0 * L;
         [Place { body: "ground".into(), at: At::Body([v.x, v.y, v.z]) }, place(r)]
     };
-    let mut add = |name: &str, f: ForceSpec| spec.forces.push((format!("drawn_{name}"), f));
+    let mut add = |name: &str, f: ForceSpec| spec.forces.push((format!("{name}{}", spec.forces.len()), f));
     let k = F / L;
     let damping = 0.1 * (mass * k).sqrt();
     let law = SpringLaw::Linear { stiffness: k, rest: 0.5 * L, damping };
