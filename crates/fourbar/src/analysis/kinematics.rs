@@ -229,7 +229,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     pub fn watch(&mut self, passages: &mut Passages, measure: &mut Massless<'_>) {
         let s = &self.state;
         if passages.due(s.t, passages.speed(&s.v)) {
-            passages.look(s.t, &s.q, &s.v, measure, |_, parts| parts.extend(own_parts(self.schur.pivots(), &self.permanent)));
+            passages.look(s.t, &s.q, &s.v, measure, |_, parts| own_parts(self.schur.pivots(), &self.permanent, parts));
         }
     }
 

@@ -1,14 +1,15 @@
 //! How far constraints are from depending on each other, whatever the masses: the measure of singular positions.
 
 use crate::analysis::passages::Measure;
-use crate::analysis::singular::dependent_names;
+use crate::analysis::singular::{dependent_names, half_log};
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::schur::{InverseMass, Schur, unit_weights};
 use crate::state::Pose;
 
-/// Shift of `G G^T`, whose rows are about one: rows that always depend on others keep a constant pivot by it, far below any other.
-const SHIFT: f64 = 1e-12;
+/// Shift of `G G^T`, whose rows are about one: rows that always depend on others keep a constant pivot by it, far below any other. A pose
+/// off the constraints by its root, as one between two looks may be, changes that by no more than a factor of two.
+const SHIFT: f64 = 1e-10;
 /// Rows with smaller relative pivots where the mechanism is not singular are always dependent.
 const REDUNDANT: f64 = 1e-9;
 
@@ -63,11 +64,12 @@ impl<'m> Massless<'m> {
         self.rows.get_or_insert_with(|| Rows::new(self.model))
     }
 
-    /// Writes by row the part that the rows before it do not have, relative to the row, at a pose.
-    pub fn parts(&mut self, t: f64, q: &[Pose], out: &mut Vec<f64>) {
+    /// Writes by row the part that the rows before it do not have, relative to the row, at a pose; the logarithm of their product.
+    pub fn parts(&mut self, t: f64, q: &[Pose], out: &mut Vec<f64>) -> f64 {
         let rows = self.rows();
         rows.factor(t, q);
         out.extend(rows.schur.pivots().iter().map(|p| p.max(0.0).sqrt()));
+        half_log(rows.schur.pivots())
     }
 }
 
@@ -76,7 +78,7 @@ impl Measure for Massless<'_> {
         let rows = self.rows();
         rows.factor(t, q);
         rows.at.copy_from_slice(q);
-        0.5 * rows.schur.pivots().iter().map(|p| p.max(f64::MIN_POSITIVE).ln()).sum::<f64>()
+        half_log(rows.schur.pivots())
     }
 
     /// By inverse iteration from the row whose pivot has fallen most.

@@ -3,7 +3,7 @@
 //! Every formulation looks at its mechanism about every tenth of a radian of travel and says, for each of its rows, how much of it the
 //! rows before it do not have: the pivots that a step leaves anyway. On the way through a singular position one of these numbers is a
 //! straight V in time. Each row is compared with itself only, so one that is always weak, as beside a thin rod with its small axial
-//! inertia, hides no other.
+//! inertia, hides no other. Among redundant rows the V of one may be narrow, where another takes its place; that of their product is not.
 //!
 //! Three looks between which a row may have such a V are a suspicion. It is settled by a [`Measure`] along a cubic through the poses and
 //! velocities of the three looks: whether that vanishes, and when, depends on the motion and not on steps or output times.
@@ -48,6 +48,7 @@ struct Look {
     q: Vec<Pose>,
     v: Vec<Velocity>,
     parts: Vec<f64>,
+    log: f64,
 }
 
 /// The hunter of singular positions.
@@ -106,15 +107,23 @@ impl Passages {
         self.looks.iter_mut().for_each(|l| l.parts.clear());
     }
 
-    /// A look, later than the last one. `parts` writes by row how much of it the rows before it do not have; it may ask the measure.
-    pub fn look<M: Measure>(&mut self, t: f64, q: &[Pose], v: &[Velocity], measure: &mut M, parts: impl FnOnce(&mut M, &mut Vec<f64>)) {
+    /// A look, later than the last one. `rows` writes by row how much of it the rows before it do not have, and gives the logarithm of
+    /// the product over all rows; it may ask the measure.
+    pub fn look<M: Measure>(
+        &mut self,
+        t: f64,
+        q: &[Pose],
+        v: &[Velocity],
+        measure: &mut M,
+        rows: impl FnOnce(&mut M, &mut Vec<f64>) -> f64,
+    ) {
         self.looks.rotate_left(1);
         let now = &mut self.looks[2];
         now.t = t;
         now.q.copy_from_slice(q);
         now.v.copy_from_slice(v);
         now.parts.clear();
-        parts(measure, &mut now.parts);
+        now.log = rows(measure, &mut now.parts);
         self.filled = (self.filled + 1).min(3);
         if self.filled < 3 || self.found.len() >= MOST {
             return;
@@ -122,10 +131,11 @@ impl Passages {
         let [a, b, c] = &self.looks;
         let times = [a.t, b.t, c.t];
         let comparable = a.parts.len() == c.parts.len() && b.parts.len() == c.parts.len();
+        let dips = |[a, b, c]: [f64; 3]| b <= a && b < c && bends(times, [a, b, c]);
+        let high = a.log.max(b.log).max(c.log);
         let mut rows = a.parts.iter().zip(&b.parts).zip(&c.parts);
-        if (!comparable || rows.any(|((a, b), c)| b <= a && b < c && bends(times, [*a, *b, *c])))
-            && let Some(found) = self.search(times, measure)
-        {
+        let suspicious = !comparable || dips([a.log, b.log, c.log].map(|x| (x - high).exp())) || rows.any(|((a, b), c)| dips([*a, *b, *c]));
+        if suspicious && let Some(found) = self.search(times, measure) {
             self.found.push(found);
             // The next one lies beyond this look.
             self.filled = 1;
@@ -179,15 +189,19 @@ impl Passages {
                 [-2.0, -1.0, 1.0, 2.0].map(|k| self.at(time + k * d, log, measure).max(f64::MIN_POSITIVE));
             // Near its zero the measure is a power of the distance: one for each row that becomes dependent at once.
             let power = (far_left * far_right / (left * right)).ln() / 4.0_f64.ln();
-            if power.is_nan() || power < LEAST_POWER {
-                return None;
-            }
-            let ratio = (left / right).powf(1.0 / power);
-            time += d * (ratio - 1.0) / (ratio + 1.0);
             last = left + right;
             if share == ROUNDS[0] {
                 first = last;
             }
+            if power.is_nan() || power < LEAST_POWER {
+                // Very near the foot the shift of the measure is all that is left.
+                if share == ROUNDS[0] {
+                    return None;
+                }
+                break;
+            }
+            let ratio = (left / right).powf(1.0 / power);
+            time += d * (ratio - 1.0) / (ratio + 1.0);
         }
         if !(last < SHRUNK * first && time > times[0] && time < times[2]) {
             return None;
@@ -203,7 +217,7 @@ impl Passages {
         let look = |l: &Look| {
             let q: Vec<f64> = l.q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied()).collect();
             let v: Vec<f64> = l.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied()).collect();
-            json!({ "t": l.t, "q": q, "v": v, "parts": l.parts })
+            json!({ "t": l.t, "q": q, "v": v, "parts": l.parts, "log": l.log })
         };
         json!({ "looks": self.looks[3 - self.filled..].iter().map(look).collect::<Vec<_>>(), "found": self.found })
     }
@@ -229,6 +243,7 @@ impl Passages {
                 *to = Velocity { v: three(v), w: three(&v[3..]) };
             }
             to.parts = numbers(&look["parts"]);
+            to.log = look["log"].as_f64().unwrap_or(f64::NAN);
             self.filled = (self.filled + 1).min(3);
         }
     }

@@ -94,9 +94,16 @@ pub fn regular_pivot(pivots: &[f64], permanent: &[bool]) -> (f64, usize) {
     best
 }
 
-/// By row that is not permanently redundant, the part that the rows before it do not have, relative to the row.
-pub fn own_parts<'a>(pivots: &'a [f64], permanent: &'a [bool]) -> impl Iterator<Item = f64> + 'a {
-    pivots.iter().zip(permanent).filter(|(_, permanent)| !**permanent).map(|(p, _)| p.max(0.0).sqrt())
+/// Writes for every row that is not permanently redundant the part that the rows before it do not have, relative to the row, and gives
+/// the logarithm of the product over all rows.
+pub fn own_parts(pivots: &[f64], permanent: &[bool], out: &mut Vec<f64>) -> f64 {
+    out.extend(pivots.iter().zip(permanent).filter(|(_, permanent)| !**permanent).map(|(p, _)| p.max(0.0).sqrt()));
+    half_log(pivots)
+}
+
+/// Half the logarithm of the product of pivots.
+pub fn half_log(pivots: &[f64]) -> f64 {
+    0.5 * pivots.iter().map(|p| p.max(f64::MIN_POSITIVE).ln()).sum::<f64>()
 }
 
 /// Up to this many rows a suspicion is confirmed by singular values.

@@ -170,9 +170,9 @@ impl<'m> Equations<'m> {
         self.factor(1.0);
     }
 
-    /// By row that is not always dependent, the part that the rows before it do not have, at the last factorisation.
-    pub fn parts(&self) -> impl Iterator<Item = f64> + '_ {
-        own_parts(self.schur.pivots(), &self.permanent)
+    /// [`own_parts`] at the last factorisation.
+    pub fn parts(&self, out: &mut Vec<f64>) -> f64 {
+        own_parts(self.schur.pivots(), &self.permanent, out)
     }
 
     /// Jacobian into `G`.

@@ -128,7 +128,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             stepper,
         };
         let Self { passages, measure, stepper, .. } = &mut r;
-        passages.look(start.t, &start.q, &start.v, measure, |_, parts| parts.extend(stepper.equations.parts()));
+        passages.look(start.t, &start.q, &start.v, measure, |_, parts| stepper.equations.parts(parts));
         r.power = r.power_now();
         Ok(r)
     }
@@ -186,14 +186,14 @@ impl<'m, C: Chart> Implicit<'m, C> {
             s.interpolate(t, q, v);
             let e = &mut s.equations;
             e.factor_at(t, q);
-            passages.look(t, q, v, measure, |_, parts| parts.extend(e.parts()));
+            passages.look(t, q, v, measure, |_, parts| e.parts(parts));
         }
         let (m, e) = (&s.memory, &mut s.equations);
         if passages.due(t, passages.speed(m.velocities())) {
             if parts > 1 {
                 e.factor_at(t, &m.q);
             }
-            passages.look(t, &m.q, m.velocities(), measure, |_, parts| parts.extend(e.parts()));
+            passages.look(t, &m.q, m.velocities(), measure, |_, parts| e.parts(parts));
         }
     }
 

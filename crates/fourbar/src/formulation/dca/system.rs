@@ -49,11 +49,6 @@ pub fn start<'m>(
     Ok(Box::new(Run::new(system, model, study, integrator, from.t)?))
 }
 
-/// Where rows become dependent, `det K` falls steeply: with the singular values `s` of the weighed rows it is the product of all
-/// `1 + s^2`, and half its logarithm, the sum over the pivots of all fronts, falls as that of the distance. Permanently redundant rows
-/// and free motions do not show. Logarithms farther apart than this are not compared: the numbers would be too large or too small.
-const LEVEL: f64 = 300.0;
-
 /// The system with its workspace.
 pub struct Dca<'m, const B: usize = 6> {
     model: &'m Model,
@@ -68,9 +63,8 @@ pub struct Dca<'m, const B: usize = 6> {
     turns: Vec<f64>,
     passages: Passages,
     measure: Massless<'m>,
-    /// Whether singular positions are looked for, and the logarithm that distances from them are measured against.
+    /// Whether singular positions are looked for.
     watched: bool,
-    level: f64,
     poorly: Poorly,
     loads: LeastLoads,
     notes: Vec<String>,
@@ -155,7 +149,6 @@ impl<'m, const B: usize> Dca<'m, B> {
             measure: Massless::new(model),
             // Off the constraints redundant rows may come to life and hide a singular position.
             watched: options.projection == Projection::Step && !is_forest(model),
-            level: 0.0,
             poorly: Poorly::default(),
             nu: vec![0.0; solver.set.rows()],
             solver,
@@ -342,13 +335,10 @@ impl<const B: usize> System for Dca<'_, B> {
             self.solver.choose(t);
         }
         if self.passages.due(t, self.passages.speed(&self.v)) {
+            // Where rows become dependent, `det K` falls steeply: with the singular values `s` of the weighed rows it is the product of
+            // all `1 + s^2`. Permanently redundant rows and free motions do not show.
             let log = self.solver.half_log_det(t, &self.q);
-            if (log - self.level).abs() > LEVEL {
-                self.level = log;
-                self.passages.exchange();
-            }
-            let distance = (log - self.level).exp();
-            self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, parts| parts.push(distance));
+            self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, _| log);
         }
     }
 
@@ -409,7 +399,6 @@ impl<const B: usize> System for Dca<'_, B> {
             "loads": self.solver.loads(),
             "counts": self.solver.counts.save(),
             "passages": self.passages.save(),
-            "level": self.level,
             "poorly": self.poorly.save(),
         })
     }
@@ -423,7 +412,6 @@ impl<const B: usize> System for Dca<'_, B> {
         self.solver.set_loads(&numbers(&saved["loads"]));
         self.solver.counts = Counts::restored(std::array::from_fn(|k| saved["counts"][k].as_u64().unwrap_or(0) as usize));
         self.passages.restore(&saved["passages"]);
-        self.level = saved["level"].as_f64().unwrap_or(0.0);
         self.poorly.restore(&saved["poorly"]);
     }
 }

@@ -182,9 +182,10 @@ impl Closure {
         }
     }
 
-    /// Sines of the dependents at the last factor.
-    pub fn sines(&self) -> impl Iterator<Item = f64> + '_ {
-        self.pivots.iter().map(|p| p.sine)
+    /// Writes the sines of the dependents at the last factor; the logarithm of their product.
+    pub fn sines(&self, out: &mut Vec<f64>) -> f64 {
+        out.extend(self.pivots.iter().map(|p| p.sine));
+        self.pivots.iter().map(|p| p.sine.max(f64::MIN_POSITIVE).ln()).sum()
     }
 
     /// Values of the dependent columns for the right-hand side in `closings.g`, given to `put(column, value)`; others are zero.

@@ -93,7 +93,7 @@ impl<'m> Grcr<'m> {
         start.push(0.0);
         let (rows, n) = (set.rows(), m.tree.speeds);
         let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(model));
-        passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| parts.extend(m.closure.sines()));
+        passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| m.closure.sines(parts));
         Ok(Self {
             loads: Loads::new(model, &m.closings.set),
             passages,
@@ -399,7 +399,7 @@ impl System for Grcr<'_> {
         }
         self.m.globals();
         let m = &self.m;
-        self.passages.look(t, &m.poses, &m.velocities, &mut self.measure, |_, parts| parts.extend(m.closure.sines()));
+        self.passages.look(t, &m.poses, &m.velocities, &mut self.measure, |_, parts| m.closure.sines(parts));
     }
 
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {

@@ -152,7 +152,7 @@ impl<'m> Lie<'m> {
         let detector = Detector::new(model, &equations.set, at);
         let yielding = Yielding::new(&mut equations, detector.generic_rank());
         let (mut passages, mut measure) = (Passages::new(model.length, n), Massless::new(model));
-        passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| parts.extend(equations.parts()));
+        passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| equations.parts(parts));
         Self {
             loads: LeastLoads::new(model, &equations.set, &at.q),
             detector,
@@ -397,7 +397,7 @@ impl System for Lie<'_> {
         }
         if self.passages.due(t, self.passages.speed(&self.v)) {
             let e = &self.equations;
-            self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, parts| parts.extend(e.parts()));
+            self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, parts| e.parts(parts));
         }
     }
 
