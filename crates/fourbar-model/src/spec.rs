@@ -4,8 +4,8 @@
 //! immutable [`crate::Model`]. Numbers are SI and radians; points are in the body's own frame unless a variant says world.
 
 use crate::expr::{Dimension, Expr, Outside, Table};
-use fourbar_math::piecewise::{Beyond, Ends, Piecewise, SplineError};
 pub use crate::joint::PairKind;
+use fourbar_math::piecewise::{Beyond, Ends, Piecewise, SplineError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 

@@ -12,12 +12,15 @@ pub const MASS: f64 = 0.8;
 /// Distance of the centre of mass from the hinge, m.
 pub const ARM: f64 = 0.4;
 /// Inertia about the hinge, kg m^2.
+/// Inertia about the hinge, kg m^2.
 pub const INERTIA: f64 = 0.01 + MASS * ARM * ARM;
+/// Weight, N.
 /// Weight, N.
 pub const WEIGHT: f64 = MASS * 9.81;
 
 /// Gains of the controller.
 pub const GAINS: [f64; 3] = [6.0, 18.0, 1.2];
+/// Its period, s.
 /// Its period, s.
 pub const PERIOD: f64 = 1e-3;
 

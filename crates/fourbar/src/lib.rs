@@ -22,8 +22,8 @@ pub mod study;
 pub mod trajectory;
 
 pub use fourbar_model::{
-    auxiliary, build, codes, constraint, coordinate, curve, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state, time,
-    topology,
+    auxiliary, build, codes, constraint, coordinate, curve, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state,
+    time, topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};

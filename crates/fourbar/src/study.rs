@@ -395,6 +395,9 @@ impl Observer for crate::Trajectory {
     }
 }
 
+/// A name from a list of this program. It has a type of its own so that a report that is read back need not outlive its text.
+pub type KnownName = &'static str;
+
 /// What a run has to say besides its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -402,10 +405,10 @@ pub struct Report {
     pub analysis: Analysis,
     /// Formulation used.
     #[serde(deserialize_with = "known_formulation")]
-    pub formulation: &'static str,
+    pub formulation: KnownName,
     /// Integrator used.
     #[serde(deserialize_with = "known_integrator")]
-    pub integrator: &'static str,
+    pub integrator: KnownName,
     /// Last time reached.
     pub t: f64,
     /// Whether the observer stopped it.

@@ -150,13 +150,13 @@ fn what_has_a_potential_pulls_along_its_gradient() {
             random.disturb(&mut q, &[true, false, false], 0.4, 0.3);
             let turns = vec![0.0; model.angles.len()];
             let potential =
-                |q: &[fourbar::state::Pose]| element.potential(&model, &Plain { t: 0.0, q, v: &still, turns: &turns, loads: &[] });
+                |q: &[fourbar::state::Pose]| element.potential(&model, &Plain { t: 0.0, q, v: &still, turns: &turns, loads: &[], z: &[] });
             if potential(&q) == 0.0 {
                 continue;
             }
             seen += 1;
             let mut wrench = [Velocity::zero(); 3];
-            element.wrench(&model, &Plain { t: 0.0, q: &q, v: &still, turns: &turns, loads: &[] }, &mut |b, F, T| {
+            element.wrench(&model, &Plain { t: 0.0, q: &q, v: &still, turns: &turns, loads: &[], z: &[] }, &mut |b, F, T| {
                 wrench[b] = wrench[b].plus(&Velocity { v: F, w: T });
             });
             for body in 1..3 {

@@ -6,7 +6,7 @@ use fourbar::analysis::assembly::{Options, assemble, assemble_from};
 use fourbar::analysis::rank;
 use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::evaluate::{Evaluation, by_body, stacked};
-use fourbar::force::{Force, eval};
+use fourbar::force::{Actuator, Force, eval};
 use fourbar::mechanism::{Body, GROUND, Mechanism};
 use fourbar::motion::Instant;
 use fourbar::random::Random;
@@ -155,7 +155,7 @@ fn the_energy_changes_by_the_power() {
         let potential = |h: f64| {
             let d = by_body(&(&v * h));
             let q: Vec<_> = at.q.iter().zip(&d).map(|(q, d)| q.moved(d)).collect();
-            eval::potential(model, &eval::Plain { t: at.t, q: &q, v: &at.v, turns: &at.turns, loads: &[] })
+            eval::potential(model, &eval::Plain { t: at.t, q: &q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z })
         };
         let h = 1e-3 * model.length / v.amax().max(model.length);
         let slope = |h: f64| (potential(h) - potential(-h)) / (2.0 * h);
@@ -188,10 +188,10 @@ fn inverse_dynamics_returns_the_efforts_that_act() {
             }
         }
         for (n, f) in &model.forces {
-            let Force::Actuator { effort, .. } = f else { continue };
+            let Force::Actuator(Actuator { effort, .. }) = f else { continue };
             let s = now.snapshot();
             let i = s.instant();
-            let x = eval::Plain { t: i.t, q: &i.q, v: &i.v, turns: &i.turns, loads: &[] };
+            let x = eval::Plain { t: i.t, q: &i.q, v: &i.v, turns: &i.turns, loads: &[], z: &i.z };
             let acts: f64 = eval::law_value(model, effort, &x, (0.0, 0.0));
             let k = found.names.iter().position(|m| m == n).expect("asked for");
             if found.unique[k] {

@@ -123,7 +123,7 @@ fn the_first_instant_equals_that_of_absolute_coordinates() {
             bad.push(format!("{name}: {column} {d:.1e} of {size:.1e}"));
         }
         let norm = |t: &Trajectory| -> f64 {
-            let part = |(c, x): (&fourbar::trajectory::Column, &f64)| {
+            let part = |(c, x): (&fourbar::trajectory::Column, f64)| {
                 if c.name.contains(".force.") {
                     x * x
                 } else if c.name.contains(".torque.") {

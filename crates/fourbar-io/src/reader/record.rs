@@ -1,8 +1,8 @@
 //! The values of one group of keys.
 
 use super::csv::Column;
-use super::data::Written;
 use super::curve::LoosePlane;
+use super::data::Written;
 use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;

@@ -4,7 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE, TOP, Table,
+    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE,
+    TOP, Table,
 };
 use serde_json::{Map, Value, json};
 

@@ -1,7 +1,7 @@
 //! Rigid parts and what they share: welded bodies become one part, parts that only slide against each other one orientation,
 //! joints become points and vectors that lie on several parts at once [Pryce20, section 2.2].
 
-use crate::joint::{JointKind, Rigid, SharedPoints};
+use crate::joint::{Rigid, SharedPoints};
 use crate::model::{BodyId, Coil, Model};
 use nalgebra::{Matrix3, Vector3};
 
