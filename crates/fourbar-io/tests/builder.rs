@@ -99,6 +99,9 @@ fn rewritten(spec: &ModelSpec) -> Mechanism {
         };
         m = m.body(name, b.shapes.iter().cloned().fold(body, Body::shape));
     }
+    for (name, c) in &spec.curves {
+        m = m.curve(name, c.clone());
+    }
     for (name, j) in &spec.joints {
         m = joint(m, name, j);
     }
@@ -164,6 +167,9 @@ fn joint(m: Mechanism, name: &str, j: &JointSpec) -> Mechanism {
                 Placement::Frames { base, moving } => axial.frames(*base, *moving),
             }
         }
+        JointSpec::Curve { bodies: [a, b], curve, at, radius, side: None } if *radius == 0.0 => m.point_on_curve(name, a, b, curve, *at),
+        // Followers with a radius have no words of their own.
+        JointSpec::Curve { .. } => m.joint(name, j.clone()),
         JointSpec::Distance { from, to, length } => {
             let joint = m.distance_joint(name, from.clone(), to.clone());
             match length {

@@ -51,6 +51,39 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.joints.push((name.into(), joint)))
     }
 
+    /// A planar curve, which [`Mechanism::point_on_curve`] names.
+    pub fn curve(self, name: impl Into<String>, curve: CurveSpec) -> Mechanism {
+        self.stated(|s| s.curves.push((name.into(), curve)))
+    }
+
+    /// A point of the moving body, in its own frame or as drawn, follows a curve that lies in the frame of the base.
+    ///
+    /// ```
+    /// use fourbar_model::mechanism::{Body, GROUND, Mechanism};
+    /// use fourbar_model::spec::{At, CurvePoints, CurveSpec};
+    ///
+    /// let points = (0..12).map(|k| f64::from(k) * std::f64::consts::TAU / 12.0).map(|a| [0.3 * a.cos(), 0.3 * a.sin()]).collect();
+    /// let ring = CurvePoints::Plane { points, at: [0.0; 3], normal: [0.0, 0.0, 1.0], x: None };
+    /// let model = Mechanism::new()
+    ///     .body("bead", Body::new().mass(0.1).inertia([1e-4; 3]).at([0.3, 0.0, 0.0]))
+    ///     .curve("ring", CurveSpec { points: ring, closed: true })
+    ///     .point_on_curve("slip", GROUND, "bead", "ring", At::Body([0.0; 3]))
+    ///     .build()?;
+    /// assert_eq!(model.joints.len(), 1);
+    /// # Ok::<(), fourbar_model::Error>(())
+    /// ```
+    pub fn point_on_curve(
+        self,
+        name: impl Into<String>,
+        base: impl Into<String>,
+        moving: impl Into<String>,
+        curve: impl Into<String>,
+        at: At,
+    ) -> Mechanism {
+        let bodies = [base.into(), moving.into()];
+        self.joint(name, JointSpec::Curve { bodies, curve: curve.into(), at, radius: 0.0, side: None })
+    }
+
     /// A hinge between a base and a moving body.
     pub fn revolute(self, name: impl Into<String>, base: impl Into<String>, moving: impl Into<String>) -> Mechanism<Axial> {
         self.pair(name, PairKind::Revolute, "a revolute joint", [base.into(), moving.into()], &["at", "axis"])
