@@ -274,7 +274,7 @@ fn a_bead_that_runs_off_its_curve_ends_the_run() {
     let model = bead("{points: [[0, 0], [0.5, 0.05], [1, 0]]}", [0.5, 0.05], [1.0, 0.0], 0.0, "");
     let mut rows = Trajectory::default();
     let failed = fourbar::study::run(&model, &study(&model, "lie", "dop853", 2.0, 0.1), &mut rows).unwrap_err();
-    assert_eq!((failed.code.to_string().as_str(), failed.diagnostic.names.as_slice()), ("S246", &["bead".to_string()][..]));
+    assert_eq!((failed.diagnostic.code.to_string().as_str(), failed.diagnostic.names.as_slice()), ("S246", &["bead".to_string()][..]));
     assert!((4..=6).contains(&rows.len()), "{}", rows.len());
 }
 
