@@ -457,6 +457,13 @@ fn tables_over_time_are_met_exactly_in_runs() {
     assert_eq!(code(*failed.diagnostic), "U320");
 }
 
+/// Seconds that this thread has computed, where the system tells them; other work on the machine does not count.
+fn computed() -> f64 {
+    let told = std::fs::read_to_string("/proc/thread-self/schedstat").ok();
+    let nanoseconds = told.and_then(|s| s.split_whitespace().next().and_then(|x| x.parse::<f64>().ok()));
+    nanoseconds.map_or_else(|| std::time::UNIX_EPOCH.elapsed().map_or(0.0, |d| d.as_secs_f64()), |n| 1e-9 * n)
+}
+
 /// Prints what a millisecond costs with and without a changed input; run with `--ignored`. The change is below the tolerance, so that the
 /// motion asks for no other steps: what is measured is what the change itself costs.
 #[test]
@@ -470,17 +477,17 @@ fn the_cost_of_a_changed_input() {
                 let study = Study { tol: Some(1e-6), step, output_step: 1e-3, ..by(&model, f.name, f.integrators[0]) };
                 let cost = |change: bool| {
                     let mut best = f64::INFINITY;
-                    for _ in 0..7 {
+                    for _ in 0..9 {
                         let mut s = Simulation::new(&model, &study).expect("it starts");
                         let input = s.input(&name).expect("there");
-                        let clock = std::time::Instant::now();
+                        let from = computed();
                         for k in 1..=200 {
                             if change {
                                 s.set_input(input, model.inputs[0].default + f64::from(k % 2) * by_how_much).expect("in range");
                             }
                             s.advance(1e-3 * f64::from(k)).expect("it moves");
                         }
-                        best = best.min(clock.elapsed().as_secs_f64() / 200.0);
+                        best = best.min((computed() - from) / 200.0);
                     }
                     best * 1e6
                 };
