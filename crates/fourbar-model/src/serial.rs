@@ -1,5 +1,7 @@
-//! Serde of what cannot derive it: expressions as texts, poses and velocities as lists of numbers.
+//! Serde of what cannot derive it: codes by their pages, expressions as texts, poses and velocities as lists of numbers.
 
+use crate::codes;
+use crate::diagnostic::Code;
 use crate::expr::{Expr, Symbol};
 use crate::state::{Pose, Velocity};
 use nalgebra::Matrix3;
@@ -23,6 +25,15 @@ impl<'de> Deserialize<'de> for Expr {
         let text = String::deserialize(deserializer)?;
         let number = |name: &str| name.strip_prefix('x').and_then(|k| k.parse().ok()).filter(|k| variable(*k) == name);
         Expr::parse(&text, &mut |name| number(name).map(Symbol::Variable)).map_err(D::Error::custom)
+    }
+}
+
+/// Only codes that have a page are read.
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let page = codes::pages().find(|p| p.code == text);
+        page.map(|p| Code(p.code)).ok_or_else(|| D::Error::custom(format!("there is no code `{text}`")))
     }
 }
 
