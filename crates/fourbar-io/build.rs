@@ -1,11 +1,11 @@
-//! Embeds every `models/*.yaml` of the workspace, so that the program carries its models with it.
+//! Embeds every `models/*.yaml` of the workspace and the template of pages, so that the program carries them with it.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
 fn main() {
     let root = PathBuf::from(std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_default());
-    let folder = root.join("../../models");
+    let folder = shared(&root, "../../models", "models");
     println!("cargo::rerun-if-changed={}", folder.display());
     let mut files: Vec<PathBuf> = std::fs::read_dir(&folder)
         .map(|entries| entries.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.extension().is_some_and(|e| e == "yaml")).collect())
@@ -19,8 +19,19 @@ fn main() {
         let _ = writeln!(code, "    ({name:?}, include_str!({:?})),", full.display().to_string());
     }
     code.push_str("];\n");
-    let out = std::env::var_os("OUT_DIR").unwrap_or_default();
-    if let Err(e) = std::fs::write(Path::new(&out).join("models.rs"), code) {
+    let out = PathBuf::from(std::env::var_os("OUT_DIR").unwrap_or_default());
+    if let Err(e) = std::fs::write(out.join("models.rs"), code) {
         println!("cargo::error=cannot write the list of models: {e}");
     }
+    let page = shared(&root, "../../viewer/dist/page.html", "viewer/page.html");
+    println!("cargo::rerun-if-changed={}", page.display());
+    if let Err(e) = std::fs::copy(&page, out.join("page.html")) {
+        println!("cargo::error=the template of pages, {}, cannot be copied: {e}", page.display());
+    }
+}
+
+/// What stands in the workspace, or else in the package, where links to it have become copies.
+fn shared(root: &Path, workspace: &str, package: &str) -> PathBuf {
+    let there = root.join(workspace);
+    if there.exists() { there } else { root.join(package) }
 }

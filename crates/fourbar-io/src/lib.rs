@@ -34,3 +34,8 @@ pub use schema::schema;
 pub use starter::starter;
 pub use units::{UNITS, Unit};
 pub use writer::{write_mechspec, write_model};
+
+/// The example of the README is run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

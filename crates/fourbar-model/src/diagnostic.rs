@@ -17,15 +17,6 @@ impl fmt::Display for Code {
     }
 }
 
-/// Only codes that have a page are read.
-impl<'de> Deserialize<'de> for Code {
-    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let text = String::deserialize(deserializer)?;
-        let page = crate::codes::pages().find(|p| p.code == text);
-        page.map(|p| Code(p.code)).ok_or_else(|| serde::de::Error::custom(format!("there is no code `{text}`")))
-    }
-}
-
 /// Where something stands in a file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FilePlace {

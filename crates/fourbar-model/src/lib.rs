@@ -33,3 +33,8 @@ pub use mechanism::Mechanism;
 pub use model::{BodyId, Model};
 pub use spec::ModelSpec;
 pub use state::{Configuration, Pose, Velocity};
+
+/// The example of the README is run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

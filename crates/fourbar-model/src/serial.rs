@@ -1,5 +1,7 @@
-//! Serde of what cannot derive it: expressions as texts, poses and velocities as lists of numbers.
+//! Serde of what cannot derive it: codes by their pages, expressions as texts, poses and velocities as lists of numbers.
 
+use crate::codes;
+use crate::diagnostic::Code;
 use crate::expr::{Dimension, Expr, Names, Outside, Symbol, Table};
 use crate::state::{Pose, Velocity};
 use fourbar_math::Piecewise;
@@ -76,6 +78,15 @@ impl<'de> Deserialize<'de> for Expr {
         let tables: Option<Vec<Table>> = tables.into_iter().map(Called::table).collect();
         let tables = tables.ok_or_else(|| D::Error::custom("the pieces of a table do not fit together"))?;
         Expr::parse_quantity(&text, &mut Meaning(tables)).map(|(expr, _)| expr).map_err(D::Error::custom)
+    }
+}
+
+/// Only codes that have a page are read.
+impl<'de> Deserialize<'de> for Code {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        let page = codes::pages().find(|p| p.code == text);
+        page.map(|p| Code(p.code)).ok_or_else(|| D::Error::custom(format!("there is no code `{text}`")))
     }
 }
 

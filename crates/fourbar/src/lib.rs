@@ -3,6 +3,28 @@
 //! The flow has one direction: [`ModelSpec`] (what the author states) -> [`Model`] (checked, immutable) -> assembly
 //! ([`analysis::assembly`]) -> an analysis that moves a [`Configuration`] -> [`Trajectory`] (what happened, in global terms).
 //!
+//! [`Simulation`] holds a mechanism at a time and moves it on; [`study::run`] runs a whole study; [`Evaluation`] gives accelerations,
+//! matrices, free motions and inverse dynamics at a state; [`Mechanism`] writes mechanisms in Rust.
+//!
+//! ```
+//! use fourbar::Simulation;
+//! use fourbar::mechanism::{Body, GROUND, Mechanism};
+//! use fourbar::study::Study;
+//! use std::sync::Arc;
+//!
+//! let model = Mechanism::new()
+//!     .gravity([0.0, 0.0, -9.81])
+//!     .body("rod", Body::new().mass(1.0).inertia([1e-4, 1.0 / 12.0, 1.0 / 12.0]).at([0.5, 0.0, 0.0]))
+//!     .revolute("pin", GROUND, "rod").at([0.0, 0.0, 0.0]).axis([0.0, 1.0, 0.0])
+//!     .build()?;
+//! let model = Arc::new(model);
+//! let mut pendulum = Simulation::new(&model, &Study::of(&model))?;
+//! pendulum.advance(0.2)?;
+//! let pin = pendulum.snapshot().joint("pin")?;
+//! assert!(pin.angle > 0.2 && pin.speed > 2.0);
+//! # Ok::<(), fourbar::Error>(())
+//! ```
+//!
 //! Notation: paper letters. `r`, `A` position and rotation matrix (body to world); an overbar in the papers is `_bar`
 //! here (body axes); six-vectors are (linear, angular); constraint force is `-Phi_q^T lambda`; SI units and radians.
 #![allow(non_snake_case)]
@@ -35,3 +57,8 @@ pub use simulation::{Simulation, Snapshot};
 pub use spec::ModelSpec;
 pub use state::{Configuration, Pose, Velocity};
 pub use trajectory::Trajectory;
+
+/// The example of the README is run with the doc tests.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;

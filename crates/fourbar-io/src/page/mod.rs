@@ -25,7 +25,7 @@ use motion::Poses;
 use serde_json::{Value, json};
 use std::path::Path;
 
-const TEMPLATE: &str = include_str!("../../../../viewer/dist/page.html");
+const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const TOKEN: &str = "/*FOURBAR_DATA*/";
 /// Most results of one page.
 pub const MOST_RESULTS: usize = 12;

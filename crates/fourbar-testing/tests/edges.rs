@@ -1,0 +1,165 @@
+//! The crates stand in a line, and modules do not go round in circles: every `use` is walked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The crates, each of which sees only those before it.
+const LINE: [&str; 8] =
+    ["fourbar-math", "fourbar-dae", "fourbar-model", "fourbar", "fourbar-check", "fourbar-io", "fourbar-cli", "fourbar-testing"];
+
+/// Circles between the top modules of a crate that are there for a reason. No other module may join one.
+const KNOWN: [(&str, &[&str], &str); 6] = [
+    (
+        "fourbar-dae",
+        &["engine", "project"],
+        "a projection is a Newton iteration of the engine, and the engine projects the ends of its steps",
+    ),
+    (
+        "fourbar-model",
+        &["constraint", "coordinate", "force", "joint", "model", "rolling", "state"],
+        "a model holds joints, forces and constraints, which are evaluated on poses of a model's bodies",
+    ),
+    (
+        "fourbar",
+        &["analysis", "choice", "formulation", "integrator", "judge", "motion", "simulation", "study", "trajectory"],
+        "a study lists the formulations, each of which takes its settings from a study and its start from an analysis",
+    ),
+    (
+        "fourbar-io",
+        &["file", "keys", "mechspec", "places", "reader", "tree"],
+        "the tables of keys name the functions of the reader that read them",
+    ),
+    ("fourbar-io", &["disk", "page", "results"], "results are written by what pages are written by, and pages show results"),
+    ("fourbar-cli", &["run", "view"], "a run may end with its page, and a page may be asked of a run"),
+];
+
+fn crates() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// Sources below a folder, as path and text without comments and test modules at the end.
+fn sources(folder: &Path, out: &mut Vec<(PathBuf, String)>) {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|e| panic!("{}: {e}", folder.display()));
+    for entry in entries.flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            sources(&path, out);
+        } else if path.extension().is_some_and(|e| e == "rs") && !path.ends_with("tests.rs") {
+            let text = std::fs::read_to_string(&path).expect("readable");
+            let shipped = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
+            let code: Vec<&str> = shipped.lines().map(|l| l.split("//").next().unwrap_or_default()).collect();
+            out.push((path, code.join("\n")));
+        }
+    }
+}
+
+/// Words that follow a path such as `crate::`, groups in braces included.
+fn after(code: &str, path: &str) -> BTreeSet<String> {
+    let word = |s: &str| s.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut found = BTreeSet::new();
+    for rest in code.split(path).skip(1) {
+        let Some(group) = rest.strip_prefix('{') else {
+            found.insert(word(rest));
+            continue;
+        };
+        // First words at the level of the group.
+        let (mut depth, mut fresh) = (1, true);
+        for (k, c) in group.char_indices() {
+            match c {
+                '{' => depth += 1,
+                '}' => depth -= 1,
+                ',' if depth == 1 => fresh = true,
+                c if fresh && (c.is_alphanumeric() || c == '_') => {
+                    found.insert(word(&group[k..]));
+                    fresh = false;
+                }
+                _ => {}
+            }
+            if depth == 0 {
+                break;
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn words_after_a_path_are_found() {
+    let code = "use crate::a::b; use crate::{c, d::{e, f}, g::h}; crate::i::j()";
+    assert_eq!(after(code, "crate::").into_iter().collect::<Vec<_>>(), ["a", "c", "d", "g", "i"]);
+}
+
+#[test]
+fn crates_see_only_those_before_them() {
+    for (place, name) in LINE.iter().enumerate() {
+        let manifest = std::fs::read_to_string(crates().join(name).join("Cargo.toml")).expect("a manifest");
+        let dependencies = manifest.split("[dependencies]").nth(1).unwrap_or_default().split("\n[").next().unwrap_or_default();
+        let mut seen: BTreeSet<String> = dependencies.lines().filter_map(|l| l.split(['.', ' ', '=']).next()).map(String::from).collect();
+        let mut files = Vec::new();
+        sources(&crates().join(name).join("src"), &mut files);
+        for (_, code) in &files {
+            let used = LINE.iter().filter(|c| code.contains(&format!("{}::", c.replace('-', "_"))));
+            seen.extend(used.map(|c| c.to_string()));
+        }
+        for other in LINE[place + 1..].iter().filter(|o| seen.contains(**o)) {
+            panic!("`{name}` uses `{other}`, which stands after it");
+        }
+    }
+    let there = std::fs::read_dir(crates()).expect("crates").flatten().map(|e| e.file_name().to_string_lossy().into());
+    assert_eq!(there.collect::<BTreeSet<String>>(), LINE.iter().map(|c| c.to_string()).collect(), "a crate is missing in the line");
+}
+
+/// Groups of modules that can reach each other.
+fn circles(edges: &BTreeMap<String, BTreeSet<String>>) -> Vec<BTreeSet<String>> {
+    let reach = |from: &String| {
+        let mut seen = BTreeSet::new();
+        let mut next = vec![from.clone()];
+        while let Some(m) = next.pop() {
+            next.extend(edges.get(&m).into_iter().flatten().filter(|n| seen.insert((*n).clone())).cloned());
+        }
+        seen
+    };
+    let all: BTreeMap<&String, BTreeSet<String>> = edges.keys().map(|m| (m, reach(m))).collect();
+    let mut groups = BTreeSet::new();
+    for (m, there) in &all {
+        let group: BTreeSet<String> = there.iter().filter(|n| all.get(n).is_some_and(|back| back.contains(*m))).cloned().collect();
+        if group.len() > 1 {
+            groups.insert(group);
+        }
+    }
+    groups.into_iter().collect()
+}
+
+#[test]
+fn circles_are_found() {
+    let edge = |a: &str, b: &[&str]| (a.to_string(), b.iter().map(|b| b.to_string()).collect());
+    let found = circles(&BTreeMap::from([edge("a", &["b"]), edge("b", &["c"]), edge("c", &["a", "d"]), edge("d", &[])]));
+    assert_eq!(found, [BTreeSet::from(["a", "b", "c"].map(String::from))]);
+}
+
+#[test]
+fn modules_go_round_in_no_other_circles_than_those_known() {
+    let mut used = BTreeSet::new();
+    for name in LINE {
+        let folder = crates().join(name).join("src");
+        let mut files = Vec::new();
+        sources(&folder, &mut files);
+        let mut edges: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (path, code) in &files {
+            let first = path.strip_prefix(&folder).expect("below").components().next().expect("a name").as_os_str().to_string_lossy();
+            let module = first.trim_end_matches(".rs").to_string();
+            if !["lib", "main"].contains(&module.as_str()) {
+                edges.entry(module.clone()).or_default().extend(after(code, "crate::").into_iter().filter(|m| *m != module));
+            }
+        }
+        let modules: BTreeSet<String> = edges.keys().cloned().collect();
+        edges.values_mut().for_each(|e| e.retain(|m| modules.contains(m)));
+        for circle in circles(&edges) {
+            let known = KNOWN.iter().position(|(c, list, _)| *c == name && circle.iter().all(|m| list.contains(&m.as_str())));
+            let Some(known) = known else { panic!("`{name}` has a new circle of modules: {circle:?}") };
+            used.insert(known);
+        }
+    }
+    let gone: Vec<_> = (0..KNOWN.len()).filter(|k| !used.contains(k)).map(|k| KNOWN[k]).collect();
+    assert!(gone.is_empty(), "cut, and to be taken from the list: {gone:?}");
+}
