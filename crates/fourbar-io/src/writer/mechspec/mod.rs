@@ -70,6 +70,12 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
     w.drives(&frames);
     w.forces(&frames);
     w.no_auxiliaries();
+    for (name, _) in &spec.tables {
+        w.refuse("tables", name, "a table", "keep it in the format of this program");
+    }
+    for (name, _) in &spec.outputs {
+        w.note(format!("MechSpec has no outputs: `{name}` is left out"), "keep the original file");
+    }
     let text = w.text(&frames);
     if let Some(refused) = Error::of(w.refused) {
         return Err(refused);
