@@ -72,7 +72,7 @@ fn a_table_is_read_from_a_file_beside_the_model() {
 #[test]
 fn bad_files_are_refused_with_their_line() {
     let folder = folder("bad");
-    let mut check = |text: &[u8], keys: &str, code: &str, words: &str| {
+    let check = |text: &[u8], keys: &str, code: &str, words: &str| {
         std::fs::write(folder.join("t.csv"), text).unwrap();
         let (got, message) = problem(in_folder(&folder, &format!("tables: {{lift: {{file: t.csv{keys}}}}}")));
         assert!(got == code && message.contains(words), "{words}: {got} {message}");

@@ -124,7 +124,7 @@ impl TimeFunction {
         };
         let mut list = Vec::new();
         for (table, argument) in expr.table_calls() {
-            let [y0, y1, y2] = [0.0, 0.618_033_988_75, 3.141_592_653_59].map(|t| (t, argument.eval(&[Taylor::<3>::variable(t)])));
+            let [y0, y1, y2] = [0.0, 0.618_033_988_75, 2.7].map(|t| (t, argument.eval(&[Taylor::<3>::variable(t)])));
             let even = [&y1, &y2].iter().all(|(t, y)| {
                 let size = y.c[0].abs().max(y0.1.c[0].abs()) + y.c[1].abs();
                 y.c[2] == 0.0 && (y.c[0] - y0.1.c[0] - y0.1.c[1] * t).abs() <= 1e-14 * size

@@ -101,9 +101,8 @@ fn crates_see_only_those_before_them() {
             let used = LINE.iter().filter(|c| code.contains(&format!("{}::", c.replace('-', "_"))));
             seen.extend(used.map(|c| c.to_string()));
         }
-        for other in LINE[place + 1..].iter().filter(|o| seen.contains(**o)) {
-            panic!("`{name}` uses `{other}`, which stands after it");
-        }
+        let upwards: Vec<&&str> = LINE[place + 1..].iter().filter(|o| seen.contains(**o)).collect();
+        assert!(upwards.is_empty(), "`{name}` uses {upwards:?}, which stand after it");
     }
     let there = std::fs::read_dir(crates()).expect("crates").flatten().map(|e| e.file_name().to_string_lossy().into());
     assert_eq!(there.collect::<BTreeSet<String>>(), LINE.iter().map(|c| c.to_string()).collect(), "a crate is missing in the line");

@@ -201,11 +201,11 @@ fn speeds_and_accelerations_are_the_rates_of_joint_coordinates() {
                 let slope = |y: &[f64]| (y[i + 1] - y[i - 1]) / 0.004;
                 // Third derivatives of some thousands times a sixth of the squared distance of rows.
                 assert!(
-                    (slope(&y) - v[i]).abs() < 1e-4 * size && (slope(&v) - a[i]).abs() < 2e-3 * size,
+                    (slope(y) - v[i]).abs() < 1e-4 * size && (slope(v) - a[i]).abs() < 2e-3 * size,
                     "{}, {speed}, row {i}: {:.1e} {:.1e} of {size:.1e}",
                     f.name,
-                    slope(&y) - v[i],
-                    slope(&v) - a[i]
+                    slope(y) - v[i],
+                    slope(v) - a[i]
                 );
             }
         }

@@ -118,7 +118,7 @@ fn a_motor_with_an_electrical_state_follows_its_closed_form_with_every_method() 
                 through(&model, &study, &what)
             });
             println!("{what}: fixed {:.1e} {:.1e}", fixed[0], fixed[1]);
-            let least = f64::from([1.7, 3.2, 0.0, 10.0][order - 1]);
+            let least = [1.7, 3.2, 0.0, 10.0][order - 1];
             assert!(fixed[1] < 1e-10 || fixed[0] / fixed[1] > least, "{what}: order lost, {fixed:?}");
             assert!(fixed[1] < [5e-2, 1e-3, 0.0, 1e-5][order - 1], "{what}: {fixed:?}");
         }

@@ -15,7 +15,7 @@ fn balance(t: &Trajectory) -> (f64, f64) {
     let drift = (0..t.len()).map(|k| (rest(k) - rest(0)).abs()).fold(0.0, f64::max);
     let largest = |x: &[f64]| x.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let range = potential.iter().fold(f64::MIN, |m, x| m.max(*x)) - potential.iter().fold(f64::MAX, |m, x| m.min(*x));
-    (drift, largest(&kinetic) + range + largest(&work))
+    (drift, largest(kinetic) + range + largest(work))
 }
 
 /// Keeps the rows of a run that must end in time.

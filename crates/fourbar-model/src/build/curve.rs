@@ -12,6 +12,9 @@ use std::sync::Arc;
 /// Points may leave their plane by this share of their extent: what the digits of a file leave.
 const FLAT: f64 = 1e-6;
 
+/// Points in a plane: its origin, its axes as columns, and their coordinates in it.
+type Flat = (Vector3<f64>, Matrix3<f64>, Vec<Vector2<f64>>);
+
 impl Builder<'_> {
     pub(super) fn curves(&mut self, model: &mut Model) {
         for (name, curve) in &self.spec.curves {
@@ -60,7 +63,7 @@ impl Builder<'_> {
     }
 
     /// The plane of points in space: their middle, the plane nearest to them all, and their coordinates in it.
-    fn flatten(&mut self, name: &str, path: &str, points: &[V3]) -> Option<(Vector3<f64>, Matrix3<f64>, Vec<Vector2<f64>>)> {
+    fn flatten(&mut self, name: &str, path: &str, points: &[V3]) -> Option<Flat> {
         if points.len() < 3 {
             self.error(complaint(name, &CurveError::TooFew { given: points.len() }).at(path).name(name));
             return None;

@@ -354,7 +354,7 @@ pub(crate) trait Element: Sized {
     }
     /// Energies and virtual power, for formulations that are derived from them; by its wrench on bodies unless it says better.
     fn act<S: Scalar>(&self, model: &Model, _name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-        let mut wrenches: SmallVec<[(usize, Vector3<S>, Vector3<S>); 2]> = SmallVec::new();
+        let mut wrenches = SmallVec::<[(usize, Vector3<S>, Vector3<S>); 2]>::new();
         self.wrench(model, &*x, &mut |body, F, T| wrenches.push((body, F, T)));
         for (body, F, T) in wrenches.into_iter().filter(|w| w.0 > 0) {
             x.pushes(BodyId(body as u32), F, T);

@@ -199,7 +199,9 @@ impl Evaluation<'_> {
         let size = bodies.map(|(f, b)| f.v.norm() / b.mass).fold(size, f64::max);
         let size = super::by_body(a).iter().map(|a| a.v.norm() + L * a.w.norm()).fold(size, f64::max);
         let worst = (0..gamma.len()).max_by(|&i, &k| (Ja[i] - gamma[i]).abs().total_cmp(&(Ja[k] - gamma[k]).abs()));
-        let Some(row) = worst.filter(|&k| !((Ja[k] - gamma[k]).abs() <= LEFT_OVER * size)) else { return Ok(()) };
+        let Some(row) = worst.filter(|&k| (Ja[k] - gamma[k]).abs().partial_cmp(&(LEFT_OVER * size)).is_none_or(|o| o.is_gt())) else {
+            return Ok(());
+        };
         let name = &set.list[set.constraint_of_row(row)].name;
         let message = format!("the accelerations open `{name}` by {} m/s^2", number((Ja[row] - gamma[row]).abs()));
         let d =
