@@ -74,15 +74,22 @@ pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Vec<F
     if text.len() as u64 > limits.bytes {
         return Err(vec![too_large(text.len() as u64, limits)]);
     }
-    if text.contains('\0') {
+    read_source(&source(text), options)
+}
+
+/// The text of a file without its byte-order mark, which is no part of it.
+fn source(text: &str) -> Arc<str> {
+    Arc::from(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn read_source(source: &Arc<str>, options: &ReadOptions<'_>) -> Result<Loaded, Vec<FileDiagnostic>> {
+    if source.contains('\0') {
         return Err(vec![not_text()]);
     }
-    // A byte-order mark is no part of the text.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim().is_empty() {
+    if source.trim().is_empty() {
         return Err(vec![FileDiagnostic::of_file(empty())]);
     }
-    reader::read(Arc::from(text), options, text_hash(text))
+    reader::read(source.clone(), options, text_hash(source))
 }
 
 /// SHA-256 of a text, 64 hexadecimal digits.
@@ -102,9 +109,9 @@ pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, 
 
 /// The same with all options; that of the path is not used.
 pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Loaded, (Vec<FileDiagnostic>, String)> {
-    let text = read_text(path, Limits::of(options.large)).map_err(|d| (vec![*d], String::new()))?;
-    read_model(&text, &ReadOptions { path: Some(path), ..*options })
-        .map_err(|errors| (errors, text.strip_prefix('\u{feff}').unwrap_or(&text).to_string()))
+    // One copy of the text, which may be large, is enough.
+    let source = read_text(path, Limits::of(options.large)).map(|text| source(&text)).map_err(|d| (vec![*d], String::new()))?;
+    read_source(&source, &ReadOptions { path: Some(path), ..*options }).map_err(|errors| (errors, source.to_string()))
 }
 
 /// The text of a file, its size and kind checked before it is read.

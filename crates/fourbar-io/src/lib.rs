@@ -14,6 +14,7 @@ mod mechspec;
 pub mod page;
 mod places;
 pub mod plot;
+mod quick;
 mod reader;
 mod render;
 pub mod results;

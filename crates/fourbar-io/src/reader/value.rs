@@ -70,8 +70,10 @@ impl Reader<'_> {
             Expect::Number(d) => Value::Number(self.number(node, *d, path)?),
             Expect::Vector(d) => Value::Vector(self.vector(node, *d, path)?),
             Expect::Axis => Value::Vector(self.vector(node, None, path)?),
-            Expect::Four => Value::Numbers(self.numbers(node, &[PLAIN; 4], path)?),
-            Expect::Six(a, b) => Value::Numbers(self.numbers(node, &[Some(*a), Some(*a), Some(*a), Some(*b), Some(*b), Some(*b)], path)?),
+            Expect::Four => Value::Numbers(self.numbers(node, &[PLAIN; 4], path)?.into()),
+            Expect::Six(a, b) => {
+                Value::Numbers(self.numbers(node, &[Some(*a), Some(*a), Some(*a), Some(*b), Some(*b), Some(*b)], path)?.into())
+            }
             Expect::Matrix => Value::Points(self.vectors(node, PLAIN, Some(3), path)?),
             Expect::PointList => {
                 let points = self.vectors(node, Some(Dimension::LENGTH), None, path)?;
@@ -120,10 +122,6 @@ impl Reader<'_> {
 
     /// The items of a list, of the right number.
     pub(crate) fn items<'n>(&mut self, node: &'n Node, count: Option<usize>, path: &Path<'_>) -> Option<&'n [Node]> {
-        let expected = match count {
-            Some(n) => format!("a list of {n}"),
-            None => "a list".to_string(),
-        };
         match &node.content {
             Content::List(items) if count.is_none_or(|n| n == items.len()) => Some(items),
             Content::List(items) => {
@@ -131,7 +129,7 @@ impl Reader<'_> {
                 None
             }
             _ => {
-                self.wrong_kind(node, &expected, path);
+                self.wrong_kind(node, &count.map_or("a list".to_string(), |n| format!("a list of {n}")), path);
                 None
             }
         }
@@ -143,14 +141,21 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    fn numbers(&mut self, node: &Node, dimensions: &[Option<Dimension>], path: &Path<'_>) -> Option<Vec<f64>> {
-        let items = self.items(node, Some(dimensions.len()), path)?;
-        let numbers: Vec<_> = items.iter().zip(dimensions).enumerate().map(|(i, (n, d))| self.number(n, *d, &path.index(i))).collect();
-        numbers.into_iter().collect()
+    fn numbers<const N: usize>(&mut self, node: &Node, dimensions: &[Option<Dimension>; N], path: &Path<'_>) -> Option<[f64; N]> {
+        let items = self.items(node, Some(N), path)?;
+        let (mut numbers, mut complete) = ([0.0; N], true);
+        for (i, (x, d)) in numbers.iter_mut().zip(dimensions).enumerate() {
+            match self.number(&items[i], *d, &path.index(i)) {
+                Some(number) => *x = number,
+                // The others are read too, for what is wrong with them.
+                None => complete = false,
+            }
+        }
+        complete.then_some(numbers)
     }
 
     pub(crate) fn vector(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<V3> {
-        self.numbers(node, &[dimension; 3], path)?.try_into().ok()
+        self.numbers(node, &[dimension; 3], path)
     }
 
     fn vectors(&mut self, node: &Node, dimension: Option<Dimension>, count: Option<usize>, path: &Path<'_>) -> Option<Vec<V3>> {
@@ -162,7 +167,7 @@ impl Reader<'_> {
     fn inertia(&mut self, node: &Node, path: &Path<'_>) -> Option<Inertia> {
         let dimension = Some(Dimension::INERTIA);
         match &node.content {
-            Content::List(items) if items.len() == 6 => Some(Inertia::Tensor(self.numbers(node, &[dimension; 6], path)?.try_into().ok()?)),
+            Content::List(items) if items.len() == 6 => Some(Inertia::Tensor(self.numbers(node, &[dimension; 6], path)?)),
             Content::List(items) if items.len() == 3 => Some(Inertia::Principal(self.vector(node, dimension, path)?)),
             Content::List(items) => {
                 self.wrong_count(node, items.len(), "3 or 6 entries, or a single 0", path);
