@@ -81,15 +81,22 @@ pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error
     if text.len() as u64 > limits.bytes {
         return Err(too_large(text.len() as u64, limits).into());
     }
-    if text.contains('\0') {
+    read_source(&source(text), options)
+}
+
+/// The text of a file without its byte-order mark, which is no part of it.
+fn source(text: &str) -> Arc<str> {
+    Arc::from(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
+
+fn read_source(source: &Arc<str>, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
+    if source.contains('\0') {
         return Err(not_text().into());
     }
-    // A byte-order mark is no part of the text.
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    if text.trim().is_empty() {
+    if source.trim().is_empty() {
         return Err(empty().into());
     }
-    reader::read(Arc::from(text), options, text_hash(text))
+    reader::read(source.clone(), options, text_hash(source))
 }
 
 /// A mechanism by the name of a shipped model or by the path of its file, read, checked and built.
@@ -151,8 +158,9 @@ pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, 
 
 /// The same with all options; that of the path is not used.
 pub fn read_model_file_with(path: &Path, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
-    let text = read_text(path, Limits::of(options.large))?;
-    read_model(&text, &ReadOptions { path: Some(path), ..*options })
+    // One copy of the text, which may be large, is enough.
+    let source = source(&read_text(path, Limits::of(options.large))?);
+    read_source(&source, &ReadOptions { path: Some(path), ..*options })
 }
 
 /// The text of a file, its size and kind checked before it is read.

@@ -15,6 +15,7 @@ mod mechspec;
 pub mod page;
 mod places;
 pub mod plot;
+mod quick;
 mod reader;
 mod render;
 pub mod results;

@@ -1,7 +1,8 @@
 //! The text of a file as a tree of values with their places, before anything of it is understood.
 //!
 //! YAML events become nodes without recursion. Depth, number of values and expansion of aliases are limited, so that a
-//! small hostile file cannot become a large tree. JSON is read by the same parser.
+//! small hostile file cannot become a large tree. JSON is read by the same parser. Texts in the form of large files take a shorter way to the
+//! same tree, [`crate::quick`].
 
 use crate::file::{Limits, larger};
 use crate::places::Span;
@@ -31,6 +32,11 @@ impl Text {
             Some(own) => own,
             None => source.get(self.span.range()).unwrap_or(""),
         }
+    }
+
+    /// A piece of the source.
+    pub fn verbatim(span: Span, plain: bool) -> Self {
+        Self { span, own: None, plain }
     }
 
     /// A stand-in that only has a place.
@@ -66,6 +72,14 @@ impl Node {
             Content::List(_) => "a list",
             Content::Map(_) => "a group of keys",
         }
+    }
+
+    /// Takes the value of a key out of a group and leaves an empty group in its place.
+    pub fn take_section(&mut self, name: &str, source: &str) -> Option<(Text, Node)> {
+        let Content::Map(entries) = &mut self.content else { return None };
+        let (key, node) = entries.iter_mut().find(|(k, _)| k.get(source) == name)?;
+        let content = std::mem::replace(&mut node.content, Content::Map(Box::new([])));
+        Some((key.clone(), Node { content, span: node.span }))
     }
 
     /// The number of keys and values in it.
@@ -121,6 +135,14 @@ struct Builder<'a> {
 impl Tree {
     /// Reads a text of at most `most` keys and values; syntax errors end the reading, duplicate keys are collected.
     pub fn parse(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
+        match crate::quick::parse(source, most) {
+            Some(root) => Ok(Self { source: source.clone(), root }),
+            None => Self::events(source, most),
+        }
+    }
+
+    /// The same by the events of the parser, whatever the form.
+    pub(crate) fn events(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
         let mut options = granit_parser::options! { flow_nesting_limit: MAX_DEPTH, block_nesting_limit: MAX_DEPTH };
         options.set_emit_comments(false);
         let mut builder =
@@ -301,10 +323,12 @@ impl Builder<'_> {
     }
 }
 
+/// Words of so many characters fit a message.
+pub(crate) const SHORT: usize = 60;
+
 /// A word of the file, cut to a length fit for a message.
 pub(crate) fn shorten(word: &str) -> String {
-    const LONGEST: usize = 60;
-    match word.char_indices().nth(LONGEST) {
+    match word.char_indices().nth(SHORT) {
         Some((end, _)) => format!("{}...", &word[..end]),
         None => word.to_string(),
     }

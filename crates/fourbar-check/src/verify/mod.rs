@@ -41,6 +41,12 @@ use std::time::{Duration, Instant as Clock};
 
 /// Output times where the study does not ask for fewer.
 const GRID: usize = 100;
+/// States of bodies that one result may hold, bodies times output times: all results are in memory together. Large mechanisms are compared at
+/// fewer times, down to [`FEWEST`] steps.
+const STATES: usize = 200_000;
+const FEWEST: usize = 10;
+/// Bodies that are in work at the same time, over all formulations that run beside each other: a body takes up to 50 kB of workspace.
+const AT_WORK: usize = 20_000;
 /// Tolerances of the two runs of an adaptive method differ by this factor.
 const LOOSER: f64 = 100.0;
 /// And this share of their difference is the expected error of the tighter one: with an error proportional to the tolerance
@@ -171,12 +177,14 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     check_tolerance(settings.tol)?;
     let own = Plan::new(model, &settings.study.inputs)?.prepared(model);
     let model = own.as_ref();
+    let asked = settings.study.output_step;
+    let settings = &Settings { study: thinned(&settings.study, model.bodies.len()), ..settings.clone() };
     let assembled = settings.study.assemble(model)?;
     jumps::check(model, Analysis::Dynamics, settings.study.t_end)?;
     let chosen = choose(&settings.formulations)?;
     let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
     let next = AtomicUsize::new(0);
-    let threads = settings.threads.clamp(1, chosen.len().max(1));
+    let threads = settings.threads.min(AT_WORK / model.bodies.len()).clamp(1, chosen.len().max(1));
     let mut results: Vec<Option<Result<Outcome, Diagnostic>>> = (0..chosen.len()).map(|_| None).collect();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
@@ -203,8 +211,21 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     let lost = || Diagnostic::new("S252", "the run broke off").help("this is a fault of the program; please report it with the file");
     let results: Vec<Result<Outcome, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
     narrow(model, &results, &mut unique);
-    let growth = growth(model, settings, &assembled, &results);
-    Ok(verdict::compare(model, settings, &assembled.configuration, &chosen, &results, growth.as_deref(), &unique))
+    let disturbed = disturbed(model, settings, &assembled, &results, &unique);
+    let mut done = verdict::compare(model, settings, &assembled.configuration, &chosen, &results, disturbed.as_ref(), &unique);
+    if settings.study.output_step > asked {
+        let (step, bodies) = (words::time(settings.study.output_step), model.moving());
+        done.verdict.words.push(format!("Results of {bodies} bodies are compared every {step} s, so that all of them fit into memory."));
+    }
+    Ok(done)
+}
+
+/// The study with as many output times as the states of so many bodies leave room for.
+fn thinned(study: &Study, bodies: usize) -> Study {
+    let times = study.t_end / study.output_step;
+    let room = (STATES / bodies).max(FEWEST) as f64;
+    // Every second, third and so on of the output times that were asked for.
+    Study { output_step: study.output_step * (times / room * (1.0 - 1e-9)).ceil().max(1.0), ..study.clone() }
 }
 
 /// Keeps as unique what is so all along the motion: at the start a self-stress may leave a component alone by symmetry.
@@ -404,16 +425,31 @@ fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: 
         .collect()
 }
 
-/// How much a relative disturbance of the start velocities has grown by each time of the grid: a perturbed twin of the
-/// quickest accurate run. `None` where the start cannot be disturbed.
-fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[Result<Outcome, Diagnostic>]) -> Option<Vec<f64>> {
+/// What a small disturbance of the start becomes, by time of the grid.
+struct Disturbed {
+    /// How much of it there is in positions and angles, relative to itself, never falling.
+    growth: Vec<f64>,
+    /// Change of reactions, newtons, over the relative change of positions, angles and velocities at that time or next to it: a force that a
+    /// long chain needs to pull its own mass changes with the state far more than its size tells.
+    reaction: Vec<f64>,
+}
+
+/// A twin of the quickest accurate run with velocities disturbed at the start. `None` where the start cannot be disturbed.
+fn disturbed(
+    model: &Model,
+    settings: &Settings,
+    assembled: &Assembled,
+    results: &[Result<Outcome, Diagnostic>],
+    unique: &Unique,
+) -> Option<Disturbed> {
     const DISTURBANCE: f64 = 1e-7;
     let accurate = results.iter().flatten().filter(|r| !r.second_order);
     let base = accurate.min_by(|a, b| (b.sample.len().cmp(&a.sample.len())).then(a.seconds.total_cmp(&b.seconds)))?;
     if rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 {
         return None;
     }
-    let [L, _, speed, ..] = scales(model, &base.sample);
+    let scales = scales(model, &base.sample);
+    let [L, _, speed, ..] = scales;
     let mut start = assembled.configuration.clone();
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     for v in start.v.iter_mut().skip(1) {
@@ -423,6 +459,7 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
     e.jacobian(&start.q);
     e.factor(1.0);
     e.project_velocity(start.t, &mut start.v);
+    drop(e);
     let moved = start.v.iter().zip(&assembled.configuration.v);
     let size = moved.fold(0.0_f64, |s, (a, b)| s.max((a.v - b.v).norm()).max(L * (a.w - b.w).norm())) / speed;
     if size < 1e-3 * DISTURBANCE {
@@ -432,19 +469,18 @@ fn growth(model: &Model, settings: &Settings, assembled: &Assembled, results: &[
     study.tol = Some(settings.tol);
     let twin = sampled(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?.sample;
     let mut worst = 0.0_f64;
-    Some(
-        twin.iter()
-            .zip(&base.sample)
-            .map(|(a, b)| {
-                let far = (1..model.bodies.len()).fold(0.0_f64, |m, k| {
-                    let d = a.q[k].increment_to(&b.q[k]);
-                    m.max(d.v.norm() / L).max(if sample::turns(model, k) { d.w.norm() } else { 0.0 })
-                });
-                worst = worst.max(far / size);
-                worst
-            })
-            .collect(),
-    )
+    let (growth, local): (Vec<f64>, Vec<f64>) = twin
+        .iter()
+        .zip(&base.sample)
+        .map(|(a, b)| {
+            let d = difference(model, unique, a, b).size;
+            worst = worst.max((d[0] / L).max(d[1]) / size);
+            // A state that happens to come back is no reason for large reactions.
+            (worst, d[3] / (0..3).fold(size, |m, q| m.max(d[q] / scales[q])))
+        })
+        .unzip();
+    let around = |k: usize| local[k.saturating_sub(2)..(k + 3).min(local.len())].iter().fold(0.0_f64, |m, x| m.max(*x));
+    Some(Disturbed { growth, reaction: (0..local.len()).map(around).collect() })
 }
 
 /// Error of energy minus work by time, relative to the largest energy that moves and never falling; what rounding of the

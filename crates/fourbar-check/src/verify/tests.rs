@@ -169,3 +169,16 @@ fn open_joints_and_lost_energy_are_no_witness() {
 fn times_are_written_as_people_write_them() {
     assert_eq!([1.109_999_999_999_999_9, 0.25, 3.0, 0.1 + 0.2].map(words::time), ["1.11", "0.25", "3", "0.3"]);
 }
+
+#[test]
+fn large_mechanisms_are_compared_at_fewer_of_the_times_asked_for() {
+    let study = Study { t_end: 1.0, output_step: 0.01, ..Study::of(&model()) };
+    for (bodies, most, least) in [(10, 100, 100), (2000, 100, 100), (2001, 50, 50), (10_000, 20, 15), (1_000_000, 10, 10)] {
+        let thin = thinned(&study, bodies);
+        let steps = thin.output_times().count() - 1;
+        assert!(steps <= most && steps >= least, "{bodies} bodies: {steps} steps");
+        // No time is compared that was not asked for.
+        let asked: Vec<f64> = study.output_times().collect();
+        assert!(thin.output_times().all(|t| asked.iter().any(|a| (a - t).abs() < 1e-12)), "{bodies} bodies");
+    }
+}

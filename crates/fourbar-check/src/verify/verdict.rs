@@ -2,7 +2,7 @@
 
 use super::rounding::{self, Rounding};
 use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales, state_sizes};
-use super::{Family, NewtonEuler, Outcome, Row, Settings, Verification, energy_errors, unique, words};
+use super::{Disturbed, Family, NewtonEuler, Outcome, Row, Settings, Verification, energy_errors, unique, words};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::model::Model;
 use fourbar::motion::Instant;
@@ -121,7 +121,7 @@ struct Comparison<'a> {
     ran: Vec<&'a Outcome>,
     /// Times of each of `ran` that are sound, from the start on.
     sound: Vec<usize>,
-    growth: Option<&'a [f64]>,
+    disturbed: Option<&'a Disturbed>,
     scales: [f64; 5],
     rounding: Rounding,
     /// Tolerance of the adaptive runs, relative.
@@ -137,7 +137,7 @@ pub(super) fn compare(
     start: &Configuration,
     chosen: &[&'static FormulationInfo],
     results: &[Result<Outcome, Diagnostic>],
-    growth: Option<&[f64]>,
+    disturbed: Option<&Disturbed>,
     unique: &Unique,
 ) -> Verification {
     let study = &settings.study;
@@ -148,7 +148,7 @@ pub(super) fn compare(
     let mut scales = best.map_or([1.0; 5], |r| scales(model, &r.sample));
     scales[3] = scales[3].max(rounding.largest);
     let states = state_sizes(model, best.iter().flat_map(|r| &r.sample));
-    let mut c = Comparison { model, unique, states, ran, sound: Vec::new(), growth, scales, rounding, tol: settings.tol, end: 0 };
+    let mut c = Comparison { model, unique, states, ran, sound: Vec::new(), disturbed, scales, rounding, tol: settings.tol, end: 0 };
     c.end = c.horizon(times.len());
     let mut unsound = Vec::new();
     for r in c.ran.clone() {
@@ -183,7 +183,7 @@ pub(super) fn compare(
         Some(k) if k + 1 < times.len() => Word::Partly,
         Some(_) => Word::Agreed,
     };
-    let grown = growth.and_then(|g| g.get(c.end.saturating_sub(1)).or(g.last()).copied());
+    let grown = disturbed.and_then(|d| d.growth.get(c.end.saturating_sub(1)).or(d.growth.last()).copied());
     let reached = c.ran.iter().map(|r| r.sample.len()).max().unwrap_or(0);
     // Where the results themselves end, that is told with the formulations.
     let horizon = (c.end < reached && c.end > 0).then(|| times[c.end - 1]);
@@ -213,7 +213,7 @@ fn near_singular(ran: &[&Outcome], t: f64, step: f64) -> bool {
 impl Comparison<'_> {
     /// Growth of a disturbance until a time of the grid, at least one.
     fn grown(&self, k: usize) -> f64 {
-        self.growth.and_then(|g| g.get(k).or(g.last())).map_or(1.0, |g| g.max(1.0))
+        self.disturbed.and_then(|d| d.growth.get(k).or(d.growth.last())).map_or(1.0, |g| g.max(1.0))
     }
 
     /// Errors of energy minus work by time.
@@ -250,7 +250,11 @@ impl Comparison<'_> {
 
     fn allowed(&self, k: usize, a: &[f64; 5], b: &[f64; 5]) -> [f64; 5] {
         let floor = self.floor(k);
-        std::array::from_fn(|q| ALLOWED * (a[q] + b[q]) + floor[q])
+        let mut allowed: [f64; 4] = std::array::from_fn(|q| ALLOWED * (a[q] + b[q]) + floor[q]);
+        // Reactions may differ by what states cause that may differ so much.
+        let state = (0..3).fold(0.0_f64, |m, q| m.max(allowed[q] / self.scales[q]));
+        allowed[3] += state * self.disturbed.and_then(|d| d.reaction.get(k).or(d.reaction.last())).copied().unwrap_or(0.0);
+        allowed
     }
 
     /// Times from the start on at which joints are closed and energy minus work is kept, and what is wrong then.
@@ -380,14 +384,17 @@ impl Comparison<'_> {
         let (missing, body, time) = residual;
         let force = force.max(self.rounding.largest);
         let newton_euler = if force > 0.0 { missing / force } else { 0.0 };
-        if outlier.is_none() && newton_euler > UNBALANCED {
+        // Forces and accelerations of a result balance no better than its reactions are known.
+        let expected = r.expected[..consensus.len().min(r.expected.len())].last().copied().unwrap_or([0.0; 5]);
+        let balanced = UNBALANCED * force + expected[3];
+        if outlier.is_none() && missing > balanced {
             outlier = Some(Outlier {
                 formulation: r.info.name,
                 time,
                 place: model.bodies[body].name.clone(),
                 quantity: Quantity::Laws,
                 difference: missing,
-                allowed: UNBALANCED * force,
+                allowed: balanced,
             });
         }
         let constraints = r.sample.iter().fold([0.0_f64; 3], |m, s| std::array::from_fn(|k| m[k].max(s.errors[k])));
@@ -397,7 +404,7 @@ impl Comparison<'_> {
             second_order: r.second_order,
             setting: r.setting,
             difference: worst,
-            expected: r.expected[..consensus.len().min(r.expected.len())].last().copied().unwrap_or([0.0; 5]),
+            expected,
             constraints,
             energy: self.energy(r).last().copied().unwrap_or(0.0),
             newton_euler,

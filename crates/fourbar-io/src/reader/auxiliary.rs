@@ -60,7 +60,7 @@ impl Reader<'_> {
         let (unit, d) = self.carried_unit(node, path).filter(|_| !x.broken)?;
         let default = self.carried_number(node, "default", d, path)?;
         let range = match self.behind(node, "range") {
-            Some(behind) => self.numbers(behind, &[Some(d); 2], &path.key("range"))?.try_into().ok()?,
+            Some(behind) => self.numbers(behind, &[Some(d); 2], &path.key("range"))?,
             None => InputSpec::default().range,
         };
         Some(InputSpec { unit, default, range })

@@ -57,7 +57,10 @@ impl Reader<'_> {
                 Content::List(list) if list.len() == 2 => 2,
                 _ => 3,
             };
-            rows.push(self.numbers(item, &vec![Some(Dimension::LENGTH); count], &path)?);
+            rows.push(match count {
+                2 => self.numbers(item, &[Some(Dimension::LENGTH); 2], &path)?.to_vec(),
+                _ => self.numbers(item, &[Some(Dimension::LENGTH); 3], &path)?.to_vec(),
+            });
         }
         Some(rows)
     }

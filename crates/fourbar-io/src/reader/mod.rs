@@ -85,8 +85,10 @@ impl Reader<'_> {
 /// Reads a checked text.
 pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Error> {
     let most = Limits::of(options.large).values;
-    let tree = Tree::parse(&source, most).map_err(|problems| refused(problems, &source))?;
+    let mut tree = Tree::parse(&source, most).map_err(|problems| refused(problems, &source))?;
     let mechspec = crate::mechspec::is_mechspec(&tree);
+    // The largest section is let go as soon as it is read.
+    let bodies = if mechspec { None } else { tree.root.take_section("bodies", &source) };
     let mut reader = Reader {
         source: &tree.source,
         folder: options.path.map(|p| p.parent().unwrap_or(FilePath::new(""))),
@@ -107,7 +109,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
     let mut aliases = Vec::new();
     let spec: Option<ModelSpec> = match mechspec {
         true => crate::mechspec::read(&mut reader, &tree.root, options.set, &mut aliases),
-        false => reader.file(&tree.root, options.set),
+        false => reader.file(&tree.root, bodies, options.set),
     };
     let Reader { mut problems, warnings, parameters, functions, mut data, .. } = reader;
     data.sort();

@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::keys::Table;
 use crate::places::Span;
-use crate::tree::{Node, shorten};
+use crate::tree::{Node, SHORT, shorten};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use std::fmt;
@@ -49,6 +49,8 @@ impl fmt::Display for Path<'_> {
             write!(f, "{up}.")?;
         }
         match self.step {
+            // Nearly all words are short enough as they are.
+            Step::Key(key) if key.len() <= SHORT => f.write_str(key),
             Step::Key(key) => f.write_str(&shorten(key)),
             Step::Index(index) => write!(f, "{index}"),
         }

@@ -12,8 +12,8 @@ use fourbar::expr::Dimension;
 use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateExpr, StateVariable, StudySpec};
 
 impl<'a> Reader<'a> {
-    /// The whole file.
-    pub(crate) fn file(&mut self, root: &'a Node, set: &[(String, String)]) -> Option<ModelSpec> {
+    /// The whole file, whose bodies have been taken out of its root.
+    pub(crate) fn file(&mut self, root: &'a Node, bodies: Option<(Text, Node)>, set: &[(String, String)]) -> Option<ModelSpec> {
         let Content::Map(entries) = &root.content else {
             let d = Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
                 .help("it starts with `fourbar: 1`; `fourbar new FILE` writes one to start from");
@@ -36,7 +36,8 @@ impl<'a> Reader<'a> {
         let mut spec = ModelSpec { title: top.text("title").unwrap_or_default(), gravity: top.vector("gravity"), ..Default::default() };
         spec.tables = tables;
         spec.hold = top.names("hold").unwrap_or_default();
-        self.elements(find("bodies"), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
+        self.elements(bodies.as_ref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
+        drop(bodies);
         for (name, body) in &spec.bodies {
             self.centres.insert(name.clone(), body.com);
         }
@@ -139,7 +140,7 @@ impl<'a> Reader<'a> {
     /// Named elements of a section.
     fn elements<T>(
         &mut self,
-        section: Option<&'a (Text, Node)>,
+        section: Option<&(Text, Node)>,
         mut read: impl FnMut(&mut Self, &Text, &Node, &Path<'_>) -> Option<T>,
         out: &mut Vec<(String, T)>,
     ) {

@@ -70,8 +70,10 @@ impl Reader<'_> {
             Expect::Number(d) => Value::Number(self.number(node, *d, path)?),
             Expect::Vector(d) => Value::Vector(self.vector(node, *d, path)?),
             Expect::Axis => Value::Vector(self.vector(node, None, path)?),
-            Expect::Four => Value::Numbers(self.numbers(node, &[PLAIN; 4], path)?),
-            Expect::Six(a, b) => Value::Numbers(self.numbers(node, &[Some(*a), Some(*a), Some(*a), Some(*b), Some(*b), Some(*b)], path)?),
+            Expect::Four => Value::Numbers(self.numbers(node, &[PLAIN; 4], path)?.into()),
+            Expect::Six(a, b) => {
+                Value::Numbers(self.numbers(node, &[Some(*a), Some(*a), Some(*a), Some(*b), Some(*b), Some(*b)], path)?.into())
+            }
             Expect::Matrix => Value::Points(self.vectors(node, PLAIN, Some(3), path)?),
             Expect::PointList => {
                 let points = self.vectors(node, Some(Dimension::LENGTH), None, path)?;
@@ -90,7 +92,7 @@ impl Reader<'_> {
                 let (expr, variables) = self.expression(node, Scope::Drive, *d, path)?;
                 Value::State(StateExpr { expr, variables })
             }
-            Expect::Range => Value::Numbers(self.numbers(node, &[None; 2], path)?),
+            Expect::Range => Value::Numbers(self.numbers(node, &[None; 2], path)?.into()),
             Expect::StateFunction(d) => Value::State(self.state(node, own, *d, path)?),
             Expect::StateVector(d) => {
                 let items = self.items(node, Some(3), path)?;
@@ -125,7 +127,7 @@ impl Reader<'_> {
             Expect::Unit => Value::Unit(self.unit_alone(node, path)?),
             Expect::Column => Value::Column(self.column(node, path)?),
             Expect::Pairs => Value::Pairs(self.pairs(node, path)?),
-            Expect::TwoNumbers => Value::Numbers(self.numbers(node, &[None; 2], path)?),
+            Expect::TwoNumbers => Value::Numbers(self.numbers(node, &[None; 2], path)?.into()),
             Expect::Functions => Value::Elsewhere,
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })
@@ -133,10 +135,6 @@ impl Reader<'_> {
 
     /// The items of a list, of the right number.
     pub(crate) fn items<'n>(&mut self, node: &'n Node, count: Option<usize>, path: &Path<'_>) -> Option<&'n [Node]> {
-        let expected = match count {
-            Some(n) => format!("a list of {n}"),
-            None => "a list".to_string(),
-        };
         match &node.content {
             Content::List(items) if count.is_none_or(|n| n == items.len()) => Some(items),
             Content::List(items) => {
@@ -144,7 +142,7 @@ impl Reader<'_> {
                 None
             }
             _ => {
-                self.wrong_kind(node, &expected, path);
+                self.wrong_kind(node, &count.map_or("a list".to_string(), |n| format!("a list of {n}")), path);
                 None
             }
         }
@@ -156,14 +154,21 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    pub(crate) fn numbers(&mut self, node: &Node, dimensions: &[Option<Dimension>], path: &Path<'_>) -> Option<Vec<f64>> {
-        let items = self.items(node, Some(dimensions.len()), path)?;
-        let numbers: Vec<_> = items.iter().zip(dimensions).enumerate().map(|(i, (n, d))| self.number(n, *d, &path.index(i))).collect();
-        numbers.into_iter().collect()
+    pub(crate) fn numbers<const N: usize>(&mut self, node: &Node, dimensions: &[Option<Dimension>; N], path: &Path<'_>) -> Option<[f64; N]> {
+        let items = self.items(node, Some(N), path)?;
+        let (mut numbers, mut complete) = ([0.0; N], true);
+        for (i, (x, d)) in numbers.iter_mut().zip(dimensions).enumerate() {
+            match self.number(&items[i], *d, &path.index(i)) {
+                Some(number) => *x = number,
+                // The others are read too, for what is wrong with them.
+                None => complete = false,
+            }
+        }
+        complete.then_some(numbers)
     }
 
     pub(crate) fn vector(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<V3> {
-        self.numbers(node, &[dimension; 3], path)?.try_into().ok()
+        self.numbers(node, &[dimension; 3], path)
     }
 
     fn vectors(&mut self, node: &Node, dimension: Option<Dimension>, count: Option<usize>, path: &Path<'_>) -> Option<Vec<V3>> {
@@ -175,7 +180,7 @@ impl Reader<'_> {
     fn inertia(&mut self, node: &Node, path: &Path<'_>) -> Option<Inertia> {
         let dimension = Some(Dimension::INERTIA);
         match &node.content {
-            Content::List(items) if items.len() == 6 => Some(Inertia::Tensor(self.numbers(node, &[dimension; 6], path)?.try_into().ok()?)),
+            Content::List(items) if items.len() == 6 => Some(Inertia::Tensor(self.numbers(node, &[dimension; 6], path)?)),
             Content::List(items) if items.len() == 3 => Some(Inertia::Principal(self.vector(node, dimension, path)?)),
             Content::List(items) => {
                 self.wrong_count(node, items.len(), "3 or 6 entries, or a single 0", path);

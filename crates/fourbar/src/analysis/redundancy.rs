@@ -101,7 +101,7 @@ pub fn around(l: &Loop) -> Vec<usize> {
 /// Rows of some constraints minus their rank.
 pub fn excess(all: &[Constraint], members: &[usize], q: &[Pose], L: f64) -> usize {
     let part = Part::new(all, members, q, L);
-    part.set.rows() - dense::rank(&part.A, TOLERANCE).rank
+    part.set.rows() - dense::rank_alone(&part.A, TOLERANCE)
 }
 
 /// Some constraints alone, with the columns of the bodies they touch.

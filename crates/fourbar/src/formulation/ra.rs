@@ -26,8 +26,14 @@ const GEOMETRY: f64 = 0.5;
 const LESS: f64 = 1e-4;
 /// Rounds of accelerations and friction loads, at most.
 const FRICTION_ROUNDS: usize = 40;
-/// Above this pivot what two solves leave of the compliance is far below the error of a step.
+/// Above this pivot what two solves leave of the compliance is usually far below the error of a step.
 const WELL_DEFINED: f64 = 1e-2;
+/// Compliance is taken back until the next term would be below this share of the multipliers, as long as each term is below `FALLING` of the
+/// one before: the modes of long chains, none of whose rows is nearly dependent, are as weak as the inverse square of their length and
+/// need several terms; modes that do not fall are those of rows which depend on others. At most so many terms.
+const TAKEN_BACK: f64 = 1e-14;
+const FALLING: f64 = 0.5;
+const TERMS: usize = 40;
 /// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
 const NO_INERTIA: f64 = 1e-6;
 const FLOOR: f64 = 1e-4;
@@ -338,8 +344,10 @@ impl<'m> Equations<'m> {
         lambda.copy_from_slice(&self.x);
         // (S0 + eps) x = b leaves eps x of b: what the compliance took is solved for again. Left as it is, it would be an error across
         // the constraints that turns into one along them from step to step.
-        let terms = if self.regular_pivot.0 > WELL_DEFINED && !polish { 1 } else { 2 };
-        for _ in 0..terms {
+        let least = if self.regular_pivot.0 > WELL_DEFINED && !polish { 1 } else { 2 };
+        let first = self.size_of_rows();
+        let mut last = first;
+        for term in 1..=TERMS {
             for (x, e) in self.x.iter_mut().zip(&self.eps) {
                 *x *= e;
             }
@@ -347,6 +355,12 @@ impl<'m> Equations<'m> {
             for (l, x) in lambda.iter_mut().zip(&self.x) {
                 *l += x;
             }
+            let now = self.size_of_rows();
+            let goes_on = now * now > TAKEN_BACK * first * last && now < FALLING * last;
+            if term >= least && !goes_on {
+                break;
+            }
+            last = now;
         }
         self.dq.fill(Velocity::zero());
         self.set.add_transposed(&self.G, lambda, 1.0, &mut self.dq);
@@ -360,12 +374,13 @@ impl<'m> Equations<'m> {
         }
     }
 
+    /// Size of the multipliers in `x` in the metric of the compliance, which is that of the diagonal.
+    fn size_of_rows(&self) -> f64 {
+        self.x.iter().zip(&self.eps).map(|(x, e)| e * x * x).sum::<f64>().sqrt()
+    }
+
     fn iterate_index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
-        let rounds = match (self.loads.is_empty(), self.floored) {
-            (false, _) => FRICTION_ROUNDS,
-            (true, true) => 12,
-            (true, false) => 3,
-        };
+        let rounds = if self.loads.is_empty() { TERMS } else { FRICTION_ROUNDS };
         let (mut last, mut last_load) = (f64::INFINITY, f64::INFINITY);
         lambda.fill(0.0);
         for round in 0..rounds {

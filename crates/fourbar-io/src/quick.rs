@@ -1,0 +1,270 @@
+//! The tree of a file in the form in which large ones are written, without the detour over events.
+//!
+//! Blocks of `key: value` on lines of their own, flow lists and groups that end on their line, plain words of letters, digits and `_ . + -`,
+//! quoted texts without escapes. Everything else, however harmless, is left to the parser of the whole language, and so is every error: this
+//! reader either gives exactly the tree that [`Tree::parse`](crate::tree::Tree::parse) would give, or nothing.
+
+use crate::places::Span;
+use crate::tree::{Content, Node, Text};
+use std::collections::HashSet;
+
+/// Deeper nesting is left to the parser, which refuses it at some depth.
+const DEEPEST: usize = 32;
+/// Longer words are left to the parser, which has limits for keys.
+const LONGEST: usize = 200;
+
+struct Quick<'a> {
+    text: &'a [u8],
+    at: usize,
+    /// Keys and values that may still come.
+    left: usize,
+    /// Items and entries of what is open, innermost last.
+    items: Vec<Node>,
+    entries: Vec<(Text, Node)>,
+}
+
+/// The root of a text of at most `most` keys and values; `None` where the text is not of this form.
+pub(crate) fn parse(source: &str, most: usize) -> Option<Node> {
+    let mut quick = Quick { text: source.as_bytes(), at: 0, left: most, items: Vec::new(), entries: Vec::new() };
+    let root = quick.block(0, 0)?;
+    (quick.at == quick.text.len()).then_some(root)
+}
+
+impl Quick<'_> {
+    fn peek(&self) -> Option<u8> {
+        self.text.get(self.at).copied()
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        (self.peek()? == byte).then(|| self.at += 1)
+    }
+
+    fn spaces(&mut self) -> usize {
+        let n = self.text[self.at..].iter().take_while(|b| **b == b' ').count();
+        self.at += n;
+        n
+    }
+
+    fn count(&mut self) -> Option<()> {
+        self.left = self.left.checked_sub(1)?;
+        Some(())
+    }
+
+    /// A line ends here, or the text does.
+    fn line_end(&mut self) -> Option<()> {
+        match self.peek() {
+            None => Some(()),
+            Some(b'\n') => self.take(b'\n'),
+            Some(_) => None,
+        }
+    }
+
+    /// A word or a quoted text.
+    fn scalar(&mut self) -> Option<Text> {
+        self.count()?;
+        let quoted = self.peek()? == b'"';
+        self.at += usize::from(quoted);
+        let rest = &self.text[self.at..];
+        let inside = |b: &&u8| match quoted {
+            true => matches!(**b, b' '..=b'~') && **b != b'"' && **b != b'\\',
+            false => b.is_ascii_alphanumeric() || matches!(**b, b'_' | b'.' | b'+' | b'-'),
+        };
+        let n = rest.iter().take(LONGEST + 1).take_while(inside).count();
+        // Dashes and dots alone may mean a list or the end of a document.
+        let word = n > 0 && n <= LONGEST && (quoted || rest[..n].iter().any(|b| !matches!(b, b'-' | b'.')));
+        if !word {
+            return None;
+        }
+        let span = Span::new(self.at, self.at + n);
+        self.at += n;
+        if quoted {
+            self.take(b'"')?;
+        }
+        Some(Text::verbatim(span, !quoted))
+    }
+
+    /// A key with its colon.
+    fn key(&mut self) -> Option<Text> {
+        let key = self.scalar()?;
+        self.take(b':')?;
+        Some(key)
+    }
+
+    /// Lines of keys from here, where the first one starts `indent` characters into its line.
+    fn block(&mut self, indent: usize, depth: usize) -> Option<Node> {
+        if depth > DEEPEST {
+            return None;
+        }
+        let (start, first) = (self.at, self.entries.len());
+        loop {
+            let key = self.key()?;
+            let value = match self.peek()? {
+                b' ' => {
+                    self.at += 1;
+                    let value = self.value(depth + 1)?;
+                    self.line_end()?;
+                    value
+                }
+                b'\n' => {
+                    self.at += 1;
+                    let deeper = self.spaces();
+                    if deeper <= indent {
+                        return None;
+                    }
+                    self.block(deeper, depth + 1)?
+                }
+                _ => return None,
+            };
+            self.entries.push((key, value));
+            // The next line belongs here, or further out.
+            let line = self.at;
+            let next = self.spaces();
+            if self.at == self.text.len() {
+                // Spaces at the end would be a line of their own.
+                if next > 0 {
+                    return None;
+                }
+                break;
+            }
+            if next < indent {
+                self.at = line;
+                break;
+            }
+            if next > indent {
+                return None;
+            }
+        }
+        // Where a block ends, its parser has looked at the line that follows.
+        let end = self.at.max(start);
+        self.group(start, end, first)
+    }
+
+    /// What stands behind a key or in a list, on one line.
+    fn value(&mut self, depth: usize) -> Option<Node> {
+        let start = self.at;
+        if depth > DEEPEST {
+            return None;
+        }
+        match self.peek()? {
+            b'[' => {
+                self.at += 1;
+                let first = self.items.len();
+                loop {
+                    self.spaces();
+                    let item = self.value(depth + 1)?;
+                    self.items.push(item);
+                    self.spaces();
+                    if self.take(b',').is_none() {
+                        break;
+                    }
+                }
+                self.take(b']')?;
+                self.count()?;
+                let items = self.items.drain(first..).collect();
+                Some(Node { span: Span::new(start, self.at), content: Content::List(items) })
+            }
+            b'{' => {
+                self.at += 1;
+                let first = self.entries.len();
+                loop {
+                    self.spaces();
+                    let key = self.key()?;
+                    self.take(b' ')?;
+                    self.spaces();
+                    let value = self.value(depth + 1)?;
+                    self.entries.push((key, value));
+                    self.spaces();
+                    if self.take(b',').is_none() {
+                        break;
+                    }
+                }
+                self.take(b'}')?;
+                self.group(start, self.at, first)
+            }
+            _ => {
+                let text = self.scalar()?;
+                Some(Node { span: text.span, content: Content::Scalar(text) })
+            }
+        }
+    }
+
+    /// The entries from `first` on as a group, unless a key comes twice.
+    fn group(&mut self, start: usize, end: usize, first: usize) -> Option<Node> {
+        self.count()?;
+        let name = |text: &Text| &self.text[text.span.range()];
+        let own = &self.entries[first..];
+        let unique = if own.len() <= 12 {
+            own.iter().enumerate().all(|(i, (key, _))| !own[..i].iter().any(|(k, _)| name(k) == name(key)))
+        } else {
+            let mut seen = HashSet::with_capacity(own.len());
+            own.iter().all(|(key, _)| seen.insert(name(key)))
+        };
+        if !unique {
+            return None;
+        }
+        Some(Node { span: Span::new(start, end), content: Content::Map(self.entries.drain(first..).collect()) })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tree::Tree;
+    use std::sync::Arc;
+
+    const MOST: usize = 1_000_000;
+
+    /// Both trees of a text, written out; the second where this reader gives one.
+    fn both(text: &str) -> (String, Option<String>) {
+        let full = match Tree::events(&Arc::from(text), MOST) {
+            Ok(tree) => format!("{:?}", tree.root),
+            Err(problems) => format!("{problems:?}"),
+        };
+        (full, parse(text, MOST).map(|root| format!("{root:?}")))
+    }
+
+    const PIECES: &str = "fourbar: 1\ntitle: \"a chain, of: rods\"\ngravity: [0, 0, -9.81]\nbodies:\n  link1:\n    mass: 1\n    inertia: \
+        [0.01, 0.09, 1e-3]\n    shape:\n      box: {size: [1, 2,3], at: [ 0 , 0, 1 ], colour: \"red\"}\n  link-2:\n    mass: .5\njoints:\n  \
+        J1: {type: revolute, bodies: [ground, link1], at: [0, 0, 0]}\n  J2:\n     type: fixed\nstudy:\n  t_end: 1\n";
+
+    #[test]
+    fn the_usual_form_gives_the_same_tree_as_the_parser() {
+        for text in [PIECES, PIECES.trim_end(), "a: b", "a: [1]\n", "a:\n b:\n  c: 1\n d: 2\ne: 3", "a:\n  b: 1\n"] {
+            let (full, quick) = both(text);
+            assert_eq!(quick.as_ref(), Some(&full), "{text}");
+        }
+    }
+
+    /// Every text that one change away is read as the parser does, or left to it.
+    #[test]
+    fn no_changed_text_gives_another_tree() {
+        let changes = [
+            "", " ", "\n", "#", ":", ": ", "-", "- ", "\"", "'", "[", "]", "{", "}", ",", "a", "&x ", "*x", "!", "~", "\t", "<<", "?", "|",
+            "é", "---\n", "\r",
+        ];
+        let (mut quick_ones, mut tried) = (0, 0);
+        for at in 0..=PIECES.len() {
+            for change in changes {
+                for cut in [0, 1, 2, 7] {
+                    let Some(rest) = PIECES.get(at + cut..) else { continue };
+                    let text = format!("{}{change}{rest}", &PIECES[..at]);
+                    let (full, quick) = both(&text);
+                    tried += 1;
+                    if let Some(quick) = quick {
+                        quick_ones += 1;
+                        assert_eq!(quick, full, "{text}");
+                    }
+                }
+            }
+        }
+        assert!(quick_ones > tried / 10, "{quick_ones} of {tried}");
+    }
+
+    #[test]
+    fn what_is_counted_and_refused_by_the_parser_is_left_to_it() {
+        assert!(parse("a: 1\na: 2\n", MOST).is_none());
+        assert!(parse("a: {b: 1, b: 2}\n", MOST).is_none());
+        assert!(parse(PIECES, 20).is_none());
+        assert!(parse(&format!("a: {}1{}\n", "[".repeat(70), "]".repeat(70)), MOST).is_none());
+    }
+}
