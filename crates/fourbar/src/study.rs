@@ -388,6 +388,9 @@ impl Observer for crate::Trajectory {
     }
 }
 
+/// A name from one of the lists of the program. It has a name of its own so that serde does not take it for borrowed text.
+pub type ListedName = &'static str;
+
 /// What a run has to say besides its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Report {
@@ -395,10 +398,10 @@ pub struct Report {
     pub analysis: Analysis,
     /// Formulation used.
     #[serde(deserialize_with = "known_formulation")]
-    pub formulation: &'static str,
+    pub formulation: ListedName,
     /// Integrator used.
     #[serde(deserialize_with = "known_integrator")]
-    pub integrator: &'static str,
+    pub integrator: ListedName,
     /// Last time reached.
     pub t: f64,
     /// Whether the observer stopped it.
