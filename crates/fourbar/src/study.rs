@@ -395,8 +395,8 @@ impl Observer for crate::Trajectory {
     }
 }
 
-/// A name from a list of this program. It has a type of its own so that a report that is read back need not outlive its text.
-pub type KnownName = &'static str;
+/// A name from one of the lists of the program. It has a name of its own so that serde does not take it for borrowed text.
+pub type ListedName = &'static str;
 
 /// What a run has to say besides its rows.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -405,10 +405,10 @@ pub struct Report {
     pub analysis: Analysis,
     /// Formulation used.
     #[serde(deserialize_with = "known_formulation")]
-    pub formulation: KnownName,
+    pub formulation: ListedName,
     /// Integrator used.
     #[serde(deserialize_with = "known_integrator")]
-    pub integrator: KnownName,
+    pub integrator: ListedName,
     /// Last time reached.
     pub t: f64,
     /// Whether the observer stopped it.
