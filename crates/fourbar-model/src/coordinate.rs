@@ -113,10 +113,7 @@ impl OnCurve {
 
     /// A value on the round nearest to `last`.
     fn counted(&self, value: f64, last: f64) -> f64 {
-        match self.path.period() {
-            Some(period) if self.what == Measure::Length => value + period * ((last - value) / period).round(),
-            _ => value,
-        }
+        if self.what == Measure::Length { self.path.counted(value, last) } else { value }
     }
 
     /// Value on the round nearest to `last`, and its gradient with respect to the place of the point in the world, for any scalar.

@@ -348,8 +348,25 @@ impl Path {
         }
     }
 
+    /// A length on the round nearest to `last`, where the curve is closed.
+    pub fn counted(&self, length: f64, last: f64) -> f64 {
+        self.period().map_or(length, |period| length + period * ((last - length) / period).round())
+    }
+
     /// Position and unit tangent at a length of the path.
     pub fn at(&self, length: f64) -> (P, P) {
+        let (p, near) = self.find(length);
+        (p + near.n() * self.offset, near.t)
+    }
+
+    /// Second derivative of the position by the length of the path: curvature times normal.
+    pub fn bend(&self, length: f64) -> P {
+        let near = self.find(length).1;
+        near.n() * (near.kappa / (1.0 - near.kappa * self.offset))
+    }
+
+    /// The place on the curve that belongs to a length of the path.
+    fn find(&self, length: f64) -> (P, Near) {
         let on = |near: &Near| near.s - self.offset * near.theta;
         let length = self.period().map_or(length, |period| length.rem_euclid(period));
         // The length of the path grows with that of the curve at the rate 1 - kappa offset.
@@ -373,7 +390,7 @@ impl Path {
             }
             (p, near) = self.curve.at(s);
         }
-        (p + near.n() * self.offset, near.t)
+        (p, near)
     }
 }
 

@@ -42,11 +42,11 @@ impl TreeJoint for Cylindrical {
     fn coordinates(&self, R: &Matrix3<f64>, p: &Vector3<f64>, angle: f64, q: &mut [f64]) {
         (q[0], q[1]) = (p.z, z_angle(R, angle));
     }
-    fn speeds(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+    fn speeds(&self, _q: &[f64], F: &Matrix3<f64>, _M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
         (u[0], u[1]) = (F.column(2).dot(v), F.column(2).dot(w));
     }
     #[inline]
-    fn columns(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+    fn columns(&self, _q: &[f64], F: &Matrix3<f64>, _M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
         put(0, Motion::Slide(F.column(2).into()));
         put(1, Motion::Turn(F.column(2).into()));
     }

@@ -304,13 +304,17 @@ macro_rules! joint_kinds {
                 match self { $(JointKind::$variant(j) => j.coordinates(R, p, angle, q),)* }
             }
             /// Speeds of a relative motion in world axes: velocity `v` of the origin of M against F, angular velocity `w`.
-            pub fn speeds(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
-                match self { $(JointKind::$variant(j) => j.speeds(F, M, v, w, u),)* }
+            pub fn speeds(&self, q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+                match self { $(JointKind::$variant(j) => j.speeds(q, F, M, v, w, u),)* }
             }
             /// Columns by number, from the axes of F and M in the world.
             #[inline]
-            pub fn columns(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
-                match self { $(JointKind::$variant(j) => j.columns(F, M, put),)* }
+            pub fn columns(&self, q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+                match self { $(JointKind::$variant(j) => j.columns(q, F, M, put),)* }
+            }
+            /// Second derivative of the origin of M in F by the first coordinate, for joints whose first column bends.
+            pub fn bend(&self, q: &[f64]) -> Vector3<f64> {
+                match self { $(JointKind::$variant(j) => j.bend(q),)* }
             }
             /// The column that a coordinate is, and the factor from the coordinate to it.
             pub fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {

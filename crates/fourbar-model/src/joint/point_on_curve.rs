@@ -61,5 +61,36 @@ impl JointType for PointOnCurve {
     }
 }
 
-/// It always closes a loop: its point may stand on any body, which turns as it likes.
-impl TreeJoint for PointOnCurve {}
+/// Length of the path, then a unit quaternion of M against F.
+impl TreeJoint for PointOnCurve {
+    const SHAPE: Option<&'static TreeShape> = Some(&TreeShape {
+        groups: &[1, 3],
+        names: &["distance", "turn x", "turn y", "turn z"],
+        slides: 1,
+        quaternion: Some((1, 1)),
+        bends: true,
+        ..TreeShape::NONE
+    });
+
+    fn relative(&self, q: &[f64]) -> (Matrix3<f64>, Vector3<f64>) {
+        (so3::from_quaternion(&[q[1], q[2], q[3], q[4]]), self.path.at(q[0]).0.push(0.0))
+    }
+    fn coordinates(&self, R: &Matrix3<f64>, p: &Vector3<f64>, last: f64, q: &mut [f64]) {
+        q[0] = self.path.counted(self.path.measure(Measure::Length, &p.xy()).0, last);
+        q[1..5].copy_from_slice(&so3::quaternion(R));
+    }
+    fn speeds(&self, q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+        u[0] = (F * self.path.at(q[0]).1.push(0.0)).dot(v);
+        u[1..4].copy_from_slice(M.tr_mul(w).as_slice());
+    }
+    fn columns(&self, q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+        put(0, Motion::Slide(F * self.path.at(q[0]).1.push(0.0)));
+        (0..3).for_each(|k| put(1 + k, Motion::Turn(M.column(k).into())));
+    }
+    fn bend(&self, q: &[f64]) -> Vector3<f64> {
+        self.path.bend(q[0]).push(0.0)
+    }
+    fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {
+        (which == JointCoordinate::Distance).then_some((0, 1.0))
+    }
+}

@@ -48,11 +48,11 @@ impl TreeJoint for Prismatic {
     fn coordinates(&self, _R: &Matrix3<f64>, p: &Vector3<f64>, _angle: f64, q: &mut [f64]) {
         q[0] = p.z;
     }
-    fn speeds(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, v: &Vector3<f64>, _w: &Vector3<f64>, u: &mut [f64]) {
+    fn speeds(&self, _q: &[f64], F: &Matrix3<f64>, _M: &Matrix3<f64>, v: &Vector3<f64>, _w: &Vector3<f64>, u: &mut [f64]) {
         u[0] = F.column(2).dot(v);
     }
     #[inline]
-    fn columns(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+    fn columns(&self, _q: &[f64], F: &Matrix3<f64>, _M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
         put(0, Motion::Slide(F.column(2).into()));
     }
     fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {

@@ -191,11 +191,13 @@ pub struct TreeShape {
     pub quaternion: Option<(usize, usize)>,
     /// Whether it is a turn about z and nothing else.
     pub hinge: bool,
+    /// Whether its first column is a translation whose direction changes with the first coordinate.
+    pub bends: bool,
 }
 
 impl TreeShape {
     /// No coordinate at all.
-    pub const NONE: TreeShape = TreeShape { groups: &[], names: &[], slides: 0, quaternion: None, hinge: false };
+    pub const NONE: TreeShape = TreeShape { groups: &[], names: &[], slides: 0, quaternion: None, hinge: false, bends: false };
 
     /// Number of speeds.
     pub fn speeds(&self) -> usize {
@@ -226,10 +228,14 @@ pub(crate) trait TreeJoint {
     }
     /// Coordinates of a relative pose; a counted angle on the turn nearest to `angle`.
     fn coordinates(&self, _R: &Matrix3<f64>, _p: &Vector3<f64>, _angle: f64, _q: &mut [f64]) {}
-    /// Speeds of a relative motion in world axes: velocity `v` of the origin of M against F, angular velocity `w`.
-    fn speeds(&self, _F: &Matrix3<f64>, _M: &Matrix3<f64>, _v: &Vector3<f64>, _w: &Vector3<f64>, _u: &mut [f64]) {}
+    /// Speeds of a relative motion in world axes: velocity `v` of the origin of M against F, angular velocity `w`, at coordinates `q`.
+    fn speeds(&self, _q: &[f64], _F: &Matrix3<f64>, _M: &Matrix3<f64>, _v: &Vector3<f64>, _w: &Vector3<f64>, _u: &mut [f64]) {}
     /// Columns by number, from the axes of F and M in the world.
-    fn columns(&self, _F: &Matrix3<f64>, _M: &Matrix3<f64>, _put: &mut impl FnMut(usize, Motion)) {}
+    fn columns(&self, _q: &[f64], _F: &Matrix3<f64>, _M: &Matrix3<f64>, _put: &mut impl FnMut(usize, Motion)) {}
+    /// Second derivative of the origin of M in F by the first coordinate, where that column bends.
+    fn bend(&self, _q: &[f64]) -> Vector3<f64> {
+        Vector3::zeros()
+    }
     /// The column that a coordinate is, and the factor from the coordinate to it.
     fn driven(&self, _which: JointCoordinate) -> Option<(usize, f64)> {
         None
@@ -259,6 +265,7 @@ impl Free {
         slides: 3,
         quaternion: Some((3, 3)),
         hinge: false,
+        bends: false,
     };
 
     /// Rotation and origin of M in F.

@@ -55,11 +55,11 @@ impl TreeJoint for Screw {
     fn coordinates(&self, R: &Matrix3<f64>, _p: &Vector3<f64>, angle: f64, q: &mut [f64]) {
         q[0] = z_angle(R, angle);
     }
-    fn speeds(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, _v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+    fn speeds(&self, _q: &[f64], F: &Matrix3<f64>, _M: &Matrix3<f64>, _v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
         u[0] = F.column(2).dot(w);
     }
     #[inline]
-    fn columns(&self, F: &Matrix3<f64>, _M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+    fn columns(&self, _q: &[f64], F: &Matrix3<f64>, _M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
         put(0, Motion::Helix(F.column(2).into(), self.lead / (2.0 * PI)));
     }
     fn driven(&self, which: JointCoordinate) -> Option<(usize, f64)> {

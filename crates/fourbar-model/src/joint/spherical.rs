@@ -47,11 +47,11 @@ impl TreeJoint for Spherical {
     fn coordinates(&self, R: &Matrix3<f64>, _p: &Vector3<f64>, _angle: f64, q: &mut [f64]) {
         q[..4].copy_from_slice(&so3::quaternion(R));
     }
-    fn speeds(&self, _F: &Matrix3<f64>, M: &Matrix3<f64>, _v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+    fn speeds(&self, _q: &[f64], _F: &Matrix3<f64>, M: &Matrix3<f64>, _v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
         u[..3].copy_from_slice(M.tr_mul(w).as_slice());
     }
     #[inline]
-    fn columns(&self, _F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+    fn columns(&self, _q: &[f64], _F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
         (0..3).for_each(|k| put(k, Motion::Turn(M.column(k).into())));
     }
 }

@@ -62,11 +62,11 @@ impl TreeJoint for Universal {
         q[0] = R[(1, 2)].atan2(R[(0, 2)]);
         q[1] = z_angle(&(quarter().transpose() * about_z(-q[0]) * R), 0.0);
     }
-    fn speeds(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, _v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
+    fn speeds(&self, _q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, _v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {
         (u[0], u[1]) = (F.column(2).dot(w), M.column(2).dot(w));
     }
     #[inline]
-    fn columns(&self, F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
+    fn columns(&self, _q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, put: &mut impl FnMut(usize, Motion)) {
         put(0, Motion::Turn(F.column(2).into()));
         put(1, Motion::Turn(M.column(2).into()));
     }

@@ -103,16 +103,16 @@ impl Kind {
     }
 
     /// Speeds of a relative motion in world axes: velocity `v` of the origin of M against F, angular velocity `w`.
-    pub fn speeds_of(&self, F: &M3, M: &M3, v: &V, w: &V, u: &mut [f64]) {
+    pub fn speeds_of(&self, q: &[f64], F: &M3, M: &M3, v: &V, w: &V, u: &mut [f64]) {
         match &self.joint {
-            Some(j) => j.speeds(F, M, v, w, u),
+            Some(j) => j.speeds(q, F, M, v, w, u),
             None => Free::speeds(F, M, v, w, u),
         }
     }
 
     /// Columns in the world: axes of F and M, origin of M from the reference point.
     #[inline]
-    pub fn columns(&self, F: &M3, M: &M3, p: &V, out: &mut [Six]) {
+    pub fn columns(&self, q: &[f64], F: &M3, M: &M3, p: &V, out: &mut [Six]) {
         let mut put = |k: usize, motion: Motion| {
             out[k] = match motion {
                 Motion::Slide(a) => Six::slide(a),
@@ -121,9 +121,19 @@ impl Kind {
             }
         };
         match &self.joint {
-            Some(j) => j.columns(F, M, &mut put),
+            Some(j) => j.columns(q, F, M, &mut put),
             None => Free::columns(F, M, &mut put),
         }
+    }
+
+    /// Second derivative of the origin of M in F by the first coordinate, for joints whose first column bends.
+    pub fn bend(&self, q: &[f64]) -> Option<V> {
+        if self.shape.bends { self.joint.as_ref().map(|j| j.bend(q)) } else { None }
+    }
+
+    /// Whether its first column bends.
+    pub fn bends(&self) -> bool {
+        self.shape.bends
     }
 
     /// Place of the quaternion in the coordinates and of its rates in the speeds, where there is one.
@@ -174,6 +184,11 @@ impl Kind {
 mod tests {
     use super::*;
 
+    fn path() -> crate::curve::Path {
+        let points = [(0.6, 0.0), (0.1, 0.5), (-0.5, 0.1), (0.0, -0.4)].map(|(x, y)| nalgebra::Vector2::new(x, y));
+        crate::curve::Path { curve: std::sync::Arc::new(crate::curve::Curve::new(points.to_vec(), true).unwrap()), offset: -0.1 }
+    }
+
     fn kinds() -> Vec<Kind> {
         use crate::joint::*;
         let joints = [
@@ -185,13 +200,14 @@ mod tests {
             JointKind::Universal(Universal),
             JointKind::Planar(Planar),
             JointKind::Spherical(Spherical),
+            JointKind::PointOnCurve(PointOnCurve { path: path() }),
         ];
         joints.iter().filter_map(Kind::of).chain([Kind::free()]).collect()
     }
 
     #[test]
     fn a_shape_names_every_column_and_its_groups_hold_them_all() {
-        assert_eq!(kinds().len(), 9);
+        assert_eq!(kinds().len(), 10);
         for kind in kinds() {
             assert_eq!(kind.shape.names.len(), kind.speeds(), "{kind:?}");
             assert!(kind.shape.slides <= kind.speeds());
@@ -229,7 +245,7 @@ mod tests {
             let (R, p) = kind.relative(&q);
             let M = F * R;
             let mut S = [Six::default(); 6];
-            kind.columns(&F, &M, &(O + F * p), &mut S);
+            kind.columns(&q, &F, &M, &(O + F * p), &mut S);
             for k in 0..n {
                 let pose = |sign: f64| {
                     let mut d = vec![0.0; n];
@@ -246,7 +262,7 @@ mod tests {
                 // Central differences: h^2 and rounding 1e-16/h.
                 assert!((here.l - v).norm() < 1e-9 && (here.a - w).norm() < 1e-9, "{kind:?} column {k}");
                 let mut u = vec![0.0; n];
-                kind.speeds_of(&F, &M, &v, &w, &mut u);
+                kind.speeds_of(&q, &F, &M, &v, &w, &mut u);
                 assert!((0..n).all(|i| (u[i] - f64::from(i == k)).abs() < 1e-9), "{kind:?} {u:?}");
             }
         }

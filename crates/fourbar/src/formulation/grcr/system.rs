@@ -58,8 +58,8 @@ pub struct Grcr<'m> {
     start: Vec<f64>,
     carried: Carried,
     worked: bool,
-    /// Columns that turn counted angles.
-    counted: Vec<usize>,
+    /// Columns that move what is counted, with the factor that makes a round a whole turn.
+    counted: Vec<(usize, f64)>,
     tau: f64,
     pub(super) switches: Vec<(f64, String)>,
     pub(super) switched: usize,
@@ -111,7 +111,7 @@ impl<'m> Grcr<'m> {
             changes: 0,
             redo: None,
             worked: model.has_work(),
-            counted: if model.angles.is_empty() { Vec::new() } else { m.tree.hinged_columns().collect() },
+            counted: if model.angles.is_empty() { Vec::new() } else { m.tree.counted_columns(model).collect() },
             tau: 0.1,
             switches: Vec::new(),
             switched: 0,
@@ -260,7 +260,7 @@ impl System for Grcr<'_> {
             n.kind.fits(&d[n.u..])
         };
         let largest = largest_turn(self.m.model);
-        self.m.tree.turning.iter().all(turning) && self.counted.iter().all(|c| d[*c].abs() < largest)
+        self.m.tree.turning.iter().all(turning) && self.counted.iter().all(|(c, factor)| (d[*c] * factor).abs() < largest)
     }
 
     fn begin(&mut self) {

@@ -8,7 +8,7 @@ use super::graph::Growth;
 use super::hinge::Body;
 use super::joint::Kind;
 use super::spatial::{Six, Symmetric, times};
-use crate::model::Model;
+use crate::model::{JointCoordinate, Model};
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::{Matrix3, Vector3};
 use std::ops::Range;
@@ -143,6 +143,8 @@ pub struct Tree {
     pub O: Vec<V>,
     /// Columns, as motions of the child. Written by `place`.
     pub S: Vec<Six>,
+    /// Rate of the first column of each node by its own coordinate, world; empty where no column bends.
+    bends: Vec<V>,
 }
 
 impl Tree {
@@ -226,6 +228,7 @@ impl Tree {
             turned: vec![[0.0; 2]; u],
             O: vec![centre; patches],
             S: vec![Six::default(); u],
+            bends: if nodes.iter().any(|n| n.kind.bends()) { vec![V::zeros(); nodes.len()] } else { Vec::new() },
             nodes,
             of_body,
             stored: q,
@@ -296,7 +299,7 @@ impl Tree {
             k.coordinates(&A_F.tr_mul(&A_M), &A_F.tr_mul(&d), angle, &mut q[n.q..n.q + k.stored()]);
             let w_b = qb.A * vb.w;
             let v = vm.of_point(qm, &M.s) - vb.of_point(qb, &F.s) - w_b.cross(&d);
-            k.speeds_of(&A_F, &A_M, &v, &(qm.A * vm.w - w_b), &mut u[n.u..n.u + k.speeds()]);
+            k.speeds_of(&q[n.q..n.q + k.stored()], &A_F, &A_M, &v, &(qm.A * vm.w - w_b), &mut u[n.u..n.u + k.speeds()]);
         }
     }
 
@@ -339,7 +342,8 @@ impl Tree {
         let near = parent.E * shape.R;
         let p_near = parent.x + parent.E * shape.s;
         let (E, x);
-        let (R, p) = n.kind.relative(&q[n.q..n.q + n.kind.stored()]);
+        let own = &q[n.q..n.q + n.kind.stored()];
+        let (R, p) = n.kind.relative(own);
         if n.reversed {
             E = near * R.transpose();
             x = p_near - E * p;
@@ -353,10 +357,14 @@ impl Tree {
         let out = &mut self.S[n.u..n.u + n.kind.speeds()];
         let O = &self.O[n.patch];
         if n.reversed {
-            n.kind.columns(&E, &near, &(p_near - O), out);
+            n.kind.columns(own, &E, &near, &(p_near - O), out);
             out.iter_mut().for_each(|s| *s = -*s);
         } else {
-            n.kind.columns(&near, &E, &(x - O), out);
+            n.kind.columns(own, &near, &E, &(x - O), out);
+        }
+        if let Some(bend) = n.kind.bend(own) {
+            // In the frame of the base; seen from the moving body the column is the other way round.
+            self.bends[k] = if n.reversed { -(E * bend) } else { near * bend };
         }
         (self.at[k].E, self.at[k].x) = (E, x);
     }
@@ -430,6 +438,9 @@ impl Tree {
             }
             let x = (c..c + size).fold(Six::default(), |x, i| x + self.S[i] * u[i]);
             a += V.cross_motion(&x);
+            if n.kind.bends() && c == n.u {
+                a.l += self.bends[k] * (u[c] * u[c]);
+            }
             V += x;
             if driven {
                 a = (c..c + size).fold(a, |a, i| a + self.S[i] * udot[i]);
@@ -463,10 +474,16 @@ impl Tree {
         Velocity { v: V.l + V.a.cross(&rho), w: pose.A.tr_mul(&V.a) }
     }
 
-    /// Columns that turn about an axis and are angles themselves.
-    pub fn hinged_columns(&self) -> impl Iterator<Item = usize> {
+    /// Columns that turn about an axis and are angles themselves, and those that go round closed curves, with the factor that makes a
+    /// round a whole turn.
+    pub fn counted_columns<'a>(&'a self, model: &'a Model) -> impl Iterator<Item = (usize, f64)> + 'a {
         let plain = self.nodes.iter().filter(|n| n.kind.quaternion().is_none());
-        plain.flat_map(|n| (0..n.kind.speeds()).filter(|c| !n.kind.slides(*c)).map(|c| n.u + c))
+        let hinged = plain.flat_map(|n| (0..n.kind.speeds()).filter(|c| !n.kind.slides(*c)).map(|c| (n.u + c, 1.0)));
+        let round = |n: &Node| {
+            let y = model.joints[n.joint?].coordinate(JointCoordinate::Distance)?;
+            Some((n.u, std::f64::consts::TAU / y.period()?))
+        };
+        hinged.chain(self.nodes.iter().filter(|n| n.kind.bends()).filter_map(round))
     }
 
     /// Acceleration of the body of a node whose acceleration about its reference point is `a`.
