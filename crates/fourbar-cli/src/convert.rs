@@ -23,6 +23,11 @@ pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
                 .help("keep the original file to change them; `--set NAME=VALUE` changes them before they are written"),
         );
     }
+    if !input.loaded.functions.is_empty() {
+        notes.push(
+            Diagnostic::new("W061", "functions are written out wherever they are used").help("keep the original file to change them"),
+        );
+    }
     let word = if to == FileFormat::Fourbar { "fourbar" } else { "mechspec" };
     let mut reply = if args.output.as_os_str() == "-" {
         Reply::new(text.clone(), json!({"file": input.name, "format": word, "text": text}))

@@ -71,6 +71,8 @@ fn heading(t: &Table) -> &'static str {
         "constraints" => "Bare constraints",
         "drives" => "A drive",
         "forces" => "Forces",
+        "tables" => "A table",
+        "outputs" => "An output",
         "study" => "The study",
         "view" => "The view",
         other => other,

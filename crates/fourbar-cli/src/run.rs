@@ -62,7 +62,8 @@ impl Task {
             hash: &self.input.loaded.hash,
             text: self.input.loaded.places.source(),
             model: &self.input.model,
-            meshes: self.input.folder.as_deref(),
+            data: &self.input.loaded.data,
+            folder: self.input.folder.as_deref(),
             page: self.page.as_ref().is_some_and(|p| p.path == folder.join(PAGE)),
             force: self.force,
         }
@@ -134,6 +135,10 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
     if checkpoint.model != input.loaded.hash {
         let message = format!("the checkpoint in `{}` belongs to another mechanism file", folder.display());
         return Err(Diagnostic::new("U009", message).help("the file was changed since; run again without `--resume`").into());
+    }
+    if let Some((name, _)) = input.loaded.data.iter().find(|file| !checkpoint.data.contains(file)) {
+        let message = format!("the table file `{name}` is not the one of the checkpoint in `{}`", folder.display());
+        return Err(Diagnostic::new("U009", message).help("it was changed since; run again without `--resume`").into());
     }
     let mut study = settings::restored(&input.model, &checkpoint.study);
     study.t_end = args.study.t_end.unwrap_or(study.t_end);
@@ -289,6 +294,7 @@ fn plan<'a>(
         version: env!("CARGO_PKG_VERSION").into(),
         file: task.input.name.clone(),
         model: task.input.loaded.hash.clone(),
+        data: task.input.loaded.data.clone(),
         set: task.set.clone(),
         study: serde_json::to_value(&task.study).unwrap_or_default(),
         columns: names,

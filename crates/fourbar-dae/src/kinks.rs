@@ -102,10 +102,15 @@ impl Kinks {
                 }
                 Kink::Table { table, param, .. } => {
                     let mut piece = table.piece(value);
-                    if table.limits(piece)[0] == Some(value) {
-                        let slope = leading(&a[1..]);
-                        self.crossed[k] = Some((value, slope >= 0.0));
-                        piece -= i64::from(slope < 0.0);
+                    // On a breakpoint, but for rounding, the way ahead says which piece comes.
+                    let m = leading(&a[1..]);
+                    let [left, right] = table.limits(piece);
+                    let on = |level: Option<f64>| level.filter(|x| (value - x).abs() <= 1e-13 * table.width(piece).max(x.abs()));
+                    let at = on(left).map(|x| (x, piece)).or(on(right).map(|x| (x, piece + 1)));
+                    if let Some((level, behind)) = at {
+                        let rising = a.get(1 + m).is_none_or(|x| *x >= 0.0);
+                        self.crossed[k] = Some((level, rising));
+                        piece = if rising { behind } else { behind - 1 };
                     }
                     // Before the first call no piece is set at all.
                     let unset = engine.taylor.params[*param as usize..*param as usize + 5] == [0.0; 5];
@@ -135,10 +140,12 @@ impl Kinks {
                 let crossed = self.crossed[k].filter(|c| c.0 == level);
                 self.shifted.clear();
                 match crossed {
-                    // The zero at the start is known: divide it out, and see that the new side leads away from it.
+                    // The zero at the start is known: divide it out, with its multiplicity (a start at rest), and see that the new
+                    // side leads away from it.
                     Some((_, rising)) => {
-                        self.shifted.extend_from_slice(&a[1..]);
-                        let away = leading(&self.shifted);
+                        let m = leading(&a[1..]);
+                        self.shifted.extend_from_slice(&a[1 + m..]);
+                        let away = self.shifted.first().copied().unwrap_or(0.0);
                         if away * if rising { 1.0 } else { -1.0 } < 0.0 {
                             return Err(Error::Sliding { t: engine.taylor.t, kink: engine.problem.kink_name(k) });
                         }
@@ -198,8 +205,17 @@ impl Kinks {
     }
 }
 
-/// The first coefficient that is more than rounding beside the largest.
-fn leading(a: &[f64]) -> f64 {
-    let size = a.iter().fold(0.0f64, |m, x| m.max(x.abs()));
-    a.iter().copied().find(|x| x.abs() > 1e-12 * size).unwrap_or(0.0)
+/// The place of the first coefficient that is more than rounding beside the others, at a distance at which the last coefficients are
+/// about as large as those in the middle.
+fn leading(a: &[f64]) -> usize {
+    let last = a.len().saturating_sub(1);
+    let middle = last / 2;
+    let ratio = match (a.get(middle), a.get(last)) {
+        (Some(m), Some(l)) if last > middle && *m != 0.0 && *l != 0.0 => (m / l).abs().powf(1.0 / (last - middle) as f64),
+        _ => 1.0,
+    };
+    let radius = if ratio.is_finite() { ratio.clamp(1e-9, 1.0) } else { 1.0 };
+    let powers = || std::iter::successors(Some(1.0), move |p| Some(p * radius));
+    let size = a.iter().zip(powers()).fold(0.0f64, |m, (x, p)| m.max((x * p).abs()));
+    a.iter().zip(powers()).position(|(x, p)| (x * p).abs() > 1e-12 * size).unwrap_or(0)
 }

@@ -219,6 +219,13 @@ impl Table {
         [there(piece), there(piece + 1)]
     }
 
+    /// Length of a piece between its breakpoints.
+    pub(crate) fn width(&self, piece: i64) -> f64 {
+        let n = self.pieces.len() as i64;
+        let k = if self.periodic { piece.rem_euclid(n) } else { piece.clamp(0, n - 1) } as usize;
+        self.x[k + 1] - self.x[k]
+    }
+
     pub(crate) fn on_piece<S: Scalar>(&self, piece: i64, x: S) -> S {
         let (from, &[a, b, c, d]) = self.of_piece(piece);
         let z = x - from;

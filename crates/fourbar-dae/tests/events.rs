@@ -229,3 +229,24 @@ fn one_sided_springs_and_tables_work_inside_a_lagrangian() {
     assert!(deepest < -0.05 && run.work().kinks > 20, "{deepest} {:?}", run.work());
     assert!(high - low < 1e-10, "{low} {high}");
 }
+
+/// A mass at rest on a breakpoint of its spring: which way it goes decides the piece, not the rounding of its speed.
+#[test]
+fn a_start_at_rest_on_a_breakpoint_takes_the_piece_ahead() {
+    // The second derivative of x is the table: a push, and x^3 more above zero.
+    for (push, place) in [(2.0, 0.0), (-2.0, 0.0), (2.0, 1e-17), (2.0, -1e-17), (-2.0, 1e-17)] {
+        // The outer pieces are never reached.
+        let pieces = [[-9.0, 0.0, 0.0, 0.0], [push, 0.0, 0.0, 0.0], [push, 0.0, 0.0, 1.0], [9.0, 0.0, 0.0, 0.0]];
+        let table = Table::pieces(&[-2.0, -1.0, 0.0, 1.0, 2.0], &pieces, false).unwrap();
+        let problem = Problem::record(&["x"], |_, x, e| e.equation("acceleration", diff(x[0], 2) - x[0].table(&table)));
+        let problem = problem.map(Arc::new).unwrap();
+        let start = problem.start(0.0).hold("x", 0, place).hold("x", 1, 0.0).solve().unwrap();
+        let mut run = Integrator::new(&problem, &start, Options::new(1e-12)).unwrap();
+        run.run_to(0.5).unwrap();
+        let t: f64 = 0.5;
+        let x = run.value("x", 0).unwrap();
+        // Below zero the push is constant; above, x'' = 2 + x^3 = 2 + t^6 + ..., so x = t^2 + t^8/56 and terms of t^14.
+        let expected = if push < 0.0 { -t * t } else { t * t + t.powi(8) / 56.0 + 3.0 * t.powi(14) / (56.0 * 14.0 * 13.0) };
+        assert!((x - expected).abs() < 1e-8, "push {push} from {place}: {x} {expected}");
+    }
+}

@@ -67,6 +67,8 @@ pub struct Loaded {
     pub unused_parameters: Vec<String>,
     /// Whether the file is a MechSpec.
     pub mechspec: bool,
+    /// Names of its functions, which are written out wherever they are used.
+    pub functions: Vec<String>,
     /// Files beside it whose numbers it uses (of tables), with the SHA-256 of each, sorted by name.
     pub data: Vec<(String, String)>,
 }

@@ -59,7 +59,7 @@ constraints:
 drives:
   motor: {joint: pin, angle: "if(t < 1, 2*pi*t, 2*pi)"}
   push: {joint: slide, distance: 0.1}
-  spin: {joint: tube, speed: 3*t}
+  spin: {joint: tube, speed: 3*soft(t)}
 forces:
   spring: {type: spring, between: [{body: a}, {body: ground, at: [1, 0, 0]}], stiffness: 2 kN/m, length: 0.3, damping: 2, mass: 0.2}
   law: {type: spring, between: [{body: a}, {body: b}], tension: 5*length^3 - rate + tip.x*pin.angle}
@@ -71,6 +71,16 @@ forces:
   rubber: {type: bushing, between: [{body: a}, {body: b}], frame: {axis: [0, 0, 1], angle: 1}, stiffness: [1, 2, 3, 4, 5, 6], damping: [1, 0, 0, 0, 0, 0]}
   rub: {type: friction, joint: pin, coulomb: 0.1, viscous: 0.2, radius: 0.01}
 points: {tip: {body: a, at: [0, 0, 1]}, mark: {body: ground, world: [1, 1, 1]}}
+tables:
+  cam: {x_unit: deg, y_unit: mm, ends: periodic, points: [[0, 0], [90, 8], [200, 3], [360, 0]]}
+  soft: {points: [[0, 0], [1, 2], [2, 3]], outside: hold}
+  push-1: {slopes: [0, 0.5], outside: error, points: [[0, 0], [0.1, 2.5], [2, 1e-3]], y_unit: N*s/m}
+  level: {ends: flat, points: [[0, 0], [1, 2], [2, 3]], outside: linear, x_unit: 1/m}
+functions: {ph: '2*pi*smoothstep(t, 0, 1.2)', lifted: cam(ph)}
+outputs:
+  clearance: 'hypot(tip.x - 0.2, tip.y)'
+  shown: {value: 'lifted + soft(tip.x)*0 + push-1(pin.speed)*0', unit: mm}
+  both: 'max(pin.angle, ph) + level(t)'
 hold: [pin, b]
 start: {tip.x: 1 mm, tip.vy: 2, pin.angle: 30 deg, slide.distance: 0.1, pin.speed: 1}
 study: {analysis: dynamics, formulation: ra, integrator: gen-alpha, t_end: 2, output_step: 10 ms, step: 1 ms, tol: 1e-9, options: {rho: 0.8}}

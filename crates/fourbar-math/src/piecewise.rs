@@ -153,6 +153,20 @@ impl Piecewise {
         b + z * (2.0 * c + z * 3.0 * d)
     }
 
+    /// The nearest place beyond `x`, upwards or downwards, where one piece ends and another begins.
+    pub fn next_seam(&self, x: f64, up: bool) -> Option<f64> {
+        let (k, from) = self.find(x);
+        let shift = from - self.x[k];
+        let n = self.pieces.len();
+        let place = if up { k + 1 } else if x > from { k } else { k.wrapping_sub(1) };
+        match self.period {
+            // Below the first breakpoint comes the last but one of the turn before.
+            Some(p) if place == usize::MAX => Some(self.x[n - 1] + shift - p),
+            Some(_) => Some(self.x[place] + shift),
+            None => (1..n).contains(&place).then(|| self.x[place]),
+        }
+    }
+
     /// Which of the parts that need not fit together holds `x`: 0 before the first point, 1 between the points, 2 beyond the last;
     /// `None` where it repeats.
     pub fn part(&self, x: f64) -> Option<i64> {

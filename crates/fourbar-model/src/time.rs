@@ -1,6 +1,7 @@
 //! Functions of time with exact first and second derivatives, for drives and rheonomic constraints.
 
 use crate::expr::Expr;
+use fourbar_math::{Piecewise, Taylor};
 use std::sync::{Arc, Mutex};
 
 /// A function of time.
@@ -79,6 +80,56 @@ impl TimeFunction {
             from = (end, at_end);
         }
         seams
+    }
+}
+
+/// A table that a function of time reads at a place that moves evenly with time: the times are known at which it changes its pieces,
+/// where its third derivative jumps. Methods of high order want their steps to end there.
+#[derive(Clone, Debug)]
+pub struct Knots {
+    table: Arc<Piecewise>,
+    /// Where it is read at time zero, and how fast that moves.
+    at: f64,
+    speed: f64,
+}
+
+impl Knots {
+    /// The first time after `t` at which the piece changes.
+    pub fn next(&self, t: f64) -> Option<f64> {
+        // Rounding may put the time of a knot a little before the knot: then the one after it is meant.
+        let little = 64.0 * f64::EPSILON * t.abs().max(f64::MIN_POSITIVE);
+        let mut x = self.at + self.speed * t;
+        for _ in 0..2 {
+            x = self.table.next_seam(x, self.speed > 0.0)?;
+            let time = (x - self.at) / self.speed;
+            if time > t + little {
+                return Some(time);
+            }
+        }
+        None
+    }
+}
+
+impl TimeFunction {
+    /// The tables it reads at a place that moves evenly with time.
+    pub fn knots(&self) -> Vec<Knots> {
+        let expr = match self {
+            TimeFunction::Value(f) => f,
+            TimeFunction::Integral(f) => f.rate(),
+        };
+        let mut list = Vec::new();
+        for (table, argument) in expr.table_calls() {
+            let [y0, y1, y2] = [0.0, 0.618_033_988_75, 3.141_592_653_59].map(|t| (t, argument.eval(&[Taylor::<3>::variable(t)])));
+            let even = [&y1, &y2].iter().all(|(t, y)| {
+                let size = y.c[0].abs().max(y0.1.c[0].abs()) + y.c[1].abs();
+                y.c[2] == 0.0 && (y.c[0] - y0.1.c[0] - y0.1.c[1] * t).abs() <= 1e-14 * size
+            });
+            let (at, speed) = (y0.1.c[0], y0.1.c[1]);
+            if even && speed != 0.0 && y0.1.c[2] == 0.0 && at.is_finite() {
+                list.push(Knots { table: table.function, at, speed });
+            }
+        }
+        list
     }
 }
 
@@ -163,6 +214,48 @@ impl Integral {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expr::{Names, Symbol, Table};
+    use crate::spec::{TableEnds, TableSpec};
+
+    /// The time and a table `lift` of four points that repeats every 4.
+    struct Cam;
+    impl Names for Cam {
+        fn symbol(&mut self, name: &str) -> Option<Symbol> {
+            (name == "t").then_some(Symbol::Variable(0))
+        }
+        fn table(&mut self, name: &str) -> Option<Table> {
+            let points = vec![[0.0, 0.0], [1.0, 2.0], [3.0, 1.0], [4.0, 0.0]];
+            let table = TableSpec { points, ends: TableEnds::Periodic, outside: None, x_dimension: None, y_dimension: None };
+            (name == "lift").then(|| table.table("lift").expect("good points"))
+        }
+    }
+
+    #[test]
+    fn times_at_which_tables_change_their_pieces() {
+        let knots = |text: &str| TimeFunction::Value(Expr::parse_quantity(text, &mut Cam).expect(text).0).knots();
+        let all = |text: &str| {
+            let knots = knots(text);
+            let mut times = Vec::new();
+            let mut t = 0.0;
+            while let Some(next) = knots[0].next(t).filter(|t| *t < 3.0) {
+                times.push((1e6 * next).round() / 1e6);
+                t = next;
+            }
+            times
+        };
+        assert_eq!(all("lift(2*t)"), [0.5, 1.5, 2.0, 2.5]);
+        assert_eq!(all("1 + sin(lift(1 - 2*t))"), [0.5, 1.0, 2.0, 2.5]);
+        // Tenths have no exact binary form: no knot is met twice, none is missed.
+        let thousand = knots("lift(t/10 + 0.3)");
+        let (mut t, mut count) = (0.0, 0);
+        while let Some(next) = thousand[0].next(t).filter(|t| *t < 10_000.0) {
+            assert!(next > t + 6.9, "{t} {next}");
+            (t, count) = (next, count + 1);
+        }
+        assert_eq!(count, 750);
+        // Where it does not move evenly nothing is known.
+        assert!(knots("lift(t^2)").is_empty() && knots("lift(sin(t))").is_empty() && knots("lift(2)*t").is_empty());
+    }
 
     #[test]
     fn the_integral_of_a_speed_is_its_angle() {

@@ -162,6 +162,7 @@ pub fn fields(task: &Task, done: &Done) -> Value {
         "file": input.name,
         "title": input.model.title,
         "hash": input.loaded.hash,
+        "tables": pairs(&input.loaded.data),
         "parameters": parameters,
         "set": pairs(&task.set),
         "complete": done.error.is_none() && !done.interrupted,

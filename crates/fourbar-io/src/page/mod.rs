@@ -11,7 +11,7 @@ mod pack;
 mod stored;
 mod told;
 
-pub(crate) use stored::mesh_files;
+pub(crate) use stored::side_files;
 pub use stored::{MODEL, Stored, read_stored};
 pub use told::{Note, Told};
 

@@ -65,20 +65,20 @@ fn pairs(v: &Value) -> Option<Vec<(String, String)>> {
     }
 }
 
-/// A mesh file that belongs to a mechanism.
+/// A file beside a mechanism that belongs to it: a mesh, or the points of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct MeshFile {
+pub(crate) struct SideFile {
     /// Its name below the folder of the model.
     pub name: String,
     /// Where it is.
     source: PathBuf,
 }
 
-impl MeshFile {
+impl SideFile {
     /// Its bytes.
     pub fn bytes(&self) -> Result<Vec<u8>, Diagnostic> {
         read_bounded(&self.source, mesh::MAX_BYTES)
-            .map_err(|why| Diagnostic::new("M081", format!("the mesh `{}` cannot be read: {why}", self.name)).help("export it again"))
+            .map_err(|why| Diagnostic::new("M081", format!("the file `{}` beside the model cannot be read: {why}", self.name)).help("export it again"))
     }
 
     /// Whether another file is this one, or a copy of it.
@@ -88,9 +88,9 @@ impl MeshFile {
     }
 }
 
-/// The mesh files of a mechanism that stands in `folder`, each once.
-pub(crate) fn mesh_files(model: &Model, folder: Option<&Path>) -> Result<Vec<MeshFile>, Diagnostic> {
-    let mut list: Vec<MeshFile> = Vec::new();
+/// The files of a mechanism that stands in `folder`, each once: its meshes, and the files of its tables, `data`.
+pub(crate) fn side_files(model: &Model, data: &[(String, String)], folder: Option<&Path>) -> Result<Vec<SideFile>, Diagnostic> {
+    let mut list: Vec<SideFile> = Vec::new();
     let mut seen = HashSet::new();
     let Some(from) = folder else { return Ok(list) };
     for shape in model.bodies.iter().flat_map(|b| &b.shapes) {
@@ -100,8 +100,13 @@ pub(crate) fn mesh_files(model: &Model, folder: Option<&Path>) -> Result<Vec<Mes
         }
         for name in mesh::files(from, file)? {
             if seen.insert(name.clone()) {
-                list.push(MeshFile { source: mesh::inside(from, &name)?, name });
+                list.push(SideFile { source: mesh::inside(from, &name)?, name });
             }
+        }
+    }
+    for (name, _) in data {
+        if seen.insert(name.clone()) {
+            list.push(SideFile { source: mesh::inside(from, name)?, name: name.clone() });
         }
     }
     Ok(list)

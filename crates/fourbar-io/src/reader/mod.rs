@@ -102,7 +102,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
         true => crate::mechspec::read(&mut reader, &tree.root, options.set, &mut aliases),
         false => reader.file(&tree.root, options.set),
     };
-    let Reader { mut problems, warnings, parameters, mut data, .. } = reader;
+    let Reader { mut problems, warnings, parameters, functions, mut data, .. } = reader;
     data.sort();
     data.dedup();
     match spec {
@@ -114,6 +114,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
             hash,
             places: Places::new(source, most, aliases),
             mechspec,
+            functions: functions.names().map(String::from).collect(),
             data,
         }),
         _ => {

@@ -20,6 +20,9 @@ pub struct Checkpoint {
     pub file: String,
     /// Hash of the mechanism file.
     pub model: String,
+    /// Files of its tables, with their hashes.
+    #[serde(default)]
+    pub data: Vec<(String, String)>,
     /// Parameters changed on the command line.
     pub set: Vec<(String, String)>,
     /// The settings of the run.

@@ -6,7 +6,7 @@
 use super::{CHECKPOINT, SUMMARY, TRAJECTORY, unwritable, write_json};
 use crate::disk::{Kind, is_ours, may_replace, part, read_bounded, read_text_bounded};
 use crate::file::text_hash;
-use crate::page::{MODEL, mesh_files};
+use crate::page::{MODEL, side_files};
 use fourbar::Diagnostic;
 use fourbar::model::Model;
 use serde_json::Value;
@@ -34,8 +34,10 @@ pub struct Claim<'a> {
     pub text: &'a str,
     /// The mechanism, which may have meshes.
     pub model: &'a Model,
+    /// Files of its tables, with their hashes.
+    pub data: &'a [(String, String)],
     /// The folder of the mechanism file, where it has one.
-    pub meshes: Option<&'a Path>,
+    pub folder: Option<&'a Path>,
     /// Whether a page will be written.
     pub page: bool,
     /// Whether anything may be replaced.
@@ -119,7 +121,7 @@ fn look(folder: &Path, claim: &Claim<'_>) -> Result<Standing, Diagnostic> {
         }
     }
     if owners.is_empty() {
-        for file in mesh_files(claim.model, claim.meshes)? {
+        for file in side_files(claim.model, claim.data, claim.folder)? {
             let target = folder.join(&file.name);
             if target.exists() && !file.same_as(&target) {
                 foreign.push(file.name);
@@ -286,7 +288,7 @@ impl ResultFolder {
         &self.path
     }
 
-    /// Puts the mechanism and its meshes beside their places.
+    /// Puts the mechanism, its meshes and its tables beside their places.
     fn stage(&mut self, claim: &Claim<'_>) -> Result<(), Diagnostic> {
         let mut put = |target: PathBuf, bytes: &[u8]| {
             let beside = part(&target);
@@ -298,7 +300,7 @@ impl ResultFolder {
         if !read_text_bounded(&copy, MAX_MODEL).is_ok_and(|old| plain(&old) == claim.text) {
             put(copy, claim.text.as_bytes())?;
         }
-        for file in mesh_files(claim.model, claim.meshes)? {
+        for file in side_files(claim.model, claim.data, claim.folder)? {
             let target = self.path.join(&file.name);
             if target.exists() && file.same_as(&target) {
                 continue;

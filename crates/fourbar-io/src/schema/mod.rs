@@ -109,7 +109,7 @@ fn of(expect: &Expect) -> Value {
         Expect::Section(section) => json!({"$ref": format!("#/$defs/{section}")}),
         Expect::Functions => json!({"$ref": "#/$defs/parameters"}),
         Expect::Unit => json!({"type": ["string", "number"]}),
-        Expect::Column => json!({"type": ["integer", "string"]}),
+        Expect::Column => json!({"type": ["number", "string"]}),
         Expect::Pairs => json!({"type": "array", "items": list(number(), 2), "minItems": 3}),
         Expect::TwoNumbers => list(number(), 2),
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),

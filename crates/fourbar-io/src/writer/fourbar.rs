@@ -1,7 +1,7 @@
 //! A [`ModelSpec`] in the format of this program. Reading the text gives the same specification to the last bit.
 
 use super::yaml::{Group, items, list, quoted};
-use fourbar::expr::{Expr, number};
+use fourbar::expr::{Dimension, Expr, Outside, number};
 use fourbar::spec::*;
 
 /// The text of a mechanism file; parameters have become numbers.
@@ -24,6 +24,8 @@ pub fn write_model(spec: &ModelSpec) -> String {
     section(&mut text, "drives", spec.drives.iter().map(|(n, x)| (n, drive(x))));
     section(&mut text, "forces", spec.forces.iter().map(|(n, x)| (n, force(x))));
     section(&mut text, "points", spec.points.iter().map(|(n, x)| (n, place_group(x))));
+    section(&mut text, "tables", spec.tables.iter().map(|(n, x)| (n, table(x))));
+    section(&mut text, "outputs", spec.outputs.iter().map(|(n, x)| (n, output(x))));
     if !spec.hold.is_empty() {
         text += &format!("hold: {}\n", items(spec.hold.iter().cloned()));
     }
@@ -347,6 +349,44 @@ fn force(f: &ForceSpec) -> Group {
             g.put("joint", joint).number("coulomb", *coulomb).unless_zero("viscous", &[*viscous]).unless_zero("radius", &[*radius]);
             g.number("speed", *speed);
         }
+    }
+    g
+}
+
+/// A table with its points: a written file stands alone.
+fn table(t: &TableSpec) -> Group {
+    let mut g = Group::default();
+    // Numbers are SI, which the units of the dimensions are.
+    let mut unit = |key: &str, d: Option<Dimension>| {
+        if let Some(d) = d {
+            g.put(key, quoted(&d.unit()));
+        }
+    };
+    unit("x_unit", t.x_dimension);
+    unit("y_unit", t.y_dimension);
+    match t.ends {
+        TableEnds::Natural => {}
+        TableEnds::Flat => drop(g.put("ends", "flat")),
+        TableEnds::Periodic => drop(g.put("ends", "periodic")),
+        TableEnds::Slopes(a, b) => drop(g.list("slopes", &[a, b])),
+    }
+    if let Some(outside) = t.outside {
+        let word = match outside {
+            Outside::Linear => "linear",
+            Outside::Hold => "hold",
+            Outside::Error => "error",
+        };
+        g.put("outside", word);
+    }
+    g.put("points", items(t.points.iter().map(|p| list(p))));
+    g
+}
+
+fn output(o: &OutputSpec) -> Group {
+    let mut g = Group::default();
+    g.put("value", state(&o.value));
+    if let Some((unit, _)) = &o.unit {
+        g.put("unit", quoted(unit));
     }
     g
 }

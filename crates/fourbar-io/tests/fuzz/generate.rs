@@ -18,6 +18,9 @@ const EXCLUDES: &[(&str, &[&str])] = &[
     ("bodies", &["from"]),
     ("distance", &["angle", "speed"]),
     ("angle", &["speed"]),
+    ("points", &["file", "x", "y"]),
+    ("slopes", &["ends"]),
+    ("outside", &["ends"]),
 ];
 
 /// One file in the making: careful ones keep to the rules, so that what lies behind the reader is reached.
@@ -142,6 +145,20 @@ impl Maker {
                 });
                 format!("{{{name}: {}}}", self.number(r))
             }
+            Expect::Functions => r.pick(&["{}", "{f1: 2*t, f2: f1^2}", "{f1: f2, f2: f1}", "{f1: sin(t)}"][..if self.careful { 2 } else { 4 }]).to_string(),
+            Expect::Unit => r.pick(&["mm", "deg", "1/s", "N*m", "1"]).to_string(),
+            Expect::Column => r.pick(&["1", "2", "lift"]).to_string(),
+            Expect::Pairs => {
+                let mut x = r.number();
+                let points: Vec<String> = (0..5)
+                    .map(|_| {
+                        x += if self.careful { 0.1 + r.number().abs() } else { r.number() };
+                        format!("[{x:.3}, {}]", self.number(r))
+                    })
+                    .collect();
+                format!("[{}]", points.join(", "))
+            }
+            Expect::TwoNumbers => self.list(r, 2, |r| self.number(r)),
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters => "{}".into(),
         }
     }
@@ -209,11 +226,13 @@ pub fn model(r: &mut Random) -> String {
         ("drives", &["m1"]),
         ("forces", &["f1", "f2"]),
         ("points", POINTS),
+        ("tables", &["g1"]),
+        ("outputs", &["o1"]),
     ];
     for (section, names) in sections {
         let known: Vec<&&Table> = tables.iter().filter(|t| t.section == section).collect();
         // Constraints and drives make most mechanisms impossible: rarer than the rest.
-        if ["constraints", "drives"].contains(&section) && !r.chance(4) {
+        if ["constraints", "drives", "tables"].contains(&section) && !r.chance(4) {
             continue;
         }
         text += &format!("{section}:\n");
@@ -229,7 +248,7 @@ pub fn model(r: &mut Random) -> String {
             text += &format!("  {name}: {element}\n");
         }
     }
-    for key in ["hold", "start", "study", "view"] {
+    for key in ["functions", "hold", "start", "study", "view"] {
         if let Some(k) = tables.iter().find(|t| t.section.is_empty()).and_then(|t| t.keys.iter().find(|k| k.name == key))
             && r.chance(4)
         {

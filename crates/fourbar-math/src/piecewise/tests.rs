@@ -131,3 +131,14 @@ fn points_that_make_no_spline_are_refused_by_number() {
     assert_eq!(try_it(&[0.0, 1.0, 2.0, 3.0], &[0.0, 1.0, 0.0, 0.1], Ends::Periodic), SplineError::NotClosed);
     assert!(matches!(try_it(&[0.0, 1e-300, 1.0], &[-1e200, 1e200, 0.0], Ends::Natural), SplineError::NotFinite(_)));
 }
+
+#[test]
+fn seams_are_found_in_both_directions() {
+    let f = Piecewise::spline(&[0.0, 1.0, 3.0, 4.0], &[0.0, 1.0, 2.0, 0.0], Ends::Natural, Beyond::Linear).expect("good points");
+    assert_eq!([-5.0, 0.0, 2.0, 3.0].map(|x| f.next_seam(x, true)), [Some(0.0), Some(1.0), Some(3.0), Some(4.0)]);
+    assert_eq!([5.0, 4.0, 3.5, 1.0].map(|x| f.next_seam(x, false)), [Some(4.0), Some(3.0), Some(3.0), Some(0.0)]);
+    assert_eq!([f.next_seam(4.0, true), f.next_seam(0.0, false)], [None, None]);
+    let f = Piecewise::spline(&[0.0, 1.0, 3.0, 4.0], &[0.0, 1.0, 2.0, 0.0], Ends::Periodic, Beyond::Linear).expect("closed");
+    assert_eq!([3.5, 4.0, -0.5, 9.5].map(|x| f.next_seam(x, true)), [Some(4.0), Some(5.0), Some(0.0), Some(11.0)]);
+    assert_eq!([4.5, 4.0, 0.0, -4.0].map(|x| f.next_seam(x, false)), [Some(4.0), Some(3.0), Some(-1.0), Some(-5.0)]);
+}

@@ -1,6 +1,7 @@
 //! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
 
 mod check;
+mod data;
 mod files;
 mod model;
 mod natural;
@@ -30,6 +31,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(page::PAGES)
         .chain(check::PAGES)
         .chain(files::PAGES)
+        .chain(data::PAGES)
 }
 
 /// The page of a code, letters in either case.

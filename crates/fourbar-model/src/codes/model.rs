@@ -221,6 +221,6 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "W061",
         "Left out in the other format",
-        "`fourbar convert` wrote the mechanism, but something beside it has no place in the other format: parameters become numbers, shapes and settings of the study are dropped, points may get other names.",
+        "`fourbar convert` wrote the mechanism, but something beside it has no place in the other format: parameters become numbers, functions are written out, outputs, shapes and settings of the study are dropped, points may get other names.",
     ),
 ];

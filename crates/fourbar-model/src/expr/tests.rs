@@ -233,3 +233,115 @@ fn random_texts_never_panic() {
         }
     }
 }
+
+/// `lift`, a cubic that its spline reproduces, read at lengths and giving angles; `cam-2`, a sine that repeats; functions of time.
+struct WithData;
+impl Names for WithData {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        match name {
+            "ph" => Some(Symbol::Function(Expr::time("2*t^2").expect("reads"), Kind::Unknown)),
+            "two" => Some(Symbol::Function(Expr::constant(2.0), Kind::Number)),
+            "risen" => Some(Symbol::Function(self.parse("lift(t)"), Kind::Unknown)),
+            "huge" => {
+                let mut text = "t".to_string();
+                text += &" + t".repeat(2000);
+                Some(Symbol::Function(Expr::time(&text).expect("reads"), Kind::Unknown))
+            }
+            _ => Sample.symbol(name),
+        }
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        Sample.unit(name)
+    }
+    fn table(&mut self, name: &str) -> Option<Table> {
+        use fourbar_math::piecewise::{Beyond, Ends, Piecewise};
+        let made = |f: fn(f64) -> f64, x: &[f64], ends| {
+            let y: Vec<f64> = x.iter().map(|x| f(*x)).collect();
+            std::sync::Arc::new(Piecewise::spline(x, &y, ends, Beyond::Hold).expect("good points"))
+        };
+        let (function, x, y) = match name {
+            "lift" => {
+                let f = made(|x| x * x * x - x, &[-1.0, -0.2, 0.5, 2.0], Ends::Slopes(2.0, 11.0));
+                (f, Some(Dimension::LENGTH), Some(Dimension::NONE))
+            }
+            "cam-2" => {
+                let points: Vec<f64> = (0..=64).map(|k| std::f64::consts::TAU * f64::from(k) / 64.0).collect();
+                (made(f64::sin, &points, Ends::Periodic), None, None)
+            }
+            _ => return None,
+        };
+        Some(Table { name: name.into(), function, x, y, outside: None })
+    }
+}
+
+impl WithData {
+    fn parse(&mut self, text: &str) -> Expr {
+        Expr::parse_quantity(text, self).unwrap_or_else(|e| panic!("{text}: {e}")).0
+    }
+}
+
+#[test]
+fn tables_are_called_by_name_with_exact_derivatives() {
+    let f = WithData.parse("2*lift(t^2) + 1");
+    for t in [-0.9_f64, 0.1, 0.6, 1.2] {
+        let [y, d, dd] = f.time_derivatives(t);
+        assert!((y - (2.0 * (t.powi(6) - t * t) + 1.0)).abs() < 1e-13, "{t}");
+        assert!((d - 2.0 * (6.0 * t.powi(5) - 2.0 * t)).abs() < 1e-12 && (dd - 2.0 * (30.0 * t.powi(4) - 2.0)).abs() < 1e-11, "{t}: {d} {dd}");
+    }
+    // A hyphen belongs to the name of a table where there is one.
+    assert!((WithData.parse("cam-2(t)").eval(&[0.7]) - 0.7_f64.sin()).abs() < 1e-6);
+    assert_eq!(WithData.parse("m-lift(0.5)").constant_value(), Some(2.0 + 0.375));
+    // Constant calls are numbers, and the table is no longer needed.
+    let folded = WithData.parse("lift(0.5)*t");
+    assert!(folded.tables().is_empty() && folded == WithData.parse("-0.375*t"));
+    assert_eq!(f.to_text(|_| "t".into()), "2*lift(t^2) + 1");
+    let calls = WithData.parse("lift(2*t) + sin(cam-2(lift(t) + 1))").table_calls();
+    let words: Vec<String> = calls.iter().map(|(t, a)| format!("{} at {}", t.name, a.to_text(|_| "t".into()))).collect();
+    assert_eq!(words, ["lift at 2*t", "lift at t", "cam-2 at lift(t) + 1"]);
+}
+
+#[test]
+fn tables_check_their_argument_and_give_their_dimension() {
+    let kind = |text: &str| Expr::parse_quantity(text, &mut WithData).map(|(_, kind)| kind);
+    assert_eq!(kind("lift(t)"), Ok(Kind::Quantity(Dimension::NONE)));
+    assert_eq!(kind("cam-2(t)"), Ok(Kind::Unknown));
+    assert!(kind("lift(40 mm*t)").is_ok());
+    let wrong = kind("lift(2 s + t)").expect_err("a time");
+    assert_eq!((wrong.kind, wrong.range), (E::WrongArgument("lift".into(), Dimension::LENGTH, Dimension::TIME), 5..12));
+    let mismatch = kind("lift(t) + 1 mm").expect_err("angle and length");
+    assert_eq!(mismatch.kind, E::Mismatch(Dimension::NONE, Dimension::LENGTH));
+    assert_eq!(kind("lift(t, 2)").expect_err("two").kind, E::Arguments { function: "lift".into(), needed: (1, 1), given: 2 });
+    assert!(matches!(kind("lift()").expect_err("none").kind, E::Arguments { .. }));
+    assert_eq!(kind("lift").expect_err("no call").kind, E::UnknownName("lift".into()));
+    assert!(matches!(kind("lift(t").expect_err("open").kind, E::Syntax { .. }));
+}
+
+#[test]
+fn functions_are_written_out_where_they_are_named() {
+    assert_eq!(WithData.parse("sin(ph) + ph"), WithData.parse("sin(2*t^2) + 2*t^2"));
+    assert_eq!(WithData.parse("two*3").constant_value(), Some(6.0));
+    assert_eq!(WithData.parse("t^two"), WithData.parse("t^2"));
+    assert_eq!(WithData.parse("risen*risen"), WithData.parse("lift(t)*lift(t)"));
+    assert_eq!(WithData.parse("if(1 > 2, risen, ph)"), WithData.parse("2*t^2"));
+    // Programs cannot grow without bound, however short the text.
+    let text = format!("huge{}", " + huge".repeat(40));
+    assert_eq!(Expr::parse_quantity(&text, &mut WithData).expect_err("too many").kind, E::TooMany);
+}
+
+#[test]
+fn renumbered_variables_read_other_places() {
+    let f = Expr::time("t^2 + 1").expect("reads").renumbered(|_| 2);
+    assert_eq!(f.eval(&[9.0, 9.0, 3.0]), 10.0);
+}
+
+/// The third derivative of the smoother step is continuous, that of the smooth step is not.
+#[test]
+fn smoother_steps_join_without_a_jump_of_the_third_derivative() {
+    let third = |text: &str, t: f64| Expr::time(text).expect("reads").eval(&[fourbar_math::Taylor::<4>::variable(t)]).derivative(3);
+    for edge in [1.0, 3.0] {
+        let jump = |f: &str| (third(f, edge - 1e-9) - third(f, edge + 1e-9)).abs();
+        assert!(jump("smootherstep(t, 1, 3)") < 1e-6 && jump("smoothstep(t, 1, 3)") > 7.0);
+    }
+    let [y, d, dd] = Expr::time("smootherstep(t, 1, 3)").expect("reads").time_derivatives(2.0);
+    assert!((y - 0.5).abs() < 1e-15 && (d - 35.0 / 32.0).abs() < 1e-14 && dd.abs() < 1e-13);
+}

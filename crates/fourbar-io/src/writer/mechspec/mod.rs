@@ -69,6 +69,12 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Vec
     let frames = w.frames();
     w.drives(&frames);
     w.forces(&frames);
+    for (name, _) in &spec.tables {
+        w.refuse("tables", name, "a table", "keep it in the format of this program");
+    }
+    for (name, _) in &spec.outputs {
+        w.note(format!("MechSpec has no outputs: `{name}` is left out"), "keep the original file");
+    }
     let text = w.text(&frames);
     if !w.refused.is_empty() {
         return Err(w.refused);

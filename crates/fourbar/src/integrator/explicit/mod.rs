@@ -16,6 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::study::Study;
+use crate::time::Knots;
 use serde_json::{Value, json};
 use watch::Watch;
 
@@ -107,6 +108,9 @@ pub trait System: Send {
     }
 }
 
+/// Points of a table closer together than this share of a step do not end steps.
+const CLOSE_KNOTS: f64 = 0.2;
+
 /// An explicit method in motion.
 pub struct Run<S> {
     /// What moves.
@@ -122,6 +126,8 @@ pub struct Run<S> {
     fixed: Option<f64>,
     /// Characteristic time, s.
     tau: f64,
+    /// Tables that drive, at whose points steps end.
+    knots: Vec<Knots>,
     /// Up to where steps may pass the times that are asked for.
     ahead: f64,
     /// Step to try next.
@@ -171,7 +177,10 @@ fn no_estimate(name: &str) -> Diagnostic {
 impl<S: System> Run<S> {
     /// Sets a system in motion with a method by name.
     pub fn new(system: S, model: &Model, study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
-        Self::with_sizes(system, (model.length, little_energy(model, tau(study)?)), study, integrator, t)
+        let mut run = Self::with_sizes(system, (model.length, little_energy(model, tau(study)?)), study, integrator, t)?;
+        let functions = model.drives.iter().map(|d| &d.value).chain(model.bare.iter().map(|b| &b.value));
+        run.knots = functions.flat_map(|f| f.knots()).collect();
+        Ok(run)
     }
 
     /// The same with the characteristic length and the energy that counts as small.
@@ -195,6 +204,7 @@ impl<S: System> Run<S> {
             tableau,
             k: vec![0.0; nodes.len() * size],
             nodes,
+            knots: Vec::new(),
             tol: study.tol.unwrap_or(DEFAULT_TOL) * length,
             length,
             little,
@@ -483,6 +493,21 @@ impl<S: System> Run<S> {
         Ok(true)
     }
 
+    /// Where the next step may end at the latest: the end, or before it the next time at which a table that drives changes its piece.
+    /// Tables whose points stand closer together than a good part of a step are left to the estimate of the error.
+    fn landing(&self, end: f64) -> f64 {
+        let mut target = end;
+        for k in &self.knots {
+            if let Some(next) = k.next(self.t).filter(|next| *next < target)
+                && next - self.t > 1e-9 * self.h
+                && k.next(next).is_none_or(|after| after - next > CLOSE_KNOTS * self.h)
+            {
+                target = next;
+            }
+        }
+        target
+    }
+
     /// Adaptive steps until `t` is passed; `false` where it was asked to stop.
     fn pass(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         let order = match self.tableau.error {
@@ -497,11 +522,15 @@ impl<S: System> Run<S> {
         }
         let end = if t > self.ahead { t } else { self.ahead };
         while self.t < t {
-            let left = end - self.t;
+            let target = self.landing(end);
+            let left = target - self.t;
             // A step of some last digits of the time would move nothing.
             if left <= 8.0 * f64::EPSILON * self.t.abs() {
-                self.t = end;
-                break;
+                self.t = target;
+                if target == end {
+                    break;
+                }
+                continue;
             }
             let mut h = if self.h >= left * (1.0 - 1e-9) { left } else { self.h };
             loop {
@@ -546,7 +575,7 @@ impl<S: System> Run<S> {
                 }
             }
             if h == left {
-                self.t = end;
+                self.t = target;
             }
             // Steps that lead nowhere, or nowhere far in any time.
             self.short = if self.h_n < SHORT * self.tau { self.short + 1 } else { 0 };
