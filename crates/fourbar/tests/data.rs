@@ -87,7 +87,7 @@ fn a_table_of_a_sine_drives_as_the_sine_does_in_every_formulation() {
     let (truth, _) = run(&exact, &Study { formulation: Some("natural".into()), tol: Some(1e-12), ..Study::of(&exact) });
     let text = format!("wave: {{ends: periodic, points: {}}}", sine(100));
     let tabled = swing("angle: 0.8*wave(3*t)", "0.5*wave(angle) + 0.05*rate", &text);
-    let mut first: Option<Trajectory> = None;
+    let (reference, _) = run(&tabled, &Study { formulation: Some("natural".into()), tol: Some(1e-12), ..Study::of(&tabled) });
     for study in studies(&tabled, 1e-9) {
         let name = study.formulation.clone().unwrap_or_default();
         let (rows, report) = run(&tabled, &study);
@@ -95,18 +95,14 @@ fn a_table_of_a_sine_drives_as_the_sine_does_in_every_formulation() {
         // Second derivatives of the spline are right to h^2/12 = 3e-4, times amplitudes and times.
         let off = apart(&rows, &truth);
         assert!(off < 2e-4, "{name} is {off:.1e} from the sine");
-        match &first {
-            None => first = Some(rows),
-            Some(first) => {
-                let d = apart(&rows, first);
-                // Steps of 0.2 ms of order two leave 1e-7; the others keep 1e-9 per step.
-                assert!(d < 1e-6, "{name} is {d:.1e} from the first formulation");
-            }
-        }
+        // Steps of 0.2 ms of order two leave 6e-6; the others keep 1e-9 per step.
+        let d = apart(&rows, &reference);
+        assert!(d < if study.step.is_some() { 2e-5 } else { 1e-7 }, "{name} is {d:.1e} from natural coordinates");
     }
 }
 
-/// Points of the table are no obstacle to high order: the tolerance is kept, whatever the method.
+/// Points of the table are no obstacle to high order: the tolerance is kept, whatever the method. Without steps that end at the points
+/// of a table that drives, `grcr` was 600 tolerances off.
 #[test]
 fn tolerances_are_kept_across_the_points_of_a_table() {
     let text = format!("wave: {{ends: periodic, points: {}}}", sine(24));
@@ -125,9 +121,10 @@ fn tolerances_are_kept_across_the_points_of_a_table() {
     let truth = with("natural", "taylor", 1e-13);
     assert!(apart(&with("natural", "taylor", 1e-11), &truth) < 1e-10);
     for (name, integrator) in [("grcr", "dopri5"), ("grcr", "dop853"), ("so3xr3", "dop853"), ("lie", "dopri5"), ("dca", "dopri5")] {
-        for (tol, most) in [(1e-7, 1e-5), (1e-10, 1e-8)] {
+        for tol in [1e-6, 1e-8, 1e-10] {
             let d = apart(&with(name, integrator, tol), &truth);
-            assert!(d < most, "{name} with {integrator} at {tol:e}: {d:.1e}");
+            // As with the smooth function: a few times the tolerance, since steps end at the points.
+            assert!(d < 10.0 * tol, "{name} with {integrator} at {tol:e}: {d:.1e}");
         }
     }
 }
