@@ -293,11 +293,11 @@ fn a_thin_rod_between_two_balls_keeps_its_spin() {
 #[test]
 fn forces_along_a_long_chain_do_not_depend_on_the_formulation() {
     let model = chain(4000, false);
-    let mut settings = fourbar::verify::Settings::of(&model);
+    let mut settings = fourbar_check::verify::Settings::of(&model);
     (settings.study.t_end, settings.study.output_step) = (0.02, 0.005);
     settings.formulations = ["grcr", "lie"].map(String::from).to_vec();
     settings.patience = std::time::Duration::from_secs(600);
-    let done = fourbar::verify::verify(&model, &settings, &|_| {}).unwrap_or_else(|d| panic!("{d}"));
+    let done = fourbar_check::verify::verify(&model, &settings, &|_| {}).unwrap_or_else(|d| panic!("{d}"));
     assert!(done.verdict.agree, "{:?}", done.verdict.words);
     for r in &done.rows {
         assert!(r.difference[3] < 1e-6, "{}: {:.1e} N", r.formulation, r.difference[3]);
