@@ -205,7 +205,7 @@ fn speeds_and_accelerations_are_the_rates_of_joint_coordinates() {
                 let off = [slope(y) - v[i], slope(v) - a[i]].map(|x| x.abs() / size);
                 // Differences of fourth order; positions of implicit runs are good to six digits, and are divided by 2 ms.
                 let limit = if is_implicit(f) { [1e-4, 1e-3] } else { [1e-5, 1e-4] };
-                assert!(off[0] < limit[0] && off[1] < limit[1], "{}, {speed}, row {i}: {off:.1e?}", f.name);
+                assert!(off[0] < limit[0] && off[1] < limit[1], "{}, {speed}, row {i}: {off:?}", f.name);
             }
         }
     }

@@ -469,11 +469,12 @@ fn disturbed(
     study.tol = Some(settings.tol);
     let twin = sampled(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?.sample;
     let mut worst = 0.0_f64;
+    let states = sample::state_sizes(model, base.sample.iter());
     let (growth, local): (Vec<f64>, Vec<f64>) = twin
         .iter()
         .zip(&base.sample)
         .map(|(a, b)| {
-            let d = difference(model, unique, a, b).size;
+            let d = difference(model, unique, &states, a, b).size;
             worst = worst.max((d[0] / L).max(d[1]) / size);
             // A state that happens to come back is no reason for large reactions.
             (worst, d[3] / (0..3).fold(size, |m, q| m.max(d[q] / scales[q])))

@@ -250,7 +250,7 @@ impl Comparison<'_> {
 
     fn allowed(&self, k: usize, a: &[f64; 5], b: &[f64; 5]) -> [f64; 5] {
         let floor = self.floor(k);
-        let mut allowed: [f64; 4] = std::array::from_fn(|q| ALLOWED * (a[q] + b[q]) + floor[q]);
+        let mut allowed: [f64; 5] = std::array::from_fn(|q| ALLOWED * (a[q] + b[q]) + floor[q]);
         // Reactions may differ by what states cause that may differ so much.
         let state = (0..3).fold(0.0_f64, |m, q| m.max(allowed[q] / self.scales[q]));
         allowed[3] += state * self.disturbed.and_then(|d| d.reaction.get(k).or(d.reaction.last())).copied().unwrap_or(0.0);

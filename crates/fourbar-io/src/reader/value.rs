@@ -154,7 +154,12 @@ impl Reader<'_> {
         self.problem(d, span);
     }
 
-    pub(crate) fn numbers<const N: usize>(&mut self, node: &Node, dimensions: &[Option<Dimension>; N], path: &Path<'_>) -> Option<[f64; N]> {
+    pub(crate) fn numbers<const N: usize>(
+        &mut self,
+        node: &Node,
+        dimensions: &[Option<Dimension>; N],
+        path: &Path<'_>,
+    ) -> Option<[f64; N]> {
         let items = self.items(node, Some(N), path)?;
         let (mut numbers, mut complete) = ([0.0; N], true);
         for (i, (x, d)) in numbers.iter_mut().zip(dimensions).enumerate() {

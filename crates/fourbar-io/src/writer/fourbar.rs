@@ -404,44 +404,6 @@ fn output(o: &OutputSpec) -> Group {
     g
 }
 
-/// A table with its points: a written file stands alone.
-fn table(t: &TableSpec) -> Group {
-    let mut g = Group::default();
-    // Numbers are SI, which the units of the dimensions are.
-    let mut unit = |key: &str, d: Option<Dimension>| {
-        if let Some(d) = d {
-            g.put(key, quoted(&d.unit()));
-        }
-    };
-    unit("x_unit", t.x_dimension);
-    unit("y_unit", t.y_dimension);
-    match t.ends {
-        TableEnds::Natural => {}
-        TableEnds::Flat => drop(g.put("ends", "flat")),
-        TableEnds::Periodic => drop(g.put("ends", "periodic")),
-        TableEnds::Slopes(a, b) => drop(g.list("slopes", &[a, b])),
-    }
-    if let Some(outside) = t.outside {
-        let word = match outside {
-            Outside::Linear => "linear",
-            Outside::Hold => "hold",
-            Outside::Error => "error",
-        };
-        g.put("outside", word);
-    }
-    g.put("points", items(t.points.iter().map(|p| list(p))));
-    g
-}
-
-fn output(o: &OutputSpec) -> Group {
-    let mut g = Group::default();
-    g.put("value", state(&o.value));
-    if let Some((unit, _)) = &o.unit {
-        g.put("unit", quoted(unit));
-    }
-    g
-}
-
 fn study(s: &StudySpec) -> Group {
     let mut g = Group::default();
     if *s == StudySpec::default() {
