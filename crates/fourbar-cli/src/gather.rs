@@ -64,7 +64,10 @@ mod tests {
 
     #[test]
     fn a_long_run_is_thinned_out_evenly_and_keeps_its_ends() {
-        let mut g = Gather { most: 1000, ..Gather::new(&[Column { name: "t".into(), unit: "s".into() }, Column { name: "x".into(), unit: "m".into() }]) };
+        let mut g = Gather {
+            most: 1000,
+            ..Gather::new(&[Column { name: "t".into(), unit: "s".into() }, Column { name: "x".into(), unit: "m".into() }])
+        };
         for k in 0..12_346 {
             g.row(&[f64::from(k), -f64::from(k)]);
         }

@@ -142,8 +142,13 @@ mod tests {
 
     #[test]
     fn a_long_run_is_thinned_out_evenly() {
-        let mut p =
-            Preview { columns: vec![Column { name: "t".into(), unit: "s".into() }], places: vec![0], data: vec![Vec::new()], stride: 1, seen: 0 };
+        let mut p = Preview {
+            columns: vec![Column { name: "t".into(), unit: "s".into() }],
+            places: vec![0],
+            data: vec![Vec::new()],
+            stride: 1,
+            seen: 0,
+        };
         for k in 0..100_000 {
             p.row(&[f64::from(k)]);
         }

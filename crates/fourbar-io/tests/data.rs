@@ -240,7 +240,9 @@ fn functions_that_make_no_sense_are_refused() {
 
 #[test]
 fn outputs_have_their_units() {
-    let s = spec("outputs: {a: 'hypot(tip.x - 200 mm, tip.y)', b: {value: J.angle, unit: deg}, c: tip.x, d: '3', e: {value: 'J.speed', unit: 1/s}}");
+    let s = spec(
+        "outputs: {a: 'hypot(tip.x - 200 mm, tip.y)', b: {value: J.angle, unit: deg}, c: tip.x, d: '3', e: {value: 'J.speed', unit: 1/s}}",
+    );
     let units: Vec<Option<(&str, f64)>> = s.outputs.iter().map(|(_, o)| o.unit.as_ref().map(|(u, x)| (u.as_str(), *x))).collect();
     assert_eq!(units, [Some(("m", 1.0)), Some(("deg", std::f64::consts::PI / 180.0)), None, Some(("1", 1.0)), Some(("1/s", 1.0))]);
     assert_eq!(read_model(&write_model(&s), &ReadOptions::default()).unwrap().spec, s);

@@ -158,7 +158,13 @@ impl Piecewise {
         let (k, from) = self.find(x);
         let shift = from - self.x[k];
         let n = self.pieces.len();
-        let place = if up { k + 1 } else if x > from { k } else { k.wrapping_sub(1) };
+        let place = if up {
+            k + 1
+        } else if x > from {
+            k
+        } else {
+            k.wrapping_sub(1)
+        };
         match self.period {
             // Below the first breakpoint comes the last but one of the turn before.
             Some(p) if place == usize::MAX => Some(self.x[n - 1] + shift - p),

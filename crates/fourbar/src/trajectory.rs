@@ -97,7 +97,8 @@ pub fn columns(model: &Model) -> Vec<Column> {
     outputs::columns(model, &mut list);
     list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J".into() }));
     list.extend(
-        [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")].map(|(k, unit)| Column { name: format!("error.{k}"), unit: unit.into() }),
+        [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")]
+            .map(|(k, unit)| Column { name: format!("error.{k}"), unit: unit.into() }),
     );
     list
 }

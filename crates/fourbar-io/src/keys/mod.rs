@@ -199,7 +199,11 @@ pub const TOP: Table = Table {
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
-        may("functions", Expect::Functions, "functions of `t`, parameters, tables and each other, to be used by name wherever `t` may stand"),
+        may(
+            "functions",
+            Expect::Functions,
+            "functions of `t`, parameters, tables and each other, to be used by name wherever `t` may stand",
+        ),
         may("tables", Expect::Section("tables"), "functions given by points, called as `lift(x)` in expressions, by name"),
         may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),

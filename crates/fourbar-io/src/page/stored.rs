@@ -77,8 +77,9 @@ pub(crate) struct SideFile {
 impl SideFile {
     /// Its bytes.
     pub fn bytes(&self) -> Result<Vec<u8>, Diagnostic> {
-        read_bounded(&self.source, mesh::MAX_BYTES)
-            .map_err(|why| Diagnostic::new("M081", format!("the file `{}` beside the model cannot be read: {why}", self.name)).help("export it again"))
+        read_bounded(&self.source, mesh::MAX_BYTES).map_err(|why| {
+            Diagnostic::new("M081", format!("the file `{}` beside the model cannot be read: {why}", self.name)).help("export it again")
+        })
     }
 
     /// Whether another file is this one, or a copy of it.

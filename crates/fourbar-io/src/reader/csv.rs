@@ -71,7 +71,10 @@ pub(crate) fn read(text: &str, columns: &[Column; 2]) -> Result<Vec<Row>, Fault>
                 None => {
                     let help = match nearest(name, heading.iter().copied()) {
                         Some(near) => format!("did you mean `{}`?", shorten(near)),
-                        None => format!("its headings are {}", heading.iter().take(20).map(|h| format!("`{}`", shorten(h))).collect::<Vec<_>>().join(", ")),
+                        None => format!(
+                            "its headings are {}",
+                            heading.iter().take(20).map(|h| format!("`{}`", shorten(h))).collect::<Vec<_>>().join(", ")
+                        ),
                     };
                     return fault(Some(first + 1), format!("no column has the heading `{}`", shorten(name)), help);
                 }
@@ -98,7 +101,11 @@ pub(crate) fn read(text: &str, columns: &[Column; 2]) -> Result<Vec<Row>, Fault>
                 Ok(_) => return fault(Some(k + 1), format!("`{}` is not a finite number", shorten(cell)), "leave the line out"),
                 Err(_) => {
                     let comma = cell.contains(',');
-                    let help = if comma { "decimals are written with a point: `1.5`, not `1,5`" } else { "leave the line out, or start it with `#`" };
+                    let help = if comma {
+                        "decimals are written with a point: `1.5`, not `1,5`"
+                    } else {
+                        "leave the line out, or start it with `#`"
+                    };
                     return fault(Some(k + 1), format!("`{}` is not a number", shorten(cell)), help);
                 }
             };

@@ -215,7 +215,14 @@ impl<'a> Reader<'a> {
                     (Kind::Quantity(d), Some(unit)) if *d != unit.dimension => {
                         let d = Diagnostic::new(
                             "M031",
-                            format!("point {} of table `{}` is given in {}, but `{}_unit` is {}", k + 1, x.name, d.a(), ["x", "y"][i], unit.dimension.a()),
+                            format!(
+                                "point {} of table `{}` is given in {}, but `{}_unit` is {}",
+                                k + 1,
+                                x.name,
+                                d.a(),
+                                ["x", "y"][i],
+                                unit.dimension.a()
+                            ),
                         );
                         self.problem(d.help("use one dimension for all points").at(path.to_string()), x.span_of("points"));
                         return None;

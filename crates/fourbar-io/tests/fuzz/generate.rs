@@ -145,7 +145,9 @@ impl Maker {
                 });
                 format!("{{{name}: {}}}", self.number(r))
             }
-            Expect::Functions => r.pick(&["{}", "{f1: 2*t, f2: f1^2}", "{f1: f2, f2: f1}", "{f1: sin(t)}"][..if self.careful { 2 } else { 4 }]).to_string(),
+            Expect::Functions => {
+                r.pick(&["{}", "{f1: 2*t, f2: f1^2}", "{f1: f2, f2: f1}", "{f1: sin(t)}"][..if self.careful { 2 } else { 4 }]).to_string()
+            }
             Expect::Unit => r.pick(&["mm", "deg", "1/s", "N*m", "1"]).to_string(),
             Expect::Column => r.pick(&["1", "2", "lift"]).to_string(),
             Expect::Pairs => {

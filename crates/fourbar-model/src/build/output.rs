@@ -16,13 +16,10 @@ pub fn table_problem(name: &str, error: SplineError, place: impl Fn(usize) -> St
             Diagnostic::new("M621", format!("the table `{name}` does not rise in x: {} is not beyond the one before it", place(k)))
                 .help("sort the points by x and leave out those that stand there twice")
         }
-        SplineError::NotFinite(k) => {
-            Diagnostic::new("M622", format!("the table `{name}` has no finite value: {}", place(k))).help("every x and y is a finite number")
-        }
-        SplineError::NotClosed => {
-            Diagnostic::new("M623", format!("the table `{name}` repeats, but its last value is not its first one"))
-                .help("end it with the first value again, at the x where the period ends; or choose other `ends`")
-        }
+        SplineError::NotFinite(k) => Diagnostic::new("M622", format!("the table `{name}` has no finite value: {}", place(k)))
+            .help("every x and y is a finite number"),
+        SplineError::NotClosed => Diagnostic::new("M623", format!("the table `{name}` repeats, but its last value is not its first one"))
+            .help("end it with the first value again, at the x where the period ends; or choose other `ends`"),
     };
     d.at(format!("tables.{name}")).name(name)
 }

@@ -286,7 +286,10 @@ fn tables_are_called_by_name_with_exact_derivatives() {
     for t in [-0.9_f64, 0.1, 0.6, 1.2] {
         let [y, d, dd] = f.time_derivatives(t);
         assert!((y - (2.0 * (t.powi(6) - t * t) + 1.0)).abs() < 1e-13, "{t}");
-        assert!((d - 2.0 * (6.0 * t.powi(5) - 2.0 * t)).abs() < 1e-12 && (dd - 2.0 * (30.0 * t.powi(4) - 2.0)).abs() < 1e-11, "{t}: {d} {dd}");
+        assert!(
+            (d - 2.0 * (6.0 * t.powi(5) - 2.0 * t)).abs() < 1e-12 && (dd - 2.0 * (30.0 * t.powi(4) - 2.0)).abs() < 1e-11,
+            "{t}: {d} {dd}"
+        );
     }
     // A hyphen belongs to the name of a table where there is one.
     assert!((WithData.parse("cam-2(t)").eval(&[0.7]) - 0.7_f64.sin()).abs() < 1e-6);
