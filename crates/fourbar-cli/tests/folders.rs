@@ -439,3 +439,42 @@ fn what_has_no_end_is_not_read() {
     let output = command(&f, &["assemble", "fourbar", "-o", "/dev/null"]).output().expect("runs");
     assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
 }
+
+/// A mechanism whose drive reads a file, with an output of its own.
+const BY_TABLE: &str = "fourbar: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1], at: [1, 0, 0]}, b: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [2, 0, 0]}}\njoints:\n  O: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}\n  A: {type: revolute, bodies: [a, b], at: [1.5, 0, 0], axis: [0, 0, 1]}\ndrives: {m: {joint: O, angle: lift(t)}}\ntables: {lift: {file: data/lift.csv, x: time, y: angle, x_unit: s, y_unit: deg, ends: periodic}}\npoints: {tip: {body: b, at: [0.5, 0, 0]}}\noutputs: {reach: {value: 'hypot(tip.x, tip.y)', unit: mm}}\nstudy: {analysis: dynamics, t_end: 1000, output_step: 1 ms}\n";
+
+#[test]
+fn a_result_stands_alone_with_the_files_of_its_tables() {
+    let f = folder("by-table");
+    std::fs::create_dir_all(f.join("data")).expect("made");
+    std::fs::write(f.join("arm.yaml"), BY_TABLE).expect("written");
+    let table = "time,angle\n0,0\n0.5,30\n1,10\n2,-20\n3,0\n";
+    std::fs::write(f.join("data/lift.csv"), table).expect("written");
+    done(&f, &["run", "arm.yaml", "--t-end", "0.2", "--columns", "t,reach,O.angle", "--out", "r"]);
+    assert_eq!(std::fs::read_to_string(f.join("r/data/lift.csv")).ok().as_deref(), Some(table));
+    let rows = std::fs::read_to_string(f.join("r/trajectory.csv")).expect("rows");
+    assert!(rows.starts_with("t,O.angle,reach\n") || rows.starts_with("t,reach,O.angle\n"), "{}", &rows[..40]);
+    let summary: serde_json::Value = serde_json::from_slice(&std::fs::read(f.join("r/summary.json")).expect("there")).expect("JSON");
+    assert_eq!((summary["units"]["reach"].as_str(), summary["tables"]["data/lift.csv"].as_str().map(str::len)), (Some("mm"), Some(64)));
+    // Without the original everything that works on results still does.
+    std::fs::rename(f.join("data"), f.join("gone")).expect("moved");
+    done(&f, &["run", "arm.yaml", "--t-end", "0.1", "--out", "r"].map(|a| if a == "arm.yaml" { "r/model.yaml" } else { a }));
+    done(&f, &["plot", "r", "reach"]);
+    done(&f, &["view", "r", "--no-open", "--output", "p.html"]);
+    assert!(std::fs::read_to_string(f.join("p.html")).expect("a page").contains("reach"));
+    refused(&f, &["run", "arm.yaml", "--out", "other"], "M041");
+    std::fs::rename(f.join("gone"), f.join("data")).expect("moved back");
+    // A run goes on with the same numbers only.
+    let child = start(&f, &["run", "arm.yaml", "--columns", "t,reach", "--out", "long"]);
+    wait_for_rows(&f.join("long"));
+    interrupt(&child);
+    assert_eq!(child.wait_with_output().expect("ends").status.code(), Some(130));
+    std::fs::write(f.join("data/lift.csv"), table.replace("30", "31")).expect("written");
+    refused(&f, &["run", "arm.yaml", "--resume", "long", "--t-end", "900"], "U009");
+    std::fs::write(f.join("data/lift.csv"), table).expect("written");
+    let last = json(&fourbar(&f, &["plot", "long", "t", "--json"]))["rows"].as_u64().expect("rows") as f64 * 1e-3 + 0.1;
+    done(&f, &["run", "arm.yaml", "--resume", "long", "--t-end", &format!("{last}")]);
+    // From standard input there is no folder, and the message says what helps.
+    let output = common::fourbar_with(&f, &["check", "-", "--json"], BY_TABLE.as_bytes());
+    assert!(String::from_utf8_lossy(&output.stdout).contains("M625"), "{}", whole(&output));
+}

@@ -80,7 +80,8 @@ tables:
 functions: {ph: '2*pi*smoothstep(t, 0, 1.2)', lifted: cam(ph)}
 outputs:
   clearance: 'hypot(tip.x - 0.2, tip.y)'
-  shown: {value: 'lifted + soft(tip.x)*0 + push-1(pin.speed)*0', unit: mm}
+  shown: {value: 'lifted + soft(tip.x)*0', unit: mm}
+  pushed: push-1(pin.speed)
   both: 'max(pin.angle, ph) + level(t)'
 hold: [pin, b]
 start: {tip.x: 1 mm, tip.vy: 2, pin.angle: 30 deg, slide.distance: 0.1, pin.speed: 1}
