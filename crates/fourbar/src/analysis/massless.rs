@@ -1,11 +1,11 @@
 //! How far constraints are from depending on each other, whatever the masses: the measure of singular positions.
 
-use crate::analysis::passages::Measure;
+use crate::analysis::passages::{Measure, Passages};
 use crate::analysis::singular::{dependent_names, half_log};
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::schur::{InverseMass, Schur, unit_weights};
-use crate::state::Pose;
+use crate::state::{Pose, Velocity};
 
 /// Shift of `G G^T`, whose rows are about one: rows that always depend on others keep a constant pivot by it, far below any other. A pose
 /// off the constraints by its root, as one between two looks may be, changes that by no more than a factor of two.
@@ -64,12 +64,15 @@ impl<'m> Massless<'m> {
         self.rows.get_or_insert_with(|| Rows::new(self.model))
     }
 
-    /// Writes by row the part that the rows before it do not have, relative to the row, at a pose; the logarithm of their product.
-    pub fn parts(&mut self, t: f64, q: &[Pose], out: &mut Vec<f64>) -> f64 {
-        let rows = self.rows();
-        rows.factor(t, q);
-        out.extend(rows.schur.pivots().iter().map(|p| p.max(0.0).sqrt()));
-        half_log(rows.schur.pivots())
+    /// A look for singular positions with the rows of this measure, where one is due.
+    pub fn look(&mut self, passages: &mut Passages, t: f64, q: &[Pose], v: &[Velocity]) {
+        if passages.due(t, passages.speed(v)) {
+            passages.look(t, q, v, self, |measure, parts| {
+                let log = measure.log_distance(t, q);
+                parts.extend(measure.rows().schur.pivots().iter().map(|p| p.max(0.0).sqrt()));
+                log
+            });
+        }
     }
 }
 

@@ -15,9 +15,11 @@ use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 
-/// Two looks are at most this far apart, in radians or characteristic lengths of travel, and at least half as far. A singular position
-/// is felt from a few times as far, and a cubic between two looks is off by `APART^4 / 384`, less than 1e-6.
+/// Looks inside long steps are this far apart, in radians or characteristic lengths of travel. A singular position is felt from a few
+/// times as far, and a cubic between two looks is off by `APART^4 / 384`, less than 1e-6.
 pub const APART: f64 = 0.1;
+/// Short steps are passed over until they have come this far.
+const NEAREST: f64 = 0.75 * APART;
 /// Looks inside one step, at most: bodies that are flung away would ask for any number.
 pub const PARTS: usize = 40;
 /// Narrowings of the interval that come first, each to two thirds or less: they need no straight line.
@@ -60,6 +62,8 @@ pub struct Passages {
     /// The last three looks, oldest first; the last `filled` of them are there.
     looks: [Look; 3],
     filled: usize,
+    /// Whether the measure fell so steeply towards the last look that it may vanish soon after: then the next look asks it again.
+    falling: bool,
     between: Vec<Pose>,
 }
 
@@ -83,7 +87,14 @@ impl Passages {
     /// A hunter for a mechanism of a characteristic length and so many bodies, ground included.
     pub fn new(length: f64, bodies: usize) -> Self {
         let look = Look { q: vec![Pose::identity(); bodies], v: vec![Velocity::zero(); bodies], ..Look::default() };
-        Self { found: Vec::new(), length, looks: [look.clone(), look.clone(), look], filled: 0, between: vec![Pose::identity(); bodies] }
+        Self {
+            found: Vec::new(),
+            length,
+            looks: [look.clone(), look.clone(), look],
+            filled: 0,
+            falling: false,
+            between: vec![Pose::identity(); bodies],
+        }
     }
 
     /// How fast the mechanism moves, in radians or characteristic lengths per second.
@@ -99,7 +110,7 @@ impl Passages {
 
     /// Whether a mechanism of this speed has moved far enough for another look.
     pub fn due(&self, t: f64, speed: f64) -> bool {
-        self.filled == 0 || 2.0 * speed * (t - self.looks[2].t) >= APART
+        self.filled == 0 || speed * (t - self.looks[2].t) >= NEAREST
     }
 
     /// Rows were exchanged: the next ones cannot be compared with those of the looks so far, and the measure is asked instead.
@@ -134,7 +145,10 @@ impl Passages {
         let dips = |[a, b, c]: [f64; 3]| b <= a && b < c && bends(times, [a, b, c]);
         let high = a.log.max(b.log).max(c.log);
         let mut rows = a.parts.iter().zip(&b.parts).zip(&c.parts);
-        let suspicious = !comparable || dips([a.log, b.log, c.log].map(|x| (x - high).exp())) || rows.any(|((a, b), c)| dips([*a, *b, *c]));
+        let suspicious = std::mem::take(&mut self.falling)
+            || !comparable
+            || dips([a.log, b.log, c.log].map(|x| (x - high).exp()))
+            || rows.any(|((a, b), c)| dips([*a, *b, *c]));
         if suspicious && let Some(found) = self.search(times, measure) {
             self.found.push(found);
             // The next one lies beyond this look.
@@ -160,6 +174,8 @@ impl Passages {
         let logs = self.looks.each_ref().map(|l| measure.log_distance(l.t, &l.q));
         let log = logs.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x));
         let values = logs.map(|x| (x - log).exp());
+        // Weights of masses, and the pose of a factor, may show a V a look too early.
+        self.falling = values[2] < 2.0 * (values[1] - values[2]);
         if !bends(times, values) {
             return None;
         }
@@ -219,13 +235,14 @@ impl Passages {
             let v: Vec<f64> = l.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied()).collect();
             json!({ "t": l.t, "q": q, "v": v, "parts": l.parts, "log": l.log })
         };
-        json!({ "looks": self.looks[3 - self.filled..].iter().map(look).collect::<Vec<_>>(), "found": self.found })
+        json!({ "looks": self.looks[3 - self.filled..].iter().map(look).collect::<Vec<_>>(), "falling": self.falling, "found": self.found })
     }
 
     /// Takes back what [`Passages::save`] gave; looks that do not fit are left out.
     pub fn restore(&mut self, saved: &Value) {
         self.found = Singular::restored(&saved["found"]);
         self.filled = 0;
+        self.falling = saved["falling"].as_bool().unwrap_or(false);
         let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
         for look in saved["looks"].as_array().into_iter().flatten() {
             let (t, q, v) = (look["t"].as_f64(), numbers(&look["q"]), numbers(&look["v"]));

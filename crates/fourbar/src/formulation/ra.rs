@@ -5,7 +5,7 @@
 //! `S = Phi_q M^-1 Phi_q^T / b_a + eps`, whose body pivots are constant. Redundant rows are carried by a compliance
 //! `Phi - eps h^2 lambda = 0` in matrix and residual alike, so multipliers are unique and do not wander.
 
-use crate::analysis::singular::{own_parts, regular_pivot};
+use crate::analysis::singular::regular_pivot;
 use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
@@ -154,18 +154,6 @@ impl<'m> Equations<'m> {
         self.schur.form(&self.inverse, 1.0 / b_a);
         self.factor_form();
         self.note_pivot();
-    }
-
-    /// Factors with `b_a = 1` at a pose.
-    pub fn factor_at(&mut self, t: f64, q: &[Pose]) {
-        self.set.choose(t);
-        self.jacobian(q);
-        self.factor(1.0);
-    }
-
-    /// [`own_parts`] at the last factorisation.
-    pub fn parts(&self, out: &mut Vec<f64>) -> f64 {
-        own_parts(self.schur.pivots(), &self.permanent, out)
     }
 
     /// Jacobian into `G`.

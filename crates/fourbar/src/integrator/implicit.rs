@@ -127,8 +127,8 @@ impl<'m, C: Chart> Implicit<'m, C> {
             power_before: 0.0,
             stepper,
         };
-        let Self { passages, measure, stepper, .. } = &mut r;
-        passages.look(start.t, &start.q, &start.v, measure, |_, parts| stepper.equations.parts(parts));
+        let Self { passages, measure, .. } = &mut r;
+        measure.look(passages, start.t, &start.q, &start.v);
         r.power = r.power_now();
         Ok(r)
     }
@@ -184,17 +184,10 @@ impl<'m, C: Chart> Implicit<'m, C> {
         for k in 1..parts {
             let t = t - h * (parts - k) as f64 / parts as f64;
             s.interpolate(t, q, v);
-            let e = &mut s.equations;
-            e.factor_at(t, q);
-            passages.look(t, q, v, measure, |_, parts| e.parts(parts));
+            measure.look(passages, t, q, v);
         }
-        let (m, e) = (&s.memory, &mut s.equations);
-        if passages.due(t, passages.speed(m.velocities())) {
-            if parts > 1 {
-                e.factor_at(t, &m.q);
-            }
-            passages.look(t, &m.q, m.velocities(), measure, |_, parts| e.parts(parts));
-        }
+        let m = &s.memory;
+        measure.look(passages, t, &m.q, m.velocities());
     }
 
     fn power_now(&mut self) -> f64 {

@@ -150,7 +150,7 @@ impl<'m> Lie<'m> {
         let detector = Detector::new(model, &equations.set, at);
         let yielding = Yielding::new(&mut equations, detector.generic_rank());
         let (mut passages, mut measure) = (Passages::new(model.length, n), Massless::new(model));
-        passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| equations.parts(parts));
+        measure.look(&mut passages, at.t, &at.q, &at.v);
         Self {
             loads: LeastLoads::new(model, &equations.set, &at.q),
             detector,
@@ -356,12 +356,8 @@ impl System for Lie<'_> {
         }
         if !accepted {
             self.space.unpack(y, &mut self.q, &mut self.v);
-            self.equations.factor_at(t, &self.q);
         }
-        if self.passages.due(t, self.passages.speed(&self.v)) {
-            let e = &self.equations;
-            self.passages.look(t, &self.q, &self.v, &mut self.measure, |_, parts| e.parts(parts));
-        }
+        self.measure.look(&mut self.passages, t, &self.q, &self.v);
     }
 
     fn save(&self) -> Value {

@@ -384,8 +384,7 @@ impl<'m> Run<'m> {
             let t = from + (to - from) * part as f64 / parts as f64;
             if self.passages.due(t, speed) {
                 self.bodies_at(t);
-                let q = &self.now.q;
-                self.passages.look(t, q, &self.now.v, &mut self.measure, |m, parts| m.parts(t, q, parts));
+                self.measure.look(&mut self.passages, t, &self.now.q, &self.now.v);
             }
         }
         self.bodies_at(to);
