@@ -64,6 +64,8 @@ pub struct Passages {
     filled: usize,
     /// Whether the measure fell so steeply towards the last look that it may vanish soon after: then the next look asks it again.
     falling: bool,
+    /// The largest logarithm of a look.
+    usual: f64,
     between: Vec<Pose>,
 }
 
@@ -93,6 +95,7 @@ impl Passages {
             looks: [look.clone(), look.clone(), look],
             filled: 0,
             falling: false,
+            usual: f64::NEG_INFINITY,
             between: vec![Pose::identity(); bodies],
         }
     }
@@ -111,6 +114,11 @@ impl Passages {
     /// Whether a mechanism of this speed has moved far enough for another look.
     pub fn due(&self, t: f64, speed: f64) -> bool {
         self.filled == 0 || speed * (t - self.looks[2].t) >= NEAREST
+    }
+
+    /// What a distance, given by its logarithm, is of the largest that a look has had.
+    pub fn share(&self, log: f64) -> f64 {
+        (log - self.usual).exp()
     }
 
     /// Rows were exchanged: the next ones cannot be compared with those of the looks so far, and the measure is asked instead.
@@ -135,6 +143,7 @@ impl Passages {
         now.v.copy_from_slice(v);
         now.parts.clear();
         now.log = rows(measure, &mut now.parts);
+        self.usual = self.usual.max(now.log);
         self.filled = (self.filled + 1).min(3);
         if self.filled < 3 || self.found.len() >= MOST {
             return;
@@ -235,7 +244,7 @@ impl Passages {
             let v: Vec<f64> = l.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied()).collect();
             json!({ "t": l.t, "q": q, "v": v, "parts": l.parts, "log": l.log })
         };
-        json!({ "looks": self.looks[3 - self.filled..].iter().map(look).collect::<Vec<_>>(), "falling": self.falling, "found": self.found })
+        json!({ "looks": self.looks[3 - self.filled..].iter().map(look).collect::<Vec<_>>(), "falling": self.falling, "usual": self.usual, "found": self.found })
     }
 
     /// Takes back what [`Passages::save`] gave; looks that do not fit are left out.
@@ -243,6 +252,7 @@ impl Passages {
         self.found = Singular::restored(&saved["found"]);
         self.filled = 0;
         self.falling = saved["falling"].as_bool().unwrap_or(false);
+        self.usual = saved["usual"].as_f64().unwrap_or(f64::NEG_INFINITY);
         let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
         for look in saved["looks"].as_array().into_iter().flatten() {
             let (t, q, v) = (look["t"].as_f64(), numbers(&look["q"]), numbers(&look["v"]));

