@@ -153,13 +153,13 @@ fn what_has_a_potential_pulls_along_its_gradient() {
             random.disturb(&mut q, &[true, false, false], 0.4, 0.3);
             let turns = vec![0.0; model.angles.len()];
             let potential =
-                |q: &[fourbar::state::Pose]| element.potential(&model, &Plain { t: 0.0, q, v: &still, turns: &turns, loads: &[], z: &[] });
+                |q: &[fourbar::state::Pose]| element.potential(&model, &Plain { t: 0.0, q, v: &still, turns: &turns, loads: &[] });
             if potential(&q) == 0.0 {
                 continue;
             }
             seen += 1;
             let mut wrench = [Velocity::zero(); 3];
-            element.wrench(&model, &Plain { t: 0.0, q: &q, v: &still, turns: &turns, loads: &[], z: &[] }, &mut |b, F, T| {
+            element.wrench(&model, &Plain { t: 0.0, q: &q, v: &still, turns: &turns, loads: &[] }, &mut |b, F, T| {
                 wrench[b] = wrench[b].plus(&Velocity { v: F, w: T });
             });
             for body in 1..3 {
@@ -202,7 +202,7 @@ fn speeds_and_accelerations_are_the_rates_of_joint_coordinates() {
             let size = a.iter().fold(1.0_f64, |s, a| s.max(a.abs()));
             for i in 2..t.len() - 2 {
                 let slope = |y: &[f64]| (8.0 * (y[i + 1] - y[i - 1]) - (y[i + 2] - y[i - 2])) / 0.024;
-                let off = [slope(y) - v[i], slope(v) - a[i]].map(|x| x.abs() / size);
+                let off = [slope(&y) - v[i], slope(&v) - a[i]].map(|x| x.abs() / size);
                 // Differences of fourth order; positions of implicit runs are good to six digits, and are divided by 2 ms.
                 let limit = if is_implicit(f) { [1e-4, 1e-3] } else { [1e-5, 1e-4] };
                 assert!(off[0] < limit[0] && off[1] < limit[1], "{}, {speed}, row {i}: {off:?}", f.name);
