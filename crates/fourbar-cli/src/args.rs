@@ -154,7 +154,7 @@ pub struct RunArgs {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Write only columns that match, such as `crank.*`, `*.angle` or `energy.total`; the time is always there.
-    #[arg(long, value_name = "PATTERN", num_args = 1..)]
+    #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
     pub columns: Vec<String>,
     /// Continue the stopped run of this folder; its settings are taken from there.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["out", "columns", "set", "analysis", "formulation", "integrator", "step", "tol", "output_step", "option", "input", "mode"], value_hint = ValueHint::DirPath)]

@@ -1,7 +1,6 @@
 //! Reading and writing of files with care: nothing is read without bound, nothing is written over what is not ours, and a file
 //! is either the old one or the new one, never half of one.
 
-use crate::results::unwritable;
 use fourbar::Diagnostic;
 use std::fs::File;
 use std::io::Read;
@@ -9,6 +8,19 @@ use std::path::{Path, PathBuf};
 
 /// Ending of files that are not finished yet.
 pub const PART: &str = "part";
+
+/// The diagnostic of a file that cannot be written.
+pub fn unwritable(path: &Path, why: &std::io::Error) -> Diagnostic {
+    use std::io::ErrorKind;
+    let help = match why.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "free some space, or choose a folder on another disk",
+        ErrorKind::FileTooLarge => "files may not grow further here: raise the limit (`ulimit -f`), or write fewer `--columns` or rows",
+        ErrorKind::IsADirectory => "it is a folder: give the name of a file",
+        ErrorKind::NotADirectory => "it is a file, or stands below one: give the name of a folder",
+        _ => "choose a folder that exists and that you may write to",
+    };
+    Diagnostic::new("U003", format!("`{}` cannot be written: {why}", path.display())).help(help)
+}
 
 /// The bytes of a regular file of at most `most` bytes. Devices and pipes, which may have no end, are refused before they are opened.
 pub fn read_bounded(path: &Path, most: u64) -> Result<Vec<u8>, String> {

@@ -15,7 +15,6 @@ mod mechspec;
 pub mod page;
 mod places;
 pub mod plot;
-mod quick;
 mod reader;
 mod render;
 pub mod results;

@@ -2,7 +2,9 @@
 //!
 //! YAML events become nodes without recursion. Depth, number of values and expansion of aliases are limited, so that a
 //! small hostile file cannot become a large tree. JSON is read by the same parser. Texts in the form of large files take a shorter way to the
-//! same tree, [`crate::quick`].
+//! same tree, [`quick`].
+
+mod quick;
 
 use crate::file::{Limits, larger};
 use crate::places::Span;
@@ -135,7 +137,7 @@ struct Builder<'a> {
 impl Tree {
     /// Reads a text of at most `most` keys and values; syntax errors end the reading, duplicate keys are collected.
     pub fn parse(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
-        match crate::quick::parse(source, most) {
+        match quick::parse(source, most) {
             Some(root) => Ok(Self { source: source.clone(), root }),
             None => Self::events(source, most),
         }

@@ -1,11 +1,9 @@
-//! Serde of what cannot derive it: codes by their pages, expressions as texts, poses and velocities as lists of numbers.
+//! Serde of what cannot derive it: codes by their pages, expressions as texts, bounds that may be missing.
 
 use crate::codes;
 use crate::diagnostic::Code;
 use crate::expr::{Dimension, Expr, Names, Outside, Symbol, Table};
-use crate::state::{Pose, Velocity};
 use fourbar_math::Piecewise;
-use nalgebra::Matrix3;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -87,47 +85,6 @@ impl<'de> Deserialize<'de> for Code {
         let text = String::deserialize(deserializer)?;
         let page = codes::pages().find(|p| p.code == text);
         page.map(|p| Code(p.code)).ok_or_else(|| D::Error::custom(format!("there is no code `{text}`")))
-    }
-}
-
-/// Numbers of a pose: position, rotation matrix by rows.
-#[derive(Serialize, Deserialize)]
-struct Placed {
-    r: [f64; 3],
-    #[serde(rename = "A")]
-    a: [[f64; 3]; 3],
-}
-
-impl Serialize for Pose {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Placed { r: self.r.into(), a: self.A.transpose().into() }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Pose {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let p = Placed::deserialize(deserializer)?;
-        Ok(Self { r: p.r.into(), A: Matrix3::from(p.a).transpose() })
-    }
-}
-
-/// Numbers of a velocity: linear in world axes, angular in body axes.
-#[derive(Serialize, Deserialize)]
-struct Moving {
-    v: [f64; 3],
-    w: [f64; 3],
-}
-
-impl Serialize for Velocity {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        Moving { v: self.v.into(), w: self.w.into() }.serialize(serializer)
-    }
-}
-
-impl<'de> Deserialize<'de> for Velocity {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let m = Moving::deserialize(deserializer)?;
-        Ok(Self { v: m.v.into(), w: m.w.into() })
     }
 }
 

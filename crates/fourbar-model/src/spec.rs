@@ -85,6 +85,11 @@ pub enum TableEnds {
 }
 
 impl TableSpec {
+    /// A table of points `[x, y]`, everything else as where nothing is said.
+    pub fn new(points: Vec<[f64; 2]>) -> Self {
+        Self { points, ends: TableEnds::Natural, outside: None, x_dimension: None, y_dimension: None }
+    }
+
     /// The spline through the points.
     pub fn function(&self) -> Result<Piecewise, SplineError> {
         let (x, y): (Vec<f64>, Vec<f64>) = self.points.iter().map(|p| (p[0], p[1])).unzip();

@@ -1,5 +1,7 @@
 //! Poses and velocities of bodies in global terms: the common language of all formulations.
 
+mod serial;
+
 use crate::model::Model;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};

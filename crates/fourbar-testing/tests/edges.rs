@@ -16,8 +16,8 @@ const KNOWN: [(&str, &[&str], &str); 6] = [
     ),
     (
         "fourbar-model",
-        &["constraint", "coordinate", "force", "joint", "model", "rolling", "state"],
-        "a model holds joints, forces and constraints, which are evaluated on poses of a model's bodies",
+        &["auxiliary", "build", "constraint", "coordinate", "force", "joint", "model", "rolling", "spec", "state", "topology"],
+        "the file of a joint or force has all of it: what a specification says, how a model is built from that, how it is evaluated on poses",
     ),
     (
         "fourbar",
@@ -29,7 +29,7 @@ const KNOWN: [(&str, &[&str], &str); 6] = [
         &["file", "keys", "mechspec", "places", "reader", "tree"],
         "the tables of keys name the functions of the reader that read them",
     ),
-    ("fourbar-io", &["disk", "page", "results"], "results are written by what pages are written by, and pages show results"),
+    ("fourbar-io", &["page", "results"], "results lie beside their pages, and pages show results"),
     ("fourbar-cli", &["run", "view"], "a run may end with its page, and a page may be asked of a run"),
 ];
 

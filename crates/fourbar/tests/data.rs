@@ -239,6 +239,50 @@ study: {analysis: kinematics, t_end: 1, output_step: 0.1}
     assert!(rows.column("O.angle").expect("there")[10] > 6.0);
 }
 
+/// A function may read inputs; where inputs may not stand it is refused by name.
+#[test]
+fn functions_read_inputs() {
+    let text = |function: &str, drive: &str| {
+        format!(
+            "
+fourbar: 1
+gravity: [0, 0, 0]
+bodies: {{a: {{mass: 1, inertia: [1, 1, 2]}}}}
+joints: {{O: {{type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}}}}
+inputs: {{u: {{unit: N*m, default: 3}}}}
+functions: {{{function}}}
+{drive}
+study: {{analysis: dynamics, t_end: 1, output_step: 0.1}}
+"
+        )
+    };
+    let model = parse(&text("push: '2*u*t + half', half: u/2", "forces: {m: {type: actuator, joint: O, effort: push}}"));
+    for f in ["ra", "lie", "dca", "grcr", "natural"] {
+        let study = Study { formulation: Some(f.into()), tol: Some(if f == "ra" { 1e-8 } else { 1e-10 }), ..Study::of(&model) };
+        let (rows, _) = run(&model, &study);
+        // Two times the acceleration is 6 t + 1.5.
+        let (t, angle) = (rows.column("t").expect("t"), rows.column("O.angle").expect("angle"));
+        for (t, angle) in t.iter().zip(angle) {
+            let exact = t.powi(3) / 2.0 + 0.375 * t * t;
+            assert!((angle - exact).abs() < if f == "ra" { 1e-5 } else { 1e-9 }, "{f}, t = {t}: {angle} instead of {exact}");
+        }
+    }
+    for (drive, refused) in [("angle: push", true), ("speed: push", false)] {
+        let read = fourbar_io::read_model(
+            &text("push: 2*u*t", &format!("drives: {{m: {{joint: O, {drive}}}}}")),
+            &fourbar_io::ReadOptions::default(),
+        );
+        match read {
+            Ok(_) => assert!(!refused, "{drive}"),
+            Err(e) => {
+                let (code, message) = e.iter().next().map(|d| (d.code.0, d.message.clone())).expect("a reason");
+                assert!(refused && code == "M602", "{drive}: {message}");
+                assert!(message.contains("function `push`") && message.contains("input `u`"), "{message}");
+            }
+        }
+    }
+}
+
 #[test]
 fn tables_read_beyond_their_points_are_told_or_stop_the_run() {
     let points = "points: [[0, 0], [0.3, 0.1], [0.6, 0.3], [1, 0.4]]";

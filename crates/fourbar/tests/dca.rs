@@ -69,12 +69,16 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
     set.gamma(&c.q, &c.v, 0.0, &mut gamma);
     // Rows by the root of their penalty: one scale for the rank decision and the metric.
     let root = DVector::from_iterator(m, alpha.iter().map(|a| a.sqrt()));
-    let largest = root.max();
+    let largest = root.iter().copied().fold(0.0, f64::max);
     let scaled = DMatrix::from_fn(m, n, |i, j| J[(i, j)] * root[i] / largest);
-    let svd = scaled.clone().transpose().svd(true, true);
-    let (U, Vt) = (svd.u.expect("asked for"), svd.v_t.expect("asked for"));
-    let s = &svd.singular_values;
-    let rank = s.iter().filter(|x| **x > 1e-9 * s.max()).count();
+    // Bodies without joints have no rows, and an empty matrix has no decomposition.
+    let (U, Vt, s) = if m == 0 {
+        (DMatrix::zeros(n, 0), DMatrix::zeros(0, 0), DVector::zeros(0))
+    } else {
+        let svd = scaled.clone().transpose().svd(true, true);
+        (svd.u.expect("asked for"), svd.v_t.expect("asked for"), svd.singular_values)
+    };
+    let rank = s.iter().filter(|x| **x > 1e-9 * s.amax()).count();
     let range = U.columns(0, rank).into_owned();
     // The null space as the complement of the range.
     let full = DMatrix::identity(n, n) - &range * range.transpose();

@@ -181,7 +181,7 @@ fn no_inertia_direction_or_output_step_hides_them() {
         for formulation in FORMULATIONS {
             let decades = draw.between(5e-4_f64.ln(), 5e-2_f64.ln());
             let plate = Plate::drawn(&mut draw);
-            println!("{round} {formulation}");
+            println!("{round} {formulation} every {} s of\n{}", decades.exp(), plate.text());
             plate.check(Some(formulation), decades.exp());
         }
     }

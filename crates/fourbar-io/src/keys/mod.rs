@@ -222,7 +222,7 @@ pub const TOP: Table = Table {
         may(
             "functions",
             Expect::Functions,
-            "functions of `t`, parameters, tables and each other, to be used by name wherever `t` may stand",
+            "functions of `t`, parameters, inputs, tables and each other, to be used by name wherever those may stand",
         ),
         may("tables", Expect::Section("tables"), "functions given by points, called as `lift(x)` in expressions, by name"),
         may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),

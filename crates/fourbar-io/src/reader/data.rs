@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
         let spec = TableSpec { points: raw, ends, outside, x_dimension: dimension(x_unit), y_dimension: dimension(y_unit) };
         match spec.table(name) {
             Ok(table) => {
-                self.tables.insert(name.to_string(), table);
+                self.tables.insert(name.to_string(), Some(table));
                 Some(spec)
             }
             Err(e) => {

@@ -10,7 +10,7 @@ use crate::units::{UNITS, unit};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, FUNCTIONS, Kind, Names, Symbol, Table};
-use fourbar::spec::{StateExpr, StateVariable};
+use fourbar::spec::{StateExpr, StateVariable, TableSpec};
 use std::collections::{HashMap, HashSet};
 
 /// What an expression may use besides parameters.
@@ -36,7 +36,8 @@ struct Resolver<'r, 'a> {
     inputs: &'r HashSet<&'a str>,
     states: &'r HashSet<&'a str>,
     variables: Vec<StateVariable>,
-    tables: &'r HashMap<String, Table>,
+    /// `None` where one was refused.
+    tables: &'r HashMap<String, Option<Table>>,
     functions: &'r Functions,
     /// A function that must be read first.
     open: Option<usize>,
@@ -58,26 +59,28 @@ pub(super) struct Parsed {
 }
 
 impl Resolver<'_, '_> {
-    fn variable(&mut self, variable: StateVariable) -> Symbol {
+    /// The number of a variable.
+    fn place(&mut self, variable: StateVariable) -> u32 {
         let k = self.variables.iter().position(|v| *v == variable).unwrap_or_else(|| {
             self.variables.push(variable);
             self.variables.len() - 1
         });
-        Symbol::Variable(k as u32)
+        k as u32
     }
 
-    /// A function of time in place of its name.
+    fn variable(&mut self, variable: StateVariable) -> Symbol {
+        Symbol::Variable(self.place(variable))
+    }
+
+    /// A function in place of its name.
     fn function(&mut self, name: &str) -> Option<Symbol> {
         match self.functions.get(name)? {
-            Found::Function(expr, kind) => match self.scope {
+            Found::Function(expr, kind, read) => match self.scope {
                 // Of the functions only those without the time are constants.
                 Scope::Constant => expr.constant_value().map(|_| Symbol::Function(expr, kind)),
-                Scope::Time | Scope::Drive => Some(Symbol::Function(expr, kind)),
-                Scope::State(_) if expr.is_constant() => Some(Symbol::Function(expr, kind)),
-                Scope::State(_) => {
-                    let Symbol::Variable(t) = self.variable(StateVariable::Time) else { return None };
-                    Some(Symbol::Function(expr.renumbered(|_| t), kind))
-                }
+                Scope::Time if self.functions.input(name).is_some() => None,
+                Scope::Time => Some(Symbol::Function(expr.renumbered(|_| 0), kind)),
+                Scope::Drive | Scope::State(_) => Some(Symbol::Function(expr.renumbered(|k| self.place(read[k as usize].clone())), kind)),
             },
             Found::Open(k) => {
                 self.open = self.open.or(Some(k));
@@ -132,7 +135,10 @@ impl Names for Resolver<'_, '_> {
     }
 
     fn table(&mut self, name: &str) -> Option<Table> {
-        self.tables.get(name).cloned()
+        let found = self.tables.get(name);
+        // Of a table that was refused nothing more is said.
+        self.refused |= matches!(found, Some(None));
+        found?.clone().or_else(|| TableSpec::new(vec![[0.0, 1.0], [1.0, 1.0], [2.0, 1.0]]).table(name).ok())
     }
 
     fn further_unit(&mut self, name: &str) -> bool {
@@ -307,9 +313,13 @@ impl<'a> Reader<'a> {
                 "M602",
                 "inputs may stand in `speed` and `acceleration` of drives, inputs and states in forces and in rates of states".to_string(),
             ),
+            E::UnknownName(name) if scope == Scope::Time && self.functions.input(name).is_some() => (
+                "M602",
+                "functions of inputs may stand in `speed` and `acceleration` of drives, in forces and in rates of states".to_string(),
+            ),
             E::UnknownName(name) => ("M021", self.unknown_name_help(name, scope)),
             E::UnknownFunction(name) if self.functions.names().any(|f| f == name) => {
-                ("M022", format!("`{name}` is a function of time: write it without parentheses"))
+                ("M022", format!("`{name}` is a function of time and inputs: write it without parentheses"))
             }
             E::UnknownFunction(name) => {
                 let tables = self.tables.keys().map(String::as_str);
@@ -330,6 +340,10 @@ impl<'a> Reader<'a> {
         let message = match &error.kind {
             E::UnknownName(name) if self.inputs.contains(name.as_str()) => format!("`{}` may not read the input `{name}`", path.last()),
             E::UnknownName(name) if self.states.contains(name.as_str()) => format!("`{}` may not read the state `{name}`", path.last()),
+            E::UnknownName(name) if scope == Scope::Time && self.functions.input(name).is_some() => {
+                let input = self.functions.input(name).unwrap_or_default();
+                format!("`{}` may not read the function `{name}`, which reads the input `{input}`", path.last())
+            }
             E::UnknownName(name) if name == "t" && scope == Scope::Constant => "the time `t` may not appear in a constant".to_string(),
             E::Syntax { found, .. } | E::UnknownName(found) | E::UnknownFunction(found) | E::UnknownUnit(found) if found.len() > 60 => {
                 format!("`{}` cannot be understood", shorten(found))

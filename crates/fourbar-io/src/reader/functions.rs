@@ -1,10 +1,11 @@
-//! Functions of time with names, in any order, each an expression of `t`, parameters, tables and other functions.
+//! Functions of time and inputs with names, in any order, each an expression of `t`, parameters, inputs, tables and other functions.
 
 use super::expression::{Scope, inside};
 use super::{Path, Reader};
 use crate::tree::{Content, Node, Text};
 use fourbar::Diagnostic;
 use fourbar::expr::{Expr, Kind};
+use fourbar::spec::StateVariable;
 use std::collections::HashMap;
 
 /// How far a function has come.
@@ -12,8 +13,8 @@ use std::collections::HashMap;
 enum State {
     Open,
     OnPath,
-    /// Its expression, with the time as variable 0.
-    Done(Expr, Kind),
+    /// Its expression, and what its variables are: the time and inputs.
+    Done(Expr, Kind, Vec<StateVariable>),
     /// Refused, and reported: whatever uses it is dropped without another word.
     Failed,
 }
@@ -33,7 +34,7 @@ pub(crate) struct Functions {
 
 /// What a name means among the functions.
 pub(crate) enum Found {
-    Function(Expr, Kind),
+    Function(Expr, Kind, Vec<StateVariable>),
     /// It must be read first.
     Open(usize),
     Refused,
@@ -43,10 +44,22 @@ impl Functions {
     pub fn get(&self, name: &str) -> Option<Found> {
         let k = *self.index.get(name)?;
         Some(match &self.list[k].state {
-            State::Done(expr, kind) => Found::Function(expr.clone(), *kind),
+            State::Done(expr, kind, variables) => Found::Function(expr.clone(), *kind, variables.clone()),
             State::Failed => Found::Refused,
             State::Open | State::OnPath => Found::Open(k),
         })
+    }
+    /// An input that a function reads.
+    pub fn input(&self, name: &str) -> Option<&str> {
+        let State::Done(expr, _, variables) = &self.list[*self.index.get(name)?].state else { return None };
+        let mut read = None;
+        expr.renumbered(|k| {
+            if let StateVariable::Auxiliary(input) = &variables[k as usize] {
+                read = Some(input.as_str());
+            }
+            k
+        });
+        read
     }
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.list.iter().map(|f| f.name.as_str())
@@ -130,7 +143,7 @@ impl Reader<'_> {
         let written = text.get(self.source).to_string();
         let top = Path::top(SECTION);
         let path = top.key(&name);
-        let parsed = self.parsed(&written, Scope::Time);
+        let parsed = self.parsed(&written, Scope::Drive);
         if let Some(needed) = parsed.open {
             return Err(needed);
         }
@@ -138,9 +151,9 @@ impl Reader<'_> {
             return Ok(State::Failed);
         }
         Ok(match parsed.result {
-            Ok((expr, kind)) => State::Done(expr, kind),
+            Ok((expr, kind)) => State::Done(expr, kind, parsed.variables),
             Err(error) => {
-                let d = self.expression_problem(&error, &written, Scope::Time, &path);
+                let d = self.expression_problem(&error, &written, Scope::Drive, &path);
                 self.problem(d, inside(&text, &error));
                 State::Failed
             }

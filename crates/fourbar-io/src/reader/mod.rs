@@ -49,7 +49,7 @@ pub(crate) struct Reader<'a> {
     pub joints: HashSet<&'a str>,
     pub points: HashSet<&'a str>,
     /// Tables and functions that expressions may use.
-    pub tables: HashMap<String, Table>,
+    pub tables: HashMap<String, Option<Table>>,
     functions: Functions,
     /// Files beside the model whose numbers it uses, and their hashes.
     data: Vec<(String, String)>,

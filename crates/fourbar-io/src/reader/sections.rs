@@ -30,7 +30,14 @@ impl<'a> Reader<'a> {
         self.states = names_of(find("states"), source);
         self.read_parameters(find("parameters").map(|(_, node)| node), set);
         let mut tables = Vec::new();
-        self.elements(find("tables"), |r, key, node, path| r.table(key, node, path), &mut tables);
+        self.elements(
+            find("tables"),
+            |r, key, node, path| {
+                r.tables.insert(key.get(source).to_string(), None);
+                r.table(key, node, path)
+            },
+            &mut tables,
+        );
         self.read_functions(find("functions").map(|(_, node)| node));
         let top = self.top(entries);
         let mut spec = ModelSpec { title: top.text("title").unwrap_or_default(), gravity: top.vector("gravity"), ..Default::default() };

@@ -1,8 +1,7 @@
 //! Writers of the trajectory and of small JSON files.
 
 use super::read::Lines;
-use super::unwritable;
-use crate::disk::{open_regular, write_beside};
+use crate::disk::{open_regular, unwritable, write_beside};
 use fourbar::Diagnostic;
 use fourbar::trajectory::Column;
 use std::fs::{File, OpenOptions};

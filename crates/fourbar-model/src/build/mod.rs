@@ -7,12 +7,10 @@ mod curve;
 mod force;
 mod joint;
 mod output;
-mod pages;
 mod start;
 
 pub(crate) use force::Resolve;
 pub use output::{table_name_taken, table_problem};
-pub(crate) use pages::PAGES;
 
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::error::Error;

@@ -3,6 +3,7 @@
 mod check;
 mod data;
 mod files;
+mod mechanism;
 mod model;
 mod natural;
 mod page;
@@ -25,7 +26,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
     let solving = solve::PAGES.iter().chain(natural::PAGES);
     model::PAGES
         .iter()
-        .chain(model_build_pages())
+        .chain(mechanism::PAGES)
         .chain(solving)
         .chain(usage::PAGES)
         .chain(page::PAGES)
@@ -37,8 +38,4 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
 /// The page of a code, letters in either case.
 pub fn page(code: &str) -> Option<&'static Page> {
     pages().find(|p| p.code.eq_ignore_ascii_case(code))
-}
-
-fn model_build_pages() -> std::slice::Iter<'static, Page> {
-    crate::build::PAGES.iter()
 }

@@ -54,9 +54,9 @@ impl State {
         let parameters = &self.parameters;
         let parsed = match &value {
             Written::Number(x) => Ok(Expr::constant(*x)),
-            Written::Text(text) => Expr::parse(text, &mut |name| match name {
+            Written::Text(text) => self.parse(text, |name| match name {
                 "t" => Some(Symbol::Variable(0)),
-                _ => parameter(parameters, name),
+                _ => self.data.function(name, |v| (v == StateVariable::Time).then_some(0)).or_else(|| parameter(parameters, name)),
             }),
         };
         self.parsed(key, value, parsed)
@@ -66,20 +66,27 @@ impl State {
     pub(super) fn time_and_inputs(&mut self, key: &str, value: Written) -> (Expr, Vec<String>) {
         let (parameters, inputs) = (&self.parameters, &self.spec.inputs);
         let mut read: Vec<String> = Vec::new();
+        let mut number = |input: &str| {
+            let k = read.iter().position(|n| n == input).unwrap_or_else(|| {
+                read.push(input.into());
+                read.len() - 1
+            });
+            1 + k as u32
+        };
         let parsed = match &value {
             Written::Number(x) => Ok(Expr::constant(*x)),
-            Written::Text(text) => Expr::parse(text, &mut |name| {
+            Written::Text(text) => self.parse(text, |name| {
                 if name == "t" {
                     return Some(Symbol::Variable(0));
                 }
-                if !inputs.iter().any(|i| i.0 == name) {
-                    return parameter(parameters, name);
+                if inputs.iter().any(|i| i.0 == name) {
+                    return Some(Symbol::Variable(number(name)));
                 }
-                let k = read.iter().position(|n| n == name).unwrap_or_else(|| {
-                    read.push(name.into());
-                    read.len() - 1
+                let function = self.data.function(name, |v| match v {
+                    StateVariable::Auxiliary(input) => Some(number(&input)),
+                    _ => Some(0),
                 });
-                Some(Symbol::Variable(1 + k as u32))
+                function.or_else(|| parameter(parameters, name))
             }),
         };
         (self.parsed(key, value, parsed), read)
@@ -90,9 +97,16 @@ impl State {
         let parameters = &self.parameters;
         let carries = |name: &str| self.carries(name);
         let mut variables: Vec<StateVariable> = Vec::new();
+        let mut number = |variable: StateVariable| {
+            let k = variables.iter().position(|v| *v == variable).unwrap_or_else(|| {
+                variables.push(variable);
+                variables.len() - 1
+            });
+            k as u32
+        };
         let parsed = match &value {
             Written::Number(x) => Ok(Expr::constant(*x)),
-            Written::Text(text) => Expr::parse(text, &mut |name| {
+            Written::Text(text) => self.parse(text, |name| {
                 let variable = match name {
                     "t" => StateVariable::Time,
                     "rate" if own.contains(&name) => StateVariable::Rate,
@@ -100,14 +114,12 @@ impl State {
                     _ if carries(name) => StateVariable::Auxiliary(name.into()),
                     _ => match coordinate(name) {
                         Some(variable) => variable,
-                        None => return parameter(parameters, name),
+                        None => {
+                            return self.data.function(name, |v| Some(number(v))).or_else(|| parameter(parameters, name));
+                        }
                     },
                 };
-                let k = variables.iter().position(|v| *v == variable).unwrap_or_else(|| {
-                    variables.push(variable);
-                    variables.len() - 1
-                });
-                Some(Symbol::Variable(k as u32))
+                Some(Symbol::Variable(number(variable)))
             }),
         };
         let expr = self.parsed(key, value, parsed);

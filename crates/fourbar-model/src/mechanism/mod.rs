@@ -23,12 +23,13 @@
 //!
 //! An element is begun by the method that is called as its type in files, and goes on with the keys that it has; the next element, or
 //! [`Mechanism::build`], ends it. Nothing is refused on the way: everything that is wrong is said in one go at the end, with the codes
-//! that files get. Numbers are SI and radians. Expressions are numbers or texts; they know `t`, `pi`, the parameters stated before them,
-//! and in forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
+//! that files get. Numbers are SI and radians. Expressions are numbers or texts; they know `t`, `pi`, what was stated before
+//! them of parameters, inputs, states, tables and functions, and in forces the coordinates of joints and points, such as `O.angle` or `P.vx`.
 
 mod auxiliary;
 mod body;
 mod constraint;
+mod data;
 mod drive;
 mod expression;
 mod force;
@@ -106,6 +107,9 @@ pub mod last {
     /// A rope.
     #[derive(Clone, Copy, Debug)]
     pub struct Rope;
+    /// A column of the results.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Output;
 }
 
 use last::Nothing;
@@ -123,6 +127,7 @@ pub struct Mechanism<L = Nothing> {
 struct State {
     spec: ModelSpec,
     parameters: Vec<(String, f64)>,
+    data: data::Data,
     errors: Vec<Diagnostic>,
     /// Keys that the last element still lacks, with the path of the element and what helps.
     lacks: Vec<&'static str>,

@@ -144,6 +144,11 @@ impl Passages {
         now.parts.clear();
         now.log = rows(measure, &mut now.parts);
         self.usual = self.usual.max(now.log);
+        if self.filled == 0 {
+            // The first look is that at the start: nothing is allocated later.
+            let rows = self.looks[2].parts.len();
+            self.looks.iter_mut().for_each(|l| l.parts.reserve(rows));
+        }
         self.filled = (self.filled + 1).min(3);
         if self.filled < 3 || self.found.len() >= MOST {
             return;
@@ -244,7 +249,8 @@ impl Passages {
             let v: Vec<f64> = l.v.iter().flat_map(|v| v.v.iter().chain(v.w.iter()).copied()).collect();
             json!({ "t": l.t, "q": q, "v": v, "parts": l.parts, "log": l.log })
         };
-        json!({ "looks": self.looks[3 - self.filled..].iter().map(look).collect::<Vec<_>>(), "falling": self.falling, "usual": self.usual, "found": self.found })
+        let looks: Vec<Value> = self.looks[3 - self.filled..].iter().map(look).collect();
+        json!({ "looks": looks, "falling": self.falling, "usual": self.usual, "found": self.found })
     }
 
     /// Takes back what [`Passages::save`] gave; looks that do not fit are left out.

@@ -87,7 +87,10 @@ impl Evaluation<'_> {
         for (k, m) in chosen.iter().enumerate() {
             m.reading.add_to(scale[k], &mut C, k);
         }
-        let inertia = self.mass_times(&a) + self.bias();
+        let (of_accelerations, bias) = (self.mass_times(&a), self.bias());
+        // The two may cancel: what is left over is judged against each.
+        let moved = of_accelerations.amax().max(bias.amax());
+        let inertia = of_accelerations + bias;
         let A = N.tr_mul(&C.transpose());
         // Where friction follows loads that are not unique they are chosen as for the accelerations of the evaluation.
         let weights = self.weights_without(&chosen);
@@ -100,7 +103,7 @@ impl Evaluation<'_> {
             let b = N.tr_mul(&wanted);
             x = least_squares(&A, &b, DEPENDENT);
             let left = (&A * &x - &b).amax();
-            let size = inertia.amax().max(self.applied_with(&loads).amax()).max(x.amax());
+            let size = moved.max(self.applied_with(&loads).amax()).max(x.amax());
             if loads.is_empty() || round == FRICTION_ROUNDS - 1 {
                 self.check_left(left, size, &names)?;
                 break;

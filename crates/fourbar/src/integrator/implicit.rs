@@ -2,6 +2,7 @@
 //! is needed to continue a run.
 
 use super::index3::{Stepper, Trouble};
+use super::work::Work;
 use super::{DEFAULT_TOL, Method, asked_every, number, positive, tau};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::massless::Massless;
@@ -54,11 +55,11 @@ pub struct Implicit<'m, C: Chart = Ra> {
     /// Steps taken though their error estimate was above the tolerance.
     over: usize,
     over_in_a_row: usize,
-    /// Whether anything but potentials does work, and then: work and power at the end of the last step, power at its start.
+    /// Whether steps were held beside a singular position: it leaves multipliers that ring.
+    held: bool,
+    /// Whether anything but potentials does work, and the work.
     worked: bool,
-    work: f64,
-    power: f64,
-    power_before: f64,
+    work: Work,
 }
 
 /// A step that does not change the time.
@@ -121,15 +122,15 @@ impl<'m, C: Chart> Implicit<'m, C> {
             flagged: 0,
             over: 0,
             over_in_a_row: 0,
+            held: false,
             worked: model.has_work(),
-            work: 0.0,
-            power: 0.0,
-            power_before: 0.0,
+            work: Work::default(),
             stepper,
         };
         let Self { passages, measure, .. } = &mut r;
         measure.look(passages, start.t, &start.q, &start.v);
-        r.power = r.power_now();
+        let power = r.power_now();
+        r.work.begin(power);
         Ok(r)
     }
 
@@ -169,14 +170,15 @@ impl<'m, C: Chart> Implicit<'m, C> {
         self.detector.is_near(self.model, &e.set, &m.q, share)
     }
 
-    /// Takes note of an accepted step: singular positions, and work by the trapezoidal rule.
+    /// Takes note of an accepted step: singular positions, and work.
     fn note(&mut self) {
         if self.watched {
             self.look_inside();
         }
-        self.power_before = self.power;
-        self.power = self.power_now();
-        self.work += 0.5 * self.stepper.memory.h * (self.power_before + self.power);
+        if self.worked {
+            let power = self.power_now();
+            self.work.step(self.stepper.memory.h, power, self.stepper.filter());
+        }
     }
 
     /// Looks for singular positions in the step just taken.
@@ -280,8 +282,13 @@ impl<'m, C: Chart> Implicit<'m, C> {
             loop {
                 // A history that does not fit much smaller steps is made anew, but not where accelerations are ill-defined.
                 refused += 1;
-                if refused == RESTART_AFTER && !self.near_singular() {
+                // So are multipliers that ring once a singular position is left behind: the method would damp them over many steps.
+                let anew = refused == RESTART_AFTER || (refused == 1 && self.held);
+                if anew && !self.near_singular() {
                     self.stepper.restart(h);
+                    let power = self.power_now();
+                    self.work.begin(power);
+                    self.held = false;
                 } else {
                     self.stepper.change_step(h);
                 }
@@ -321,6 +328,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
                     continue;
                 }
                 self.note();
+                self.held |= hold;
                 let over = error > 1.0 && self.stepper.work.steps > 3;
                 (self.over, self.over_in_a_row) = if over { (self.over + 1, self.over_in_a_row + 1) } else { (self.over, 0) };
                 self.look(over)?;
@@ -377,10 +385,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         }
         o.errors = e.errors(&o.q, &o.v, &o.a, &o.turns, o.t);
         self.loads.fill(self.model, &e.set, &self.lambda, o);
-        // Inside a step the power goes linearly from its start to its end.
-        let left = m.t - o.t;
-        let slope = if m.h > 0.0 { (self.power - self.power_before) / m.h } else { 0.0 };
-        o.work = self.work - left * (self.power - 0.5 * left * slope);
+        o.work = self.work.before_end(m.t - o.t);
     }
 }
 
@@ -432,7 +437,8 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             return Ok(false);
         }
         self.stepper.replace_carried(z);
-        self.power = self.power_now();
+        let power = self.power_now();
+        self.work.jump(power);
         Ok(true)
     }
 
@@ -489,7 +495,8 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             "passages": self.passages.save(),
             "flagged": self.flagged,
             "over": self.over,
-            "work_done": [self.work, self.power, self.power_before],
+            "held": self.held,
+            "work_done": self.work.save(),
             "poorly": s.equations.poorly.save(),
         });
         for (name, x) in [("now", m), ("before", previous)] {
@@ -565,7 +572,8 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         self.passages.restore(&v["passages"]);
         self.flagged = whole(&v["flagged"]);
         self.over = whole(&v["over"]);
-        (self.work, self.power, self.power_before) = (number(&v["work_done"][0]), number(&v["work_done"][1]), number(&v["work_done"][2]));
+        self.held = v["held"].as_bool().unwrap_or(false);
+        self.work.restore(&v["work_done"]);
         self.stepper.equations.poorly.restore(&v["poorly"]);
         self.start = None;
         Ok(())

@@ -3,6 +3,7 @@
 pub mod explicit;
 pub mod implicit;
 pub mod index3;
+mod work;
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;

@@ -58,6 +58,7 @@ impl Watch {
         for (k, (name, force)) in model.forces.iter().enumerate() {
             force.touches().laws.iter().for_each(|law| add(name, &law.expr, &law.variables, Some(k)));
         }
+        model.states.iter().for_each(|s| add(&s.name, &s.rate.expr, &s.rate.variables, None));
         model.outputs.iter().for_each(|o| add(&o.name, &o.law.expr, &o.law.variables, None));
         Self { readings }
     }

@@ -11,6 +11,7 @@ mod carried;
 mod history;
 
 use super::Method;
+use super::work::Filter;
 use crate::analysis::assembly::flipped_joint;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra, Rate, Weights};
@@ -262,6 +263,17 @@ impl<'m, C: Chart> Stepper<'m, C> {
     fn size(&self, d: &[Velocity]) -> f64 {
         let L = self.equations.model.length;
         d.iter().fold(0.0, |s, d| f64::max(s, d.v.amax().max(L * d.w.amax())))
+    }
+
+    /// How the method sums up rates; those without a filter of their own are summed by trapezoids.
+    pub fn filter(&self) -> Filter {
+        match self.method {
+            Method::GenAlpha { .. } => {
+                let Coefficients { alpha_m, alpha_f, gamma, .. } = self.coefficients;
+                Filter { alpha_m, alpha_f, gamma }
+            }
+            Method::Bdf2 | Method::BackwardEuler => Filter { alpha_m: 0.0, alpha_f: 0.0, gamma: 0.5 },
+        }
     }
 
     fn set_coefficients(&mut self, h: f64) {

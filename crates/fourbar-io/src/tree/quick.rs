@@ -2,10 +2,10 @@
 //!
 //! Blocks of `key: value` on lines of their own, flow lists and groups that end on their line, plain words of letters, digits and `_ . + -`,
 //! quoted texts without escapes. Everything else, however harmless, is left to the parser of the whole language, and so is every error: this
-//! reader either gives exactly the tree that [`Tree::parse`](crate::tree::Tree::parse) would give, or nothing.
+//! reader either gives exactly the tree that [`Tree::events`](super::Tree::events) would give, or nothing.
 
+use super::{Content, Node, Text};
 use crate::places::Span;
-use crate::tree::{Content, Node, Text};
 use std::collections::HashSet;
 
 /// Deeper nesting is left to the parser, which refuses it at some depth.
@@ -24,7 +24,7 @@ struct Quick<'a> {
 }
 
 /// The root of a text of at most `most` keys and values; `None` where the text is not of this form.
-pub(crate) fn parse(source: &str, most: usize) -> Option<Node> {
+pub(super) fn parse(source: &str, most: usize) -> Option<Node> {
     let mut quick = Quick { text: source.as_bytes(), at: 0, left: most, items: Vec::new(), entries: Vec::new() };
     let root = quick.block(0, 0)?;
     (quick.at == quick.text.len()).then_some(root)
@@ -96,7 +96,8 @@ impl Quick<'_> {
             return None;
         }
         let (start, first) = (self.at, self.entries.len());
-        loop {
+        // Where a block ends, its parser has found the next word.
+        let end = loop {
             let key = self.key()?;
             let value = match self.peek()? {
                 b' ' => {
@@ -124,18 +125,17 @@ impl Quick<'_> {
                 if next > 0 {
                     return None;
                 }
-                break;
+                break self.at;
             }
             if next < indent {
+                let word = self.at;
                 self.at = line;
-                break;
+                break word;
             }
             if next > indent {
                 return None;
             }
-        }
-        // Where a block ends, its parser has looked at the line that follows.
-        let end = self.at.max(start);
+        };
         self.group(start, end, first)
     }
 

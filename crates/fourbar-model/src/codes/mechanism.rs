@@ -1,6 +1,6 @@
 //! Pages of the codes that checking a mechanism can give.
 
-use crate::codes::Page;
+use super::Page;
 
 macro_rules! page {
     ($code:literal, $title:literal, $text:literal) => {
