@@ -23,7 +23,8 @@ const REDUNDANT: f64 = 1e-6;
 const GEOMETRY: f64 = 0.5;
 /// And larger ones that fall with the compliance, when only this share of it is left.
 const LESS: f64 = 1e-4;
-/// Rounds of accelerations and friction loads, at most.
+/// Rounds of accelerations, at most: raised inertias and the compliance of weak modes take several. And with friction loads.
+const ROUNDS: usize = 12;
 const FRICTION_ROUNDS: usize = 40;
 /// Above this pivot what two solves leave of the compliance is usually far below the error of a step.
 const WELL_DEFINED: f64 = 1e-2;
@@ -32,7 +33,7 @@ const WELL_DEFINED: f64 = 1e-2;
 /// need several terms; modes that do not fall are those of rows which depend on others. At most so many terms.
 const TAKEN_BACK: f64 = 1e-14;
 const FALLING: f64 = 0.5;
-const TERMS: usize = 40;
+const TERMS: usize = 12;
 /// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
 const NO_INERTIA: f64 = 1e-6;
 const FLOOR: f64 = 1e-4;
@@ -351,7 +352,7 @@ impl<'m> Equations<'m> {
     }
 
     fn iterate_index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
-        let rounds = if self.loads.is_empty() { TERMS } else { FRICTION_ROUNDS };
+        let rounds = if self.loads.is_empty() { ROUNDS } else { FRICTION_ROUNDS };
         let (mut last, mut last_load) = (f64::INFINITY, f64::INFINITY);
         lambda.fill(0.0);
         for round in 0..rounds {
