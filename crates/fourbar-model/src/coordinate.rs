@@ -3,7 +3,7 @@
 //! A row is `Phi = sum_k c_k y_k - f(t)`. The primitives DP1, DP2, D, CD of [Kissel21, section 2] and the counted angle
 //! about an axis are the `y`. Readings: value; row (`y' = sum_k row_k v_k` with `v = (r_dot, omega_bar)`); bias (second
 //! derivative at zero acceleration); variation of the reaction `K = d(row^T lambda)/dq`.
-//! They replace Tables 2 to 6 and Eq. (18) of [Kissel21], whose printed signs are not reliable.
+//! They replace Tables 2 to 6 and Eq. (18) of \[Kissel21\], whose printed signs are not reliable.
 
 use crate::curve::{Measure, Path};
 use crate::rolling;

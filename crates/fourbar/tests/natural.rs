@@ -264,7 +264,7 @@ fn rows_are_chosen_anew_where_a_fixed_choice_fails() {
     assert!(report.notes.iter().any(|n| n.contains("other rows were left out")), "{:?}", report.notes);
 }
 
-/// Example 1 of [Pryce20]: a rod, a spring with a mass of its own, a particle; from its file, in two dimensions.
+/// Example 1 of \[Pryce20\]: a rod, a spring with a mass of its own, a particle; from its file, in two dimensions.
 #[test]
 fn mechanism0_follows_its_reference() {
     let folder = std::path::PathBuf::from(env!("CARGO_MANIFEST_DIR"));

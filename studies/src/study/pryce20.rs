@@ -1,4 +1,4 @@
-//! Figures and tables of [Pryce20] from our program: Mechanism0 against an independent solution, sizes of Table 4, times of the RSCR
+//! Figures and tables of \[Pryce20\] from our program: Mechanism0 against an independent solution, sizes of Table 4, times of the RSCR
 //! linkage, the robot and Andrews' mechanism.
 
 use super::report::{Report, Series, digits};

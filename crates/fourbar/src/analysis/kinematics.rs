@@ -109,7 +109,7 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     pub recharts: usize,
     /// Stop when the correction falls below this, metres, instead of at rounding of the residual.
     pub correction: Option<f64>,
-    /// Newton without prediction and with a new matrix for every correction, to compare counts with those of [Kissel21].
+    /// Newton without prediction and with a new matrix for every correction, to compare counts with those of \[Kissel21\].
     pub plain: bool,
     tolerance: f64,
 }
@@ -241,7 +241,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Ok(())
     }
 
-    /// Moves to time `t`, or towards it where bodies turn by more than [`FOLLOWED`] until then.
+    /// Moves to time `t`, or towards it where bodies turn by more than `FOLLOWED` until then.
     pub fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         let target = self.followed(t)?;
         self.advance(target, 0)?;

@@ -1,4 +1,4 @@
-//! Charts: what distinguishes the formulations with absolute coordinates [Kissel21].
+//! Charts: what distinguishes the formulations with absolute coordinates \[Kissel21\].
 //!
 //! Equations of motion and constraints are written once, in terms of the twist `(r_dot, omega_bar)`. A chart says which
 //! numbers `x` describe a rotation, and supplies its velocity map: `omega_bar = B(x) x_dot`, `omega_bar_dot = B x_ddot +

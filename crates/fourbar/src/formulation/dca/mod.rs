@@ -1,4 +1,4 @@
-//! Divide and conquer with an augmented Lagrangian and mass-orthogonal projections [Malczyk12], for any mechanism.
+//! Divide and conquer with an augmented Lagrangian and mass-orthogonal projections \[Malczyk12\], for any mechanism.
 //!
 //! `graph` and `tree` divide the mechanism, `layout` gives every number its place, `kernel` holds the dense operations of one
 //! front, `leaf` those of one body, `sweep` the passes up and down the tree, `penalty` the size of the penalties, `solver`

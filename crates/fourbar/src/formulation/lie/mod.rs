@@ -1,4 +1,4 @@
-//! Index-1 equations on a Lie group: `se3`, `so3xr3`, and `lie`, which chooses between them body by body [Mueller13].
+//! Index-1 equations on a Lie group: `se3`, `so3xr3`, and `lie`, which chooses between them body by body \[Mueller13\].
 //!
 //! The equations are those of rA (`M v_dot + Phi_q^T lambda = f`, `Phi_q v_dot = gamma`), solved with the same sparse factor and the
 //! same treatment of redundant rows; only the state space differs, and with it how a finite motion is made of velocities.

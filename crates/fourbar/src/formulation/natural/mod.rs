@@ -1,12 +1,12 @@
 //! Natural coordinates: points and vectors shared by parts, their Lagrangian differentiated on a tape, and a Taylor-series
-//! solver for the equations of index 3 [Pryce20].
+//! solver for the equations of index 3 \[Pryce20\].
 //!
 //! | Paper | Here |
 //! |---|---|
-//! | basic points and vectors, coordinates q | [`parts`]: items; [`bring`]: which of them become coordinates |
-//! | "assign, don't equate" | [`bring`] |
-//! | frame from three points or vectors, Eqs. (5)-(11) | [`basis`] |
-//! | kinetic energy, Eq. (15) | [`joints`], by pseudo-inertia |
+//! | basic points and vectors, coordinates q | `parts`: items; `bring`: which of them become coordinates |
+//! | "assign, don't equate" | `bring` |
+//! | frame from three points or vectors, Eqs. (5)-(11) | `basis` |
+//! | kinetic energy, Eq. (15) | `joints`, by pseudo-inertia |
 //! | redundant constraints | [`rows`] |
 //! | Lagrangian facility, DAE solver | crate `fourbar-dae` |
 //!

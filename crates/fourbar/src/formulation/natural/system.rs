@@ -256,7 +256,7 @@ impl System {
     }
 }
 
-/// What natural coordinates make of a mechanism: sizes, the table of section 4.2 of [Pryce20], rows left out.
+/// What natural coordinates make of a mechanism: sizes, the table of section 4.2 of \[Pryce20\], rows left out.
 pub fn describe(model: &Model, start: &Configuration, choice: Choice) -> Result<Vec<String>, Diagnostic> {
     Ok(System::new(model, start, choice)?.describe())
 }
