@@ -13,6 +13,7 @@ use fourbar_math::so3::tilde;
 use nalgebra::{Matrix6, Vector3};
 use smallvec::SmallVec;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// One row, or three that belong together.
 #[derive(Clone, Debug)]
@@ -140,9 +141,9 @@ pub struct Block {
     pub start: usize,
 }
 
-/// All constraints of an analysis, with the layout of their residual and Jacobian.
+/// Constraints with the layout of their residual and Jacobian.
 #[derive(Clone, Debug)]
-pub struct ConstraintSet {
+pub struct Layout {
     /// The constraints.
     pub list: Vec<Constraint>,
     /// First row of each constraint, and the total.
@@ -157,6 +158,28 @@ pub struct ConstraintSet {
     slots: Vec<SmallVec<[Option<usize>; 2]>>,
     /// Constraints that have a spare row.
     switches: Vec<usize>,
+}
+
+/// All constraints of an analysis: laid out once, then shared by everything that evaluates them. Only which of two spare rows is in force
+/// belongs to one user; a set with such rows is copied where it is cloned, so that no copy is made inside a step.
+#[derive(Debug)]
+pub struct ConstraintSet {
+    layout: Arc<Layout>,
+}
+
+impl Clone for ConstraintSet {
+    fn clone(&self) -> Self {
+        let own = || Arc::new(Layout::clone(&self.layout));
+        Self { layout: if self.layout.switches.is_empty() { self.layout.clone() } else { own() } }
+    }
+}
+
+impl std::ops::Deref for ConstraintSet {
+    type Target = Layout;
+    #[inline]
+    fn deref(&self) -> &Layout {
+        &self.layout
+    }
 }
 
 impl ConstraintSet {
@@ -185,7 +208,7 @@ impl ConstraintSet {
             block_start.push(blocks.len());
         }
         let switches = list.iter().enumerate().filter(|(_, c)| c.spare.is_some()).map(|(k, _)| k).collect();
-        Self { list, row_start, blocks, block_start, values, slots, switches }
+        Self { layout: Arc::new(Layout { list, row_start, blocks, block_start, values, slots, switches }) }
     }
 
     /// Chooses for time `t`, before anything is evaluated there, the row with the smaller value where there are two. It depends
@@ -193,6 +216,12 @@ impl ConstraintSet {
     /// was changed.
     #[inline]
     pub fn choose(&mut self, t: f64) -> bool {
+        !self.layout.switches.is_empty() && Arc::make_mut(&mut self.layout).choose(t)
+    }
+}
+
+impl Layout {
+    fn choose(&mut self, t: f64) -> bool {
         let mut changed = false;
         for &c in &self.switches {
             let Constraint { rows, spare: Some(spare), .. } = &mut self.list[c] else { continue };

@@ -14,6 +14,7 @@ use crate::integrator::{DEFAULT_TOL, tau};
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Wrench};
 use crate::state::{Configuration, Pose, Velocity};
+use crate::structure::Structure;
 use crate::study::{Analysis, Study};
 use crate::trajectory::energies;
 use serde::{Deserialize, Serialize};
@@ -82,8 +83,8 @@ pub struct Judge<'m> {
 
 impl<'m> Judge<'m> {
     /// A judge for a run of a study.
-    pub fn new(model: &'m Model, study: &Study, analysis: Analysis) -> Self {
-        let set = ConstraintSet::new(model.all_constraints(), |_| false);
+    pub fn new(structure: &Structure<'m>, study: &Study, analysis: Analysis) -> Self {
+        let (model, set) = (structure.model, structure.rows.clone());
         let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
         let tau = tau(study).unwrap_or(study.t_end);
         let adaptive = study.step.is_none() && analysis == Analysis::Dynamics;

@@ -40,6 +40,7 @@ pub mod motion;
 pub mod random;
 pub mod schur;
 pub mod simulation;
+pub mod structure;
 pub mod study;
 pub mod trajectory;
 
@@ -56,6 +57,7 @@ pub use model::{BodyId, Model};
 pub use simulation::{Simulation, Snapshot};
 pub use spec::ModelSpec;
 pub use state::{Configuration, Pose, Velocity};
+pub use structure::Structure;
 pub use trajectory::Trajectory;
 
 /// The example of the README is run with the doc tests.

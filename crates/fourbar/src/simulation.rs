@@ -20,6 +20,7 @@ use crate::inputs::{Course, Plan};
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint};
 use crate::state::Configuration;
+use crate::structure::Structure;
 use crate::study::{self, Analysis, Chosen, Report, Study};
 use engine::Engine;
 use std::borrow::Cow;
@@ -57,11 +58,11 @@ impl Simulation {
         let candidates = study.candidates(model)?;
         study::check(study)?;
         let assembled = study.assemble(model)?;
-        let analysis = study.analysis_of(model, &assembled.configuration);
-        let warnings = jumps::check(model, analysis, study.t_end)?;
-        let mut held = Held::new(Arc::clone(model), |model| Engine::new(model, study, analysis, candidates, &assembled));
-        held.with_dependent_mut(|_, engine| {
-            engine.warn(warnings);
+        let mut held = Held::new(Arc::clone(model), |model| {
+            Engine::new(Structure::new(model, &assembled.configuration), study, candidates, &assembled)
+        });
+        held.with_dependent_mut(|model, engine| {
+            engine.warn(jumps::check(model, engine.analysis(), study.t_end)?);
             engine.begin()
         })?;
         Ok(Self { held, study: study.clone() })

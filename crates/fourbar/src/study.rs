@@ -18,6 +18,7 @@ use crate::model::Model;
 use crate::motion::{Motion, bad_checkpoint, numbers};
 use crate::simulation::engine::Engine;
 use crate::state::Configuration;
+use crate::structure::Structure;
 use crate::trajectory::outputs::Watch;
 use crate::trajectory::{Column, Recorder, WantedColumns, columns};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -35,7 +36,7 @@ pub enum Analysis {
 }
 
 /// Sets a formulation in motion from a consistent start.
-pub type Start = for<'m> fn(&'m Model, &Study, &'static str, &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic>;
+pub type Start = for<'m> fn(&Structure<'m>, &Study, &'static str, &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic>;
 
 /// A formulation and the integrators it goes with, the default first.
 #[derive(Clone, Copy, Debug)]
@@ -230,10 +231,9 @@ impl Study {
         Ok(assembled)
     }
 
-    /// The analysis that is named; else kinematics where the drives leave no freedom at a pose.
-    pub fn analysis_of(&self, model: &Model, at: &Configuration) -> Analysis {
-        let prescribed = || !model.drives.is_empty() && rank::mobility(model, at, true).generic.mobility() == 0;
-        self.analysis.unwrap_or_else(|| if prescribed() { Analysis::Kinematics } else { Analysis::Dynamics })
+    /// The analysis that is named; else kinematics where the drives leave no freedom.
+    pub fn analysis_of(&self, structure: &Structure<'_>) -> Analysis {
+        self.analysis.unwrap_or_else(|| if structure.is_prescribed() { Analysis::Kinematics } else { Analysis::Dynamics })
     }
 
     /// Formulation and integrator by name, checked against the list, or chosen.
@@ -491,9 +491,8 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     }
     check(study)?;
     let assembled = study.assemble(model)?;
-    let analysis = study.analysis_of(model, &assembled.configuration);
-    let jumps = jumps::check(model, analysis, study.t_end)?;
-    let mut engine = Engine::new(model, study, analysis, candidates, &assembled);
+    let mut engine = Engine::new(Structure::new(model, &assembled.configuration), study, candidates, &assembled);
+    let jumps = jumps::check(model, engine.analysis(), study.t_end)?;
     let names = columns(model);
     observer.begin(&names);
     let mut recorder = Recorder::new(model, observer.wants());

@@ -6,6 +6,7 @@ use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::schur::{InverseMass, Schur, unit_weights};
 use crate::state::{Pose, Velocity};
+use crate::structure::Structure;
 
 /// Shift of `G G^T`, whose rows are about one: rows that always depend on others keep a constant pivot by it, far below any other. A pose
 /// off the constraints by its root, as one between two looks may be, changes that by no more than a factor of two.
@@ -17,6 +18,7 @@ const REDUNDANT: f64 = 1e-9;
 /// alike. Their determinant does not ask in which order rows depend on each other, nor which of several redundant ones is the last.
 pub struct Massless<'m> {
     model: &'m Model,
+    set: ConstraintSet,
     /// What is factored; built where it is needed first.
     rows: Option<Rows>,
 }
@@ -33,8 +35,7 @@ struct Rows {
 }
 
 impl Rows {
-    fn new(model: &Model) -> Self {
-        let set = ConstraintSet::new(model.all_constraints(), |_| false);
+    fn new(model: &Model, set: ConstraintSet) -> Self {
         let n = set.rows();
         Self {
             schur: Schur::new(&set, model.bodies.len()),
@@ -56,12 +57,12 @@ impl Rows {
 
 impl<'m> Massless<'m> {
     /// The measure of a mechanism.
-    pub fn new(model: &'m Model) -> Self {
-        Self { model, rows: None }
+    pub fn new(structure: &Structure<'m>) -> Self {
+        Self { model: structure.model, set: structure.rows.clone(), rows: None }
     }
 
     fn rows(&mut self) -> &mut Rows {
-        self.rows.get_or_insert_with(|| Rows::new(self.model))
+        self.rows.get_or_insert_with(|| Rows::new(self.model, self.set.clone()))
     }
 
     /// A look for singular positions with the rows of this measure, where one is due.

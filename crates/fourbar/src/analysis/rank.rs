@@ -122,8 +122,12 @@ pub struct Mobility {
 pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility {
     let mut list = model.constraints(drives);
     list.extend(model.velocity_constraints());
-    let set = ConstraintSet::new(list, |_| false);
-    let here = rank(model, &set, &start.q);
+    mobility_of(model, &ConstraintSet::new(list, |_| false), start, drives)
+}
+
+/// The same of constraints that are laid out already.
+pub fn mobility_of(model: &Model, set: &ConstraintSet, start: &Configuration, drives: bool) -> Mobility {
+    let here = rank(model, set, &start.q);
     let mut generic = here.clone();
     let mut random = Random(0x0bad_5eed_0bad_5eed);
     // Small steps along free motions, closed again: a singular start must not mislead. Without loops no pose is singular.
@@ -132,7 +136,7 @@ pub fn mobility(model: &Model, start: &Configuration, drives: bool) -> Mobility 
         let nearby = if here.smallest.is_some() { 2 } else { 1 };
         for _ in 0..nearby {
             if let Some(q) = wander(model, start, &here.motions, &mut random, drives) {
-                let there = rank(model, &set, &q);
+                let there = rank(model, set, &q);
                 if there.rank > generic.rank {
                     generic = there;
                 }

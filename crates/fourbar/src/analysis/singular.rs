@@ -1,12 +1,13 @@
 //! Singular positions: where constraints that are independent elsewhere become dependent.
 
-use crate::analysis::rank::{dense_jacobian, mobility};
+use crate::analysis::rank::dense_jacobian;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::numbers;
 use crate::schur::Schur;
 use crate::state::{Configuration, Pose};
+use crate::structure::Structure;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -138,8 +139,9 @@ const ASKED_AGAIN: f64 = 2.0;
 
 impl Detector {
     /// A detector from a regular pose.
-    pub fn new(model: &Model, set: &ConstraintSet, start: &Configuration) -> Self {
-        let generic_rank = if set.rows() <= CONFIRM { mobility(model, start, true).generic.rank } else { 0 };
+    pub fn new(structure: &Structure<'_>, start: &Configuration) -> Self {
+        let Structure { model, rows: set, .. } = structure;
+        let generic_rank = if set.rows() <= CONFIRM { structure.driven().generic.rank } else { 0 };
         // A start that is singular itself tells nothing; then a plain share of the largest value is taken.
         let usual = smallest_singular_value(model, set, &start.q, generic_rank).map(|s| if s < 1e-6 { 0.05 } else { s });
         Self { generic_rank, usual, asked: (1.0, false) }

@@ -28,14 +28,19 @@ const CLEAN: f64 = 1e-10;
 
 /// Joints with reaction components that are not unique at a pose: `force.x` and so on.
 pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>)> {
+    not_unique_in(model, &ConstraintSet::new(model.all_constraints(), |_| false), at)
+}
+
+/// The same of constraints that are laid out already.
+pub fn not_unique_in(model: &Model, set: &ConstraintSet, at: &Configuration) -> Vec<(String, Vec<String>)> {
     if is_forest(model) {
         return Vec::new();
     }
-    let (set, stresses) = self_stresses(model, at);
-    let loads = Loads::new(model, &set);
+    let stresses = self_stresses(model, set, at);
+    let loads = Loads::new(model, set);
     let mut touched = vec![[false; 6]; model.joints.len()];
     for z in &stresses {
-        let wrenches: Vec<Wrench> = (0..model.joints.len()).map(|k| loads.reaction(model, &set, k, &at.q, z)).collect();
+        let wrenches: Vec<Wrench> = (0..model.joints.len()).map(|k| loads.reaction(model, set, k, &at.q, z)).collect();
         // Drives and bare rows count too: what a self-stress of theirs leaves in a joint may be rounding.
         let rows = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
         let size = wrenches.iter().fold(rows, |s, w| s.max(w.force.amax()).max(w.torque.amax() / model.length));
@@ -57,7 +62,8 @@ pub fn not_unique(model: &Model, at: &Configuration) -> Vec<(String, Vec<String>
 
 /// Whether friction follows a load that is not unique at a pose: a self-stress loads its joint.
 pub fn friction_is_shared(model: &Model, at: &Configuration) -> bool {
-    let (set, stresses) = self_stresses(model, at);
+    let set = ConstraintSet::new(model.all_constraints(), |_| false);
+    let stresses = self_stresses(model, &set, at);
     let mut loads = NormalLoads::new(model, &set);
     stresses.iter().any(|z| {
         loads.update(model, &set, &at.q, z);
@@ -66,17 +72,14 @@ pub fn friction_is_shared(model: &Model, at: &Configuration) -> bool {
     })
 }
 
-/// All constraints of a mechanism, and multipliers that load them and no body at a pose.
-fn self_stresses(model: &Model, at: &Configuration) -> (ConstraintSet, Vec<Vec<f64>>) {
-    let all = model.all_constraints();
-    let set = ConstraintSet::new(all.clone(), |_| false);
-    let stresses = if set.rows().max(6 * model.moving()) <= DENSE {
-        let members: Vec<usize> = (0..all.len()).collect();
-        Part::new(&all, &members, &at.q, model.length).self_stresses()
+/// Multipliers that load constraints and no body at a pose.
+fn self_stresses(model: &Model, set: &ConstraintSet, at: &Configuration) -> Vec<Vec<f64>> {
+    if set.rows().max(6 * model.moving()) <= DENSE {
+        let members: Vec<usize> = (0..set.list.len()).collect();
+        Part::new(&set.list, &members, &at.q, model.length).self_stresses()
     } else {
-        filtered(model, &set, &at.q)
-    };
-    (set, stresses)
+        filtered(model, set, &at.q)
+    }
 }
 
 /// Random combinations of all self-stresses of a large mechanism.

@@ -88,7 +88,11 @@ pub struct Equations<'m> {
 impl<'m> Equations<'m> {
     /// Equations of a model around an assembled configuration.
     pub fn new(model: &'m Model, start: &Configuration) -> Self {
-        let set = ConstraintSet::new(model.all_constraints(), |_| false);
+        Self::of(model, ConstraintSet::new(model.all_constraints(), |_| false), start)
+    }
+
+    /// The same with all constraints laid out already.
+    pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration) -> Self {
         let schur = Schur::new(&set, model.bodies.len());
         let L2 = model.length * model.length;
         let mut inverse = inverse_masses(model, 0.0);

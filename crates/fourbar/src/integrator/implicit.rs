@@ -13,6 +13,7 @@ use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
+use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::{Study, count};
 use crate::topology::is_forest;
@@ -71,19 +72,20 @@ fn lost_in_rounding(t: f64, h: f64) -> Diagnostic {
 
 /// The motion of rA, rp and reps.
 pub fn start<'m, C: Chart>(
-    model: &'m Model,
+    structure: &Structure<'m>,
     study: &Study,
     integrator: &'static str,
     start: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    Ok(Box::new(Implicit::<C>::new(model, study, integrator, start)?))
+    Ok(Box::new(Implicit::<C>::new(structure, study, integrator, start)?))
 }
 
 impl<'m, C: Chart> Implicit<'m, C> {
     /// An implicit integrator from a consistent start.
-    pub fn new(model: &'m Model, study: &Study, integrator: &'static str, start: &Configuration) -> Result<Self, Diagnostic> {
+    pub fn new(structure: &Structure<'m>, study: &Study, integrator: &'static str, start: &Configuration) -> Result<Self, Diagnostic> {
+        let model = structure.model;
         let method = Method::new(integrator, &study.options)?;
-        let mut stepper = Stepper::<C>::in_chart(model, start, method);
+        let mut stepper = Stepper::<C>::of(model, structure.rows.clone(), start, method);
         if C::SINGULAR && number(&study.options, "rechart")? == Some(0.0) {
             stepper.keep_charts().map_err(|b| singular_start(model, b))?;
         }
@@ -109,10 +111,10 @@ impl<'m, C: Chart> Implicit<'m, C> {
         let mut r = Self {
             model,
             loads: LeastLoads::new(model, &stepper.equations.set, &start.q),
-            detector: Detector::new(model, &stepper.equations.set, start),
+            detector: Detector::new(structure, start),
             passages: Passages::new(model.length, model.bodies.len()),
-            measure: Massless::new(model),
-            watched: !is_forest(model),
+            measure: Massless::new(structure),
+            watched: structure.looped,
             inside: (start.q.clone(), start.v.clone()),
             h,
             fixed,

@@ -7,7 +7,7 @@ use super::leg::{Change, Fallen, Leg, another_may_pass, no_other};
 use super::warnings::{friction_warning, mass_warning};
 use crate::analysis::assembly::Assembled;
 use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
-use crate::analysis::{rank, singular, unique};
+use crate::analysis::{rank, singular};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::formulation::chart::{Chart, Ra};
@@ -16,6 +16,7 @@ use crate::judge::Judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose};
+use crate::structure::Structure;
 use crate::study::{Analysis, Chosen, Report, Study};
 use serde_json::{Value, json};
 
@@ -25,6 +26,7 @@ const STEP: f64 = 10.0;
 /// A mechanism in motion on a borrowed model.
 pub struct Engine<'m> {
     model: &'m Model,
+    structure: Structure<'m>,
     study: Study,
     analysis: Analysis,
     candidates: Vec<Chosen>,
@@ -44,23 +46,21 @@ pub struct Engine<'m> {
     judge: Judge<'m>,
     /// What has been said so far, and what is said once at the end.
     told: Told,
-    not_unique: Vec<(String, Vec<String>)>,
     /// Up to where steps may pass the times that are asked for.
     ahead: f64,
 }
 
 impl<'m> Engine<'m> {
     /// Sets an assembled mechanism in motion. Until [`Engine::begin`] nothing has been computed.
-    pub fn new(model: &'m Model, study: &Study, analysis: Analysis, candidates: Vec<Chosen>, assembled: &Assembled) -> Self {
-        let start = &assembled.configuration;
+    pub fn new(structure: Structure<'m>, study: &Study, candidates: Vec<Chosen>, assembled: &Assembled) -> Self {
+        let (model, start, analysis) = (structure.model, &assembled.configuration, study.analysis_of(&structure));
         let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
         told.notes.extend(assembled.note());
         let candidates = match analysis {
             Analysis::Dynamics => candidates,
             Analysis::Kinematics => in_charts(study, &candidates[0], &mut told.warnings),
         };
-        let not_unique = unique::not_unique(model, start);
-        told.warnings.extend(friction_warning(model, &not_unique));
+        told.warnings.extend(friction_warning(model, structure.not_unique()));
         if analysis == Analysis::Dynamics {
             told.warnings.extend(mass_warning(model));
         }
@@ -78,9 +78,9 @@ impl<'m> Engine<'m> {
             next: now.clone(),
             now,
             begun: false,
-            judge: Judge::new(model, study, analysis),
+            judge: Judge::new(&structure, study, analysis),
+            structure,
             told,
-            not_unique,
             ahead: f64::NEG_INFINITY,
         }
     }
@@ -281,7 +281,7 @@ impl<'m> Engine<'m> {
             self.told.notes.extend(why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
             self.told.warnings.extend(self.study.idle_options(&who, formulation.options));
         }
-        let mut motion = (formulation.start)(self.model, &self.study, integrator, &self.leg.start)?;
+        let mut motion = (formulation.start)(&self.structure, &self.study, integrator, &self.leg.start)?;
         motion.run_ahead(self.ahead);
         Ok(motion)
     }
@@ -359,7 +359,7 @@ impl<'m> Engine<'m> {
             work: told.work.into_iter().map(|(name, n)| (name.into(), n)).collect(),
             rows: judge.set.rows(),
             redundant: rank::redundant_rows(model, &judge.set, &self.start),
-            not_unique: self.not_unique.clone(),
+            not_unique: self.structure.not_unique().to_vec(),
             singular: told.singular,
             notes: told.notes,
             warnings: told.warnings,

@@ -13,6 +13,7 @@ use crate::integrator::explicit::Run;
 use crate::integrator::{asked_every, tau};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
+use crate::structure::Structure;
 use crate::state::{Configuration, Velocity};
 use crate::study::{FormulationInfo, Study, count};
 use crate::topology::is_forest;
@@ -59,22 +60,23 @@ struct Driven<'m, C: Chart> {
 }
 
 fn start<'m, C: Chart>(
-    model: &'m Model,
+    structure: &Structure<'m>,
     study: &Study,
     _integrator: &'static str,
     start: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let model = structure.model;
     applies(model)?;
-    let free = rank::mobility(model, start, true);
-    if free.generic.mobility() > 0 {
-        return Err(left_free(model, start, &free.generic));
+    let free = &structure.driven().generic;
+    if free.mobility() > 0 {
+        return Err(left_free(model, start, free));
     }
     let mut k = Kinematics::<C>::in_chart(model, start)?;
     if !k.reactions() {
         return Err(locked(model, start.t));
     }
     let power = k.power();
-    let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(model));
+    let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(structure));
     k.watch(&mut passages, &mut measure);
     let states = match model.auxiliaries() {
         0 => None,
@@ -84,7 +86,7 @@ fn start<'m, C: Chart>(
         model,
         passages,
         measure,
-        watched: !is_forest(model),
+        watched: structure.looped,
         step: study.fixed_step(),
         before: start.clone(),
         before_a: k.a.clone(),

@@ -184,9 +184,13 @@ pub struct State<'a> {
 impl<'m, const B: usize> Solver<'m, B> {
     /// The solver of a model; penalties are weighed at pose `q`.
     pub fn new(model: &'m Model, q: &[Pose], settings: Settings) -> Self {
-        let list = model.all_constraints();
-        let tree = Tree::new(&list, model.moving());
-        let set = ConstraintSet::new(tree.constraints.iter().map(|&c| list[c].clone()).collect(), |_| false);
+        Self::of(model, &ConstraintSet::new(model.all_constraints(), |_| false), q, settings)
+    }
+
+    /// The same with all constraints laid out already; the solver's own order is that of its tree.
+    pub fn of(model: &'m Model, all: &ConstraintSet, q: &[Pose], settings: Settings) -> Self {
+        let tree = Tree::new(all, model.moving());
+        let set = ConstraintSet::new(tree.constraints.iter().map(|&c| all.list[c].clone()).collect(), |_| false);
         let layout = Layout::new::<B>(&tree, &set, settings.task);
         let penalty = Penalty::new(model, &set, q, settings.alpha);
         let inertia = tree.order.iter().map(|&b| Inertia { mass: model.bodies[b].mass, J_bar: model.bodies[b].J_bar }).collect();

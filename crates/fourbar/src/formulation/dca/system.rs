@@ -15,6 +15,7 @@ use crate::force::eval;
 use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Poorly, Told, numbers};
+use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
 use crate::topology::is_forest;
@@ -35,18 +36,18 @@ const NEARBY: f64 = 1e-7;
 
 /// Sets the formulation in motion.
 pub fn start<'m>(
-    model: &'m Model,
+    structure: &Structure<'m>,
     study: &Study,
     integrator: &'static str,
     from: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
     let options = Options::new(study)?;
     if options.seven {
-        let system = Dca::<7>::new(model, options, from);
-        return Ok(Box::new(Run::new(system, model, study, integrator, from.t)?));
+        let system = Dca::<7>::new(structure, options, from);
+        return Ok(Box::new(Run::new(system, structure.model, study, integrator, from.t)?));
     }
-    let system = Dca::<6>::new(model, options, from);
-    Ok(Box::new(Run::new(system, model, study, integrator, from.t)?))
+    let system = Dca::<6>::new(structure, options, from);
+    Ok(Box::new(Run::new(system, structure.model, study, integrator, from.t)?))
 }
 
 /// The system with its workspace.
@@ -116,8 +117,9 @@ fn not_closed(t: f64) -> Box<Diagnostic> {
 
 impl<'m, const B: usize> Dca<'m, B> {
     /// The system of a model from a consistent start.
-    pub fn new(model: &'m Model, options: Options, from: &Configuration) -> Self {
-        let solver = Solver::<B>::new(model, &from.q, options.settings);
+    pub fn new(structure: &Structure<'m>, options: Options, from: &Configuration) -> Self {
+        let model = structure.model;
+        let solver = Solver::<B>::of(model, &structure.rows, &from.q, options.settings);
         let mut notes = vec![format!(
             "{} levels over {} bodies, widest front {} coordinates",
             solver.tree.levels(),
@@ -146,9 +148,9 @@ impl<'m, const B: usize> Dca<'m, B> {
         let mut made = Self {
             loads: LeastLoads::new(model, &solver.set, &from.q),
             passages: Passages::new(model.length, model.bodies.len()),
-            measure: Massless::new(model),
+            measure: Massless::new(structure),
             // Off the constraints redundant rows may come to life and hide a singular position.
-            watched: options.projection == Projection::Step && !is_forest(model),
+            watched: options.projection == Projection::Step && structure.looped,
             poorly: Poorly::default(),
             nu: vec![0.0; solver.set.rows()],
             solver,

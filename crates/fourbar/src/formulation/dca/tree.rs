@@ -94,17 +94,16 @@ fn join(branches: Vec<Branch>, own: Vec<usize>) -> Branch {
 }
 
 impl Tree {
-    /// The tree of `n` moving bodies under a list of constraints.
-    pub fn new(list: &[Constraint], n: usize) -> Self {
-        let set = ConstraintSet::new(list.to_vec(), |_| false);
-        let mut graph = Graph::new(&set, n);
+    /// The tree of `n` moving bodies under constraints.
+    pub fn new(set: &ConstraintSet, n: usize) -> Self {
+        let mut graph = Graph::new(set, n);
         let all: Vec<usize> = (0..n).collect();
         let pieces = graph.components(&all);
         let branches = pieces.into_iter().map(|p| build(&mut graph, p)).collect();
         let root = join(branches, Vec::new());
         let mut tree = Self { nodes: Vec::new(), order: Vec::with_capacity(n), place: vec![NONE; n + 1], constraints: Vec::new() };
         tree.number(&root);
-        tree.place_constraints(&set);
+        tree.place_constraints(set);
         tree
     }
 

@@ -17,6 +17,7 @@ use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Loads, Motion, Told, Wrench, numbers};
+use crate::structure::Structure;
 use crate::state::{Configuration, Velocity};
 use crate::study::{Study, count};
 use serde_json::{Value, json};
@@ -72,27 +73,27 @@ pub struct Grcr<'m> {
 
 /// Sets the formulation in motion.
 pub fn start<'m>(
-    model: &'m Model,
+    structure: &Structure<'m>,
     study: &Study,
     integrator: &'static str,
     at: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    let mut system = Grcr::new(model, at, study)?;
+    let mut system = Grcr::new(structure, at, study)?;
     system.tau = tau(study)?;
-    Ok(Box::new(Run::new(system, model, study, integrator, at.t)?))
+    Ok(Box::new(Run::new(system, structure.model, study, integrator, at.t)?))
 }
 
 impl<'m> Grcr<'m> {
-    fn new(model: &'m Model, at: &Configuration, study: &Study) -> Result<Self, Diagnostic> {
+    fn new(structure: &Structure<'m>, at: &Configuration, study: &Study) -> Result<Self, Diagnostic> {
+        let (model, set) = (structure.model, structure.rows.clone());
         let options = super::Options::of(&study.options)?;
         let m = Mechanism::with_options(model, at, &options);
-        let set = ConstraintSet::new(model.all_constraints(), |_| false);
         let mut start = at.z.clone();
         start.extend_from_slice(&m.q);
         start.extend_from_slice(&m.u);
         start.push(0.0);
         let (rows, n) = (set.rows(), m.tree.speeds);
-        let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(model));
+        let (mut passages, mut measure) = (Passages::new(model.length, model.bodies.len()), Massless::new(structure));
         passages.look(at.t, &at.q, &at.v, &mut measure, |_, parts| m.closure.sines(parts));
         Ok(Self {
             loads: Loads::new(model, &m.closings.set),

@@ -27,6 +27,7 @@ use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::{positive, tau, word};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
+use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::{Study, count};
 use crate::topology::is_forest;
@@ -91,35 +92,35 @@ pub struct Lie<'m> {
 }
 
 /// The motion of every body on SE(3).
-pub fn start_se3<'m>(m: &'m Model, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    let mut screw = vec![true; m.bodies.len()];
+pub fn start_se3<'m>(m: &Structure<'m>, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let mut screw = vec![true; m.model.bodies.len()];
     screw[0] = false;
     start(m, s, i, c, Space { screw }, None)
 }
 
 /// The motion of every body on SO(3) x R3.
-pub fn start_so3xr3<'m>(m: &'m Model, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    start(m, s, i, c, Space { screw: vec![false; m.bodies.len()] }, None)
+pub fn start_so3xr3<'m>(m: &Structure<'m>, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    start(m, s, i, c, Space { screw: vec![false; m.model.bodies.len()] }, None)
 }
 
 /// The motion with the group chosen for each body.
-pub fn start_lie<'m>(m: &'m Model, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    let (space, note) = tailored(m, &c.q);
+pub fn start_lie<'m>(m: &Structure<'m>, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    let (space, note) = tailored(m.model, &c.q);
     start(m, s, i, c, space, Some(note))
 }
 
 fn start<'m>(
-    model: &'m Model,
+    structure: &Structure<'m>,
     study: &Study,
     integrator: &'static str,
     at: &Configuration,
     space: Space,
     note: Option<String>,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    let mut system = Lie::new(model, at, space, drift(study)?);
+    let mut system = Lie::new(structure, at, space, drift(study)?);
     system.note = note;
     system.tau = tau(study)?;
-    Ok(Box::new(Run::new(system, model, study, integrator, at.t)?))
+    Ok(Box::new(Run::new(system, structure.model, study, integrator, at.t)?))
 }
 
 /// The option `constraints`, and `rate` with it.
@@ -133,7 +134,7 @@ fn drift(study: &Study) -> Result<Drift, Diagnostic> {
 /// The configuration next to one that is off the constraints by no more than the errors of a step: closed to rounding in positions, then
 /// in velocities, each by the smallest correction in the metric of the masses.
 pub fn closed(model: &Model, at: &Configuration) -> Result<Configuration, Box<Diagnostic>> {
-    let mut system = Lie::new(model, at, Space { screw: vec![false; model.bodies.len()] }, Drift::Project);
+    let mut system = Lie::new(&Structure::new(model, at), at, Space { screw: vec![false; model.bodies.len()] }, Drift::Project);
     system.equations.set.choose(at.t);
     system.project(at.t)?;
     for q in &mut system.q[1..] {
@@ -146,12 +147,13 @@ pub fn closed(model: &Model, at: &Configuration) -> Result<Configuration, Box<Di
 
 impl<'m> Lie<'m> {
     /// A system at a consistent configuration.
-    pub fn new(model: &'m Model, at: &Configuration, space: Space, drift: Drift) -> Self {
-        let mut equations = Equations::new(model, at);
+    pub fn new(structure: &Structure<'m>, at: &Configuration, space: Space, drift: Drift) -> Self {
+        let model = structure.model;
+        let mut equations = Equations::of(model, structure.rows.clone(), at);
         let n = model.bodies.len();
-        let detector = Detector::new(model, &equations.set, at);
+        let detector = Detector::new(structure, at);
         let yielding = Yielding::new(&mut equations, detector.generic_rank());
-        let (mut passages, mut measure) = (Passages::new(model.length, n), Massless::new(model));
+        let (mut passages, mut measure) = (Passages::new(model.length, n), Massless::new(structure));
         measure.look(&mut passages, at.t, &at.q, &at.v);
         Self {
             loads: LeastLoads::new(model, &equations.set, &at.q),
@@ -169,7 +171,7 @@ impl<'m> Lie<'m> {
             tau: 0.1,
             projections: 0,
             flagged: 0,
-            watched: !is_forest(model),
+            watched: structure.looped,
             note: None,
             holding: false,
             decided: 1.0,

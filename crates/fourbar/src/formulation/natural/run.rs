@@ -11,6 +11,7 @@ use crate::formulation::ra::Equations;
 use crate::integrator::{FLUNG, little_energy, number, tau};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
+use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
 use crate::study::Study;
 use crate::topology::is_forest;
@@ -104,12 +105,12 @@ pub(super) struct Bodies {
 
 /// Sets natural coordinates in motion.
 pub fn start<'m>(
-    model: &'m Model,
+    structure: &Structure<'m>,
     study: &Study,
     _integrator: &'static str,
     start: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    Ok(Box::new(Run::new(model, study, start)?))
+    Ok(Box::new(Run::new(structure, study, start)?))
 }
 
 /// The solver's errors in terms of the mechanism.
@@ -154,7 +155,8 @@ pub(super) fn told(e: Error) -> Diagnostic {
 
 impl<'m> Run<'m> {
     /// From a consistent start.
-    pub fn new(model: &'m Model, study: &Study, start: &Configuration) -> Result<Self, Diagnostic> {
+    pub fn new(structure: &Structure<'m>, study: &Study, start: &Configuration) -> Result<Self, Diagnostic> {
+        let model = structure.model;
         let system = System::new(model, start, choice(&study.options)?)?;
         let tol = study.tol.unwrap_or(DEFAULT_TOL);
         let mut options = Options::new((LOCAL * tol).clamp(1e-15, 1e-2));
@@ -177,14 +179,14 @@ impl<'m> Run<'m> {
         let problem = Arc::new(system.record().map_err(told)?);
         let state = system.start_state(&problem, start.t);
         let integrator = Integrator::new(&problem, &state, options.clone()).map_err(told)?;
-        let equations = Equations::new(model, start);
+        let equations = Equations::of(model, structure.rows.clone(), start);
         let n = model.bodies.len();
         let mut run = Self {
             model,
             loads: LeastLoads::new(model, &equations.set, &start.q),
             passages: Passages::new(model.length, model.bodies.len()),
-            measure: Massless::new(model),
-            watched: !is_forest(model),
+            measure: Massless::new(structure),
+            watched: structure.looped,
             lambda: vec![0.0; equations.set.rows()],
             equations,
             pose_list: Vec::new(),

@@ -18,6 +18,7 @@ use crate::formulation::chart::{Chart, Ra, Rate, Weights};
 use crate::formulation::exact::Exact;
 use crate::formulation::ra::Equations;
 use crate::model::Model;
+use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
 pub use carried::Carried;
 use fourbar_math::so3;
@@ -209,7 +210,12 @@ impl<'m> Stepper<'m, Ra> {
 impl<'m, C: Chart> Stepper<'m, C> {
     /// A stepper from a consistent configuration.
     pub fn in_chart(model: &'m Model, start: &Configuration, method: Method) -> Self {
-        let equations = Equations::new(model, start);
+        Self::of(model, ConstraintSet::new(model.all_constraints(), |_| false), start, method)
+    }
+
+    /// The same with all constraints laid out already.
+    pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration, method: Method) -> Self {
+        let equations = Equations::of(model, set, start);
         let equations_rows = equations.set.rows();
         let n = model.bodies.len();
         let z = vec![C::Rate::zero(); n];

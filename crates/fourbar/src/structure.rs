@@ -1,0 +1,50 @@
+//! What a mechanism is, wherever it stands: its rows, whether it has loops, its rank and what of it is not unique.
+//!
+//! A [`Structure`] is made once after assembly and shared by everything that moves or judges the mechanism. The rows are laid out once and
+//! handed on without a copy; what takes long is found where it is asked for first.
+
+use crate::analysis::rank::{self, Mobility};
+use crate::analysis::unique;
+use crate::constraint::ConstraintSet;
+use crate::model::Model;
+use crate::state::Configuration;
+use crate::topology::is_forest;
+use std::cell::OnceCell;
+
+/// The structure of an assembled mechanism.
+pub struct Structure<'m> {
+    /// The mechanism.
+    pub model: &'m Model,
+    /// Where it was assembled.
+    pub start: Configuration,
+    /// All constraints, drives and velocities included.
+    pub rows: ConstraintSet,
+    /// Whether constraints can depend on others at all: not in a forest of joints.
+    pub looped: bool,
+    driven: OnceCell<Mobility>,
+    not_unique: OnceCell<Vec<(String, Vec<String>)>>,
+}
+
+impl<'m> Structure<'m> {
+    /// The structure of a mechanism assembled at `start`.
+    pub fn new(model: &'m Model, start: &Configuration) -> Self {
+        let rows = ConstraintSet::new(model.all_constraints(), |_| false);
+        let looped = !is_forest(model);
+        Self { model, start: start.clone(), rows, looped, driven: OnceCell::new(), not_unique: OnceCell::new() }
+    }
+
+    /// Free motions that the constraints leave, drives included.
+    pub fn driven(&self) -> &Mobility {
+        self.driven.get_or_init(|| rank::mobility_of(self.model, &self.rows, &self.start, true))
+    }
+
+    /// Whether drives prescribe the whole motion.
+    pub fn is_prescribed(&self) -> bool {
+        !self.model.drives.is_empty() && self.driven().generic.mobility() == 0
+    }
+
+    /// Joints whose reactions are not unique at the start, with the components.
+    pub fn not_unique(&self) -> &[(String, Vec<String>)] {
+        self.not_unique.get_or_init(|| unique::not_unique_in(self.model, &self.rows, &self.start))
+    }
+}
