@@ -12,7 +12,7 @@ use std::ops::Deref;
 ///
 /// ```
 /// use fourbar_model::mechanism::{GROUND, Mechanism};
-/// let error = Mechanism::new().revolute("pin", GROUND, "rod").build().unwrap_err();
+/// let error = Mechanism::new().spherical("ball", GROUND, "rod").at([0.0; 3]).build().unwrap_err();
 /// assert_eq!(error.code().0, "M118");
 /// let messages: Vec<&str> = error.iter().map(|d| d.message.as_str()).collect();
 /// assert_eq!(messages, ["the mechanism has no bodies", "there is no body `rod`"]);
