@@ -40,7 +40,8 @@ fn energy(model: &Model, x: &Instant) -> f64 {
 fn timed(model: &Model, study: &Study, outputs: usize, runs: usize) -> Outcome {
     let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let (formulation, integrator) = study.method(model).unwrap_or_else(|d| panic!("{d}"));
-    let begin = || (formulation.start)(model, study, integrator, &start).unwrap_or_else(|d| panic!("{d}"));
+    let begin =
+        || (formulation.start)(&fourbar::Structure::new(model, &start), study, integrator, &start).unwrap_or_else(|d| panic!("{d}"));
     let go = |m: &mut dyn Motion, t: f64| {
         if let Err(d) = m.advance(t, &mut |_| true) {
             panic!("{d}");

@@ -34,7 +34,7 @@ fn seconds(model: &Model, study: &Study, runs: usize) -> Result<(f64, f64), Fail
     let mut steps = 0.0;
     let mut failure = None;
     let time = shortest_cpu(runs, || {
-        let done = (formulation.start)(model, study, integrator, &start).and_then(|mut m| {
+        let done = (formulation.start)(&fourbar::Structure::new(model, &start), study, integrator, &start).and_then(|mut m| {
             m.advance(study.t_end, &mut |_| true)?;
             let mut told = fourbar::motion::Told::default();
             m.tell(&mut told);
@@ -95,7 +95,7 @@ fn dead_points() -> Result<(), Failure> {
         let (t, steps) = seconds(&model, &study, 3)?;
         let start = assemble(&model)?.configuration;
         let (formulation, integrator) = study.method(&model)?;
-        let mut m = (formulation.start)(&model, &study, integrator, &start)?;
+        let mut m = (formulation.start)(&fourbar::Structure::new(&model, &start), &study, integrator, &start)?;
         m.advance(10.0, &mut |_| true)?;
         let mut last = Instant::new(&model, &start);
         m.instant(10.0, &mut last)?;
@@ -129,7 +129,7 @@ fn growth() -> Result<(), Failure> {
             let start = assemble(&model)?.configuration;
             let (formulation, integrator) = study.method(&model)?;
             let set_up = shortest_cpu(runs, || {
-                let _ = (formulation.start)(&model, &study, integrator, &start);
+                let _ = (formulation.start)(&fourbar::Structure::new(&model, &start), &study, integrator, &start);
             });
             let (t, steps) = seconds(&model, &study, runs)?;
             let per_step = 1e6 * (t - set_up) / (bodies * steps);

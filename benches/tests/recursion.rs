@@ -82,7 +82,7 @@ fn difference(m: &mut Mechanism<'_>, e: &mut Equations<'_>) -> f64 {
 fn moved(model: &Model, start: &Configuration, formulation: &str, t_end: f64) -> Instant {
     let study = Study { t_end, output_step: t_end, tol: Some(1e-10), ..Study::of(model) };
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("a formulation");
-    let mut motion = (info.start)(model, &study, "dop853", start).unwrap_or_else(|d| panic!("{d}"));
+    let mut motion = (info.start)(&fourbar::Structure::new(model, start), &study, "dop853", start).unwrap_or_else(|d| panic!("{d}"));
     let mut end = Instant::new(model, start);
     motion.advance(t_end, &mut |_| true).unwrap_or_else(|d| panic!("{d}"));
     motion.instant(t_end, &mut end).unwrap_or_else(|d| panic!("{d}"));

@@ -22,6 +22,7 @@ pub struct Structure<'m> {
     /// Whether constraints can depend on others at all: not in a forest of joints.
     pub looped: bool,
     driven: OnceCell<Mobility>,
+    redundant: OnceCell<usize>,
     not_unique: OnceCell<Vec<(String, Vec<String>)>>,
 }
 
@@ -30,7 +31,7 @@ impl<'m> Structure<'m> {
     pub fn new(model: &'m Model, start: &Configuration) -> Self {
         let rows = ConstraintSet::new(model.all_constraints(), |_| false);
         let looped = !is_forest(model);
-        Self { model, start: start.clone(), rows, looped, driven: OnceCell::new(), not_unique: OnceCell::new() }
+        Self { model, start: start.clone(), rows, looped, driven: OnceCell::new(), redundant: OnceCell::new(), not_unique: OnceCell::new() }
     }
 
     /// Free motions that the constraints leave, drives included.
@@ -41,6 +42,23 @@ impl<'m> Structure<'m> {
     /// Whether drives prescribe the whole motion.
     pub fn is_prescribed(&self) -> bool {
         !self.model.drives.is_empty() && self.driven().generic.mobility() == 0
+    }
+
+    /// Constraints on positions alone.
+    pub fn positions(&self) -> ConstraintSet {
+        // Without rolling all constraints are.
+        if self.model.velocity_constraints().next().is_none() {
+            return self.rows.clone();
+        }
+        ConstraintSet::new(self.model.constraints(true), |_| false)
+    }
+
+    /// How many rows depend on others at the start.
+    pub fn redundant(&self) -> usize {
+        *self.redundant.get_or_init(|| match self.driven.get() {
+            Some(known) => known.start.redundant(),
+            None => rank::redundant_rows(self.model, &self.rows, &self.start.q),
+        })
     }
 
     /// Joints whose reactions are not unique at the start, with the components.

@@ -4,7 +4,7 @@
 
 use crate::analysis::kinematics::KINEMATICS;
 use crate::analysis::singular::Singular;
-use crate::analysis::{assembly, jumps, rank};
+use crate::analysis::{assembly, jumps};
 use crate::choice;
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::error::Error;

@@ -143,7 +143,7 @@ fn a_step_on_a_lie_group_or_in_joint_coordinates_allocates_nothing() {
                     ..Study::of(&model)
                 };
                 let (info, integrator) = study.method(&model).expect("exists");
-                let mut motion = (info.start)(&model, &study, integrator, &start).expect("starts");
+                let mut motion = (info.start)(&fourbar::Structure::new(&model, &start), &study, integrator, &start).expect("starts");
                 motion.advance(10.0 * h, &mut |_| true).expect("moves");
                 let before = count();
                 motion.advance(50.0 * h, &mut |_| true).expect("moves");
@@ -162,7 +162,7 @@ fn a_step_of_divide_and_conquer_allocates_nothing() {
         let start = assemble(&model).expect("assembles").configuration;
         for options in [vec![], vec![("projection".to_string(), "stabilised".to_string())]] {
             let study = Study { t_end: 1e3 * h, output_step: h, step: Some(h), options, ..Study::of(&model) };
-            let mut motion = dca::system::start(&model, &study, "dopri5", &start).expect("starts");
+            let mut motion = dca::system::start(&fourbar::Structure::new(&model, &start), &study, "dopri5", &start).expect("starts");
             motion.advance(3.0 * h, &mut |_| true).expect("steps");
             let before = count();
             motion.advance(50.0 * h, &mut |_| true).expect("steps");

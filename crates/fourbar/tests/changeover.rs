@@ -46,7 +46,7 @@ study: {t_end: 0.16, output_step: 0.02}
 fn moved(model: &Model, study: &Study, info: &FormulationInfo, from: &Configuration, first: usize) -> Result<Vec<Instant>, String> {
     let integrator = info.integrators.iter().copied().find(|i| *i == "dop853").unwrap_or(info.integrators[0]);
     let said = |d: fourbar::Diagnostic| format!("{} with {integrator}: {}: {}", info.name, d.code, d.message);
-    let mut motion = (info.start)(model, study, integrator, from).map_err(said)?;
+    let mut motion = (info.start)(&fourbar::Structure::new(model, from), study, integrator, from).map_err(said)?;
     let mut now = Instant::new(model, from);
     let mut list = Vec::new();
     drive(motion.as_mut(), study.output_times().enumerate().skip(first), &mut now, &mut |event| {

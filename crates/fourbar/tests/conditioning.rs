@@ -106,7 +106,7 @@ fn instants(model: &Model, start: &Configuration, formulation: &str, t: Option<f
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
     let study = Study { tol: Some(1e-8), ..Study::of(model) };
     let mut out = vec![Instant::new(model, start)];
-    let mut motion = (info.start)(model, &study, info.integrators[0], start).map_err(|d| d.to_string())?;
+    let mut motion = (info.start)(&fourbar::Structure::new(model, start), &study, info.integrators[0], start).map_err(|d| d.to_string())?;
     motion.instant(start.t, &mut out[0]).map_err(|d| d.to_string())?;
     if let Some(t) = t {
         motion.advance(t, &mut |_| true).map_err(|d| d.to_string())?;
@@ -209,7 +209,7 @@ fn reactions_of_badly_conditioned_loops_are_those_of_a_dense_solve() {
 fn doubts(model: &Model, start: &Configuration, formulation: &str) -> Option<(Instant, Option<Diagnostic>)> {
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
     let mut out = Instant::new(model, start);
-    let mut motion = (info.start)(model, &Study::of(model), info.integrators[0], start).ok()?;
+    let mut motion = (info.start)(&fourbar::Structure::new(model, start), &Study::of(model), info.integrators[0], start).ok()?;
     motion.instant(start.t, &mut out).ok()?;
     let mut told = Told::default();
     motion.tell(&mut told);
@@ -373,7 +373,7 @@ fn unique_reactions_agree_between_all_families() {
         let first = |name: &str| {
             let info = FORMULATIONS.iter().find(|f| f.name == name).expect("known");
             let mut out = Instant::new(model, &start);
-            let mut motion = (info.start)(model, &Study::of(model), info.integrators[0], &start).ok()?;
+            let mut motion = (info.start)(&fourbar::Structure::new(model, &start), &Study::of(model), info.integrators[0], &start).ok()?;
             motion.instant(start.t, &mut out).ok()?;
             Some(out)
         };

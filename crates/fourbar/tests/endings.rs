@@ -161,7 +161,7 @@ fn motions_go_on_beyond_the_end_of_the_study() {
                     note(case, what.clone());
                     let study = Study { t_end: 0.01, output_step: 0.01, step, tol: Some(1e-3), ..Study::of(&m) };
                     let start = fourbar::analysis::assembly::assemble(&m).expect("assembles").configuration;
-                    let mut motion = (f.start)(&m, &study, integrator, &start).expect("starts");
+                    let mut motion = (f.start)(&fourbar::Structure::new(&m, &start), &study, integrator, &start).expect("starts");
                     let mut now = fourbar::motion::Instant::new(&m, &start);
                     // The end, again, beyond by a bit, far beyond, and back inside.
                     for t in [0.01, 0.01, 0.01_f64.next_up(), 0.010_000_1, 0.4, 0.4, 0.399_999_999] {

@@ -219,7 +219,7 @@ fn accelerations_are_those_of_every_formulation() {
         for f in FORMULATIONS.iter().filter(|f| (f.applies)(model).is_ok()) {
             let study = Study { analysis: Some(Analysis::Dynamics), formulation: Some(f.name.into()), ..Study::of(model) };
             let integrator = f.integrators[0];
-            let Ok(mut motion) = (f.start)(model, &study, integrator, at) else { continue };
+            let Ok(mut motion) = (f.start)(&fourbar::Structure::new(model, at), &study, integrator, at) else { continue };
             let mut instant = Instant::new(model, at);
             if motion.instant(at.t, &mut instant).is_err() {
                 continue;

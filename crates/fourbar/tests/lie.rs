@@ -167,7 +167,7 @@ fn random_state(m: &Model, random: &mut Random) -> Option<Configuration> {
         ..Study::of(m)
     };
     let (formulation, integrator) = study.method(m).ok()?;
-    let mut motion = (formulation.start)(m, &study, integrator, &at).ok()?;
+    let mut motion = (formulation.start)(&fourbar::Structure::new(m, &at), &study, integrator, &at).ok()?;
     motion.advance(span, &mut |_| true).ok()?;
     let mut now = Instant::new(m, &at);
     motion.instant(span, &mut now).ok()?;
@@ -182,7 +182,7 @@ fn spaces(m: &Model, at: &Configuration) -> [Space; 3] {
 }
 
 fn instant(m: &Model, at: &Configuration, space: Space, drift: Drift) -> Instant {
-    let mut lie = Lie::new(m, at, space, drift);
+    let mut lie = Lie::new(&fourbar::Structure::new(m, at), at, space, drift);
     let mut y = vec![0.0; lie.stored()];
     lie.start(&mut y);
     let mut out = Instant::new(m, at);

@@ -16,7 +16,8 @@ use nalgebra::{DMatrix, DVector};
 fn first(model: &Model, start: &Configuration, formulation: &str) -> Instant {
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
     let mut out = Instant::new(model, start);
-    let mut motion = (info.start)(model, &Study::of(model), info.integrators[0], start).unwrap_or_else(|d| panic!("{formulation}: {d}"));
+    let mut motion = (info.start)(&fourbar::Structure::new(model, start), &Study::of(model), info.integrators[0], start)
+        .unwrap_or_else(|d| panic!("{formulation}: {d}"));
     motion.instant(start.t, &mut out).unwrap_or_else(|d| panic!("{formulation}: {d}"));
     out
 }
@@ -99,7 +100,7 @@ fn the_choice_stays_the_same_along_the_motion() {
         let study = Study { tol: Some(1e-9), ..Study::of(&model) };
         let at = |formulation: &str| {
             let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
-            let mut motion = (info.start)(&model, &study, info.integrators[0], &start).expect("starts");
+            let mut motion = (info.start)(&fourbar::Structure::new(&model, &start), &study, info.integrators[0], &start).expect("starts");
             let mut out = Instant::new(&model, &start);
             motion.advance(0.5, &mut |_| true).unwrap_or_else(|d| panic!("{formulation}: {d}"));
             motion.instant(0.5, &mut out).expect("an instant");

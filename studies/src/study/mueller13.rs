@@ -106,7 +106,7 @@ fn study(formulation: &str, tableau: &str, t_end: f64, outputs: usize, how: &str
 fn history(model: &Model, s: &Study, outputs: usize) -> Result<History, String> {
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
-    let mut motion = (formulation.start)(model, s, tableau, &start).map_err(|d| d.to_string())?;
+    let mut motion = (formulation.start)(&fourbar::Structure::new(model, &start), s, tableau, &start).map_err(|d| d.to_string())?;
     let mut now = Instant::new(model, &start);
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let mut violation = vec![0.0; set.rows()];
@@ -157,7 +157,8 @@ fn costs(model: &Model, tableau: &str) -> Result<[f64; 3], String> {
         for (best, f) in best.iter_mut().zip(FORMULATIONS) {
             let s = study(f, tableau, 1.0, 1, "none");
             let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
-            let mut motion = (formulation.start)(model, &s, tableau, &start).map_err(|d| d.to_string())?;
+            let mut motion =
+                (formulation.start)(&fourbar::Structure::new(model, &start), &s, tableau, &start).map_err(|d| d.to_string())?;
             let clock = cpu();
             motion.advance(1.0, &mut |_| true).map_err(|d| d.to_string())?;
             *best = best.min(1e6 * (cpu() - clock) * STEP);
@@ -231,7 +232,7 @@ fn strobe(example: &Example, model: &Model, figure: u32) -> Result<String, Strin
     let start = assemble(model).map_err(|d| d.to_string())?.configuration;
     let s = study("lie", "rk4", 0.1, 8, "project");
     let (formulation, tableau) = s.method(model).map_err(|d| d.to_string())?;
-    let mut motion = (formulation.start)(model, &s, tableau, &start).map_err(|d| d.to_string())?;
+    let mut motion = (formulation.start)(&fourbar::Structure::new(model, &start), &s, tableau, &start).map_err(|d| d.to_string())?;
     let mut now = Instant::new(model, &start);
     // Joint points of each body; one that has a single joint ends opposite to it.
     let mut ends: Vec<Vec<_>> = vec![Vec::new(); model.bodies.len()];

@@ -71,7 +71,7 @@ impl Timed {
     ) -> Result<Self, Diagnostic> {
         let (begin, longest) = (Clock::now(), Duration::from_secs_f64(patience));
         let start = cpu_clock();
-        let mut motion = (info.start)(model, study, integrator, from)?;
+        let mut motion = (info.start)(&fourbar::Structure::new(model, from), study, integrator, from)?;
         let setup = cpu_clock() - start;
         let mut now = Instant::new(model, from);
         let rows = study.output_times().count();

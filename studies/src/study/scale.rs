@@ -96,7 +96,7 @@ fn bare(model: &fourbar::Model) -> Result<f64, String> {
     let mut outcome = Ok(());
     let time = shortest_cpu(1, || {
         let go = || {
-            let mut motion = (chosen.formulation.start)(model, &study, chosen.integrator, &start)?;
+            let mut motion = (chosen.formulation.start)(&fourbar::Structure::new(model, &start), &study, chosen.integrator, &start)?;
             let mut now = Instant::new(model, &start);
             for t in study.output_times() {
                 if t > 0.0 {

@@ -263,7 +263,7 @@ pub fn sampled(
     let mut plan = Plan::new(model, &study.inputs)?;
     let own = plan.prepared(model);
     let model = own.as_ref();
-    let mut motion = (info.start)(model, study, integrator, start)?;
+    let mut motion = (info.start)(&fourbar::Structure::new(model, start), study, integrator, start)?;
     let mut now = Instant::new(model, start);
     let mut sample = Vec::new();
     let done = drive_planned(model, motion.as_mut(), study, &mut plan, &mut now, &mut |event| {

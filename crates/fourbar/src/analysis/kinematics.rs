@@ -124,7 +124,11 @@ impl<'m> Kinematics<'m, Ra> {
 impl<'m, C: Chart> Kinematics<'m, C> {
     /// Starts from an assembled configuration.
     pub fn in_chart(model: &'m Model, start: &Configuration) -> Result<Self, Diagnostic> {
-        let set = ConstraintSet::new(model.constraints(true), |_| false);
+        Self::of(model, ConstraintSet::new(model.constraints(true), |_| false), start)
+    }
+
+    /// The same with the constraints on positions laid out already.
+    pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration) -> Result<Self, Diagnostic> {
         let schur = Schur::new(&set, model.bodies.len());
         let inverse = inverse_weights(model, 0.01);
         let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>();

@@ -15,11 +15,15 @@ use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 
-/// Looks inside long steps are this far apart, in radians or characteristic lengths of travel. A singular position is felt from a few
+/// Looks near singular positions are this far apart, in radians or characteristic lengths of travel. A singular position is felt from a few
 /// times as far, and a cubic between two looks is off by `APART^4 / 384`, less than 1e-6.
 pub const APART: f64 = 0.1;
-/// Short steps are passed over until they have come this far.
-const NEAREST: f64 = 0.75 * APART;
+/// Short steps are passed over until they have come this share of the distance of looks.
+const NEAREST: f64 = 0.75;
+/// Where the distance from singular positions is at least the second of these shares of the largest seen, looks are so many times as far
+/// apart; from the first share on the factor grows to that.
+const FAR: [f64; 2] = [0.3, 0.8];
+const FURTHER: f64 = 2.5;
 /// Looks inside one step, at most: bodies that are flung away would ask for any number.
 pub const PARTS: usize = 40;
 /// Narrowings of the interval that come first, each to two thirds or less: they need no straight line.
@@ -105,15 +109,23 @@ impl Passages {
         v.iter().fold(0.0_f64, |m, v| m.max(v.v.norm() / self.length).max(v.w.norm()))
     }
 
+    /// Travel from the last look to the next one.
+    fn apart(&self) -> f64 {
+        let share = if self.filled == 0 { 0.0 } else { self.share(self.looks[2].log) };
+        let far = ((share - FAR[0]) / (FAR[1] - FAR[0])).clamp(0.0, 1.0);
+        // A distance that is no number is none.
+        APART * if far > 0.0 { 1.0 + (FURTHER - 1.0) * far } else { 1.0 }
+    }
+
     /// Into how many parts a step is divided by looks that travels so far.
-    pub fn parts(travel: f64) -> usize {
+    pub fn parts(&self, travel: f64) -> usize {
         // What is not a number becomes zero.
-        ((travel / APART).ceil() as usize).clamp(1, PARTS)
+        ((travel / self.apart()).ceil() as usize).clamp(1, PARTS)
     }
 
     /// Whether a mechanism of this speed has moved far enough for another look.
     pub fn due(&self, t: f64, speed: f64) -> bool {
-        self.filled == 0 || speed * (t - self.looks[2].t) >= NEAREST
+        self.filled == 0 || speed * (t - self.looks[2].t) >= NEAREST * self.apart()
     }
 
     /// What a distance, given by its logarithm, is of the largest that a look has had.

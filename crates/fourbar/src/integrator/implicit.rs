@@ -13,10 +13,9 @@ use crate::formulation::chart::{Chart, Ra, Rate};
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
-use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
+use crate::structure::Structure;
 use crate::study::{Study, count};
-use crate::topology::is_forest;
 use serde_json::{Value, json};
 
 /// After this many tries at one step the method starts afresh from the consistent state.
@@ -187,7 +186,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
     fn look_inside(&mut self) {
         let Self { stepper: s, passages, measure, inside: (q, v), .. } = self;
         let (t, h) = (s.memory.t, s.memory.h);
-        let parts = Passages::parts(passages.speed(s.memory.velocities()) * h);
+        let parts = passages.parts(passages.speed(s.memory.velocities()) * h);
         for k in 1..parts {
             let t = t - h * (parts - k) as f64 / parts as f64;
             s.interpolate(t, q, v);

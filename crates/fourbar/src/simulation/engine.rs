@@ -7,7 +7,7 @@ use super::leg::{Change, Fallen, Leg, another_may_pass, no_other};
 use super::warnings::{friction_warning, mass_warning};
 use crate::analysis::assembly::Assembled;
 use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
-use crate::analysis::{rank, singular};
+use crate::analysis::singular;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::formulation::chart::{Chart, Ra};
@@ -15,7 +15,7 @@ use crate::inputs::{Change as InputChange, Plan, change_drives, place_drives};
 use crate::judge::Judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::state::{Configuration, Pose};
+use crate::state::Configuration;
 use crate::structure::Structure;
 use crate::study::{Analysis, Chosen, Report, Study};
 use serde_json::{Value, json};
@@ -33,8 +33,6 @@ pub struct Engine<'m> {
     /// Which of them is in force, counted on where they come round again.
     turn: usize,
     motion: Option<Box<dyn Motion + 'm>>,
-    /// Poses at the start.
-    start: Vec<Pose>,
     leg: Leg,
     /// Candidates that got no further from the last state that was handed over.
     fallen: Vec<Fallen>,
@@ -72,7 +70,6 @@ impl<'m> Engine<'m> {
             candidates,
             turn: 0,
             motion: None,
-            start: start.q.clone(),
             leg: Leg::first(start),
             fallen: Vec::new(),
             next: now.clone(),
@@ -358,7 +355,7 @@ impl<'m> Engine<'m> {
             stopped,
             work: told.work.into_iter().map(|(name, n)| (name.into(), n)).collect(),
             rows: judge.set.rows(),
-            redundant: rank::redundant_rows(model, &judge.set, &self.start),
+            redundant: self.structure.redundant(),
             not_unique: self.structure.not_unique().to_vec(),
             singular: told.singular,
             notes: told.notes,

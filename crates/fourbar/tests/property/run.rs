@@ -103,7 +103,8 @@ fn sample(info: &FormulationInfo, model: &Model, start: &Configuration, setting:
     let told = |d: fourbar::Diagnostic| format!("{}: {}", d.code, d.message);
     let clock = Clock::now();
     let run = || {
-        let mut motion = (info.start)(model, &study, integrator, start).map_err(|d| Trouble::Refused(told(d)))?;
+        let mut motion =
+            (info.start)(&fourbar::Structure::new(model, start), &study, integrator, start).map_err(|d| Trouble::Refused(told(d)))?;
         let mut now = Instant::new(model, start);
         let mut sample = Vec::new();
         let outputs = study.output_times().enumerate();

@@ -13,10 +13,9 @@ use crate::integrator::explicit::Run;
 use crate::integrator::{asked_every, tau};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::structure::Structure;
 use crate::state::{Configuration, Velocity};
+use crate::structure::Structure;
 use crate::study::{FormulationInfo, Study, count};
-use crate::topology::is_forest;
 use serde_json::{Value, json};
 
 /// Kinematics in the three charts of rotations, as they are found among the formulations.
@@ -71,7 +70,7 @@ fn start<'m, C: Chart>(
     if free.mobility() > 0 {
         return Err(left_free(model, start, free));
     }
-    let mut k = Kinematics::<C>::in_chart(model, start)?;
+    let mut k = Kinematics::<C>::of(model, structure.positions(), start)?;
     if !k.reactions() {
         return Err(locked(model, start.t));
     }
@@ -121,7 +120,7 @@ impl<C: Chart> Driven<'_, C> {
         let h = target - from;
         // Looks for singular positions divide a long step.
         let travel = h * (self.passages.speed(&self.k.state.v) + 0.5 * h * self.passages.speed(&self.k.a));
-        let parts = if self.watched { Passages::parts(travel) } else { 1 };
+        let parts = if self.watched { self.passages.parts(travel) } else { 1 };
         for part in 1..=parts {
             self.k.advance(if part == parts { target } else { from + h * part as f64 / parts as f64 }, 0)?;
             if self.watched {
@@ -176,7 +175,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
             return Ok(());
         }
         // Inside the last step: from its start, with a workspace of its own.
-        let mut k = Kinematics::<C>::in_chart(self.model, &self.before)?;
+        let mut k = Kinematics::<C>::of(self.model, self.k.set.clone(), &self.before)?;
         if let Some(c) = k.set.undefined(t) {
             return Err(undefined_drive(&c.name, t));
         }

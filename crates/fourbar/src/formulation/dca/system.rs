@@ -15,10 +15,9 @@ use crate::force::eval;
 use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Poorly, Told, numbers};
-use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
+use crate::structure::Structure;
 use crate::study::Study;
-use crate::topology::is_forest;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -320,12 +319,12 @@ impl<const B: usize> System for Dca<'_, B> {
         Ok(changed)
     }
 
-    fn travel(&self, d: &[f64]) -> f64 {
+    fn parts(&self, d: &[f64]) -> usize {
         if !self.watched {
-            return 0.0;
+            return 1;
         }
         let bodies = d.chunks_exact(MOVED).take(self.model.moving());
-        bodies.fold(0.0_f64, |m, d| m.max(vector(d).norm() / self.model.length).max(vector(&d[3..]).norm()))
+        self.passages.parts(bodies.fold(0.0_f64, |m, d| m.max(vector(d).norm() / self.model.length).max(vector(&d[3..]).norm())))
     }
 
     fn look(&mut self, t: f64, y: &[f64], accepted: bool) {

@@ -15,10 +15,9 @@ use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::tau;
-use crate::model::Model;
 use crate::motion::{Instant, Loads, Motion, Told, Wrench, numbers};
-use crate::structure::Structure;
 use crate::state::{Configuration, Velocity};
+use crate::structure::Structure;
 use crate::study::{Study, count};
 use serde_json::{Value, json};
 
@@ -384,8 +383,8 @@ impl System for Grcr<'_> {
         Ok(changed)
     }
 
-    fn travel(&self, d: &[f64]) -> f64 {
-        if self.m.closings.is_empty() { 0.0 } else { self.size(d) }
+    fn parts(&self, d: &[f64]) -> usize {
+        if self.m.closings.is_empty() { 1 } else { self.passages.parts(self.size(d)) }
     }
 
     fn look(&mut self, t: f64, y: &[f64], accepted: bool) {

@@ -27,10 +27,9 @@ use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::{positive, tau, word};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
-use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
+use crate::structure::Structure;
 use crate::study::{Study, count};
-use crate::topology::is_forest;
 use fourbar_math::so3;
 use serde_json::{Value, json};
 use yielding::Yielding;
@@ -381,12 +380,13 @@ impl System for Lie<'_> {
         told.singular.append(&mut self.passages.found);
     }
 
-    fn travel(&self, d: &[f64]) -> f64 {
-        // Velocities do not count.
+    fn parts(&self, d: &[f64]) -> usize {
         if !self.watched {
-            return 0.0;
+            return 1;
         }
-        self.space.largest(&d[self.carried.len()..], self.equations.model.length, 0.0) / self.equations.model.length
+        // Velocities do not count.
+        let L = self.equations.model.length;
+        self.passages.parts(self.space.largest(&d[self.carried.len()..], L, 0.0) / L)
     }
 
     fn look(&mut self, t: f64, y: &[f64], accepted: bool) {

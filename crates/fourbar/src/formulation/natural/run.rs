@@ -11,10 +11,9 @@ use crate::formulation::ra::Equations;
 use crate::integrator::{FLUNG, little_energy, number, tau};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
-use crate::structure::Structure;
 use crate::state::{Configuration, Pose, Velocity};
+use crate::structure::Structure;
 use crate::study::Study;
-use crate::topology::is_forest;
 use fourbar_dae::{Error, Integrator, Options, Problem};
 use fourbar_math::{Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
@@ -74,6 +73,8 @@ pub struct Run<'m> {
     /// Pose, velocity and acceleration at the last evaluated time, and that time.
     pub(super) now: Bodies,
     pub(super) now_at: f64,
+    /// Where the last look inside a step ended, and how fast bodies were there.
+    looked_at: (f64, f64),
     /// Local axis of each thin rod at the start, and its direction there.
     rods: Vec<Option<(Vector3<f64>, Vector3<f64>)>>,
     pub(super) start: Configuration,
@@ -196,6 +197,7 @@ impl<'m> Run<'m> {
             x: system.script.variables.iter().map(|v| Moving { c: [v[0], v[1], 0.0] }).collect(),
             now: Bodies { q: start.q.clone(), v: start.v.clone(), a: vec![Velocity::zero(); n] },
             now_at: f64::NAN,
+            looked_at: (f64::NAN, 0.0),
             rods: vec![None; n],
             start: start.clone(),
             turns: start.turns.clone(),
@@ -394,13 +396,18 @@ impl<'m> Run<'m> {
     /// Looks for singular positions in the step just made, on its series.
     fn look_for_passages(&mut self) {
         let (from, to) = self.integrator.interval();
-        self.bodies_at(from);
-        let before = self.passages.speed(&self.now.v);
+        // A step starts where the last one ended.
+        if self.looked_at.0 != from {
+            self.bodies_at(from);
+            self.looked_at = (from, self.passages.speed(&self.now.v));
+        }
+        let before = self.looked_at.1;
         self.bodies_at(to);
-        let speed = before.max(self.passages.speed(&self.now.v));
-        let parts = Passages::parts(speed * (to - from));
+        self.looked_at = (to, self.passages.speed(&self.now.v));
+        let speed = before.max(self.looked_at.1);
+        let parts = self.passages.parts(speed * (to - from));
         for part in 0..=parts {
-            let t = from + (to - from) * part as f64 / parts as f64;
+            let t = if part == parts { to } else { from + (to - from) * part as f64 / parts as f64 };
             if self.passages.due(t, speed) {
                 self.bodies_at(t);
                 self.measure.look(&mut self.passages, t, &self.now.q, &self.now.v);
@@ -544,6 +551,7 @@ impl Motion for Run<'_> {
             "notes": self.notes,
             "poorly": self.equations.poorly.save(),
             "passages": self.passages.save(),
+            "looked_at": [self.looked_at.0, self.looked_at.1],
         })
     }
 
@@ -580,6 +588,8 @@ impl Motion for Run<'_> {
             *sum = n as usize;
         }
         self.passages.restore(&saved["passages"]);
+        let looked_at = |k: usize| saved["looked_at"][k].as_f64().unwrap_or(f64::NAN);
+        self.looked_at = (looked_at(0), looked_at(1));
         self.equations.poorly.restore(&saved["poorly"]);
         // The rate at which bodies turn decides how closely the next step is looked at.
         self.now_at = f64::NAN;

@@ -13,7 +13,6 @@ pub use carried::Carried;
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
 use super::{DEFAULT_TOL, FLUNG, asked_every, little_energy, positive, tau};
-use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
@@ -88,11 +87,10 @@ pub trait System: Send {
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>>;
     /// What there is to say at the end.
     fn tell(&mut self, told: &mut Told);
-    /// How far an increment moves the bodies: translations in characteristic lengths, and angles. Steps are divided by looks for
-    /// singular positions accordingly.
-    fn travel(&self, d: &[f64]) -> f64 {
+    /// Into how many parts a step with this increment is divided by looks for singular positions.
+    fn parts(&self, d: &[f64]) -> usize {
         let _ = d;
-        0.0
+        1
     }
     /// A look for singular positions: at the end of a step of one part, which has just been accepted, or at any state in time order.
     fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
@@ -378,7 +376,7 @@ impl<S: System> Run<S> {
 
     /// Looks for singular positions in the step just taken.
     fn look_inside(&mut self) {
-        let parts = Passages::parts(self.system.travel(&self.step_d));
+        let parts = self.system.parts(&self.step_d);
         for k in 1..parts {
             let t = self.t_n + self.h_n * k as f64 / parts as f64;
             if self.interpolate(t).is_err() {
