@@ -10,7 +10,7 @@ const N: usize = 31;
 fn bratu<S: Scalar>(_s: S, x: &[S], eq: &mut Equations<S>) {
     let h = 1.0 / (N + 1) as f64;
     let mu = x[N];
-    let at = |i: usize| if i == 0 || i == N + 1 { S::constant(0.0) } else { x[i - 1] };
+    let at = |i: usize| if i == 0 || i == N + 1 { S::of(0.0) } else { x[i - 1] };
     for i in 1..=N {
         let bend = (at(i - 1) - at(i) * 2.0 + at(i + 1)) / (h * h);
         eq.equation(format!("point {i}"), bend + mu * at(i).exp());

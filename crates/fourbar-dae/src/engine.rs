@@ -5,7 +5,6 @@
 //! fewer equations than unknowns remain; they move the carried values to the nearest point that satisfies them.
 
 use crate::Error;
-use crate::linalg::Factor;
 use crate::plan::{Partial, Plan};
 use crate::problem::Problem;
 use crate::profile::{Part, Profile};
@@ -13,6 +12,7 @@ use crate::program::Span;
 use crate::project::Projection;
 use crate::state::State;
 use crate::taylor::{Target, Taylor};
+use fourbar_math::factor::{self, Factor};
 use std::sync::Arc;
 
 /// A tight row whose value is used beyond its stage.
@@ -72,8 +72,8 @@ pub(crate) struct Engine {
 fn jacobian_factor(problem: &Problem, plan: &Plan, dense_limit: usize) -> Factor {
     let n = problem.variables.len();
     Factor::new(n, &plan.jacobian, dense_limit, || {
-        if crate::linalg::is_symmetric(&plan.jacobian) {
-            return crate::linalg::symmetric_pairing(n, &plan.jacobian);
+        if factor::is_symmetric(&plan.jacobian) {
+            return factor::symmetric_pairing(n, &plan.jacobian);
         }
         // Rows numbered by the variable paired with them; blocks solved last are eliminated first.
         let column_of = problem.structure.transversal();
@@ -82,9 +82,9 @@ fn jacobian_factor(problem: &Problem, plan: &Plan, dense_limit: usize) -> Factor
         column_of.iter().enumerate().for_each(|(i, &j)| row_of[j] = i as u32);
         let within = |e: &&(u32, u32)| block[e.0 as usize] == block[row_of[e.1 as usize] as usize];
         let graph: Vec<(u32, u32)> = plan.jacobian.iter().filter(within).map(|&(i, j)| (column_of[i as usize] as u32, j)).collect();
-        let mut columns = crate::linalg::minimum_degree(n, &graph, &vec![false; n]);
+        let mut columns = factor::minimum_degree(n, &graph, &vec![false; n]);
         columns.sort_by_key(|&j| std::cmp::Reverse(block[row_of[j as usize] as usize]));
-        crate::linalg::Pairing { columns, row_of, prefer: crate::linalg::PREFER }
+        factor::Pairing { columns, row_of, prefer: factor::PREFER }
     })
 }
 

@@ -132,8 +132,8 @@ pub enum Error {
         /// End of the interval.
         to: f64,
     },
-    /// A table needs at least two strictly increasing breakpoints and as many finite values.
-    BadTable,
+    /// Something is asked for that has no Taylor series.
+    NoSeries(&'static str),
 }
 
 fn list(f: &mut fmt::Formatter<'_>, names: &[String]) -> fmt::Result {
@@ -223,9 +223,7 @@ impl fmt::Display for Error {
             Error::OutsideStep { t, from, to } => {
                 write!(f, "t = {t} lies outside the last step, {from} to {to}")
             }
-            Error::BadTable => {
-                write!(f, "a table needs two or more strictly increasing breakpoints and as many finite values")
-            }
+            Error::NoSeries(what) => write!(f, "{what}: jumps have no Taylor series"),
         }
     }
 }

@@ -5,9 +5,10 @@
 //! q' = dH/dp, p' = -dH/dq - sum lambda_i dC_i/dq + Q. All three describe the same motion.
 
 use crate::Error;
-use crate::problem::{Direction, EventSpec, Parts, Problem, leaves};
-use crate::record::{Id, Inner, Node, Op, Recorder};
-use crate::scalar::Scalar;
+use crate::problem::{Direction, Equations, Problem};
+use crate::record::{Node, Tape, gradient, leaves, variables};
+use fourbar_math::Scalar;
+use num_traits::Zero;
 
 /// Collects energies, constraints and forces. Generic in the scalar, like [`Equations`](crate::Equations).
 #[derive(Debug, Clone)]
@@ -115,10 +116,7 @@ impl Problem {
     /// assert!(run.value("lambda(length)", 0)?.is_finite());
     /// # Ok::<(), fourbar_dae::Error>(())
     /// ```
-    pub fn lagrangian<N: AsRef<str>>(
-        names: &[N],
-        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
-    ) -> Result<Self, Error> {
+    pub fn lagrangian<N: AsRef<str>>(names: &[N], f: impl FnOnce(Node, &[Node], &[Node], &mut Mechanics<Node>)) -> Result<Self, Error> {
         Self::mechanical(names, Form::Lagrangian, f)
     }
 
@@ -128,32 +126,26 @@ impl Problem {
     pub fn lagrangian_with<N: AsRef<str>>(
         names: &[N],
         integrals: &[N],
-        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+        f: impl FnOnce(Node, &[Node], &[Node], &[Node], &mut Mechanics<Node>),
     ) -> Result<Self, Error> {
         Self::mechanical_with(names, integrals, Form::Lagrangian, f)
     }
 
     /// The same in first-order form: the momenta `p(name)` are variables too. The mass matrix is never differentiated.
-    pub fn momentum<N: AsRef<str>>(
-        names: &[N],
-        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
-    ) -> Result<Self, Error> {
+    pub fn momentum<N: AsRef<str>>(names: &[N], f: impl FnOnce(Node, &[Node], &[Node], &mut Mechanics<Node>)) -> Result<Self, Error> {
         Self::mechanical(names, Form::Momentum, f)
     }
 
     /// Hamilton's equations of the Hamiltonian given by `f(t, q, p, mechanics)`. Variables are the coordinates, the
     /// momenta `p(name)` and one multiplier per constraint.
-    pub fn hamiltonian<N: AsRef<str>>(
-        names: &[N],
-        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
-    ) -> Result<Self, Error> {
+    pub fn hamiltonian<N: AsRef<str>>(names: &[N], f: impl FnOnce(Node, &[Node], &[Node], &mut Mechanics<Node>)) -> Result<Self, Error> {
         Self::mechanical(names, Form::Hamiltonian, f)
     }
 
     fn mechanical<N: AsRef<str>>(
         names: &[N],
         form: Form,
-        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+        f: impl FnOnce(Node, &[Node], &[Node], &mut Mechanics<Node>),
     ) -> Result<Self, Error> {
         Self::mechanical_with(names, &[], form, |t, q, v, _, m| f(t, q, v, m))
     }
@@ -162,111 +154,73 @@ impl Problem {
         names: &[N],
         integrals: &[N],
         form: Form,
-        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &[Node<'t>], &[Node<'t>], &mut Mechanics<Node<'t>>),
+        f: impl FnOnce(Node, &[Node], &[Node], &[Node], &mut Mechanics<Node>),
     ) -> Result<Self, Error> {
-        let recorder = Recorder::default();
         let nq = names.len();
-        let (variables, parts) = {
+        let (tape, built) = Tape::record(|| {
             let own = if form == Form::Lagrangian { nq } else { 2 * nq };
-            let (time, x) = leaves(&recorder, own + integrals.len());
+            let (time, x) = leaves(own + integrals.len());
             let q = &x[..nq];
-            let rates: Vec<Node<'_>> = match form {
+            let rates: Vec<Node> = match form {
                 Form::Hamiltonian => x[nq..own].to_vec(),
                 _ => q.iter().map(|q| q.diff(1)).collect(),
             };
             let mut m = Mechanics::default();
             f(time, q, &rates, &x[own..], &mut m);
-            let ids = Ids::of(&recorder, &m);
-            recorder.with(|tape| build(tape, names, integrals, form, &m, &ids))?
-        };
-        Self::finish(recorder.into_inner(), variables, parts)
+            build(names, integrals, form, m, &x, &rates)
+        });
+        let (variables, equations) = built?;
+        Self::finish(tape, variables, equations)
     }
 }
 
-/// Node numbers of everything collected.
-struct Ids {
-    energy: Id,
-    constraints: Vec<Id>,
-    generalized: Vec<(usize, Id)>,
-    loads: Vec<(Id, Id)>,
-    dissipation: Vec<Id>,
-    rates: Vec<(usize, Id)>,
-    outputs: Vec<Id>,
-    events: Vec<Id>,
-}
-
-impl Ids {
-    fn of(recorder: &Recorder, m: &Mechanics<Node<'_>>) -> Self {
-        let id = |n: Node<'_>| recorder.with(|t| n.id_on(t));
-        Self {
-            energy: id(m.energy.unwrap_or(Node::number(0.0))),
-            constraints: m.constraints.iter().map(|c| id(c.1)).collect(),
-            generalized: m.generalized.iter().map(|&(j, f)| (j, id(f))).collect(),
-            loads: m.loads.iter().map(|&(v, f)| (id(v), id(f))).collect(),
-            dissipation: m.dissipation.iter().map(|&d| id(d)).collect(),
-            rates: m.rates.iter().map(|&(k, r)| (k, id(r))).collect(),
-            outputs: m.outputs.iter().map(|o| id(o.1)).collect(),
-            events: m.events.iter().map(|e| id(e.1)).collect(),
-        }
-    }
-}
-
+/// The equations of what was collected, with the names of all variables. `x` are the variables but for the multipliers, `v` the
+/// velocities or momenta.
 fn build<N: AsRef<str>>(
-    tape: &mut Inner,
     names: &[N],
     integrals: &[N],
     form: Form,
-    m: &Mechanics<Node<'_>>,
-    ids: &Ids,
-) -> Result<(Vec<String>, Parts), Error> {
+    m: Mechanics<Node>,
+    x: &[Node],
+    v: &[Node],
+) -> Result<(Vec<String>, Equations<Node>), Error> {
     let nq = names.len();
     let name = |j: usize| names[j].as_ref();
     let first_integral = if form == Form::Lagrangian { nq } else { 2 * nq };
-    let first_lambda = first_integral + integrals.len();
-    let q: Vec<Id> = (0..nq).map(|j| tape.push(Op::Var(j as u32))).collect();
-    let v: Vec<Id> = match form {
-        Form::Hamiltonian => (nq..2 * nq).map(|j| tape.push(Op::Var(j as u32))).collect(),
-        _ => q.iter().map(|&q| tape.diff(q, 1)).collect(),
-    };
-    let both: Vec<Id> = q.iter().chain(&v).copied().collect();
-    let one = tape.constant(1.0);
-    let gradient = |tape: &mut Inner, seeds: &[(Id, Id)], place: &str| {
-        tape.gradient(seeds, &both).ok_or_else(|| Error::DiffInEnergy { place: place.to_string() })
-    };
-    let energy = gradient(tape, &[(ids.energy, one)], "the energy function")?;
+    let q = &x[..nq];
+    let both: Vec<Node> = q.iter().chain(v).copied().collect();
+    let one = Node::of(1.0);
+    let gradient =
+        |seeds: &[(Node, Node)], place: &str| gradient(seeds, &both).ok_or_else(|| Error::DiffInEnergy { place: place.to_string() });
+    let energy = gradient(&[(m.energy.unwrap_or(Node::zero()), one)], "the energy function")?;
     // Constraint forces: one sweep over sum lambda_i C_i.
-    let seeds: Vec<(Id, Id)> =
-        (ids.constraints.iter().enumerate()).map(|(i, &c)| (c, tape.push(Op::Var((first_lambda + i) as u32)))).collect();
-    let reaction = gradient(tape, &seeds, "a constraint")?;
-    let moving = |tape: &Inner, gradient: &[Id]| gradient[nq..].iter().any(|&g| tape.as_const(g) != Some(0.0));
-    if moving(tape, &reaction) {
+    let multipliers = variables(x.len()..x.len() + m.constraints.len());
+    let seeds: Vec<(Node, Node)> = m.constraints.iter().map(|c| c.1).zip(multipliers).collect();
+    let reaction = gradient(&seeds, "a constraint")?;
+    let moving = |gradient: &[Node]| gradient[nq..].iter().any(|g| !g.is_zero());
+    if moving(&reaction) {
         let mut name = "a constraint";
         for (c, &seed) in m.constraints.iter().zip(&seeds) {
-            let own = gradient(tape, &[seed], "a constraint")?;
-            if moving(tape, &own) {
+            let own = gradient(&[seed], "a constraint")?;
+            if moving(&own) {
                 name = &c.0;
                 break;
             }
         }
         return Err(Error::DiffInEnergy { place: format!("constraint `{name}` (velocities or momenta in it)") });
     }
-    let seeds: Vec<(Id, Id)> = ids.dissipation.iter().map(|&d| (d, one)).collect();
-    let damping = gradient(tape, &seeds, "the dissipation function")?;
-    let load = gradient(tape, &ids.loads, "a load's velocity")?;
+    let seeds: Vec<(Node, Node)> = m.dissipation.iter().map(|&d| (d, one)).collect();
+    let damping = gradient(&seeds, "the dissipation function")?;
+    let load = gradient(&m.loads, "a load's velocity")?;
     // Everything on the right of the equation of motion: Q - damping - reaction.
-    let zero = tape.constant(0.0);
-    let mut right: Vec<Id> = vec![zero; nq];
-    for j in 0..nq {
-        let less = tape.sub(load[nq + j], damping[nq + j]);
-        right[j] = tape.sub(less, reaction[j]);
-    }
-    for &(j, f) in &ids.generalized {
+    let mut right: Vec<Node> = (0..nq).map(|j| load[nq + j] - damping[nq + j] - reaction[j]).collect();
+    for &(j, f) in &m.generalized {
         if j >= nq {
             return Err(Error::UnknownName(format!("coordinate number {j}")));
         }
-        right[j] = tape.add(right[j], f);
+        right[j] += f;
     }
-    let mut parts = Parts::default();
+    let mut equations = Equations::new();
     let mut variables: Vec<String> = (0..nq).map(|j| name(j).to_string()).collect();
     if form != Form::Lagrangian {
         variables.extend((0..nq).map(|j| format!("p({})", name(j))));
@@ -276,37 +230,23 @@ fn build<N: AsRef<str>>(
     if form != Form::Lagrangian {
         // Definition of the momenta, or the equation of the velocities.
         for j in 0..nq {
-            let left = match form {
-                Form::Hamiltonian => tape.diff(q[j], 1),
-                _ => tape.push(Op::Var((nq + j) as u32)),
-            };
-            let residual = tape.sub(left, energy[nq + j]);
-            parts.equations.push((format!("velocity({})", name(j)), residual));
+            let left = if form == Form::Hamiltonian { q[j].diff(1) } else { x[nq + j] };
+            equations.equation(format!("velocity({})", name(j)), left - energy[nq + j]);
         }
     }
     for j in 0..nq {
-        let momentum = match form {
-            Form::Lagrangian => energy[nq + j],
-            _ => tape.push(Op::Var((nq + j) as u32)),
-        };
-        let rate = tape.diff(momentum, 1);
+        let momentum = if form == Form::Lagrangian { energy[nq + j] } else { x[nq + j] };
+        let rate = momentum.diff(1);
         // The Hamiltonian enters with the opposite sign.
-        let inertial = if form == Form::Hamiltonian { tape.add(rate, energy[j]) } else { tape.sub(rate, energy[j]) };
-        let residual = tape.sub(inertial, right[j]);
-        parts.equations.push((format!("motion({})", name(j)), residual));
+        let inertial = if form == Form::Hamiltonian { rate + energy[j] } else { rate - energy[j] };
+        equations.equation(format!("motion({})", name(j)), inertial - right[j]);
     }
-    for &(k, rate) in &ids.rates {
+    for &(k, rate) in &m.rates {
         let Some(name) = integrals.get(k) else { return Err(Error::UnknownName(format!("integral number {k}"))) };
-        let x = tape.push(Op::Var((first_integral + k) as u32));
-        let left = tape.diff(x, 1);
-        let residual = tape.sub(left, rate);
-        parts.equations.push((format!("rate({})", name.as_ref()), residual));
+        equations.equation(format!("rate({})", name.as_ref()), x[first_integral + k].diff(1) - rate);
     }
-    for (c, &id) in m.constraints.iter().zip(&ids.constraints) {
-        parts.equations.push((c.0.clone(), id));
-    }
-    parts.outputs = m.outputs.iter().zip(&ids.outputs).map(|(o, &id)| (o.0.clone(), id)).collect();
-    parts.events =
-        (m.events.iter().zip(&ids.events)).map(|(e, &id)| (EventSpec { name: e.0.clone(), direction: e.2, terminal: e.3 }, id)).collect();
-    Ok((variables, parts))
+    equations.equations.extend(m.constraints);
+    equations.outputs = m.outputs;
+    equations.events = m.events;
+    Ok((variables, equations))
 }

@@ -47,7 +47,7 @@ impl Options {
             max_steps: 10_000_000,
             project: true,
             variable_order: false,
-            dense_limit: crate::linalg::DENSE_LIMIT,
+            dense_limit: fourbar_math::factor::DENSE_LIMIT,
             profile: false,
         }
     }

@@ -1,10 +1,10 @@
 //! A problem: equations recorded once, with names; then compiled and analysed.
 
 use crate::Error;
-use crate::program::{Program, Row, kink_nodes};
-use crate::record::{Id, Inner, Kink, Node, Op, Recorder};
-use crate::scalar::Scalar;
+use crate::program::{Program, Row};
+use crate::record::{Id, Kink, Node, Op, Tape, leaves};
 use crate::structure::Structure;
+use fourbar_math::Scalar;
 use std::collections::HashSet;
 
 /// Which sign changes of an event count.
@@ -96,22 +96,22 @@ impl Problem {
     /// assert_eq!(problem.structure().c(), [0, 0, 2]);
     /// # Ok::<(), fourbar_dae::Error>(())
     /// ```
-    pub fn record<N: AsRef<str>>(
-        names: &[N],
-        f: impl for<'t> FnOnce(Node<'t>, &[Node<'t>], &mut Equations<Node<'t>>),
-    ) -> Result<Self, Error> {
-        let recorder = Recorder::default();
+    pub fn record<N: AsRef<str>>(names: &[N], f: impl FnOnce(Node, &[Node], &mut Equations<Node>)) -> Result<Self, Error> {
         let names: Vec<String> = names.iter().map(|n| n.as_ref().to_string()).collect();
-        let parts = {
-            let (time, x) = leaves(&recorder, names.len());
-            let mut eq = Equations::default();
-            f(time, &x, &mut eq);
-            Parts::from_equations(&recorder, eq)
-        };
-        Self::finish(recorder.into_inner(), names, parts)
+        let (tape, equations) = Tape::record(|| {
+            let (time, x) = leaves(names.len());
+            let mut equations = Equations::default();
+            f(time, &x, &mut equations);
+            equations
+        });
+        Self::finish(tape, names, equations)
     }
 
-    pub(crate) fn finish(mut tape: Inner, variables: Vec<String>, parts: Parts) -> Result<Self, Error> {
+    pub(crate) fn finish(mut tape: Tape, variables: Vec<String>, parts: Equations<Node>) -> Result<Self, Error> {
+        let parts = Parts::of(&mut tape, parts);
+        if let Some(what) = tape.refused().first() {
+            return Err(Error::NoSeries(what));
+        }
         if variables.is_empty() {
             return Err(Error::Empty);
         }
@@ -130,7 +130,8 @@ impl Problem {
         }
         let kinks = std::mem::take(&mut tape.kinks);
         let equations: Vec<Id> = parts.equations.iter().map(|e| e.1).collect();
-        let extras: Vec<Id> = parts.outputs.iter().map(|e| e.1).chain(parts.events.iter().map(|e| e.1)).chain(kink_nodes(&kinks)).collect();
+        let extras: Vec<Id> =
+            parts.outputs.iter().map(|e| e.1).chain(parts.events.iter().map(|e| e.1)).chain(kinks.iter().map(Kink::node)).collect();
         let program = Program::compile(&mut tape, &equations, &extras, variables.len());
         let equation_names: Vec<String> = parts.equations.into_iter().map(|e| e.0).collect();
         let structure = Structure::of(&program, &equation_names, &variables)?;
@@ -140,7 +141,7 @@ impl Problem {
             equations: equation_names,
             outputs: parts.outputs.into_iter().map(|e| e.0).collect(),
             events: parts.events.into_iter().map(|e| e.0).collect(),
-            params: tape.params as usize,
+            params: tape.params() as usize,
             kinks,
             structure,
         })
@@ -209,29 +210,20 @@ impl Problem {
     }
 }
 
-/// Time and the variables as nodes.
-pub(crate) fn leaves(recorder: &Recorder, n: usize) -> (Node<'_>, Vec<Node<'_>>) {
-    let time = recorder.with(|t| t.push(Op::Time));
-    let x = (0..n).map(|j| recorder.node(recorder.with(|t| t.push(Op::Var(j as u32))))).collect();
-    (recorder.node(time), x)
-}
-
-/// Named nodes, free of the recorder's lifetime.
-#[derive(Debug, Default)]
-pub(crate) struct Parts {
-    pub equations: Vec<(String, Id)>,
-    pub outputs: Vec<(String, Id)>,
-    pub events: Vec<(EventSpec, Id)>,
+/// Named nodes by their numbers.
+struct Parts {
+    equations: Vec<(String, Id)>,
+    outputs: Vec<(String, Id)>,
+    events: Vec<(EventSpec, Id)>,
 }
 
 impl Parts {
-    pub fn from_equations(recorder: &Recorder, eq: Equations<Node<'_>>) -> Self {
-        let id = |n: Node<'_>| recorder.with(|t| n.id_on(t));
-        Self {
-            equations: eq.equations.into_iter().map(|(name, n)| (name, id(n))).collect(),
-            outputs: eq.outputs.into_iter().map(|(name, n)| (name, id(n))).collect(),
-            events: eq.events.into_iter().map(|(name, n, direction, terminal)| (EventSpec { name, direction, terminal }, id(n))).collect(),
-        }
+    fn of(tape: &mut Tape, eq: Equations<Node>) -> Self {
+        let mut named = |list: Vec<(String, Node)>| list.into_iter().map(|(name, n)| (name, n.id_on(tape))).collect();
+        let (equations, outputs) = (named(eq.equations), named(eq.outputs));
+        let event =
+            |(name, n, direction, terminal): (String, Node, Direction, bool)| (EventSpec { name, direction, terminal }, n.id_on(tape));
+        Self { equations, outputs, events: eq.events.into_iter().map(event).collect() }
     }
 }
 
@@ -246,7 +238,7 @@ fn unique<'a>(names: impl Iterator<Item = &'a String>) -> Result<(), Error> {
 }
 
 /// Refuses infinite or undefined constants, with the place that uses them.
-fn finite_constants<'a>(tape: &Inner, roots: impl Iterator<Item = (&'a String, Id)>) -> Result<(), Error> {
+fn finite_constants<'a>(tape: &Tape, roots: impl Iterator<Item = (&'a String, Id)>) -> Result<(), Error> {
     let bad = |op: &Op| match *op {
         Op::Const(c) | Op::Scale(c, _) | Op::Pow(_, c) => !c.is_finite(),
         _ => false,
@@ -262,7 +254,7 @@ fn finite_constants<'a>(tape: &Inner, roots: impl Iterator<Item = (&'a String, I
                 if bad(&tape.ops[id]) {
                     return Err(Error::NonFiniteConstant { place: name.clone() });
                 }
-                let (args, n) = Inner::args(&tape.ops[id]);
+                let (args, n) = Tape::args(&tape.ops[id]);
                 args[..n].iter().for_each(|&a| used[a as usize] = true);
             }
         }

@@ -1,6 +1,6 @@
 //! The compiled tape: only rows whose values are needed, sums and products of one expression gathered in one row.
 
-use crate::record::{Id, Inner, Kink, Op};
+use crate::record::{Id, Op, Tape};
 
 /// Start and end in a flat array.
 pub(crate) type Span = (u32, u32);
@@ -54,7 +54,7 @@ pub(crate) struct Program {
 
 impl Program {
     /// Compiles the part of the tape that `equations` and `extras` use.
-    pub fn compile(tape: &mut Inner, equations: &[Id], extras: &[Id], n_variables: usize) -> Self {
+    pub fn compile(tape: &mut Tape, equations: &[Id], extras: &[Id], n_variables: usize) -> Self {
         let variables: Vec<Id> = (0..n_variables).map(|j| tape.push(Op::Var(j as u32))).collect();
         let ops = &tape.ops;
         let roots = || equations.iter().chain(extras).chain(&variables);
@@ -66,7 +66,7 @@ impl Program {
         // Dead code: count uses from the roots only.
         for id in (0..ops.len()).rev() {
             if pinned[id] || uses[id] > 0 {
-                let (args, n) = Inner::args(&ops[id]);
+                let (args, n) = Tape::args(&ops[id]);
                 for &a in &args[..n] {
                     uses[a as usize] += 1;
                 }
@@ -79,7 +79,7 @@ impl Program {
             if !(pinned[id] || uses[id] > 0) || !matches!(ops[id], Op::Add(..) | Op::Scale(..)) {
                 continue;
             }
-            let (args, n) = Inner::args(&ops[id]);
+            let (args, n) = Tape::args(&ops[id]);
             for &a in &args[..n] {
                 let a = a as usize;
                 if additive(a) && uses[a] == 1 && !pinned[a] {
@@ -236,11 +236,4 @@ impl Program {
         }
         reached
     }
-}
-
-/// The nodes whose sign decides a kink.
-pub(crate) fn kink_nodes(kinks: &[Kink]) -> impl Iterator<Item = Id> {
-    kinks.iter().map(|k| match k {
-        Kink::Sign { node } | Kink::Table { node, .. } => *node,
-    })
 }

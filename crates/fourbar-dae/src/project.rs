@@ -6,9 +6,9 @@
 
 use crate::Error;
 use crate::engine::Engine;
-use crate::linalg::{Factor, PREFER, saddle_pairing};
 use crate::plan::Plan;
 use crate::problem::Problem;
+use fourbar_math::factor::{Factor, PREFER, saddle_pairing};
 
 /// The number a on the diagonal. A row with a small part s outside those before it gives a pivot of s^2/a: the smaller a, the
 /// closer to singular positions; but a itself must be large enough to be taken as a pivot before the entries of its column.

@@ -4,8 +4,8 @@
 //! smallest singular value of the scaled Jacobian A, whether or not A itself can be factored.
 
 use crate::Error;
-use crate::linalg::{DENSE_LIMIT, Factor, quasidefinite_pairing};
 use crate::problem::Problem;
+use fourbar_math::factor::{DENSE_LIMIT, Factor, quasidefinite_pairing};
 
 /// Below this reciprocal condition (after scaling) a Jacobian counts as singular.
 pub(crate) const SINGULAR: f64 = 1e-13;

@@ -9,9 +9,9 @@
 use crate::Error;
 use crate::engine::Engine;
 use crate::kinks::Kinks;
-use crate::linalg::{DENSE_LIMIT, Factor, PREFER, saddle_pairing};
 use crate::problem::Problem;
 use crate::state::State;
+use fourbar_math::factor::{DENSE_LIMIT, Factor, PREFER, saddle_pairing};
 use std::sync::Arc;
 
 /// Guesses and held values for a consistent start.

@@ -6,6 +6,7 @@
 
 use crate::plan::{NONE, Plan};
 use crate::program::{PairKind, Program, Row, Span};
+use fourbar_math::recurrence;
 
 /// Where a coefficient of the current stage is read.
 #[derive(Debug, Clone, Copy)]
@@ -379,7 +380,6 @@ impl Taylor {
     #[inline(never)]
     fn recurrence(&mut self, i: &Instruction, m: usize) {
         let to = i.to;
-        let mf = m as f64;
         // The unknown coefficient itself must not enter the sums.
         if !matches!(i.kind, Kind::Pair { .. } | Kind::Exp { .. } | Kind::Pow { .. }) {
             self.put(to, m, 0.0);
@@ -390,39 +390,44 @@ impl Taylor {
                 let own = to.fwd as usize * self.stride + 1;
                 let back = to.rev as usize * self.stride + self.size - m;
                 let cross = dot(&self.forward, own, &self.reversed, back, m - 1);
-                (self.stored(a, m) - cross) / (2.0 * self.stored(to.fwd, 0))
+                recurrence::sqrt(self.stored(a, m) - cross, self.stored(to.fwd, 0))
             }
             Kind::Pow { a, a_wgt, c } => {
                 let own = a as usize * self.stride + 1;
                 let back = to.rev as usize * self.stride + self.size - m;
                 let plain = dot(&self.forward, own, &self.reversed, back, m);
-                ((c + 1.0) * self.weighted_product(a_wgt, to.rev, m) - mf * plain) / (mf * self.stored(a, 0))
+                recurrence::pow(c, self.weighted_product(a_wgt, to.rev, m), plain, self.stored(a, 0), m)
             }
-            Kind::Exp { a_wgt, .. } => self.weighted_product(a_wgt, to.rev, m) / mf,
-            Kind::Log { a, a_rev } => (self.stored(a, m) - self.weighted_product(to.wgt, a_rev, m) / mf) / self.stored(a, 0),
+            Kind::Exp { a_wgt, .. } => recurrence::along(self.weighted_product(a_wgt, to.rev, m), m),
+            Kind::Log { a, a_rev } => recurrence::against(self.stored(a, m), self.weighted_product(to.wgt, a_rev, m), self.stored(a, 0), m),
             Kind::Pair { a_wgt, kind, partner, .. } => {
-                let value = self.weighted_product(a_wgt, partner.rev, m) / mf;
+                let along_partner = self.weighted_product(a_wgt, partner.rev, m);
                 match kind {
                     PairKind::SinCos => {
-                        let other = -self.weighted_product(a_wgt, to.rev, m) / mf;
-                        self.put(partner, m, other);
+                        let (sine, cosine) = recurrence::sin_cos(self.weighted_product(a_wgt, to.rev, m), along_partner, m);
+                        self.put(partner, m, cosine);
+                        sine
                     }
                     PairKind::SinhCosh => {
-                        let other = self.weighted_product(a_wgt, to.rev, m) / mf;
+                        let other = recurrence::along(self.weighted_product(a_wgt, to.rev, m), m);
                         self.put(partner, m, other);
+                        recurrence::along(along_partner, m)
                     }
                     PairKind::Tanh => {
+                        let value = recurrence::along(along_partner, m);
                         self.put(to, m, value);
                         let square = self.product(to.fwd, to.rev, m);
                         self.put(partner, m, -square);
+                        value
                     }
                 }
-                value
             }
-            Kind::Atan { a, b, b_rev } => (self.stored(a, m) - self.weighted_product(to.wgt, b_rev, m) / mf) / self.stored(b, 0),
+            Kind::Atan { a, b, b_rev } => {
+                recurrence::against(self.stored(a, m), self.weighted_product(to.wgt, b_rev, m), self.stored(b, 0), m)
+            }
             Kind::Atan2 { y, x, q, q_rev } => {
                 let turn = self.weighted_product(y.wgt, x.rev, m) - self.weighted_product(x.wgt, y.rev, m);
-                (turn - self.weighted_product(to.wgt, q_rev, m)) / (mf * self.stored(q, 0))
+                recurrence::atan2(turn, self.weighted_product(to.wgt, q_rev, m), self.stored(q, 0), m)
             }
             _ => return,
         };

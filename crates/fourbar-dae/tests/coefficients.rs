@@ -2,7 +2,7 @@
 
 mod problems;
 
-use fourbar_dae::{Equations, Integrator, Options, Problem, Scalar, Series, Table, diff};
+use fourbar_dae::{Equations, Integrator, Options, Piecewise, Problem, Scalar, Taylor, diff};
 use problems::{pendulum, two_pendula};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -45,7 +45,7 @@ fn pendulum_coefficients_satisfy_equations_20_to_22_of_the_paper() {
 
 /// x1 follows an ordinary equation, x2 is an explicit function of x1, its rate and time: its series must be the
 /// series of the function, computed by plain series arithmetic.
-fn check(f: impl Fn(Series<12>, Series<12>) -> Series<12>, tape: &Problem, start: f64, slope: f64) {
+fn check(f: impl Fn(Taylor<12>, Taylor<12>) -> Taylor<12>, tape: &Problem, start: f64, slope: f64) {
     let problem = Arc::new(tape.clone());
     let mut state = problem.zero_state(0.3);
     state.set(0, 0, start);
@@ -53,14 +53,14 @@ fn check(f: impl Fn(Series<12>, Series<12>) -> Series<12>, tape: &Problem, start
     let mut run = Integrator::new(&problem, &state, Options::new(1e-8).order(14)).unwrap();
     run.step(0.3 + 1e-3).unwrap();
     let (a, scale) = run.coefficients(0).unwrap();
-    let x = Series::<12>(std::array::from_fn(|m| a[m] / scale.powi(m as i32)));
-    let expected = f(Series::time(0.3), x);
+    let x = Taylor::<12> { c: std::array::from_fn(|m| a[m] / scale.powi(m as i32)) };
+    let expected = f(Taylor::variable(0.3), x);
     let (b, _) = run.coefficients(1).unwrap();
     // diff(x, 1) loses the last coefficient of the plain series.
     for m in 0..11 {
         let got = b[m] / scale.powi(m as i32);
-        let size = expected.0[..=m].iter().fold(1.0f64, |s, x| s.max(x.abs()));
-        assert!((got - expected.0[m]).abs() < 1e-11 * size, "coefficient {m}: {got:e} {:e}", expected.0[m]);
+        let size = expected.c[..=m].iter().fold(1.0f64, |s, x| s.max(x.abs()));
+        assert!((got - expected.c[m]).abs() < 1e-11 * size, "coefficient {m}: {got:e} {:e}", expected.c[m]);
     }
 }
 
@@ -97,13 +97,13 @@ function!(switches_take_the_right_branch, |t, x| (x - 5.0).abs() + x.max(t - 9.0
 
 #[test]
 fn tables_take_the_right_piece() {
-    let table = Table::cubic(&[0.0, 0.25, 0.6, 1.0, 2.0], &[1.0, 0.0, 2.0, 1.5, 1.0]).unwrap();
+    let table = Piecewise::cubic(&[0.0, 0.25, 0.6, 1.0, 2.0], &[1.0, 0.0, 2.0, 1.5, 1.0]).unwrap();
     let problem = Problem::record(&["x", "y"], |t, x, e| {
         e.equation("oscillator", diff(x[0], 2) + x[0] * 2.0 - t.sin());
-        e.equation("table", x[1] - x[0].table(&table) * t);
+        e.equation("table", x[1] - x[0].piecewise(&table) * t);
     })
     .unwrap();
-    check(|t, x| x.table(&table) * t, &problem, 0.7, 0.3);
+    check(|t, x| x.piecewise(&table) * t, &problem, 0.7, 0.3);
 }
 
 #[test]
@@ -127,15 +127,15 @@ fn the_series_of_an_index_five_problem_satisfy_its_equations_to_high_order() {
     run.step(1.0).unwrap();
     // The same generic function, called with plain series in scaled time: derivatives need the scale put back.
     let scale = run.coefficients(0).unwrap().1;
-    let x: Vec<Series<15>> = (0..6)
-        .map(|j| Series(std::array::from_fn(|m| run.coefficients(j).unwrap().0.get(m).map_or(0.0, |a| a / scale.powi(m as i32)))))
+    let x: Vec<Taylor<15>> = (0..6)
+        .map(|j| Taylor { c: std::array::from_fn(|m| run.coefficients(j).unwrap().0.get(m).map_or(0.0, |a| a / scale.powi(m as i32))) })
         .collect();
     let mut equations = Equations::new();
-    two_pendula(Series::time(0.0), &x, &mut equations);
+    two_pendula(Taylor::variable(0.0), &x, &mut equations);
     for (name, residual) in equations.residuals() {
         for m in 0..12 {
-            let terms = x.iter().map(|x| (0..=m + 2).map(|l| x.0[l].abs() * (l * l) as f64).fold(1.0, f64::max)).fold(1.0, f64::max);
-            assert!(residual.0[m].abs() < 1e-12 * terms * 10.0, "{name}, coefficient {m}: {:e}", residual.0[m]);
+            let terms = x.iter().map(|x| (0..=m + 2).map(|l| x.c[l].abs() * (l * l) as f64).fold(1.0, f64::max)).fold(1.0, f64::max);
+            assert!(residual.c[m].abs() < 1e-12 * terms * 10.0, "{name}, coefficient {m}: {:e}", residual.c[m]);
         }
     }
 }

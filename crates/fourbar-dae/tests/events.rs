@@ -2,7 +2,7 @@
 
 mod problems;
 
-use fourbar_dae::{Direction, Error, Integrator, Options, Problem, Scalar, Stop, Table, diff};
+use fourbar_dae::{Direction, Error, Integrator, Options, Piecewise, Problem, Scalar, Stop, diff};
 use std::f64::consts::PI;
 use std::sync::Arc;
 
@@ -90,7 +90,7 @@ fn terminal_events_stop_and_integration_goes_on_from_there() {
 fn absolute_values_restart_at_their_kink() {
     // x'' = -sign(x): parabolas, period 4 sqrt(2 x0).
     let problem = Problem::record(&["x"], |_, x, e| {
-        let sign = x[0].switch(S1(1.0).node(), S1(-1.0).node());
+        let sign = x[0].select(S1(1.0).node(), S1(-1.0).node());
         e.equation("motion", diff(x[0], 2) + sign);
         e.output("energy", diff(x[0], 1).sqr() * 0.5 + x[0].abs());
     })
@@ -110,7 +110,7 @@ fn absolute_values_restart_at_their_kink() {
 struct S1(f64);
 impl S1 {
     fn node<S: Scalar>(self) -> S {
-        S::constant(self.0)
+        S::of(self.0)
     }
 }
 
@@ -118,10 +118,10 @@ impl S1 {
 fn a_table_is_followed_piece_by_piece() {
     // x' = 1, y' = table(x): the integral of a piecewise linear function.
     let (knots, values) = ([0.0, 1.0, 2.0, 3.5, 5.0], [0.0, 1.0, -1.0, 2.0, 0.0]);
-    let table = Table::linear(&knots, &values).unwrap();
+    let table = Piecewise::linear(&knots, &values).unwrap();
     let problem = Problem::record(&["x", "y"], |_, x, e| {
         e.equation("clock", diff(x[0], 1) - 1.0);
-        e.equation("integral", diff(x[1], 1) - x[0].table(&table));
+        e.equation("integral", diff(x[1], 1) - x[0].piecewise(&table));
     })
     .map(Arc::new)
     .unwrap();
@@ -160,7 +160,7 @@ fn minimum_and_maximum_choose_the_right_side() {
 #[test]
 fn sliding_is_reported_not_chattered_through() {
     let problem = Problem::record(&["x"], |_, x, e| {
-        e.equation("friction", diff(x[0], 1) + x[0].switch(S1(1.0).node(), S1(-1.0).node()));
+        e.equation("friction", diff(x[0], 1) + x[0].select(S1(1.0).node(), S1(-1.0).node()));
     })
     .map(Arc::new)
     .unwrap();
@@ -192,7 +192,7 @@ fn a_branch_may_be_undefined_while_it_is_not_taken() {
     // Both roots are imaginary somewhere on the other side.
     let problem = Problem::record(&["x", "area"], |_, x, e| {
         e.equation("clock", diff(x[0], 1) + 1.0);
-        e.equation("area", diff(x[1], 1) - x[0].switch((x[0] + 0.5).sqrt(), (-x[0] + 0.5).sqrt()));
+        e.equation("area", diff(x[1], 1) - x[0].select((x[0] + 0.5).sqrt(), (-x[0] + 0.5).sqrt()));
     })
     .map(Arc::new)
     .unwrap();
@@ -207,10 +207,10 @@ fn a_branch_may_be_undefined_while_it_is_not_taken() {
 #[test]
 fn one_sided_springs_and_tables_work_inside_a_lagrangian() {
     // A mass thrown onto a spring that only pushes, below a table of weights that changes with height.
-    let table = Table::cubic(&[-5.0, 0.0, 1.0, 2.0, 6.0], &[-45.0, 0.0, 9.0, 20.0, 60.0]).unwrap();
+    let table = Piecewise::cubic(&[-5.0, 0.0, 1.0, 2.0, 6.0], &[-45.0, 0.0, 9.0, 20.0, 60.0]).unwrap();
     let problem = Problem::lagrangian(&["height"], |_, q, v, m| {
         let kinetic = v[0].sqr() * 0.5;
-        let potential = (-q[0]).max(q[0] * 0.0).sqr() * 500.0 + q[0].table(&table);
+        let potential = (-q[0]).max(q[0] * 0.0).sqr() * 500.0 + q[0].piecewise(&table);
         m.lagrangian(kinetic - potential);
         m.output("energy", kinetic + potential);
     })
@@ -237,8 +237,8 @@ fn a_start_at_rest_on_a_breakpoint_takes_the_piece_ahead() {
     for (push, place) in [(2.0, 0.0), (-2.0, 0.0), (2.0, 1e-17), (2.0, -1e-17), (-2.0, 1e-17)] {
         // The outer pieces are never reached.
         let pieces = [[-9.0, 0.0, 0.0, 0.0], [push, 0.0, 0.0, 0.0], [push, 0.0, 0.0, 1.0], [9.0, 0.0, 0.0, 0.0]];
-        let table = Table::pieces(&[-2.0, -1.0, 0.0, 1.0, 2.0], &pieces, false).unwrap();
-        let problem = Problem::record(&["x"], |_, x, e| e.equation("acceleration", diff(x[0], 2) - x[0].table(&table)));
+        let table = Piecewise::from_pieces(&[-2.0, -1.0, 0.0, 1.0, 2.0], &pieces, None).unwrap();
+        let problem = Problem::record(&["x"], |_, x, e| e.equation("acceleration", diff(x[0], 2) - x[0].piecewise(&table)));
         let problem = problem.map(Arc::new).unwrap();
         let start = problem.start(0.0).hold("x", 0, place).hold("x", 1, 0.0).solve().unwrap();
         let mut run = Integrator::new(&problem, &start, Options::new(1e-12)).unwrap();

@@ -8,7 +8,7 @@ fn damped<S: Scalar>(q: &[S], v: &[S], m: &mut Mechanics<S>) {
     m.lagrangian((v[0].sqr() + v[1].sqr()) * 0.5 + q[1] * 9.81);
     m.constraint("length", q[0].sqr() + q[1].sqr() - 100.0);
     let rate = q[1] * v[0] - q[0] * v[1];
-    m.load(rate, rate.switch(rate * -1e-4, S::constant(0.0)));
+    m.load(rate, rate.select(rate * -1e-4, S::of(0.0)));
 }
 
 #[test]

@@ -7,14 +7,19 @@
 pub mod block;
 pub mod block_lu;
 pub mod dense;
+pub mod factor;
 mod order;
 pub mod piecewise;
+pub mod recurrence;
 pub mod scalar;
 pub mod se3;
+pub mod slope;
 pub mod so3;
+pub mod taylor;
 pub mod trig;
 
 pub use block::{BlockPattern, BlockSolver};
 pub use block_lu::BlockLu;
 pub use piecewise::Piecewise;
-pub use scalar::{Dual, Scalar, Taylor};
+pub use scalar::{Scalar, diff};
+pub use taylor::{Dual, Taylor};

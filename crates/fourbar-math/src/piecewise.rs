@@ -54,17 +54,7 @@ impl Piecewise {
     /// The spline through the points `(x[k], y[k])`: first and second derivative go through every point without a jump. A periodic one
     /// repeats, and `beyond` does not matter.
     pub fn spline(x: &[f64], y: &[f64], ends: Ends, beyond: Beyond) -> Result<Self, SplineError> {
-        let n = x.len().min(y.len());
-        let least = if ends == Ends::Periodic { 4 } else { 3 };
-        if n < least {
-            return Err(SplineError::TooFew(least));
-        }
-        if let Some(k) = (0..n).find(|&k| !(x[k].is_finite() && y[k].is_finite())) {
-            return Err(SplineError::NotFinite(k));
-        }
-        if let Some(k) = (1..n).find(|&k| x[k] <= x[k - 1]) {
-            return Err(SplineError::NotRising(k));
-        }
+        let n = checked(x, y, if ends == Ends::Periodic { 4 } else { 3 })?;
         let mut y = y[..n].to_vec();
         if ends == Ends::Periodic {
             let range = y.iter().fold(f64::MIN, |m, v| m.max(*v)) - y.iter().fold(f64::MAX, |m, v| m.min(*v));
@@ -107,6 +97,45 @@ impl Piecewise {
         Ok(Self { x: breaks.into(), pieces: pieces.into(), period: None })
     }
 
+    /// Straight lines between the points; the first and the last one go on beyond them.
+    pub fn linear(x: &[f64], y: &[f64]) -> Result<Self, SplineError> {
+        let n = checked(x, y, 2)?;
+        let pieces = (0..n - 1).map(|k| [y[k], (y[k + 1] - y[k]) / (x[k + 1] - x[k]), 0.0, 0.0]).collect();
+        Self::of_points(&x[..n], pieces)
+    }
+
+    /// Cubics through the points whose slope at a point is the parabola's through it and its neighbours; the first and the last one go
+    /// on beyond the points.
+    pub fn cubic(x: &[f64], y: &[f64]) -> Result<Self, SplineError> {
+        let n = checked(x, y, 2)?;
+        let secant = |k: usize| (y[k + 1] - y[k]) / (x[k + 1] - x[k]);
+        let inner = |k: usize| {
+            let (a, b) = (x[k] - x[k - 1], x[k + 1] - x[k]);
+            (secant(k - 1) * b + secant(k) * a) / (a + b)
+        };
+        let slope = |k: usize| match k {
+            _ if n == 2 => secant(0),
+            0 => 2.0 * secant(0) - inner(1),
+            _ if k == n - 1 => 2.0 * secant(n - 2) - inner(n - 2),
+            _ => inner(k),
+        };
+        let pieces = (0..n - 1)
+            .map(|k| {
+                let (h, s, a, b) = (x[k + 1] - x[k], secant(k), slope(k), slope(k + 1));
+                [y[k], a, (3.0 * s - 2.0 * a - b) / h, (a + b - 2.0 * s) / (h * h)]
+            })
+            .collect();
+        Self::of_points(&x[..n], pieces)
+    }
+
+    /// Pieces between points, if all of them are numbers.
+    fn of_points(x: &[f64], pieces: Vec<[f64; 4]>) -> Result<Self, SplineError> {
+        match pieces.iter().position(|p| p.iter().any(|c| !c.is_finite())) {
+            Some(k) => Err(SplineError::NotFinite(k)),
+            None => Ok(Self { x: x.into(), pieces: pieces.into(), period: None }),
+        }
+    }
+
     /// A function from its parts, as [`Piecewise::breakpoints`], [`Piecewise::pieces`] and [`Piecewise::period`] give them; `None` where
     /// they do not fit together.
     pub fn from_pieces(x: &[f64], pieces: &[[f64; 4]], period: Option<f64>) -> Option<Self> {
@@ -137,13 +166,57 @@ impl Piecewise {
         if self.period.is_some() { [self.x[0], self.x[n - 1]] } else { [self.x[1], self.x[n - 2]] }
     }
 
-    /// The piece that holds `x`, and its left breakpoint there; a breakpoint belongs to the piece on its right.
-    fn find(&self, x: f64) -> (usize, f64) {
-        let shift = self.period.map_or(0.0, |p| p * ((x - self.x[0]) / p).floor());
+    /// The piece that holds `x`, and the periods before it; a breakpoint belongs to the piece on its right.
+    fn locate(&self, x: f64) -> (usize, f64) {
+        let (turns, shift) = self.period.map_or((0.0, 0.0), |p| {
+            let turns = ((x - self.x[0]) / p).floor();
+            (turns, p * turns)
+        });
         let n = self.x.len();
         let local = x - shift;
-        let k = self.x[1..n - 1].partition_point(|b| *b <= local);
-        (k, self.x[k] + shift)
+        (self.x[1..n - 1].partition_point(|b| *b <= local), turns)
+    }
+
+    /// The piece that holds `x`, and its left breakpoint there.
+    fn find(&self, x: f64) -> (usize, f64) {
+        let (k, turns) = self.locate(x);
+        (k, self.x[k] + self.period.map_or(0.0, |p| p * turns))
+    }
+
+    /// Number of the piece that holds `x`; a breakpoint belongs to the piece on its right. Pieces of a function that repeats are counted
+    /// on and on in both directions.
+    pub fn piece(&self, x: f64) -> i64 {
+        let (k, turns) = self.locate(x);
+        (turns as i64).saturating_mul(self.pieces.len() as i64).saturating_add(k as i64)
+    }
+
+    /// Left breakpoint and coefficients of a piece, by its number.
+    pub fn of_piece(&self, piece: i64) -> (f64, &[f64; 4]) {
+        let n = self.pieces.len() as i64;
+        match self.period {
+            Some(p) => {
+                let k = piece.rem_euclid(n) as usize;
+                (self.x[k] + piece.div_euclid(n) as f64 * p, &self.pieces[k])
+            }
+            None => {
+                let k = piece.clamp(0, n - 1) as usize;
+                (self.x[k], &self.pieces[k])
+            }
+        }
+    }
+
+    /// Breakpoints on the left and on the right of a piece, where it ends there.
+    pub fn limits(&self, piece: i64) -> [Option<f64>; 2] {
+        let n = self.pieces.len() as i64;
+        let there = |k: i64| (self.period.is_some() || (1..n).contains(&k)).then(|| self.of_piece(k).0);
+        [there(piece), there(piece.saturating_add(1))]
+    }
+
+    /// Length of a piece between its breakpoints.
+    pub fn width(&self, piece: i64) -> f64 {
+        let n = self.pieces.len() as i64;
+        let k = if self.period.is_some() { piece.rem_euclid(n) } else { piece.clamp(0, n - 1) } as usize;
+        self.x[k + 1] - self.x[k]
     }
 
     /// The value; the piece is chosen by the value of `x`.
@@ -188,6 +261,21 @@ impl Piecewise {
         let [first, last] = self.range();
         self.period.is_none().then(|| i64::from(x >= first) + i64::from(x >= last))
     }
+}
+
+/// Number of points, if there are enough of them, all are numbers, and they rise.
+fn checked(x: &[f64], y: &[f64], least: usize) -> Result<usize, SplineError> {
+    let n = x.len().min(y.len());
+    if n < least {
+        return Err(SplineError::TooFew(least));
+    }
+    if let Some(k) = (0..n).find(|&k| !(x[k].is_finite() && y[k].is_finite())) {
+        return Err(SplineError::NotFinite(k));
+    }
+    if let Some(k) = (1..n).find(|&k| x[k] <= x[k - 1]) {
+        return Err(SplineError::NotRising(k));
+    }
+    Ok(n)
 }
 
 /// Second derivatives of a spline at its points, from the lengths of its pieces and their mean slopes.

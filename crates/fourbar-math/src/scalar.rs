@@ -1,7 +1,7 @@
-//! One scalar trait for plain numbers and for truncated Taylor series in one variable.
+//! One scalar trait for plain numbers, for truncated Taylor series, and for scalars that record what is done to them.
 //!
-//! Mechanics written once over [`Scalar`] runs on `f64`, gives first derivatives on [`Dual`], and exact time
-//! derivatives of any fixed order on [`Taylor`]: coefficient `k` is the `k`-th derivative divided by `k!`.
+//! Mechanics written once over [`Scalar`] runs on `f64`, gives derivatives on [`Taylor`](crate::Taylor) numbers, and becomes the equations
+//! of a differential-algebraic problem on the recording scalar of `fourbar-dae`.
 
 use crate::piecewise::Piecewise;
 use num_traits::{One, Zero};
@@ -23,6 +23,10 @@ pub trait Scalar:
     + Sub<Output = Self>
     + Mul<Output = Self>
     + Div<Output = Self>
+    + Add<f64, Output = Self>
+    + Sub<f64, Output = Self>
+    + Mul<f64, Output = Self>
+    + Div<f64, Output = Self>
     + AddAssign
     + SubAssign
     + MulAssign
@@ -30,7 +34,7 @@ pub trait Scalar:
 {
     /// The constant `x`.
     fn of(x: f64) -> Self;
-    /// The value without derivatives.
+    /// The value without derivatives. A scalar that records has the value at the start it is recorded around, if there is one.
     fn value(self) -> f64;
     /// Square root.
     fn sqrt(self) -> Self;
@@ -40,18 +44,49 @@ pub trait Scalar:
     fn ln(self) -> Self;
     /// Sine and cosine together.
     fn sin_cos(self) -> (Self, Self);
-    /// Inverse sine.
-    fn asin(self) -> Self;
-    /// Inverse cosine.
-    fn acos(self) -> Self;
     /// Inverse tangent.
     fn atan(self) -> Self;
     /// Angle of the point (x, y) = (`other`, `self`).
     fn atan2(self, other: Self) -> Self;
-    /// Whole power.
-    fn powi(self, n: i32) -> Self;
     /// Power; whole constant exponents accept any base.
     fn pow(self, exponent: Self) -> Self;
+    /// `p`-th derivative with respect to time, which is the variable of a series. A plain number is a constant: its derivatives vanish.
+    fn diff(self, p: u32) -> Self;
+    /// First derivative with respect to time; a scalar that records expands it by the chain rule down to the variables.
+    fn rate(self) -> Self {
+        self.diff(1)
+    }
+    /// Constant power.
+    fn powf(self, exponent: f64) -> Self {
+        self.pow(Self::of(exponent))
+    }
+    /// Whole power, by products: defined for any base.
+    fn powi(self, n: i32) -> Self {
+        let mut result = Self::one();
+        let (mut base, mut left) = (self, n.unsigned_abs());
+        while left > 0 {
+            if left & 1 == 1 {
+                result *= base;
+            }
+            left >>= 1;
+            if left > 0 {
+                base = base * base;
+            }
+        }
+        if n < 0 { Self::one() / result } else { result }
+    }
+    /// Square.
+    fn sqr(self) -> Self {
+        self * self
+    }
+    /// Inverse sine.
+    fn asin(self) -> Self {
+        self.atan2((-self.sqr() + 1.0).sqrt())
+    }
+    /// Inverse cosine.
+    fn acos(self) -> Self {
+        (-self.sqr() + 1.0).sqrt().atan2(self)
+    }
     /// Sine.
     fn sin(self) -> Self {
         self.sin_cos().0
@@ -83,9 +118,29 @@ pub trait Scalar:
         let e = (self * Self::of(-2.0)).exp();
         (Self::one() - e) / (Self::one() + e)
     }
+    /// Inverse hyperbolic sine.
+    fn asinh(self) -> Self {
+        (self + (self.sqr() + 1.0).sqrt()).ln()
+    }
+    /// Inverse hyperbolic cosine.
+    fn acosh(self) -> Self {
+        (self + (self.sqr() - 1.0).sqrt()).ln()
+    }
+    /// Inverse hyperbolic tangent.
+    fn atanh(self) -> Self {
+        ((self + 1.0) / (-self + 1.0)).ln() * 0.5
+    }
     /// Absolute value; the derivative at zero is taken from the right.
     fn abs(self) -> Self {
         self.select(self, -self)
+    }
+    /// The larger of two values.
+    fn max(self, other: Self) -> Self {
+        (self - other).select(self, other)
+    }
+    /// The smaller of two values.
+    fn min(self, other: Self) -> Self {
+        (self - other).select(other, self)
     }
     /// `a` where `self` is not negative, else `b`. Mechanics branches through this alone, never on [`Scalar::value`], so that
     /// scalars that record what is done to them see the branch.
@@ -108,6 +163,11 @@ pub trait Scalar:
     fn piecewise(self, f: &Piecewise) -> Self {
         f.eval(self)
     }
+}
+
+/// `diff(x, p)`: the `p`-th time derivative, in the notation of the literature.
+pub fn diff<S: Scalar>(x: S, p: u32) -> S {
+    x.diff(p)
 }
 
 impl Scalar for f64 {
@@ -147,6 +207,9 @@ impl Scalar for f64 {
     fn pow(self, exponent: Self) -> Self {
         f64::powf(self, exponent)
     }
+    fn diff(self, p: u32) -> Self {
+        if p == 0 { self } else { 0.0 }
+    }
     fn sinh(self) -> Self {
         f64::sinh(self)
     }
@@ -158,276 +221,16 @@ impl Scalar for f64 {
     }
 }
 
-/// A Taylor series in one variable, truncated after `N` coefficients.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Taylor<const N: usize> {
-    /// Coefficients, lowest order first.
-    pub c: [f64; N],
-}
-
-/// Value and first derivative.
-pub type Dual = Taylor<2>;
-
-impl<const N: usize> Taylor<N> {
-    /// The independent variable at `x`: value `x`, slope one.
-    pub fn variable(x: f64) -> Self {
-        let mut c = [0.0; N];
-        c[0] = x;
-        if N > 1 {
-            c[1] = 1.0;
-        }
-        Self { c }
-    }
-
-    /// The series with value `x` and first derivative `dx`.
-    pub fn with_slope(x: f64, dx: f64) -> Self {
-        let mut c = [0.0; N];
-        c[0] = x;
-        if N > 1 {
-            c[1] = dx;
-        }
-        Self { c }
-    }
-
-    /// The `k`-th derivative.
-    pub fn derivative(self, k: usize) -> f64 {
-        let factorial: f64 = (1..=k).map(|i| i as f64).product();
-        self.c[k] * factorial
-    }
-
-    /// `y` with `y(0) = y0` and `dy = g dx` along the series `self` = x.
-    fn integrate(self, y0: f64, g: Self) -> Self {
-        let mut y = [0.0; N];
-        y[0] = y0;
-        for k in 1..N {
-            let sum: f64 = (1..=k).map(|j| j as f64 * self.c[j] * g.c[k - j]).sum();
-            y[k] = sum / k as f64;
-        }
-        Self { c: y }
-    }
-}
-
-impl<const N: usize> Neg for Taylor<N> {
-    type Output = Self;
-    fn neg(mut self) -> Self {
-        self.c.iter_mut().for_each(|x| *x = -*x);
-        self
-    }
-}
-impl<const N: usize> Add for Taylor<N> {
-    type Output = Self;
-    fn add(mut self, o: Self) -> Self {
-        self += o;
-        self
-    }
-}
-impl<const N: usize> Sub for Taylor<N> {
-    type Output = Self;
-    fn sub(mut self, o: Self) -> Self {
-        self -= o;
-        self
-    }
-}
-impl<const N: usize> Mul for Taylor<N> {
-    type Output = Self;
-    fn mul(self, o: Self) -> Self {
-        let mut c = [0.0; N];
-        for k in 0..N {
-            for j in 0..=k {
-                c[k] += self.c[j] * o.c[k - j];
-            }
-        }
-        Self { c }
-    }
-}
-impl<const N: usize> Div for Taylor<N> {
-    type Output = Self;
-    fn div(self, o: Self) -> Self {
-        let mut c = [0.0; N];
-        for k in 0..N {
-            let mut x = self.c[k];
-            for j in 0..k {
-                x -= c[j] * o.c[k - j];
-            }
-            c[k] = x / o.c[0];
-        }
-        Self { c }
-    }
-}
-impl<const N: usize> AddAssign for Taylor<N> {
-    fn add_assign(&mut self, o: Self) {
-        self.c.iter_mut().zip(o.c).for_each(|(x, y)| *x += y);
-    }
-}
-impl<const N: usize> SubAssign for Taylor<N> {
-    fn sub_assign(&mut self, o: Self) {
-        self.c.iter_mut().zip(o.c).for_each(|(x, y)| *x -= y);
-    }
-}
-impl<const N: usize> MulAssign for Taylor<N> {
-    fn mul_assign(&mut self, o: Self) {
-        *self = *self * o;
-    }
-}
-impl<const N: usize> DivAssign for Taylor<N> {
-    fn div_assign(&mut self, o: Self) {
-        *self = *self / o;
-    }
-}
-impl<const N: usize> Zero for Taylor<N> {
-    fn zero() -> Self {
-        Self { c: [0.0; N] }
-    }
-    fn is_zero(&self) -> bool {
-        self.c.iter().all(|&x| x == 0.0)
-    }
-}
-impl<const N: usize> One for Taylor<N> {
-    fn one() -> Self {
-        Self::of(1.0)
-    }
-}
-
-impl<const N: usize> Scalar for Taylor<N> {
-    fn of(x: f64) -> Self {
-        let mut c = [0.0; N];
-        c[0] = x;
-        Self { c }
-    }
-    fn value(self) -> f64 {
-        self.c[0]
-    }
-    fn sqrt(self) -> Self {
-        let mut y = [0.0; N];
-        y[0] = self.c[0].sqrt();
-        for k in 1..N {
-            let mut x = self.c[k];
-            for j in 1..k {
-                x -= y[j] * y[k - j];
-            }
-            // A constant zero has a constant root; anything else has no derivative there.
-            y[k] = if x == 0.0 { 0.0 } else { x / (2.0 * y[0]) };
-        }
-        Self { c: y }
-    }
-    fn exp(self) -> Self {
-        let mut y = [0.0; N];
-        y[0] = self.c[0].exp();
-        for k in 1..N {
-            let sum: f64 = (1..=k).map(|j| j as f64 * self.c[j] * y[k - j]).sum();
-            y[k] = sum / k as f64;
-        }
-        Self { c: y }
-    }
-    fn ln(self) -> Self {
-        self.integrate(self.c[0].ln(), Self::one() / self)
-    }
-    fn sin_cos(self) -> (Self, Self) {
-        let (mut s, mut c) = ([0.0; N], [0.0; N]);
-        (s[0], c[0]) = self.c[0].sin_cos();
-        for k in 1..N {
-            for j in 1..=k {
-                let x = j as f64 * self.c[j] / k as f64;
-                s[k] += x * c[k - j];
-                c[k] -= x * s[k - j];
-            }
-        }
-        (Self { c: s }, Self { c })
-    }
-    fn asin(self) -> Self {
-        let g = Self::one() / (Self::one() - self * self).sqrt();
-        self.integrate(self.c[0].asin(), g)
-    }
-    fn acos(self) -> Self {
-        let g = -(Self::one() / (Self::one() - self * self).sqrt());
-        self.integrate(self.c[0].acos(), g)
-    }
-    fn atan(self) -> Self {
-        self.integrate(self.c[0].atan(), Self::one() / (Self::one() + self * self))
-    }
-    fn atan2(self, other: Self) -> Self {
-        // The branch comes from the values, the derivatives from whichever ratio is below one.
-        let (y, x) = (self, other);
-        let value = y.c[0].atan2(x.c[0]);
-        let mut angle = if y.c[0].abs() <= x.c[0].abs() { (y / x).atan() } else { -(x / y).atan() };
-        angle.c[0] = value;
-        angle
-    }
-    fn powi(self, n: i32) -> Self {
-        let mut result = Self::one();
-        let mut base = self;
-        let mut e = n.unsigned_abs();
-        while e > 0 {
-            if e & 1 == 1 {
-                result *= base;
-            }
-            base = base * base;
-            e >>= 1;
-        }
-        if n < 0 { Self::one() / result } else { result }
-    }
-    fn pow(self, exponent: Self) -> Self {
-        let constant = exponent.c[1..].iter().all(|&x| x == 0.0);
-        let n = exponent.c[0];
-        if constant && n.fract() == 0.0 && n.abs() <= 64.0 {
-            return self.powi(n as i32);
-        }
-        let mut y = (self.ln() * exponent).exp();
-        y.c[0] = self.c[0].powf(n);
-        y
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Five coefficients of `f` at `x` against central differences of the coefficient below.
-    fn check(name: &str, f: impl Fn(Taylor<5>) -> Taylor<5>, x: f64) {
-        let h = 1e-5;
-        let at = |x: f64| f(Taylor::variable(x));
-        let (m, p, y) = (at(x - h), at(x + h), at(x));
-        for k in 1..5 {
-            let difference = (p.c[k - 1] - m.c[k - 1]) / (2.0 * h) / k as f64;
-            // Truncation h^2 and rounding u/h both leave about 1e-10 of the neighbouring coefficients.
-            assert!((y.c[k] - difference).abs() < 1e-7 * (1.0 + y.c[k].abs()), "{name} at {x}, order {k}: {} {difference}", y.c[k]);
-        }
-    }
-
     #[test]
-    fn coefficients_are_derivatives() {
-        for x in [0.3, 0.7] {
-            check("sqrt", |x| x.sqrt(), x);
-            check("exp", |x| x.exp(), x);
-            check("ln", |x| x.ln(), x);
-            check("sin", |x| x.sin(), x);
-            check("cos", |x| x.cos(), x);
-            check("tan", |x| x.tan(), x);
-            check("asin", |x| x.asin(), x);
-            check("acos", |x| x.acos(), x);
-            check("atan", |x| x.atan(), x);
-            check("sinh", |x| x.sinh(), x);
-            check("cosh", |x| x.cosh(), x);
-            check("tanh", |x| x.tanh(), -x);
-            check("pow", |x| x.pow(x + Taylor::of(0.5)), x);
-            check("powi", |x| x.powi(-3), x);
-            check("abs", |x| x.abs() * x, -x);
-            for a in [0.2, 1.2, 2.2, 3.3, 4.4, 5.5] {
-                let turn = move |x: Taylor<5>| {
-                    let (s, c) = (x + Taylor::of(a)).sin_cos();
-                    s.atan2(c)
-                };
-                check("atan2", turn, x);
-            }
-        }
-    }
-
-    #[test]
-    fn the_angle_of_a_turning_point_has_slope_one_everywhere() {
-        for k in 0..32 {
-            let (s, c) = (Taylor::<3>::variable(k as f64 * 0.2)).sin_cos();
-            let angle = s.atan2(c);
-            assert!((angle.c[1] - 1.0).abs() < 1e-14 && angle.c[2].abs() < 1e-14);
-        }
+    fn whole_powers_work_at_zero_and_below() {
+        let power = |x: f64, n: i32| crate::Dual::variable(x).powi(n).c;
+        assert_eq!(power(0.0, 3), [0.0, 0.0]);
+        assert_eq!(power(-2.0, 5), [-32.0, 80.0]);
+        assert_eq!(power(2.0, -2), [0.25, -0.25]);
+        assert_eq!(Scalar::powi(-2.0, 5), -32.0);
     }
 }

@@ -1,13 +1,19 @@
 //! Recording: expressions become nodes of a tape; equal nodes are merged and constants folded at entry.
+//!
+//! One tape is being recorded at a time on each thread. A finished one can be evaluated with numbers of any kind, differentiated at
+//! numbers, and played back onto another tape: into a problem.
 
 mod grad;
 mod node;
+mod play;
 
+pub(crate) use grad::gradient;
 pub use node::Node;
 
-use crate::scalar::Table;
+use fourbar_math::{Dual, Piecewise};
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) type Id = u32;
 
@@ -50,42 +56,125 @@ pub(crate) enum Kink {
     /// Two branches, selected by the sign of a node.
     Sign { node: Id },
     /// Pieces of a table; five parameters from `param`: left end and four coefficients.
-    Table { node: Id, table: Table, param: u32 },
+    Table { node: Id, table: Piecewise, param: u32 },
 }
 
-/// Grows the tape; shared by all nodes of a recording.
-#[derive(Debug, Default)]
-pub struct Recorder {
-    inner: RefCell<Inner>,
-}
-
-#[derive(Debug, Default)]
-pub(crate) struct Inner {
-    pub ops: Vec<Op>,
-    merged: HashMap<Key, Id>,
-    pub kinks: Vec<Kink>,
-    pub params: u32,
-}
-
-impl Recorder {
-    pub(crate) fn with<R>(&self, f: impl FnOnce(&mut Inner) -> R) -> R {
-        f(&mut self.inner.borrow_mut())
-    }
-
-    pub(crate) fn into_inner(self) -> Inner {
-        self.inner.into_inner()
-    }
-
-    pub(crate) fn node(&self, id: Id) -> Node<'_> {
-        let value = self.with(|t| t.as_const(id));
-        match value {
-            Some(value) => Node::number(value),
-            None => Node::at(self, id),
+impl Kink {
+    /// The node whose value decides.
+    pub fn node(&self) -> Id {
+        match self {
+            Kink::Sign { node } | Kink::Table { node, .. } => *node,
         }
     }
 }
 
-impl Inner {
+/// A start around which a tape is recorded, so that every result has a value.
+#[derive(Debug, Clone)]
+struct Around {
+    time: f64,
+    /// Values and rates of the variables.
+    variables: Vec<[f64; 2]>,
+    /// Value and rate of every node.
+    known: Vec<Dual>,
+}
+
+/// Recorded operations, each a node; [`Node`]s are its results.
+#[derive(Debug, Clone, Default)]
+pub struct Tape {
+    /// Tells its nodes from those of other tapes.
+    stamp: u32,
+    pub(crate) ops: Vec<Op>,
+    merged: HashMap<Key, Id>,
+    pub(crate) kinks: Vec<Kink>,
+    /// Numbers of those kinks that are tables, in order of their parameters.
+    tables: Vec<u32>,
+    around: Option<Around>,
+    refused: Vec<&'static str>,
+}
+
+thread_local! {
+    /// The tape that nodes of this thread are recorded on.
+    static CURRENT: RefCell<Tape> = RefCell::default();
+}
+
+/// Parameters of a table: left end and four coefficients.
+const PARAMETERS: u32 = 5;
+
+/// Runs `f` on the tape being recorded.
+fn with<R>(f: impl FnOnce(&mut Tape) -> R) -> R {
+    CURRENT.with_borrow_mut(f)
+}
+
+/// Time and `n` variables on the tape being recorded.
+pub(crate) fn leaves(n: usize) -> (Node, Vec<Node>) {
+    (Node::time(), variables(0..n))
+}
+
+/// Variables by their numbers on the tape being recorded.
+pub(crate) fn variables(numbers: std::ops::Range<usize>) -> Vec<Node> {
+    with(|t| {
+        let ids: Vec<Id> = numbers.map(|j| t.push(Op::Var(j as u32))).collect();
+        ids.into_iter().map(|id| t.node(id)).collect()
+    })
+}
+
+impl Tape {
+    /// Runs `f` with a fresh tape and hands the tape over with what `f` gives. Recordings may be nested; nodes belong to the tape on which
+    /// they were recorded, and are not numbers on any other.
+    pub fn record<R>(f: impl FnOnce() -> R) -> (Self, R) {
+        Self::default().recording(f)
+    }
+
+    /// The same around a start at `time`: results have values, and [`Node::variable`] makes variables with values and rates.
+    pub fn record_around<R>(time: f64, f: impl FnOnce() -> R) -> (Self, R) {
+        let around = Around { time, variables: Vec::new(), known: Vec::new() };
+        Self { around: Some(around), ..Self::default() }.recording(f)
+    }
+
+    fn recording<R>(mut self, f: impl FnOnce() -> R) -> (Self, R) {
+        static NEXT: AtomicU32 = AtomicU32::new(1);
+        self.stamp = NEXT.fetch_add(1, Ordering::Relaxed);
+        let outer = CURRENT.replace(self);
+        let result = f();
+        (CURRENT.replace(outer), result)
+    }
+
+    /// Values and rates of the variables at the start the tape was recorded around, by their numbers.
+    pub fn variables(&self) -> &[[f64; 2]] {
+        self.around.as_ref().map_or(&[], |a| &a.variables)
+    }
+
+    /// Operations that were asked for and have no Taylor series.
+    pub fn refused(&self) -> &[&'static str] {
+        &self.refused
+    }
+
+    /// Number of parameters of all tables.
+    pub(crate) fn params(&self) -> u32 {
+        PARAMETERS * self.tables.len() as u32
+    }
+
+    fn variable(&mut self, value: f64, rate: f64) -> Node {
+        let Some(around) = &mut self.around else { return Node::Number(f64::NAN) };
+        around.variables.push([value, rate]);
+        let number = around.variables.len() as u32 - 1;
+        let id = self.push(Op::Var(number));
+        self.node(id)
+    }
+
+    /// Value and rate of a node at the start; not numbers without one.
+    fn at_start(&self, id: Id) -> Dual {
+        let known = self.around.as_ref().and_then(|a| a.known.get(id as usize));
+        known.copied().unwrap_or(Dual { c: [f64::NAN; 2] })
+    }
+
+    fn node(&self, id: Id) -> Node {
+        match self.as_const(id) {
+            Some(value) => Node::Number(value),
+            None => Node::Result { tape: self.stamp, id },
+        }
+    }
+
     fn key(op: &Op) -> Key {
         match *op {
             Op::Const(c) => (0, 0, 0, c.to_bits()),
@@ -112,21 +201,25 @@ impl Inner {
         }
     }
 
-    pub fn push(&mut self, op: Op) -> Id {
+    pub(crate) fn push(&mut self, op: Op) -> Id {
         let next = self.ops.len() as Id;
         let id = *self.merged.entry(Self::key(&op)).or_insert(next);
         if id == next {
+            if let Some(around) = &self.around {
+                let start = self.value_at_start(&op, around);
+                self.around.iter_mut().for_each(|a| a.known.push(start));
+            }
             self.ops.push(op);
         }
         id
     }
 
-    pub fn constant(&mut self, c: f64) -> Id {
+    pub(crate) fn constant(&mut self, c: f64) -> Id {
         // One zero only, whatever its sign.
         self.push(Op::Const(if c == 0.0 { 0.0 } else { c }))
     }
 
-    pub fn as_const(&self, id: Id) -> Option<f64> {
+    pub(crate) fn as_const(&self, id: Id) -> Option<f64> {
         match self.ops[id as usize] {
             Op::Const(c) => Some(c),
             _ => None,
@@ -141,7 +234,7 @@ impl Inner {
         }
     }
 
-    pub fn add(&mut self, a: Id, b: Id) -> Id {
+    pub(crate) fn add(&mut self, a: Id, b: Id) -> Id {
         match (self.as_const(a), self.as_const(b)) {
             (Some(x), Some(y)) => return self.constant(x + y),
             (Some(0.0), _) => return b,
@@ -156,7 +249,7 @@ impl Inner {
         self.push(Op::Add(a.min(b), a.max(b)))
     }
 
-    pub fn scale(&mut self, c: f64, a: Id) -> Id {
+    pub(crate) fn scale(&mut self, c: f64, a: Id) -> Id {
         if let Some(x) = self.as_const(a) {
             return self.constant(c * x);
         }
@@ -168,12 +261,12 @@ impl Inner {
         }
     }
 
-    pub fn sub(&mut self, a: Id, b: Id) -> Id {
+    pub(crate) fn sub(&mut self, a: Id, b: Id) -> Id {
         let minus = self.scale(-1.0, b);
         self.add(a, minus)
     }
 
-    pub fn mul(&mut self, a: Id, b: Id) -> Id {
+    pub(crate) fn mul(&mut self, a: Id, b: Id) -> Id {
         match (self.as_const(a), self.as_const(b)) {
             (Some(x), _) => return self.scale(x, b),
             (_, Some(y)) => return self.scale(y, a),
@@ -184,7 +277,7 @@ impl Inner {
         self.scale(c * d, product)
     }
 
-    pub fn div(&mut self, a: Id, b: Id) -> Id {
+    pub(crate) fn div(&mut self, a: Id, b: Id) -> Id {
         if let Some(y) = self.as_const(b) {
             return match self.as_const(a) {
                 Some(x) => self.constant(x / y),
@@ -211,14 +304,14 @@ impl Inner {
     }
 
     /// A function of one argument, evaluated at once if the argument is a constant.
-    pub fn unary(&mut self, a: Id, value: fn(f64) -> f64, op: fn(Id) -> Op) -> Id {
+    pub(crate) fn unary(&mut self, a: Id, value: fn(f64) -> f64, op: fn(Id) -> Op) -> Id {
         match self.as_const(a) {
             Some(x) => self.constant(value(x)),
             None => self.push(op(a)),
         }
     }
 
-    pub fn pow(&mut self, a: Id, c: f64) -> Id {
+    pub(crate) fn pow(&mut self, a: Id, c: f64) -> Id {
         if let Some(x) = self.as_const(a) {
             return self.constant(x.powf(c));
         }
@@ -231,7 +324,7 @@ impl Inner {
         }
     }
 
-    pub fn atan(&mut self, a: Id) -> Id {
+    pub(crate) fn atan(&mut self, a: Id) -> Id {
         if let Some(x) = self.as_const(a) {
             return self.constant(x.atan());
         }
@@ -241,7 +334,7 @@ impl Inner {
         self.push(Op::Atan(a, b))
     }
 
-    pub fn atan2(&mut self, y: Id, x: Id) -> Id {
+    pub(crate) fn atan2(&mut self, y: Id, x: Id) -> Id {
         if let (Some(y), Some(x)) = (self.as_const(y), self.as_const(x)) {
             return self.constant(y.atan2(x));
         }
@@ -250,7 +343,7 @@ impl Inner {
         self.push(Op::Atan2(y, x, r))
     }
 
-    pub fn diff(&mut self, a: Id, p: u32) -> Id {
+    pub(crate) fn diff(&mut self, a: Id, p: u32) -> Id {
         if p == 0 {
             return a;
         }
@@ -297,7 +390,7 @@ impl Inner {
         Some(terms)
     }
 
-    pub fn switch(&mut self, node: Id, a: Id, b: Id) -> Id {
+    pub(crate) fn switch(&mut self, node: Id, a: Id, b: Id) -> Id {
         if let Some(x) = self.as_const(node) {
             return if x >= 0.0 { a } else { b };
         }
@@ -312,22 +405,42 @@ impl Inner {
         self.push(Op::Switch(k as u32, a, b))
     }
 
-    pub fn table(&mut self, node: Id, table: &Table) -> Id {
-        let param = self.params;
-        self.params += 5;
-        let p: [Id; 5] = std::array::from_fn(|k| self.push(Op::Param(param + k as u32)));
+    /// A new table at a node, and its parameters.
+    fn parameters(&mut self, node: Id, table: &Piecewise) -> [Id; PARAMETERS as usize] {
+        let param = self.params();
+        self.tables.push(self.kinks.len() as u32);
+        self.kinks.push(Kink::Table { node, table: table.clone(), param });
+        std::array::from_fn(|k| self.push(Op::Param(param + k as u32)))
+    }
+
+    pub(crate) fn table(&mut self, node: Id, table: &Piecewise) -> Id {
+        if let Some(x) = self.as_const(node) {
+            return self.constant(table.eval(x));
+        }
+        let p = self.parameters(node, table);
         let z = self.sub(node, p[0]);
         let mut w = p[4];
         for k in (1..4).rev() {
             w = self.mul(w, z);
             w = self.add(w, p[k]);
         }
-        self.kinks.push(Kink::Table { node, table: table.clone(), param });
         w
     }
 
+    /// Whether a node is a choice between the numbers zero and one, or made of such.
+    fn is_condition(&self, id: Id) -> bool {
+        let bit = |a: Id| matches!(self.as_const(a), Some(0.0 | 1.0));
+        match self.ops[id as usize] {
+            Op::Const(_) => bit(id),
+            Op::Switch(_, a, b) => bit(a) && bit(b),
+            Op::Scale(c, a) => c > 0.0 && self.is_condition(a),
+            Op::Mul(p, q) | Op::Add(p, q) => self.is_condition(p) && self.is_condition(q),
+            _ => false,
+        }
+    }
+
     /// The arguments of a node.
-    pub fn args(op: &Op) -> ([Id; 3], usize) {
+    pub(crate) fn args(op: &Op) -> ([Id; 3], usize) {
         match *op {
             Op::Const(_) | Op::Time | Op::Var(_) | Op::Param(_) => ([0; 3], 0),
             Op::Scale(_, a)
@@ -351,8 +464,8 @@ impl Inner {
 mod tests {
     use super::*;
 
-    fn fresh() -> (Inner, Id, Id) {
-        let mut t = Inner::default();
+    fn fresh() -> (Tape, Id, Id) {
+        let mut t = Tape::default();
         let (x, y) = (t.push(Op::Var(0)), t.push(Op::Var(1)));
         (t, x, y)
     }

@@ -1,58 +1,115 @@
-//! The scalar that records: every operation on it appends to the tape.
+//! The scalar that records: every operation on it appends to the tape being recorded.
 
-use super::{Id, Inner, Op, Recorder};
-use crate::scalar::{Scalar, Table};
-use std::ops::{Add, Div, Mul, Neg, Sub};
+use super::{Id, Op, Tape, with};
+use fourbar_math::{Piecewise, Scalar};
+use num_traits::{One, Zero};
+use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
 
-/// A value on a tape, or a plain constant that has not met a tape yet.
-#[derive(Debug, Clone, Copy)]
-pub struct Node<'t> {
-    recorder: Option<&'t Recorder>,
-    id: Id,
-    value: f64,
+/// A plain number, or a result on a tape.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Node {
+    /// A constant.
+    Number(f64),
+    /// The result of an operation.
+    Result {
+        /// Stamp of the tape.
+        tape: u32,
+        /// Number of the operation.
+        id: u32,
+    },
 }
 
-impl<'t> Node<'t> {
-    pub(crate) fn number(value: f64) -> Self {
-        Self { recorder: None, id: 0, value }
+impl Node {
+    /// Time.
+    pub fn time() -> Self {
+        with(|t| {
+            let id = t.push(Op::Time);
+            t.node(id)
+        })
     }
 
-    pub(crate) fn at(recorder: &'t Recorder, id: Id) -> Self {
-        Self { recorder: Some(recorder), id, value: 0.0 }
+    /// A new variable with its value and rate at the start; not a number on a tape that is not recorded around one.
+    pub fn variable(value: f64, rate: f64) -> Self {
+        with(|t| t.variable(value, rate))
     }
 
-    pub(crate) fn id_on(self, tape: &mut Inner) -> Id {
-        match self.recorder {
-            Some(_) => self.id,
-            None => tape.constant(self.value),
+    /// Its rate at the start, as a number.
+    pub fn start_rate(self) -> f64 {
+        match self {
+            Node::Number(_) => 0.0,
+            Node::Result { .. } => with(|t| {
+                let id = self.id_on(t);
+                t.at_start(id).c[1]
+            }),
         }
     }
 
-    fn unary(self, value: fn(f64) -> f64, f: impl FnOnce(&mut Inner, Id) -> Id) -> Self {
-        match self.recorder {
-            None => Self::number(value(self.value)),
-            Some(r) => {
-                let id = r.with(|t| f(t, self.id));
-                r.node(id)
-            }
+    /// How many variables of the tape being recorded some results depend on.
+    pub fn reach(results: impl IntoIterator<Item = Node>) -> usize {
+        with(|t| t.reach(results))
+    }
+
+    /// The number, if it is constant.
+    pub fn constant(self) -> Option<f64> {
+        match self {
+            Node::Number(x) => Some(x),
+            Node::Result { .. } => None,
         }
     }
 
-    fn binary(self, b: Self, value: fn(f64, f64) -> f64, f: impl FnOnce(&mut Inner, Id, Id) -> Id) -> Self {
-        match self.recorder.or(b.recorder) {
-            None => Self::number(value(self.value, b.value)),
-            Some(r) => {
-                let id = r.with(|t| {
-                    let (x, y) = (self.id_on(t), b.id_on(t));
-                    f(t, x, y)
-                });
-                r.node(id)
-            }
+    /// Its value among those of all operations of its tape, as [`Tape::eval`] gives them.
+    pub fn among<S: Scalar>(self, known: &[S]) -> S {
+        match self {
+            Node::Number(x) => S::of(x),
+            Node::Result { id, .. } => known[id as usize],
         }
+    }
+
+    /// Its number on a tape; what belongs to another tape is not a number there.
+    pub(crate) fn id_on(self, tape: &mut Tape) -> Id {
+        match self {
+            Node::Number(x) => tape.constant(x),
+            Node::Result { tape: stamp, id } if stamp == tape.stamp => id,
+            Node::Result { .. } => tape.constant(f64::NAN),
+        }
+    }
+
+    fn on_tape(self, f: impl FnOnce(&mut Tape, Id) -> Id) -> Self {
+        with(|t| {
+            let a = self.id_on(t);
+            let id = f(t, a);
+            t.node(id)
+        })
+    }
+
+    fn unary(self, value: fn(f64) -> f64, f: impl FnOnce(&mut Tape, Id) -> Id) -> Self {
+        match self {
+            Node::Number(x) => Node::Number(value(x)),
+            Node::Result { .. } => self.on_tape(f),
+        }
+    }
+
+    fn binary(self, b: Self, value: fn(f64, f64) -> f64, f: impl FnOnce(&mut Tape, Id, Id) -> Id) -> Self {
+        match (self, b) {
+            (Node::Number(x), Node::Number(y)) => Node::Number(value(x, y)),
+            _ => with(|t| {
+                let (x, y) = (self.id_on(t), b.id_on(t));
+                let id = f(t, x, y);
+                t.node(id)
+            }),
+        }
+    }
+
+    /// Whether it is a choice between the numbers zero and one, or made of such.
+    fn is_condition(self) -> bool {
+        with(|t| {
+            let id = self.id_on(t);
+            t.is_condition(id)
+        })
     }
 }
 
-impl Neg for Node<'_> {
+impl Neg for Node {
     type Output = Self;
     fn neg(self) -> Self {
         self.unary(|x| -x, |t, a| t.scale(-1.0, a))
@@ -60,36 +117,66 @@ impl Neg for Node<'_> {
 }
 
 macro_rules! operator {
-    ($trait:ident, $method:ident, $op:tt, $tape:ident) => {
-        impl $trait for Node<'_> {
+    ($trait:ident, $method:ident, $op:tt, $assign:ident, $assigning:ident) => {
+        impl $trait for Node {
             type Output = Self;
             fn $method(self, b: Self) -> Self {
-                self.binary(b, |x, y| x $op y, Inner::$tape)
+                self.binary(b, |x, y| x $op y, Tape::$method)
             }
         }
-        impl $trait<f64> for Node<'_> {
+        impl $trait<f64> for Node {
             type Output = Self;
             fn $method(self, b: f64) -> Self {
-                $trait::$method(self, Self::number(b))
+                $trait::$method(self, Node::Number(b))
             }
         }
-        impl<'t> $trait<Node<'t>> for f64 {
-            type Output = Node<'t>;
-            fn $method(self, b: Node<'t>) -> Node<'t> {
-                $trait::$method(Node::number(self), b)
+        impl $trait<Node> for f64 {
+            type Output = Node;
+            fn $method(self, b: Node) -> Node {
+                $trait::$method(Node::Number(self), b)
+            }
+        }
+        impl $assign for Node {
+            fn $assigning(&mut self, b: Self) {
+                *self = *self $op b;
             }
         }
     };
 }
 
-operator!(Add, add, +, add);
-operator!(Sub, sub, -, sub);
-operator!(Mul, mul, *, mul);
-operator!(Div, div, /, div);
+operator!(Add, add, +, AddAssign, add_assign);
+operator!(Sub, sub, -, SubAssign, sub_assign);
+operator!(Mul, mul, *, MulAssign, mul_assign);
+operator!(Div, div, /, DivAssign, div_assign);
 
-impl Scalar for Node<'_> {
-    fn constant(value: f64) -> Self {
-        Self::number(value)
+impl Zero for Node {
+    fn zero() -> Self {
+        Node::Number(0.0)
+    }
+    fn is_zero(&self) -> bool {
+        *self == Node::Number(0.0)
+    }
+}
+
+impl One for Node {
+    fn one() -> Self {
+        Node::Number(1.0)
+    }
+}
+
+impl Scalar for Node {
+    fn of(x: f64) -> Self {
+        Node::Number(x)
+    }
+    /// The value at the start; not a number on a tape that is not recorded around one.
+    fn value(self) -> f64 {
+        match self {
+            Node::Number(x) => x,
+            Node::Result { .. } => with(|t| {
+                let id = self.id_on(t);
+                t.at_start(id).c[0]
+            }),
+        }
     }
     fn sqrt(self) -> Self {
         self.unary(f64::sqrt, |t, a| t.unary(a, f64::sqrt, Op::Sqrt))
@@ -99,6 +186,9 @@ impl Scalar for Node<'_> {
     }
     fn ln(self) -> Self {
         self.unary(f64::ln, |t, a| t.unary(a, f64::ln, Op::Log))
+    }
+    fn sin_cos(self) -> (Self, Self) {
+        (self.sin(), self.cos())
     }
     fn sin(self) -> Self {
         self.unary(f64::sin, |t, a| t.unary(a, f64::sin, Op::Sin))
@@ -116,43 +206,98 @@ impl Scalar for Node<'_> {
         self.unary(f64::tanh, |t, a| t.unary(a, f64::tanh, Op::Tanh))
     }
     fn atan(self) -> Self {
-        self.unary(f64::atan, Inner::atan)
+        self.unary(f64::atan, Tape::atan)
     }
     fn atan2(self, x: Self) -> Self {
-        self.binary(x, f64::atan2, Inner::atan2)
+        self.binary(x, f64::atan2, Tape::atan2)
     }
     fn powf(self, c: f64) -> Self {
-        match self.recorder {
-            None => Self::number(self.value.powf(c)),
-            Some(_) => self.unary(|_| 0.0, |t, a| t.pow(a, c)),
+        match self {
+            Node::Number(x) => Node::Number(x.powf(c)),
+            Node::Result { .. } => self.on_tape(|t, a| t.pow(a, c)),
+        }
+    }
+    fn pow(self, exponent: Self) -> Self {
+        match (self, exponent) {
+            (Node::Number(x), Node::Number(c)) => Node::Number(x.powf(c)),
+            (_, Node::Number(c)) if c.fract() == 0.0 && c.abs() < 1000.0 => self.powi(c as i32),
+            (_, Node::Number(c)) => self.powf(c),
+            _ => (exponent * self.ln()).exp(),
         }
     }
     fn diff(self, p: u32) -> Self {
-        match self.recorder {
-            None => Self::number(self.value.diff(p)),
-            Some(_) => self.unary(|_| 0.0, |t, a| t.diff(a, p)),
+        match self {
+            Node::Number(x) => Node::Number(x.diff(p)),
+            Node::Result { .. } => self.on_tape(|t, a| t.diff(a, p)),
         }
     }
     fn rate(self) -> Self {
-        self.unary(|_| 0.0, Inner::rate)
+        super::grad::rate(self)
     }
-    fn switch(self, a: Self, b: Self) -> Self {
-        match self.recorder {
-            None if self.value >= 0.0 => a,
-            None => b,
-            Some(r) => {
-                let id = r.with(|t| {
-                    let (x, y) = (a.id_on(t), b.id_on(t));
-                    t.switch(self.id, x, y)
-                });
-                r.node(id)
+    /// On a tape this is a kink: integration restarts where `self` changes sign.
+    fn select(self, a: Self, b: Self) -> Self {
+        match self {
+            Node::Number(x) if x >= 0.0 => a,
+            Node::Number(_) => b,
+            Node::Result { .. } => self.on_tape(|t, d| {
+                let (x, y) = (a.id_on(t), b.id_on(t));
+                t.switch(d, x, y)
+            }),
+        }
+    }
+    fn choose(self, a: Self, b: Self) -> Self {
+        let Node::Result { .. } = self else {
+            return if self.is_zero() { b } else { a };
+        };
+        let op = |x: Node| {
+            with(|t| {
+                let id = x.id_on(t);
+                t.ops[id as usize]
+            })
+        };
+        let node = |id: Id| with(|t| t.node(id));
+        // A condition is a choice between constants, or a product (both) or sum (one of them) of such choices.
+        match op(self) {
+            Op::Switch(k, yes, no) => {
+                let decides = with(|t| t.node(t.kinks[k as usize].node()));
+                decides.select(node(yes).choose(a, b), node(no).choose(a, b))
             }
+            Op::Scale(_, q) => node(q).choose(a, b),
+            Op::Mul(p, q) => node(p).choose(node(q).choose(a, b), b),
+            Op::Add(p, q) => {
+                let (p, q) = (node(p), node(q));
+                // 1 - condition.
+                let opposite = |one: Node, minus: Node| match op(minus) {
+                    Op::Scale(-1.0, q) if one == Node::Number(1.0) && node(q).is_condition() => Some(node(q)),
+                    _ => None,
+                };
+                if p.is_condition() && q.is_condition() {
+                    p.choose(a, q.choose(a, b))
+                } else if let Some(condition) = opposite(p, q).or_else(|| opposite(q, p)) {
+                    condition.choose(b, a)
+                } else {
+                    a
+                }
+            }
+            // Anything else is different from zero but at single instants.
+            _ => a,
         }
     }
-    fn table(self, table: &Table) -> Self {
-        match self.recorder {
-            None => Self::number(self.value.table(table)),
-            Some(_) => self.unary(|_| 0.0, |t, a| t.table(a, table)),
+    fn sign(self) -> Self {
+        self.select(Node::Number(1.0), Node::Number(-1.0))
+    }
+    /// Every breakpoint is a kink.
+    fn piecewise(self, f: &Piecewise) -> Self {
+        match self {
+            Node::Number(x) => Node::Number(f.eval(x)),
+            Node::Result { .. } => self.on_tape(|t, a| t.table(a, f)),
         }
+    }
+    /// Jumps have no Taylor series: the tape notes it, and no problem can be made of it.
+    fn floor(self) -> Self {
+        self.unary(f64::floor, |t, a| {
+            t.refused.push("floor, ceil or mod");
+            a
+        })
     }
 }

@@ -119,7 +119,7 @@ pub fn andrews<S: Scalar>(q: &[S], v: &[S], outputs: bool, m: &mut Mechanics<S>)
     // (x + i y) e(a)
     let turned = |b: usize, x: f64, y: f64| [unit[b][0] * x - unit[b][1] * y, unit[b][1] * x + unit[b][0] * y];
     let add = |p: [S; 2], r: [S; 2]| [p[0] + r[0], p[1] + r[1]];
-    let fixed = |p: [f64; 2]| p.map(S::constant);
+    let fixed = |p: [f64; 2]| p.map(S::of);
     let f = turned(0, rr, 0.0);
     let e_point = add(f, turned(1, -d, 0.0));
     let g = add(fixed(a_point), turned(4, zt, 0.0));
@@ -133,7 +133,7 @@ pub fn andrews<S: Scalar>(q: &[S], v: &[S], outputs: bool, m: &mut Mechanics<S>)
         add(h, turned(5, zf - fa, 0.0)),
         add(fixed(a_point), turned(6, -ub, -ua)),
     ];
-    let mut kinetic = S::constant(0.0);
+    let mut kinetic = S::of(0.0);
     for b in 0..7 {
         let [vx, vy] = centre[b].map(|p| p.rate());
         kinetic = kinetic + (vx.sqr() + vy.sqr()) * (0.5 * mass[b]) + rate[b].sqr() * (0.5 * inertia[b]);
@@ -142,7 +142,7 @@ pub fn andrews<S: Scalar>(q: &[S], v: &[S], outputs: bool, m: &mut Mechanics<S>)
     let length = ((d_point[0] - c_point[0]).sqr() + (d_point[1] - c_point[1]).sqr()).sqrt();
     let potential = (length - l0).sqr() * (0.5 * c0);
     m.lagrangian(kinetic - potential);
-    m.load(v[0], S::constant(torque));
+    m.load(v[0], S::of(torque));
     let loops = [
         ("loop K3", add(fixed(b_point), turned(2, 0.0, -ss))),
         ("loop K4", add(g, turned(3, 0.0, -e))),
@@ -203,7 +203,7 @@ pub fn andrews_points<S: Scalar>(q: &[S], v: &[S], outputs: bool, m: &mut Mechan
         m.output("energy", kinetic + potential);
         m.output("kinetic", kinetic);
     }
-    m.load((f[0] * fv[1] - f[1] * fv[0]) / (0.007 * 0.007), S::constant(0.033));
+    m.load((f[0] * fv[1] - f[1] * fv[0]) / (0.007 * 0.007), S::of(0.033));
     m.constraint("crank", square(f) - 0.007 * 0.007);
     m.constraint("rod K2", square(less(f, e)) - 0.028 * 0.028);
     m.constraint("rod K3", square(arm) - 0.035 * 0.035);

@@ -142,3 +142,35 @@ fn seams_are_found_in_both_directions() {
     assert_eq!([3.5, 4.0, -0.5, 9.5].map(|x| f.next_seam(x, true)), [Some(4.0), Some(5.0), Some(0.0), Some(11.0)]);
     assert_eq!([4.5, 4.0, 0.0, -4.0].map(|x| f.next_seam(x, false)), [Some(4.0), Some(3.0), Some(-1.0), Some(-5.0)]);
 }
+
+#[test]
+fn a_cubic_table_reproduces_a_parabola_beyond_its_points() {
+    let x = [0.0, 1.0, 2.5, 4.0];
+    let f = Piecewise::cubic(&x, &x.map(|x| x * x - 3.0 * x)).expect("rising");
+    for s in [-0.5, 0.3, 1.7, 3.9, 4.5] {
+        assert!((f.eval(s) - (s * s - 3.0 * s)).abs() < 1e-13);
+    }
+    assert_eq!(f.limits(0), [None, Some(1.0)]);
+}
+
+#[test]
+fn pieces_of_a_periodic_function_are_counted_in_both_directions() {
+    // Two arcs, x (1 - x) up and down again.
+    let f = Piecewise::from_pieces(&[0.5, 1.5, 2.5], &[[0.0, 1.0, -1.0, 0.0], [0.0, -1.0, 1.0, 0.0]], Some(2.0)).expect("fits");
+    for turns in [-3.0, 0.0, 1.0, 40.0] {
+        for (x, y) in [(0.75, 0.1875), (1.0, 0.25), (1.5, 0.0), (2.0, -0.25)] {
+            assert_eq!(f.eval(x + 2.0 * turns), y);
+        }
+    }
+    assert_eq!([f.piece(-0.25), f.piece(0.5), f.piece(2.5)], [-1, 0, 2]);
+    assert_eq!(f.limits(-1), [Some(-0.5), Some(0.5)]);
+    assert_eq!(f.piece(f64::MAX), i64::MAX);
+    assert!(Piecewise::from_pieces(&[0.0, 1.0], &[[f64::NAN; 4]], None).is_none());
+    assert!(Piecewise::from_pieces(&[0.0, 1.0], &[], None).is_none());
+}
+
+#[test]
+fn lines_through_points_that_do_not_rise_are_refused() {
+    assert_eq!(Piecewise::linear(&[0.0, 0.0], &[1.0, 2.0]), Err(SplineError::NotRising(1)));
+    assert_eq!(Piecewise::linear(&[0.0], &[1.0]), Err(SplineError::TooFew(2)));
+}

@@ -1,10 +1,10 @@
 //! What has no place in natural coordinates, told from the mechanism alone.
 
-use super::sym::{self, Sym};
 use crate::diagnostic::Diagnostic;
 use crate::joint::Rigid;
 use crate::model::Model;
 use crate::time::TimeFunction;
+use fourbar_dae::{Node, Tape};
 
 /// Whether natural coordinates apply to a mechanism, and if not, why.
 pub fn applies(model: &Model) -> Result<(), Diagnostic> {
@@ -87,12 +87,12 @@ fn all_fixed(model: &Model) -> bool {
 }
 
 /// Refuses an expression of `n` variables whose jumps cannot be foreseen.
-fn without_jumps(section: &str, name: &str, n: usize, f: impl FnOnce(&[Sym]) -> Sym) -> Result<(), Diagnostic> {
-    let (script, _) = sym::record(0.0, || {
-        let x: Vec<Sym> = (0..n).map(|_| Sym::variable(0.5, 0.0)).collect();
+fn without_jumps(section: &str, name: &str, n: usize, f: impl FnOnce(&[Node]) -> Node) -> Result<(), Diagnostic> {
+    let (tape, _) = Tape::record_around(0.0, || {
+        let x: Vec<Node> = (0..n).map(|_| Node::variable(0.5, 0.0)).collect();
         f(&x)
     });
-    match script.refused.first() {
+    match tape.refused().first() {
         None => Ok(()),
         Some(what) => Err(Diagnostic::new("S283", format!("`{name}` uses {what}, whose jumps a Taylor series cannot follow"))
             .name(name)

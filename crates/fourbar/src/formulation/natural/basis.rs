@@ -3,7 +3,7 @@
 
 use super::builder::{Builder, Told, W, snapped};
 use super::rows::Class;
-use super::sym::Sym;
+use fourbar_dae::Node;
 use fourbar_math::Scalar;
 use nalgebra::{Matrix3, Vector3};
 
@@ -33,7 +33,7 @@ impl Axes {
             } else {
                 *k
             };
-            out += e * Sym::of(k);
+            out += e * Node::of(k);
         }
         out
     }
@@ -160,7 +160,7 @@ impl Builder<'_> {
             if vector {
                 let (x, v) = self.start_direction(g, &local);
                 let w = self.vector(&name, &x, &v, 1.0, told);
-                self.equate(format!("{name} is a unit vector"), w.dot(&w) - Sym::of(1.0), Class::Rigid, told);
+                self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, told);
                 self.items[k] = Some(w);
                 return Direction { local, value: w, items: Some(vec![k]), point: false };
             }
@@ -174,7 +174,7 @@ impl Builder<'_> {
         let (x, v) = self.start_direction(g, &local);
         let name = format!("{}.{}", self.name_of(b), ["a", "b"][basis.len().min(1)]);
         let w = self.vector(&name, &x, &v, 1.0, told);
-        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Sym::of(1.0), Class::Rigid, told);
+        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, told);
         Direction { local, value: w, items: None, point: false }
     }
 
@@ -195,13 +195,13 @@ impl Builder<'_> {
             let items = next.items.clone().unwrap_or_default();
             let whole = items.len() == 2;
             if !(whole && (self.together(&items) || implied(self, &items, None))) {
-                let value = next.value.dot(&next.value) - Sym::of(next.local.norm_squared());
+                let value = next.value.dot(&next.value) - Node::of(next.local.norm_squared());
                 self.equate(format!("{part} length {}", self.pair_name(&items)), value, Class::Rigid, told);
             }
         }
         for other in basis {
             let value =
-                next.value.dot(&other.value) - Sym::of(snapped(next.local.dot(&other.local), next.local.norm() * other.local.norm()));
+                next.value.dot(&other.value) - Node::of(snapped(next.local.dot(&other.local), next.local.norm() * other.local.norm()));
             if let (Some(a), Some(c)) = (&next.items, &other.items) {
                 let both: Vec<usize> = a.iter().chain(c).copied().collect();
                 let whole = (!next.point || a.len() == 2) && (!other.point || c.len() == 2);
@@ -272,7 +272,7 @@ fn orthonormal(basis: &[Direction]) -> Axes {
         let x = a.local / r11;
         T.set_column(0, &x);
         // Unit vectors are taken as they are.
-        e.push(if (r11 - 1.0).abs() < 4e-15 { a.value } else { a.value * Sym::of(1.0 / r11) });
+        e.push(if (r11 - 1.0).abs() < 4e-15 { a.value } else { a.value * Node::of(1.0 / r11) });
         if let Some(b) = basis.get(1) {
             let r12 = snapped(b.local.dot(&x), b.local.norm());
             let y = b.local - x * r12;
@@ -280,8 +280,8 @@ fn orthonormal(basis: &[Direction]) -> Axes {
             let y = y / r22;
             T.set_column(1, &y);
             T.set_column(2, &x.cross(&y));
-            let rest = b.value - e[0] * Sym::of(r12);
-            e.push(if (r22 - 1.0).abs() < 4e-15 { rest } else { rest * Sym::of(1.0 / r22) });
+            let rest = b.value - e[0] * Node::of(r12);
+            e.push(if (r22 - 1.0).abs() < 4e-15 { rest } else { rest * Node::of(1.0 / r22) });
             e.push(e[0].cross(&e[1]));
         }
     }
@@ -294,7 +294,7 @@ mod tests {
 
     fn turned(local: V, point: bool) -> (Direction, Matrix3<f64>) {
         let Q = fourbar_math::so3::exp(&V::new(0.3, -0.7, 1.1));
-        let value = (Q * local).map(Sym::of);
+        let value = (Q * local).map(Node::of);
         (Direction { local, value, items: None, point }, Q)
     }
 
@@ -322,7 +322,7 @@ mod tests {
     fn frames_from_a_point_and_a_vector_follow_the_body() {
         axes_are_right(V::new(2.0, 0.0, 0.0), V::new(3f64.sqrt(), 1.0, 0.0));
         let ((ab, _), (c, _)) = (turned(V::new(2.0, 0.0, 0.0), true), turned(V::new(3f64.sqrt(), 1.0, 0.0), false));
-        let expected = c.value - ab.value * Sym::of(3f64.sqrt() / 2.0);
+        let expected = c.value - ab.value * Node::of(3f64.sqrt() / 2.0);
         let axes = orthonormal(&[ab, c]);
         assert!((axes.e[1].map(Scalar::value) - expected.map(Scalar::value)).norm() < 1e-14);
     }

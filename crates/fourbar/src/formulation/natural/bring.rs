@@ -5,19 +5,19 @@ use super::basis::Axes;
 use super::builder::{Builder, Told, W, snapped};
 use super::parts::Slide;
 use super::rows::Class;
-use super::sym::Sym;
 use crate::coordinate::Coordinate;
 use crate::model::JointCoordinate;
+use fourbar_dae::Node;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 
 type V = Vector3<f64>;
 
 /// A constant component of a unit vector without the rounding of 0 and 1: it would leave equations behind that say nothing.
-fn rounded(x: Sym) -> Sym {
+fn rounded(x: Node) -> Node {
     match x.constant() {
-        Some(c) if (c.abs() - 1.0).abs() < 4e-15 => Sym::of(c.signum()),
-        Some(c) => Sym::of(snapped(c, 1.0)),
+        Some(c) if (c.abs() - 1.0).abs() < 4e-15 => Node::of(c.signum()),
+        Some(c) => Node::of(snapped(c, 1.0)),
         None => x,
     }
 }
@@ -89,7 +89,7 @@ impl Builder<'_> {
                 told.coordinates += 1;
             }
             let sign = if moving { 1.0 } else { -1.0 };
-            self.items[own] = Some(from + axis * (mu * Sym::of(sign)));
+            self.items[own] = Some(from + axis * (mu * Node::of(sign)));
             if s.shared {
                 lines.push(own_axis);
             }
@@ -166,7 +166,7 @@ impl Builder<'_> {
     }
 
     /// A joint coordinate: assigned through a gear, rack or screw where its partner is known, else a new variable.
-    pub fn joint_coordinate(&mut self, joint: usize, which: JointCoordinate) -> Sym {
+    pub fn joint_coordinate(&mut self, joint: usize, which: JointCoordinate) -> Node {
         let slot = usize::from(which == JointCoordinate::Distance);
         if let Some(s) = self.coordinate[joint][slot] {
             return s;
@@ -181,7 +181,7 @@ impl Builder<'_> {
         s
     }
 
-    pub fn through_partner(&mut self, joint: usize, which: JointCoordinate) -> Option<Sym> {
+    pub fn through_partner(&mut self, joint: usize, which: JointCoordinate) -> Option<Node> {
         if !self.choice.assign || self.choice.twelve {
             return None;
         }
@@ -190,8 +190,8 @@ impl Builder<'_> {
         {
             let [angle, distance] = self.coordinate[joint];
             let s = match which {
-                JointCoordinate::Distance => angle.map(|a| a * Sym::of(per_radian)),
-                JointCoordinate::Angle => distance.map(|d| d * Sym::of(1.0 / per_radian)),
+                JointCoordinate::Distance => angle.map(|a| a * Node::of(per_radian)),
+                JointCoordinate::Angle => distance.map(|d| d * Node::of(1.0 / per_radian)),
             };
             if s.is_some() {
                 self.screw_used[joint] = true;
@@ -206,9 +206,9 @@ impl Builder<'_> {
             let value = |side: usize| self.coordinate[c.joints[side]][usize::from(c.sides[side].0 == JointCoordinate::Distance)];
             let is = |side: usize| c.joints[side] == joint && c.sides[side].0 == which;
             let s = if is(1) {
-                value(0).map(|x| x * Sym::of(c.ratio))
+                value(0).map(|x| x * Node::of(c.ratio))
             } else if is(0) && c.ratio != 0.0 {
-                value(1).map(|x| x * Sym::of(1.0 / c.ratio))
+                value(1).map(|x| x * Node::of(1.0 / c.ratio))
             } else {
                 None
             };

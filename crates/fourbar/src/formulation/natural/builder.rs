@@ -4,17 +4,17 @@ use super::basis::Axes;
 use super::parts::Layout;
 use super::queue::Queue;
 use super::rows::{Class, Row};
-use super::sym::Sym;
 use crate::coordinate::Coordinate;
 use crate::force::eval::Plain;
 use crate::model::{BodyId, Model};
 use crate::state::Configuration;
+use fourbar_dae::Node;
 use fourbar_math::Scalar;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::HashSet;
 
 type V = Vector3<f64>;
-pub(super) type W = Vector3<Sym>;
+pub(super) type W = Vector3<Node>;
 
 /// What may be varied in the building.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,7 @@ pub(super) struct Builder<'m> {
     pub axes: Vec<Option<Axes>>,
     pub done: Vec<bool>,
     /// Angle and distance of each joint, where they are coordinates or assigned.
-    pub coordinate: Vec<[Option<Sym>; 2]>,
+    pub coordinate: Vec<[Option<Node>; 2]>,
     pub coupling_used: Vec<bool>,
     pub screw_used: Vec<bool>,
     pub slide_used: Vec<bool>,
@@ -77,9 +77,9 @@ pub(super) struct Builder<'m> {
     /// Fixed size of a variable's errors; `None` lets the solver measure it.
     pub sizes: Vec<Option<f64>>,
     /// Rates of variables that are integrals of time functions.
-    pub integrals: Vec<Option<Sym>>,
+    pub integrals: Vec<Option<Node>>,
     /// Inputs, their slopes and states, with their numbers among the variables.
-    pub carried: Vec<(Sym, usize)>,
+    pub carried: Vec<(Node, usize)>,
     pub rows: Vec<Row>,
     /// Pairs of points on a part whose distance and angle to a vector are implied: both points and the vector.
     pub implied: HashSet<(usize, usize, usize)>,
@@ -144,7 +144,7 @@ impl<'m> Builder<'m> {
             b.coupling_used[k] = c.joints.iter().any(|&j| b.layout.on_coil(model.joints[j].bodies));
         }
         // The ground is constant.
-        let e = (0..3).map(|k| W::from_fn(|i, _| Sym::of(b.to_world[(k, i)]))).collect();
+        let e = (0..3).map(|k| W::from_fn(|i, _| Node::of(b.to_world[(k, i)]))).collect();
         b.axes[0] = Some(Axes { e, T: Matrix3::identity() });
         b.origin[0] = Some((W::zeros(), V::zeros()));
         b.done[0] = true;
@@ -187,17 +187,17 @@ impl<'m> Builder<'m> {
     }
 
     /// A new scalar coordinate.
-    pub fn scalar(&mut self, name: String, value: f64, rate: f64, weight: f64, size: Option<f64>) -> Sym {
+    pub fn scalar(&mut self, name: String, value: f64, rate: f64, weight: f64, size: Option<f64>) -> Node {
         let name = self.unique(name);
         self.names.push(name);
         self.sizes.push(size);
         self.weights.push(weight);
         self.integrals.push(None);
-        Sym::variable(value, rate)
+        Node::variable(value, rate)
     }
 
     /// A new variable with a rate of its own, which may be stated later.
-    pub fn integral(&mut self, name: String, value: f64, start_rate: f64, size: Option<f64>, rate: Sym) -> Sym {
+    pub fn integral(&mut self, name: String, value: f64, start_rate: f64, size: Option<f64>, rate: Node) -> Node {
         let s = self.scalar(name, value, start_rate, 0.0, size);
         if let Some(last) = self.integrals.last_mut() {
             *last = Some(rate);
@@ -214,7 +214,7 @@ impl<'m> Builder<'m> {
         let slopes = self.model.inputs.iter().map(|i| format!("slope of {}", i.name));
         let names: Vec<String> = inputs.chain(slopes).chain(self.model.states.iter().map(|s| s.name.clone())).collect();
         for (k, name) in names.into_iter().enumerate() {
-            let s = self.integral(name, self.start.z[k], rates[k], None, Sym::of(0.0));
+            let s = self.integral(name, self.start.z[k], rates[k], None, Node::of(0.0));
             self.carried.push((s, self.names.len() - 1));
         }
     }
@@ -225,7 +225,7 @@ impl<'m> Builder<'m> {
         let n = if planar { 2 } else { 3 };
         told.brought.push(name.to_string());
         told.coordinates += n;
-        let mut out = W::from_fn(|k, _| Sym::of(if value[k].abs() < 1e-15 { 0.0 } else { value[k] }));
+        let mut out = W::from_fn(|k, _| Node::of(if value[k].abs() < 1e-15 { 0.0 } else { value[k] }));
         for k in 0..n {
             out[k] = self.scalar(format!("{name}.{}", ["x", "y", "z"][k]), value[k], rate[k], weight, None);
         }
@@ -233,7 +233,7 @@ impl<'m> Builder<'m> {
     }
 
     /// Adds the equation `value = 0`, unless nothing in it moves.
-    pub fn equate(&mut self, name: String, value: Sym, class: Class, told: &mut Told) {
+    pub fn equate(&mut self, name: String, value: Node, class: Class, told: &mut Told) {
         if value.constant().is_none() {
             told.equated.push(name.clone());
             told.rows += 1;

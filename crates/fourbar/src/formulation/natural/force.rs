@@ -5,7 +5,6 @@
 
 use super::builder::{Builder, W};
 use super::parts::Layout;
-use super::sym::Sym;
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::{self, States, VelocityOf};
@@ -13,6 +12,7 @@ use crate::force::{Acts, Variable};
 use crate::joint::Rigid;
 use crate::model::{BodyId, Coupling, JointCoordinate, Model, PointOn};
 use crate::spec::ForceFrame;
+use fourbar_dae::Node;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 
@@ -78,70 +78,70 @@ pub fn attacked(model: &Model, layout: &Layout) -> Vec<Vec<Vector3<f64>>> {
 /// The state as the laws of forces read it, and what they do there.
 struct Recorded<'a, 'm> {
     builder: &'a Builder<'m>,
-    time: Sym,
+    time: Node,
     actions: Actions,
 }
 
-impl States<Sym> for Recorded<'_, '_> {
+impl States<Node> for Recorded<'_, '_> {
     fn time(&self) -> f64 {
         self.builder.start.t
     }
-    fn now(&self) -> Sym {
+    fn now(&self) -> Node {
         self.time
     }
-    fn pose(&self, body: usize) -> PoseOf<Sym> {
+    fn pose(&self, body: usize) -> PoseOf<Node> {
         self.builder.pose(BodyId(body as u32))
     }
-    fn velocity(&self, body: usize) -> VelocityOf<Sym> {
+    fn velocity(&self, body: usize) -> VelocityOf<Node> {
         let q = self.pose(body);
         let [a, b, c] = [0, 1, 2].map(|k| W::from(q.A.column(k)));
-        let rate = |w: &W| w.map(Sym::rate);
+        let rate = |w: &W| w.map(Scalar::rate);
         VelocityOf { v: rate(&q.r), w: Vector3::new(c.dot(&rate(&b)), a.dot(&rate(&c)), b.dot(&rate(&a))) }
     }
     fn turn(&self, memory: usize) -> f64 {
         self.builder.start.turns.get(memory).copied().unwrap_or(0.0)
     }
-    fn load(&self, _joint: usize) -> Sym {
-        Sym::of(0.0)
+    fn load(&self, _joint: usize) -> Node {
+        Node::of(0.0)
     }
-    fn auxiliary(&self, k: usize) -> Sym {
+    fn auxiliary(&self, k: usize) -> Node {
         self.builder.carried[k].0
     }
-    fn counted(&self, memory: usize) -> Option<(Sym, Sym)> {
+    fn counted(&self, memory: usize) -> Option<(Node, Node)> {
         let joint = self.builder.model.joints.iter().position(|j| j.memory == Some(memory))?;
         let theta = self.builder.coordinate[joint][0]?;
         Some((theta, theta.rate()))
     }
     fn place(&self, on: &PointOn) -> (W, W) {
-        let p = self.builder.to_world.map(Sym::of) * self.builder.body_point(on.body, &on.s);
-        (p, p.map(Sym::rate))
+        let p = self.builder.to_world.map(Node::of) * self.builder.body_point(on.body, &on.s);
+        (p, p.map(Scalar::rate))
     }
 }
 
 /// Lagrangian, forces along rates, and the power of what has no potential.
 pub struct Actions {
     /// Kinetic less potential energy.
-    pub lagrangian: Sym,
+    pub lagrangian: Node,
     /// Rates and the forces that work along them.
-    pub loads: Vec<(Sym, Sym)>,
+    pub loads: Vec<(Node, Node)>,
     /// Power of forces without a potential.
-    pub power: Sym,
+    pub power: Node,
 }
 
 /// Collects all energies and forces.
 pub fn actions(b: &Builder<'_>) -> Result<Actions, Diagnostic> {
     let model = b.model;
-    let mut lagrangian = Sym::of(0.0);
+    let mut lagrangian = Node::of(0.0);
     let g = b.to_world.tr_mul(&model.gravity);
     for p in 1..b.layout.parts.len() {
         lagrangian += b.kinetic(p);
         let part = &b.layout.parts[p];
         if let Some(c) = b.centre(p) {
-            lagrangian += c.dot(&(g * part.mass).map(Sym::of));
+            lagrangian += c.dot(&(g * part.mass).map(Node::of));
         }
     }
-    let actions = Actions { lagrangian, loads: Vec::new(), power: Sym::of(0.0) };
-    let mut x = Recorded { builder: b, time: Sym::time(), actions };
+    let actions = Actions { lagrangian, loads: Vec::new(), power: Node::of(0.0) };
+    let mut x = Recorded { builder: b, time: Node::time(), actions };
     for (name, force) in &model.forces {
         force.act(model, name, &mut x)?;
     }
@@ -150,34 +150,34 @@ pub fn actions(b: &Builder<'_>) -> Result<Actions, Diagnostic> {
 
 /// Rates of inputs, slopes and states, which are written into the builder.
 pub fn carry(b: &mut Builder<'_>) {
-    let mut rates = vec![Sym::of(0.0); b.carried.len()];
+    let mut rates = vec![Node::of(0.0); b.carried.len()];
     let model = b.model;
-    let actions = Actions { lagrangian: Sym::of(0.0), loads: Vec::new(), power: Sym::of(0.0) };
-    model.auxiliary_rates(&Recorded { builder: b, time: Sym::time(), actions }, &mut rates);
+    let actions = Actions { lagrangian: Node::of(0.0), loads: Vec::new(), power: Node::of(0.0) };
+    model.auxiliary_rates(&Recorded { builder: b, time: Node::time(), actions }, &mut rates);
     for (rate, k) in rates.into_iter().zip(b.carried.iter().map(|c| c.1).collect::<Vec<_>>()) {
         b.integrals[k] = Some(rate);
     }
 }
 
-impl Acts<Sym> for Recorded<'_, '_> {
-    fn rate(&self, y: Sym) -> Sym {
+impl Acts<Node> for Recorded<'_, '_> {
+    fn rate(&self, y: Node) -> Node {
         y.rate()
     }
     fn apart(&self, ends: &[PointOn; 2]) -> W {
         let [p, q] = ends.map(|p| self.builder.body_point(p.body, &p.s));
         q - p
     }
-    fn speed(&self, joint: usize, which: JointCoordinate) -> Sym {
+    fn speed(&self, joint: usize, which: JointCoordinate) -> Node {
         let slot = usize::from(which == JointCoordinate::Distance);
         match self.builder.coordinate[joint][slot] {
             Some(y) => y.rate(),
             None => eval::coordinate_of(self.builder.model, joint, Some(which), self).1,
         }
     }
-    fn stores(&mut self, energy: Sym) {
+    fn stores(&mut self, energy: Node) {
         self.actions.lagrangian -= energy;
     }
-    fn works(&mut self, rate: Sym, force: Sym) {
+    fn works(&mut self, rate: Node, force: Node) {
         self.actions.loads.push((rate, force));
         self.actions.power += rate * force;
     }
@@ -187,12 +187,12 @@ impl Acts<Sym> for Recorded<'_, '_> {
         // Components along the axes of the basis, whose rates are simplest.
         let T = match frame {
             ForceFrame::World => {
-                let T = b.to_world.transpose().map(Sym::of) * T;
+                let T = b.to_world.transpose().map(Node::of) * T;
                 Vector3::from_fn(|k, _| axes.e[k].dot(&T))
             }
-            ForceFrame::Body => (axes.T.transpose() * b.layout.frame[body.index()].0).map(Sym::of) * T,
+            ForceFrame::Body => (axes.T.transpose() * b.layout.frame[body.index()].0).map(Node::of) * T,
         };
-        let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Sym::rate)).collect();
+        let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Scalar::rate)).collect();
         for k in 0..3 {
             let (i, j) = ((k + 1) % 3, (k + 2) % 3);
             self.works(axes.e[j].dot(&e_dot[i]), T[k]);
@@ -202,7 +202,7 @@ impl Acts<Sym> for Recorded<'_, '_> {
         let v = self.velocity(body.index());
         (0..3).for_each(|k| self.actions.loads.extend([(v.v[k], F[k]), (v.w[k], T[k])]));
     }
-    fn gives(&mut self, power: Sym) {
+    fn gives(&mut self, power: Node) {
         self.actions.power += power;
     }
 }

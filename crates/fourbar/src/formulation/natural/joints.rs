@@ -4,11 +4,11 @@
 use super::basis::Axes;
 use super::builder::{Builder, Told, W, snapped};
 use super::rows::{Class, Row};
-use super::sym::Sym;
 use crate::coordinate::{Coordinate, PoseOf};
 use crate::joint::{FrameOf, SharedEquation};
 use crate::model::{BodyId, JointCoordinate};
 use crate::time::{Integral, TimeFunction};
+use fourbar_dae::Node;
 use fourbar_math::Scalar;
 use nalgebra::{Matrix3, Vector3};
 
@@ -42,7 +42,7 @@ impl Builder<'_> {
             {
                 let (angle, distance) =
                     (self.closing(k, JointCoordinate::Angle, &mut told), self.closing(k, JointCoordinate::Distance, &mut told));
-                let value = distance - angle * Sym::of(per_radian);
+                let value = distance - angle * Node::of(per_radian);
                 self.equate(format!("{} thread", self.model.joints[k].name), value, Class::Joint, &mut told);
             }
         }
@@ -50,7 +50,7 @@ impl Builder<'_> {
             if !self.coupling_used[k] {
                 let c = &self.model.couplings[k];
                 let [first, second] = [0, 1].map(|side| self.coupled(k, side, &mut told));
-                self.equate(c.name.clone(), second - first * Sym::of(c.ratio), Class::Joint, &mut told);
+                self.equate(c.name.clone(), second - first * Node::of(c.ratio), Class::Joint, &mut told);
             }
         }
         for k in 0..self.model.drives.len() {
@@ -67,9 +67,9 @@ impl Builder<'_> {
         self.table.push(told);
     }
 
-    fn prescribe(&mut self, name: String, value: Sym, nu: Sym, drive: Option<usize>, told: &mut Told) {
+    fn prescribe(&mut self, name: String, value: Node, nu: Node, drive: Option<usize>, told: &mut Told) {
         let before = self.rows.len();
-        let class = if nu == Sym::Number(0.0) { Class::Joint } else { Class::Drive };
+        let class = if nu == Node::Number(0.0) { Class::Joint } else { Class::Drive };
         let class = if drive.is_some() { Class::Drive } else { class };
         self.equate(name, value, class, told);
         if let Some(row) = self.rows.get_mut(before) {
@@ -78,8 +78,8 @@ impl Builder<'_> {
     }
 
     /// A function of time and its rate.
-    fn time_function(&mut self, f: &TimeFunction, name: &str) -> (Sym, Sym) {
-        let t = Sym::time();
+    fn time_function(&mut self, f: &TimeFunction, name: &str) -> (Node, Node) {
+        let t = Node::time();
         match f {
             TimeFunction::Value(e) => {
                 let value = e.eval(&[t]);
@@ -92,7 +92,7 @@ impl Builder<'_> {
                 (self.integral(format!("integral of {name}"), position, speed, Some(1.0), v), v)
             }
             TimeFunction::Integral(i) => match i.rate().constant_value() {
-                Some(c) => (t * Sym::of(c), Sym::of(c)),
+                Some(c) => (t * Node::of(c), Node::of(c)),
                 None => {
                     let rate = self.rate_of(i, t);
                     (self.integral(format!("integral of {name}"), f.at(self.start.t)[0], rate.value(), Some(1.0), rate), rate)
@@ -102,8 +102,8 @@ impl Builder<'_> {
     }
 
     /// The rate of a drive at time `t`, with the inputs that it reads.
-    fn rate_of(&self, i: &Integral, t: Sym) -> Sym {
-        let variables: Vec<Sym> = std::iter::once(t).chain(i.inputs().iter().map(|k| self.carried[*k].0)).collect();
+    fn rate_of(&self, i: &Integral, t: Node) -> Node {
+        let variables: Vec<Node> = std::iter::once(t).chain(i.inputs().iter().map(|k| self.carried[*k].0)).collect();
         i.rate().eval(&variables)
     }
 
@@ -145,13 +145,13 @@ impl Builder<'_> {
             match j.kind.shared().equation {
                 SharedEquation::Dot { what, value } => {
                     let dot = z(self, 0).dot(&z(self, 1));
-                    let value = if value == 0.0 { dot } else { dot - Sym::of(value) };
+                    let value = if value == 0.0 { dot } else { dot - Node::of(value) };
                     self.equate(format!("{} {what}", j.name), value, Class::Joint, told);
                 }
                 SharedEquation::Length(length) => {
                     let p = self.body_point(j.bodies[0], &j.F.s);
                     let q = self.body_point(j.bodies[1], &j.M.s);
-                    let value = (q - p).dot(&(q - p)) - Sym::of(length * length);
+                    let value = (q - p).dot(&(q - p)) - Node::of(length * length);
                     self.equate(format!("{} length", j.name), value, Class::Joint, told);
                 }
                 SharedEquation::None => {}
@@ -160,7 +160,7 @@ impl Builder<'_> {
     }
 
     /// One side of a coupling; on a carrier its angle is one between other bodies than the joint's.
-    fn coupled(&mut self, k: usize, side: usize, told: &mut Told) -> Sym {
+    fn coupled(&mut self, k: usize, side: usize, told: &mut Told) -> Node {
         let c = &self.model.couplings[k];
         let (which, bodies, y) = &c.sides[side];
         if *bodies == self.model.joints[c.joints[side]].bodies {
@@ -183,7 +183,7 @@ impl Builder<'_> {
     }
 
     /// A joint coordinate between finished parts: the distance is an expression, an angle a variable tied by a sine.
-    fn closing(&mut self, joint: usize, which: JointCoordinate, told: &mut Told) -> Sym {
+    fn closing(&mut self, joint: usize, which: JointCoordinate, told: &mut Told) -> Node {
         let slot = usize::from(which == JointCoordinate::Distance);
         if let Some(s) = self.coordinate[joint][slot] {
             return s;
@@ -224,13 +224,13 @@ impl Builder<'_> {
     }
 
     /// Pose of a body in the working frame; the rotation of a thin rod is its axis alone.
-    fn working_pose(&self, body: BodyId) -> PoseOf<Sym> {
+    fn working_pose(&self, body: BodyId) -> PoseOf<Node> {
         if let Some(coil) = self.layout.coils[body.index()] {
             let [p, q] = coil.ends.map(|p| self.body_point(p.body, &p.s));
             let d = q - p;
             let x = d / d.dot(&d).sqrt();
-            let columns = [0, 1, 2].map(|k| x * Sym::of(coil.axis[k]));
-            return PoseOf { r: (p + q) * Sym::of(0.5), A: Matrix3::from_columns(&columns) };
+            let columns = [0, 1, 2].map(|k| x * Node::of(coil.axis[k]));
+            return PoseOf { r: (p + q) * Node::of(0.5), A: Matrix3::from_columns(&columns) };
         }
         let r = self.body_point(body, &Vector3::zeros());
         let g = self.layout.group_of(body);
@@ -240,9 +240,9 @@ impl Builder<'_> {
     }
 
     /// Pose of a body in the world.
-    pub fn pose(&self, body: BodyId) -> PoseOf<Sym> {
+    pub fn pose(&self, body: BodyId) -> PoseOf<Node> {
         let q = self.working_pose(body);
-        let R = self.to_world.map(Sym::of);
+        let R = self.to_world.map(Node::of);
         PoseOf { r: R * q.r, A: R * q.A }
     }
 
@@ -266,7 +266,7 @@ impl Builder<'_> {
                 .collect();
             for a in 0..3 {
                 for b in a..3 {
-                    let one = Sym::of(f64::from(u8::from(a == b)));
+                    let one = Node::of(f64::from(u8::from(a == b)));
                     let what = if a == b { "length" } else { "angle" };
                     self.equate(format!("{name} {what}"), axes[a].dot(&axes[b]) - one, Class::Rigid, &mut told);
                 }
@@ -285,8 +285,8 @@ impl Builder<'_> {
             let frame = |side: usize| {
                 let f = if side == 0 { &j.F } else { &j.M };
                 let q = self.working_pose(j.bodies[side]);
-                let axes = [0, 1, 2].map(|a| q.A * f.axis(a).map(Sym::of));
-                FrameOf { p: q.r + q.A * f.s.map(Sym::of), axes }
+                let axes = [0, 1, 2].map(|a| q.A * f.axis(a).map(Node::of));
+                FrameOf { p: q.r + q.A * f.s.map(Node::of), axes }
             };
             let mut out = Vec::new();
             // The thread of a screw follows with the couplings.
@@ -300,25 +300,25 @@ impl Builder<'_> {
 
     /// Kinetic energy of a part: `1/2 m |c'|^2 + 1/2 sum J_ab e_a'.e_b'` with the pseudo-inertia in the axes of its basis. On the
     /// constraints it equals [Pryce20, Eq. (15)], with fewer products.
-    pub fn kinetic(&self, p: usize) -> Sym {
+    pub fn kinetic(&self, p: usize) -> Node {
         let part = &self.layout.parts[p];
         if self.layout.coil(p).is_some() {
-            let v = self.centre(p).unwrap_or_else(W::zeros).map(Sym::rate);
-            return v.dot(&v) * Sym::of(0.5 * part.mass);
+            let v = self.centre(p).unwrap_or_else(W::zeros).map(Scalar::rate);
+            return v.dot(&v) * Node::of(0.5 * part.mass);
         }
-        let (Some((o, o_loc)), Some(axes)) = (&self.origin[p], &self.axes[part.group]) else { return Sym::of(0.0) };
-        let o_dot = o.map(Sym::rate);
-        let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Sym::rate)).collect();
+        let (Some((o, o_loc)), Some(axes)) = (&self.origin[p], &self.axes[part.group]) else { return Node::of(0.0) };
+        let o_dot = o.map(Scalar::rate);
+        let e_dot: Vec<W> = axes.e.iter().map(|e| e.map(Scalar::rate)).collect();
         let size = self.model.length;
         let arm = axes.T.tr_mul(&(part.com - o_loc)).map(|x| snapped(x, size));
         let J = axes.T.transpose() * (part.pseudo + (part.com - o_loc) * (part.com - o_loc).transpose() * part.mass) * axes.T;
         let scale = J.amax();
-        let mut energy = o_dot.dot(&o_dot) * Sym::of(0.5 * part.mass);
+        let mut energy = o_dot.dot(&o_dot) * Node::of(0.5 * part.mass);
         for (a, e) in e_dot.iter().enumerate() {
-            energy += o_dot.dot(e) * Sym::of(part.mass * arm[a]);
-            energy += e.dot(e) * Sym::of(snapped(0.5 * J[(a, a)], scale));
+            energy += o_dot.dot(e) * Node::of(part.mass * arm[a]);
+            energy += e.dot(e) * Node::of(snapped(0.5 * J[(a, a)], scale));
             for (b, f) in e_dot.iter().enumerate().skip(a + 1) {
-                energy += e.dot(f) * Sym::of(snapped(J[(a, b)], scale));
+                energy += e.dot(f) * Node::of(snapped(J[(a, b)], scale));
             }
         }
         energy
@@ -339,4 +339,4 @@ impl Builder<'_> {
 }
 
 /// Rows, names, integrals, weights, sizes and the table.
-pub(super) type Parts = (Vec<Row>, Vec<String>, Vec<Option<Sym>>, Vec<f64>, Vec<Option<f64>>, Vec<Told>);
+pub(super) type Parts = (Vec<Row>, Vec<String>, Vec<Option<Node>>, Vec<f64>, Vec<Option<f64>>, Vec<Told>);

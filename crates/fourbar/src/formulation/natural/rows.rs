@@ -4,9 +4,8 @@
 //! if something of its gradient remains after elimination with the rows before it. The rank is looked for at the start and at
 //! two positions nearby: if it is larger there, the start is singular, and the choice made there holds.
 
-use super::script::Script;
-use super::sym::Sym;
 use crate::random::Random;
+use fourbar_dae::{Node, Tape};
 use nalgebra::{DMatrix, DVector};
 use std::collections::{BTreeMap, HashMap};
 
@@ -29,11 +28,11 @@ pub struct Row {
     /// Name, unique.
     pub name: String,
     /// Its left-hand side.
-    pub value: Sym,
+    pub value: Node,
     /// What it is for.
     pub class: Class,
     /// Minus the partial derivative by time, for rows that prescribe a motion.
-    pub nu: Option<Sym>,
+    pub nu: Option<Node>,
     /// The drive it belongs to.
     pub drive: Option<usize>,
 }
@@ -58,7 +57,7 @@ fn size(gradient: &[(usize, f64)]) -> f64 {
 /// The constraints of a mechanism as functions of its coordinates.
 pub struct Rows<'a> {
     /// Where they are written.
-    pub script: &'a Script,
+    pub tape: &'a Tape,
     /// The rows.
     pub rows: &'a [Row],
     /// Size by which changes of each variable are measured; zero for variables that are prescribed.
@@ -77,18 +76,15 @@ pub struct Chosen {
 impl Rows<'_> {
     /// Values and weighted gradients of all rows.
     fn evaluate(&self, t: f64, x: &[f64]) -> (Vec<f64>, Vec<Vec<(usize, f64)>>) {
-        let list = self.script.needed(self.rows.iter().map(|r| r.value));
-        let mut known = vec![0.0; self.script.len()];
-        self.script.eval(&list, t, x, &mut known);
-        let mut adjoint = vec![0.0; self.script.len()];
+        let list = self.tape.needed(self.rows.iter().map(|r| r.value));
+        let mut known = vec![0.0; self.tape.len()];
+        self.tape.eval(&list, t, x, &mut known);
+        let mut adjoint = vec![0.0; self.tape.len()];
         let mut values = Vec::with_capacity(self.rows.len());
         let mut gradients = Vec::with_capacity(self.rows.len());
         for r in self.rows {
-            values.push(match r.value {
-                Sym::Number(c) => c,
-                Sym::Node(a) => known[a as usize],
-            });
-            let mut g = self.script.gradient(r.value, &known, &mut adjoint);
+            values.push(r.value.among(&known));
+            let mut g = self.tape.gradient(r.value, &known, &mut adjoint);
             g.iter_mut().for_each(|(j, d)| *d *= self.weight[*j]);
             g.retain(|(_, d)| *d != 0.0);
             gradients.push(g);

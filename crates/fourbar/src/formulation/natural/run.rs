@@ -14,7 +14,7 @@ use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose, Velocity};
 use crate::structure::Structure;
 use crate::study::Study;
-use fourbar_dae::{Error, Integrator, Options, Problem};
+use fourbar_dae::{Error, Integrator, Node, Options, Problem};
 use fourbar_math::{Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -167,7 +167,7 @@ impl<'m> Run<'m> {
         }
         // States that start small are measured by what they change by in a characteristic time.
         for &j in &system.carried {
-            let [value, rate] = system.script.variables[j];
+            let [value, rate] = system.tape.variables()[j];
             let size = value.abs().max(tau(study)? * rate.abs());
             options.least.extend((size > 0.0).then(|| (system.names[j].clone(), size)));
         }
@@ -192,9 +192,9 @@ impl<'m> Run<'m> {
             equations,
             pose_list: Vec::new(),
             row_list: Vec::new(),
-            known: vec![Moving { c: [0.0; 3] }; system.script.len()],
+            known: vec![Moving { c: [0.0; 3] }; system.tape.len()],
             numbers: system.numbers(),
-            x: system.script.variables.iter().map(|v| Moving { c: [v[0], v[1], 0.0] }).collect(),
+            x: system.tape.variables().iter().map(|v| Moving { c: [v[0], v[1], 0.0] }).collect(),
             now: Bodies { q: start.q.clone(), v: start.v.clone(), a: vec![Velocity::zero(); n] },
             now_at: f64::NAN,
             looked_at: (f64::NAN, 0.0),
@@ -219,7 +219,7 @@ impl<'m> Run<'m> {
         };
         let results = run.system.poses.iter().flat_map(|p| p.pose.r.iter().chain(p.pose.A.iter()).copied().collect::<Vec<_>>());
         let angles = run.system.counted.iter().flatten().copied();
-        run.pose_list = run.system.script.needed(results.chain(angles).collect::<Vec<_>>());
+        run.pose_list = run.system.tape.needed(results.chain(angles).collect::<Vec<_>>());
         run.layout_rows(&problem);
         run.find_rods();
         run.notes.push(run.system.describe().swap_remove(0));
@@ -242,7 +242,7 @@ impl<'m> Run<'m> {
         let used = s.rows.iter().zip(&s.active).filter(|(_, a)| **a).map(|(r, _)| r);
         self.power.layout(problem, used.filter_map(|r| r.nu.map(|nu| (r.name.as_str(), nu.constant()))));
         let left_out = s.rows.iter().zip(&s.active).filter(|(_, a)| !**a).map(|(r, _)| r.value);
-        self.row_list = s.script.needed(left_out);
+        self.row_list = s.tape.needed(left_out);
     }
 
     fn find_rods(&mut self) {
@@ -260,7 +260,7 @@ impl<'m> Run<'m> {
 
     fn evaluate_start(&mut self) {
         let t = Moving { c: [self.start.t, 1.0, 0.0] };
-        self.system.script.eval(&self.pose_list, t, &self.x, &mut self.known);
+        self.system.tape.eval(&self.pose_list, t, &self.x, &mut self.known);
     }
 
     /// Coordinates with their rates and accelerations at a time of the last step, from the series.
@@ -280,11 +280,8 @@ impl<'m> Run<'m> {
         }
     }
 
-    pub(super) fn result(&self, s: super::sym::Sym) -> Moving {
-        match s {
-            super::sym::Sym::Number(c) => Moving { c: [c, 0.0, 0.0] },
-            super::sym::Sym::Node(a) => self.known[a as usize],
-        }
+    pub(super) fn result(&self, s: Node) -> Moving {
+        s.among(&self.known)
     }
 
     /// The recorded rotation matrix of a body: coefficient `k` of its series.
@@ -300,7 +297,7 @@ impl<'m> Run<'m> {
         self.now_at = t;
         self.coordinates_at(t);
         let time = Moving { c: [t, 1.0, 0.0] };
-        self.system.script.eval(&self.pose_list, time, &self.x, &mut self.known);
+        self.system.tape.eval(&self.pose_list, time, &self.x, &mut self.known);
         for b in 1..self.model.bodies.len() {
             let p = self.system.poses[b];
             let r = p.pose.r.map(|s| self.result(s));

@@ -4,8 +4,8 @@
 use super::basis::Axes;
 use super::builder::{Builder, Told, W};
 use super::rows::Class;
-use super::sym::Sym;
 use crate::model::JointCoordinate;
+use fourbar_dae::Node;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 
@@ -23,7 +23,7 @@ impl Builder<'_> {
         }
         for (k, _) in self.points_of(b).into_iter().chain(self.vectors_of(g)) {
             if let Some(w) = self.items[k]
-                && Sym::reach(w.iter().copied()) > REACH
+                && Node::reach(w.iter().copied()) > REACH
             {
                 let weight = if self.layout.items[k].point { self.model.length } else { 1.0 };
                 self.items[k] = Some(self.brought_in(&self.layout.items[k].name.clone(), w, weight, told));
@@ -35,7 +35,7 @@ impl Builder<'_> {
     pub fn shorten_axes(&mut self, g: usize, told: &mut Told) {
         let Some(Axes { e, T }) = &self.axes[g] else { return };
         let ([x, y, _], T) = (&e[..], *T) else { return };
-        if Sym::reach(x.iter().chain(y).copied()) <= REACH {
+        if Node::reach(x.iter().chain(y).copied()) <= REACH {
             return;
         }
         let body = self.model.body_name(self.layout.reference[g]);
@@ -45,7 +45,7 @@ impl Builder<'_> {
 
     /// Three coordinates equal to an expression; each row has a coordinate of its own, so that none can be redundant.
     fn brought_in(&mut self, name: &str, value: W, weight: f64, told: &mut Told) -> W {
-        let w = self.vector(name, &value.map(Scalar::value), &value.map(Sym::start_rate), weight, told);
+        let w = self.vector(name, &value.map(Scalar::value), &value.map(Node::start_rate), weight, told);
         for c in 0..3 {
             let row = format!("{name} as assigned.{}", ["x", "y", "z"][c]);
             self.equate(row, w[c] - value[c], Class::Rigid, told);
@@ -123,7 +123,7 @@ impl Builder<'_> {
             let w = self.vector(&item.name, &x, &v, if item.point { self.model.length } else { 1.0 }, &mut told);
             self.items[k] = Some(w);
             if !item.point {
-                self.equate(format!("{} is a unit vector", item.name), w.dot(&w) - Sym::of(1.0), Class::Rigid, &mut told);
+                self.equate(format!("{} is a unit vector", item.name), w.dot(&w) - Node::of(1.0), Class::Rigid, &mut told);
             }
         }
         for k in 0..self.layout.slides.len() {
@@ -131,7 +131,7 @@ impl Builder<'_> {
             let axis = (0..self.items.len()).find_map(|u| {
                 let item = &self.layout.items[u];
                 let local = (!item.point).then(|| self.local(u, self.layout.parts[s.parts[0]].group))??;
-                ((local.cross(&s.axis)).norm() < 1e-9).then(|| Some(self.items[u]? * Sym::of(local.dot(&s.axis).signum())))?
+                ((local.cross(&s.axis)).norm() < 1e-9).then(|| Some(self.items[u]? * Node::of(local.dot(&s.axis).signum())))?
             });
             let axis = axis.or_else(|| self.direction(self.layout.parts[s.parts[0]].group, &s.axis));
             let (Some(axis), false) = (axis, s.plane) else { continue };
@@ -164,9 +164,9 @@ impl Builder<'_> {
                         if d.cross(&local).norm() > 1e-9 * length || length < 1e-3 * self.model.length {
                             continue;
                         }
-                        let w: W = (to - from) * Sym::of(d.dot(&local).signum() / length);
+                        let w: W = (to - from) * Node::of(d.dot(&local).signum() / length);
                         let name = self.layout.items[k].name.clone();
-                        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Sym::of(1.0), Class::Rigid, told);
+                        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, told);
                         told.assigned.push(name);
                         self.items[k] = Some(w);
                         return true;

@@ -4,20 +4,18 @@ use super::applies::applies;
 use super::builder::{Builder, Choice, Told};
 use super::force::{self, Actions};
 use super::rows::{Chosen, Row, Rows};
-use super::script::Script;
-use super::sym::{self, Sym};
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
 use crate::model::{BodyId, Model};
 use crate::state::Configuration;
 use crate::study::count;
-use fourbar_dae::{Problem, State};
+use fourbar_dae::{Node, Problem, State, Tape};
 
-/// Pose of a body as results of the script.
+/// Pose of a body as results on the tape.
 #[derive(Clone, Copy, Debug)]
 pub struct RecordedPose {
     /// Centre of mass and rotation in the world; a thin rod has its axis alone in the rotation.
-    pub pose: PoseOf<Sym>,
+    pub pose: PoseOf<Node>,
     /// How many axes the rotation is made of: three, one for a thin rod, none for a particle.
     pub axes: usize,
 }
@@ -25,12 +23,12 @@ pub struct RecordedPose {
 /// A mechanism as a Lagrangian system.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// Everything below is written here.
-    pub script: Script,
+    /// Everything below is recorded here.
+    pub tape: Tape,
     /// Names of the variables: coordinates and integrals of time functions.
     pub names: Vec<String>,
     /// Rates of those variables that are integrals.
-    pub integrals: Vec<Option<Sym>>,
+    pub integrals: Vec<Option<Node>>,
     /// Size by which changes of each variable are measured.
     pub weights: Vec<f64>,
     /// Fixed sizes of the errors of variables that grow with every turn.
@@ -42,9 +40,9 @@ pub struct System {
     /// Whether the start is a singular position.
     pub singular_start: bool,
     /// Energies and forces.
-    lagrangian: Sym,
-    loads: Vec<(Sym, Sym)>,
-    power: Sym,
+    lagrangian: Node,
+    loads: Vec<(Node, Node)>,
+    power: Node,
     /// Poses by body, ground first.
     pub poses: Vec<RecordedPose>,
     /// Whether all moves in parallel planes.
@@ -52,7 +50,7 @@ pub struct System {
     /// Numbers of inputs, slopes and states among the variables.
     pub carried: Vec<usize>,
     /// Angles that are coordinates, by memory.
-    pub counted: Vec<Option<Sym>>,
+    pub counted: Vec<Option<Node>>,
     table: Vec<Told>,
 }
 
@@ -84,7 +82,7 @@ impl System {
     /// Builds the system of a mechanism around an assembled start.
     pub fn new(model: &Model, start: &Configuration, choice: Choice) -> Result<Self, Diagnostic> {
         applies(model)?;
-        let (script, built) = sym::record(start.t, || {
+        let (tape, built) = Tape::record_around(start.t, || {
             let mut b = Builder::new(model, start, choice);
             b.build();
             let poses: Vec<RecordedPose> = (0..model.bodies.len())
@@ -112,7 +110,7 @@ impl System {
         let Actions { lagrangian, loads, power } = actions?;
         let mut system = Self {
             active: vec![true; rows.len()],
-            script,
+            tape,
             names,
             integrals,
             weights,
@@ -128,7 +126,7 @@ impl System {
             counted,
             table,
         };
-        let x: Vec<f64> = system.script.variables.iter().map(|v| v[0]).collect();
+        let x: Vec<f64> = system.tape.variables().iter().map(|v| v[0]).collect();
         let Chosen { active, singular } = system.view().choose(start.t, &x);
         (system.active, system.singular_start) = (active, singular);
         Ok(system)
@@ -136,7 +134,7 @@ impl System {
 
     /// The rows as functions of the coordinates.
     pub fn view(&self) -> Rows<'_> {
-        Rows { script: &self.script, rows: &self.rows, weight: &self.weights }
+        Rows { tape: &self.tape, rows: &self.rows, weight: &self.weights }
     }
 
     /// Number of coordinates and of independent rows.
@@ -161,30 +159,31 @@ impl System {
         let used: Vec<&Row> = self.rows.iter().zip(&self.active).filter(|(_, a)| **a).map(|(r, _)| r).collect();
         let roots = used.iter().flat_map(|r| [Some(r.value), r.nu]).flatten();
         let roots = roots.chain([self.lagrangian, self.power]).chain(self.loads.iter().flat_map(|l| [l.0, l.1]));
-        let list = self.script.needed(roots.chain(self.integrals.iter().flatten().copied()));
+        let list = self.tape.needed(roots.chain(self.integrals.iter().flatten().copied()));
         Problem::lagrangian_with(&names, &extras, |t, nodes, _, others, m| {
             let mut x = vec![t; self.names.len()];
             q.iter().zip(nodes).for_each(|(&j, n)| x[j] = *n);
             extra.iter().zip(others).for_each(|(&j, n)| x[j] = *n);
-            let played = self.script.replay(&list, t, &x);
-            m.lagrangian(played.of(self.lagrangian));
+            let played = self.tape.replay(&list, t, &x);
+            let of = |result: Node| result.among(&played);
+            m.lagrangian(of(self.lagrangian));
             for (rate, force) in &self.loads {
-                m.load(played.of(*rate), played.of(*force));
+                m.load(of(*rate), of(*force));
             }
             for r in &used {
-                m.constraint(r.name.clone(), played.of(r.value));
+                m.constraint(r.name.clone(), of(r.value));
             }
             for (k, &j) in extra.iter().enumerate() {
                 if let Some(rate) = self.integrals[j] {
-                    m.rate_of(k, played.of(rate));
+                    m.rate_of(k, of(rate));
                 }
             }
             if self.power.constant().is_none() {
-                m.output("power", played.of(self.power));
+                m.output("power", of(self.power));
             }
             for r in &used {
                 if let Some(nu) = r.nu.filter(|nu| nu.constant().is_none()) {
-                    m.output(format!("rate of {}", r.name), played.of(nu));
+                    m.output(format!("rate of {}", r.name), of(nu));
                 }
             }
         })
@@ -193,7 +192,7 @@ impl System {
     /// Number of each variable in the recorded problem: coordinates come first, then integrals, both in order.
     pub fn numbers(&self) -> Vec<usize> {
         let (mut next, mut extra) = (0, self.size().0);
-        let number = |integral: &Option<Sym>| {
+        let number = |integral: &Option<Node>| {
             let j = if integral.is_none() { &mut next } else { &mut extra };
             *j += 1;
             *j - 1
@@ -213,7 +212,7 @@ impl System {
 
     /// The start as a state of a recorded problem.
     pub fn start_state(&self, problem: &Problem, t: f64) -> State {
-        self.state(problem, t, self.script.variables.iter().copied())
+        self.state(problem, t, self.tape.variables().iter().copied())
     }
 
     /// The table of what is brought in, assigned and equated, with the running count of freedoms [Pryce20, Tables 1 and 3].

@@ -74,7 +74,7 @@ impl Run<'_> {
         }
         self.coordinates_at(t);
         let time = Moving { c: [t, 1.0, 0.0] };
-        self.system.script.eval(&self.row_list, time, &self.x, &mut self.known);
+        self.system.tape.eval(&self.row_list, time, &self.x, &mut self.known);
         let mut worst = (0.0, 0);
         for (k, r) in self.system.rows.iter().enumerate().filter(|(k, _)| !self.system.active[*k]) {
             let value = self.result(r.value).c[0].abs();

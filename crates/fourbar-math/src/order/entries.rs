@@ -13,7 +13,7 @@ const FEW: f64 = 2.0;
 ///
 /// Hubs, which nearly everything is joined to, come last. A late node need not wait for them if it has other neighbours:
 /// otherwise all that are joined to a hub would have to wait, and fill each other up.
-pub(crate) fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) -> Vec<u32> {
+pub fn minimum_degree(n: usize, pattern: &[(u32, u32)], late: &[bool]) -> Vec<u32> {
     let mut near: Vec<Vec<u32>> = vec![Vec::new(); n];
     for &(i, j) in pattern.iter().filter(|e| e.0 != e.1) {
         near[i as usize].push(j);

@@ -1,22 +1,25 @@
-//! Square linear systems of fixed pattern: factored once per step, solved many times, without allocation.
+//! Square linear systems of single entries on a fixed pattern: factored once per step, solved many times, without allocation.
+//!
+//! Rows are exchanged as values ask for it. Matrices of small blocks whose pivots are known to be regular are the business of
+//! [`BlockSolver`](crate::BlockSolver) and [`BlockLu`](crate::BlockLu).
 
 mod dense;
-mod order;
 mod sparse;
 
-pub(crate) use order::minimum_degree;
+pub use crate::order::minimum_degree;
 
 use dense::Dense;
 use sparse::Sparse;
 
 /// Up to this size a dense factorisation is used unless the options say otherwise.
-pub(crate) const DENSE_LIMIT: usize = 16;
+pub const DENSE_LIMIT: usize = 16;
 
 /// Usual preference for the paired row.
-pub(crate) const PREFER: f64 = 1e-2;
+pub const PREFER: f64 = 1e-2;
 
 /// Where the pivots of a sparse factorisation are looked for first.
-pub(crate) struct Pairing {
+#[derive(Debug, Clone)]
+pub struct Pairing {
     /// Order of elimination of the columns.
     pub columns: Vec<u32>,
     /// Preferred pivot row of each column.
@@ -27,7 +30,10 @@ pub(crate) struct Pairing {
 
 /// A factorised matrix; entries are given as values of a fixed list of positions.
 #[derive(Debug, Clone)]
-pub(crate) enum Factor {
+pub struct Factor(Kind);
+
+#[derive(Debug, Clone)]
+enum Kind {
     Dense(Dense),
     Sparse(Box<Sparse>),
 }
@@ -35,52 +41,52 @@ pub(crate) enum Factor {
 impl Factor {
     /// Prepares for matrices with entries at `pattern` (row, column); repeated positions are summed. Dense up to `limit`.
     pub fn new(n: usize, pattern: &[(u32, u32)], limit: usize, pairing: impl FnOnce() -> Pairing) -> Self {
-        if n <= limit { Factor::Dense(Dense::new(n, pattern)) } else { Factor::Sparse(Box::new(Sparse::new(n, pattern, pairing()))) }
+        Self(if n <= limit { Kind::Dense(Dense::new(n, pattern)) } else { Kind::Sparse(Box::new(Sparse::new(n, pattern, pairing()))) })
     }
 
     /// Factors; returns the smallest ratio of a pivot to the largest entry of its column, 0 if singular.
     pub fn factor(&mut self, values: &[f64]) -> f64 {
-        match self {
-            Factor::Dense(d) => d.factor(values),
-            Factor::Sparse(s) => s.factor(values),
+        match &mut self.0 {
+            Kind::Dense(d) => d.factor(values),
+            Kind::Sparse(s) => s.factor(values),
         }
     }
 
     /// Replaces `b` by the solution.
     pub fn solve(&mut self, b: &mut [f64]) {
-        match self {
-            Factor::Dense(d) => d.solve(b),
-            Factor::Sparse(s) => s.solve(b),
+        match &mut self.0 {
+            Kind::Dense(d) => d.solve(b),
+            Kind::Sparse(s) => s.solve(b),
         }
     }
 
     /// Pivot rows that a sparse factorisation has settled on; a dense one looks for them every time.
     pub fn pivots(&self) -> &[u32] {
-        match self {
-            Factor::Dense(_) => &[],
-            Factor::Sparse(s) => s.pivots(),
+        match &self.0 {
+            Kind::Dense(_) => &[],
+            Kind::Sparse(s) => s.pivots(),
         }
     }
 
     /// Takes up pivot rows that [`pivots`](Self::pivots) gave.
     pub fn set_pivots(&mut self, rows: Vec<u32>) {
-        if let Factor::Sparse(s) = self {
+        if let Kind::Sparse(s) = &mut self.0 {
             s.set_pivots(rows);
         }
     }
 
     /// Entries of the factors (dense: all).
     pub fn fill(&self) -> usize {
-        match self {
-            Factor::Dense(d) => d.size() * d.size(),
-            Factor::Sparse(s) => s.fill(),
+        match &self.0 {
+            Kind::Dense(d) => d.size() * d.size(),
+            Kind::Sparse(s) => s.fill(),
         }
     }
 }
 
 /// Pairing for a symmetric pattern: equation i with variable i, rows without diagonal entry after all their neighbours.
 /// With positive diagonal blocks and independent constraint rows no pivot can then vanish.
-pub(crate) fn symmetric_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
+pub fn symmetric_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
     let mut diagonal = vec![false; n];
     pattern.iter().filter(|e| e.0 == e.1).for_each(|e| diagonal[e.0 as usize] = true);
     let late: Vec<bool> = diagonal.iter().map(|d| !d).collect();
@@ -88,19 +94,19 @@ pub(crate) fn symmetric_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
 }
 
 /// Pairing for [D G^T; G -mu]: the first `early` unknowns have diagonal entries to be relied on, the others wait.
-pub(crate) fn saddle_pairing(n: usize, early: usize, pattern: &[(u32, u32)], prefer: f64) -> Pairing {
+pub fn saddle_pairing(n: usize, early: usize, pattern: &[(u32, u32)], prefer: f64) -> Pairing {
     let late: Vec<bool> = (0..n).map(|i| i >= early).collect();
     Pairing { columns: minimum_degree(n, pattern, &late), row_of: (0..n as u32).collect(), prefer }
 }
 
 /// Pairing for a quasidefinite matrix: any order will do, and pivots stay on the diagonal however small.
-pub(crate) fn quasidefinite_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
+pub fn quasidefinite_pairing(n: usize, pattern: &[(u32, u32)]) -> Pairing {
     let columns = minimum_degree(n, pattern, &vec![false; n]);
     Pairing { columns, row_of: (0..n as u32).collect(), prefer: 0.0 }
 }
 
 /// Is the pattern symmetric?
-pub(crate) fn is_symmetric(pattern: &[(u32, u32)]) -> bool {
+pub fn is_symmetric(pattern: &[(u32, u32)]) -> bool {
     let mut direct = pattern.to_vec();
     let mut swapped: Vec<(u32, u32)> = pattern.iter().map(|&(i, j)| (j, i)).collect();
     direct.sort_unstable();
