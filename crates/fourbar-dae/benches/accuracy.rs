@@ -19,9 +19,9 @@ struct Case {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let pendulum_problem = Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e))?);
-    let kepler_problem = Arc::new(Problem::record(&["x", "y"], |t, x, e| kepler(t, x, e))?);
-    let pendula = Arc::new(Problem::record(&["x", "y", "lambda", "u", "v", "mu"], |t, x, e| two_pendula(t, x, e))?);
+    let pendulum_problem = Arc::new(Problem::record(&["u", "v", "lambda"], pendulum)?);
+    let kepler_problem = Arc::new(Problem::record(&["x", "y"], kepler)?);
+    let pendula = Arc::new(Problem::record(&["x", "y", "lambda", "u", "v", "mu"], two_pendula)?);
     let (andrews, andrews_start) = andrews_problem(false);
     let cases = [
         Case {

@@ -23,7 +23,7 @@ fn bratu<S: Scalar>(_s: S, x: &[S], eq: &mut Equations<S>) {
 fn main() -> Result<(), fourbar_dae::Error> {
     let mut names: Vec<String> = (1..=N).map(|i| format!("u{i}")).collect();
     names.push("mu".into());
-    let problem = Arc::new(Problem::record(&names, |s, x, eq| bratu(s, x, eq))?);
+    let problem = Arc::new(Problem::record(&names, bratu)?);
     println!("index {}, {} degree of freedom", problem.structure().index(), problem.structure().degrees_of_freedom());
     // From the trivial solution, towards growing parameters.
     let start = problem.start(0.0).hold("mu", 0, 0.0).guess("mu", 1, 1.0).solve()?;

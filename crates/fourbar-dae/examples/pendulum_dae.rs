@@ -14,7 +14,7 @@ fn pendulum<S: Scalar>(_t: S, x: &[S], eq: &mut Equations<S>) {
 }
 
 fn main() -> Result<(), fourbar_dae::Error> {
-    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, eq| pendulum(t, x, eq))?);
+    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], pendulum)?);
     println!("{}", problem.structure());
     // Only u is known; v is a guess, the velocities follow.
     let start = problem.start(0.0).hold("u", 0, 6.0).guess("v", 0, 7.0).solve()?;

@@ -16,7 +16,7 @@ fn pendula<S: Scalar>(_t: S, x: &[S], eq: &mut Equations<S>) {
 
 fn main() -> Result<(), fourbar_dae::Error> {
     let names = ["x1", "y1", "tension", "x2", "y2", "mu"];
-    let problem = Arc::new(Problem::record(&names, |t, x, eq| pendula(t, x, eq))?);
+    let problem = Arc::new(Problem::record(&names, pendula)?);
     println!("{}", problem.structure());
     // Four values are free; everything else, up to third derivatives of x1 and y1, follows from them.
     let start = problem.start(0.0).hold("x1", 0, 1.0).hold("y1", 1, 0.0).hold("x2", 0, 0.8).guess("y2", 0, 0.5).hold("x2", 1, 0.0);

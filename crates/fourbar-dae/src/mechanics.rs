@@ -109,7 +109,7 @@ impl Problem {
     ///     m.lagrangian((v[0].sqr() + v[1].sqr()) * 0.5 + q[1] * 9.81);
     ///     m.constraint("length", q[0].sqr() + q[1].sqr() - 100.0);
     /// }
-    /// let problem = Arc::new(Problem::lagrangian(&["u", "v"], |t, q, v, m| pendulum(t, q, v, m))?);
+    /// let problem = Arc::new(Problem::lagrangian(&["u", "v"], pendulum)?);
     /// let start = problem.start(0.0).hold("u", 0, 6.0).guess("v", 0, 7.0).solve()?;
     /// let mut run = Integrator::new(&problem, &start, Options::new(1e-12))?;
     /// run.run_to(1.0)?;

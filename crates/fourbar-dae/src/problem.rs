@@ -91,7 +91,7 @@ impl Problem {
     ///     eq.equation("vertical", diff(v, 2) + lambda * v - 9.81);
     ///     eq.equation("length", u * u + v * v - 100.0);
     /// }
-    /// let problem = Problem::record(&["u", "v", "lambda"], |t, x, eq| pendulum(t, x, eq))?;
+    /// let problem = Problem::record(&["u", "v", "lambda"], pendulum)?;
     /// assert_eq!(problem.structure().index(), 3);
     /// assert_eq!(problem.structure().c(), [0, 0, 2]);
     /// # Ok::<(), fourbar_dae::Error>(())

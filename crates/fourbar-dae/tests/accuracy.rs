@@ -10,9 +10,9 @@ use problems::*;
 use std::sync::Arc;
 
 fn cases() -> Vec<(&'static str, Arc<Problem>, State, f64, bool)> {
-    let pendulum = Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e)).unwrap());
+    let pendulum = Arc::new(Problem::record(&["u", "v", "lambda"], pendulum).unwrap());
     let p_start = pendulum.start(0.0).hold("u", 0, 6.0).guess("v", 0, 8.0).solve().unwrap();
-    let kepler = Arc::new(Problem::record(&["x", "y"], |t, x, e| kepler(t, x, e)).unwrap());
+    let kepler = Arc::new(Problem::record(&["x", "y"], kepler).unwrap());
     let k_start = kepler_start(&kepler, 0.5);
     let (andrews, a_start) = andrews_problem(true);
     vec![("pendulum", pendulum, p_start, 20.0, false), ("kepler", kepler, k_start, 12.0, false), ("andrews", andrews, a_start, 0.03, true)]
@@ -138,7 +138,7 @@ fn a_passage_near_a_singular_configuration_is_survived() {
 
 #[test]
 fn orders_up_to_sixty_work() {
-    let problem = Arc::new(Problem::record(&["x", "y"], |t, x, e| kepler(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&["x", "y"], kepler).unwrap());
     let start = kepler_start(&problem, 0.5);
     for order in [4, 20, 40, 60] {
         let mut run = Integrator::new(&problem, &start, Options::new(1e-12).order(order)).unwrap();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 #[test]
 fn kepler_keeps_its_energy_over_a_thousand_orbits() {
-    let problem = Arc::new(Problem::record(&["x", "y"], |t, x, e| kepler(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&["x", "y"], kepler).unwrap());
     for e in [0.0, 0.5] {
         let mut run = Integrator::new(&problem, &kepler_start(&problem, e), Options::new(1e-15)).unwrap();
         let mut worst = 0.0f64;
@@ -105,7 +105,7 @@ fn time_is_a_taylor_variable_so_drives_are_exact() {
 
 #[test]
 fn integration_runs_backwards() {
-    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], pendulum).unwrap());
     let start = problem.start(0.0).hold("u", 0, 6.0).guess("v", 0, 8.0).solve().unwrap();
     let mut run = Integrator::new(&problem, &start, Options::new(1e-13)).unwrap();
     run.run_to(10.0).unwrap();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 #[test]
 fn pendulum_coefficients_satisfy_equations_20_to_22_of_the_paper() {
-    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], pendulum).unwrap());
     let mut state = problem.zero_state(0.0);
     for (j, p, x) in [(0, 0, 6.0), (1, 0, 8.0), (0, 1, 4.0), (1, 1, -3.0)] {
         state.set(j, p, x);
@@ -121,7 +121,7 @@ fn common_parts_are_recorded_once_and_dead_ones_not_at_all() {
 #[test]
 fn the_series_of_an_index_five_problem_satisfy_its_equations_to_high_order() {
     let names = ["x", "y", "lambda", "u", "v", "mu"];
-    let problem = Arc::new(Problem::record(&names, |t, x, e| two_pendula(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&names, two_pendula).unwrap());
     let start = problem.start(0.0).hold("x", 0, 0.6).hold("u", 0, 0.7).guess("v", 0, 0.5).guess("y", 0, 1.0).hold("u", 1, 0.2);
     let mut run = Integrator::new(&problem, &start.solve().unwrap(), Options::new(1e-10).order(14)).unwrap();
     run.step(1.0).unwrap();
@@ -142,7 +142,7 @@ fn the_series_of_an_index_five_problem_satisfy_its_equations_to_high_order() {
 
 #[test]
 fn numbers_out_of_range_are_errors_not_panics() {
-    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&["u", "v", "lambda"], pendulum).unwrap());
     let start = problem.start(0.0).hold("u", 0, 6.0).guess("v", 0, 8.0).solve().unwrap();
     let mut run = Integrator::new(&problem, &start, Options::default()).unwrap();
     assert!(run.value("u", 0).is_err(), "before the first step");

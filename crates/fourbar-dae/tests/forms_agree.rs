@@ -49,10 +49,10 @@ fn run(problem: Problem, first: &str) -> Vec<f64> {
 
 #[test]
 fn a_constrained_bead_moves_alike_in_all_forms() {
-    let hand = run(Problem::record(&["x", "y", "l"], |t, x, e| bead_by_hand(t, x, e)).unwrap(), "x");
-    let lagrangian = run(Problem::lagrangian(&["x", "y"], |t, q, v, m| bead(t, q, v, m)).unwrap(), "x");
-    let momentum = run(Problem::momentum(&["x", "y"], |t, q, v, m| bead(t, q, v, m)).unwrap(), "x");
-    let hamiltonian = run(Problem::hamiltonian(&["x", "y"], |t, q, p, m| bead_hamiltonian(t, q, p, m)).unwrap(), "x");
+    let hand = run(Problem::record(&["x", "y", "l"], bead_by_hand).unwrap(), "x");
+    let lagrangian = run(Problem::lagrangian(&["x", "y"], bead).unwrap(), "x");
+    let momentum = run(Problem::momentum(&["x", "y"], bead).unwrap(), "x");
+    let hamiltonian = run(Problem::hamiltonian(&["x", "y"], bead_hamiltonian).unwrap(), "x");
     for (name, other) in [("lagrangian", lagrangian), ("momentum", momentum), ("hamiltonian", hamiltonian)] {
         for (a, b) in hand.iter().zip(&other) {
             assert!((a - b).abs() < 1e-10, "{name}: {hand:?} {other:?}");
@@ -79,7 +79,7 @@ fn andrews_mechanism_moves_alike_in_momentum_form() {
 
 #[test]
 fn kepler_moves_alike_as_ordinary_equation_and_from_its_hamiltonian() {
-    let ode = Arc::new(Problem::record(&["x", "y"], |t, x, e| kepler(t, x, e)).unwrap());
+    let ode = Arc::new(Problem::record(&["x", "y"], kepler).unwrap());
     let hamiltonian = Problem::hamiltonian(&["x", "y"], |_, q, p, m| {
         m.hamiltonian((p[0].sqr() + p[1].sqr()) * 0.5 - (q[0].sqr() + q[1].sqr()).powf(-0.5));
     })

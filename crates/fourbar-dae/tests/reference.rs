@@ -158,7 +158,7 @@ fn car_axis<S: Scalar>(t: S, x: &[S], e: &mut Equations<S>) {
 #[test]
 fn car_axis_of_the_public_test_set() {
     let names = ["xl", "yl", "xr", "yr", "lambda1", "lambda2"];
-    let problem = Arc::new(Problem::record(&names, |t, x, e| car_axis(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&names, car_axis).unwrap());
     assert_eq!(problem.structure().index(), 3);
     let mut state = problem.zero_state(0.0);
     for (j, p, x) in [(1, 0, 0.5), (2, 0, 1.0), (3, 0, 0.5), (0, 1, -0.5), (2, 1, -0.5)] {
@@ -178,7 +178,7 @@ fn car_axis_of_the_public_test_set() {
 #[test]
 fn two_pendula_of_index_five_keep_all_hidden_constraints() {
     let names = ["x", "y", "lambda", "u", "v", "mu"];
-    let problem = Arc::new(Problem::record(&names, |t, x, e| two_pendula(t, x, e)).unwrap());
+    let problem = Arc::new(Problem::record(&names, two_pendula).unwrap());
     let start =
         problem.start(0.0).hold("x", 0, 1.0).guess("y", 1, 0.0).hold("u", 0, 0.8).guess("v", 0, 0.5).hold("u", 1, 0.0).solve().unwrap();
     let coarse = Options::new(1e-9);

@@ -7,7 +7,7 @@ use problems::*;
 use std::sync::Arc;
 
 fn pendulum_problem() -> Arc<Problem> {
-    Arc::new(Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e)).unwrap())
+    Arc::new(Problem::record(&["u", "v", "lambda"], pendulum).unwrap())
 }
 
 #[test]

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 #[test]
 fn pendulum_has_index_three() {
-    let p = Problem::record(&["u", "v", "lambda"], |t, x, e| pendulum(t, x, e)).unwrap();
+    let p = Problem::record(&["u", "v", "lambda"], pendulum).unwrap();
     let s = p.structure();
     assert_eq!((s.c(), s.d()), (&[0, 0, 2][..], &[2, 2, 0][..]));
     assert_eq!((s.index(), s.degrees_of_freedom(), s.blocks()), (3, 2, 1));
@@ -18,7 +18,7 @@ fn pendulum_has_index_three() {
 #[test]
 fn two_pendula_have_index_five() {
     // Nedialkov and Pryce 2005, in their order of equations.
-    let p = Problem::record(&["x", "y", "lambda", "u", "v", "mu"], |t, x, e| two_pendula(t, x, e)).unwrap();
+    let p = Problem::record(&["x", "y", "lambda", "u", "v", "mu"], two_pendula).unwrap();
     let s = p.structure();
     assert_eq!(s.c(), [2, 2, 4, 0, 0, 2]);
     assert_eq!(s.d(), [4, 4, 2, 2, 2, 0]);
@@ -43,7 +43,7 @@ fn lagrangian_mechanisms_have_index_three() {
 
 #[test]
 fn ordinary_and_algebraic_systems_are_special_cases() {
-    let ode = Problem::record(&["x", "y"], |t, x, e| kepler(t, x, e)).unwrap();
+    let ode = Problem::record(&["x", "y"], kepler).unwrap();
     assert_eq!((ode.structure().index(), ode.structure().degrees_of_freedom()), (0, 4));
     let algebraic = Problem::record(&["x"], |t, x, e| e.equation("root", x[0].powi(3) + x[0] - t)).unwrap();
     assert_eq!((algebraic.structure().index(), algebraic.structure().degrees_of_freedom()), (1, 0));

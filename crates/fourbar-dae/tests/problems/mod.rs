@@ -180,9 +180,9 @@ pub fn andrews_points<S: Scalar>(q: &[S], v: &[S], outputs: bool, m: &mut Mechan
     let between = |p: [S; 2], r: [S; 2], s: f64| [p[0] * (1.0 - s) + r[0] * s, p[1] * (1.0 - s) + r[1] * s];
     let about = |mass: f64, arm2: f64, inertia: f64, length: f64| 0.5 * (mass * arm2 + inertia) / (length * length);
     let mut kinetic = square(fv) * about(0.04325, 0.00092f64.powi(2), 2.194e-6, 0.007);
-    kinetic = kinetic + square(ev) * about(0.02373, 0.01874f64.powi(2) + 0.01043f64.powi(2), 5.255e-6, 0.035);
-    kinetic = kinetic + square(gv) * about(0.0705, 0.02308f64.powi(2) + 0.00916f64.powi(2), 1.169e-5, 0.04);
-    kinetic = kinetic + square(hv) * about(0.05498, 0.01228f64.powi(2) + 0.00449f64.powi(2), 1.912e-5, 0.04);
+    kinetic += square(ev) * about(0.02373, 0.01874f64.powi(2) + 0.01043f64.powi(2), 5.255e-6, 0.035);
+    kinetic += square(gv) * about(0.0705, 0.02308f64.powi(2) + 0.00916f64.powi(2), 1.169e-5, 0.04);
+    kinetic += square(hv) * about(0.05498, 0.01228f64.powi(2) + 0.00449f64.powi(2), 1.912e-5, 0.04);
     // Bars between two moving points: mass, inertia, length, place of the centre from the first point.
     let bars = [
         (fv, ev, 0.00365, 4.41e-7, 0.028, 0.0115 / 0.028),
@@ -190,8 +190,8 @@ pub fn andrews_points<S: Scalar>(q: &[S], v: &[S], outputs: bool, m: &mut Mechan
         (hv, ev, 0.00706, 5.667e-7, 0.02, 0.00579 / 0.02),
     ];
     for (p, r, mass, inertia, length, place) in bars {
-        kinetic = kinetic + square(between(p, r, place)) * (0.5 * mass);
-        kinetic = kinetic + square(less(p, r)) * (0.5 * inertia / (length * length));
+        kinetic += square(between(p, r, place)) * (0.5 * mass);
+        kinetic += square(less(p, r)) * (0.5 * inertia / (length * length));
     }
     // D = B + (sd - i sc) i (E - B)/ss = B + (sc + i sd)(E - B)/ss
     let arm = from(e, b);
