@@ -84,6 +84,14 @@ impl Node {
         Some((key.clone(), Node { content, span: node.span }))
     }
 
+    /// What an empty group of a sketch stands for.
+    pub fn later(&self, source: &str) -> Option<Self> {
+        match &self.content {
+            Content::Map(none) if none.is_empty() => quick::element(source, self.span.start()),
+            _ => None,
+        }
+    }
+
     /// The number of keys and values in it.
     fn size(&self) -> usize {
         let mut size = 0;
@@ -140,6 +148,15 @@ impl Tree {
         match quick::parse(source, most) {
             Some(root) => Ok(Self { source: source.clone(), root }),
             None => Self::events(source, most),
+        }
+    }
+
+    /// The same, with elements of large sections that are read when their turn comes, [`Node::later`]: the tree of a large file takes many
+    /// times the memory of its text.
+    pub fn sketch(source: &Arc<str>, most: usize) -> Result<Self, Vec<Located>> {
+        match quick::sketch(source, most) {
+            Some(root) => Ok(Self { source: source.clone(), root }),
+            None => Self::parse(source, most),
         }
     }
 

@@ -24,10 +24,11 @@ pub struct BlockPattern {
     below: Vec<u32>,
     /// Offset of the block of each entry of `below`.
     offset: Vec<usize>,
-    /// Start in `targets` of each column.
-    target_start: Vec<usize>,
-    /// For each column, for each pair (a <= b) of its rows: offset of block (b, a).
+    /// For each entry `a` of `below`: where the offsets of the blocks (b, a) start in `places`, b from a on among the rows of its column.
     targets: Vec<u32>,
+    /// Offsets of the diagonal block and of those below it, column by column; behind them what of a column its updates meet, where that is
+    /// not the column from its top.
+    places: Vec<u32>,
     /// Where each node's rows stand in the caller's vector.
     caller_row: Vec<usize>,
     values: usize,
@@ -72,37 +73,59 @@ impl BlockPattern {
             }
             start.push(below.len());
         }
-        let mut pattern = Self {
-            size,
-            position,
-            row,
-            diagonal,
-            start,
-            below,
-            offset,
-            target_start: vec![0],
-            targets: Vec::new(),
-            caller_row,
-            values,
-            rows,
-        };
+        let mut pattern =
+            Self { size, position, row, diagonal, start, below, offset, targets: Vec::new(), places: Vec::new(), caller_row, values, rows };
+        pattern.list_targets();
+        pattern
+    }
+
+    /// Finds the blocks that every column changes. Columns of a clique change the same ones, which are listed once: the lists of a dense
+    /// part would otherwise grow with the third power of its size.
+    fn list_targets(&mut self) {
+        let n = self.size.len();
+        let Self { diagonal, start, below, offset, places, targets, .. } = self;
+        places.reserve(n + below.len());
         for k in 0..n {
-            let range = pattern.start[k]..pattern.start[k + 1];
+            places.push(diagonal[k] as u32);
+            places.extend(offset[start[k]..start[k + 1]].iter().map(|o| *o as u32));
+        }
+        targets.resize(below.len(), 0);
+        for k in (0..n).rev() {
+            let range = start[k]..start[k + 1];
+            // Fill is closed under elimination: the next column has all rows of this one, and none besides if there are no more of them.
+            let alike = below.get(range.start).is_some_and(|&i| !range.is_empty() && i as usize == k + 1)
+                && start[k + 2] - start[k + 1] + 1 == range.len();
             for a in range.clone() {
-                let column = pattern.below[a] as usize;
-                pattern.targets.push(pattern.diagonal[column] as u32);
-                // Rows below come in the same order in both columns, and none is missing: fill is closed under elimination.
-                let mut e = pattern.start[column];
-                for b in a + 1..range.end {
-                    while pattern.below[e] != pattern.below[b] {
+                if alike && a > range.start {
+                    targets[a] = targets[start[k + 1] + a - range.start - 1];
+                    continue;
+                }
+                let column = below[a] as usize;
+                let (rest, own) = (&below[a + 1..range.end], start[column]);
+                if below[own..start[column + 1]].starts_with(rest) {
+                    targets[a] = (own + column) as u32;
+                    continue;
+                }
+                targets[a] = places.len() as u32;
+                places.push(diagonal[column] as u32);
+                // Rows below come in the same order in both columns, and none is missing.
+                let mut e = own;
+                for row in rest {
+                    while below[e] != *row {
                         e += 1;
                     }
-                    pattern.targets.push(pattern.offset[e] as u32);
+                    places.push(offset[e] as u32);
                 }
             }
-            pattern.target_start.push(pattern.targets.len());
         }
-        pattern
+        places.shrink_to_fit();
+    }
+
+    /// Offsets of the blocks (b, a) that a column changes, b from the entry `a` of `below` on to the last one of the column, at `end`.
+    #[inline]
+    fn changed(&self, a: usize, end: usize) -> &[u32] {
+        let first = self.targets[a] as usize;
+        &self.places[first..first + end - a]
     }
 
     /// Offset of block (row position `i` >= column position `j`).
@@ -131,6 +154,11 @@ impl BlockPattern {
     /// Number of stored values.
     pub fn values(&self) -> usize {
         self.values
+    }
+
+    /// Entries of the lists of blocks that a factorisation goes through, for statements about memory.
+    pub fn listed(&self) -> usize {
+        self.places.len() + self.targets.len()
     }
 
     /// Multiplications of one factorisation.
@@ -296,15 +324,12 @@ impl BlockSolver {
             }
         }
         // Trailing blocks (b, a) lose X_b X_a^T. Column k lies before all of them in storage.
-        let mut target = p.target_start[k];
         let end = if range.is_empty() { d } else { p.offset[range.end - 1] + p.size[p.below[range.end - 1] as usize] * K };
         let (left, right) = self.a.split_at_mut(end);
         for a in range.clone() {
             let ma = p.size[p.below[a] as usize];
             let Xa = &left[p.offset[a]..p.offset[a] + ma * K];
-            let targets = &p.targets[target..target + range.end - a];
-            target += targets.len();
-            let blocks = targets.iter().zip(a..range.end).map(|(t, b)| {
+            let blocks = p.changed(a, range.end).iter().zip(a..range.end).map(|(t, b)| {
                 let mb = p.size[p.below[b] as usize];
                 let t = *t as usize - end;
                 (t..t + mb * ma, &left[p.offset[b]..p.offset[b] + mb * K])
@@ -354,15 +379,13 @@ impl BlockSolver {
                 }
             }
         }
-        let mut target = p.target_start[k];
         let end = if range.is_empty() { d } else { p.offset[range.end - 1] + p.size[p.below[range.end - 1] as usize] * m };
         let (left, right) = self.a.split_at_mut(end);
         for a in range.clone() {
             let ma = p.size[p.below[a] as usize];
-            for b in a..range.end {
+            for (b, t) in (a..range.end).zip(p.changed(a, range.end)) {
                 let mb = p.size[p.below[b] as usize];
-                let t = p.targets[target] as usize - end;
-                target += 1;
+                let t = *t as usize - end;
                 let (Xa, Xb) = (&left[p.offset[a]..p.offset[a] + ma * m], &left[p.offset[b]..p.offset[b] + mb * m]);
                 update_any(&mut right[t..t + mb * ma], Xb, Xa, ma, m);
             }
@@ -588,6 +611,46 @@ mod tests {
             }
         }
         g
+    }
+
+    /// Rows and columns of a grid.
+    fn grid(side: usize) -> Vec<Vec<u32>> {
+        let mut g = vec![Vec::new(); side * side];
+        for i in 0..side * side {
+            let right = (i % side + 1 < side).then_some(i + 1);
+            let down = (i + side < side * side).then_some(i + side);
+            for j in right.into_iter().chain(down) {
+                g[i].push(j as u32);
+                g[j].push(i as u32);
+            }
+        }
+        g
+    }
+
+    #[test]
+    fn lists_of_blocks_grow_no_faster_than_the_factor() {
+        // A clique has as many pairs of rows as the third power of its size.
+        for n in [50, 400] {
+            let clique: Vec<Vec<u32>> = (0..n).map(|i| (0..n as u32).filter(|&j| j != i as u32).collect()).collect();
+            let pattern = BlockPattern::new(&vec![1; n], &clique);
+            assert!(pattern.listed() <= 2 * pattern.values(), "{n}: {} of {}", pattern.listed(), pattern.values());
+        }
+        for side in [20, 60] {
+            let pattern = BlockPattern::new(&vec![1; side * side], &grid(side));
+            assert!(pattern.listed() <= 5 * pattern.values(), "{side}: {} of {}", pattern.listed(), pattern.values());
+        }
+    }
+
+    #[test]
+    fn what_a_node_takes_up_stands_right_before_it() {
+        // Distances in memory from a column to the first one that it changes: a few columns for most of them, whatever the size.
+        for side in [20, 60] {
+            let pattern = BlockPattern::new(&vec![1; side * side], &grid(side));
+            let n = side * side;
+            let jumps = |k: &usize| pattern.start[*k] < pattern.start[k + 1] && pattern.below[pattern.start[*k]] as usize > k + 8;
+            let far = (0..n).filter(jumps).count();
+            assert!(far * 4 < n, "{side}: {far} of {n}");
+        }
     }
 
     #[test]

@@ -6,6 +6,7 @@ use fourbar::state::{Pose, Velocity};
 use fourbar_math::so3;
 use nalgebra::Vector3;
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// What is compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -61,8 +62,9 @@ pub type Unique = Vec<[bool; 6]>;
 /// Unique components from the list of those that are not.
 pub fn unique(model: &Model, not_unique: &[(String, Vec<String>)]) -> Unique {
     const NAMES: [&str; 6] = ["force.x", "force.y", "force.z", "torque.x", "torque.y", "torque.z"];
-    let open = |joint: &str, k: usize| not_unique.iter().any(|(j, parts)| j == joint && parts.iter().any(|p| p == NAMES[k]));
-    model.joints.iter().map(|j| std::array::from_fn(|k| !open(&j.name, k))).collect()
+    let open: HashMap<&str, &[String]> = not_unique.iter().map(|(joint, parts)| (joint.as_str(), parts.as_slice())).collect();
+    let parts = |joint: &str| open.get(joint).copied().unwrap_or_default();
+    model.joints.iter().map(|j| NAMES.map(|name| !parts(&j.name).iter().any(|p| p == name))).collect()
 }
 
 /// Whether the turning of a body is part of the motion: that of a particle, such as the middle of a spring with a mass, moves

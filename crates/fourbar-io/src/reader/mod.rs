@@ -85,8 +85,11 @@ impl Reader<'_> {
 /// Reads a checked text.
 pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Error> {
     let most = Limits::of(options.large).values;
-    let mut tree = Tree::parse(&source, most).map_err(|problems| refused(problems, &source))?;
+    let mut tree = Tree::sketch(&source, most).map_err(|problems| refused(problems, &source))?;
     let mechspec = crate::mechspec::is_mechspec(&tree);
+    if mechspec {
+        tree = Tree::parse(&source, most).map_err(|problems| refused(problems, &source))?;
+    }
     // The largest section is let go as soon as it is read.
     let bodies = if mechspec { None } else { tree.root.take_section("bodies", &source) };
     let mut reader = Reader {

@@ -45,8 +45,9 @@ impl<'a> Reader<'a> {
         spec.hold = top.names("hold").unwrap_or_default();
         self.elements(bodies.as_ref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
         drop(bodies);
-        for (name, body) in &spec.bodies {
-            self.centres.insert(name.clone(), body.com);
+        // Only forces ask for them.
+        if find("forces").is_some() {
+            self.centres.extend(spec.bodies.iter().map(|(name, body)| (name.clone(), body.com)));
         }
         self.elements(find("curves"), |r, key, node, path| r.curve(key, node, path), &mut spec.curves);
         self.elements(
@@ -162,7 +163,8 @@ impl<'a> Reader<'a> {
                     let name = key.get(self.source);
                     let path = path.key(name);
                     self.good_name(name, key.span, &path);
-                    out.extend(read(self, key, node, &path).map(|element| (name.to_string(), element)));
+                    let whole = node.later(self.source);
+                    out.extend(read(self, key, whole.as_ref().unwrap_or(node), &path).map(|element| (name.to_string(), element)));
                 }
             }
             _ => self.wrong_kind(node, "a group of names, each with its keys", &path),

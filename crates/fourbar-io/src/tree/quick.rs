@@ -13,9 +13,15 @@ const DEEPEST: usize = 32;
 /// Longer words are left to the parser, which has limits for keys.
 const LONGEST: usize = 200;
 
+/// Sections whose elements are read one by one.
+const SECTIONS: [&[u8]; 5] = [b"bodies", b"joints", b"constraints", b"forces", b"points"];
+
 struct Quick<'a> {
     text: &'a [u8],
     at: usize,
+    /// Whether elements of sections are left as empty groups, and whether this is one of the sections.
+    sketch: bool,
+    section: bool,
     /// Keys and values that may still come.
     left: usize,
     /// Items and entries of what is open, innermost last.
@@ -25,9 +31,37 @@ struct Quick<'a> {
 
 /// The root of a text of at most `most` keys and values; `None` where the text is not of this form.
 pub(super) fn parse(source: &str, most: usize) -> Option<Node> {
-    let mut quick = Quick { text: source.as_bytes(), at: 0, left: most, items: Vec::new(), entries: Vec::new() };
-    let root = quick.block(0, 0)?;
-    (quick.at == quick.text.len()).then_some(root)
+    Quick::new(source, most, false).root()
+}
+
+/// The same with empty groups for the elements of large sections, which [`element`] reads again when their turn comes. The whole text is
+/// looked at: what stands here is of this form.
+pub(super) fn sketch(source: &str, most: usize) -> Option<Node> {
+    Quick::new(source, most, true).root()
+}
+
+/// The element of a section that starts at a byte.
+pub(super) fn element(source: &str, start: usize) -> Option<Node> {
+    let mut quick = Quick { at: start, ..Quick::new(source, usize::MAX, false) };
+    match quick.peek()? {
+        b'{' => quick.value(2),
+        _ => {
+            let before = quick.text[..start].iter().rev();
+            let indent = before.take_while(|b| **b == b' ').count();
+            quick.block(indent, 2)
+        }
+    }
+}
+
+impl<'a> Quick<'a> {
+    fn new(source: &'a str, most: usize, sketch: bool) -> Self {
+        Self { text: source.as_bytes(), at: 0, sketch, section: false, left: most, items: Vec::new(), entries: Vec::new() }
+    }
+
+    fn root(mut self) -> Option<Node> {
+        let root = self.block(0, 0)?;
+        (self.at == self.text.len()).then_some(root)
+    }
 }
 
 impl Quick<'_> {
@@ -112,9 +146,18 @@ impl Quick<'_> {
                     if deeper <= indent {
                         return None;
                     }
+                    if depth == 0 {
+                        self.section = self.sketch && SECTIONS.contains(&&self.text[key.span.range()]);
+                    }
                     self.block(deeper, depth + 1)?
                 }
                 _ => return None,
+            };
+            let value = match value {
+                Node { content: Content::Map(_), span } if self.section && depth == 1 => Node { content: Content::Map(Box::new([])), span },
+                // What is no group is an error, which the whole tree explains.
+                _ if self.section && depth == 1 => return None,
+                value => value,
             };
             self.entries.push((key, value));
             // The next line belongs here, or further out.
@@ -258,6 +301,32 @@ mod tests {
             }
         }
         assert!(quick_ones > tried / 10, "{quick_ones} of {tried}");
+    }
+
+    #[test]
+    fn elements_of_a_sketch_are_those_of_the_tree() {
+        let text = "fourbar: 1\nbodies:\n  a:\n    mass: 1\n    at: [1, 2, 3]\n  b: {mass: 2, com: [0, 0, 1]}\njoints:\n  j:\n      type: x\n  \
+                    k: {type: y}\nhold: [a]\n";
+        let (whole, sketch) = (parse(text, MOST).expect("whole"), sketch(text, MOST).expect("sketch"));
+        let shown = |node: &Node| format!("{node:?}");
+        let (Content::Map(whole), Content::Map(sketch)) = (&whole.content, &sketch.content) else { panic!("groups") };
+        let mut elements = 0;
+        for ((_, a), (_, b)) in whole.iter().zip(sketch) {
+            assert_eq!(a.span, b.span);
+            let (Content::Map(a), Content::Map(b)) = (&a.content, &b.content) else {
+                assert_eq!(shown(a), shown(b));
+                continue;
+            };
+            for ((k, a), (l, b)) in a.iter().zip(b) {
+                assert!(k.span == l.span && matches!(&b.content, Content::Map(none) if none.is_empty()));
+                assert_eq!(shown(a), shown(&b.later(text).expect("element")));
+                elements += 1;
+            }
+        }
+        assert_eq!(elements, 4);
+        // An element that is no group is left to the whole tree, which stays as it is.
+        assert!(super::sketch("bodies:\n  a: 1\n", MOST).is_none() && parse("bodies:\n  a: 1\n", MOST).is_some());
+        assert!(parse(text, MOST).is_some_and(|root| root.later(text).is_none()));
     }
 
     #[test]
