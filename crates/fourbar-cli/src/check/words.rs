@@ -475,6 +475,9 @@ fn elements(model: &Model) -> String {
         (model.drives.len(), "drive"),
         (model.forces.len(), "force"),
         (model.points.len(), "point"),
+        (model.inputs.len(), "input"),
+        (model.states.len(), "state"),
+        (model.outputs.len(), "output"),
     ];
     parts.extend(more.into_iter().filter(|(n, _)| *n > 0).map(|(n, what)| count(n, what)));
     parts.join(", ")
