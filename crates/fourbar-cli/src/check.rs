@@ -37,7 +37,8 @@ pub fn check(args: &CheckArgs, screen: &Screen) -> Result<Reply, Stop> {
     let mut findings = examine(&input);
     let written = args.modes.as_deref().map(|path| modes::write(&input, &findings, path, args.force, screen)).transpose()?;
     let mut text = words::words(&input, &findings, args.all, screen);
-    let mut fields = fields::fields(&input, &findings);
+    // Fields of a large mechanism are many, and only a program reads them.
+    let mut fields = if screen.json { fields::fields(&input, &findings) } else { serde_json::Value::Null };
     if let Some(w) = written {
         text += &format!("\n{}", w.text);
         fields["modes_written"] = w.path.into();

@@ -14,6 +14,8 @@ use nalgebra::{DMatrix, DVector};
 
 /// Up to this many self-stresses are combined by a dense factor, more by conjugate gradients.
 const DENSE: usize = 300;
+/// Loads below this share of a self-stress are rounding.
+const NOTHING: f64 = 1e-15;
 
 /// Fills reactions and efforts of an instant whose poses are those of the mechanism.
 pub fn fill(m: &Mechanism<'_>, loads: &Loads, out: &mut Instant) {
@@ -85,12 +87,47 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
     }
 }
 
+/// What a self-stress of unit size loads. It holds the few bodies of its loop, whatever the size of the mechanism.
+struct Stressed {
+    reactions: Vec<(usize, Wrench)>,
+    constraints: Vec<(usize, Wrench)>,
+    efforts: Vec<(usize, f64)>,
+}
+
+impl Stressed {
+    fn new(part: &Instant, L: f64, k: f64) -> Self {
+        let felt = |w: &Wrench| w.force.amax().max(w.torque.amax() / L) * k > NOTHING;
+        let listed = |list: &[Wrench]| {
+            let scaled = |(j, w): (usize, &Wrench)| (j, Wrench { force: w.force * k, torque: w.torque * k });
+            list.iter().enumerate().filter(|(_, w)| felt(w)).map(scaled).collect()
+        };
+        let efforts = part.efforts.iter().enumerate().filter(|(_, e)| e.abs().max(e.abs() / L) * k > NOTHING);
+        Self {
+            reactions: listed(&part.reactions),
+            constraints: listed(&part.constraints),
+            efforts: efforts.map(|(d, e)| (d, e * k)).collect(),
+        }
+    }
+
+    fn add(&self, z: f64, out: &mut Instant) {
+        for (list, to) in [(&self.reactions, &mut out.reactions), (&self.constraints, &mut out.constraints)] {
+            for (j, w) in list {
+                to[*j].force += w.force * z;
+                to[*j].torque += w.torque * z;
+            }
+        }
+        for (d, effort) in &self.efforts {
+            out.efforts[*d] += effort * z;
+        }
+    }
+}
+
 /// Adds the combination of self-stresses that makes the reactions smallest.
 fn smallest(m: &Mechanism<'_>, loads: &Loads, multipliers: &[f64], out: &mut Instant) {
     let (all, stresses) = m.self_stresses();
     let mut part = out.clone();
     let mut own = vec![0.0; all.set.rows()];
-    let columns: Vec<(Instant, Vec<f64>, f64)> = stresses
+    let (columns, N): (Vec<Stressed>, Vec<Vec<(usize, f64)>>) = stresses
         .iter()
         .map(|s| {
             own.fill(0.0);
@@ -103,25 +140,13 @@ fn smallest(m: &Mechanism<'_>, loads: &Loads, multipliers: &[f64], out: &mut Ins
             spread(m, loads, &all, &own, vec![Six::default(); m.tree.nodes.len()], &mut part);
             let x = measured(m, &all, &own, &part);
             let size = x.iter().map(|x| x * x).sum::<f64>().sqrt();
-            (part.clone(), x, if size > 0.0 { 1.0 / size } else { 0.0 })
+            let k = if size > 0.0 { 1.0 / size } else { 0.0 };
+            let column = x.iter().map(|x| x * k).enumerate().filter(|(_, x)| x.abs() > NOTHING).collect();
+            (Stressed::new(&part, m.model.length, k), column)
         })
-        .collect();
-    let N: Vec<Vec<(usize, f64)>> =
-        columns.iter().map(|(_, x, k)| x.iter().map(|x| x * k).enumerate().filter(|(_, x)| x.abs() > 1e-15).collect()).collect();
+        .unzip();
     let z = minimise(&N, measured(m, &all, multipliers, out));
-    for ((i, _, k), z) in columns.iter().zip(z) {
-        for (o, p) in out.reactions.iter_mut().zip(&i.reactions) {
-            o.force += p.force * (k * z);
-            o.torque += p.torque * (k * z);
-        }
-        for (o, p) in out.constraints.iter_mut().zip(&i.constraints) {
-            o.force += p.force * (k * z);
-            o.torque += p.torque * (k * z);
-        }
-        for (o, p) in out.efforts.iter_mut().zip(&i.efforts) {
-            *o += p * (k * z);
-        }
-    }
+    columns.iter().zip(z).for_each(|(column, z)| column.add(z, out));
 }
 
 /// What is to be smallest: forces and torques over the characteristic length of joints and drives, then the multipliers of couplings, bare
