@@ -1,10 +1,11 @@
 //! Derivatives of what is on a tape. As nodes again: reverse mode for gradients, forward mode for the total time derivative. As numbers:
 //! reverse mode for gradients of single results.
 
+use super::hash::Quick;
 use super::{Id, Node, Op, Tape, with};
 use fourbar_math::{Scalar, slope};
 use num_traits::Zero;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 /// Partial derivatives of an operation with respect to its arguments, as numbers or as nodes. `own` is its value, `at` gives earlier
 /// results and `decides` the value that a kink depends on. Derivatives by time are leaves.
@@ -108,7 +109,7 @@ pub(crate) fn gradient(seeds: &[(Node, Node)], leaves: &[Node]) -> Option<Vec<No
 pub(super) fn rate(of: Node) -> Node {
     let Node::Result { .. } = of else { return Node::zero() };
     let top = id_of(of);
-    let mut known: HashMap<Id, Node> = HashMap::new();
+    let mut known: Quick<Id, Node> = Quick::default();
     let mut stack = vec![top];
     while let Some(&id) = stack.last() {
         if known.contains_key(&id) {

@@ -4,6 +4,7 @@
 //! numbers, and played back onto another tape: into a problem.
 
 mod grad;
+mod hash;
 mod node;
 mod play;
 
@@ -11,8 +12,8 @@ pub(crate) use grad::gradient;
 pub use node::Node;
 
 use fourbar_math::{Dual, Piecewise};
+use hash::Quick;
 use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 pub(crate) type Id = u32;
@@ -84,7 +85,7 @@ pub struct Tape {
     /// Tells its nodes from those of other tapes.
     stamp: u32,
     pub(crate) ops: Vec<Op>,
-    merged: HashMap<Key, Id>,
+    merged: Quick<Key, Id>,
     pub(crate) kinks: Vec<Kink>,
     /// Numbers of those kinks that are tables, in order of their parameters.
     tables: Vec<u32>,
