@@ -85,7 +85,7 @@ fn main() {
             let mut e =
                 Stepper::new(&model, &assemble(&model).unwrap_or_else(|d| panic!("{d}")).configuration, Method::GenAlpha { rho: 0.8 })
                     .equations;
-            let floor = 1e9 * e.schur.factor_flops() as f64 / peak / model.moving() as f64;
+            let floor = 1e9 * e.p.schur.factor_flops() as f64 / peak / model.moving() as f64;
             println!("  {what:<8} {n:>7} bodies  {per_body:>8.1}   {iterations:.2} iterations   factor alone at peak {floor:.1}{ratio}");
         }
     }

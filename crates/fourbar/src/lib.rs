@@ -37,6 +37,7 @@ pub mod inputs;
 pub mod integrator;
 pub mod judge;
 pub mod motion;
+pub mod projector;
 pub mod random;
 pub mod schur;
 pub mod simulation;

@@ -9,7 +9,8 @@ use fourbar::analysis::rank::dense_jacobian;
 use fourbar::constraint::{Constraint, ConstraintSet};
 use fourbar::coordinate::Coordinate;
 use fourbar::model::{BodyId, Model};
-use fourbar::schur::{InverseMass, Schur, unit_weights};
+use fourbar::projector::Projector;
+use fourbar::schur::unit_weights;
 use fourbar::state::{Configuration, Pose, Velocity};
 use nalgebra::{DMatrix, DVector};
 
@@ -57,12 +58,9 @@ pub struct Curve<'m> {
     all: ConstraintSet,
     /// Generic rank of `all`.
     rank: usize,
-    schur: Schur,
-    /// The same for `all`.
-    all_schur: Schur,
-    inverse: Vec<InverseMass>,
-    Phi: Vec<f64>,
-    x: Vec<f64>,
+    /// Corrections of poses, on `set`, and of directions, on `all`.
+    on: Projector,
+    along: Projector,
 }
 
 impl<'m> Curve<'m> {
@@ -73,10 +71,8 @@ impl<'m> Curve<'m> {
         let set = ConstraintSet::new(list.clone(), |_| false);
         list.extend(model.velocity_constraints());
         let all = ConstraintSet::new(list, |_| false);
-        let schur = Schur::new(&set, model.bodies.len());
-        let all_schur = Schur::new(&all, model.bodies.len());
-        let (Phi, x) = (vec![0.0; set.rows()], vec![0.0; all.rows()]);
-        Self { model, set, all, rank, schur, all_schur, inverse: unit_weights(model), Phi, x }
+        let (on, along) = (Projector::new(&set, unit_weights(model)), Projector::new(&all, unit_weights(model)));
+        Self { model, set, all, rank, on, along }
     }
 
     /// The longest step.
@@ -119,17 +115,13 @@ impl<'m> Curve<'m> {
     /// `wish` without the part that the constraints forbid, by the sparse factor.
     fn projected(&mut self, q: &[Pose], wish: &[Velocity]) -> Vec<Velocity> {
         let mut v = wish.to_vec();
-        let mut d = vec![Velocity::zero(); v.len()];
-        self.all.jacobian(q, &mut self.all_schur.G);
-        self.all_schur.factor(&self.inverse, 1.0, 1e-12);
+        self.along.factor(&self.all, q, 1e-12);
         // Repeated, the shift of the factor does not matter.
         for _ in 0..3 {
-            self.all.multiply(&self.all_schur.G, &v, &mut self.x);
-            self.all_schur.solve(&mut self.x);
-            d.fill(Velocity::zero());
-            self.all.add_transposed(&self.all_schur.G, &self.x, -1.0, &mut d);
-            for (v, (d, w)) in v.iter_mut().zip(d.iter().zip(&self.inverse)) {
-                *v = v.plus(&w.apply(d));
+            self.along.rates(&self.all, &v);
+            self.along.normal_part(&self.all);
+            for (v, d) in v.iter_mut().zip(&self.along.dq) {
+                *v = v.plus(&d.scaled(-1.0));
             }
         }
         v
@@ -170,30 +162,23 @@ impl<'m> Curve<'m> {
     fn correct(&mut self, q: &mut [Pose], turns: &[f64]) -> Option<f64> {
         let L = self.model.length;
         let extent = q.iter().fold(L, |s, q| s.max(q.r.amax()));
-        let mut moved = vec![Velocity::zero(); q.len()];
         let mut total = 0.0;
         for _ in 0..12 {
-            self.set.residual(q, turns, 0.0, &mut self.Phi);
-            let worst = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            self.set.residual(q, turns, 0.0, &mut self.on.x);
+            let worst = self.on.size();
             if worst <= 1e-12 * extent {
                 return Some(total);
             }
             if !worst.is_finite() || worst > extent {
                 return None;
             }
-            self.set.jacobian(q, &mut self.schur.G);
             // The shift makes redundant rows harmless and hardly slows the iteration.
-            self.schur.factor(&self.inverse, 1.0, 1e-11);
-            self.schur.solve(&mut self.Phi);
-            moved.fill(Velocity::zero());
-            self.set.add_transposed(&self.schur.G, &self.Phi, -1.0, &mut moved);
-            for (q, (d, w)) in q.iter_mut().zip(moved.iter().zip(&self.inverse)) {
-                *q = q.moved(&w.apply(d));
+            self.on.factor(&self.set, q, 1e-11);
+            self.on.normal_part(&self.set);
+            for (q, d) in q.iter_mut().zip(&self.on.dq) {
+                *q = q.moved(&d.scaled(-1.0));
             }
-            total += moved.iter().zip(&self.inverse).fold(0.0_f64, |s, (d, w)| {
-                let d = w.apply(d);
-                s.max(d.v.norm()).max(L * d.w.norm())
-            });
+            total += size(&self.on.dq, L);
         }
         None
     }

@@ -15,7 +15,6 @@ use crate::formulation::ra::largest;
 use crate::joint::Alignment;
 use crate::model::{Hold, Joint, Model};
 use crate::random::Random;
-use crate::schur::InverseMass;
 use crate::state::{Configuration, Pose};
 use crate::topology::Topology;
 use serde::Serialize;
@@ -311,13 +310,13 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
         let (score, found) = best.unwrap_or((f64::INFINITY, start.q.clone()));
         q = found;
         if score.is_nan() || score > walk.closed {
-            return Err(impossible(model, &mut walk.p, &walk.inverse, &q, start));
+            return Err(impossible(model, &mut walk.p, &q, start));
         }
         walk.nearest(&mut q);
         branch = starts::look(&mut walk, &mut q, &held, &before, options.starts);
     }
     let distance = walk.metric.distance(&start.q, &q);
-    let Walk { mut p, inverse, iterations, .. } = walk;
+    let Walk { mut p, iterations, .. } = walk;
     p.evaluate(&q, &start.turns);
     let residual_after = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     let mut configuration = Configuration { t: start.t, q, v: start.v.clone(), turns: start.turns.clone(), z: start.z.clone() };
@@ -332,9 +331,9 @@ pub fn assemble_from(model: &Model, start: &Configuration, options: Options) -> 
         let mut rows = p.set.list[..lasting].to_vec();
         rows.extend(model.velocity_constraints());
         rows.extend(model.start_constraints(true));
-        p = Problem::new(rows, &held, start.t);
+        p = Problem::new(rows, &held, p.on.inverse, start.t);
     }
-    let velocity_residual_before = project_velocity(model, &mut p, &inverse, &mut configuration)?;
+    let velocity_residual_before = project_velocity(model, &mut p, &mut configuration)?;
     let moved = (1..model.bodies.len())
         .map(|b| {
             let d = start.q[b].increment_to(&configuration.q[b]);
@@ -396,8 +395,7 @@ pub fn update_turns(model: &Model, q: &[Pose], turns: &mut [f64]) {
 }
 
 /// Projects the velocities onto the constraints; returns the largest residual before.
-fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: &mut Configuration) -> Result<f64, Diagnostic> {
-    let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
+fn project_velocity(model: &Model, p: &mut Problem, c: &mut Configuration) -> Result<f64, Diagnostic> {
     p.weights.fill(1.0);
     p.jacobian(&c.q);
     let m = p.set.rows();
@@ -405,7 +403,7 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
     p.set.nu(c.t, &mut nu);
     // Held coordinates keep the velocity they were given.
     let mut given = vec![0.0; m];
-    p.set.multiply(&p.schur.G, &c.v, &mut given);
+    p.set.multiply(&p.on.schur.G, &c.v, &mut given);
     for (k, constraint) in p.set.list.iter().enumerate() {
         if matches!(constraint.owner, Owner::Hold(_)) {
             let range = p.set.row_start[k]..p.set.row_start[k + 1];
@@ -414,11 +412,11 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
     }
     let mut before = 0.0;
     for pass in 0..4 {
-        p.set.multiply(&p.schur.G, &c.v, &mut p.x);
-        for (x, n) in p.x.iter_mut().zip(&nu) {
+        p.on.rates(&p.set, &c.v);
+        for (x, n) in p.on.x.iter_mut().zip(&nu) {
             *x -= n;
         }
-        let worst = p.x.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+        let worst = p.on.size();
         if pass == 0 {
             before = worst;
         }
@@ -428,7 +426,7 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
             break;
         }
         if pass == 3 && worst > 1e-6 * (speed + before) {
-            let row = (0..m).max_by(|&a, &b| p.x[a].abs().total_cmp(&p.x[b].abs())).unwrap_or(0);
+            let row = (0..m).max_by(|&a, &b| p.on.x[a].abs().total_cmp(&p.on.x[b].abs())).unwrap_or(0);
             let name = p.set.list[p.set.constraint_of_row(row)].name.clone();
             return Err(Diagnostic::new(
                 "S212",
@@ -441,11 +439,10 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
         }
         // Velocities that fit need no factor.
         if pass == 0 {
-            p.schur.factor(inverse, scale, 1e-12);
+            p.on.factor_rows(1e-12);
         }
-        p.schur.solve(&mut p.x);
-        p.increments(inverse, scale);
-        for (v, d) in c.v.iter_mut().zip(&p.dq) {
+        p.solve();
+        for (v, d) in c.v.iter_mut().zip(&p.on.dq) {
             *v = v.plus(d);
         }
     }
@@ -453,7 +450,7 @@ fn project_velocity(model: &Model, p: &mut Problem, inverse: &[InverseMass], c: 
 }
 
 /// Names the joints that cannot close. Least squares spreads the gap over all of them, so weights concentrate it first.
-fn impossible(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &[Pose], start: &Configuration) -> Diagnostic {
+fn impossible(model: &Model, p: &mut Problem, q: &[Pose], start: &Configuration) -> Diagnostic {
     let mut q = q.to_vec();
     // A stretched chain shares its gap equally, and equal weights would keep it so: joints that close a loop go first.
     let closing: Vec<usize> = Topology::new(model).loops.iter().map(|l| l.closing).collect();
@@ -469,7 +466,7 @@ fn impossible(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &[Pose
         for ((w, s), bias) in p.weights.iter_mut().zip(&sizes).zip(&bias) {
             *w = bias * (0.03 * top / (s + 0.01 * top)).powf(0.75);
         }
-        close(model, p, inverse, &mut q, &start.turns, 0.0);
+        close(model, p, &mut q, &start.turns, 0.0);
     }
     p.weights.fill(1.0);
     p.evaluate(&q, &start.turns);

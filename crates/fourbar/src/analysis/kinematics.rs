@@ -17,7 +17,7 @@ pub use motion::KINEMATICS;
 use crate::analysis::assembly::{flipped_joint, gaps, update_turns};
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
-use crate::analysis::singular::{dependent_names, own_parts, regular_pivot};
+use crate::analysis::singular::{own_parts, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
@@ -27,7 +27,8 @@ use crate::formulation::reps::NEAR;
 use crate::integrator::index3::TOO_NEAR;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, numbers};
-use crate::schur::{InverseMass, Schur, inverse_weights};
+use crate::projector::Projector;
+use crate::schur::inverse_weights;
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::Vector3;
 use serde_json::{Value, json};
@@ -71,12 +72,11 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     model: &'m Model,
     /// Constraints, drives included.
     pub set: ConstraintSet,
-    schur: Schur,
+    /// The constraints in the metric of the masses.
+    p: Projector,
     loads: LeastLoads,
     /// Loads of joints with dry friction; written with the multipliers.
     normal: NormalLoads,
-    inverse: Vec<InverseMass>,
-    scale: f64,
     /// Current configuration.
     pub state: Configuration,
     /// Accelerations at the current time.
@@ -93,8 +93,6 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     Phi: Vec<f64>,
     /// Right-hand sides; written by the velocity and acceleration solves.
     rhs: Vec<f64>,
-    x: Vec<f64>,
-    dq: Vec<Velocity>,
     force: Vec<Velocity>,
     /// Jacobian at the current pose.
     G: Vec<f64>,
@@ -129,19 +127,14 @@ impl<'m, C: Chart> Kinematics<'m, C> {
 
     /// The same with the constraints on positions laid out already.
     pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration) -> Result<Self, Diagnostic> {
-        let schur = Schur::new(&set, model.bodies.len());
-        let inverse = inverse_weights(model, 0.01);
-        let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>();
         let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
         let reach = start.q.iter().fold(model.length, |s, q| s.max(q.r.amax()));
         let points: Vec<C::Point> = start.q.iter().zip(&start.v).map(|(q, v)| C::enter(&q.A, &v.w)).collect();
         let mut k = Self {
             model,
-            schur,
+            p: Projector::scaled(&set, inverse_weights(model, 0.01)),
             loads: LeastLoads::new(model, &set, &start.q),
             normal: NormalLoads::new(model, &set),
-            inverse,
-            scale,
             state: start.clone(),
             a: vec![Velocity::zero(); n],
             lambda: vec![0.0; m],
@@ -151,8 +144,6 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             permanent: vec![false; m],
             Phi: vec![0.0; m],
             rhs: vec![0.0; m],
-            x: vec![0.0; m],
-            dq: vec![Velocity::zero(); n],
             force: vec![Velocity::zero(); n],
             G: vec![0.0; values],
             trial: start.q.clone(),
@@ -168,7 +159,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             set,
         };
         k.factor();
-        for (p, x) in k.permanent.iter_mut().zip(k.schur.pivots()) {
+        for (p, x) in k.permanent.iter_mut().zip(k.p.schur.pivots()) {
             *p = *x < REDUNDANT;
         }
         k.note_pivot();
@@ -177,18 +168,17 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     }
 
     fn factor(&mut self) {
-        self.set.jacobian(&self.trial, &mut self.schur.G);
-        self.schur.factor(&self.inverse, self.scale, SHIFT);
+        self.p.factor(&self.set, &self.trial, SHIFT);
         self.work.factorisations += 1;
     }
 
     fn note_pivot(&mut self) {
-        (self.regular_pivot, self.regular_row) = regular_pivot(self.schur.pivots(), &self.permanent);
+        (self.regular_pivot, self.regular_row) = regular_pivot(self.p.schur.pivots(), &self.permanent);
     }
 
     /// Names of the joints and drives whose rows depend on each other near a singular pose.
     pub fn dependent_names(&mut self) -> Vec<String> {
-        dependent_names(&self.set, &mut self.schur, &self.permanent, self.regular_row, &mut self.x)
+        self.p.dependent_names(&self.set, &self.permanent, self.regular_row)
     }
 
     /// For a checkpoint.
@@ -233,7 +223,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     pub fn watch(&mut self, passages: &mut Passages, measure: &mut Massless<'_>) {
         let s = &self.state;
         if passages.due(s.t, passages.speed(&s.v)) {
-            passages.look(s.t, &s.q, &s.v, measure, |_, parts| own_parts(self.schur.pivots(), &self.permanent, parts));
+            passages.look(s.t, &s.q, &s.v, measure, |_, parts| own_parts(self.p.schur.pivots(), &self.permanent, parts));
         }
     }
 
@@ -319,23 +309,18 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             if k > 0 && self.correction.is_none() && last < 1e-3 * L && worst <= 20.0 * tolerance {
                 return self.accept(t, h);
             }
-            self.x.copy_from_slice(&self.Phi);
-            self.schur.solve(&mut self.x);
-            self.dq.fill(Velocity::zero());
-            self.set.add_transposed(&self.schur.G, &self.x, -self.scale, &mut self.dq);
-            let mut size = 0.0_f64;
-            for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
-                *d = w.apply(d);
-                size = size.max(d.v.amax()).max(L * d.w.amax());
-            }
+            self.p.x.copy_from_slice(&self.Phi);
+            self.p.solve();
+            self.p.spread(&self.set, -1.0);
+            let size = self.p.dq.iter().fold(0.0_f64, |s, d| s.max(d.v.amax()).max(L * d.w.amax()));
             if !size.is_finite() || size > 0.5 * L.max(last.min(1e3 * L)) {
                 break;
             }
             for b in 1..self.trial.len() {
                 let (q, x) = (&mut self.trial[b], &mut self.trial_points[b]);
-                q.r += self.dq[b].v;
+                q.r += self.p.dq[b].v;
                 let (from, A) = (*x, q.A);
-                q.A = C::place(&from, &A, &C::increment(&from, &C::Rate::zero(), &self.dq[b]), x);
+                q.A = C::place(&from, &A, &C::increment(&from, &C::Rate::zero(), &self.p.dq[b]), x);
                 C::own(x);
             }
             self.work.iterations += 1;
@@ -463,16 +448,16 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         self.lambda.fill(0.0);
         let mut last = f64::INFINITY;
         for _ in 0..REFINEMENTS {
-            self.dq.copy_from_slice(&self.force);
-            self.dq[0] = Velocity::zero();
-            self.set.add_transposed(&self.G, &self.lambda, -1.0, &mut self.dq);
-            for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
-                *d = w.apply(d).scaled(self.scale);
+            self.p.dq.copy_from_slice(&self.force);
+            self.p.dq[0] = Velocity::zero();
+            self.set.add_transposed(&self.G, &self.lambda, -1.0, &mut self.p.dq);
+            for (d, w) in self.p.dq.iter_mut().zip(&self.p.inverse) {
+                *d = w.apply(d).scaled(self.p.scale);
             }
-            self.set.multiply(&self.schur.G, &self.dq, &mut self.x);
-            self.schur.solve(&mut self.x);
+            self.p.rates_of_increments(&self.set);
+            self.p.solve();
             let (mut change, mut size) = (0.0_f64, 0.0_f64);
-            for (l, x) in self.lambda.iter_mut().zip(&self.x) {
+            for (l, x) in self.lambda.iter_mut().zip(&self.p.x) {
                 *l += x;
                 change = change.max(x.abs());
                 size = size.max(l.abs());
@@ -498,8 +483,8 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         self.set.residual(&s.q, &s.turns, s.t, &mut self.Phi);
         let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let mut residual = |v: &[Velocity], rhs: &[f64]| {
-            self.set.multiply(&self.G, v, &mut self.x);
-            self.x.iter().zip(rhs).fold(0.0_f64, |m, (x, r)| m.max((x - r).abs()))
+            self.set.multiply(&self.G, v, &mut self.p.x);
+            self.p.x.iter().zip(rhs).fold(0.0_f64, |m, (x, r)| m.max((x - r).abs()))
         };
         self.set.nu(s.t, &mut self.rhs);
         let velocity = residual(&s.v, &self.rhs);
@@ -529,9 +514,9 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         let (mut last, mut rate) = (f64::INFINITY, 0.0_f64);
         for _ in 0..REFINEMENTS {
             size = y.iter().fold(size, |s, v| s.max(v.v.amax()).max(L * v.w.amax()));
-            self.set.multiply(&self.G, y, &mut self.x);
+            self.set.multiply(&self.G, y, &mut self.p.x);
             let mut worst = 0.0_f64;
-            for (x, r) in self.x.iter_mut().zip(&self.rhs) {
+            for (x, r) in self.p.x.iter_mut().zip(&self.rhs) {
                 *x -= r;
                 worst = worst.max(x.abs());
             }
@@ -545,13 +530,10 @@ impl<'m, C: Chart> Kinematics<'m, C> {
                 rate = rate.max(worst / last);
             }
             last = worst;
-            self.schur.solve(&mut self.x);
-            self.dq.fill(Velocity::zero());
-            self.set.add_transposed(&self.schur.G, &self.x, -self.scale, &mut self.dq);
-            for (y, (d, w)) in y.iter_mut().zip(self.dq.iter().zip(&self.inverse)) {
-                let d = w.apply(d);
-                y.v += d.v;
-                y.w += d.w;
+            self.p.normal_part(&self.set);
+            for (y, d) in y.iter_mut().zip(&self.p.dq) {
+                y.v -= d.v;
+                y.w -= d.w;
             }
         }
         if last > 1e-6 * size { 1.0 } else { rate }

@@ -1,10 +1,11 @@
 //! How far constraints are from depending on each other, whatever the masses: the measure of singular positions.
 
 use crate::analysis::passages::{Measure, Passages};
-use crate::analysis::singular::{dependent_names, half_log};
+use crate::analysis::singular::half_log;
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
-use crate::schur::{InverseMass, Schur, unit_weights};
+use crate::projector::Projector;
+use crate::schur::unit_weights;
 use crate::state::{Pose, Velocity};
 use crate::structure::Structure;
 
@@ -25,10 +26,8 @@ pub struct Massless<'m> {
 
 struct Rows {
     set: ConstraintSet,
-    schur: Schur,
-    weights: Vec<InverseMass>,
-    /// Workspace by row.
-    x: Vec<f64>,
+    p: Projector,
+    /// Pivots far from the singular position.
     far: Vec<f64>,
     permanent: Vec<bool>,
     at: Vec<Pose>,
@@ -38,9 +37,7 @@ impl Rows {
     fn new(model: &Model, set: ConstraintSet) -> Self {
         let n = set.rows();
         Self {
-            schur: Schur::new(&set, model.bodies.len()),
-            weights: unit_weights(model),
-            x: vec![0.0; n],
+            p: Projector::new(&set, unit_weights(model)),
             far: vec![0.0; n],
             permanent: vec![false; n],
             at: vec![Pose::identity(); model.bodies.len()],
@@ -50,8 +47,7 @@ impl Rows {
 
     fn factor(&mut self, t: f64, q: &[Pose]) {
         self.set.choose(t);
-        self.set.jacobian(q, &mut self.schur.G);
-        self.schur.factor(&self.weights, 1.0, SHIFT);
+        self.p.factor(&self.set, q, SHIFT);
     }
 }
 
@@ -70,7 +66,7 @@ impl<'m> Massless<'m> {
         if passages.due(t, passages.speed(v)) {
             passages.look(t, q, v, self, |measure, parts| {
                 let log = measure.log_distance(t, q);
-                parts.extend(measure.rows().schur.pivots().iter().map(|p| p.max(0.0).sqrt()));
+                parts.extend(measure.rows().p.schur.pivots().iter().map(|p| p.max(0.0).sqrt()));
                 log
             });
         }
@@ -82,7 +78,7 @@ impl Measure for Massless<'_> {
         let rows = self.rows();
         rows.factor(t, q);
         rows.at.copy_from_slice(q);
-        half_log(rows.schur.pivots())
+        half_log(rows.p.schur.pivots())
     }
 
     /// By inverse iteration from the row whose pivot has fallen most.
@@ -90,13 +86,13 @@ impl Measure for Massless<'_> {
         let rows = self.rows();
         let near = std::mem::take(&mut rows.at);
         rows.factor(t, far);
-        rows.far.copy_from_slice(rows.schur.pivots());
+        rows.far.copy_from_slice(rows.p.schur.pivots());
         rows.factor(t, &near);
         rows.at = near;
-        let Rows { set, schur, x, far, permanent, .. } = rows;
+        let Rows { set, p, far, permanent, .. } = rows;
         permanent.iter_mut().zip(far.iter()).for_each(|(p, far)| *p = *far < REDUNDANT);
-        let share = |r: &usize| if permanent[*r] { f64::INFINITY } else { schur.pivots()[*r] / far[*r] };
-        let Some(weakest) = (0..x.len()).min_by(|a, b| share(a).total_cmp(&share(b))) else { return Vec::new() };
-        dependent_names(set, schur, permanent, weakest, x)
+        let share = |r: &usize| if permanent[*r] { f64::INFINITY } else { p.schur.pivots()[*r] / far[*r] };
+        let Some(weakest) = (0..far.len()).min_by(|a, b| share(a).total_cmp(&share(b))) else { return Vec::new() };
+        p.dependent_names(set, permanent, weakest)
     }
 }

@@ -5,7 +5,6 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::numbers;
-use crate::schur::Schur;
 use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
 use serde::{Deserialize, Serialize};
@@ -62,26 +61,6 @@ pub fn warning(list: &[Singular]) -> Option<Diagnostic> {
             .time(first.time)
             .help("reactions and drive efforts near it may be very large, and other branches of motion start there"),
     )
-}
-
-/// Names of the joints and drives whose rows depend on each other, by inverse iteration from the weakest row.
-pub fn dependent_names(set: &ConstraintSet, schur: &mut Schur, permanent: &[bool], row: usize, x: &mut [f64]) -> Vec<String> {
-    if x.is_empty() {
-        return Vec::new();
-    }
-    x.fill(0.0);
-    x[row] = 1.0;
-    for _ in 0..3 {
-        schur.solve(x);
-        for (x, p) in x.iter_mut().zip(permanent) {
-            if *p {
-                *x = 0.0;
-            }
-        }
-        let top = x.iter().fold(f64::MIN_POSITIVE, |s, x| s.max(x.abs()));
-        x.iter_mut().for_each(|x| *x /= top);
-    }
-    set.touched(|r| x[r].abs())
 }
 
 /// The smallest pivot of a row that is not permanently redundant, and its row.

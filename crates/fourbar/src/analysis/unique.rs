@@ -11,9 +11,10 @@ use crate::constraint::ConstraintSet;
 use crate::force::load::NormalLoads;
 use crate::model::Model;
 use crate::motion::{Loads, Wrench};
+use crate::projector::Projector;
 use crate::random::Random;
-use crate::schur::{Schur, unit_weights};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::schur::unit_weights;
+use crate::state::{Configuration, Pose};
 use crate::topology::is_forest;
 
 /// Components that move by less than this share of the self-stress are unique.
@@ -84,32 +85,27 @@ fn self_stresses(model: &Model, set: &ConstraintSet, at: &Configuration) -> Vec<
 
 /// Random combinations of all self-stresses of a large mechanism.
 fn filtered(model: &Model, set: &ConstraintSet, q: &[Pose]) -> Vec<Vec<f64>> {
-    let mut schur = Schur::new(set, model.bodies.len());
-    set.jacobian(q, &mut schur.G);
-    schur.factor(&unit_weights(model), 1.0, SHIFT);
+    let mut p = Projector::new(set, unit_weights(model));
+    p.factor(set, q, SHIFT);
     let mut random = Random(0x5151_5151_1234_4321);
-    let mut load = vec![Velocity::zero(); model.bodies.len()];
     let mut found = Vec::new();
     for _ in 0..PROBES {
-        let mut z: Vec<f64> = (0..set.rows()).map(|_| random.number()).collect();
+        p.x.iter_mut().for_each(|x| *x = random.number());
         let mut loaded = f64::INFINITY;
         for _ in 0..FILTERS {
-            z.iter_mut().for_each(|z| *z *= SHIFT);
-            schur.solve(&mut z);
-            let size = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
+            let load = p.filter(set, SHIFT, model.length);
+            let size = p.size();
             if size < 1e-9 {
                 loaded = f64::INFINITY;
                 break;
             }
-            load.fill(Velocity::zero());
-            set.add_transposed(&schur.G, &z, 1.0, &mut load);
-            loaded = load[1..].iter().fold(0.0_f64, |s, l| s.max(l.v.amax()).max(l.w.amax() / model.length)) / size;
+            loaded = load / size;
             if loaded <= CLEAN {
                 break;
             }
         }
         if loaded <= STRESS {
-            found.push(z);
+            found.push(p.x.clone());
         }
     }
     found

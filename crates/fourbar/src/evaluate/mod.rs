@@ -81,9 +81,9 @@ impl<'m> Evaluation<'m> {
         if e.set.choose(state.t) {
             // The compliance belongs to the rows that hold now.
             e.jacobian(&state.q);
-            e.schur.G.copy_from_slice(&e.G);
-            e.schur.form(&e.inverse, 1.0);
-            e.schur.diagonal(&mut e.eps);
+            e.p.schur.G.copy_from_slice(&e.G);
+            e.p.schur.form(&e.p.inverse, 1.0);
+            e.p.schur.diagonal(&mut e.eps);
             e.eps.iter_mut().for_each(|x| *x *= COMPLIANCE);
         }
         let mut now = Instant::new(model, state);

@@ -365,17 +365,17 @@ impl Exact {
                 self.x[6 * (b - 1) + 3 + k] = -h2 * r.w[k];
             }
         }
-        for (x, r) in self.x[6 * n..].iter_mut().zip(&e.x) {
+        for (x, r) in self.x[6 * n..].iter_mut().zip(&e.p.x) {
             *x = -r;
         }
         self.lu.solve(&mut self.x);
         for b in 1..=n {
             for k in 0..3 {
-                e.dq[b].v[k] = self.x[6 * (b - 1) + k];
-                e.dq[b].w[k] = self.x[6 * (b - 1) + 3 + k];
+                e.p.dq[b].v[k] = self.x[6 * (b - 1) + k];
+                e.p.dq[b].w[k] = self.x[6 * (b - 1) + 3 + k];
             }
         }
-        e.x.copy_from_slice(&self.x[6 * n..]);
+        e.p.x.copy_from_slice(&self.x[6 * n..]);
     }
 
     /// The matrix as formed, dense, for tests: rows and columns six per body, then the constraint rows.

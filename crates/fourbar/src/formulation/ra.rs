@@ -12,7 +12,8 @@ use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
 use crate::motion::Poorly;
-use crate::schur::{InverseMass, Schur, inverse_masses, unit_weights};
+use crate::projector::Projector;
+use crate::schur::{inverse_masses, unit_weights};
 use crate::state::{Configuration, Pose, Velocity};
 use nalgebra::Matrix3;
 
@@ -45,10 +46,8 @@ pub struct Equations<'m> {
     pub model: &'m Model,
     /// Constraints, drives included.
     pub set: ConstraintSet,
-    /// Factored constraint matrix.
-    pub schur: Schur,
-    /// Inverse masses of the matrix.
-    pub inverse: Vec<InverseMass>,
+    /// The constraints in the metric of the masses, with right-hand sides and increments.
+    pub p: Projector,
     /// Whether some inertia was raised, so that solves with the matrix are iterated.
     pub floored: bool,
     /// Compliance per row; constant.
@@ -59,10 +58,6 @@ pub struct Equations<'m> {
     pub Phi: Vec<f64>,
     /// Residual of the equations of motion; applied forces on the way.
     pub r: Vec<Velocity>,
-    /// Right-hand sides and solutions on the rows.
-    pub x: Vec<f64>,
-    /// Increments.
-    pub dq: Vec<Velocity>,
     rhs: Vec<f64>,
     /// Right-hand side of the acceleration constraints.
     pub(super) gamma: Vec<f64>,
@@ -93,7 +88,6 @@ impl<'m> Equations<'m> {
 
     /// The same with all constraints laid out already.
     pub fn of(model: &'m Model, set: ConstraintSet, start: &Configuration) -> Self {
-        let schur = Schur::new(&set, model.bodies.len());
         let L2 = model.length * model.length;
         let mut inverse = inverse_masses(model, 0.0);
         let mut floored = false;
@@ -109,15 +103,12 @@ impl<'m> Equations<'m> {
         let (m, n, values) = (set.rows(), model.bodies.len(), set.values);
         let mut e = Self {
             model,
-            schur,
-            inverse,
+            p: Projector::new(&set, inverse),
             floored,
             eps: vec![0.0; m],
             G: vec![0.0; values],
             Phi: vec![0.0; m],
             r: vec![Velocity::zero(); n],
-            x: vec![0.0; m],
-            dq: vec![Velocity::zero(); n],
             rhs: vec![0.0; m],
             gamma: vec![0.0; m],
             weak: super::weak::Workspace::new(m, model.bodies.len()),
@@ -132,22 +123,22 @@ impl<'m> Equations<'m> {
             set,
         };
         e.set.jacobian(&start.q, &mut e.G);
-        e.schur.G.copy_from_slice(&e.G);
+        e.p.schur.G.copy_from_slice(&e.G);
         // Whether rows depend on each other is a question of geometry: a light body between heavy ones makes pivots in the metric of
         // the masses small without any dependence. Both metrics have to show it.
         e.permanent.fill(true);
-        for metric in [unit_weights(model), e.inverse.clone()] {
-            e.schur.form(&metric, 1.0);
-            e.schur.diagonal(&mut e.eps);
+        for metric in [unit_weights(model), e.p.inverse.clone()] {
+            e.p.schur.form(&metric, 1.0);
+            e.p.schur.diagonal(&mut e.eps);
             e.eps.iter_mut().for_each(|x| *x *= COMPLIANCE);
             // The pivot of a dependent row is the compliance times the squares of the numbers by which it depends on others, which may
             // be large: it falls with the compliance, and only it does.
-            e.schur.shift_rows(&e.eps, LESS);
-            e.schur.factor_formed();
-            e.x.copy_from_slice(e.schur.pivots());
-            e.schur.form(&metric, 1.0);
+            e.p.schur.shift_rows(&e.eps, LESS);
+            e.p.schur.factor_formed();
+            e.p.x.copy_from_slice(e.p.schur.pivots());
+            e.p.schur.form(&metric, 1.0);
             e.factor_form();
-            for ((p, x), less) in e.permanent.iter_mut().zip(e.schur.pivots()).zip(&e.x) {
+            for ((p, x), less) in e.permanent.iter_mut().zip(e.p.schur.pivots()).zip(&e.p.x) {
                 *p &= *less < if *x < REDUNDANT { GEOMETRY } else { 2.0 * LESS } * x;
             }
         }
@@ -157,19 +148,19 @@ impl<'m> Equations<'m> {
     }
 
     fn factor_form(&mut self) {
-        self.schur.shift_rows(&self.eps, 1.0);
-        self.schur.factor_formed();
+        self.p.schur.shift_rows(&self.eps, 1.0);
+        self.p.schur.factor_formed();
         self.factorisations += 1;
     }
 
     fn note_pivot(&mut self) {
-        self.regular_pivot = regular_pivot(self.schur.pivots(), &self.permanent);
+        self.regular_pivot = regular_pivot(self.p.schur.pivots(), &self.permanent);
     }
 
     /// Factors `S = Phi_q M^-1 Phi_q^T / b_a + eps` with the Jacobian in `G`.
     pub fn factor(&mut self, b_a: f64) {
-        self.schur.G.copy_from_slice(&self.G);
-        self.schur.form(&self.inverse, 1.0 / b_a);
+        self.p.schur.G.copy_from_slice(&self.G);
+        self.p.schur.form(&self.p.inverse, 1.0 / b_a);
         self.factor_form();
         self.note_pivot();
     }
@@ -218,7 +209,7 @@ impl<'m> Equations<'m> {
 
     /// Whether all increments are finite; maxima would hide what is not a number.
     pub fn increments_are_finite(&self) -> bool {
-        let sum: f64 = self.dq.iter().map(|d| d.v.sum() + d.w.sum()).sum::<f64>() + self.x.iter().sum::<f64>();
+        let sum: f64 = self.p.dq.iter().map(|d| d.v.sum() + d.w.sum()).sum::<f64>() + self.p.x.iter().sum::<f64>();
         sum.is_finite()
     }
 
@@ -226,18 +217,18 @@ impl<'m> Equations<'m> {
     /// residual in `rc`. Uses the Jacobian of the factor.
     pub fn solve(&mut self, h2: f64, b_a: f64) {
         // x holds the row residual on entry.
-        for (d, (r, w)) in self.dq.iter_mut().zip(self.r.iter().zip(&self.inverse)) {
+        for (d, (r, w)) in self.p.dq.iter_mut().zip(self.r.iter().zip(&self.p.inverse)) {
             *d = w.apply(r).scaled(-h2 / b_a);
         }
-        self.set.multiply(&self.schur.G, &self.dq, &mut self.rhs);
-        for (x, y) in self.x.iter_mut().zip(&self.rhs) {
+        self.set.multiply(&self.p.schur.G, &self.p.dq, &mut self.rhs);
+        for (x, y) in self.p.x.iter_mut().zip(&self.rhs) {
             *x += y;
         }
-        self.schur.solve(&mut self.x);
+        self.p.schur.solve(&mut self.p.x);
         // r is free now: it takes Phi_q^T d(h^2 lambda).
         self.r.fill(Velocity::zero());
-        self.set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.r);
-        for (d, (r, w)) in self.dq.iter_mut().zip(self.r.iter().zip(&self.inverse)) {
+        self.set.add_transposed(&self.p.schur.G, &self.p.x, 1.0, &mut self.r);
+        for (d, (r, w)) in self.p.dq.iter_mut().zip(self.r.iter().zip(&self.p.inverse)) {
             let y = w.apply(r);
             d.v -= y.v / b_a;
             d.w -= y.w / b_a;
@@ -256,8 +247,8 @@ impl<'m> Equations<'m> {
     /// Second solve of the stabilised form, after [`Equations::solve`]: the increments of positions that close `Phi`, given
     /// the increments `dq` of velocities. `eta` are the multipliers of that correction.
     pub fn solve_positions(&mut self, b_a: f64, eta: &mut [f64], out: &mut [Velocity]) {
-        let mu = std::mem::take(&mut self.x);
-        self.set.multiply(&self.schur.G, &self.dq, &mut self.rhs);
+        let mu = std::mem::take(&mut self.p.x);
+        self.set.multiply(&self.p.schur.G, &self.p.dq, &mut self.rhs);
         for k in 0..eta.len() {
             self.rhs[k] += self.Phi[k] - self.eps[k] * eta[k];
         }
@@ -265,17 +256,17 @@ impl<'m> Equations<'m> {
             // Rolling has no position to correct.
             self.rhs[row..row + r.count()].fill(0.0);
         }
-        self.schur.solve(&mut self.rhs);
+        self.p.schur.solve(&mut self.rhs);
         self.r.fill(Velocity::zero());
-        self.set.add_transposed(&self.schur.G, &self.rhs, 1.0 / b_a, &mut self.r);
-        for (o, (d, (r, w))) in out.iter_mut().zip(self.dq.iter().zip(self.r.iter().zip(&self.inverse))) {
+        self.set.add_transposed(&self.p.schur.G, &self.rhs, 1.0 / b_a, &mut self.r);
+        for (o, (d, (r, w))) in out.iter_mut().zip(self.p.dq.iter().zip(self.r.iter().zip(&self.p.inverse))) {
             let y = w.apply(r);
             *o = Velocity { v: d.v - y.v, w: d.w - y.w };
         }
         for (e, x) in eta.iter_mut().zip(&self.rhs) {
             *e += x;
         }
-        self.x = mu;
+        self.p.x = mu;
     }
 
     /// Index-1 accelerations and multipliers at a consistent state, `a` being also the first guess. Needs the factor with
@@ -311,9 +302,9 @@ impl<'m> Equations<'m> {
         if let Some(rate) = rate {
             self.set.residual(q, turns, t, &mut self.Phi);
             self.set.nu(t, &mut self.rhs);
-            self.set.multiply(&self.G, v, &mut self.x);
+            self.set.multiply(&self.G, v, &mut self.p.x);
             for k in 0..self.gamma.len() {
-                self.gamma[k] -= rate * (2.0 * (self.x[k] - self.rhs[k]) + rate * self.Phi[k]);
+                self.gamma[k] -= rate * (2.0 * (self.p.x[k] - self.rhs[k]) + rate * self.Phi[k]);
             }
         }
         if self.floored || !self.loads.is_empty() {
@@ -327,25 +318,25 @@ impl<'m> Equations<'m> {
         for b in 0..self.r.len() {
             let w = &v[b].w;
             self.r[b].w -= w.cross(&(self.model.bodies[b].J_bar * w));
-            a[b] = self.inverse[b].apply(&self.r[b]);
+            a[b] = self.p.inverse[b].apply(&self.r[b]);
         }
-        self.set.multiply(&self.G, a, &mut self.x);
-        for (x, g) in self.x.iter_mut().zip(&self.gamma) {
+        self.set.multiply(&self.G, a, &mut self.p.x);
+        for (x, g) in self.p.x.iter_mut().zip(&self.gamma) {
             *x -= g;
         }
-        self.schur.solve(&mut self.x);
-        lambda.copy_from_slice(&self.x);
+        self.p.schur.solve(&mut self.p.x);
+        lambda.copy_from_slice(&self.p.x);
         // (S0 + eps) x = b leaves eps x of b: what the compliance took is solved for again. Left as it is, it would be an error across
         // the constraints that turns into one along them from step to step.
         let least = if self.regular_pivot.0 > WELL_DEFINED && !polish { 1 } else { 2 };
         let first = self.size_of_rows();
         let mut last = first;
         for term in 1..=TERMS {
-            for (x, e) in self.x.iter_mut().zip(&self.eps) {
+            for (x, e) in self.p.x.iter_mut().zip(&self.eps) {
                 *x *= e;
             }
-            self.schur.solve(&mut self.x);
-            for (l, x) in lambda.iter_mut().zip(&self.x) {
+            self.p.schur.solve(&mut self.p.x);
+            for (l, x) in lambda.iter_mut().zip(&self.p.x) {
                 *l += x;
             }
             let now = self.size_of_rows();
@@ -355,9 +346,9 @@ impl<'m> Equations<'m> {
             }
             last = now;
         }
-        self.dq.fill(Velocity::zero());
-        self.set.add_transposed(&self.G, lambda, 1.0, &mut self.dq);
-        for (a, (d, w)) in a.iter_mut().zip(self.dq.iter().zip(&self.inverse)) {
+        self.p.dq.fill(Velocity::zero());
+        self.set.add_transposed(&self.G, lambda, 1.0, &mut self.p.dq);
+        for (a, (d, w)) in a.iter_mut().zip(self.p.dq.iter().zip(&self.p.inverse)) {
             let d = w.apply(d);
             a.v -= d.v;
             a.w -= d.w;
@@ -369,7 +360,7 @@ impl<'m> Equations<'m> {
 
     /// Size of the multipliers in `x` in the metric of the compliance, which is that of the diagonal.
     fn size_of_rows(&self) -> f64 {
-        self.x.iter().zip(&self.eps).map(|(x, e)| e * x * x).sum::<f64>().sqrt()
+        self.p.x.iter().zip(&self.eps).map(|(x, e)| e * x * x).sum::<f64>().sqrt()
     }
 
     fn iterate_index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
@@ -381,19 +372,19 @@ impl<'m> Equations<'m> {
             // Where drives prescribe the motion loads change though accelerations do not. The first round has no loads yet.
             let loads_rest = self.loads.is_empty() || (round > 0 && load::rest(self.loads.change, last_load, round));
             last_load = self.loads.change;
-            self.set.multiply(&self.G, a, &mut self.x);
-            for k in 0..self.x.len() {
-                self.x[k] -= self.gamma[k];
+            self.set.multiply(&self.G, a, &mut self.p.x);
+            for k in 0..self.p.x.len() {
+                self.p.x[k] -= self.gamma[k];
             }
             self.solve(1.0, 1.0);
             let (mut change, mut size) = (0.0_f64, 0.0_f64);
-            for (a, d) in a.iter_mut().zip(&self.dq) {
+            for (a, d) in a.iter_mut().zip(&self.p.dq) {
                 change = change.max(d.v.amax()).max(self.model.length * d.w.amax());
                 a.v += d.v;
                 a.w += d.w;
                 size = size.max(a.v.amax()).max(self.model.length * a.w.amax());
             }
-            for (l, x) in lambda.iter_mut().zip(&self.x) {
+            for (l, x) in lambda.iter_mut().zip(&self.p.x) {
                 *l += x;
             }
             // Every round adds rounding to the multipliers of redundant rows: without raised inertias no more of them are made than needed.
@@ -409,7 +400,7 @@ impl<'m> Equations<'m> {
     pub fn project_velocity(&mut self, t: f64, v: &mut [Velocity]) {
         for _ in 0..2 {
             self.normal_velocity(t, v);
-            for (v, d) in v.iter_mut().zip(&self.dq) {
+            for (v, d) in v.iter_mut().zip(&self.p.dq) {
                 v.v -= d.v;
                 v.w -= d.w;
             }
@@ -425,21 +416,16 @@ impl<'m> Equations<'m> {
     /// `G v - nu` into `x`; its largest entry.
     pub fn velocity_residual(&mut self, t: f64, v: &[Velocity]) -> f64 {
         self.set.nu(t, &mut self.rhs);
-        self.set.multiply(&self.G, v, &mut self.x);
-        for (x, n) in self.x.iter_mut().zip(&self.rhs) {
+        self.set.multiply(&self.G, v, &mut self.p.x);
+        for (x, n) in self.p.x.iter_mut().zip(&self.rhs) {
             *x -= n;
         }
-        largest(&self.x)
+        largest(&self.p.x)
     }
 
     /// `M^-1 G^T S^-1 x` into `dq`.
     pub fn normal_part(&mut self) {
-        self.schur.solve(&mut self.x);
-        self.dq.fill(Velocity::zero());
-        self.set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.dq);
-        for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
-            *d = w.apply(d);
-        }
+        self.p.normal_part(&self.set);
     }
 
     /// Power of drives and of forces without a potential.
@@ -456,11 +442,11 @@ impl<'m> Equations<'m> {
         self.set.residual(q, turns, t, &mut self.Phi);
         let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         self.set.nu(t, &mut self.rhs);
-        self.set.multiply(&self.G, v, &mut self.x);
-        let velocity = difference(&self.x, &self.rhs);
+        self.set.multiply(&self.G, v, &mut self.p.x);
+        let velocity = difference(&self.p.x, &self.rhs);
         self.set.gamma(q, v, t, &mut self.rhs);
-        self.set.multiply(&self.G, a, &mut self.x);
-        [position, velocity, difference(&self.x, &self.rhs)]
+        self.set.multiply(&self.G, a, &mut self.p.x);
+        [position, velocity, difference(&self.p.x, &self.rhs)]
     }
 }
 

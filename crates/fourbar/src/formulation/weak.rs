@@ -71,7 +71,7 @@ impl Equations<'_> {
     /// eigenvalue `mu` of their mode; modes so weak that the compliance hides them are found by filtering a vector, which leaves
     /// these and dependent rows, and `mu` is their mean weighed by what they do to the bodies, so that dependent rows do not count.
     fn doubt(&mut self, t: f64, a: &[Velocity], lambda: &[f64]) {
-        if self.schur.pivots().iter().all(|p| *p > SUSPICIOUS) {
+        if self.p.schur.pivots().iter().all(|p| *p > SUSPICIOUS) {
             return;
         }
         let mut w = std::mem::take(&mut self.weak);
@@ -81,7 +81,7 @@ impl Equations<'_> {
         }
         for _ in 0..FILTERS {
             w.p.iter_mut().zip(&self.eps).for_each(|(p, e)| *p *= e);
-            self.schur.solve(&mut w.p);
+            self.p.schur.solve(&mut w.p);
         }
         self.without_compliance(&w.p, &mut w.Sp);
         // In the metric of the diagonal, which is that of the compliance.
@@ -114,7 +114,7 @@ impl Equations<'_> {
     fn without_compliance(&mut self, x: &[f64], y: &mut [f64]) {
         self.r.fill(Velocity::zero());
         self.set.add_transposed(&self.G, x, 1.0, &mut self.r);
-        for (r, w) in self.r.iter_mut().zip(&self.inverse) {
+        for (r, w) in self.r.iter_mut().zip(&self.p.inverse) {
             *r = w.apply(r);
         }
         self.set.multiply(&self.G, &self.r, y);
@@ -126,30 +126,30 @@ impl Equations<'_> {
         }
         for _ in 0..SOLVES {
             self.motion(q, v, a, lambda, turns, t);
-            for (d, (r, w)) in self.dq.iter_mut().zip(self.r.iter().zip(&self.inverse)) {
+            for (d, (r, w)) in self.p.dq.iter_mut().zip(self.r.iter().zip(&self.p.inverse)) {
                 *d = w.apply(r).scaled(-1.0);
             }
-            self.set.multiply(&self.G, a, &mut self.x);
+            self.set.multiply(&self.G, a, &mut self.p.x);
             let mut w = std::mem::take(&mut self.weak);
-            self.set.multiply(&self.G, &self.dq, &mut w.b);
-            for ((b, x), gamma) in w.b.iter_mut().zip(&self.x).zip(&self.gamma) {
+            self.set.multiply(&self.G, &self.p.dq, &mut w.b);
+            for ((b, x), gamma) in w.b.iter_mut().zip(&self.p.x).zip(&self.gamma) {
                 *b += x - gamma;
             }
             self.gradients(&mut w);
             self.weak = w;
             // x holds the change of the multipliers.
-            if !self.x.iter().all(|x| x.is_finite()) {
+            if !self.p.x.iter().all(|x| x.is_finite()) {
                 return;
             }
             self.r.fill(Velocity::zero());
-            self.set.add_transposed(&self.G, &self.x, 1.0, &mut self.r);
-            for ((a, d), (r, w)) in a.iter_mut().zip(&self.dq).zip(self.r.iter().zip(&self.inverse)) {
+            self.set.add_transposed(&self.G, &self.p.x, 1.0, &mut self.r);
+            for ((a, d), (r, w)) in a.iter_mut().zip(&self.p.dq).zip(self.r.iter().zip(&self.p.inverse)) {
                 let y = w.apply(r);
                 a.v += d.v - y.v;
                 a.w += d.w - y.w;
             }
             let (mut change, mut size) = (0.0, 0.0);
-            for ((l, x), e) in lambda.iter_mut().zip(&self.x).zip(&self.eps) {
+            for ((l, x), e) in lambda.iter_mut().zip(&self.p.x).zip(&self.eps) {
                 *l += x;
                 change += e * x * x;
                 size += e * *l * *l;
@@ -162,9 +162,9 @@ impl Equations<'_> {
 
     /// `S0 x = b` with the complement without compliance, from zero into `x`. Overwrites `r` and `w`.
     fn gradients(&mut self, w: &mut Workspace) {
-        self.x.fill(0.0);
+        self.p.x.fill(0.0);
         w.z.copy_from_slice(&w.b);
-        self.schur.solve(&mut w.z);
+        self.p.schur.solve(&mut w.z);
         w.p.copy_from_slice(&w.z);
         let mut rz = dot(&w.b, &w.z);
         let first = rz;
@@ -179,12 +179,12 @@ impl Equations<'_> {
                 return;
             }
             let step = rz / pSp;
-            for (((x, b), p), Sp) in self.x.iter_mut().zip(&mut w.b).zip(&w.p).zip(&w.Sp) {
+            for (((x, b), p), Sp) in self.p.x.iter_mut().zip(&mut w.b).zip(&w.p).zip(&w.Sp) {
                 *x += step * p;
                 *b -= step * Sp;
             }
             w.z.copy_from_slice(&w.b);
-            self.schur.solve(&mut w.z);
+            self.p.schur.solve(&mut w.z);
             let next = dot(&w.b, &w.z);
             for (p, z) in w.p.iter_mut().zip(&w.z) {
                 *p = z + next / rz * *p;

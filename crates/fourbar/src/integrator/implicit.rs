@@ -1,9 +1,10 @@
 //! Motion by an implicit stepper: lands on or interpolates to output times, watches for singular positions, and keeps what
 //! is needed to continue a run.
 
+use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::index3::{Stepper, Trouble};
 use super::work::Work;
-use super::{DEFAULT_TOL, Method, asked_every, number, positive, tau};
+use super::{DEFAULT_TOL, Method, number, positive, tau};
 use crate::analysis::assembly::update_turns;
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::{Measure, Passages};
@@ -43,11 +44,7 @@ pub struct Implicit<'m, C: Chart = Ra> {
     watched: bool,
     /// State at a look inside a step.
     inside: (Vec<Pose>, Vec<Velocity>),
-    /// Step in use.
-    h: f64,
-    fixed: Option<f64>,
-    /// Up to where steps may pass the times that are asked for.
-    ahead: f64,
+    pace: Pace,
     lambda: Vec<f64>,
     /// Whether the last instant was the start, whose state is not that of the stepper.
     start: Option<Configuration>,
@@ -55,18 +52,12 @@ pub struct Implicit<'m, C: Chart = Ra> {
     /// Steps taken though their error estimate was above the tolerance.
     over: usize,
     over_in_a_row: usize,
+    was_over: bool,
     /// Whether steps were held beside a singular position: it leaves multipliers that ring.
     held: bool,
     /// Whether anything but potentials does work, and the work.
     worked: bool,
     work: Work,
-}
-
-/// A step that does not change the time.
-fn lost_in_rounding(t: f64, h: f64) -> Diagnostic {
-    Diagnostic::new("S230", format!("the step at t = {t:.6} s fails with h = {h:.2e} s: it is lost in the rounding of time"))
-        .time(t)
-        .help("choose a larger step or tolerance, or an earlier end")
 }
 
 /// The motion of rA, rp and reps.
@@ -115,14 +106,13 @@ impl<'m, C: Chart> Implicit<'m, C> {
             measure: Massless::new(structure),
             watched: structure.looped,
             inside: (start.q.clone(), start.v.clone()),
-            h,
-            fixed,
-            ahead: study.t_end,
+            pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * stepper.tau },
             lambda: vec![0.0; stepper.equations.set.rows()],
             start: Some(start.clone()),
             flagged: 0,
             over: 0,
             over_in_a_row: 0,
+            was_over: false,
             held: false,
             worked: model.has_work(),
             work: Work::default(),
@@ -133,32 +123,6 @@ impl<'m, C: Chart> Implicit<'m, C> {
         let power = r.power_now();
         r.work.begin(power);
         Ok(r)
-    }
-
-    /// One accepted step of about `h`; smaller where Newton fails. Returns the size taken.
-    fn step(&mut self, h: f64) -> Result<f64, Diagnostic> {
-        let mut h = h;
-        loop {
-            self.stepper.change_step(h);
-            let tried = self.stepper.attempt(h).and_then(|()| self.stepper.accept(h));
-            match tried {
-                Ok(()) => break,
-                Err(d) => {
-                    self.stepper.work.failures += 1;
-                    h *= 0.5;
-                    if h < self.least() {
-                        return Err(self.stepper.diagnose(2.0 * h, d));
-                    }
-                }
-            }
-        }
-        self.note();
-        Ok(h)
-    }
-
-    /// The least step: smaller ones lead nowhere, or are lost in the rounding of time.
-    fn least(&self) -> f64 {
-        (SMALLEST * self.stepper.tau).max(16.0 * f64::EPSILON * self.stepper.memory.t.abs())
     }
 
     /// Whether the mechanism is near a singular position.
@@ -225,131 +189,24 @@ impl<'m, C: Chart> Implicit<'m, C> {
         Ok(())
     }
 
-    /// Asks now and then, the more often the longer a step takes, so that a run between two output times can be stopped too.
-    fn asked_to_stop(&self, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        self.stepper.work.steps.is_multiple_of(asked_every(self.lambda.len())) && !go_on(self.stepper.memory.t)
+    /// A try that failed for another reason than its error.
+    fn failed(&mut self, why: Trouble) -> Refused<Option<Trouble>> {
+        self.stepper.work.failures += 1;
+        Refused { factor: 0.5, why: Some(why) }
     }
 
-    /// Fixed steps that land on `t`; `false` where it was asked to stop.
-    fn land(&mut self, t: f64, nominal: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        self.h = (2.0 * self.h).min(nominal);
-        loop {
-            let left = t - self.stepper.memory.t;
-            if left <= 1e-9 * nominal {
-                break;
-            }
-            // The last step of an interval takes what is left; steps that equal the last one to rounding keep its size.
-            let n = (left / self.h - 1e-6).ceil().max(1.0);
-            let mut h = left / n;
-            let last = self.stepper.memory.h;
-            if (h - last).abs() <= 1e-9 * last {
-                h = last;
-            }
-            let from = self.stepper.memory.t;
-            let taken = self.step(h)?;
-            self.look(taken < h)?;
-            if self.stepper.memory.t <= from {
-                return Err(lost_in_rounding(from, taken));
-            }
-            if taken < 0.75 * h {
-                self.h = taken;
-            }
-            if self.asked_to_stop(go_on) {
-                return Ok(false);
-            }
+    /// Starts the method afresh from the consistent state: where its history does not fit much smaller steps, and where a singular position
+    /// left multipliers that ring, which the method would damp over many steps. Not where accelerations are ill-defined.
+    fn begin(&mut self, h: f64, tries: usize) {
+        let anew = tries == RESTART_AFTER || (tries == 1 && self.held);
+        if anew && !self.near_singular() {
+            self.stepper.restart(h);
+            let power = self.power_now();
+            self.work.begin(power);
+            self.held = false;
+        } else {
+            self.stepper.change_step(h);
         }
-        self.stepper.memory.t = t;
-        Ok(true)
-    }
-
-    /// Adaptive steps until `t` is passed; `false` where it was asked to stop.
-    fn pass(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        let end = if t > self.ahead { t } else { self.ahead };
-        while self.stepper.memory.t < t {
-            let from = self.stepper.memory.t;
-            let left = end - from;
-            // A step of some last digits of the time would move nothing.
-            if left <= 8.0 * f64::EPSILON * from.abs() {
-                self.stepper.memory.t = end;
-                break;
-            }
-            // The end is met in whole steps: a tiny last one would upset the history.
-            let mut h = match left / self.h {
-                x if x <= 1.0 + 1e-9 => left,
-                x if x < 2.0 => 0.5 * left,
-                _ => self.h,
-            };
-            let mut refused = 0;
-            loop {
-                // A history that does not fit much smaller steps is made anew, but not where accelerations are ill-defined.
-                refused += 1;
-                // So are multipliers that ring once a singular position is left behind: the method would damp them over many steps.
-                let anew = refused == RESTART_AFTER || (refused == 1 && self.held);
-                if anew && !self.near_singular() {
-                    self.stepper.restart(h);
-                    let power = self.power_now();
-                    self.work.begin(power);
-                    self.held = false;
-                } else {
-                    self.stepper.change_step(h);
-                }
-                match self.stepper.attempt(h) {
-                    Ok(()) => {}
-                    Err(d) => {
-                        self.stepper.work.failures += 1;
-                        h *= 0.5;
-                        if h < self.least() {
-                            return Err(self.stepper.diagnose(2.0 * h, d));
-                        }
-                        self.h = h;
-                        continue;
-                    }
-                }
-                let (e_q, e_v) = self.stepper.error;
-                let error = e_q.max(self.stepper.tau * e_v) / self.stepper.tol;
-                // The first two steps have no history for the estimate of velocities.
-                let power = -1.0 / (self.stepper.order() as f64 + 1.0);
-                let factor = (0.85 * error.max(1e-12).powf(power)).clamp(0.2, 2.0);
-                // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed
-                // that: the step is held, and inertia carries through.
-                let hold = error > 1.0 && self.near_singular();
-                if error > 1.0 && !hold && self.stepper.work.steps > 2 && refused < ENOUGH_TRIES {
-                    self.stepper.work.rejections += 1;
-                    h *= factor.min(0.8);
-                    self.h = h;
-                    continue;
-                }
-                if let Err(d) = self.stepper.accept(h) {
-                    self.stepper.work.failures += 1;
-                    h *= 0.5;
-                    if h < self.least() {
-                        return Err(self.stepper.diagnose(2.0 * h, d));
-                    }
-                    self.h = h;
-                    continue;
-                }
-                self.note();
-                self.held |= hold;
-                let over = error > 1.0 && self.stepper.work.steps > 3;
-                (self.over, self.over_in_a_row) = if over { (self.over + 1, self.over_in_a_row + 1) } else { (self.over, 0) };
-                self.look(over)?;
-                let grow = factor > 1.3 && self.stepper.memory.since_change >= 5;
-                if !hold && (factor < 0.8 || (grow && !self.near_singular())) {
-                    self.h = (h * factor).max(10.0 * SMALLEST * self.stepper.tau);
-                }
-                break;
-            }
-            if h == left {
-                self.stepper.memory.t = end;
-            }
-            if self.stepper.memory.t <= from {
-                return Err(lost_in_rounding(from, h));
-            }
-            if self.asked_to_stop(go_on) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Projects the output state, evaluates accelerations and reactions there.
@@ -364,9 +221,9 @@ impl<'m, C: Chart> Implicit<'m, C> {
                 break;
             }
             e.factor(1.0);
-            e.x.copy_from_slice(&e.Phi);
+            e.p.x.copy_from_slice(&e.Phi);
             e.normal_part();
-            for (q, d) in o.q.iter_mut().zip(&e.dq) {
+            for (q, d) in o.q.iter_mut().zip(&e.p.dq) {
                 *q = q.moved(&d.scaled(-1.0));
             }
         }
@@ -390,21 +247,118 @@ impl<'m, C: Chart> Implicit<'m, C> {
     }
 }
 
+impl<C: Chart> Tries for Implicit<'_, C> {
+    type Why = Option<Trouble>;
+
+    fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    fn pace_mut(&mut self) -> &mut Pace {
+        &mut self.pace
+    }
+
+    fn time(&self) -> f64 {
+        self.stepper.memory.t
+    }
+
+    fn arrive(&mut self, t: f64) {
+        self.stepper.memory.t = t;
+    }
+
+    /// The end is met in whole steps: a tiny last one would upset the history.
+    fn fitted(&self, left: f64) -> f64 {
+        match left / self.pace.h {
+            x if x <= 1.0 + 1e-9 => left,
+            x if x < 2.0 => 0.5 * left,
+            _ => self.pace.h,
+        }
+    }
+
+    /// Steps that equal the last one to rounding keep its size, and with it the history.
+    fn kept(&self, h: f64) -> f64 {
+        let last = self.stepper.memory.h;
+        if (h - last).abs() <= 1e-9 * last { last } else { h }
+    }
+
+    fn attempt(&mut self, h: f64, tries: usize) -> Result<(), Refused<Option<Trouble>>> {
+        if self.pace.fixed.is_some() {
+            self.stepper.change_step(h);
+            self.stepper.attempt(h).and_then(|()| self.stepper.accept(h)).map_err(|why| self.failed(why))?;
+            self.note();
+            return Ok(());
+        }
+        self.begin(h, tries);
+        self.stepper.attempt(h).map_err(|why| self.failed(why))?;
+        let (e_q, e_v) = self.stepper.error;
+        let error = e_q.max(self.stepper.tau * e_v) / self.stepper.tol;
+        let power = -1.0 / (self.stepper.order() as f64 + 1.0);
+        let factor = (0.85 * error.max(1e-12).powf(power)).clamp(0.2, 2.0);
+        // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed that: the step is
+        // held, and inertia carries through.
+        let hold = error > 1.0 && self.near_singular();
+        // The first two steps have no history for the estimate of velocities.
+        if error > 1.0 && !hold && self.stepper.work.steps > 2 && tries < ENOUGH_TRIES {
+            self.stepper.work.rejections += 1;
+            // Accuracy alone ends no run: the step is taken after enough tries.
+            let least = self.pace.least(self.stepper.memory.t);
+            return Err(Refused { factor: factor.min(0.8).max(least / h).min(1.0), why: None });
+        }
+        self.stepper.accept(h).map_err(|why| self.failed(why))?;
+        self.note();
+        self.held |= hold;
+        self.was_over = error > 1.0 && self.stepper.work.steps > 3;
+        (self.over, self.over_in_a_row) = if self.was_over { (self.over + 1, self.over_in_a_row + 1) } else { (self.over, 0) };
+        let grow = factor > 1.3 && self.stepper.memory.since_change >= 5;
+        if !hold && (factor < 0.8 || (grow && !self.near_singular())) {
+            self.pace.h = (h * factor).max(10.0 * self.pace.smallest);
+        }
+        Ok(())
+    }
+
+    fn taken(&mut self, as_wished: bool) -> Result<(), Diagnostic> {
+        let doubtful = if self.pace.fixed.is_some() { !as_wished } else { self.was_over };
+        self.look(doubtful)
+    }
+
+    fn too_small(&mut self, h: f64, why: Option<Trouble>) -> Diagnostic {
+        self.stepper.diagnose(h, why.unwrap_or(Trouble::NoConvergence))
+    }
+
+    fn lost(&self, from: f64, h: f64) -> Diagnostic {
+        Diagnostic::new("S230", format!("the step at t = {from:.6} s fails with h = {h:.2e} s: it is lost in the rounding of time"))
+            .time(from)
+            .help("choose a larger step or tolerance, or an earlier end")
+    }
+}
+
+impl<C: Chart> Stepping for Implicit<'_, C> {
+    fn time(&self) -> f64 {
+        self.stepper.memory.t
+    }
+
+    fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        control::step(self, t)
+    }
+
+    fn asks(&self) -> bool {
+        self.stepper.work.steps.is_multiple_of(asked_every(self.lambda.len()))
+    }
+}
+
 impl<C: Chart> Motion for Implicit<'_, C> {
     fn t(&self) -> f64 {
         self.stepper.memory.t
     }
 
     fn run_ahead(&mut self, until: f64) {
-        self.ahead = until;
+        self.pace.ahead = until;
     }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         self.start = None;
-        match self.fixed {
-            Some(nominal) => self.land(t, nominal, go_on),
-            None => self.pass(t, go_on),
-        }
+        self.pace.recover();
+        control::advance(self, t, go_on)
     }
 
     fn instant(&mut self, t: f64, o: &mut Instant) -> Result<(), Diagnostic> {
@@ -487,7 +441,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         let s = &self.stepper;
         let (m, previous) = (&s.memory, s.previous());
         let mut state = json!({
-            "h": self.h,
+            "h": self.pace.h,
             "tau": s.tau,
             "exact": s.exact_steps_left(),
             "error": [s.error.0, s.error.1],
@@ -555,10 +509,10 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             }
             m.map_all();
         }
-        self.h = number(&v["h"]);
+        self.pace.h = number(&v["h"]);
         self.stepper.tau = number(&v["tau"]);
         // Without a step there would be no end.
-        let sizes = [self.h, self.stepper.tau, self.stepper.memory.h];
+        let sizes = [self.pace.h, self.stepper.tau, self.stepper.memory.h];
         if !self.stepper.memory.t.is_finite() || sizes.iter().any(|x| !x.is_finite() || *x <= 0.0) {
             return Err(bad_checkpoint("its times or steps are missing"));
         }

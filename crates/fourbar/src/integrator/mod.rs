@@ -1,5 +1,6 @@
 //! Integrators: how time passes.
 
+pub mod control;
 pub mod explicit;
 pub mod implicit;
 pub mod index3;
@@ -73,11 +74,6 @@ pub fn word<T: Copy>(options: &[(String, String)], key: &str, choices: &[(&str, 
         let names: Vec<&str> = choices.iter().map(|c| c.0).collect();
         Diagnostic::new("U304", format!("option `{key}` is `{text}`")).help(format!("it is one of {}", names.join(", ")))
     })
-}
-
-/// After how many steps of a system of some size a run asks whether it may go on: often enough to stop in a tenth of a second.
-pub fn asked_every(size: usize) -> usize {
-    (1024 / size.max(1)).clamp(1, 64)
 }
 
 /// Bodies that have come so many characteristic lengths leave no digits for the joints: runs give up there.

@@ -11,8 +11,9 @@
 use super::{Instant, Loads};
 use crate::constraint::{ConstraintSet, Owner};
 use crate::model::Model;
-use crate::schur::{InverseMass, Schur, unit_weights};
-use crate::state::{Pose, Velocity};
+use crate::projector::Projector;
+use crate::schur::unit_weights;
+use crate::state::Pose;
 use crate::topology;
 use nalgebra::Matrix6;
 
@@ -43,15 +44,11 @@ pub struct LeastLoads {
 /// The workspace of the choice.
 #[derive(Clone, Debug)]
 struct Least {
-    schur: Schur,
-    weights: Vec<InverseMass>,
+    p: Projector,
     /// Per constraint, the lower factor of its metric: `|F^T lambda|` is the norm of its wrench. Written by `scale_rows`.
     metric: Vec<Matrix6<f64>>,
-    /// Multipliers, and their self-stress, measured by their wrenches.
+    /// Multipliers measured by their wrenches; their self-stress stands in the projector.
     x: Vec<f64>,
-    z: Vec<f64>,
-    /// Load of the self-stress on the bodies.
-    load: Vec<Velocity>,
     /// The multipliers chosen.
     lambda: Vec<f64>,
 }
@@ -88,17 +85,13 @@ impl Least {
             return None;
         }
         let mut least = Self {
-            schur: Schur::new(set, model.bodies.len()),
-            weights: unit_weights(model),
+            p: Projector::new(set, unit_weights(model)),
             metric: vec![Matrix6::identity(); set.list.len()],
             x: vec![0.0; set.rows()],
-            z: vec![0.0; set.rows()],
-            load: vec![Velocity::zero(); model.bodies.len()],
             lambda: vec![0.0; set.rows()],
         };
-        set.jacobian(q, &mut least.schur.G);
-        least.schur.factor(&least.weights, 1.0, SHIFT);
-        least.schur.pivots().iter().any(|p| *p < REDUNDANT).then_some(least)
+        least.p.factor(set, q, SHIFT);
+        least.p.schur.pivots().iter().any(|p| *p < REDUNDANT).then_some(least)
     }
 
     /// The multipliers nearest to zero that load the bodies like `given`, into `lambda`.
@@ -107,9 +100,9 @@ impl Least {
         if !given.iter().all(|x| x.is_finite()) {
             return;
         }
-        set.jacobian(q, &mut self.schur.G);
+        set.jacobian(q, &mut self.p.schur.G);
         self.scale_rows(model, loads, set, q);
-        self.schur.factor(&self.weights, 1.0, SHIFT);
+        self.p.factor_rows(SHIFT);
         // x = F^T lambda.
         for (c, F) in self.metric.iter().enumerate() {
             let r = set.row_start[c]..set.row_start[c + 1];
@@ -119,23 +112,19 @@ impl Least {
         }
         let size = amax(&self.x);
         for _ in 0..ROUNDS {
-            self.z.copy_from_slice(&self.x);
+            self.p.x.copy_from_slice(&self.x);
             let mut loaded = f64::INFINITY;
             for _ in 0..FILTERS {
-                self.z.iter_mut().for_each(|z| *z *= SHIFT);
-                self.schur.solve(&mut self.z);
-                self.load.fill(Velocity::zero());
-                set.add_transposed(&self.schur.G, &self.z, 1.0, &mut self.load);
-                loaded = self.load[1..].iter().fold(0.0_f64, |s, l| s.max(l.v.amax()).max(l.w.amax() / model.length));
-                if loaded <= (CLEAN * amax(&self.z)).max(NOTHING * size) {
+                loaded = self.p.filter(set, SHIFT, model.length);
+                if loaded <= (CLEAN * self.p.size()).max(NOTHING * size) {
                     break;
                 }
             }
-            if loaded.is_nan() || loaded > (DOUBTFUL * amax(&self.z)).max(NOTHING * size) {
+            if loaded.is_nan() || loaded > (DOUBTFUL * self.p.size()).max(NOTHING * size) {
                 return;
             }
-            self.x.iter_mut().zip(&self.z).for_each(|(x, z)| *x -= z);
-            if amax(&self.z) <= 1e-14 * size {
+            self.x.iter_mut().zip(&self.p.x).for_each(|(x, z)| *x -= z);
+            if self.p.size() <= 1e-14 * size {
                 break;
             }
         }
@@ -167,7 +156,7 @@ impl Least {
             // A joint whose own rows depend on each other has no metric; its multipliers count themselves.
             let F = K.cholesky().map_or(Matrix6::identity(), |f| f.l());
             for b in set.blocks_of(c) {
-                let G = &mut self.schur.G[b.start..b.start + 6 * n];
+                let G = &mut self.p.schur.G[b.start..b.start + 6 * n];
                 for i in 0..n {
                     for l in 0..6 {
                         let known: f64 = (0..i).map(|j| F[(i, j)] * G[6 * j + l]).sum();

@@ -3,7 +3,8 @@
 use super::{FLOOR, flipped_joint, reach};
 use crate::constraint::{Constraint, ConstraintSet};
 use crate::model::{BodyId, Model};
-use crate::schur::{InverseMass, Schur, inverse_weights};
+use crate::projector::Projector;
+use crate::schur::{InverseMass, inverse_weights};
 use crate::state::{Configuration, Pose, Velocity};
 use fourbar_math::so3;
 use nalgebra::Matrix3;
@@ -54,19 +55,16 @@ pub(super) struct Problem {
     /// Time at which drives are met.
     t: f64,
     pub(super) set: ConstraintSet,
-    pub(super) schur: Schur,
+    pub(super) on: Projector,
     pub(super) weights: Vec<f64>,
     pub(super) Phi: Vec<f64>,
-    pub(super) x: Vec<f64>,
-    pub(super) dq: Vec<Velocity>,
 }
 
 impl Problem {
-    pub(super) fn new(list: Vec<Constraint>, held: &[bool], t: f64) -> Self {
+    pub(super) fn new(list: Vec<Constraint>, held: &[bool], inverse: Vec<InverseMass>, t: f64) -> Self {
         let set = ConstraintSet::new(list, |b: BodyId| held[b.index()]);
-        let schur = Schur::new(&set, held.len());
-        let (m, n) = (set.rows(), held.len());
-        Self { t, schur, weights: vec![1.0; set.list.len()], Phi: vec![0.0; m], x: vec![0.0; m], dq: vec![Velocity::zero(); n], set }
+        let on = Projector::scaled(&set, inverse);
+        Self { t, on, weights: vec![1.0; set.list.len()], Phi: vec![0.0; set.rows()], set }
     }
 
     /// Weighted residual at `q` into `Phi`; returns its squared norm.
@@ -82,11 +80,11 @@ impl Problem {
 
     /// Weighted Jacobian at `q`.
     pub(super) fn jacobian(&mut self, q: &[Pose]) {
-        self.set.jacobian(q, &mut self.schur.G);
+        self.set.jacobian(q, &mut self.on.schur.G);
         for c in 0..self.set.list.len() {
             let rows = self.set.row_start[c + 1] - self.set.row_start[c];
             for b in self.set.blocks_of(c) {
-                for x in &mut self.schur.G[b.start..b.start + 6 * rows] {
+                for x in &mut self.on.schur.G[b.start..b.start + 6 * rows] {
                     *x *= self.weights[c];
                 }
             }
@@ -94,18 +92,15 @@ impl Problem {
     }
 
     /// The factor of the weighted equations at `q`.
-    pub(super) fn factor(&mut self, q: &[Pose], inverse: &[InverseMass], scale: f64, mu: f64) {
+    pub(super) fn factor(&mut self, q: &[Pose], mu: f64) {
         self.jacobian(q);
-        self.schur.factor(inverse, scale, mu);
+        self.on.factor_rows(mu);
     }
 
-    /// `dq = -W^-1 G^T x` for the multipliers in `x`.
-    pub(super) fn increments(&mut self, inverse: &[InverseMass], scale: f64) {
-        self.dq.fill(Velocity::zero());
-        self.set.add_transposed(&self.schur.G, &self.x, -scale, &mut self.dq);
-        for (d, w) in self.dq.iter_mut().zip(inverse) {
-            *d = w.apply(d);
-        }
+    /// The smallest increments that take the right-hand side in `x` from the rows.
+    pub(super) fn solve(&mut self) {
+        self.on.solve();
+        self.on.spread(&self.set, -1.0);
     }
 }
 
@@ -121,11 +116,8 @@ pub(super) struct Closed {
 }
 
 /// Levenberg-Marquardt from `q`; stops when closed or stationary.
-pub(super) fn close(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: &mut Vec<Pose>, turns: &[f64], tolerance: f64) -> Closed {
+pub(super) fn close(model: &Model, p: &mut Problem, q: &mut Vec<Pose>, turns: &[f64], tolerance: f64) -> Closed {
     let L = model.length;
-    // Weights scaled so that S has a diagonal of about one.
-    let moving = model.moving().max(1) as f64;
-    let scale = moving / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
     let mut mu = 1e-2;
     let mut f = p.evaluate(q, turns);
     let mut trial = q.clone();
@@ -137,18 +129,17 @@ pub(super) fn close(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: 
             break;
         }
         iterations += 1;
-        p.factor(q, inverse, scale, mu);
-        p.x.copy_from_slice(&p.Phi);
-        p.schur.solve(&mut p.x);
-        p.increments(inverse, scale);
+        p.factor(q, mu);
+        p.on.x.copy_from_slice(&p.Phi);
+        p.solve();
         // Predicted decrease of the linear model under the damped step: |Phi|^2 - |Phi + G dq|^2.
-        let length = size(&p.dq, L);
+        let length = size(&p.on.dq, L);
         let cap = (0.5 * L / length).min(1.0);
-        for (t, (q, d)) in trial.iter_mut().zip(q.iter().zip(&p.dq)) {
+        for (t, (q, d)) in trial.iter_mut().zip(q.iter().zip(&p.on.dq)) {
             *t = q.moved(&d.scaled(cap));
         }
-        p.set.multiply(&p.schur.G, &p.dq, &mut p.x);
-        let predicted = f - p.Phi.iter().zip(&p.x).map(|(a, b)| (a + cap * b).powi(2)).sum::<f64>();
+        p.on.rates_of_increments(&p.set);
+        let predicted = f - p.Phi.iter().zip(&p.on.x).map(|(a, b)| (a + cap * b).powi(2)).sum::<f64>();
         let before = f;
         let new = p.evaluate(&trial, turns);
         if new.is_finite() && new < f {
@@ -177,31 +168,21 @@ pub(super) fn close(model: &Model, p: &mut Problem, inverse: &[InverseMass], q: 
 
 /// The step towards the drawn pose on the constraints as they are linear at `q`, loosened by `mu`:
 /// `dq = -d + W^-1 G^T lambda` with `(S + mu) lambda = -Phi + G d`, and `d` the gradient of the squared distance.
-fn towards(
-    model: &Model,
-    start: &Configuration,
-    inverse: &[InverseMass],
-    metric: &Metric,
-    p: &mut Problem,
-    q: &[Pose],
-    mu: f64,
-) -> Vec<Velocity> {
-    let scale = model.moving().max(1) as f64 / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE);
+fn towards(start: &Configuration, metric: &Metric, p: &mut Problem, q: &[Pose], mu: f64) -> Vec<Velocity> {
     p.evaluate(q, &start.turns);
-    p.factor(q, inverse, scale, mu);
+    p.factor(q, mu);
     let d: Vec<Velocity> = (0..q.len())
         .map(|b| {
             let d = start.q[b].increment_to(&q[b]);
-            Velocity { v: d.v, w: inverse[b].J * so3::tangent_inv(&d.w).tr_mul(&(metric.weights[b].1 * d.w)) }
+            Velocity { v: d.v, w: p.on.inverse[b].J * so3::tangent_inv(&d.w).tr_mul(&(metric.weights[b].1 * d.w)) }
         })
         .collect();
-    p.set.multiply(&p.schur.G, &d, &mut p.x);
-    for (x, phi) in p.x.iter_mut().zip(&p.Phi) {
+    p.on.rates(&p.set, &d);
+    for (x, phi) in p.on.x.iter_mut().zip(&p.Phi) {
         *x = phi - *x;
     }
-    p.schur.solve(&mut p.x);
-    p.increments(inverse, scale);
-    let steps = p.dq.iter().zip(&d).zip(inverse);
+    p.solve();
+    let steps = p.on.dq.iter().zip(&d).zip(&p.on.inverse);
     steps.map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Velocity::zero() }).collect()
 }
 
@@ -215,7 +196,6 @@ pub(super) struct Walk<'a> {
     /// The same with rows that make axes coincide; made when first needed.
     aligned: Option<Problem>,
     held: &'a [bool],
-    pub(super) inverse: Vec<InverseMass>,
     pub(super) metric: Metric,
     /// Residual at which Levenberg-Marquardt ends, metres.
     tolerance: f64,
@@ -230,15 +210,15 @@ impl<'a> Walk<'a> {
         let inverse = inverse_weights(model, FLOOR);
         let extent = reach(model).max(model.length);
         let metric = Metric::of(&inverse);
-        let p = Problem::new(rows, held, start.t);
-        Self { model, start, p, aligned: None, held, inverse, metric, tolerance: 1e-13 * extent, closed: 1e-9 * extent, iterations: 0 }
+        let p = Problem::new(rows, held, inverse, start.t);
+        Self { model, start, p, aligned: None, held, metric, tolerance: 1e-13 * extent, closed: 1e-9 * extent, iterations: 0 }
     }
 
     fn with_aligned<T>(&mut self, f: impl FnOnce(&mut Self, &mut Problem) -> T) -> T {
         let mut aligned = self.aligned.take().unwrap_or_else(|| {
             let mut rows = self.p.set.list.clone();
             rows.extend(self.model.alignment_constraints());
-            Problem::new(rows, self.held, self.start.t)
+            Problem::new(rows, self.held, self.p.on.inverse.clone(), self.start.t)
         });
         let result = f(self, &mut aligned);
         self.aligned = Some(aligned);
@@ -248,8 +228,8 @@ impl<'a> Walk<'a> {
     /// Closes a pose, axes kept from flipping; returns the largest residual left.
     pub(super) fn close(&mut self, q: &mut Vec<Pose>) -> f64 {
         let (model, turns) = (self.model, &self.start.turns);
-        let first = self.with_aligned(|w, aligned| close(model, aligned, &w.inverse, q, turns, 1e-6 * model.length));
-        let then = close(model, &mut self.p, &self.inverse, q, turns, self.tolerance);
+        let first = self.with_aligned(|_, aligned| close(model, aligned, q, turns, 1e-6 * model.length));
+        let then = close(model, &mut self.p, q, turns, self.tolerance);
         self.iterations += first.iterations + then.iterations;
         then.residual
     }
@@ -271,7 +251,7 @@ impl<'a> Walk<'a> {
         let (steps, mut mu, factor) = DRAWN;
         self.with_aligned(|w, aligned| {
             for _ in 0..steps {
-                let step = towards(w.model, w.start, &w.inverse, &w.metric, aligned, q, mu);
+                let step = towards(w.start, &w.metric, aligned, q, mu);
                 let share = (0.3 * L / size(&step, L)).min(1.0);
                 for (q, d) in q.iter_mut().zip(&step) {
                     *q = q.moved(&d.scaled(share));
@@ -286,14 +266,14 @@ impl<'a> Walk<'a> {
         let (model, L) = (self.model, self.model.length);
         let mut best = self.metric.distance(&self.start.q, q);
         for _ in 0..50 {
-            let step = towards(model, self.start, &self.inverse, &self.metric, &mut self.p, q, 1e-10);
+            let step = towards(self.start, &self.metric, &mut self.p, q, 1e-10);
             let length = size(&step, L);
             let mut share = (0.3 * L / length).min(1.0);
             // Where the constraints bend, a whole step may lead away.
             let mut taken = None;
             for _ in 0..5 {
                 let mut trial: Vec<Pose> = q.iter().zip(&step).map(|(q, d)| q.moved(&d.scaled(share))).collect();
-                let result = close(model, &mut self.p, &self.inverse, &mut trial, &self.start.turns, self.tolerance);
+                let result = close(model, &mut self.p, &mut trial, &self.start.turns, self.tolerance);
                 let now = self.metric.distance(&self.start.q, &trial);
                 if result.residual <= self.closed && now <= best * (1.0 + 1e-12) && flipped_joint(model, &trial).is_none() {
                     taken = Some((trial, now));

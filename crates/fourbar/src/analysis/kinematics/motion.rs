@@ -9,8 +9,9 @@ use crate::diagnostic::Diagnostic;
 use crate::formulation::chart::{Chart, Ra};
 use crate::formulation::reps::Reps;
 use crate::formulation::rp::Rp;
+use crate::integrator::control::{self, Stepping, asked_every};
 use crate::integrator::explicit::Run;
-use crate::integrator::{asked_every, tau};
+use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
 use crate::state::{Configuration, Velocity};
@@ -43,8 +44,9 @@ struct Driven<'m, C: Chart> {
     measure: Massless<'m>,
     /// Whether positions can be singular at all.
     watched: bool,
-    /// Largest step between the times that are asked for.
+    /// Largest step between the times that are asked for, and the last of them.
     step: Option<f64>,
+    asked_from: f64,
     /// The state before the last step.
     before: Configuration,
     before_a: Vec<Velocity>,
@@ -87,6 +89,7 @@ fn start<'m, C: Chart>(
         measure,
         watched: structure.looped,
         step: study.fixed_step(),
+        asked_from: start.t,
         before: start.clone(),
         before_a: k.a.clone(),
         states,
@@ -112,7 +115,7 @@ impl<C: Chart> Driven<'_, C> {
     }
 
     /// One step towards a time, and the work of the drives in it by the trapezoidal rule.
-    fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+    fn part_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.before.clone_from(&self.k.state);
         self.before_a.copy_from_slice(&self.k.a);
         let t = if self.model.states.is_empty() { t } else { self.near(t) };
@@ -143,6 +146,28 @@ impl<C: Chart> Driven<'_, C> {
     }
 }
 
+impl<C: Chart> Stepping for Driven<'_, C> {
+    fn time(&self) -> f64 {
+        self.k.state.t
+    }
+
+    /// Towards the next of the times that divide the way to `t` into equal parts of about the fixed step.
+    fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        let (from, now) = (self.asked_from, self.k.state.t);
+        let parts = self.step.map_or(1.0, |h| ((t - from) / h - 1e-6).ceil().max(1.0));
+        let end_of = |part: f64| if part >= parts { t } else { from + (t - from) * part / parts };
+        let mut part = ((now - from) / (t - from) * parts).floor().max(1.0);
+        while end_of(part) <= now && part < parts {
+            part += 1.0;
+        }
+        self.part_towards(end_of(part))
+    }
+
+    fn asks(&self) -> bool {
+        self.k.work.steps.is_multiple_of(asked_every(self.k.set.rows()))
+    }
+}
+
 impl<C: Chart> Motion for Driven<'_, C> {
     fn t(&self) -> f64 {
         self.k.state.t
@@ -152,21 +177,8 @@ impl<C: Chart> Motion for Driven<'_, C> {
     fn run_ahead(&mut self, _until: f64) {}
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        let from = self.k.state.t;
-        let parts = self.step.map_or(1.0, |h| ((t - from) / h - 1e-6).ceil().max(1.0));
-        let every = asked_every(self.k.set.rows());
-        let mut part = 1.0;
-        while self.k.state.t < t {
-            let target = if part >= parts { t } else { from + (t - from) * part / parts };
-            while self.k.state.t < target {
-                self.step_towards(target)?;
-                if self.k.work.steps.is_multiple_of(every) && !go_on(self.k.state.t) {
-                    return Ok(false);
-                }
-            }
-            part += 1.0;
-        }
-        Ok(true)
+        self.asked_from = self.k.state.t;
+        control::advance(self, t, go_on)
     }
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {

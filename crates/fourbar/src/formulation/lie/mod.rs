@@ -187,7 +187,7 @@ impl<'m> Lie<'m> {
         if !self.detector.is_prescribed(e.model) {
             return;
         }
-        let pivot = regular_pivot(e.schur.pivots(), &self.yielding.rows).0.min(HOLDING);
+        let pivot = regular_pivot(e.p.schur.pivots(), &self.yielding.rows).0.min(HOLDING);
         if pivot < 2.0 * self.decided && self.decided < 2.0 * pivot {
             return;
         }

@@ -64,10 +64,10 @@ impl Lie<'_> {
             }
             last = error;
             let e = &mut self.equations;
-            e.x.copy_from_slice(&e.Phi);
+            e.p.x.copy_from_slice(&e.Phi);
             e.normal_part();
             for b in 1..self.q.len() {
-                let d = e.dq[b].scaled(-1.0);
+                let d = e.p.dq[b].scaled(-1.0);
                 self.q[b] = self.space.corrected(b, &self.q[b], &d);
             }
         }
@@ -95,7 +95,7 @@ impl Lie<'_> {
             }
             last = error;
             self.equations.normal_part();
-            for (v, d) in self.v.iter_mut().zip(&self.equations.dq) {
+            for (v, d) in self.v.iter_mut().zip(&self.equations.p.dq) {
                 *v = Velocity { v: v.v - d.v, w: v.w - d.w };
             }
         }

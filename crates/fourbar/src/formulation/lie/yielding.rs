@@ -48,7 +48,7 @@ impl Yielding {
 
     /// Takes note of the factor of a stage.
     pub fn look(&mut self, e: &Equations<'_>) {
-        self.weakest = regular_pivot(e.schur.pivots(), &self.dependent).0;
+        self.weakest = regular_pivot(e.p.schur.pivots(), &self.dependent).0;
     }
 
     /// Writes the compliance of the stages. Off the constraints by `d`, a row of compliance `c` that contradicts the others pulls along
@@ -67,7 +67,7 @@ fn rows(e: &mut Equations<'_>, even: &[f64]) -> Vec<bool> {
     let mut yields = e.permanent.clone();
     // A factorisation for each of them: large mechanisms keep the rows that the pivots show.
     let asked = even.len() <= DENSE;
-    let small: Vec<usize> = (0..even.len()).filter(|&r| asked && yields[r] && e.schur.pivots()[r] > SMALL_PART * COMPLIANCE).collect();
+    let small: Vec<usize> = (0..even.len()).filter(|&r| asked && yields[r] && e.p.schur.pivots()[r] > SMALL_PART * COMPLIANCE).collect();
     let set = |eps: &mut [f64], yields: &[bool]| {
         for ((e, even), yields) in eps.iter_mut().zip(even).zip(yields) {
             *e = if *yields { FIRMEST / COMPLIANCE * even } else { *even };
@@ -78,13 +78,13 @@ fn rows(e: &mut Equations<'_>, even: &[f64]) -> Vec<bool> {
         yields[r] = false;
         set(&mut e.eps, &yields);
         e.factor(1.0);
-        e.x.fill(0.0);
-        e.x[r] = 1.0;
+        e.p.x.fill(0.0);
+        e.p.x[r] = 1.0;
         for _ in 0..2 {
-            e.x.iter_mut().zip(&e.eps).for_each(|(x, e)| *x *= e);
-            e.schur.solve(&mut e.x);
+            e.p.x.iter_mut().zip(&e.eps).for_each(|(x, e)| *x *= e);
+            e.p.schur.solve(&mut e.p.x);
         }
-        let part = |k: &usize| e.x[*k].abs() * even[*k].sqrt();
+        let part = |k: &usize| e.p.x[*k].abs() * even[*k].sqrt();
         let most = (0..even.len()).filter(|&k| !yields[k]).max_by(|a, b| part(a).total_cmp(&part(b)));
         yields[most.filter(|k| part(k) > LARGER * part(&r)).unwrap_or(r)] = true;
     }

@@ -8,6 +8,7 @@ use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::ra::Equations;
+use crate::integrator::control::{self, Stepping};
 use crate::integrator::{FLUNG, little_energy, number, tau};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
@@ -95,6 +96,9 @@ pub struct Run<'m> {
     pub(super) made_for: f64,
     /// Whether inputs or states were replaced at the end of the last step, so that its series is not that of the next.
     replaced: bool,
+    /// The latest time reached since the last one that was asked for, and steps in a row that led no further.
+    reached: f64,
+    idle: usize,
 }
 
 #[derive(Clone, Debug)]
@@ -202,6 +206,8 @@ impl<'m> Run<'m> {
             start: start.clone(),
             turns: start.turns.clone(),
             turns_at: start.t,
+            reached: start.t,
+            idle: 0,
             flung: false,
             work: 0.0,
             power: Power::new(options.rel / LOCAL, little_energy(model, tau(study)?)),
@@ -444,6 +450,28 @@ fn least_turn(from: &Vector3<f64>, to: &Vector3<f64>) -> Matrix3<f64> {
     so3::exp(&(axis * (s.atan2(c) / s)))
 }
 
+impl Stepping for Run<'_> {
+    fn time(&self) -> f64 {
+        self.integrator.t()
+    }
+
+    fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        self.step(t)?;
+        // A step may take the one before back in part, or be very short, but not for ever.
+        let now = self.integrator.t();
+        self.idle = if now - self.reached > SHORT * self.tau { 0 } else { self.idle + 1 };
+        self.reached = self.reached.max(now);
+        if self.flung || self.farthest() > FLUNG * self.model.length {
+            return Err(flung(now));
+        }
+        if self.idle > STEPS_BACK { Err(no_progress(self.reached)) } else { Ok(()) }
+    }
+
+    fn asks(&self) -> bool {
+        true
+    }
+}
+
 impl Motion for Run<'_> {
     fn t(&self) -> f64 {
         self.integrator.t()
@@ -454,24 +482,9 @@ impl Motion for Run<'_> {
     }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        let (mut reached, mut idle) = (self.integrator.t(), 0);
-        while self.integrator.t() < t {
-            self.step(t)?;
-            // A step may take the one before back in part, or be very short, but not for ever.
-            let moved = self.integrator.t() - reached;
-            idle = if moved > SHORT * self.tau { 0 } else { idle + 1 };
-            reached = reached.max(self.integrator.t());
-            if self.flung || self.farthest() > FLUNG * self.model.length {
-                return Err(flung(self.integrator.t()));
-            }
-            if idle > STEPS_BACK {
-                return Err(no_progress(reached));
-            }
-            if !go_on(self.integrator.t().min(t)) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        // How far it has come and how long nowhere is counted from here.
+        (self.reached, self.idle) = (self.integrator.t(), 0);
+        control::advance(self, t, go_on)
     }
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {

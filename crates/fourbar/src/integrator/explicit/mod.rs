@@ -12,7 +12,8 @@ mod tests;
 pub use carried::Carried;
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
-use super::{DEFAULT_TOL, FLUNG, asked_every, little_energy, positive, tau};
+use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
+use super::{DEFAULT_TOL, FLUNG, little_energy, positive, tau};
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
@@ -121,15 +122,11 @@ pub struct Run<S> {
     length: f64,
     /// Energy that counts as small: errors of work are measured against this and the work itself, J.
     little: f64,
-    fixed: Option<f64>,
+    pace: Pace,
     /// Characteristic time, s.
     tau: f64,
     /// Tables that drive, at whose points steps end.
     knots: Vec<Knots>,
-    /// Up to where steps may pass the times that are asked for.
-    ahead: f64,
-    /// Step to try next.
-    h: f64,
     /// Time and state now.
     t: f64,
     y: Vec<f64>,
@@ -186,7 +183,7 @@ impl<S: System> Run<S> {
             return Err(Diagnostic::new("U302", format!("there is no explicit method `{integrator}`"))
                 .help(format!("there are {}", TABLEAUS.iter().map(|t| t.name).collect::<Vec<_>>().join(", "))));
         };
-        let fixed = study.fixed_step();
+        let (fixed, tau) = (study.fixed_step(), tau(study)?);
         if fixed.is_none() && matches!(tableau.error, Estimate::None) {
             return Err(no_estimate(integrator));
         }
@@ -205,10 +202,8 @@ impl<S: System> Run<S> {
             tol: study.tol.unwrap_or(DEFAULT_TOL) * length,
             length,
             little,
-            fixed,
-            tau: tau(study)?,
-            ahead: study.t_end,
-            h: fixed.unwrap_or(0.0),
+            pace: Pace { h: fixed.unwrap_or(0.0), fixed, ahead: study.t_end, smallest: SMALLEST * tau },
+            tau,
             t,
             t_n: t,
             h_n: 0.0,
@@ -236,7 +231,7 @@ impl<S: System> Run<S> {
             system,
         };
         if let Some(h) = positive(&study.options, "first-step")? {
-            run.h = h;
+            run.pace.h = h;
         }
         Ok(run)
     }
@@ -279,7 +274,7 @@ impl<S: System> Run<S> {
     }
 
     /// Stages of a step of size `h`, all of them with the same equations.
-    fn attempt(&mut self, h: f64) -> Result<bool, Box<Diagnostic>> {
+    fn stages_of(&mut self, h: f64) -> Result<bool, Box<Diagnostic>> {
         self.system.begin();
         loop {
             match self.stages(h) {
@@ -354,7 +349,7 @@ impl<S: System> Run<S> {
         if error.is_finite() { error / self.tol } else { f64::INFINITY }
     }
 
-    /// Takes the step that [`Run::attempt`] left; on failure nothing has changed.
+    /// Takes the step that [`Run::stages_of`] left; on failure nothing has changed.
     fn take(&mut self, h: f64) -> Result<(), Box<Diagnostic>> {
         self.before.copy_from_slice(&self.trial);
         let changed = self.system.accept(self.t + h, &mut self.trial)?;
@@ -389,10 +384,7 @@ impl<S: System> Run<S> {
 
     /// A first step from the sizes of the derivative and of its change, as Hairer, Norsett and Wanner propose (II.4).
     fn first_step(&mut self) -> Result<f64, Box<Diagnostic>> {
-        let order = match self.tableau.error {
-            Estimate::One { order, .. } | Estimate::Two { order, .. } => order as f64,
-            Estimate::None => self.tableau.order as f64,
-        };
+        let order = self.order_of_estimate();
         let n = self.d.len();
         self.first()?;
         let d1 = self.system.error(&self.y, &self.k[..n]);
@@ -418,34 +410,27 @@ impl<S: System> Run<S> {
         Ok(guess.min(100.0 * h).min(0.1 * span).max(10.0 * SMALLEST * self.tau))
     }
 
-    /// One accepted step of about `h`, smaller where it cannot be taken. Returns the size taken.
-    fn step(&mut self, h: f64) -> Result<f64, Diagnostic> {
-        let mut h = h;
-        loop {
-            let failed = match self.attempt(h) {
-                Ok(true) => match self.take(h) {
-                    Ok(()) => return Ok(h),
-                    Err(_) if self.system.renewed() => continue,
-                    Err(d) => Some(d),
-                },
-                Ok(false) => None,
-                Err(d) => Some(d),
-            };
-            self.failures += 1;
-            h *= 0.5;
-            if h < self.least() {
-                return Err(self.too_small(failed));
-            }
+    /// Takes the step that the stages left.
+    fn take_or_refuse(&mut self, h: f64) -> Result<(), Refused<Why>> {
+        self.take(h).map_err(|d| if self.system.renewed() { again() } else { self.failed(Some(d)) })
+    }
+
+    /// A try that failed for another reason than its error.
+    fn failed(&mut self, why: Why) -> Refused<Why> {
+        self.failures += 1;
+        self.refused = true;
+        Refused { factor: 0.5, why }
+    }
+
+    fn order_of_estimate(&self) -> f64 {
+        match self.tableau.error {
+            Estimate::One { order, .. } | Estimate::Two { order, .. } => order as f64,
+            Estimate::None => self.tableau.order as f64,
         }
     }
 
-    /// The least step: smaller ones lead nowhere, or are lost in the rounding of time.
-    fn least(&self) -> f64 {
-        (SMALLEST * self.tau).max(16.0 * f64::EPSILON * self.t.abs())
-    }
-
     /// Why the step became too small.
-    fn too_small(&self, failed: Option<Box<Diagnostic>>) -> Diagnostic {
+    fn stopped(&self, failed: Why) -> Diagnostic {
         match failed {
             Some(d) => {
                 let mut d = *d;
@@ -454,16 +439,11 @@ impl<S: System> Run<S> {
             }
             None => Diagnostic::new(
                 "S231",
-                format!("at t = {:.6} s the step of {} has become too small ({:.1e} s)", self.t, self.tableau.name, self.h),
+                format!("at t = {:.6} s the step of {} has become too small ({:.1e} s)", self.t, self.tableau.name, self.pace.h),
             )
             .time(self.t)
             .help("forces are stiff or not smooth there, or bodies turn too fast; an implicit formulation (`--formulation ra`) may pass, or a larger tolerance"),
         }
-    }
-
-    /// Asks now and then, the more often the longer a step takes, so that a run between two output times can be stopped too.
-    fn asked_to_stop(&self, go_on: &mut dyn FnMut(f64) -> bool) -> bool {
-        self.steps.is_multiple_of(asked_every(self.d.len())) && !go_on(self.t)
     }
 
     /// Bodies that move out of all proportion.
@@ -474,132 +454,6 @@ impl<S: System> Run<S> {
         )
         .time(self.t)
         .help("a force, a speed or gravity is far out of proportion to the masses and lengths; look at their units")
-    }
-
-    /// Fixed steps that land on `t`; `false` where it was asked to stop.
-    fn land(&mut self, t: f64, nominal: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        self.h = (2.0 * self.h).min(nominal);
-        loop {
-            let left = t - self.t;
-            if left <= 1e-9 * nominal {
-                break;
-            }
-            let n = (left / self.h - 1e-6).ceil().max(1.0);
-            let h = left / n;
-            let from = self.t;
-            let taken = self.step(h)?;
-            if self.t <= from {
-                return Err(self.too_small(None));
-            }
-            if taken < 0.75 * h {
-                self.h = taken;
-            }
-            if self.asked_to_stop(go_on) {
-                return Ok(false);
-            }
-        }
-        self.t = t;
-        Ok(true)
-    }
-
-    /// Where the next step may end at the latest: the end, or before it the next time at which a table that drives changes its piece.
-    /// Tables whose points stand closer together than a good part of a step are left to the estimate of the error.
-    fn landing(&self, end: f64) -> f64 {
-        let mut target = end;
-        for k in &self.knots {
-            if let Some(next) = k.next(self.t).filter(|next| *next < target)
-                && next - self.t > 1e-9 * self.h
-                && k.next(next).is_none_or(|after| after - next > CLOSE_KNOTS * self.h)
-            {
-                target = next;
-            }
-        }
-        target
-    }
-
-    /// Adaptive steps until `t` is passed; `false` where it was asked to stop.
-    fn pass(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        let order = match self.tableau.error {
-            Estimate::One { order, .. } | Estimate::Two { order, .. } => order as f64,
-            Estimate::None => self.tableau.order as f64,
-        };
-        // A controller with memory of the last error (II.4), weaker for the highest order.
-        let beta = if order > 6.0 { 0.0 } else { 0.04 };
-        let power = 1.0 / (order + 1.0) - 0.75 * beta;
-        if self.h == 0.0 {
-            self.h = self.first_step().map_err(|d| *d)?;
-        }
-        let end = if t > self.ahead { t } else { self.ahead };
-        while self.t < t {
-            let target = self.landing(end);
-            let left = target - self.t;
-            // A step of some last digits of the time would move nothing.
-            if left <= 8.0 * f64::EPSILON * self.t.abs() {
-                self.t = target;
-                if target == end {
-                    break;
-                }
-                continue;
-            }
-            let mut h = if self.h >= left * (1.0 - 1e-9) { left } else { self.h };
-            loop {
-                let failed = match self.attempt(h) {
-                    Ok(true) => {
-                        let error = self.estimate(h);
-                        if error <= 1.0 {
-                            match self.take(h) {
-                                Ok(()) => {
-                                    let error = error.max(1e-10);
-                                    let factor = (0.9 * error.powf(-power) * self.last_error.powf(beta)).clamp(0.2, 6.0);
-                                    self.last_error = error.max(1e-4);
-                                    let factor = if self.refused { factor.min(1.0) } else { factor };
-                                    self.refused = false;
-                                    // The last step is cut to the end; the next run, if any, goes on with the usual size.
-                                    self.h = if h < self.h { self.h } else { h * factor };
-                                    break;
-                                }
-                                Err(_) if self.system.renewed() => continue,
-                                Err(d) => Some(d),
-                            }
-                        } else {
-                            self.rejections += 1;
-                            h *= if error.is_finite() { (0.9 * error.powf(-1.0 / (order + 1.0))).clamp(0.1, 0.9) } else { 0.25 };
-                            self.h = h;
-                            self.refused = true;
-                            if h < self.least() {
-                                return Err(self.too_small(None));
-                            }
-                            continue;
-                        }
-                    }
-                    Ok(false) => None,
-                    Err(d) => Some(d),
-                };
-                self.failures += 1;
-                h *= 0.5;
-                self.h = h;
-                self.refused = true;
-                if h < self.least() {
-                    return Err(self.too_small(failed));
-                }
-            }
-            if h == left {
-                self.t = target;
-            }
-            // Steps that lead nowhere, or nowhere far in any time.
-            self.short = if self.h_n < SHORT * self.tau { self.short + 1 } else { 0 };
-            if self.t <= self.t_n || self.short > MOST_SHORT {
-                return Err(self.too_small(None));
-            }
-            self.travelled += self.system.error(&self.y_n, &self.step_d);
-            if self.travelled > FLUNG * self.length {
-                return Err(self.flung());
-            }
-            if self.asked_to_stop(go_on) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// The stages that the interpolant of the last step needs: the derivative at its end, and further ones.
@@ -663,20 +517,135 @@ impl<S: System> Run<S> {
     }
 }
 
+/// Why a step is not taken: the failure of an evaluation, or none where increments are too large or the error is.
+type Why = Option<Box<Diagnostic>>;
+
+/// The same step once more, with other equations for the same motion.
+fn again() -> Refused<Why> {
+    Refused { factor: 1.0, why: None }
+}
+
+impl<S: System> Tries for Run<S> {
+    type Why = Why;
+
+    fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    fn pace_mut(&mut self) -> &mut Pace {
+        &mut self.pace
+    }
+
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn arrive(&mut self, t: f64) {
+        self.t = t;
+    }
+
+    /// At the next time at which a table that drives changes its piece. Tables whose points stand closer together than a good part of a step
+    /// are left to the estimate of the error.
+    fn landing(&self, end: f64) -> f64 {
+        let (mut target, h) = (end, self.pace.h);
+        for k in &self.knots {
+            if let Some(next) = k.next(self.t).filter(|next| *next < target)
+                && next - self.t > 1e-9 * h
+                && k.next(next).is_none_or(|after| after - next > CLOSE_KNOTS * h)
+            {
+                target = next;
+            }
+        }
+        target
+    }
+
+    fn fitted(&self, left: f64) -> f64 {
+        if self.pace.h >= left * (1.0 - 1e-9) { left } else { self.pace.h }
+    }
+
+    fn attempt(&mut self, h: f64, _tries: usize) -> Result<(), Refused<Why>> {
+        match self.stages_of(h) {
+            Ok(true) => {}
+            Ok(false) => return Err(self.failed(None)),
+            Err(d) => return Err(self.failed(Some(d))),
+        }
+        if self.pace.fixed.is_some() {
+            return self.take_or_refuse(h);
+        }
+        let (error, order) = (self.estimate(h), self.order_of_estimate());
+        if error > 1.0 {
+            self.rejections += 1;
+            self.refused = true;
+            let factor = if error.is_finite() { (0.9 * error.powf(-1.0 / (order + 1.0))).clamp(0.1, 0.9) } else { 0.25 };
+            return Err(Refused { factor, why: None });
+        }
+        self.take_or_refuse(h)?;
+        // A controller with memory of the last error (II.4), weaker for the highest order.
+        let beta = if order > 6.0 { 0.0 } else { 0.04 };
+        let power = 1.0 / (order + 1.0) - 0.75 * beta;
+        let error = error.max(1e-10);
+        let factor = (0.9 * error.powf(-power) * self.last_error.powf(beta)).clamp(0.2, 6.0);
+        self.last_error = error.max(1e-4);
+        let factor = if self.refused { factor.min(1.0) } else { factor };
+        self.refused = false;
+        // A step that was cut to land says nothing of the usual size.
+        if h >= self.pace.h {
+            self.pace.h = h * factor;
+        }
+        Ok(())
+    }
+
+    fn taken(&mut self, _as_wished: bool) -> Result<(), Diagnostic> {
+        if self.pace.fixed.is_some() {
+            return Ok(());
+        }
+        // Steps that lead nowhere far in any time.
+        self.short = if self.h_n < SHORT * self.tau { self.short + 1 } else { 0 };
+        if self.short > MOST_SHORT {
+            return Err(self.stopped(None));
+        }
+        self.travelled += self.system.error(&self.y_n, &self.step_d);
+        if self.travelled > FLUNG * self.length { Err(self.flung()) } else { Ok(()) }
+    }
+
+    fn too_small(&mut self, _h: f64, why: Why) -> Diagnostic {
+        self.stopped(why)
+    }
+
+    fn lost(&self, _from: f64, _h: f64) -> Diagnostic {
+        self.stopped(None)
+    }
+}
+
+impl<S: System> Stepping for Run<S> {
+    fn time(&self) -> f64 {
+        self.t
+    }
+
+    fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        if self.pace.h == 0.0 {
+            self.pace.h = self.first_step().map_err(|d| *d)?;
+        }
+        control::step(self, t)
+    }
+
+    fn asks(&self) -> bool {
+        self.steps.is_multiple_of(asked_every(self.d.len()))
+    }
+}
+
 impl<S: System> Motion for Run<S> {
     fn t(&self) -> f64 {
         self.t
     }
 
     fn run_ahead(&mut self, until: f64) {
-        self.ahead = until;
+        self.pace.ahead = until;
     }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        match self.fixed {
-            Some(nominal) => self.land(t, nominal, go_on),
-            None => self.pass(t, go_on),
-        }
+        self.pace.recover();
+        control::advance(self, t, go_on)
     }
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
@@ -712,7 +681,7 @@ impl<S: System> Motion for Run<S> {
 
     fn save(&self) -> Value {
         json!({
-            "t": self.t, "h": self.h, "t_n": self.t_n, "h_n": self.h_n, "y": self.y, "y_n": self.y_n, "step": self.step_d,
+            "t": self.t, "h": self.pace.h, "t_n": self.t_n, "h_n": self.h_n, "y": self.y, "y_n": self.y_n, "step": self.step_d,
             "before": self.before, "end": self.end, "k": self.k,
             "flags": [self.end_known, self.end_fits, self.dense_ready, self.changed, self.refused],
             "last_error": self.last_error,
@@ -738,9 +707,9 @@ impl<S: System> Motion for Run<S> {
             }
             *list = saved;
         }
-        (self.t, self.h, self.t_n, self.h_n) = (number(&v["t"]), number(&v["h"]), number(&v["t_n"]), number(&v["h_n"]));
+        (self.t, self.pace.h, self.t_n, self.h_n) = (number(&v["t"]), number(&v["h"]), number(&v["t_n"]), number(&v["h_n"]));
         // Without a step there would be no end.
-        if !(self.t + self.t_n + self.h_n).is_finite() || !self.h.is_finite() || self.h <= 0.0 {
+        if !(self.t + self.t_n + self.h_n).is_finite() || !self.pace.h.is_finite() || self.pace.h <= 0.0 {
             return Err(bad_checkpoint("its times or steps are missing"));
         }
         let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);

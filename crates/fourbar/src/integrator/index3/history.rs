@@ -79,12 +79,12 @@ impl<C: Chart> Stepper<'_, C> {
             e.r[b] = C::twist(&m.x[b], &field(m, b));
         }
         let r = std::mem::take(&mut e.r);
-        e.set.multiply(&e.G, &r, &mut e.x);
+        e.set.multiply(&e.G, &r, &mut e.p.x);
         e.r = r;
         e.normal_part();
         for b in 1..m.v.len() {
             let own = C::across(&m.x[b], &field(m, b));
-            m.v[b] = m.v[b].plus(&C::rate(&m.x[b], &e.dq[b]).plus(&own).scaled(scale));
+            m.v[b] = m.v[b].plus(&C::rate(&m.x[b], &e.p.dq[b]).plus(&own).scaled(scale));
             m.map(b);
         }
     }
@@ -126,7 +126,7 @@ impl<C: Chart> Stepper<'_, C> {
                 let k = -(1.0 - ratio * ratio);
                 for b in 1..m.v.len() {
                     let own = C::across(&m.x[b], &m.v[b]);
-                    m.v[b] = m.v[b].plus(&C::rate(&m.x[b], &e.dq[b]).plus(&own).scaled(k));
+                    m.v[b] = m.v[b].plus(&C::rate(&m.x[b], &e.p.dq[b]).plus(&own).scaled(k));
                     m.map(b);
                 }
             }

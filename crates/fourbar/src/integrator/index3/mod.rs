@@ -422,8 +422,8 @@ impl<'m, C: Chart> Stepper<'m, C> {
                 e.velocity_rows(x.velocities(), x.t, h / c.b_v);
             }
             e.motion(&x.q, x.velocities(), x.accelerations(), &x.lambda, &x.turns, x.t);
-            for r in 0..e.x.len() {
-                e.x[r] = e.Phi[r] - e.eps[r] * h * h * x.lambda[r];
+            for r in 0..e.p.x.len() {
+                e.p.x[r] = e.Phi[r] - e.eps[r] * h * h * x.lambda[r];
             }
             match kind {
                 Kind::Schur => {
@@ -453,7 +453,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             self.work.iterations += 1;
             let size = {
                 let e = &self.equations;
-                let dq = if self.index2 { &self.step_dq } else { &e.dq };
+                let dq = if self.index2 { &self.step_dq } else { &e.p.dq };
                 dq.iter().fold(0.0_f64, |s, d| s.max(d.v.amax()).max(L * d.w.amax()))
             };
             if !self.equations.increments_are_finite() || size > 10.0 * q_size {
@@ -485,7 +485,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         let alpha = matches!(self.method, Method::GenAlpha { .. });
         for b in 1..self.trial.q.len() {
             let (e, x) = (&self.equations, &mut self.trial);
-            let d = C::increment(&x.x[b], &x.psi[b], &e.dq[b]);
+            let d = C::increment(&x.x[b], &x.psi[b], &e.p.dq[b]);
             // In the stabilised form positions take their own correction; velocities and accelerations do not see it.
             let step = if self.index2 { C::increment(&x.x[b], &x.psi[b], &self.step_dq[b]) } else { d };
             x.psi[b] = x.psi[b].plus(&step);
@@ -498,7 +498,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             self.close_own(b, h);
             self.trial.map(b);
         }
-        for (l, d) in self.trial.lambda.iter_mut().zip(&self.equations.x) {
+        for (l, d) in self.trial.lambda.iter_mut().zip(&self.equations.p.x) {
             *l += d / (h * h);
         }
     }
