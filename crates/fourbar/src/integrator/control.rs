@@ -63,6 +63,8 @@ pub struct Refused<W> {
     pub factor: f64,
     /// Why.
     pub why: W,
+    /// Whether the run ends where the next try would be smaller than any that leads somewhere.
+    pub ends: bool,
 }
 
 /// A method that tries steps of a given size.
@@ -117,7 +119,7 @@ fn tried<M: Tries>(m: &mut M, mut h: f64) -> Result<f64, Diagnostic> {
         if m.pace().fixed.is_none() {
             m.pace_mut().h = h;
         }
-        if h < m.pace().least(m.time()) {
+        if refused.ends && h < m.pace().least(m.time()) {
             return Err(m.too_small(last, refused.why));
         }
     }

@@ -192,7 +192,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
     /// A try that failed for another reason than its error.
     fn failed(&mut self, why: Trouble) -> Refused<Option<Trouble>> {
         self.stepper.work.failures += 1;
-        Refused { factor: 0.5, why: Some(why) }
+        Refused { factor: 0.5, why: Some(why), ends: true }
     }
 
     /// Starts the method afresh from the consistent state: where its history does not fit much smaller steps, and where a singular position
@@ -301,8 +301,7 @@ impl<C: Chart> Tries for Implicit<'_, C> {
         if error > 1.0 && !hold && self.stepper.work.steps > 2 && tries < ENOUGH_TRIES {
             self.stepper.work.rejections += 1;
             // Accuracy alone ends no run: the step is taken after enough tries.
-            let least = self.pace.least(self.stepper.memory.t);
-            return Err(Refused { factor: factor.min(0.8).max(least / h).min(1.0), why: None });
+            return Err(Refused { factor: factor.min(0.8), why: None, ends: false });
         }
         self.stepper.accept(h).map_err(|why| self.failed(why))?;
         self.note();

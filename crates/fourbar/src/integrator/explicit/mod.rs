@@ -419,7 +419,7 @@ impl<S: System> Run<S> {
     fn failed(&mut self, why: Why) -> Refused<Why> {
         self.failures += 1;
         self.refused = true;
-        Refused { factor: 0.5, why }
+        Refused { factor: 0.5, why, ends: true }
     }
 
     fn order_of_estimate(&self) -> f64 {
@@ -522,7 +522,7 @@ type Why = Option<Box<Diagnostic>>;
 
 /// The same step once more, with other equations for the same motion.
 fn again() -> Refused<Why> {
-    Refused { factor: 1.0, why: None }
+    Refused { factor: 1.0, why: None, ends: true }
 }
 
 impl<S: System> Tries for Run<S> {
@@ -577,7 +577,7 @@ impl<S: System> Tries for Run<S> {
             self.rejections += 1;
             self.refused = true;
             let factor = if error.is_finite() { (0.9 * error.powf(-1.0 / (order + 1.0))).clamp(0.1, 0.9) } else { 0.25 };
-            return Err(Refused { factor, why: None });
+            return Err(Refused { factor, why: None, ends: true });
         }
         self.take_or_refuse(h)?;
         // A controller with memory of the last error (II.4), weaker for the highest order.
