@@ -4,9 +4,9 @@
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::kinematics::Kinematics;
-use fourbar::formulation::chart::{Chart, Ra};
-use fourbar::formulation::reps::Reps;
-use fourbar::formulation::rp::Rp;
+use fourbar::formulation::absolute::chart::{Chart, Ra};
+use fourbar::formulation::absolute::reps::Reps;
+use fourbar::formulation::absolute::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
 use fourbar_bench::{shipped, shortest};

@@ -7,7 +7,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::dca::layout::Layout;
 use fourbar::formulation::dca::timing::FrontTime;
 use fourbar::formulation::dca::{Settings, Solver, State};
-use fourbar::state::{Configuration, Pose, Velocity};
+use fourbar::state::{Configuration, Pose, Twist};
 use fourbar_bench::*;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -31,14 +31,14 @@ struct Repeated<'m> {
     c: &'m Configuration,
     /// Poses that differ by rounding: the solver keeps factors for a pose it knows.
     shifted: Vec<Pose>,
-    a: Vec<Velocity>,
+    a: Vec<Twist>,
     next: usize,
 }
 
 impl<'m> Repeated<'m> {
     fn new(model: &'m Model, c: &'m Configuration, settings: Settings) -> Self {
         let shifted = c.q.iter().map(|q| Pose { r: q.r * (1.0 + 1e-15), A: q.A }).collect();
-        let a = vec![Velocity::zero(); model.bodies.len()];
+        let a = vec![Twist::zero(); model.bodies.len()];
         let mut new = Self { solver: Solver::new(model, &c.q, settings), c, shifted, a, next: 0 };
         // The first one touches all memory for the first time.
         new.seconds(1);
@@ -215,7 +215,7 @@ fn scheduled(layout: &Layout, cost: &[FrontTime], k: usize, cores: usize, hand_o
 fn project(name: &str, model: &Model, c: &Configuration, hand_over: f64, runs: usize) {
     let mut solver = Solver::<6>::new(model, &c.q, Settings { parallel: false, ..Settings::default() });
     let s = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
-    let mut a = vec![Velocity::zero(); model.bodies.len()];
+    let mut a = vec![Twist::zero(); model.bodies.len()];
     let rounds = solver.accelerate(&s, false, &mut a).iterations as f64;
     let times = solver.front_times(&s, runs);
     // Fronts of one kind take the same work: the mean of their times stands for each of them.

@@ -8,7 +8,7 @@ use fourbar::study::Study;
 use fourbar_bench::*;
 
 /// A run: shortest time in seconds, the last instant, largest energy drift seen at the outputs, evaluations.
-struct Outcome {
+struct Timed {
     seconds: f64,
     last: Instant,
     drift: f64,
@@ -37,7 +37,7 @@ fn energy(model: &Model, x: &Instant) -> f64 {
 }
 
 /// Runs a study; only stepping counts, in the timed runs nothing is put out.
-fn timed(model: &Model, study: &Study, outputs: usize, runs: usize) -> Outcome {
+fn timed(model: &Model, study: &Study, outputs: usize, runs: usize) -> Timed {
     let start = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
     let (formulation, integrator) = study.method(model).unwrap_or_else(|d| panic!("{d}"));
     let begin =
@@ -64,9 +64,9 @@ fn timed(model: &Model, study: &Study, outputs: usize, runs: usize) -> Outcome {
         m.instant(t, &mut last).unwrap_or_else(|d| panic!("{d}"));
         drift = drift.max((energy(model, &last) - e0).abs());
     }
-    let mut told = fourbar::motion::Told::default();
-    m.tell(&mut told);
-    Outcome { seconds, last, drift, work: told.work }
+    let mut outcome = fourbar::motion::Outcome::default();
+    m.report(&mut outcome);
+    Timed { seconds, last, drift, work: outcome.work }
 }
 
 fn study(formulation: &str, integrator: &str, t_end: f64, step: Option<f64>, tol: Option<f64>) -> Study {

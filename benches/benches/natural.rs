@@ -36,9 +36,9 @@ fn seconds(model: &Model, study: &Study, runs: usize) -> Result<(f64, f64), Fail
     let time = shortest_cpu(runs, || {
         let done = (formulation.start)(&fourbar::Structure::new(model, &start), study, integrator, &start).and_then(|mut m| {
             m.advance(study.t_end, &mut |_| true)?;
-            let mut told = fourbar::motion::Told::default();
-            m.tell(&mut told);
-            steps = told.work.iter().find(|w| w.0 == "steps").map_or(0.0, |w| w.1);
+            let mut outcome = fourbar::motion::Outcome::default();
+            m.report(&mut outcome);
+            steps = outcome.work.iter().find(|w| w.0 == "steps").map_or(0.0, |w| w.1);
             Ok(())
         });
         failure = done.err();

@@ -2,16 +2,16 @@
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::assemble;
-use fourbar::formulation::chart::Ra;
+use fourbar::formulation::absolute::chart::Ra;
+use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::dca::tree::{NONE, Tree};
 use fourbar::formulation::dca::{Settings, Solver, State, system};
-use fourbar::formulation::ra::Equations;
 use fourbar::integrator::implicit;
 use fourbar::motion::Instant;
 use fourbar::random::Random;
 use fourbar::spec::*;
 use fourbar::study::Study;
-use fourbar::{Configuration, Model, Velocity};
+use fourbar::{Configuration, Model, Twist};
 use fourbar_bench::*;
 
 fn tree(model: &Model) -> Tree {
@@ -70,7 +70,7 @@ fn moving(model: &Model) -> Configuration {
     random.disturb(&mut c.q, &vec![false; model.bodies.len()], 1e-4, 1e-4);
     assert!(solver.project_position(0.0, &c.turns, &mut c.q).is_some());
     for v in &mut c.v[1..] {
-        *v = v.plus(&Velocity { v: random.vector(), w: random.vector() });
+        *v = v.plus(&Twist { v: random.vector(), w: random.vector() });
     }
     solver.project_velocity(0.0, &c.q, &c.turns, false, &mut c.v);
     c
@@ -78,11 +78,11 @@ fn moving(model: &Model) -> Configuration {
 
 /// Residuals of the equations of motion and of the rows, relative to the largest force and acceleration. Masses are
 /// regular, so small residuals leave no room for other accelerations.
-fn residuals(model: &Model, s: &Solver<'_, 6>, c: &Configuration, a: &[Velocity]) -> [f64; 2] {
+fn residuals(model: &Model, s: &Solver<'_, 6>, c: &Configuration, a: &[Twist]) -> [f64; 2] {
     let set = &s.set;
     let mut G = vec![0.0; set.values];
     set.jacobian(&c.q, &mut G);
-    let mut f = vec![Velocity::zero(); model.bodies.len()];
+    let mut f = vec![Twist::zero(); model.bodies.len()];
     set.add_transposed(&G, &s.lambda, 1.0, &mut f);
     let (mut worst, mut size) = (0.0_f64, 0.0_f64);
     for b in 1..f.len() {
@@ -105,7 +105,7 @@ fn large_mechanisms_satisfy_their_equations() {
     for (name, model) in large() {
         let c = moving(&model);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
-        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        let mut a = vec![Twist::zero(); model.bodies.len()];
         let ended = s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
         let [force, row] = residuals(&model, &s, &c, &a);
         println!("{name}: {} iterations, force {force:.1e}, rows {row:.1e}", ended.iterations);
@@ -119,10 +119,10 @@ fn outside_of_range(set: &fourbar::constraint::ConstraintSet, c: &Configuration,
     let mut G = vec![0.0; set.values];
     set.jacobian(&c.q, &mut G);
     let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
-    let dot = |x: &[Velocity]| x.iter().map(|x| x.dot(x)).sum::<f64>();
+    let dot = |x: &[Twist]| x.iter().map(|x| x.dot(x)).sum::<f64>();
     let gradient = |r: &[f64]| {
         let scaled: Vec<f64> = r.iter().zip(&root).map(|(r, s)| r * s).collect();
-        let mut g = vec![Velocity::zero(); c.q.len()];
+        let mut g = vec![Twist::zero(); c.q.len()];
         set.add_transposed(&G, &scaled, 1.0, &mut g);
         g
     };
@@ -155,12 +155,12 @@ fn large_mechanisms_accelerate_as_in_ra_with_the_least_multipliers() {
     for (name, model) in large() {
         let c = moving(&model);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
-        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        let mut a = vec![Twist::zero(); model.bodies.len()];
         let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         s.accelerate(&state, false, &mut a);
         s.refine(&state, &mut a);
         let mut e = Equations::new(&model, &c);
-        let mut other = vec![Velocity::zero(); model.bodies.len()];
+        let mut other = vec![Twist::zero(); model.bodies.len()];
         let mut lambda = vec![0.0; e.set.rows()];
         e.accelerate((&c.q, &c.v, &c.turns, 0.0), None, true, &mut other, &mut lambda);
         let size = other.iter().fold(0.0_f64, |m, a| m.max(a.v.amax()).max(model.length * a.w.amax()));
@@ -175,7 +175,7 @@ fn large_mechanisms_accelerate_as_in_ra_with_the_least_multipliers() {
 fn seven_coordinates_give_the_same_accelerations() {
     for (name, model) in [("ring", ring(33)), ("ladder", ladder(8)), ("lattice", lattice(3, 3)), ("five-bar", shipped("dca_five_bar"))] {
         let c = moving(&model);
-        let mut six = vec![Velocity::zero(); model.bodies.len()];
+        let mut six = vec![Twist::zero(); model.bodies.len()];
         let mut seven = six.clone();
         let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         let mut s6 = Solver::<6>::new(&model, &c.q, Settings::default());
@@ -228,7 +228,7 @@ fn results_do_not_depend_on_threads_to_the_last_bit() {
         let c = moving(&model);
         let compute = |settings: Settings| {
             let mut s = Solver::<6>::new(&model, &c.q, settings);
-            let mut a = vec![Velocity::zero(); model.bodies.len()];
+            let mut a = vec![Twist::zero(); model.bodies.len()];
             let mut q = c.q.clone();
             s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
             s.project_position(0.0, &c.turns, &mut q);
@@ -261,7 +261,7 @@ fn bodies_without_rotational_inertia_need_no_care() {
         }
         let c = moving(&model);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
-        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        let mut a = vec![Twist::zero(); model.bodies.len()];
         s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
         let [force, row] = residuals(&model, &s, &c, &a);
         assert!(force < 1e-10 && row < 1e-10, "{}: {force:.1e} {row:.1e}", model.title);
@@ -283,7 +283,7 @@ fn a_thin_rod_between_two_balls_keeps_its_spin() {
     // A thin rod has no moment of momentum along itself: any spin is consistent, and it stays.
     c.v[1].w.x = 3.0;
     let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
-    let mut a = vec![Velocity::zero(); 3];
+    let mut a = vec![Twist::zero(); 3];
     s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
     let [force, row] = residuals(&model, &s, &c, &a);
     assert!(force < 1e-10 && row < 1e-10 && a[1].w.x.abs() < 1e-6 && a[2].w.x.abs() < 1e-6, "{force:.1e} {row:.1e} {a:?}");

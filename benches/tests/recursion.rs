@@ -2,13 +2,13 @@
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::assemble;
+use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::grcr::Mechanism;
-use fourbar::formulation::ra::Equations;
 use fourbar::motion::Instant;
 use fourbar::random::Random;
 use fourbar::spec::*;
 use fourbar::study::{FORMULATIONS, Study};
-use fourbar::{Configuration, Model, Velocity};
+use fourbar::{Configuration, Model, Twist};
 use fourbar_bench::ladder;
 use nalgebra::Vector3;
 
@@ -60,7 +60,7 @@ fn human() -> Model {
     spec.build().unwrap_or_else(|e| panic!("{}", e[0]))
 }
 
-fn size(model: &Model, v: &Velocity) -> f64 {
+fn size(model: &Model, v: &Twist) -> f64 {
     v.v.norm().max(model.length * v.w.norm())
 }
 
@@ -69,7 +69,7 @@ fn difference(m: &mut Mechanism<'_>, e: &mut Equations<'_>) -> f64 {
     m.accelerate(0.0);
     m.globals();
     let n = m.poses.len();
-    let (mut a, mut b, mut lambda) = (vec![Velocity::zero(); n], vec![Velocity::zero(); n], vec![0.0; e.set.rows()]);
+    let (mut a, mut b, mut lambda) = (vec![Twist::zero(); n], vec![Twist::zero(); n], vec![0.0; e.set.rows()]);
     m.body_accelerations(&mut a);
     e.jacobian(&m.poses);
     e.factor(1.0);

@@ -42,7 +42,7 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
     let title = if model.title.is_empty() { &input.name } else { &model.title };
     let mut text = format!("{}\n\n", screen.bold(title));
     if let Some(k) = mode {
-        text += &format!("assembly mode {k}, as `fourbar check` counts them; moved is told from the poses of the file\n");
+        text += &format!("assembly mode {k}, as `fourbar check` counts them; distances are measured from the poses of the file\n");
     } else if !a.start_was_inconsistent(model) && a.asked.is_empty() {
         text += &format!("the start is consistent: largest gap {} m, nothing to do\n", number(a.residual_before));
         return text;

@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use fourbar::Diagnostic;
 use fourbar_io::disk::unwritable;
 use fourbar_io::disk::{Kind, PART, may_replace, write_kind};
-use fourbar_io::page::{Note, Shown, Stored, Told, page, read_stored};
+use fourbar_io::page::{Note, RunSummary, Shown, Stored, page, read_stored};
 use fourbar_io::results::{Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -31,7 +31,7 @@ struct Source {
     input: Input,
     label: String,
     table: Table,
-    told: Told,
+    summary: RunSummary,
     /// Assembly mode that was asked for.
     mode: Option<u16>,
     problems: Vec<Diagnostic>,
@@ -55,7 +55,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         let source = if is_result(path) { stored(path, args.large)? } else { computed(name, args, screen)? };
         sources.push(source);
     }
-    let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, told: &s.told }).collect();
+    let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, summary: &s.summary }).collect();
     // The argument parser asks for one input at least.
     let Some(first) = sources.first() else { return Err(Diagnostic::new("U013", "there is nothing to show").into()) };
     let written =
@@ -83,9 +83,9 @@ fn is_result(path: &Path) -> bool {
 
 /// A result from its folder.
 fn stored(path: &Path, large: bool) -> Result<Source, Stop> {
-    let Stored { label, table, told, model, set } = read_stored(path)?;
+    let Stored { label, table, summary, model, set } = read_stored(path)?;
     let input = load_with(&model.to_string_lossy(), &set, large)?;
-    Ok(Source { input, label, table, told, mode: None, problems: Vec::new() })
+    Ok(Source { input, label, table, summary, mode: None, problems: Vec::new() })
 }
 
 /// A mechanism that is run first.
@@ -114,16 +114,16 @@ fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop
         return Err(task.input.stop(&d));
     }
     let label = label(&task);
-    Ok(Source { table: Table::from(&gathered), told: told(&task, &done), label, mode: task.study.mode, input: task.input, problems })
+    Ok(Source { table: Table::from(&gathered), summary: summary(&task, &done), label, mode: task.study.mode, input: task.input, problems })
 }
 
 /// What a run said, with the warnings of its file and the reason of an early end.
-fn told(task: &Task, done: &Done) -> Told {
-    let mut told = done.report.as_ref().map(Told::from).unwrap_or_default();
+fn summary(task: &Task, done: &Done) -> RunSummary {
+    let mut summary = done.report.as_ref().map(RunSummary::from).unwrap_or_default();
     let of_file = task.input.loaded.warnings.iter().chain(&task.warnings).map(Note::from);
-    told.notes.splice(0..0, of_file);
-    told.notes.extend(done.error.iter().map(Note::from));
-    told
+    summary.notes.splice(0..0, of_file);
+    summary.notes.extend(done.error.iter().map(Note::from));
+    summary
 }
 
 /// Writes the page of a run that has just ended, and tells where it is.
@@ -134,8 +134,8 @@ pub fn after_run(task: &Task, done: &mut Done, wanted: &Wanted, screen: &Screen)
         (Some(_), Some(folder)) => fourbar_io::results::read_table(folder)?,
         _ => Table::from(&gathered),
     };
-    let told = told(task, done);
-    write(&task.input, &[Shown { label: label(task), table: &table, told: &told }], wanted, screen)
+    let summary = summary(task, done);
+    write(&task.input, &[Shown { label: label(task), table: &table, summary: &summary }], wanted, screen)
 }
 
 /// A page that was written.

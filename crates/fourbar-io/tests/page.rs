@@ -4,7 +4,7 @@ use fourbar::model::Model;
 use fourbar::spec::{BodySpec, JointSpec, ModelSpec, PairKind, Placement, Shape};
 use fourbar::study::{Study, run};
 use fourbar::trajectory::{Trajectory, columns};
-use fourbar_io::page::{MODEL, Shown, Told, data, page, read_stored};
+use fourbar_io::page::{MODEL, RunSummary, Shown, data, page, read_stored};
 use fourbar_io::results::{CsvWriter, SUMMARY, TRAJECTORY, Table, write_json};
 use fourbar_io::{ReadOptions, read_model};
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
@@ -24,19 +24,19 @@ fn temporary(name: &str) -> PathBuf {
     folder
 }
 
-fn shown<'a>(label: &str, table: &'a Table, told: &'a Told) -> Shown<'a> {
-    Shown { label: label.into(), table, told }
+fn shown<'a>(label: &str, table: &'a Table, summary: &'a RunSummary) -> Shown<'a> {
+    Shown { label: label.into(), table, summary }
 }
 
 /// A shipped model and a short run of it.
-fn short_run(name: &str, rows: usize) -> (Model, Trajectory, Told) {
+fn short_run(name: &str, rows: usize) -> (Model, Trajectory, RunSummary) {
     let text = fourbar_io::examples::example(name).expect("shipped").text;
     let model = read_model(text, &ReadOptions::default()).expect("readable").spec.build().expect("sound");
     let mut study = Study::of(&model);
     study.t_end = study.output_step * (rows - 1) as f64;
     let mut t = Trajectory::default();
     let report = run(&model, &study, &mut t).expect("runs");
-    (model, t, Told::from(&report))
+    (model, t, RunSummary::from(&report))
 }
 
 /// Numbers of a packed array.
@@ -126,12 +126,12 @@ fn the_bundle_is_fresh() {
 
 #[test]
 fn text_of_the_file_never_becomes_markup() {
-    let (mut model, t, mut told) = short_run("fourbar", 11);
+    let (mut model, t, mut summary) = short_run("fourbar", 11);
     let evil = "</script><script>alert(1)</script><!--";
     model.title = evil.into();
-    told.notes.push(fourbar_io::page::Note { code: "W000".into(), text: evil.into(), ..Default::default() });
+    summary.notes.push(fourbar_io::page::Note { code: "W000".into(), text: evil.into(), ..Default::default() });
     let table = Table::from(&t);
-    let html = page(&model, None, &[shown(evil, &table, &told)]).unwrap().html;
+    let html = page(&model, None, &[shown(evil, &table, &summary)]).unwrap().html;
     let head = "<script type=\"application/json\" id=\"fourbar-data\">";
     let template = std::fs::read_to_string(viewer().join("dist/page.html")).unwrap();
     assert_eq!(template.matches("/*FOURBAR_DATA*/").count(), 1);
@@ -162,7 +162,7 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
             }
         }
         let table = Table::from(&Trajectory { columns, values: row.into_iter().map(|x| vec![x]).collect() });
-        let (page, _) = data(&model, None, &[shown(e.name, &table, &Told::default())]).expect("a page");
+        let (page, _) = data(&model, None, &[shown(e.name, &table, &RunSummary::default())]).expect("a page");
         // Quaternions in 16 bits turn a body by at most about 1e-4.
         let near = 1e-3 * model.length.max(model.bodies.iter().map(|b| b.com.norm()).fold(0.0, f64::max));
         for j in page["model"]["joints"].as_array().unwrap() {
@@ -182,9 +182,9 @@ fn joints_of_every_shipped_model_meet_where_the_page_draws_them() {
 
 #[test]
 fn a_page_holds_the_motion_the_columns_and_the_diagnosis() {
-    let (model, t, told) = short_run("fourbar", 101);
+    let (model, t, summary) = short_run("fourbar", 101);
     let table = Table::from(&t);
-    let (page, warnings) = data(&model, None, &[shown("a", &table, &told)]).unwrap();
+    let (page, warnings) = data(&model, None, &[shown("a", &table, &summary)]).unwrap();
     assert!(warnings.is_empty(), "{warnings:?}");
     let result = &page["results"][0];
     assert_eq!(unpack(&result["times"][0]), table.column("t").unwrap());
@@ -252,11 +252,11 @@ fn chain(bodies: usize, rows: usize) -> (Model, Trajectory) {
 fn ten_seconds_at_a_kilohertz_of_fifty_bodies_stay_below_eight_megabytes() {
     let (model, t) = chain(50, 10_001);
     let table = Table::from(&t);
-    let told = Told { formulation: "ra".into(), ..Default::default() };
-    let html = page(&model, None, &[shown("a", &table, &told)]).unwrap().html;
+    let summary = RunSummary { formulation: "ra".into(), ..Default::default() };
+    let html = page(&model, None, &[shown("a", &table, &summary)]).unwrap().html;
     println!("page of 50 bodies: {:.2} MB", html.len() as f64 / 1e6);
     assert!(html.len() < 8_000_000, "{} bytes", html.len());
-    let (page, _) = data(&model, None, &[shown("a", &table, &told)]).unwrap();
+    let (page, _) = data(&model, None, &[shown("a", &table, &summary)]).unwrap();
     let r = &page["results"][0];
     let t_poses = unpack(&r["times"][0]);
     assert!(t_poses.len() > 1000 && t_poses[t_poses.len() - 1] == 10.0);
@@ -279,8 +279,8 @@ fn ten_seconds_at_a_kilohertz_of_fifty_bodies_stay_below_eight_megabytes() {
 fn a_thousand_bodies_still_make_a_page() {
     let (model, t) = chain(1000, 301);
     let table = Table::from(&t);
-    let told = Told { rows: Some([5000, 0]), ..Default::default() };
-    let html = page(&model, None, &[shown("a", &table, &told)]).unwrap().html;
+    let summary = RunSummary { rows: Some([5000, 0]), ..Default::default() };
+    let html = page(&model, None, &[shown("a", &table, &summary)]).unwrap().html;
     println!("page of 1000 bodies: {:.2} MB", html.len() as f64 / 1e6);
     assert!(html.len() < 20_000_000, "{} bytes", html.len());
     assert!(html.contains("columns are not on this page") && html.contains("Mobility by rank: 1000 "));
@@ -288,7 +288,7 @@ fn a_thousand_bodies_still_make_a_page() {
 
 #[test]
 fn results_are_compared_in_full_precision() {
-    let (model, t, told) = short_run("fourbar", 51);
+    let (model, t, summary) = short_run("fourbar", 51);
     let mut other = t.clone();
     let at = t.find("crank.r.x").unwrap();
     for k in 0..t.len() {
@@ -298,7 +298,7 @@ fn results_are_compared_in_full_precision() {
         (p..p + 4).for_each(|c| other.values[c][k] = -other.values[c][k]);
     }
     let (a, b) = (Table::from(&t), Table::from(&other));
-    let (page, _) = data(&model, None, &[shown("ra", &a, &told), shown("ra", &b, &told)]).unwrap();
+    let (page, _) = data(&model, None, &[shown("ra", &a, &summary), shown("ra", &b, &summary)]).unwrap();
     assert_eq!(page["results"][1]["label"], "ra (2)");
     assert!(page["results"][0].get("difference").is_none());
     let column = |name: &str| {
@@ -318,10 +318,10 @@ fn results_are_compared_in_full_precision() {
 
 #[test]
 fn what_a_page_cannot_do_without_is_asked_for() {
-    let (model, t, told) = short_run("fourbar", 11);
+    let (model, t, summary) = short_run("fourbar", 11);
     let mut table = Table::from(&t);
     table.names[1] = "elsewhere.x".into();
-    let code = |table: &Table, n: usize| data(&model, None, &vec![shown("a", table, &told); n]).unwrap_err().code.0;
+    let code = |table: &Table, n: usize| data(&model, None, &vec![shown("a", table, &summary); n]).unwrap_err().code.0;
     assert_eq!(code(&table, 1), "U013");
     assert_eq!(code(&Table::from(&t), 0), "U013");
     assert_eq!(code(&Table::from(&t), 13), "U013");
@@ -331,20 +331,20 @@ fn what_a_page_cannot_do_without_is_asked_for() {
 
 #[test]
 fn poses_that_are_no_numbers_are_cut_off_with_a_warning() {
-    let (model, t, told) = short_run("fourbar", 21);
+    let (model, t, summary) = short_run("fourbar", 21);
     let mut table = Table::from(&t);
     let k = table.names.iter().position(|n| n == "rocker.p.2").unwrap();
     table.columns[k][7] = f64::NAN;
-    let (page, _) = data(&model, None, &[shown("a", &table, &told)]).unwrap();
+    let (page, _) = data(&model, None, &[shown("a", &table, &summary)]).unwrap();
     assert_eq!(unpack(&page["results"][0]["times"][0]).len(), 7);
     assert!(page["diagnosis"].to_string().contains("W081"));
     table.columns[k][0] = f64::INFINITY;
-    assert_eq!(data(&model, None, &[shown("a", &table, &told)]).unwrap_err().code.0, "U013");
+    assert_eq!(data(&model, None, &[shown("a", &table, &summary)]).unwrap_err().code.0, "U013");
 }
 
 #[test]
 fn meshes_come_from_the_folder_of_the_model_only() {
-    let (mut model, t, told) = short_run("fourbar", 11);
+    let (mut model, t, summary) = short_run("fourbar", 11);
     let folder = temporary("page-mesh");
     let inside = folder.join("model");
     std::fs::create_dir_all(inside.join("parts")).unwrap();
@@ -355,7 +355,7 @@ fn meshes_come_from_the_folder_of_the_model_only() {
     let table = Table::from(&t);
     let mut make = |file: &str, folder: Option<&Path>| {
         model.bodies[1].shapes = vec![Shape::Mesh { file: file.into(), scale: 0.001 }];
-        data(&model, folder, &[shown("a", &table, &told)])
+        data(&model, folder, &[shown("a", &table, &summary)])
     };
     let (page, _) = make("parts/a.obj", Some(&inside)).unwrap();
     let mesh = &page["model"]["bodies"][0]["shapes"][0];
@@ -377,7 +377,7 @@ fn meshes_come_from_the_folder_of_the_model_only() {
 
 #[test]
 fn a_result_folder_is_read_back_with_its_mechanism() {
-    let (model, t, told) = short_run("fourbar", 21);
+    let (model, t, summary) = short_run("fourbar", 21);
     let folder = temporary("page-result");
     let text = fourbar_io::examples::example("fourbar").unwrap().text;
     let all: Vec<usize> = (0..t.columns.len()).collect();
@@ -387,23 +387,23 @@ fn a_result_folder_is_read_back_with_its_mechanism() {
     assert_eq!(read_stored(&folder).unwrap_err().code.0, "U012");
     std::fs::write(folder.join(MODEL), text).unwrap();
     let units: serde_json::Map<String, Value> = t.columns.iter().map(|c| (c.name.clone(), json!(c.unit))).collect();
-    let summary = json!({
-        "set": {"speed": "3"}, "units": units, "analysis": told.analysis, "formulation": told.formulation, "integrator": told.integrator,
+    let written = json!({
+        "set": {"speed": "3"}, "units": units, "analysis": summary.analysis, "formulation": summary.formulation, "integrator": summary.integrator,
         "work": {"steps": 20.0}, "reactions_not_unique": [{"joint": "pin_a", "components": ["force.z"]}],
         "singular": [{"time": 0.5, "pivot": 1e-9, "joints": ["pin_a", "pin_b"]}],
         "diagnostics": [{"code": "W220", "message": "singular", "help": "look", "names": ["pin_a"], "time": 0.5}],
     });
-    write_json(&folder.join(SUMMARY), &summary).unwrap();
+    write_json(&folder.join(SUMMARY), &written).unwrap();
     for path in [folder.clone(), folder.join(TRAJECTORY)] {
         let stored = read_stored(&path).unwrap();
         assert_eq!(stored.table, Table::from(&t));
         assert_eq!(stored.set, [("speed".to_string(), "3".to_string())]);
         assert_eq!(stored.model, folder.join(MODEL));
         assert_eq!(
-            (stored.told.formulation.as_str(), stored.told.work.as_slice()),
-            (told.formulation.as_str(), [("steps".to_string(), 20.0)].as_slice())
+            (stored.summary.formulation.as_str(), stored.summary.work.as_slice()),
+            (summary.formulation.as_str(), [("steps".to_string(), 20.0)].as_slice())
         );
-        let (page, _) = data(&model, Some(&folder), &[shown(&stored.label, &stored.table, &stored.told)]).unwrap();
+        let (page, _) = data(&model, Some(&folder), &[shown(&stored.label, &stored.table, &stored.summary)]).unwrap();
         let lines: Vec<&Value> = page["diagnosis"].as_array().unwrap().iter().flat_map(|s| s["lines"].as_array().unwrap()).collect();
         assert!(lines.iter().any(|l| l["time"] == 0.5 && l["level"] == "warn" && l["names"][0] == "pin_a"), "{lines:?}");
         assert!(lines.iter().any(|l| l["text"] == "pin_a: force.z"), "{lines:?}");

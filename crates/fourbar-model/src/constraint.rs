@@ -7,7 +7,7 @@
 use crate::coordinate::Coordinate;
 use crate::model::BodyId;
 use crate::rolling::Rolling;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use crate::time::TimeFunction;
 use fourbar_math::so3::tilde;
 use nalgebra::{Matrix6, Vector3};
@@ -38,7 +38,7 @@ pub enum Rows {
         /// Factor that makes the row a length.
         L: f64,
     },
-    /// Velocity constraints that have no position: rolling, knife edge.
+    /// Twist constraints that have no position: rolling, knife edge.
     Rolling(Rolling),
     /// `sum c_k y_k - constant - factor f(t)`.
     Sum {
@@ -276,7 +276,7 @@ impl Layout {
     }
 
     /// Size of what row `k` of constraint `c` is summed up from, `|gamma| + |Phi_q| |a|`; `G` are the blocks of the constraint.
-    pub fn acceleration_size(&self, c: usize, k: usize, G: &[f64], gamma: f64, a: &[Velocity]) -> f64 {
+    pub fn acceleration_size(&self, c: usize, k: usize, G: &[f64], gamma: f64, a: &[Twist]) -> f64 {
         let m = self.row_start[c + 1] - self.row_start[c];
         self.blocks_of(c).iter().enumerate().fold(gamma.abs(), |size, (i, b)| {
             let (g, a) = (&G[6 * (m * i + k)..6 * (m * i + k) + 6], &a[b.body]);
@@ -431,12 +431,12 @@ impl Layout {
     }
 
     /// Right-hand side of the acceleration constraints, `Phi_q a = gamma`.
-    pub fn gamma(&self, q: &[Pose], v: &[Velocity], t: f64, gamma: &mut [f64]) {
+    pub fn gamma(&self, q: &[Pose], v: &[Twist], t: f64, gamma: &mut [f64]) {
         self.gamma_in(0..self.list.len(), q, v, t, gamma);
     }
 
     /// The same for a range of constraints; `gamma` begins with their first row.
-    pub fn gamma_in(&self, range: Range<usize>, q: &[Pose], v: &[Velocity], t: f64, gamma: &mut [f64]) {
+    pub fn gamma_in(&self, range: Range<usize>, q: &[Pose], v: &[Twist], t: f64, gamma: &mut [f64]) {
         let mut row = 0;
         for c in &self.list[range] {
             let at = |slot: usize| (&q[c.bodies[slot].index()], &v[c.bodies[slot].index()]);
@@ -504,7 +504,7 @@ impl Layout {
                     }
                     Rows::Rolling(r) => {
                         let b = c.bodies[r.slot].index();
-                        let (K, _) = r.variation(&q[b], &Velocity::zero(), &lambda[row..row + n]);
+                        let (K, _) = r.variation(&q[b], &Twist::zero(), &lambda[row..row + n]);
                         add(b, b, &K);
                     }
                     Rows::Sum { terms, .. } => {
@@ -527,14 +527,14 @@ impl Layout {
     }
 
     /// Generalized force `Phi_q^T lambda` of constraint `c` on the body in `slot`, ground included.
-    pub fn generalized(&self, c: usize, slot: usize, q: &[Pose], lambda: &[f64]) -> Velocity {
+    pub fn generalized(&self, c: usize, slot: usize, q: &[Pose], lambda: &[f64]) -> Twist {
         self.generalized_at(c, slot, |k| &q[self.list[c].bodies[k].index()], lambda)
     }
 
     /// The same with the poses of the constraint's bodies given by slot.
-    pub fn generalized_at<'p>(&self, c: usize, slot: usize, pose: impl Fn(usize) -> &'p Pose, lambda: &[f64]) -> Velocity {
+    pub fn generalized_at<'p>(&self, c: usize, slot: usize, pose: impl Fn(usize) -> &'p Pose, lambda: &[f64]) -> Twist {
         let constraint = &self.list[c];
-        let (mut out, mut row) = (Velocity::zero(), 0);
+        let (mut out, mut row) = (Twist::zero(), 0);
         for rows in &constraint.rows {
             match rows {
                 Rows::Point { ij, s_i, s_j } => {
@@ -590,7 +590,7 @@ impl Layout {
     }
 
     /// `factor B v` of the velocity-only rows into their places of `out`; other rows stay.
-    pub fn slip(&self, q: &[Pose], v: &[Velocity], factor: f64, out: &mut [f64]) {
+    pub fn slip(&self, q: &[Pose], v: &[Twist], factor: f64, out: &mut [f64]) {
         for (c, row, r) in self.rolling() {
             let b = self.list[c].bodies[r.slot].index();
             for (k, line) in r.rows(&q[b]).iter().enumerate() {
@@ -600,7 +600,7 @@ impl Layout {
     }
 
     /// `y = Phi_q v`.
-    pub fn multiply(&self, G: &[f64], v: &[Velocity], y: &mut [f64]) {
+    pub fn multiply(&self, G: &[f64], v: &[Twist], y: &mut [f64]) {
         for c in 0..self.list.len() {
             let (first, last) = (self.row_start[c], self.row_start[c + 1]);
             let out = &mut y[first..last];
@@ -615,7 +615,7 @@ impl Layout {
     }
 
     /// `out += factor Phi_q^T x`.
-    pub fn add_transposed(&self, G: &[f64], x: &[f64], factor: f64, out: &mut [Velocity]) {
+    pub fn add_transposed(&self, G: &[f64], x: &[f64], factor: f64, out: &mut [Twist]) {
         for c in 0..self.list.len() {
             let x = &x[self.row_start[c]..self.row_start[c + 1]];
             for b in self.blocks_of(c) {

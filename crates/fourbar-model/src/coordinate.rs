@@ -7,7 +7,7 @@
 
 use crate::curve::{Measure, Path};
 use crate::rolling;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use fourbar_math::{Dual, Scalar, Taylor, so3::tilde};
 use nalgebra::{Matrix3, Matrix6, Vector2, Vector3, Vector6};
 use std::f64::consts::PI;
@@ -147,7 +147,7 @@ pub struct Row {
     /// Slots.
     pub ij: [usize; 2],
     /// Parts for i and j.
-    pub parts: [Velocity; 2],
+    pub parts: [Twist; 2],
 }
 
 /// Pose with any scalar, for derivatives.
@@ -279,17 +279,17 @@ impl Coordinate {
     #[inline]
     pub fn row(&self, qi: &Pose, qj: &Pose) -> Row {
         // Rows of a point s on a body, dotted with the world vector y: (y, s x A^T y).
-        let point = |q: &Pose, s: &V, y: &V| Velocity { v: *y, w: s.cross(&q.A.tr_mul(y)) };
+        let point = |q: &Pose, s: &V, y: &V| Twist { v: *y, w: s.cross(&q.A.tr_mul(y)) };
         let parts = match self {
             Coordinate::Dp1 { a_i, a_j, .. } => {
                 let c = (qi.A * a_i).cross(&(qj.A * a_j));
-                [Velocity { v: V::zeros(), w: qi.A.tr_mul(&c) }, Velocity { v: V::zeros(), w: -qj.A.tr_mul(&c) }]
+                [Twist { v: V::zeros(), w: qi.A.tr_mul(&c) }, Twist { v: V::zeros(), w: -qj.A.tr_mul(&c) }]
             }
             Coordinate::Dp2 { a_i, s_i, s_j, .. } => {
                 let a = qi.A * a_i;
                 let d = qj.point(s_j) - qi.point(s_i);
                 let w_i = a_i.cross(&(qi.A.tr_mul(&d))) - s_i.cross(a_i);
-                [Velocity { v: -a, w: w_i }, point(qj, s_j, &a)]
+                [Twist { v: -a, w: w_i }, point(qj, s_j, &a)]
             }
             Coordinate::D { s_i, s_j, .. } => {
                 let d = (qj.point(s_j) - qi.point(s_i)) * 2.0;
@@ -298,11 +298,11 @@ impl Coordinate {
             Coordinate::Cd { c, s_i, s_j, .. } => [point(qi, s_i, c).scaled(-1.0), point(qj, s_j, c)],
             Coordinate::Touch { n, s_j, e_j, radius, .. } => {
                 let (v, w) = rolling::height_row(&PoseOf { r: qj.r, A: qj.A }, n, s_j, e_j, *radius);
-                [Velocity::zero(), Velocity { v, w }]
+                [Twist::zero(), Twist { v, w }]
             }
             Coordinate::Angle(a) => {
                 let (e, ..) = a.axis(qi, qj);
-                [Velocity { v: V::zeros(), w: -qi.A.tr_mul(&e) }, Velocity { v: V::zeros(), w: qj.A.tr_mul(&e) }]
+                [Twist { v: V::zeros(), w: -qi.A.tr_mul(&e) }, Twist { v: V::zeros(), w: qj.A.tr_mul(&e) }]
             }
             Coordinate::Curve(c) => {
                 let (_, gradient, _) = c.path.measure(c.what, &c.plane(qi, qj));
@@ -315,9 +315,9 @@ impl Coordinate {
 
     /// Second derivative at zero acceleration.
     #[inline]
-    pub fn bias(&self, qi: &Pose, qj: &Pose, vi: &Velocity, vj: &Velocity) -> f64 {
-        let spun = |q: &Pose, v: &Velocity, s: &V| q.A * v.w.cross(s);
-        let twice = |q: &Pose, v: &Velocity, s: &V| q.A * v.w.cross(&v.w.cross(s));
+    pub fn bias(&self, qi: &Pose, qj: &Pose, vi: &Twist, vj: &Twist) -> f64 {
+        let spun = |q: &Pose, v: &Twist, s: &V| q.A * v.w.cross(s);
+        let twice = |q: &Pose, v: &Twist, s: &V| q.A * v.w.cross(&v.w.cross(s));
         let d_dot = |s_i: &V, s_j: &V| vj.of_point(qj, s_j) - vi.of_point(qi, s_i);
         let d_bias = |s_i: &V, s_j: &V| twice(qj, vj, s_j) - twice(qi, vi, s_i);
         match self {

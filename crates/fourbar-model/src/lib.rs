@@ -32,7 +32,7 @@ pub use error::Error;
 pub use mechanism::Mechanism;
 pub use model::{BodyId, Model};
 pub use spec::ModelSpec;
-pub use state::{Configuration, Pose, Velocity};
+pub use state::{Configuration, Pose, Twist};
 
 /// The example of the README is run with the doc tests.
 #[cfg(doctest)]

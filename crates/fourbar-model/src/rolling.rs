@@ -1,10 +1,10 @@
-//! Velocity constraints that cannot be integrated to positions (Pfaffian): rolling and the knife edge.
+//! Twist constraints that cannot be integrated to positions (Pfaffian): rolling and the knife edge.
 //!
 //! Each element gives one or two rows `B(q) v = 0`. Rows are written once over any scalar, so that their rates and
 //! variations come from Taylor numbers. Bodies roll on a plane fixed in the world.
 
 use crate::coordinate::PoseOf;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, Scalar, Taylor};
 use nalgebra::{Matrix3, Matrix6, Vector3};
@@ -86,12 +86,12 @@ impl Rolling {
     }
 
     /// Its rows.
-    pub fn rows(&self, q: &Pose) -> SmallVec<[Velocity; 2]> {
-        self.rows_of(&PoseOf { r: q.r, A: q.A }).into_iter().map(|(v, w)| Velocity { v, w }).collect()
+    pub fn rows(&self, q: &Pose) -> SmallVec<[Twist; 2]> {
+        self.rows_of(&PoseOf { r: q.r, A: q.A }).into_iter().map(|(v, w)| Twist { v, w }).collect()
     }
 
     /// Rate of `B v` at zero acceleration, by row.
-    pub fn bias(&self, q: &Pose, v: &Velocity) -> SmallVec<[f64; 2]> {
+    pub fn bias(&self, q: &Pose, v: &Twist) -> SmallVec<[f64; 2]> {
         let dA = q.A * tilde(&v.w);
         let moving = PoseOf::<Dual> {
             r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], v.v[i])),
@@ -101,7 +101,7 @@ impl Rolling {
     }
 
     /// `d(B^T lambda)/dq` and, by row, `d(B v)/dq`.
-    pub fn variation(&self, q: &Pose, v: &Velocity, lambda: &[f64]) -> (Matrix6<f64>, SmallVec<[[f64; 6]; 2]>) {
+    pub fn variation(&self, q: &Pose, v: &Twist, lambda: &[f64]) -> (Matrix6<f64>, SmallVec<[[f64; 6]; 2]>) {
         let mut K = Matrix6::zeros();
         let mut rates: SmallVec<[[f64; 6]; 2]> = SmallVec::from_iter((0..self.count()).map(|_| [0.0; 6]));
         for d in 3..6 {

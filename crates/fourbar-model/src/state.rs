@@ -30,32 +30,32 @@ impl Pose {
     }
     /// The pose moved by a body increment: `r + dr`, `A exp(theta_bar)`.
     #[inline]
-    pub fn moved(&self, dq: &Velocity) -> Self {
+    pub fn moved(&self, dq: &Twist) -> Self {
         Self { r: self.r + dq.v, A: self.A * so3::exp(&dq.w) }
     }
     /// The increment that leads from `self` to `other`.
-    pub fn increment_to(&self, other: &Pose) -> Velocity {
-        Velocity { v: other.r - self.r, w: so3::log(&(self.A.transpose() * other.A)) }
+    pub fn increment_to(&self, other: &Pose) -> Twist {
+        Twist { v: other.r - self.r, w: so3::log(&(self.A.transpose() * other.A)) }
     }
 }
 
 /// How a body moves: velocity of the centre of mass in the world, angular velocity in body axes.
 /// Accelerations and increments have the same shape.
 #[derive(Clone, Copy, Debug, PartialEq, Default)]
-pub struct Velocity {
+pub struct Twist {
     /// Linear part, world axes.
     pub v: Vector3<f64>,
     /// Angular part, body axes.
     pub w: Vector3<f64>,
 }
 
-impl Velocity {
+impl Twist {
     /// No motion.
     #[inline]
     pub fn zero() -> Self {
         Self::default()
     }
-    /// Velocity of the body-fixed point `s_bar` in the world.
+    /// Twist of the body-fixed point `s_bar` in the world.
     #[inline]
     pub fn of_point(&self, pose: &Pose, s_bar: &Vector3<f64>) -> Vector3<f64> {
         self.v + pose.A * self.w.cross(s_bar)
@@ -85,7 +85,7 @@ pub struct Configuration {
     /// Poses, by body.
     pub q: Vec<Pose>,
     /// Velocities, by body.
-    pub v: Vec<Velocity>,
+    pub v: Vec<Twist>,
     /// Last accepted value of every counted angle, by [`crate::coordinate::Angle::memory`].
     pub turns: Vec<f64>,
     /// Inputs, their slopes, and states; see [`crate::auxiliary`].
@@ -99,7 +99,7 @@ impl Configuration {
     /// A list of numbers for a checkpoint: time, bodies, counted angles, inputs and states.
     pub fn save(&self) -> Value {
         let body =
-            |(q, v): (&Pose, &Velocity)| q.r.iter().chain(q.A.iter()).chain(v.v.iter()).chain(v.w.iter()).copied().collect::<Vec<f64>>();
+            |(q, v): (&Pose, &Twist)| q.r.iter().chain(q.A.iter()).chain(v.v.iter()).chain(v.w.iter()).copied().collect::<Vec<f64>>();
         let bodies = self.q.iter().zip(&self.v).flat_map(body);
         std::iter::once(self.t).chain(bodies).chain(self.turns.iter().chain(&self.z).copied()).collect::<Vec<f64>>().into()
     }
@@ -117,7 +117,7 @@ impl Configuration {
         Some(Self {
             t: x[0],
             q: bodies.chunks_exact(SAVED).map(|x| Pose { r: three(x), A: Matrix3::from_column_slice(&x[3..12]) }).collect(),
-            v: bodies.chunks_exact(SAVED).map(|x| Velocity { v: three(&x[12..]), w: three(&x[15..]) }).collect(),
+            v: bodies.chunks_exact(SAVED).map(|x| Twist { v: three(&x[12..]), w: three(&x[15..]) }).collect(),
             turns: turns.to_vec(),
             z: z.to_vec(),
         })
@@ -128,7 +128,7 @@ impl Configuration {
         Self {
             t: 0.0,
             q: model.bodies.iter().map(|b| Pose { r: b.r, A: b.A }).collect(),
-            v: model.bodies.iter().map(|b| Velocity { v: b.v, w: b.A.transpose() * b.omega }).collect(),
+            v: model.bodies.iter().map(|b| Twist { v: b.v, w: b.A.transpose() * b.omega }).collect(),
             turns: vec![0.0; model.angles.len()],
             z: model.start_auxiliaries(),
         }

@@ -73,14 +73,14 @@ pub fn assert_resumes(model: &Model, study: &Study, stop_after: usize, what: &st
         let report = study::run_from(model, study, checkpoint, &mut r).unwrap_or_else(|f| panic!("{what}: {}", f.diagnostic));
         (r, report)
     };
-    let (whole, told) = go(usize::MAX, None);
+    let (whole, report) = go(usize::MAX, None);
     let (first, _) = go(stop_after, None);
     let (rest, resumed) = go(usize::MAX, Some(&first.checkpoint));
     assert!(first.rows.len() == stop_after && !rest.rows.is_empty(), "{what}: it did not stop on the way");
     let joined: Vec<Vec<f64>> = first.rows.into_iter().chain(rest.rows).collect();
     assert_eq!(joined.len(), whole.rows.len(), "{what}");
     assert!(joined == whole.rows, "{what}: rows differ");
-    assert_eq!(resumed.singular, told.singular, "{what}");
+    assert_eq!(resumed.singular, report.singular, "{what}");
 }
 
 /// A reference trajectory: column names and rows.

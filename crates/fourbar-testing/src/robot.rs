@@ -263,8 +263,8 @@ pub fn compare(seed: u64, options: Options) -> Result<Option<Compared>, String> 
         let step = (seed / FAMILIES.len() as u64 % 7) as f64 / 6.0;
         robot(seed as usize % FAMILIES.len(), seed, 0.01 * 30f64.powf(step))
     };
-    let told = format!("seed {seed}: {}", spec.title);
-    let model = spec.build().map_err(|e| format!("{told}: {e:?}"))?;
+    let what = format!("seed {seed}: {}", spec.title);
+    let model = spec.build().map_err(|e| format!("{what}: {e:?}"))?;
     let L = model.length;
     let sketch = Configuration::start(&model);
     let metric = Metric::new(&model);
@@ -289,18 +289,18 @@ pub fn compare(seed: u64, options: Options) -> Result<Option<Compared>, String> 
     let (plain, a) = match (plain, taken) {
         (Ok(plain), Ok(a)) => (plain, a),
         (Err(_), Err(_)) if best.is_infinite() => return Ok(None),
-        (_, Err(d)) | (Err(d), _) => return Err(format!("{told}: {d}; the best of the random starts is {best:.4} L away")),
+        (_, Err(d)) | (Err(d), _) => return Err(format!("{what}: {d}; the best of the random starts is {best:.4} L away")),
     };
     let distance = metric.distance(&sketch.q, &a.configuration.q);
     if (distance - a.distance).abs() > 1e-12 * L {
-        return Err(format!("{told}: the distance told is {} for {distance}", a.distance));
+        return Err(format!("{what}: the distance told is {} for {distance}", a.distance));
     }
     // The residual counts drives and whatever else binds the start.
     if a.residual_after > 1e-9 * L.max(1.0) {
-        return Err(format!("{told}: a residual of {:.2e}", a.residual_after));
+        return Err(format!("{what}: a residual of {:.2e}", a.residual_after));
     }
     if timed(options).0.is_ok_and(|b| b.configuration.q != a.configuration.q) {
-        return Err(format!("{told}: a second time gives other bits"));
+        return Err(format!("{what}: a second time gives other bits"));
     }
     let branch = a.branch.as_ref();
     Ok(Some(Compared {

@@ -13,7 +13,7 @@ use crate::diagnostic::{Diagnostic, number};
 use crate::integrator::{DEFAULT_TOL, tau};
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Wrench};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::{Analysis, Study};
 use crate::trajectory::energies;
@@ -254,7 +254,7 @@ impl<'m> Judge<'m> {
 
 /// What is not a finite number in an instant, in words.
 fn not_finite(model: &Model, now: &Instant) -> Option<String> {
-    let sum = |v: &Velocity| v.v.sum() + v.w.sum();
+    let sum = |v: &Twist| v.v.sum() + v.w.sum();
     let body = |b: usize| now.q[b].r.sum() + now.q[b].A.sum() + sum(&now.v[b]) + sum(&now.a[b]);
     let bodies = (1..now.q.len()).find(|b| !body(*b).is_finite()).map(|b| format!("the motion of `{}`", model.bodies[b].name));
     let joint = |w: &Wrench| w.force.sum() + w.torque.sum();

@@ -30,21 +30,31 @@
 #![allow(non_snake_case)]
 
 pub mod analysis;
-pub mod choice;
 pub mod evaluate;
-pub mod formulation;
 pub mod inputs;
-pub mod integrator;
-pub mod judge;
 pub mod motion;
-pub mod projector;
-pub mod random;
-pub mod schur;
 pub mod simulation;
 pub mod structure;
 pub mod study;
 pub mod trajectory;
 
+// The engine's own parts: open to tests, benchmarks and the crates that explain results, and changed at will.
+#[doc(hidden)]
+pub mod auto;
+#[doc(hidden)]
+pub mod formulation;
+#[doc(hidden)]
+pub mod integrator;
+#[doc(hidden)]
+pub mod judge;
+#[doc(hidden)]
+pub mod projector;
+#[doc(hidden)]
+pub mod random;
+#[doc(hidden)]
+pub mod schur;
+
+#[doc(no_inline)]
 pub use fourbar_model::{
     auxiliary, build, codes, constraint, coordinate, curve, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state,
     time, topology,
@@ -57,7 +67,7 @@ pub use mechanism::Mechanism;
 pub use model::{BodyId, Model};
 pub use simulation::{Simulation, Snapshot};
 pub use spec::ModelSpec;
-pub use state::{Configuration, Pose, Velocity};
+pub use state::{Configuration, Pose, Twist};
 pub use structure::Structure;
 pub use trajectory::Trajectory;
 

@@ -3,10 +3,10 @@
 //! A formulation with its integrator implements [`Motion`]; [`crate::simulation`] drives it from time to
 //! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::explicit`].
 
-mod least;
+mod least_norm;
 mod poorly;
 
-pub use least::LeastLoads;
+pub use least_norm::LeastLoads;
 pub use poorly::{DATA, Poorly, largest_force};
 
 use crate::analysis::singular::Singular;
@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
 use crate::inputs::{Plan, change_drives};
 use crate::model::{JointCoordinate, Model};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use crate::study::Study;
 use nalgebra::Vector3;
 use serde_json::{Value, json};
@@ -37,9 +37,9 @@ pub struct Instant {
     /// Poses, ground first.
     pub q: Vec<Pose>,
     /// Velocities.
-    pub v: Vec<Velocity>,
+    pub v: Vec<Twist>,
     /// Accelerations: linear in the world, angular in body axes.
-    pub a: Vec<Velocity>,
+    pub a: Vec<Twist>,
     /// Counted angles.
     pub turns: Vec<f64>,
     /// Inputs, their slopes, and states; see [`crate::auxiliary`].
@@ -66,7 +66,7 @@ impl Instant {
             t: at.t,
             q: at.q.clone(),
             v: at.v.clone(),
-            a: vec![Velocity::zero(); model.bodies.len()],
+            a: vec![Twist::zero(); model.bodies.len()],
             turns: at.turns.clone(),
             z: at.z.clone(),
             reactions: vec![Wrench::default(); model.joints.len()],
@@ -116,7 +116,7 @@ impl Instant {
             return None;
         }
         let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
-        self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Velocity { v: three(x), w: three(&x[3..]) });
+        self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Twist { v: three(x), w: three(&x[3..]) });
         for (list, x) in [(&mut self.reactions, &reactions), (&mut self.constraints, &constraints)] {
             list.iter_mut().zip(x.chunks_exact(6)).for_each(|(w, x)| *w = Wrench { force: three(x), torque: three(&x[3..]) });
         }
@@ -211,7 +211,7 @@ impl Loads {
 
 /// What a run has to say besides its instants.
 #[derive(Clone, Debug, Default)]
-pub struct Told {
+pub struct Outcome {
     /// Work counts by name.
     pub work: Vec<(&'static str, f64)>,
     /// What was chosen or happened, in words.
@@ -240,7 +240,7 @@ pub trait Motion: Send {
     /// with `z`. `false` where that cannot be done in flight, and another motion has to be started.
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic>;
     /// Adds what there is to say at the end.
-    fn tell(&mut self, told: &mut Told);
+    fn report(&mut self, outcome: &mut Outcome);
     /// Everything needed to continue, numbers to the bit.
     fn save(&self) -> Value;
     /// Continues from what was saved with the same model and settings.

@@ -7,7 +7,7 @@
 
 use crate::constraint::ConstraintSet;
 use crate::schur::{InverseMass, Schur};
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 
 /// Constraints in a metric of the bodies, with what solving for them needs; nothing is allocated but for the pattern of the factor.
 #[derive(Clone, Debug)]
@@ -21,14 +21,14 @@ pub struct Projector {
     /// Right-hand sides and solutions on the rows.
     pub x: Vec<f64>,
     /// Increments of the bodies.
-    pub dq: Vec<Velocity>,
+    pub dq: Vec<Twist>,
 }
 
 impl Projector {
     /// For constraints and inverse weights of all bodies, ground included.
     pub fn new(set: &ConstraintSet, inverse: Vec<InverseMass>) -> Self {
         let n = inverse.len();
-        Self { schur: Schur::new(set, n), inverse, scale: 1.0, x: vec![0.0; set.rows()], dq: vec![Velocity::zero(); n] }
+        Self { schur: Schur::new(set, n), inverse, scale: 1.0, x: vec![0.0; set.rows()], dq: vec![Twist::zero(); n] }
     }
 
     /// The same with the mean weight of the bodies that move as unit.
@@ -56,14 +56,14 @@ impl Projector {
     /// What the multipliers in `x` do to the bodies, `G^T x`, into `dq`; gives the largest force, or torque divided by `length`, on
     /// a body that moves.
     pub fn load(&mut self, set: &ConstraintSet, length: f64) -> f64 {
-        self.dq.fill(Velocity::zero());
+        self.dq.fill(Twist::zero());
         set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.dq);
         self.dq[1..].iter().fold(0.0_f64, |s, l| s.max(l.v.amax()).max(l.w.amax() / length))
     }
 
     /// `factor scale W^-1 G^T x` into `dq`.
     pub fn spread(&mut self, set: &ConstraintSet, factor: f64) {
-        self.dq.fill(Velocity::zero());
+        self.dq.fill(Twist::zero());
         set.add_transposed(&self.schur.G, &self.x, factor * self.scale, &mut self.dq);
         for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
             *d = w.apply(d);
@@ -77,7 +77,7 @@ impl Projector {
     }
 
     /// `G v` into `x`, with the Jacobian of the factor.
-    pub fn rates(&mut self, set: &ConstraintSet, v: &[Velocity]) {
+    pub fn rates(&mut self, set: &ConstraintSet, v: &[Twist]) {
         set.multiply(&self.schur.G, v, &mut self.x);
     }
 

@@ -1,6 +1,6 @@
 //! A small repeatable source of numbers, so that the same file gives the same bits.
 
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use nalgebra::Vector3;
 
 /// The generator; its seed must not be zero.
@@ -21,7 +21,7 @@ impl Random {
     /// Moves every free body by up to `distance` and `angle`.
     pub fn disturb(&mut self, q: &mut [Pose], held: &[bool], distance: f64, angle: f64) {
         for b in 1..q.len() {
-            let d = Velocity { v: self.vector() * distance, w: self.vector() * angle };
+            let d = Twist { v: self.vector() * distance, w: self.vector() * angle };
             if !held[b] {
                 q[b] = q[b].moved(&d);
             }

@@ -6,7 +6,7 @@
 
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
-use crate::state::Velocity;
+use crate::state::Twist;
 use crate::topology::Groups;
 use fourbar_math::{BlockPattern, BlockSolver};
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
@@ -23,8 +23,8 @@ pub struct InverseMass {
 impl InverseMass {
     /// `W^-1 x`.
     #[inline]
-    pub fn apply(&self, x: &Velocity) -> Velocity {
-        Velocity { v: x.v * self.m, w: self.J * x.w }
+    pub fn apply(&self, x: &Twist) -> Twist {
+        Twist { v: x.v * self.m, w: self.J * x.w }
     }
 }
 

@@ -4,7 +4,7 @@
 //! handed on without a copy; what takes long is found where it is asked for first.
 
 use crate::analysis::rank::{self, Mobility};
-use crate::analysis::unique;
+use crate::analysis::uniqueness;
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::state::Configuration;
@@ -63,6 +63,6 @@ impl<'m> Structure<'m> {
 
     /// Joints whose reactions are not unique at the start, with the components.
     pub fn not_unique(&self) -> &[(String, Vec<String>)] {
-        self.not_unique.get_or_init(|| unique::not_unique_in(self.model, &self.rows, &self.start))
+        self.not_unique.get_or_init(|| uniqueness::not_unique_in(self.model, &self.rows, &self.start))
     }
 }

@@ -5,12 +5,12 @@
 use crate::analysis::kinematics::KINEMATICS;
 use crate::analysis::singular::Singular;
 use crate::analysis::{assembly, jumps};
-use crate::choice;
+use crate::auto;
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::error::Error;
-use crate::formulation::chart::Ra;
-use crate::formulation::reps::Reps;
-use crate::formulation::rp::Rp;
+use crate::formulation::absolute::chart::Ra;
+use crate::formulation::absolute::reps::Reps;
+use crate::formulation::absolute::rp::Rp;
 use crate::formulation::{dca, grcr, lie, natural};
 use crate::inputs::{Course, Plan};
 use crate::integrator::implicit;
@@ -252,7 +252,7 @@ impl Study {
             if let Some(integrator) = &self.integrator {
                 named_integrator(integrator)?;
             }
-            let choice = choice::choose(model, self);
+            let choice = auto::choose(model, self);
             return Ok(Chosen { formulation: formulation(choice.formulation)?, integrator: choice.integrator, why: Some(choice.why) });
         };
         let f = formulation(named)?;
@@ -269,7 +269,7 @@ impl Study {
         let first = self.chosen(model)?;
         let mut list = vec![first];
         if self.is_auto() {
-            for choice in choice::others(model, self, list[0].formulation.name) {
+            for choice in auto::others(model, self, list[0].formulation.name) {
                 let next = Chosen { formulation: formulation(choice.formulation)?, integrator: choice.integrator, why: Some(choice.why) };
                 list.push(next);
             }

@@ -2,10 +2,10 @@
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::kinematics::Kinematics;
-use fourbar::formulation::chart::Chart;
+use fourbar::formulation::absolute::chart::Chart;
+use fourbar::formulation::absolute::reps::Reps;
+use fourbar::formulation::absolute::rp::Rp;
 use fourbar::formulation::dca;
-use fourbar::formulation::reps::Reps;
-use fourbar::formulation::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
 use fourbar::study::Study;

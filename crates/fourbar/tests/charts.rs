@@ -7,14 +7,14 @@ use fourbar::analysis::assembly::{Options, assemble, assemble_from};
 use fourbar::constraint::Rows;
 use fourbar::coordinate::PoseOf;
 use fourbar::force::eval::{Plain, applied};
-use fourbar::formulation::chart::{Chart, Ra, Rate};
-use fourbar::formulation::reps::{Angles, Reps};
-use fourbar::formulation::rp::{G, G_tr, Rp};
+use fourbar::formulation::absolute::chart::{Chart, Ra, Rate};
+use fourbar::formulation::absolute::reps::{Angles, Reps};
+use fourbar::formulation::absolute::rp::{G, G_tr, Rp};
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::{Memory, Stepper, index1};
 use fourbar::random::Random;
 use fourbar::study::Study;
-use fourbar::{Model, Trajectory, Velocity};
+use fourbar::{Model, Trajectory, Twist};
 use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, Scalar, Taylor};
 use fourbar_testing::common::*;
@@ -71,8 +71,8 @@ fn maps_hold<C: Written>() {
         let x = C::enter(&A, &random.vector());
         // Rates that keep the chart's own constraint: those of a twist.
         let (w, w_dot) = (random.vector() * 3.0, random.vector() * 5.0);
-        let v = C::rate(&x, &Velocity { v: Vector3::zeros(), w });
-        let a = C::second(&x, &v, &Velocity { v: Vector3::zeros(), w: w_dot });
+        let v = C::rate(&x, &Twist { v: Vector3::zeros(), w });
+        let a = C::second(&x, &v, &Twist { v: Vector3::zeros(), w: w_dot });
         let (c, c1, c2) = (C::coordinates(&x), angular(&v), angular(&a));
         let series: Vec<Taylor<3>> = (0..c.len()).map(|k| Taylor { c: [c[k], c1[k], 0.5 * c2[k]] }).collect();
         let A_t = C::rotation(&x, &series);
@@ -103,7 +103,7 @@ fn off_the_unit_sphere_the_map_is_that_of_the_normalised_rotation() {
         let (p, p1, p2) = (four(1.0) + Vector4::new(1.0, 0.0, 0.0, 0.0), four(2.0), four(3.0));
         let series: [Taylor<3>; 4] = std::array::from_fn(|k| Taylor { c: [p[k], p1[k], 0.5 * p2[k]] });
         let [w, w_dot] = twists_of(&fourbar_math::so3::from_quaternion(&series));
-        let rate = |w| fourbar::formulation::chart::Wide { v: Vector3::zeros(), w };
+        let rate = |w| fourbar::formulation::absolute::chart::Wide { v: Vector3::zeros(), w };
         let scale = 1.0 + w_dot.amax();
         assert!((Rp::twist(&p, &rate(p1)).w - w).amax() < 1e-12 * scale);
         assert!((Rp::twist_dot(&p, &rate(p1), &rate(p2)).w - w_dot).amax() < 1e-12 * scale);
@@ -117,10 +117,10 @@ fn a_jet_carried_to_another_chart_is_the_same_motion() {
         let A = fourbar_math::so3::exp(&(random.vector() * 3.0));
         let from = Reps::enter(&A, &random.vector());
         let to = Reps::escape(&A, &random.vector());
-        let mut vector = |k: f64| Velocity { v: Vector3::zeros(), w: random.vector() * k };
+        let mut vector = |k: f64| Twist { v: Vector3::zeros(), w: random.vector() * k };
         let jet = [vector(0.02), vector(1.0), vector(2.0), vector(3.0)];
         let new = Reps::carry(&from, &to, &jet);
-        let series = |x: &Angles, j: &[Velocity; 4]| {
+        let series = |x: &Angles, j: &[Twist; 4]| {
             let c: [Taylor<4>; 3] =
                 std::array::from_fn(|k| Taylor { c: [x.eps[k] + j[0].w[k], j[1].w[k], j[2].w[k] / 2.0, j[3].w[k] / 6.0] });
             Reps::rotation(x, &c)
@@ -173,7 +173,7 @@ fn paper_equations_hold<C: Written>(
 ) {
     let n = C::coordinates(&m.x[1]).len();
     let constant = |b: usize| PoseOf { r: m.q[b].r.map(Dual::of), A: m.q[b].A.map(Dual::of) };
-    let mut force = vec![Velocity::zero(); m.q.len()];
+    let mut force = vec![Twist::zero(); m.q.len()];
     applied(model, &Plain { t: m.t, q: &m.q, v: m.velocities(), turns: &m.turns, loads: &[], z: &m.carried.z }, &mut force);
     let scale = m.lambda.iter().chain(force.iter().flat_map(|f| f.v.iter())).fold(1.0_f64, |s, x| s.max(x.abs()));
     let mut q: Vec<PoseOf<Dual>> = (0..m.q.len()).map(constant).collect();
@@ -250,7 +250,7 @@ fn at_random_states_accelerations_and_multipliers_satisfy_the_paper_s_equations_
         let mut random = Random(23);
         random.disturb(&mut start.q, &vec![false; model.bodies.len()], 0.05 * model.length, 0.2);
         for v in start.v.iter_mut().skip(1) {
-            *v = v.plus(&Velocity { v: random.vector(), w: random.vector() });
+            *v = v.plus(&Twist { v: random.vector(), w: random.vector() });
         }
         // Some mechanisms have no pose near a disturbed one.
         let Ok(a) = assemble_from(&model, &start, Options::default()) else { continue };
@@ -295,7 +295,7 @@ fn at_random_states_accelerations_and_multipliers_satisfy_the_paper_s_equations_
             let (J, w, w_dot) = (&model.bodies[b].J_bar, m.velocities()[b].w, m.accelerations()[b].w);
             let left = J * w_dot + w.cross(&(J * w));
             let column = |k: usize| {
-                let mut e = Velocity::zero();
+                let mut e = Twist::zero();
                 e.w[k] = 1.0;
                 Reps::twist(&m.x[b], &e).w
             };

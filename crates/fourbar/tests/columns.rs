@@ -5,7 +5,7 @@
 use fourbar::force::eval::Plain;
 use fourbar::random::Random;
 use fourbar::spec::*;
-use fourbar::state::{Configuration, Velocity};
+use fourbar::state::{Configuration, Twist};
 use fourbar::study::{self, Analysis, FORMULATIONS, FormulationInfo, Observer, Study};
 use fourbar::topology;
 use fourbar::trajectory::{Column, WantedColumns};
@@ -149,7 +149,7 @@ fn what_has_a_potential_pulls_along_its_gradient() {
     for &(joint, force) in ELEMENTS {
         let model = pair(joint, force);
         let element = &model.forces[0].1;
-        let still = vec![Velocity::zero(); model.bodies.len()];
+        let still = vec![Twist::zero(); model.bodies.len()];
         let mut random = Random(77);
         for _ in 0..5 {
             let mut q = Configuration::start(&model).q;
@@ -161,14 +161,14 @@ fn what_has_a_potential_pulls_along_its_gradient() {
                 continue;
             }
             seen += 1;
-            let mut wrench = [Velocity::zero(); 3];
+            let mut wrench = [Twist::zero(); 3];
             element.wrench(&model, &Plain { t: 0.0, q: &q, v: &still, turns: &turns, loads: &[], z: &[] }, &mut |b, F, T| {
-                wrench[b] = wrench[b].plus(&Velocity { v: F, w: T });
+                wrench[b] = wrench[b].plus(&Twist { v: F, w: T });
             });
             for body in 1..3 {
                 for k in 0..6 {
                     let moved = |h: f64| {
-                        let mut d = Velocity::zero();
+                        let mut d = Twist::zero();
                         if k < 3 {
                             d.v[k] = h
                         } else {

@@ -4,13 +4,13 @@
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::rank;
-use fourbar::analysis::unique::not_unique;
+use fourbar::analysis::uniqueness::not_unique;
 use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::force::{Force, Friction, eval};
-use fourbar::motion::{Instant, Loads, Told, Wrench};
+use fourbar::motion::{Instant, Loads, Outcome, Wrench};
 use fourbar::random::Random;
 use fourbar::study::{FORMULATIONS, Study};
-use fourbar::{Configuration, Diagnostic, Model, Velocity};
+use fourbar::{Configuration, Diagnostic, Model, Twist};
 use fourbar_testing::common;
 use fourbar_testing::common::parse;
 use fourbar_testing::families::{self, family_of};
@@ -48,7 +48,7 @@ fn dense(model: &Model, at: &Instant) -> (Vec<Wrench>, f64) {
     let norms: Vec<f64> = J.row_iter().map(|r| r.norm()).collect();
     let mut gamma = vec![0.0; m];
     set.gamma(&at.q, &at.v, at.t, &mut gamma);
-    let mut f = vec![Velocity::zero(); model.bodies.len()];
+    let mut f = vec![Twist::zero(); model.bodies.len()];
     let loads = vec![0.0; model.joints.len()];
     eval::applied(model, &eval::Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &loads, z: &at.z }, &mut f);
     let heaviest = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
@@ -158,7 +158,7 @@ fn four_joints(kinds: &str, flat: Option<f64>, seed: u64) -> String {
 
 /// Every family of formulations against the dense solve, at the start and, where it moves, on the way. Those that cannot run a mechanism are named by
 /// the caller's count.
-fn judge(what: &str, model: &Model, moves: bool, told: &mut Vec<String>) -> usize {
+fn judge(what: &str, model: &Model, moves: bool, faults: &mut Vec<String>) -> usize {
     let Ok(assembled) = assemble(model) else { return 0 };
     let start = assembled.configuration;
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
@@ -180,7 +180,7 @@ fn judge(what: &str, model: &Model, moves: bool, told: &mut Vec<String>) -> usiz
             judged += 1;
             println!("{what}: {name} at {} {d:.1e} of {allowed:.1e}", ["the start", "0.05 s"][k]);
             if d > allowed {
-                told.push(format!("{what}: {name} at {}: {d:.1e}, allowed {allowed:.1e}", ["the start", "0.05 s"][k]));
+                faults.push(format!("{what}: {name} at {}: {d:.1e}, allowed {allowed:.1e}", ["the start", "0.05 s"][k]));
             }
         }
     }
@@ -189,7 +189,7 @@ fn judge(what: &str, model: &Model, moves: bool, told: &mut Vec<String>) -> usiz
 
 #[test]
 fn reactions_of_badly_conditioned_loops_are_those_of_a_dense_solve() {
-    let (mut told, mut judged) = (Vec::new(), 0);
+    let (mut faults, mut judged) = (Vec::new(), 0);
     for (k, kinds) in ["RUSR", "RSCR", "CCCR", "RPSC"].iter().enumerate() {
         for (i, flat) in [None, Some(1e-1), Some(1e-2), Some(1e-3), Some(1e-4)].into_iter().enumerate() {
             for j in 0..2 {
@@ -197,11 +197,11 @@ fn reactions_of_badly_conditioned_loops_are_those_of_a_dense_solve() {
                 let text = four_joints(kinds, flat, seed);
                 // Nearly parallel axes let the loop move at a great rate only, which takes long.
                 let moves = flat.is_none_or(|d| d > 0.05);
-                judged += judge(&format!("{kinds}, axes {flat:?}, seed {seed}"), &parse(&text), moves, &mut told);
+                judged += judge(&format!("{kinds}, axes {flat:?}, seed {seed}"), &parse(&text), moves, &mut faults);
             }
         }
     }
-    assert!(told.is_empty(), "{} of {judged}:\n{}", told.len(), told.join("\n"));
+    assert!(faults.is_empty(), "{} of {judged}:\n{}", faults.len(), faults.join("\n"));
     assert!(judged > 120, "only {judged}");
 }
 
@@ -211,9 +211,9 @@ fn doubts(model: &Model, start: &Configuration, formulation: &str) -> Option<(In
     let mut out = Instant::new(model, start);
     let mut motion = (info.start)(&fourbar::Structure::new(model, start), &Study::of(model), info.integrators[0], start).ok()?;
     motion.instant(start.t, &mut out).ok()?;
-    let mut told = Told::default();
-    motion.tell(&mut told);
-    Some((out, told.warnings.into_iter().find(|w| w.code.0 == "W281")))
+    let mut outcome = Outcome::default();
+    motion.report(&mut outcome);
+    Some((out, outcome.warnings.into_iter().find(|w| w.code.0 == "W281")))
 }
 
 /// A table that turns at a speed, or is lifted with an acceleration, and on it a four-bar across its weight: three hinges and a ball, one
@@ -243,7 +243,7 @@ fn locked(lean: f64, speed: f64, lift: f64) -> Model {
 /// Rounding of forces is divided by the smallest singular value, rounding of accelerations by its square: where these do not load
 /// the weak direction by themselves, as when the table is lifted, nothing is known of its reactions.
 #[test]
-fn reactions_are_right_or_it_is_told_that_they_are_not() {
+fn reactions_are_right_or_it_is_said_that_they_are_not() {
     let (mut wrong, mut warned, mut right) = (Vec::new(), 0, 0);
     for lean in [1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 3e-7] {
         for (what, speed, lift) in [("still", 0.0, 0.0), ("turning", 5.0, 0.0), ("lifted", 0.0, 7.0)] {
@@ -296,12 +296,12 @@ fn reactions_that_are_known_raise_no_doubt() {
 
 #[test]
 fn loops_whose_reactions_were_wrong_are_right() {
-    let mut told = Vec::new();
+    let mut faults = Vec::new();
     for name in ["reactions_cccr", "reactions_rpsc", "reactions_rsrs", "reactions_ruur"] {
-        let judged = judge(name, &found(name), true, &mut told);
+        let judged = judge(name, &found(name), true, &mut faults);
         assert!(judged >= 6, "{name}: {judged}");
     }
-    assert!(told.is_empty(), "{}", told.join("\n"));
+    assert!(faults.is_empty(), "{}", faults.join("\n"));
 }
 
 /// Rows that no joint owns depend on each other, which no reaction of a joint shows.
@@ -347,7 +347,7 @@ fn a_redundant_row_always_shows_in_some_reaction() {
 
 #[test]
 fn unique_reactions_agree_between_all_families() {
-    let (mut told, mut judged) = (Vec::new(), 0);
+    let (mut faults, mut judged) = (Vec::new(), 0);
     let mut cases: Vec<(String, Model)> = vec![("not_unique".into(), found("not_unique"))];
     for seed in 1..=60 {
         if let Ok(model) = mechanism(&Recipe::of(seed), seed).build() {
@@ -391,12 +391,12 @@ fn unique_reactions_agree_between_all_families() {
                 judged += usize::from(allowed == 1e-6);
                 if d > allowed && size(&out).max(size(&reference)) > nothing {
                     let sizes = [size(&out), size(&reference)];
-                    told.push(format!("{what}: {name} and lie differ by {d:.1e}, allowed {allowed:.1e}; largest {sizes:?} N"));
+                    faults.push(format!("{what}: {name} and lie differ by {d:.1e}, allowed {allowed:.1e}; largest {sizes:?} N"));
                 }
             }
         }
     }
-    assert!(told.is_empty(), "{} of {judged}:\n{}", told.len(), told.join("\n"));
+    assert!(faults.is_empty(), "{} of {judged}:\n{}", faults.len(), faults.join("\n"));
     assert!(judged > 120, "only {judged}");
 }
 

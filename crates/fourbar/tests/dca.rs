@@ -6,7 +6,7 @@ use fourbar::constraint::ConstraintSet;
 use fourbar::force::eval;
 use fourbar::formulation::dca::{Settings, Solver, State};
 use fourbar::random::Random;
-use fourbar::{Configuration, Model, Velocity};
+use fourbar::{Configuration, Model, Twist};
 use fourbar_testing::common::*;
 use nalgebra::{DMatrix, DVector};
 
@@ -19,14 +19,14 @@ fn random_state(model: &Model, seed: u64) -> Configuration {
     random.disturb(&mut c.q, &vec![false; model.bodies.len()], 1e-4 * model.length, 1e-4);
     assert!(solver.project_position(0.0, &c.turns, &mut c.q).is_some(), "positions project");
     for v in &mut c.v[1..] {
-        *v = v.plus(&Velocity { v: random.vector() * model.length, w: random.vector() });
+        *v = v.plus(&Twist { v: random.vector() * model.length, w: random.vector() });
     }
     solver.project_velocity(0.0, &c.q, &c.turns, false, &mut c.v);
     c
 }
 
 struct Dense {
-    a: Vec<Velocity>,
+    a: Vec<Twist>,
     /// Multipliers that minimise the sum of lambda^2 / alpha.
     lambda: DVector<f64>,
     /// Largest residuals of position and velocity.
@@ -49,7 +49,7 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
             }
         }
     }
-    let mut f = vec![Velocity::zero(); model.bodies.len()];
+    let mut f = vec![Twist::zero(); model.bodies.len()];
     eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads, z: &c.z }, &mut f);
     let mut M = DMatrix::zeros(n, n);
     let mut Q = DVector::zeros(n);
@@ -118,7 +118,7 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
     set.multiply(&G, &c.v, &mut rate);
     let position = Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
     let velocity = rate.iter().zip(&nu).fold(0.0_f64, |s, (x, y)| s.max((x - y).abs()));
-    let mut out = vec![Velocity::zero(); model.bodies.len()];
+    let mut out = vec![Twist::zero(); model.bodies.len()];
     for b in 1..out.len() {
         for k in 0..3 {
             out[b].v[k] = a[6 * (b - 1) + k];
@@ -128,9 +128,9 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
     Dense { a: out, lambda, errors: [position, velocity] }
 }
 
-fn difference(model: &Model, a: &[Velocity], b: &[Velocity]) -> f64 {
+fn difference(model: &Model, a: &[Twist], b: &[Twist]) -> f64 {
     let L = model.length;
-    let size = |a: &Velocity| a.v.amax().max(L * a.w.amax());
+    let size = |a: &Twist| a.v.amax().max(L * a.w.amax());
     // Some mechanisms stand still at the start: their weight is the measure then.
     let largest = b.iter().map(size).fold(1e-3 * model.gravity.norm(), f64::max).max(1e-300);
     a.iter().zip(b).map(|(a, b)| size(&a.plus(&b.scaled(-1.0)))).fold(0.0, f64::max) / largest
@@ -146,7 +146,7 @@ fn accelerations_and_multipliers_equal_the_dense_solve_on_every_model() {
             .retain(|(_, f)| !matches!(f, fourbar::force::Force::Friction(fourbar::force::Friction { coulomb, .. }) if *coulomb > 0.0));
         let c = random_state(&model, 11);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
-        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        let mut a = vec![Twist::zero(); model.bodies.len()];
         let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         let ended = s.accelerate(&state, false, &mut a);
         s.refine(&state, &mut a);
@@ -192,7 +192,7 @@ forces:
     );
     let c = random_state(&model, 3);
     let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
-    let mut a = vec![Velocity::zero(); model.bodies.len()];
+    let mut a = vec![Twist::zero(); model.bodies.len()];
     s.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
     let mut loads = vec![0.0; model.joints.len()];
     let without = dense(&model, &s.set, &s.alpha, &loads, &c);
@@ -224,7 +224,7 @@ fn next_to_no_rotational_inertia_equals_the_dense_solve() {
         }
         let c = random_state(&model, 7);
         let mut s = Solver::<6>::new(&model, &c.q, Settings::default());
-        let mut a = vec![Velocity::zero(); model.bodies.len()];
+        let mut a = vec![Twist::zero(); model.bodies.len()];
         let state = State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z };
         s.accelerate(&state, false, &mut a);
         let d = dense(&model, &s.set, &s.alpha, &vec![0.0; model.joints.len()], &c);
@@ -241,7 +241,7 @@ fn factors_of_another_row_are_not_used() {
         let model = model(name);
         let c = random_state(&model, 5);
         let at = |t: f64, s: &mut Solver<'_, 6>| {
-            let mut a = vec![Velocity::zero(); model.bodies.len()];
+            let mut a = vec![Twist::zero(); model.bodies.len()];
             s.choose(t);
             s.accelerate(&State { t, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
             a

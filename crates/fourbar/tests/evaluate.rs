@@ -10,7 +10,7 @@ use fourbar::force::{Actuator, Force, eval};
 use fourbar::mechanism::{Body, GROUND, Mechanism};
 use fourbar::motion::Instant;
 use fourbar::random::Random;
-use fourbar::state::{Configuration, Velocity};
+use fourbar::state::{Configuration, Twist};
 use fourbar::study::{Analysis, FORMULATIONS, Study};
 use fourbar::{Model, Simulation};
 use fourbar_testing::common::{model, shipped};
@@ -63,9 +63,9 @@ fn each(mut check: impl FnMut(&str, &Model, &Configuration, &Evaluation)) -> usi
 
 /// Accelerations differ by so much, relative to the largest; rotations measured by radii of gyration, so that the spin of a point
 /// mass, which has no value, does not count.
-fn difference(model: &Model, a: &[Velocity], b: &[Velocity]) -> f64 {
+fn difference(model: &Model, a: &[Twist], b: &[Twist]) -> f64 {
     let bodies = model.bodies.iter().skip(1);
-    let size = |x: &Velocity, b: &fourbar::model::Body| x.v.norm().max((x.w.dot(&(b.J_bar * x.w)) / b.mass).sqrt());
+    let size = |x: &Twist, b: &fourbar::model::Body| x.v.norm().max((x.w.dot(&(b.J_bar * x.w)) / b.mass).sqrt());
     let top = a[1..].iter().zip(bodies.clone()).map(|(a, b)| size(a, b)).fold(1e-3, f64::max);
     let apart = a[1..].iter().zip(&b[1..]).zip(bodies).map(|((a, b), body)| size(&a.plus(&b.scaled(-1.0)), body));
     let apart = apart.fold(0.0, |m: f64, x| if x.is_nan() { f64::INFINITY } else { m.max(x) });

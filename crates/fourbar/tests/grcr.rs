@@ -3,11 +3,11 @@
 
 use fourbar::Configuration;
 use fourbar::analysis::assembly::assemble;
+use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::grcr::{Coupling, Mechanism, Options};
-use fourbar::formulation::ra::Equations;
 use fourbar::random::Random;
 use fourbar::spec::{BodySpec, Inertia, JointSpec, ModelSpec, PairKind, Placement};
-use fourbar::state::Velocity;
+use fourbar::state::Twist;
 use fourbar_testing::common::*;
 
 /// Largest difference of body accelerations from the dense solve at the state of the mechanism, relative to the largest one.
@@ -15,14 +15,14 @@ fn difference(m: &mut Mechanism<'_>, e: &mut Equations<'_>) -> (f64, [f64; 3]) {
     m.accelerate(0.0);
     m.globals();
     let n = m.poses.len();
-    let mut a = vec![Velocity::zero(); n];
+    let mut a = vec![Twist::zero(); n];
     m.body_accelerations(&mut a);
     let L = m.model.length;
     e.jacobian(&m.poses);
     e.factor(1.0);
-    let (mut dense, mut lambda) = (vec![Velocity::zero(); n], vec![0.0; e.set.rows()]);
+    let (mut dense, mut lambda) = (vec![Twist::zero(); n], vec![0.0; e.set.rows()]);
     e.index1(&m.poses, &m.velocities, &m.turns, 0.0, &mut dense, &mut lambda);
-    let size = |v: &Velocity| v.v.norm().max(L * v.w.norm());
+    let size = |v: &Twist| v.v.norm().max(L * v.w.norm());
     let top = dense.iter().map(size).fold(1e-3, f64::max);
     let d = a.iter().zip(&dense).map(|(a, b)| size(&a.plus(&b.scaled(-1.0)))).fold(0.0, f64::max);
     let errors = e.errors(&m.poses, &m.velocities, &a, &m.turns, 0.0);

@@ -3,15 +3,15 @@
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::assemble;
-use fourbar::formulation::chart::{Chart, Ra, Rate, Weights};
-use fourbar::formulation::exact::Exact;
-use fourbar::formulation::ra::Equations;
-use fourbar::formulation::reps::Reps;
-use fourbar::formulation::rp::Rp;
+use fourbar::formulation::absolute::chart::{Chart, Ra, Rate, Weights};
+use fourbar::formulation::absolute::equations::Equations;
+use fourbar::formulation::absolute::exact::Exact;
+use fourbar::formulation::absolute::reps::Reps;
+use fourbar::formulation::absolute::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::{Memory, Stepper};
 use fourbar::random::Random;
-use fourbar::{Model, Velocity};
+use fourbar::{Model, Twist};
 use fourbar_testing::common::*;
 
 const H: f64 = 0.02;
@@ -43,7 +43,7 @@ forces:
 /// The trial state after the body increment `d` of one component of one body.
 fn moved<C: Chart>(start: &Memory<C>, x: &Memory<C>, body: usize, direction: usize, d: f64) -> Memory<C> {
     let mut y = x.clone();
-    let mut dq = Velocity::zero();
+    let mut dq = Twist::zero();
     if direction < 3 {
         dq.v[direction] = d
     } else {

@@ -10,7 +10,7 @@ use fourbar::coordinate::{Angle, Coordinate, OnCurve, PoseOf};
 use fourbar::curve::{Curve, Measure, Path};
 use fourbar::joint::*;
 use fourbar::model::BodyId;
-use fourbar::state::{Pose, Velocity};
+use fourbar::state::{Pose, Twist};
 use fourbar_math::so3::{self, tilde};
 use fourbar_math::{Scalar, Taylor};
 use nalgebra::{Matrix3, Vector2, Vector3};
@@ -44,7 +44,7 @@ fn egg(offset: f64) -> Path {
 }
 
 /// The pose along the curve `r + v t`, `A exp(w t)` with constant `v`, `w`: zero acceleration.
-fn along(q: &Pose, v: &Velocity) -> PoseOf<Taylor<3>> {
+fn along(q: &Pose, v: &Twist) -> PoseOf<Taylor<3>> {
     let W = tilde(&v.w);
     let (A1, A2) = (q.A * W, q.A * W * W * 0.5);
     PoseOf {
@@ -71,7 +71,7 @@ fn set_of(rows: Vec<Rows>, bodies: &[u32]) -> ConstraintSet {
 
 struct Case {
     q: Vec<Pose>,
-    v: Vec<Velocity>,
+    v: Vec<Twist>,
     F: Frame,
     M: Frame,
 }
@@ -162,7 +162,7 @@ fn every_primitive_has_the_row_that_dual_numbers_give() {
         for (name, y) in primitives(&mut random) {
             let row = y.row(&qi, &qj).parts;
             for k in 0..6 {
-                let part = |v: &Velocity| if k < 3 { v.v[k] } else { v.w[k - 3] };
+                let part = |v: &Twist| if k < 3 { v.v[k] } else { v.w[k - 3] };
                 close(part(&row[0]), y.value_of(&varied(&qi, Some(k)), &varied(&qj, None)).c[1], 1e-10, name);
                 close(part(&row[1]), y.value_of(&varied(&qi, None), &varied(&qj, Some(k))).c[1], 1e-10, name);
             }
@@ -231,7 +231,7 @@ fn the_variation_of_reactions_is_the_derivative_of_the_rows() {
                 for k in 0..6 {
                     // Central differences: truncation h^2 and rounding u/h leave about 1e-9.
                     let h = 1e-5;
-                    let mut d = Velocity::zero();
+                    let mut d = Twist::zero();
                     if k < 3 {
                         d.v[k] = h
                     } else {
@@ -243,7 +243,7 @@ fn the_variation_of_reactions_is_the_derivative_of_the_rows() {
                     let (p, m) = (row(&plus), row(&minus));
                     for b in 0..2 {
                         for r in 0..6 {
-                            let at = |v: &Velocity| if r < 3 { v.v[r] } else { v.w[r - 3] };
+                            let at = |v: &Twist| if r < 3 { v.v[r] } else { v.w[r - 3] };
                             close(K[b][l][(r, k)], lambda * (at(&p[b]) - at(&m[b])) / (2.0 * h), 2e-8, name);
                         }
                     }
@@ -306,9 +306,9 @@ fn rows_times_freedoms_vanish_and_together_they_make_six() {
             for [v, w] in freedoms {
                 // Twist of body j that moves M against a resting F by this freedom.
                 let (v, w) = (F_world.1 * v, F_world.1 * w);
-                let mut velocity = vec![Velocity::zero(); 5];
+                let mut velocity = vec![Twist::zero(); 5];
                 let arm = M_p - c.q[2].r;
-                velocity[2] = Velocity { v: v - w.cross(&arm), w: c.q[2].A.transpose() * w };
+                velocity[2] = Twist { v: v - w.cross(&arm), w: c.q[2].A.transpose() * w };
                 set.multiply(&G, &velocity, &mut out);
                 assert!(out.iter().all(|x| x.abs() < 1e-12), "{}: {out:?}", kind.name());
             }
@@ -402,7 +402,7 @@ fn a_gear_over_four_bodies_has_the_row_that_its_angles_give() {
     let mut random = Random(61);
     for _ in 0..20 {
         let q: Vec<Pose> = (0..5).map(|_| random.pose()).collect();
-        let v: Vec<Velocity> = (0..5).map(|_| random.velocity()).collect();
+        let v: Vec<Twist> = (0..5).map(|_| random.velocity()).collect();
         let angle = |random: &mut Random, slot: usize| {
             Coordinate::Angle(Angle { ij: [slot, slot + 1], F: random.rotation(), M: random.rotation(), memory: slot / 2 })
         };
@@ -424,7 +424,7 @@ fn a_gear_over_four_bodies_has_the_row_that_its_angles_give() {
 fn a_body_on_both_sides_of_a_gear_gets_the_sum_of_both_parts() {
     let mut random = Random(71);
     let q: Vec<Pose> = (0..5).map(|_| random.pose()).collect();
-    let v: Vec<Velocity> = (0..5).map(|_| random.velocity()).collect();
+    let v: Vec<Twist> = (0..5).map(|_| random.velocity()).collect();
     let a = Coordinate::Angle(Angle { ij: [0, 1], F: random.rotation(), M: random.rotation(), memory: 0 });
     let b = Coordinate::Angle(Angle { ij: [2, 3], F: random.rotation(), M: random.rotation(), memory: 1 });
     let set = set_of(vec![Rows::sum(&[(1.0, b.clone()), (3.0, a.clone())], 0.0)], &[1, 2, 1, 3]);

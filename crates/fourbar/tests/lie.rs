@@ -4,13 +4,13 @@
 #![allow(non_snake_case)]
 
 use fourbar::analysis::assembly::{Options, assemble, assemble_from};
-use fourbar::analysis::unique;
+use fourbar::analysis::uniqueness;
+use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::lie::{Drift, Lie, Space, tailored};
-use fourbar::formulation::ra::Equations;
 use fourbar::integrator::explicit::System;
 use fourbar::motion::{Instant, LeastLoads};
 use fourbar::random::Random;
-use fourbar::state::Velocity;
+use fourbar::state::Twist;
 use fourbar::study::Study;
 use fourbar::{Configuration, Model, Trajectory};
 use fourbar_testing::common;
@@ -152,7 +152,7 @@ fn references_are_reached() {
 fn random_state(m: &Model, random: &mut Random) -> Option<Configuration> {
     let mut rough = assemble(m).ok()?.configuration;
     for v in &mut rough.v[1..] {
-        *v = Velocity { v: random.vector() * m.length, w: random.vector() };
+        *v = Twist { v: random.vector() * m.length, w: random.vector() };
     }
     let mut at = assemble_from(m, &rough, Options::default()).ok()?.configuration;
     let span = 0.05 * (1.0 + random.number());
@@ -202,7 +202,7 @@ fn accelerations_and_reactions_agree_with_ra_at_random_states() {
         for _ in 0..if m.bodies.len() > 40 { 1 } else { 3 } {
             let Some(at) = random_state(&m, &mut random) else { continue };
             let mut e = Equations::new(&m, &at);
-            let (mut a, mut lambda) = (vec![Velocity::zero(); m.bodies.len()], vec![0.0; e.set.rows()]);
+            let (mut a, mut lambda) = (vec![Twist::zero(); m.bodies.len()], vec![0.0; e.set.rows()]);
             e.jacobian(&at.q);
             e.factor(1.0);
             if e.regular_pivot.0 < 1e-4 {
@@ -216,7 +216,7 @@ fn accelerations_and_reactions_agree_with_ra_at_random_states() {
             // Accelerations may be small because large forces cancel; gravity is the measure then.
             let size = a.iter().fold(m.gravity.norm().max(1e-3), |s: f64, a| s.max(a.v.amax()).max(m.length * a.w.amax()));
             let force = theirs.iter().fold(1e-3, |s: f64, w| s.max(w.force.amax()).max(w.torque.amax() / m.length));
-            let loose: Vec<String> = unique::not_unique(&m, &at).into_iter().map(|(j, _)| j).collect();
+            let loose: Vec<String> = uniqueness::not_unique(&m, &at).into_iter().map(|(j, _)| j).collect();
             for space in spaces(&m, &at) {
                 let ours = instant(&m, &at, space, Drift::None);
                 let d = ours.a.iter().zip(&a).fold(0.0, |s: f64, (x, y)| s.max((x.v - y.v).amax()).max(m.length * (x.w - y.w).amax()));

@@ -4,7 +4,7 @@
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::dense_jacobian;
-use fourbar::analysis::unique::not_unique;
+use fourbar::analysis::uniqueness::not_unique;
 use fourbar::constraint::ConstraintSet;
 use fourbar::motion::{Instant, Loads, Wrench};
 use fourbar::study::{FORMULATIONS, Study};

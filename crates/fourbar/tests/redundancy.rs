@@ -4,7 +4,7 @@
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::{dense_jacobian, mobility, rank};
-use fourbar::analysis::unique::not_unique;
+use fourbar::analysis::uniqueness::not_unique;
 use fourbar::constraint::ConstraintSet;
 use fourbar::motion::{Loads, Wrench};
 use fourbar::study::Study;

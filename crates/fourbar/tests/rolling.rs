@@ -1,4 +1,4 @@
-//! Velocity constraints: bodies that roll without slipping, and blades.
+//! Twist constraints: bodies that roll without slipping, and blades.
 
 use fourbar::study::Study;
 use fourbar_testing::common::*;

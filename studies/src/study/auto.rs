@@ -263,6 +263,6 @@ fn traits(model: &Model, study: &Study) -> String {
     let mut list: Vec<String> = numbers.iter().map(|(n, x)| format!("{n}={x}")).collect();
     list.extend(counts.iter().map(|(n, x)| format!("{n}={x}")));
     list.push(format!("t_end={}", study.t_end));
-    list.push(format!("pace={:e}", fourbar::choice::pace(model) * study.t_end));
+    list.push(format!("pace={:e}", fourbar::auto::pace(model) * study.t_end));
     list.join(" ")
 }

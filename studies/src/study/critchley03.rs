@@ -3,7 +3,7 @@
 
 use super::report::{Report, Series, digits};
 use crate::root;
-use fourbar::formulation::grcr::cut::Cut;
+use fourbar::formulation::grcr::cut_joints::Cut;
 use fourbar::formulation::grcr::{Coupling, Mechanism, Options};
 use fourbar::spec::*;
 use fourbar::study::{Analysis, Study};

@@ -8,7 +8,7 @@ use fourbar::force::eval;
 use fourbar::formulation::dca::{Settings, Solver, State};
 use fourbar::random::Random;
 use fourbar::study::{self, Analysis, Report, Study};
-use fourbar::{Configuration, Model, Trajectory, Velocity};
+use fourbar::{Configuration, Model, Trajectory, Twist};
 use fourbar_bench::{folding_five_bar, shipped};
 use fourbar_io::plot::Scale;
 use nalgebra::{DMatrix, DVector};
@@ -164,7 +164,7 @@ fn sweep(page: &mut Page) -> Result<(), String> {
 #[allow(non_snake_case)]
 fn saddle(model: &Model, c: &Configuration) -> (DMatrix<f64>, DVector<f64>) {
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
-    let mut f = vec![Velocity::zero(); model.bodies.len()];
+    let mut f = vec![Twist::zero(); model.bodies.len()];
     eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads: &[], z: &c.z }, &mut f);
     let (n, m) = (6 * model.moving(), set.rows());
     let mut G = vec![0.0; set.values];
@@ -211,7 +211,7 @@ fn multipliers(page: &mut Page) -> Result<(), String> {
             random.disturb(&mut c.q, &vec![false; model.bodies.len()], disturbance, disturbance);
             if disturbance > 0.0 {
                 for v in &mut c.v[1..] {
-                    *v = Velocity { v: random.vector(), w: random.vector() };
+                    *v = Twist { v: random.vector(), w: random.vector() };
                 }
                 let mut solver = Solver::<6>::new(&model, &start.q, Settings::default());
                 solver.project_velocity(0.0, &c.q, &c.turns, false, &mut c.v);
@@ -230,7 +230,7 @@ fn multipliers(page: &mut Page) -> Result<(), String> {
                 _ => ["none: a pivot is zero".into(), "none".into()],
             };
             let mut solver = Solver::<6>::new(&model, &start.q, Settings::default());
-            let mut a = vec![Velocity::zero(); model.bodies.len()];
+            let mut a = vec![Twist::zero(); model.bodies.len()];
             solver.accelerate(&State { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, z: &c.z }, false, &mut a);
             let most = a.iter().fold(0.0_f64, |m, a| m.max(a.v.amax()).max(a.w.amax()));
             let lambda = solver.lambda.iter().fold(0.0_f64, |m, x| m.max(x.abs()));

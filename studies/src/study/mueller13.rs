@@ -6,7 +6,7 @@ use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
 use fourbar::constraint::ConstraintSet;
 use fourbar::force::eval::{self, Plain};
-use fourbar::motion::{Instant, Told};
+use fourbar::motion::{Instant, Outcome};
 use fourbar::study::Study;
 use fourbar_bench::shipped;
 use fourbar_io::plot::{Curve, svg};
@@ -132,9 +132,9 @@ fn history(model: &Model, s: &Study, outputs: usize) -> Result<History, String> 
             list.push((m.point(&j.M.s) - i.point(&j.F.s)).norm());
         }
     }
-    let mut told = Told::default();
-    motion.tell(&mut told);
-    h.notes = told.notes;
+    let mut outcome = Outcome::default();
+    motion.report(&mut outcome);
+    h.notes = outcome.notes;
     Ok(h)
 }
 

@@ -3,7 +3,7 @@
 use fourbar::analysis::assembly::assemble;
 
 use fourbar::diagnostic::Diagnostic;
-use fourbar::motion::{Event, Instant, Told, drive};
+use fourbar::motion::{Event, Instant, Outcome, drive};
 use fourbar::study::{FORMULATIONS, FormulationInfo, Study};
 use fourbar::trajectory::energies;
 use fourbar::{Configuration, Model};
@@ -54,7 +54,7 @@ impl Line {
 /// A timed run.
 struct Timed {
     sample: Vec<Instant>,
-    told: Told,
+    outcome: Outcome,
     setup: f64,
     seconds: f64,
 }
@@ -87,9 +87,9 @@ impl Timed {
         if !done && sample.len() < rows {
             return Err(Diagnostic::new("S251", "patience ended"));
         }
-        let mut told = Told::default();
-        motion.tell(&mut told);
-        Ok(Timed { sample, told, setup, seconds })
+        let mut outcome = Outcome::default();
+        motion.report(&mut outcome);
+        Ok(Timed { sample, outcome, setup, seconds })
     }
 }
 
@@ -174,7 +174,7 @@ impl Case {
         let mut study = self.study.clone();
         (study.step, study.tol) = setting;
         let run = || Timed::new(patience, &self.model, &self.start, info, integrator, &study);
-        let Timed { sample, told, mut setup, mut seconds } = run()?;
+        let Timed { sample, outcome, mut setup, mut seconds } = run()?;
         let again = match seconds {
             _ if self.once => 0,
             ..0.02 => 5,
@@ -191,7 +191,7 @@ impl Case {
         };
         let first = sample.first().map_or(0.0, total);
         let energy = sample.iter().fold(0.0_f64, |m, s| m.max((total(s) - first).abs()));
-        let count = |names: &[&str]| told.work.iter().find(|(name, _)| names.contains(name)).map_or(0.0, |w| w.1);
+        let count = |names: &[&str]| outcome.work.iter().find(|(name, _)| names.contains(name)).map_or(0.0, |w| w.1);
         let counts = [count(&["steps"]), count(&["evaluations", "expansions", "newton_iterations"])];
         let error = apart(&self.model, &sample, &self.truth);
         Ok(Point { error, tol: setting.1.unwrap_or(0.0), seconds, setup, counts, energy })

@@ -11,7 +11,7 @@ use fourbar::coordinate::Coordinate;
 use fourbar::model::{BodyId, Model};
 use fourbar::projector::Projector;
 use fourbar::schur::unit_weights;
-use fourbar::state::{Configuration, Pose, Velocity};
+use fourbar::state::{Configuration, Pose, Twist};
 use nalgebra::{DMatrix, DVector};
 
 /// Longest step, as a share of the characteristic length.
@@ -31,7 +31,7 @@ pub struct Point {
     /// Counted angles.
     pub turns: Vec<f64>,
     /// Direction in which the curve goes on.
-    pub tangent: Vec<Velocity>,
+    pub tangent: Vec<Twist>,
     /// Smallest singular value of the constraints that is not zero everywhere, relative to the largest.
     pub sigma: f64,
     /// Length along the curve from its start, signed.
@@ -82,21 +82,21 @@ impl<'m> Curve<'m> {
 
     /// The first point, in the direction in which `y` grows fastest.
     pub fn start(&mut self, at: &Configuration, y: &Coordinate, bodies: [BodyId; 2]) -> Point {
-        let mut wish = vec![Velocity::zero(); at.q.len()];
+        let mut wish = vec![Twist::zero(); at.q.len()];
         let [i, j] = bodies.map(BodyId::index);
         let row = y.row(&at.q[i], &at.q[j]).parts;
         let L2 = self.model.length * self.model.length;
         for (b, part) in [(i, row[0]), (j, row[1])] {
             // The gradient in the metric of translations and L times rotations.
-            wish[b] = wish[b].plus(&Velocity { v: part.v, w: part.w / L2 });
+            wish[b] = wish[b].plus(&Twist { v: part.v, w: part.w / L2 });
         }
-        wish[0] = Velocity::zero();
+        wish[0] = Twist::zero();
         let (tangent, sigma) = self.direction(&at.q, &wish);
         Point { q: at.q.clone(), turns: at.turns.clone(), tangent, sigma, s: 0.0 }
     }
 
     /// The free direction nearest to `wish`, of unit size, and the smallest singular value that counts.
-    fn direction(&mut self, q: &[Pose], wish: &[Velocity]) -> (Vec<Velocity>, f64) {
+    fn direction(&mut self, q: &[Pose], wish: &[Twist]) -> (Vec<Twist>, f64) {
         let A = dense_jacobian(self.model, &self.all, q);
         // The smaller of the two products has the same singular values.
         let S = if A.nrows() < A.ncols() { &A * A.transpose() } else { A.tr_mul(&A) };
@@ -113,7 +113,7 @@ impl<'m> Curve<'m> {
     }
 
     /// `wish` without the part that the constraints forbid, by the sparse factor.
-    fn projected(&mut self, q: &[Pose], wish: &[Velocity]) -> Vec<Velocity> {
+    fn projected(&mut self, q: &[Pose], wish: &[Twist]) -> Vec<Twist> {
         let mut v = wish.to_vec();
         self.along.factor(&self.all, q, 1e-12);
         // Repeated, the shift of the factor does not matter.
@@ -128,7 +128,7 @@ impl<'m> Curve<'m> {
     }
 
     /// The part of `wish` in the null space by eigenvectors: near singular poses, where the null space is larger.
-    fn spanned(&self, A: &DMatrix<f64>, wish: &[Velocity]) -> Vec<Velocity> {
+    fn spanned(&self, A: &DMatrix<f64>, wish: &[Twist]) -> Vec<Twist> {
         let L = self.model.length;
         let n = A.ncols();
         let eigen = A.tr_mul(A).symmetric_eigen();
@@ -146,7 +146,7 @@ impl<'m> Curve<'m> {
                 y += e * e.dot(&x);
             }
         }
-        let mut tangent = vec![Velocity::zero(); wish.len()];
+        let mut tangent = vec![Twist::zero(); wish.len()];
         for k in 0..n {
             let v = &mut tangent[1 + k / 6];
             if k % 6 < 3 {
@@ -204,7 +204,7 @@ impl<'m> Curve<'m> {
 
     /// The start met again, seen from a point near it: the same pose, with the turns made on the way.
     fn closing(&self, near: &Point, first: &Point) -> Point {
-        let rest: Vec<Velocity> = near.q.iter().zip(&first.q).map(|(a, b)| a.increment_to(b)).collect();
+        let rest: Vec<Twist> = near.q.iter().zip(&first.q).map(|(a, b)| a.increment_to(b)).collect();
         let h = inner(self.model, &rest, &near.tangent) / inner(self.model, &near.tangent, &near.tangent);
         let turns = self.model.angles.iter().zip(&near.turns).map(|(a, last)| {
             let [i, j] = a.bodies.map(|b| &first.q[b.index()]);
@@ -241,11 +241,11 @@ impl<'m> Curve<'m> {
 }
 
 /// Inner product of translations and L times rotations.
-fn inner(model: &Model, a: &[Velocity], b: &[Velocity]) -> f64 {
+fn inner(model: &Model, a: &[Twist], b: &[Twist]) -> f64 {
     a.iter().zip(b).map(|(a, b)| a.v.dot(&b.v) + model.length.powi(2) * a.w.dot(&b.w)).sum()
 }
 
 /// Largest translation, or rotation times `L`.
-pub fn size(d: &[Velocity], L: f64) -> f64 {
+pub fn size(d: &[Twist], L: f64) -> f64 {
     d.iter().fold(0.0, |s, d| f64::max(s, d.v.norm().max(L * d.w.norm())))
 }

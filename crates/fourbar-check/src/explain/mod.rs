@@ -16,7 +16,7 @@ use fourbar::analysis::assembly::{self, Assembled};
 use fourbar::analysis::independent::Swept;
 use fourbar::analysis::rank::{self, Mobility};
 use fourbar::analysis::redundancy::{Redundancy, RedundantSet, excess, minimal, redundancy};
-use fourbar::analysis::unique;
+use fourbar::analysis::uniqueness;
 use fourbar::constraint::{Constraint, ConstraintSet};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::model::Model;
@@ -122,7 +122,7 @@ pub fn explain(
             skipped.push(Skipped { what: "exchanges of joints", why: format!("{rows} constraint rows; at most {CURED}") });
         }
     }
-    let not_unique = if closed.is_some() && redundancy.total > 0 { unique::not_unique(model, at) } else { Vec::new() };
+    let not_unique = if closed.is_some() && redundancy.total > 0 { uniqueness::not_unique(model, at) } else { Vec::new() };
     let (modes, starts) =
         if closed.is_some() { find_modes(model, topology, at, &coordinates, &sweeps, &mut skipped) } else { (Vec::new(), 0) };
     Explanation { redundancy, sets, cures, uncured, not_unique, coordinates, sweeps, modes, starts, doubts: sanity::sanity(model), skipped }

@@ -23,15 +23,15 @@ pub use verdict::{Outlier, Unsound, Verdict, Word};
 
 use fourbar::analysis::assembly::Assembled;
 
-use fourbar::analysis::{jumps, rank, unique};
+use fourbar::analysis::{jumps, rank, uniqueness};
 use fourbar::diagnostic::Diagnostic;
-use fourbar::formulation::ra::Equations;
+use fourbar::formulation::absolute::equations::Equations;
 use fourbar::inputs::Plan;
 use fourbar::integrator::explicit::Tableau;
 use fourbar::model::Model;
-use fourbar::motion::{Event, Instant, Told, drive_planned};
+use fourbar::motion::{Event, Instant, Outcome, drive_planned};
 use fourbar::random::Random;
-use fourbar::state::{Configuration, Velocity};
+use fourbar::state::{Configuration, Twist};
 use fourbar::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
 use fourbar::trajectory::energies;
 use sample::{Unique, difference, extrapolate, scales};
@@ -133,7 +133,7 @@ pub struct Verification {
 }
 
 /// A result on the grid with what is expected of it.
-struct Outcome {
+struct Member {
     info: &'static FormulationInfo,
     integrator: &'static str,
     second_order: bool,
@@ -143,7 +143,7 @@ struct Outcome {
     computed: Option<Vec<Instant>>,
     /// Expected errors by time, never falling.
     expected: Vec<[f64; 5]>,
-    told: Told,
+    outcome: Outcome,
     seconds: f64,
     /// Why the sample ends before the study does, where it does.
     stopped: Option<Diagnostic>,
@@ -154,7 +154,7 @@ pub struct Ran {
     /// Instants at the output times.
     pub sample: Vec<Instant>,
     /// What it has to say.
-    pub told: Told,
+    pub outcome: Outcome,
     /// How long it took.
     pub seconds: f64,
     /// Why it ended early, where it did.
@@ -182,10 +182,10 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     let assembled = settings.study.assemble(model)?;
     jumps::check(model, Analysis::Dynamics, settings.study.t_end)?;
     let chosen = choose(&settings.formulations)?;
-    let mut unique = sample::unique(model, &unique::not_unique(model, &assembled.configuration));
+    let mut unique = sample::unique(model, &uniqueness::not_unique(model, &assembled.configuration));
     let next = AtomicUsize::new(0);
     let threads = settings.threads.min(AT_WORK / model.bodies.len()).clamp(1, chosen.len().max(1));
-    let mut results: Vec<Option<Result<Outcome, Diagnostic>>> = (0..chosen.len()).map(|_| None).collect();
+    let mut results: Vec<Option<Result<Member, Diagnostic>>> = (0..chosen.len()).map(|_| None).collect();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|_| {
@@ -209,7 +209,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
         }
     });
     let lost = || Diagnostic::new("S252", "the run broke off").help("this is a fault of the program; please report it with the file");
-    let results: Vec<Result<Outcome, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
+    let results: Vec<Result<Member, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
     narrow(model, &results, &mut unique);
     let disturbed = disturbed(model, settings, &assembled, &results, &unique);
     let mut done = verdict::compare(model, settings, &assembled.configuration, &chosen, &results, disturbed.as_ref(), &unique);
@@ -229,12 +229,12 @@ fn thinned(study: &Study, bodies: usize) -> Study {
 }
 
 /// Keeps as unique what is so all along the motion: at the start a self-stress may leave a component alone by symmetry.
-fn narrow(model: &Model, results: &[Result<Outcome, Diagnostic>], unique: &mut Unique) {
+fn narrow(model: &Model, results: &[Result<Member, Diagnostic>], unique: &mut Unique) {
     let Some(r) = results.iter().flatten().min_by_key(|r| r.second_order) else { return };
     let step = (r.sample.len() / POSES).max(1);
     for s in r.sample.iter().skip(step / 2).step_by(step) {
         let at = Configuration { t: s.t, q: s.q.clone(), v: s.v.clone(), turns: s.turns.clone(), z: s.z.clone() };
-        for (u, now) in unique.iter_mut().zip(sample::unique(model, &unique::not_unique(model, &at))) {
+        for (u, now) in unique.iter_mut().zip(sample::unique(model, &uniqueness::not_unique(model, &at))) {
             for k in 0..6 {
                 u[k] &= now[k];
             }
@@ -283,9 +283,9 @@ pub fn sampled(
     {
         return Err(d);
     }
-    let mut told = Told::default();
-    motion.tell(&mut told);
-    Ok(Ran { sample, told, seconds: clock.elapsed().as_secs_f64(), stopped })
+    let mut outcome = Outcome::default();
+    motion.report(&mut outcome);
+    Ok(Ran { sample, outcome, seconds: clock.elapsed().as_secs_f64(), stopped })
 }
 
 /// Patience ended.
@@ -307,7 +307,7 @@ fn one(
     info: &'static FormulationInfo,
     assembled: &Assembled,
     unique: &Unique,
-) -> Result<Outcome, Diagnostic> {
+) -> Result<Member, Diagnostic> {
     let integrator = info.integrators[0];
     let start = &assembled.configuration;
     if is_second_order(integrator) {
@@ -324,7 +324,7 @@ fn high_order(
     info: &'static FormulationInfo,
     start: &Configuration,
     unique: &Unique,
-) -> Result<Outcome, Diagnostic> {
+) -> Result<Member, Diagnostic> {
     let integrator = info.integrators[0];
     let mut study = settings.study.clone();
     // The most accurate explicit method there is pays at these tolerances.
@@ -338,10 +338,10 @@ fn high_order(
     study.tol = Some(settings.tol);
     let tight = sampled(settings.patience * 2, model, &study, info, integrator, start)?;
     let expected = running(model, unique, &loose.sample, &tight.sample, SHARE);
-    let Ran { mut sample, told, seconds, stopped } = tight;
+    let Ran { mut sample, outcome, seconds, stopped } = tight;
     sample.truncate(expected.len());
     let stopped = stopped.or(loose.stopped);
-    Ok(Outcome { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, told, seconds, stopped })
+    Ok(Member { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, outcome, seconds, stopped })
 }
 
 /// Fixed steps halved until two extrapolations agree.
@@ -351,7 +351,7 @@ fn second_order(
     info: &'static FormulationInfo,
     start: &Configuration,
     unique: &Unique,
-) -> Result<Outcome, Diagnostic> {
+) -> Result<Member, Diagnostic> {
     let integrator = info.integrators[0];
     let clock = Clock::now();
     let mut study = settings.study.clone();
@@ -360,7 +360,7 @@ fn second_order(
     let steps = sampled(settings.patience * 2, model, &study, info, integrator, start)
         .and_then(Ran::complete)
         .ok()
-        .and_then(|ran| ran.told.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
+        .and_then(|ran| ran.outcome.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
         .unwrap_or(1000.0);
     let mut h = study.output_step / (study.output_step * steps / study.t_end).ceil().max(1.0);
     study.tol = None;
@@ -393,7 +393,7 @@ fn second_order(
             break;
         }
     }
-    let Ran { sample: raw, told, seconds, stopped } = fine;
+    let Ran { sample: raw, outcome, seconds, stopped } = fine;
     result.truncate(expected.len());
     // Two extrapolations may be nearer to each other than to the truth while the error is not yet one of order four.
     for (e, least) in expected.iter_mut().zip(running(model, unique, &raw, &result, EXTRAPOLATED)) {
@@ -406,7 +406,18 @@ fn second_order(
         r.errors = s.errors;
     }
     let stopped = stopped.or(last.stopped);
-    Ok(Outcome { info, integrator, second_order: true, setting: h, sample: result, computed: Some(raw), expected, told, seconds, stopped })
+    Ok(Member {
+        info,
+        integrator,
+        second_order: true,
+        setting: h,
+        sample: result,
+        computed: Some(raw),
+        expected,
+        outcome,
+        seconds,
+        stopped,
+    })
 }
 
 /// A share of the difference of two samples by time, never falling.
@@ -439,7 +450,7 @@ fn disturbed(
     model: &Model,
     settings: &Settings,
     assembled: &Assembled,
-    results: &[Result<Outcome, Diagnostic>],
+    results: &[Result<Member, Diagnostic>],
     unique: &Unique,
 ) -> Option<Disturbed> {
     const DISTURBANCE: f64 = 1e-7;
@@ -453,7 +464,7 @@ fn disturbed(
     let mut start = assembled.configuration.clone();
     let mut random = Random(0x2545_f491_4f6c_dd1d);
     for v in start.v.iter_mut().skip(1) {
-        *v = v.plus(&Velocity { v: random.vector() * (DISTURBANCE * speed), w: random.vector() * (DISTURBANCE * speed / L) });
+        *v = v.plus(&Twist { v: random.vector() * (DISTURBANCE * speed), w: random.vector() * (DISTURBANCE * speed / L) });
     }
     let mut e = Equations::new(model, &start);
     e.jacobian(&start.q);

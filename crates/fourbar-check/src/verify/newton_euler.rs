@@ -9,7 +9,7 @@ use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::force::eval;
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::motion::Instant;
-use fourbar::state::Velocity;
+use fourbar::state::Twist;
 use nalgebra::{DMatrix, DVector};
 
 /// Above this many moving bodies the least squares are left out and only bodies without such constraints are looked at.
@@ -50,14 +50,14 @@ impl<'m> NewtonEuler<'m> {
         self.others.choose(s.t);
         let mut loads = vec![0.0; model.joints.len()];
         s.loads(model, &mut loads);
-        let mut applied = vec![Velocity::zero(); n];
+        let mut applied = vec![Twist::zero(); n];
         eval::applied(model, &s.plain(&loads), &mut applied);
         let L = model.length;
         let mut size = 0.0_f64;
-        let mut r = vec![Velocity::zero(); n];
+        let mut r = vec![Twist::zero(); n];
         for b in 1..n {
             let (body, v, a) = (&model.bodies[b], &s.v[b], &s.a[b]);
-            let inertia = Velocity { v: a.v * body.mass, w: body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) };
+            let inertia = Twist { v: a.v * body.mass, w: body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) };
             size = size.max(inertia.v.norm()).max(inertia.w.norm() / L).max(applied[b].v.norm()).max(applied[b].w.norm() / L);
             // A free body has no forces to compare with: the momenta that turn with it take their place.
             size = size.max((body.J_bar * v.w).norm() * v.w.norm() / L);
@@ -93,7 +93,7 @@ impl<'m> NewtonEuler<'m> {
     }
 
     /// Removes what constraints without columns can carry; tells which bodies could not be treated.
-    fn take_out_others(&self, s: &Instant, r: &mut [Velocity]) -> Vec<bool> {
+    fn take_out_others(&self, s: &Instant, r: &mut [Twist]) -> Vec<bool> {
         let (set, n) = (&self.others, r.len());
         let mut skip = vec![false; n];
         if set.rows() == 0 {

@@ -20,7 +20,7 @@ pub(super) struct Rounding {
     /// Gap of a start that is a double root of the constraints, metres: what it is off by is as large as its distance from dependence, so
     /// that branches of motion cross within it.
     pub double_root: Option<f64>,
-    /// Velocity that rounded forces may give a body until the end, metres per second.
+    /// Twist that rounded forces may give a body until the end, metres per second.
     pub speed: f64,
     /// Force that rounded positions and forces may show up as, newtons.
     pub force: f64,

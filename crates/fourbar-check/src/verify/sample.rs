@@ -2,7 +2,7 @@
 
 use fourbar::model::Model;
 use fourbar::motion::Instant;
-use fourbar::state::{Pose, Velocity};
+use fourbar::state::{Pose, Twist};
 use fourbar_math::so3;
 use nalgebra::Vector3;
 use serde::Serialize;
@@ -142,15 +142,15 @@ pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 5] {
 /// `fine + weight (fine - coarse)`, on the group where rotations are concerned.
 pub fn extrapolate(coarse: &Instant, fine: &Instant, weight: f64) -> Instant {
     let mut out = fine.clone();
-    let push = |a: &Velocity, b: &Velocity| b.plus(&b.plus(&a.scaled(-1.0)).scaled(weight));
+    let push = |a: &Twist, b: &Twist| b.plus(&b.plus(&a.scaled(-1.0)).scaled(weight));
     for b in 1..out.q.len() {
         let back = fine.q[b].increment_to(&coarse.q[b]);
         out.q[b] = fine.q[b].moved(&back.scaled(-weight));
         // Angular parts are pushed in world axes and turned into those of the new pose.
-        let world = |s: &Instant, x: &[Velocity]| Velocity { v: x[b].v, w: s.q[b].A * x[b].w };
+        let world = |s: &Instant, x: &[Twist]| Twist { v: x[b].v, w: s.q[b].A * x[b].w };
         let v = push(&world(coarse, &coarse.v), &world(fine, &fine.v));
         let a = push(&world(coarse, &coarse.a), &world(fine, &fine.a));
-        let into = |x: Velocity, q: &Pose| Velocity { v: x.v, w: q.A.tr_mul(&x.w) };
+        let into = |x: Twist, q: &Pose| Twist { v: x.v, w: q.A.tr_mul(&x.w) };
         out.v[b] = into(v, &out.q[b]);
         out.a[b] = into(a, &out.q[b]);
     }
@@ -180,7 +180,7 @@ pub fn middle(list: &[&Instant]) -> Instant {
     let share = 1.0 / list.len() as f64;
     let mut out = first.clone();
     for b in 1..out.q.len() {
-        let mut step = Velocity::zero();
+        let mut step = Twist::zero();
         let (mut v, mut w) = (Vector3::zeros(), Vector3::zeros());
         for s in list {
             step = step.plus(&first.q[b].increment_to(&s.q[b]).scaled(share));
@@ -189,7 +189,7 @@ pub fn middle(list: &[&Instant]) -> Instant {
         }
         out.q[b] = first.q[b].moved(&step);
         out.q[b].A = so3::orthonormalise(&out.q[b].A);
-        out.v[b] = Velocity { v, w: out.q[b].A.tr_mul(&w) };
+        out.v[b] = Twist { v, w: out.q[b].A.tr_mul(&w) };
     }
     let mut values = Vec::with_capacity(list.len());
     let mut median = |get: &dyn Fn(&Instant) -> f64| {

@@ -32,7 +32,7 @@ fn after(spoil: impl Fn(&mut Vec<Instant>)) -> Verification {
 }
 
 /// The verdict after `spoil` had its way with every result.
-fn judged(spoil: impl Fn(&mut Outcome)) -> Verification {
+fn judged(spoil: impl Fn(&mut Member)) -> Verification {
     let model = model();
     let settings = Settings { tol: 1e-9, ..Settings::of(&model) };
     let assembled = assemble(&model).unwrap();

@@ -2,7 +2,7 @@
 
 use super::rounding::{self, Rounding};
 use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales, state_sizes};
-use super::{Disturbed, Family, NewtonEuler, Outcome, Row, Settings, Verification, energy_errors, unique, words};
+use super::{Disturbed, Family, Member, NewtonEuler, Row, Settings, Verification, energy_errors, uniqueness, words};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::model::Model;
 use fourbar::motion::Instant;
@@ -118,7 +118,7 @@ struct Comparison<'a> {
     unique: &'a Unique,
     /// Largest size of each state of the author's own.
     states: Vec<f64>,
-    ran: Vec<&'a Outcome>,
+    ran: Vec<&'a Member>,
     /// Times of each of `ran` that are sound, from the start on.
     sound: Vec<usize>,
     disturbed: Option<&'a Disturbed>,
@@ -136,13 +136,13 @@ pub(super) fn compare(
     settings: &Settings,
     start: &Configuration,
     chosen: &[&'static FormulationInfo],
-    results: &[Result<Outcome, Diagnostic>],
+    results: &[Result<Member, Diagnostic>],
     disturbed: Option<&Disturbed>,
     unique: &Unique,
 ) -> Verification {
     let study = &settings.study;
     let times: Vec<f64> = study.output_times().collect();
-    let ran: Vec<&Outcome> = results.iter().flatten().collect();
+    let ran: Vec<&Member> = results.iter().flatten().collect();
     let best = ran.iter().min_by_key(|r| (r.stopped.is_some(), r.second_order));
     let rounding = best.map_or(Rounding::default(), |r| rounding::measure(model, start, &r.sample, study.t_end, study.output_step));
     let mut scales = best.map_or([1.0; 5], |r| scales(model, &r.sample));
@@ -173,7 +173,7 @@ pub(super) fn compare(
     let (shown, witnesses) = c.witnesses(&consensus, &outliers);
     let until = shown.map(|k| times[k]);
     // A motion that hangs on loads which are not unique is not determined by the model: other results are not wrong ones.
-    let friction = friction_warning(model, &unique::not_unique(model, start));
+    let friction = friction_warning(model, &uniqueness::not_unique(model, start));
     let mut undetermined: Vec<String> = friction.into_iter().map(|d| d.message).collect();
     undetermined.extend(rounding.double_root.map(words::double_root));
     let word = match shown {
@@ -201,13 +201,14 @@ pub(super) fn compare(
         words: Vec::new(),
     };
     let passed = singular.iter().take(consensus.len()).filter(|s| **s).count();
-    verdict.words = words::all(&words::Told { verdict: &verdict, rows: &rows, scales: &scales, t_end: study.t_end, passed, undetermined });
+    verdict.words =
+        words::all(&words::Findings { verdict: &verdict, rows: &rows, scales: &scales, t_end: study.t_end, passed, undetermined });
     Verification { t_end: study.t_end, rows, scales, verdict }
 }
 
 /// Whether some formulation met a singular position within an output step of a time.
-fn near_singular(ran: &[&Outcome], t: f64, step: f64) -> bool {
-    ran.iter().any(|r| r.told.singular.iter().any(|s| (s.time - t).abs() <= step))
+fn near_singular(ran: &[&Member], t: f64, step: f64) -> bool {
+    ran.iter().any(|r| r.outcome.singular.iter().any(|s| (s.time - t).abs() <= step))
 }
 
 impl Comparison<'_> {
@@ -217,12 +218,12 @@ impl Comparison<'_> {
     }
 
     /// Errors of energy minus work by time.
-    fn energy(&self, r: &Outcome) -> Vec<f64> {
+    fn energy(&self, r: &Member) -> Vec<f64> {
         energy_errors(self.model, &r.sample, ALLOWED * self.rounding.speed)
     }
 
     /// Expected errors of a result, relative to the scales of positions and angles.
-    fn relative(&self, r: &Outcome, k: usize) -> f64 {
+    fn relative(&self, r: &Member, k: usize) -> f64 {
         (r.expected[k][0] / self.scales[0]).max(r.expected[k][1])
     }
 
@@ -258,7 +259,7 @@ impl Comparison<'_> {
     }
 
     /// Times from the start on at which joints are closed and energy minus work is kept, and what is wrong then.
-    fn soundness(&self, r: &Outcome) -> (usize, Option<Unsound>) {
+    fn soundness(&self, r: &Member) -> (usize, Option<Unsound>) {
         let energy = self.energy(r);
         let L = self.model.length;
         let bad = (0..r.sample.len()).find(|&k| {
@@ -282,9 +283,9 @@ impl Comparison<'_> {
         let all = || self.ran.iter().copied().zip(self.sound.iter().copied());
         // Results that open their joints are asked only where there are no others.
         let any_sound = self.sound.iter().any(|n| *n > 1);
-        let list: Vec<(&Outcome, usize)> =
+        let list: Vec<(&Member, usize)> =
             all().map(|(r, n)| (r, if any_sound { n } else { r.sample.len() }.min(self.end))).filter(|(_, n)| *n > 0).collect();
-        let apart = |a: &(&Outcome, usize), b: &(&Outcome, usize)| {
+        let apart = |a: &(&Member, usize), b: &(&Member, usize)| {
             let n = a.1.min(b.1);
             // Times are thinned: this is only to find the middle.
             (0..n).step_by((n / 20).max(1)).fold(0.0_f64, |m, k| {
@@ -303,20 +304,20 @@ impl Comparison<'_> {
             .min_by(|x, y| x.0.cmp(&y.0).then(x.1.total_cmp(&y.1)))
             .map(|x| x.2);
         let Some(&(nearest, _)) = nearest else { return Vec::new() };
-        let agrees = |(r, n): &(&Outcome, usize)| {
+        let agrees = |(r, n): &(&Member, usize)| {
             (0..(*n).min(nearest.sample.len())).all(|k| {
                 let d = difference(self.model, self.unique, &self.states, &r.sample[k], &nearest.sample[k]);
                 let allowed = self.allowed(k, &r.expected[k], &nearest.expected[k]);
                 (0..3).all(|q| d.size[q] <= allowed[q])
             })
         };
-        let mut members: Vec<(&Outcome, usize)> =
+        let mut members: Vec<(&Member, usize)> =
             list.iter().copied().filter(|m| m.0.second_order == nearest.second_order && agrees(m)).collect();
         // The nearest to all comes first: rotations are averaged around it.
         members.sort_by_key(|(r, _)| !std::ptr::eq(*r, nearest));
         (0..self.end)
             .map_while(|k| {
-                let now: Vec<&Outcome> = members.iter().filter(|(_, n)| *n > k).map(|(r, _)| *r).collect();
+                let now: Vec<&Member> = members.iter().filter(|(_, n)| *n > k).map(|(r, _)| *r).collect();
                 if now.is_empty() {
                     return None;
                 }
@@ -344,7 +345,7 @@ impl Comparison<'_> {
         (shown, list.into_iter().filter(|w| w.2 >= least).map(|w| (w.0, w.1)).collect())
     }
 
-    fn judge(&self, r: &Outcome, consensus: &[(Instant, [f64; 5])], singular: &[bool]) -> (Row, Option<Outlier>) {
+    fn judge(&self, r: &Member, consensus: &[(Instant, [f64; 5])], singular: &[bool]) -> (Row, Option<Outlier>) {
         let model = self.model;
         let mut worst = [0.0_f64; 5];
         let mut outlier: Option<Outlier> = None;
@@ -408,7 +409,7 @@ impl Comparison<'_> {
             constraints,
             energy: self.energy(r).last().copied().unwrap_or(0.0),
             newton_euler,
-            work: r.told.work.clone(),
+            work: r.outcome.work.clone(),
             seconds: r.seconds,
             until: r.sample.last().map(|s| s.t),
             failure: r.stopped.clone(),

@@ -5,7 +5,7 @@ use super::{Quantity, Row};
 use fourbar::study::count;
 
 /// What the sentences are made of.
-pub(super) struct Told<'a> {
+pub(super) struct Findings<'a> {
     pub verdict: &'a Verdict,
     pub rows: &'a [Row],
     pub scales: &'a [f64; 5],
@@ -31,7 +31,7 @@ fn names<'a>(list: impl Iterator<Item = &'a str>) -> String {
 }
 
 /// All sentences.
-pub(super) fn all(x: &Told) -> Vec<String> {
+pub(super) fn all(x: &Findings) -> Vec<String> {
     let mut list = vec![headline(x)];
     list.extend(how_well(x));
     let v = x.verdict;
@@ -77,7 +77,7 @@ pub(super) fn all(x: &Told) -> Vec<String> {
 }
 
 /// Who shows what, until when.
-fn headline(x: &Told) -> String {
+fn headline(x: &Findings) -> String {
     let v = x.verdict;
     let mut families: Vec<_> = v.witnesses.iter().map(|w| w.0).collect();
     families.sort();
@@ -126,7 +126,7 @@ fn disagreeing(v: &Verdict, one: &str, several: &str) -> String {
 }
 
 /// How near the results are to each other, and who is quickest.
-fn how_well(x: &Told) -> Vec<String> {
+fn how_well(x: &Findings) -> Vec<String> {
     let v = x.verdict;
     let agreeing = |second: bool| {
         let ran = x.rows.iter().filter(move |r| r.until.is_some() && r.second_order == second);

@@ -13,7 +13,7 @@ use fourbar::study::count;
 use fourbar_check::explain::curve::Point;
 use fourbar_check::explain::sweep;
 use fourbar_io::disk::{Kind, write_kind};
-use fourbar_io::page::{Shown, Told};
+use fourbar_io::page::{RunSummary, Shown};
 use fourbar_io::results::Table;
 use serde_json::{Value, json};
 use std::path::Path;
@@ -62,11 +62,11 @@ pub fn write(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Scr
 fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) -> Result<Written, Diagnostic> {
     let e = &f.explanation;
     let lines = words::mode_lines(&input.model, f, SHOWN - 1);
-    let told = |k: usize| Told { modes: lines.iter().filter(|_| k == 0).cloned().collect(), ..Told::default() };
+    let summary = |k: usize| RunSummary { modes: lines.iter().filter(|_| k == 0).cloned().collect(), ..RunSummary::default() };
     let label = |k: usize| if k == 0 { "as drawn".to_string() } else { format!("mode {}", k + 1) };
     let drawn = e.modes.iter().take(SHOWN).enumerate();
-    let shown: Vec<(String, Table, Told)> = drawn.map(|(k, m)| (label(k), table(input, f, m), told(k))).collect();
-    let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table, told)| Shown { label: label.clone(), table, told }).collect();
+    let shown: Vec<(String, Table, RunSummary)> = drawn.map(|(k, m)| (label(k), table(input, f, m), summary(k))).collect();
+    let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table, summary)| Shown { label: label.clone(), table, summary }).collect();
     let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false }, screen)?;
     let mut text = w.text;
     if e.modes.len() > SHOWN {

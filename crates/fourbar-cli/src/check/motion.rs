@@ -40,7 +40,7 @@ fn extent(s: &Sweep, r: &Range) -> String {
 
 /// The only motion of a mechanism: bodies on the ground first, the others follow.
 fn whole(model: &Model, s: &Sweep, most: usize) -> String {
-    let mut told: Vec<BodyId> = Vec::new();
+    let mut summary: Vec<BodyId> = Vec::new();
     let mut parts: Vec<(usize, String)> = Vec::new();
     for j in model.joints.iter().filter(|j| j.bodies.contains(&BodyId::GROUND)) {
         let body = if j.bodies[0] == BodyId::GROUND { j.bodies[1] } else { j.bodies[0] };
@@ -56,7 +56,7 @@ fn whole(model: &Model, s: &Sweep, most: usize) -> String {
             // The driven one comes first.
             let rank = if j.name == s.coordinate.joint { 0 } else { rank };
             parts.push((rank, text));
-            told.push(body);
+            summary.push(body);
         }
     }
     parts.sort_by_key(|p| p.0);
@@ -68,7 +68,7 @@ fn whole(model: &Model, s: &Sweep, most: usize) -> String {
         })
     };
     let (follow, stay): (Vec<usize>, Vec<usize>) =
-        (1..model.bodies.len()).filter(|b| !told.contains(&BodyId(*b as u32))).partition(|&b| moving(b));
+        (1..model.bodies.len()).filter(|b| !summary.contains(&BodyId(*b as u32))).partition(|&b| moving(b));
     let mut text: Vec<String> = parts.iter().take(most.max(5)).map(|(_, t)| t.clone()).collect();
     if parts.len() > most.max(5) {
         text.push(format!("{} more on the ground", count(parts.len() - most.max(5), "motion")));

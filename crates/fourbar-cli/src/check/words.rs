@@ -263,7 +263,7 @@ fn times(n: usize) -> String {
 
 fn cures(facts: &mut Facts, f: &Findings, most: usize) {
     let e = &f.explanation;
-    let told = e.cures.len().min(most);
+    let summary = e.cures.len().min(most);
     for (k, c) in e.cures.iter().take(most).enumerate() {
         let exchanged: Vec<String> = c.exchange.iter().filter(|x| x.to != "none").map(|x| format!("`{}` {}", x.joint, x.to)).collect();
         let left_out: Vec<&str> = c.exchange.iter().filter(|x| x.to == "none").map(|x| x.joint.as_str()).collect();
@@ -275,13 +275,13 @@ fn cures(facts: &mut Facts, f: &Findings, most: usize) {
             parts.push(format!("leave out {}", names(&left_out)));
         }
         let mut text = parts.join(", ");
-        if k + 1 == told {
+        if k + 1 == summary {
             let left = match e.uncured {
                 0 => "nothing is redundant".to_string(),
                 1 => "1 row is still too many".into(),
                 n => format!("{n} rows are still too many"),
             };
-            let all = if told > 1 { "all together " } else { "" };
+            let all = if summary > 1 { "all together " } else { "" };
             text += &format!(" ({all}tried at {}: the motion stays, {left})", count(c.poses, "pose"));
         }
         facts.add(if k == 0 { "cure" } else { "" }, &text);

@@ -201,12 +201,12 @@ pub fn fields(task: &Task, done: &Done) -> Value {
 
 /// The inputs that were given: values, or what their tables are like.
 fn inputs(study: &Study) -> Value {
-    let told = |course: &Course| match course {
+    let summary = |course: &Course| match course {
         Course::Value(x) => json!(x),
         Course::Table { t, value, between } => {
             let (least, largest) = value.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
             json!({"points": t.len(), "from": t.first(), "to": t.last(), "least": least, "largest": largest, "between": between})
         }
     };
-    Value::Object(study.inputs.iter().map(|(name, course)| (name.clone(), told(course))).collect())
+    Value::Object(study.inputs.iter().map(|(name, course)| (name.clone(), summary(course))).collect())
 }

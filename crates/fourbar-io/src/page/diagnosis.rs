@@ -1,11 +1,11 @@
 //! The diagnosis panel: what the mechanism is and what the run met, in words.
 
-use super::told::Told;
+use super::summary::RunSummary;
 use crate::results::Table;
 use fourbar::analysis::rank;
 use fourbar::analysis::redundancy::{around, redundancy};
 use fourbar::model::Model;
-use fourbar::state::{Configuration, Pose, Velocity};
+use fourbar::state::{Configuration, Pose, Twist};
 use fourbar::study::count;
 use fourbar::topology::Topology;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
@@ -52,7 +52,7 @@ pub struct Run<'a> {
     /// What to call it.
     pub label: &'a str,
     /// What it said.
-    pub told: &'a Told,
+    pub summary: &'a RunSummary,
     /// Its rows.
     pub table: &'a Table,
     /// What the page does not hold of it.
@@ -64,7 +64,7 @@ pub fn diagnosis(model: &Model, topology: &Topology, q: &[Pose], runs: &[Run<'_>
     let start = Configuration {
         t: 0.0,
         q: q.to_vec(),
-        v: vec![Velocity::zero(); q.len()],
+        v: vec![Twist::zero(); q.len()],
         turns: vec![0.0; model.angles.len()],
         z: model.start_auxiliaries(),
     };
@@ -78,10 +78,10 @@ pub fn diagnosis(model: &Model, topology: &Topology, q: &[Pose], runs: &[Run<'_>
         vec![first]
     };
     let mut modes = Section::new("Other ways to assemble it");
-    runs.iter().flat_map(|r| &r.told.modes).for_each(|line| modes.add("info", line.replace('`', "")));
+    runs.iter().flat_map(|r| &r.summary.modes).for_each(|line| modes.add("info", line.replace('`', "")));
     sections.insert(0, modes);
     for (kind, list) in [("unique", runs), ("singular", runs), ("work", runs), ("warnings", runs), ("page", runs)] {
-        sections.push(told(kind, model, list));
+        sections.push(summary(kind, model, list));
     }
     sections.into_iter().filter_map(Section::value).collect()
 }
@@ -166,7 +166,7 @@ fn mobility(s: &mut Section, model: &Model, start: &Configuration, m: &rank::Mob
 
 /// Mobility of a large mechanism, drives included, from what the run counted.
 fn counted(s: &mut Section, model: &Model, runs: &[Run<'_>]) {
-    let Some([rows, redundant]) = runs.iter().find_map(|r| r.told.rows) else { return };
+    let Some([rows, redundant]) = runs.iter().find_map(|r| r.summary.rows) else { return };
     let freedoms = 6 * model.moving();
     let drives = if model.drives.is_empty() { "" } else { ", drives included" };
     s.add("info", format!("Mobility by count: {} ({freedoms} freedoms, {rows} constraint rows{drives}).", freedoms as i64 - rows as i64));
@@ -195,7 +195,7 @@ fn redundant(model: &Model, topology: &Topology, q: &[Pose], total: usize) -> Se
 }
 
 /// A section over all results; each line says which where there are several.
-fn told(kind: &str, model: &Model, runs: &[Run<'_>]) -> Section {
+fn summary(kind: &str, model: &Model, runs: &[Run<'_>]) -> Section {
     let mut s = Section::new(match kind {
         "unique" => "Reactions that are not unique",
         "singular" => "Singular positions met",
@@ -206,11 +206,11 @@ fn told(kind: &str, model: &Model, runs: &[Run<'_>]) -> Section {
     for run in runs {
         let who = if runs.len() > 1 { format!("{}: ", run.label) } else { String::new() };
         match kind {
-            "unique" => not_unique(&mut s, &who, run.told),
-            "singular" => singular(&mut s, &who, run.told),
+            "unique" => not_unique(&mut s, &who, run.summary),
+            "singular" => singular(&mut s, &who, run.summary),
             "work" => work(&mut s, &who, run),
             "warnings" => {
-                for n in &run.told.notes {
+                for n in &run.summary.notes {
                     let mut line = json!({"text": format!("{who}{} [{}]", n.text, n.code), "level": "warn", "names": n.names.iter().take(SHOWN).collect::<Vec<_>>()});
                     if let Some(t) = n.time {
                         line["time"] = json!(t);
@@ -224,44 +224,44 @@ fn told(kind: &str, model: &Model, runs: &[Run<'_>]) -> Section {
     if kind == "warnings" && !model.gravity_given {
         s.add("info", "There is no gravity: the file does not state it.");
     }
-    if s.lines.is_empty() && matches!(kind, "singular" | "unique") && runs.iter().any(|r| !r.told.formulation.is_empty()) {
+    if s.lines.is_empty() && matches!(kind, "singular" | "unique") && runs.iter().any(|r| !r.summary.formulation.is_empty()) {
         s.add("good", if kind == "unique" { "None: all reactions are unique." } else { "None." });
     }
     s
 }
 
-fn not_unique(s: &mut Section, who: &str, told: &Told) {
-    if told.not_unique.is_empty() {
+fn not_unique(s: &mut Section, who: &str, summary: &RunSummary) {
+    if summary.not_unique.is_empty() {
         return;
     }
     s.add("info", format!("{who}These depend on how the parts are made; the smallest possible ones are shown."));
-    for (joint, parts) in told.not_unique.iter().take(SHOWN) {
+    for (joint, parts) in summary.not_unique.iter().take(SHOWN) {
         s.with_names("info", format!("{who}{joint}: {}", parts.join(", ")), std::slice::from_ref(joint));
     }
-    s.more(told.not_unique.len(), "joint");
+    s.more(summary.not_unique.len(), "joint");
 }
 
-fn singular(s: &mut Section, who: &str, told: &Told) {
-    for x in told.singular.iter().take(4 * SHOWN) {
+fn singular(s: &mut Section, who: &str, summary: &RunSummary) {
+    for x in summary.singular.iter().take(4 * SHOWN) {
         let text = format!("{who}t = {:.5} s: {} depend on each other", x.time, spoken(&x.joints));
         s.lines.push(json!({"text": text, "level": "warn", "time": x.time, "names": x.joints.iter().take(SHOWN).collect::<Vec<_>>()}));
     }
-    if told.singular.len() > 4 * SHOWN {
-        s.add("info", format!("and {}", count(told.singular.len() - 4 * SHOWN, "more position")));
+    if summary.singular.len() > 4 * SHOWN {
+        s.add("info", format!("and {}", count(summary.singular.len() - 4 * SHOWN, "more position")));
     }
 }
 
 fn work(s: &mut Section, who: &str, run: &Run<'_>) {
-    let told = run.told;
-    if !told.formulation.is_empty() {
-        let how = if told.analysis == "kinematics" {
+    let summary = run.summary;
+    if !summary.formulation.is_empty() {
+        let how = if summary.analysis == "kinematics" {
             "kinematics: position by Newton, then velocity and acceleration".into()
         } else {
-            format!("dynamics: {} with {}", told.formulation, told.integrator)
+            format!("dynamics: {} with {}", summary.formulation, summary.integrator)
         };
         s.add("info", format!("{who}{how}"));
     }
-    let parts: Vec<String> = told
+    let parts: Vec<String> = summary
         .work
         .iter()
         .filter(|(_, n)| *n != 0.0)

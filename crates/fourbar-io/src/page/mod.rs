@@ -9,11 +9,11 @@ mod model;
 mod motion;
 mod pack;
 mod stored;
-mod told;
+mod summary;
 
 pub(crate) use stored::side_files;
 pub use stored::{MODEL, Stored, read_stored};
-pub use told::{Note, Told};
+pub use summary::{Note, RunSummary};
 
 use crate::results::Table;
 use diagnosis::Run;
@@ -38,7 +38,7 @@ pub struct Shown<'a> {
     /// Its rows.
     pub table: &'a Table,
     /// What the run said.
-    pub told: &'a Told,
+    pub summary: &'a RunSummary,
 }
 
 /// A page and what is to be said about making it.
@@ -86,7 +86,7 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
     let results: Vec<Shown<'_>> = results
         .iter()
         .zip(&cut)
-        .map(|(r, cut)| cut.as_ref().map_or(r.clone(), |(table, told)| Shown { label: r.label.clone(), table, told }))
+        .map(|(r, cut)| cut.as_ref().map_or(r.clone(), |(table, summary)| Shown { label: r.label.clone(), table, summary }))
         .collect();
     let results = results.as_slice();
     let poses = results.iter().map(|r| Poses::find(model, r.table, &r.label)).collect::<Result<Vec<_>, _>>()?;
@@ -97,8 +97,8 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
     for (k, r) in results.iter().enumerate() {
         let mut p = motion::pack(model, r.table, &poses[k], results.len());
         p.value.insert("label".into(), json!(labels[k]));
-        p.value.insert("formulation".into(), json!(r.told.formulation));
-        p.value.insert("integrator".into(), json!(r.told.integrator));
+        p.value.insert("formulation".into(), json!(r.summary.formulation));
+        p.value.insert("integrator".into(), json!(r.summary.integrator));
         if k > 0 {
             let bases = p.value["times"].as_array().map_or(0, Vec::len);
             match difference::difference(model, (results[0].table, &poses[0]), (r.table, &poses[k]), bases, results.len() - 1) {
@@ -116,12 +116,15 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
         left_out.push(p.left_out);
         packed.push(Value::Object(p.value));
     }
-    let not_unique = results.iter().flat_map(|r| &r.told.not_unique).map(|(joint, _)| joint.as_str()).collect();
+    let not_unique = results.iter().flat_map(|r| &r.summary.not_unique).map(|(joint, _)| joint.as_str()).collect();
     let mut drawing = model::Drawing::new(folder, not_unique);
     let drawn = drawing.model(model, &topology)?;
     let q = diagnosis::first_poses(model, |b| poses[0].r(b, 0), |b| poses[0].p(b, 0));
-    let runs: Vec<Run<'_>> =
-        results.iter().enumerate().map(|(k, r)| Run { label: &labels[k], told: r.told, table: r.table, left_out: &left_out[k] }).collect();
+    let runs: Vec<Run<'_>> = results
+        .iter()
+        .enumerate()
+        .map(|(k, r)| Run { label: &labels[k], summary: r.summary, table: r.table, left_out: &left_out[k] })
+        .collect();
     let value = json!({
         "fourbar": 1,
         "generator": concat!("fourbar ", env!("CARGO_PKG_VERSION")),
@@ -133,7 +136,7 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
 }
 
 /// The result up to its first pose that is no number, where it has one, with a warning.
-fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, Told)>, Diagnostic> {
+fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, RunSummary)>, Diagnostic> {
     let poses = Poses::find(model, r.table, &r.label)?;
     let (rows, Some(body)) = poses.sound_rows(r.table.rows()) else { return Ok(None) };
     let body = model.bodies.get(body + 1).map_or("a body", |b| b.name.as_str());
@@ -152,9 +155,9 @@ fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, Told)>, Diagnos
     }
     let mut table = r.table.clone();
     table.columns.iter_mut().for_each(|c| c.truncate(rows));
-    let mut told = r.told.clone();
-    told.notes.push(Note::from(&Diagnostic::new("W081", message).name(body).time(time).help("try a smaller step or tolerance")));
-    Ok(Some((table, told)))
+    let mut summary = r.summary.clone();
+    summary.notes.push(Note::from(&Diagnostic::new("W081", message).name(body).time(time).help("try a smaller step or tolerance")));
+    Ok(Some((table, summary)))
 }
 
 /// Labels, made different where they are the same.

@@ -1,7 +1,7 @@
 //! Results read back for a page: the trajectory, what the summary tells, and which mechanism it was.
 
 use super::mesh;
-use super::told::Told;
+use super::summary::RunSummary;
 use crate::disk::{PART, part, read_bounded};
 use crate::results::{CHECKPOINT, MAX_JSON, SUMMARY, Table, read_table, trajectory_of};
 use fourbar::Diagnostic;
@@ -22,7 +22,7 @@ pub struct Stored {
     /// Rows.
     pub table: Table,
     /// What the run said.
-    pub told: Told,
+    pub summary: RunSummary,
     /// The mechanism file that was run.
     pub model: PathBuf,
     /// Parameters changed on the command line.
@@ -53,7 +53,7 @@ pub fn read_stored(path: &Path) -> Result<Stored, Diagnostic> {
     }
     let label =
         folder.canonicalize().ok().and_then(|f| f.file_name().map(|n| n.to_string_lossy().into_owned())).unwrap_or_else(|| "result".into());
-    Ok(Stored { label, table, told: summary.as_ref().map(Told::from_summary).unwrap_or_default(), model, set })
+    Ok(Stored { label, table, summary: summary.as_ref().map(RunSummary::from_summary).unwrap_or_default(), model, set })
 }
 
 /// Pairs of names and texts, from an object or a list.

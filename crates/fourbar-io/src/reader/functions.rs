@@ -1,5 +1,6 @@
 //! Functions of time and inputs with names, in any order, each an expression of `t`, parameters, inputs, tables and other functions.
 
+use super::chain::{self, Chain};
 use super::expression::{Scope, inside};
 use super::{Path, Reader};
 use crate::tree::{Content, Node, Text};
@@ -12,7 +13,6 @@ use std::collections::HashMap;
 #[derive(Clone, PartialEq)]
 enum State {
     Open,
-    OnPath,
     /// Its expression, and what its variables are: the time and inputs.
     Done(Expr, Kind, Vec<StateVariable>),
     /// Refused, and reported: whatever uses it is dropped without another word.
@@ -46,7 +46,7 @@ impl Functions {
         Some(match &self.list[k].state {
             State::Done(expr, kind, variables) => Found::Function(expr.clone(), *kind, variables.clone()),
             State::Failed => Found::Refused,
-            State::Open | State::OnPath => Found::Open(k),
+            State::Open => Found::Open(k),
         })
     }
     /// An input that a function reads.
@@ -108,31 +108,7 @@ impl Reader<'_> {
             self.functions.list.push(Function { name, text, state });
         }
         for k in 0..self.functions.list.len() {
-            self.resolve(k);
-        }
-    }
-
-    /// Reads a function and those it names, without recursion: chains may be as long as the file.
-    fn resolve(&mut self, first: usize) {
-        let mut chain = vec![first];
-        while let Some(&k) = chain.last() {
-            if !matches!(self.functions.list[k].state, State::Open | State::OnPath) {
-                chain.pop();
-                continue;
-            }
-            self.functions.list[k].state = State::OnPath;
-            match self.parse_function(k) {
-                Ok(state) => {
-                    self.functions.list[k].state = state;
-                    chain.pop();
-                }
-                Err(needed) if self.functions.list[needed].state == State::OnPath => {
-                    let start = chain.iter().position(|p| *p == needed).unwrap_or(0);
-                    let circle = chain.split_off(start);
-                    self.circle(&circle);
-                }
-                Err(needed) => chain.push(needed),
-            }
+            chain::settle(&mut Named(self), k);
         }
     }
 
@@ -159,20 +135,30 @@ impl Reader<'_> {
             }
         })
     }
+}
 
-    fn circle(&mut self, circle: &[usize]) {
-        const SHOWN: usize = 12;
-        let names: Vec<String> = circle.iter().map(|k| self.functions.list[*k].name.clone()).collect();
-        let middle = if names.len() > SHOWN { "... -> " } else { "" };
-        let chain = format!("{} -> {middle}{}", names[..names.len().min(SHOWN)].join(" -> "), names[0]);
-        let d = Diagnostic::new("M627", format!("functions name each other in a circle: {chain}"))
+/// The functions of a file as they name each other.
+struct Named<'a, 'r>(&'a mut Reader<'r>);
+
+impl Chain for Named<'_, '_> {
+    fn settled(&self, k: usize) -> bool {
+        self.0.functions.list[k].state != State::Open
+    }
+
+    fn settle(&mut self, k: usize) -> Result<(), usize> {
+        self.0.functions.list[k].state = self.0.parse_function(k)?;
+        Ok(())
+    }
+
+    fn refuse_circle(&mut self, circle: &[usize]) {
+        let list = &mut self.0.functions.list;
+        let names: Vec<String> = circle.iter().map(|k| list[*k].name.clone()).collect();
+        circle.iter().for_each(|k| list[*k].state = State::Failed);
+        let span = list[circle[0]].text.span;
+        let d = Diagnostic::new("M627", format!("functions name each other in a circle: {}", chain::circle(&names)))
             .help("write one of them without the others")
             .at(format!("{SECTION}.{}", names[0]))
             .names(names);
-        let span = self.functions.list[circle[0]].text.span;
-        self.problem(d, span);
-        for k in circle {
-            self.functions.list[*k].state = State::Failed;
-        }
+        self.0.problem(d, span);
     }
 }

@@ -4,6 +4,7 @@
 //! the tables turn values into elements. What needs the whole mechanism (unknown bodies, masses) is checked by the engine.
 
 mod auxiliary;
+mod chain;
 mod csv;
 pub(crate) mod curve;
 mod data;

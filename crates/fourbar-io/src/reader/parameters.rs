@@ -1,5 +1,6 @@
 //! Parameters: numbers with names, given in any order, each an expression of others.
 
+use super::chain::{self, Chain};
 use super::expression::{Scope, inside};
 use super::{Path, Reader};
 use crate::places::Span;
@@ -20,7 +21,6 @@ enum Written {
 #[derive(Clone, Copy, PartialEq)]
 enum State {
     Open,
-    OnPath,
     Done(f64, Option<Dimension>),
     /// Refused, and reported: whatever uses it is dropped without another word.
     Failed,
@@ -73,7 +73,7 @@ impl Lookup<'_> {
                 self.poisoned = true;
                 Symbol::Value(1.0)
             }
-            State::Open | State::OnPath => {
+            State::Open => {
                 self.open = self.open.or(Some(k));
                 Symbol::Value(1.0)
             }
@@ -148,7 +148,7 @@ impl Reader<'_> {
         self.overrides(set);
         *self.parameters.used.borrow_mut() = vec![false; self.parameters.list.len()];
         for k in 0..self.parameters.list.len() {
-            self.compute(k);
+            chain::settle(&mut Dependent(self), k);
         }
     }
 
@@ -190,30 +190,6 @@ impl Reader<'_> {
         }
     }
 
-    /// Computes a parameter and those it needs, without recursion: chains may be as long as the file.
-    fn compute(&mut self, first: usize) {
-        let mut path = vec![first];
-        while let Some(&k) = path.last() {
-            if !matches!(self.parameters.list[k].state, State::Open | State::OnPath) {
-                path.pop();
-                continue;
-            }
-            self.parameters.list[k].state = State::OnPath;
-            match self.evaluate(k) {
-                Ok(state) => {
-                    self.parameters.list[k].state = state;
-                    path.pop();
-                }
-                Err(needed) if self.parameters.list[needed].state == State::OnPath => {
-                    let start = path.iter().position(|p| *p == needed).unwrap_or(0);
-                    let cycle = path.split_off(start);
-                    self.cycle(&cycle);
-                }
-                Err(needed) => path.push(needed),
-            }
-        }
-    }
-
     /// The value, or the parameter that is needed first.
     fn evaluate(&mut self, k: usize) -> Result<State, usize> {
         let parameter = &self.parameters.list[k];
@@ -244,24 +220,34 @@ impl Reader<'_> {
         }
         Ok(State::Failed)
     }
+}
 
-    fn cycle(&mut self, cycle: &[usize]) {
-        const SHOWN: usize = 12;
-        let names: Vec<String> = cycle.iter().map(|k| self.parameters.list[*k].name.clone()).collect();
-        let middle = if names.len() > SHOWN { "... -> " } else { "" };
-        let chain = format!("{} -> {middle}{}", names[..names.len().min(SHOWN)].join(" -> "), names[0]);
-        let d = Diagnostic::new("M033", format!("parameters depend on each other in a circle: {chain}"))
-            .help("give one of them a value of its own")
-            .at(format!("{}.{}", self.parameters_at, names[0]))
-            .names(names);
-        let span = match &self.parameters.list[cycle[0]].written {
+/// The parameters of a file as they depend on each other.
+struct Dependent<'a, 'r>(&'a mut Reader<'r>);
+
+impl Chain for Dependent<'_, '_> {
+    fn settled(&self, k: usize) -> bool {
+        self.0.parameters.list[k].state != State::Open
+    }
+
+    fn settle(&mut self, k: usize) -> Result<(), usize> {
+        self.0.parameters.list[k].state = self.0.evaluate(k)?;
+        Ok(())
+    }
+
+    fn refuse_circle(&mut self, circle: &[usize]) {
+        let list = &mut self.0.parameters.list;
+        let names: Vec<String> = circle.iter().map(|k| list[*k].name.clone()).collect();
+        circle.iter().for_each(|k| list[*k].state = State::Failed);
+        let span = match &list[circle[0]].written {
             Written::File(text) => text.span,
             Written::Option(_) => Span::new(0, 0),
         };
-        self.problem(d, span);
-        for k in cycle {
-            self.parameters.list[*k].state = State::Failed;
-        }
+        let d = Diagnostic::new("M033", format!("parameters depend on each other in a circle: {}", chain::circle(&names)))
+            .help("give one of them a value of its own")
+            .at(format!("{}.{}", self.0.parameters_at, names[0]))
+            .names(names);
+        self.0.problem(d, span);
     }
 }
 

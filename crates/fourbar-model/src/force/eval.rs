@@ -4,12 +4,12 @@
 use super::{Law, StateLaw, Variable};
 use crate::coordinate::{Coordinate, PoseOf};
 use crate::model::{Joint, JointCoordinate, Model, PointOn};
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
-/// Velocity with any scalar.
+/// Twist with any scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct VelocityOf<S: Scalar> {
     /// Centre of mass, world.
@@ -24,7 +24,7 @@ pub trait States<S: Scalar> {
     fn time(&self) -> f64;
     /// Pose of a body.
     fn pose(&self, body: usize) -> PoseOf<S>;
-    /// Velocity of a body.
+    /// Twist of a body.
     fn velocity(&self, body: usize) -> VelocityOf<S>;
     /// Last value of a counted angle.
     fn turn(&self, memory: usize) -> f64;
@@ -55,7 +55,7 @@ pub struct Plain<'a> {
     /// Poses.
     pub q: &'a [Pose],
     /// Velocities.
-    pub v: &'a [Velocity],
+    pub v: &'a [Twist],
     /// Counted angles.
     pub turns: &'a [f64],
     /// Normal loads by joint; empty where no friction is asked for.
@@ -122,7 +122,7 @@ fn joint_coordinate<S: Scalar>(joint: &Joint, y: &Coordinate, x: &impl States<S>
             let last = if c.path.period().is_some() { x.turn(c.memory) } else { 0.0 };
             let (value, direction) = c.motion_of(&qi, &qj, last);
             let p = point(&qj, &joint.M.s);
-            // Velocity of the point as seen from the base.
+            // Twist of the point as seen from the base.
             let v = point_velocity(&qj, &vj, &joint.M.s) - vi.v - (qi.A * vi.w).cross(&(p - qi.r));
             (value, direction.dot(&v))
         }
@@ -239,9 +239,9 @@ pub(super) fn joint_effort<S: Scalar>(
 }
 
 /// All applied forces, gravity included, without the gyroscopic torque.
-pub fn applied(model: &Model, x: &Plain<'_>, f: &mut [Velocity]) {
+pub fn applied(model: &Model, x: &Plain<'_>, f: &mut [Twist]) {
     for (f, b) in f.iter_mut().zip(&model.bodies) {
-        *f = Velocity { v: model.gravity * b.mass, w: Vector3::zeros() };
+        *f = Twist { v: model.gravity * b.mass, w: Vector3::zeros() };
     }
     for (_, force) in &model.forces {
         force.wrench(model, x, &mut |b, F, T| {

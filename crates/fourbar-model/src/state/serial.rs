@@ -1,6 +1,6 @@
 //! Poses and velocities as JSON.
 
-use super::{Pose, Velocity};
+use super::{Pose, Twist};
 use nalgebra::Matrix3;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -32,13 +32,13 @@ struct Moving {
     w: [f64; 3],
 }
 
-impl Serialize for Velocity {
+impl Serialize for Twist {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         Moving { v: self.v.into(), w: self.w.into() }.serialize(serializer)
     }
 }
 
-impl<'de> Deserialize<'de> for Velocity {
+impl<'de> Deserialize<'de> for Twist {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let m = Moving::deserialize(deserializer)?;
         Ok(Self { v: m.v.into(), w: m.w.into() })

@@ -11,7 +11,7 @@ mod walk;
 
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
 use crate::diagnostic::{Diagnostic, number};
-use crate::formulation::ra::largest;
+use crate::formulation::absolute::equations::largest;
 use crate::joint::Alignment;
 use crate::model::{Hold, Joint, Model};
 use crate::random::Random;

@@ -12,7 +12,7 @@
 use crate::constraint::ConstraintSet;
 use crate::joint::Stand;
 use crate::model::Model;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use nalgebra::{Matrix3, Vector3};
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -35,7 +35,7 @@ pub struct Eliminated {
     /// Numerical rank.
     pub rank: usize,
     /// The free motions, orthonormal in `(v, L omega)`, where there are no more than asked for.
-    pub motions: Option<Vec<Vec<Velocity>>>,
+    pub motions: Option<Vec<Vec<Twist>>>,
     /// Numbers touched, for statements about cost.
     pub work: usize,
 }
@@ -58,17 +58,17 @@ impl Nodes {
         6 / self.parts()
     }
 
-    /// Velocity of a body from the columns of its nodes.
-    fn velocity(self, q: &Pose, L: f64, column: impl Fn(usize, usize) -> f64) -> Velocity {
+    /// Twist of a body from the columns of its nodes.
+    fn velocity(self, q: &Pose, L: f64, column: impl Fn(usize, usize) -> f64) -> Twist {
         let Some(N) = self.plane else {
-            return Velocity { v: Vector3::from_fn(|l, _| column(0, l)), w: Vector3::from_fn(|l, _| column(0, 3 + l) / L) };
+            return Twist { v: Vector3::from_fn(|l, _| column(0, l)), w: Vector3::from_fn(|l, _| column(0, 3 + l) / L) };
         };
         let mut x = [0.0; 6];
         for (part, list) in PARTS.iter().enumerate() {
             list.iter().enumerate().for_each(|(l, &to)| x[to] = column(part, l));
         }
         let [v, w] = [0, 3].map(|k| N.tr_mul(&Vector3::new(x[k], x[k + 1], x[k + 2])));
-        Velocity { v, w: q.A.tr_mul(&w) / L }
+        Twist { v, w: q.A.tr_mul(&w) / L }
     }
 }
 
@@ -471,7 +471,7 @@ impl Front {
 }
 
 /// The free motions: each lets one column without a pivot move, and the nodes before follow.
-fn motions(steps: &[Step], kind: Nodes, free: usize, q: &[Pose], L: f64) -> Vec<Vec<Velocity>> {
+fn motions(steps: &[Step], kind: Nodes, free: usize, q: &[Pose], L: f64) -> Vec<Vec<Twist>> {
     let (width, parts) = (kind.width(), kind.parts());
     // Columns of all motions for every node: x[width node + column][motion].
     let mut x = vec![0.0; 6 * q.len() * free];

@@ -22,14 +22,14 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
-use crate::formulation::chart::{Chart, Ra, Rate};
-use crate::formulation::reps::NEAR;
+use crate::formulation::absolute::chart::{Chart, Ra, Rate};
+use crate::formulation::absolute::reps::NEAR;
 use crate::integrator::index3::TOO_NEAR;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, numbers};
 use crate::projector::Projector;
 use crate::schur::inverse_weights;
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
@@ -80,7 +80,7 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     /// Current configuration.
     pub state: Configuration,
     /// Accelerations at the current time.
-    pub a: Vec<Velocity>,
+    pub a: Vec<Twist>,
     /// Multipliers at the current time.
     pub lambda: Vec<f64>,
     /// Work so far.
@@ -93,7 +93,7 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     Phi: Vec<f64>,
     /// Right-hand sides; written by the velocity and acceleration solves.
     rhs: Vec<f64>,
-    force: Vec<Velocity>,
+    force: Vec<Twist>,
     /// Jacobian at the current pose.
     G: Vec<f64>,
     trial: Vec<Pose>,
@@ -136,7 +136,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             loads: LeastLoads::new(model, &set, &start.q),
             normal: NormalLoads::new(model, &set),
             state: start.clone(),
-            a: vec![Velocity::zero(); n],
+            a: vec![Twist::zero(); n],
             lambda: vec![0.0; m],
             work: Work::default(),
             regular_pivot: 1.0,
@@ -144,7 +144,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             permanent: vec![false; m],
             Phi: vec![0.0; m],
             rhs: vec![0.0; m],
-            force: vec![Velocity::zero(); n],
+            force: vec![Twist::zero(); n],
             G: vec![0.0; values],
             trial: start.q.clone(),
             predicted: start.q.clone(),
@@ -202,7 +202,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         }
         self.state = Configuration::restored(self.model, &v["state"])?;
         let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
-        self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Velocity { v: three(x), w: three(&x[3..]) });
+        self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Twist { v: three(x), w: three(&x[3..]) });
         let mut left = &points[..];
         for b in 0..n {
             let (point, taken) = C::read(left)?;
@@ -449,7 +449,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         let mut last = f64::INFINITY;
         for _ in 0..REFINEMENTS {
             self.p.dq.copy_from_slice(&self.force);
-            self.p.dq[0] = Velocity::zero();
+            self.p.dq[0] = Twist::zero();
             self.set.add_transposed(&self.G, &self.lambda, -1.0, &mut self.p.dq);
             for (d, w) in self.p.dq.iter_mut().zip(&self.p.inverse) {
                 *d = w.apply(d).scaled(self.p.scale);
@@ -482,7 +482,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         let s = &self.state;
         self.set.residual(&s.q, &s.turns, s.t, &mut self.Phi);
         let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
-        let mut residual = |v: &[Velocity], rhs: &[f64]| {
+        let mut residual = |v: &[Twist], rhs: &[f64]| {
             self.set.multiply(&self.G, v, &mut self.p.x);
             self.p.x.iter().zip(rhs).fold(0.0_f64, |m, (x, r)| m.max((x - r).abs()))
         };

@@ -6,7 +6,7 @@ use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::projector::Projector;
 use crate::schur::unit_weights;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use crate::structure::Structure;
 
 /// Shift of `G G^T`, whose rows are about one: rows that always depend on others keep a constant pivot by it, far below any other. A pose
@@ -62,7 +62,7 @@ impl<'m> Massless<'m> {
     }
 
     /// A look for singular positions with the rows of this measure, where one is due.
-    pub fn look(&mut self, passages: &mut Passages, t: f64, q: &[Pose], v: &[Velocity]) {
+    pub fn look(&mut self, passages: &mut Passages, t: f64, q: &[Pose], v: &[Twist]) {
         if passages.due(t, passages.speed(v)) {
             passages.look(t, q, v, self, |measure, parts| {
                 let log = measure.log_distance(t, q);

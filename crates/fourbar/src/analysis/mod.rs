@@ -1,13 +1,18 @@
 //! Analyses: what can be asked of a mechanism.
 
 pub mod assembly;
+#[doc(hidden)]
 pub mod eliminate;
 pub mod independent;
+#[doc(hidden)]
 pub mod jumps;
 pub mod kinematics;
+#[doc(hidden)]
 pub mod massless;
+#[doc(hidden)]
 pub mod passages;
 pub mod rank;
+#[doc(hidden)]
 pub mod redundancy;
 pub mod singular;
-pub mod unique;
+pub mod uniqueness;

@@ -10,7 +10,7 @@
 
 use crate::analysis::singular::Singular;
 use crate::motion::numbers;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ pub trait Measure {
 struct Look {
     t: f64,
     q: Vec<Pose>,
-    v: Vec<Velocity>,
+    v: Vec<Twist>,
     parts: Vec<f64>,
     log: f64,
 }
@@ -74,9 +74,9 @@ pub struct Passages {
 }
 
 /// A pose a share `s` of the way between two looks: a cubic in the increment.
-fn between(from: (&Pose, &Velocity), to: (&Pose, &Velocity), h: f64, s: f64) -> Pose {
+fn between(from: (&Pose, &Twist), to: (&Pose, &Twist), h: f64, s: f64) -> Pose {
     let d = from.0.increment_to(to.0);
-    let last = Velocity { v: to.1.v, w: so3::tangent_inv(&d.w) * to.1.w };
+    let last = Twist { v: to.1.v, w: so3::tangent_inv(&d.w) * to.1.w };
     let (s2, s3) = (s * s, s * s * s);
     from.0.moved(&d.scaled(3.0 * s2 - 2.0 * s3).plus(&from.1.scaled(h * (s - 2.0 * s2 + s3))).plus(&last.scaled(h * (s3 - s2))))
 }
@@ -92,7 +92,7 @@ fn bends(t: [f64; 3], [a, b, c]: [f64; 3]) -> bool {
 impl Passages {
     /// A hunter for a mechanism of a characteristic length and so many bodies, ground included.
     pub fn new(length: f64, bodies: usize) -> Self {
-        let look = Look { q: vec![Pose::identity(); bodies], v: vec![Velocity::zero(); bodies], ..Look::default() };
+        let look = Look { q: vec![Pose::identity(); bodies], v: vec![Twist::zero(); bodies], ..Look::default() };
         Self {
             found: Vec::new(),
             length,
@@ -105,7 +105,7 @@ impl Passages {
     }
 
     /// How fast the mechanism moves, in radians or characteristic lengths per second.
-    pub fn speed(&self, v: &[Velocity]) -> f64 {
+    pub fn speed(&self, v: &[Twist]) -> f64 {
         v.iter().fold(0.0_f64, |m, v| m.max(v.v.norm() / self.length).max(v.w.norm()))
     }
 
@@ -140,14 +140,7 @@ impl Passages {
 
     /// A look, later than the last one. `rows` writes by row how much of it the rows before it do not have, and gives the logarithm of
     /// the product over all rows; it may ask the measure.
-    pub fn look<M: Measure>(
-        &mut self,
-        t: f64,
-        q: &[Pose],
-        v: &[Velocity],
-        measure: &mut M,
-        rows: impl FnOnce(&mut M, &mut Vec<f64>) -> f64,
-    ) {
+    pub fn look<M: Measure>(&mut self, t: f64, q: &[Pose], v: &[Twist], measure: &mut M, rows: impl FnOnce(&mut M, &mut Vec<f64>) -> f64) {
         self.looks.rotate_left(1);
         let now = &mut self.looks[2];
         now.t = t;
@@ -285,7 +278,7 @@ impl Passages {
                 *to = Pose { r: three(q), A: Matrix3::from_column_slice(&q[3..]) };
             }
             for (to, v) in to.v.iter_mut().zip(v.chunks_exact(6)) {
-                *to = Velocity { v: three(v), w: three(&v[3..]) };
+                *to = Twist { v: three(v), w: three(&v[3..]) };
             }
             to.parts = numbers(&look["parts"]);
             to.log = look["log"].as_f64().unwrap_or(f64::NAN);

@@ -8,7 +8,7 @@ use crate::analysis::eliminate::eliminate;
 use crate::constraint::ConstraintSet;
 use crate::model::{BodyId, JointCoordinate, Model};
 use crate::random::Random;
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use crate::topology::is_forest;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
@@ -33,7 +33,7 @@ pub struct Rank {
     pub smallest: Option<f64>,
     /// Basis of the free motions, one velocity per body each; rotations in radians per second. Empty for large mechanisms with
     /// more than [`MOTIONS`] of them.
-    pub motions: Vec<Vec<Velocity>>,
+    pub motions: Vec<Vec<Twist>>,
 }
 
 impl Rank {
@@ -93,8 +93,8 @@ pub fn redundant_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> usize {
     set.rows() - eliminate(model, set, q, 0).rank
 }
 
-fn from_vector(model: &Model, x: &DVector<f64>) -> Vec<Velocity> {
-    let mut v = vec![Velocity::zero(); model.bodies.len()];
+fn from_vector(model: &Model, x: &DVector<f64>) -> Vec<Twist> {
+    let mut v = vec![Twist::zero(); model.bodies.len()];
     for b in 1..v.len() {
         for k in 0..3 {
             v[b].v[k] = x[6 * (b - 1) + k];
@@ -147,9 +147,9 @@ pub fn mobility_of(model: &Model, set: &ConstraintSet, start: &Configuration, dr
 }
 
 /// A nearby assembled pose reached by a random free motion of about a hundredth of the characteristic length.
-pub fn wander(model: &Model, start: &Configuration, motions: &[Vec<Velocity>], random: &mut Random, drives: bool) -> Option<Vec<Pose>> {
+pub fn wander(model: &Model, start: &Configuration, motions: &[Vec<Twist>], random: &mut Random, drives: bool) -> Option<Vec<Pose>> {
     let mut moved = start.clone();
-    let mut d = vec![Velocity::zero(); model.bodies.len()];
+    let mut d = vec![Twist::zero(); model.bodies.len()];
     for m in motions.iter().take(64) {
         let k = random.number();
         d.iter_mut().zip(m).for_each(|(d, m)| *d = d.plus(&m.scaled(k)));
@@ -167,7 +167,7 @@ pub fn wander(model: &Model, start: &Configuration, motions: &[Vec<Velocity>], r
     if drives {
         free.drives.clear();
     }
-    moved.v.fill(Velocity::zero());
+    moved.v.fill(Twist::zero());
     assembly::assemble_from(&free, &moved, Options { drives: false, restarts: 0, starts: 0 }).ok().map(|a| a.configuration.q)
 }
 
@@ -181,7 +181,7 @@ pub struct FreeMotion {
 }
 
 /// An independent set of coordinates that describes the free motions.
-pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Velocity>]) -> Vec<FreeMotion> {
+pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Twist>]) -> Vec<FreeMotion> {
     let mut labels = Vec::new();
     let mut rates: Vec<Vec<f64>> = Vec::new();
     for j in &model.joints {

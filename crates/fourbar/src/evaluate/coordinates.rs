@@ -5,7 +5,7 @@ use crate::coordinate::Coordinate;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::error::Error;
 use crate::model::BodyId;
-use crate::state::Velocity;
+use crate::state::Twist;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector, Vector3};
 
@@ -30,7 +30,7 @@ pub struct Coordinates {
 /// One coordinate.
 pub(super) struct Reading {
     /// Parts of the row by body.
-    parts: Vec<(usize, Velocity)>,
+    parts: Vec<(usize, Twist)>,
     bias: f64,
     pub(super) angular: bool,
 }
@@ -157,8 +157,8 @@ impl Evaluation<'_> {
         let e = unit(XYZ.iter().position(|a| *a == axis)?);
         // The world components of the angular acceleration are those of the body axes, turned.
         let part = match what {
-            "r" => Velocity { v: e, w: Vector3::zeros() },
-            "turn" => Velocity { v: Vector3::zeros(), w: self.now.q[body].A.tr_mul(&e) },
+            "r" => Twist { v: e, w: Vector3::zeros() },
+            "turn" => Twist { v: Vector3::zeros(), w: self.now.q[body].A.tr_mul(&e) },
             _ => return None,
         };
         Some(Reading { parts: vec![(body, part)], bias: 0.0, angular: what == "turn" })

@@ -8,7 +8,7 @@ use crate::diagnostic::{Diagnostic, number};
 use crate::error::Error;
 use crate::force::{Actuator, Force, load};
 use crate::model::JointCoordinate;
-use crate::state::Velocity;
+use crate::state::Twist;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
@@ -68,7 +68,7 @@ impl Evaluation<'_> {
     /// assert!(efforts.unique[0]);
     /// # Ok::<(), fourbar::Error>(())
     /// ```
-    pub fn inverse_dynamics<N: AsRef<str>>(&self, accelerations: &[Velocity], motors: &[N]) -> Result<Efforts, Error> {
+    pub fn inverse_dynamics<N: AsRef<str>>(&self, accelerations: &[Twist], motors: &[N]) -> Result<Efforts, Error> {
         self.fits_dense()?;
         if accelerations.len() != self.model.bodies.len() {
             let message = format!("{} accelerations are given, but there are {} bodies", accelerations.len(), self.model.bodies.len());
@@ -125,7 +125,7 @@ impl Evaluation<'_> {
 
     /// Accelerations of all bodies, ground first, in which coordinates have given second derivatives and everything else follows.
     /// Drives of other coordinates keep theirs.
-    pub fn accelerations_with<N: AsRef<str>>(&self, given: &[(N, f64)]) -> Result<Vec<Velocity>, Error> {
+    pub fn accelerations_with<N: AsRef<str>>(&self, given: &[(N, f64)]) -> Result<Vec<Twist>, Error> {
         let names: Vec<&str> = given.iter().map(|(n, _)| n.as_ref()).collect();
         let c = self.coordinates(&names)?;
         let driven: Vec<Motor> = names.iter().map(|n| self.motor(n)).collect::<Result<_, _>>()?;
@@ -179,7 +179,7 @@ impl Evaluation<'_> {
 
     /// Applied forces but those of the actuators among some motors.
     fn applied_without(&self, motors: &[Motor], loads: &load::NormalLoads) -> DVector<f64> {
-        let mut f = vec![Velocity::zero(); self.model.bodies.len()];
+        let mut f = vec![Twist::zero(); self.model.bodies.len()];
         for m in motors.iter().filter_map(|m| m.actuator) {
             self.model.forces[m].1.wrench(self.model, &self.plain(loads), &mut |b, F, T| {
                 f[b].v += F;

@@ -6,7 +6,7 @@ use crate::constraint::{ConstraintSet, Owner};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::model::Model;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
@@ -73,7 +73,7 @@ impl Evaluation<'_> {
     pub(super) fn mass_times(&self, a: &DVector<f64>) -> DVector<f64> {
         let mut f = super::by_body(a);
         for (f, b) in f.iter_mut().zip(&self.model.bodies) {
-            *f = Velocity { v: f.v * b.mass, w: b.J_bar * f.w };
+            *f = Twist { v: f.v * b.mass, w: b.J_bar * f.w };
         }
         stacked(&f)
     }
@@ -132,7 +132,7 @@ impl Evaluation<'_> {
     /// # Ok::<(), fourbar::Error>(())
     /// ```
     pub fn bias(&self) -> DVector<f64> {
-        let torque = |(b, v): (&crate::model::Body, &Velocity)| Velocity { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
+        let torque = |(b, v): (&crate::model::Body, &Twist)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
         stacked(&self.model.bodies.iter().zip(&self.now.v).map(torque).collect::<Vec<_>>())
     }
 

@@ -45,11 +45,11 @@ use crate::diagnostic::{Diagnostic, number};
 use crate::error::Error;
 use crate::force::eval::{self, Plain};
 use crate::force::load::NormalLoads;
-use crate::formulation::ra::{COMPLIANCE, Equations};
+use crate::formulation::absolute::equations::{COMPLIANCE, Equations};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Wrench};
 use crate::simulation::{Energy, Simulation, Snapshot};
-use crate::state::{Configuration, Velocity};
+use crate::state::{Configuration, Twist};
 use crate::trajectory::energies;
 use nalgebra::DVector;
 use std::borrow::Cow;
@@ -121,7 +121,7 @@ impl<'m> Evaluation<'m> {
     /// assert_eq!(now.accelerations()[1].v.z, -9.81);
     /// # Ok::<(), fourbar::Error>(())
     /// ```
-    pub fn accelerations(&self) -> &[Velocity] {
+    pub fn accelerations(&self) -> &[Twist] {
         &self.now.a
     }
 
@@ -193,7 +193,7 @@ impl<'m> Evaluation<'m> {
 
     /// Applied forces with some loads of friction.
     fn applied_with(&self, loads: &NormalLoads) -> DVector<f64> {
-        let mut f = vec![Velocity::zero(); self.model.bodies.len()];
+        let mut f = vec![Twist::zero(); self.model.bodies.len()];
         eval::applied(self.model, &self.plain(loads), &mut f);
         stacked(&f)
     }
@@ -221,12 +221,12 @@ impl Simulation {
 }
 
 /// Velocities, accelerations or forces of the moving bodies as one vector.
-pub fn stacked(list: &[Velocity]) -> DVector<f64> {
+pub fn stacked(list: &[Twist]) -> DVector<f64> {
     DVector::from_iterator(6 * (list.len() - 1), list.iter().skip(1).flat_map(|x| [x.v.x, x.v.y, x.v.z, x.w.x, x.w.y, x.w.z]))
 }
 
 /// The same by body, ground first.
-pub fn by_body(x: &DVector<f64>) -> Vec<Velocity> {
-    let body = |x: &[f64]| Velocity { v: [x[0], x[1], x[2]].into(), w: [x[3], x[4], x[5]].into() };
-    std::iter::once(Velocity::zero()).chain(x.as_slice().chunks_exact(6).map(body)).collect()
+pub fn by_body(x: &DVector<f64>) -> Vec<Twist> {
+    let body = |x: &[f64]| Twist { v: [x[0], x[1], x[2]].into(), w: [x[3], x[4], x[5]].into() };
+    std::iter::once(Twist::zero()).chain(x.as_slice().chunks_exact(6).map(body)).collect()
 }

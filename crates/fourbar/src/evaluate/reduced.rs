@@ -3,7 +3,7 @@
 use super::matrices::{null_space, particular};
 use super::{Evaluation, by_body};
 use crate::error::Error;
-use crate::state::Velocity;
+use crate::state::Twist;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
 /// Eigenvalues of a mass matrix below this share of the largest belong to motions without inertia.
@@ -48,7 +48,7 @@ impl Reduced {
     }
 
     /// Accelerations by body, ground first.
-    pub fn accelerations(&self) -> Vec<Velocity> {
+    pub fn accelerations(&self) -> Vec<Twist> {
         by_body(&(&self.basis * self.rates() + &self.offset))
     }
 }

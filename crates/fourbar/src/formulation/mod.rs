@@ -1,13 +1,7 @@
 //! Formulations: which unknowns, and how their equations are evaluated.
 
-pub mod chart;
+pub mod absolute;
 pub mod dca;
-pub mod exact;
 pub mod grcr;
 pub mod lie;
 pub mod natural;
-pub mod ra;
-pub mod reps;
-pub mod rp;
-pub mod states;
-mod weak;

@@ -10,11 +10,11 @@ use crate::analysis::massless::Massless;
 use crate::analysis::passages::{Measure, Passages};
 use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::chart::{Chart, Ra, Rate};
+use crate::formulation::absolute::chart::{Chart, Ra, Rate};
 use crate::judge;
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::motion::{Instant, LeastLoads, Motion, Outcome, bad_checkpoint, numbers};
+use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::{Study, count};
 use serde_json::{Value, json};
@@ -43,7 +43,7 @@ pub struct Implicit<'m, C: Chart = Ra> {
     /// Whether positions can be singular at all.
     watched: bool,
     /// State at a look inside a step.
-    inside: (Vec<Pose>, Vec<Velocity>),
+    inside: (Vec<Pose>, Vec<Twist>),
     pace: Pace,
     lambda: Vec<f64>,
     /// Whether the last instant was the start, whose state is not that of the stepper.
@@ -396,23 +396,23 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         Ok(true)
     }
 
-    fn tell(&mut self, told: &mut Told) {
+    fn report(&mut self, outcome: &mut Outcome) {
         if self.flagged > 0 {
-            told.warnings.push(
+            outcome.warnings.push(
                 Diagnostic::new("W231", format!("at {} the reactions are not well defined, because the mechanism is at a singular position; the step's own values are written", count(self.flagged, "output time")))
                     .help("read reactions near singular positions with care"),
             );
         }
-        told.warnings.extend(self.stepper.equations.poorly.warning());
+        outcome.warnings.extend(self.stepper.equations.poorly.warning());
         let w = self.stepper.work;
         if self.over > 0 {
             let many = count(self.over, "step");
-            told.warnings.push(
+            outcome.warnings.push(
                 Diagnostic::new("W232", format!("{many} of {} were taken with an error estimate above the tolerance", w.steps))
                     .help("this happens near singular positions, where smaller steps do not help; compare with a run at another tolerance or a fixed step"),
             );
         }
-        told.work.extend([
+        outcome.work.extend([
             ("steps", w.steps as f64),
             ("newton_iterations", w.iterations as f64),
             ("mean_newton_iterations", w.iterations as f64 / w.steps.max(1) as f64),
@@ -423,17 +423,17 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             ("steps_with_exact_matrix", w.exact as f64),
         ]);
         if C::SINGULAR {
-            told.work.push(("changes_of_chart", w.recharts as f64));
+            outcome.work.push(("changes_of_chart", w.recharts as f64));
             if w.recharts > 0 {
                 let times = count(w.recharts, "time");
-                told.notes.push(format!("near the singularity of its Euler angles a body was given another reference frame, {times}"));
+                outcome.notes.push(format!("near the singularity of its Euler angles a body was given another reference frame, {times}"));
             }
         }
         if C::OWN {
             let norm = self.stepper.memory.own_residual();
-            told.work.push(("largest_norm_error", norm));
+            outcome.work.push(("largest_norm_error", norm));
         }
-        told.singular.append(&mut self.passages.found);
+        outcome.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {

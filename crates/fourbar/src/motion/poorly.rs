@@ -2,7 +2,7 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
-use crate::state::Velocity;
+use crate::state::Twist;
 use serde_json::{Value, json};
 
 /// Relative error of poses and velocities that projection leaves.
@@ -11,7 +11,7 @@ pub const DATA: f64 = 1e-14;
 const POORLY_KNOWN: f64 = 1e-6;
 
 /// The largest force on a body: reactions are differences of such forces, and one that vanishes is known as well as they are.
-pub fn largest_force(model: &Model, a: &[Velocity]) -> f64 {
+pub fn largest_force(model: &Model, a: &[Twist]) -> f64 {
     let g = model.gravity.norm();
     model.bodies.iter().zip(a).skip(1).fold(0.0, |m, (b, a)| f64::max(m, b.mass * a.v.norm().max(g)))
 }

@@ -10,11 +10,11 @@ use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
 use crate::analysis::singular;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
-use crate::formulation::chart::{Chart, Ra};
+use crate::formulation::absolute::chart::{Chart, Ra};
 use crate::inputs::{Change as InputChange, Plan, change_drives, place_drives};
 use crate::judge::Judge;
 use crate::model::Model;
-use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
+use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
 use crate::state::Configuration;
 use crate::structure::Structure;
 use crate::study::{Analysis, Chosen, Report, Study};
@@ -43,7 +43,7 @@ pub struct Engine<'m> {
     begun: bool,
     judge: Judge<'m>,
     /// What has been said so far, and what is said once at the end.
-    told: Told,
+    outcome: Outcome,
     /// Up to where steps may pass the times that are asked for.
     ahead: f64,
 }
@@ -52,15 +52,15 @@ impl<'m> Engine<'m> {
     /// Sets an assembled mechanism in motion. Until [`Engine::begin`] nothing has been computed.
     pub fn new(structure: Structure<'m>, study: &Study, candidates: Vec<Chosen>, assembled: &Assembled) -> Self {
         let (model, start, analysis) = (structure.model, &assembled.configuration, study.analysis_of(&structure));
-        let mut told = Told { warnings: assembled.warning(model).into_iter().collect(), ..Told::default() };
-        told.notes.extend(assembled.note());
+        let mut outcome = Outcome { warnings: assembled.warning(model).into_iter().collect(), ..Outcome::default() };
+        outcome.notes.extend(assembled.note());
         let candidates = match analysis {
             Analysis::Dynamics => candidates,
-            Analysis::Kinematics => in_charts(study, &candidates[0], &mut told.warnings),
+            Analysis::Kinematics => in_charts(study, &candidates[0], &mut outcome.warnings),
         };
-        told.warnings.extend(friction_warning(model, structure.not_unique()));
+        outcome.warnings.extend(friction_warning(model, structure.not_unique()));
         if analysis == Analysis::Dynamics {
-            told.warnings.extend(mass_warning(model));
+            outcome.warnings.extend(mass_warning(model));
         }
         let now = Instant::new(model, start);
         Self {
@@ -77,7 +77,7 @@ impl<'m> Engine<'m> {
             begun: false,
             judge: Judge::new(&structure, study, analysis),
             structure,
-            told,
+            outcome,
             ahead: f64::NEG_INFINITY,
         }
     }
@@ -112,7 +112,7 @@ impl<'m> Engine<'m> {
 
     /// Adds warnings to what is said at the end.
     pub fn warn(&mut self, warnings: Vec<Diagnostic>) {
-        self.told.warnings.extend(warnings);
+        self.outcome.warnings.extend(warnings);
     }
 
     /// Other values and slopes of inputs from the present on, with which the next steps are made. The present keeps its accelerations and
@@ -136,8 +136,8 @@ impl<'m> Engine<'m> {
             return Ok(());
         }
         // Steps have gone beyond the present: they are taken again from there.
-        motion.tell(&mut self.told);
-        self.told.work.clear();
+        motion.report(&mut self.outcome);
+        self.outcome.work.clear();
         self.leg.next(self.model, &self.now)?;
         self.motion = Some(self.start()?);
         Ok(())
@@ -179,9 +179,9 @@ impl<'m> Engine<'m> {
             return Err(d);
         }
         if let Some(mut motion) = self.motion.take() {
-            motion.tell(&mut self.told);
+            motion.report(&mut self.outcome);
         }
-        self.told.work.clear();
+        self.outcome.work.clear();
         self.fallen.clear();
         let changes = std::mem::take(&mut self.leg.changes);
         self.leg = Leg { changes, ..Leg::first(state) };
@@ -275,8 +275,8 @@ impl<'m> Engine<'m> {
         let Chosen { formulation, integrator, why } = self.chosen().clone();
         if self.fallen.is_empty() {
             let who = if self.analysis == Analysis::Dynamics { format!("`{}`", formulation.name) } else { "kinematics".to_string() };
-            self.told.notes.extend(why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
-            self.told.warnings.extend(self.study.idle_options(&who, formulation.options));
+            self.outcome.notes.extend(why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
+            self.outcome.warnings.extend(self.study.idle_options(&who, formulation.options));
         }
         let mut motion = (formulation.start)(&self.structure, &self.study, integrator, &self.leg.start)?;
         motion.run_ahead(self.ahead);
@@ -310,7 +310,7 @@ impl<'m> Engine<'m> {
         let mut t = self.leg.start.t;
         if let Some(mut motion) = self.motion.take() {
             t = motion.t();
-            motion.tell(&mut self.told);
+            motion.report(&mut self.outcome);
         }
         let chosen = self.chosen().clone();
         let undefined = undefined_soon(&self.judge.set, t, self.study.output_step);
@@ -318,13 +318,13 @@ impl<'m> Engine<'m> {
         if undefined.is_some() {
             self.fallen.clear();
         }
-        self.fallen.push(Fallen { chosen, t, work: std::mem::take(&mut self.told.work), diagnostic: undefined.unwrap_or(d) });
+        self.fallen.push(Fallen { chosen, t, work: std::mem::take(&mut self.outcome.work), diagnostic: undefined.unwrap_or(d) });
         let others = self.fallen.len() < self.candidates.len();
         if may_pass && others && (!self.begun || self.leg.next(self.model, &self.now).is_ok()) {
             self.turn += 1;
             return Ok(());
         }
-        self.told.notes.extend(no_other(&self.fallen));
+        self.outcome.notes.extend(no_other(&self.fallen));
         Err(self.fallen[0].diagnostic.clone())
     }
 
@@ -333,19 +333,19 @@ impl<'m> Engine<'m> {
         let mut chosen = self.chosen().clone();
         let mut t = self.now.t;
         if let Some(mut motion) = self.motion.take() {
-            motion.tell(&mut self.told);
+            motion.report(&mut self.outcome);
         } else if let Some(first) = self.fallen.first_mut() {
             (chosen, t) = (first.chosen.clone(), first.t);
-            self.told.work = std::mem::take(&mut first.work);
+            self.outcome.work = std::mem::take(&mut first.work);
         }
         let Self { model, judge, leg, .. } = self;
-        let mut told = std::mem::take(&mut self.told);
-        told.warnings.extend(leg.changes.iter().map(Change::warning));
-        told.warnings.extend(singular::warning(&told.singular));
+        let mut outcome = std::mem::take(&mut self.outcome);
+        outcome.warnings.extend(leg.changes.iter().map(Change::warning));
+        outcome.warnings.extend(singular::warning(&outcome.singular));
         let mut failure = failure;
         if failure.is_none() && !stopped {
-            let steps = told.work.iter().find(|(name, _)| *name == "steps").map_or(0.0, |(_, n)| *n);
-            failure = judge.verdict(steps, &mut told.warnings).err();
+            let steps = outcome.work.iter().find(|(name, _)| *name == "steps").map_or(0.0, |(_, n)| *n);
+            failure = judge.verdict(steps, &mut outcome.warnings).err();
         }
         let report = Report {
             analysis: self.analysis,
@@ -353,13 +353,13 @@ impl<'m> Engine<'m> {
             integrator: chosen.integrator,
             t,
             stopped,
-            work: told.work.into_iter().map(|(name, n)| (name.into(), n)).collect(),
+            work: outcome.work.into_iter().map(|(name, n)| (name.into(), n)).collect(),
             rows: judge.set.rows(),
             redundant: self.structure.redundant(),
             not_unique: self.structure.not_unique().to_vec(),
-            singular: told.singular,
-            notes: told.notes,
-            warnings: told.warnings,
+            singular: outcome.singular,
+            notes: outcome.notes,
+            warnings: outcome.warnings,
             length: model.length,
         };
         (report, failure)

@@ -4,14 +4,14 @@ use super::{Column, XYZ};
 use crate::coordinate::Coordinate;
 use crate::model::{Bare, Drive, Joint, JointCoordinate, Model};
 use crate::motion::Instant;
-use crate::state::Velocity;
+use crate::state::Twist;
 use nalgebra::Vector3;
 
 /// Rate and second rate of a coordinate of a joint.
 pub fn rates(joint: &Joint, y: &Coordinate, s: &Instant) -> [f64; 2] {
     let [i, j] = joint.bodies.map(|b| b.index());
     let row = y.row(&s.q[i], &s.q[j]);
-    let along = |x: &[Velocity]| {
+    let along = |x: &[Twist]| {
         let part = |k: usize| row.parts[k].v.dot(&x[[i, j][row.ij[k]]].v) + row.parts[k].w.dot(&x[[i, j][row.ij[k]]].w);
         part(0) + part(1)
     };

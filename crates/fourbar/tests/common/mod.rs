@@ -1,7 +1,7 @@
 //! What the tests share: a repeatable source of states, and comparison with a reason.
 #![allow(dead_code)]
 
-use fourbar::state::{Pose, Velocity};
+use fourbar::state::{Pose, Twist};
 use nalgebra::{Matrix3, Vector3};
 
 /// A repeatable generator.
@@ -21,8 +21,8 @@ impl Random {
     pub fn pose(&mut self) -> Pose {
         Pose { r: self.vector(), A: self.rotation() }
     }
-    pub fn velocity(&mut self) -> Velocity {
-        Velocity { v: self.vector(), w: self.vector() * 2.0 }
+    pub fn velocity(&mut self) -> Twist {
+        Twist { v: self.vector(), w: self.vector() * 2.0 }
     }
 }
 

@@ -4,7 +4,7 @@ use crate::run::{Base, Gap, Trouble, gap, larger, reactions, worst};
 use crate::twin;
 use fourbar::motion::Instant;
 use fourbar::spec::*;
-use fourbar::{Configuration, Pose, Velocity};
+use fourbar::{Configuration, Pose, Twist};
 use nalgebra::{Matrix3, Vector3};
 
 /// A law: `Ok(false)` where it says nothing about a mechanism, `Err` with the reason where it is broken.
@@ -43,8 +43,8 @@ fn same(
     base: &Base,
     twin: &ModelSpec,
     time: f64,
-    forth: impl Fn(&Pose, &Velocity) -> (Pose, Velocity),
-    back: impl Fn(&Pose, &Velocity) -> (Pose, Velocity),
+    forth: impl Fn(&Pose, &Twist) -> (Pose, Twist),
+    back: impl Fn(&Pose, &Twist) -> (Pose, Twist),
 ) -> Result<bool, String> {
     let model = twin.build().map_err(|e| format!("the twin cannot be built: {e:?}"))?;
     let start = twin::start(&base.model, &base.start, &model, forth);
@@ -71,7 +71,7 @@ fn same_bodies(base: &Base, twin: &ModelSpec) -> Result<bool, String> {
 fn rigid_motion(base: &Base) -> Result<bool, String> {
     let (R, p) = twin::somewhere(0xfeed_beef);
     let apply =
-        |R: &Matrix3<f64>, p: &Vector3<f64>, q: &Pose, v: &Velocity| (Pose { r: R * q.r + p, A: R * q.A }, Velocity { v: R * v.v, w: v.w });
+        |R: &Matrix3<f64>, p: &Vector3<f64>, q: &Pose, v: &Twist| (Pose { r: R * q.r + p, A: R * q.A }, Twist { v: R * v.v, w: v.w });
     let (Rt, pt) = (R.transpose(), -(R.transpose() * p));
     same(base, &twin::moved(&base.spec, &R, &p), 1.0, |q, v| apply(&R, &p, q, v), |q, v| apply(&Rt, &pt, q, v))
 }
@@ -80,7 +80,7 @@ fn rigid_motion(base: &Base) -> Result<bool, String> {
 fn units(base: &Base) -> Result<bool, String> {
     // Powers of two: the numbers of the twin have the same digits.
     let (length, mass, time) = (2.0, 0.25, 0.5);
-    let apply = |l: f64, t: f64, q: &Pose, v: &Velocity| (Pose { r: q.r * l, A: q.A }, Velocity { v: v.v * (l / t), w: v.w / t });
+    let apply = |l: f64, t: f64, q: &Pose, v: &Twist| (Pose { r: q.r * l, A: q.A }, Twist { v: v.v * (l / t), w: v.w / t });
     let twin = twin::scaled(&base.spec, length, mass, time);
     same(base, &twin, time, |q, v| apply(length, time, q, v), |q, v| apply(1.0 / length, 1.0 / time, q, v))
 }
@@ -121,7 +121,7 @@ fn time_reversal(base: &Base) -> Result<bool, String> {
         return Ok(false);
     }
     let Some(end) = base.sample.last() else { return Ok(false) };
-    let reversed = |v: &[Velocity]| v.iter().map(|v| v.scaled(-1.0)).collect::<Vec<_>>();
+    let reversed = |v: &[Twist]| v.iter().map(|v| v.scaled(-1.0)).collect::<Vec<_>>();
     let start = Configuration { t: 0.0, q: end.q.clone(), v: reversed(&end.v), turns: end.turns.clone(), z: end.z.clone() };
     let sample = base.again(&base.model, &start, 1.0).map_err(|why| format!("it does not run back: {why}"))?;
     let back: Vec<Instant> = sample.into_iter().rev().map(|s| Instant { v: reversed(&s.v), ..s }).collect();

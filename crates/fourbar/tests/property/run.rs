@@ -2,11 +2,11 @@
 
 use fourbar::analysis::assembly::assemble;
 
-use fourbar::analysis::unique::not_unique;
+use fourbar::analysis::uniqueness::not_unique;
 use fourbar::motion::{Event, Instant, drive};
 use fourbar::spec::ModelSpec;
 use fourbar::study::{FormulationInfo, Study};
-use fourbar::{Configuration, Model, Pose, Velocity};
+use fourbar::{Configuration, Model, Pose, Twist};
 use fourbar_math::so3;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant as Clock};
@@ -127,7 +127,7 @@ fn sample(info: &FormulationInfo, model: &Model, start: &Configuration, setting:
 }
 
 /// Differences of two bodies.
-pub fn gap(L: f64, a: (&Pose, &Velocity), b: (&Pose, &Velocity)) -> Gap {
+pub fn gap(L: f64, a: (&Pose, &Twist), b: (&Pose, &Twist)) -> Gap {
     let turned = so3::log(&(a.0.A.transpose() * b.0.A)).norm();
     // Angular velocities in the world, because body axes may differ by the error of the pose.
     let spin = (a.0.A * a.1.w - b.0.A * b.1.w).norm();

@@ -4,7 +4,7 @@
 use fourbar::analysis::assembly::update_turns;
 use fourbar::random::Random;
 use fourbar::spec::*;
-use fourbar::{Configuration, Model, Pose, Velocity};
+use fourbar::{Configuration, Model, Pose, Twist};
 use fourbar_math::so3;
 use fourbar_testing::mechanism::matrix;
 use nalgebra::{Matrix3, Vector3};
@@ -28,7 +28,7 @@ fn rotation(o: &Orientation) -> Matrix3<f64> {
 }
 
 /// The start of a twin: poses and velocities by name, counted angles afresh.
-pub fn start(base: &Model, at: &Configuration, twin: &Model, map: impl Fn(&Pose, &Velocity) -> (Pose, Velocity)) -> Configuration {
+pub fn start(base: &Model, at: &Configuration, twin: &Model, map: impl Fn(&Pose, &Twist) -> (Pose, Twist)) -> Configuration {
     let mut c = Configuration::start(twin);
     for (k, body) in twin.bodies.iter().enumerate().skip(1) {
         let own = body.name.trim_end_matches("_half");

@@ -3,12 +3,12 @@
 use crate::root;
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::kinematics::Kinematics;
-use fourbar::formulation::chart::{Chart, Ra, Rate};
-use fourbar::formulation::reps::Reps;
-use fourbar::formulation::rp::Rp;
+use fourbar::formulation::absolute::chart::{Chart, Ra, Rate};
+use fourbar::formulation::absolute::reps::Reps;
+use fourbar::formulation::absolute::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
-use fourbar::{Model, Velocity};
+use fourbar::{Model, Twist};
 use fourbar_bench::shortest;
 use nalgebra::Vector3;
 use std::hint::black_box;
@@ -130,7 +130,7 @@ fn dynamics_in<C: Chart>(model: &Model, method: Method, run: &Run) -> Result<Cos
     Ok(Cost { chunks, steps: run.steps, iterations: s.work.iterations as f64 / run.steps as f64 })
 }
 
-/// Velocity and acceleration of a body after `t` seconds of backward Euler, the method's own.
+/// Twist and acceleration of a body after `t` seconds of backward Euler, the method's own.
 pub fn end(chart: Chart3, model: &Model, h: f64, t: f64, body: usize, axis: usize) -> Result<(f64, f64), String> {
     with_chart!(chart, end_in(model, h, t, body, axis))
 }
@@ -218,7 +218,7 @@ pub fn phases(name: &str, model: &Model) -> Result<Phases, String> {
     step(&mut s, 1e-3, 100)?;
     let m = s.memory.clone();
     let e = &mut s.equations;
-    let mut per_call = |f: &mut dyn FnMut(&mut fourbar::formulation::ra::Equations<'_>)| per_call(&mut || f(e));
+    let mut per_call = |f: &mut dyn FnMut(&mut fourbar::formulation::absolute::equations::Equations<'_>)| per_call(&mut || f(e));
     let equations = per_call(&mut |e| {
         e.jacobian(black_box(&m.q));
         e.constraints(&m.q, &m.turns, m.t);
@@ -250,7 +250,7 @@ fn maps_in<C: Chart>(model: &Model) -> Result<f64, String> {
     step(&mut s, 1e-3, 100)?;
     let m = &s.memory;
     let (mut x, mut q, mut v) = (m.x.clone(), m.q.clone(), m.velocities().to_vec());
-    let dq = Velocity { v: Vector3::zeros(), w: Vector3::new(1e-9, 2e-9, -1e-9) };
+    let dq = Twist { v: Vector3::zeros(), w: Vector3::new(1e-9, 2e-9, -1e-9) };
     Ok(per_call(&mut || {
         for b in 1..x.len() {
             let psi = C::increment(&m.x[b], &m.psi[b], black_box(&dq)).plus(&m.psi[b]);

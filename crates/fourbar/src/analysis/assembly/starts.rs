@@ -10,7 +10,7 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::number;
 use crate::model::Model;
 use crate::random::Random;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use crate::topology::Groups;
 use serde::Serialize;
 
@@ -202,7 +202,7 @@ pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &
                         // From half to twice the distance of the nearest pose so far; a rod turns by what moves its ends as far.
                         let nearest = found[parts.of[b]].iter().map(|f| f.distance).fold(f64::INFINITY, f64::min);
                         let size = (nearest * (0.5 + 0.5 * (k % 4) as f64)).min(0.5 * L);
-                        from[b] = start.q[b].moved(&Velocity { v: v * size, w: w * (3.0 * size / L) });
+                        from[b] = start.q[b].moved(&Twist { v: v * size, w: w * (3.0 * size / L) });
                     }
                 }
             }

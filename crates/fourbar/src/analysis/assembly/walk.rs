@@ -5,7 +5,7 @@ use crate::constraint::{Constraint, ConstraintSet};
 use crate::model::{BodyId, Model};
 use crate::projector::Projector;
 use crate::schur::{InverseMass, inverse_weights};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use fourbar_math::so3;
 use nalgebra::Matrix3;
 
@@ -105,7 +105,7 @@ impl Problem {
 }
 
 /// Largest translation, or rotation times `L`, of a set of increments.
-fn size(dq: &[Velocity], L: f64) -> f64 {
+fn size(dq: &[Twist], L: f64) -> f64 {
     dq.iter().fold(0.0, |s, d| f64::max(s, d.v.norm().max(L * d.w.norm())))
 }
 
@@ -168,13 +168,13 @@ pub(super) fn close(model: &Model, p: &mut Problem, q: &mut Vec<Pose>, turns: &[
 
 /// The step towards the drawn pose on the constraints as they are linear at `q`, loosened by `mu`:
 /// `dq = -d + W^-1 G^T lambda` with `(S + mu) lambda = -Phi + G d`, and `d` the gradient of the squared distance.
-fn towards(start: &Configuration, metric: &Metric, p: &mut Problem, q: &[Pose], mu: f64) -> Vec<Velocity> {
+fn towards(start: &Configuration, metric: &Metric, p: &mut Problem, q: &[Pose], mu: f64) -> Vec<Twist> {
     p.evaluate(q, &start.turns);
     p.factor(q, mu);
-    let d: Vec<Velocity> = (0..q.len())
+    let d: Vec<Twist> = (0..q.len())
         .map(|b| {
             let d = start.q[b].increment_to(&q[b]);
-            Velocity { v: d.v, w: p.on.inverse[b].J * so3::tangent_inv(&d.w).tr_mul(&(metric.weights[b].1 * d.w)) }
+            Twist { v: d.v, w: p.on.inverse[b].J * so3::tangent_inv(&d.w).tr_mul(&(metric.weights[b].1 * d.w)) }
         })
         .collect();
     p.on.rates(&p.set, &d);
@@ -183,7 +183,7 @@ fn towards(start: &Configuration, metric: &Metric, p: &mut Problem, q: &[Pose], 
     }
     p.solve();
     let steps = p.on.dq.iter().zip(&d).zip(&p.on.inverse);
-    steps.map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Velocity::zero() }).collect()
+    steps.map(|((a, b), w)| if w.m > 0.0 { a.plus(&b.scaled(-1.0)) } else { Twist::zero() }).collect()
 }
 
 /// The way from drawn poses to closed ones.

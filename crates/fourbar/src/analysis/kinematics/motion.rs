@@ -6,15 +6,15 @@ use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::analysis::rank;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::chart::{Chart, Ra};
-use crate::formulation::reps::Reps;
-use crate::formulation::rp::Rp;
+use crate::formulation::absolute::chart::{Chart, Ra};
+use crate::formulation::absolute::reps::Reps;
+use crate::formulation::absolute::rp::Rp;
 use crate::integrator::control::{self, Stepping, asked_every};
 use crate::integrator::explicit::Run;
 use crate::integrator::tau;
 use crate::model::Model;
-use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
-use crate::state::{Configuration, Velocity};
+use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
+use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 use crate::study::{FormulationInfo, Study, count};
 use serde_json::{Value, json};
@@ -49,7 +49,7 @@ struct Driven<'m, C: Chart> {
     asked_from: f64,
     /// The state before the last step.
     before: Configuration,
-    before_a: Vec<Velocity>,
+    before_a: Vec<Twist>,
     /// Inputs and states, where there are any.
     states: Option<Run<Along<'m>>>,
     /// Longest step with states, s.
@@ -223,16 +223,16 @@ impl<C: Chart> Motion for Driven<'_, C> {
         Ok(true)
     }
 
-    fn tell(&mut self, told: &mut Told) {
+    fn report(&mut self, outcome: &mut Outcome) {
         let w = self.k.work;
-        told.work.extend([
+        outcome.work.extend([
             ("steps", w.steps as f64),
             ("newton_iterations", w.iterations as f64),
             ("mean_newton_iterations", w.iterations as f64 / w.steps.max(1) as f64),
             ("factorisations", w.factorisations as f64),
             ("halved_steps", w.halvings as f64),
         ]);
-        told.singular.append(&mut self.passages.found);
+        outcome.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {

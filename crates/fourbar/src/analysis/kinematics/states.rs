@@ -2,12 +2,12 @@
 
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
-use crate::formulation::states::bodies_of_states;
+use crate::formulation::absolute::states::bodies_of_states;
 use crate::integrator::explicit::{Carried, Run, System};
 use crate::integrator::tau;
 use crate::model::Model;
-use crate::motion::{Instant, Motion, Told};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::motion::{Instant, Motion, Outcome};
+use crate::state::{Configuration, Pose, Twist};
 use crate::study::Study;
 use fourbar_math::so3;
 use nalgebra::Vector3;
@@ -25,8 +25,8 @@ pub const SHORT: f64 = 0.25;
 struct End {
     t: f64,
     q: Vec<Pose>,
-    v: Vec<Velocity>,
-    a: Vec<Velocity>,
+    v: Vec<Twist>,
+    a: Vec<Twist>,
 }
 
 /// Inputs and states of a mechanism whose motion is known at the ends of a step.
@@ -39,13 +39,13 @@ pub struct Along<'m> {
     /// Bodies that rates read, and their poses and velocities in between.
     bodies: Vec<usize>,
     q: Vec<Pose>,
-    v: Vec<Velocity>,
+    v: Vec<Twist>,
     start: Vec<f64>,
     tau: f64,
 }
 
 /// Sets the states of a mechanism in motion.
-pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Velocity]) -> Result<Run<Along<'m>>, Diagnostic> {
+pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist]) -> Result<Run<Along<'m>>, Diagnostic> {
     let end = End { t: at.t, q: at.q.clone(), v: at.v.clone(), a: a.to_vec() };
     let system = Along {
         model,
@@ -66,7 +66,7 @@ pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Veloc
 
 impl Along<'_> {
     /// The motion goes on to `to`, from where it came last.
-    pub fn between(&mut self, from: (&Configuration, &[Velocity]), to: (&Configuration, &[Velocity])) {
+    pub fn between(&mut self, from: (&Configuration, &[Twist]), to: (&Configuration, &[Twist])) {
         self.turns.copy_from_slice(&from.0.turns);
         for (end, (c, a)) in self.ends.iter_mut().zip([from, to]) {
             end.t = c.t;
@@ -93,8 +93,8 @@ impl Along<'_> {
             let turning = (so3::tangent(&(psi.w + rate * little)) - so3::tangent(&(psi.w - rate * little))) / (2.0 * little);
             let second = inverse * (a1.w - turning * rate);
             let (u, u_dot) = quintic(s, h, [&psi.w, &v0.w, &rate, &a0.w, &second]);
-            self.q[b] = q0.moved(&Velocity { v: r, w: u });
-            self.v[b] = Velocity { v: r_dot, w: so3::tangent(&u) * u_dot };
+            self.q[b] = q0.moved(&Twist { v: r, w: u });
+            self.v[b] = Twist { v: r_dot, w: so3::tangent(&u) * u_dot };
         }
     }
 }
@@ -164,7 +164,7 @@ impl System for Along<'_> {
         Ok(())
     }
 
-    fn tell(&mut self, _told: &mut Told) {}
+    fn report(&mut self, _told: &mut Outcome) {}
 
     fn save(&self) -> serde_json::Value {
         self.carried.save()

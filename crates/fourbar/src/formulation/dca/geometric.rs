@@ -4,7 +4,7 @@ use crate::analysis::rank::rank;
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::random::Random;
-use crate::state::{Configuration, Velocity};
+use crate::state::{Configuration, Twist};
 use crate::topology::Topology;
 
 /// Up to this many rows redundancy that depends on the geometry is looked for.
@@ -28,7 +28,7 @@ pub fn geometric(model: &Model, start: &Configuration) -> Option<bool> {
     let mut beside = start.q.clone();
     let normal = Topology::new(model).planar;
     for q in &mut beside[1..] {
-        let mut d = Velocity { v: random.vector() * (1e-3 * model.length), w: random.vector() * 1e-3 };
+        let mut d = Twist { v: random.vector() * (1e-3 * model.length), w: random.vector() * 1e-3 };
         if let Some(n) = normal {
             d.v -= n * n.dot(&d.v);
             let axis = q.A.tr_mul(&n);

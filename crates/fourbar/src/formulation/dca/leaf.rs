@@ -8,7 +8,7 @@
 use super::kernel::FrontMut;
 use super::sweep::{Job, Load, Shared};
 use crate::constraint::ConstraintSet;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Matrix3x4, Vector3};
 
@@ -33,7 +33,7 @@ fn unit(A: &Matrix3<f64>) -> [f64; 4] {
 
 /// A velocity, acceleration or increment in the coordinates of the leaf.
 #[inline(always)]
-pub fn from_velocity<const B: usize>(q: &Pose, v: &Velocity) -> [f64; B] {
+pub fn from_velocity<const B: usize>(q: &Pose, v: &Twist) -> [f64; B] {
     let mut x = [0.0; B];
     x[..3].copy_from_slice(v.v.as_slice());
     if B == 6 {
@@ -47,17 +47,17 @@ pub fn from_velocity<const B: usize>(q: &Pose, v: &Velocity) -> [f64; B] {
 
 /// The same in terms of the twist.
 #[inline(always)]
-pub fn to_velocity<const B: usize>(q: &Pose, x: &[f64]) -> Velocity {
+pub fn to_velocity<const B: usize>(q: &Pose, x: &[f64]) -> Twist {
     let v = Vector3::new(x[0], x[1], x[2]);
     if B == 6 {
-        return Velocity { v, w: Vector3::new(x[3], x[4], x[5]) };
+        return Twist { v, w: Vector3::new(x[3], x[4], x[5]) };
     }
-    Velocity { v, w: twice_G(&q.A) * nalgebra::Vector4::new(x[3], x[4], x[5], x[6]) }
+    Twist { v, w: twice_G(&q.A) * nalgebra::Vector4::new(x[3], x[4], x[5], x[6]) }
 }
 
 /// A generalized force (linear, angular) in the coordinates of the leaf: `T^T f`.
 #[inline(always)]
-fn from_force<const B: usize>(q: &Pose, f: &Velocity) -> [f64; B] {
+fn from_force<const B: usize>(q: &Pose, f: &Twist) -> [f64; B] {
     let mut x = [0.0; B];
     x[..3].copy_from_slice(f.v.as_slice());
     if B == 6 {
@@ -109,7 +109,7 @@ pub fn load<const B: usize>(s: &Shared<'_>, first: usize, Q: &mut [f64], norm: &
             let (body, v) = (&s.inertia[first + i], &s.v[k]);
             let mut f = match s.forces.get(k) {
                 Some(f) => *f,
-                None => Velocity { v: s.gravity * body.mass, w: Vector3::zeros() },
+                None => Twist { v: s.gravity * body.mass, w: Vector3::zeros() },
             };
             f.w -= v.w.cross(&(body.J_bar * v.w));
             Q.copy_from_slice(&from_force::<B>(&s.q[k], &f));
@@ -134,7 +134,7 @@ pub fn residual<const B: usize>(s: &Shared<'_>, first: usize, Q: &[f64], x: &[f6
         let body = &s.inertia[first + i];
         let q = &s.q[k];
         let a = to_velocity::<B>(q, x);
-        let y = from_force::<B>(q, &Velocity { v: a.v * body.mass, w: body.J_bar * a.w });
+        let y = from_force::<B>(q, &Twist { v: a.v * body.mass, w: body.J_bar * a.w });
         for r in 0..B {
             f[r] += Q[r] - y[r];
         }

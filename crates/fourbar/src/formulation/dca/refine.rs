@@ -17,7 +17,7 @@
 use super::solver::{Solver, State};
 use super::sweep::Job;
 use crate::motion::{DATA, largest_force};
-use crate::state::Velocity;
+use crate::state::Twist;
 
 /// Most rounds of conjugate gradients in one solve, and most solves: each starts from residuals evaluated anew.
 const ROUNDS: usize = 60;
@@ -84,7 +84,7 @@ impl<const B: usize> Solver<'_, B> {
     }
 
     /// Refines accelerations and multipliers of the last acceleration solve, which must have used factors of its own pose.
-    pub fn refine(&mut self, s: &State<'_>, a: &mut [Velocity]) -> Known {
+    pub fn refine(&mut self, s: &State<'_>, a: &mut [Twist]) -> Known {
         let mut known = Known::default();
         let scale = self.row_scale(s, a);
         if !scale.is_finite() || scale == 0.0 {
@@ -113,7 +113,7 @@ impl<const B: usize> Solver<'_, B> {
     }
 
     /// Norm of what the rows are summed up from, weighed by the roots of the penalties.
-    fn row_scale(&self, s: &State<'_>, a: &[Velocity]) -> f64 {
+    fn row_scale(&self, s: &State<'_>, a: &[Twist]) -> f64 {
         let mut sum = 0.0;
         for c in 0..self.set.list.len() {
             let first = self.set.row_start[c];

@@ -22,7 +22,7 @@ use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use nalgebra::Vector3;
 
 /// Settings of the iteration.
@@ -72,7 +72,7 @@ pub struct Counts {
     pub refined: usize,
     /// Position projections and their passes.
     pub positions: [usize; 2],
-    /// Velocity projections and their passes.
+    /// Twist projections and their passes.
     pub velocities: [usize; 2],
 }
 
@@ -158,7 +158,7 @@ pub struct Solver<'m, const B: usize = 6> {
     norm: Vec<[f64; 2]>,
     stack: Vec<f64>,
     /// Forces of elements, by body; empty where the model has none.
-    forces: Vec<Velocity>,
+    forces: Vec<Twist>,
     /// Loads of joints with dry friction.
     loads: NormalLoads,
     /// Whether the motion or its work depends on multipliers: friction by load, drives.
@@ -174,7 +174,7 @@ pub struct State<'a> {
     /// Poses.
     pub q: &'a [Pose],
     /// Velocities.
-    pub v: &'a [Velocity],
+    pub v: &'a [Twist],
     /// Counted angles.
     pub turns: &'a [f64],
     /// Inputs and states; needed for accelerations alone.
@@ -197,7 +197,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         let end = layout.at[layout.fronts.len()];
         let (m, n) = (set.rows(), model.bodies.len());
         let loads = NormalLoads::new(model, &set);
-        let forces = if model.forces.is_empty() { Vec::new() } else { vec![Velocity::zero(); n] };
+        let forces = if model.forces.is_empty() { Vec::new() } else { vec![Twist::zero(); n] };
         Self {
             model,
             refining: Workspace::new(&penalty.rows, B * (n - 1)),
@@ -374,7 +374,7 @@ impl<'m, const B: usize> Solver<'m, B> {
     }
 
     /// Accelerations into `a`, multipliers into `lambda`. With `keep` the factors of the last pose are used.
-    pub fn accelerate(&mut self, s: &State<'_>, keep: bool, a: &mut [Velocity]) -> Ended {
+    pub fn accelerate(&mut self, s: &State<'_>, keep: bool, a: &mut [Twist]) -> Ended {
         let mut ended = Ended { iterations: 0, change: 0.0 };
         let mut last = f64::INFINITY;
         for round in 0..ROUNDS {
@@ -422,7 +422,7 @@ impl<'m, const B: usize> Solver<'m, B> {
     }
 
     /// Largest residuals of position, velocity and acceleration constraints.
-    pub fn errors(&mut self, s: &State<'_>, a: &[Velocity]) -> [f64; 3] {
+    pub fn errors(&mut self, s: &State<'_>, a: &[Twist]) -> [f64; 3] {
         let mut worst = [0.0_f64; 3];
         for c in 0..self.set.list.len() {
             let m = self.set.row_start[c + 1] - self.set.row_start[c];
@@ -435,7 +435,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             for (i, b) in self.set.blocks_of(c).iter().enumerate() {
                 let (v, a) = (&s.v[b.body], &a[b.body]);
                 for (k, g) in G[6 * m * i..6 * m * (i + 1)].chunks_exact(6).enumerate() {
-                    let row = Velocity { v: Vector3::new(g[0], g[1], g[2]), w: Vector3::new(g[3], g[4], g[5]) };
+                    let row = Twist { v: Vector3::new(g[0], g[1], g[2]), w: Vector3::new(g[3], g[4], g[5]) };
                     nu[k] -= row.dot(v);
                     gamma[k] -= row.dot(a);
                 }
@@ -447,8 +447,8 @@ impl<'m, const B: usize> Solver<'m, B> {
         worst
     }
 
-    pub(super) fn solution(&self, q: &[Pose], out: &mut [Velocity]) {
-        out[0] = Velocity::zero();
+    pub(super) fn solution(&self, q: &[Pose], out: &mut [Twist]) {
+        out[0] = Twist::zero();
         for (x, &b) in self.x.chunks_exact(B).zip(&self.tree.order) {
             out[b] = leaf::to_velocity::<B>(&q[b], x);
         }
@@ -476,7 +476,7 @@ impl<'m, const B: usize> Solver<'m, B> {
     }
 
     /// Moves velocities onto the constraints in the metric of the masses; the largest change.
-    pub fn project_velocity(&mut self, t: f64, q: &[Pose], turns: &[f64], keep: bool, v: &mut [Velocity]) -> Ended {
+    pub fn project_velocity(&mut self, t: f64, q: &[Pose], turns: &[f64], keep: bool, v: &mut [Twist]) -> Ended {
         let size = v.iter().fold(0.0_f64, |m, v| m.max(v.v.amax()).max(self.model.length * v.w.amax()));
         let ended = {
             let s = State { t, q, v, turns, z: &[] };

@@ -17,7 +17,7 @@ use super::layout::Layout;
 use super::leaf;
 use super::tree::NONE;
 use crate::constraint::ConstraintSet;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use nalgebra::Vector3;
 
 /// Subtrees up to this many bodies are passed down and up at once: their numbers fit into the nearer caches.
@@ -72,9 +72,9 @@ pub struct Shared<'a> {
     /// Poses.
     pub q: &'a [Pose],
     /// Velocities.
-    pub v: &'a [Velocity],
+    pub v: &'a [Twist],
     /// Forces of elements, by body; empty where there are only weights.
-    pub forces: &'a [Velocity],
+    pub forces: &'a [Twist],
     /// Counted angles.
     pub turns: &'a [f64],
     /// Time.

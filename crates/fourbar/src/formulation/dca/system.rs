@@ -14,8 +14,8 @@ use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Motion, Poorly, Told, numbers};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::motion::{Instant, LeastLoads, Motion, Outcome, Poorly, numbers};
+use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::Study;
 use fourbar_math::so3;
@@ -70,8 +70,8 @@ pub struct Dca<'m, const B: usize = 6> {
     notes: Vec<String>,
     /// Workspace: state and accelerations of an evaluation, counted angles at output times, rows.
     q: Vec<Pose>,
-    v: Vec<Velocity>,
-    a: Vec<Velocity>,
+    v: Vec<Twist>,
+    a: Vec<Twist>,
     out_turns: Vec<f64>,
     carried: Carried,
     nu: Vec<f64>,
@@ -82,14 +82,14 @@ fn vector(y: &[f64]) -> Vector3<f64> {
     Vector3::new(y[0], y[1], y[2])
 }
 
-fn unpack(y: &[f64], q: &mut [Pose], v: &mut [Velocity]) {
+fn unpack(y: &[f64], q: &mut [Pose], v: &mut [Twist]) {
     for ((y, q), v) in y.chunks_exact(STORED).zip(&mut q[1..]).zip(&mut v[1..]) {
         *q = Pose { r: vector(y), A: Matrix3::from_column_slice(&y[3..12]) };
-        *v = Velocity { v: vector(&y[12..]), w: vector(&y[15..]) };
+        *v = Twist { v: vector(&y[12..]), w: vector(&y[15..]) };
     }
 }
 
-fn pack(q: &[Pose], v: &[Velocity], y: &mut [f64]) {
+fn pack(q: &[Pose], v: &[Twist], y: &mut [f64]) {
     for ((y, q), v) in y.chunks_exact_mut(STORED).zip(&q[1..]).zip(&v[1..]) {
         y[..3].copy_from_slice(q.r.as_slice());
         y[3..12].copy_from_slice(q.A.as_slice());
@@ -162,7 +162,7 @@ impl<'m, const B: usize> Dca<'m, B> {
             notes,
             q: from.q.clone(),
             v: from.v.clone(),
-            a: vec![Velocity::zero(); n],
+            a: vec![Twist::zero(); n],
             out_turns: from.turns.clone(),
             carried: Carried::new(from),
             works: model.has_work(),
@@ -376,10 +376,10 @@ impl<const B: usize> System for Dca<'_, B> {
         Ok(())
     }
 
-    fn tell(&mut self, told: &mut Told) {
+    fn report(&mut self, outcome: &mut Outcome) {
         let c = self.solver.counts;
         let mean = |a: usize, b: usize| a as f64 / b.max(1) as f64;
-        told.work.extend([
+        outcome.work.extend([
             ("factorisations", c.factorisations as f64),
             ("mean_iterations", mean(c.iterations, c.accelerations)),
             ("most_iterations", c.most as f64),
@@ -389,9 +389,9 @@ impl<const B: usize> System for Dca<'_, B> {
             ("near_singular_evaluations", c.unfinished as f64),
             ("tree_levels", self.solver.tree.levels() as f64),
         ]);
-        told.notes.append(&mut self.notes);
-        told.warnings.extend(self.poorly.warning());
-        told.singular.append(&mut self.passages.found);
+        outcome.notes.append(&mut self.notes);
+        outcome.warnings.extend(self.poorly.warning());
+        outcome.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {

@@ -24,7 +24,7 @@ impl<const B: usize> Solver<'_, B> {
         let note = |best: &mut f64, started: Instant| *best = best.min((started.elapsed().as_secs_f64() - clock).max(0.0));
         let first = Job { jacobian: true, factor: true, load: Load::Acceleration, reset: true, rows_only: false };
         // The factors of another pose are gone.
-        let mut none = vec![crate::state::Velocity::zero(); s.q.len()];
+        let mut none = vec![crate::state::Twist::zero(); s.q.len()];
         self.accelerate(s, false, &mut none);
         let (shared, mut work) = self.parts(s);
         for _ in 0..runs {

@@ -1,9 +1,9 @@
 //! The tree, its closings and dependents in words.
 
 use super::Options;
+use super::dependents::Selection;
 use super::mechanism::Mechanism;
 use super::schedule::Role;
-use super::select::Selection;
 use crate::constraint::Owner;
 use crate::model::Model;
 use crate::state::Configuration;

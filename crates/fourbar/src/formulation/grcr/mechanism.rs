@@ -4,22 +4,22 @@
 //! from the given values, which keeps the branch. The accelerations do not depend on which columns are dependent.
 
 use super::Options;
-use super::choice;
-use super::closing::Closings;
-use super::closure::Closure;
-use super::front::Fronts;
+use super::close_loops::Closure;
+use super::dependents::{self, Selection};
+use super::fronts::Fronts;
+use super::loop_rows::Closings;
 use super::reaction;
 use super::schedule::{Role, Schedule};
-use super::select::{self, Selection};
 use super::spatial::Six;
 use super::tree::Tree;
+use super::tree_choice;
 use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::model::Model;
 use crate::motion::{Instant, Loads, load_across};
 use crate::random::Random;
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use serde_json::{Value, json};
 
 /// Scaled closing residual that counts as closed.
@@ -73,7 +73,7 @@ pub struct Mechanism<'m> {
     /// Poses by body. Written by `close`.
     pub poses: Vec<Pose>,
     /// Velocities by body. Written by `accelerate`.
-    pub velocities: Vec<Velocity>,
+    pub velocities: Vec<Twist>,
     /// Counted angles at the last accepted step.
     pub turns: Vec<f64>,
     /// Normal loads by joint, for friction.
@@ -102,7 +102,7 @@ impl<'m> Mechanism<'m> {
 
     /// The same with options.
     pub fn with_options(model: &'m Model, start: &Configuration, options: &Options) -> Self {
-        let mut m = choice::cheapest(model, start, options);
+        let mut m = tree_choice::cheapest(model, start, options);
         m.look_beside(start);
         m
     }
@@ -256,7 +256,7 @@ impl<'m> Mechanism<'m> {
         let mut all = self.closings.clone();
         all.open_all(&self.tree, &self.poses);
         let schedule = Schedule::new(&self.tree, &all, vec![Role::Independent; self.tree.speeds]);
-        select::select(&self.tree, &all, &schedule, &self.fixed())
+        dependents::select(&self.tree, &all, &schedule, &self.fixed())
     }
 
     /// Takes a choice of dependents into use.
@@ -303,11 +303,11 @@ impl<'m> Mechanism<'m> {
     }
 
     /// Self-stresses at the pose, by scaled row of the closings, all rows being active.
-    pub fn self_stresses(&self) -> (Closings, Vec<select::Stress>) {
+    pub fn self_stresses(&self) -> (Closings, Vec<dependents::Stress>) {
         let mut all = self.closings.clone();
         all.open_all(&self.tree, &self.poses);
         let schedule = Schedule::new(&self.tree, &all, vec![Role::Independent; self.tree.speeds]);
-        let list = select::self_stresses(&self.tree, &all, &schedule, &self.selection.roles);
+        let list = dependents::self_stresses(&self.tree, &all, &schedule, &self.selection.roles);
         (all, list)
     }
 
@@ -594,8 +594,8 @@ impl<'m> Mechanism<'m> {
     }
 
     /// Accelerations of all bodies.
-    pub fn body_accelerations(&self, out: &mut [Velocity]) {
-        out[0] = Velocity::zero();
+    pub fn body_accelerations(&self, out: &mut [Twist]) {
+        out[0] = Twist::zero();
         for k in 1..self.tree.nodes.len() {
             let body = self.tree.nodes[k].body;
             out[body] = self.tree.acceleration(k, &self.poses[body], &self.node_acceleration(k));

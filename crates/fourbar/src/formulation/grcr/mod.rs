@@ -1,28 +1,28 @@
 //! Recursive coordinate reduction, grcr \[Critchley03\]: joint coordinates, loops by recursion, O(n + m) for any mechanism.
 //!
-//! One inward and one outward pass over a spanning tree with two kinds of pivot; see [`front`] for the recursion and
+//! One inward and one outward pass over a spanning tree with two kinds of pivot; see [`fronts`] for the recursion and
 //! `docs/formulations/grcr.md` for how the paper's methods are instances of it.
 
+mod articulated;
 mod block;
-mod choice;
-pub mod closing;
-pub mod closure;
-pub mod cut;
+pub mod close_loops;
+pub mod cut_joints;
+pub mod dependents;
 mod describe;
-pub mod front;
+pub mod fronts;
 pub mod graph;
 pub mod hinge;
+mod householder;
 pub mod joint;
+pub mod loop_rows;
 pub mod mechanism;
 mod passage;
-mod plain;
 mod reaction;
-mod reflect;
 pub mod schedule;
-pub mod select;
 pub mod spatial;
 mod system;
 pub mod tree;
+mod tree_choice;
 
 pub use describe::describe;
 pub use mechanism::Mechanism;

@@ -10,10 +10,10 @@
 //! does not close, which tells the two apart. A near miss is resolved by small steps, whose stages are taken as they are predicted (rounding
 //! divided by a small sine would drown the error estimate) and only their ends are closed.
 
-use super::cut::Cut;
+use super::cut_joints::Cut;
+use super::dependents::Selection;
 use super::mechanism::WEAK;
 use super::schedule::Role;
-use super::select::Selection;
 use super::system::{Grcr, TOLD};
 
 /// Below this sine of a dependent the rows have lost rank: rounding counts in the rates by the cube of its inverse.

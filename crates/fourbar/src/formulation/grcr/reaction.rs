@@ -4,7 +4,7 @@
 //! of the closings is spread over the joints by the same inward sum, and the combination of self-stresses that makes the
 //! reactions smallest is added.
 
-use super::closing::Closings;
+use super::loop_rows::Closings;
 use super::mechanism::Mechanism;
 use super::spatial::Six;
 use crate::constraint::Owner;

@@ -4,7 +4,7 @@
 //! carriers: the bodies that rows of already eliminated nodes still refer to (the base bodies of open loops in [Critchley03, section 5]). After
 //! the node's columns are eliminated its acceleration becomes the parent's, and the front goes to the node of its list that is eliminated next.
 
-use super::closing::Closings;
+use super::loop_rows::Closings;
 use super::tree::Tree;
 
 /// What becomes of a column.

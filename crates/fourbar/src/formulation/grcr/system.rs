@@ -4,7 +4,7 @@
 //! predicts. At a closed state the derivative does not depend on the dependent set, so a switch between steps changes nothing; beside it the
 //! derivative does, so the set stays the same throughout a step (see [`super::passage`]).
 
-use super::cut::Cut;
+use super::cut_joints::Cut;
 use super::mechanism::{Mechanism, WEAK};
 use super::passage::{LOST, Redo};
 use super::reaction;
@@ -15,8 +15,8 @@ use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::tau;
-use crate::motion::{Instant, Loads, Motion, Told, Wrench, numbers};
-use crate::state::{Configuration, Velocity};
+use crate::motion::{Instant, Loads, Motion, Outcome, Wrench, numbers};
+use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 use crate::study::{Study, count};
 use serde_json::{Value, json};
@@ -413,7 +413,7 @@ impl System for Grcr<'_> {
         let closed = !self.holding && self.m.close_above(LOST, t, q, u).unwrap_or(false);
         if !self.holding && !closed {
             let mut sum = out.clone();
-            sum.a.fill(Velocity::zero());
+            sum.a.fill(Twist::zero());
             sum.reactions.fill(Wrench::default());
             sum.efforts.fill(0.0);
             sum.constraints.fill(Wrench::default());
@@ -471,33 +471,33 @@ impl System for Grcr<'_> {
         Ok(())
     }
 
-    fn tell(&mut self, told: &mut Told) {
-        told.work.push(("accelerations", self.m.counts[0] as f64));
-        told.work.push(("position_corrections", self.m.counts[1] as f64));
-        told.work.push(("switches_of_dependents", self.switched as f64));
-        told.notes.push(super::describe::summary(&self.m));
+    fn report(&mut self, outcome: &mut Outcome) {
+        outcome.work.push(("accelerations", self.m.counts[0] as f64));
+        outcome.work.push(("position_corrections", self.m.counts[1] as f64));
+        outcome.work.push(("switches_of_dependents", self.switched as f64));
+        outcome.notes.push(super::describe::summary(&self.m));
         if self.cut.is_some() {
-            told.notes.push("loops are cut: the multipliers are solved from one dense matrix".into());
+            outcome.notes.push("loops are cut: the multipliers are solved from one dense matrix".into());
         }
         for (t, what) in &self.switches {
-            told.notes.push(format!("t = {t:.5} s: {what}"));
+            outcome.notes.push(format!("t = {t:.5} s: {what}"));
         }
         if self.switched > self.switches.len() {
-            told.notes.push(format!("and {} more", count(self.switched - self.switches.len(), "switch of dependents")));
+            outcome.notes.push(format!("and {} more", count(self.switched - self.switches.len(), "switch of dependents")));
         }
         if self.interpolated > 0 {
-            told.notes.push(format!(
+            outcome.notes.push(format!(
                 "{} at singular positions interpolated from their surroundings; small errors grow there",
                 count(self.interpolated, "evaluation")
             ));
         }
         if self.m.fronts.weightless.is_some() {
             let name = self.m.fronts.weightless.map(|c| self.m.column_name(c)).unwrap_or_default();
-            told.notes.push(format!("{name} has no inertia and is held at its speed"));
+            outcome.notes.push(format!("{name} has no inertia and is held at its speed"));
         }
         if self.flagged > 0 {
             let many = count(self.flagged, "output time");
-            told.warnings.push(
+            outcome.warnings.push(
                 Diagnostic::new(
                     "W231",
                     format!("at {many} the reactions are not well defined, because the mechanism is at a singular position"),
@@ -505,7 +505,7 @@ impl System for Grcr<'_> {
                 .help("read reactions near singular positions with care"),
             );
         }
-        told.singular.append(&mut self.passages.found);
+        outcome.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {

@@ -9,7 +9,7 @@ use super::hinge::Body;
 use super::joint::Kind;
 use super::spatial::{Six, Symmetric, times};
 use crate::model::{JointCoordinate, Model};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use nalgebra::{Matrix3, Vector3};
 use std::ops::Range;
 
@@ -466,12 +466,12 @@ impl Tree {
         Pose { r: at.x + times(&at.E, &self.shapes[k].c), A: at.E * n.R_own.transpose() }
     }
 
-    /// Velocity of the body of a node at a pose.
+    /// Twist of the body of a node at a pose.
     #[inline]
-    pub fn velocity(&self, k: usize, pose: &Pose) -> Velocity {
+    pub fn velocity(&self, k: usize, pose: &Pose) -> Twist {
         let V = &self.at[k].V;
         let rho = pose.r - self.O[self.nodes[k].patch];
-        Velocity { v: V.l + V.a.cross(&rho), w: pose.A.tr_mul(&V.a) }
+        Twist { v: V.l + V.a.cross(&rho), w: pose.A.tr_mul(&V.a) }
     }
 
     /// Columns that turn about an axis and are angles themselves, and those that go round closed curves, with the factor that makes a
@@ -487,10 +487,10 @@ impl Tree {
     }
 
     /// Acceleration of the body of a node whose acceleration about its reference point is `a`.
-    pub fn acceleration(&self, k: usize, pose: &Pose, a: &Six) -> Velocity {
+    pub fn acceleration(&self, k: usize, pose: &Pose, a: &Six) -> Twist {
         let V = &self.at[k].V;
         let rho = pose.r - self.O[self.nodes[k].patch];
         let v = V.l + V.a.cross(&rho);
-        Velocity { v: a.l + a.a.cross(&rho) + V.a.cross(&v), w: pose.A.tr_mul(&a.a) }
+        Twist { v: a.l + a.a.cross(&rho) + V.a.cross(&v), w: pose.A.tr_mul(&a.a) }
     }
 }

@@ -8,12 +8,12 @@
 //! Departures from the paper: it lets the constraints drift; here that is `constraints=none`. `baumgarte` adds decaying terms to
 //! `gamma`, `project`, the default, returns to the constraints after each step in the metric of the masses.
 
-mod choice;
+mod group_choice;
 mod project;
 mod space;
 mod yielding;
 
-pub use choice::tailored;
+pub use group_choice::tailored;
 pub use space::Space;
 
 use crate::analysis::assembly::update_turns;
@@ -22,12 +22,12 @@ use crate::analysis::passages::Passages;
 use crate::analysis::singular::{Detector, regular_pivot};
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
-use crate::formulation::ra::Equations;
+use crate::formulation::absolute::equations::Equations;
 use crate::integrator::explicit::{Carried, Run, System, largest_turn};
 use crate::integrator::{positive, tau, word};
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Motion, Told, numbers};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::motion::{Instant, LeastLoads, Motion, Outcome, numbers};
+use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::{Study, count};
 use fourbar_math::so3;
@@ -69,9 +69,9 @@ pub struct Lie<'m> {
     measure: Massless<'m>,
     /// Scratch, written by whoever needs a state in global terms.
     q: Vec<Pose>,
-    v: Vec<Velocity>,
+    v: Vec<Twist>,
     /// Accelerations and multipliers of the last solve.
-    a: Vec<Velocity>,
+    a: Vec<Twist>,
     lambda: Vec<f64>,
     /// Counted angles at the last accepted step.
     turns: Vec<f64>,
@@ -161,7 +161,7 @@ impl<'m> Lie<'m> {
             measure,
             q: at.q.clone(),
             v: at.v.clone(),
-            a: vec![Velocity::zero(); n],
+            a: vec![Twist::zero(); n],
             lambda: vec![0.0; equations.set.rows()],
             turns: at.turns.clone(),
             carried: Carried::new(at),
@@ -357,18 +357,18 @@ impl System for Lie<'_> {
         Ok(())
     }
 
-    fn tell(&mut self, told: &mut Told) {
-        told.work.push(("factorisations", self.equations.factorisations as f64));
-        told.work.push(("projected_steps", self.projections as f64));
-        told.notes.extend(self.note.clone());
+    fn report(&mut self, outcome: &mut Outcome) {
+        outcome.work.push(("factorisations", self.equations.factorisations as f64));
+        outcome.work.push(("projected_steps", self.projections as f64));
+        outcome.notes.extend(self.note.clone());
         match self.drift {
             Drift::Project => {}
-            Drift::None => told.notes.push("constraints are left to drift".into()),
-            Drift::Baumgarte(rate) => told.notes.push(format!("constraint violations decay at {rate:.4} 1/s (Baumgarte)")),
+            Drift::None => outcome.notes.push("constraints are left to drift".into()),
+            Drift::Baumgarte(rate) => outcome.notes.push(format!("constraint violations decay at {rate:.4} 1/s (Baumgarte)")),
         }
         if self.flagged > 0 {
             let many = count(self.flagged, "output time");
-            told.warnings.push(
+            outcome.warnings.push(
                 Diagnostic::new(
                     "W231",
                     format!("at {many} the reactions are not well defined, because the mechanism is at a singular position"),
@@ -376,8 +376,8 @@ impl System for Lie<'_> {
                 .help("read reactions near singular positions with care"),
             );
         }
-        told.warnings.extend(self.equations.poorly.warning());
-        told.singular.append(&mut self.passages.found);
+        outcome.warnings.extend(self.equations.poorly.warning());
+        outcome.singular.append(&mut self.passages.found);
     }
 
     fn parts(&self, d: &[f64]) -> usize {

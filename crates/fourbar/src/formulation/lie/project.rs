@@ -5,8 +5,8 @@
 
 use super::Lie;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::ra::largest;
-use crate::state::Velocity;
+use crate::formulation::absolute::equations::largest;
+use crate::state::Twist;
 
 /// Position residuals below this share of the extent are rounding, and velocity residuals below this share of the speed.
 const CLOSED: f64 = 1e-13;
@@ -96,7 +96,7 @@ impl Lie<'_> {
             last = error;
             self.equations.normal_part();
             for (v, d) in self.v.iter_mut().zip(&self.equations.p.dq) {
-                *v = Velocity { v: v.v - d.v, w: v.w - d.w };
+                *v = Twist { v: v.v - d.v, w: v.w - d.w };
             }
         }
         true

@@ -7,8 +7,8 @@
 //! world axes and adds up. The last number of both is the work. The reference point is the centre of mass; on SE(3) the
 //! choice makes no difference, because screws of another body-fixed frame differ by a constant linear map.
 
-use crate::formulation::ra::largest;
-use crate::state::{Pose, Velocity};
+use crate::formulation::absolute::equations::largest;
+use crate::state::{Pose, Twist};
 use fourbar_math::{se3, so3};
 use nalgebra::{Matrix3, Vector3};
 
@@ -100,17 +100,17 @@ impl Space {
     }
 
     /// Poses and velocities in global terms; ground stays.
-    pub fn unpack(&self, y: &[f64], q: &mut [Pose], v: &mut [Velocity]) {
+    pub fn unpack(&self, y: &[f64], q: &mut [Pose], v: &mut [Twist]) {
         for (b, y) in y.chunks_exact(STORED).enumerate() {
             let b = b + 1;
             q[b] = pose(y);
             let linear = three(&y[12..]);
-            v[b] = Velocity { v: if self.screw[b] { q[b].A * linear } else { linear }, w: three(&y[15..]) };
+            v[b] = Twist { v: if self.screw[b] { q[b].A * linear } else { linear }, w: three(&y[15..]) };
         }
     }
 
     /// The other way round; the work stays.
-    pub fn pack(&self, q: &[Pose], v: &[Velocity], y: &mut [f64]) {
+    pub fn pack(&self, q: &[Pose], v: &[Twist], y: &mut [f64]) {
         for (b, y) in y.chunks_exact_mut(STORED).enumerate() {
             let (q, x, screw) = (&q[b + 1], &v[b + 1], self.screw[b + 1]);
             store(q, y);
@@ -129,7 +129,7 @@ impl Space {
     }
 
     /// The derivative at `y` where the bodies have the accelerations `a`.
-    pub fn derivative(&self, y: &[f64], q: &[Pose], a: &[Velocity], f: &mut [f64]) {
+    pub fn derivative(&self, y: &[f64], q: &[Pose], a: &[Twist], f: &mut [f64]) {
         for (b, (y, f)) in y.chunks_exact(STORED).zip(f.chunks_exact_mut(SIZE)).enumerate() {
             let b = b + 1;
             f[..6].copy_from_slice(&y[12..18]);
@@ -141,7 +141,7 @@ impl Space {
     }
 
     /// A body moved by a correction given in world axes (linear) and body axes (angular): on SE(3) as the screw `C exp(delta)`.
-    pub fn corrected(&self, b: usize, q: &Pose, d: &Velocity) -> Pose {
+    pub fn corrected(&self, b: usize, q: &Pose, d: &Twist) -> Pose {
         if self.screw[b] { step(true, q, &q.A.tr_mul(&d.v), &d.w) } else { step(false, q, &d.v, &d.w) }
     }
 }
@@ -169,7 +169,7 @@ mod tests {
         let mut y = vec![0.0; space.stored()];
         let q: Vec<Pose> =
             (0..3).map(|k| Pose { r: Vector3::new(k as f64, 0.3, -0.2), A: so3::exp(&Vector3::new(0.4 * k as f64, 1.0, -0.5)) }).collect();
-        let v = [Velocity::zero(), Velocity { v: Vector3::x(), w: Vector3::y() }, Velocity { v: Vector3::z(), w: Vector3::x() }];
+        let v = [Twist::zero(), Twist { v: Vector3::x(), w: Vector3::y() }, Twist { v: Vector3::z(), w: Vector3::x() }];
         space.pack(&q, &v, &mut y);
         (space, y)
     }
@@ -177,7 +177,7 @@ mod tests {
     #[test]
     fn packing_and_unpacking_give_the_same_back() {
         let (space, y) = point();
-        let (mut q, mut v) = (vec![Pose::identity(); 3], vec![Velocity::zero(); 3]);
+        let (mut q, mut v) = (vec![Pose::identity(); 3], vec![Twist::zero(); 3]);
         space.unpack(&y, &mut q, &mut v);
         assert!((v[1].v - Vector3::x()).norm() < 1e-15 && (v[2].v - Vector3::z()).norm() == 0.0);
         let mut again = y.clone();

@@ -2,7 +2,7 @@
 
 use crate::analysis::rank::DENSE;
 use crate::analysis::singular::regular_pivot;
-use crate::formulation::ra::{COMPLIANCE, Equations};
+use crate::formulation::absolute::equations::{COMPLIANCE, Equations};
 
 /// Rows that yield do so by this share of the diagonal at least; others by [`COMPLIANCE`].
 const FIRMEST: f64 = 1e-4;

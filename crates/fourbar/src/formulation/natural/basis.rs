@@ -1,7 +1,7 @@
 //! The axes of a part from two of its points and vectors: known ones first, new ones where they are missing
 //! [Pryce20, Eqs. (5)-(11)].
 
-use super::builder::{Builder, Told, W, snapped};
+use super::builder::{Builder, Listed, W, snapped};
 use super::rows::Class;
 use fourbar_dae::Node;
 use fourbar_math::Scalar;
@@ -81,7 +81,7 @@ impl Builder<'_> {
     }
 
     /// Chooses two directions, brings in what is missing, and writes the rigidity of the basis.
-    pub fn set_axes(&mut self, b: usize, told: &mut Told) {
+    pub fn set_axes(&mut self, b: usize, listed: &mut Listed) {
         let g = self.layout.parts[b].group;
         let Some((origin, o_loc)) = self.origin[b] else { return };
         let rank = self.rank_needed(b);
@@ -91,9 +91,9 @@ impl Builder<'_> {
         while basis.len() < rank {
             let next = match self.known_direction(b, &basis, origin, &o_loc, origin_item) {
                 Some(d) => d,
-                None => self.new_direction(b, &basis, origin, &o_loc, origin_item, told),
+                None => self.new_direction(b, &basis, origin, &o_loc, origin_item, listed),
             };
-            self.rigidity(b, &basis, &next, told);
+            self.rigidity(b, &basis, &next, listed);
             basis.push(next);
         }
         self.axes[g] = Some(orthonormal(&basis));
@@ -139,7 +139,7 @@ impl Builder<'_> {
         origin: W,
         o_loc: &V,
         o_item: Option<usize>,
-        told: &mut Told,
+        listed: &mut Listed,
     ) -> Direction {
         let g = self.layout.parts[b].group;
         let waiting = |places: &[(usize, V)], point: bool| {
@@ -159,13 +159,13 @@ impl Builder<'_> {
             let name = self.layout.items[k].name.clone();
             if vector {
                 let (x, v) = self.start_direction(g, &local);
-                let w = self.vector(&name, &x, &v, 1.0, told);
-                self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, told);
+                let w = self.vector(&name, &x, &v, 1.0, listed);
+                self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, listed);
                 self.items[k] = Some(w);
                 return Direction { local, value: w, items: Some(vec![k]), point: false };
             }
             let (x, v) = self.start_point(b, &(local + o_loc));
-            let w = self.vector(&name, &x, &v, self.model.length, told);
+            let w = self.vector(&name, &x, &v, self.model.length, listed);
             self.items[k] = Some(w);
             let items = o_item.into_iter().chain([k]).collect();
             return Direction { local, value: w - origin, items: Some(items), point: true };
@@ -173,13 +173,13 @@ impl Builder<'_> {
         let local = fresh_normal(basis, &(self.layout.parts[b].com - o_loc));
         let (x, v) = self.start_direction(g, &local);
         let name = format!("{}.{}", self.name_of(b), ["a", "b"][basis.len().min(1)]);
-        let w = self.vector(&name, &x, &v, 1.0, told);
-        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, told);
+        let w = self.vector(&name, &x, &v, 1.0, listed);
+        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, listed);
         Direction { local, value: w, items: None, point: false }
     }
 
     /// Length of a new basis direction and its angles to the others, where they are not right already.
-    pub fn rigidity(&mut self, b: usize, basis: &[Direction], next: &Direction, told: &mut Told) {
+    pub fn rigidity(&mut self, b: usize, basis: &[Direction], next: &Direction, listed: &mut Listed) {
         let part = self.name_of(b);
         let implied = |s: &Self, items: &[usize], hinge: Option<usize>| match items {
             [p, q] if s.layout.items[*p].point && s.layout.items[*q].point => {
@@ -196,7 +196,7 @@ impl Builder<'_> {
             let whole = items.len() == 2;
             if !(whole && (self.together(&items) || implied(self, &items, None))) {
                 let value = next.value.dot(&next.value) - Node::of(next.local.norm_squared());
-                self.equate(format!("{part} length {}", self.pair_name(&items)), value, Class::Rigid, told);
+                self.equate(format!("{part} length {}", self.pair_name(&items)), value, Class::Rigid, listed);
             }
         }
         for other in basis {
@@ -214,7 +214,7 @@ impl Builder<'_> {
                     continue;
                 }
             }
-            self.equate(format!("{part} angle"), value, Class::Rigid, told);
+            self.equate(format!("{part} angle"), value, Class::Rigid, listed);
         }
     }
 

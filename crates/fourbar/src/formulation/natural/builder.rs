@@ -1,8 +1,8 @@
 //! What the building of a system works on: the layout, what is known of every item, coordinates and rows so far.
 
 use super::basis::Axes;
-use super::parts::Layout;
-use super::queue::Queue;
+use super::layout::Layout;
+use super::part_order::Queue;
 use super::rows::{Class, Row};
 use crate::coordinate::Coordinate;
 use crate::force::eval::Plain;
@@ -35,7 +35,7 @@ impl Default for Choice {
 
 /// A part as the table shows it.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Told {
+pub(super) struct Listed {
     pub part: String,
     pub brought: Vec<String>,
     pub assigned: Vec<String>,
@@ -87,7 +87,7 @@ pub(super) struct Builder<'m> {
     pub basis: Vec<Vec<Option<Vec<usize>>>>,
     /// The part whose points made the axes of a group.
     pub basis_part: Vec<Option<usize>>,
-    pub table: Vec<Told>,
+    pub table: Vec<Listed>,
     pub used: HashSet<String>,
 }
 
@@ -148,7 +148,7 @@ impl<'m> Builder<'m> {
         b.axes[0] = Some(Axes { e, T: Matrix3::identity() });
         b.origin[0] = Some((W::zeros(), V::zeros()));
         b.done[0] = true;
-        b.assign_items(0, &mut Told::default());
+        b.assign_items(0, &mut Listed::default());
         b.count_items(0);
         b
     }
@@ -220,11 +220,11 @@ impl<'m> Builder<'m> {
     }
 
     /// A new vector of coordinates; in planar mechanisms the third is constant.
-    pub fn vector(&mut self, name: &str, value: &V, rate: &V, weight: f64, told: &mut Told) -> W {
+    pub fn vector(&mut self, name: &str, value: &V, rate: &V, weight: f64, listed: &mut Listed) -> W {
         let planar = self.layout.normal.is_some();
         let n = if planar { 2 } else { 3 };
-        told.brought.push(name.to_string());
-        told.coordinates += n;
+        listed.brought.push(name.to_string());
+        listed.coordinates += n;
         let mut out = W::from_fn(|k, _| Node::of(if value[k].abs() < 1e-15 { 0.0 } else { value[k] }));
         for k in 0..n {
             out[k] = self.scalar(format!("{name}.{}", ["x", "y", "z"][k]), value[k], rate[k], weight, None);
@@ -233,10 +233,10 @@ impl<'m> Builder<'m> {
     }
 
     /// Adds the equation `value = 0`, unless nothing in it moves.
-    pub fn equate(&mut self, name: String, value: Node, class: Class, told: &mut Told) {
+    pub fn equate(&mut self, name: String, value: Node, class: Class, listed: &mut Listed) {
         if value.constant().is_none() {
-            told.equated.push(name.clone());
-            told.rows += 1;
+            listed.equated.push(name.clone());
+            listed.rows += 1;
             let name = self.unique(name);
             self.rows.push(Row { name, value, class, nu: None, drive: None });
         }

@@ -4,7 +4,7 @@
 //! joint's effort along the rate of its coordinate, a torque along the angular velocity: no generalised force is written out.
 
 use super::builder::{Builder, W};
-use super::parts::Layout;
+use super::layout::Layout;
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::{self, States, VelocityOf};

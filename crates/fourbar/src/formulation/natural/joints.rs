@@ -2,7 +2,7 @@
 //! coordinates per body, in which they ask for everything.
 
 use super::basis::Axes;
-use super::builder::{Builder, Told, W, snapped};
+use super::builder::{Builder, Listed, W, snapped};
 use super::rows::{Class, Row};
 use crate::coordinate::{Coordinate, PoseOf};
 use crate::joint::{FrameOf, SharedEquation};
@@ -15,10 +15,10 @@ use nalgebra::{Matrix3, Vector3};
 impl Builder<'_> {
     /// Equations of joints, bare constraints, gears and drives whose two sides are known now.
     pub fn finish(&mut self) {
-        let mut told = Told { part: "joints".to_string(), ..Told::default() };
+        let mut listed = Listed { part: "joints".to_string(), ..Listed::default() };
         if !self.choice.twelve {
-            self.open_slides(&mut told);
-            self.angles_between(&mut told);
+            self.open_slides(&mut listed);
+            self.angles_between(&mut listed);
         }
         for k in 0..self.model.bare.len() {
             let b = &self.model.bare[k];
@@ -34,44 +34,44 @@ impl Builder<'_> {
                     (z * f - y * g, y * g_dot - z * f_dot)
                 }
             };
-            self.prescribe(b.name.clone(), value, rate, None, &mut told);
+            self.prescribe(b.name.clone(), value, rate, None, &mut listed);
         }
         for k in 0..self.model.joints.len() {
             if let Some(per_radian) = self.model.joints[k].kind.shared().thread
                 && !self.screw_used[k]
             {
                 let (angle, distance) =
-                    (self.closing(k, JointCoordinate::Angle, &mut told), self.closing(k, JointCoordinate::Distance, &mut told));
+                    (self.closing(k, JointCoordinate::Angle, &mut listed), self.closing(k, JointCoordinate::Distance, &mut listed));
                 let value = distance - angle * Node::of(per_radian);
-                self.equate(format!("{} thread", self.model.joints[k].name), value, Class::Joint, &mut told);
+                self.equate(format!("{} thread", self.model.joints[k].name), value, Class::Joint, &mut listed);
             }
         }
         for k in 0..self.model.couplings.len() {
             if !self.coupling_used[k] {
                 let c = &self.model.couplings[k];
-                let [first, second] = [0, 1].map(|side| self.coupled(k, side, &mut told));
-                self.equate(c.name.clone(), second - first * Node::of(c.ratio), Class::Joint, &mut told);
+                let [first, second] = [0, 1].map(|side| self.coupled(k, side, &mut listed));
+                self.equate(c.name.clone(), second - first * Node::of(c.ratio), Class::Joint, &mut listed);
             }
         }
         for k in 0..self.model.drives.len() {
             let d = &self.model.drives[k];
-            let y = self.closing(d.joint, d.coordinate, &mut told);
+            let y = self.closing(d.joint, d.coordinate, &mut listed);
             let (f, f_dot) = self.time_function(&d.value, &d.name);
-            self.prescribe(d.name.clone(), y - f, f_dot, Some(k), &mut told);
+            self.prescribe(d.name.clone(), y - f, f_dot, Some(k), &mut listed);
         }
         for k in 0..self.model.joints.len() {
             if self.needs_angle(k) {
-                self.closing(k, JointCoordinate::Angle, &mut told);
+                self.closing(k, JointCoordinate::Angle, &mut listed);
             }
         }
-        self.table.push(told);
+        self.table.push(listed);
     }
 
-    fn prescribe(&mut self, name: String, value: Node, nu: Node, drive: Option<usize>, told: &mut Told) {
+    fn prescribe(&mut self, name: String, value: Node, nu: Node, drive: Option<usize>, listed: &mut Listed) {
         let before = self.rows.len();
         let class = if nu == Node::Number(0.0) { Class::Joint } else { Class::Drive };
         let class = if drive.is_some() { Class::Drive } else { class };
-        self.equate(name, value, class, told);
+        self.equate(name, value, class, listed);
         if let Some(row) = self.rows.get_mut(before) {
             (row.nu, row.drive) = (Some(nu), drive);
         }
@@ -108,7 +108,7 @@ impl Builder<'_> {
     }
 
     /// Lines and planes that were not used to assign a point.
-    fn open_slides(&mut self, told: &mut Told) {
+    fn open_slides(&mut self, listed: &mut Listed) {
         for k in 0..self.layout.slides.len() {
             if self.slide_used[k] {
                 continue;
@@ -124,14 +124,14 @@ impl Builder<'_> {
                     format!("{} stays on its {}", j.name, if s.plane { "plane" } else { "line" }),
                     normal.dot(&(q - p)),
                     Class::Joint,
-                    told,
+                    listed,
                 );
             }
         }
     }
 
     /// Universal joints, distances and angles.
-    fn angles_between(&mut self, told: &mut Told) {
+    fn angles_between(&mut self, listed: &mut Listed) {
         for k in 0..self.model.joints.len() {
             let j = &self.model.joints[k];
             if self.layout.on_coil(j.bodies) {
@@ -146,13 +146,13 @@ impl Builder<'_> {
                 SharedEquation::Dot { what, value } => {
                     let dot = z(self, 0).dot(&z(self, 1));
                     let value = if value == 0.0 { dot } else { dot - Node::of(value) };
-                    self.equate(format!("{} {what}", j.name), value, Class::Joint, told);
+                    self.equate(format!("{} {what}", j.name), value, Class::Joint, listed);
                 }
                 SharedEquation::Length(length) => {
                     let p = self.body_point(j.bodies[0], &j.F.s);
                     let q = self.body_point(j.bodies[1], &j.M.s);
                     let value = (q - p).dot(&(q - p)) - Node::of(length * length);
-                    self.equate(format!("{} length", j.name), value, Class::Joint, told);
+                    self.equate(format!("{} length", j.name), value, Class::Joint, listed);
                 }
                 SharedEquation::None => {}
             }
@@ -160,30 +160,30 @@ impl Builder<'_> {
     }
 
     /// One side of a coupling; on a carrier its angle is one between other bodies than the joint's.
-    fn coupled(&mut self, k: usize, side: usize, told: &mut Told) -> Node {
+    fn coupled(&mut self, k: usize, side: usize, listed: &mut Listed) -> Node {
         let c = &self.model.couplings[k];
         let (which, bodies, y) = &c.sides[side];
         if *bodies == self.model.joints[c.joints[side]].bodies {
-            return self.closing(c.joints[side], *which, told);
+            return self.closing(c.joints[side], *which, listed);
         }
         let Coordinate::Angle(angle) = y else { return y.value_of(&self.pose(bodies[0]), &self.pose(bodies[1])) };
         let (value, rate) = self.start_coordinate(*bodies, y);
         let name = format!("{}.angle{}", c.name, side + 1);
         let theta = self.scalar(name.clone(), value, rate, 1.0, Some(1.0));
-        told.brought.push(name.clone());
-        told.coordinates += 1;
+        listed.brought.push(name.clone());
+        listed.coordinates += 1;
         let axis = |s: &Self, body: BodyId, local: Vector3<f64>| {
             s.direction(s.layout.group_of(body), &s.layout.direction(body, &local)).unwrap_or_else(W::zeros)
         };
         let [x_f, y_f] = [0, 1].map(|a| axis(self, bodies[0], angle.F.column(a).into()));
         let x_m = axis(self, bodies[1], angle.M.column(0).into());
         let (s, cos) = theta.sin_cos();
-        self.equate(name, x_m.dot(&y_f) * cos - x_m.dot(&x_f) * s, Class::Joint, told);
+        self.equate(name, x_m.dot(&y_f) * cos - x_m.dot(&x_f) * s, Class::Joint, listed);
         theta
     }
 
     /// A joint coordinate between finished parts: the distance is an expression, an angle a variable tied by a sine.
-    fn closing(&mut self, joint: usize, which: JointCoordinate, told: &mut Told) -> Node {
+    fn closing(&mut self, joint: usize, which: JointCoordinate, listed: &mut Listed) -> Node {
         let slot = usize::from(which == JointCoordinate::Distance);
         if let Some(s) = self.coordinate[joint][slot] {
             return s;
@@ -203,10 +203,10 @@ impl Builder<'_> {
         let (x_f, y_f, x_m) = (axis(self, 0, 0), axis(self, 0, 1), axis(self, 1, 0));
         let before = self.names.len();
         let theta = self.joint_coordinate(joint, which);
-        told.brought.extend(self.names.get(before).cloned());
-        told.coordinates += self.names.len() - before;
+        listed.brought.extend(self.names.get(before).cloned());
+        listed.coordinates += self.names.len() - before;
         let (s, c) = theta.sin_cos();
-        self.equate(format!("{} angle", j.name), x_m.dot(&y_f) * c - x_m.dot(&x_f) * s, Class::Joint, told);
+        self.equate(format!("{} angle", j.name), x_m.dot(&y_f) * c - x_m.dot(&x_f) * s, Class::Joint, listed);
         theta
     }
 
@@ -250,32 +250,32 @@ impl Builder<'_> {
     pub fn twelve(&mut self) {
         for p in (1..self.layout.parts.len()).filter(|&p| self.layout.coil(p).is_none()).collect::<Vec<_>>() {
             let g = self.layout.parts[p].group;
-            let mut told = Told { part: self.name_of(p), ..Told::default() };
+            let mut listed = Listed { part: self.name_of(p), ..Listed::default() };
             let com = self.layout.parts[p].com;
             let (x, v) = self.start_point(p, &com);
-            let name = told.part.clone();
-            let o = self.vector(&name, &x, &v, self.model.length, &mut told);
+            let name = listed.part.clone();
+            let o = self.vector(&name, &x, &v, self.model.length, &mut listed);
             self.origin[p] = Some((o, com));
             let axes: Vec<W> = (0..3)
                 .map(|k| {
                     let mut e = Vector3::zeros();
                     e[k] = 1.0;
                     let (x, v) = self.start_direction(g, &e);
-                    self.vector(&format!("{name}.{}", ["a", "b", "c"][k]), &x, &v, 1.0, &mut told)
+                    self.vector(&format!("{name}.{}", ["a", "b", "c"][k]), &x, &v, 1.0, &mut listed)
                 })
                 .collect();
             for a in 0..3 {
                 for b in a..3 {
                     let one = Node::of(f64::from(u8::from(a == b)));
                     let what = if a == b { "length" } else { "angle" };
-                    self.equate(format!("{name} {what}"), axes[a].dot(&axes[b]) - one, Class::Rigid, &mut told);
+                    self.equate(format!("{name} {what}"), axes[a].dot(&axes[b]) - one, Class::Rigid, &mut listed);
                 }
             }
             self.axes[g] = Some(Axes { e: axes, T: Matrix3::identity() });
             self.done[p] = true;
-            self.table.push(told);
+            self.table.push(listed);
         }
-        let mut told = Told { part: "joints".to_string(), ..Told::default() };
+        let mut listed = Listed { part: "joints".to_string(), ..Listed::default() };
         for k in 0..self.model.joints.len() {
             let j = &self.model.joints[k];
             let parts = j.bodies.map(|b| self.layout.part_of[b.index()]);
@@ -292,10 +292,10 @@ impl Builder<'_> {
             // The thread of a screw follows with the couplings.
             j.kind.without_thread(&frame(0), &frame(1), &mut out);
             for (c, value) in out.into_iter().enumerate() {
-                self.equate(format!("{} row {}", j.name, c + 1), value, Class::Joint, &mut told);
+                self.equate(format!("{} row {}", j.name, c + 1), value, Class::Joint, &mut listed);
             }
         }
-        self.table.push(told);
+        self.table.push(listed);
     }
 
     /// Kinetic energy of a part: `1/2 m |c'|^2 + 1/2 sum J_ab e_a'.e_b'` with the pseudo-inertia in the axes of its basis. On the
@@ -339,4 +339,4 @@ impl Builder<'_> {
 }
 
 /// Rows, names, integrals, weights, sizes and the table.
-pub(super) type Parts = (Vec<Row>, Vec<String>, Vec<Option<Node>>, Vec<f64>, Vec<Option<f64>>, Vec<Told>);
+pub(super) type Parts = (Vec<Row>, Vec<String>, Vec<Option<Node>>, Vec<f64>, Vec<Option<f64>>, Vec<Listed>);

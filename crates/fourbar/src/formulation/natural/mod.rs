@@ -13,22 +13,22 @@
 //! Reactions are not multipliers of this form: a shared point has none. They are found from the motion, with the rows of the
 //! absolute formulation.
 
-mod applies;
+mod assign;
 mod basis;
-mod bring;
 mod builder;
 mod force;
 mod joints;
-mod parts;
-mod queue;
+mod layout;
+mod part_order;
+mod refusals;
+mod row_exchange;
 pub mod rows;
 mod run;
-mod special;
 mod system;
-mod watch;
+mod variants;
 mod work;
 
-pub use applies::applies;
 pub use builder::Choice;
+pub use refusals::applies;
 pub use run::start;
 pub use system::{System, choice, describe};

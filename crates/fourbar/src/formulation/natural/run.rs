@@ -1,18 +1,18 @@
 //! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
 
-use super::applies::nothing_moves;
+use super::refusals::nothing_moves;
 use super::system::{System, choice};
 use super::work::Power;
 use crate::analysis::assembly::update_turns;
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::ra::Equations;
+use crate::formulation::absolute::equations::Equations;
 use crate::integrator::control::{self, Stepping};
 use crate::integrator::{FLUNG, little_energy, number, tau};
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Motion, Told, bad_checkpoint, numbers};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::motion::{Instant, LeastLoads, Motion, Outcome, bad_checkpoint, numbers};
+use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::Study;
 use fourbar_dae::{Error, Integrator, Node, Options, Problem};
@@ -104,8 +104,8 @@ pub struct Run<'m> {
 #[derive(Clone, Debug)]
 pub(super) struct Bodies {
     pub q: Vec<Pose>,
-    v: Vec<Velocity>,
-    a: Vec<Velocity>,
+    v: Vec<Twist>,
+    a: Vec<Twist>,
 }
 
 /// Sets natural coordinates in motion.
@@ -119,7 +119,7 @@ pub fn start<'m>(
 }
 
 /// The solver's errors in terms of the mechanism.
-pub(super) fn told(e: Error) -> Diagnostic {
+pub(super) fn diagnosis_of(e: Error) -> Diagnostic {
     if e == Error::Empty {
         return nothing_moves();
     }
@@ -181,9 +181,9 @@ impl<'m> Run<'m> {
             }
             options.order = Some(order as usize);
         }
-        let problem = Arc::new(system.record().map_err(told)?);
+        let problem = Arc::new(system.record().map_err(diagnosis_of)?);
         let state = system.start_state(&problem, start.t);
-        let integrator = Integrator::new(&problem, &state, options.clone()).map_err(told)?;
+        let integrator = Integrator::new(&problem, &state, options.clone()).map_err(diagnosis_of)?;
         let equations = Equations::of(model, structure.rows.clone(), start);
         let n = model.bodies.len();
         let mut run = Self {
@@ -199,7 +199,7 @@ impl<'m> Run<'m> {
             known: vec![Moving { c: [0.0; 3] }; system.tape.len()],
             numbers: system.numbers(),
             x: system.tape.variables().iter().map(|v| Moving { c: [v[0], v[1], 0.0] }).collect(),
-            now: Bodies { q: start.q.clone(), v: start.v.clone(), a: vec![Velocity::zero(); n] },
+            now: Bodies { q: start.q.clone(), v: start.v.clone(), a: vec![Twist::zero(); n] },
             now_at: f64::NAN,
             looked_at: (f64::NAN, 0.0),
             rods: vec![None; n],
@@ -323,8 +323,8 @@ impl<'m> Run<'m> {
                 _ => (self.start.q[b].A, Vector3::zeros(), Vector3::zeros()),
             };
             self.now.q[b] = Pose { r: r.map(|x| x.c[0]), A };
-            self.now.v[b] = Velocity { v: r.map(|x| x.c[1]), w };
-            self.now.a[b] = Velocity { v: r.map(|x| 2.0 * x.c[2]), w: alpha };
+            self.now.v[b] = Twist { v: r.map(|x| x.c[1]), w };
+            self.now.a[b] = Twist { v: r.map(|x| 2.0 * x.c[2]), w: alpha };
         }
     }
 
@@ -527,11 +527,11 @@ impl Motion for Run<'_> {
         Ok(true)
     }
 
-    fn tell(&mut self, told: &mut Told) {
+    fn report(&mut self, outcome: &mut Outcome) {
         let w = self.integrator.work();
         let [steps, expansions, retries] = self.steps_before;
         let (nq, nc) = self.system.size();
-        told.work.extend([
+        outcome.work.extend([
             ("steps", (steps + w.steps) as f64),
             ("expansions", (expansions + w.expansions) as f64),
             ("repeated_steps", (retries + w.retries) as f64),
@@ -540,9 +540,9 @@ impl Motion for Run<'_> {
             ("constraints", nc as f64),
             ("changes_of_rows", self.rechosen as f64),
         ]);
-        told.notes.append(&mut self.notes);
-        told.warnings.extend(self.equations.poorly.warning());
-        told.singular.append(&mut self.passages.found);
+        outcome.notes.append(&mut self.notes);
+        outcome.warnings.extend(self.equations.poorly.warning());
+        outcome.singular.append(&mut self.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -581,9 +581,9 @@ impl Motion for Run<'_> {
             self.options.rel = made_for;
             self.made_for = made_for;
             self.system.active = active;
-            let problem = Arc::new(self.system.record().map_err(told)?);
+            let problem = Arc::new(self.system.record().map_err(diagnosis_of)?);
             let state = self.system.start_state(&problem, self.start.t);
-            self.integrator = Integrator::new(&problem, &state, self.options.clone()).map_err(told)?;
+            self.integrator = Integrator::new(&problem, &state, self.options.clone()).map_err(diagnosis_of)?;
             self.layout_rows(&problem);
         }
         self.integrator.restore(&numbers(&saved["integrator"])).map_err(|e| bad_checkpoint(&e.to_string()))?;

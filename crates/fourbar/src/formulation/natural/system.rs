@@ -1,8 +1,8 @@
 //! The Lagrangian system of a mechanism: coordinates, energies, constraint rows and which of them are in use.
 
-use super::applies::applies;
-use super::builder::{Builder, Choice, Told};
+use super::builder::{Builder, Choice, Listed};
 use super::force::{self, Actions};
+use super::refusals::applies;
 use super::rows::{Chosen, Row, Rows};
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
@@ -51,7 +51,7 @@ pub struct System {
     pub carried: Vec<usize>,
     /// Angles that are coordinates, by memory.
     pub counted: Vec<Option<Node>>,
-    table: Vec<Told>,
+    table: Vec<Listed>,
 }
 
 /// The options of a study that concern this formulation.
@@ -228,19 +228,19 @@ impl System {
         )];
         let list = |v: &[String]| if v.is_empty() { "-".to_string() } else { v.join(", ") };
         let mut freedoms = 0i64;
-        for told in &self.table {
-            if told.coordinates == 0 && told.rows == 0 && told.assigned.is_empty() {
+        for listed in &self.table {
+            if listed.coordinates == 0 && listed.rows == 0 && listed.assigned.is_empty() {
                 continue;
             }
-            freedoms += told.coordinates as i64 - told.rows as i64;
+            freedoms += listed.coordinates as i64 - listed.rows as i64;
             lines.push(format!(
                 "{}: brings in {}; assigns {}; equates {}; {:+} {:+} -> {}",
-                told.part,
-                list(&told.brought),
-                list(&told.assigned),
-                list(&told.equated),
-                told.coordinates,
-                -(told.rows as i64),
+                listed.part,
+                list(&listed.brought),
+                list(&listed.assigned),
+                list(&listed.equated),
+                listed.coordinates,
+                -(listed.rows as i64),
                 freedoms
             ));
         }

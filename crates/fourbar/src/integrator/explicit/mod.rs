@@ -16,7 +16,7 @@ use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::{DEFAULT_TOL, FLUNG, little_energy, positive, tau};
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
-use crate::motion::{Instant, Motion, Told, bad_checkpoint, numbers};
+use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
 use crate::study::Study;
 use crate::time::Knots;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ pub trait System: Send {
     /// The state at an output time in global terms, projected, with accelerations, reactions, efforts, work and errors.
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>>;
     /// What there is to say at the end.
-    fn tell(&mut self, told: &mut Told);
+    fn report(&mut self, outcome: &mut Outcome);
     /// Into how many parts a step with this increment is divided by looks for singular positions.
     fn parts(&self, d: &[f64]) -> usize {
         let _ = d;
@@ -669,14 +669,14 @@ impl<S: System> Motion for Run<S> {
         Ok(true)
     }
 
-    fn tell(&mut self, told: &mut Told) {
-        told.work.extend([
+    fn report(&mut self, outcome: &mut Outcome) {
+        outcome.work.extend([
             ("steps", self.steps as f64),
             ("evaluations", self.evaluations as f64),
             ("rejected_steps", self.rejections as f64),
             ("failed_steps", self.failures as f64),
         ]);
-        self.system.tell(told);
+        self.system.report(outcome);
     }
 
     fn save(&self) -> Value {

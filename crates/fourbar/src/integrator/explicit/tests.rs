@@ -42,7 +42,7 @@ impl System for Known {
         (out.t, out.work) = (t, y[0]);
         Ok(())
     }
-    fn tell(&mut self, _: &mut Told) {}
+    fn report(&mut self, _: &mut Outcome) {}
 }
 
 const PLAIN: Known = Known { nudge: 0.0, fail_beyond: f64::INFINITY };

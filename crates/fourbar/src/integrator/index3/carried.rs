@@ -2,7 +2,7 @@
 
 use super::super::Method;
 use super::{Memory, Stepper};
-use crate::formulation::chart::{Chart, Rate};
+use crate::formulation::absolute::chart::{Chart, Rate};
 
 /// Inputs and states with their history.
 #[derive(Clone, Debug)]

@@ -3,10 +3,10 @@
 
 use super::super::Method;
 use super::{Memory, Stepper, TOO_NEAR, Trouble, gen_alpha};
-use crate::formulation::chart::{Chart, Rate};
-use crate::formulation::ra::Equations;
-use crate::formulation::reps::NEAR;
-use crate::state::{Pose, Velocity};
+use crate::formulation::absolute::chart::{Chart, Rate};
+use crate::formulation::absolute::equations::Equations;
+use crate::formulation::absolute::reps::NEAR;
+use crate::state::{Pose, Twist};
 use fourbar_math::so3;
 
 impl<C: Chart> Stepper<'_, C> {
@@ -74,7 +74,7 @@ impl<C: Chart> Stepper<'_, C> {
     /// of the chart included. Needs the factor with `b_a = 1` at this pose.
     fn offset(&mut self, scale: f64, field: impl Fn(&Memory<C>, usize) -> C::Rate) {
         let (e, m) = (&mut self.equations, &mut self.memory);
-        e.r[0] = Velocity::zero();
+        e.r[0] = Twist::zero();
         for b in 1..m.v.len() {
             e.r[b] = C::twist(&m.x[b], &field(m, b));
         }
@@ -139,7 +139,7 @@ impl<C: Chart> Stepper<'_, C> {
     }
 
     /// Cubic Hermite on the group between the ends of the last step.
-    pub fn interpolate(&self, t: f64, q: &mut [Pose], v: &mut [Velocity]) {
+    pub fn interpolate(&self, t: f64, q: &mut [Pose], v: &mut [Twist]) {
         let (m, p) = (&self.memory, self.previous());
         let h = m.t - p.t;
         let s = (t - p.t) / h;
@@ -147,13 +147,13 @@ impl<C: Chart> Stepper<'_, C> {
         for b in 1..m.q.len() {
             let psi = p.q[b].increment_to(&m.q[b]);
             let first = v_first[b].scaled(h);
-            let last = Velocity { v: v_last[b].v * h, w: so3::tangent_inv(&psi.w) * v_last[b].w * h };
+            let last = Twist { v: v_last[b].v * h, w: so3::tangent_inv(&psi.w) * v_last[b].w * h };
             let (a, b1, b2) = (s * s * (3.0 - 2.0 * s), s * (1.0 - s) * (1.0 - s), s * s * (s - 1.0));
             let u = psi.scaled(a).plus(&first.scaled(b1)).plus(&last.scaled(b2));
             let (da, db1, db2) = (6.0 * s * (1.0 - s), (1.0 - s) * (1.0 - 3.0 * s), s * (3.0 * s - 2.0));
             let du = psi.scaled(da).plus(&first.scaled(db1)).plus(&last.scaled(db2)).scaled(1.0 / h);
             q[b] = p.q[b].moved(&u);
-            v[b] = Velocity { v: du.v, w: so3::tangent(&u.w) * du.w };
+            v[b] = Twist { v: du.v, w: so3::tangent(&u.w) * du.w };
         }
     }
 
@@ -208,7 +208,7 @@ impl<C: Chart> Stepper<'_, C> {
             self.equations.jacobian(&self.memory.q);
             self.equations.factor(1.0);
             self.offset(-h * h, |m, b| C::rate(&m.x[b], &fields[b]));
-            fields.fill(Velocity::zero());
+            fields.fill(Twist::zero());
             self.step_dq = fields;
         }
     }
@@ -221,7 +221,7 @@ pub fn index1<C: Chart>(e: &mut Equations<'_>, m: &mut Memory<C>) {
     e.factor(1.0);
     let v = C::twists(&m.v, &m.twist);
     let v_dot = C::twists_mut(&mut m.v_dot, &mut m.twist_dot);
-    v_dot[0] = Velocity::zero();
+    v_dot[0] = Twist::zero();
     e.z.copy_from_slice(&m.carried.z);
     e.index1(&m.q, v, &m.turns, m.t, v_dot, &mut m.lambda);
     e.state_rates(&m.q, v, &m.turns, m.t, &mut m.carried.rate);

@@ -15,11 +15,11 @@ use super::work::Filter;
 use crate::analysis::assembly::flipped_joint;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::chart::{Chart, Ra, Rate, Weights};
-use crate::formulation::exact::Exact;
-use crate::formulation::ra::Equations;
+use crate::formulation::absolute::chart::{Chart, Ra, Rate, Weights};
+use crate::formulation::absolute::equations::Equations;
+use crate::formulation::absolute::exact::Exact;
 use crate::model::Model;
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 pub use carried::Carried;
 use fourbar_math::so3;
 pub use history::index1;
@@ -74,8 +74,8 @@ pub struct Memory<C: Chart = Ra> {
     /// Derivatives of the rates one step earlier, for the prediction.
     pub v_dot_back: Vec<C::Rate>,
     /// Twists and their derivatives, where the rates are something else.
-    twist: Vec<Velocity>,
-    twist_dot: Vec<Velocity>,
+    twist: Vec<Twist>,
+    twist_dot: Vec<Twist>,
     /// Multipliers.
     pub lambda: Vec<f64>,
     /// Counted angles.
@@ -92,12 +92,12 @@ pub struct Memory<C: Chart = Ra> {
 
 impl<C: Chart> Memory<C> {
     /// Velocities of all bodies.
-    pub fn velocities(&self) -> &[Velocity] {
+    pub fn velocities(&self) -> &[Twist] {
         C::twists(&self.v, &self.twist)
     }
 
     /// Accelerations of all bodies.
-    pub fn accelerations(&self) -> &[Velocity] {
+    pub fn accelerations(&self) -> &[Twist] {
         C::twists(&self.v_dot, &self.twist_dot)
     }
 
@@ -188,7 +188,7 @@ pub struct Stepper<'m, C: Chart = Ra> {
     /// Position multipliers of the stabilised form; written by each attempt.
     eta: Vec<f64>,
     /// Increments of positions in the stabilised form.
-    step_dq: Vec<Velocity>,
+    step_dq: Vec<Twist>,
     /// Derivatives of the rates before inputs were replaced.
     step_rates: Vec<C::Rate>,
     coefficients: Coefficients,
@@ -219,7 +219,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
         let equations_rows = equations.set.rows();
         let n = model.bodies.len();
         let z = vec![C::Rate::zero(); n];
-        let mapped = vec![Velocity::zero(); if C::DIRECT { 0 } else { n }];
+        let mapped = vec![Twist::zero(); if C::DIRECT { 0 } else { n }];
         let x: Vec<C::Point> = start.q.iter().zip(&start.v).map(|(q, v)| C::enter(&q.A, &v.w)).collect();
         let mut memory = Memory {
             t: start.t,
@@ -255,7 +255,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             index2: false,
             recharting: true,
             eta: vec![0.0; equations_rows],
-            step_dq: vec![Velocity::zero(); n],
+            step_dq: vec![Twist::zero(); n],
             step_rates: vec![C::Rate::zero(); n],
             coefficients,
             error: (0.0, 0.0),
@@ -266,7 +266,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
     }
 
     /// Largest translation, or rotation times `L`.
-    fn size(&self, d: &[Velocity]) -> f64 {
+    fn size(&self, d: &[Twist]) -> f64 {
         let L = self.equations.model.length;
         d.iter().fold(0.0, |s, d| f64::max(s, d.v.amax().max(L * d.w.amax())))
     }
@@ -416,7 +416,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             let (e, x) = (&mut self.equations, &mut self.trial);
             e.jacobian(&x.q);
             e.constraints(&x.q, &x.turns, x.t);
-            // Velocity-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
+            // Twist-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
             e.set.slip(&x.q, x.velocities(), h / c.b_v, &mut e.Phi);
             if self.index2 {
                 e.velocity_rows(x.velocities(), x.t, h / c.b_v);

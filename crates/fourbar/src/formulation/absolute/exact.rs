@@ -10,12 +10,12 @@
 //! Forces are differentiated by dual numbers.
 
 use super::chart::{Chart, Weights};
-use super::ra::Equations;
+use super::equations::Equations;
 use super::states::bodies_of_states;
 use crate::coordinate::PoseOf;
 use crate::force::eval::{Plain, States, VelocityOf};
 use crate::integrator::index3::Memory;
-use crate::state::Velocity;
+use crate::state::Twist;
 use fourbar_math::so3::tilde;
 use fourbar_math::{BlockLu, Dual, Taylor};
 use nalgebra::{Matrix3, Matrix6, Vector3};
@@ -92,12 +92,12 @@ impl States<Dual> for Varied<'_> {
 }
 
 /// Wrench of a friction element per newton of load: the element is linear in its load.
-fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Velocity); 2]> {
-    let mut out: SmallVec<[(usize, Velocity); 2]> = SmallVec::new();
+fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Twist); 2]> {
+    let mut out: SmallVec<[(usize, Twist); 2]> = SmallVec::new();
     for (load, sign) in [(1.0, 1.0), (0.0, -1.0)] {
         let state = Loaded { plain: Plain { t: x.t, q: x.q, v: x.v, turns: x.turns, loads: &[], z: x.z }, load };
         e.model.forces[element].1.wrench(e.model, &state, &mut |b, F, T| {
-            let w = Velocity { v: F, w: T }.scaled(sign);
+            let w = Twist { v: F, w: T }.scaled(sign);
             match out.iter_mut().find(|(k, _)| *k == b) {
                 Some((_, sum)) => *sum = sum.plus(&w),
                 None => out.push((b, w)),
@@ -307,7 +307,7 @@ impl Exact {
                 for d in 0..6 {
                     let step = 1e-6;
                     let load = |sign: f64| {
-                        let mut dq = Velocity::zero();
+                        let mut dq = Twist::zero();
                         if d < 3 {
                             dq.v[d] = sign * step
                         } else {

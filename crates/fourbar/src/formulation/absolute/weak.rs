@@ -6,10 +6,10 @@
 //! compliance is therefore solved by conjugate gradients, with the factored matrix as preconditioner: all ordinary modes are solved by
 //! one round, every weak one by one more. Dependent rows, whose share is nothing, are left alone.
 
-use super::ra::{COMPLIANCE, Equations};
+use super::equations::{COMPLIANCE, Equations};
 use crate::motion::{DATA, largest_force};
 use crate::random::Random;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 
 /// Where no row comes as near to others as this (relative pivot), every mode is an ordinary one.
 const CLEAR: f64 = 0.1;
@@ -38,13 +38,13 @@ pub(super) struct Workspace {
     p: Vec<f64>,
     Sp: Vec<f64>,
     /// Accelerations by body.
-    a: Vec<Velocity>,
+    a: Vec<Twist>,
 }
 
 impl Workspace {
     pub(super) fn new(rows: usize, bodies: usize) -> Self {
         let x = vec![0.0; rows];
-        Self { b: x.clone(), z: x.clone(), p: x.clone(), Sp: x, a: vec![Velocity::zero(); bodies] }
+        Self { b: x.clone(), z: x.clone(), p: x.clone(), Sp: x, a: vec![Twist::zero(); bodies] }
     }
 }
 
@@ -56,7 +56,7 @@ impl Equations<'_> {
     /// Refines index-1 multipliers, with the factor of this pose (`b_a = 1`), its Jacobian in `G` and the right-hand side of the
     /// acceleration constraints in `gamma`. The accelerations rest already: where rows are dependent, what the refinement does to them
     /// on the way is worse than rounding, so they are left as they are.
-    pub(super) fn refine(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &[Velocity], lambda: &mut [f64]) {
+    pub(super) fn refine(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &[Twist], lambda: &mut [f64]) {
         if !self.refined {
             return;
         }
@@ -70,7 +70,7 @@ impl Equations<'_> {
     /// Takes note of how well the multipliers are known. Rounding of the state acts on them like an error of the rows, divided by the
     /// eigenvalue `mu` of their mode; modes so weak that the compliance hides them are found by filtering a vector, which leaves
     /// these and dependent rows, and `mu` is their mean weighed by what they do to the bodies, so that dependent rows do not count.
-    fn doubt(&mut self, t: f64, a: &[Velocity], lambda: &[f64]) {
+    fn doubt(&mut self, t: f64, a: &[Twist], lambda: &[f64]) {
         if self.p.schur.pivots().iter().all(|p| *p > SUSPICIOUS) {
             return;
         }
@@ -112,7 +112,7 @@ impl Equations<'_> {
 
     /// `y = Phi_q M^-1 Phi_q^T x`. Overwrites `r`.
     fn without_compliance(&mut self, x: &[f64], y: &mut [f64]) {
-        self.r.fill(Velocity::zero());
+        self.r.fill(Twist::zero());
         self.set.add_transposed(&self.G, x, 1.0, &mut self.r);
         for (r, w) in self.r.iter_mut().zip(&self.p.inverse) {
             *r = w.apply(r);
@@ -120,7 +120,7 @@ impl Equations<'_> {
         self.set.multiply(&self.G, &self.r, y);
     }
 
-    fn refine_with(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+    fn refine_with(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {
         if self.regular_pivot.0 > CLEAR || lambda.is_empty() {
             return;
         }
@@ -141,7 +141,7 @@ impl Equations<'_> {
             if !self.p.x.iter().all(|x| x.is_finite()) {
                 return;
             }
-            self.r.fill(Velocity::zero());
+            self.r.fill(Twist::zero());
             self.set.add_transposed(&self.G, &self.p.x, 1.0, &mut self.r);
             for ((a, d), (r, w)) in a.iter_mut().zip(&self.p.dq).zip(self.r.iter().zip(&self.p.inverse)) {
                 let y = w.apply(r);

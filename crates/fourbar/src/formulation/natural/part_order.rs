@@ -1,7 +1,7 @@
 //! Which part is brought in next: the one with most known items and joints to finished parts, the first of them in the file.
 //! Counts are kept up to date as items become known, so that all choices together take a time proportional to the mechanism.
 
-use super::parts::Layout;
+use super::layout::Layout;
 use crate::model::Model;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,12 +1,12 @@
 //! Closure of positions and velocities by the rows alone: with the independent columns held, the dependents follow loop by loop, O(m).
 //!
-//! Inward the rows are gathered column by column as in [`super::select`], with the dependents fixed; outward each dependent column takes
+//! Inward the rows are gathered column by column as in [`super::dependents`], with the dependents fixed; outward each dependent column takes
 //! `(g1 - G1 x) / sigma`. The same factor serves several right-hand sides.
 
-use super::closing::Closings;
-use super::reflect::{reflect, reflect_rows, reflection};
+use super::dependents::column_size;
+use super::householder::{reflect, reflect_rows, reflection};
+use super::loop_rows::Closings;
 use super::schedule::{Role, Schedule};
-use super::select::column_size;
 use super::spatial::Six;
 use super::tree::Tree;
 

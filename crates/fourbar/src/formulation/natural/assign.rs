@@ -2,8 +2,8 @@
 //! neighbours is used, only what is missing becomes a coordinate, and an equation is written only where something is known twice.
 
 use super::basis::Axes;
-use super::builder::{Builder, Told, W, snapped};
-use super::parts::Slide;
+use super::builder::{Builder, Listed, W, snapped};
+use super::layout::Slide;
 use super::rows::Class;
 use crate::coordinate::Coordinate;
 use crate::model::JointCoordinate;
@@ -40,29 +40,29 @@ impl Builder<'_> {
     }
 
     pub fn bring(&mut self, b: usize) {
-        let mut told = Told { part: self.name_of(b), ..Told::default() };
-        self.slides_to(b, &mut told);
+        let mut listed = Listed { part: self.name_of(b), ..Listed::default() };
+        self.slides_to(b, &mut listed);
         if self.choice.parallelograms {
-            self.parallelogram(b, &mut told);
+            self.parallelogram(b, &mut listed);
         }
         let g = self.layout.parts[b].group;
-        self.shorten_items(b, g, &mut told);
-        self.set_origin(b, &mut told);
+        self.shorten_items(b, g, &mut listed);
+        self.set_origin(b, &mut listed);
         if self.axes[g].is_none() {
-            if !self.turn(g, &mut told) {
-                self.set_axes(b, &mut told);
+            if !self.turn(g, &mut listed) {
+                self.set_axes(b, &mut listed);
             }
-            self.close_vectors(g, &mut told);
+            self.close_vectors(g, &mut listed);
         }
-        self.close_points(b, &mut told);
+        self.close_points(b, &mut listed);
         self.done[b] = true;
-        self.assign_items(b, &mut told);
+        self.assign_items(b, &mut listed);
         self.count_items(b);
-        self.table.push(told);
+        self.table.push(listed);
     }
 
     /// Points of `b` that slide on finished parts are assigned with one coordinate.
-    pub fn slides_to(&mut self, b: usize, told: &mut Told) {
+    pub fn slides_to(&mut self, b: usize, listed: &mut Listed) {
         let mut lines: Vec<V> = Vec::new();
         for k in self.layout.slides_on[b].clone() {
             let s = self.layout.slides[k].clone();
@@ -85,15 +85,15 @@ impl Builder<'_> {
             let before = self.names.len();
             let mu = self.joint_coordinate(s.joint, JointCoordinate::Distance);
             if self.names.len() > before {
-                told.brought.push(self.names[before].clone());
-                told.coordinates += 1;
+                listed.brought.push(self.names[before].clone());
+                listed.coordinates += 1;
             }
             let sign = if moving { 1.0 } else { -1.0 };
             self.items[own] = Some(from + axis * (mu * Node::of(sign)));
             if s.shared {
                 lines.push(own_axis);
             }
-            told.assigned.push(self.layout.items[own].name.clone());
+            listed.assigned.push(self.layout.items[own].name.clone());
             self.slide_used[k] = true;
         }
     }
@@ -106,7 +106,7 @@ impl Builder<'_> {
     }
 
     /// A known point of the part, or a new one.
-    pub fn set_origin(&mut self, b: usize, told: &mut Told) {
+    pub fn set_origin(&mut self, b: usize, listed: &mut Listed) {
         if self.origin[b].is_some() {
             return;
         }
@@ -117,7 +117,7 @@ impl Builder<'_> {
             self.origin[b] = Some(o);
             return;
         }
-        if let Some(o) = self.on_plane(b, told) {
+        if let Some(o) = self.on_plane(b, listed) {
             self.origin[b] = Some(o);
             return;
         }
@@ -127,7 +127,7 @@ impl Builder<'_> {
             None => (None, self.layout.parts[b].com, self.name_of(b)),
         };
         let (x, v) = self.start_point(b, &loc);
-        let w = self.vector(&name, &x, &v, self.model.length, told);
+        let w = self.vector(&name, &x, &v, self.model.length, listed);
         if let Some(k) = item {
             self.items[k] = Some(w);
         }
@@ -135,7 +135,7 @@ impl Builder<'_> {
     }
 
     /// A point of `b` that stays on a plane of a finished part: two coordinates. In planar mechanisms every point does.
-    pub fn on_plane(&mut self, b: usize, told: &mut Told) -> Option<(W, V)> {
+    pub fn on_plane(&mut self, b: usize, listed: &mut Listed) -> Option<(W, V)> {
         if self.layout.normal.is_some() || !self.choice.assign {
             return None;
         }
@@ -155,11 +155,11 @@ impl Builder<'_> {
             let y = Coordinate::Dp2 { ij: [0, 1], a_i: j.F.axis(k), s_i: j.F.s, s_j: j.M.s };
             let (value, rate) = self.start_coordinate(j.bodies, &y);
             let x = self.scalar(format!("{name}.{}", ["x", "y"][k]), value, rate, self.model.length, None);
-            told.coordinates += 1;
+            listed.coordinates += 1;
             w += self.direction(g, a)? * x;
         }
-        told.brought.push(format!("{name}.x, {name}.y"));
-        told.assigned.push(self.layout.items[s.points[1]].name.clone());
+        listed.brought.push(format!("{name}.x, {name}.y"));
+        listed.assigned.push(self.layout.items[s.points[1]].name.clone());
         self.items[s.points[1]] = Some(w);
         self.slide_used[k] = true;
         Some((w, loc))
@@ -221,7 +221,7 @@ impl Builder<'_> {
     }
 
     /// Axes of a group from the angle of a joint with a finished part: `x := cos(theta) e1 + sin(theta) e2`.
-    pub fn turn(&mut self, g: usize, told: &mut Told) -> bool {
+    pub fn turn(&mut self, g: usize, listed: &mut Listed) -> bool {
         if !self.choice.assign {
             return false;
         }
@@ -233,7 +233,7 @@ impl Builder<'_> {
             if self.axes[groups[o]].is_none() {
                 continue;
             }
-            self.shorten_axes(groups[o], told);
+            self.shorten_axes(groups[o], listed);
             let frames = [j.F.R, j.M.R];
             let known: Vec<W> = (0..3)
                 .filter_map(|a| self.direction(groups[o], &self.layout.direction(j.bodies[o], &frames[o].column(a).into())))
@@ -244,8 +244,8 @@ impl Builder<'_> {
             let before = self.names.len();
             let theta = self.joint_coordinate(k, JointCoordinate::Angle);
             if self.names.len() > before {
-                told.brought.push(self.names[before].clone());
-                told.coordinates += 1;
+                listed.brought.push(self.names[before].clone());
+                listed.coordinates += 1;
             }
             let (s, c) = theta.sin_cos();
             let s = if moving { s } else { -s };
@@ -255,14 +255,14 @@ impl Builder<'_> {
                 .into_iter()
                 .find(|(u, loc)| loc.cross(&T.column(2)).norm() < 1e-9 && self.local(*u, groups[o]).is_some());
             self.basis[g] = hinge.map(|(u, _)| Some(vec![u])).into_iter().collect();
-            told.assigned.push(format!("axes of {}", self.model.body_name(body)));
+            listed.assigned.push(format!("axes of {}", self.model.body_name(body)));
             return true;
         }
         false
     }
 
     /// Vectors of the group that were known and are not in its basis: two equations each.
-    pub fn close_vectors(&mut self, g: usize, told: &mut Told) {
+    pub fn close_vectors(&mut self, g: usize, listed: &mut Listed) {
         let basis: Option<Vec<usize>> = self.basis[g].iter().cloned().collect::<Option<Vec<_>>>().map(|b| b.concat());
         for (k, local) in self.vectors_of(g) {
             let Some(value) = self.items[k] else { continue };
@@ -279,14 +279,14 @@ impl Builder<'_> {
             let frame = fourbar_math::so3::frame_from_z(&local);
             for c in 0..2 {
                 let Some(normal) = self.direction(g, &frame.column(c).into()) else { continue };
-                let name = format!("{} closes {}", told.part, self.layout.items[k].name);
-                self.equate(name, value.dot(&normal), Class::Closure, told);
+                let name = format!("{} closes {}", listed.part, self.layout.items[k].name);
+                self.equate(name, value.dot(&normal), Class::Closure, listed);
             }
         }
     }
 
     /// Points of the part that were known and do not follow from its axes: three equations each.
-    pub fn close_points(&mut self, b: usize, told: &mut Told) {
+    pub fn close_points(&mut self, b: usize, listed: &mut Listed) {
         let Some((origin, o_loc)) = self.origin[b] else { return };
         let g = self.layout.parts[b].group;
         let o_item = self.points_of(b).into_iter().find(|(k, loc)| self.items[*k] == Some(origin) && *loc == o_loc).map(|(k, _)| k);
@@ -317,8 +317,8 @@ impl Builder<'_> {
             }
             let difference = value - place;
             for c in 0..3 {
-                let name = format!("{} closes {}.{}", told.part, self.layout.items[k].name, ["x", "y", "z"][c]);
-                self.equate(name, difference[c], Class::Closure, told);
+                let name = format!("{} closes {}.{}", listed.part, self.layout.items[k].name, ["x", "y", "z"][c]);
+                self.equate(name, difference[c], Class::Closure, listed);
             }
         }
     }
@@ -339,18 +339,18 @@ impl Builder<'_> {
     }
 
     /// Everything else on a finished part follows from its origin and axes.
-    pub fn assign_items(&mut self, b: usize, told: &mut Told) {
+    pub fn assign_items(&mut self, b: usize, listed: &mut Listed) {
         let g = self.layout.parts[b].group;
         for (k, local) in self.points_of(b) {
             if self.items[k].is_none() {
                 self.items[k] = self.place(b, &local);
-                told.assigned.push(self.layout.items[k].name.clone());
+                listed.assigned.push(self.layout.items[k].name.clone());
             }
         }
         for (k, local) in self.vectors_of(g) {
             if self.items[k].is_none() {
                 self.items[k] = self.direction(g, &local).map(|w| w.map(rounded));
-                told.assigned.push(self.layout.items[k].name.clone());
+                listed.assigned.push(self.layout.items[k].name.clone());
             }
         }
     }

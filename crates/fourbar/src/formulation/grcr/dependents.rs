@@ -5,8 +5,8 @@
 //! ones are passed over, as in arbitrary coordinate selection [Critchley03, sections 3 and 4]. A row that depends on
 //! others where they meet, or reaches the ground, is redundant; its combination over the closings is a self-stress.
 
-use super::closing::{Closings, Kept};
-use super::reflect::{reflect, reflect_rows, reflection};
+use super::householder::{reflect, reflect_rows, reflection};
+use super::loop_rows::{Closings, Kept};
 use super::schedule::{Role, Schedule};
 use super::spatial::Six;
 use super::tree::Tree;

@@ -2,7 +2,7 @@
 //! corner is assigned, and the classical form in which every joint point and vector is a coordinate.
 
 use super::basis::Axes;
-use super::builder::{Builder, Told, W};
+use super::builder::{Builder, Listed, W};
 use super::rows::Class;
 use crate::model::JointCoordinate;
 use fourbar_dae::Node;
@@ -17,7 +17,7 @@ const REACH: usize = 30;
 
 impl Builder<'_> {
     /// Known items of a part that reach too far back.
-    pub fn shorten_items(&mut self, b: usize, g: usize, told: &mut Told) {
+    pub fn shorten_items(&mut self, b: usize, g: usize, listed: &mut Listed) {
         if !self.choice.assign {
             return;
         }
@@ -26,36 +26,36 @@ impl Builder<'_> {
                 && Node::reach(w.iter().copied()) > REACH
             {
                 let weight = if self.layout.items[k].point { self.model.length } else { 1.0 };
-                self.items[k] = Some(self.brought_in(&self.layout.items[k].name.clone(), w, weight, told));
+                self.items[k] = Some(self.brought_in(&self.layout.items[k].name.clone(), w, weight, listed));
             }
         }
     }
 
     /// Axes that reach too far back.
-    pub fn shorten_axes(&mut self, g: usize, told: &mut Told) {
+    pub fn shorten_axes(&mut self, g: usize, listed: &mut Listed) {
         let Some(Axes { e, T }) = &self.axes[g] else { return };
         let ([x, y, _], T) = (&e[..], *T) else { return };
         if Node::reach(x.iter().chain(y).copied()) <= REACH {
             return;
         }
         let body = self.model.body_name(self.layout.reference[g]);
-        let [x, y] = [(*x, "x axis"), (*y, "y axis")].map(|(w, a)| self.brought_in(&format!("{body}.{a}"), w, 1.0, told));
+        let [x, y] = [(*x, "x axis"), (*y, "y axis")].map(|(w, a)| self.brought_in(&format!("{body}.{a}"), w, 1.0, listed));
         self.axes[g] = Some(Axes { e: vec![x, y, x.cross(&y)], T });
     }
 
     /// Three coordinates equal to an expression; each row has a coordinate of its own, so that none can be redundant.
-    fn brought_in(&mut self, name: &str, value: W, weight: f64, told: &mut Told) -> W {
-        let w = self.vector(name, &value.map(Scalar::value), &value.map(Node::start_rate), weight, told);
+    fn brought_in(&mut self, name: &str, value: W, weight: f64, listed: &mut Listed) -> W {
+        let w = self.vector(name, &value.map(Scalar::value), &value.map(Node::start_rate), weight, listed);
         for c in 0..3 {
             let row = format!("{name} as assigned.{}", ["x", "y", "z"][c]);
-            self.equate(row, w[c] - value[c], Class::Rigid, told);
+            self.equate(row, w[c] - value[c], Class::Rigid, listed);
         }
         w
     }
 
     /// `D := C + B - A` where A, B lie on one finished part, A, C on another, and C, D and B, D on parts to come, all on one
     /// hinge direction. It fixes the branch, so that there are no dead points.
-    pub fn parallelogram(&mut self, b: usize, told: &mut Told) {
+    pub fn parallelogram(&mut self, b: usize, listed: &mut Listed) {
         let known = |s: &Self, k: usize| s.items[k].is_some();
         for (d, d_loc) in self.points_of(b) {
             if known(self, d) {
@@ -69,7 +69,7 @@ impl Builder<'_> {
             if let Some((a, c, e, hinge)) = found {
                 let at = |k: usize| self.items[k].unwrap_or_else(W::zeros);
                 self.items[d] = Some(at(c) + at(e) - at(a));
-                told.assigned.push(format!("{} (parallelogram)", self.layout.items[d].name));
+                listed.assigned.push(format!("{} (parallelogram)", self.layout.items[d].name));
                 for p in [c, e] {
                     self.implied.insert((p.min(d), p.max(d), hinge));
                 }
@@ -106,7 +106,7 @@ impl Builder<'_> {
     /// Every joint point and vector of moving parts as coordinates of their own, slides with their distance: the classical
     /// natural coordinates with which [Pryce20, Table 4] compares.
     pub fn all_items(&mut self) {
-        let mut told = Told { part: "all joints".to_string(), ..Told::default() };
+        let mut listed = Listed { part: "all joints".to_string(), ..Listed::default() };
         // Points first: a vector along two of them is their difference.
         let mut order: Vec<usize> = (0..self.layout.items.len()).collect();
         order.sort_by_key(|&k| !self.layout.items[k].point);
@@ -115,15 +115,15 @@ impl Builder<'_> {
                 continue;
             }
             let item = self.layout.items[k].clone();
-            if !item.point && self.along_points(k, &mut told) {
+            if !item.point && self.along_points(k, &mut listed) {
                 continue;
             }
             let Some((place, local)) = item.on.first() else { continue };
             let (x, v) = if item.point { self.start_point(*place, local) } else { self.start_direction(*place, local) };
-            let w = self.vector(&item.name, &x, &v, if item.point { self.model.length } else { 1.0 }, &mut told);
+            let w = self.vector(&item.name, &x, &v, if item.point { self.model.length } else { 1.0 }, &mut listed);
             self.items[k] = Some(w);
             if !item.point {
-                self.equate(format!("{} is a unit vector", item.name), w.dot(&w) - Node::of(1.0), Class::Rigid, &mut told);
+                self.equate(format!("{} is a unit vector", item.name), w.dot(&w) - Node::of(1.0), Class::Rigid, &mut listed);
             }
         }
         for k in 0..self.layout.slides.len() {
@@ -138,21 +138,21 @@ impl Builder<'_> {
             let (Some(from), Some(to)) = (self.items[s.points[0]], self.items[s.points[1]]) else { continue };
             let before = self.names.len();
             let mu = self.joint_coordinate(s.joint, JointCoordinate::Distance);
-            told.brought.extend(self.names.get(before).cloned());
-            told.coordinates += self.names.len() - before;
+            listed.brought.extend(self.names.get(before).cloned());
+            listed.coordinates += self.names.len() - before;
             let d = to - from - axis * mu;
             for c in 0..3 {
                 let name = format!("{} slides.{}", self.model.joints[s.joint].name, ["x", "y", "z"][c]);
-                self.equate(name, d[c], Class::Joint, &mut told);
+                self.equate(name, d[c], Class::Joint, &mut listed);
             }
             self.slide_used[k] = true;
         }
         (0..self.items.len()).filter(|&k| self.items[k].is_some()).for_each(|k| self.queue.count(&self.layout, k));
-        self.table.push(told);
+        self.table.push(listed);
     }
 
     /// A vector along two points of a part is their difference over its length.
-    fn along_points(&mut self, k: usize, told: &mut Told) -> bool {
+    fn along_points(&mut self, k: usize, listed: &mut Listed) -> bool {
         for (g, local) in self.layout.items[k].on.clone() {
             for p in self.layout.parts_of[g].clone() {
                 let points = self.points_of(p);
@@ -166,8 +166,8 @@ impl Builder<'_> {
                         }
                         let w: W = (to - from) * Node::of(d.dot(&local).signum() / length);
                         let name = self.layout.items[k].name.clone();
-                        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, told);
-                        told.assigned.push(name);
+                        self.equate(format!("{name} is a unit vector"), w.dot(&w) - Node::of(1.0), Class::Rigid, listed);
+                        listed.assigned.push(name);
                         self.items[k] = Some(w);
                         return true;
                     }

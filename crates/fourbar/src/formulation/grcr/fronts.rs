@@ -6,11 +6,11 @@
 //! the articulated-body recursion of [Critchley03, Eqs. (7)-(22)]; the dependent pivot gives the reduced inertias of Eqs. (53)-(64), the blocks of
 //! carriers are the lists of Eqs. (103)-(111), and rows that independent columns feel carry the matrix `C` in place of the scalars of Eqs. (65)-(102).
 
+use super::articulated::{self, Articulated, Column, NO_INERTIA};
 use super::block::{put_inertia, shift, subtract_pair, subtract_square, trace_angular};
-use super::closing::Closings;
 use super::hinge::Body;
-use super::plain::{self, Articulated, Column, NO_INERTIA};
-use super::reflect::{reflect, reflect_rows, reflection};
+use super::householder::{reflect, reflect_rows, reflection};
+use super::loop_rows::Closings;
 use super::schedule::{Front, Role, Schedule};
 use super::spatial::Six;
 use super::tree::Tree;
@@ -206,7 +206,7 @@ impl Fronts {
             if hinges {
                 let columns = link.u as usize..link.u as usize + nodes.len();
                 let found =
-                    plain::inward(&mut I, &mut f, &self.bodies[nodes], &tree.S[columns.clone()], &mut self.columns[columns.clone()]);
+                    articulated::inward(&mut I, &mut f, &self.bodies[nodes], &tree.S[columns.clone()], &mut self.columns[columns.clone()]);
                 self.weightless = found.map(|c| columns.start + c).or(self.weightless);
             } else {
                 self.eliminate_plain(k, tree, schedule, &mut I, &mut f);
@@ -490,7 +490,7 @@ impl Fronts {
             if hinges {
                 let columns = link.u as usize..link.u as usize + nodes.len();
                 let (done, S) = (&self.columns[columns.clone()], &tree.S[columns.clone()]);
-                plain::outward(x, done, S, &mut udot[columns], &mut self.a_hat[nodes]);
+                articulated::outward(x, done, S, &mut udot[columns], &mut self.a_hat[nodes]);
                 continue;
             }
             if self.plain[k] {

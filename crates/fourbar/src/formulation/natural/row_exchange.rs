@@ -1,7 +1,7 @@
 //! The rows left out and those in use, watched in flight: steps that violate the former are not taken, and where the latter become
 //! weak others are chosen.
 
-use super::run::{LOCAL, Moving, Run, told};
+use super::run::{LOCAL, Moving, Run, diagnosis_of};
 use crate::diagnostic::Diagnostic;
 use fourbar_dae::{Integrator, Options};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ impl Run<'_> {
         let mut again = false;
         loop {
             let Self { integrator, power, work, .. } = self;
-            integrator.step_within(end, |i| power.longest(i, *work)).map_err(told)?;
+            integrator.step_within(end, |i| power.longest(i, *work)).map_err(diagnosis_of)?;
             self.now_at = f64::NAN;
             let (from, to) = self.integrator.interval();
             let (violated, row) = self.worst_left_out(to);
@@ -92,14 +92,14 @@ impl Run<'_> {
         let after: Vec<String> = self.system.dropped().map(String::from).collect();
         self.notes.push(format!("at t = {t:.6} s other rows were left out: {} instead of {}", after.join(", "), before.join(", ")));
         self.rechosen += 1;
-        let problem = Arc::new(self.system.record().map_err(told)?);
+        let problem = Arc::new(self.system.record().map_err(diagnosis_of)?);
         let w = self.integrator.work();
         for (sum, n) in self.steps_before.iter_mut().zip([w.steps, w.expansions, w.retries]) {
             *sum += n;
         }
         let state = self.system.state(&problem, t, self.x.iter().map(|x| [x.c[0], x.c[1]]));
         let options = Options { first_step: Some(self.integrator.last_step()), ..self.options.clone() };
-        self.integrator = Integrator::new(&problem, &state, options).map_err(told)?;
+        self.integrator = Integrator::new(&problem, &state, options).map_err(diagnosis_of)?;
         self.made_for = self.options.rel;
         self.best_pivot = 0.0;
         self.layout_rows(&problem);

@@ -3,8 +3,8 @@
 //!
 //! Positions and velocities are closed as in the recursive treatment; only the accelerations are found in another way.
 
-use super::closing::Closings;
-use super::front::Fronts;
+use super::fronts::Fronts;
+use super::loop_rows::Closings;
 use super::mechanism::Mechanism;
 use super::schedule::{Role, Schedule};
 use super::spatial::Six;

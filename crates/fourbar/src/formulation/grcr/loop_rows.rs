@@ -9,7 +9,7 @@ use super::tree::Tree;
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
 use crate::model::Model;
 use crate::motion::numbers;
-use crate::state::{Pose, Velocity};
+use crate::state::{Pose, Twist};
 use nalgebra::{DMatrix, Matrix3, Vector3};
 use serde_json::{Value, json};
 
@@ -388,7 +388,7 @@ impl Closings {
     }
 
     /// `g = gamma - E a_t`, with the rows of the pose.
-    pub fn accelerations(&mut self, tree: &Tree, q: &[Pose], v: &[Velocity], t: f64) {
+    pub fn accelerations(&mut self, tree: &Tree, q: &[Pose], v: &[Twist], t: f64) {
         let mut values = std::mem::take(&mut self.values);
         self.lean.gamma(q, v, t, &mut values);
         // From the acceleration of the centre of mass to the linear part of the six-vector: omega x v.

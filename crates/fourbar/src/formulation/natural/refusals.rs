@@ -1,4 +1,4 @@
-//! What has no place in natural coordinates, told from the mechanism alone.
+//! What has no place in natural coordinates, listed from the mechanism alone.
 
 use crate::diagnostic::Diagnostic;
 use crate::joint::Rigid;

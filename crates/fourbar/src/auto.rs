@@ -9,7 +9,7 @@
 //! where coordinates are few, and at once for gears and racks. What moves less, floats or is large, and what natural coordinates
 //! refuse, goes to Lie groups, whose set-up costs least. No clock is read: the same study gets the same choice.
 
-use crate::analysis::{rank, unique};
+use crate::analysis::{rank, uniqueness};
 use crate::constraint::{Constraint, ConstraintSet};
 use crate::force::Force;
 use crate::formulation::natural;
@@ -144,7 +144,7 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         if !model.rolling.is_empty() {
             return pick("lie", "dop853", "rolling constrains velocities, which natural coordinates do not take");
         }
-        if small && !plane && rubs && unique::friction_is_shared(model, &Configuration::start(model)) {
+        if small && !plane && rubs && uniqueness::friction_is_shared(model, &Configuration::start(model)) {
             return pick("dca", "dopri5", "friction follows loads that are not unique, which divide and conquer shares out at once");
         }
         let why = match refusal.names.first() {

@@ -7,7 +7,7 @@
 //! the world's z axis, so that bodies that spin about a fixed axis change their chart once at most.
 
 use super::chart::{Chart, Jet, Weights};
-use crate::state::Velocity;
+use crate::state::Twist;
 use fourbar_math::{Scalar, Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
@@ -143,7 +143,7 @@ fn reference(A: &Matrix3<f64>, w: &Vector3<f64>) -> Matrix3<f64> {
 impl Chart for Reps {
     const NAME: &'static str = "reps";
     type Point = Angles;
-    type Rate = Velocity;
+    type Rate = Twist;
     const SINGULAR: bool = true;
 
     fn enter(A: &Matrix3<f64>, w: &Vector3<f64>) -> Angles {
@@ -157,7 +157,7 @@ impl Chart for Reps {
         Angles::of(A, &reference(A, w))
     }
     #[inline]
-    fn place(from: &Angles, _A: &Matrix3<f64>, d: &Velocity, to: &mut Angles) -> Matrix3<f64> {
+    fn place(from: &Angles, _A: &Matrix3<f64>, d: &Twist, to: &mut Angles) -> Matrix3<f64> {
         to.eps = from.eps + d.w;
         to.R = from.R;
         to.theta = to.eps[1].sin_cos();
@@ -165,26 +165,26 @@ impl Chart for Reps {
         to.rotation()
     }
     #[inline]
-    fn twist(x: &Angles, x_dot: &Velocity) -> Velocity {
-        Velocity { v: x_dot.v, w: x.R.tr_mul(&x.B(&x_dot.w)) }
+    fn twist(x: &Angles, x_dot: &Twist) -> Twist {
+        Twist { v: x_dot.v, w: x.R.tr_mul(&x.B(&x_dot.w)) }
     }
     #[inline]
-    fn twist_dot(x: &Angles, x_dot: &Velocity, x_ddot: &Velocity) -> Velocity {
-        Velocity { v: x_ddot.v, w: x.R.tr_mul(&(x.B(&x_ddot.w) + x.bias(&x_dot.w))) }
+    fn twist_dot(x: &Angles, x_dot: &Twist, x_ddot: &Twist) -> Twist {
+        Twist { v: x_ddot.v, w: x.R.tr_mul(&(x.B(&x_ddot.w) + x.bias(&x_dot.w))) }
     }
     #[inline]
-    fn rate(x: &Angles, twist: &Velocity) -> Velocity {
-        Velocity { v: twist.v, w: x.B_inv(&(x.R * twist.w)) }
+    fn rate(x: &Angles, twist: &Twist) -> Twist {
+        Twist { v: twist.v, w: x.B_inv(&(x.R * twist.w)) }
     }
     #[inline]
-    fn second(x: &Angles, x_dot: &Velocity, twist_dot: &Velocity) -> Velocity {
-        Velocity { v: twist_dot.v, w: x.B_inv(&(x.R * twist_dot.w - x.bias(&x_dot.w))) }
+    fn second(x: &Angles, x_dot: &Twist, twist_dot: &Twist) -> Twist {
+        Twist { v: twist_dot.v, w: x.B_inv(&(x.R * twist_dot.w - x.bias(&x_dot.w))) }
     }
     #[inline]
-    fn increment(x: &Angles, _psi: &Velocity, dq: &Velocity) -> Velocity {
+    fn increment(x: &Angles, _psi: &Twist, dq: &Twist) -> Twist {
         Self::rate(x, dq)
     }
-    fn slopes(x: &Angles, _psi: &Velocity, x_dot: &Velocity, x_ddot: &Velocity, w: Weights) -> (Matrix3<f64>, Matrix3<f64>) {
+    fn slopes(x: &Angles, _psi: &Twist, x_dot: &Twist, x_ddot: &Twist, w: Weights) -> (Matrix3<f64>, Matrix3<f64>) {
         let (k_v, k_a) = (w.h / w.b_v, w.h * w.h / w.b_a);
         let [by_angles, by_rates] = x.bias_slopes(&x_dot.w);
         // Columns of B^-1 R: increments of the angles for unit body increments.
@@ -196,15 +196,15 @@ impl Chart for Reps {
         (V, V_dot)
     }
     #[inline]
-    fn turn(x: &Angles, psi: &Velocity) -> f64 {
+    fn turn(x: &Angles, psi: &Twist) -> f64 {
         x.B(&psi.w).norm()
     }
     #[inline]
-    fn twists<'a>(_rates: &'a [Velocity], mapped: &'a [Velocity]) -> &'a [Velocity] {
+    fn twists<'a>(_rates: &'a [Twist], mapped: &'a [Twist]) -> &'a [Twist] {
         mapped
     }
     #[inline]
-    fn twists_mut<'a>(_rates: &'a mut [Velocity], mapped: &'a mut [Velocity]) -> &'a mut [Velocity] {
+    fn twists_mut<'a>(_rates: &'a mut [Twist], mapped: &'a mut [Twist]) -> &'a mut [Twist] {
         mapped
     }
     fn write(x: &Angles, out: &mut Vec<f64>) {
@@ -219,7 +219,7 @@ impl Chart for Reps {
     fn distance(x: &Angles) -> f64 {
         x.theta.0.abs()
     }
-    fn carry(from: &Angles, to: &Angles, jet: &Jet<Velocity>) -> Jet<Velocity> {
+    fn carry(from: &Angles, to: &Angles, jet: &Jet<Twist>) -> Jet<Twist> {
         // The rotation as a Taylor series in time, read in the other chart.
         let series = |k: usize| {
             let start = from.eps[k] + jet[0].w[k];

@@ -12,7 +12,7 @@
 //! of `p`, at every iterate: Newton for the rest then runs on the sphere, with `dp = G^T theta_bar / 2`.
 
 use super::chart::{Chart, Rate, Weights, Wide};
-use crate::state::Velocity;
+use crate::state::Twist;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3, Vector4};
 
@@ -64,20 +64,20 @@ impl Chart for Rp {
         so3::from_quaternion(&[to[0], to[1], to[2], to[3]])
     }
     #[inline]
-    fn twist(x: &Self::Point, x_dot: &Wide) -> Velocity {
-        Velocity { v: x_dot.v, w: G(x, &x_dot.w) * (2.0 / x.norm_squared()) }
+    fn twist(x: &Self::Point, x_dot: &Wide) -> Twist {
+        Twist { v: x_dot.v, w: G(x, &x_dot.w) * (2.0 / x.norm_squared()) }
     }
     #[inline]
-    fn twist_dot(x: &Self::Point, x_dot: &Wide, x_ddot: &Wide) -> Velocity {
+    fn twist_dot(x: &Self::Point, x_dot: &Wide, x_ddot: &Wide) -> Twist {
         let k = 2.0 / x.norm_squared();
         let w = G(x, &x_dot.w) * k;
-        Velocity { v: x_ddot.v, w: G(x, &x_ddot.w) * k - w * (k * x.dot(&x_dot.w)) }
+        Twist { v: x_ddot.v, w: G(x, &x_ddot.w) * k - w * (k * x.dot(&x_dot.w)) }
     }
     #[inline]
-    fn rate(x: &Self::Point, twist: &Velocity) -> Wide {
+    fn rate(x: &Self::Point, twist: &Twist) -> Wide {
         Wide { v: twist.v, w: G_tr(x, &twist.w) * 0.5 }
     }
-    fn second(x: &Self::Point, x_dot: &Wide, twist_dot: &Velocity) -> Wide {
+    fn second(x: &Self::Point, x_dot: &Wide, twist_dot: &Twist) -> Wide {
         let N = x.norm_squared();
         let w = G(x, &x_dot.w) * (2.0 / N);
         let along = 2.0 * x.dot(&x_dot.w) / N;
@@ -85,7 +85,7 @@ impl Chart for Rp {
         Wide { v: twist_dot.v, w: G_tr(x, &(twist_dot.w + w * along)) * 0.5 - x * (x_dot.w.norm_squared() / N) }
     }
     #[inline]
-    fn increment(x: &Self::Point, _psi: &Wide, dq: &Velocity) -> Wide {
+    fn increment(x: &Self::Point, _psi: &Wide, dq: &Twist) -> Wide {
         Wide { v: dq.v, w: G_tr(x, &dq.w) * 0.5 }
     }
     fn slopes(x: &Self::Point, _psi: &Wide, x_dot: &Wide, x_ddot: &Wide, w: Weights) -> (Matrix3<f64>, Matrix3<f64>) {
@@ -103,11 +103,11 @@ impl Chart for Rp {
         2.0 * psi.w.norm()
     }
     #[inline]
-    fn twists<'a>(_rates: &'a [Wide], mapped: &'a [Velocity]) -> &'a [Velocity] {
+    fn twists<'a>(_rates: &'a [Wide], mapped: &'a [Twist]) -> &'a [Twist] {
         mapped
     }
     #[inline]
-    fn twists_mut<'a>(_rates: &'a mut [Wide], mapped: &'a mut [Velocity]) -> &'a mut [Velocity] {
+    fn twists_mut<'a>(_rates: &'a mut [Wide], mapped: &'a mut [Twist]) -> &'a mut [Twist] {
         mapped
     }
     fn write(x: &Self::Point, out: &mut Vec<f64>) {

@@ -3,8 +3,8 @@
 //! What a tree costs is known only once its dependents are chosen, and that takes far longer than the tree itself where loops carry many base
 //! bodies along. The widths of the fronts alone already say what a tree costs at least, so a tree that cannot win is given up early.
 
-use super::closing::Closings;
 use super::graph::{Graph, Growth};
+use super::loop_rows::Closings;
 use super::mechanism::{Mechanism, SMALL};
 use super::schedule::{Role, Schedule};
 use super::tree::Tree;

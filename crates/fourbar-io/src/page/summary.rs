@@ -20,7 +20,7 @@ pub struct Note {
 
 /// The report of a run in words and numbers.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Told {
+pub struct RunSummary {
     /// `kinematics` or `dynamics`, empty where unknown.
     pub analysis: String,
     /// Formulation.
@@ -51,7 +51,7 @@ fn sentence(message: &str, help: &str) -> String {
     if help.is_empty() { message.into() } else { format!("{message}; {help}") }
 }
 
-impl From<&Report> for Told {
+impl From<&Report> for RunSummary {
     fn from(r: &Report) -> Self {
         Self {
             analysis: if r.analysis == Analysis::Kinematics { "kinematics".into() } else { "dynamics".into() },
@@ -67,7 +67,7 @@ impl From<&Report> for Told {
     }
 }
 
-impl Told {
+impl RunSummary {
     /// What a `summary.json` tells; what it does not hold stays empty.
     pub fn from_summary(s: &Value) -> Self {
         let text = |v: &Value| v.as_str().unwrap_or_default().to_string();

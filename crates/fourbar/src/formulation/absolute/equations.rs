@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::motion::Poorly;
 use crate::projector::Projector;
 use crate::schur::{inverse_masses, unit_weights};
-use crate::state::{Configuration, Pose, Velocity};
+use crate::state::{Configuration, Pose, Twist};
 use nalgebra::Matrix3;
 
 /// Compliance of a row relative to the diagonal of S.
@@ -57,7 +57,7 @@ pub struct Equations<'m> {
     /// Constraint residual at the last evaluated pose.
     pub Phi: Vec<f64>,
     /// Residual of the equations of motion; applied forces on the way.
-    pub r: Vec<Velocity>,
+    pub r: Vec<Twist>,
     rhs: Vec<f64>,
     /// Right-hand side of the acceleration constraints.
     pub(super) gamma: Vec<f64>,
@@ -108,7 +108,7 @@ impl<'m> Equations<'m> {
             eps: vec![0.0; m],
             G: vec![0.0; values],
             Phi: vec![0.0; m],
-            r: vec![Velocity::zero(); n],
+            r: vec![Twist::zero(); n],
             rhs: vec![0.0; m],
             gamma: vec![0.0; m],
             weak: super::weak::Workspace::new(m, model.bodies.len()),
@@ -176,7 +176,7 @@ impl<'m> Equations<'m> {
     }
 
     /// Solves for the states of an implicit step at these poses and velocities, from their values in `z`; `false` where it fails.
-    pub fn solve_states(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, z: &mut [f64]) -> bool {
+    pub fn solve_states(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, z: &mut [f64]) -> bool {
         let plain = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &[] };
         let done = self.states.solve(self.model, &plain, z);
         self.z.copy_from_slice(z);
@@ -184,7 +184,7 @@ impl<'m> Equations<'m> {
     }
 
     /// Rates of inputs and states into `out`, with their values in `z`.
-    pub fn state_rates(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, out: &mut [f64]) {
+    pub fn state_rates(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, out: &mut [f64]) {
         if !out.is_empty() {
             let plain = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z };
             self.model.auxiliary_rates(&plain, out);
@@ -192,7 +192,7 @@ impl<'m> Equations<'m> {
     }
 
     /// Residual of the equations of motion into `r`, with the Jacobian in `G`.
-    pub fn motion(&mut self, q: &[Pose], v: &[Velocity], v_dot: &[Velocity], lambda: &[f64], turns: &[f64], t: f64) {
+    pub fn motion(&mut self, q: &[Pose], v: &[Twist], v_dot: &[Twist], lambda: &[f64], turns: &[f64], t: f64) {
         self.loads.update(self.model, &self.set, q, lambda);
         let x = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z };
         eval::applied(self.model, &x, &mut self.r);
@@ -202,9 +202,9 @@ impl<'m> Equations<'m> {
             f.v = a.v * body.mass - f.v;
             f.w = body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) - f.w;
         }
-        self.r[0] = Velocity::zero();
+        self.r[0] = Twist::zero();
         self.set.add_transposed(&self.G, lambda, 1.0, &mut self.r);
-        self.r[0] = Velocity::zero();
+        self.r[0] = Twist::zero();
     }
 
     /// Whether all increments are finite; maxima would hide what is not a number.
@@ -226,7 +226,7 @@ impl<'m> Equations<'m> {
         }
         self.p.schur.solve(&mut self.p.x);
         // r is free now: it takes Phi_q^T d(h^2 lambda).
-        self.r.fill(Velocity::zero());
+        self.r.fill(Twist::zero());
         self.set.add_transposed(&self.p.schur.G, &self.p.x, 1.0, &mut self.r);
         for (d, (r, w)) in self.p.dq.iter_mut().zip(self.r.iter().zip(&self.p.inverse)) {
             let y = w.apply(r);
@@ -236,7 +236,7 @@ impl<'m> Equations<'m> {
     }
 
     /// Replaces `Phi` by `factor (G v - nu)`, the rows of the stabilised index-2 form; the Jacobian is in `G`.
-    pub fn velocity_rows(&mut self, v: &[Velocity], t: f64, factor: f64) {
+    pub fn velocity_rows(&mut self, v: &[Twist], t: f64, factor: f64) {
         self.set.nu(t, &mut self.rhs);
         self.set.multiply(&self.G, v, &mut self.Phi);
         for (p, n) in self.Phi.iter_mut().zip(&self.rhs) {
@@ -246,7 +246,7 @@ impl<'m> Equations<'m> {
 
     /// Second solve of the stabilised form, after [`Equations::solve`]: the increments of positions that close `Phi`, given
     /// the increments `dq` of velocities. `eta` are the multipliers of that correction.
-    pub fn solve_positions(&mut self, b_a: f64, eta: &mut [f64], out: &mut [Velocity]) {
+    pub fn solve_positions(&mut self, b_a: f64, eta: &mut [f64], out: &mut [Twist]) {
         let mu = std::mem::take(&mut self.p.x);
         self.set.multiply(&self.p.schur.G, &self.p.dq, &mut self.rhs);
         for k in 0..eta.len() {
@@ -257,11 +257,11 @@ impl<'m> Equations<'m> {
             self.rhs[row..row + r.count()].fill(0.0);
         }
         self.p.schur.solve(&mut self.rhs);
-        self.r.fill(Velocity::zero());
+        self.r.fill(Twist::zero());
         self.set.add_transposed(&self.p.schur.G, &self.rhs, 1.0 / b_a, &mut self.r);
         for (o, (d, (r, w))) in out.iter_mut().zip(self.p.dq.iter().zip(self.r.iter().zip(&self.p.inverse))) {
             let y = w.apply(r);
-            *o = Velocity { v: d.v - y.v, w: d.w - y.w };
+            *o = Twist { v: d.v - y.v, w: d.w - y.w };
         }
         for (e, x) in eta.iter_mut().zip(&self.rhs) {
             *e += x;
@@ -272,14 +272,14 @@ impl<'m> Equations<'m> {
     /// Index-1 accelerations and multipliers at a consistent state, `a` being also the first guess. Needs the factor with
     /// `b_a = 1` at this pose and its Jacobian in `G`. The multipliers start from zero, so that the first pass gives the
     /// ones of minimum norm, and the next ones remove what the compliance left in the accelerations.
-    pub fn index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+    pub fn index1(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {
         self.set.gamma(q, v, t, &mut self.gamma);
         self.iterate_index1(q, v, turns, t, a, lambda);
     }
 
     /// The same for outputs: multipliers of nearly dependent constraints to rounding too. Off the constraints, as inside steps, such
     /// multipliers mean nothing.
-    pub fn index1_polished(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+    pub fn index1_polished(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {
         self.index1(q, v, turns, t, a, lambda);
         self.refine(q, v, turns, t, a, lambda);
     }
@@ -290,10 +290,10 @@ impl<'m> Equations<'m> {
     /// constraints are nearly dependent, as outputs do.
     pub fn accelerate(
         &mut self,
-        (q, v, turns, t): (&[Pose], &[Velocity], &[f64], f64),
+        (q, v, turns, t): (&[Pose], &[Twist], &[f64], f64),
         rate: Option<f64>,
         polish: bool,
-        a: &mut [Velocity],
+        a: &mut [Twist],
         lambda: &mut [f64],
     ) {
         self.jacobian(q);
@@ -346,7 +346,7 @@ impl<'m> Equations<'m> {
             }
             last = now;
         }
-        self.p.dq.fill(Velocity::zero());
+        self.p.dq.fill(Twist::zero());
         self.set.add_transposed(&self.G, lambda, 1.0, &mut self.p.dq);
         for (a, (d, w)) in a.iter_mut().zip(self.p.dq.iter().zip(&self.p.inverse)) {
             let d = w.apply(d);
@@ -363,7 +363,7 @@ impl<'m> Equations<'m> {
         self.p.x.iter().zip(&self.eps).map(|(x, e)| e * x * x).sum::<f64>().sqrt()
     }
 
-    fn iterate_index1(&mut self, q: &[Pose], v: &[Velocity], turns: &[f64], t: f64, a: &mut [Velocity], lambda: &mut [f64]) {
+    fn iterate_index1(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {
         let rounds = if self.loads.is_empty() { ROUNDS } else { FRICTION_ROUNDS };
         let (mut last, mut last_load) = (f64::INFINITY, f64::INFINITY);
         lambda.fill(0.0);
@@ -397,7 +397,7 @@ impl<'m> Equations<'m> {
     }
 
     /// Projects velocities onto the constraints in the metric of the masses, with the factor at this pose (`b_a = 1`).
-    pub fn project_velocity(&mut self, t: f64, v: &mut [Velocity]) {
+    pub fn project_velocity(&mut self, t: f64, v: &mut [Twist]) {
         for _ in 0..2 {
             self.normal_velocity(t, v);
             for (v, d) in v.iter_mut().zip(&self.p.dq) {
@@ -408,13 +408,13 @@ impl<'m> Equations<'m> {
     }
 
     /// The part of the velocities that violates the constraints, `M^-1 G^T S^-1 (G v - nu)`, into `dq`.
-    pub fn normal_velocity(&mut self, t: f64, v: &[Velocity]) {
+    pub fn normal_velocity(&mut self, t: f64, v: &[Twist]) {
         self.velocity_residual(t, v);
         self.normal_part();
     }
 
     /// `G v - nu` into `x`; its largest entry.
-    pub fn velocity_residual(&mut self, t: f64, v: &[Velocity]) -> f64 {
+    pub fn velocity_residual(&mut self, t: f64, v: &[Twist]) -> f64 {
         self.set.nu(t, &mut self.rhs);
         self.set.multiply(&self.G, v, &mut self.p.x);
         for (x, n) in self.p.x.iter_mut().zip(&self.rhs) {
@@ -429,7 +429,7 @@ impl<'m> Equations<'m> {
     }
 
     /// Power of drives and of forces without a potential.
-    pub fn power(&mut self, q: &[Pose], v: &[Velocity], lambda: &[f64], turns: &[f64], t: f64) -> f64 {
+    pub fn power(&mut self, q: &[Pose], v: &[Twist], lambda: &[f64], turns: &[f64], t: f64) -> f64 {
         self.loads.update(self.model, &self.set, q, lambda);
         self.set.nu(t, &mut self.rhs);
         let drives: f64 = lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
@@ -437,7 +437,7 @@ impl<'m> Equations<'m> {
     }
 
     /// Largest residuals of position, velocity and acceleration constraints with the Jacobian in `G`.
-    pub fn errors(&mut self, q: &[Pose], v: &[Velocity], a: &[Velocity], turns: &[f64], t: f64) -> [f64; 3] {
+    pub fn errors(&mut self, q: &[Pose], v: &[Twist], a: &[Twist], turns: &[f64], t: f64) -> [f64; 3] {
         let difference = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
         self.set.residual(q, turns, t, &mut self.Phi);
         let position = self.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));

@@ -10,7 +10,7 @@
 //! ```
 //! at fixed history. For rA both are the inverse tangent operator of the step, and the twist is the rate itself.
 
-use crate::state::Velocity;
+use crate::state::Twist;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3, Vector4};
 use std::fmt::Debug;
@@ -35,19 +35,19 @@ pub trait Rate: Copy + Debug + PartialEq + 'static {
     fn read(x: &[f64]) -> Self;
 }
 
-impl Rate for Velocity {
+impl Rate for Twist {
     const SIZE: usize = 6;
     #[inline]
     fn zero() -> Self {
-        Velocity::zero()
+        Twist::zero()
     }
     #[inline]
     fn plus(&self, o: &Self) -> Self {
-        Velocity::plus(self, o)
+        Twist::plus(self, o)
     }
     #[inline]
     fn scaled(&self, k: f64) -> Self {
-        Velocity::scaled(self, k)
+        Twist::scaled(self, k)
     }
     #[inline]
     fn linear(&self) -> &Vector3<f64> {
@@ -149,23 +149,23 @@ pub trait Chart: Copy + Debug + 'static {
     /// Moves the point by `d` from `from`, whose rotation is `A`, and gives the new rotation.
     fn place(from: &Self::Point, A: &Matrix3<f64>, d: &Self::Rate, to: &mut Self::Point) -> Matrix3<f64>;
     /// `omega_bar = B x_dot`; linear, so it maps any tangent vector.
-    fn twist(x: &Self::Point, x_dot: &Self::Rate) -> Velocity;
+    fn twist(x: &Self::Point, x_dot: &Self::Rate) -> Twist;
     /// `omega_bar_dot = B x_ddot + B_dot x_dot`.
-    fn twist_dot(x: &Self::Point, x_dot: &Self::Rate, x_ddot: &Self::Rate) -> Velocity;
+    fn twist_dot(x: &Self::Point, x_dot: &Self::Rate, x_ddot: &Self::Rate) -> Twist;
     /// Rates of a twist; they satisfy the chart's own constraint.
-    fn rate(x: &Self::Point, twist: &Velocity) -> Self::Rate;
+    fn rate(x: &Self::Point, twist: &Twist) -> Self::Rate;
     /// Second derivatives that belong to the derivative of the twist, likewise.
-    fn second(x: &Self::Point, x_dot: &Self::Rate, twist_dot: &Velocity) -> Self::Rate;
+    fn second(x: &Self::Point, x_dot: &Self::Rate, twist_dot: &Twist) -> Self::Rate;
     /// Increment of the coordinates for the body increment `dq`; `psi` is the step so far, which matters on the group only.
-    fn increment(x: &Self::Point, psi: &Self::Rate, dq: &Velocity) -> Self::Rate;
+    fn increment(x: &Self::Point, psi: &Self::Rate, dq: &Twist) -> Self::Rate;
     /// The blocks `V` and `V'` of the header.
     fn slopes(x: &Self::Point, psi: &Self::Rate, x_dot: &Self::Rate, x_ddot: &Self::Rate, w: Weights) -> (Matrix3<f64>, Matrix3<f64>);
     /// Rotation of a step `psi` from `x`, radians, roughly.
     fn turn(x: &Self::Point, psi: &Self::Rate) -> f64;
     /// The twists of all bodies, given the rates and where mapped twists are stored.
-    fn twists<'a>(rates: &'a [Self::Rate], mapped: &'a [Velocity]) -> &'a [Velocity];
+    fn twists<'a>(rates: &'a [Self::Rate], mapped: &'a [Twist]) -> &'a [Twist];
     /// The same to write to.
-    fn twists_mut<'a>(rates: &'a mut [Self::Rate], mapped: &'a mut [Velocity]) -> &'a mut [Velocity];
+    fn twists_mut<'a>(rates: &'a mut [Self::Rate], mapped: &'a mut [Twist]) -> &'a mut [Twist];
     /// Numbers that store a point.
     fn write(x: &Self::Point, out: &mut Vec<f64>);
     /// Reads what [`Chart::write`] wrote, with how many numbers it took; `None` where they are too few.
@@ -205,49 +205,49 @@ impl Chart for Ra {
     const NAME: &'static str = "ra";
     /// The rotation matrix of the pose is all there is.
     type Point = ();
-    type Rate = Velocity;
+    type Rate = Twist;
     const DIRECT: bool = true;
 
     #[inline]
     fn enter(_A: &Matrix3<f64>, _w: &Vector3<f64>) {}
     #[inline]
-    fn place(_from: &(), A: &Matrix3<f64>, d: &Velocity, _to: &mut ()) -> Matrix3<f64> {
+    fn place(_from: &(), A: &Matrix3<f64>, d: &Twist, _to: &mut ()) -> Matrix3<f64> {
         A * so3::exp(&d.w)
     }
     #[inline]
-    fn twist(_x: &(), x_dot: &Velocity) -> Velocity {
+    fn twist(_x: &(), x_dot: &Twist) -> Twist {
         *x_dot
     }
     #[inline]
-    fn twist_dot(_x: &(), _x_dot: &Velocity, x_ddot: &Velocity) -> Velocity {
+    fn twist_dot(_x: &(), _x_dot: &Twist, x_ddot: &Twist) -> Twist {
         *x_ddot
     }
     #[inline]
-    fn rate(_x: &(), twist: &Velocity) -> Velocity {
+    fn rate(_x: &(), twist: &Twist) -> Twist {
         *twist
     }
     #[inline]
-    fn second(_x: &(), _x_dot: &Velocity, twist_dot: &Velocity) -> Velocity {
+    fn second(_x: &(), _x_dot: &Twist, twist_dot: &Twist) -> Twist {
         *twist_dot
     }
     #[inline]
-    fn increment(_x: &(), psi: &Velocity, dq: &Velocity) -> Velocity {
-        Velocity { v: dq.v, w: so3::tangent_inv(&psi.w) * dq.w }
+    fn increment(_x: &(), psi: &Twist, dq: &Twist) -> Twist {
+        Twist { v: dq.v, w: so3::tangent_inv(&psi.w) * dq.w }
     }
-    fn slopes(_x: &(), psi: &Velocity, _v: &Velocity, _a: &Velocity, _w: Weights) -> (Matrix3<f64>, Matrix3<f64>) {
+    fn slopes(_x: &(), psi: &Twist, _v: &Twist, _a: &Twist, _w: Weights) -> (Matrix3<f64>, Matrix3<f64>) {
         let T = so3::tangent_inv(&psi.w);
         (T, T)
     }
     #[inline]
-    fn turn(_x: &(), psi: &Velocity) -> f64 {
+    fn turn(_x: &(), psi: &Twist) -> f64 {
         psi.w.norm()
     }
     #[inline]
-    fn twists<'a>(rates: &'a [Velocity], _mapped: &'a [Velocity]) -> &'a [Velocity] {
+    fn twists<'a>(rates: &'a [Twist], _mapped: &'a [Twist]) -> &'a [Twist] {
         rates
     }
     #[inline]
-    fn twists_mut<'a>(rates: &'a mut [Velocity], _mapped: &'a mut [Velocity]) -> &'a mut [Velocity] {
+    fn twists_mut<'a>(rates: &'a mut [Twist], _mapped: &'a mut [Twist]) -> &'a mut [Twist] {
         rates
     }
     fn write(_x: &(), _out: &mut Vec<f64>) {}
@@ -255,7 +255,7 @@ impl Chart for Ra {
         Some(((), 0))
     }
     #[inline]
-    fn commutator(v: &Velocity, a: &Velocity) -> Velocity {
-        Velocity { v: Vector3::zeros(), w: v.w.cross(&a.w) }
+    fn commutator(v: &Twist, a: &Twist) -> Twist {
+        Twist { v: Vector3::zeros(), w: v.w.cross(&a.w) }
     }
 }

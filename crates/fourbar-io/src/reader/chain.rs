@@ -1,0 +1,47 @@
+//! Named expressions that name each other, in any order: each is settled after those it needs.
+
+/// Entries by number, some of which need others first.
+pub(super) trait Chain {
+    /// Whether an entry is read or refused.
+    fn settled(&self, entry: usize) -> bool;
+    /// Settles an entry, or gives the one that is needed first.
+    fn settle(&mut self, entry: usize) -> Result<(), usize>;
+    /// Refuses entries that need each other in a circle.
+    fn refuse_circle(&mut self, entries: &[usize]);
+}
+
+/// Settles an entry and those it needs, without recursion: chains may be as long as the file.
+pub(super) fn settle(chain: &mut impl Chain, first: usize) {
+    let mut path = vec![first];
+    // Places on the path by entry.
+    let mut on_path = std::collections::HashMap::from([(first, 0)]);
+    while let Some(&entry) = path.last() {
+        let needed = if chain.settled(entry) { None } else { chain.settle(entry).err() };
+        match needed {
+            None => {
+                path.pop();
+                on_path.remove(&entry);
+            }
+            Some(needed) => match on_path.get(&needed) {
+                Some(&start) => {
+                    let circle = path.split_off(start);
+                    circle.iter().for_each(|e| {
+                        on_path.remove(e);
+                    });
+                    chain.refuse_circle(&circle);
+                }
+                None => {
+                    on_path.insert(needed, path.len());
+                    path.push(needed);
+                }
+            },
+        }
+    }
+}
+
+/// The names of a circle, in words; of a long one the first.
+pub(super) fn circle(names: &[String]) -> String {
+    const SHOWN: usize = 12;
+    let middle = if names.len() > SHOWN { "... -> " } else { "" };
+    format!("{} -> {middle}{}", names[..names.len().min(SHOWN)].join(" -> "), names[0])
+}
