@@ -21,7 +21,7 @@ const KNOWN: [(&str, &[&str], &str); 6] = [
     ),
     (
         "fourbar",
-        &["analysis", "choice", "formulation", "integrator", "judge", "motion", "simulation", "structure", "study", "trajectory"],
+        &["analysis", "auto", "formulation", "integrator", "judge", "motion", "simulation", "structure", "study", "trajectory"],
         "a study lists the formulations, each of which takes its settings from a study and its start from an analysis",
     ),
     (
