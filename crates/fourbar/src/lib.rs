@@ -33,6 +33,7 @@ pub mod analysis;
 pub mod choice;
 pub mod evaluate;
 pub mod formulation;
+mod hubs;
 pub mod inputs;
 pub mod integrator;
 pub mod judge;
