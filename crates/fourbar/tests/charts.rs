@@ -151,7 +151,7 @@ fn residual<S: Scalar>(model: &Model, q: &[PoseOf<S>], f: impl Fn([f64; 3]) -> S
                         let [i, j] = y.slots();
                         x += S::of(*k) * y.value_of(pose(i), pose(j));
                     }
-                    if let Some((k, g)) = driven {
+                    if let Some((k, g)) = driven.as_deref() {
                         x -= S::of(*k) * f(g.at(t));
                     }
                     out.push(x);
