@@ -34,7 +34,7 @@ fn bead_hamiltonian<S: Scalar>(t: S, q: &[S], p: &[S], m: &mut Mechanics<S>) {
 fn run(problem: Problem, first: &str) -> Vec<f64> {
     let problem = Arc::new(problem);
     let mut start = problem.start(0.0).hold(first, 0, 1.0).guess("y", 0, 0.5);
-    // Twist 1 along the wire: given as momentum where there are momenta.
+    // Velocity 1 along the wire: given as momentum where there are momenta.
     start = if problem.variable("p(x)").is_ok() && problem.structure().d()[0] < 2 {
         start.hold("p(x)", 0, 2.0).guess("p(y)", 0, 2.0)
     } else {

@@ -39,7 +39,7 @@ fn the_nearest_point_is_found() {
 #[test]
 fn held_velocities_may_move_positions() {
     let p = pendulum_problem();
-    // Twist (1, 1) is possible only where u = -v.
+    // Velocity (1, 1) is possible only where u = -v.
     let s = p.start(0.0).guess("u", 0, 6.0).guess("v", 0, 8.0).hold("u", 1, 1.0).hold("v", 1, 1.0).solve().unwrap();
     let (u, v) = (s.value(&p, "u", 0).unwrap(), s.value(&p, "v", 0).unwrap());
     assert!((u + v).abs() < 1e-9 && (u * u + v * v - 100.0).abs() < 1e-9, "{u} {v}");

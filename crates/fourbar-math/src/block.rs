@@ -3,6 +3,9 @@
 //! Nodes are constraints with 1 to 6 rows (any size works). The pattern and the elimination order (minimum degree,
 //! weighted by block size) are fixed once; factoring and solving allocate nothing. Pivots are kept relative to the
 //! diagonal they started from, so that the caller can tell which rows depend on others.
+//!
+//! Some nodes may stand for terms of the matrix instead: `S + B B^T` is factored as `[S, B; B^T, -1]` where `B B^T` would fill it up. Their
+//! pivots are negative definite, everything else is done alike.
 
 use crate::order::eliminate;
 use std::ops::Range;
@@ -12,9 +15,11 @@ use std::ops::Range;
 pub struct BlockPattern {
     /// Size of each node, in elimination order.
     size: Vec<usize>,
+    /// Whether the pivot of each node is negative definite, in elimination order.
+    negative: Vec<bool>,
     /// Position in the elimination order of each node.
     position: Vec<usize>,
-    /// First row of each position in the permuted vector.
+    /// First row of each position in the permuted vector, and their number.
     row: Vec<usize>,
     /// Offset of the diagonal block of each column.
     diagonal: Vec<usize>,
@@ -39,8 +44,15 @@ impl BlockPattern {
     /// Pattern of a matrix with nodes of the given sizes, node `i` coupled with the nodes `neighbours[i]`
     /// (symmetric, self excluded, any order).
     pub fn new(sizes: &[usize], neighbours: &[Vec<u32>]) -> Self {
+        Self::with_negative(sizes, neighbours, &[], 0)
+    }
+
+    /// The same with `negative` nodes at the end whose pivots are negative definite, where node `i` is eliminated after all of
+    /// `before[i]`.
+    pub fn with_negative(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>], negative: usize) -> Self {
         let n = sizes.len();
-        let (order, columns) = eliminate(sizes, neighbours, &[]);
+        let (order, columns) = eliminate(sizes, neighbours, before);
+        let negative = order.iter().map(|&i| i + negative >= n).collect();
         let mut position = vec![0; n];
         for (k, &node) in order.iter().enumerate() {
             position[node] = k;
@@ -53,12 +65,13 @@ impl BlockPattern {
         }
         let size: Vec<usize> = order.iter().map(|&i| sizes[i]).collect();
         let caller_row = order.iter().map(|&i| caller[i]).collect();
-        let mut row = Vec::with_capacity(n);
+        let mut row = Vec::with_capacity(n + 1);
         let mut rows = 0;
         for &m in &size {
             row.push(rows);
             rows += m;
         }
+        row.push(rows);
         let (mut diagonal, mut start, mut below, mut offset) = (Vec::with_capacity(n), vec![0], Vec::new(), Vec::new());
         let mut values = 0;
         for (k, column) in columns.iter().enumerate() {
@@ -73,8 +86,21 @@ impl BlockPattern {
             }
             start.push(below.len());
         }
-        let mut pattern =
-            Self { size, position, row, diagonal, start, below, offset, targets: Vec::new(), places: Vec::new(), caller_row, values, rows };
+        let mut pattern = Self {
+            size,
+            negative,
+            position,
+            row,
+            diagonal,
+            start,
+            below,
+            offset,
+            targets: Vec::new(),
+            places: Vec::new(),
+            caller_row,
+            values,
+            rows,
+        };
         pattern.list_targets();
         pattern
     }
@@ -218,9 +244,14 @@ impl BlockSolver {
         &mut self.a
     }
 
-    /// Adds `mu` to the whole diagonal.
+    /// The values, addressed through [`BlockPattern::block`].
+    pub fn values_mut(&mut self) -> &mut [f64] {
+        &mut self.a
+    }
+
+    /// Adds `mu` to the whole diagonal, nodes with negative pivots left out.
     pub fn shift(&mut self, mu: f64) {
-        for k in 0..self.pattern.size.len() {
+        for k in (0..self.pattern.size.len()).filter(|&k| !self.pattern.negative[k]) {
             let (m, d) = (self.pattern.size[k], self.pattern.diagonal[k]);
             for i in 0..m {
                 self.a[d + i * m + i] += mu;
@@ -228,10 +259,10 @@ impl BlockSolver {
         }
     }
 
-    /// Adds `scale` times `mu[row]` to the diagonal.
+    /// Adds `scale` times `mu[row]` to the diagonal, nodes with negative pivots left out.
     pub fn shift_rows(&mut self, mu: &[f64], scale: f64) {
         let p = &self.pattern;
-        for k in 0..p.size.len() {
+        for k in (0..p.size.len()).filter(|&k| !p.negative[k]) {
             let (m, d) = (p.size[k], p.diagonal[k]);
             for i in 0..m {
                 self.a[d + i * m + i] += scale * mu[p.caller_row[k] + i];
@@ -239,10 +270,10 @@ impl BlockSolver {
         }
     }
 
-    /// Diagonal entries in the caller's row order.
+    /// Diagonal entries in the caller's row order, nodes with negative pivots left out.
     pub fn diagonal(&self, out: &mut [f64]) {
         let p = &self.pattern;
-        for k in 0..p.size.len() {
+        for k in (0..p.size.len()).filter(|&k| !p.negative[k]) {
             for i in 0..p.size[k] {
                 out[p.caller_row[k] + i] = self.a[p.diagonal[k] + i * p.size[k] + i];
             }
@@ -257,6 +288,7 @@ impl BlockSolver {
     fn columns(&mut self) {
         for k in 0..self.pattern.size.len() {
             match self.pattern.size[k] {
+                _ if self.pattern.negative[k] => self.column_negative(k),
                 1 => self.column::<1>(k),
                 2 => self.column::<2>(k),
                 3 => self.column::<3>(k),
@@ -345,6 +377,26 @@ impl BlockSolver {
 
     /// The same for nodes of more than six rows.
     fn column_any(&mut self, k: usize) {
+        self.triangle(k);
+        self.trailing(k, update_any);
+    }
+
+    /// The same for nodes with negative pivots: those of the column with its sign changed, which then adds to the blocks behind it.
+    fn column_negative(&mut self, k: usize) {
+        let p = &self.pattern;
+        let last = p.start[k + 1];
+        let end = if p.start[k] == last {
+            p.diagonal[k] + p.size[k] * p.size[k]
+        } else {
+            p.offset[last - 1] + p.size[p.below[last - 1] as usize] * p.size[k]
+        };
+        self.a[p.diagonal[k]..end].iter_mut().for_each(|x| *x = -*x);
+        self.triangle(k);
+        self.trailing(k, add_any);
+    }
+
+    /// Factor of a diagonal block, and the blocks below it.
+    fn triangle(&mut self, k: usize) {
         let p = &self.pattern;
         let (d, m) = (p.diagonal[k], p.size[k]);
         for j in 0..m {
@@ -379,6 +431,13 @@ impl BlockSolver {
                 }
             }
         }
+    }
+
+    /// What a column does to the blocks behind it, `change(T, X_b, X_a, rows of X_a, columns of both)`.
+    fn trailing(&mut self, k: usize, change: fn(&mut [f64], &[f64], &[f64], usize, usize)) {
+        let p = &self.pattern;
+        let (d, m) = (p.diagonal[k], p.size[k]);
+        let range = p.start[k]..p.start[k + 1];
         let end = if range.is_empty() { d } else { p.offset[range.end - 1] + p.size[p.below[range.end - 1] as usize] * m };
         let (left, right) = self.a.split_at_mut(end);
         for a in range.clone() {
@@ -387,18 +446,26 @@ impl BlockSolver {
                 let mb = p.size[p.below[b] as usize];
                 let t = *t as usize - end;
                 let (Xa, Xb) = (&left[p.offset[a]..p.offset[a] + ma * m], &left[p.offset[b]..p.offset[b] + mb * m]);
-                update_any(&mut right[t..t + mb * ma], Xb, Xa, ma, m);
+                change(&mut right[t..t + mb * ma], Xb, Xa, ma, m);
             }
         }
     }
 
     /// Factors in place. Call after filling and shifting.
     pub fn factor(&mut self) {
+        self.factor_beside(&[]);
+    }
+
+    /// The same where nodes with negative pivots stand for a part of the matrix, with the diagonal of that part, by caller's row: pivots
+    /// are relative to the whole diagonal.
+    pub fn factor_beside(&mut self, diagonal: &[f64]) {
         let p = &self.pattern;
         for k in 0..p.size.len() {
             let m = p.size[k];
             for i in 0..m {
-                self.reference[p.row[k] + i] = self.a[p.diagonal[k] + i * m + i];
+                let own = self.a[p.diagonal[k] + i * m + i];
+                let own = if p.negative[k] { -own } else { own };
+                self.reference[p.row[k] + i] = own + diagonal.get(p.caller_row[k] + i).copied().unwrap_or(0.0);
             }
         }
         self.columns();
@@ -421,6 +488,10 @@ impl BlockSolver {
                 6 => self.forward::<6>(k),
                 m => self.forward_any(k, m),
             }
+        }
+        let p = &self.pattern;
+        for k in (0..n).filter(|&k| p.negative[k]) {
+            self.x[p.row[k]..p.row[k] + p.size[k]].iter_mut().for_each(|x| *x = -*x);
         }
         for k in (0..n).rev() {
             match self.pattern.size[k] {
@@ -456,10 +527,12 @@ impl BlockSolver {
             y[j] = s * self.inverse_diagonal[r + j];
         }
         self.x[r..r + K].copy_from_slice(&y);
-        for e in p.start[k]..p.start[k + 1] {
-            let i = p.below[e] as usize;
-            let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * K];
-            let out = &mut self.x[p.row[i]..p.row[i] + p.size[i]];
+        // Blocks of a column lie one behind the other.
+        let mut values = &self.a[d + K * K..];
+        for &i in &p.below[p.start[k]..p.start[k + 1]] {
+            let out = &mut self.x[p.row[i as usize]..p.row[i as usize + 1]];
+            let (block, rest) = values.split_at(out.len() * K);
+            values = rest;
             for (o, row) in out.iter_mut().zip(block.chunks_exact(K)) {
                 let mut s = 0.0;
                 for c in 0..K {
@@ -476,10 +549,12 @@ impl BlockSolver {
         let (d, r) = (p.diagonal[k], p.row[k]);
         let mut y = [0.0; K];
         y.copy_from_slice(&self.x[r..r + K]);
-        for e in p.start[k]..p.start[k + 1] {
-            let i = p.below[e] as usize;
-            let block = &self.a[p.offset[e]..p.offset[e] + p.size[i] * K];
-            for (x, row) in self.x[p.row[i]..p.row[i] + p.size[i]].iter().zip(block.chunks_exact(K)) {
+        let mut values = &self.a[d + K * K..];
+        for &i in &p.below[p.start[k]..p.start[k + 1]] {
+            let known = &self.x[p.row[i as usize]..p.row[i as usize + 1]];
+            let (block, rest) = values.split_at(known.len() * K);
+            values = rest;
+            for (x, row) in known.iter().zip(block.chunks_exact(K)) {
                 for c in 0..K {
                     y[c] -= row[c] * x;
                 }
@@ -573,6 +648,15 @@ fn update_any(t: &mut [f64], xb: &[f64], xa: &[f64], ma: usize, k: usize) {
     for (out, row) in t.chunks_exact_mut(ma).zip(xb.chunks_exact(k)) {
         for (o, other) in out.iter_mut().zip(xa.chunks_exact(k)) {
             *o -= row.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
+        }
+    }
+}
+
+/// `T += X_b X_a^T`.
+fn add_any(t: &mut [f64], xb: &[f64], xa: &[f64], ma: usize, k: usize) {
+    for (out, row) in t.chunks_exact_mut(ma).zip(xb.chunks_exact(k)) {
+        for (o, other) in out.iter_mut().zip(xa.chunks_exact(k)) {
+            *o += row.iter().zip(other).map(|(a, b)| a * b).sum::<f64>();
         }
     }
 }
@@ -726,6 +810,55 @@ mod tests {
         solver.shift(1e-10);
         solver.factor();
         assert_eq!(solver.pivots().iter().filter(|&&p| p < 1e-8).count(), 2);
+    }
+
+    #[test]
+    fn a_node_with_a_negative_pivot_stands_for_a_full_term() {
+        // Forty nodes of three rows, all of them joined by `B B^T` with two columns; the last one has nothing else on its diagonal and
+        // waits for that term.
+        let (n, m, wide) = (40, 3, 2);
+        let mut random = numbers(11);
+        let mut sizes = vec![m; n];
+        sizes.push(wide);
+        let mut neighbours = vec![vec![n as u32]; n];
+        neighbours.push((0..n as u32).collect());
+        let mut before = vec![Vec::new(); n + 1];
+        before[n] = (0..n as u32 - 1).collect();
+        before[n - 1] = vec![n as u32];
+        let mut solver = BlockSolver::new(BlockPattern::with_negative(&sizes, &neighbours, &before, 1));
+        assert_eq!(solver.pattern().values(), n * m * (m + wide) + wide * wide);
+        let B = DMatrix::from_fn(n * m, wide, |_, _| random());
+        let mu = 1e-3;
+        let mut S = &B * B.transpose();
+        let places: Vec<_> = (0..n).map(|i| (solver.pattern().block(i, i).0, solver.pattern().block(i, n))).collect();
+        let own = solver.pattern().block(n, n).0;
+        let a = solver.clear();
+        (0..wide).for_each(|j| a[own + j * wide + j] = -1.0);
+        for (i, (at, (coupling, rows_first))) in places.into_iter().enumerate() {
+            for p in 0..m {
+                if i + 1 < n {
+                    let x = 1.0 + random().abs();
+                    a[at + p * m + p] = x;
+                    S[(i * m + p, i * m + p)] += x;
+                }
+                for j in 0..wide {
+                    a[coupling + if rows_first { p * wide + j } else { j * m + p }] = B[(i * m + p, j)];
+                }
+                S[(i * m + p, i * m + p)] += mu;
+            }
+        }
+        let hidden: Vec<f64> = (0..n * m).map(|r| B.row(r).norm_squared()).collect();
+        solver.shift(mu);
+        solver.factor_beside(&hidden);
+        assert!(solver.pivots().iter().all(|&p| p > 0.0));
+        assert!(solver.pivots()[..n * m].iter().all(|&p| p <= 1.0));
+        let b = DVector::from_fn(n * m, |_, _| random());
+        let mut x = b.as_slice().to_vec();
+        x.extend([0.0; 2]);
+        solver.solve(&mut x);
+        let exact = S.cholesky().expect("positive definite").solve(&b);
+        let error = (DVector::from_column_slice(&x[..n * m]) - &exact).amax();
+        assert!(error < 1e-11 * exact.amax(), "{error:e}");
     }
 
     #[test]

@@ -38,7 +38,7 @@ pub enum Rows {
         /// Factor that makes the row a length.
         L: f64,
     },
-    /// Twist constraints that have no position: rolling, knife edge.
+    /// Velocity constraints that have no position: rolling, knife edge.
     Rolling(Rolling),
     /// `sum c_k y_k - constant - factor f(t)`.
     Sum {
@@ -46,8 +46,8 @@ pub enum Rows {
         terms: SmallVec<[(f64, Coordinate); 1]>,
         /// Constant part.
         constant: f64,
-        /// Part that moves with time.
-        driven: Option<(f64, TimeFunction)>,
+        /// Part that moves with time; apart, because few rows have one and all are gone through again and again.
+        driven: Option<Box<(f64, TimeFunction)>>,
     },
 }
 
@@ -63,13 +63,13 @@ impl Rows {
     /// The value prescribed at time `t`, before it is scaled; zero where nothing is.
     fn prescribed(&self, t: f64) -> f64 {
         match self {
-            Rows::Sum { driven: Some((_, f)), .. } => f.at(t)[0],
+            Rows::Sum { driven: Some(d), .. } => d.1.at(t)[0],
             _ => 0.0,
         }
     }
     /// `c (y - f(t))`.
     pub fn driven(c: f64, y: Coordinate, f: TimeFunction) -> Self {
-        Rows::Sum { terms: [(c, y)].into_iter().collect(), constant: 0.0, driven: Some((c, f)) }
+        Rows::Sum { terms: [(c, y)].into_iter().collect(), constant: 0.0, driven: Some(Box::new((c, f))) }
     }
     /// Number of scalar rows.
     pub fn count(&self) -> usize {
@@ -158,6 +158,8 @@ pub struct Layout {
     slots: Vec<SmallVec<[Option<usize>; 2]>>,
     /// Constraints that have a spare row.
     switches: Vec<usize>,
+    /// Constraints with rows that move with time, ascending.
+    driven: Vec<usize>,
 }
 
 /// All constraints of an analysis: laid out once, then shared by everything that evaluates them. Only which of two spare rows is in force
@@ -208,7 +210,9 @@ impl ConstraintSet {
             block_start.push(blocks.len());
         }
         let switches = list.iter().enumerate().filter(|(_, c)| c.spare.is_some()).map(|(k, _)| k).collect();
-        Self { layout: Arc::new(Layout { list, row_start, blocks, block_start, values, slots, switches }) }
+        let moves = |c: &Constraint| c.rows.iter().chain(c.spare.as_deref()).any(|r| matches!(r, Rows::Sum { driven: Some(_), .. }));
+        let driven = list.iter().enumerate().filter(|(_, c)| moves(c)).map(|(k, _)| k).collect();
+        Self { layout: Arc::new(Layout { list, row_start, blocks, block_start, values, slots, switches, driven }) }
     }
 
     /// Chooses for time `t`, before anything is evaluated there, the row with the smaller value where there are two. It depends
@@ -236,10 +240,10 @@ impl Layout {
     /// The first constraint whose prescribed value, speed or acceleration is not finite at a time.
     pub fn undefined(&self, t: f64) -> Option<&Constraint> {
         let driven = |rows: &Rows| match rows {
-            Rows::Sum { driven: Some((_, f)), .. } => f.at(t).iter().all(|x| x.is_finite()),
+            Rows::Sum { driven: Some(d), .. } => d.1.at(t).iter().all(|x| x.is_finite()),
             _ => true,
         };
-        self.list.iter().find(|c| !c.rows.iter().all(driven))
+        self.driven.iter().map(|&c| &self.list[c]).find(|c| !c.rows.iter().all(driven))
     }
 
     /// Number of scalar rows.
@@ -311,8 +315,8 @@ impl Layout {
                             let [i, j] = y.slots();
                             x += k * y.value(pose(i), pose(j), turns);
                         }
-                        if let Some((k, f)) = driven {
-                            x -= k * f.at(t)[0];
+                        if let Some(d) = driven {
+                            x -= d.0 * d.1.at(t)[0];
                         }
                         Phi[row] = x;
                     }
@@ -419,14 +423,17 @@ impl Layout {
 
     /// The same for a range of constraints; `nu` begins with their first row.
     pub fn nu_in(&self, range: Range<usize>, t: f64, nu: &mut [f64]) {
-        let mut row = 0;
-        for rows in self.list[range].iter().flat_map(|c| &c.rows) {
-            let n = rows.count();
-            nu[row..row + n].fill(0.0);
-            if let Rows::Sum { driven: Some((k, f)), .. } = rows {
-                nu[row] = k * f.at(t)[1];
+        let first = self.row_start[range.start];
+        nu[..self.row_start[range.end] - first].fill(0.0);
+        let begin = self.driven.partition_point(|&c| c < range.start);
+        for &c in self.driven[begin..].iter().take_while(|&&c| c < range.end) {
+            let mut row = self.row_start[c] - first;
+            for rows in &self.list[c].rows {
+                if let Rows::Sum { driven: Some(d), .. } = rows {
+                    nu[row] = d.0 * d.1.at(t)[1];
+                }
+                row += rows.count();
             }
-            row += n;
         }
     }
 
@@ -467,8 +474,8 @@ impl Layout {
                             let ((qi, vi), (qj, vj)) = (at(i), at(j));
                             x -= k * y.bias(qi, qj, vi, vj);
                         }
-                        if let Some((k, f)) = driven {
-                            x += k * f.at(t)[2];
+                        if let Some(d) = driven {
+                            x += d.0 * d.1.at(t)[2];
                         }
                         gamma[row] = x;
                     }

@@ -45,7 +45,7 @@ pub struct Body {
     pub r: Vector3<f64>,
     /// Rotation, body to world, at the start.
     pub A: Matrix3<f64>,
-    /// Twist of the centre of mass at the start, world.
+    /// Velocity of the centre of mass at the start, world.
     pub v: Vector3<f64>,
     /// Angular velocity at the start, world.
     pub omega: Vector3<f64>,
@@ -138,7 +138,7 @@ pub struct RollingElement {
     pub kind: &'static str,
     /// The body.
     pub body: BodyId,
-    /// Twist rows; the body is slot 1.
+    /// Velocity rows; the body is slot 1.
     pub rolling: Rolling,
     /// The row that keeps it on the plane, where it has one: coordinate and its value.
     pub contact: Option<(Coordinate, f64)>,
@@ -402,7 +402,7 @@ impl Model {
         }
     }
 
-    /// Twist constraints that have no position.
+    /// Velocity constraints that have no position.
     pub fn velocity_constraints(&self) -> impl Iterator<Item = Constraint> + '_ {
         self.rolling.iter().enumerate().map(|(k, r)| Constraint {
             name: r.name.clone(),

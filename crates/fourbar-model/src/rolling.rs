@@ -1,4 +1,4 @@
-//! Twist constraints that cannot be integrated to positions (Pfaffian): rolling and the knife edge.
+//! Velocity constraints that cannot be integrated to positions (Pfaffian): rolling and the knife edge.
 //!
 //! Each element gives one or two rows `B(q) v = 0`. Rows are written once over any scalar, so that their rates and
 //! variations come from Taylor numbers. Bodies roll on a plane fixed in the world.

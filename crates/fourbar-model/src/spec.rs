@@ -136,7 +136,7 @@ pub struct BodySpec {
     pub orientation: Orientation,
     /// Centre of mass in the body frame.
     pub com: V3,
-    /// Twist of the centre of mass, world.
+    /// Velocity of the centre of mass, world.
     pub velocity: V3,
     /// Angular velocity, world.
     pub omega: V3,

@@ -55,7 +55,7 @@ impl Twist {
     pub fn zero() -> Self {
         Self::default()
     }
-    /// Twist of the body-fixed point `s_bar` in the world.
+    /// Velocity of the body-fixed point `s_bar` in the world.
     #[inline]
     pub fn of_point(&self, pose: &Pose, s_bar: &Vector3<f64>) -> Vector3<f64> {
         self.v + pose.A * self.w.cross(s_bar)

@@ -159,7 +159,7 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("grcr", "dop853", "most bodies are in no loop, so joint coordinates need few constraints");
     }
     if !small {
-        return pick("lie", "dop853", "many bodies in loops, where natural coordinates take long to set up");
+        return pick("lie", explicit, "many bodies in loops, where natural coordinates take long to set up");
     }
     if graph.loops.is_empty() && !model.couplings.is_empty() {
         return pick("natural", "taylor", "gears and racks alone, which are short work in natural coordinates");

@@ -43,6 +43,7 @@ pub mod trajectory;
 pub mod auto;
 #[doc(hidden)]
 pub mod formulation;
+mod hubs;
 #[doc(hidden)]
 pub mod integrator;
 #[doc(hidden)]

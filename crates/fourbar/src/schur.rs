@@ -3,8 +3,12 @@
 //! Assembly, velocity projection, kinematics and index-1 dynamics all solve with it; `W` is the mass matrix with a floor
 //! under the rotational inertia of particles and thin rods. `mu` makes redundant rows harmless: the solution is then the one of
 //! minimum norm to within `mu`.
+//!
+//! A body with very many constraints would make all of them meet in S. Its term `G C C^T G^T`, with `C C^T` its inverse weight, is therefore
+//! left out of S, and the body becomes a node of its own beside the constraints, coupled with them by `G C`.
 
 use crate::constraint::ConstraintSet;
+use crate::hubs::Hubs;
 use crate::model::Model;
 use crate::state::Twist;
 use crate::topology::Groups;
@@ -111,66 +115,192 @@ fn inverse_inertia(J: &Matrix3<f64>, floor: f64) -> Matrix3<f64> {
 struct Product {
     /// Start of G_a (rows of the block), and its number of rows.
     a: (u32, u32),
-    /// Start of G_b (columns of the block), and its number of rows.
+    /// Start of `G_b W^-1` (columns of the block) among those of the body, and its number of rows.
     b: (u32, u32),
     /// Where the block is stored.
     target: u32,
 }
 
-/// The factored constraint matrix. Its pattern is built when it is formed for the first time: around a body with very many joints it
-/// is large, and a mechanism that starts closed never needs it for its assembly.
+impl Product {
+    #[inline]
+    fn add(&self, S: &mut [f64], G: &[f64], Y: &[f64]) {
+        let (ma, mb) = (self.a.1 as usize, self.b.1 as usize);
+        let g = &G[self.a.0 as usize..self.a.0 as usize + 6 * ma];
+        let y = &Y[self.b.0 as usize..self.b.0 as usize + 6 * mb];
+        let out = &mut S[self.target as usize..self.target as usize + ma * mb];
+        match mb {
+            5 => add_product::<5>(out, g, y),
+            3 => add_product::<3>(out, g, y),
+            4 => add_product::<4>(out, g, y),
+            1 => add_product::<1>(out, g, y),
+            6 => add_product::<6>(out, g, y),
+            2 => add_product::<2>(out, g, y),
+            _ => {
+                for (row, g) in out.chunks_exact_mut(mb).zip(g.chunks_exact(6)) {
+                    for (o, y) in row.iter_mut().zip(y.chunks_exact(6)) {
+                        *o += dot6(g, y);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The coupling of a constraint with a hub.
+#[derive(Clone, Copy, Debug)]
+struct Coupling {
+    /// The body.
+    body: usize,
+    /// Start of its block in `G`, its number of rows, and the first of them.
+    start: usize,
+    rows: usize,
+    row: usize,
+    /// Where the block is stored, and whether the constraint gives its rows.
+    target: usize,
+    rows_first: bool,
+}
+
+/// The factored constraint matrix. Its pattern is built when it is formed for the first time: a mechanism that starts closed never needs
+/// it for its assembly.
 #[derive(Clone, Debug)]
 pub struct Schur {
     built: Option<Built>,
     /// Rows of each constraint.
     sizes: Vec<usize>,
     bodies: usize,
+    hubs: Hubs,
     /// Constraint and body of each Jacobian block, its start and length.
     blocks: Vec<(usize, usize, usize, usize)>,
     /// Jacobian of the factor; filled by the caller before [`Schur::factor`].
     pub G: Vec<f64>,
-    /// `G W^-1`, same layout; written by `factor`.
-    Y: Vec<f64>,
 }
 
 /// Pattern and order, with what is factored.
 #[derive(Clone, Debug)]
 struct Built {
     solver: BlockSolver,
+    /// Blocks of each body that is no hub, its products, and where both end.
+    listed: Vec<(u32, u32)>,
     products: Vec<Product>,
+    ends: Vec<(usize, u32, u32)>,
+    /// `G W^-1` of the body in work.
+    Y: Vec<f64>,
+    /// Couplings with hubs, and where the blocks of these are stored.
+    couplings: Vec<Coupling>,
+    own: Vec<usize>,
+    /// What hubs add to the diagonal, by row; empty without hubs. Written by `form`.
+    hidden: Vec<f64>,
+    /// Right-hand side with the rows of hubs; empty without hubs.
+    wide: Vec<f64>,
 }
 
 impl Built {
-    fn new(sizes: &[usize], bodies: usize, blocks: &[(usize, usize, usize, usize)]) -> Self {
+    fn new(sizes: &[usize], bodies: usize, blocks: &[(usize, usize, usize, usize)], hubs: &Hubs) -> Self {
         let n = sizes.len();
         let mut incident: Vec<Vec<(usize, usize)>> = vec![Vec::new(); bodies];
         for &(c, body, start, _) in blocks {
             incident[body].push((c, start));
         }
-        let mut neighbours = vec![Vec::new(); n];
+        let at_hubs: Vec<Vec<(usize, usize)>> = hubs.bodies.iter().map(|&b| std::mem::take(&mut incident[b])).collect();
+        let mut neighbours = vec![Vec::new(); n + at_hubs.len()];
         for list in &incident {
             for &(a, _) in list {
                 neighbours[a].extend(list.iter().filter(|(b, _)| *b != a).map(|(b, _)| *b as u32));
+            }
+        }
+        let mut before = vec![Vec::new(); if at_hubs.is_empty() { 0 } else { n + at_hubs.len() }];
+        for (h, list) in at_hubs.iter().enumerate() {
+            for &(c, _) in list {
+                neighbours[c].push((n + h) as u32);
+                neighbours[n + h].push(c as u32);
+                if hubs.first[c] { before[n + h].push(c as u32) } else { before[c].push((n + h) as u32) }
             }
         }
         neighbours.iter_mut().for_each(|l: &mut Vec<u32>| {
             l.sort_unstable();
             l.dedup();
         });
-        let pattern = BlockPattern::new(sizes, &neighbours);
-        let mut products = Vec::new();
-        for list in &incident {
-            for (x, &(ca, sa)) in list.iter().enumerate() {
-                for &(cb, sb) in &list[..=x] {
-                    let (target, rows_first) = pattern.block(ca, cb);
-                    let (a, b) = ((sa as u32, sizes[ca] as u32), (sb as u32, sizes[cb] as u32));
+        let mut all = sizes.to_vec();
+        all.resize(n + at_hubs.len(), 6);
+        let pattern = BlockPattern::with_negative(&all, &neighbours, &before, at_hubs.len());
+        let (mut listed, mut products, mut ends, mut widest) = (Vec::new(), Vec::new(), Vec::new(), 0);
+        for (body, list) in incident.iter().enumerate().filter(|(_, list)| !list.is_empty()) {
+            let mut wide = 0;
+            let places: Vec<(usize, u32, u32, u32)> = list
+                .iter()
+                .map(|&(c, start)| {
+                    let at = wide;
+                    wide += 6 * sizes[c] as u32;
+                    (c, start as u32, at, sizes[c] as u32)
+                })
+                .collect();
+            for (x, a) in places.iter().enumerate() {
+                for b in &places[..=x] {
+                    let (target, rows_first) = pattern.block(a.0, b.0);
                     let (a, b) = if rows_first { (a, b) } else { (b, a) };
-                    products.push(Product { a, b, target: target as u32 });
+                    products.push(Product { a: (a.1, a.3), b: (b.2, b.3), target: target as u32 });
+                }
+            }
+            listed.extend(places.iter().map(|p| (p.1, 6 * p.3)));
+            ends.push((body, listed.len() as u32, products.len() as u32));
+            widest = widest.max(wide as usize);
+        }
+        let mut couplings = Vec::new();
+        if !at_hubs.is_empty() {
+            let mut row = vec![0; n];
+            (1..n).for_each(|c| row[c] = row[c - 1] + sizes[c - 1]);
+            for (h, (&body, list)) in hubs.bodies.iter().zip(&at_hubs).enumerate() {
+                couplings.extend(list.iter().map(|&(c, start)| {
+                    let (target, rows_first) = pattern.block(c, n + h);
+                    Coupling { body, start, rows: sizes[c], row: row[c], target, rows_first }
+                }));
+            }
+        }
+        let own: Vec<usize> = (n..all.len()).map(|h| pattern.block(h, h).0).collect();
+        let (rows, wide) = if own.is_empty() { (0, 0) } else { (pattern.rows() - 6 * own.len(), pattern.rows()) };
+        let (Y, hidden, wide) = (vec![0.0; widest], vec![0.0; rows], vec![0.0; wide]);
+        Self { solver: BlockSolver::new(pattern), listed, products, ends, Y, couplings, own, hidden, wide }
+    }
+
+    /// Writes the nodes of hubs and what they are coupled with.
+    fn couple(&mut self, inverse: &[InverseMass], scale: f64, G: &[f64]) {
+        self.hidden.fill(0.0);
+        let S = self.solver.values_mut();
+        for at in &self.own {
+            (0..6).for_each(|i| S[at + 7 * i] = -1.0);
+        }
+        let mut last = (usize::MAX, 0.0, Matrix3::zeros());
+        for c in &self.couplings {
+            if last.0 != c.body {
+                let w = &inverse[c.body];
+                last = (c.body, (w.m * scale).sqrt(), root(&(w.J * scale)));
+            }
+            let (_, m, J) = &last;
+            for (r, g) in G[c.start..c.start + 6 * c.rows].chunks_exact(6).enumerate() {
+                let turned = J.tr_mul(&Vector3::new(g[3], g[4], g[5]));
+                let y = [m * g[0], m * g[1], m * g[2], turned[0], turned[1], turned[2]];
+                for (j, y) in y.into_iter().enumerate() {
+                    S[c.target + if c.rows_first { 6 * r + j } else { c.rows * j + r }] = y;
+                    self.hidden[c.row + r] += y * y;
                 }
             }
         }
-        Self { solver: BlockSolver::new(pattern), products }
     }
+}
+
+/// Lower triangle whose product with its transpose is a matrix without negative eigenvalues.
+fn root(A: &Matrix3<f64>) -> Matrix3<f64> {
+    let mut L = Matrix3::zeros();
+    for j in 0..3 {
+        let s = A[(j, j)] - (0..j).map(|c| L[(j, c)] * L[(j, c)]).sum::<f64>();
+        if s > 0.0 {
+            L[(j, j)] = s.sqrt();
+            for i in j + 1..3 {
+                L[(i, j)] = (A[(i, j)] - (0..j).map(|c| L[(i, c)] * L[(j, c)]).sum::<f64>()) / L[(j, j)];
+            }
+        }
+    }
+    L
 }
 
 impl Schur {
@@ -181,20 +311,19 @@ impl Schur {
         for (c, size) in sizes.iter().enumerate() {
             blocks.extend(set.blocks_of(c).iter().map(|b| (c, b.body, b.start, 6 * size)));
         }
-        Self { built: None, sizes, bodies, blocks, G: vec![0.0; set.values], Y: vec![0.0; set.values] }
+        Self { built: None, sizes, bodies, hubs: Hubs::new(set, bodies), blocks, G: vec![0.0; set.values] }
     }
 
     fn built(&mut self) -> &mut Built {
-        let Self { built, sizes, bodies, blocks, .. } = self;
-        built.get_or_insert_with(|| Built::new(sizes, *bodies, blocks))
+        let Self { built, sizes, bodies, blocks, hubs, .. } = self;
+        built.get_or_insert_with(|| Built::new(sizes, *bodies, blocks, hubs))
     }
 
     /// Forms `scale Phi_q W^-1 Phi_q^T` from the Jacobian in `G`, shifts it by `mu` and factors it.
     pub fn factor(&mut self, inverse: &[InverseMass], scale: f64, mu: f64) {
         self.form(inverse, scale);
-        let solver = &mut self.built().solver;
-        solver.shift(mu);
-        solver.factor();
+        self.built().solver.shift(mu);
+        self.factor_formed();
     }
 
     /// Adds `scale` times the entries of `eps` to the diagonal, between [`Schur::form`] and [`Schur::factor_formed`].
@@ -204,64 +333,64 @@ impl Schur {
 
     /// Diagonal of the formed matrix, by row.
     pub fn diagonal(&mut self, out: &mut [f64]) {
-        self.built().solver.diagonal(out);
+        let Built { solver, hidden, .. } = self.built();
+        solver.diagonal(out);
+        out.iter_mut().zip(hidden).for_each(|(x, y)| *x += *y);
     }
 
     /// Factors what [`Schur::form`] left.
     pub fn factor_formed(&mut self) {
-        self.built().solver.factor();
+        let Built { solver, hidden, .. } = self.built();
+        solver.factor_beside(hidden);
     }
 
     /// Forms `scale Phi_q W^-1 Phi_q^T` from the Jacobian in `G`.
     pub fn form(&mut self, inverse: &[InverseMass], scale: f64) {
         self.built();
-        let Self { built: Some(Built { solver, products }), blocks, G, Y, .. } = self else { return };
-        for &(_, body, start, len) in blocks.iter() {
+        let Self { built: Some(built), G, .. } = self else { return };
+        let Built { solver, listed, products, ends, Y, .. } = &mut *built;
+        let S = solver.clear();
+        let (mut from, mut first) = (0, 0);
+        for &(body, to, last) in ends.iter() {
             let w = &inverse[body];
             let (m, J) = (w.m * scale, w.J * scale);
-            let g = G[start..start + len].chunks_exact(6);
-            for (y, g) in Y[start..start + len].chunks_exact_mut(6).zip(g) {
-                y[0] = m * g[0];
-                y[1] = m * g[1];
-                y[2] = m * g[2];
-                let r = J * Vector3::new(g[3], g[4], g[5]);
-                y[3] = r[0];
-                y[4] = r[1];
-                y[5] = r[2];
-            }
-        }
-        let S = solver.clear();
-        for p in products.iter() {
-            let (ma, mb) = (p.a.1 as usize, p.b.1 as usize);
-            let g = &G[p.a.0 as usize..p.a.0 as usize + 6 * ma];
-            let y = &Y[p.b.0 as usize..p.b.0 as usize + 6 * mb];
-            let out = &mut S[p.target as usize..p.target as usize + ma * mb];
-            match mb {
-                5 => add_product::<5>(out, g, y),
-                3 => add_product::<3>(out, g, y),
-                4 => add_product::<4>(out, g, y),
-                1 => add_product::<1>(out, g, y),
-                6 => add_product::<6>(out, g, y),
-                2 => add_product::<2>(out, g, y),
-                _ => {
-                    for (row, g) in out.chunks_exact_mut(mb).zip(g.chunks_exact(6)) {
-                        for (o, y) in row.iter_mut().zip(y.chunks_exact(6)) {
-                            *o += dot6(g, y);
-                        }
-                    }
+            let mut rows = Y.chunks_exact_mut(6);
+            for &(start, length) in &listed[from..to as usize] {
+                let g = G[start as usize..(start + length) as usize].chunks_exact(6);
+                // In this order: the one that may end first leaves none of the other behind.
+                for (g, y) in g.zip(&mut rows) {
+                    y[0] = m * g[0];
+                    y[1] = m * g[1];
+                    y[2] = m * g[2];
+                    let r = J * Vector3::new(g[3], g[4], g[5]);
+                    y[3] = r[0];
+                    y[4] = r[1];
+                    y[5] = r[2];
                 }
             }
+            products[first..last as usize].iter().for_each(|p| p.add(S, G, Y));
+            (from, first) = (to as usize, last as usize);
+        }
+        if !built.own.is_empty() {
+            built.couple(inverse, scale, G);
         }
     }
 
     /// Solves `(S) x = b` in place.
     pub fn solve(&mut self, b: &mut [f64]) {
-        self.built().solver.solve(b);
+        let Built { solver, wide, .. } = self.built();
+        if wide.is_empty() {
+            return solver.solve(b);
+        }
+        wide[..b.len()].copy_from_slice(b);
+        wide[b.len()..].fill(0.0);
+        solver.solve(wide);
+        b.copy_from_slice(&wide[..b.len()]);
     }
 
     /// Pivots relative to the diagonal, by row; near zero for rows that depend on others.
     pub fn pivots(&self) -> &[f64] {
-        self.built.as_ref().map_or(&[], |b| b.solver.pivots())
+        self.built.as_ref().map_or(&[], |b| &b.solver.pivots()[..b.solver.pattern().rows() - 6 * b.own.len()])
     }
 
     /// Multiplications of one factorisation, without forming the matrix.

@@ -57,7 +57,7 @@ fn angular<R: Rate>(r: &R) -> Vec<f64> {
     out.split_off(3)
 }
 
-/// Twist and its derivative of a rotation given as a series in time: `tilde(omega_bar) = A^T A_dot`.
+/// Velocity and its derivative of a rotation given as a series in time: `tilde(omega_bar) = A^T A_dot`.
 fn twists_of(A: &Matrix3<Taylor<3>>) -> [Vector3<f64>; 2] {
     let (A0, A1, A2) = (A.map(|x| x.c[0]), A.map(|x| x.c[1]), A.map(|x| 2.0 * x.c[2]));
     let vee = |W: Matrix3<f64>| Vector3::new(W[(2, 1)] - W[(1, 2)], W[(0, 2)] - W[(2, 0)], W[(1, 0)] - W[(0, 1)]) * 0.5;
@@ -151,7 +151,7 @@ fn residual<S: Scalar>(model: &Model, q: &[PoseOf<S>], f: impl Fn([f64; 3]) -> S
                         let [i, j] = y.slots();
                         x += S::of(*k) * y.value_of(pose(i), pose(j));
                     }
-                    if let Some((k, g)) = driven {
+                    if let Some((k, g)) = driven.as_deref() {
                         x -= S::of(*k) * f(g.at(t));
                     }
                     out.push(x);

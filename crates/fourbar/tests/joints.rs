@@ -304,7 +304,7 @@ fn rows_times_freedoms_vanish_and_together_they_make_six() {
             assert!(Phi.iter().all(|x| x.abs() < 1e-12), "{}: {Phi:?}", kind.name());
             set.jacobian(&c.q, &mut G);
             for [v, w] in freedoms {
-                // Twist of body j that moves M against a resting F by this freedom.
+                // Velocity of body j that moves M against a resting F by this freedom.
                 let (v, w) = (F_world.1 * v, F_world.1 * w);
                 let mut velocity = vec![Twist::zero(); 5];
                 let arm = M_p - c.q[2].r;

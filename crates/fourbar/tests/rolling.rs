@@ -1,4 +1,4 @@
-//! Twist constraints: bodies that roll without slipping, and blades.
+//! Velocity constraints: bodies that roll without slipping, and blades.
 
 use fourbar::study::Study;
 use fourbar_testing::common::*;

@@ -6,6 +6,7 @@ use fourbar::constraint::ConstraintSet;
 use fourbar::model::Model;
 use fourbar::motion::Instant;
 use fourbar::state::Configuration;
+use fourbar::topology::Topology;
 
 /// Above this many moving bodies the condition is not computed but taken as [`USUAL`].
 const DENSE: usize = 40;
@@ -20,7 +21,11 @@ pub(super) struct Rounding {
     /// Gap of a start that is a double root of the constraints, metres: what it is off by is as large as its distance from dependence, so
     /// that branches of motion cross within it.
     pub double_root: Option<f64>,
-    /// Twist that rounded forces may give a body until the end, metres per second.
+    /// Angle by which a body at the end of the longest chain of joints may be turned, radians: one place of the last digit from every joint.
+    pub angle: f64,
+    /// And the distance by which it may be moved then, metres.
+    pub position: f64,
+    /// Velocity that rounded forces may give a body until the end, metres per second.
     pub speed: f64,
     /// Force that rounded positions and forces may show up as, newtons.
     pub force: f64,
@@ -57,5 +62,44 @@ pub(super) fn measure(model: &Model, start: &Configuration, sample: &[Instant], 
     set.residual(&start.q, &start.turns, start.t, &mut Phi);
     let gap = Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let double_root = (condition * condition * gap > model.length).then_some(gap);
-    Rounding { double_root, speed, force: relative.min(1e-7) * largest, largest }
+    let angle = f64::EPSILON * longest_chain(model) as f64;
+    Rounding { double_root, angle, position: angle * far, speed, force: relative.min(1e-7) * largest, largest }
+}
+
+/// Joints that the longest chain has at most: twice those between the ground and the body that is furthest from it.
+fn longest_chain(model: &Model) -> usize {
+    let graph = Topology::new(model);
+    let mut depth = vec![0; model.bodies.len()];
+    // Bodies of a component come after those that they hang on.
+    for b in graph.components.iter().flatten().map(|b| b.index()) {
+        depth[b] = graph.parent[b].map_or(0, |p| depth[p.index()] + 1);
+    }
+    2 * depth.into_iter().max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use fourbar::spec::{BodySpec, JointSpec, ModelSpec, PairKind, Placement};
+
+    #[test]
+    fn rounding_adds_up_along_a_chain() {
+        // A hundred links of a metre one behind the other, and a short one beside them.
+        let mut spec = ModelSpec::default();
+        let mut join = |name: String, to: String, x: f64| {
+            spec.bodies.push((name.clone(), BodySpec { mass: 1.0, at: [x, 0.0, 0.0], ..BodySpec::default() }));
+            let placement = Placement::World { at: [x - 0.5, 0.0, 0.0], axis: [0.0, 0.0, 1.0], axis_moving: None };
+            spec.joints.push((format!("J{name}"), JointSpec::Pair { kind: PairKind::Revolute, bodies: [to, name], placement }));
+        };
+        for k in 0..100 {
+            join(format!("link{k}"), if k == 0 { "ground".into() } else { format!("link{}", k - 1) }, k as f64 + 0.5);
+        }
+        join("beside".into(), "ground".into(), 0.5);
+        let model = spec.build().unwrap_or_else(|d| panic!("{}", d[0]));
+        assert_eq!(longest_chain(&model), 200);
+        let start = Configuration::start(&model);
+        let r = measure(&model, &start, &[Instant::new(&model, &start)], 1.0, 0.01);
+        assert!((r.angle - 200.0 * f64::EPSILON).abs() < 1e-18);
+        assert!((r.position - 99.5 * r.angle).abs() < 1e-3 * r.position);
+    }
 }

@@ -242,7 +242,7 @@ impl Comparison<'_> {
     /// Rounding and tolerance at a time of the grid, by quantity: what no comparison of two runs can tell from zero.
     fn floor(&self, k: usize) -> [f64; 5] {
         let g = self.grown(k);
-        let rounding = [0.0, 0.0, self.rounding.speed, self.rounding.force, 0.0];
+        let rounding = [g * self.rounding.position, g * self.rounding.angle, self.rounding.speed, self.rounding.force, 0.0];
         // Every step of an adaptive run may add an error of its tolerance, which then grows. Two runs at two tolerances need not
         // show it: where output times or the start limit the steps, they take the same ones.
         let tol = if self.ran.iter().any(|r| !r.second_order) { ALLOWED * self.tol } else { 0.0 };

@@ -9,7 +9,7 @@ use fourbar_math::Scalar;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
 
-/// Twist with any scalar.
+/// Velocity with any scalar.
 #[derive(Clone, Copy, Debug)]
 pub struct VelocityOf<S: Scalar> {
     /// Centre of mass, world.
@@ -24,7 +24,7 @@ pub trait States<S: Scalar> {
     fn time(&self) -> f64;
     /// Pose of a body.
     fn pose(&self, body: usize) -> PoseOf<S>;
-    /// Twist of a body.
+    /// Velocity of a body.
     fn velocity(&self, body: usize) -> VelocityOf<S>;
     /// Last value of a counted angle.
     fn turn(&self, memory: usize) -> f64;
@@ -122,7 +122,7 @@ fn joint_coordinate<S: Scalar>(joint: &Joint, y: &Coordinate, x: &impl States<S>
             let last = if c.path.period().is_some() { x.turn(c.memory) } else { 0.0 };
             let (value, direction) = c.motion_of(&qi, &qj, last);
             let p = point(&qj, &joint.M.s);
-            // Twist of the point as seen from the base.
+            // Velocity of the point as seen from the base.
             let v = point_velocity(&qj, &vj, &joint.M.s) - vi.v - (qi.A * vi.w).cross(&(p - qi.r));
             (value, direction.dot(&v))
         }

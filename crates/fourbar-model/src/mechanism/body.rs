@@ -55,7 +55,7 @@ impl BodySpec {
         self
     }
 
-    /// Twist of the centre of mass in the world at the start, m/s.
+    /// Velocity of the centre of mass in the world at the start, m/s.
     pub fn velocity(mut self, velocity: V3) -> Self {
         self.velocity = velocity;
         self

@@ -58,7 +58,7 @@ impl Nodes {
         6 / self.parts()
     }
 
-    /// Twist of a body from the columns of its nodes.
+    /// Velocity of a body from the columns of its nodes.
     fn velocity(self, q: &Pose, L: f64, column: impl Fn(usize, usize) -> f64) -> Twist {
         let Some(N) = self.plane else {
             return Twist { v: Vector3::from_fn(|l, _| column(0, l)), w: Vector3::from_fn(|l, _| column(0, 3 + l) / L) };

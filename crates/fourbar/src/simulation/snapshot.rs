@@ -22,7 +22,7 @@ pub struct BodyState {
     pub position: Vector3<f64>,
     /// Rotation from body to world axes.
     pub rotation: Matrix3<f64>,
-    /// Twist of the centre of mass, m/s.
+    /// Velocity of the centre of mass, m/s.
     pub velocity: Vector3<f64>,
     /// Angular velocity, rad/s.
     pub omega: Vector3<f64>,

@@ -130,7 +130,7 @@ fn dynamics_in<C: Chart>(model: &Model, method: Method, run: &Run) -> Result<Cos
     Ok(Cost { chunks, steps: run.steps, iterations: s.work.iterations as f64 / run.steps as f64 })
 }
 
-/// Twist and acceleration of a body after `t` seconds of backward Euler, the method's own.
+/// Velocity and acceleration of a body after `t` seconds of backward Euler, the method's own.
 pub fn end(chart: Chart3, model: &Model, h: f64, t: f64, body: usize, axis: usize) -> Result<(f64, f64), String> {
     with_chart!(chart, end_in(model, h, t, body, axis))
 }

@@ -14,6 +14,7 @@ use super::equations::Equations;
 use super::states::bodies_of_states;
 use crate::coordinate::PoseOf;
 use crate::force::eval::{Plain, States, VelocityOf};
+use crate::hubs::Hubs;
 use crate::integrator::index3::Memory;
 use crate::state::Twist;
 use fourbar_math::so3::tilde;
@@ -143,6 +144,7 @@ impl Exact {
         sizes.extend(e.set.list.iter().map(|c| c.count()));
         let mut neighbours = vec![Vec::new(); n + c];
         let mut before = vec![Vec::new(); n + c];
+        let hubs = Hubs::new(&e.set, model.bodies.len());
         let join = |list: &mut Vec<Vec<u32>>, bodies: &[usize]| {
             for &a in bodies {
                 list[a - 1].extend(bodies.iter().filter(|&&b| b != a).map(|&b| b as u32 - 1));
@@ -153,7 +155,11 @@ impl Exact {
             for &b in &bodies {
                 neighbours[b - 1].push((n + k) as u32);
                 neighbours[n + k].push(b as u32 - 1);
-                before[n + k].push(b as u32 - 1);
+                if hubs.first[k] && hubs.place(b).is_some() {
+                    before[b - 1].push((n + k) as u32);
+                } else {
+                    before[n + k].push(b as u32 - 1);
+                }
             }
             join(&mut neighbours, &bodies);
         }

@@ -72,7 +72,7 @@ pub struct Counts {
     pub refined: usize,
     /// Position projections and their passes.
     pub positions: [usize; 2],
-    /// Twist projections and their passes.
+    /// Velocity projections and their passes.
     pub velocities: [usize; 2],
 }
 

@@ -67,7 +67,7 @@ pub struct Moving {
     pub E: M3,
     /// Own origin. Written by `place`.
     pub x: V,
-    /// Twist. Written by `speed` and `sweep`.
+    /// Velocity. Written by `speed` and `sweep`.
     pub V: Six,
     /// Acceleration at zero unknown rates of speeds. Written by `sweep`.
     pub a_t: Six,
@@ -423,7 +423,7 @@ impl Tree {
         }
     }
 
-    /// Twist and bias of a node whose parent's are known.
+    /// Velocity and bias of a node whose parent's are known.
     fn bias_node(&mut self, k: usize, u: &[f64], udot: &[f64]) {
         let driven = !self.prescribed.is_empty();
         let n = &self.nodes[k];
@@ -466,7 +466,7 @@ impl Tree {
         Pose { r: at.x + times(&at.E, &self.shapes[k].c), A: at.E * n.R_own.transpose() }
     }
 
-    /// Twist of the body of a node at a pose.
+    /// Velocity of the body of a node at a pose.
     #[inline]
     pub fn velocity(&self, k: usize, pose: &Pose) -> Twist {
         let V = &self.at[k].V;

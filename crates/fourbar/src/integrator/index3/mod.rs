@@ -416,7 +416,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
             let (e, x) = (&mut self.equations, &mut self.trial);
             e.jacobian(&x.q);
             e.constraints(&x.q, &x.turns, x.t);
-            // Twist-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
+            // Velocity-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
             e.set.slip(&x.q, x.velocities(), h / c.b_v, &mut e.Phi);
             if self.index2 {
                 e.velocity_rows(x.velocities(), x.t, h / c.b_v);
