@@ -4,13 +4,15 @@
 //! all its bodies). Pattern and order are fixed once; factoring and solving allocate nothing.
 
 use crate::order::eliminate;
+use nalgebra::ComplexField;
+use std::sync::Arc;
 
 /// Largest block that can be a pivot.
 const LARGEST: usize = 12;
 
-/// A factorisation on a fixed pattern.
+/// Where the blocks of a matrix and of its factors are stored, and in which order they are eliminated.
 #[derive(Clone, Debug)]
-pub struct BlockLu {
+pub struct LuPattern {
     /// Size of each node, in elimination order.
     size: Vec<usize>,
     position: Vec<usize>,
@@ -29,13 +31,21 @@ pub struct BlockLu {
     /// For each position, for each ordered pair of its later nodes: offset of the block it updates.
     target_start: Vec<usize>,
     targets: Vec<usize>,
-    /// Matrix before, factors after; diagonal blocks hold inverses.
-    a: Vec<f64>,
-    x: Vec<f64>,
-    scratch: Vec<f64>,
+    values: usize,
+    widest: usize,
 }
 
-impl BlockLu {
+/// A factorisation on a fixed pattern, of real or complex numbers.
+#[derive(Clone, Debug)]
+pub struct BlockLu<T = f64> {
+    pattern: Arc<LuPattern>,
+    /// Matrix before, factors after; diagonal blocks hold inverses.
+    a: Vec<T>,
+    x: Vec<T>,
+    scratch: Vec<T>,
+}
+
+impl LuPattern {
     /// Pattern for nodes of the given sizes; node `i` is eliminated after all of `before[i]`.
     pub fn new(sizes: &[usize], neighbours: &[Vec<u32>], before: &[Vec<u32>]) -> Self {
         let n = sizes.len();
@@ -73,8 +83,8 @@ impl BlockLu {
         let widest =
             (0..n).map(|k| size[k] * later[start[k]..start[k + 1]].iter().map(|&i| size[i as usize]).max().unwrap_or(0)).max().unwrap_or(0);
         let mut lu = Self {
-            x: vec![0.0; row[n]],
-            scratch: vec![0.0; widest.max(LARGEST * LARGEST)],
+            values,
+            widest: widest.max(LARGEST * LARGEST),
             size,
             position,
             caller_row,
@@ -86,7 +96,6 @@ impl BlockLu {
             upper,
             target_start: vec![0],
             targets: Vec::new(),
-            a: vec![0.0; values],
         };
         for k in 0..n {
             let range = lu.start[k]..lu.start[k + 1];
@@ -120,34 +129,51 @@ impl BlockLu {
         self.locate(self.position[a], self.position[b])
     }
 
-    /// Sets all values to zero and gives them for filling.
-    pub fn clear(&mut self) -> &mut [f64] {
-        self.a.fill(0.0);
-        &mut self.a
+    /// How many values a matrix on it has.
+    pub fn values(&self) -> usize {
+        self.values
+    }
+}
+
+impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
+    /// A matrix on a pattern.
+    pub fn new(pattern: &Arc<LuPattern>) -> Self {
+        Self {
+            a: vec![T::zero(); pattern.values],
+            x: vec![T::zero(); pattern.row[pattern.size.len()]],
+            scratch: vec![T::zero(); pattern.widest],
+            pattern: pattern.clone(),
+        }
     }
 
-    /// The values, addressed through [`BlockLu::block`].
-    pub fn values_mut(&mut self) -> &mut [f64] {
+    /// Where the block of two coupled nodes is stored, row-major: rows of `a`, columns of `b`.
+    pub fn block(&self, a: usize, b: usize) -> usize {
+        self.pattern.block(a, b)
+    }
+
+    /// Sets all values to zero and gives them for filling.
+    pub fn clear(&mut self) -> &mut [T] {
+        self.a.fill(T::zero());
         &mut self.a
     }
 
     /// The unfactored matrix as dense rows in the caller's order.
-    pub fn dense(&self) -> Vec<Vec<f64>> {
-        let total = self.x.len();
-        let mut rows = vec![vec![0.0; total]; total];
+    pub fn dense(&self) -> Vec<Vec<T>> {
+        let (total, p) = (self.x.len(), &self.pattern);
+        let mut rows = vec![vec![T::zero(); total]; total];
         let mut put = |i: usize, j: usize, at: usize| {
-            for r in 0..self.size[i] {
-                for c in 0..self.size[j] {
-                    rows[self.caller_row[i] + r][self.caller_row[j] + c] = self.a[at + r * self.size[j] + c];
+            for r in 0..p.size[i] {
+                for c in 0..p.size[j] {
+                    rows[p.caller_row[i] + r][p.caller_row[j] + c] = self.a[at + r * p.size[j] + c];
                 }
             }
         };
-        for k in 0..self.size.len() {
-            put(k, k, self.diagonal[k]);
-            for e in self.start[k]..self.start[k + 1] {
-                let i = self.later[e] as usize;
-                put(i, k, self.lower[e]);
-                put(k, i, self.upper[e]);
+        for k in 0..p.size.len() {
+            put(k, k, p.diagonal[k]);
+            for e in p.start[k]..p.start[k + 1] {
+                let i = p.later[e] as usize;
+                put(i, k, p.lower[e]);
+                put(k, i, p.upper[e]);
             }
         }
         rows
@@ -155,34 +181,33 @@ impl BlockLu {
 
     /// Factors in place; `false` where a diagonal block is singular.
     pub fn factor(&mut self) -> bool {
-        for k in 0..self.size.len() {
-            let m = self.size[k];
-            let d = self.diagonal[k];
-            if !invert(&mut self.a[d..d + m * m], m, &mut self.scratch) {
+        let Self { pattern: p, a, scratch, .. } = self;
+        for k in 0..p.size.len() {
+            let m = p.size[k];
+            let d = p.diagonal[k];
+            if !invert(&mut a[d..d + m * m], m, scratch) {
                 return false;
             }
-            let range = self.start[k]..self.start[k + 1];
-            let mut target = self.target_start[k];
-            let width = range.len();
-            for (index, i) in range.clone().enumerate() {
-                let mi = self.size[self.later[i] as usize];
+            let range = p.start[k]..p.start[k + 1];
+            let mut target = p.target_start[k];
+            for i in range.clone() {
+                let mi = p.size[p.later[i] as usize];
                 // L = A_ik D^-1, in place.
-                let l = self.lower[i];
+                let l = p.lower[i];
                 for r in 0..mi {
                     for c in 0..m {
-                        self.scratch[r * m + c] = (0..m).map(|p| self.a[l + r * m + p] * self.a[d + p * m + c]).sum();
+                        scratch[r * m + c] = (0..m).fold(T::zero(), |s, p| s + a[l + r * m + p] * a[d + p * m + c]);
                     }
                 }
-                self.a[l..l + mi * m].copy_from_slice(&self.scratch[..mi * m]);
-                debug_assert_eq!(target, self.target_start[k] + index * width);
+                a[l..l + mi * m].copy_from_slice(&scratch[..mi * m]);
                 for j in range.clone() {
-                    let mj = self.size[self.later[j] as usize];
-                    let (u, t) = (self.upper[j], self.targets[target]);
+                    let mj = p.size[p.later[j] as usize];
+                    let (u, t) = (p.upper[j], p.targets[target]);
                     target += 1;
                     for r in 0..mi {
                         for c in 0..mj {
-                            let s: f64 = (0..m).map(|p| self.scratch[r * m + p] * self.a[u + p * mj + c]).sum();
-                            self.a[t + r * mj + c] -= s;
+                            let s = (0..m).fold(T::zero(), |s, p| s + scratch[r * m + p] * a[u + p * mj + c]);
+                            a[t + r * mj + c] -= s;
                         }
                     }
                 }
@@ -192,71 +217,73 @@ impl BlockLu {
     }
 
     /// Solves in place; `b` is in the caller's order.
-    pub fn solve(&mut self, b: &mut [f64]) {
-        let n = self.size.len();
+    pub fn solve(&mut self, b: &mut [T]) {
+        let Self { pattern: p, a, x, scratch } = self;
+        let n = p.size.len();
         for k in 0..n {
-            self.x[self.row[k]..self.row[k + 1]].copy_from_slice(&b[self.caller_row[k]..self.caller_row[k] + self.size[k]]);
+            x[p.row[k]..p.row[k + 1]].copy_from_slice(&b[p.caller_row[k]..p.caller_row[k] + p.size[k]]);
         }
         for k in 0..n {
-            let m = self.size[k];
-            for e in self.start[k]..self.start[k + 1] {
-                let i = self.later[e] as usize;
-                for r in 0..self.size[i] {
-                    let s: f64 = (0..m).map(|c| self.a[self.lower[e] + r * m + c] * self.x[self.row[k] + c]).sum();
-                    self.x[self.row[i] + r] -= s;
+            let m = p.size[k];
+            for e in p.start[k]..p.start[k + 1] {
+                let i = p.later[e] as usize;
+                for r in 0..p.size[i] {
+                    let s = (0..m).fold(T::zero(), |s, c| s + a[p.lower[e] + r * m + c] * x[p.row[k] + c]);
+                    x[p.row[i] + r] -= s;
                 }
             }
         }
         for k in (0..n).rev() {
-            let m = self.size[k];
-            for e in self.start[k]..self.start[k + 1] {
-                let i = self.later[e] as usize;
-                let mi = self.size[i];
+            let m = p.size[k];
+            for e in p.start[k]..p.start[k + 1] {
+                let i = p.later[e] as usize;
+                let mi = p.size[i];
                 for r in 0..m {
-                    let s: f64 = (0..mi).map(|c| self.a[self.upper[e] + r * mi + c] * self.x[self.row[i] + c]).sum();
-                    self.x[self.row[k] + r] -= s;
+                    let s = (0..mi).fold(T::zero(), |s, c| s + a[p.upper[e] + r * mi + c] * x[p.row[i] + c]);
+                    x[p.row[k] + r] -= s;
                 }
             }
             for r in 0..m {
-                self.scratch[r] = (0..m).map(|c| self.a[self.diagonal[k] + r * m + c] * self.x[self.row[k] + c]).sum();
+                scratch[r] = (0..m).fold(T::zero(), |s, c| s + a[p.diagonal[k] + r * m + c] * x[p.row[k] + c]);
             }
-            self.x[self.row[k]..self.row[k] + m].copy_from_slice(&self.scratch[..m]);
+            x[p.row[k]..p.row[k] + m].copy_from_slice(&scratch[..m]);
         }
         for k in 0..n {
-            b[self.caller_row[k]..self.caller_row[k] + self.size[k]].copy_from_slice(&self.x[self.row[k]..self.row[k + 1]]);
+            b[p.caller_row[k]..p.caller_row[k] + p.size[k]].copy_from_slice(&x[p.row[k]..p.row[k + 1]]);
         }
     }
 }
 
 /// Inverse of a small matrix in place by Gauss-Jordan with row pivoting.
-fn invert(a: &mut [f64], m: usize, scratch: &mut [f64]) -> bool {
+fn invert<T: ComplexField<RealField = f64> + Copy>(a: &mut [T], m: usize, scratch: &mut [T]) -> bool {
     let inverse = &mut scratch[..m * m];
-    inverse.fill(0.0);
+    inverse.fill(T::zero());
     for i in 0..m {
-        inverse[i * m + i] = 1.0;
+        inverse[i * m + i] = T::one();
     }
-    let top = a.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+    let top = a.iter().fold(0.0_f64, |s, x| s.max(x.norm1()));
     for c in 0..m {
-        let Some(p) = (c..m).max_by(|&i, &j| a[i * m + c].abs().total_cmp(&a[j * m + c].abs())) else { return false };
+        let Some(p) = (c..m).max_by(|&i, &j| a[i * m + c].norm1().total_cmp(&a[j * m + c].norm1())) else { return false };
         let pivot = a[p * m + c];
-        if pivot.abs().is_nan() || pivot.abs() <= 1e-300 + 1e-16 * f64::EPSILON * top {
+        if pivot.norm1().is_nan() || pivot.norm1() <= 1e-300 + 1e-16 * f64::EPSILON * top {
             return false;
         }
         for k in 0..m {
             a.swap(c * m + k, p * m + k);
             inverse.swap(c * m + k, p * m + k);
         }
-        let s = 1.0 / pivot;
+        let s = T::one() / pivot;
         for k in 0..m {
             a[c * m + k] *= s;
             inverse[c * m + k] *= s;
         }
         for r in (0..m).filter(|&r| r != c) {
             let f = a[r * m + c];
-            if f != 0.0 {
+            if f != T::zero() {
                 for k in 0..m {
-                    a[r * m + k] -= f * a[c * m + k];
-                    inverse[r * m + k] -= f * inverse[c * m + k];
+                    let (x, y) = (a[c * m + k], inverse[c * m + k]);
+                    a[r * m + k] -= f * x;
+                    inverse[r * m + k] -= f * y;
                 }
             }
         }
@@ -268,7 +295,7 @@ fn invert(a: &mut [f64], m: usize, scratch: &mut [f64]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use nalgebra::{DMatrix, DVector};
+    use nalgebra::{Complex, DMatrix, DVector};
 
     #[test]
     fn it_solves_an_unsymmetric_saddle_system_like_a_dense_lu() {
@@ -296,7 +323,9 @@ mod tests {
             (seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
         };
         let mut A = DMatrix::<f64>::zeros(total, total);
-        let mut lu = BlockLu::new(&sizes, &neighbours, &before);
+        let pattern = Arc::new(LuPattern::new(&sizes, &neighbours, &before));
+        let mut lu = BlockLu::<f64>::new(&pattern);
+        let mut turned = BlockLu::<Complex<f64>>::new(&pattern);
         let mut pairs: Vec<(usize, usize)> = edges.iter().flat_map(|&(a, b)| [(a, b), (b, a)]).collect();
         pairs.extend((0..4).map(|i| (i, i)));
         for &(i, j) in &pairs {
@@ -319,13 +348,30 @@ mod tests {
         let b = DVector::from_fn(total, |_, _| random());
         let mut x = b.as_slice().to_vec();
         lu.solve(&mut x);
-        let exact = A.lu().solve(&b).expect("regular");
+        let exact = A.clone().lu().solve(&b).expect("regular");
         assert!((DVector::from_vec(x) - exact).amax() < 1e-11);
+        // The same with complex numbers: every entry turned by an angle of its own.
+        let turn = |i: usize, j: usize| Complex::from_polar(1.0, 0.3 * ((7 * i + 3 * j) % 11) as f64);
+        let Z = DMatrix::from_fn(total, total, |i, j| turn(i, j) * A[(i, j)]);
+        let a = turned.clear();
+        for (&(i, j), &at) in pairs.iter().zip(&places) {
+            for r in 0..sizes[i] {
+                for c in 0..sizes[j] {
+                    a[at + r * sizes[j] + c] = Z[(starts[i] + r, starts[j] + c)];
+                }
+            }
+        }
+        assert!(turned.factor());
+        let b = DVector::from_fn(total, |i, _| Complex::new(b[i], b[total - 1 - i]));
+        let mut x = b.as_slice().to_vec();
+        turned.solve(&mut x);
+        let exact = Z.lu().solve(&b).expect("regular");
+        assert!((DVector::from_vec(x) - exact).iter().all(|x| x.norm() < 1e-11));
     }
 
     #[test]
     fn a_singular_pivot_is_reported() {
-        let mut lu = BlockLu::new(&[2], &[vec![]], &[]);
+        let mut lu = BlockLu::<f64>::new(&Arc::new(LuPattern::new(&[2], &[vec![]], &[])));
         lu.clear()[0] = 1.0;
         assert!(!lu.factor());
     }

@@ -19,7 +19,7 @@ pub mod taylor;
 pub mod trig;
 
 pub use block::{BlockPattern, BlockSolver};
-pub use block_lu::BlockLu;
+pub use block_lu::{BlockLu, LuPattern};
 pub use piecewise::Piecewise;
 pub use scalar::{Scalar, diff};
 pub use taylor::{Dual, Taylor};

@@ -90,8 +90,8 @@ const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"
 pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
-        summary: "absolute coordinates, rotation matrices; index 3, implicit",
-        integrators: IMPLICIT,
+        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances",
+        integrators: OF_RA,
         options: OF_IMPLICIT,
         applies: everything,
         start: implicit::start::<Ra>,
@@ -175,6 +175,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
 const LEAST_TOL: f64 = 1e-15;
 
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
+const OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

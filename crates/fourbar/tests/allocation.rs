@@ -154,6 +154,23 @@ fn a_step_on_a_lie_group_or_in_joint_coordinates_allocates_nothing() {
 }
 
 #[test]
+fn a_step_of_radau_allocates_nothing() {
+    // Stiff; redundant in a loop; with states.
+    for name in ["a05_flyball_governor", "watt_governor", "dc_motor_slider_crank"] {
+        let model = model(name);
+        let start = assemble(&model).expect("assembles").configuration;
+        let study = Study { tol: Some(1e-6), ..Study::of(&model) };
+        let mut m = fourbar::integrator::radau::start(&fourbar::Structure::new(&model, &start), &study, &start).expect("starts");
+        m.run_ahead(0.02);
+        m.advance(0.02, &mut |_| true).expect("advances");
+        m.run_ahead(0.2);
+        let before = count();
+        m.advance(0.2, &mut |_| true).expect("advances");
+        assert_eq!(count() - before, 0, "{name}");
+    }
+}
+
+#[test]
 fn a_step_of_divide_and_conquer_allocates_nothing() {
     for (name, h) in
         [("dca_five_bar", 5e-3), ("dca_double_loop", 5e-3), ("a04_bricard", 5e-3), ("andrews", 2e-5), ("ra_slider_crank", 1e-3)]

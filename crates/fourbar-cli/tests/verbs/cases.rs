@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const FORMULATIONS: &[&str] = &["auto", "ra", "rp", "reps", "so3xr3", "se3", "lie", "dca", "grcr", "natural"];
-const INTEGRATORS: &[&str] = &["gen-alpha", "bdf2", "backward-euler", "dopri5", "dop853", "rk4", "rkf45", "heun", "euler", "taylor"];
+const INTEGRATORS: &[&str] =
+    &["gen-alpha", "radau", "bdf2", "backward-euler", "dopri5", "dop853", "rk4", "rkf45", "heun", "euler", "taylor"];
 const OPTIONS: &[&str] = &[
     "rho=0.5",
     "rho=2",

@@ -3,17 +3,16 @@
 
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::index3::{Stepper, Trouble};
+use super::output::Output;
 use super::work::Work;
-use super::{DEFAULT_TOL, Method, number, positive, tau};
-use crate::analysis::assembly::update_turns;
+use super::{DEFAULT_TOL, Method, number, positive, radau, tau};
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::{Measure, Passages};
-use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::absolute::chart::{Chart, Ra, Rate};
 use crate::judge;
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Motion, Outcome, bad_checkpoint, numbers};
+use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::{Study, count};
@@ -29,15 +28,12 @@ const MOST_OVER: usize = 1000;
 const LOOKED_AT: usize = 16;
 /// Steps below this share of the characteristic time lead nowhere.
 const SMALLEST: f64 = 5e-7;
-/// Below this pivot the index-1 multipliers are trusted only if singular values say so; else the step's own are written.
-const ILL_DEFINED: f64 = 1e-6;
 
 /// An implicit stepper in motion.
 pub struct Implicit<'m, C: Chart = Ra> {
     model: &'m Model,
     stepper: Stepper<'m, C>,
-    loads: LeastLoads,
-    detector: Detector,
+    output: Output,
     passages: Passages,
     measure: Massless<'m>,
     /// Whether positions can be singular at all.
@@ -45,10 +41,8 @@ pub struct Implicit<'m, C: Chart = Ra> {
     /// State at a look inside a step.
     inside: (Vec<Pose>, Vec<Twist>),
     pace: Pace,
-    lambda: Vec<f64>,
     /// Whether the last instant was the start, whose state is not that of the stepper.
     start: Option<Configuration>,
-    flagged: usize,
     /// Steps taken though their error estimate was above the tolerance.
     over: usize,
     over_in_a_row: usize,
@@ -67,6 +61,9 @@ pub fn start<'m, C: Chart>(
     integrator: &'static str,
     start: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    if integrator == "radau" {
+        return radau::start(structure, study, start);
+    }
     Ok(Box::new(Implicit::<C>::new(structure, study, integrator, start)?))
 }
 
@@ -100,16 +97,13 @@ impl<'m, C: Chart> Implicit<'m, C> {
         stepper.start(h);
         let mut r = Self {
             model,
-            loads: LeastLoads::new(model, &stepper.equations.set, &start.q),
-            detector: Detector::new(structure, start),
+            output: Output::new(structure, start),
             passages: Passages::new(model.length, model.bodies.len()),
             measure: Massless::new(structure),
             watched: structure.looped,
             inside: (start.q.clone(), start.v.clone()),
             pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * stepper.tau },
-            lambda: vec![0.0; stepper.equations.set.rows()],
             start: Some(start.clone()),
-            flagged: 0,
             over: 0,
             over_in_a_row: 0,
             was_over: false,
@@ -132,7 +126,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         }
         let (m, e) = (&self.stepper.memory, &self.stepper.equations);
         let share = self.passages.share(self.measure.log_distance(m.t, &m.q));
-        self.detector.is_near(self.model, &e.set, &m.q, share)
+        self.output.detector.is_near(self.model, &e.set, &m.q, share)
     }
 
     /// Takes note of an accepted step: singular positions, and work.
@@ -207,43 +201,6 @@ impl<'m, C: Chart> Implicit<'m, C> {
         } else {
             self.stepper.change_step(h);
         }
-    }
-
-    /// Projects the output state, evaluates accelerations and reactions there.
-    fn finish(&mut self, o: &mut Instant) {
-        let e = &mut self.stepper.equations;
-        e.set.choose(o.t);
-        e.z.copy_from_slice(&o.z);
-        for _ in 0..2 {
-            e.jacobian(&o.q);
-            e.constraints(&o.q, &o.turns, o.t);
-            if e.Phi.iter().all(|x| x.abs() < 1e-14 * self.model.length) {
-                break;
-            }
-            e.factor(1.0);
-            e.p.x.copy_from_slice(&e.Phi);
-            e.normal_part();
-            for (q, d) in o.q.iter_mut().zip(&e.p.dq) {
-                *q = q.moved(&d.scaled(-1.0));
-            }
-        }
-        update_turns(self.model, &o.q, &mut o.turns);
-        e.jacobian(&o.q);
-        e.factor(1.0);
-        e.project_velocity(o.t, &mut o.v);
-        let m = &self.stepper.memory;
-        o.a.copy_from_slice(m.accelerations());
-        let defined = e.regular_pivot.0 > ILL_DEFINED || !self.detector.is_singular(self.model, &e.set, &o.q);
-        if defined {
-            e.refined = o.loaded;
-            e.index1_polished(&o.q, &o.v, &o.turns, o.t, &mut o.a, &mut self.lambda);
-        } else {
-            self.lambda.copy_from_slice(&m.lambda);
-            self.flagged += 1;
-        }
-        o.errors = e.errors(&o.q, &o.v, &o.a, &o.turns, o.t);
-        self.loads.fill(self.model, &e.set, &self.lambda, o);
-        o.work = self.work.before_end(m.t - o.t);
     }
 }
 
@@ -341,7 +298,7 @@ impl<C: Chart> Stepping for Implicit<'_, C> {
     }
 
     fn asks(&self) -> bool {
-        self.stepper.work.steps.is_multiple_of(asked_every(self.lambda.len()))
+        self.stepper.work.steps.is_multiple_of(asked_every(self.output.lambda.len()))
     }
 }
 
@@ -377,7 +334,9 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             self.stepper.interpolate(t, &mut o.q, &mut o.v);
             self.stepper.interpolate_carried(t, &mut o.z);
         }
-        self.finish(o);
+        let m = &self.stepper.memory;
+        self.output.finish(&mut self.stepper.equations, m.accelerations(), &m.lambda, o);
+        o.work = self.work.before_end(m.t - t);
         Ok(())
     }
 
@@ -397,12 +356,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
     }
 
     fn report(&mut self, outcome: &mut Outcome) {
-        if self.flagged > 0 {
-            outcome.warnings.push(
-                Diagnostic::new("W231", format!("at {} the reactions are not well defined, because the mechanism is at a singular position; the step's own values are written", count(self.flagged, "output time")))
-                    .help("read reactions near singular positions with care"),
-            );
-        }
+        outcome.warnings.extend(self.output.warning());
         outcome.warnings.extend(self.stepper.equations.poorly.warning());
         let w = self.stepper.work;
         if self.over > 0 {
@@ -445,9 +399,9 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             "exact": s.exact_steps_left(),
             "error": [s.error.0, s.error.1],
             "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations, s.work.recharts],
-            "detector": self.detector.save(),
+            "detector": self.output.detector.save(),
             "passages": self.passages.save(),
-            "flagged": self.flagged,
+            "flagged": self.output.flagged,
             "over": self.over,
             "held": self.held,
             "work_done": self.work.save(),
@@ -470,7 +424,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
     fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
-        let (n, rows) = (self.model.bodies.len(), self.lambda.len());
+        let (n, rows) = (self.model.bodies.len(), self.output.lambda.len());
         for name in ["now", "before"] {
             let x = &v[name];
             let sizes =
@@ -522,9 +476,9 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         self.stepper.work.recharts = whole(&work[6]);
         self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
         self.stepper.set_exact_steps_left(whole(&v["exact"]));
-        self.detector.restore(&v["detector"]);
+        self.output.detector.restore(&v["detector"]);
         self.passages.restore(&v["passages"]);
-        self.flagged = whole(&v["flagged"]);
+        self.output.flagged = whole(&v["flagged"]);
         self.over = whole(&v["over"]);
         self.held = v["held"].as_bool().unwrap_or(false);
         self.work.restore(&v["work_done"]);

@@ -4,6 +4,8 @@ pub mod control;
 pub mod explicit;
 pub mod implicit;
 pub mod index3;
+mod output;
+pub mod radau;
 mod work;
 
 use crate::diagnostic::Diagnostic;

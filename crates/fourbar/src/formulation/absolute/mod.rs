@@ -6,6 +6,7 @@
 pub mod chart;
 pub mod equations;
 pub mod exact;
+pub mod linear;
 pub mod reps;
 pub mod rp;
 pub mod states;

@@ -140,6 +140,18 @@ impl StateEquations {
         true
     }
 
+    /// Slopes of the rates of states by states, by rows, into `out`, and the factors of `1 - k df/ds`; `false` where they are singular.
+    pub fn slopes(&mut self, model: &Model, x: &Plain<'_>, out: &mut [f64]) -> bool {
+        let n = self.count;
+        for j in 0..n {
+            model.auxiliary_rates(&Sloped { plain: x, which: self.first + j }, &mut self.dual);
+            for i in 0..n {
+                out[i * n + j] = self.dual[self.first + i].c[1];
+            }
+        }
+        self.factor(model, x)
+    }
+
     /// Factors `1 - k df/ds`; `false` where it is singular.
     fn factor(&mut self, model: &Model, x: &Plain<'_>) -> bool {
         let n = self.count;

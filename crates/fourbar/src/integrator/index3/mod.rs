@@ -52,6 +52,22 @@ pub enum Trouble {
     States,
 }
 
+impl Trouble {
+    /// In words.
+    pub fn words(self, model: &Model) -> String {
+        match self {
+            Trouble::Turn => "a body turns too far in one step".to_string(),
+            Trouble::SingularMatrix => "the iteration matrix is singular".to_string(),
+            Trouble::Diverges => "the iteration diverges".to_string(),
+            Trouble::TooSlow => "the iteration converges too slowly".to_string(),
+            Trouble::NoConvergence => "the iteration does not converge".to_string(),
+            Trouble::Flip(k) => format!("the axes of `{}` would flip", model.joints[k].name),
+            Trouble::States => "the rates of `states` are not finite, or change too fast".to_string(),
+            Trouble::Chart(b) => format!("the Euler angles of `{}` come to their singularity", model.bodies[b].name),
+        }
+    }
+}
+
 /// What a step needs to go on: the state and the history of the method.
 #[derive(Clone, Debug)]
 pub struct Memory<C: Chart = Ra> {
@@ -595,16 +611,7 @@ impl<'m, C: Chart> Stepper<'m, C> {
     /// A diagnostic for a failed step: time, residual and the worst constraint by name.
     pub fn diagnose(&mut self, h: f64, trouble: Trouble) -> Diagnostic {
         let e = &mut self.equations;
-        let what = match trouble {
-            Trouble::Turn => "a body turns by more than half a radian in one step".to_string(),
-            Trouble::SingularMatrix => "the iteration matrix is singular".to_string(),
-            Trouble::Diverges => "the iteration diverges".to_string(),
-            Trouble::TooSlow => "the iteration converges too slowly".to_string(),
-            Trouble::NoConvergence => "the iteration does not converge".to_string(),
-            Trouble::Flip(k) => format!("the axes of `{}` would flip", e.model.joints[k].name),
-            Trouble::States => "the rates of `states` are not finite, or change too fast".to_string(),
-            Trouble::Chart(b) => format!("the Euler angles of `{}` come to their singularity", e.model.bodies[b].name),
-        };
+        let what = trouble.words(e.model);
         e.constraints(&self.trial.q, &self.trial.turns, self.trial.t);
         let mut worst = (0.0_f64, 0);
         for (row, x) in e.Phi.iter().enumerate() {

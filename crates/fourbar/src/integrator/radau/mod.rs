@@ -1,0 +1,595 @@
+//! Radau IIA of order five on the velocity level [Hairer96, IV.8 and VII.4]: for stiff forces and tight tolerances.
+//!
+//! Stages satisfy the velocity constraints, the end of a step is projected onto positions and velocities, and accelerations and multipliers
+//! that are written come from the projected state. No residual is divided by the square of the step, and multipliers have no part in the
+//! error: both let generalized-alpha lose its way at tight tolerances.
+
+mod coefficients;
+mod stages;
+
+use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
+use super::index3::Trouble;
+use super::output::Output;
+use super::{DEFAULT_TOL, positive, tau};
+use crate::analysis::assembly::{flipped_joint, update_turns};
+use crate::analysis::massless::Massless;
+use crate::analysis::passages::Passages;
+use crate::diagnostic::Diagnostic;
+use crate::formulation::absolute::equations::Equations;
+use crate::judge;
+use crate::model::Model;
+use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
+use crate::state::{Configuration, Pose, Twist};
+use crate::structure::Structure;
+use crate::study::Study;
+use fourbar_math::so3;
+use serde_json::{Value, json};
+use stages::{ITERATIONS, Point, Solver, Stages};
+
+/// Steps below this share of the characteristic time lead nowhere.
+const SMALLEST: f64 = 1e-9;
+/// The matrix is kept as long as it makes the stages converge this fast, and the step as long as it may grow by no more than `GROWTH`.
+const KEPT: f64 = 0.1;
+const GROWTH: f64 = 1.2;
+/// And as long as bodies have turned by less than this since, radians.
+const TURNED: f64 = 2.0;
+/// Tolerance of the stages with fixed steps.
+const SOLVED: f64 = 1e-11;
+/// Joints are looked at after so many steps.
+const LOOKED_AT: usize = 16;
+
+/// Radau IIA in motion.
+pub struct Radau<'m> {
+    model: &'m Model,
+    equations: Equations<'m>,
+    solver: Solver,
+    pace: Pace,
+    tau: f64,
+    /// The end of the last step and its start, its size and its stages; stages of the step that is tried.
+    now: Point,
+    before: Point,
+    h: f64,
+    stages: Stages,
+    trial: Stages,
+    /// Accelerations, and rates of inputs and states, where the next step starts.
+    a: Vec<Twist>,
+    rates: Vec<f64>,
+    /// Whether the last step foretells the next.
+    foretells: bool,
+    /// Size and error of the last accepted step; whether a step was refused since.
+    last: (f64, f64),
+    refused: bool,
+    output: Output,
+    passages: Passages,
+    measure: Massless<'m>,
+    /// Whether positions can be singular at all.
+    watched: bool,
+    inside: (Vec<Pose>, Vec<Twist>),
+    /// Whether anything but potentials does work; the work until the start of the last step, and powers at its stages.
+    worked: bool,
+    work: f64,
+    powers: [f64; 3],
+    steps: usize,
+    rejections: usize,
+    failures: usize,
+}
+
+/// The motion of rA with Radau IIA.
+pub fn start<'m>(structure: &Structure<'m>, study: &Study, start: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    Ok(Box::new(Radau::new(structure, study, start)?))
+}
+
+impl<'m> Radau<'m> {
+    /// From a consistent start.
+    pub fn new(structure: &Structure<'m>, study: &Study, start: &Configuration) -> Result<Self, Diagnostic> {
+        let model = structure.model;
+        let equations = Equations::of(model, structure.rows.clone(), start);
+        let (n, rows, size) = (model.bodies.len(), equations.set.rows(), model.auxiliaries());
+        let tau = tau(study)?;
+        let fixed = study.fixed_step();
+        // Where steps are fixed the stages are solved to rounding, or nearly.
+        let tol = if fixed.is_some() { SOLVED } else { study.tol.unwrap_or(DEFAULT_TOL) };
+        let now = Point {
+            t: start.t,
+            q: start.q.clone(),
+            v: start.v.clone(),
+            lambda: vec![0.0; rows],
+            turns: start.turns.clone(),
+            z: start.z.clone(),
+        };
+        let solver = Solver::new(&equations, now.clone(), tol, tau);
+        let local = solver.weights[0];
+        let h = fixed.or(positive(&study.options, "first-step")?).unwrap_or(0.1 * local.powf(0.25) * tau);
+        let stages = Stages::new(n, rows, size);
+        let mut r = Self {
+            model,
+            equations,
+            solver,
+            pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * tau },
+            tau,
+            before: now.clone(),
+            now,
+            h: 0.0,
+            trial: stages.clone(),
+            stages,
+            a: vec![Twist::zero(); n],
+            rates: vec![0.0; size],
+            foretells: false,
+            last: (0.0, 0.0),
+            refused: false,
+            output: Output::new(structure, start),
+            passages: Passages::new(model.length, n),
+            measure: Massless::new(structure),
+            watched: structure.looped,
+            inside: (start.q.clone(), start.v.clone()),
+            worked: model.has_work(),
+            work: 0.0,
+            powers: [0.0; 3],
+            steps: 0,
+            rejections: 0,
+            failures: 0,
+        };
+        r.begin();
+        let Self { passages, measure, .. } = &mut r;
+        measure.look(passages, start.t, &start.q, &start.v);
+        Ok(r)
+    }
+
+    /// Accelerations, multipliers and rates where a step starts without one before it.
+    fn begin(&mut self) {
+        let (e, x) = (&mut self.equations, &mut self.now);
+        e.set.choose(x.t);
+        e.z.copy_from_slice(&x.z);
+        e.jacobian(&x.q);
+        e.factor(1.0);
+        e.index1(&x.q, &x.v, &x.turns, x.t, &mut self.a, &mut x.lambda);
+        e.state_rates(&x.q, &x.v, &x.turns, x.t, &mut self.rates);
+        self.note_states();
+        self.foretells = false;
+        self.solver.made = false;
+    }
+
+    /// Sizes of the states, against which their errors are measured.
+    fn note_states(&mut self) {
+        let first = self.model.first_state();
+        for (k, size) in self.solver.state_sizes.iter_mut().enumerate() {
+            *size = size.max(self.now.z[first + k].abs()).max(self.tau * self.rates[first + k].abs());
+        }
+    }
+
+    /// First guess of all stages: the last step goes on, or accelerations do.
+    fn predict(&mut self, h: f64) {
+        let Self { now, before, stages, trial, a, rates, solver, .. } = self;
+        for i in 0..3 {
+            let step = solver.k.c[i] * h;
+            if self.foretells {
+                let x = 1.0 + step / self.h;
+                let (w, l) = (solver.k.through_start(x), solver.k.through_stages(x));
+                let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
+                for b in 1..now.q.len() {
+                    trial.psi[i][b] = now.q[b].increment_to(&before.q[b].moved(&sum(&stages.psi, b)));
+                    trial.dv[i][b] = before.v[b].plus(&sum(&stages.dv, b)).plus(&now.v[b].scaled(-1.0));
+                }
+                for (row, x) in trial.lambda[i].iter_mut().enumerate() {
+                    *x = (0..3).map(|k| l[k] * stages.lambda[k][row]).sum();
+                }
+                for (k, d) in trial.dz[i].iter_mut().enumerate() {
+                    *d = before.z[k] + (0..3).map(|j| w[j] * stages.dz[j][k]).sum::<f64>() - now.z[k];
+                }
+            } else {
+                for b in 1..now.q.len() {
+                    trial.psi[i][b] = now.v[b].scaled(step).plus(&a[b].scaled(0.5 * step * step));
+                    trial.dv[i][b] = a[b].scaled(step);
+                }
+                trial.lambda[i].copy_from_slice(&now.lambda);
+                trial.dz[i].iter_mut().zip(rates.iter()).for_each(|(d, r)| *d = step * r);
+            }
+            // Inputs follow their slopes.
+            for k in 0..self.model.first_state() {
+                trial.dz[i][k] = step * rates[k];
+            }
+            for (x, dropped) in trial.lambda[i].iter_mut().zip(&solver.dropped) {
+                if *dropped {
+                    *x = 0.0;
+                }
+            }
+        }
+    }
+
+    fn failed(&mut self, why: Trouble, factor: f64) -> Refused<Option<Trouble>> {
+        self.failures += 1;
+        self.refused = true;
+        self.solver.remaining = 1.0;
+        // A matrix of another state is made anew before the step is cut.
+        let old = self.solver.made && self.solver.made_at.t != self.now.t;
+        self.solver.made = false;
+        Refused { factor: if old { 1.0 } else { factor }, why: Some(why), ends: true }
+    }
+
+    /// Takes the step that was tried, and brings its end onto the constraints.
+    fn take(&mut self, h: f64) -> Result<(), Trouble> {
+        let (from, x) = (&self.now, &self.trial);
+        for b in 1..from.q.len() {
+            let q = from.q[b].moved(&x.psi[2][b]);
+            self.before.q[b] = Pose { r: q.r, A: so3::orthonormalise(&q.A) };
+            self.before.v[b] = from.v[b].plus(&x.dv[2][b]);
+        }
+        if let Some(k) = flipped_joint(self.model, &self.before.q) {
+            return Err(Trouble::Flip(k));
+        }
+        let E = &self.solver.k.E;
+        for b in 1..from.q.len() {
+            self.a[b] = (0..3).fold(Twist::zero(), |s, j| s.plus(&x.dv[j][b].scaled(E[(2, j)] / h)));
+        }
+        if self.worked {
+            self.work += self.h * (0..3).map(|i| self.solver.k.b[i] * self.powers[i]).sum::<f64>();
+            self.powers = self.solver.powers(&mut self.equations, &self.now, &self.trial, h);
+        }
+        let (new, old) = (&mut self.before, &self.now);
+        new.t = old.t + h;
+        new.turns.copy_from_slice(&old.turns);
+        update_turns(self.model, &new.q, &mut new.turns);
+        new.lambda.copy_from_slice(&self.trial.lambda[2]);
+        for (k, z) in new.z.iter_mut().enumerate() {
+            *z = old.z[k] + self.trial.dz[2][k];
+        }
+        let e = &mut self.equations;
+        e.set.choose(new.t);
+        e.jacobian(&new.q);
+        let L = self.model.length;
+        if e.set.rows() > 0 {
+            e.factor(1.0);
+            for _ in 0..3 {
+                e.constraints(&new.q, &new.turns, new.t);
+                let worst = e.Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+                if worst < 1e-15 * L {
+                    break;
+                }
+                e.p.x.copy_from_slice(&e.Phi);
+                e.normal_part();
+                for (q, d) in new.q.iter_mut().zip(&e.p.dq) {
+                    *q = q.moved(&d.scaled(-1.0));
+                }
+                if worst < 1e-13 * L {
+                    break;
+                }
+            }
+            e.jacobian(&new.q);
+            e.project_velocity(new.t, &mut new.v);
+        }
+        e.z.copy_from_slice(&new.z);
+        e.state_rates(&new.q, &new.v, &new.turns, new.t, &mut self.rates);
+        std::mem::swap(&mut self.now, &mut self.before);
+        std::mem::swap(&mut self.stages, &mut self.trial);
+        (self.h, self.foretells) = (h, true);
+        self.steps += 1;
+        self.note_states();
+        if self.watched {
+            self.look_inside();
+        }
+        Ok(())
+    }
+
+    /// Poses and velocities at a time of the last step, before any correction.
+    fn interpolate(&self, t: f64, q: &mut [Pose], v: &mut [Twist]) {
+        let w = self.solver.k.through_start((t - self.before.t) / self.h);
+        let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
+        for b in 1..q.len() {
+            q[b] = self.before.q[b].moved(&sum(&self.stages.psi, b));
+            v[b] = self.before.v[b].plus(&sum(&self.stages.dv, b));
+        }
+    }
+
+    /// Looks for singular positions in the step just taken.
+    fn look_inside(&mut self) {
+        let (t, h) = (self.now.t, self.h);
+        let parts = self.passages.parts(self.passages.speed(&self.now.v) * h);
+        let (mut q, mut v) = std::mem::take(&mut self.inside);
+        for k in 1..parts {
+            let t = t - h * (parts - k) as f64 / parts as f64;
+            self.interpolate(t, &mut q, &mut v);
+            self.measure.look(&mut self.passages, t, &q, &v);
+        }
+        self.inside = (q, v);
+        self.measure.look(&mut self.passages, t, &self.now.q, &self.now.v);
+    }
+}
+
+impl Tries for Radau<'_> {
+    type Why = Option<Trouble>;
+
+    fn pace(&self) -> &Pace {
+        &self.pace
+    }
+
+    fn pace_mut(&mut self) -> &mut Pace {
+        &mut self.pace
+    }
+
+    fn time(&self) -> f64 {
+        self.now.t
+    }
+
+    fn arrive(&mut self, t: f64) {
+        self.now.t = t;
+    }
+
+    fn fitted(&self, left: f64) -> f64 {
+        match left / self.pace.h {
+            x if x <= 1.0 + 1e-9 => left,
+            x if x < 1.6 => 0.5 * left,
+            _ => self.pace.h,
+        }
+    }
+
+    fn kept(&self, h: f64) -> f64 {
+        if (h - self.h).abs() <= 1e-9 * self.h { self.h } else { h }
+    }
+
+    fn attempt(&mut self, h: f64, _tries: usize) -> Result<(), Refused<Option<Trouble>>> {
+        self.equations.set.choose(self.now.t + h);
+        if !self.solver.prepare(&mut self.equations, &self.now, h) {
+            return Err(self.failed(Trouble::SingularMatrix, 0.5));
+        }
+        self.predict(h);
+        if let Err(d) = self.solver.newton(&mut self.equations, &self.now, &mut self.trial, h) {
+            return Err(self.failed(d.trouble, d.factor));
+        }
+        if self.pace.fixed.is_some() {
+            self.take(h).map_err(|why| self.failed(why, 0.5))?;
+            self.solver.made = false;
+            return Ok(());
+        }
+        let k = self.solver.iterations as f64;
+        let error = self.solver.error(&mut self.equations, &self.now, &self.a, &self.rates, &self.trial, h).max(1e-10);
+        let safety = f64::min(0.9, 0.9 * (1.0 + 2.0 * ITERATIONS as f64) / (k + 2.0 * ITERATIONS as f64));
+        let mut quotient = (error.powf(0.25) / safety).clamp(0.125, 5.0);
+        if error >= 1.0 {
+            self.rejections += 1;
+            self.refused = true;
+            if self.solver.made_at.t != self.now.t {
+                self.solver.made = false;
+            }
+            let factor = if self.steps == 0 { 0.1 } else { (1.0 / quotient).min(0.9) };
+            return Err(Refused { factor, why: None, ends: true });
+        }
+        self.take(h).map_err(|why| self.failed(why, 0.5))?;
+        // The next step as the change of the error from the last one to this foretells it.
+        if self.last.0 > 0.0 {
+            let foretold = self.last.0 / h * (error * error / self.last.1).powf(0.25) / 0.9;
+            quotient = quotient.max(foretold.clamp(0.125, 5.0));
+        }
+        self.last = (h, error.max(1e-2));
+        let cut = h < self.pace.h;
+        let mut next = h / quotient;
+        if std::mem::take(&mut self.refused) {
+            next = next.min(h);
+        }
+        if cut {
+            next = next.max(self.pace.h);
+        }
+        self.solver.made = self.solver.theta <= KEPT && self.solver.turned() < TURNED;
+        if self.solver.made && !cut && (1.0..=GROWTH).contains(&(next / h)) {
+            next = h;
+        }
+        self.pace.h = next;
+        Ok(())
+    }
+
+    fn taken(&mut self, as_wished: bool) -> Result<(), Diagnostic> {
+        if as_wished && !self.steps.is_multiple_of(LOOKED_AT) {
+            return Ok(());
+        }
+        let (e, x) = (&mut self.equations, &self.now);
+        e.set.choose(x.t);
+        e.constraints(&x.q, &x.turns, x.t);
+        judge::open(self.model, &e.set, &e.Phi, x.t).map_or(Ok(()), |(_, d)| Err(d))
+    }
+
+    fn too_small(&mut self, h: f64, why: Option<Trouble>) -> Diagnostic {
+        let t = self.now.t;
+        let what = match why {
+            None => "the error estimate stays above the tolerance".to_string(),
+            Some(why) => why.words(self.model),
+        };
+        Diagnostic::new("S230", format!("the step at t = {t:.6} s fails with h = {h:.2e} s: {what}"))
+            .time(t)
+            .help("a force may jump there, or the mechanism stands at a singular position: smooth the force, choose a larger tolerance or another formulation")
+    }
+
+    fn lost(&self, from: f64, h: f64) -> Diagnostic {
+        Diagnostic::new("S230", format!("the step at t = {from:.6} s fails with h = {h:.2e} s: it is lost in the rounding of time"))
+            .time(from)
+            .help("choose a larger step or tolerance, or an earlier end")
+    }
+}
+
+impl Stepping for Radau<'_> {
+    fn time(&self) -> f64 {
+        self.now.t
+    }
+
+    fn step_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
+        control::step(self, t)
+    }
+
+    fn asks(&self) -> bool {
+        self.steps.is_multiple_of(asked_every(3 * self.now.lambda.len()))
+    }
+}
+
+impl Motion for Radau<'_> {
+    fn t(&self) -> f64 {
+        self.now.t
+    }
+
+    fn run_ahead(&mut self, until: f64) {
+        self.pace.ahead = until;
+    }
+
+    fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        self.pace.recover();
+        control::advance(self, t, go_on)
+    }
+
+    fn instant(&mut self, t: f64, o: &mut Instant) -> Result<(), Diagnostic> {
+        o.t = t;
+        let part = if self.h == 0.0 || (self.now.t - t).abs() <= 1e-12 * self.now.t.abs().max(self.h) {
+            o.q.copy_from_slice(&self.now.q);
+            o.v.copy_from_slice(&self.now.v);
+            o.z.copy_from_slice(&self.now.z);
+            o.turns.copy_from_slice(&self.now.turns);
+            1.0
+        } else {
+            self.interpolate(t, &mut o.q, &mut o.v);
+            let x = (t - self.before.t) / self.h;
+            let w = self.solver.k.through_start(x);
+            for (k, z) in o.z.iter_mut().enumerate() {
+                *z = self.before.z[k] + (0..3).map(|j| w[j] * self.stages.dz[j][k]).sum::<f64>();
+            }
+            o.turns.copy_from_slice(&self.before.turns);
+            update_turns(self.model, &o.q, &mut o.turns);
+            x
+        };
+        self.output.finish(&mut self.equations, &self.a, &self.now.lambda, o);
+        let w = self.solver.k.integrals(part);
+        o.work = self.work + self.h * (0..3).map(|i| w[i] * self.powers[i]).sum::<f64>();
+        Ok(())
+    }
+
+    fn own_state(&self) -> Option<(f64, &[Pose], &[f64])> {
+        Some((self.now.t, &self.now.q, &self.now.turns))
+    }
+
+    fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
+        if t != self.now.t {
+            return Ok(false);
+        }
+        self.now.z.copy_from_slice(z);
+        self.begin();
+        Ok(true)
+    }
+
+    fn report(&mut self, outcome: &mut Outcome) {
+        outcome.warnings.extend(self.output.warning());
+        outcome.warnings.extend(self.equations.poorly.warning());
+        outcome.work.extend([
+            ("steps", self.steps as f64),
+            ("newton_iterations", self.solver.all_iterations as f64),
+            ("mean_newton_iterations", self.solver.all_iterations as f64 / self.steps.max(1) as f64),
+            ("evaluations", self.solver.evaluations as f64),
+            ("matrices", self.solver.matrices as f64),
+            ("factorisations", self.solver.factorisations as f64),
+            ("rejected_steps", self.rejections as f64),
+            ("failed_steps", self.failures as f64),
+        ]);
+        outcome.singular.append(&mut self.passages.found);
+    }
+
+    fn save(&self) -> Value {
+        let s = &self.solver;
+        json!({
+            "now": save_point(&self.now), "before": save_point(&self.before), "h": self.h, "step": self.pace.h,
+            "psi": self.stages.psi.iter().map(|x| flat(x)).collect::<Vec<_>>(),
+            "dv": self.stages.dv.iter().map(|x| flat(x)).collect::<Vec<_>>(),
+            "dz": self.stages.dz, "lambda": self.stages.lambda,
+            "a": flat(&self.a), "rates": self.rates, "sizes": s.state_sizes,
+            "flags": [self.foretells, self.refused, s.made],
+            "last": [self.last.0, self.last.1],
+            "newton": [s.theta, s.remaining, s.factored],
+            "made_at": save_point(&s.made_at), "made_for": s.made_for,
+            "work_done": self.work, "powers": self.powers,
+            "work": [self.steps, self.rejections, self.failures, s.all_iterations, s.evaluations, s.matrices, s.factorisations],
+            "flagged": self.output.flagged,
+            "detector": self.output.detector.save(), "passages": self.passages.save(), "poorly": self.equations.poorly.save(),
+        })
+    }
+
+    fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
+        let misfit = || bad_checkpoint("its sizes do not fit");
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        restore_point(&v["now"], &mut self.now).ok_or_else(misfit)?;
+        restore_point(&v["before"], &mut self.before).ok_or_else(misfit)?;
+        for i in 0..3 {
+            unflat(&v["psi"][i], &mut self.stages.psi[i]).ok_or_else(misfit)?;
+            unflat(&v["dv"][i], &mut self.stages.dv[i]).ok_or_else(misfit)?;
+            list(&v["dz"][i], &mut self.stages.dz[i]).ok_or_else(misfit)?;
+            list(&v["lambda"][i], &mut self.stages.lambda[i]).ok_or_else(misfit)?;
+            self.powers[i] = number(&v["powers"][i]);
+        }
+        unflat(&v["a"], &mut self.a).ok_or_else(misfit)?;
+        list(&v["rates"], &mut self.rates).ok_or_else(misfit)?;
+        list(&v["sizes"], &mut self.solver.state_sizes).ok_or_else(misfit)?;
+        (self.h, self.pace.h, self.work) = (number(&v["h"]), number(&v["step"]), number(&v["work_done"]));
+        self.last = (number(&v["last"][0]), number(&v["last"][1]));
+        // Without a step there would be no end.
+        if !(self.now.t + self.h + self.work).is_finite() || !self.pace.h.is_finite() || self.pace.h <= 0.0 {
+            return Err(bad_checkpoint("its times or steps are missing"));
+        }
+        let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);
+        (self.foretells, self.refused) = (flag(0), flag(1));
+        let s = &mut self.solver;
+        (s.theta, s.remaining) = (number(&v["newton"][0]), number(&v["newton"][1]));
+        // The matrix is made again where it was made.
+        s.made = false;
+        if flag(2) {
+            let mut at = self.now.clone();
+            restore_point(&v["made_at"], &mut at).ok_or_else(misfit)?;
+            self.equations.set.choose(at.t);
+            s.make(&mut self.equations, &at, number(&v["made_for"]));
+            let h = number(&v["newton"][2]);
+            if h > 0.0 && !s.prepare(&mut self.equations, &at, h) {
+                return Err(bad_checkpoint("its matrix is singular"));
+            }
+        }
+        let whole = |k: usize| v["work"][k].as_u64().unwrap_or(0) as usize;
+        (self.steps, self.rejections, self.failures) = (whole(0), whole(1), whole(2));
+        (s.all_iterations, s.evaluations, s.matrices, s.factorisations) = (whole(3), whole(4), whole(5), whole(6));
+        self.output.flagged = v["flagged"].as_u64().unwrap_or(0) as usize;
+        self.output.detector.restore(&v["detector"]);
+        self.passages.restore(&v["passages"]);
+        self.equations.poorly.restore(&v["poorly"]);
+        Ok(())
+    }
+}
+
+fn flat(x: &[Twist]) -> Vec<f64> {
+    x.iter().flat_map(|t| t.v.iter().chain(t.w.iter()).copied().collect::<Vec<f64>>()).collect()
+}
+
+fn unflat(v: &Value, out: &mut [Twist]) -> Option<()> {
+    let x = numbers(v);
+    (x.len() == 6 * out.len()).then(|| {
+        for (o, x) in out.iter_mut().zip(x.chunks_exact(6)) {
+            o.v.copy_from_slice(&x[..3]);
+            o.w.copy_from_slice(&x[3..]);
+        }
+    })
+}
+
+fn list(v: &Value, out: &mut [f64]) -> Option<()> {
+    let x = numbers(v);
+    (x.len() == out.len()).then(|| out.copy_from_slice(&x))
+}
+
+fn save_point(x: &Point) -> Value {
+    let q: Vec<f64> = x.q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<f64>>()).collect();
+    json!({"t": x.t, "q": q, "v": flat(&x.v), "lambda": x.lambda, "turns": x.turns, "z": x.z})
+}
+
+fn restore_point(v: &Value, out: &mut Point) -> Option<()> {
+    let q = numbers(&v["q"]);
+    if q.len() != 12 * out.q.len() {
+        return None;
+    }
+    for (out, x) in out.q.iter_mut().zip(q.chunks_exact(12)) {
+        out.r.copy_from_slice(&x[..3]);
+        out.A.copy_from_slice(&x[3..]);
+    }
+    unflat(&v["v"], &mut out.v)?;
+    list(&v["lambda"], &mut out.lambda)?;
+    list(&v["turns"], &mut out.turns)?;
+    list(&v["z"], &mut out.z)?;
+    out.t = v["t"].as_f64()?;
+    Some(())
+}
