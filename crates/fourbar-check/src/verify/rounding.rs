@@ -21,10 +21,10 @@ pub(super) struct Rounding {
     /// Gap of a start that is a double root of the constraints, metres: what it is off by is as large as its distance from dependence, so
     /// that branches of motion cross within it.
     pub double_root: Option<f64>,
-    /// Angle by which a body at the end of the longest chain of joints may be turned, radians: one place of the last digit from every joint.
-    pub angle: f64,
-    /// And the distance by which it may be moved then, metres.
+    /// Distance by which the end of the longest chain of joints may be off, metres: one place of the last digit from every joint, as an angle.
     pub position: f64,
+    /// And the angle by which a body turns that closes a loop there, radians.
+    pub angle: f64,
     /// Velocity that rounded forces may give a body until the end, metres per second.
     pub speed: f64,
     /// Force that rounded positions and forces may show up as, newtons.
@@ -62,8 +62,8 @@ pub(super) fn measure(model: &Model, start: &Configuration, sample: &[Instant], 
     set.residual(&start.q, &start.turns, start.t, &mut Phi);
     let gap = Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
     let double_root = (condition * condition * gap > model.length).then_some(gap);
-    let angle = f64::EPSILON * longest_chain(model) as f64;
-    Rounding { double_root, angle, position: angle * far, speed, force: relative.min(1e-7) * largest, largest }
+    let position = f64::EPSILON * longest_chain(model) as f64 * far;
+    Rounding { double_root, position, angle: position / model.length, speed, force: relative.min(1e-7) * largest, largest }
 }
 
 /// Joints that the longest chain has at most: twice those between the ground and the body that is furthest from it.
@@ -99,7 +99,7 @@ mod tests {
         assert_eq!(longest_chain(&model), 200);
         let start = Configuration::start(&model);
         let r = measure(&model, &start, &[Instant::new(&model, &start)], 1.0, 0.01);
-        assert!((r.angle - 200.0 * f64::EPSILON).abs() < 1e-18);
-        assert!((r.position - 99.5 * r.angle).abs() < 1e-3 * r.position);
+        assert!((r.position - 200.0 * 99.5 * f64::EPSILON).abs() < 1e-3 * r.position);
+        assert!((r.angle - r.position / model.length).abs() < 1e-9 * r.angle);
     }
 }
