@@ -193,22 +193,16 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
             for i in range.clone() {
                 let mi = p.size[p.later[i] as usize];
                 // L = A_ik D^-1, in place.
-                let l = p.lower[i];
-                for r in 0..mi {
-                    for c in 0..m {
-                        scratch[r * m + c] = (0..m).fold(T::zero(), |s, p| s + a[l + r * m + p] * a[d + p * m + c]);
-                    }
-                }
-                a[l..l + mi * m].copy_from_slice(&scratch[..mi * m]);
+                let (l, product) = (p.lower[i], &mut scratch[..mi * m]);
+                multiply(&a[l..l + mi * m], &a[d..d + m * m], m, m, product);
+                a[l..l + mi * m].copy_from_slice(product);
                 for j in range.clone() {
                     let mj = p.size[p.later[j] as usize];
                     let (u, t) = (p.upper[j], p.targets[target]);
                     target += 1;
-                    for r in 0..mi {
-                        for c in 0..mj {
-                            let s = (0..m).fold(T::zero(), |s, p| s + scratch[r * m + p] * a[u + p * mj + c]);
-                            a[t + r * mj + c] -= s;
-                        }
+                    // Different blocks never overlap.
+                    if let Ok([U, T]) = a.get_disjoint_mut([u..u + m * mj, t..t + mi * mj]) {
+                        subtract_product(product, U, m, mj, T);
                     }
                 }
             }
@@ -224,32 +218,70 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
             x[p.row[k]..p.row[k + 1]].copy_from_slice(&b[p.caller_row[k]..p.caller_row[k] + p.size[k]]);
         }
         for k in 0..n {
-            let m = p.size[k];
+            let (m, row) = (p.size[k], p.row[k]);
+            // Rows of later positions follow.
+            let (first, rest) = x.split_at_mut(row + m);
             for e in p.start[k]..p.start[k + 1] {
                 let i = p.later[e] as usize;
-                for r in 0..p.size[i] {
-                    let s = (0..m).fold(T::zero(), |s, c| s + a[p.lower[e] + r * m + c] * x[p.row[k] + c]);
-                    x[p.row[i] + r] -= s;
-                }
+                let at = p.row[i] - row - m;
+                take(&a[p.lower[e]..p.lower[e] + p.size[i] * m], &first[row..], &mut rest[at..at + p.size[i]]);
             }
         }
         for k in (0..n).rev() {
-            let m = p.size[k];
+            let (m, row) = (p.size[k], p.row[k]);
+            let (first, rest) = x.split_at_mut(row + m);
+            let own = &mut first[row..];
             for e in p.start[k]..p.start[k + 1] {
                 let i = p.later[e] as usize;
-                let mi = p.size[i];
-                for r in 0..m {
-                    let s = (0..mi).fold(T::zero(), |s, c| s + a[p.upper[e] + r * mi + c] * x[p.row[i] + c]);
-                    x[p.row[k] + r] -= s;
-                }
+                let at = p.row[i] - row - m;
+                take(&a[p.upper[e]..p.upper[e] + m * p.size[i]], &rest[at..at + p.size[i]], own);
             }
-            for r in 0..m {
-                scratch[r] = (0..m).fold(T::zero(), |s, c| s + a[p.diagonal[k] + r * m + c] * x[p.row[k] + c]);
+            let solved = &mut scratch[..m];
+            for (s, line) in solved.iter_mut().zip(a[p.diagonal[k]..p.diagonal[k] + m * m].chunks_exact(m.max(1))) {
+                *s = dot(line, own);
             }
-            x[p.row[k]..p.row[k] + m].copy_from_slice(&scratch[..m]);
+            own.copy_from_slice(solved);
         }
         for k in 0..n {
             b[p.caller_row[k]..p.caller_row[k] + p.size[k]].copy_from_slice(&x[p.row[k]..p.row[k + 1]]);
+        }
+    }
+}
+
+#[inline]
+fn dot<T: ComplexField + Copy>(a: &[T], b: &[T]) -> T {
+    a.iter().zip(b).fold(T::zero(), |s, (a, b)| s + *a * *b)
+}
+
+/// `y -= A x`, by rows.
+#[inline]
+fn take<T: ComplexField + Copy>(A: &[T], x: &[T], y: &mut [T]) {
+    for (y, line) in y.iter_mut().zip(A.chunks_exact(x.len().max(1))) {
+        *y -= dot(line, x);
+    }
+}
+
+/// `C = A B` with rows of `m` and of `n` entries.
+#[inline]
+fn multiply<T: ComplexField + Copy>(A: &[T], B: &[T], m: usize, n: usize, C: &mut [T]) {
+    C.fill(T::zero());
+    for (line, out) in A.chunks_exact(m.max(1)).zip(C.chunks_exact_mut(n.max(1))) {
+        for (f, b) in line.iter().zip(B.chunks_exact(n.max(1))) {
+            for (o, b) in out.iter_mut().zip(b) {
+                *o += *f * *b;
+            }
+        }
+    }
+}
+
+/// `C -= A B`, likewise.
+#[inline]
+fn subtract_product<T: ComplexField + Copy>(A: &[T], B: &[T], m: usize, n: usize, C: &mut [T]) {
+    for (line, out) in A.chunks_exact(m.max(1)).zip(C.chunks_exact_mut(n.max(1))) {
+        for (f, b) in line.iter().zip(B.chunks_exact(n.max(1))) {
+            for (o, b) in out.iter_mut().zip(b) {
+                *o -= *f * *b;
+            }
         }
     }
 }
