@@ -56,8 +56,10 @@ fn options() -> String {
         }
         let names: Vec<&str> = FORMULATIONS.iter().filter(|f| f.options == first.options).map(|f| f.name).collect();
         facts.text += &format!("{}\n", names.join(", "));
-        for (key, what) in first.options {
-            facts.add(&format!("  {key}"), what);
+        for o in first.options {
+            let all = o.only.is_empty() || first.integrators.iter().all(|i| o.only.contains(i));
+            let of = if all { String::new() } else { format!(" ({})", o.only.join(", ")) };
+            facts.add(&format!("  {}", o.key), &format!("{}{of}", o.about));
         }
     }
     facts.text
@@ -83,7 +85,7 @@ fn heading(t: &Table) -> &'static str {
 
 fn fields(all: &[&Table]) -> Value {
     let formulations: Vec<Value> =
-        FORMULATIONS.iter().map(|f| json!({"name": f.name, "summary": f.summary, "integrators": f.integrators, "options": f.options.iter().map(|(key, about)| json!({"key": key, "about": about})).collect::<Vec<_>>()})).collect();
+        FORMULATIONS.iter().map(|f| json!({"name": f.name, "summary": f.summary, "integrators": f.integrators, "options": f.options.iter().map(|o| json!({"key": o.key, "about": o.about, "integrators": if o.only.is_empty() { f.integrators } else { o.only }})).collect::<Vec<_>>()})).collect();
     let joints: Vec<Value> =
         JointKind::ALL.iter().map(|(name, angle, distance)| json!({"name": name, "angle": angle, "distance": distance})).collect();
     let tables: Vec<Value> = all

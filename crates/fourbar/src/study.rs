@@ -47,12 +47,42 @@ pub struct FormulationInfo {
     pub summary: &'static str,
     /// Integrators, the default first.
     pub integrators: &'static [&'static str],
-    /// Options that it and its integrators take, each with what it does.
-    pub options: &'static [(&'static str, &'static str)],
+    /// Options that it and its integrators take.
+    pub options: &'static [OptionInfo],
     /// Whether it applies to a mechanism, told without assembling it; otherwise why not.
     pub applies: fn(&Model) -> Result<(), Diagnostic>,
     /// Sets it in motion with one of its integrators.
     pub start: Start,
+}
+
+impl FormulationInfo {
+    /// Keys of the options that mean something with one of its integrators.
+    pub fn options_with(&self, integrator: &str) -> Vec<&'static str> {
+        self.options.iter().filter(|o| o.only.is_empty() || o.only.contains(&integrator)).map(|o| o.key).collect()
+    }
+}
+
+/// An option of a formulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OptionInfo {
+    /// Its name.
+    pub key: &'static str,
+    /// What it does.
+    pub about: &'static str,
+    /// The integrators that it means something to; empty where all of them take it.
+    pub only: &'static [&'static str],
+}
+
+impl OptionInfo {
+    /// One for every integrator.
+    pub const fn new(key: &'static str, about: &'static str) -> Self {
+        Self { key, about, only: &[] }
+    }
+
+    /// The same for some integrators.
+    pub const fn only(self, only: &'static [&'static str]) -> Self {
+        Self { only, ..self }
+    }
 }
 
 /// Formulations that carry whatever a file can hold.
@@ -61,27 +91,33 @@ fn everything(_: &Model) -> Result<(), Diagnostic> {
 }
 
 /// Options of the implicit formulations.
-const OF_IMPLICIT: &[(&str, &str)] = &[
-    ("rho", "spectral radius of gen-alpha, 0 to 0.95"),
-    ("theta", "correction at which Newton ends, in characteristic lengths"),
-    ("iterations", "most Newton iterations"),
-    ("index", "3, or 2 for the stabilised form"),
-    TAU,
-];
+const OF_IMPLICIT: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, TAU];
+/// Options of `ra`.
+const OF_RA: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau"]), TAU];
 /// Options of `reps`.
-const OF_REPS: &[(&str, &str)] = &[
-    OF_IMPLICIT[0],
-    OF_IMPLICIT[1],
-    OF_IMPLICIT[2],
-    OF_IMPLICIT[3],
-    ("rechart", "0: no other reference frame near the singularity of Euler angles"),
+const OF_REPS: &[OptionInfo] = &[
+    RHO,
+    THETA,
+    MOST_ITERATIONS,
+    INDEX,
+    OptionInfo::new("rechart", "0: no other reference frame near the singularity of Euler angles"),
     TAU,
 ];
+const RHO: OptionInfo = OptionInfo::new("rho", "spectral radius, 0 to 0.95").only(&["gen-alpha"]);
+const THETA: OptionInfo = OptionInfo::new("theta", "correction at which Newton ends, in characteristic lengths").only(IMPLICIT);
+const MOST_ITERATIONS: OptionInfo = OptionInfo::new("iterations", "most Newton iterations").only(IMPLICIT);
+const INDEX: OptionInfo = OptionInfo::new("index", "3, or 2 for the stabilised form of gen-alpha").only(IMPLICIT);
 /// Options of the formulations on Lie groups.
-const OF_GROUPS: &[(&str, &str)] =
-    &[("constraints", "project, baumgarte or none"), ("rate", "at which violations decay with baumgarte, 1/s"), FIRST_STEP, TAU];
-const TAU: (&str, &str) = ("tau", "time that weighs velocity errors against position errors, s");
-const FIRST_STEP: (&str, &str) = ("first-step", "first step of an adaptive run, s");
+const OF_GROUPS: &[OptionInfo] = &[
+    OptionInfo::new("constraints", "project, baumgarte or none"),
+    OptionInfo::new("rate", "at which violations decay with baumgarte, 1/s"),
+    FIRST_STEP,
+    TAU,
+];
+/// The weight of velocity errors, of every adaptive method but the Taylor series.
+pub const TAU: OptionInfo = OptionInfo::new("tau", "time that weighs velocity errors against position errors, s");
+/// The first step, of methods that choose their own.
+pub const FIRST_STEP: OptionInfo = OptionInfo::new("first-step", "first step of an adaptive run, s");
 
 /// Integrators of the formulations on Lie groups.
 const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"];
@@ -91,8 +127,8 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
         summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances",
-        integrators: OF_RA,
-        options: OF_IMPLICIT,
+        integrators: INTEGRATORS_OF_RA,
+        options: OF_RA,
         applies: everything,
         start: implicit::start::<Ra>,
     },
@@ -149,8 +185,8 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
         summary: "joint coordinates, loops by recursion; explicit",
         integrators: &["dopri5", "dop853", "rk4"],
         options: &[
-            ("loops", "recursive, or cut: one matrix for all loops"),
-            ("coupling", "auto, acs or gcl: how loops that reach beyond their end are carried"),
+            OptionInfo::new("loops", "recursive, or cut: one matrix for all loops"),
+            OptionInfo::new("coupling", "auto, acs or gcl: how loops that reach beyond their end are carried"),
             FIRST_STEP,
             TAU,
         ],
@@ -162,9 +198,9 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
         summary: "natural coordinates: shared points and vectors, Lagrangian by differentiation; index 3, Taylor series",
         integrators: &["taylor"],
         options: &[
-            ("coordinates", "assigned, unassigned or twelve per body"),
-            ("parallelograms", "equate or assign"),
-            ("order", "of the Taylor series, 4 to 60"),
+            OptionInfo::new("coordinates", "assigned, unassigned or twelve per body"),
+            OptionInfo::new("parallelograms", "equate or assign"),
+            OptionInfo::new("order", "of the Taylor series, 4 to 60"),
         ],
         applies: natural::applies,
         start: natural::start,
@@ -175,7 +211,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
 const LEAST_TOL: f64 = 1e-15;
 
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
-const OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler"];
+const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -289,13 +325,12 @@ impl Study {
     }
 
     /// A warning where options are given that mean nothing to `who`, who takes those of `taken`.
-    pub fn idle_options(&self, who: &str, taken: &[(&str, &str)]) -> Option<Diagnostic> {
-        let idle: Vec<String> =
-            self.options.iter().filter(|(k, _)| !taken.iter().any(|o| o.0 == k)).map(|(k, _)| format!("`{k}`")).collect();
+    pub fn idle_options(&self, who: &str, taken: &[&str]) -> Option<Diagnostic> {
+        let idle: Vec<String> = self.options.iter().filter(|(k, _)| !taken.contains(&k.as_str())).map(|(k, _)| format!("`{k}`")).collect();
         let means = if idle.len() == 1 { "means" } else { "mean" };
         let help = match taken {
             [] => "leave it out, or let a formulation move the mechanism: `--analysis dynamics`".to_string(),
-            _ => format!("it takes {}", taken.iter().map(|o| format!("`{}`", o.0)).collect::<Vec<_>>().join(", ")),
+            _ => format!("it takes {}", taken.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ")),
         };
         (!idle.is_empty()).then(|| Diagnostic::new("W302", format!("{} {means} nothing to {who}", idle.join(", "))).help(help))
     }
@@ -593,7 +628,7 @@ pub fn check(study: &Study) -> Result<(), Diagnostic> {
     if steps > 1e12 {
         return Err(Diagnostic::new("U303", format!("{steps:.1e} steps are too many")).help("choose a larger step, or leave it out"));
     }
-    let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.options.iter().map(|o| o.0)).collect();
+    let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.options.iter().map(|o| o.key)).collect();
     all.sort_unstable();
     all.dedup();
     for (key, _) in &study.options {

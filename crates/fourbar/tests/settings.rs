@@ -23,9 +23,25 @@ fn refused(model: &Model, study: &Study) -> Diagnostic {
 fn every_option_that_a_formulation_lists_is_read() {
     let model = model("dca_five_bar");
     for f in FORMULATIONS {
-        for (key, _) in f.options {
-            // Neither a number nor a word that any of them knows.
-            assert_eq!(refused(&model, &with(&model, f.name, &[(key, "x")])).code.0, "U304", "{} {key}", f.name);
+        for integrator in f.integrators {
+            let step = ["rk4", "euler"].contains(integrator).then_some(1e-3);
+            let taken = f.options_with(integrator);
+            for option in f.options {
+                // Neither a number nor a word that any of them knows.
+                let study = with(&model, f.name, &[(option.key, "x")]);
+                let study = Study { integrator: Some(integrator.to_string()), step, ..study };
+                let who = format!("{} {integrator} {}", f.name, option.key);
+                if taken.contains(&option.key) {
+                    assert_eq!(refused(&model, &study).code.0, "U304", "{who}");
+                } else {
+                    let report = fourbar::study::run(&model, &study, &mut Trajectory::default()).unwrap_or_else(|e| panic!("{who}: {e}"));
+                    assert!(
+                        report.warnings.iter().any(|w| w.code.0 == "W302" && w.message.contains(integrator)),
+                        "{who}: {:?}",
+                        report.warnings
+                    );
+                }
+            }
         }
     }
 }

@@ -97,7 +97,11 @@ pub trait Tries {
     /// The diagnostic where steps have become too small; `h` is the last one tried.
     fn too_small(&mut self, h: f64, why: Self::Why) -> Diagnostic;
     /// The diagnostic of a step that does not change the time.
-    fn lost(&self, from: f64, h: f64) -> Diagnostic;
+    fn lost(&self, from: f64, h: f64) -> Diagnostic {
+        Diagnostic::new("S230", format!("the step at t = {from:.6} s fails with h = {h:.2e} s: it is lost in the rounding of time"))
+            .time(from)
+            .help("choose a larger step or tolerance, or an earlier end")
+    }
 }
 
 /// One step of a method that tries: a fixed one that lands on `t` or takes its part of the way there, or one that the error decides about.

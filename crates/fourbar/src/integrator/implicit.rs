@@ -3,17 +3,17 @@
 
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::index3::{Stepper, Trouble};
+use super::lists::{flat, list, poses, unflat, unflat_poses};
 use super::output::Output;
+use super::watch::Watch;
 use super::work::Work;
 use super::{DEFAULT_TOL, Method, number, positive, radau, tau};
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::{Measure, Passages};
 use crate::diagnostic::Diagnostic;
-use crate::formulation::absolute::chart::{Chart, Ra, Rate};
+use crate::formulation::absolute::chart::{Chart, Ra};
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
-use crate::state::{Configuration, Pose, Twist};
+use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
 use crate::study::{Study, count};
 use serde_json::{Value, json};
@@ -34,12 +34,7 @@ pub struct Implicit<'m, C: Chart = Ra> {
     model: &'m Model,
     stepper: Stepper<'m, C>,
     output: Output,
-    passages: Passages,
-    measure: Massless<'m>,
-    /// Whether positions can be singular at all.
-    watched: bool,
-    /// State at a look inside a step.
-    inside: (Vec<Pose>, Vec<Twist>),
+    watch: Watch<'m>,
     pace: Pace,
     /// Whether the last instant was the start, whose state is not that of the stepper.
     start: Option<Configuration>,
@@ -98,10 +93,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         let mut r = Self {
             model,
             output: Output::new(structure, start),
-            passages: Passages::new(model.length, model.bodies.len()),
-            measure: Massless::new(structure),
-            watched: structure.looped,
-            inside: (start.q.clone(), start.v.clone()),
+            watch: Watch::new(structure, start),
             pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * stepper.tau },
             start: Some(start.clone()),
             over: 0,
@@ -112,8 +104,6 @@ impl<'m, C: Chart> Implicit<'m, C> {
             work: Work::default(),
             stepper,
         };
-        let Self { passages, measure, .. } = &mut r;
-        measure.look(passages, start.t, &start.q, &start.v);
         let power = r.power_now();
         r.work.begin(power);
         Ok(r)
@@ -121,37 +111,20 @@ impl<'m, C: Chart> Implicit<'m, C> {
 
     /// Whether the mechanism is near a singular position.
     fn near_singular(&mut self) -> bool {
-        if !self.watched {
-            return false;
-        }
         let (m, e) = (&self.stepper.memory, &self.stepper.equations);
-        let share = self.passages.share(self.measure.log_distance(m.t, &m.q));
-        self.output.detector.is_near(self.model, &e.set, &m.q, share)
+        let share = self.watch.share(m.t, &m.q);
+        share.is_some_and(|share| self.output.detector.is_near(self.model, &e.set, &m.q, share))
     }
 
     /// Takes note of an accepted step: singular positions, and work.
     fn note(&mut self) {
-        if self.watched {
-            self.look_inside();
-        }
+        let Self { stepper: s, watch, .. } = self;
+        let m = &s.memory;
+        watch.step((m.t, m.h), (&m.q, m.velocities()), |t, q, v| s.interpolate(t, q, v));
         if self.worked {
             let power = self.power_now();
             self.work.step(self.stepper.memory.h, power, self.stepper.filter());
         }
-    }
-
-    /// Looks for singular positions in the step just taken.
-    fn look_inside(&mut self) {
-        let Self { stepper: s, passages, measure, inside: (q, v), .. } = self;
-        let (t, h) = (s.memory.t, s.memory.h);
-        let parts = passages.parts(passages.speed(s.memory.velocities()) * h);
-        for k in 1..parts {
-            let t = t - h * (parts - k) as f64 / parts as f64;
-            s.interpolate(t, q, v);
-            measure.look(passages, t, q, v);
-        }
-        let m = &s.memory;
-        measure.look(passages, t, &m.q, m.velocities());
     }
 
     fn power_now(&mut self) -> f64 {
@@ -280,12 +253,6 @@ impl<C: Chart> Tries for Implicit<'_, C> {
     fn too_small(&mut self, h: f64, why: Option<Trouble>) -> Diagnostic {
         self.stepper.diagnose(h, why.unwrap_or(Trouble::NoConvergence))
     }
-
-    fn lost(&self, from: f64, h: f64) -> Diagnostic {
-        Diagnostic::new("S230", format!("the step at t = {from:.6} s fails with h = {h:.2e} s: it is lost in the rounding of time"))
-            .time(from)
-            .help("choose a larger step or tolerance, or an earlier end")
-    }
 }
 
 impl<C: Chart> Stepping for Implicit<'_, C> {
@@ -387,7 +354,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             let norm = self.stepper.memory.own_residual();
             outcome.work.push(("largest_norm_error", norm));
         }
-        outcome.singular.append(&mut self.passages.found);
+        outcome.singular.append(&mut self.watch.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -400,7 +367,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             "error": [s.error.0, s.error.1],
             "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations, s.work.recharts],
             "detector": self.output.detector.save(),
-            "passages": self.passages.save(),
+            "passages": self.watch.passages.save(),
             "flagged": self.output.flagged,
             "over": self.over,
             "held": self.held,
@@ -424,41 +391,28 @@ impl<C: Chart> Motion for Implicit<'_, C> {
     fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
         let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
         let whole = |v: &Value| v.as_u64().unwrap_or(0) as usize;
-        let (n, rows) = (self.model.bodies.len(), self.output.lambda.len());
+        let misfit = || bad_checkpoint("its sizes do not fit");
         for name in ["now", "before"] {
-            let x = &v[name];
-            let sizes =
-                ["v", "v_dot", "a", "psi", "v_back", "v_dot_back", "jerk"].iter().all(|k| numbers(&x[*k]).len() == C::Rate::SIZE * n);
-            if !sizes
-                || numbers(&x["q"]).len() != 12 * n
-                || numbers(&x["lambda"]).len() != rows
-                || numbers(&x["turns"]).len() != self.model.angles.len()
-            {
-                return Err(bad_checkpoint("its sizes do not fit"));
-            }
-            let Some(points) = unflat_points::<C>(&numbers(&x["x"]), n) else {
-                return Err(bad_checkpoint("its sizes do not fit"));
-            };
-            let s = &mut self.stepper;
+            let (x, s) = (&v[name], &mut self.stepper);
             let m = if name == "now" { &mut s.memory } else { s.previous_mut() };
             (m.t, m.h, m.since_change) = (number(&x["t"]), number(&x["h"]), whole(&x["since_change"]));
-            unflat_poses(&numbers(&x["q"]), &mut m.q);
-            m.x = points;
-            unflat(&numbers(&x["v"]), &mut m.v);
-            unflat(&numbers(&x["v_dot"]), &mut m.v_dot);
-            unflat(&numbers(&x["a"]), &mut m.a);
-            unflat(&numbers(&x["psi"]), &mut m.psi);
-            unflat(&numbers(&x["v_back"]), &mut m.v_back);
-            unflat(&numbers(&x["v_dot_back"]), &mut m.v_dot_back);
-            unflat(&numbers(&x["jerk"]), &mut m.jerk);
-            m.lambda = numbers(&x["lambda"]);
-            m.turns = numbers(&x["turns"]);
-            for (key, list) in m.carried.lists_mut() {
-                let saved = numbers(&x[key]);
-                if saved.len() != list.len() {
-                    return Err(bad_checkpoint("its sizes do not fit"));
-                }
-                *list = saved;
+            unflat_poses(&x["q"], &mut m.q).ok_or_else(misfit)?;
+            m.x = unflat_points::<C>(&numbers(&x["x"]), m.q.len()).ok_or_else(misfit)?;
+            for (key, rates) in [
+                ("v", &mut m.v),
+                ("v_dot", &mut m.v_dot),
+                ("a", &mut m.a),
+                ("psi", &mut m.psi),
+                ("v_back", &mut m.v_back),
+                ("v_dot_back", &mut m.v_dot_back),
+                ("jerk", &mut m.jerk),
+            ] {
+                unflat(&x[key], rates).ok_or_else(misfit)?;
+            }
+            list(&x["lambda"], &mut m.lambda).ok_or_else(misfit)?;
+            list(&x["turns"], &mut m.turns).ok_or_else(misfit)?;
+            for (key, carried) in m.carried.lists_mut() {
+                list(&x[key], carried).ok_or_else(misfit)?;
             }
             m.map_all();
         }
@@ -477,7 +431,7 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
         self.stepper.set_exact_steps_left(whole(&v["exact"]));
         self.output.detector.restore(&v["detector"]);
-        self.passages.restore(&v["passages"]);
+        self.watch.passages.restore(&v["passages"]);
         self.output.flagged = whole(&v["flagged"]);
         self.over = whole(&v["over"]);
         self.held = v["held"].as_bool().unwrap_or(false);
@@ -499,18 +453,6 @@ fn singular_start(model: &Model, trouble: Trouble) -> Diagnostic {
         .help("leave out `rechart=0`, so that the body gets another reference frame, or use `ra` or `rp`")
 }
 
-fn flat<R: Rate>(x: &[R]) -> Vec<f64> {
-    let mut out = Vec::with_capacity(R::SIZE * x.len());
-    x.iter().for_each(|r| r.write(&mut out));
-    out
-}
-
-fn unflat<R: Rate>(x: &[f64], out: &mut [R]) {
-    for (o, x) in out.iter_mut().zip(x.chunks_exact(R::SIZE)) {
-        *o = R::read(x);
-    }
-}
-
 fn points<C: Chart>(x: &[C::Point]) -> Vec<f64> {
     let mut out = Vec::new();
     x.iter().for_each(|x| C::write(x, &mut out));
@@ -525,15 +467,4 @@ fn unflat_points<C: Chart>(mut x: &[f64], n: usize) -> Option<Vec<C::Point>> {
         x = &x[taken..];
     }
     Some(out)
-}
-
-fn poses(q: &[Pose]) -> Vec<f64> {
-    q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<f64>>()).collect()
-}
-
-fn unflat_poses(x: &[f64], out: &mut [Pose]) {
-    for (q, x) in out.iter_mut().zip(x.chunks_exact(12)) {
-        q.r.copy_from_slice(&x[..3]);
-        q.A.copy_from_slice(&x[3..]);
-    }
 }

@@ -4,8 +4,10 @@ pub mod control;
 pub mod explicit;
 pub mod implicit;
 pub mod index3;
+mod lists;
 mod output;
 pub mod radau;
+mod watch;
 mod work;
 
 use crate::diagnostic::Diagnostic;
@@ -32,14 +34,17 @@ pub enum Method {
 impl Method {
     /// The method of a name and its options.
     pub fn new(name: &str, options: &[(String, String)]) -> Result<Self, Diagnostic> {
-        let rho = number(options, "rho")?.unwrap_or(0.8);
         match name {
-            "bdf2" => Ok(Method::Bdf2),
-            "backward-euler" => Ok(Method::BackwardEuler),
-            _ if (0.0..=0.95).contains(&rho) => Ok(Method::GenAlpha { rho }),
-            _ => Err(Diagnostic::new("U304", format!("rho = {rho} is out of range"))
-                .help("the spectral radius lies between 0 and 0.95; 1 is unstable with constraints of index 3")),
+            "bdf2" => return Ok(Method::Bdf2),
+            "backward-euler" => return Ok(Method::BackwardEuler),
+            _ => {}
         }
+        let rho = number(options, "rho")?.unwrap_or(0.8);
+        if (0.0..=0.95).contains(&rho) {
+            return Ok(Method::GenAlpha { rho });
+        }
+        Err(Diagnostic::new("U304", format!("rho = {rho} is out of range"))
+            .help("the spectral radius lies between 0 and 0.95; 1 is unstable with constraints of index 3"))
     }
 
     /// Order of positions and velocities.

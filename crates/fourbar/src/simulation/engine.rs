@@ -274,9 +274,14 @@ impl<'m> Engine<'m> {
     fn start(&mut self) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
         let Chosen { formulation, integrator, why } = self.chosen().clone();
         if self.fallen.is_empty() {
-            let who = if self.analysis == Analysis::Dynamics { format!("`{}`", formulation.name) } else { "kinematics".to_string() };
+            // The integrator is named where options belong to others of the formulation.
+            let who = match formulation.options.iter().all(|o| o.only.is_empty()) {
+                _ if self.analysis == Analysis::Kinematics => "kinematics".to_string(),
+                true => format!("`{}`", formulation.name),
+                false => format!("`{}` with {integrator}", formulation.name),
+            };
             self.outcome.notes.extend(why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
-            self.outcome.warnings.extend(self.study.idle_options(&who, formulation.options));
+            self.outcome.warnings.extend(self.study.idle_options(&who, &formulation.options_with(integrator)));
         }
         let mut motion = (formulation.start)(&self.structure, &self.study, integrator, &self.leg.start)?;
         motion.run_ahead(self.ahead);

@@ -3,23 +3,23 @@
 use super::solver::Settings;
 use crate::diagnostic::Diagnostic;
 use crate::integrator::{positive, tau, word};
-use crate::study::Study;
+use crate::study::{FIRST_STEP, OptionInfo, Study, TAU};
 
 /// The options there are, each with what it does.
-pub const KEYS: &[(&str, &str)] = &[
-    ("projection", "step, stabilised or none"),
-    ("stages", "auto, project or plain: whether stages of a step are projected"),
-    ("Omega", "rate of `stabilised`, 1/s"),
-    ("mu", "damping of `stabilised`"),
-    ("alpha", "one penalty for all rows"),
-    ("iterations", "most iterations, 1 to 100"),
-    ("eps", "end of iterations of accelerations"),
-    ("eps-p", "end of iterations of positions"),
-    ("eps-v", "end of iterations of velocities"),
-    ("coordinates", "6, or 7 with Euler parameters"),
-    ("parallel", "yes or no"),
-    ("first-step", "first step of an adaptive run, s"),
-    ("tau", "time that weighs velocity errors against position errors, s"),
+pub const KEYS: &[OptionInfo] = &[
+    OptionInfo::new("projection", "step, stabilised or none"),
+    OptionInfo::new("stages", "auto, project or plain: whether stages of a step are projected"),
+    OptionInfo::new("Omega", "rate of `stabilised`, 1/s"),
+    OptionInfo::new("mu", "damping of `stabilised`"),
+    OptionInfo::new("alpha", "one penalty for all rows"),
+    OptionInfo::new("iterations", "most iterations, 1 to 100"),
+    OptionInfo::new("eps", "end of iterations of accelerations"),
+    OptionInfo::new("eps-p", "end of iterations of positions"),
+    OptionInfo::new("eps-v", "end of iterations of velocities"),
+    OptionInfo::new("coordinates", "6, or 7 with Euler parameters"),
+    OptionInfo::new("parallel", "yes or no"),
+    FIRST_STEP,
+    TAU,
 ];
 
 /// How drift off the constraints is kept away.

@@ -9,16 +9,16 @@ mod stages;
 
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use super::index3::Trouble;
+use super::lists::{flat, list, poses, unflat, unflat_poses};
 use super::output::Output;
+use super::watch::Watch;
 use super::{DEFAULT_TOL, positive, tau};
 use crate::analysis::assembly::{flipped_joint, update_turns};
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::absolute::equations::Equations;
 use crate::judge;
 use crate::model::Model;
-use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
+use crate::motion::{Instant, Motion, Outcome, bad_checkpoint};
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::Study;
@@ -60,11 +60,7 @@ pub struct Radau<'m> {
     last: (f64, f64),
     refused: bool,
     output: Output,
-    passages: Passages,
-    measure: Massless<'m>,
-    /// Whether positions can be singular at all.
-    watched: bool,
-    inside: (Vec<Pose>, Vec<Twist>),
+    watch: Watch<'m>,
     /// Whether anything but potentials does work; the work until the start of the last step, and powers at its stages.
     worked: bool,
     work: f64,
@@ -118,10 +114,7 @@ impl<'m> Radau<'m> {
             last: (0.0, 0.0),
             refused: false,
             output: Output::new(structure, start),
-            passages: Passages::new(model.length, n),
-            measure: Massless::new(structure),
-            watched: structure.looped,
-            inside: (start.q.clone(), start.v.clone()),
+            watch: Watch::new(structure, start),
             worked: model.has_work(),
             work: 0.0,
             powers: [0.0; 3],
@@ -130,8 +123,6 @@ impl<'m> Radau<'m> {
             failures: 0,
         };
         r.begin();
-        let Self { passages, measure, .. } = &mut r;
-        measure.look(passages, start.t, &start.q, &start.v);
         Ok(r)
     }
 
@@ -264,34 +255,9 @@ impl<'m> Radau<'m> {
         (self.h, self.foretells) = (h, true);
         self.steps += 1;
         self.note_states();
-        if self.watched {
-            self.look_inside();
-        }
+        let Self { watch, now, before, stages, solver, .. } = self;
+        watch.step((now.t, h), (&now.q, &now.v), |t, q, v| stages.interpolate(&solver.k, before, (t - before.t) / h, q, v));
         Ok(())
-    }
-
-    /// Poses and velocities at a time of the last step, before any correction.
-    fn interpolate(&self, t: f64, q: &mut [Pose], v: &mut [Twist]) {
-        let w = self.solver.k.through_start((t - self.before.t) / self.h);
-        let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
-        for b in 1..q.len() {
-            q[b] = self.before.q[b].moved(&sum(&self.stages.psi, b));
-            v[b] = self.before.v[b].plus(&sum(&self.stages.dv, b));
-        }
-    }
-
-    /// Looks for singular positions in the step just taken.
-    fn look_inside(&mut self) {
-        let (t, h) = (self.now.t, self.h);
-        let parts = self.passages.parts(self.passages.speed(&self.now.v) * h);
-        let (mut q, mut v) = std::mem::take(&mut self.inside);
-        for k in 1..parts {
-            let t = t - h * (parts - k) as f64 / parts as f64;
-            self.interpolate(t, &mut q, &mut v);
-            self.measure.look(&mut self.passages, t, &q, &v);
-        }
-        self.inside = (q, v);
-        self.measure.look(&mut self.passages, t, &self.now.q, &self.now.v);
     }
 }
 
@@ -396,12 +362,6 @@ impl Tries for Radau<'_> {
             .time(t)
             .help("a force may jump there, or the mechanism stands at a singular position: smooth the force, choose a larger tolerance or another formulation")
     }
-
-    fn lost(&self, from: f64, h: f64) -> Diagnostic {
-        Diagnostic::new("S230", format!("the step at t = {from:.6} s fails with h = {h:.2e} s: it is lost in the rounding of time"))
-            .time(from)
-            .help("choose a larger step or tolerance, or an earlier end")
-    }
 }
 
 impl Stepping for Radau<'_> {
@@ -441,8 +401,8 @@ impl Motion for Radau<'_> {
             o.turns.copy_from_slice(&self.now.turns);
             1.0
         } else {
-            self.interpolate(t, &mut o.q, &mut o.v);
             let x = (t - self.before.t) / self.h;
+            self.stages.interpolate(&self.solver.k, &self.before, x, &mut o.q, &mut o.v);
             let w = self.solver.k.through_start(x);
             for (k, z) in o.z.iter_mut().enumerate() {
                 *z = self.before.z[k] + (0..3).map(|j| w[j] * self.stages.dz[j][k]).sum::<f64>();
@@ -483,7 +443,7 @@ impl Motion for Radau<'_> {
             ("rejected_steps", self.rejections as f64),
             ("failed_steps", self.failures as f64),
         ]);
-        outcome.singular.append(&mut self.passages.found);
+        outcome.singular.append(&mut self.watch.passages.found);
     }
 
     fn save(&self) -> Value {
@@ -501,7 +461,7 @@ impl Motion for Radau<'_> {
             "work_done": self.work, "powers": self.powers,
             "work": [self.steps, self.rejections, self.failures, s.all_iterations, s.evaluations, s.matrices, s.factorisations],
             "flagged": self.output.flagged,
-            "detector": self.output.detector.save(), "passages": self.passages.save(), "poorly": self.equations.poorly.save(),
+            "detector": self.output.detector.save(), "passages": self.watch.passages.save(), "poorly": self.equations.poorly.save(),
         })
     }
 
@@ -547,45 +507,18 @@ impl Motion for Radau<'_> {
         (s.all_iterations, s.evaluations, s.matrices, s.factorisations) = (whole(3), whole(4), whole(5), whole(6));
         self.output.flagged = v["flagged"].as_u64().unwrap_or(0) as usize;
         self.output.detector.restore(&v["detector"]);
-        self.passages.restore(&v["passages"]);
+        self.watch.passages.restore(&v["passages"]);
         self.equations.poorly.restore(&v["poorly"]);
         Ok(())
     }
 }
 
-fn flat(x: &[Twist]) -> Vec<f64> {
-    x.iter().flat_map(|t| t.v.iter().chain(t.w.iter()).copied().collect::<Vec<f64>>()).collect()
-}
-
-fn unflat(v: &Value, out: &mut [Twist]) -> Option<()> {
-    let x = numbers(v);
-    (x.len() == 6 * out.len()).then(|| {
-        for (o, x) in out.iter_mut().zip(x.chunks_exact(6)) {
-            o.v.copy_from_slice(&x[..3]);
-            o.w.copy_from_slice(&x[3..]);
-        }
-    })
-}
-
-fn list(v: &Value, out: &mut [f64]) -> Option<()> {
-    let x = numbers(v);
-    (x.len() == out.len()).then(|| out.copy_from_slice(&x))
-}
-
 fn save_point(x: &Point) -> Value {
-    let q: Vec<f64> = x.q.iter().flat_map(|q| q.r.iter().chain(q.A.iter()).copied().collect::<Vec<f64>>()).collect();
-    json!({"t": x.t, "q": q, "v": flat(&x.v), "lambda": x.lambda, "turns": x.turns, "z": x.z})
+    json!({"t": x.t, "q": poses(&x.q), "v": flat(&x.v), "lambda": x.lambda, "turns": x.turns, "z": x.z})
 }
 
 fn restore_point(v: &Value, out: &mut Point) -> Option<()> {
-    let q = numbers(&v["q"]);
-    if q.len() != 12 * out.q.len() {
-        return None;
-    }
-    for (out, x) in out.q.iter_mut().zip(q.chunks_exact(12)) {
-        out.r.copy_from_slice(&x[..3]);
-        out.A.copy_from_slice(&x[3..]);
-    }
+    unflat_poses(&v["q"], &mut out.q)?;
     unflat(&v["v"], &mut out.v)?;
     list(&v["lambda"], &mut out.lambda)?;
     list(&v["turns"], &mut out.turns)?;

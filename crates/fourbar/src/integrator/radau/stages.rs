@@ -87,6 +87,16 @@ impl Stages {
             lambda: [l.clone(), l.clone(), l],
         }
     }
+
+    /// Poses and velocities a share `x` of the step after its start `from`, before any correction.
+    pub fn interpolate(&self, k: &Coefficients, from: &Point, x: f64, q: &mut [Pose], v: &mut [Twist]) {
+        let w = k.through_start(x);
+        let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
+        for b in 1..q.len() {
+            q[b] = from.q[b].moved(&sum(&self.psi, b));
+            v[b] = from.v[b].plus(&sum(&self.dv, b));
+        }
+    }
 }
 
 /// A system for one eigenvalue: its factor, and the gathered residuals and increments.
