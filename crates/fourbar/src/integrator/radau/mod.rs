@@ -4,7 +4,9 @@
 //! that are written come from the projected state. No residual is divided by the square of the step, and multipliers have no part in the
 //! error: both let generalized-alpha lose its way at tight tolerances.
 
+mod axes;
 mod coefficients;
+mod matrix;
 mod stages;
 
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
@@ -334,7 +336,7 @@ impl Tries for Radau<'_> {
         if cut {
             next = next.max(self.pace.h);
         }
-        self.solver.made = self.solver.theta <= KEPT && self.solver.turned() < TURNED;
+        self.solver.made = self.solver.theta <= KEPT && self.solver.axes.turned() < TURNED;
         if self.solver.made && !cut && (1.0..=GROWTH).contains(&(next / h)) {
             next = h;
         }

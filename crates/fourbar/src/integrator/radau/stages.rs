@@ -16,19 +16,18 @@
 //! ```
 //! Residuals are exact, so the result does not depend on the matrix.
 
+use super::axes::Axes;
 use super::coefficients::Coefficients;
-use crate::constraint::Rows;
+use super::matrix::{Form, System};
 use crate::force::eval::Plain;
 use crate::formulation::absolute::equations::Equations;
 use crate::formulation::absolute::linear::{At, Linear};
 use crate::integrator::index3::Trouble;
 use crate::schur::{InverseMass, unit_weights};
 use crate::state::{Pose, Twist};
-use crate::topology::Groups;
-use fourbar_math::BlockLu;
 use fourbar_math::factor::Factor;
 use fourbar_math::so3::{self, tilde};
-use nalgebra::{Complex, ComplexField, Matrix3, Vector3};
+use nalgebra::{Complex, Matrix3, Vector3};
 
 /// Newton iterations, at most; before the third one nothing is given up: the first increment lacks the error of the multipliers.
 pub(super) const ITERATIONS: usize = 10;
@@ -37,8 +36,6 @@ const PATIENT: usize = 3;
 const LARGEST_TURN: f64 = 2.4;
 /// Increments below this share of lengths, angles and speeds may be rounding.
 const ROUNDING: f64 = 1e-12;
-/// Compliance of kept rows relative to that of the equations.
-const RIGID: f64 = 1e-4;
 
 /// Rows whose pivot, relative to their diagonal, is below this depend on those before them, with the diagonal shifted by so much.
 const DEPENDENT: f64 = 1e-9;
@@ -99,23 +96,6 @@ impl Stages {
     }
 }
 
-/// A system for one eigenvalue: its factor, and the gathered residuals and increments.
-struct System<T> {
-    s: T,
-    lu: BlockLu<T>,
-    /// Residuals of positions, six per moving body, and right-hand side with solution.
-    r: Vec<T>,
-    x: Vec<T>,
-    dv: Vec<T>,
-}
-
-impl<T: ComplexField<RealField = f64> + Copy> System<T> {
-    fn new(linear: &Linear, rows: usize, s: T) -> Self {
-        let n = 6 * linear.bodies;
-        Self { s, lu: BlockLu::new(&linear.pattern), r: vec![T::zero(); n], x: vec![T::zero(); n + rows], dv: vec![T::zero(); n] }
-    }
-}
-
 /// The stage equations with their matrix and workspace; nothing is allocated in a step.
 pub(super) struct Solver {
     pub k: Coefficients,
@@ -134,13 +114,8 @@ pub(super) struct Solver {
     pub dropped: Vec<bool>,
     unit: Vec<InverseMass>,
     shift: Vec<f64>,
-    /// Groups of bodies with common axes: by body; rows that are triples in world axes with their group; spin and turn of each group.
-    group: Vec<usize>,
-    triples: Vec<(usize, usize)>,
-    spin: Vec<Vector3<f64>>,
-    mass: Vec<f64>,
-    turn: Vec<Matrix3<f64>>,
-    means: Vec<Vector3<f64>>,
+    pub axes: Axes,
+    /// Turns of the axes at the stages.
     turns: [Vec<Matrix3<f64>>; 3],
     /// State at a stage.
     q: Vec<Pose>,
@@ -152,9 +127,6 @@ pub(super) struct Solver {
     r_v: Vec<Twist>,
     r_c: Vec<f64>,
     nu: Vec<f64>,
-    /// Gathered residuals of velocities and rows.
-    sum: Vec<f64>,
-    sum_complex: Vec<Complex<f64>>,
     /// States in the stages: slopes of their rates, the factored matrix of all stages, residuals.
     first_state: usize,
     slopes: Vec<f64>,
@@ -190,31 +162,6 @@ impl Solver {
         let model = e.model;
         let (linear, k) = (Linear::new(e), Coefficients::new());
         let (n, rows, size) = (model.bodies.len(), e.set.rows(), model.auxiliaries());
-        // Bodies that constraints or forces connect turn together.
-        let mut parts = Groups::new(n);
-        let constrained = e.set.list.iter().map(|c| c.bodies.iter().map(|b| b.index()).collect::<Vec<_>>());
-        for bodies in constrained.chain(model.forces.iter().map(|(_, f)| f.bodies(model))) {
-            let mut moving = bodies.into_iter().filter(|b| *b != 0);
-            if let Some(first) = moving.next() {
-                moving.for_each(|b| {
-                    parts.join(first, b);
-                });
-            }
-        }
-        let group: Vec<usize> = (0..n).map(|b| parts.find(b)).collect();
-        let mut triples = Vec::new();
-        for (c, constraint) in e.set.list.iter().enumerate() {
-            let mut row = e.set.row_start[c];
-            let body = constraint.bodies.iter().map(|b| b.index()).find(|b| *b != 0);
-            for r in &constraint.rows {
-                if let (Rows::Point { .. } | Rows::Direction { .. }, Some(b)) = (r, body) {
-                    triples.push((row, group[b]));
-                }
-                row += r.count();
-            }
-        }
-        let mut mass = vec![0.0; n];
-        (1..n).for_each(|b| mass[group[b]] += model.bodies[b].mass);
         let states = model.states.len();
         let all: Vec<(u32, u32)> = (0..9 * states * states).map(|k| ((k / (3 * states)) as u32, (k % (3 * states)) as u32)).collect();
         let tol1 = 0.1 * tol.powf(0.8);
@@ -230,12 +177,7 @@ impl Solver {
             dropped: e.permanent.clone(),
             unit: unit_weights(model),
             shift: vec![0.0; rows],
-            group,
-            triples,
-            spin: vec![Vector3::zeros(); n],
-            mass,
-            turn: vec![Matrix3::identity(); n],
-            means: vec![Vector3::zeros(); n],
+            axes: Axes::new(e),
             turns: std::array::from_fn(|_| vec![Matrix3::identity(); n]),
             q: start.q,
             v: twists.clone(),
@@ -245,8 +187,6 @@ impl Solver {
             r_v: twists,
             r_c: vec![0.0; rows],
             nu: vec![0.0; rows],
-            sum: vec![0.0; 6 * linear.bodies + rows],
-            sum_complex: vec![Complex::new(0.0, 0.0); 6 * linear.bodies + rows],
             first_state: model.first_state(),
             slopes: vec![0.0; states * states],
             states: (states > 0).then(|| Factor::new(3 * states, &all, usize::MAX, || unreachable!("small matrices are dense"))),
@@ -300,14 +240,10 @@ impl Solver {
         }
         self.linear.form(e, &At { plain, lambda: &at.lambda });
         (e.loads.by_joint, e.z) = (loads, z);
-        self.spin.fill(Vector3::zeros());
-        for b in 1..at.q.len() {
-            let g = self.group[b];
-            self.spin[g] += at.q[b].A * at.v[b].w * (e.model.bodies[b].mass / self.mass[g]);
-        }
+        self.axes.set_spins(e, at);
         for &(i, j, place) in &self.linear.pairs {
             if i == j {
-                let W = tilde(&self.spin[self.group[i]]) * e.model.bodies[i].mass;
+                let W = tilde(&self.axes.spin_of(i)) * e.model.bodies[i].mass;
                 for r in 0..3 {
                     for c in 0..3 {
                         self.linear.D[place + 6 * r + c] += W[(r, c)];
@@ -338,9 +274,8 @@ impl Solver {
 
     fn factor(&mut self, e: &Equations<'_>, h: f64) -> bool {
         self.factorisations += 1;
-        let (at, spin, group) = (&self.made_at, &self.spin, &self.group);
-        let form = Form { linear: &self.linear, e, G: &self.G, dropped: &self.dropped, h, spin: &|b| (spin[group[b]], at.v[b].w) };
-        if !(form.factor(&mut self.real) && form.factor(&mut self.complex)) {
+        let form = Form { linear: &self.linear, e, G: &self.G, dropped: &self.dropped, h, spin: &|b| self.axes.spins(b, &self.made_at) };
+        if !(self.real.factor(&form) && self.complex.factor(&form)) {
             return false;
         }
         let Some(states) = &mut self.states else { return true };
@@ -398,96 +333,6 @@ impl Solver {
         self.evaluations += 1;
     }
 
-    /// Turn of every group at the poses in `q` from where the matrix was made.
-    fn turn_axes(&mut self, e: &Equations<'_>) {
-        self.means.fill(Vector3::zeros());
-        for b in 1..self.q.len() {
-            let g = self.group[b];
-            self.means[g] += so3::log(&(self.q[b].A * self.made_at.q[b].A.transpose())) * (e.model.bodies[b].mass / self.mass[g]);
-        }
-        for (turn, mean) in self.turn.iter_mut().zip(&self.means) {
-            *turn = so3::exp(mean);
-        }
-    }
-
-    /// How far bodies have turned since the matrix was made, where they were looked at last.
-    pub fn turned(&self) -> f64 {
-        self.means.iter().fold(0.0, |m, x| m.max(x.norm()))
-    }
-
-    /// Writes the residuals in the turned axes; `psi` are the increments at which they were evaluated.
-    fn turn_residuals(&mut self, psi: &[Twist]) {
-        for b in 1..self.r_psi.len() {
-            let R = &self.turn[self.group[b]];
-            self.r_psi[b] = Twist { v: R.tr_mul(&self.r_psi[b].v), w: so3::tangent(&psi[b].w) * self.r_psi[b].w };
-            self.r_v[b].v = R.tr_mul(&self.r_v[b].v);
-        }
-        for &(row, g) in &self.triples {
-            let x = self.turn[g].tr_mul(&Vector3::from_column_slice(&self.r_c[row..row + 3]));
-            self.r_c[row..row + 3].copy_from_slice(x.as_slice());
-        }
-    }
-
-    /// Adds the residuals with the weights of a system.
-    fn gather<T: ComplexField<RealField = f64> + Copy>((r_psi, r_v, r_c): (&[Twist], &[Twist], &[f64]), w: T, r: &mut [T], sum: &mut [T]) {
-        let n = r.len();
-        for b in 1..r_psi.len() {
-            for k in 0..3 {
-                let at = 6 * (b - 1) + k;
-                r[at] += w * T::from_real(r_psi[b].v[k]);
-                r[at + 3] += w * T::from_real(r_psi[b].w[k]);
-                sum[at] += w * T::from_real(r_v[b].v[k]);
-                sum[at + 3] += w * T::from_real(r_v[b].w[k]);
-            }
-        }
-        for (s, r) in sum[n..].iter_mut().zip(r_c) {
-            *s += w * T::from_real(*r);
-        }
-    }
-
-    /// Solves a system for the increments, with the residuals gathered in `r` and `sum`.
-    fn solve<T: ComplexField<RealField = f64> + Copy>(form: &Form<'_>, system: &mut System<T>, sum: &[T]) {
-        let System { s, lu, r, x, dv } = system;
-        let (n, e) = (r.len(), form.e);
-        let (s, hh) = (*s, T::from_real(form.h));
-        for b in 1..=form.linear.bodies {
-            let (m, J, at) = (e.model.bodies[b].mass, &form.linear.J[b], 6 * (b - 1));
-            for k in 0..3 {
-                let turned = (0..3).fold(T::zero(), |t, c| t + T::from_real(J[(k, c)]) * r[at + 3 + c]);
-                x[at + k] = -(hh * hh * sum[at + k] + hh * s * T::from_real(m) * r[at + k]);
-                x[at + 3 + k] = -(hh * hh * sum[at + 3 + k] + hh * s * turned);
-            }
-        }
-        for &(i, j, place) in &form.linear.pairs {
-            for row in 0..6 {
-                let d = (0..6).fold(T::zero(), |t, c| t + T::from_real(form.linear.D[place + 6 * row + c]) * r[6 * (j - 1) + c]);
-                x[6 * (i - 1) + row] -= hh * hh * d;
-            }
-        }
-        for c in 0..e.set.list.len() {
-            for (k, row) in (e.set.row_start[c]..e.set.row_start[c + 1]).enumerate() {
-                let mut g = sum[n + row];
-                for block in e.set.blocks_of(c) {
-                    let line = &form.G[block.start + 6 * k..block.start + 6 * k + 6];
-                    g = line.iter().zip(&r[6 * (block.body - 1)..]).fold(g, |g, (l, r)| g + T::from_real(*l) * *r);
-                }
-                x[n + row] = if form.dropped[row] { T::zero() } else { -g * hh / s };
-            }
-        }
-        lu.solve(x);
-        for b in 1..=form.linear.bodies {
-            let at = 6 * (b - 1);
-            let (spin, own) = (form.spin)(b);
-            for (first, w) in [(at, spin), (at + 3, own)] {
-                for k in 0..3 {
-                    let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-                    let turned = T::from_real(w[i]) * x[first + j] - T::from_real(w[j]) * x[first + i];
-                    dv[first + k] = s / hh * x[first + k] + turned + r[first + k];
-                }
-            }
-        }
-    }
-
     /// Size of increments of a body against the tolerance.
     fn size(&self, at: &Point, b: usize, psi: &Twist, dv: &Twist) -> f64 {
         let [tol, L, V, W] = self.weights;
@@ -505,21 +350,22 @@ impl Solver {
         for k in 1..=ITERATIONS {
             self.iterations = k;
             self.all_iterations += 1;
-            self.clear();
+            self.real.clear();
+            self.complex.clear();
             let mut of_states = 0.0;
             if self.states.is_some() {
                 of_states = self.solve_states(e, from, x, h);
             }
             for i in 0..3 {
                 self.residuals(e, from, x, i, h);
-                self.turn_axes(e);
-                self.turns[i].copy_from_slice(&self.turn);
-                self.turn_residuals(&x.psi[i]);
+                self.axes.turn(e, &self.made_at.q, &self.q);
+                self.turns[i].copy_from_slice(&self.axes.turn);
+                self.axes.bring(&x.psi[i], (&mut self.r_psi, &mut self.r_v, &mut self.r_c));
                 let all = (&self.r_psi[..], &self.r_v[..], &self.r_c[..]);
-                Self::gather(all, self.k.gather[i], &mut self.real.r, &mut self.sum);
-                Self::gather(all, self.k.gather_complex[i], &mut self.complex.r, &mut self.sum_complex);
+                self.real.gather(all, self.k.gather[i]);
+                self.complex.gather(all, self.k.gather_complex[i]);
             }
-            self.solve_both(e, h);
+            self.solve(e, h, true);
             let size = self.update(from, x, h).max(of_states);
             if !size.is_finite() || size > 1e30 {
                 return unsolved(Trouble::Diverges, 0.5);
@@ -558,23 +404,18 @@ impl Solver {
         unsolved(Trouble::NoConvergence, 0.5)
     }
 
-    fn clear(&mut self) {
-        self.real.r.fill(0.0);
-        self.sum.fill(0.0);
-        self.complex.r.fill(Complex::ZERO);
-        self.sum_complex.fill(Complex::ZERO);
-    }
-
-    fn solve_both(&mut self, e: &Equations<'_>, h: f64) {
-        let (at, spin, group) = (&self.made_at, &self.spin, &self.group);
-        let form = Form { linear: &self.linear, e, G: &self.G, dropped: &self.dropped, h, spin: &|b| (spin[group[b]], at.v[b].w) };
-        Self::solve(&form, &mut self.real, &self.sum);
-        Self::solve(&form, &mut self.complex, &self.sum_complex);
+    /// Solves the real system, and the complex one too.
+    fn solve(&mut self, e: &Equations<'_>, h: f64, both: bool) {
+        let form = Form { linear: &self.linear, e, G: &self.G, dropped: &self.dropped, h, spin: &|b| self.axes.spins(b, &self.made_at) };
+        self.real.solve(&form);
+        if both {
+            self.complex.solve(&form);
+        }
     }
 
     /// Hands the increments to the stages; gives their size.
     fn update(&mut self, from: &Point, x: &mut Stages, h: f64) -> f64 {
-        let n = self.real.r.len();
+        let n = self.real.dv.len();
         let mut sum = 0.0;
         for i in 0..3 {
             let (a, z) = (self.k.spread[i], self.k.spread_complex[i] * 2.0);
@@ -582,7 +423,7 @@ impl Solver {
             let three = |real: &[f64], complex: &[Complex<f64>], k: usize| Vector3::from_fn(|r, _| at(real, complex, k + r));
             let mut most = 0.0_f64;
             for b in 1..from.q.len() {
-                let (R, k) = (&self.turns[i][self.group[b]], 6 * (b - 1));
+                let (R, k) = (&self.turns[i][self.axes.group[b]], 6 * (b - 1));
                 let dq = Twist { v: R * three(&self.real.x, &self.complex.x, k), w: three(&self.real.x, &self.complex.x, k + 3) };
                 let dv = Twist { v: R * three(&self.real.dv, &self.complex.dv, k), w: three(&self.real.dv, &self.complex.dv, k + 3) };
                 let psi = &mut x.psi[i][b];
@@ -597,7 +438,7 @@ impl Solver {
             for (row, r) in self.r_c.iter_mut().enumerate() {
                 *r = at(&self.real.x, &self.complex.x, n + row) / (h * h);
             }
-            for &(row, g) in &self.triples {
+            for &(row, g) in &self.axes.triples {
                 let turned = self.turns[i][g] * Vector3::from_column_slice(&self.r_c[row..row + 3]);
                 self.r_c[row..row + 3].copy_from_slice(turned.as_slice());
             }
@@ -648,7 +489,7 @@ impl Solver {
     /// Error of a step against the tolerance: an embedded formula of third order, filtered by the real matrix, with the accelerations `a` and
     /// rates of states at the start of the step.
     pub fn error(&mut self, e: &mut Equations<'_>, from: &Point, a: &[Twist], rates: &[f64], x: &Stages, h: f64) -> f64 {
-        self.clear();
+        self.real.clear();
         let w = self.k.e.map(|e| e / h);
         let sum = |x: &[Vec<Twist>; 3], b: usize| x[0][b].scaled(w[0]).plus(&x[1][b].scaled(w[1])).plus(&x[2][b].scaled(w[2]));
         for b in 1..from.q.len() {
@@ -658,18 +499,12 @@ impl Solver {
             self.q[b] = from.q[b];
         }
         self.r_c.fill(0.0);
-        self.turn_axes(e);
+        self.axes.turn(e, &self.made_at.q, &self.q);
         // The increments are those at the start of the step.
         self.v_dot.fill(Twist::zero());
-        let zero = std::mem::take(&mut self.v_dot);
-        self.turn_residuals(&zero);
-        self.v_dot = zero;
-        Self::gather((&self.r_psi, &self.r_v, &self.r_c), 1.0, &mut self.real.r, &mut self.sum);
-        {
-            let (at, spin, group) = (&self.made_at, &self.spin, &self.group);
-            let form = Form { linear: &self.linear, e, G: &self.G, dropped: &self.dropped, h, spin: &|b| (spin[group[b]], at.v[b].w) };
-            Self::solve(&form, &mut self.real, &self.sum);
-        }
+        self.axes.bring(&self.v_dot, (&mut self.r_psi, &mut self.r_v, &mut self.r_c));
+        self.real.gather((&self.r_psi, &self.r_v, &self.r_c), 1.0);
+        self.solve(e, h, false);
         let mut most = 0.0_f64;
         for b in 1..from.q.len() {
             let k = 6 * (b - 1);
@@ -704,62 +539,5 @@ impl Solver {
             let t = from.t + self.k.c[i] * h;
             e.power(&self.q, &self.v, &x.lambda[i], &from.turns, t)
         })
-    }
-}
-
-/// What the matrix of a step is made of.
-struct Form<'a> {
-    linear: &'a Linear,
-    e: &'a Equations<'a>,
-    G: &'a [f64],
-    dropped: &'a [bool],
-    h: f64,
-    /// Spin of the axes of a body's translations, and of its own.
-    spin: &'a dyn Fn(usize) -> (Vector3<f64>, Vector3<f64>),
-}
-
-impl Form<'_> {
-    /// Forms and factors the matrix of one eigenvalue; `false` where it is singular.
-    fn factor<T: ComplexField<RealField = f64> + Copy>(&self, system: &mut System<T>) -> bool {
-        let (linear, e, h, n) = (self.linear, self.e, self.h, self.linear.bodies);
-        let (s, sh, h2) = (system.s, system.s * T::from_real(h), T::from_real(h * h));
-        let a = system.lu.clear();
-        for &(i, j, at) in &linear.pairs {
-            let D = Linear::block(&linear.D, at);
-            let (spin, own) = (self.spin)(j);
-            let mut W = nalgebra::Matrix6::zeros();
-            W.fixed_view_mut::<3, 3>(0, 0).copy_from(&tilde(&spin));
-            W.fixed_view_mut::<3, 3>(3, 3).copy_from(&tilde(&own));
-            let mut M = nalgebra::Matrix6::zeros();
-            if i == j {
-                (0..3).for_each(|k| M[(k, k)] = e.model.bodies[i].mass);
-                M.fixed_view_mut::<3, 3>(3, 3).copy_from(&linear.J[i]);
-            }
-            let (second, first, zeroth) = (M, M * W + D, D * W + Linear::block(&linear.K, at));
-            for r in 0..6 {
-                for c in 0..6 {
-                    a[at + 6 * r + c] =
-                        s * s * T::from_real(second[(r, c)]) + sh * T::from_real(first[(r, c)]) + h2 * T::from_real(zeroth[(r, c)]);
-                }
-            }
-        }
-        for c in 0..e.set.list.len() {
-            let rows = e.set.row_start[c]..e.set.row_start[c + 1];
-            let m = rows.len();
-            for block in e.set.blocks_of(c) {
-                let (up, down) = (linear.pattern.block(block.body - 1, n + c), linear.pattern.block(n + c, block.body - 1));
-                for (r, _) in rows.clone().enumerate().filter(|(_, row)| !self.dropped[*row]) {
-                    for k in 0..6 {
-                        a[up + k * m + r] = T::from_real(linear.U[up + k * m + r]);
-                        a[down + 6 * r + k] = T::from_real(self.G[block.start + 6 * r + k]);
-                    }
-                }
-            }
-            let at = linear.pattern.block(n + c, n + c);
-            for (r, row) in rows.enumerate() {
-                a[at + r * m + r] = if self.dropped[row] { T::one() } else { -T::from_real(RIGID * e.eps[row]) / s };
-            }
-        }
-        system.lu.factor()
     }
 }
