@@ -75,8 +75,14 @@ fn main() {
     let governor = shipped("a05_flyball_governor");
     let truth = timed(&governor, "natural", "taylor", 1e-12, t_end, 1);
     println!("the stiff governor, {t_end} s: time, error at the end, evaluations, steps");
-    let cases =
-        [("ra", "radau", 1e-6), ("grcr", "dop853", 1e-6), ("grcr", "dopri5", 1e-6), ("lie", "dopri5", 1e-6), ("ra", "gen-alpha", 1e-6)];
+    let cases = [
+        ("ra", "radau", 1e-6),
+        ("grcr", "radau", 1e-6),
+        ("grcr", "dop853", 1e-6),
+        ("grcr", "dopri5", 1e-6),
+        ("lie", "dopri5", 1e-6),
+        ("ra", "gen-alpha", 1e-6),
+    ];
     let mut first = None;
     for (formulation, integrator, tol) in cases {
         match timed(&governor, formulation, integrator, tol, t_end, runs) {
@@ -84,7 +90,7 @@ fn main() {
                 let error = truth.as_ref().map_or(f64::NAN, |truth| apart(&t, truth));
                 let ratio = t.seconds / *first.get_or_insert(t.seconds);
                 println!(
-                    "  {formulation:8} {integrator:10} {:8.2} ms  {error:.1e} m  {:7.0}  {:6.0}   {ratio:.2} times radau",
+                    "  {formulation:8} {integrator:10} {:8.2} ms  {error:.1e} m  {:7.0}  {:6.0}   {ratio:.2} times the first",
                     1e3 * t.seconds,
                     t.evaluations,
                     t.steps

@@ -1,7 +1,7 @@
 //! `auto`: which formulation and integrator a study gets when it names none, and why, in a line.
 //!
-//! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Only forces that are stiff for
-//! the accuracy wanted call for an implicit method otherwise: the tighter the tolerance, the stiffer they must be; friction is one of them.
+//! An integrator that is named decides for a formulation that has it, a fixed step for the implicit one. Only stiff forces call for an
+//! implicit method otherwise, friction among them; where they show while the mechanism moves, the method is changed then.
 //!
 //! All other mechanisms are decided by structure and by how far they move, by what was quickest at equal error on the shipped models and
 //! on mechanisms drawn at random (`cargo xtask study auto`). Joint coordinates take what has no loops or few. Natural coordinates with
@@ -19,11 +19,11 @@ use crate::state::Configuration;
 use crate::study::{FORMULATIONS, Study};
 use crate::topology::Topology;
 
-/// Explicit steps are bound by the fastest rate, implicit ones of second order by the root of the tolerance; above this product of
-/// rate, time and root the implicit ones are quicker.
-const STIFF: f64 = 2e3;
+/// Explicit steps are bound by the fastest rate: forces that are faster than this, over the time of the run, are stiff from the start. Those
+/// that are slower, and those whose rate no model tells, show while the mechanism moves.
+const STIFF: f64 = 1e5;
 /// The same for friction, which damps: implicit steps need not follow it, while those of springs do.
-const STICKING: f64 = 10.0;
+const STICKING: f64 = 1e4;
 /// Loops of more bodies than this are for the formulation whose set-up costs least.
 const LARGE: usize = 200;
 
@@ -40,6 +40,9 @@ const LOOSE: f64 = 1e-5;
 const WORTH_A_SERIES: [[f64; 2]; 2] = [[3.0, 8.0], [12.0, 10.0]];
 /// A structure that cannot move is worth joint coordinates where a mechanism of its size would move this many radians.
 const AT_REST: f64 = 6.0;
+
+/// Bodies that move, up to which joint coordinates are few.
+const FEW: usize = 12;
 
 /// A choice with its reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,11 +106,11 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("ra", "gen-alpha", "a fixed step is for an implicit method, which is stable at any");
     }
     let tol = study.tol.unwrap_or(DEFAULT_TOL);
-    if fastest_rate(model) * study.t_end * tol.sqrt() > STIFF {
-        return pick("ra", "gen-alpha", "implicit, because forces are stiff for this tolerance");
+    if fastest_rate(model) * study.t_end > STIFF {
+        return stiff(model, "implicit, because forces are stiff");
     }
-    if sticking_rate(model) * study.t_end * tol.sqrt() > STICKING {
-        return pick("ra", "gen-alpha", "implicit, because friction sticks and is stiff for this tolerance");
+    if sticking_rate(model) * study.t_end > STICKING {
+        return stiff(model, "implicit, because friction sticks and is stiff");
     }
     let graph = Topology::new(model);
     let plane = graph.planar.is_some();
@@ -180,21 +183,38 @@ fn cannot_move(model: &Model) -> bool {
 
 /// What is tried after a choice that cannot go on: one of each other family, those first that hold constraints best where a position is
 /// singular. A named integrator stays, and so does a fixed step.
-pub fn others(model: &Model, study: &Study, chosen: &str) -> Vec<Choice> {
+pub fn others(model: &Model, study: &Study, (chosen, integrator): (&str, &str)) -> Vec<Choice> {
     let mut list = Vec::new();
     for name in ["lie", "grcr", "dca", "ra", "natural"] {
         let Some(f) = FORMULATIONS.iter().find(|f| f.name == name && f.name != chosen) else { continue };
+        let has = |name: &str| f.integrators.iter().find(|i| i.eq_ignore_ascii_case(name));
         let wanted = match &study.integrator {
-            Some(wanted) => f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)),
+            Some(wanted) => has(wanted),
             // Orders above four are wasted on fixed steps of unknown size.
-            None if study.step.is_some() => f.integrators.iter().find(|i| ["rk4", "gen-alpha"].contains(*i)),
-            None => f.integrators.iter().find(|i| **i == "dop853").or(f.integrators.first()),
+            None if study.step.is_some() => has("rk4").or(has("gen-alpha")),
+            // Second order is lost at tight tolerances.
+            None if study.tol.unwrap_or(DEFAULT_TOL) < TIGHT => has("dop853").or(has("radau")).or(f.integrators.first()),
+            None => has("dop853").or(f.integrators.first()),
         };
         if let Some(&integrator) = wanted.filter(|_| (f.applies)(model).is_ok()) {
             list.push(Choice { formulation: f.name, integrator, why: "what was chosen first could not go on".into() });
         }
     }
+    // The last one is for forces that turn out to be stiff.
+    if study.integrator.is_none() && study.step.is_none() {
+        let stiff = stiff(model, "forces turned out to be stiff");
+        list.retain(|c| (c.formulation, c.integrator) != (stiff.formulation, stiff.integrator));
+        if (chosen, integrator) != (stiff.formulation, stiff.integrator) {
+            list.push(stiff);
+        }
+    }
     list
+}
+
+/// The method for stiff forces: in joint coordinates where these are few, since a dense matrix of few rows costs least.
+fn stiff(model: &Model, why: &str) -> Choice {
+    let formulation = if model.moving() <= FEW { "grcr" } else { "ra" };
+    Choice { formulation, integrator: "radau", why: why.into() }
 }
 
 #[cfg(test)]
@@ -232,10 +252,13 @@ mod tests {
         let (soft, hard) = (model(10.0), model(1e12));
         assert_eq!(choose(&soft, &study(None, None)).formulation, "so3xr3");
         assert_eq!(choose(&soft, &Study { step: Some(0.01), ..study(None, None) }).formulation, "ra");
-        assert_eq!(choose(&hard, &study(None, Some(1e-3))).formulation, "ra");
-        // At a tight tolerance second order costs more than small explicit steps.
-        assert_eq!(choose(&model(1e8), &study(None, Some(1e-3))).formulation, "ra");
-        assert_eq!(choose(&model(1e8), &study(None, Some(1e-9))).formulation, "so3xr3");
+        let stiff = choose(&hard, &study(None, Some(1e-3)));
+        assert_eq!((stiff.formulation, stiff.integrator), ("grcr", "radau"));
+        // What is less stiff shows while it moves: the last of those that go on then is the implicit one.
+        assert_eq!(choose(&model(1e6), &study(None, None)).formulation, "so3xr3");
+        let last = others(&soft, &study(None, None), ("so3xr3", "dop853")).pop().map(|c| (c.formulation, c.integrator));
+        assert_eq!(last, Some(("grcr", "radau")));
+        assert!(others(&hard, &study(None, None), ("grcr", "radau")).iter().all(|c| c.integrator != "radau"));
         assert_eq!(choose(&soft, &study(Some("bdf2"), Some(1e-9))).integrator, "bdf2");
         assert_eq!(choose(&soft, &study(Some("Taylor"), None)).formulation, "natural");
         let rate = fastest_rate(&model(400.0));

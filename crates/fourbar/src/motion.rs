@@ -1,7 +1,7 @@
 //! What a run needs of a formulation: something that moves, and instants of it in global terms.
 //!
 //! A formulation with its integrator implements [`Motion`]; [`crate::simulation`] drives it from time to
-//! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::explicit`].
+//! time. Implicit ones are in [`crate::integrator::implicit`], explicit ones in [`crate::integrator::first_order`].
 
 mod least_norm;
 mod poorly;

@@ -182,8 +182,8 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
     },
     FormulationInfo {
         name: "grcr",
-        summary: "joint coordinates, loops by recursion; explicit",
-        integrators: &["dopri5", "dop853", "rk4"],
+        summary: "joint coordinates, loops by recursion; explicit; radau for stiff forces in few coordinates",
+        integrators: &["dopri5", "dop853", "radau", "rk4"],
         options: &[
             OptionInfo::new("loops", "recursive, or cut: one matrix for all loops"),
             OptionInfo::new("coupling", "auto, acs or gcl: how loops that reach beyond their end are carried"),
@@ -306,7 +306,7 @@ impl Study {
         let first = self.chosen(model)?;
         let mut list = vec![first];
         if self.is_auto() {
-            for choice in auto::others(model, self, list[0].formulation.name) {
+            for choice in auto::others(model, self, (list[0].formulation.name, list[0].integrator)) {
                 let next = Chosen { formulation: formulation(choice.formulation)?, integrator: choice.integrator, why: Some(choice.why) };
                 list.push(next);
             }

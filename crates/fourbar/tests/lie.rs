@@ -7,7 +7,7 @@ use fourbar::analysis::assembly::{Options, assemble, assemble_from};
 use fourbar::analysis::uniqueness;
 use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::lie::{Drift, Lie, Space, tailored};
-use fourbar::integrator::explicit::System;
+use fourbar::integrator::first_order::System;
 use fourbar::motion::{Instant, LeastLoads};
 use fourbar::random::Random;
 use fourbar::state::Twist;

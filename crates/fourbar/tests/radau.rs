@@ -1,5 +1,5 @@
-//! Radau IIA: its order, its errors against references and against Taylor series, stiff forces, redundant rows, states, rolling, and runs in
-//! two parts.
+//! Radau IIA in absolute and in joint coordinates: its order, its errors against references and against Taylor series, stiff forces,
+//! redundant rows, states, rolling, runs in two parts; and how stiff forces are found out.
 
 use fourbar::study::Study;
 use fourbar::{Model, Trajectory};
@@ -9,6 +9,9 @@ use fourbar_testing::families;
 fn by(model: &Model, formulation: &str, integrator: &str) -> Study {
     Study { formulation: Some(formulation.into()), integrator: Some(integrator.into()), ..Study::of(model) }
 }
+
+/// Absolute and joint coordinates.
+const BOTH: [&str; 2] = ["ra", "grcr"];
 
 /// What a column shows, and whether it does.
 type Kind = (&'static str, fn(&str) -> bool);
@@ -34,11 +37,11 @@ fn difference(a: &Trajectory, b: &Trajectory, choose: impl Fn(&str) -> bool) -> 
 }
 
 /// Errors at some tolerances against a run of Taylor series, metres; output times lie inside steps.
-fn errors(model: &Model, t_end: f64, tolerances: &[f64]) -> Vec<f64> {
+fn errors(model: &Model, formulation: &str, t_end: f64, tolerances: &[f64]) -> Vec<f64> {
     let outputs = Study { t_end, output_step: t_end / 40.0, ..by(model, "natural", "taylor") };
     let (truth, _) = run(model, &Study { tol: Some(1e-12), ..outputs.clone() });
     let at = |tol: &f64| {
-        let study = Study { formulation: Some("ra".into()), integrator: Some("radau".into()), tol: Some(*tol), ..outputs.clone() };
+        let study = Study { formulation: Some(formulation.into()), integrator: Some("radau".into()), tol: Some(*tol), ..outputs.clone() };
         difference(&run(model, &study).0, &truth, is_position)
     };
     tolerances.iter().map(at).collect()
@@ -48,17 +51,19 @@ fn errors(model: &Model, t_end: f64, tolerances: &[f64]) -> Vec<f64> {
 fn fixed_steps_show_the_fifth_order_in_positions_velocities_and_reactions() {
     let spring = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../models/nc_rscr.yaml")).expect("shipped")
         + "\nforces:\n  pull: {type: spring, between: [{body: part2}, {body: ground, at: [0.3, 0.4, 0.5]}], stiffness: 40, length: 0.5, damping: 0.8}\n  motor_torque: {type: actuator, joint: J1, effort: 2*sin(5*t) - 0.05*J1.speed}\n";
-    for (what, model, h, t_end) in [("double pendulum", model("ra_double_pendulum"), 0.01, 1.0), ("loop", parse(&spring), 0.0125, 0.25)] {
+    let (pendulum, rscr) = (model("ra_double_pendulum"), parse(&spring));
+    let cases = [("double pendulum", &pendulum, 0.01, 1.0), ("loop", &rscr, 0.0125, 0.25)];
+    for ((what, model, h, t_end), formulation) in cases.iter().flat_map(|c| BOTH.map(|f| (*c, f))) {
         let runs: Vec<Trajectory> = [1.0, 0.5, 0.25]
-            .map(|k| run(&model, &Study { step: Some(k * h), t_end, output_step: t_end / 10.0, ..by(&model, "ra", "radau") }).0)
+            .map(|k| run(model, &Study { step: Some(k * h), t_end, output_step: t_end / 10.0, ..by(model, formulation, "radau") }).0)
             .into();
         let kinds: [Kind; 3] =
             [("positions", is_position), ("velocities", |c| c.contains(".v.")), ("reactions", |c| c.contains(".force."))];
         for (kind, choose) in kinds {
             let [coarse, fine] = [0, 1].map(|k| difference(&runs[k], &runs[k + 1], choose));
             let order = (coarse / fine).log2();
-            println!("{what}, {kind}: {order:.2}, {coarse:.1e} and {fine:.1e}");
-            assert!(order > 4.5 && order < 6.5, "{what}, {kind}: order {order:.2}");
+            println!("{what}, {formulation}, {kind}: {order:.2}, {coarse:.1e} and {fine:.1e}");
+            assert!(order > 4.5 && order < 6.5, "{what}, {formulation}, {kind}: order {order:.2}");
         }
     }
 }
@@ -78,14 +83,14 @@ fn errors_follow_the_tolerance() {
         ("a03_andrews_beta0_m0p0620", 0.03),
     ];
     let tolerances = [1e-4, 1e-6, 1e-8, 1e-10];
-    for (name, t_end) in cases {
+    for ((name, t_end), formulation) in cases.iter().flat_map(|c| BOTH.map(|f| (*c, f))) {
         let model = model(name);
-        let errors = errors(&model, t_end, &tolerances);
-        println!("{name}: {}", errors.iter().map(|e| format!("{e:.1e}")).collect::<Vec<_>>().join(" "));
+        let errors = errors(&model, formulation, t_end, &tolerances);
+        println!("{name}, {formulation}: {}", errors.iter().map(|e| format!("{e:.1e}")).collect::<Vec<_>>().join(" "));
         for (tol, e) in tolerances.iter().zip(&errors) {
-            assert!(*e < 100.0 * tol * model.length, "{name} at {tol:e}: {e:.1e} m, length {}", model.length);
+            assert!(*e < 100.0 * tol * model.length, "{name}, {formulation} at {tol:e}: {e:.1e} m, length {}", model.length);
         }
-        assert!(errors.windows(2).all(|w| w[1] < 0.2 * w[0]), "{name}: {errors:?}");
+        assert!(errors.windows(2).all(|w| w[1] < 0.2 * w[0]), "{name}, {formulation}: {errors:?}");
     }
 }
 
@@ -108,20 +113,25 @@ fn the_stiff_governor_takes_far_fewer_evaluations_than_an_explicit_method() {
         let work = run(&governor, study).1.work;
         work.iter().find(|(n, _)| n == "evaluations").map(|(_, x)| *x).expect("counted")
     };
-    let outputs = Study { t_end: 5.0, tol: Some(1e-6), ..by(&governor, "ra", "radau") };
-    let implicit = count(&outputs);
-    let explicit = count(&Study { formulation: Some("lie".into()), integrator: Some("dopri5".into()), ..outputs.clone() });
-    println!("{implicit} and {explicit}");
-    assert!(implicit < 0.5 * explicit);
+    let with = |formulation, integrator| count(&Study { t_end: 5.0, tol: Some(1e-6), ..by(&governor, formulation, integrator) });
+    let (absolute, explicit) = (with("ra", "radau"), with("lie", "dopri5"));
+    let (joint, explicit_joint) = (with("grcr", "radau"), with("grcr", "dop853"));
+    println!("{absolute} and {explicit}, {joint} and {explicit_joint}");
+    assert!(absolute < 0.1 * explicit && joint < 0.1 * explicit_joint);
 }
 
 #[test]
 fn singular_positions_of_the_ladder_are_passed_on_the_right_branch() {
     let ladder = model("a02_n_fourbar_N2");
-    let errors = errors(&ladder, 10.0, &[1e-4, 1e-6, 1e-8, 1e-9]);
-    println!("{errors:?}");
+    let absolute = errors(&ladder, "ra", 10.0, &[1e-4, 1e-6, 1e-8, 1e-9]);
+    println!("{absolute:?}");
     // The motion is sensitive at the passages: a disturbance grows by some hundred.
-    assert!(errors[0] < 0.05 && errors[1] < 5e-4 && errors[2] < 5e-6 && errors[3] < 1e-6, "{errors:?}");
+    assert!(absolute[0] < 0.05 && absolute[1] < 5e-4 && absolute[2] < 5e-6 && absolute[3] < 1e-6, "{absolute:?}");
+    let tolerances = [1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10];
+    let joint = errors(&ladder, "grcr", 10.0, &tolerances);
+    println!("{joint:?}");
+    // Bars are one metre long.
+    assert!(joint.iter().zip(tolerances).all(|(e, tol)| *e < 100.0 * tol), "{joint:?}");
 }
 
 #[test]
@@ -132,10 +142,13 @@ fn rolling_and_load_dependent_friction_agree_with_an_explicit_method() {
         let model = parse(text);
         let outputs = Study { t_end: 1.0, output_step: 0.05, tol: Some(1e-9), ..by(&model, "lie", "dop853") };
         let (truth, _) = run(&model, &Study { tol: Some(1e-12), ..outputs.clone() });
-        let (t, _) = run(&model, &Study { formulation: Some("ra".into()), integrator: Some("radau".into()), ..outputs });
-        let d = difference(&t, &truth, |c| is_position(c) || c.contains(".v.") || c.contains("energy"));
-        println!("{what}: {d:.1e}");
-        assert!(d < 1e-6, "{what}: {d:.1e}");
+        for formulation in BOTH {
+            let study = Study { formulation: Some(formulation.into()), integrator: Some("radau".into()), ..outputs.clone() };
+            let (t, _) = run(&model, &study);
+            let d = difference(&t, &truth, |c| is_position(c) || c.contains(".v.") || c.contains("energy"));
+            println!("{what}, {formulation}: {d:.1e}");
+            assert!(d < 1e-6, "{what}, {formulation}: {d:.1e}");
+        }
     }
 }
 
@@ -149,13 +162,15 @@ fn drawn_mechanisms_move_as_with_an_explicit_method() {
         if fourbar::study::run(&model, &Study { tol: Some(1e-11), ..outputs.clone() }, &mut truth).is_err() {
             continue;
         }
-        let mut t = Trajectory::default();
-        let study = Study { formulation: Some("ra".into()), integrator: Some("radau".into()), ..outputs };
-        if let Err(f) = fourbar::study::run(&model, &study, &mut t) {
-            panic!("seed {seed}: {}", f.diagnostic);
+        for formulation in BOTH {
+            let mut t = Trajectory::default();
+            let study = Study { formulation: Some(formulation.into()), integrator: Some("radau".into()), ..outputs.clone() };
+            if let Err(f) = fourbar::study::run(&model, &study, &mut t) {
+                panic!("seed {seed}, {formulation}: {}", f.diagnostic);
+            }
+            let d = difference(&t, &truth, is_position) / model.length;
+            assert!(d < 1e-5, "seed {seed}, {formulation}: {d:.1e} L");
         }
-        let d = difference(&t, &truth, is_position) / model.length;
-        assert!(d < 1e-5, "seed {seed}: {d:.1e} L");
         compared += 1;
     }
     println!("{compared} compared");
@@ -167,8 +182,71 @@ fn runs_in_two_parts_are_the_same_to_the_bit() {
     for (name, t_end) in [("a05_flyball_governor", 0.5), ("watt_governor", 1.0), ("dc_motor_slider_crank", 0.2), ("a04_bricard", 1.0)] {
         let model = model(name);
         for (tol, step) in [(Some(1e-6), None), (None, Some(t_end / 100.0))] {
-            let study = Study { t_end, output_step: t_end / 23.0, tol, step, ..by(&model, "ra", "radau") };
-            assert_resumes(&model, &study, 9, name);
+            for formulation in BOTH {
+                let study = Study { t_end, output_step: t_end / 23.0, tol, step, ..by(&model, formulation, "radau") };
+                assert_resumes(&model, &study, 9, name);
+            }
         }
     }
+}
+
+/// An engine block on four bushings of stiffness `k` with a damping ratio, shaken by a force that turns.
+fn engine(k: f64, ratio: f64) -> Model {
+    let damping = 2.0 * ratio * (k * 120.0 / 4.0).sqrt();
+    let mut text = String::from(
+        "fourbar: 1\ngravity: [0, 0, -9.81]\nstudy: {t_end: 2, output_step: 0.05}\nbodies: {block: {mass: 120, inertia: [3, 5, 4.5]}}\nforces:\n  shake: {type: force, on: {body: block, at: [0.1, 0, 0.1]}, force: ['0', '300*sin(80*t)', '300*cos(80*t)']}\n",
+    );
+    for (i, [x, y]) in [[0.3, 0.25], [0.3, -0.25], [-0.3, 0.25], [-0.3, -0.25]].iter().enumerate() {
+        text += &format!(
+            "  mount{i}: {{type: bushing, between: [{{body: ground, at: [{x}, {y}, -0.2]}}, {{body: block, at: [{x}, {y}, -0.2]}}], stiffness: [{k}, {k}, {k}, 0, 0, 0], damping: [{damping}, {damping}, {damping}, 0, 0, 0]}}\n"
+        );
+    }
+    parse(&text)
+}
+
+#[test]
+fn an_explicit_method_that_crawls_gives_way_and_says_so() {
+    for ratio in [0.05, 0.2, 0.7, 1.5] {
+        let stiff = engine(1e8, ratio);
+        let own = Study { tol: Some(1e-6), ..Study::of(&stiff) };
+        let (t, report) = run(&stiff, &own);
+        assert_eq!(report.integrator, "radau", "{ratio}: {:?}", report.notes);
+        assert!(report.notes.iter().any(|n| n.contains("stiff for dop853") && n.contains("with radau")), "{ratio}: {:?}", report.notes);
+        assert!(report.warnings.is_empty(), "{ratio}: {:?}", report.warnings);
+        // A named explicit method stays, gives the same motion and warns.
+        let (named, report) = run(&stiff, &Study { tol: Some(1e-6), ..by(&stiff, "lie", "dop853") });
+        assert!(report.warnings.iter().any(|w| w.code.0 == "W235"), "{ratio}: {:?}", report.warnings);
+        let d = difference(&t, &named, is_position);
+        assert!(d < 1e-5 * stiff.length, "{ratio}: {d:.1e}");
+    }
+}
+
+#[test]
+fn shipped_mechanisms_that_are_not_stiff_keep_their_explicit_methods() {
+    for name in ["double_wishbone", "watt_governor", "dc_motor_slider_crank", "ra_double_pendulum", "lie_heavy_top", "rope_swing"] {
+        let model = model(name);
+        for tol in [1e-3, 1e-6, 1e-9] {
+            for formulation in ["lie", "grcr"] {
+                for integrator in ["dopri5", "dop853"] {
+                    let (_, report) = run(&model, &Study { tol: Some(tol), ..by(&model, formulation, integrator) });
+                    let stiff = report.warnings.iter().find(|w| w.code.0 == "W235");
+                    assert!(stiff.is_none(), "{name}, {formulation} with {integrator} at {tol:e}: {stiff:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_dense_matrix_that_would_be_too_large_is_refused() {
+    let mut text = String::from("fourbar: 1\nstudy: {t_end: 1}\nbodies:\n");
+    (0..1100).for_each(|k| text += &format!("  b{k}: {{mass: 1, inertia: [1, 1, 1], at: [{k}.5, 0, 0]}}\n"));
+    text += "joints:\n";
+    for k in 0..1100 {
+        let before = if k == 0 { "ground".into() } else { format!("b{}", k - 1) };
+        text += &format!("  J{k}: {{type: revolute, bodies: [{before}, b{k}], at: [{k}, 0, 0], axis: [0, 1, 0]}}\n");
+    }
+    let chain = parse(&text);
+    let failed = fourbar::study::run(&chain, &by(&chain, "grcr", "radau"), &mut Trajectory::default()).expect_err("too large");
+    assert_eq!(failed.diagnostic.code.0, "U308", "{}", failed.diagnostic);
 }

@@ -27,7 +27,7 @@ use fourbar::analysis::{jumps, rank, uniqueness};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::formulation::absolute::equations::Equations;
 use fourbar::inputs::Plan;
-use fourbar::integrator::explicit::Tableau;
+use fourbar::integrator::first_order::Tableau;
 use fourbar::model::Model;
 use fourbar::motion::{Event, Instant, Outcome, drive_planned};
 use fourbar::random::Random;

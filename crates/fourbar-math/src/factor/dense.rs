@@ -1,50 +1,79 @@
 //! Dense LU with partial pivoting, row by row.
 
+use nalgebra::ComplexField;
+
+/// A dense matrix and its factors, real or complex; nothing is allocated after it is made.
 #[derive(Debug, Clone)]
-pub(crate) struct Dense {
+pub struct DenseLu<T = f64> {
     n: usize,
-    /// Position in `lu` of every entry.
+    /// Position in `lu` of every entry; empty where values are given as the whole matrix by rows.
     at: Vec<u32>,
-    lu: Vec<f64>,
+    lu: Vec<T>,
     /// The factors by columns: substitution then runs along them.
-    columns: Vec<f64>,
+    columns: Vec<T>,
     /// Original row of each pivot row.
     row: Vec<u32>,
-    work: Vec<f64>,
+    /// Largest entry of each column.
+    largest: Vec<f64>,
+    work: Vec<T>,
 }
 
-impl Dense {
-    pub fn new(n: usize, pattern: &[(u32, u32)]) -> Self {
+impl<T: ComplexField<RealField = f64> + Copy> DenseLu<T> {
+    /// For matrices that are given whole, by rows.
+    pub fn new(n: usize) -> Self {
+        Self::of(n, &[])
+    }
+
+    /// For matrices with entries at `pattern`; repeated positions are summed.
+    pub(crate) fn of(n: usize, pattern: &[(u32, u32)]) -> Self {
+        let zero = T::zero();
         Self {
             n,
             at: pattern.iter().map(|&(i, j)| i * n as u32 + j).collect(),
-            lu: vec![0.0; n * n],
-            columns: vec![0.0; n * n],
+            lu: vec![zero; n * n],
+            columns: vec![zero; n * n],
             row: vec![0; n],
-            work: vec![0.0; n],
+            largest: vec![0.0; n],
+            work: vec![zero; n],
         }
     }
 
+    /// Rows.
     pub fn size(&self) -> usize {
         self.n
     }
 
-    pub fn factor(&mut self, values: &[f64]) -> f64 {
-        let n = self.n;
-        self.lu.fill(0.0);
+    /// Factors the entries of the pattern.
+    pub(crate) fn factor(&mut self, values: &[T]) -> f64 {
+        self.lu.fill(T::zero());
         for (&at, v) in self.at.iter().zip(values) {
-            self.lu[at as usize] += v;
+            self.lu[at as usize] += *v;
         }
+        self.eliminate()
+    }
+
+    /// Factors the matrix whose entry in a row and a column `entry` gives; returns the smallest ratio of a pivot to the largest entry of its
+    /// column, 0 if singular.
+    pub fn factor_whole(&mut self, entry: impl Fn(usize, usize) -> T) -> f64 {
+        let n = self.n;
+        for (k, x) in self.lu.iter_mut().enumerate() {
+            *x = entry(k / n, k % n);
+        }
+        self.eliminate()
+    }
+
+    fn eliminate(&mut self) -> f64 {
+        let n = self.n;
         for i in 0..n {
             self.row[i] = i as u32;
-            // Column maxima, to judge the pivots against.
-            self.work[i] = (0..n).map(|k| self.lu[k * n + i].abs()).fold(0.0, f64::max);
+            // To judge the pivots against.
+            self.largest[i] = (0..n).map(|k| self.lu[k * n + i].modulus()).fold(0.0, f64::max);
         }
         let mut worst = 1.0f64;
         for k in 0..n {
             let (mut best, mut size) = (k, 0.0);
             for i in k..n {
-                let a = self.lu[i * n + k].abs();
+                let a = self.lu[i * n + k].modulus();
                 if a > size {
                     (best, size) = (i, a);
                 }
@@ -53,7 +82,7 @@ impl Dense {
             if !(size > 0.0 && size.is_finite()) {
                 return 0.0;
             }
-            worst = worst.min(size / self.work[k]);
+            worst = worst.min(size / self.largest[k]);
             if best != k {
                 let (upper, lower) = self.lu.split_at_mut(best * n);
                 upper[k * n..(k + 1) * n].swap_with_slice(&mut lower[..n]);
@@ -61,20 +90,20 @@ impl Dense {
             }
             let (upper, lower) = self.lu.split_at_mut((k + 1) * n);
             let pivot = &upper[k * n..];
-            let inverse = 1.0 / pivot[k];
+            let inverse = T::one() / pivot[k];
             for r in lower.chunks_exact_mut(n) {
-                if r[k] != 0.0 {
+                if !r[k].is_zero() {
                     let l = r[k] * inverse;
                     r[k] = l;
                     for (x, p) in r[k + 1..].iter_mut().zip(&pivot[k + 1..]) {
-                        *x -= l * p;
+                        *x -= l * *p;
                     }
                 }
             }
         }
         // Pivots are stored inverted: solving multiplies.
         for k in 0..n {
-            self.lu[k * n + k] = 1.0 / self.lu[k * n + k];
+            self.lu[k * n + k] = T::one() / self.lu[k * n + k];
             for i in 0..n {
                 self.columns[k * n + i] = self.lu[i * n + k];
             }
@@ -82,7 +111,8 @@ impl Dense {
         worst
     }
 
-    pub fn solve(&mut self, b: &mut [f64]) {
+    /// Replaces `b` by the solution.
+    pub fn solve(&mut self, b: &mut [T]) {
         let n = self.n;
         for i in 0..n {
             self.work[i] = b[self.row[i] as usize];
@@ -90,14 +120,14 @@ impl Dense {
         for (k, column) in self.columns.chunks_exact(n).enumerate() {
             let x = self.work[k];
             for (w, l) in self.work[k + 1..].iter_mut().zip(&column[k + 1..]) {
-                *w -= l * x;
+                *w -= *l * x;
             }
         }
         for (k, column) in self.columns.chunks_exact(n).enumerate().rev() {
             let x = self.work[k] * column[k];
             self.work[k] = x;
             for (w, u) in self.work[..k].iter_mut().zip(&column[..k]) {
-                *w -= u * x;
+                *w -= *u * x;
             }
         }
         b[..n].copy_from_slice(&self.work);

@@ -8,7 +8,7 @@ mod sparse;
 
 pub use crate::order::minimum_degree;
 
-use dense::Dense;
+pub use dense::DenseLu;
 use sparse::Sparse;
 
 /// Up to this size a dense factorisation is used unless the options say otherwise.
@@ -34,14 +34,14 @@ pub struct Factor(Kind);
 
 #[derive(Debug, Clone)]
 enum Kind {
-    Dense(Dense),
+    Dense(DenseLu),
     Sparse(Box<Sparse>),
 }
 
 impl Factor {
     /// Prepares for matrices with entries at `pattern` (row, column); repeated positions are summed. Dense up to `limit`.
     pub fn new(n: usize, pattern: &[(u32, u32)], limit: usize, pairing: impl FnOnce() -> Pairing) -> Self {
-        Self(if n <= limit { Kind::Dense(Dense::new(n, pattern)) } else { Kind::Sparse(Box::new(Sparse::new(n, pattern, pairing()))) })
+        Self(if n <= limit { Kind::Dense(DenseLu::of(n, pattern)) } else { Kind::Sparse(Box::new(Sparse::new(n, pattern, pairing()))) })
     }
 
     /// Factors; returns the smallest ratio of a pivot to the largest entry of its column, 0 if singular.

@@ -75,6 +75,11 @@ pub(crate) const PAGES: &[Page] = &[
         "With `--formulation reps --option rechart=0` every body keeps its plain ZXZ Euler angles. They are singular where the z axis of the body is along that of the world: a body that starts unrotated is there already. Leave the option out, and the body gets another reference frame; or use `ra` or `rp`, which have no singularity."
     ),
     page!(
+        "S235",
+        "Forces have turned out to be stiff",
+        "The steps of an explicit method were held back by stability for a while: a fast motion that is damped or has come to rest, such as that of a bushing, a hard spring or steep friction, limits them, and accuracy would allow larger ones. Where the program chose the method it goes on with `radau`, an implicit method of fifth order, from the state that was reached."
+    ),
+    page!(
         "S240",
         "The checkpoint cannot be used",
         "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."
@@ -168,6 +173,11 @@ pub(crate) const PAGES: &[Page] = &[
         "W232",
         "Steps above the tolerance",
         "Near a singular position the error estimate sees the multipliers jump at any step size, so an adaptive run holds its step there; elsewhere a step is taken after seven tries. The accuracy asked for is then not guaranteed. Compare the result with a run at another tolerance or with a fixed step."
+    ),
+    page!(
+        "W235",
+        "An explicit method is held back by stiff forces",
+        "The explicit method that was named took its steps as large as it is stable with, and smaller than accuracy asks for. The result is right, but takes longer than it needs to: `--integrator radau`, with `--formulation ra` or `grcr`, takes larger steps."
     ),
     page!(
         "W281",

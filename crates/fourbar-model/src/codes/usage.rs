@@ -94,6 +94,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Options are given as `--option key=value` or under `options` in the study of the file. No formulation has this one; the message names the nearest. The pages of the formulations list theirs. An option of another formulation than the one that runs is not refused, but noted in the summary.",
     ),
     page(
+        "U308",
+        "The mechanism is too large for radau in joint coordinates",
+        "`grcr` with radau solves one dense matrix with a row for every coordinate and every speed, whose work grows with the third power of their number. `--formulation ra --integrator radau` has a sparse matrix, whose work grows in proportion to the number of bodies.",
+    ),
+    page(
         "U310",
         "A simulation is asked to go back in time",
         "`advance` moves a mechanism to a later time, or leaves it where it is. To go back, keep a state with `save` or `state` and return to it with `restore` or `set_state`; times inside the last step can be looked at with `snapshot_at`.",

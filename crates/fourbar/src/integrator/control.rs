@@ -49,6 +49,15 @@ impl Pace {
         self.smallest.max(16.0 * f64::EPSILON * t.abs())
     }
 
+    /// A step where the error decides and `left` is left: a last step much shorter than those before it is avoided.
+    pub fn evened(&self, left: f64) -> f64 {
+        match left / self.h {
+            x if x <= 1.0 + 1e-9 => left,
+            x if x < 1.6 => 0.5 * left,
+            _ => self.h,
+        }
+    }
+
     /// Fixed steps that were cut in trouble grow again from one time that is asked for to the next.
     pub fn recover(&mut self) {
         if let Some(nominal) = self.fixed {

@@ -1,7 +1,7 @@
 //! Integrators: how time passes.
 
 pub mod control;
-pub mod explicit;
+pub mod first_order;
 pub mod implicit;
 pub mod index3;
 mod lists;

@@ -3,7 +3,7 @@
 //! [`Engine`] borrows its model; [`super::Simulation`] is the same with a model of its own. The first of the candidates moves the
 //! mechanism; where it cannot go on, the next ones in turn do, from the last state that was handed over, until none gets any further.
 
-use super::leg::{Change, Fallen, Leg, another_may_pass, no_other};
+use super::leg::{Change, Fallen, Leg, STIFF, another_may_pass, no_other};
 use super::warnings::{friction_warning, mass_warning};
 use crate::analysis::assembly::Assembled;
 use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
@@ -19,7 +19,11 @@ use crate::state::Configuration;
 use crate::structure::Structure;
 use crate::study::{Analysis, Chosen, Report, Study};
 use serde_json::{Value, json};
+use std::borrow::Cow;
+use std::collections::HashSet;
 
+/// The integrator for stiff forces.
+const IMPLICIT: &str = "radau";
 /// The largest step that is looked for at once, in ends of the study.
 const STEP: f64 = 10.0;
 
@@ -283,7 +287,12 @@ impl<'m> Engine<'m> {
             self.outcome.notes.extend(why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
             self.outcome.warnings.extend(self.study.idle_options(&who, &formulation.options_with(integrator)));
         }
-        let mut motion = (formulation.start)(&self.structure, &self.study, integrator, &self.leg.start)?;
+        let mut study = Cow::Borrowed(&self.study);
+        if self.fallen.iter().any(|f| f.chosen.integrator == IMPLICIT) {
+            // What forces do here is not for an implicit method either: an explicit one goes on, however small its steps.
+            study.to_mut().integrator = Some(integrator.into());
+        }
+        let mut motion = (formulation.start)(&self.structure, &study, integrator, &self.leg.start)?;
         motion.run_ahead(self.ahead);
         Ok(motion)
     }
@@ -317,7 +326,7 @@ impl<'m> Engine<'m> {
             t = motion.t();
             motion.report(&mut self.outcome);
         }
-        let chosen = self.chosen().clone();
+        let (chosen, stiff) = (self.chosen().clone(), d.code.0 == STIFF);
         let undefined = undefined_soon(&self.judge.set, t, self.study.output_step);
         let may_pass = undefined.is_none() && another_may_pass(&d);
         if undefined.is_some() {
@@ -327,6 +336,12 @@ impl<'m> Engine<'m> {
         let others = self.fallen.len() < self.candidates.len();
         if may_pass && others && (!self.begun || self.leg.next(self.model, &self.now).is_ok()) {
             self.turn += 1;
+            // Where forces are stiff the next one is the implicit candidate.
+            if stiff && let Some(last) = self.candidates.iter().rposition(|c| c.integrator == IMPLICIT) {
+                while self.turn % self.candidates.len() != last {
+                    self.turn += 1;
+                }
+            }
             return Ok(());
         }
         self.outcome.notes.extend(no_other(&self.fallen));
@@ -345,7 +360,11 @@ impl<'m> Engine<'m> {
         }
         let Self { model, judge, leg, .. } = self;
         let mut outcome = std::mem::take(&mut self.outcome);
-        outcome.warnings.extend(leg.changes.iter().map(Change::warning));
+        outcome.warnings.extend(leg.changes.iter().filter_map(Change::warning));
+        outcome.notes.extend(leg.changes.iter().filter_map(Change::note));
+        // Formulations that take turns may say the same.
+        let mut said = HashSet::new();
+        outcome.notes.retain(|n| said.insert(n.clone()));
         outcome.warnings.extend(singular::warning(&outcome.singular));
         let mut failure = failure;
         if failure.is_none() && !stopped {

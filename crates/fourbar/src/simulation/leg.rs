@@ -9,6 +9,9 @@ use crate::state::Configuration;
 use crate::study::Chosen;
 use serde_json::{Value, json};
 
+/// The diagnostic of an explicit method that gives way to an implicit one because forces are stiff.
+pub const STIFF: &str = "S235";
+
 /// Where the formulation in force started.
 #[derive(Clone, Debug)]
 pub struct Leg {
@@ -61,8 +64,24 @@ impl Change {
         Self { t, to: to.formulation.name.to_string(), failed: failed.iter().map(Fallen::reason).collect() }
     }
 
+    /// Whether the only reason is that forces turned out to be stiff: what went before is as good as what follows.
+    fn is_for_speed(&self) -> bool {
+        matches!(&self.failed[..], [(_, why)] if why.starts_with(STIFF))
+    }
+
+    /// What there is to note of it, where it deserves no warning.
+    pub fn note(&self) -> Option<String> {
+        let [(name, why)] = &self.failed[..] else { return None };
+        let why = why.strip_prefix(STIFF)?.trim_start_matches([':', ' ']);
+        Some(format!("{why}: from t = {} s on `{}` with radau moves the mechanism instead of `{name}`", self.t, self.to))
+    }
+
     /// The warning it deserves.
-    pub fn warning(&self) -> Diagnostic {
+    pub fn warning(&self) -> Option<Diagnostic> {
+        (!self.is_for_speed()).then(|| self.could_not_go_on())
+    }
+
+    fn could_not_go_on(&self) -> Diagnostic {
         let names: Vec<String> = self.failed.iter().map(|(name, _)| format!("`{name}`")).collect();
         let why: Vec<String> = self.failed.iter().map(|(name, why)| format!("{name} says {why}")).collect();
         Diagnostic::new(

@@ -10,7 +10,7 @@ use crate::formulation::absolute::chart::{Chart, Ra};
 use crate::formulation::absolute::reps::Reps;
 use crate::formulation::absolute::rp::Rp;
 use crate::integrator::control::{self, Stepping, asked_every};
-use crate::integrator::explicit::Run;
+use crate::integrator::first_order::Explicit;
 use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
@@ -51,7 +51,7 @@ struct Driven<'m, C: Chart> {
     before: Configuration,
     before_a: Vec<Twist>,
     /// Inputs and states, where there are any.
-    states: Option<Run<Along<'m>>>,
+    states: Option<Explicit<Along<'m>>>,
     /// Longest step with states, s.
     short: f64,
     study: Study,
@@ -132,7 +132,7 @@ impl<C: Chart> Driven<'_, C> {
         }
         self.k.work.steps += 1;
         if let Some(run) = &mut self.states {
-            run.system.between((&self.before, &self.before_a), (&self.k.state, &self.k.a));
+            run.system_mut().between((&self.before, &self.before_a), (&self.k.state, &self.k.a));
             run.advance(self.k.state.t, &mut |_| true)?;
             self.k.state.z.copy_from_slice(&run.now().1[..self.before.z.len()]);
         }
@@ -194,7 +194,7 @@ impl<C: Chart> Motion for Driven<'_, C> {
         k.step_to(t)?;
         if self.states.is_some() {
             let mut run = states::start(self.model, &self.study, &self.before, &self.before_a)?;
-            run.system.between((&self.before, &self.before_a), (&k.state, &k.a));
+            run.system_mut().between((&self.before, &self.before_a), (&k.state, &k.a));
             run.advance(t, &mut |_| true)?;
             k.state.z.copy_from_slice(&run.now().1[..self.before.z.len()]);
         }

@@ -3,7 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
 use crate::formulation::absolute::states::bodies_of_states;
-use crate::integrator::explicit::{Carried, Run, System};
+use crate::integrator::first_order::{Carried, Explicit, System};
 use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome};
@@ -45,7 +45,7 @@ pub struct Along<'m> {
 }
 
 /// Sets the states of a mechanism in motion.
-pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist]) -> Result<Run<Along<'m>>, Diagnostic> {
+pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist]) -> Result<Explicit<Along<'m>>, Diagnostic> {
     let end = End { t: at.t, q: at.q.clone(), v: at.v.clone(), a: a.to_vec() };
     let system = Along {
         model,
@@ -59,7 +59,7 @@ pub fn start<'m>(model: &'m Model, study: &Study, at: &Configuration, a: &[Twist
         tau: tau(study)?,
     };
     let study = Study { step: None, tol: Some(study.tol.unwrap_or(TOLERANCE)), ..study.clone() };
-    let mut run = Run::new(system, model, &study, "dopri5", at.t)?;
+    let mut run = Explicit::new(system, model, &study, "dopri5", at.t)?;
     run.run_ahead(f64::NEG_INFINITY);
     Ok(run)
 }

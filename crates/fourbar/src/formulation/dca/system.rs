@@ -12,7 +12,7 @@ use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
-use crate::integrator::explicit::{Carried, Run, System, largest_turn};
+use crate::integrator::first_order::{self, Carried, System, largest_turn};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Outcome, Poorly, numbers};
 use crate::state::{Configuration, Pose, Twist};
@@ -43,10 +43,10 @@ pub fn start<'m>(
     let options = Options::new(study)?;
     if options.seven {
         let system = Dca::<7>::new(structure, options, from);
-        return Ok(Box::new(Run::new(system, structure.model, study, integrator, from.t)?));
+        return first_order::start(system, structure.model, study, integrator, from.t);
     }
     let system = Dca::<6>::new(structure, options, from);
-    Ok(Box::new(Run::new(system, structure.model, study, integrator, from.t)?))
+    first_order::start(system, structure.model, study, integrator, from.t)
 }
 
 /// The system with its workspace.

@@ -13,7 +13,7 @@ use crate::analysis::passages::Passages;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
-use crate::integrator::explicit::{Carried, Run, System, largest_turn};
+use crate::integrator::first_order::{self, Carried, System, largest_turn};
 use crate::integrator::tau;
 use crate::motion::{Instant, Loads, Motion, Outcome, Wrench, numbers};
 use crate::state::{Configuration, Twist};
@@ -79,7 +79,7 @@ pub fn start<'m>(
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
     let mut system = Grcr::new(structure, at, study)?;
     system.tau = tau(study)?;
-    Ok(Box::new(Run::new(system, structure.model, study, integrator, at.t)?))
+    first_order::start(system, structure.model, study, integrator, at.t)
 }
 
 impl<'m> Grcr<'m> {
@@ -389,6 +389,7 @@ impl System for Grcr<'_> {
 
     fn look(&mut self, t: f64, y: &[f64], accepted: bool) {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        let y = &y[self.carried.len()..];
         let (q, u) = (&y[..stored], &y[stored..stored + n]);
         if self.m.closings.is_empty() || !self.passages.due(t, self.size(u)) {
             return;

@@ -23,7 +23,7 @@ use crate::analysis::singular::{Detector, regular_pivot};
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
 use crate::formulation::absolute::equations::Equations;
-use crate::integrator::explicit::{Carried, Run, System, largest_turn};
+use crate::integrator::first_order::{self, Carried, System, largest_turn};
 use crate::integrator::{positive, tau, word};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Outcome, numbers};
@@ -119,7 +119,7 @@ fn start<'m>(
     let mut system = Lie::new(structure, at, space, drift(study)?);
     system.note = note;
     system.tau = tau(study)?;
-    Ok(Box::new(Run::new(system, structure.model, study, integrator, at.t)?))
+    first_order::start(system, structure.model, study, integrator, at.t)
 }
 
 /// The option `constraints`, and `rate` with it.

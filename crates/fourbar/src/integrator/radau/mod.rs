@@ -5,8 +5,9 @@
 //! error: both let generalized-alpha lose its way at tight tolerances.
 
 mod axes;
-mod coefficients;
+pub(super) mod coefficients;
 mod matrix;
+pub(super) mod newton;
 mod stages;
 
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
@@ -25,15 +26,13 @@ use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::Study;
 use fourbar_math::so3;
+use newton::Sizes;
 use serde_json::{Value, json};
-use stages::{ITERATIONS, Point, Solver, Stages};
+use stages::{Point, Solver, Stages};
 
 /// Steps below this share of the characteristic time lead nowhere.
 const SMALLEST: f64 = 1e-9;
-/// The matrix is kept as long as it makes the stages converge this fast, and the step as long as it may grow by no more than `GROWTH`.
-const KEPT: f64 = 0.1;
-const GROWTH: f64 = 1.2;
-/// And as long as bodies have turned by less than this since, radians.
+/// The matrix is kept as long as bodies have turned by less than this since, radians.
 const TURNED: f64 = 2.0;
 /// Tolerance of the stages with fixed steps.
 const SOLVED: f64 = 1e-11;
@@ -58,9 +57,7 @@ pub struct Radau<'m> {
     rates: Vec<f64>,
     /// Whether the last step foretells the next.
     foretells: bool,
-    /// Size and error of the last accepted step; whether a step was refused since.
-    last: (f64, f64),
-    refused: bool,
+    sizes: Sizes,
     output: Output,
     watch: Watch<'m>,
     /// Whether anything but potentials does work; the work until the start of the last step, and powers at its stages.
@@ -113,8 +110,7 @@ impl<'m> Radau<'m> {
             a: vec![Twist::zero(); n],
             rates: vec![0.0; size],
             foretells: false,
-            last: (0.0, 0.0),
-            refused: false,
+            sizes: Sizes::default(),
             output: Output::new(structure, start),
             watch: Watch::new(structure, start),
             worked: model.has_work(),
@@ -191,8 +187,8 @@ impl<'m> Radau<'m> {
 
     fn failed(&mut self, why: Trouble, factor: f64) -> Refused<Option<Trouble>> {
         self.failures += 1;
-        self.refused = true;
-        self.solver.remaining = 1.0;
+        self.sizes.refused = true;
+        self.solver.newton.remaining = 1.0;
         // A matrix of another state is made anew before the step is cut.
         let old = self.solver.made && self.solver.made_at.t != self.now.t;
         self.solver.made = false;
@@ -283,11 +279,7 @@ impl Tries for Radau<'_> {
     }
 
     fn fitted(&self, left: f64) -> f64 {
-        match left / self.pace.h {
-            x if x <= 1.0 + 1e-9 => left,
-            x if x < 1.6 => 0.5 * left,
-            _ => self.pace.h,
-        }
+        self.pace.evened(left)
     }
 
     fn kept(&self, h: f64) -> f64 {
@@ -308,39 +300,19 @@ impl Tries for Radau<'_> {
             self.solver.made = false;
             return Ok(());
         }
-        let k = self.solver.iterations as f64;
-        let error = self.solver.error(&mut self.equations, &self.now, &self.a, &self.rates, &self.trial, h).max(1e-10);
-        let safety = f64::min(0.9, 0.9 * (1.0 + 2.0 * ITERATIONS as f64) / (k + 2.0 * ITERATIONS as f64));
-        let mut quotient = (error.powf(0.25) / safety).clamp(0.125, 5.0);
+        let iterations = self.solver.newton.iterations;
+        let error = self.solver.error(&mut self.equations, &self.now, &self.a, &self.rates, &self.trial, h);
         if error >= 1.0 {
             self.rejections += 1;
-            self.refused = true;
             if self.solver.made_at.t != self.now.t {
                 self.solver.made = false;
             }
-            let factor = if self.steps == 0 { 0.1 } else { (1.0 / quotient).min(0.9) };
+            let factor = self.sizes.after_refusal(error, iterations, self.steps == 0);
             return Err(Refused { factor, why: None, ends: true });
         }
         self.take(h).map_err(|why| self.failed(why, 0.5))?;
-        // The next step as the change of the error from the last one to this foretells it.
-        if self.last.0 > 0.0 {
-            let foretold = self.last.0 / h * (error * error / self.last.1).powf(0.25) / 0.9;
-            quotient = quotient.max(foretold.clamp(0.125, 5.0));
-        }
-        self.last = (h, error.max(1e-2));
-        let cut = h < self.pace.h;
-        let mut next = h / quotient;
-        if std::mem::take(&mut self.refused) {
-            next = next.min(h);
-        }
-        if cut {
-            next = next.max(self.pace.h);
-        }
-        self.solver.made = self.solver.theta <= KEPT && self.solver.axes.turned() < TURNED;
-        if self.solver.made && !cut && (1.0..=GROWTH).contains(&(next / h)) {
-            next = h;
-        }
-        self.pace.h = next;
+        self.solver.made = self.solver.newton.keeps_matrix() && self.solver.axes.turned() < TURNED;
+        self.pace.h = self.sizes.next(h, self.pace.h, error, iterations, self.solver.made);
         Ok(())
     }
 
@@ -437,8 +409,8 @@ impl Motion for Radau<'_> {
         outcome.warnings.extend(self.equations.poorly.warning());
         outcome.work.extend([
             ("steps", self.steps as f64),
-            ("newton_iterations", self.solver.all_iterations as f64),
-            ("mean_newton_iterations", self.solver.all_iterations as f64 / self.steps.max(1) as f64),
+            ("newton_iterations", self.solver.newton.all as f64),
+            ("mean_newton_iterations", self.solver.newton.all as f64 / self.steps.max(1) as f64),
             ("evaluations", self.solver.evaluations as f64),
             ("matrices", self.solver.matrices as f64),
             ("factorisations", self.solver.factorisations as f64),
@@ -456,12 +428,12 @@ impl Motion for Radau<'_> {
             "dv": self.stages.dv.iter().map(|x| flat(x)).collect::<Vec<_>>(),
             "dz": self.stages.dz, "lambda": self.stages.lambda,
             "a": flat(&self.a), "rates": self.rates, "sizes": s.state_sizes,
-            "flags": [self.foretells, self.refused, s.made],
-            "last": [self.last.0, self.last.1],
-            "newton": [s.theta, s.remaining, s.factored],
+            "flags": [self.foretells, self.sizes.refused, s.made],
+            "last": [self.sizes.last.0, self.sizes.last.1],
+            "newton": [s.newton.theta, s.newton.remaining, s.factored],
             "made_at": save_point(&s.made_at), "made_for": s.made_for,
             "work_done": self.work, "powers": self.powers,
-            "work": [self.steps, self.rejections, self.failures, s.all_iterations, s.evaluations, s.matrices, s.factorisations],
+            "work": [self.steps, self.rejections, self.failures, s.newton.all, s.evaluations, s.matrices, s.factorisations],
             "flagged": self.output.flagged,
             "detector": self.output.detector.save(), "passages": self.watch.passages.save(), "poorly": self.equations.poorly.save(),
         })
@@ -483,15 +455,15 @@ impl Motion for Radau<'_> {
         list(&v["rates"], &mut self.rates).ok_or_else(misfit)?;
         list(&v["sizes"], &mut self.solver.state_sizes).ok_or_else(misfit)?;
         (self.h, self.pace.h, self.work) = (number(&v["h"]), number(&v["step"]), number(&v["work_done"]));
-        self.last = (number(&v["last"][0]), number(&v["last"][1]));
+        self.sizes.last = (number(&v["last"][0]), number(&v["last"][1]));
         // Without a step there would be no end.
         if !(self.now.t + self.h + self.work).is_finite() || !self.pace.h.is_finite() || self.pace.h <= 0.0 {
             return Err(bad_checkpoint("its times or steps are missing"));
         }
         let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);
-        (self.foretells, self.refused) = (flag(0), flag(1));
+        (self.foretells, self.sizes.refused) = (flag(0), flag(1));
         let s = &mut self.solver;
-        (s.theta, s.remaining) = (number(&v["newton"][0]), number(&v["newton"][1]));
+        (s.newton.theta, s.newton.remaining) = (number(&v["newton"][0]), number(&v["newton"][1]));
         // The matrix is made again where it was made.
         s.made = false;
         if flag(2) {
@@ -506,7 +478,7 @@ impl Motion for Radau<'_> {
         }
         let whole = |k: usize| v["work"][k].as_u64().unwrap_or(0) as usize;
         (self.steps, self.rejections, self.failures) = (whole(0), whole(1), whole(2));
-        (s.all_iterations, s.evaluations, s.matrices, s.factorisations) = (whole(3), whole(4), whole(5), whole(6));
+        (s.newton.all, s.evaluations, s.matrices, s.factorisations) = (whole(3), whole(4), whole(5), whole(6));
         self.output.flagged = v["flagged"].as_u64().unwrap_or(0) as usize;
         self.output.detector.restore(&v["detector"]);
         self.watch.passages.restore(&v["passages"]);

@@ -19,6 +19,7 @@
 use super::axes::Axes;
 use super::coefficients::Coefficients;
 use super::matrix::{Form, System};
+use super::newton::{Convergence, Verdict, estimated};
 use crate::force::eval::Plain;
 use crate::formulation::absolute::equations::Equations;
 use crate::formulation::absolute::linear::{At, Linear};
@@ -29,9 +30,6 @@ use fourbar_math::factor::Factor;
 use fourbar_math::so3::{self, tilde};
 use nalgebra::{Complex, Matrix3, Vector3};
 
-/// Newton iterations, at most; before the third one nothing is given up: the first increment lacks the error of the multipliers.
-pub(super) const ITERATIONS: usize = 10;
-const PATIENT: usize = 3;
 /// Bodies turn by at most this angle in a step, radians: the exponential coordinates are regular up to a full turn.
 const LARGEST_TURN: f64 = 2.4;
 /// Increments below this share of lengths, angles and speeds may be rounding.
@@ -140,12 +138,7 @@ pub(super) struct Solver {
     sizes_now: Vec<f64>,
     /// Sizes against which increments are measured: tolerance, length, speed, angular speed.
     pub weights: [f64; 4],
-    pub kappa: f64,
-    /// How fast the last iteration converged, its remaining error in terms of its last increment, and its length.
-    pub theta: f64,
-    pub remaining: f64,
-    pub iterations: usize,
-    pub all_iterations: usize,
+    pub newton: Convergence,
     pub evaluations: usize,
     pub matrices: usize,
     pub factorisations: usize,
@@ -164,7 +157,7 @@ impl Solver {
         let (n, rows, size) = (model.bodies.len(), e.set.rows(), model.auxiliaries());
         let states = model.states.len();
         let all: Vec<(u32, u32)> = (0..9 * states * states).map(|k| ((k / (3 * states)) as u32, (k % (3 * states)) as u32)).collect();
-        let tol1 = 0.1 * tol.powf(0.8);
+        let tol1 = estimated(tol);
         let twists = vec![Twist::zero(); n];
         Self {
             real: System::new(&linear, rows, k.real),
@@ -196,11 +189,7 @@ impl Solver {
             state_sizes: vec![0.0; states],
             sizes_now: vec![0.0; states],
             weights: [tol1, model.length, model.length / tau, 1.0 / tau],
-            kappa: (10.0 * f64::EPSILON / tol1).max(tol1.sqrt().min(0.03)),
-            theta: 0.0,
-            remaining: 1.0,
-            iterations: 0,
-            all_iterations: 0,
+            newton: Convergence::new(tol1, ROUNDING / tol1),
             evaluations: 0,
             matrices: 0,
             factorisations: 0,
@@ -344,12 +333,8 @@ impl Solver {
 
     /// Solves the stage equations of a step of size `h` from the prediction in `x`.
     pub fn newton(&mut self, e: &mut Equations<'_>, from: &Point, x: &mut Stages, h: f64) -> Result<(), Unsolved> {
-        let (mut last, mut last_ratio) = (0.0_f64, 0.0_f64);
-        self.remaining = self.remaining.max(f64::EPSILON).powf(0.8);
-        let unsolved = |trouble, factor| Err(Unsolved { trouble, factor });
-        for k in 1..=ITERATIONS {
-            self.iterations = k;
-            self.all_iterations += 1;
+        self.newton.begin();
+        loop {
             self.real.clear();
             self.complex.clear();
             let mut of_states = 0.0;
@@ -367,41 +352,16 @@ impl Solver {
             }
             self.solve(e, h, true);
             let size = self.update(from, x, h).max(of_states);
-            if !size.is_finite() || size > 1e30 {
-                return unsolved(Trouble::Diverges, 0.5);
+            let verdict = self.newton.judge(size);
+            if size.is_finite() && x.psi.iter().flatten().any(|p| p.w.norm() > LARGEST_TURN) {
+                return Err(Unsolved { trouble: Trouble::Turn, factor: 0.5 });
             }
-            if x.psi.iter().flatten().any(|p| p.w.norm() > LARGEST_TURN) {
-                return unsolved(Trouble::Turn, 0.5);
-            }
-            if k > 1 {
-                let ratio = size / last;
-                // Increments that no longer fall are rounding.
-                if ratio > 0.5 && size * self.weights[0] < ROUNDING {
-                    self.theta = self.theta.min(0.5);
-                    return Ok(());
-                }
-                self.theta = if k == 2 { ratio } else { (ratio * last_ratio).sqrt() };
-                last_ratio = ratio;
-                if self.theta < 0.99 {
-                    self.remaining = self.theta / (1.0 - self.theta);
-                    let left = (ITERATIONS - k) as i32;
-                    let missed = self.remaining * size * self.theta.powi(left) / self.kappa;
-                    if k >= PATIENT && missed >= 1.0 && self.remaining * size > self.kappa {
-                        let factor = 0.8 * missed.clamp(1e-4, 20.0).powf(-1.0 / f64::from(4 + left));
-                        return unsolved(Trouble::TooSlow, factor);
-                    }
-                } else if k >= PATIENT {
-                    return unsolved(Trouble::Diverges, 0.5);
-                } else {
-                    self.remaining = 1.0;
-                }
-            }
-            last = size.max(f64::EPSILON);
-            if self.remaining * size <= self.kappa {
-                return Ok(());
+            match verdict {
+                Verdict::Goes => {}
+                Verdict::Done => return Ok(()),
+                Verdict::Fails(trouble, factor) => return Err(Unsolved { trouble, factor }),
             }
         }
-        unsolved(Trouble::NoConvergence, 0.5)
     }
 
     /// Solves the real system, and the complex one too.

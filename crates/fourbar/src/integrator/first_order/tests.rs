@@ -1,6 +1,8 @@
 //! Orders of the methods and of their interpolants on a system with a known solution, step control, repeated steps.
 
+use super::track::{Interpolates, Track};
 use super::*;
+use crate::motion::{Instant, Outcome};
 use crate::study::Study;
 
 /// `y' = y cos t`, `y = exp(sin t)`, and a second component that integrates the first; optionally nudged after each step.
@@ -45,6 +47,10 @@ impl System for Known {
     fn report(&mut self, _: &mut Outcome) {}
 }
 
+fn explicit<S: System>(system: S, sizes: (f64, f64), study: &Study, name: &'static str, t: f64) -> Result<Explicit<S>, Diagnostic> {
+    Explicit::on(Track::with_sizes(system, sizes, study, name, t)?, study, name)
+}
+
 const PLAIN: Known = Known { nudge: 0.0, fail_beyond: f64::INFINITY };
 
 fn study(step: Option<f64>, tol: Option<f64>) -> Study {
@@ -87,7 +93,7 @@ fn exact(t: f64) -> f64 {
 fn fixed_steps_converge_with_the_order_of_the_method() {
     for tableau in TABLEAUS {
         let error = |h: f64| {
-            let mut run = Run::with_sizes(PLAIN, (1.0, f64::INFINITY), &study(Some(h), None), tableau.name, 0.0).unwrap();
+            let mut run = explicit(PLAIN, (1.0, f64::INFINITY), &study(Some(h), None), tableau.name, 0.0).unwrap();
             run.advance(2.0, &mut |_| true).unwrap();
             let last = run.now().1;
             // The second component is a plain quadrature, which has the same order.
@@ -110,7 +116,7 @@ fn interpolants_converge_with_their_order() {
         let error = |h: f64| {
             let mut s = study(Some(h), None);
             s.output_step = h;
-            let mut run = Run::with_sizes(PLAIN, (1.0, f64::INFINITY), &s, name, 0.0).unwrap();
+            let mut run = explicit(PLAIN, (1.0, f64::INFINITY), &s, name, 0.0).unwrap();
             run.advance(h, &mut |_| true).unwrap();
             let mut out = instant();
             [0.15, 0.4, 0.7, 0.9].map(|x| {
@@ -129,9 +135,9 @@ fn interpolants_converge_with_their_order() {
 fn tolerances_are_kept_and_pay_off() {
     for name in ["heun", "rkf45", "dopri5", "dop853"] {
         let run = |tol: f64| {
-            let mut run = Run::with_sizes(PLAIN, (1.0, f64::INFINITY), &study(None, Some(tol)), name, 0.0).unwrap();
+            let mut run = explicit(PLAIN, (1.0, f64::INFINITY), &study(None, Some(tol)), name, 0.0).unwrap();
             run.advance(2.0, &mut |_| true).unwrap();
-            ((run.now().1[0] - exact(2.0)).abs(), run.steps, run.evaluations)
+            ((run.now().1[0] - exact(2.0)).abs(), run.track().steps, run.track().evaluations)
         };
         let (loose, tight) = (run(1e-5), run(1e-8));
         // Local errors add up over a handful of steps and are amplified by at most e.
@@ -144,9 +150,9 @@ fn tolerances_are_kept_and_pay_off() {
 fn a_corrected_state_is_evaluated_anew_and_an_uncorrected_one_is_not() {
     let count = |nudge: f64| {
         let system = Known { nudge, ..PLAIN };
-        let mut run = Run::with_sizes(system, (1.0, f64::INFINITY), &study(Some(0.1), None), "dopri5", 0.0).unwrap();
+        let mut run = explicit(system, (1.0, f64::INFINITY), &study(Some(0.1), None), "dopri5", 0.0).unwrap();
         run.advance(2.0, &mut |_| true).unwrap();
-        run.evaluations
+        run.track().evaluations
     };
     assert_eq!(count(0.0), 20 * 6 + 1);
     assert_eq!(count(1e-9), 20 * 7);
@@ -155,7 +161,7 @@ fn a_corrected_state_is_evaluated_anew_and_an_uncorrected_one_is_not() {
 #[test]
 fn a_system_that_fails_ends_with_its_own_words_and_the_time() {
     let system = Known { fail_beyond: 1.0, ..PLAIN };
-    let mut run = Run::with_sizes(system, (1.0, f64::INFINITY), &study(None, Some(1e-6)), "dopri5", 0.0).unwrap();
+    let mut run = explicit(system, (1.0, f64::INFINITY), &study(None, Some(1e-6)), "dopri5", 0.0).unwrap();
     let d = run.advance(2.0, &mut |_| true).unwrap_err();
     assert_eq!(d.message, "beyond");
     assert!((d.time.unwrap() - 1.0).abs() < 1e-6);
@@ -166,23 +172,23 @@ fn a_saved_run_goes_on_to_the_same_bits() {
     for name in ["dopri5", "dop853", "rkf45"] {
         let mut s = study(None, Some(1e-7));
         s.output_step = 0.3;
-        let mut one = Run::with_sizes(PLAIN, (1.0, f64::INFINITY), &s, name, 0.0).unwrap();
+        let mut one = explicit(PLAIN, (1.0, f64::INFINITY), &s, name, 0.0).unwrap();
         let mut out = instant();
         one.advance(0.6, &mut |_| true).unwrap();
         one.instant(0.6, &mut out).unwrap();
         let text = Motion::save(&one).to_string();
-        let mut two = Run::with_sizes(PLAIN, (1.0, f64::INFINITY), &s, name, 0.0).unwrap();
+        let mut two = explicit(PLAIN, (1.0, f64::INFINITY), &s, name, 0.0).unwrap();
         Motion::restore(&mut two, &serde_json::from_str(&text).unwrap()).unwrap();
         for run in [&mut one, &mut two] {
             run.advance(2.0, &mut |_| true).unwrap();
         }
         assert_eq!(one.now().1, two.now().1, "{name}");
-        assert_eq!(one.steps, two.steps);
+        assert_eq!(one.track().steps, two.track().steps);
     }
 }
 
 #[test]
 fn a_method_without_an_estimate_wants_a_step() {
-    let refused = Run::with_sizes(PLAIN, (1.0, f64::INFINITY), &study(None, None), "rk4", 0.0).err().unwrap();
+    let refused = explicit(PLAIN, (1.0, f64::INFINITY), &study(None, None), "rk4", 0.0).err().unwrap();
     assert_eq!(refused.code.0, "U305");
 }

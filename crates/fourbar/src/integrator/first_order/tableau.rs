@@ -44,6 +44,8 @@ pub struct Tableau {
     pub same_last: bool,
     /// Error estimate.
     pub error: Estimate,
+    /// Steps times the fastest rate that damps are stable up to about this, where the last stage but one stands at the end of the step.
+    pub stable: Option<f64>,
     /// Further stages that only the interpolant needs; the one before them is the derivative at the end.
     pub extra: &'static [Weights],
     /// Weights of the interpolant beyond the cubic.
@@ -66,7 +68,7 @@ impl Tableau {
 
 /// Euler.
 pub const EULER: Tableau =
-    Tableau { name: "euler", order: 1, a: &[&[(0, 1.0)]], same_last: false, error: Estimate::None, extra: &[], dense: &[] };
+    Tableau { name: "euler", order: 1, a: &[&[(0, 1.0)]], same_last: false, error: Estimate::None, stable: None, extra: &[], dense: &[] };
 
 /// Heun, with Euler inside.
 pub const HEUN: Tableau = Tableau {
@@ -75,6 +77,7 @@ pub const HEUN: Tableau = Tableau {
     a: &[&[(0, 1.0)], &[(0, 0.5), (1, 0.5)]],
     same_last: false,
     error: Estimate::One { order: 1, e: &[(0, -0.5), (1, 0.5)] },
+    stable: None,
     extra: &[],
     dense: &[],
 };
@@ -86,6 +89,7 @@ pub const RK4: Tableau = Tableau {
     a: &[&[(0, 0.5)], &[(1, 0.5)], &[(2, 1.0)], &[(0, 1.0 / 6.0), (1, 1.0 / 3.0), (2, 1.0 / 3.0), (3, 1.0 / 6.0)]],
     same_last: false,
     error: Estimate::None,
+    stable: None,
     extra: &[],
     dense: &[],
 };
@@ -107,6 +111,7 @@ pub const RKF45: Tableau = Tableau {
         order: 4,
         e: &[(0, 1.0 / 360.0), (2, -128.0 / 4275.0), (3, -2197.0 / 75240.0), (4, 1.0 / 50.0), (5, 2.0 / 55.0)],
     },
+    stable: None,
     extra: &[],
     dense: &[],
 };
@@ -128,6 +133,7 @@ pub const DOPRI5: Tableau = Tableau {
         order: 4,
         e: &[(0, 71.0 / 57600.0), (2, -71.0 / 16695.0), (3, 71.0 / 1920.0), (4, -17253.0 / 339200.0), (5, 22.0 / 525.0), (6, -1.0 / 40.0)],
     },
+    stable: Some(3.25),
     extra: &[],
     dense: &[&[
         (0, -12715105075.0 / 11282082432.0),
@@ -230,6 +236,7 @@ pub const DOP853: Tableau = Tableau {
             (11, 0.02265179219836082),
         ],
     },
+    stable: Some(6.1),
     extra: &[
         &[
             (0, 0.056167502283047954),

@@ -1,0 +1,35 @@
+//! Methods for first-order systems, whose state may live on a group: explicit ones of Munthe-Kaas kind, and Radau IIA for stiff forces.
+
+mod carried;
+mod explicit;
+mod radau;
+mod stiffness;
+mod system;
+mod tableau;
+#[cfg(test)]
+mod tests;
+mod track;
+
+pub use carried::Carried;
+pub use explicit::Explicit;
+pub use system::{System, largest_turn};
+pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
+
+use crate::diagnostic::Diagnostic;
+use crate::model::Model;
+use crate::motion::Motion;
+use crate::study::Study;
+
+/// Sets a system in motion at a time with a method by name.
+pub fn start<'m, S: System + 'm>(
+    system: S,
+    model: &'m Model,
+    study: &Study,
+    integrator: &'static str,
+    t: f64,
+) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    if integrator == "radau" {
+        return Ok(Box::new(radau::Radau::new(system, model, study, t)?));
+    }
+    Ok(Box::new(Explicit::new(system, model, study, integrator, t)?))
+}

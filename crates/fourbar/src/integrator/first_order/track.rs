@@ -1,0 +1,297 @@
+//! The way of a first-order system, whatever method moves it: time, state, the last step, and what all methods measure alike.
+
+use super::System;
+use crate::diagnostic::Diagnostic;
+use crate::integrator::control::{Pace, Refused};
+use crate::integrator::{DEFAULT_TOL, FLUNG, little_energy, positive, tau};
+use crate::model::Model;
+use crate::motion::{Instant, bad_checkpoint, numbers};
+use crate::study::Study;
+use crate::time::Knots;
+use serde_json::{Value, json};
+
+/// Steps below this share of the characteristic time are very short: a thousand million of them would make no run worth waiting for. So
+/// many may come in a row.
+const SHORT: f64 = 5e-8;
+const MOST_SHORT: usize = 1000;
+/// Steps below this share of the characteristic time lead nowhere.
+pub(super) const SMALLEST: f64 = 5e-10;
+/// Powers are known to this share, and to so many tolerances at best: near singular positions the efforts of drives carry the rounding of
+/// the state many times over, and no step is small enough for it.
+const POWER: [f64; 2] = [1e-8, 30.0];
+/// Points of a table closer together than this share of a step do not end steps.
+const CLOSE_KNOTS: f64 = 0.2;
+
+/// Why a step is not taken: the failure of an evaluation, or none where increments are too large or the error is.
+pub(super) type Why = Option<Box<Diagnostic>>;
+
+/// The same step once more, with other equations for the same motion.
+pub(super) fn again() -> Refused<Why> {
+    Refused { factor: 1.0, why: None, ends: true }
+}
+
+/// A system on its way.
+pub(super) struct Track<S> {
+    /// What moves, and the name of the method that moves it.
+    pub system: S,
+    method: &'static str,
+    pub pace: Pace,
+    /// Tolerance and characteristic length, metres.
+    pub tol: f64,
+    pub length: f64,
+    /// Energy that counts as small: errors of work are measured against this and the work itself, J.
+    little: f64,
+    /// Characteristic time, s.
+    pub tau: f64,
+    /// Tables that drive, at whose points steps end.
+    pub knots: Vec<Knots>,
+    /// Time and state now.
+    pub t: f64,
+    pub y: Vec<f64>,
+    /// Start, size and increment of the last step, its end before any correction, and whether there was one.
+    pub t_n: f64,
+    pub h_n: f64,
+    pub y_n: Vec<f64>,
+    pub step_d: Vec<f64>,
+    pub before: Vec<f64>,
+    pub changed: bool,
+    /// Workspace: a state, and the increment that leads to it.
+    pub trial: Vec<f64>,
+    pub d: Vec<f64>,
+    /// Whether a step was refused since the last one that was taken.
+    pub refused: bool,
+    pub steps: usize,
+    /// Very short steps since the last longer one.
+    short: usize,
+    /// What all steps moved, metres.
+    travelled: f64,
+    pub rejections: usize,
+    pub failures: usize,
+    pub evaluations: usize,
+}
+
+impl<S: System> Track<S> {
+    /// A system at its start.
+    pub fn new(system: S, model: &Model, study: &Study, method: &'static str, t: f64) -> Result<Self, Diagnostic> {
+        let mut track = Self::with_sizes(system, (model.length, little_energy(model, tau(study)?)), study, method, t)?;
+        let functions = model.drives.iter().map(|d| &d.value).chain(model.bare.iter().map(|b| &b.value));
+        track.knots = functions.flat_map(|f| f.knots()).collect();
+        Ok(track)
+    }
+
+    /// The same with the characteristic length and the energy that counts as small.
+    pub fn with_sizes(system: S, (length, little): (f64, f64), study: &Study, method: &'static str, t: f64) -> Result<Self, Diagnostic> {
+        let (fixed, tau) = (study.fixed_step(), tau(study)?);
+        let first = positive(&study.options, "first-step")?.or(fixed).unwrap_or(0.0);
+        let size = system.size();
+        let mut y = vec![0.0; system.stored()];
+        system.start(&mut y);
+        Ok(Self {
+            method,
+            pace: Pace { h: first, fixed, ahead: study.t_end, smallest: SMALLEST * tau },
+            tol: study.tol.unwrap_or(DEFAULT_TOL) * length,
+            length,
+            little,
+            tau,
+            knots: Vec::new(),
+            t,
+            t_n: t,
+            h_n: 0.0,
+            y_n: y.clone(),
+            step_d: vec![0.0; size],
+            before: y.clone(),
+            changed: false,
+            trial: y.clone(),
+            d: vec![0.0; size],
+            refused: false,
+            steps: 0,
+            short: 0,
+            travelled: 0.0,
+            rejections: 0,
+            failures: 0,
+            evaluations: 0,
+            y,
+            system,
+        })
+    }
+
+    /// At the next time at which a table that drives changes its piece. Tables whose points stand closer together than a good part of a step
+    /// are left to the estimate of the error.
+    pub fn landing(&self, end: f64) -> f64 {
+        let (mut target, h) = (end, self.pace.h);
+        for k in &self.knots {
+            if let Some(next) = k.next(self.t).filter(|next| *next < target)
+                && next - self.t > 1e-9 * h
+                && k.next(next).is_none_or(|after| after - next > CLOSE_KNOTS * h)
+            {
+                target = next;
+            }
+        }
+        target
+    }
+
+    /// Size of an error in metres. The work of the run so far and of this step, at most `of_step`, counts for errors of work: drives may
+    /// carry a motion that takes few steps. The relative error of work counts with a share.
+    pub fn size_of(&self, error: &[f64], of_step: f64, share: f64) -> f64 {
+        let work = of_step + self.y[self.y.len() - 1].abs() + self.little;
+        let unknown = of_step * POWER[0].min(POWER[1] * self.tol / self.length);
+        let of_work = share * self.length * (error[error.len() - 1].abs() - unknown) / work;
+        let of_state = self.system.error(&self.y, error);
+        if of_work > of_state { of_work } else { of_state }
+    }
+
+    /// Takes the step that leads by `d` to `trial`; on failure nothing has changed.
+    pub fn take(&mut self, h: f64) -> Result<(), Box<Diagnostic>> {
+        self.before.copy_from_slice(&self.trial);
+        self.changed = self.system.accept(self.t + h, &mut self.trial)?;
+        self.y_n.copy_from_slice(&self.y);
+        self.y.copy_from_slice(&self.trial);
+        self.step_d.copy_from_slice(&self.d);
+        (self.t_n, self.h_n) = (self.t, h);
+        self.t += h;
+        self.steps += 1;
+        Ok(())
+    }
+
+    /// A try that failed for another reason than its error.
+    pub fn failed(&mut self, why: Why) -> Refused<Why> {
+        self.failures += 1;
+        self.refused = true;
+        Refused { factor: 0.5, why, ends: true }
+    }
+
+    /// Ends a run whose steps lead nowhere far in any time, or whose bodies move out of all proportion.
+    pub fn taken(&mut self) -> Result<(), Diagnostic> {
+        if self.pace.fixed.is_some() {
+            return Ok(());
+        }
+        self.short = if self.h_n < SHORT * self.tau { self.short + 1 } else { 0 };
+        if self.short > MOST_SHORT {
+            return Err(self.stopped(None));
+        }
+        self.travelled += self.system.error(&self.y_n, &self.step_d);
+        if self.travelled <= FLUNG * self.length {
+            return Ok(());
+        }
+        Err(Diagnostic::new(
+            "S231",
+            format!("at t = {:.6} s bodies are flung away: they have come {FLUNG:.0e} times the size of the mechanism", self.t),
+        )
+        .time(self.t)
+        .help("a force, a speed or gravity is far out of proportion to the masses and lengths; look at their units"))
+    }
+
+    /// Why the step became too small.
+    pub fn stopped(&self, failed: Why) -> Diagnostic {
+        match failed {
+            Some(d) => {
+                let mut d = *d;
+                d.time = d.time.or(Some(self.t));
+                d
+            }
+            None => Diagnostic::new(
+                "S231",
+                format!("at t = {:.6} s the step of {} has become too small ({:.1e} s)", self.t, self.method, self.pace.h),
+            )
+            .time(self.t)
+            .help("forces are stiff or not smooth there, or bodies turn too fast; an implicit formulation (`--formulation ra`) may pass, or a larger tolerance"),
+        }
+    }
+
+    /// Whether a time is the end of the last step.
+    fn is_now(&self, t: f64) -> bool {
+        (self.t - t).abs() <= 1e-12 * self.t.abs().max(self.h_n)
+    }
+
+    /// Replaces inputs and states now; `false` where `t` is another time.
+    pub fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> bool {
+        if t != self.t {
+            return false;
+        }
+        self.y[..z.len()].copy_from_slice(z);
+        self.changed = true;
+        self.system.replaced(&self.y);
+        true
+    }
+
+    /// For a checkpoint.
+    pub fn save(&self) -> Value {
+        json!({
+            "t": self.t, "h": self.pace.h, "t_n": self.t_n, "h_n": self.h_n, "y": self.y, "y_n": self.y_n, "step": self.step_d,
+            "before": self.before,
+            "flags": [self.changed, self.refused],
+            "travelled": self.travelled,
+            "work": [self.steps, self.rejections, self.failures, self.evaluations],
+            "system": self.system.save(),
+        })
+    }
+
+    /// Takes back what [`Track::save`] gave.
+    pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        for (name, list) in [("y", &mut self.y), ("y_n", &mut self.y_n), ("before", &mut self.before), ("step", &mut self.step_d)] {
+            fill(v, name, list)?;
+        }
+        (self.t, self.pace.h, self.t_n, self.h_n) = (number(&v["t"]), number(&v["h"]), number(&v["t_n"]), number(&v["h_n"]));
+        // Without a step there would be no end.
+        if !(self.t + self.t_n + self.h_n).is_finite() || !self.pace.h.is_finite() || self.pace.h <= 0.0 {
+            return Err(bad_checkpoint("its times or steps are missing"));
+        }
+        let flag = |k: usize| v["flags"][k].as_bool().unwrap_or(false);
+        (self.changed, self.refused) = (flag(0), flag(1));
+        self.travelled = v["travelled"].as_f64().unwrap_or(0.0);
+        let count = |k: usize| v["work"][k].as_u64().unwrap_or(0) as usize;
+        (self.steps, self.rejections, self.failures, self.evaluations) = (count(0), count(1), count(2), count(3));
+        self.system.restore(&v["system"]);
+        Ok(())
+    }
+}
+
+/// A method that knows states inside its last step.
+pub(super) trait Interpolates<S: System> {
+    /// The way of its system.
+    fn track(&mut self) -> &mut Track<S>;
+
+    /// The state at `t` inside the last step, into `trial`.
+    fn interpolate(&mut self, t: f64) -> Result<(), Box<Diagnostic>>;
+
+    /// Looks for singular positions in the step just taken.
+    fn look_inside(&mut self) {
+        let x = self.track();
+        let (parts, from, h) = (x.system.parts(&x.step_d), x.t_n, x.h_n);
+        for k in 1..parts {
+            let t = from + h * k as f64 / parts as f64;
+            if self.interpolate(t).is_err() {
+                break;
+            }
+            let x = self.track();
+            x.system.look(t, &x.trial, false);
+        }
+        let x = self.track();
+        x.system.look(x.t, &x.y, parts == 1);
+    }
+
+    /// The instant at a time of the last step.
+    fn instant_at(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
+        let done = if self.track().is_now(t) {
+            let x = self.track();
+            x.system.instant(t, &x.y, out)
+        } else {
+            self.interpolate(t).and_then(|()| {
+                let x = self.track();
+                x.system.instant(t, &x.trial, out)
+            })
+        };
+        done.map_err(|d| *d)
+    }
+}
+
+/// Takes back a list of a checkpoint, which must have the same length.
+pub(super) fn fill(v: &Value, name: &str, list: &mut Vec<f64>) -> Result<(), Diagnostic> {
+    let saved = numbers(&v[name]);
+    if saved.len() != list.len() {
+        return Err(bad_checkpoint("its sizes do not fit"));
+    }
+    *list = saved;
+    Ok(())
+}
