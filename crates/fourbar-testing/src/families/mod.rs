@@ -10,6 +10,8 @@ mod forces;
 mod parallel;
 mod planar;
 mod sketch;
+
+pub use sketch::Draw;
 mod spatial;
 mod transmission;
 mod tree;
