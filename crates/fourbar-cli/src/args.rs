@@ -36,6 +36,13 @@ pub enum Verb {
     Check(CheckArgs),
     /// Find the consistent start nearest to the given one and say what moved.
     Assemble(AssembleArgs),
+    /// Settle a mechanism: where it rests, whether that is stable, what its joints and springs carry; or follow the rest over a parameter.
+    #[command(visible_alias = "static")]
+    Equilibrium(EquilibriumArgs),
+    /// Vibrations about an equilibrium or a steady motion: frequencies, damping and shapes in words; or roots over a parameter.
+    Modes(ModesArgs),
+    /// The linear model about an equilibrium or a steady motion: A, B, C, D from the inputs of the file to outputs.
+    Linearize(LinearizeArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
     /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
@@ -70,6 +77,9 @@ impl Verb {
         match self {
             Self::Check(_) => "check",
             Self::Assemble(_) => "assemble",
+            Self::Equilibrium(_) => "equilibrium",
+            Self::Modes(_) => "modes",
+            Self::Linearize(_) => "linearize",
             Self::Kinematics(_) => "kinematics",
             Self::Run(_) => "run",
             Self::Verify(_) => "verify",
@@ -111,7 +121,7 @@ pub struct CheckArgs {
     #[arg(long)]
     pub all: bool,
     /// Write the assembly modes: a page that shows them over each other (.html), or their poses (.json).
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    #[arg(long = "assembly-modes", alias = "modes", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub modes: Option<PathBuf>,
     /// Describe what this formulation makes of the mechanism: `natural` or `grcr`.
     #[arg(long, value_name = "NAME")]
@@ -119,7 +129,7 @@ pub struct CheckArgs {
     /// Option of that formulation, such as `parallelograms=assign`.
     #[arg(long, value_name = "KEY=VALUE", requires = "formulation", value_parser = pair)]
     pub option: Vec<(String, String)>,
-    /// Replace the file of `--modes`, whatever it holds.
+    /// Replace the file of `--assembly-modes`, whatever it holds.
     #[arg(long, requires = "modes")]
     pub force: bool,
 }
@@ -131,7 +141,7 @@ pub struct AssembleArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// Take the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
     /// Write the consistent poses and velocities as JSON.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
@@ -139,6 +149,124 @@ pub struct AssembleArgs {
     /// Replace the file, whatever it holds.
     #[arg(long, requires = "output")]
     pub force: bool,
+}
+
+/// Arguments of `equilibrium`.
+#[derive(Debug, ClapArgs)]
+pub struct EquilibriumArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Look for all equilibria, from random starts and along the motion of a single freedom.
+    #[arg(long, conflicts_with = "along")]
+    pub all: bool,
+    /// Random starts of `--all`.
+    #[arg(long, value_name = "N", requires = "all", default_value = "48", value_parser = clap::value_parser!(u16).range(1..=10000))]
+    pub starts: u16,
+    /// Which rest: `stable`, where the mechanism comes to lie by itself, or `any`, the nearest.
+    #[arg(long, value_enum, value_name = "KIND", default_value = "stable")]
+    pub kind: RestKind,
+    /// Time at which drives and forces are taken, seconds; left out: 0.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    pub at: Option<f64>,
+    /// Give an input a value.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub input: Vec<(String, String)>,
+    /// Follow the rest while a parameter of the file goes from A to B, through points where it turns back: `load=0..3 kN`.
+    #[arg(long, value_name = "NAME=A..B", value_parser = pair)]
+    pub along: Option<(String, String)>,
+    /// Write the mechanism where it rests (.yaml), or with `--along` the path (.csv).
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "all")]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}
+
+/// Which rest is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum RestKind {
+    /// Where the mechanism comes to lie by itself.
+    Stable,
+    /// The nearest, stable or not.
+    Any,
+}
+
+/// About what a mechanism is linearised.
+#[derive(Debug, ClapArgs)]
+pub struct AboutArgs {
+    /// `equilibrium` settles first, `start` takes the start of the file, a time runs to it. Left out: the start where it moves or rests, else the equilibrium.
+    #[arg(long, value_name = "equilibrium|start|TIME")]
+    pub about: Option<String>,
+    /// Take the coefficients of this instant as if they stayed, though nothing is steady.
+    #[arg(long)]
+    pub frozen: bool,
+    /// Give an input a value.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub input: Vec<(String, String)>,
+}
+
+/// Arguments of `modes`.
+#[derive(Debug, ClapArgs)]
+pub struct ModesArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// About what.
+    #[command(flatten)]
+    pub about: AboutArgs,
+    /// Modes to show, the lowest first.
+    #[arg(long, value_name = "N", default_value = "20", value_parser = clap::value_parser!(u16).range(1..))]
+    pub count: u16,
+    /// Roots while a parameter of the file goes from A to B, and where something becomes unstable: `v=0..10`.
+    #[arg(long, value_name = "NAME=A..B", value_parser = pair)]
+    pub against: Option<(String, String)>,
+    /// Values of the parameter.
+    #[arg(long, value_name = "N", default_value = "21", requires = "against", value_parser = clap::value_parser!(u16).range(2..=2000))]
+    pub points: u16,
+    /// Write a page on which the modes move (.html), or with `--against` the roots (.csv).
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}
+
+/// Arguments of `linearize`.
+#[derive(Debug, ClapArgs)]
+pub struct LinearizeArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// About what.
+    #[command(flatten)]
+    pub about: AboutArgs,
+    /// Inputs of the linear model, of those under `inputs:`; left out: all.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub inputs: Vec<String>,
+    /// Outputs, such as `pin.angle`, `tip.vx` or names under `outputs:`; left out: those of the file, or else all joint coordinates.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub outputs: Vec<String>,
+    /// Write the matrices into this folder.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub out: Option<PathBuf>,
+    /// Format of the files: linear.json, A.csv to D.csv, or linear.npz, which NumPy and SciPy read.
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "json", requires = "out")]
+    pub format: MatrixFormat,
+    /// Replace files that exist.
+    #[arg(long, requires = "out")]
+    pub force: bool,
+}
+
+/// Formats of matrices.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MatrixFormat {
+    /// One JSON object.
+    Json,
+    /// A file for each matrix.
+    Csv,
+    /// One archive of NumPy.
+    Npz,
 }
 
 /// Arguments of runs.
@@ -202,7 +330,7 @@ pub struct StudyArgs {
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub input: Vec<(String, String)>,
     /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
     /// Number of threads, for `dca`; left out: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
@@ -240,7 +368,7 @@ pub struct VerifyArgs {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub formulations: Vec<String>,
     /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
-    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
     /// Seconds that a formulation may take, about.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
@@ -388,7 +516,7 @@ fn pair(text: &str) -> Result<(String, String), String> {
 }
 
 /// Seconds, bare or with a unit of time.
-fn seconds(text: &str) -> Result<f64, String> {
+pub fn seconds(text: &str) -> Result<f64, String> {
     let text = text.trim();
     let split = text.find(|c: char| c.is_ascii_alphabetic() && c != 'e' && c != 'E').unwrap_or(text.len());
     let (number, unit) = text.split_at(split);

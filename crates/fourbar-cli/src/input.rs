@@ -3,6 +3,7 @@
 use crate::args::ModelArgs;
 use crate::reply::{Notes, Stop};
 use fourbar::{Diagnostic, Model};
+use fourbar_design::equilibrium::start_settled;
 use fourbar_io::examples::example;
 use fourbar_io::{Limits, Loaded, ReadOptions, did_you_mean, read_model, read_model_file_with};
 use std::io::Read;
@@ -34,13 +35,24 @@ impl Input {
     }
 }
 
-/// Reads, checks and builds a mechanism.
+/// Reads, checks and builds a mechanism; settles it where the file asks for that.
 pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
     load_with(&args.file, &args.set, args.large)
 }
 
 /// The same, with other parameters.
 pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<Input, Stop> {
+    let mut input = load_as_drawn(file, set, large)?;
+    if input.model.settle {
+        let (model, rest) = start_settled(input.model.clone()).map_err(|d| input.stop(&d))?;
+        input.loaded.warnings.extend(rest.into_iter().flat_map(|r| r.warnings));
+        input.model = model;
+    }
+    Ok(input)
+}
+
+/// Reads, checks and builds a mechanism, and leaves it as it is drawn.
+pub fn load_as_drawn(file: &str, set: &[(String, String)], large: bool) -> Result<Input, Stop> {
     let options = ReadOptions { path: None, set, large };
     let stop = |list: Vec<Diagnostic>, name: &str| Stop(Box::new(Notes { list, name: name.into() }));
     let path = Path::new(file);

@@ -1,18 +1,24 @@
 //! The `fourbar` command: arguments in, text or one JSON object and an exit code out. A library, so that tests can call it; `main.rs`
 //! is the program.
 
+mod about;
 mod args;
 mod assemble;
 mod catalogue;
 mod check;
 mod convert;
 mod demo;
+mod equilibrium;
 mod gather;
 mod input;
+mod linearize;
 mod list;
+mod modes;
 mod observer;
 mod page;
 mod plot;
+mod poses;
+mod range;
 mod reply;
 mod run;
 mod screen;
@@ -72,6 +78,9 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
     let outcome = match &args.verb {
         Verb::Check(a) => check::check(a, screen),
         Verb::Assemble(a) => assemble::assemble(a, screen),
+        Verb::Equilibrium(a) => equilibrium::equilibrium(a, screen),
+        Verb::Modes(a) => modes::modes(a, screen),
+        Verb::Linearize(a) => linearize::linearize(a, screen),
         Verb::Kinematics(a) => run::kinematics(a, screen),
         Verb::Run(a) => run::run(a, screen),
         Verb::Verify(a) => verify::verify(a, screen),

@@ -279,6 +279,8 @@ pub struct Model {
     pub hold: Vec<Hold>,
     /// What assembly must meet at the start.
     pub start: Vec<StartCondition>,
+    /// Whether the motion starts where the mechanism rests; whoever moves it settles it first.
+    pub settle: bool,
     /// Points to trace in pictures.
     pub trace: Vec<String>,
     /// The author's study.

@@ -44,6 +44,8 @@ pub struct ModelSpec {
     pub hold: Vec<String>,
     /// What assembly must meet at the start: coordinates of joints and points, or their rates, with their values.
     pub start: Vec<(StateVariable, f64)>,
+    /// Whether the motion starts where the mechanism rests, instead of as drawn.
+    pub settle: bool,
     /// Names of points to trace in pictures.
     pub trace: Vec<String>,
     /// What to compute by default.

@@ -263,6 +263,10 @@ impl Study {
 
     /// The consistent start of the study: the drawn one, or that of another assembly mode.
     pub fn assemble(&self, model: &Model) -> Result<assembly::Assembled, Diagnostic> {
+        if model.settle {
+            let d = Diagnostic::new("U403", "the mechanism starts from its equilibrium and has not been settled").at("start");
+            return Err(d.help("settle it first: `fourbar_design::equilibrium::start_settled` gives the mechanism where it rests"));
+        }
         let mut assembled = assembly::modes::assemble_in(model, self.mode)?;
         Plan::new(model, &self.inputs)?.begin(&mut assembled.configuration.z);
         Ok(assembled)

@@ -16,7 +16,7 @@ fn sources(folder: &std::path::Path, out: &mut String) {
 #[test]
 fn every_code_has_a_page() {
     let mut text = String::new();
-    for krate in ["fourbar-model", "fourbar", "fourbar-check"] {
+    for krate in ["fourbar-model", "fourbar", "fourbar-design", "fourbar-check"] {
         sources(&std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(krate).join("src"), &mut text);
     }
     let mut codes = BTreeSet::new();

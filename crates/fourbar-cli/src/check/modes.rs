@@ -2,6 +2,7 @@
 
 use super::{Findings, words};
 use crate::input::Input;
+use crate::poses::moving_table;
 use crate::reply::Stop;
 use crate::screen::Screen;
 use crate::view::{self, Wanted};
@@ -41,19 +42,19 @@ pub fn write(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Scr
         let why = f.explanation.skipped.iter().find(|s| s.what == "other assembly modes").map(|s| s.why.clone());
         let why = why.unwrap_or_else(|| if f.assembled.is_err() { "it cannot be assembled".into() } else { "it has no loops".into() });
         let d = Diagnostic::new("U014", format!("this mechanism has no assembly modes to write: {why}"));
-        return Err(input.stop(&d.help("modes are ways to close the loops of a mechanism")));
+        return Err(input.stop(&d.help("assembly modes are ways to close the loops of a mechanism")));
     }
     let ending = path.extension().map(|e| e.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     match ending.as_str() {
         "json" => {
             let list: Vec<Value> = modes.iter().map(|m| pose(&input.model, &m.configuration.q)).collect();
             write_kind(path, format!("{:#}\n", json!({"modes": list})).as_bytes(), Kind::Poses, force)?;
-            let text = format!("{} written to {}\n", count(modes.len(), "mode"), path.display());
+            let text = format!("{} written to {}\n", count(modes.len(), "assembly mode"), path.display());
             Ok(Written { path: path.display().to_string(), text, warnings: Vec::new() })
         }
         "html" => page(input, f, path, force, screen).map_err(|d| input.stop(&d)),
         _ => {
-            let d = Diagnostic::new("U014", format!("modes cannot be written to `{}`", path.display()));
+            let d = Diagnostic::new("U014", format!("assembly modes cannot be written to `{}`", path.display()));
             Err(input.stop(&d.help("choose a name that ends in .html or .json")))
         }
     }
@@ -63,14 +64,14 @@ fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) 
     let e = &f.explanation;
     let lines = words::mode_lines(&input.model, f, SHOWN - 1);
     let summary = |k: usize| RunSummary { modes: lines.iter().filter(|_| k == 0).cloned().collect(), ..RunSummary::default() };
-    let label = |k: usize| if k == 0 { "as drawn".to_string() } else { format!("mode {}", k + 1) };
+    let label = |k: usize| if k == 0 { "as drawn".to_string() } else { format!("assembly mode {}", k + 1) };
     let drawn = e.modes.iter().take(SHOWN).enumerate();
     let shown: Vec<(String, Table, RunSummary)> = drawn.map(|(k, m)| (label(k), table(input, f, m), summary(k))).collect();
     let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table, summary)| Shown { label: label.clone(), table, summary }).collect();
     let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false }, screen)?;
     let mut text = w.text;
     if e.modes.len() > SHOWN {
-        text += &format!("it shows the first {SHOWN} of {} modes; a file that ends in .json holds all of them\n", e.modes.len());
+        text += &format!("it shows the first {SHOWN} of {} assembly modes; a file that ends in .json holds all of them\n", e.modes.len());
     }
     Ok(Written { path: w.path, text, warnings: w.warnings })
 }
@@ -94,29 +95,9 @@ fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
         }
         None => vec![&m.configuration.q],
     };
-    let mut names = vec!["t".to_string()];
-    for b in model.bodies.iter().skip(1) {
-        names.extend(["r.x", "r.y", "r.z", "p.0", "p.1", "p.2", "p.3"].map(|c| format!("{}.{c}", b.name)));
-    }
-    let mut columns = vec![Vec::with_capacity(ROWS); names.len()];
-    let mut last = vec![[0.0; 4]; model.bodies.len()];
     // A pose that does not move is one row.
     let rows = if poses.len() > 1 { ROWS } else { 1 };
-    for k in 0..rows {
-        let q = poses[k * (poses.len() - 1) / (ROWS - 1)];
-        columns[0].push(SECONDS * k as f64 / (ROWS - 1) as f64);
-        for (b, q) in q.iter().enumerate().skip(1) {
-            let mut p = fourbar_math::so3::quaternion(&q.A);
-            if p.iter().zip(&last[b]).map(|(x, y)| x * y).sum::<f64>() < 0.0 {
-                p.iter_mut().for_each(|x| *x = -*x);
-            }
-            last[b] = p;
-            for (c, x) in q.r.iter().chain(&p).enumerate() {
-                columns[7 * (b - 1) + 1 + c].push(*x);
-            }
-        }
-    }
-    Table { units: vec![String::new(); names.len()], names, columns }
+    moving_table(model, (0..rows).map(|k| (SECONDS * k as f64 / (ROWS - 1) as f64, poses[k * (poses.len() - 1) / (ROWS - 1)])))
 }
 
 /// Centre of mass and quaternion of every body.

@@ -411,15 +411,15 @@ fn modes(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
     let held: Vec<&str> = e.coordinates.iter().map(|c| c.named.joint.as_str()).collect();
     let same = if held.is_empty() { String::new() } else { format!(" with {} as drawn", names(&held)) };
     if e.modes.len() == 1 {
-        facts.add("modes", &format!("no other way to assemble it{same} was found from {}", count(e.starts, "random start")));
+        facts.add("assembly", &format!("no other way to assemble it{same} was found from {}", count(e.starts, "random start")));
         return;
     }
     let text = format!(
-        "{} ways to assemble it{same} were found from {}; `--modes FILE.html` draws them",
+        "{} ways to assemble it{same} were found from {}; `--assembly-modes FILE.html` draws them",
         e.modes.len(),
         count(e.starts, "random start")
     );
-    facts.add("modes", &text);
+    facts.add("assembly", &text);
     for line in mode_lines(model, f, most) {
         facts.add("", &line);
     }

@@ -229,7 +229,11 @@ pub const TOP: Table = Table {
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
-        may("start", Expect::Coordinates, "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values"),
+        may(
+            "start",
+            Expect::Coordinates,
+            "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` settles the mechanism first",
+        ),
         may("study", Expect::Group(&STUDY), "what `run` computes"),
         may("view", Expect::Group(&VIEW), "how pictures are drawn"),
     ],

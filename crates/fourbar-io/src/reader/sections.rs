@@ -82,7 +82,7 @@ impl<'a> Reader<'a> {
         self.elements(find("inputs"), |r, key, node, path| r.input(key, node, path), &mut spec.inputs);
         self.elements(find("states"), |r, key, node, path| r.own_state(key, node, path), &mut spec.states);
         self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
-        spec.start = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
+        (spec.start, spec.settle) = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
         spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
         self.warn_of_unused();
@@ -302,20 +302,24 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Coordinates of joints and points with the values that assembly must meet.
-    fn start(&mut self, node: &Node) -> Vec<(StateVariable, f64)> {
+    /// Coordinates of joints and points with the values that assembly must meet, and whether the mechanism is settled first.
+    fn start(&mut self, node: &Node) -> (Vec<(StateVariable, f64)>, bool) {
         let top = Path::top("start");
         let Content::Map(entries) = &node.content else {
             self.wrong_kind(node, "a group of coordinates with values", &top);
-            return Vec::new();
+            return (Vec::new(), false);
         };
-        let mut list = Vec::new();
+        let (mut list, mut settle) = (Vec::new(), false);
         for (key, node) in entries {
             if self.full() {
                 break;
             }
             let name = key.get(self.source);
             let path = top.key(name);
+            if name == "from" {
+                settle = self.starts_settled(node, &path);
+                continue;
+            }
             let Some(variable) = self.coordinate(name) else {
                 let help = self.coordinate_help(name);
                 let d = Diagnostic::new("M113", format!("`{}` is no coordinate of the start", shorten(name))).help(help);
@@ -330,7 +334,17 @@ impl<'a> Reader<'a> {
             };
             list.extend(self.number(node, dimension, &path).map(|x| (variable, x)));
         }
-        list
+        (list, settle)
+    }
+
+    /// What a start goes out from: there is one word.
+    fn starts_settled(&mut self, node: &Node, path: &Path<'_>) -> bool {
+        let text = if let Content::Scalar(text) = &node.content { text.get(self.source).trim() } else { "" };
+        if text != "equilibrium" {
+            let d = Diagnostic::new("M113", "a start goes out `from: equilibrium`, or else as drawn");
+            self.problem(d.at(path.to_string()).help("write `start: {from: equilibrium}`, or leave it out"), node.span);
+        }
+        text == "equilibrium"
     }
 
     fn study(&mut self, key: &Text, node: &Node) -> Option<StudySpec> {

@@ -123,7 +123,8 @@ fn of(expect: &Expect) -> Value {
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",
-            "propertyNames": {"pattern": "^[A-Za-z_][A-Za-z0-9_-]*\\.(angle|distance|speed|v?[xyz])$"},
+            "properties": {"from": {"const": "equilibrium", "description": "settle the mechanism first and start where it rests"}},
+            "propertyNames": {"pattern": "^(from|[A-Za-z_][A-Za-z0-9_-]*\\.(angle|distance|speed|v?[xyz]))$"},
             "additionalProperties": {"$ref": "#/$defs/number"}
         }),
     }

@@ -34,8 +34,11 @@ pub fn write_model(spec: &ModelSpec) -> String {
     if !spec.hold.is_empty() {
         text += &format!("hold: {}\n", items(spec.hold.iter().cloned()));
     }
-    if !spec.start.is_empty() {
+    if !spec.start.is_empty() || spec.settle {
         let mut g = Group::default();
+        if spec.settle {
+            g.put("from", "equilibrium");
+        }
         for (variable, x) in &spec.start {
             g.number(&variable.to_string(), *x);
         }

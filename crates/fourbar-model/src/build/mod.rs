@@ -86,6 +86,7 @@ impl<'a> Builder<'a> {
             states: Vec::new(),
             hold: Vec::new(),
             start: Vec::new(),
+            settle: self.spec.settle,
             trace: spec.trace.clone(),
             study: spec.study.clone(),
             angles: Vec::new(),

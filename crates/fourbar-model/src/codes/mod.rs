@@ -2,6 +2,7 @@
 
 mod check;
 mod data;
+mod design;
 mod files;
 mod mechanism;
 mod model;
@@ -33,6 +34,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(check::PAGES)
         .chain(files::PAGES)
         .chain(data::PAGES)
+        .chain(design::PAGES)
 }
 
 /// The page of a code, letters in either case.

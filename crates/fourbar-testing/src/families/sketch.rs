@@ -30,6 +30,7 @@ const TIMES: [(f64, f64); 14] = [
 pub struct Draw(Random);
 
 impl Draw {
+    /// The numbers of a seed.
     pub fn new(seed: u64) -> Self {
         let mut r = Random((seed ^ 0xfa31_11e5_0000_0000).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
         // The first numbers of neighbouring seeds resemble each other.
@@ -38,6 +39,7 @@ impl Draw {
         }
         Self(r)
     }
+    /// Between two numbers, evenly.
     pub fn between(&mut self, low: f64, high: f64) -> f64 {
         low + (high - low) * (self.0.number() + 1.0) * 0.5
     }
@@ -53,12 +55,15 @@ impl Draw {
     pub fn once_in(&mut self, n: usize) -> bool {
         self.below(n) == 0
     }
+    /// One of a list.
     pub fn pick<T: Copy>(&mut self, list: &[T]) -> T {
         list[self.below(list.len())]
     }
+    /// A vector with components between minus one and one.
     pub fn vector(&mut self) -> V {
         self.0.vector()
     }
+    /// A vector of length one.
     pub fn unit(&mut self) -> V {
         loop {
             let v = self.0.vector();

@@ -249,7 +249,7 @@ pub fn assemble_in(model: &Model, mode: Option<u16>) -> Result<Assembled, Diagno
         };
         let more = if found.len() > LISTED + 1 { format!("; and {} more", found.len() - LISTED - 1) } else { String::new() };
         return Err(Diagnostic::new("U014", format!("there is no assembly mode {k}: {why}{more}"))
-            .help("`fourbar check` describes the modes, `fourbar check --modes page.html` draws them"));
+            .help("`fourbar check` describes the assembly modes, `fourbar check --assembly-modes page.html` draws them"));
     };
     let mut a = assemble_from(model, &mode.configuration, Options::default())?;
     let bodies = model.bodies.iter().zip(&a.configuration.q).skip(1);

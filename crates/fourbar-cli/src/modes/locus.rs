@@ -1,0 +1,160 @@
+//! `fourbar modes --against`: roots while a parameter changes, and where something becomes unstable.
+
+use super::title;
+use crate::about::of_model;
+use crate::args::ModesArgs;
+use crate::input::Input;
+use crate::range::Range;
+use crate::reply::{Reply, Stop};
+use crate::screen::{Screen, number, table};
+use fourbar::study::count;
+use fourbar::{Diagnostic, Error};
+use fourbar_design::linear::{Request, linearize};
+use fourbar_design::modes::{Mode, modes};
+use fourbar_io::disk::{Kind, write_kind};
+use serde_json::json;
+
+/// Values that are printed.
+const PRINTED: usize = 21;
+/// Halvings of an interval in which something becomes unstable.
+const HALVINGS: usize = 60;
+
+/// Modes at a value.
+struct At {
+    value: f64,
+    list: Vec<Mode>,
+    rigid: usize,
+}
+
+impl At {
+    /// The mode nearest to a root of the same kind.
+    fn nearest(&self, s: [f64; 2]) -> Option<&Mode> {
+        let distance = |m: &Mode| f64::hypot(m.s.re - s[0], m.s.im - s[1]);
+        self.list.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    }
+}
+
+/// A change from stable to unstable or back.
+struct Change {
+    value: f64,
+    words: String,
+    becomes: &'static str,
+    frequency: f64,
+}
+
+fn modes_at(args: &ModesArgs, range: &Range, value: f64) -> Result<At, Error> {
+    let model = range.model(&args.model.file, &args.model.set, args.model.large, value)?;
+    let state = of_model(&model, &args.about)?.state;
+    let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: args.about.frozen };
+    let found = modes(&model, linearize(&model, &state, &request)?)?;
+    Ok(At { value, rigid: found.rigid, list: found.list })
+}
+
+/// Runs the analysis.
+pub fn locus(args: &ModesArgs, input: &Input, against: &(String, String), screen: &Screen) -> Result<Reply, Stop> {
+    let range = Range::new(against)?;
+    range.check(input, &args.model.file)?;
+    let points = usize::from(args.points);
+    let mut list: Vec<At> = Vec::new();
+    let mut changes: Vec<Change> = Vec::new();
+    let mut warnings: Vec<Diagnostic> = input.loaded.warnings.clone();
+    for k in 0..points {
+        let share = k as f64 / (points - 1) as f64;
+        let value = range.ends[0] + share * (range.ends[1] - range.ends[0]);
+        match modes_at(args, &range, value) {
+            Ok(at) => {
+                if let Some(last) = list.last() {
+                    changes.extend(changed(args, &range, last, &at));
+                }
+                list.push(at);
+            }
+            Err(e) if list.is_empty() && k + 1 == points => return Err(input.stop(e.cause())),
+            Err(e) => {
+                let d = e.cause();
+                let message = format!("no roots at {} = {}: {}", range.name, range.text(value), d.message);
+                warnings.push(Diagnostic { message, ..Diagnostic::new("W413", "") });
+            }
+        }
+    }
+    let unit = if range.unit.is_empty() { String::new() } else { format!(" [{}]", range.unit) };
+    let mut text = format!("{}\n\nroots over `{}`{unit}: {}\n", screen.bold(title(input)), range.name, count(list.len(), "value"));
+    for c in &changes {
+        let how = if c.frequency > 0.0 { format!(", {} Hz", number(c.frequency)) } else { String::new() };
+        text += &format!("{} becomes {} at {} = {:.8}{how}\n", c.words, c.becomes, range.name, c.value);
+    }
+    let most = list.iter().map(|a| a.list.len()).max().unwrap_or(0).min(args.count.into()).min(6);
+    let mut head = vec![format!("{}{unit}", range.name)];
+    head.extend((1..=most).map(|k| format!("root {k}")));
+    let head: Vec<&str> = head.iter().map(String::as_str).collect();
+    let step = list.len().div_ceil(PRINTED).max(1);
+    let rows: Vec<Vec<String>> = list
+        .iter()
+        .step_by(step)
+        .map(|a| {
+            let mut row = vec![number(a.value)];
+            row.extend((0..most).map(|k| a.list.get(k).map_or(String::new(), root)));
+            row
+        })
+        .collect();
+    text += &format!("\n{}", table(&head, &rows, &(0..head.len()).collect::<Vec<_>>()));
+    if let Some(file) = &args.output {
+        let mut csv = format!("{},mode,re,im,frequency,damping,condition\n", range.name);
+        for a in &list {
+            for (k, m) in a.list.iter().enumerate() {
+                csv += &format!("{:?},{},{:?},{:?},{:?},{:?},{:?}\n", a.value, k + 1, m.s.re, m.s.im, m.frequency, m.damping, m.condition);
+            }
+        }
+        write_kind(file, csv.as_bytes(), Kind::Other, args.force)?;
+        text += &format!("\nthe roots are written to {}\n", file.display());
+    }
+    let values: Vec<_> = list.iter().map(|a| json!({"value": a.value, "rigid": a.rigid, "modes": a.list})).collect();
+    let critical: Vec<_> =
+        changes.iter().map(|c| json!({"value": c.value, "becomes": c.becomes, "frequency": c.frequency, "words": c.words})).collect();
+    let mut reply = Reply::new(
+        text,
+        json!({
+            "file": input.name, "title": input.model.title, "hash": input.loaded.hash, "parameter": range.name, "unit": range.unit,
+            "values": values, "critical": critical,
+        }),
+    );
+    reply.notes = input.notes(&warnings);
+    Ok(reply)
+}
+
+fn root(m: &Mode) -> String {
+    let re = if m.s.re.abs() < 1e-12 * m.omega { 0.0 } else { m.s.re };
+    if m.s.im > 0.0 { format!("{re:.3} ± {:.3}i", m.s.im) } else { format!("{re:.3}") }
+}
+
+/// Roots that cross the imaginary axis between two values, each followed by halving.
+fn changed(args: &ModesArgs, range: &Range, a: &At, b: &At) -> Vec<Change> {
+    let mut list = Vec::new();
+    for m in &b.list {
+        let Some(before) = a.nearest([m.s.re, m.s.im]) else { continue };
+        let clear = |m: &Mode| m.s.re.abs() > 1e-7 * m.omega;
+        // The pairing must hold both ways, else roots have met on the way.
+        let back = b.nearest([before.s.re, before.s.im]).is_some_and(|x| (x.s - m.s).norm() == 0.0);
+        if before.s.re * m.s.re >= 0.0 || !clear(before) || !clear(m) || !back {
+            continue;
+        }
+        let (mut low, mut high) = ((a.value, [before.s.re, before.s.im]), (b.value, [m.s.re, m.s.im]));
+        for _ in 0..HALVINGS {
+            let middle = 0.5 * (low.0 + high.0);
+            let Ok(at) = modes_at(args, range, middle) else { break };
+            let guess = [0.5 * (low.1[0] + high.1[0]), 0.5 * (low.1[1] + high.1[1])];
+            let Some(x) = at.nearest(guess) else { break };
+            let s = [x.s.re, x.s.im];
+            if s[0] * low.1[0] > 0.0 {
+                low = (middle, s)
+            } else {
+                high = (middle, s)
+            }
+            if (high.0 - low.0).abs() < 1e-12 * (b.value - a.value).abs() {
+                break;
+            }
+        }
+        let becomes = if m.s.re > 0.0 { "unstable" } else { "stable" };
+        list.push(Change { value: 0.5 * (low.0 + high.0), words: m.words.clone(), becomes, frequency: m.frequency });
+    }
+    list
+}

@@ -1,0 +1,325 @@
+//! Where a mechanism rests: equilibria on the constraints, redundant or not, with any forces.
+//!
+//! A rest has `f(q, 0, t) = G^T lambda` with all joints closed and all drives where they are at time `t`; states of the author's own have no rate.
+//! Dry friction is left out: it holds a set of positions, not one.
+//!
+//! ```
+//! use fourbar_design::equilibrium::{Options, settle};
+//! // A suspension, drawn where its spring and the road do not balance.
+//! let model = fourbar_io::load("double_wishbone")?;
+//! let found = settle(&model, &Options::default())?;
+//! assert_eq!(found.stability().word(), "stable");
+//! assert!(found.residual < 1e-12);
+//! # Ok::<(), fourbar::Error>(())
+//! ```
+
+mod refusals;
+mod search;
+mod solve;
+pub mod verdict;
+
+pub use search::{Found, search};
+pub use verdict::{Stability, Verdict};
+
+use crate::manifold::Manifold;
+use crate::operator::{Operator, Space, fits, plain, without_dry_friction};
+use fourbar::analysis::assembly::{self, assemble_from};
+use fourbar::evaluate::{Evaluation, by_body};
+use fourbar::force::eval;
+use fourbar::state::{Configuration, Twist};
+use fourbar::{Diagnostic, Model};
+use nalgebra::{DMatrix, DVector};
+use solve::Ending;
+use std::cell::Cell;
+
+/// What kind of rest is looked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Kind {
+    /// Where the mechanism comes to rest by itself.
+    #[default]
+    Stable,
+    /// The nearest, stable or not.
+    Any,
+}
+
+/// How an equilibrium is looked for.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Kind of rest.
+    pub kind: Kind,
+    /// Time at which drives and forces are taken, s.
+    pub t: f64,
+    /// Values of inputs by name; left out: their defaults.
+    pub inputs: Vec<(String, f64)>,
+    /// Random starts of a search for all equilibria.
+    pub starts: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { kind: Kind::Stable, t: 0.0, inputs: Vec::new(), starts: 48 }
+    }
+}
+
+/// A rest.
+#[derive(Clone, Debug)]
+pub struct Equilibrium {
+    /// Poses; velocities are zero, or what the drives ask for.
+    pub state: Configuration,
+    /// Small motions about it.
+    pub verdict: Verdict,
+    /// Potential energy of gravity, linear springs and bushings, J.
+    pub energy: f64,
+    /// What is left of the forces along the free motions, as a share of the largest load.
+    pub residual: f64,
+    /// Steps it took.
+    pub iterations: usize,
+    /// How it was found.
+    pub method: &'static str,
+    /// Independent rows of all constraints.
+    pub rank: usize,
+    /// Rows that depend on others.
+    pub redundant: usize,
+    /// What the reader should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Equilibrium {
+    /// Stable, unstable or neutral.
+    pub fn stability(&self) -> Stability {
+        self.verdict.stability
+    }
+
+    /// Reactions, efforts and everything else by name, at rest.
+    pub fn evaluate<'m>(&self, model: &'m Model) -> Result<Evaluation<'m>, fourbar::Error> {
+        let mut still = self.state.clone();
+        still.v.fill(Twist::zero());
+        Evaluation::new(model, &still)
+    }
+}
+
+/// A closed position with the forces there.
+#[derive(Clone, Debug)]
+pub struct Rest {
+    /// The position; velocities are zero.
+    pub state: Configuration,
+    /// Free motions of positions.
+    pub space: Space,
+    /// Free motions that rolling allows as well, where something rolls.
+    pub rolling: Option<Space>,
+    /// Multipliers of all rows.
+    pub lambda: DVector<f64>,
+    /// What is left of the applied forces when the constraints have taken their part.
+    pub tangential: DVector<f64>,
+    /// `-N^T f`.
+    pub g: DVector<f64>,
+    /// Rates of states.
+    pub rates: DVector<f64>,
+    /// Largest load, N.
+    pub load: f64,
+}
+
+impl Rest {
+    /// The motions along which forces must vanish.
+    pub fn test(&self) -> &DMatrix<f64> {
+        &self.rolling.as_ref().unwrap_or(&self.space).N
+    }
+
+    /// Forces along the motions, then the rates of states.
+    fn residual(&self) -> DVector<f64> {
+        DVector::from_iterator(self.g.len() + self.rates.len(), self.g.iter().map(|x| -x).chain(self.rates.iter().copied()))
+    }
+}
+
+/// A mechanism whose rest is looked for.
+pub struct Problem<'m> {
+    /// The mechanism, without dry friction.
+    pub model: &'m Model,
+    /// Its derivatives.
+    pub op: Operator<'m>,
+    /// Its positions.
+    pub manifold: Manifold<'m>,
+    /// Which rows constrain positions.
+    positions: Vec<bool>,
+    /// Largest load so far: where springs are slack at rest, what they carried on the way is the measure of rounding.
+    largest: Cell<f64>,
+}
+
+impl<'m> Problem<'m> {
+    /// Around a closed position.
+    pub fn new(model: &'m Model, at: &Configuration) -> Self {
+        let mut op = Operator::new(model, at);
+        op.choose(at.t);
+        Self { model, positions: op.positions(), op, manifold: Manifold::new(model, at), largest: Cell::new(0.0) }
+    }
+
+    /// The forces at a closed position.
+    pub fn rest(&self, at: &Configuration) -> Rest {
+        let mut state = at.clone();
+        state.v.fill(Twist::zero());
+        let G = self.op.jacobian(&state);
+        let rolls = self.positions.contains(&false);
+        let space = Space::new(self.model, &if rolls { Operator::only(&G, &self.positions) } else { G.clone() });
+        let rolling = rolls.then(|| Space::new(self.model, &G));
+        let f = self.op.applied(&state);
+        let all = rolling.as_ref().unwrap_or(&space);
+        let lambda = all.multipliers(&f);
+        let tangential = &f - G.tr_mul(&lambda);
+        let g = -all.N.tr_mul(&f);
+        let mut rates = vec![0.0; self.model.auxiliaries()];
+        self.model.auxiliary_rates(&plain(&state), &mut rates);
+        let rates = DVector::from_column_slice(&rates[self.model.first_state()..]);
+        let load = self.op.load(&state).max(self.largest.get());
+        self.largest.set(load);
+        Rest { state, lambda, tangential, g, rates, load, space, rolling }
+    }
+
+    /// Stiffness of all coordinates with the multipliers of a rest.
+    pub fn stiffness(&mut self, rest: &Rest) -> DMatrix<f64> {
+        self.op.stiffness(&rest.state, &rest.lambda).0
+    }
+
+    /// From a position to a rest, by one way after the other.
+    pub fn solve(&mut self, start: &Configuration, kind: Kind) -> (Ending, &'static str) {
+        // Energies do not decide where controllers act or bodies roll.
+        let plain = self.model.states.is_empty() && !self.positions.contains(&false);
+        if kind == Kind::Any || !plain {
+            let newton = self.newton(start);
+            if !matches!(newton, Ending::Lost(_)) || !plain {
+                return (newton, "Newton's method on the residual");
+            }
+        }
+        let down = self.descend(start);
+        let Ending::Lost(reached) = &down else { return (down, "downhill") };
+        let relaxed = self.relax(&reached.state);
+        if matches!(relaxed, Ending::Rest(..)) {
+            return (relaxed, "motion under strong damping");
+        }
+        let newton = self.newton(&reached.state);
+        if matches!(newton, Ending::Rest(..)) { (newton, "Newton's method on the residual") } else { (down, "downhill") }
+    }
+
+    /// What is to be said of a rest.
+    pub fn judged(&mut self, rest: &Rest, iterations: usize, method: &'static str) -> Equilibrium {
+        let K = self.stiffness(rest);
+        let mut verdict = verdict::verdict(&self.op, rest, &K);
+        if verdict.circulatory || !self.model.states.is_empty() || rest.rolling.is_some() {
+            verdict::by_roots(self.model, &rest.state, &mut verdict);
+        }
+        let energy = eval::potential(self.model, &plain(&rest.state));
+        let all = rest.rolling.as_ref().unwrap_or(&rest.space);
+        // Where all springs are slack, a thousandth of the size of the mechanism gives the load that counts.
+        let stiff = rest.space.N.tr_mul(&(&K * &rest.space.N)).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let load = rest.load.max(1e-3 * stiff * self.model.length);
+        let left = rest.g.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let residual = if load > 0.0 { left / load } else { left };
+        let mut found = Equilibrium {
+            state: rest.state.clone(),
+            verdict,
+            energy,
+            residual,
+            iterations,
+            method,
+            rank: all.rank,
+            redundant: all.redundant(),
+            warnings: Vec::new(),
+        };
+        self.driven(&mut found.state);
+        found.warnings = refusals::warnings(self, rest, &found);
+        found
+    }
+
+    /// Velocities that the drives ask for, the smallest.
+    fn driven(&self, state: &mut Configuration) {
+        let mut nu = DVector::zeros(self.op.set().rows());
+        self.op.set().nu(state.t, nu.as_mut_slice());
+        if nu.amax() > 0.0 {
+            let v = Space::new(self.model, &self.op.jacobian(state)).increment(&nu);
+            state.v = by_body(&v);
+        }
+    }
+}
+
+/// The position from which a search starts: assembled, at a time, with inputs as asked for.
+pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnostic> {
+    let mut at = Configuration::start(model);
+    for (name, value) in &options.inputs {
+        let Some(k) = model.inputs.iter().position(|i| i.name == *name) else {
+            let d = Diagnostic::new("U322", format!("there is no input `{name}`")).name(name);
+            return Err(d.help("inputs are declared under `inputs:`"));
+        };
+        at.z[k] = *value;
+    }
+    let mut at = assemble_from(model, &at, assembly::Options::default())?.configuration;
+    if options.t != 0.0 {
+        // Drives move from their start to the time asked for; what held at the start only does not bind.
+        let mut free = model.clone();
+        free.hold.clear();
+        free.start.clear();
+        at.t = options.t;
+        at = assemble_from(&free, &at, assembly::Options::default())?.configuration;
+    }
+    at.v.fill(Twist::zero());
+    Ok(at)
+}
+
+/// Whether a mechanism rests at a closed position, stable or not.
+pub fn rests(model: &Model, at: &Configuration) -> bool {
+    let (own, _) = without_dry_friction(model);
+    let mut problem = Problem::new(&own, at);
+    let rest = problem.rest(at);
+    let still = rest.rates.iter().all(|x| x.abs() <= solve::ROUNDING);
+    still && (rest.g.norm() <= solve::ROUNDING * rest.load || problem.way(&rest).is_some_and(|y| y <= solve::ROUNDING * own.length))
+}
+
+/// Settles a mechanism from where it is drawn.
+pub fn settle(model: &Model, options: &Options) -> Result<Equilibrium, Diagnostic> {
+    settle_from(model, &start(model, options)?, options.kind)
+}
+
+/// Settles a mechanism from a closed position.
+pub fn settle_from(model: &Model, from: &Configuration, kind: Kind) -> Result<Equilibrium, Diagnostic> {
+    fits(model)?;
+    let (own, rubbing) = without_dry_friction(model);
+    let mut problem = Problem::new(&own, from);
+    let (ending, method) = problem.solve(from, kind);
+    match ending {
+        Ending::Rest(rest, count) => {
+            let mut found = problem.judged(&rest, count, method);
+            found.warnings.extend(crate::refusals::in_time(&problem.op, &found.state));
+            found.warnings.extend(crate::refusals::friction(&rubbing));
+            if kind == Kind::Stable && found.stability() == Stability::Unstable {
+                found.warnings.push(refusals::unstable(&found));
+            }
+            Ok(found)
+        }
+        Ending::Away(rest) => Err(refusals::away(&problem, &rest)),
+        Ending::Blocked(rest) => Err(refusals::blocked(&problem, &rest)),
+        Ending::Lost(rest) => Err(refusals::lost(&problem, &rest)),
+    }
+}
+
+/// The same mechanism, drawn where it rests: the poses of a state as the start, with its velocities, and nothing held or asked of the start.
+pub fn settled(model: &Model, state: &Configuration) -> Model {
+    let mut own = model.clone();
+    for (b, (q, v)) in own.bodies.iter_mut().zip(state.q.iter().zip(&state.v)).skip(1) {
+        (b.r, b.A, b.v, b.omega) = (q.r, q.A, v.v, q.A * v.w);
+    }
+    for (s, z) in own.states.iter_mut().zip(&state.z[model.first_state()..]) {
+        s.start = *z;
+    }
+    own.hold.clear();
+    own.start.clear();
+    own
+}
+
+/// A mechanism whose file says `start: {from: equilibrium}`, drawn where it rests, and the rest; others are given back as they are.
+pub fn start_settled(model: Model) -> Result<(Model, Option<Equilibrium>), Diagnostic> {
+    if !model.settle {
+        return Ok((model, None));
+    }
+    let found = settle(&model, &Options::default())?;
+    let mut own = settled(&model, &found.state);
+    own.settle = false;
+    Ok((own, Some(found)))
+}

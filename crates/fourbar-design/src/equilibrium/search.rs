@@ -1,0 +1,151 @@
+//! Several equilibria: from random positions downhill and by Newton's method; along the whole motion where there is one freedom.
+
+use super::solve::Ending;
+use super::{Equilibrium, Kind, Options, Problem, refusals, start};
+use crate::manifold::Manifold;
+use crate::operator::{fits, without_dry_friction};
+use fourbar::analysis::assembly::{Bound, pull, update_turns};
+use fourbar::random::Random;
+use fourbar::state::{Configuration, Pose};
+use fourbar::{Diagnostic, Model};
+
+/// Positions closer than this share of the characteristic length are the same.
+const SAME: f64 = 1e-5;
+/// Steps along the motion of one freedom, at most, and their length in characteristic lengths.
+const STEPS: usize = 4000;
+const STEP: f64 = 0.04;
+
+/// All equilibria that were found.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The equilibria, stable ones first, lowest energy first.
+    pub list: Vec<Equilibrium>,
+    /// Random starts that were made.
+    pub starts: usize,
+    /// Starts that led to a rest.
+    pub hits: usize,
+    /// Whether the whole motion of a single freedom was followed, so that none is missing on this assembly mode.
+    pub complete: bool,
+    /// What the reader should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Largest distance between joints, points and centres of mass of two positions.
+fn apart(model: &Model, a: &[Pose], b: &[Pose]) -> f64 {
+    let joints = model.joints.iter().flat_map(|j| [(j.bodies[0], j.F.s), (j.bodies[1], j.M.s)]);
+    let points = model.points.iter().map(|(_, p)| (p.body, p.s));
+    let far = joints.chain(points).fold(0.0, |s: f64, (body, p)| s.max((a[body.index()].point(&p) - b[body.index()].point(&p)).norm()));
+    let bodies = a.iter().zip(b).enumerate().skip(1);
+    bodies.fold(far, |s, (k, (a, b))| {
+        // A turn of a body without inertia about its own axes is no other position.
+        let inertia = model.bodies[k].J_bar.norm() > 0.0;
+        s.max((a.r - b.r).norm()).max(if inertia { model.length * a.increment_to(b).w.norm() } else { 0.0 })
+    })
+}
+
+/// Looks for all equilibria.
+pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
+    fits(model)?;
+    let drawn = start(model, options)?;
+    let (own, rubbing) = without_dry_friction(model);
+    let mut problem = Problem::new(&own, &drawn);
+    let mut found = Found { list: Vec::new(), starts: options.starts, hits: 0, complete: false, warnings: Vec::new() };
+    let mut first_failure = None;
+    let mut free = own.clone();
+    free.hold.clear();
+    free.start.clear();
+    let Bound { held, rows, .. } = Bound::new(&free, &drawn, true);
+    let mut random = Random(0x0e90_1b1b_5eed_0007);
+    if problem.rest(&drawn).space.freedom() == 1 && own.states.is_empty() {
+        found.complete = problem.follow(&drawn, &mut found.list);
+    }
+    for k in 0..=options.starts {
+        let from = if k == 0 {
+            drawn.clone()
+        } else {
+            let mut q = drawn.q.clone();
+            random.disturb(&mut q, &held, own.length, std::f64::consts::PI);
+            let pulled = pull(&free, &rows, &held, &q, &Configuration { q: q.clone(), ..drawn.clone() });
+            if !pulled.closed {
+                continue;
+            }
+            let mut c = Configuration { q: pulled.q, ..drawn.clone() };
+            update_turns(&own, &c.q, &mut c.turns);
+            c
+        };
+        let kind = if k % 2 == 0 { Kind::Stable } else { Kind::Any };
+        match problem.solve(&from, kind) {
+            (Ending::Rest(rest, count), method) => {
+                found.hits += 1;
+                if !found.list.iter().any(|e| apart(&own, &e.state.q, &rest.state.q) < SAME * own.length) {
+                    let e = problem.judged(&rest, count, method);
+                    found.list.push(e);
+                }
+            }
+            (Ending::Away(rest), _) => drop(first_failure.get_or_insert_with(|| refusals::away(&problem, &rest))),
+            (Ending::Blocked(rest), _) => drop(first_failure.get_or_insert_with(|| refusals::blocked(&problem, &rest))),
+            (Ending::Lost(rest), _) => drop(first_failure.get_or_insert_with(|| refusals::lost(&problem, &rest))),
+        }
+    }
+    if found.list.is_empty() {
+        return Err(first_failure.unwrap_or_else(|| Diagnostic::new("S403", "no equilibrium was found")));
+    }
+    let rank = |e: &Equilibrium| e.stability() as u8;
+    found.list.sort_by(|a, b| (rank(a) == 1).cmp(&(rank(b) == 1)).then(a.energy.total_cmp(&b.energy)));
+    found.warnings.extend(crate::refusals::friction(&rubbing));
+    Ok(found)
+}
+
+impl Problem<'_> {
+    /// Follows the motion of a single freedom both ways; every change of sign of the force along it is an equilibrium. True where the
+    /// motion was followed to its ends, or round to its start.
+    fn follow(&mut self, from: &Configuration, list: &mut Vec<Equilibrium>) -> bool {
+        let L = self.model.length;
+        let mut complete = true;
+        for sense in [1.0, -1.0] {
+            let mut rest = self.rest(from);
+            let mut way = rest.space.N.column(0) * sense;
+            let mut force = -rest.g[0] * sense;
+            let mut closed = false;
+            let (mut ended, mut travelled) = (false, 0.0);
+            for _ in 0..STEPS {
+                let step = &way * (STEP * L);
+                let Some(next) = self.manifold.moved(&rest.state, &rest.space, &step) else {
+                    ended = true;
+                    break;
+                };
+                let moved = Manifold::between(&rest.state, &next);
+                let next = self.rest(&next);
+                if next.space.freedom() != 1 || rest.space.components(&moved)[0].abs() < 0.3 * STEP * L {
+                    ended = true;
+                    break;
+                }
+                let along = next.space.components(&moved)[0].signum();
+                let pushed = -next.g[0] * along;
+                if pushed * force <= 0.0
+                    && let Ending::Rest(rest, count) = self.newton(if pushed.abs() < force.abs() { &next.state } else { &rest.state })
+                    && !list.iter().any(|e| apart(self.model, &e.state.q, &rest.state.q) < SAME * L)
+                {
+                    let e = self.judged(&rest, count, "along the motion");
+                    list.push(e);
+                }
+                way = next.space.N.column(0) * along;
+                force = pushed;
+                rest = next;
+                travelled += STEP * L;
+                if travelled > 0.5 * L && apart(self.model, &rest.state.q, &from.q) < 0.75 * STEP * L {
+                    closed = true;
+                    break;
+                }
+                if rest.state.q.iter().any(|q| q.r.norm() > 50.0 * L) {
+                    break;
+                }
+            }
+            complete &= closed || ended;
+            if closed {
+                return true;
+            }
+        }
+        complete
+    }
+}

@@ -1,0 +1,187 @@
+//! Whether a rest is stable: frequencies of the small motions about it, and what neutral means.
+
+use super::Rest;
+use crate::linear::{Request, linearize};
+use crate::modes::modes;
+use crate::operator::{Along, Direction, Operator};
+use crate::words;
+use fourbar::Model;
+use fourbar::evaluate::by_body;
+use fourbar::state::{Configuration, Twist};
+use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use serde::Serialize;
+
+/// Squares of frequencies below this share of what the single forces contribute are zero.
+const NEUTRAL: f64 = 1e-6;
+/// And below this share of the largest.
+const ROUNDING: f64 = 1e-12;
+/// Inertias below this share of those that bodies of the size of the mechanism would have are none.
+const MASSLESS: f64 = 1e-12;
+/// An antisymmetric part of the stiffness above this share shows a force without potential.
+const ANTISYMMETRIC: f64 = 1e-8;
+
+/// What becomes of a mechanism that is moved a little from where it rests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Stability {
+    /// It stays near.
+    Stable,
+    /// It goes away.
+    Unstable,
+    /// It stays where it is put, to second order.
+    Neutral,
+    /// It cannot move at all.
+    Held,
+}
+
+impl Stability {
+    /// As a word.
+    pub fn word(self) -> &'static str {
+        match self {
+            Stability::Stable => "stable",
+            Stability::Unstable => "unstable",
+            Stability::Neutral => "neutral",
+            Stability::Held => "held",
+        }
+    }
+}
+
+/// The small motions about a rest.
+#[derive(Clone, Debug)]
+pub struct Verdict {
+    /// Stable, unstable or neutral.
+    pub stability: Stability,
+    /// Squares of the circular frequencies, lowest first, (rad/s)^2.
+    pub omega2: Vec<f64>,
+    /// The same size each of them would have if the forces did not balance each other.
+    pub sizes: Vec<f64>,
+    /// Motions of all bodies, one column a frequency.
+    pub shapes: DMatrix<f64>,
+    /// The softest motion in words.
+    pub softest: String,
+    /// Free motions without inertia and stiffness, such as the spin of a point mass.
+    pub idle: usize,
+    /// Whether a force without potential takes part, so that frequencies alone do not decide.
+    pub circulatory: bool,
+    /// Eigenvalues of the motion, real and imaginary part, where they decide: with rolling, states, or forces without potential.
+    pub roots: Vec<[f64; 2]>,
+}
+
+/// Frequencies of the small motions at rest with the stiffness `K` of all coordinates.
+pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
+    let N = &rest.space.N;
+    let n = N.ncols();
+    if n == 0 {
+        let shapes = DMatrix::zeros(N.nrows(), 0);
+        let (omega2, sizes) = (Vec::new(), Vec::new());
+        return Verdict {
+            stability: Stability::Held,
+            omega2,
+            sizes,
+            shapes,
+            softest: String::new(),
+            idle: 0,
+            circulatory: false,
+            roots: Vec::new(),
+        };
+    }
+    let H = N.tr_mul(&(K * N));
+    let anti = (&H - H.transpose()).amax() / 2.0;
+    let size = N.column_iter().map(|x| contributions(op, rest, K, &x.into_owned())).fold(0.0_f64, f64::max);
+    let circulatory = anti > ANTISYMMETRIC * size.max(H.amax());
+    let H = (&H + H.transpose()) * 0.5;
+    let M = N.tr_mul(&(op.mass() * N));
+    let (values, Y, idle) = small_motions(&H, &M, op.model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max));
+    let shapes = N * Y;
+    let mut order: Vec<usize> = (0..values.len()).collect();
+    order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
+    let omega2: Vec<f64> = order.iter().map(|&k| values[k]).collect();
+    let shapes = DMatrix::from_fn(N.nrows(), order.len(), |i, j| shapes[(i, order[j])]);
+    let sizes: Vec<f64> = shapes.column_iter().map(|x| contributions(op, rest, K, &x.into_owned())).collect();
+    let top = omega2.iter().chain(&sizes).fold(0.0_f64, |m, x| m.max(x.abs()));
+    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top;
+    let stability = if (0..omega2.len()).any(|k| omega2[k] < 0.0 && !zero(k)) {
+        Stability::Unstable
+    } else if (0..omega2.len()).any(zero) {
+        Stability::Neutral
+    } else {
+        Stability::Stable
+    };
+    let softest = shapes.column_iter().next().map(|x| words::motion(op.model, &rest.state.q, &x.into_owned())).unwrap_or_default();
+    Verdict { stability, omega2, sizes, shapes, softest, idle, circulatory, roots: Vec::new() }
+}
+
+/// The verdict by the eigenvalues of the motion, where stiffness does not decide.
+pub fn by_roots(model: &Model, state: &Configuration, v: &mut Verdict) {
+    let still = Configuration { v: vec![Twist::zero(); state.v.len()], ..state.clone() };
+    let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: true };
+    let Some(m) = linearize(model, &still, &request).ok().and_then(|l| modes(model, l).ok()) else { return };
+    v.roots = m.list.iter().map(|m| [m.s.re, m.s.im]).collect();
+    if let Some(grows) = m.growing() {
+        v.stability = Stability::Unstable;
+        v.softest = grows.words.clone();
+        v.omega2 = vec![-grows.s.re * grows.s.re];
+    } else {
+        v.stability = if m.rigid > 0 { Stability::Neutral } else { Stability::Stable };
+        v.omega2 = m.list.iter().map(|m| m.omega * m.omega).collect();
+        v.softest = match m.rigid_motions.first().filter(|_| m.rigid > 0) {
+            Some(first) => format!("`{first}`"),
+            None => m.list.first().map(|m| m.words.clone()).unwrap_or_default(),
+        };
+    }
+    v.sizes = v.omega2.clone();
+    v.shapes = DMatrix::zeros(v.shapes.nrows(), 0);
+}
+
+/// Sum of what gravity with the reactions and each force contribute to the stiffness along a motion, each by its size.
+fn contributions(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
+    let q = by_body(x);
+    let along = Along { state: &rest.state, direction: Direction { q: &q, ..Direction::default() } };
+    let own: Vec<f64> = op.model.forces.iter().map(|(_, f)| -x.dot(&along.force(op.model, f))).collect();
+    let rows = x.dot(&(K * x)) - own.iter().sum::<f64>();
+    rows.abs() + own.iter().map(|x| x.abs()).sum::<f64>()
+}
+
+/// `H y = w M y` for a symmetric `H` and a mass matrix that may have motions without inertia: eigenvalues, vectors with `y^T M y = 1`, and how
+/// many motions have neither. Motions without inertia follow the others where they have stiffness.
+pub fn small_motions(H: &DMatrix<f64>, M: &DMatrix<f64>, mass: f64) -> (DVector<f64>, DMatrix<f64>, usize) {
+    let n = H.nrows();
+    if n == 0 {
+        return (DVector::zeros(0), DMatrix::zeros(0, 0), 0);
+    }
+    let e = SymmetricEigen::new((M + M.transpose()) * 0.5);
+    let heavy: Vec<usize> = (0..n).filter(|&k| e.eigenvalues[k] > MASSLESS * mass).collect();
+    let light: Vec<usize> = (0..n).filter(|k| !heavy.contains(k)).collect();
+    let pick = |list: &[usize]| DMatrix::from_fn(n, list.len(), |i, j| e.eigenvectors[(i, list[j])]);
+    let (P, Q) = (pick(&heavy), pick(&light));
+    let mut T = P.clone();
+    let mut idle = 0;
+    if !light.is_empty() {
+        let stiff = SymmetricEigen::new(Q.tr_mul(&(H * &Q)));
+        let top = stiff.eigenvalues.amax().max(1e-12 * H.amax());
+        let mut back = Q.tr_mul(&(H * &P));
+        back = stiff.eigenvectors.tr_mul(&back);
+        for (k, mut row) in back.row_iter_mut().enumerate() {
+            let s = stiff.eigenvalues[k];
+            if s.abs() > 1e-9 * top {
+                row /= s;
+            } else {
+                row.fill(0.0);
+                idle += 1;
+            }
+        }
+        T -= Q * (stiff.eigenvectors * back);
+    }
+    if heavy.is_empty() {
+        return (DVector::zeros(0), DMatrix::zeros(n, 0), idle);
+    }
+    let M = T.tr_mul(&(M * &T));
+    let H = T.tr_mul(&(H * &T));
+    let Some(L) = ((&M + M.transpose()) * 0.5).cholesky().map(|c| c.l()) else {
+        return (DVector::zeros(0), DMatrix::zeros(n, 0), idle);
+    };
+    let Some(Li) = L.clone().try_inverse() else { return (DVector::zeros(0), DMatrix::zeros(n, 0), idle) };
+    let S = &Li * ((&H + H.transpose()) * 0.5) * Li.transpose();
+    let e = SymmetricEigen::new((&S + S.transpose()) * 0.5);
+    (e.eigenvalues.clone(), T * Li.transpose() * e.eigenvectors, idle)
+}

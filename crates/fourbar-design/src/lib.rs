@@ -1,0 +1,20 @@
+//! What designers ask of a mechanism before they ask for a motion: where it rests, how it carries a growing load, how it vibrates, and its
+//! linear model from inputs to outputs.
+//!
+//! Everything stands on one [`operator`]: the derivatives of forces and constraints at a state, exact, with the null spaces of the
+//! constraints, redundant or not. [`equilibrium`] settles a mechanism, [`path`] follows an equilibrium while a parameter changes, [`linear`]
+//! gives state-space matrices about an equilibrium or a steady motion, and [`modes`] their eigenvalues, in words.
+//!
+//! Notation as in the engine: six-vectors are (linear in the world, angular in body axes), increments `dq = (dr, theta_bar)`, the constraint
+//! force is `-G^T lambda`.
+#![allow(non_snake_case)]
+
+pub mod equilibrium;
+pub mod linear;
+pub mod manifold;
+pub mod modes;
+pub mod operator;
+pub mod path;
+pub mod redraw;
+mod refusals;
+pub mod words;

@@ -1,0 +1,297 @@
+//! Linear models: `x' = A x + B u`, `y = C x + D u` about an equilibrium or a steady motion, rolling and redundant constraints included.
+//!
+//! States are components along the free motions of positions, then of velocities, then the states of the author's own. With `dq = N y`,
+//! `dv = N_v w + P dq` and `P = -G^+ d(G v)/dq`, which keeps perturbed velocities admissible,
+//! ```text
+//! y' = R (dv - Omega dq)          w' = R_v (da + Sigma dv)
+//! M da + G^T dlambda = -K dq - D dv + F dz,     G da = d(gamma - G a)/dq dq + d gamma/dv dv
+//! ```
+//! `Omega` and `Sigma` are the turns of the carriers of a steady motion, see [`steady`]. Where bodies roll there are fewer velocities than
+//! positions, and the number of states may be odd.
+
+mod outputs;
+pub mod steady;
+
+pub use outputs::{Output, known_outputs};
+
+use crate::equilibrium::verdict::small_motions;
+use crate::operator::{Along, Direction, Operator, Space, lengths, without_dry_friction};
+use fourbar::evaluate::{by_body, stacked};
+use fourbar::state::{Configuration, Twist};
+use fourbar::{Diagnostic, Model};
+use nalgebra::{DMatrix, DVector};
+use steady::Steady;
+
+/// Inertias below this share of those that the mechanism's own size would give are none.
+const MASSLESS: f64 = 1e-12;
+
+/// A mechanism linearised about a state.
+#[derive(Clone, Debug)]
+pub struct Linearized {
+    /// The state.
+    pub state: Configuration,
+    /// Names of the states.
+    pub states: Vec<String>,
+    /// Names of the inputs.
+    pub inputs: Vec<String>,
+    /// Names of the outputs.
+    pub outputs: Vec<String>,
+    /// `x' = A x + B u`.
+    pub A: DMatrix<f64>,
+    /// Of inputs.
+    pub B: DMatrix<f64>,
+    /// `y = C x + D u`.
+    pub C: DMatrix<f64>,
+    /// Of inputs.
+    pub D: DMatrix<f64>,
+    /// Increments of poses by states.
+    pub poses: DMatrix<f64>,
+    /// Increments of velocities by states.
+    pub velocities: DMatrix<f64>,
+    /// Symmetry of the motion.
+    pub steady: Steady,
+    /// Free motions of positions and of velocities.
+    pub freedom: [usize; 2],
+    /// Free motions with neither inertia nor stiffness, left out.
+    pub idle: usize,
+    /// Symmetric mass and stiffness along the free motions, where the mechanism is at rest, undamped, and every force has a potential.
+    pub conservative: Option<(DMatrix<f64>, DMatrix<f64>)>,
+    /// What the reader should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// What a linear model is made of.
+#[derive(Clone, Debug, Default)]
+pub struct Request {
+    /// Inputs by name; left out: all of the mechanism.
+    pub inputs: Option<Vec<String>>,
+    /// Outputs by name; left out: those of the mechanism, or else its joint coordinates.
+    pub outputs: Option<Vec<String>>,
+    /// Takes coefficients as they are, though the motion is not steady.
+    pub frozen: bool,
+}
+
+/// Linearises a mechanism about a consistent state.
+pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Result<Linearized, fourbar::Error> {
+    crate::operator::fits(model)?;
+    let (own, rubbing) = without_dry_friction(model);
+    let model = &own;
+    let mut op = Operator::new(model, state);
+    op.choose(state.t);
+    let still = stacked(&state.v).amax() == 0.0;
+    let G = op.jacobian(state);
+    let all = Space::new(model, &G);
+    let M = op.mass();
+    let (a, lambda) = motion(&op, state, &all, &M)?;
+    // Where nothing is free there is nothing to be steady.
+    let any = request.frozen || all.freedom() == 0;
+    let steady = match (any, steady::steady(&op, state, &a)) {
+        (_, Ok(steady)) => steady,
+        (true, Err(_)) => Steady::none(model),
+        (false, Err(d)) => return Err(d.into()),
+    };
+    let mut warnings: Vec<Diagnostic> = crate::refusals::friction(&rubbing).into_iter().collect();
+    warnings.extend(crate::refusals::in_time(&op, state));
+    let (K, Dv) = op.stiffness(state, &lambda);
+    let rows = op.row_derivatives(state, &a);
+    let positions = op.positions();
+    let rolls = positions.contains(&false);
+    let space = if rolls { Space::new(model, &Operator::only(&G, &positions)) } else { all.clone() };
+    let bases = Bases::new(model, &space, &all, rolls || !still, &M, &K);
+    let (N, Nv, R, Rv) = (&bases.N, &bases.Nv, &bases.R, &bases.Rv);
+    let P = -all.increments(&rows.rates);
+    let (first, own_states) = (model.first_state(), model.states.len());
+    let (n, m) = (N.ncols(), Nv.ncols());
+    let size = n + m + own_states;
+    // Increments of poses and velocities by states.
+    let (mut Q, mut V) = (DMatrix::zeros(N.nrows(), size), DMatrix::zeros(N.nrows(), size));
+    Q.columns_mut(0, n).copy_from(N);
+    V.columns_mut(0, n).copy_from(&(&P * N));
+    V.columns_mut(n, m).copy_from(Nv);
+    let F = op.forces_by_auxiliaries(state);
+    let mut loads = -(&K * &Q) - &Dv * &V;
+    if own_states > 0 {
+        let mut part = loads.columns_mut(n + m, own_states);
+        part += F.columns(first, own_states);
+    }
+    let asked = (&rows.gamma_q - &rows.accelerations) * &Q + &rows.gamma_v * &V;
+    let accelerations = Accelerations::new(model, &all, &M, Nv);
+    let a_x = accelerations.of(&loads, &asked);
+    let (O, S) = steady.rotations(state);
+    let rates = &V - &O * &Q;
+    let mut A = DMatrix::zeros(size, size);
+    A.rows_mut(0, n).copy_from(&(R * &rates));
+    A.rows_mut(n, m).copy_from(&(Rv * (&a_x + &S * &V)));
+    if own_states > 0 {
+        A.rows_mut(n + m, own_states).copy_from(&auxiliary_rows(model, state, &Q, &V, n + m));
+    }
+    if steady.moves() && steady::drift(N, R, &rates) > 1e-6 {
+        let message = "the free motions of this position do not go with the symmetry of the motion";
+        return Err(Diagnostic::new("S410", message).help("`--frozen` takes the coefficients as they are").into());
+    }
+    let inputs = outputs::inputs(model, request)?;
+    let mut B = DMatrix::zeros(size, inputs.len());
+    let none = DMatrix::zeros(G.nrows(), 1);
+    let mut a_u = DMatrix::zeros(N.nrows(), inputs.len());
+    for (k, &input) in inputs.iter().enumerate() {
+        let part = accelerations.of(&F.columns(input, 1).into_owned(), &none);
+        B.view_mut((n, k), (m, 1)).copy_from(&(Rv * &part));
+        a_u.set_column(k, &part.column(0));
+        let mut z = vec![0.0; model.auxiliaries()];
+        z[input] = 1.0;
+        let d = Along { state, direction: Direction { z: &z, ..Direction::default() } }.rates(model);
+        B.view_mut((n + m, k), (own_states, 1)).copy_from(&d.rows(first, own_states));
+    }
+    let wanted = outputs::wanted(model, request)?;
+    let (C, D) = outputs::matrices(model, state, &wanted, &Q, &V, n + m, &inputs);
+    let mut states = bases.names(model, state, N, "");
+    states.extend(bases.names(model, state, Nv, "'"));
+    states.extend(model.states.iter().map(|s| s.name.clone()));
+    let conservative = (still && !rolls && own_states == 0).then(|| {
+        let reduced = |X: &DMatrix<f64>| N.tr_mul(&(X * N));
+        (reduced(&M), reduced(&K), reduced(&Dv))
+    });
+    let conservative = conservative.and_then(|(M, K, D)| {
+        let anti = (&K - K.transpose()).amax();
+        let damped = D.amax() > 1e-13 * (K.amax() * M.amax()).sqrt();
+        (anti <= 1e-9 * K.amax() && !damped).then(|| (M, (&K + K.transpose()) * 0.5))
+    });
+    Ok(Linearized {
+        state: state.clone(),
+        states,
+        inputs: inputs.iter().map(|k| model.inputs[*k].name.clone()).collect(),
+        outputs: wanted.iter().map(|o| o.name.clone()).collect(),
+        A,
+        B,
+        C,
+        D,
+        poses: Q,
+        velocities: V,
+        steady,
+        freedom: [n, m],
+        idle: bases.idle,
+        conservative,
+        warnings,
+    })
+}
+
+/// Bases of the free motions, with motions that have no inertia taken out, and what reads components along them.
+struct Bases {
+    N: DMatrix<f64>,
+    Nv: DMatrix<f64>,
+    R: DMatrix<f64>,
+    Rv: DMatrix<f64>,
+    idle: usize,
+}
+
+impl Bases {
+    fn new(model: &Model, space: &Space, all: &Space, moving: bool, M: &DMatrix<f64>, K: &DMatrix<f64>) -> Self {
+        let mass = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
+        let light = |N: &DMatrix<f64>| {
+            let m = N.tr_mul(&(M * N));
+            if m.is_empty() { 0 } else { m.symmetric_eigenvalues().iter().filter(|x| **x <= MASSLESS * mass).count() }
+        };
+        let none = light(&all.N);
+        let (mut N, mut Nv, mut idle) = (space.N.clone(), all.N.clone(), 0);
+        if none > 0 && !moving {
+            // At rest motions without inertia follow the others, or do nothing.
+            let H = N.tr_mul(&(K * &N));
+            let (_, T, free) = small_motions(&((&H + H.transpose()) * 0.5), &N.tr_mul(&(M * &N)), mass);
+            N = &N * T;
+            Nv = N.clone();
+            idle = free;
+        } else if none > 0 {
+            let heavy = |N: &DMatrix<f64>| {
+                let e = N.tr_mul(&(M * N)).symmetric_eigen();
+                let kept: Vec<usize> = (0..N.ncols()).filter(|&k| e.eigenvalues[k] > MASSLESS * mass).collect();
+                N * DMatrix::from_fn(N.ncols(), kept.len(), |i, j| e.eigenvectors[(i, kept[j])])
+            };
+            (N, Nv, idle) = (heavy(&N), heavy(&Nv), none);
+        }
+        let weights = lengths(model).map(|x| x * x);
+        // (N^T W N)^-1 N^T W reads the components along any basis.
+        let reader = |N: &DMatrix<f64>| {
+            let mut T = N.transpose();
+            T.column_iter_mut().zip(weights.iter()).for_each(|(mut c, w)| c *= *w);
+            let square = &T * N;
+            square.try_inverse().map(|i| i * &T).unwrap_or(T)
+        };
+        let (R, Rv) = (reader(&N), reader(&Nv));
+        Self { N, Nv, R, Rv, idle }
+    }
+
+    /// A name for each component: the coordinate that moves most along it.
+    fn names(&self, model: &Model, state: &Configuration, N: &DMatrix<f64>, mark: &str) -> Vec<String> {
+        let name = |(k, x): (usize, nalgebra::DVectorView<'_, f64>)| {
+            let x = x.into_owned();
+            let parts = crate::words::parts(model, &state.q, &x, &DVector::zeros(x.len()));
+            let most = parts.first().map_or_else(|| "motion".to_string(), |p| p.coordinate.clone());
+            format!("{}{mark}: mostly {most}", k + 1)
+        };
+        N.column_iter().enumerate().map(|(k, x)| name((k, x.as_view()))).collect()
+    }
+}
+
+/// Solves for accelerations with the constraints: null-space form, redundant rows welcome.
+struct Accelerations<'a> {
+    all: &'a Space,
+    M: &'a DMatrix<f64>,
+    N: &'a DMatrix<f64>,
+    inverse: DMatrix<f64>,
+}
+
+impl<'a> Accelerations<'a> {
+    fn new(model: &Model, all: &'a Space, M: &'a DMatrix<f64>, N: &'a DMatrix<f64>) -> Self {
+        let m = N.tr_mul(&(M * N));
+        let m = (&m + m.transpose()) * 0.5;
+        if m.is_empty() {
+            return Self { all, M, N, inverse: m };
+        }
+        let mass = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
+        let e = m.symmetric_eigen();
+        // Motions without inertia, such as the spin of a point mass, have no acceleration.
+        let inverse = e.eigenvalues.map(|x| if x > MASSLESS * mass { 1.0 / x } else { 0.0 });
+        Self { all, M, N, inverse: &e.eigenvectors * DMatrix::from_diagonal(&inverse) * e.eigenvectors.transpose() }
+    }
+
+    /// For forces and right-hand sides of the acceleration constraints, one column each.
+    fn of(&self, forces: &DMatrix<f64>, asked: &DMatrix<f64>) -> DMatrix<f64> {
+        let particular = self.all.increments(asked);
+        &particular + self.N * (&self.inverse * self.N.tr_mul(&(forces - self.M * &particular)))
+    }
+}
+
+/// Accelerations by body and multipliers of a state.
+fn motion(op: &Operator<'_>, state: &Configuration, all: &Space, M: &DMatrix<f64>) -> Result<(Vec<Twist>, DVector<f64>), Diagnostic> {
+    let model = op.model;
+    let torque = |(b, v): (&fourbar::model::Body, &Twist)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
+    let load = op.applied(state) - stacked(&model.bodies.iter().zip(&state.v).map(torque).collect::<Vec<_>>());
+    let mut gamma = DVector::zeros(op.set().rows());
+    op.set().gamma(&state.q, &state.v, state.t, gamma.as_mut_slice());
+    let column = |x: &DVector<f64>| DMatrix::from_columns(std::slice::from_ref(x));
+    let a: DVector<f64> = Accelerations::new(model, all, M, &all.N).of(&column(&load), &column(&gamma)).column(0).into_owned();
+    if !a.iter().all(|x| x.is_finite()) {
+        let d =
+            Diagnostic::new("S250", format!("at t = {} s the accelerations are not finite numbers", fourbar::diagnostic::number(state.t)));
+        return Err(d.time(state.t).help("a force or a drive has no finite value at this state"));
+    }
+    let lambda = all.multipliers(&(load - M * &a));
+    Ok((by_body(&a), lambda))
+}
+
+/// Rates of the states of the author's own by all states.
+fn auxiliary_rows(model: &Model, state: &Configuration, Q: &DMatrix<f64>, V: &DMatrix<f64>, before: usize) -> DMatrix<f64> {
+    let (first, count) = (model.first_state(), model.states.len());
+    let mut out = DMatrix::zeros(count, before + count);
+    let mut z = vec![0.0; model.auxiliaries()];
+    for k in 0..before + count {
+        let (q, v): (Vec<Twist>, Vec<Twist>) = (by_body(&Q.column(k).into_owned()), by_body(&V.column(k).into_owned()));
+        z.fill(0.0);
+        if k >= before {
+            z[first + k - before] = 1.0;
+        }
+        let d = Along { state, direction: Direction { q: &q, v: &v, z: &z } }.rates(model);
+        out.set_column(k, &d.rows(first, count));
+    }
+    out
+}

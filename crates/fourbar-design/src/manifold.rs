@@ -1,0 +1,105 @@
+//! Moving on the constraints: a step along free motions, and back to where all joints are closed.
+
+use crate::operator::{Space, jacobian};
+use fourbar::Model;
+use fourbar::analysis::assembly::{flipped_joint, update_turns};
+use fourbar::constraint::ConstraintSet;
+use fourbar::evaluate::{by_body, stacked};
+use fourbar::state::{Configuration, Twist};
+use nalgebra::DVector;
+
+/// Corrections with one Jacobian, at most; then a fresh one is taken.
+const CHORD: usize = 8;
+/// Fresh Jacobians, at most.
+const FRESH: usize = 8;
+/// Gaps below this share of the characteristic length, and of the coordinates, are closed.
+const CLOSED: f64 = 1e-14;
+/// Gaps that no longer fall are rounding below this share.
+const ROUNDING: f64 = 1e-11;
+/// A correction that falls less than this asks for a fresh Jacobian.
+const SLOW: f64 = 0.3;
+
+/// The constraints on positions of a mechanism.
+pub struct Manifold<'m> {
+    /// The mechanism.
+    pub model: &'m Model,
+    set: ConstraintSet,
+    size: f64,
+}
+
+impl<'m> Manifold<'m> {
+    /// With drives held where they are at the time of a configuration.
+    pub fn new(model: &'m Model, at: &Configuration) -> Self {
+        let mut set = ConstraintSet::new(model.constraints(true), |_| false);
+        set.choose(at.t);
+        let reach = at.q.iter().fold(model.length, |s, q| s.max(q.r.amax()));
+        Self { model, set, size: reach }
+    }
+
+    /// Largest open gap, m.
+    pub fn gap(&self, c: &Configuration) -> f64 {
+        self.residual(c).amax()
+    }
+
+    fn residual(&self, c: &Configuration) -> DVector<f64> {
+        let mut Phi = DVector::zeros(self.set.rows());
+        self.set.residual(&c.q, &c.turns, c.t, Phi.as_mut_slice());
+        Phi
+    }
+
+    /// The tangent space at a configuration.
+    pub fn space(&self, c: &Configuration) -> Space {
+        Space::new(self.model, &jacobian(self.model, &self.set, &c.q))
+    }
+
+    /// Moves by an increment and closes all joints; `None` where they do not close near by.
+    pub fn moved(&self, c: &Configuration, space: &Space, dq: &DVector<f64>) -> Option<Configuration> {
+        let mut x = stepped(c, dq);
+        self.close(&mut x, space).then_some(x)
+    }
+
+    /// Closes all joints by the smallest corrections; `false` where that fails.
+    pub fn close(&self, x: &mut Configuration, space: &Space) -> bool {
+        let mut own: Option<Space> = None;
+        let mut last = f64::INFINITY;
+        for _ in 0..FRESH {
+            for _ in 0..CHORD {
+                update_turns(self.model, &x.q, &mut x.turns);
+                let Phi = self.residual(x);
+                let size = Phi.amax();
+                if !size.is_finite() || size > 1e3 * self.size {
+                    return false;
+                }
+                let settled = size <= CLOSED * self.size || (size <= ROUNDING * self.size && size >= 0.5 * last);
+                if settled {
+                    return flipped_joint(self.model, &x.q).is_none();
+                }
+                let slow = size > SLOW * last;
+                last = size;
+                let d = -own.as_ref().unwrap_or(space).increment(&Phi);
+                *x = stepped(x, &d);
+                if slow {
+                    break;
+                }
+            }
+            own = Some(self.space(x));
+            last = f64::INFINITY;
+        }
+        false
+    }
+
+    /// The increment that leads from one configuration to another.
+    pub fn between(from: &Configuration, to: &Configuration) -> DVector<f64> {
+        let list: Vec<Twist> = from.q.iter().zip(&to.q).map(|(a, b)| a.increment_to(b)).collect();
+        stacked(&list)
+    }
+}
+
+/// The poses moved by an increment, nothing else.
+pub fn stepped(c: &Configuration, dq: &DVector<f64>) -> Configuration {
+    let mut x = c.clone();
+    for (q, d) in x.q.iter_mut().zip(&by_body(dq)) {
+        *q = q.moved(d);
+    }
+    x
+}

@@ -1,0 +1,222 @@
+//! Eigenvalues of a state matrix: zero ones counted by its structure, the others with vectors and conditions.
+//!
+//! Zero eigenvalues of mechanisms come in chains (a position and its rate) and would come out as small numbers of any sign. They are split off
+//! first: the null space of the matrix, then that of what is left of it, and so on, by orthogonal changes of basis.
+
+use fourbar_math::dense;
+use nalgebra::{Complex, DMatrix, DVector, Schur};
+
+/// Singular values below this share of the largest are zero.
+const ZERO: f64 = 1e-11;
+/// Sweeps of balancing, at most.
+const BALANCE: usize = 50;
+/// Iterations of the Schur form, at most.
+const SCHUR: usize = 20_000;
+/// Above this condition a quotient of left and right vector is worse than the eigenvalue itself.
+const DOUBTFUL: f64 = 1e6;
+
+type C = Complex<f64>;
+
+/// An eigenvalue.
+#[derive(Clone, Debug)]
+pub struct Root {
+    /// Its value, 1/s.
+    pub s: C,
+    /// By how much errors of the matrix are magnified in it.
+    pub condition: f64,
+    /// Its vector of states.
+    pub vector: DVector<C>,
+}
+
+/// The eigenvalues of a matrix.
+#[derive(Clone, Debug)]
+pub struct Roots {
+    /// Zero eigenvalues.
+    pub zeros: usize,
+    /// States that do not change at all: the null space.
+    pub still: DMatrix<f64>,
+    /// The others.
+    pub list: Vec<Root>,
+}
+
+/// Powers of two by which states are scaled so that rows and columns of the matrix are of the same size.
+fn balance(A: &DMatrix<f64>) -> DVector<f64> {
+    let n = A.nrows();
+    let mut d = DVector::from_element(n, 1.0);
+    let mut B = A.clone();
+    for _ in 0..BALANCE {
+        let mut changed = false;
+        for k in 0..n {
+            let (mut row, mut column) = (0.0, 0.0);
+            for j in (0..n).filter(|&j| j != k) {
+                row += B[(k, j)].abs();
+                column += B[(j, k)].abs();
+            }
+            if row == 0.0 || column == 0.0 {
+                continue;
+            }
+            let f = 2f64.powi(((row / column).sqrt().log2()).round() as i32).clamp(1e-12, 1e12);
+            if (row / f + column * f) < 0.95 * (row + column) && f != 1.0 {
+                d[k] *= f;
+                B.row_mut(k).unscale_mut(f);
+                B.column_mut(k).scale_mut(f);
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    d
+}
+
+/// Splits off zero eigenvalues: what is left of the matrix, the null space, and how many there are.
+fn without_zeros(A: &DMatrix<f64>) -> Option<(DMatrix<f64>, DMatrix<f64>, usize)> {
+    let n = A.nrows();
+    let top = dense::svd(A.clone(), false, false)?.singular_values.iter().fold(0.0_f64, |m, x| m.max(*x));
+    let mut still = DMatrix::zeros(n, 0);
+    let (mut left, mut zeros) = (A.clone(), 0);
+    for level in 0..n {
+        if left.is_empty() {
+            break;
+        }
+        let svd = dense::svd(left.clone(), false, true)?;
+        let (s, v_t) = (&svd.singular_values, svd.v_t.as_ref()?);
+        let mut order: Vec<usize> = (0..s.len()).collect();
+        order.sort_by(|&a, &b| s[b].total_cmp(&s[a]));
+        let rank = order.iter().filter(|&&k| s[k] > ZERO * top).count();
+        let m = left.nrows();
+        if rank == m {
+            break;
+        }
+        let V = DMatrix::from_fn(m, m, |i, j| v_t[(order[j], i)]);
+        if level == 0 {
+            still = V.columns(rank, m - rank).into_owned();
+        }
+        zeros += m - rank;
+        // In the basis of the kept directions and the null space the columns of the second vanish.
+        let kept = V.columns(0, rank);
+        left = kept.tr_mul(&(&left * kept));
+    }
+    Some((left, still, zeros))
+}
+
+fn shifted(A: &DMatrix<f64>, s: C, transposed: bool) -> DMatrix<C> {
+    let n = A.nrows();
+    // A shift at the level of rounding keeps the matrix regular.
+    let s = s + C::new(1.0, 1.0) * (4.0 * f64::EPSILON * A.amax().max(f64::MIN_POSITIVE));
+    DMatrix::from_fn(n, n, |i, j| {
+        let a = if transposed { A[(j, i)] } else { A[(i, j)] };
+        C::new(a, 0.0) - if i == j { s } else { C::new(0.0, 0.0) }
+    })
+}
+
+/// A vector that the matrix multiplies by `s`, kept apart from others.
+fn vector(A: &DMatrix<f64>, s: C, transposed: bool, apart: &[DVector<C>], seed: usize) -> Option<DVector<C>> {
+    let lu = shifted(A, s, transposed).lu();
+    let mut x = DVector::from_fn(A.nrows(), |k, _| C::new((1.0 + (k * 7 + seed * 13) as f64).sin(), 0.3 * (2.0 + (k + seed) as f64).cos()));
+    for _ in 0..4 {
+        for y in apart {
+            let c = y.dotc(&x);
+            x.axpy(-c, y, C::new(1.0, 0.0));
+        }
+        x = lu.solve(&x)?;
+        let size = x.norm();
+        if !size.is_finite() || size == 0.0 {
+            return None;
+        }
+        x.unscale_mut(size);
+    }
+    Some(x)
+}
+
+/// The eigenvalues of a real matrix; `None` where it holds numbers that are none, or the iteration does not end.
+pub fn roots(A: &DMatrix<f64>) -> Option<Roots> {
+    let n = A.nrows();
+    if n == 0 {
+        return Some(Roots { zeros: 0, still: DMatrix::zeros(0, 0), list: Vec::new() });
+    }
+    if !A.iter().all(|x| x.is_finite()) {
+        return None;
+    }
+    let d = balance(A);
+    let B = DMatrix::from_fn(n, n, |i, j| A[(i, j)] * d[j] / d[i]);
+    let (left, mut still, zeros) = without_zeros(&B)?;
+    for (mut row, d) in still.row_iter_mut().zip(d.iter()) {
+        row *= *d;
+    }
+    let values: Vec<C> = match left.is_empty() {
+        true => Vec::new(),
+        false => Schur::try_new(left.clone(), f64::EPSILON, SCHUR)?.complex_eigenvalues().iter().copied().collect(),
+    };
+    let mut list: Vec<Root> = Vec::new();
+    let mut own: Vec<(C, DVector<C>)> = Vec::new();
+    let mut full: Vec<(C, DVector<C>)> = Vec::new();
+    let scale = values.iter().fold(0.0_f64, |m, s| m.max(s.norm()));
+    for (k, &value) in values.iter().enumerate() {
+        let near = |list: &[(C, DVector<C>)]| -> Vec<DVector<C>> {
+            list.iter().filter(|(s, _)| (s - value).norm() < 1e-7 * scale).map(|x| x.1.clone()).collect()
+        };
+        let (mut s, mut condition) = (value, f64::INFINITY);
+        for _ in 0..2 {
+            let Some(x) = vector(&left, s, false, &near(&own), k) else { break };
+            let Some(y) = vector(&left, s.conj(), true, &[], k).filter(|_| near(&own).is_empty()) else { break };
+            // A y = conj(s) y for the transposed matrix: y^H A = s y^H.
+            let product = y.dotc(&x);
+            condition = 1.0 / product.norm().max(f64::MIN_POSITIVE);
+            if condition > DOUBTFUL {
+                break;
+            }
+            let Ax = left.map(|a| C::new(a, 0.0)) * &x;
+            s = y.dotc(&Ax) / product;
+            if value.im == 0.0 {
+                s.im = 0.0;
+            }
+            own.push((value, x));
+        }
+        if let Some(x) = vector(&B, s, false, &near(&full), k) {
+            full.push((value, x.clone()));
+            let x = DVector::from_fn(n, |i, _| x[i] * d[i]);
+            list.push(Root { s, condition: if condition.is_finite() { condition } else { 1.0 }, vector: x });
+        } else {
+            list.push(Root { s, condition: if condition.is_finite() { condition } else { 1.0 }, vector: DVector::zeros(n) });
+        }
+    }
+    Some(Roots { zeros, still, list })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chains_of_zeros_are_counted_and_the_rest_is_exact() {
+        // Two chains of length two and one root of each kind, hidden by a random change of basis.
+        let mut J = DMatrix::zeros(8, 8);
+        J[(0, 1)] = 1.0;
+        J[(2, 3)] = 1.0;
+        J[(4, 4)] = -0.25;
+        J[(5, 6)] = 3.0;
+        J[(6, 5)] = -3.0;
+        J[(7, 7)] = 40.0;
+        let T = DMatrix::from_fn(8, 8, |i, j| ((3 * i + 5 * j + i * j) as f64).sin() + if i == j { 2.0 } else { 0.0 });
+        let A = &T * J * T.clone().try_inverse().expect("regular");
+        let r = roots(&A).expect("roots");
+        assert_eq!((r.zeros, r.still.ncols(), r.list.len()), (4, 2, 4));
+        for known in [C::new(-0.25, 0.0), C::new(0.0, 3.0), C::new(0.0, -3.0), C::new(40.0, 0.0)] {
+            let found = r.list.iter().find(|x| (x.s - known).norm() < 1e-11).unwrap_or_else(|| panic!("{known} is missing"));
+            let left = A.map(|a| C::new(a, 0.0)) * &found.vector - &found.vector * found.s;
+            assert!(left.norm() < 1e-9 * found.vector.norm() * 40.0, "{known}: {}", left.norm());
+        }
+    }
+
+    #[test]
+    fn double_roots_have_two_vectors() {
+        let A = DMatrix::from_row_slice(4, 4, &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, -4.0, 0.0, 0.0, 0.0, 0.0, -4.0, 0.0, 0.0]);
+        let r = roots(&A).expect("roots");
+        let up: Vec<&Root> = r.list.iter().filter(|x| x.s.im > 0.0).collect();
+        assert_eq!(up.len(), 2);
+        let c = up[0].vector.dotc(&up[1].vector).norm() / (up[0].vector.norm() * up[1].vector.norm());
+        assert!(c < 0.9, "{c}");
+    }
+}

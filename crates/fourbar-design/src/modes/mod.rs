@@ -1,0 +1,192 @@
+//! Vibrations about an equilibrium or a steady motion: frequencies, damping, shapes, in words.
+//!
+//! ```
+//! use fourbar_design::linear::{Request, linearize};
+//! use fourbar_design::modes::modes;
+//! use fourbar::analysis::assembly::assemble;
+//! // The benchmark bicycle at 5 m/s: its weave is damped, and so is its capsize.
+//! let model = fourbar_io::load("bicycle")?;
+//! let state = assemble(&model)?.configuration;
+//! let found = modes(&model, linearize(&model, &state, &Request::default())?)?;
+//! assert!(found.list.iter().all(|m| m.s.re < 0.0));
+//! assert_eq!(found.rigid, 6);
+//! # Ok::<(), fourbar::Error>(())
+//! ```
+
+pub mod eigen;
+
+use crate::equilibrium::verdict::small_motions;
+use crate::linear::Linearized;
+use crate::words::{self, Part};
+use fourbar::{Diagnostic, Model};
+use nalgebra::{Complex, DMatrix, DVector};
+use serde::Serialize;
+
+/// Conditions above this are worth a word.
+const DOUBTFUL: f64 = 1e5;
+/// Squares of frequencies below this share of the largest are zero.
+const ZERO: f64 = 1e-12;
+/// Energies of bodies below this share are not named.
+const NAMED: f64 = 0.01;
+
+type C = Complex<f64>;
+
+/// A vibration, or a motion that grows or fades without one.
+#[derive(Clone, Debug, Serialize)]
+pub struct Mode {
+    /// Eigenvalue, 1/s; of a conjugate pair the one with positive imaginary part.
+    #[serde(serialize_with = "pair")]
+    pub s: C,
+    /// Natural circular frequency `|s|`, rad/s.
+    pub omega: f64,
+    /// Frequency of the vibration, Hz; zero where there is none.
+    pub frequency: f64,
+    /// Damping ratio `-Re s / |s|`.
+    pub damping: f64,
+    /// By how much errors are magnified in the eigenvalue.
+    pub condition: f64,
+    /// Coordinates that take part, the largest first.
+    pub shape: Vec<Part>,
+    /// The shape in words.
+    pub words: String,
+    /// Shares of the kinetic energy by body, largest first.
+    pub energy: Vec<(String, f64)>,
+    /// Increments of poses of all bodies, the largest coordinate being real.
+    #[serde(skip)]
+    pub motion: DVector<C>,
+}
+
+fn pair<S: serde::Serializer>(s: &C, out: S) -> Result<S::Ok, S::Error> {
+    [s.re, s.im].serialize(out)
+}
+
+/// The modes of a mechanism.
+#[derive(Clone, Debug)]
+pub struct Modes {
+    /// Modes, the lowest frequency first; one of each conjugate pair.
+    pub list: Vec<Mode>,
+    /// Zero eigenvalues: motions that nothing drives back.
+    pub rigid: usize,
+    /// Coordinates that describe them.
+    pub rigid_motions: Vec<String>,
+    /// Of all eigenvalues.
+    pub states: usize,
+    /// The linear model.
+    pub linear: Linearized,
+    /// What the reader should know.
+    pub warnings: Vec<Diagnostic>,
+}
+
+impl Modes {
+    /// Whether something grows: the largest real part above what rounding leaves.
+    pub fn growing(&self) -> Option<&Mode> {
+        let top = self.list.iter().fold(0.0_f64, |m, x| m.max(x.omega));
+        let grows = self.list.iter().filter(|m| m.s.re > 1e-9 * top.min(1e3 * m.omega.max(1e-6 * top)));
+        grows.max_by(|a, b| a.s.re.total_cmp(&b.s.re))
+    }
+}
+
+/// The modes of a linear model of a mechanism.
+pub fn modes(model: &Model, linear: Linearized) -> Result<Modes, Diagnostic> {
+    let (found, zeros, still) = match &linear.conservative {
+        Some((M, K)) => conservative(model, &linear, M, K),
+        None => {
+            let failed = || {
+                Diagnostic::new("S411", "the eigenvalues of the linear model could not be found")
+                    .help("look for forces whose derivatives are not finite here")
+            };
+            let roots = eigen::roots(&linear.A).ok_or_else(failed)?;
+            let list = roots.list.into_iter().map(|r| (r.s, r.condition, r.vector)).collect();
+            (list, roots.zeros, roots.still)
+        }
+    };
+    let mut list: Vec<Mode> = Vec::new();
+    for (s, condition, x) in found.into_iter().filter(|(s, _, _)| s.im >= 0.0) {
+        list.push(mode(model, &linear, s, condition, &x));
+    }
+    list.sort_by(|a, b| a.omega.total_cmp(&b.omega).then(a.s.re.total_cmp(&b.s.re)));
+    let mut warnings = linear.warnings.clone();
+    for m in list.iter().filter(|m| m.condition > DOUBTFUL) {
+        let message = format!("the eigenvalue {:.6} {:+.6}i of {} magnifies errors {:.0e} times", m.s.re, m.s.im, m.words, m.condition);
+        warnings.push(Diagnostic::new("W411", message));
+    }
+    let motions: Vec<DVector<f64>> = still.column_iter().map(|x| &linear.poses * x).collect();
+    let top = motions.iter().map(|m| m.amax()).fold(0.0, f64::max);
+    let motions: Vec<DVector<f64>> = motions.into_iter().filter(|m| m.amax() > 1e-9 * top).collect();
+    let rigid_motions = words::describe(model, &linear.state.q, &motions);
+    let states = linear.A.nrows();
+    Ok(Modes { list, rigid: zeros, rigid_motions, states, linear, warnings })
+}
+
+/// Eigenvalues, vectors of states, and zeros of a mechanism at rest whose forces have a potential.
+#[allow(clippy::type_complexity)]
+fn conservative(
+    model: &Model,
+    linear: &Linearized,
+    M: &DMatrix<f64>,
+    K: &DMatrix<f64>,
+) -> (Vec<(C, f64, DVector<C>)>, usize, DMatrix<f64>) {
+    let mass = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
+    let (omega2, Y, _) = small_motions(K, M, mass);
+    let (n, top) = (M.nrows(), omega2.iter().fold(0.0_f64, |m, x| m.max(x.abs())));
+    let mut list = Vec::new();
+    let mut still = Vec::new();
+    for (k, &w2) in omega2.iter().enumerate() {
+        let y = Y.column(k);
+        if w2.abs() <= ZERO * top || top == 0.0 {
+            still.push(DVector::from_fn(linear.A.nrows(), |i, _| if i < n { y[i] } else { 0.0 }));
+            continue;
+        }
+        let roots = if w2 > 0.0 {
+            [C::new(0.0, w2.sqrt()), C::new(0.0, -w2.sqrt())]
+        } else {
+            [C::new((-w2).sqrt(), 0.0), C::new(-(-w2).sqrt(), 0.0)]
+        };
+        for s in roots {
+            let x = DVector::from_fn(linear.A.nrows(), |i, _| if i < n { C::new(y[i], 0.0) } else { s * y[i - n] });
+            list.push((s, 1.0, x));
+        }
+    }
+    let zeros = 2 * still.len();
+    let still = if still.is_empty() { DMatrix::zeros(linear.A.nrows(), 0) } else { DMatrix::from_columns(&still) };
+    (list, zeros, still)
+}
+
+fn mode(model: &Model, linear: &Linearized, s: C, condition: f64, x: &DVector<C>) -> Mode {
+    let complex = |M: &DMatrix<f64>| M.map(|a| C::new(a, 0.0)) * x;
+    let motion = complex(&linear.poses);
+    let velocity = complex(&linear.velocities);
+    let q = &linear.state.q;
+    let (re, im) = (motion.map(|x| x.re), motion.map(|x| x.im));
+    let shape = words::parts(model, q, &re, &im);
+    let words = words::sentence(&shape);
+    let mut energy: Vec<(String, f64)> = model
+        .bodies
+        .iter()
+        .enumerate()
+        .skip(1)
+        .map(|(b, body)| {
+            let v = velocity.rows(6 * (b - 1), 6);
+            let linear: f64 = (0..3).map(|k| v[k].norm_sqr()).sum::<f64>() * body.mass;
+            let part = |f: &dyn Fn(&C) -> f64| nalgebra::Vector3::new(f(&v[3]), f(&v[4]), f(&v[5]));
+            let (a, b) = (part(&|x| x.re), part(&|x| x.im));
+            (body.name.clone(), linear + a.dot(&(body.J_bar * a)) + b.dot(&(body.J_bar * b)))
+        })
+        .collect();
+    let sum: f64 = energy.iter().map(|e| e.1).sum();
+    energy.iter_mut().for_each(|e| e.1 /= sum.max(f64::MIN_POSITIVE));
+    energy.retain(|e| e.1 >= NAMED);
+    energy.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let omega = s.norm();
+    Mode {
+        s,
+        omega,
+        frequency: s.im / std::f64::consts::TAU,
+        damping: if omega > 0.0 { -s.re / omega } else { 0.0 },
+        condition,
+        shape,
+        words,
+        energy,
+        motion,
+    }
+}

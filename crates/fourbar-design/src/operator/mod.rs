@@ -1,0 +1,186 @@
+//! The derivatives of a mechanism at a state: everything that equilibria, linear models and modes are made of.
+//!
+//! ```text
+//! K = d(G^T lambda - f)/dq      D = d(omega x J omega - f)/dv      d(G v)/dq, d(G a)/dq, d gamma/dq, d gamma/dv
+//! ```
+//! The first two are the blocks of the engine's own exact iteration matrices, the others are in [`rows`]; nothing is taken from differences.
+//! Dry friction is left out: it holds a set of positions and has no derivative at rest.
+
+pub mod along;
+pub mod rows;
+pub mod space;
+
+pub use along::{Along, Direction};
+pub use rows::RowDerivatives;
+pub use space::{Space, lengths};
+
+use fourbar::constraint::{ConstraintSet, Rows};
+use fourbar::evaluate::stacked;
+use fourbar::force::Force;
+use fourbar::force::eval::{self, Plain};
+use fourbar::formulation::absolute::equations::Equations;
+use fourbar::formulation::absolute::linear::{At, Linear};
+use fourbar::state::{Configuration, Pose, Twist};
+use fourbar::{Diagnostic, Model};
+use nalgebra::{DMatrix, DVector};
+
+/// Most coordinates of dense matrices: six a moving body.
+pub const MOST: usize = 2400;
+
+/// A mechanism ready to be differentiated at any state.
+pub struct Operator<'m> {
+    /// The mechanism, without dry friction.
+    pub model: &'m Model,
+    equations: Equations<'m>,
+    linear: Linear,
+}
+
+/// A model without dry friction, and the joints whose friction was left out.
+pub fn without_dry_friction(model: &Model) -> (Model, Vec<String>) {
+    let mut own = model.clone();
+    let mut names = Vec::new();
+    for (name, f) in &mut own.forces {
+        if let Force::Friction(f) = f
+            && f.coulomb != 0.0
+        {
+            f.coulomb = 0.0;
+            names.push(name.clone());
+        }
+    }
+    (own, names)
+}
+
+/// Refuses what dense matrices cannot hold.
+pub fn fits(model: &Model) -> Result<(), Diagnostic> {
+    let size = 6 * model.moving();
+    if size <= MOST {
+        return Ok(());
+    }
+    let message = format!("this analysis takes dense matrices, and those of this mechanism have {size} columns; the most are {MOST}");
+    Err(Diagnostic::new("U400", message).help("analyse a part of the mechanism"))
+}
+
+impl<'m> Operator<'m> {
+    /// For a mechanism around a consistent state.
+    pub fn new(model: &'m Model, state: &Configuration) -> Self {
+        let equations = Equations::new(model, state);
+        let linear = Linear::new(&equations);
+        Self { model, equations, linear }
+    }
+
+    /// All constraints, drives and rolling included.
+    pub fn set(&self) -> &ConstraintSet {
+        &self.equations.set
+    }
+
+    /// Takes the rows that hold at a time, where an element has two that say the same.
+    pub fn choose(&mut self, t: f64) {
+        self.equations.set.choose(t);
+    }
+
+    /// Whether each row constrains positions, not only velocities.
+    pub fn positions(&self) -> Vec<bool> {
+        let rows = self.set().list.iter().flat_map(|c| &c.rows);
+        rows.flat_map(|r| std::iter::repeat_n(!matches!(r, Rows::Rolling(_)), r.count())).collect()
+    }
+
+    /// Jacobian of all rows.
+    pub fn jacobian(&self, state: &Configuration) -> DMatrix<f64> {
+        jacobian(self.model, self.set(), &state.q)
+    }
+
+    /// Some rows of a matrix.
+    pub fn only(G: &DMatrix<f64>, wanted: &[bool]) -> DMatrix<f64> {
+        let list: Vec<usize> = (0..G.nrows()).filter(|&k| wanted[k]).collect();
+        DMatrix::from_fn(list.len(), G.ncols(), |i, j| G[(list[i], j)])
+    }
+
+    /// Mass matrix of all moving bodies.
+    pub fn mass(&self) -> DMatrix<f64> {
+        let n = 6 * self.model.moving();
+        let mut M = DMatrix::zeros(n, n);
+        for (k, b) in self.model.bodies.iter().skip(1).enumerate() {
+            (0..3).for_each(|i| M[(6 * k + i, 6 * k + i)] = b.mass);
+            M.fixed_view_mut::<3, 3>(6 * k + 3, 6 * k + 3).copy_from(&b.J_bar);
+        }
+        M
+    }
+
+    /// Applied forces at a state.
+    pub fn applied(&self, state: &Configuration) -> DVector<f64> {
+        let mut f = vec![Twist::zero(); self.model.bodies.len()];
+        eval::applied(self.model, &plain(state), &mut f);
+        stacked(&f)
+    }
+
+    /// Sum of the sizes of all single loads on a body, the largest: what rounding of the applied forces is measured by. Torques are divided by
+    /// the characteristic length.
+    pub fn load(&self, state: &Configuration) -> f64 {
+        let m = self.model;
+        let mut sizes: Vec<f64> = m.bodies.iter().map(|b| b.mass * m.gravity.norm()).collect();
+        let x = plain(state);
+        for (_, f) in &m.forces {
+            f.wrench(m, &x, &mut |b, F, T| sizes[b] += F.norm() + T.norm() / m.length);
+        }
+        sizes.iter().skip(1).fold(0.0_f64, |s, x| s.max(*x))
+    }
+
+    /// `K` and `D` at a state with multipliers.
+    pub fn stiffness(&mut self, state: &Configuration, lambda: &DVector<f64>) -> (DMatrix<f64>, DMatrix<f64>) {
+        let n = 6 * self.model.moving();
+        let e = &mut self.equations;
+        let loads = vec![0.0; self.model.joints.len()];
+        let x = Plain { loads: &loads, ..plain(state) };
+        let states = self.model.states.len();
+        // Inputs and states stay as they are: their own equations come beside these.
+        e.states.k = 0.0;
+        e.states.slopes(self.model, &x, &mut vec![0.0; states * states]);
+        e.jacobian(&state.q);
+        self.linear.form(e, &At { plain: x, lambda: lambda.as_slice() });
+        let (mut K, mut D) = (DMatrix::zeros(n, n), DMatrix::zeros(n, n));
+        for &(b, l, place) in &self.linear.pairs {
+            K.fixed_view_mut::<6, 6>(6 * (b - 1), 6 * (l - 1)).copy_from(&Linear::block(&self.linear.K, place));
+            D.fixed_view_mut::<6, 6>(6 * (b - 1), 6 * (l - 1)).copy_from(&Linear::block(&self.linear.D, place));
+        }
+        (K, D)
+    }
+
+    /// How the rows change at a state with accelerations.
+    pub fn row_derivatives(&self, state: &Configuration, a: &[Twist]) -> RowDerivatives {
+        RowDerivatives::new(self.set(), state, a, self.model.length)
+    }
+
+    /// How applied forces follow the numbers that are carried along: one column each.
+    pub fn forces_by_auxiliaries(&self, state: &Configuration) -> DMatrix<f64> {
+        let count = self.model.auxiliaries();
+        let mut F = DMatrix::zeros(6 * self.model.moving(), count);
+        let mut z = vec![0.0; count];
+        for k in 0..count {
+            z.fill(0.0);
+            z[k] = 1.0;
+            F.set_column(k, &Along { state, direction: Direction { z: &z, ..Direction::default() } }.forces(self.model));
+        }
+        F
+    }
+}
+
+/// The state as forces read it, without loads of friction.
+pub fn plain(state: &Configuration) -> Plain<'_> {
+    Plain { t: state.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &state.z }
+}
+
+/// The Jacobian of a set of constraints as it stands, six columns a moving body.
+pub fn jacobian(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
+    let mut G = vec![0.0; set.values];
+    set.jacobian(q, &mut G);
+    let mut J = DMatrix::zeros(set.rows(), 6 * model.moving());
+    for c in 0..set.list.len() {
+        let first = set.row_start[c];
+        for b in set.blocks_of(c) {
+            for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - first).enumerate() {
+                (0..6).for_each(|l| J[(first + k, 6 * (b.body - 1) + l)] = row[l]);
+            }
+        }
+    }
+    J
+}

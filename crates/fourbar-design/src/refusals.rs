@@ -1,0 +1,25 @@
+//! What several analyses say of a mechanism.
+
+use crate::operator::Operator;
+use fourbar::Diagnostic;
+use fourbar::diagnostic::number;
+use fourbar::state::Configuration;
+
+/// Dry friction holds a set of positions and has no derivative at rest.
+pub fn friction(names: &[String]) -> Option<Diagnostic> {
+    let list: Vec<String> = names.iter().map(|n| format!("`{n}`")).collect();
+    let message = format!("dry friction is left out ({}): with it the mechanism rests anywhere near an equilibrium", list.join(", "));
+    (!names.is_empty()).then(|| Diagnostic::new("W403", message).names(names.to_vec()))
+}
+
+/// Forces that change with time are taken as they are.
+pub fn in_time(op: &Operator<'_>, state: &Configuration) -> Option<Diagnostic> {
+    let load = op.load(state);
+    let here = op.applied(state);
+    let changes = [1e-3, 0.1, 0.37].iter().any(|dt| {
+        let later = Configuration { t: state.t + dt, ..state.clone() };
+        (op.applied(&later) - &here).amax() > 1e-9 * load
+    });
+    let message = format!("forces change with time: they are taken as they are at t = {} s", number(state.t));
+    changes.then(|| Diagnostic::new("W412", message).time(state.t))
+}

@@ -1,0 +1,33 @@
+//! What the tests of the analyses share.
+#![allow(dead_code)]
+
+use fourbar::Model;
+use fourbar_io::{ReadOptions, read_model};
+use std::path::PathBuf;
+
+/// A model of these tests, with parameters.
+pub fn model_with(name: &str, set: &[(&str, &str)]) -> Model {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(format!("{name}.yaml"));
+    let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let set: Vec<(String, String)> = set.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
+    let loaded = read_model(&text, &ReadOptions { path: None, set: &set, large: false }).unwrap_or_else(|e| panic!("{name}: {e}"));
+    loaded.spec.build().unwrap_or_else(|e| panic!("{name}: {e}"))
+}
+
+/// A model of these tests.
+pub fn model(name: &str) -> Model {
+    model_with(name, &[])
+}
+
+/// A coordinate of a joint at a state.
+pub fn coordinate(model: &Model, state: &fourbar::Configuration, joint: &str, what: &str) -> f64 {
+    let j = model.joints.iter().find(|j| j.name == joint).expect("the joint");
+    let [a, b] = j.bodies.map(|b| &state.q[b.index()]);
+    let y = j.coordinates().find(|(k, _)| *k == what).expect("the coordinate").1;
+    y.value(a, b, &state.turns)
+}
+
+#[track_caller]
+pub fn near(x: f64, y: f64, tolerance: f64) {
+    assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{x} instead of {y}");
+}

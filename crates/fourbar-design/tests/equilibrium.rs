@@ -1,0 +1,147 @@
+//! Equilibria with known values, found by other means: roots in 30 digits, closed forms, balances of forces.
+
+mod common;
+
+use common::{coordinate, model, model_with, near};
+use fourbar_design::equilibrium::{Kind, Options, Stability, search, settle};
+
+fn any() -> Options {
+    Options { kind: Kind::Any, ..Options::default() }
+}
+
+#[test]
+fn a_rod_on_a_torsion_spring() {
+    let model = model("pendulum_torsion");
+    let e = settle(&model, &Options::default()).expect("a rest");
+    near(coordinate(&model, &e.state, "pin", "angle"), 1.1039037221445147, 1e-12);
+    near(e.verdict.omega2[0], 19.14007235902746, 1e-11);
+    assert_eq!((e.stability(), e.verdict.softest.as_str()), (Stability::Stable, "`pin.angle`"));
+    assert!(e.iterations <= 8, "{}", e.iterations);
+}
+
+#[test]
+fn all_rests_of_a_four_bar_with_three_redundant_rows() {
+    // Crank angle, energy, square of the frequency; both assembly modes.
+    let truth = [
+        (
+            "fourbar_spring_up",
+            [(4.920192750732088, 2.7424940959238513, 235.23096210251995), (1.5599739992367092, 9.676445126179598, -187.12648789294224)],
+        ),
+        (
+            "fourbar_spring_down",
+            [(4.856724934901428, -2.551060454378992, 96.64513793041733), (2.188280969289708, 1.1989495983678142, -308.23808440505707)],
+        ),
+    ];
+    for (name, known) in truth {
+        let model = model(name);
+        let found = search(&model, &Options::default()).expect("rests");
+        assert!(found.complete, "{name}");
+        for (crank, energy, omega2) in known {
+            let e = found.list.iter().find(|e| (e.energy - energy).abs() < 1e-8).unwrap_or_else(|| panic!("{name}: {energy} is missing"));
+            let angle = coordinate(&model, &e.state, "O", "angle").rem_euclid(std::f64::consts::TAU);
+            near(angle, crank, 1e-9);
+            near(e.energy, energy, 1e-10);
+            near(e.verdict.omega2[0], omega2, 1e-9);
+            assert_eq!(e.stability() == Stability::Stable, omega2 > 0.0);
+            assert_eq!((e.rank, e.redundant), (17, 3));
+        }
+    }
+}
+
+#[test]
+fn ten_rods_between_two_supports() {
+    let model = model("chain10");
+    let e = settle(&model, &Options::default()).expect("a rest");
+    let com = [
+        [0.06138243829935643, -0.07894426051604829],
+        [0.19590197514092494, -0.22608650353031098],
+        [0.3555860908225954, -0.34438053202281815],
+        [0.5396900469853078, -0.4164457302177103],
+        [0.7364321593234285, -0.42567512596459967],
+        [0.9256963645626266, -0.3695099390861339],
+        [1.0925074302376376, -0.26195811006856334],
+        [1.233594168531252, -0.12129105559149585],
+        [1.3523350382288006, 0.03916708976768708],
+        [1.4533606016917076, 0.2115422896213086],
+    ];
+    for (k, [x, z]) in com.iter().enumerate() {
+        let r = e.state.q[k + 1].r;
+        assert!((r.x - x).abs() < 1e-10 && (r.z - z).abs() < 1e-10, "{k}: {r}");
+    }
+    let omega2 = [46.80689677843928, 145.7825280575454, 301.26457957854325, 519.868634983123, 816.5233028496369, 1201.9155036976904];
+    for (x, y) in e.verdict.omega2.iter().zip(omega2) {
+        near(*x, y, 1e-9);
+    }
+    assert_eq!((e.verdict.omega2.len(), e.redundant), (8, 3));
+    // The first support carries both components.
+    let now = e.evaluate(&model).expect("an evaluation");
+    let force = now.reaction("h0").expect("a reaction").force;
+    near(force.x.abs(), 13.870143643949435, 1e-10);
+    near(force.z.abs(), 20.29096102500682, 1e-10);
+}
+
+#[test]
+fn a_standing_rod_falls_to_where_its_spring_holds_it() {
+    let soft = model("inverted_pendulum");
+    let e = settle(&soft, &Options::default()).expect("a rest");
+    near(coordinate(&soft, &e.state, "pin", "angle").abs(), 1.6319442625492877, 1e-10);
+    near(e.verdict.omega2[0], 9.899231248639293, 1e-10);
+    // Upright it can be asked for on purpose.
+    let e = settle(&soft, &any()).expect("a rest");
+    near(e.verdict.omega2[0], -5.715, 1e-9);
+    assert_eq!(e.stability(), Stability::Unstable);
+    let all = search(&soft, &Options::default()).expect("rests");
+    assert!(all.list.len() >= 3, "{}", all.list.len());
+    assert_eq!(all.list.iter().filter(|e| e.stability() == Stability::Unstable).count(), all.list.len() - 2);
+    // A stiff spring holds it up, and at the border it is neutral.
+    let stiff = settle(&model_with("inverted_pendulum", &[("k", "6")]), &Options::default()).expect("a rest");
+    near(stiff.verdict.omega2[0], 3.285, 1e-9);
+    let border = settle(&model_with("inverted_pendulum", &[("k", "4.905")]), &any()).expect("a rest");
+    assert_eq!(border.stability(), Stability::Neutral);
+    assert!(border.warnings.iter().any(|d| d.code.0 == "W401" && d.message.contains("border")), "{:?}", border.warnings);
+}
+
+#[test]
+fn a_balanced_arm_is_neutral_everywhere() {
+    let e = settle(&model("balanced_arm"), &Options::default()).expect("a rest");
+    assert!(e.verdict.omega2[0].abs() < 1e-9, "{}", e.verdict.omega2[0]);
+    assert_eq!(e.stability(), Stability::Neutral);
+    assert!(e.warnings.iter().any(|d| d.code.0 == "W401" && d.message.contains("every position")), "{:?}", e.warnings);
+}
+
+#[test]
+fn a_door_on_two_hinges_has_five_rows_too_many() {
+    let e = settle(&model("two_hinge_door"), &Options::default()).expect("a rest");
+    near(e.verdict.omega2[0].sqrt(), 5.058784868703757, 1e-10);
+    assert_eq!(e.redundant, 5);
+}
+
+#[test]
+fn a_suspension_settles_under_forces_without_potential() {
+    let model = fourbar_testing::common::model("double_wishbone");
+    let e = settle(&model, &Options::default()).expect("a rest");
+    assert_eq!(e.stability(), Stability::Stable);
+    assert!(e.residual < 1e-12, "{:e}", e.residual);
+    // Nothing accelerates there, by the engine's own account.
+    let now = e.evaluate(&model).expect("an evaluation");
+    assert!(now.accelerations().iter().all(|a| a.v.norm() + a.w.norm() < 1e-8), "{:?}", now.accelerations());
+}
+
+#[test]
+fn what_nothing_holds_is_named() {
+    let model = fourbar_testing::common::parse(
+        "fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n  plate: {mass: 2, inertia: [0.1, 0.1, 0.1]}\nstudy: {t_end: 1}\n",
+    );
+    let d = settle(&model, &Options::default()).expect_err("nothing holds it");
+    assert_eq!(d.code.0, "S401");
+    assert!(d.message.contains("gravity") && d.message.contains("plate.r.z"), "{}", d.message);
+}
+
+#[test]
+fn a_taut_chain_cannot_carry_a_load_across() {
+    let model = fourbar_testing::common::parse(
+        "fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n  left: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0.5, 0, 0]}\n  right: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [1.5, 0, 0]}\njoints:\n  a: {type: revolute, bodies: [ground, left], at: [0, 0, 0], axis: [0, 1, 0]}\n  b: {type: revolute, bodies: [left, right], at: [1, 0, 0], axis: [0, 1, 0]}\n  c: {type: revolute, bodies: [right, ground], at: [2, 0, 0], axis: [0, 1, 0]}\nstudy: {t_end: 1}\n",
+    );
+    let d = settle(&model, &Options::default()).expect_err("infinite reactions");
+    assert_eq!(d.code.0, "S402", "{d}");
+}

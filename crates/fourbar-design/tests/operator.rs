@@ -1,0 +1,113 @@
+//! Exact derivatives against central differences, at random states of shipped models and of random mechanisms of every family.
+#![allow(non_snake_case)]
+
+use fourbar::evaluate::{Evaluation, by_body, stacked};
+use fourbar::random::Random;
+use fourbar::state::{Configuration, Twist};
+use fourbar::{Model, analysis::assembly};
+use fourbar_design::manifold::stepped;
+use fourbar_design::operator::{Operator, plain, without_dry_friction};
+use fourbar_testing::common::{model, shipped};
+use fourbar_testing::families;
+use nalgebra::{DMatrix, DVector};
+
+const STEP: f64 = 1e-5;
+
+/// Central differences of a function along every component of poses or velocities.
+fn differences(c: &Configuration, velocities: bool, f: &dyn Fn(&Configuration) -> DVector<f64>) -> DMatrix<f64> {
+    let n = 6 * (c.q.len() - 1);
+    let columns: Vec<DVector<f64>> = (0..n)
+        .map(|k| {
+            let mut d = DVector::zeros(n);
+            d[k] = STEP;
+            let at = |d: DVector<f64>| {
+                if velocities {
+                    let v = by_body(&(stacked(&c.v) + d));
+                    f(&Configuration { v, ..c.clone() })
+                } else {
+                    f(&stepped(c, &d))
+                }
+            };
+            (at(d.clone()) - at(-d)) / (2.0 * STEP)
+        })
+        .collect();
+    DMatrix::from_columns(&columns)
+}
+
+#[track_caller]
+fn agree(name: &str, what: &str, exact: &DMatrix<f64>, differences: &DMatrix<f64>) {
+    let size = exact.amax().max(differences.amax()).max(1.0);
+    let worst = (exact - differences).amax() / size;
+    assert!(worst < 2e-6, "{name}: {what} is off by {worst:.1e} of {size:.1e}");
+}
+
+fn check(name: &str, model: &Model, seed: u64) {
+    let Ok(assembled) = assembly::assemble(model) else { return };
+    let (model, _) = without_dry_friction(model);
+    let mut c = assembled.configuration;
+    let mut random = Random(seed);
+    let L = model.length;
+    // Any velocities and positions, consistent or not: derivatives hold everywhere.
+    for v in c.v.iter_mut().skip(1) {
+        *v = Twist { v: random.vector() * L, w: random.vector() };
+    }
+    random.disturb(&mut c.q, &vec![false; model.bodies.len()], 0.02 * L, 0.02);
+    let mut op = Operator::new(&model, &c);
+    let rows = op.set().rows();
+    let lambda = DVector::from_fn(rows, |_, _| random.number());
+    let mut a: Vec<Twist> = c.q.iter().map(|_| Twist { v: random.vector(), w: random.vector() }).collect();
+    a[0] = Twist::zero();
+    let (K, D) = op.stiffness(&c, &lambda);
+    let force = |x: &Configuration| op.applied(x);
+    let pulled = |x: &Configuration| op.jacobian(x).tr_mul(&lambda) - force(x);
+    agree(name, "K", &K, &differences(&c, false, &pulled));
+    let gyro = |x: &Configuration| {
+        let torque = model.bodies.iter().zip(&x.v).map(|(b, v)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) });
+        stacked(&torque.collect::<Vec<_>>()) - force(x)
+    };
+    agree(name, "D", &D, &differences(&c, true, &gyro));
+    let d = op.row_derivatives(&c, &a);
+    let gamma = |x: &Configuration| {
+        let mut g = DVector::zeros(rows);
+        op.set().gamma(&x.q, &x.v, x.t, g.as_mut_slice());
+        g
+    };
+    agree(name, "d(G v)/dq", &d.rates, &differences(&c, false, &|x| op.jacobian(x) * stacked(&c.v)));
+    agree(name, "d(G a)/dq", &d.accelerations, &differences(&c, false, &|x| op.jacobian(x) * stacked(&a)));
+    agree(name, "d gamma/dq", &d.gamma_q, &differences(&c, false, &gamma));
+    agree(name, "d gamma/dv", &d.gamma_v, &differences(&c, true, &gamma));
+    assert!(plain(&c).t == c.t);
+}
+
+#[test]
+fn derivatives_of_shipped_models_are_those_of_differences() {
+    for (k, name) in shipped().iter().enumerate() {
+        let model = model(name);
+        if model.moving() <= 14 {
+            check(name, &model, 17 + k as u64);
+        }
+    }
+}
+
+#[test]
+fn derivatives_of_random_mechanisms_are_those_of_differences() {
+    for seed in 1..=58 {
+        let spec = families::mechanism(seed);
+        let name = format!("family {:?} with seed {seed}", families::family_of(seed));
+        let Ok(model) = spec.build() else { continue };
+        if model.moving() <= 12 {
+            check(&name, &model, 900 + seed);
+        }
+    }
+}
+
+#[test]
+fn rolling_rows_of_the_bicycle_are_differentiated() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/models/bicycle.yaml");
+    let model = fourbar_io::load(path).expect("the bicycle");
+    check("bicycle", &model, 5);
+    let state = assembly::assemble(&model).expect("it closes").configuration;
+    // Straight ahead nothing accelerates but the spokes.
+    let now = Evaluation::new(&model, &state).expect("an evaluation");
+    assert!(stacked(now.accelerations()).amax() < 1e-9);
+}
