@@ -94,6 +94,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Options are given as `--option key=value` or under `options` in the study of the file. No formulation has this one; the message names the nearest. The pages of the formulations list theirs. An option of another formulation than the one that runs is not refused, but noted in the summary.",
     ),
     page(
+        "U307",
+        "The integrator cannot keep this tolerance",
+        "The error of a whole run is to be about its tolerance, or as much larger as a disturbance of the motion grows. Methods of second order, gen-alpha and bdf2, need so many steps for that that they are offered down to a tolerance of 1e-7 only, backward-euler down to 1e-4. For tighter ones take radau, of fifth order, which goes with the formulation `ra`:\n\n  fourbar run my.yaml --formulation ra --integrator radau --tol 1e-10\n\nor one of the explicit formulations. `ra` without an integrator takes radau at such tolerances by itself. Fixed steps are not concerned.",
+    ),
+    page(
         "U310",
         "A simulation is asked to go back in time",
         "`advance` moves a mechanism to a later time, or leaves it where it is. To go back, keep a state with `save` or `state` and return to it with `restore` or `set_state`; times inside the last step can be looked at with `snapshot_at`.",
