@@ -133,6 +133,8 @@ fn usage_is_refused_with_a_cure() {
         &["run", "fourbar", "--out", "/dev/null/x"],
         &["run", "fourbar", "--option", "rh=0.5"],
         &["run", "fourbar", "--tol", "1e-30"],
+        &["run", "fourbar_3d", "--integrator", "bdf2", "--tol", "1e-9"],
+        &["run", "fourbar_3d", "--formulation", "rp", "--tol", "1e-8"],
         &["run", "fourbar", "--set", "crank=1"],
         &["run", "fourbar", "--set", "crank_length=nan"],
         &["run", "fourbar", "--t-end", "soon"],

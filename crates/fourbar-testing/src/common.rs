@@ -19,8 +19,20 @@ pub fn parse(text: &str) -> Model {
     loaded.spec.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Names of all shipped models.
+/// Names of the shipped models that any method can run in a moment: all but the stiff ones.
 pub fn shipped() -> Vec<String> {
+    files().into_iter().filter(|n| !n.starts_with(STIFF)).collect()
+}
+
+/// Names of the shipped models that are stiff: explicit methods crawl on them.
+pub fn stiff() -> Vec<String> {
+    files().into_iter().filter(|n| n.starts_with(STIFF)).collect()
+}
+
+/// How names of stiff models begin.
+const STIFF: &str = "stiff_";
+
+fn files() -> Vec<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");
     let mut names: Vec<String> = std::fs::read_dir(folder)
         .expect("models are there")

@@ -1,8 +1,10 @@
 //! What tests, benchmarks and studies share: shipped models and reference trajectories ([`common`]); random mechanisms, trees and
-//! loops of every joint type ([`mechanism`]), families of known linkages ([`families`]) and parallel robots ([`robot`]).
+//! loops of every joint type ([`mechanism`]), families of known linkages ([`families`]) parallel robots ([`robot`]); errors of whole
+//! runs against their tolerance ([`tolerance`]).
 #![allow(non_snake_case)]
 
 pub mod common;
 pub mod families;
 pub mod mechanism;
 pub mod robot;
+pub mod tolerance;

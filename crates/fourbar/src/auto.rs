@@ -192,8 +192,6 @@ pub fn others(model: &Model, study: &Study, (chosen, integrator): (&str, &str)) 
             Some(wanted) => has(wanted),
             // Orders above four are wasted on fixed steps of unknown size.
             None if study.step.is_some() => has("rk4").or(has("gen-alpha")),
-            // Second order is lost at tight tolerances.
-            None if study.tol.unwrap_or(DEFAULT_TOL) < TIGHT => has("dop853").or(has("radau")).or(f.integrators.first()),
             None => has("dop853").or(f.integrators.first()),
         };
         if let Some(&integrator) = wanted.filter(|_| (f.applies)(model).is_ok()) {

@@ -10,7 +10,7 @@
 use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
-use crate::integrator::{DEFAULT_TOL, tau};
+use crate::integrator::{tau, usual_tolerance};
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Wrench};
 use crate::state::{Configuration, Pose, Twist};
@@ -92,7 +92,7 @@ impl<'m> Judge<'m> {
             model,
             Phi: vec![0.0; set.rows()],
             set,
-            tol: adaptive.then(|| study.tol.unwrap_or(DEFAULT_TOL)),
+            tol: adaptive.then(|| study.tol.unwrap_or_else(|| usual_tolerance(study))),
             analysis,
             off: switched_off(study),
             mass,

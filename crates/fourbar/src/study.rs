@@ -13,7 +13,7 @@ use crate::formulation::absolute::reps::Reps;
 use crate::formulation::absolute::rp::Rp;
 use crate::formulation::{dca, grcr, lie, natural};
 use crate::inputs::{Course, Plan};
-use crate::integrator::implicit;
+use crate::integrator::{LEAST_TOL, implicit, least_tolerance};
 use crate::model::Model;
 use crate::motion::{Motion, bad_checkpoint, numbers};
 use crate::simulation::engine::Engine;
@@ -207,9 +207,6 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
     },
 ];
 
-/// The least tolerance: below, rounding decides, and steps would shrink without end.
-const LEAST_TOL: f64 = 1e-15;
-
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
 const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler"];
 
@@ -294,15 +291,27 @@ impl Study {
                 named_integrator(integrator)?;
             }
             let choice = auto::choose(model, self);
-            return Ok(Chosen { formulation: formulation(choice.formulation)?, integrator: choice.integrator, why: Some(choice.why) });
+            return self.of_choice(choice);
         };
         let f = formulation(named)?;
-        let wanted = self.integrator.as_deref().unwrap_or(f.integrators[0]);
+        let wanted = self.integrator.as_deref().unwrap_or_else(|| self.fitting(f, f.integrators[0]));
         match f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)) {
             Some(i) => Ok(Chosen { formulation: f, integrator: i, why: None }),
             None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name))
                 .help(format!("it goes with {}", f.integrators.join(", ")))),
         }
+    }
+
+    fn of_choice(&self, choice: auto::Choice) -> Result<Chosen, Diagnostic> {
+        let f = formulation(choice.formulation)?;
+        let integrator = if self.integrator.is_some() { choice.integrator } else { self.fitting(f, choice.integrator) };
+        Ok(Chosen { formulation: f, integrator, why: Some(choice.why) })
+    }
+
+    /// An integrator that nobody named, or, where it cannot keep the tolerance, the first one of the formulation that can.
+    fn fitting(&self, f: &'static FormulationInfo, integrator: &'static str) -> &'static str {
+        let keeps = |i: &str| self.step.is_some() || self.tol.is_none_or(|tol| tol >= least_tolerance(i));
+        if keeps(integrator) { integrator } else { f.integrators.iter().copied().find(|i| keeps(i)).unwrap_or(integrator) }
     }
 
     /// What a run may move with: the formulation that is named, or the choice and after it what is tried where that cannot go on.
@@ -311,8 +320,11 @@ impl Study {
         let mut list = vec![first];
         if self.is_auto() {
             for choice in auto::others(model, self, (list[0].formulation.name, list[0].integrator)) {
-                let next = Chosen { formulation: formulation(choice.formulation)?, integrator: choice.integrator, why: Some(choice.why) };
-                list.push(next);
+                let next = self.of_choice(choice)?;
+                let known = |c: &Chosen| (c.formulation.name, c.integrator) == (next.formulation.name, next.integrator);
+                if !list.iter().any(known) {
+                    list.push(next);
+                }
             }
         }
         Ok(list)

@@ -3,6 +3,7 @@
 #![allow(non_snake_case)]
 
 use fourbar::force::eval::Plain;
+use fourbar::integrator::least_tolerance;
 use fourbar::random::Random;
 use fourbar::spec::*;
 use fourbar::state::{Configuration, Twist};
@@ -62,7 +63,8 @@ fn by(model: &Model, f: &FormulationInfo, tol: f64) -> Study {
         formulation: Some(f.name.into()),
         integrator: None,
         step: None,
-        tol: Some(tol),
+        // Where none of its integrators keeps the tolerance, the least one that some does.
+        tol: Some(f.integrators.iter().map(|i| least_tolerance(i)).fold(f64::INFINITY, f64::min).max(tol)),
         ..Study::of(model)
     }
 }

@@ -7,6 +7,7 @@ use fourbar::analysis::rank::rank;
 use fourbar::analysis::uniqueness::not_unique;
 use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::force::{Force, Friction, eval};
+use fourbar::integrator::least_tolerance;
 use fourbar::motion::{Instant, Loads, Outcome, Wrench};
 use fourbar::random::Random;
 use fourbar::study::{FORMULATIONS, Study};
@@ -104,7 +105,8 @@ fn difference(L: f64, a: &[Wrench], b: &[Wrench], unique: &[[bool; 6]]) -> f64 {
 /// Instants of a formulation at the start, and at a time, where it takes the mechanism.
 fn instants(model: &Model, start: &Configuration, formulation: &str, t: Option<f64>) -> Result<Vec<Instant>, String> {
     let info = FORMULATIONS.iter().find(|f| f.name == formulation).expect("known");
-    let study = Study { tol: Some(1e-8), ..Study::of(model) };
+    let tol = least_tolerance(info.integrators[0]).max(1e-8);
+    let study = Study { tol: Some(tol), ..Study::of(model) };
     let mut out = vec![Instant::new(model, start)];
     let mut motion = (info.start)(&fourbar::Structure::new(model, start), &study, info.integrators[0], start).map_err(|d| d.to_string())?;
     motion.instant(start.t, &mut out[0]).map_err(|d| d.to_string())?;

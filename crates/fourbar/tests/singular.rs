@@ -130,7 +130,10 @@ impl Plate {
     fn check(&self, formulation: Option<&str>, output_step: f64) {
         let model = parse(&self.text());
         let analysis = if formulation.is_some() { Analysis::Dynamics } else { Analysis::Kinematics };
-        let study = Study { analysis: Some(analysis), formulation: formulation.map(String::from), output_step, ..Study::of(&model) };
+        // Beside a singular position multipliers of second-order steps ring, and with them the work of the motor for a moment, by an amount that
+        // depends on where steps happen to end: at a tight tolerance the balance of energy takes it for an error.
+        let tol = matches!(formulation, Some("ra" | "rp" | "reps")).then_some(1e-5);
+        let study = Study { analysis: Some(analysis), formulation: formulation.map(String::from), output_step, tol, ..Study::of(&model) };
         let (trajectory, report): (Trajectory, Report) = run(&model, &study);
         let what = format!("{} every {output_step} s of\n{}", formulation.unwrap_or("kinematics"), self.text());
         // Second-order steps know their velocities less well.

@@ -15,6 +15,7 @@ mod properties;
 mod pryce20;
 pub mod report;
 mod scale;
+mod tolerance;
 mod verify;
 
 /// A study: name, arguments, what it shows, and the function.
@@ -38,6 +39,7 @@ const STUDIES: &[Study] = &[
     ("pryce20", "", "natural coordinates: Mechanism0, Table 4, times", pryce20::run),
     ("scale", "[--most N]", "time and memory of whole runs against the number of bodies, docs/studies/scale.md", scale::run),
     ("properties", "[--count N] [--seed S]", "laws that every formulation obeys, on random mechanisms", properties::run),
+    ("tolerance", "[MODEL...] [--patience S]", "errors of whole runs against their tolerance, docs/studies/tolerance.md", tolerance::run),
     ("verify", "[--count N] [--seed S]", "whether formulations agree, on random mechanisms of every family", verify::run),
 ];
 

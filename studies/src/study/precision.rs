@@ -8,6 +8,7 @@ use fourbar::study::{FORMULATIONS, FormulationInfo, Study};
 use fourbar::trajectory::energies;
 use fourbar::{Configuration, Model};
 use fourbar_bench::cpu_clock;
+use fourbar_check::verify::apart;
 use std::time::{Duration, Instant as Clock};
 
 /// One run.
@@ -119,16 +120,6 @@ const TRUE_TOLERANCES: &[f64] = &[1e-12, 1e-10];
 const CERTAIN: f64 = 1e-10;
 /// A fixed step, or a tolerance.
 type Setting = (Option<f64>, Option<f64>);
-
-fn apart(model: &Model, a: &[Instant], b: &[Instant]) -> f64 {
-    a.iter().zip(b).fold(0.0_f64, |m, (a, b)| {
-        (1..model.bodies.len()).fold(m, |m, k| {
-            let d = a.q[k].increment_to(&b.q[k]);
-            let x = (d.v.norm() / model.length).max(d.w.norm());
-            if x.is_nan() { f64::INFINITY } else { m.max(x) }
-        })
-    })
-}
 
 fn is_second_order(integrator: &str) -> bool {
     matches!(integrator, "gen-alpha" | "bdf2" | "backward-euler")

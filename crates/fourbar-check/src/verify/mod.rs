@@ -13,28 +13,28 @@ mod rounding;
 mod sample;
 #[cfg(test)]
 mod tests;
+mod twin;
 mod verdict;
 mod words;
 
 pub use family::Family;
 pub use newton_euler::NewtonEuler;
-pub use sample::{QUANTITIES, Quantity};
+pub use sample::{QUANTITIES, Quantity, apart};
+pub use twin::Twin;
 pub use verdict::{Outlier, Unsound, Verdict, Word};
 
 use fourbar::analysis::assembly::Assembled;
 
-use fourbar::analysis::{jumps, rank, uniqueness};
+use fourbar::analysis::{jumps, uniqueness};
 use fourbar::diagnostic::Diagnostic;
-use fourbar::formulation::absolute::equations::Equations;
 use fourbar::inputs::Plan;
 use fourbar::integrator::first_order::Tableau;
 use fourbar::model::Model;
 use fourbar::motion::{Event, Instant, Outcome, drive_planned};
-use fourbar::random::Random;
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::Configuration;
 use fourbar::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
 use fourbar::trajectory::energies;
-use sample::{Unique, difference, extrapolate, scales};
+use sample::{Unique, difference, extrapolate};
 use serde::Serialize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant as Clock};
@@ -211,7 +211,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     let lost = || Diagnostic::new("S252", "the run broke off").help("this is a fault of the program; please report it with the file");
     let results: Vec<Result<Member, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
     narrow(model, &results, &mut unique);
-    let disturbed = disturbed(model, settings, &assembled, &results, &unique);
+    let disturbed = twin::disturbed(model, settings, &assembled, &results, &unique);
     let mut done = verdict::compare(model, settings, &assembled.configuration, &chosen, &results, disturbed.as_ref(), &unique);
     if settings.study.output_step > asked {
         let (step, bodies) = (words::time(settings.study.output_step), model.moving());
@@ -355,8 +355,8 @@ fn second_order(
     let integrator = info.integrators[0];
     let clock = Clock::now();
     let mut study = settings.study.clone();
-    // An adaptive run of moderate accuracy tells the time scale.
-    study.tol = Some(1e-5);
+    // An adaptive run of moderate accuracy, which every method of second order keeps, tells the time scale.
+    study.tol = Some(1e-4);
     let steps = sampled(settings.patience * 2, model, &study, info, integrator, start)
         .and_then(Ran::complete)
         .ok()
@@ -434,65 +434,6 @@ fn running(model: &Model, unique: &Unique, a: &[Instant], b: &[Instant], share: 
             worst
         })
         .collect()
-}
-
-/// What a small disturbance of the start becomes, by time of the grid.
-struct Disturbed {
-    /// How much of it there is in positions and angles, relative to itself, never falling.
-    growth: Vec<f64>,
-    /// Change of reactions, newtons, over the relative change of positions, angles and velocities at that time or next to it: a force that a
-    /// long chain needs to pull its own mass changes with the state far more than its size tells.
-    reaction: Vec<f64>,
-}
-
-/// A twin of the quickest accurate run with velocities disturbed at the start. `None` where the start cannot be disturbed.
-fn disturbed(
-    model: &Model,
-    settings: &Settings,
-    assembled: &Assembled,
-    results: &[Result<Member, Diagnostic>],
-    unique: &Unique,
-) -> Option<Disturbed> {
-    const DISTURBANCE: f64 = 1e-7;
-    let accurate = results.iter().flatten().filter(|r| !r.second_order);
-    let base = accurate.min_by(|a, b| (b.sample.len().cmp(&a.sample.len())).then(a.seconds.total_cmp(&b.seconds)))?;
-    if rank::mobility(model, &assembled.configuration, true).generic.mobility() == 0 {
-        return None;
-    }
-    let scales = scales(model, &base.sample);
-    let [L, _, speed, ..] = scales;
-    let mut start = assembled.configuration.clone();
-    let mut random = Random(0x2545_f491_4f6c_dd1d);
-    for v in start.v.iter_mut().skip(1) {
-        *v = v.plus(&Twist { v: random.vector() * (DISTURBANCE * speed), w: random.vector() * (DISTURBANCE * speed / L) });
-    }
-    let mut e = Equations::new(model, &start);
-    e.jacobian(&start.q);
-    e.factor(1.0);
-    e.project_velocity(start.t, &mut start.v);
-    drop(e);
-    let moved = start.v.iter().zip(&assembled.configuration.v);
-    let size = moved.fold(0.0_f64, |s, (a, b)| s.max((a.v - b.v).norm()).max(L * (a.w - b.w).norm())) / speed;
-    if size < 1e-3 * DISTURBANCE {
-        return None;
-    }
-    let mut study = settings.study.clone();
-    study.tol = Some(settings.tol);
-    let twin = sampled(settings.patience * 4, model, &study, base.info, base.integrator, &start).ok()?.sample;
-    let mut worst = 0.0_f64;
-    let states = sample::state_sizes(model, base.sample.iter());
-    let (growth, local): (Vec<f64>, Vec<f64>) = twin
-        .iter()
-        .zip(&base.sample)
-        .map(|(a, b)| {
-            let d = difference(model, unique, &states, a, b).size;
-            worst = worst.max((d[0] / L).max(d[1]) / size);
-            // A state that happens to come back is no reason for large reactions.
-            (worst, d[3] / (0..3).fold(size, |m, q| m.max(d[q] / scales[q])))
-        })
-        .unzip();
-    let around = |k: usize| local[k.saturating_sub(2)..(k + 3).min(local.len())].iter().fold(0.0_f64, |m, x| m.max(*x));
-    Some(Disturbed { growth, reaction: (0..local.len()).map(around).collect() })
 }
 
 /// Error of energy minus work by time, relative to the largest energy that moves and never falling; what rounding of the

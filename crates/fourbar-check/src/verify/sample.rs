@@ -124,6 +124,13 @@ pub fn difference(model: &Model, unique: &Unique, states: &[f64], a: &Instant, b
     d
 }
 
+/// Largest distance of two samples at all their times: of positions over the characteristic length, of angles in radians.
+pub fn apart(model: &Model, a: &[Instant], b: &[Instant]) -> f64 {
+    let unique = vec![[false; 6]; model.joints.len()];
+    let pairs = a.iter().zip(b).map(|(a, b)| difference(model, &unique, &[], a, b).size);
+    pairs.fold(0.0, |m, d| m.max(d[0] / model.length).max(d[1]))
+}
+
 /// Sizes that make differences comparable: length, one radian, largest speed, largest reaction, all of a state.
 pub fn scales(model: &Model, sample: &[Instant]) -> [f64; 5] {
     let L = model.length;

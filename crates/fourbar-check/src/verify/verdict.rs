@@ -2,7 +2,8 @@
 
 use super::rounding::{self, Rounding};
 use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales, state_sizes};
-use super::{Disturbed, Family, Member, NewtonEuler, Row, Settings, Verification, energy_errors, uniqueness, words};
+use super::twin::Disturbed;
+use super::{Family, Member, NewtonEuler, Row, Settings, Verification, energy_errors, uniqueness, words};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::model::Model;
 use fourbar::motion::Instant;

@@ -94,6 +94,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Options are given as `--option key=value` or under `options` in the study of the file. No formulation has this one; the message names the nearest. The pages of the formulations list theirs. An option of another formulation than the one that runs is not refused, but noted in the summary.",
     ),
     page(
+        "U307",
+        "The integrator cannot keep this tolerance",
+        "The error of a whole run is to be about its tolerance, or as much larger as a disturbance of the motion grows. Methods of second order, gen-alpha and bdf2, need so many steps for that that they are offered down to a tolerance of 1e-7 only, backward-euler down to 1e-4. For tighter ones take radau, of fifth order, which goes with the formulation `ra`:\n\n  fourbar run my.yaml --formulation ra --integrator radau --tol 1e-10\n\nor one of the explicit formulations. `ra` without an integrator takes radau at such tolerances by itself. Fixed steps are not concerned.",
+    ),
+    page(
         "U308",
         "The mechanism is too large for radau in joint coordinates",
         "`grcr` with radau solves one dense matrix with a row for every coordinate and every speed, whose work grows with the third power of their number. `--formulation ra --integrator radau` has a sparse matrix, whose work grows in proportion to the number of bodies.",

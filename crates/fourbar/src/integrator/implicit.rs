@@ -7,7 +7,7 @@ use super::lists::{flat, list, poses, unflat, unflat_poses};
 use super::output::Output;
 use super::watch::Watch;
 use super::work::Work;
-use super::{DEFAULT_TOL, Method, number, positive, radau, tau};
+use super::{Method, number, positive, radau, tau, tolerance};
 use crate::diagnostic::Diagnostic;
 use crate::formulation::absolute::chart::{Chart, Ra};
 use crate::judge;
@@ -20,14 +20,25 @@ use serde_json::{Value, json};
 
 /// After this many tries at one step the method starts afresh from the consistent state.
 const RESTART_AFTER: usize = 4;
+/// From this try on a step may be one of a motion that is not smooth, and its error this share of the tolerance.
+const SMOOTH_TRIES: usize = 3;
+const ALONE: f64 = 0.1;
 /// Tries at one step after which it is taken in spite of the estimate.
 const ENOUGH_TRIES: usize = 7;
-/// So many steps in a row may be taken in spite of the estimate: beyond, nothing controls the motion.
+/// So many steps may be taken in spite of the estimate: beyond, nothing controls the motion where it hardly comes forward. A step that keeps
+/// the tolerance takes one part of so many of a step back that does not.
 const MOST_OVER: usize = 1000;
+const COUNTED: usize = 4;
+/// After so many steps it is asked whether a singular position is near, besides where it matters at once.
+const ASKED: usize = 4;
 /// Joints are looked at after so many steps, and after every one that is taken in spite of the estimate.
 const LOOKED_AT: usize = 16;
 /// Steps below this share of the characteristic time lead nowhere.
 const SMALLEST: f64 = 5e-7;
+/// So many times the smallest step is the smallest that the error estimate asks for.
+const LEAST: f64 = 10.0;
+/// And steps in spite of the estimate may last as long as they come forward by this share of the characteristic time.
+const FORWARD: f64 = 0.06;
 
 /// An implicit stepper in motion.
 pub struct Implicit<'m, C: Chart = Ra> {
@@ -40,9 +51,11 @@ pub struct Implicit<'m, C: Chart = Ra> {
     start: Option<Configuration>,
     /// Steps taken though their error estimate was above the tolerance.
     over: usize,
-    over_in_a_row: usize,
+    /// How many of them there were lately: each counts, and each step that keeps the tolerance takes a part of one back.
+    lately: usize,
+    over_since: f64,
     was_over: bool,
-    /// Whether steps were held beside a singular position: it leaves multipliers that ring.
+    /// Whether steps passed beside a singular position: it leaves multipliers that ring.
     held: bool,
     /// Whether anything but potentials does work, and the work.
     worked: bool,
@@ -87,7 +100,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         };
         stepper.tau = tau(study)?;
         let fixed = study.fixed_step();
-        stepper.tol = if fixed.is_some() { 0.0 } else { study.tol.unwrap_or(DEFAULT_TOL) * model.length };
+        stepper.tol = if fixed.is_some() { 0.0 } else { tolerance(study, integrator)? * model.length };
         let h = fixed.unwrap_or((0.01 * stepper.tau).min(study.output_step));
         stepper.start(h);
         let mut r = Self {
@@ -97,7 +110,8 @@ impl<'m, C: Chart> Implicit<'m, C> {
             pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * stepper.tau },
             start: Some(start.clone()),
             over: 0,
-            over_in_a_row: 0,
+            lately: 0,
+            over_since: 0.0,
             was_over: false,
             held: false,
             worked: model.has_work(),
@@ -147,9 +161,9 @@ impl<'m, C: Chart> Implicit<'m, C> {
         if let Some((_, d)) = judge::open(self.model, &e.set, &e.Phi, m.t) {
             return Err(d);
         }
-        if self.over_in_a_row > MOST_OVER {
-            let (t, n) = (m.t, self.over_in_a_row);
-            return Err(Diagnostic::new("S230", format!("at t = {t:.6} s the last {n} steps were all taken with an error estimate above the tolerance"))
+        if self.lately > COUNTED * MOST_OVER && m.t - self.over_since < FORWARD * self.stepper.tau {
+            let t = m.t;
+            return Err(Diagnostic::new("S230", format!("at t = {t:.6} s more than {MOST_OVER} steps were taken with an error estimate above the tolerance and hardly came forward"))
                 .time(t)
                 .help("the mechanism stands at a singular position, or forces are not smooth; give a fixed step (`--step`), a larger tolerance or another formulation"));
         }
@@ -220,27 +234,37 @@ impl<C: Chart> Tries for Implicit<'_, C> {
         }
         self.begin(h, tries);
         self.stepper.attempt(h).map_err(|why| self.failed(why))?;
-        let (e_q, e_v) = self.stepper.error;
-        let error = e_q.max(self.stepper.tau * e_v) / self.stepper.tol;
-        let power = -1.0 / (self.stepper.order() as f64 + 1.0);
-        let factor = (0.85 * error.max(1e-12).powf(power)).clamp(0.2, 2.0);
+        let wished = self.stepper.error_per_time(h);
+        let power = -1.0 / self.stepper.order() as f64;
+        let factor = (0.85 * wished.max(1e-12).powf(power)).clamp(0.2, 2.0);
+        // Where forces are not smooth the error falls no faster than the step: what it comes to in one step is all there is.
+        let error = if tries < SMOOTH_TRIES { wished } else { wished.min(self.stepper.error_per_step(h) / ALONE) };
         // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed that: the step is
         // held, and inertia carries through.
-        let hold = error > 1.0 && self.near_singular();
-        // The first two steps have no history for the estimate of velocities.
-        if error > 1.0 && !hold && self.stepper.work.steps > 2 && tries < ENOUGH_TRIES {
+        let asked = error > 1.0 || factor > 1.3 || self.stepper.work.steps.is_multiple_of(ASKED);
+        let near = asked && self.near_singular();
+        let hold = error > 1.0 && near;
+        let least = LEAST * self.pace.smallest;
+        if error > 1.0 && !hold && tries < ENOUGH_TRIES && h > least {
             self.stepper.work.rejections += 1;
             // Accuracy alone ends no run: the step is taken after enough tries.
             return Err(Refused { factor: factor.min(0.8), why: None, ends: false });
         }
         self.stepper.accept(h).map_err(|why| self.failed(why))?;
         self.note();
-        self.held |= hold;
-        self.was_over = error > 1.0 && self.stepper.work.steps > 3;
-        (self.over, self.over_in_a_row) = if self.was_over { (self.over + 1, self.over_in_a_row + 1) } else { (self.over, 0) };
+        self.held |= near;
+        self.was_over = error > 1.0;
+        if self.lately == 0 {
+            self.over_since = self.stepper.memory.t;
+        }
+        (self.over, self.lately) =
+            if self.was_over { (self.over + 1, self.lately + COUNTED) } else { (self.over, self.lately.saturating_sub(1)) };
         let grow = factor > 1.3 && self.stepper.memory.since_change >= 5;
-        if !hold && (factor < 0.8 || (grow && !self.near_singular())) {
-            self.pace.h = (h * factor).max(10.0 * self.pace.smallest);
+        if self.was_over && h <= least {
+            // So small a step has nothing but rounding in its estimate.
+            self.pace.h = 5.0 * least;
+        } else if !hold && (factor < 0.8 || (grow && !near)) {
+            self.pace.h = (h * factor).max(least);
         }
         Ok(())
     }
@@ -364,7 +388,6 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             "h": self.pace.h,
             "tau": s.tau,
             "exact": s.exact_steps_left(),
-            "error": [s.error.0, s.error.1],
             "work": [s.work.steps, s.work.iterations, s.work.failures, s.work.rejections, s.work.exact, s.equations.factorisations, s.work.recharts],
             "detector": self.output.detector.save(),
             "passages": self.watch.passages.save(),
@@ -428,7 +451,6 @@ impl<C: Chart> Motion for Implicit<'_, C> {
             (whole(&work[0]), whole(&work[1]), whole(&work[2]), whole(&work[3]), whole(&work[4]));
         self.stepper.equations.factorisations = whole(&work[5]);
         self.stepper.work.recharts = whole(&work[6]);
-        self.stepper.error = (number(&v["error"][0]), number(&v["error"][1]));
         self.stepper.set_exact_steps_left(whole(&v["exact"]));
         self.output.detector.restore(&v["detector"]);
         self.watch.passages.restore(&v["passages"]);

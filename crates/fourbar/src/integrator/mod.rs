@@ -17,6 +17,37 @@ use crate::study::Study;
 /// Tolerance of adaptive runs where none is given, relative to the characteristic length.
 pub const DEFAULT_TOL: f64 = 1e-6;
 
+/// The least tolerance of any method: below, rounding decides, and steps would shrink without end.
+pub const LEAST_TOL: f64 = 1e-15;
+/// The least tolerances of methods of second and of first order: below, steps become so many that rounding and time forbid them.
+const LEAST_OF_SECOND_ORDER: f64 = 1e-7;
+const LEAST_OF_FIRST_ORDER: f64 = 1e-4;
+
+/// The least tolerance that an integrator can be asked for.
+pub fn least_tolerance(integrator: &str) -> f64 {
+    match integrator {
+        "gen-alpha" | "bdf2" => LEAST_OF_SECOND_ORDER,
+        "backward-euler" => LEAST_OF_FIRST_ORDER,
+        _ => LEAST_TOL,
+    }
+}
+
+/// Tolerance of a study that gives none: the usual one, or the least that the integrator it names can be asked for.
+pub fn usual_tolerance(study: &Study) -> f64 {
+    study.integrator.as_deref().map_or(DEFAULT_TOL, |i| DEFAULT_TOL.max(least_tolerance(&i.to_lowercase())))
+}
+
+/// Tolerance of an adaptive run, relative to the characteristic length; refused where the integrator cannot keep it.
+pub fn tolerance(study: &Study, integrator: &str) -> Result<f64, Diagnostic> {
+    let least = least_tolerance(integrator);
+    match study.tol {
+        None => Ok(DEFAULT_TOL.max(least)),
+        Some(tol) if tol >= least => Ok(tol),
+        Some(tol) => Err(Diagnostic::new("U307", format!("{integrator} keeps tolerances down to {least:e}, not {tol:e}"))
+            .help(format!("take `--formulation ra --integrator radau`, give `--tol {least:e}` or more, or a fixed step with `--step`"))),
+    }
+}
+
 /// An implicit one-step or two-step method for the index-3 equations.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Method {

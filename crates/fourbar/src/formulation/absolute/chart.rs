@@ -133,8 +133,6 @@ pub trait Chart: Copy + Debug + 'static {
     const OWN: bool = false;
     /// Whether the chart has singular points and can be exchanged in flight.
     const SINGULAR: bool = false;
-    /// Rotation in radians per unit of the angular rate, roughly: weighs errors.
-    const ANGLE: f64 = 1.0;
 
     /// Coordinates of the rotation `A` of a body that turns with `w` (body axes).
     fn enter(A: &Matrix3<f64>, w: &Vector3<f64>) -> Self::Point;

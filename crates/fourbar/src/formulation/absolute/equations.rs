@@ -37,7 +37,7 @@ const TAKEN_BACK: f64 = 1e-14;
 const FALLING: f64 = 0.5;
 const TERMS: usize = 12;
 /// Inertias below this share of `m L^2` are those of particles and thin rods; in the matrix they are raised to FLOOR.
-pub(super) const NO_INERTIA: f64 = 1e-6;
+pub(crate) const NO_INERTIA: f64 = 1e-6;
 pub(super) const FLOOR: f64 = 1e-4;
 
 /// The equations of a mechanism with their workspace.

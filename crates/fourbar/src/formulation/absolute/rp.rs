@@ -53,7 +53,6 @@ impl Chart for Rp {
     type Rate = Wide;
     const OWN: bool = true;
     // A rotation by an angle moves p by half of it.
-    const ANGLE: f64 = 2.0;
 
     fn enter(A: &Matrix3<f64>, _w: &Vector3<f64>) -> Self::Point {
         Vector4::from(so3::quaternion(A))

@@ -93,7 +93,8 @@ impl<C: Chart> Stepper<'_, C> {
             x.a[k] = ((1.0 - c.alpha_f) * rate + c.alpha_f * m.rate[k] - c.alpha_m * m.a[k]) / (1.0 - c.alpha_m);
             let alpha = matches!(self.method, Method::GenAlpha { .. });
             x.bend[k] = if alpha { x.a[k] - m.a[k] } else { rate - m.rate[k] } / h;
-            x.size[k] = m.size[k].max(x.z[k].abs()).max(self.tau * rate.abs());
+            // A state that starts at zero is measured by what it will be.
+            x.size[k] = m.size[k].max(x.z[k].abs()).max(self.tau * rate.abs()).max(0.5 * self.tau * self.tau * x.bend[k].abs());
             let error = match self.method {
                 _ if k < first => 0.0,
                 Method::BackwardEuler => 0.5 * h * h * x.bend[k].abs(),

@@ -8,6 +8,7 @@
 //! make the multipliers first order.
 
 mod carried;
+mod estimate;
 mod history;
 
 use super::Method;
@@ -21,13 +22,17 @@ use crate::formulation::absolute::exact::Exact;
 use crate::model::Model;
 use crate::state::{Configuration, Pose, Twist};
 pub use carried::Carried;
+pub use estimate::LocalError;
 use fourbar_math::so3;
 pub use history::index1;
+use nalgebra::Matrix3;
 
 /// Rotations of one step beyond this are refused, radians.
 const LARGEST_TURN: f64 = 0.5;
 /// Convergence slower than this asks for a fresh factor, then for the exact matrix, then for a smaller step.
 const SLOW: f64 = 0.3;
+/// Steps of adaptive runs below this share of the characteristic time are short.
+const SHORT: f64 = 3e-4;
 /// Nearer than this to the singularity of its chart a trial state is refused.
 pub const TOO_NEAR: f64 = 0.1;
 
@@ -208,8 +213,14 @@ pub struct Stepper<'m, C: Chart = Ra> {
     /// Derivatives of the rates before inputs were replaced.
     step_rates: Vec<C::Rate>,
     coefficients: Coefficients,
-    /// Local error of the last step in positions and velocities.
-    pub error: (f64, f64),
+    /// Local error of the last step that was tried.
+    pub error: LocalError,
+    /// What the last iteration left of the positions, metres.
+    left: f64,
+    /// Fields whose parts along and across the constraints are told apart.
+    fields: Vec<Twist>,
+    /// Directions in which bodies have inertia, for those that lack it in some.
+    inert: Vec<Option<Matrix3<f64>>>,
     /// Worst convergence rate since the factorisation.
     rate: f64,
     exact: Option<Box<Exact>>,
@@ -274,7 +285,10 @@ impl<'m, C: Chart> Stepper<'m, C> {
             step_dq: vec![Twist::zero(); n],
             step_rates: vec![C::Rate::zero(); n],
             coefficients,
-            error: (0.0, 0.0),
+            error: LocalError::default(),
+            left: 0.0,
+            fields: vec![Twist::zero(); n],
+            inert: estimate::inert(model),
             rate: 0.0,
             exact: None,
             use_exact: 0,
@@ -390,8 +404,14 @@ impl<'m, C: Chart> Stepper<'m, C> {
             }
             Err(d) => return Err(d),
         }
+        let exact = self.use_exact > 0 && !self.index2;
         self.use_exact = self.use_exact.saturating_sub(1);
-        self.estimate(h);
+        if exact && self.tol > 0.0 {
+            // The exact matrix has no Schur complement of its own.
+            self.equations.jacobian(&self.trial.q);
+            self.equations.factor(self.coefficients.b_a);
+        }
+        self.estimate(h, exact);
         Ok(())
     }
 
@@ -414,11 +434,9 @@ impl<'m, C: Chart> Stepper<'m, C> {
         // Factored once per step, at the prediction: what a factor kept from earlier steps leaves over is systematic and
         // adds up in the velocities, and iterating it out costs more than the factor.
         let mut factored = false;
-        let q_size = self.memory.q.iter().fold(L, |s, q| s.max(q.r.amax()));
-        let v_size = self.size(self.memory.velocities());
-        let floor = 10.0 * f64::EPSILON * (q_size + h * v_size);
-        // An error dq in the step leaves b_v dq / h in the velocity.
-        let wanted = 0.01 * self.error.1.max(self.tol / self.tau) * h / c.b_v;
+        let (q_size, floor) = self.rounding(h);
+        // An error dq in the step leaves b_v dq / h in the velocity, and these add up.
+        let wanted = 0.01 * self.tol / self.tau * (h / self.unit()).min(1.0) * h / c.b_v;
         let target = self.correction.min(if self.tol > 0.0 { wanted } else { f64::INFINITY }).max(floor);
         for k in 0..self.cap {
             if C::SINGULAR
@@ -480,7 +498,11 @@ impl<'m, C: Chart> Stepper<'m, C> {
                 self.rate = self.rate.max(size / last);
             }
             let rate = self.rate.clamp(0.02, 0.9);
-            if rate / (1.0 - rate) * size <= target || (size >= 0.5 * last && size <= 100.0 * floor) {
+            // Near singular positions rounding is far larger in increments than in positions: where steps have become short, more of it is taken.
+            let coarse = k >= 4 && self.tol > 0.0 && h < SHORT * self.tau;
+            let stagnates = size >= 0.5 * last && size <= if coarse { 1e4 } else { 100.0 } * floor;
+            if rate / (1.0 - rate) * size <= target || stagnates {
+                self.left = if stagnates { size } else { floor };
                 // States that fit the last poses and velocities.
                 return if self.solve_carried() { Ok(()) } else { Err(Trouble::States) };
             }
@@ -517,39 +539,6 @@ impl<'m, C: Chart> Stepper<'m, C> {
         for (l, d) in self.trial.lambda.iter_mut().zip(&self.equations.p.x) {
             *l += d / (h * h);
         }
-    }
-
-    /// Local error of the trial step.
-    fn estimate(&mut self, h: f64) {
-        let L = self.equations.model.length;
-        let (m, x) = (&self.memory, &mut self.trial);
-        let (c_q, c_v) = match self.method {
-            Method::GenAlpha { .. } => {
-                let c = self.coefficients;
-                let da = c.alpha_m - c.alpha_f;
-                let kappa = 0.5 * (1.0 - c.alpha_f) - (1.0 - c.alpha_m) * (0.5 + da);
-                (c.beta + 0.5 * da - 1.0 / 6.0, kappa + c.gamma * (0.5 + da) - 1.0 / 6.0)
-            }
-            Method::Bdf2 => (2.0 / 9.0, 2.0 / 9.0),
-            Method::BackwardEuler => (0.0, 0.0),
-        };
-        let (mut e_q, mut e_v) = (0.0_f64, 0.0_f64);
-        let largest = |r: &C::Rate| r.linear().amax().max(L * C::ANGLE * r.angular_size());
-        for b in 1..x.q.len() {
-            let (new, old) = if let Method::GenAlpha { .. } = self.method { (x.a[b], m.a[b]) } else { (x.v_dot[b], m.v_dot[b]) };
-            let jerk = new.plus(&old.scaled(-1.0)).scaled(1.0 / h);
-            let change = jerk.plus(&m.jerk[b].scaled(-1.0));
-            x.jerk[b] = jerk;
-            if self.method == Method::BackwardEuler {
-                e_q = e_q.max(0.5 * h * h * largest(&x.v_dot[b]));
-                e_v = e_v.max(0.5 * h * h * largest(&jerk));
-            } else {
-                e_q = e_q.max(c_q * h.powi(3) * largest(&jerk));
-                e_v = e_v.max(c_v * h * h * largest(&change));
-            }
-        }
-        let e_z = L * self.estimate_carried(h, c_v);
-        self.error = (if e_z > e_q || e_z.is_nan() { e_z } else { e_q }, e_v);
     }
 
     /// Takes the trial step over.
