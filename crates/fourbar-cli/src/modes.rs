@@ -115,7 +115,8 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
         let mut shapes = Facts::new(3);
         for (k, m) in found.list.iter().take(most).enumerate() {
             let bodies: Vec<String> = m.energy.iter().take(3).map(|(b, e)| format!("{:.0} % `{b}`", 100.0 * e)).collect();
-            shapes.add(&format!("{:>4}", k + 1), &format!("{}; energy {}", m.words, bodies.join(", ")));
+            let energy = if bodies.is_empty() { "spread over all bodies".into() } else { bodies.join(", ") };
+            shapes.add(&format!("{:>4}", k + 1), &format!("{}; energy {energy}", m.words));
         }
         text += &format!("\n{}", shapes.text);
     }
