@@ -8,6 +8,7 @@ use fourbar::state::Configuration;
 use fourbar::study::Study;
 use fourbar::{Diagnostic, Model};
 use fourbar_design::equilibrium::{Options, rests, settle, start};
+use fourbar_design::operator::fits;
 use fourbar_io::read_inputs;
 use std::sync::Arc;
 
@@ -65,7 +66,8 @@ pub fn of_model(model: &Model, args: &AboutArgs) -> Result<About, Diagnostic> {
             let first = assembled()?;
             if moves(&first) {
                 Ok(none(first, "the motion at the start"))
-            } else if rests(model, &first) {
+            } else if fits(model).is_err() || rests(model, &first) {
+                // Large mechanisms are not settled; whether they rest is seen later.
                 Ok(none(first, "the start, which is an equilibrium"))
             } else {
                 rest()

@@ -116,7 +116,7 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
     );
     let left = format!("{} of the largest load is left; {}, {}", number(e.residual), e.method, count(e.iterations, "step"));
     facts.add("found", &left);
-    let free = count(v.omega2.len() + v.idle, "free motion");
+    let free = count(e.freedom, "free motion");
     let rows = if e.redundant == 0 {
         "no redundant rows".into()
     } else {
@@ -183,7 +183,7 @@ fn fields(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> Value {
     json!({
         "stability": e.stability().word(), "stable": e.stability() == Stability::Stable, "omega2": e.verdict.omega2,
         "softest": e.verdict.softest, "energy": e.energy, "residual": e.residual, "iterations": e.iterations, "method": e.method,
-        "roots": e.verdict.roots, "rank": e.rank, "redundant": e.redundant, "idle": e.verdict.idle, "circulatory": e.verdict.circulatory,
+        "roots": e.verdict.roots, "freedom": e.freedom, "rank": e.rank, "redundant": e.redundant, "idle": e.verdict.idle, "circulatory": e.verdict.circulatory,
         "coordinates": coordinates, "bodies": Map::from_iter(bodies), "reactions": reactions, "reactions_not_unique": not_unique,
         "forces": Map::from_iter(forces), "efforts": Map::from_iter(efforts), "states": Map::from_iter(states),
         "warnings": e.warnings,

@@ -13,7 +13,8 @@ use fourbar::Diagnostic;
 use fourbar::study::count;
 use fourbar_design::linear::{Request, linearize};
 use fourbar_design::manifold::stepped;
-use fourbar_design::modes::{Mode, Modes, modes as modes_of};
+use fourbar_design::modes::{Mode, Modes, lowest, modes as modes_of};
+use fourbar_design::operator::fits;
 use fourbar_io::disk::{Kind, may_replace};
 use fourbar_io::page::{RunSummary, Shown};
 use fourbar_io::results::Table;
@@ -39,9 +40,13 @@ pub fn modes(args: &ModesArgs, screen: &Screen) -> Result<Reply, Stop> {
         return locus::locus(args, &input, against, screen);
     }
     let at = about(&input, &args.about).map_err(|d| input.stop(&d))?;
-    let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: args.about.frozen };
-    let linear = linearize(&input.model, &at.state, &request).map_err(|e| input.stop(e.cause()))?;
-    let found = modes_of(&input.model, linear).map_err(|d| input.stop(&d))?;
+    let found = if fits(&input.model).is_ok() {
+        let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: args.about.frozen };
+        let linear = linearize(&input.model, &at.state, &request).map_err(|e| input.stop(e.cause()))?;
+        modes_of(&input.model, linear).map_err(|d| input.stop(&d))?
+    } else {
+        lowest(&input.model, &at.state, args.count.into()).map_err(|e| input.stop(e.cause()))?
+    };
     let mut text = words(&input, &found, &at.words, args.count.into(), screen);
     let mut warnings: Vec<Diagnostic> = input.loaded.warnings.iter().chain(&at.warnings).cloned().collect();
     for w in &found.warnings {
@@ -70,17 +75,18 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
     let mut text = format!("{}\n\n", screen.bold(title(input)));
     let mut facts = Facts::new(12);
     facts.add("about", about);
-    let l = &found.linear;
-    let [n, m] = l.freedom;
-    let rolling = if n == m { String::new() } else { format!(" ({n} of positions, {m} of velocities: something rolls)") };
-    facts.add("states", &format!("{}{rolling}", found.states));
-    if l.steady.moves() {
-        let turning = l.steady.turning.norm();
+    match found.freedom {
+        Some([n, m]) if n != m => facts.add("states", &format!("{} ({n} of positions, {m} of velocities: something rolls)", found.states)),
+        Some(_) => facts.add("states", &found.states.to_string()),
+        None => facts.add("states", "too many for dense matrices: the modes nearest to zero frequency are given"),
+    }
+    if found.steady.moves() {
+        let turning = found.steady.turning.norm();
         let spins: Vec<String> = input
             .model
             .bodies
             .iter()
-            .zip(&l.steady.spin)
+            .zip(&found.steady.spin)
             .filter(|(_, s)| s.norm() > 0.0)
             .map(|(b, s)| format!("`{}` spins at {} rad/s", b.name, number(s.norm())))
             .collect();
@@ -92,8 +98,8 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
         let what = if list.is_empty() { "rates that keep what they are".to_string() } else { list.join(", ") };
         facts.add("rigid", &format!("{}: nothing drives back {what}", count(found.rigid, "zero eigenvalue")));
     }
-    if l.idle > 0 {
-        facts.add("idle", &format!("{} without inertia and stiffness left out", count(l.idle, "free motion")));
+    if found.idle > 0 {
+        facts.add("idle", &format!("{} without inertia and stiffness left out", count(found.idle, "free motion")));
     }
     let verdict = match found.growing() {
         Some(m) => format!("unstable: {} grows, twice as large every {} s", m.words, number(std::f64::consts::LN_2 / m.s.re)),
@@ -109,7 +115,8 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
         let mut shapes = Facts::new(3);
         for (k, m) in found.list.iter().take(most).enumerate() {
             let bodies: Vec<String> = m.energy.iter().take(3).map(|(b, e)| format!("{:.0} % `{b}`", 100.0 * e)).collect();
-            shapes.add(&format!("{:>4}", k + 1), &format!("{}; energy {}", m.words, bodies.join(", ")));
+            let energy = if bodies.is_empty() { "spread over all bodies".into() } else { bodies.join(", ") };
+            shapes.add(&format!("{:>4}", k + 1), &format!("{}; energy {energy}", m.words));
         }
         text += &format!("\n{}", shapes.text);
     }
@@ -127,19 +134,18 @@ fn row(k: usize, m: &Mode) -> Vec<String> {
 }
 
 fn fields(input: &Input, found: &Modes, about: &str, most: usize) -> Value {
-    let l = &found.linear;
     let spin: serde_json::Map<String, Value> = input
         .model
         .bodies
         .iter()
-        .zip(&l.steady.spin)
+        .zip(&found.steady.spin)
         .filter(|(_, s)| s.norm() > 0.0)
         .map(|(b, s)| (b.name.clone(), json!(s.as_slice())))
         .collect();
     json!({
-        "file": input.name, "title": input.model.title, "hash": input.loaded.hash, "about": about, "t": l.state.t,
-        "states": found.states, "freedom": l.freedom, "idle": l.idle, "rigid": found.rigid, "rigid_motions": found.rigid_motions,
-        "turning": l.steady.turning.as_slice(), "spin": spin, "stable": found.growing().is_none(),
+        "file": input.name, "title": input.model.title, "hash": input.loaded.hash, "about": about, "t": found.state.t,
+        "states": found.states, "freedom": found.freedom, "idle": found.idle, "rigid": found.rigid, "rigid_motions": found.rigid_motions,
+        "turning": found.steady.turning.as_slice(), "spin": spin, "stable": found.growing().is_none(),
         "count": found.list.len(), "modes": found.list.iter().take(most).collect::<Vec<_>>(),
     })
 }
@@ -170,7 +176,7 @@ fn moving(input: &Input, found: &Modes, m: &Mode) -> Table {
         let share = k as f64 / (ROWS - 1) as f64;
         let turn = phase(TAU * PERIODS * share);
         let dq = m.motion.map(|x| scale * (x.re * turn.0 - x.im * turn.1));
-        (SECONDS * share, stepped(&found.linear.state, &dq).q)
+        (SECONDS * share, stepped(&found.state, &dq).q)
     });
     moving_table(&input.model, instants)
 }

@@ -15,6 +15,7 @@ pub mod manifold;
 pub mod modes;
 pub mod operator;
 pub mod path;
+mod pencil;
 pub mod redraw;
 mod refusals;
 pub mod words;

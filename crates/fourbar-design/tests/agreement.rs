@@ -175,6 +175,29 @@ fn frequencies_do_not_depend_on_where_a_mechanism_stands() {
 }
 
 #[test]
+fn frequencies_do_not_depend_on_the_unit_of_length() {
+    for name in ["chain10", "two_hinge_door", "laguerre5"] {
+        let here = common::model(name);
+        let omega2 = settle(&here, &Options::default()).unwrap_or_else(|d| panic!("{name}: {d}")).verdict.omega2;
+        for k in [1e-3, 1e3] {
+            let mut there = here.clone();
+            for b in &mut there.bodies {
+                (b.r, b.com, b.J_bar) = (b.r * k, b.com * k, b.J_bar * (k * k));
+            }
+            for j in &mut there.joints {
+                (j.F.s, j.M.s) = (j.F.s * k, j.M.s * k);
+            }
+            (there.gravity, there.length) = (there.gravity * k, there.length * k);
+            let other = settle(&there, &Options::default()).unwrap_or_else(|d| panic!("{name}: {d}")).verdict.omega2;
+            assert_eq!(omega2.len(), other.len());
+            for (x, y) in omega2.iter().zip(&other) {
+                assert!((x / y - 1.0).abs() < 1e-8, "{name}: {x} {y}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_redrawn_file_is_the_same_mechanism() {
     for name in shipped() {
         let path = format!("{}/../../models/{name}.yaml", env!("CARGO_MANIFEST_DIR"));

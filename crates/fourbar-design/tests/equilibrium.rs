@@ -145,3 +145,16 @@ fn a_taut_chain_cannot_carry_a_load_across() {
     let d = settle(&model, &Options::default()).expect_err("infinite reactions");
     assert_eq!(d.code.0, "S402", "{d}");
 }
+
+#[test]
+fn rolling_bodies_and_controllers_are_judged_by_the_eigenvalues_of_their_motion() {
+    // A bicycle at rest falls over; its wheels may stand anywhere.
+    let e = settle(&model("bicycle"), &Options::default()).expect("a rest");
+    assert_eq!((e.stability(), e.freedom), (Stability::Unstable, 3));
+    assert!(e.verdict.roots.iter().any(|s| (s[0] - 5.530943717653935).abs() < 1e-10), "{:?}", e.verdict.roots);
+    // An integral part leaves no error: the pendulum stands where the controller wants it.
+    let pid = fourbar_testing::common::model("pid_pendulum");
+    let e = settle(&pid, &Options::default()).expect("a rest");
+    assert_eq!((e.stability(), e.freedom), (Stability::Stable, 1));
+    near(coordinate(&pid, &e.state, "O", "angle"), 1.0, 1e-12);
+}

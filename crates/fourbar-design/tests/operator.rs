@@ -111,3 +111,20 @@ fn rolling_rows_of_the_bicycle_are_differentiated() {
     let now = Evaluation::new(&model, &state).expect("an evaluation");
     assert!(stacked(now.accelerations()).amax() < 1e-9);
 }
+
+#[test]
+fn forces_that_read_very_many_bodies_are_differentiated_whole() {
+    let mut text = String::from("fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n");
+    let n = 11;
+    for k in 1..=n {
+        text += &format!("  r{k}: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, {}]}}\n", 0.5 - f64::from(k));
+    }
+    text += "joints:\n";
+    for k in 1..=n {
+        let base = if k == 1 { "ground".to_string() } else { format!("r{}", k - 1) };
+        text += &format!("  h{k}: {{type: revolute, bodies: [{base}, r{k}], at: [0, 0, {}], axis: [0, 1, 0]}}\n", 1 - k);
+    }
+    let sum: Vec<String> = (1..=n).map(|k| format!("{k}*h{k}.angle + 0.1*h{k}.speed")).collect();
+    text += &format!("forces:\n  law: {{type: force, on: {{body: r{n}}}, force: ['{}', 0, 0]}}\n", sum.join(" + "));
+    check("a law of eleven joints", &fourbar_testing::common::parse(&text), 3);
+}

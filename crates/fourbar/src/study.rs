@@ -262,7 +262,7 @@ impl Study {
     pub fn assemble(&self, model: &Model) -> Result<assembly::Assembled, Diagnostic> {
         if model.settle {
             let d = Diagnostic::new("U403", "the mechanism starts from its equilibrium and has not been settled").at("start");
-            return Err(d.help("settle it first: `fourbar_design::equilibrium::start_settled` gives the mechanism where it rests"));
+            return Err(d.help("settle it first: `start_settled` of the crate fourbar-design gives the mechanism where it rests"));
         }
         let mut assembled = assembly::modes::assemble_in(model, self.mode)?;
         Plan::new(model, &self.inputs)?.begin(&mut assembled.configuration.z);

@@ -345,7 +345,11 @@ fn every_shipped_model_moves_as_with_rA_within_the_error_of_the_method() {
         let error = difference(&coarse, &fine, 0.0, is_state);
         let size = fine.values.iter().flatten().fold(1.0_f64, |s, x| s.max(x.abs()));
         for formulation in ["rp", "reps"] {
-            let d = difference(&at(formulation, h), &coarse, 0.0, is_state);
+            let other = at(formulation, h);
+            let d = difference(&other, &coarse, 0.0, is_state);
+            // Wheels that turn evenly have no error in rA; then the other's own counts.
+            let own = if error < 1e-12 * size { difference(&other, &at(formulation, 0.5 * h), 0.0, is_state) } else { 0.0 };
+            let error = error.max(own);
             assert!(d < 10.0 * error + 1e-9 * size, "{name}, {formulation}: {d:.2e} from rA, whose error is {error:.2e}");
         }
     }

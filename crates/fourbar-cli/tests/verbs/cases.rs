@@ -136,6 +136,10 @@ impl Case {
             "check" => words.extend(["check".into(), write("case.yaml", &corpus.model(r))]),
             "assemble" => words.extend(["assemble".into(), write("case.yaml", &corpus.model(r)), "-o".into(), path("start.json")]),
             "convert" => words.extend(["convert".into(), write("case.yaml", &corpus.model(r)), path("converted.yaml")]),
+            "equilibrium" | "modes" | "linearize" => {
+                words.extend([verb.into(), write("case.yaml", &corpus.model(r))]);
+                analysis(r, verb, &mut words, &path);
+            }
             "run" | "kinematics" => {
                 words.extend([verb.into(), write("case.yaml", &corpus.model(r)), "--out".into(), path("out")]);
                 t_end = Some(settings(r, &mut words));
@@ -189,6 +193,27 @@ impl Case {
         }
         Self { verb, words, out: folder.join("out"), t_end }
     }
+}
+
+/// Options of an analysis as a user may draw them.
+fn analysis(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&str) -> String) {
+    const RESTS: &[&str] = &["", "--kind any", "--kind stable", "--all --starts 3", "--along m=0..2", "--along L=0.1..0.3"];
+    const STATES: &[&str] = &["", "--about start", "--about equilibrium", "--frozen", "--about start --frozen"];
+    let t = time(r);
+    let mut text = r.pick(if verb == "equilibrium" { RESTS } else { STATES }).to_string();
+    match verb {
+        "equilibrium" if r.chance(3) => text += &format!(" --at {t}"),
+        "modes" if r.chance(5) => text = format!("--about {t}"),
+        _ => {}
+    }
+    match verb {
+        "equilibrium" if r.chance(4) && !text.contains("--all") => text += &format!(" -o {}", path("settled.yaml")),
+        "modes" if r.chance(5) => text += " --against m=1..2 --points 3",
+        "modes" if r.chance(5) => text += &format!(" -o {} --count 3", path("modes.html")),
+        "linearize" if r.chance(3) => text += &format!(" --out {} --format {}", path("linear"), r.pick(&["json", "csv", "npz"])),
+        _ => {}
+    }
+    words.extend(text.split_whitespace().map(String::from));
 }
 
 /// Settings of a run as a user may draw them; gives its end.

@@ -163,3 +163,8 @@ fn results_are_drawn_or_refused() {
 fn comparisons_end() {
     run("comparisons", &["assemble", "assemble", "convert", "plot", "verify"]);
 }
+
+#[test]
+fn analyses_end_in_an_answer_or_a_refusal() {
+    run("analyses", &["equilibrium", "modes", "linearize"]);
+}

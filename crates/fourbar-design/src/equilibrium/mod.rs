@@ -76,6 +76,8 @@ pub struct Equilibrium {
     pub iterations: usize,
     /// How it was found.
     pub method: &'static str,
+    /// Free motions of velocities.
+    pub freedom: usize,
     /// Independent rows of all constraints.
     pub rank: usize,
     /// Rows that depend on others.
@@ -220,6 +222,7 @@ impl<'m> Problem<'m> {
             residual,
             iterations,
             method,
+            freedom: all.freedom(),
             rank: all.rank,
             redundant: all.redundant(),
             warnings: Vec::new(),

@@ -14,16 +14,13 @@ pub mod steady;
 
 pub use outputs::{Output, known_outputs};
 
-use crate::equilibrium::verdict::small_motions;
 use crate::operator::{Along, Direction, Operator, Space, lengths, without_dry_friction};
+use crate::pencil::{MASSLESS, small_motions};
 use fourbar::evaluate::{by_body, stacked};
 use fourbar::state::{Configuration, Twist};
 use fourbar::{Diagnostic, Model};
 use nalgebra::{DMatrix, DVector};
 use steady::Steady;
-
-/// Inertias below this share of those that the mechanism's own size would give are none.
-const MASSLESS: f64 = 1e-12;
 
 /// A mechanism linearised about a state.
 #[derive(Clone, Debug)]

@@ -186,7 +186,8 @@ pub fn steady(op: &Operator<'_>, state: &Configuration, a: &[Twist]) -> Result<S
     Ok(none)
 }
 
-fn at_rest(model: &Model, state: &Configuration, a: &[Twist]) -> Result<(), Diagnostic> {
+/// Refuses a position at which a mechanism does not stay.
+pub fn at_rest(model: &Model, state: &Configuration, a: &[Twist]) -> Result<(), Diagnostic> {
     let g = model.gravity.norm().max(1.0);
     let size = |b: usize| a[b].v.norm().max(model.length * a[b].w.norm());
     let worst = (1..a.len()).max_by(|&x, &y| size(x).total_cmp(&size(y))).unwrap_or(0);

@@ -14,11 +14,16 @@
 //! ```
 
 pub mod eigen;
+mod sparse;
 
-use crate::equilibrium::verdict::small_motions;
 use crate::linear::Linearized;
+use crate::linear::steady::Steady;
+use crate::operator::{MOST, without_dry_friction};
+use crate::pencil::small_motions;
 use crate::words::{self, Part};
-use fourbar::{Diagnostic, Model};
+use fourbar::evaluate::{Evaluation, stacked};
+use fourbar::state::{Configuration, Pose, Twist};
+use fourbar::{Diagnostic, Error, Model};
 use nalgebra::{Complex, DMatrix, DVector};
 use serde::Serialize;
 
@@ -71,8 +76,14 @@ pub struct Modes {
     pub rigid_motions: Vec<String>,
     /// Of all eigenvalues.
     pub states: usize,
-    /// The linear model.
-    pub linear: Linearized,
+    /// The state about which they are.
+    pub state: Configuration,
+    /// Symmetry of the motion.
+    pub steady: Steady,
+    /// Free motions of positions and of velocities, where they were counted.
+    pub freedom: Option<[usize; 2]>,
+    /// Free motions with neither inertia nor stiffness, left out.
+    pub idle: usize,
     /// What the reader should know.
     pub warnings: Vec<Diagnostic>,
 }
@@ -115,7 +126,40 @@ pub fn modes(model: &Model, linear: Linearized) -> Result<Modes, Diagnostic> {
     let motions: Vec<DVector<f64>> = motions.into_iter().filter(|m| m.amax() > 1e-9 * top).collect();
     let rigid_motions = words::describe(model, &linear.state.q, &motions);
     let states = linear.A.nrows();
-    Ok(Modes { list, rigid: zeros, rigid_motions, states, linear, warnings })
+    let Linearized { state, steady, freedom, idle, .. } = linear;
+    Ok(Modes { list, rigid: zeros, rigid_motions, states, state, steady, freedom: Some(freedom), idle, warnings })
+}
+
+/// The lowest modes of a mechanism that is too large for dense matrices: at rest, undamped, nothing rolling.
+pub fn lowest(model: &Model, state: &Configuration, count: usize) -> Result<Modes, Error> {
+    let (own, rubbing) = without_dry_friction(model);
+    let refused = |why: &str| {
+        let message =
+            format!("of mechanisms with more than {} moving bodies only undamped modes about a rest are computed: {why}", MOST / 6);
+        Diagnostic::new("U400", message).help("analyse a part of the mechanism")
+    };
+    let still = Configuration { v: vec![Twist::zero(); state.v.len()], ..state.clone() };
+    if stacked(&state.v).amax() > 0.0 {
+        return Err(refused("this one moves").into());
+    }
+    if !own.rolling.is_empty() || !own.states.is_empty() {
+        return Err(refused("this one has rolling bodies or states").into());
+    }
+    let now = Evaluation::new(&own, &still)?;
+    crate::linear::steady::at_rest(&own, &still, now.accelerations())?;
+    let found = sparse::lowest(&own, &still, now.multipliers(), count).map_err(|why| match why {
+        sparse::Refused::Unsymmetric => refused("this one is damped"),
+        sparse::Refused::Singular => Diagnostic::new("S411", "the stiffness of the mechanism could not be factored at this position"),
+    })?;
+    let mut list = Vec::new();
+    for f in &found {
+        let s = if f.omega2 >= 0.0 { C::new(0.0, f.omega2.sqrt()) } else { C::new((-f.omega2).sqrt(), 0.0) };
+        let motion = f.shape.map(|x| C::new(x, 0.0));
+        list.push(finished(&own, &still.q, s, 1.0, motion.clone(), &motion));
+    }
+    let warnings = crate::refusals::friction(&rubbing).into_iter().collect();
+    let none = Steady::none(&own);
+    Ok(Modes { list, rigid: 0, rigid_motions: Vec::new(), states: 0, state: still, steady: none, freedom: None, idle: 0, warnings })
 }
 
 /// Eigenvalues, vectors of states, and zeros of a mechanism at rest whose forces have a potential.
@@ -154,9 +198,11 @@ fn conservative(
 
 fn mode(model: &Model, linear: &Linearized, s: C, condition: f64, x: &DVector<C>) -> Mode {
     let complex = |M: &DMatrix<f64>| M.map(|a| C::new(a, 0.0)) * x;
-    let motion = complex(&linear.poses);
-    let velocity = complex(&linear.velocities);
-    let q = &linear.state.q;
+    finished(model, &linear.state.q, s, condition, complex(&linear.poses), &complex(&linear.velocities))
+}
+
+/// A mode with its words and energies.
+fn finished(model: &Model, q: &[Pose], s: C, condition: f64, motion: DVector<C>, velocity: &DVector<C>) -> Mode {
     let (re, im) = (motion.map(|x| x.re), motion.map(|x| x.im));
     let shape = words::parts(model, q, &re, &im);
     let words = words::sentence(&shape);

@@ -27,6 +27,9 @@ use nalgebra::{DMatrix, DVector};
 /// Most coordinates of dense matrices: six a moving body.
 pub const MOST: usize = 2400;
 
+/// Bodies of a force whose blocks the engine forms.
+const BLOCKS: usize = 8;
+
 /// A mechanism ready to be differentiated at any state.
 pub struct Operator<'m> {
     /// The mechanism, without dry friction.
@@ -142,7 +145,30 @@ impl<'m> Operator<'m> {
             K.fixed_view_mut::<6, 6>(6 * (b - 1), 6 * (l - 1)).copy_from(&Linear::block(&self.linear.K, place));
             D.fixed_view_mut::<6, 6>(6 * (b - 1), 6 * (l - 1)).copy_from(&Linear::block(&self.linear.D, place));
         }
+        self.far_reaching(state, &mut K, &mut D);
         (K, D)
+    }
+
+    /// Adds what forces that read very many bodies do to those beyond the first [`BLOCKS`], whose blocks the engine leaves out.
+    fn far_reaching(&self, state: &Configuration, K: &mut DMatrix<f64>, D: &mut DMatrix<f64>) {
+        for (_, force) in &self.model.forces {
+            let list = force.bodies(self.model);
+            for (&l, d) in list.iter().filter(|_| list.len() > BLOCKS).flat_map(|l| (0..12).map(move |d| (l, d))) {
+                let mut unit = vec![Twist::zero(); self.model.bodies.len()];
+                if d % 6 < 3 {
+                    unit[l].v[d % 3] = 1.0
+                } else {
+                    unit[l].w[d % 3] = 1.0
+                }
+                let direction =
+                    if d < 6 { Direction { q: &unit, ..Direction::default() } } else { Direction { v: &unit, ..Direction::default() } };
+                let change = Along { state, direction }.force(self.model, force);
+                let (matrix, column) = (if d < 6 { &mut *K } else { &mut *D }, 6 * (l - 1) + d % 6);
+                for row in list[BLOCKS..].iter().flat_map(|b| 6 * (b - 1)..6 * b) {
+                    matrix[(row, column)] -= change[row];
+                }
+            }
+        }
     }
 
     /// How the rows change at a state with accelerations.

@@ -55,7 +55,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U403",
         "A mechanism that starts from its equilibrium has not been settled",
-        "The file says `start: {from: equilibrium}`. The command settles such a mechanism when it reads it; a program that uses the library calls `fourbar_design::equilibrium::start_settled` first and moves the mechanism it gives.",
+        "The file says `start: {from: equilibrium}`. The command settles such a mechanism when it reads it; a program that uses the library calls `start_settled` of the crate fourbar-design first and moves the mechanism it gives.",
     ),
     page(
         "U404",
