@@ -130,10 +130,10 @@ fn any_formulation_goes_on_from_the_middle_of_a_run() {
         for info in FORMULATIONS.iter().filter(|f| (f.applies)(&model).is_ok()) {
             // Methods of second order are asked for less.
             let second = info.integrators[0] == "gen-alpha";
-            let study = Study { tol: Some(if second { 1e-8 } else { 1e-10 }), ..study.clone() };
+            let study = Study { tol: Some(if second { 1e-7 } else { 1e-10 }), ..study.clone() };
             let rest = moved(&model, &study, info, &at, 3).unwrap_or_else(|e| panic!("{name}: {e}"));
             let d = apart(&model, rest.last().expect("rows"), &whole[4]);
-            assert!(d < if second { 1e-3 } else { 1e-6 }, "{name}: {} is {d:.1e} off at the end", info.name);
+            assert!(d < if second { 1e-4 } else { 1e-6 }, "{name}: {} is {d:.1e} off at the end", info.name);
         }
     }
 }

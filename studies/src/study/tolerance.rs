@@ -177,7 +177,7 @@ fn write(rows: &[Row], patience: Duration) -> Result<(), String> {
     }
     page.table(&header, &table);
     page.text(&format!(
-        "*slow*: so many models took longer than {} s on the machine of this study, and were not asked for tighter tolerances.",
+        "*slow*: so many models took longer than {} s on the machine of this study, and were not asked for tighter tolerances. Where these are many, as for backward-euler, the ratio speaks for the other models alone.",
         patience.as_secs_f64()
     ));
     page.heading("Beyond a hundred times tolerance and growth, or failed");
