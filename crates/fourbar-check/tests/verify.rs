@@ -55,6 +55,13 @@ fn loops_that_do_not_move_agree() {
 }
 
 #[test]
+fn rolling_wheels_agree_and_keep_the_laws() {
+    let model = fourbar_testing::common::model("bicycle");
+    let v = verify(&model, &Settings::of(&model), &|_| ()).unwrap_or_else(|d| panic!("{d}"));
+    assert_eq!(v.verdict.word, Word::Agreed, "{:?}", v.verdict.words);
+}
+
+#[test]
 fn a_wrong_reaction_is_blamed_on_the_one_that_has_it() {
     // A loop so badly conditioned that reactions of single formulations were off by 4e-4 N of 700.
     let v = found("verify_ra_reaction_ruur", all);

@@ -126,8 +126,12 @@ impl<'m> NewtonEuler<'m> {
             A.row_mut(k).fill(0.0);
         }
         let Some(svd) = fourbar_math::dense::svd(A.clone(), true, true) else { return skip };
-        let Ok(fit) = svd.solve(&flat, 1e-10) else { return skip };
-        let rest = flat - A * fit;
+        // Singular vectors may be off by more than rounding where values are equal: what is left is fitted again.
+        let mut rest = flat;
+        for _ in 0..3 {
+            let Ok(fit) = svd.solve(&rest, 1e-10) else { return skip };
+            rest -= &A * fit;
+        }
         for b in 1..n {
             for k in 0..3 {
                 r[b].v[k] = rest[6 * b + k];
