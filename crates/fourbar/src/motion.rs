@@ -226,6 +226,9 @@ pub struct Outcome {
 pub trait Motion: Send {
     /// The end of the last accepted step.
     fn t(&self) -> f64;
+    /// Allows the motion to end with a diagnostic where forces turn out to be stiff, because a method is at hand that goes on with far less
+    /// work.
+    fn give_way(&mut self) {}
     /// Up to where steps may pass the times that are asked for; a time beyond ends a step. At first that is the end of the study.
     fn run_ahead(&mut self, until: f64);
     /// Moves until `t` is reached or passed; `false` where `go_on`, asked now and then, says stop.

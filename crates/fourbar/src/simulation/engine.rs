@@ -19,7 +19,6 @@ use crate::state::Configuration;
 use crate::structure::Structure;
 use crate::study::{Analysis, Chosen, Report, Study};
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::collections::HashSet;
 
 /// The integrator for stiff forces.
@@ -287,12 +286,12 @@ impl<'m> Engine<'m> {
             self.outcome.notes.extend(why.iter().map(|why| format!("{} with {integrator} was chosen: {why}", formulation.name)));
             self.outcome.warnings.extend(self.study.idle_options(&who, &formulation.options_with(integrator)));
         }
-        let mut study = Cow::Borrowed(&self.study);
-        if self.fallen.iter().any(|f| f.chosen.integrator == IMPLICIT) {
-            // What forces do here is not for an implicit method either: an explicit one goes on, however small its steps.
-            study.to_mut().integrator = Some(integrator.into());
+        let mut motion = (formulation.start)(&self.structure, &self.study, integrator, &self.leg.start)?;
+        // Where the implicit candidate got no further an explicit one goes on, however small its steps.
+        let implicit = |c: &Chosen| c.integrator == IMPLICIT;
+        if self.candidates.iter().any(implicit) && !self.fallen.iter().any(|f| implicit(&f.chosen)) {
+            motion.give_way();
         }
-        let mut motion = (formulation.start)(&self.structure, &study, integrator, &self.leg.start)?;
         motion.run_ahead(self.ahead);
         Ok(motion)
     }

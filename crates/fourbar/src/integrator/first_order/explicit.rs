@@ -51,11 +51,11 @@ fn no_estimate(name: &str) -> Diagnostic {
 impl<S: System> Explicit<S> {
     /// Sets a system in motion with a method by name.
     pub fn new(system: S, model: &Model, study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
-        Self::on(Track::new(system, model, study, integrator, t)?, study, integrator)
+        Self::on(Track::new(system, model, study, integrator, t)?, integrator)
     }
 
     /// The same with a system on its way.
-    pub(super) fn on(track: Track<S>, study: &Study, integrator: &'static str) -> Result<Self, Diagnostic> {
+    pub(super) fn on(track: Track<S>, integrator: &'static str) -> Result<Self, Diagnostic> {
         let Some(tableau) = Tableau::named(integrator) else {
             return Err(Diagnostic::new("U302", format!("there is no explicit method `{integrator}`"))
                 .help(format!("there are {}", TABLEAUS.iter().map(|t| t.name).collect::<Vec<_>>().join(", "))));
@@ -82,7 +82,7 @@ impl<S: System> Explicit<S> {
             scratch: vec![0.0; size],
             last_error: 1e-4,
             stiffness: Stiffness::new(tableau.stable.filter(|_| adaptive)),
-            gives_way: study.is_auto() && study.integrator.is_none(),
+            gives_way: false,
         })
     }
 
@@ -433,6 +433,10 @@ impl<S: System> Stepping for Explicit<S> {
 impl<S: System> Motion for Explicit<S> {
     fn t(&self) -> f64 {
         self.track.t
+    }
+
+    fn give_way(&mut self) {
+        self.gives_way = true;
     }
 
     fn run_ahead(&mut self, until: f64) {

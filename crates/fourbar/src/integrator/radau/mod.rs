@@ -60,10 +60,12 @@ pub struct Radau<'m> {
     sizes: Sizes,
     output: Output,
     watch: Watch<'m>,
-    /// Whether anything but potentials does work; the work until the start of the last step, and powers at its stages.
+    /// Whether anything but potentials does work; the work until the start of the last step, powers at that start and at its stages, and the
+    /// power where the next step starts.
     worked: bool,
     work: f64,
-    powers: [f64; 3],
+    powers: [f64; 4],
+    power: f64,
     steps: usize,
     rejections: usize,
     failures: usize,
@@ -115,7 +117,8 @@ impl<'m> Radau<'m> {
             watch: Watch::new(structure, start),
             worked: model.has_work(),
             work: 0.0,
-            powers: [0.0; 3],
+            powers: [0.0; 4],
+            power: 0.0,
             steps: 0,
             rejections: 0,
             failures: 0,
@@ -133,6 +136,9 @@ impl<'m> Radau<'m> {
         e.factor(1.0);
         e.index1(&x.q, &x.v, &x.turns, x.t, &mut self.a, &mut x.lambda);
         e.state_rates(&x.q, &x.v, &x.turns, x.t, &mut self.rates);
+        if self.worked {
+            self.power = e.power(&x.q, &x.v, &x.lambda, &x.turns, x.t);
+        }
         self.note_states();
         self.foretells = false;
         self.solver.made = false;
@@ -211,8 +217,10 @@ impl<'m> Radau<'m> {
             self.a[b] = (0..3).fold(Twist::zero(), |s, j| s.plus(&x.dv[j][b].scaled(E[(2, j)] / h)));
         }
         if self.worked {
-            self.work += self.h * (0..3).map(|i| self.solver.k.b[i] * self.powers[i]).sum::<f64>();
-            self.powers = self.solver.powers(&mut self.equations, &self.now, &self.trial, h);
+            self.work += self.h * self.solver.k.integral(1.0, &self.powers);
+            let [a, b, c] = self.solver.powers(&mut self.equations, &self.now, &self.trial, h);
+            self.powers = [self.power, a, b, c];
+            self.power = c;
         }
         let (new, old) = (&mut self.before, &self.now);
         new.t = old.t + h;
@@ -386,8 +394,7 @@ impl Motion for Radau<'_> {
             x
         };
         self.output.finish(&mut self.equations, &self.a, &self.now.lambda, o);
-        let w = self.solver.k.integrals(part);
-        o.work = self.work + self.h * (0..3).map(|i| w[i] * self.powers[i]).sum::<f64>();
+        o.work = self.work + self.h * self.solver.k.integral(part, &self.powers);
         Ok(())
     }
 
@@ -432,7 +439,7 @@ impl Motion for Radau<'_> {
             "last": [self.sizes.last.0, self.sizes.last.1],
             "newton": [s.newton.theta, s.newton.remaining, s.factored],
             "made_at": save_point(&s.made_at), "made_for": s.made_for,
-            "work_done": self.work, "powers": self.powers,
+            "work_done": self.work, "powers": self.powers, "power": self.power,
             "work": [self.steps, self.rejections, self.failures, s.newton.all, s.evaluations, s.matrices, s.factorisations],
             "flagged": self.output.flagged,
             "detector": self.output.detector.save(), "passages": self.watch.passages.save(), "poorly": self.equations.poorly.save(),
@@ -449,8 +456,9 @@ impl Motion for Radau<'_> {
             unflat(&v["dv"][i], &mut self.stages.dv[i]).ok_or_else(misfit)?;
             list(&v["dz"][i], &mut self.stages.dz[i]).ok_or_else(misfit)?;
             list(&v["lambda"][i], &mut self.stages.lambda[i]).ok_or_else(misfit)?;
-            self.powers[i] = number(&v["powers"][i]);
         }
+        (0..4).for_each(|i| self.powers[i] = number(&v["powers"][i]));
+        self.power = number(&v["power"]);
         unflat(&v["a"], &mut self.a).ok_or_else(misfit)?;
         list(&v["rates"], &mut self.rates).ok_or_else(misfit)?;
         list(&v["sizes"], &mut self.solver.state_sizes).ok_or_else(misfit)?;
