@@ -28,7 +28,6 @@ use fourbar::analysis::assembly::Assembled;
 use fourbar::analysis::{jumps, uniqueness};
 use fourbar::diagnostic::Diagnostic;
 use fourbar::inputs::Plan;
-use fourbar::integrator::first_order::Tableau;
 use fourbar::model::Model;
 use fourbar::motion::{Event, Instant, Outcome, drive_planned};
 use fourbar::state::Configuration;
@@ -328,7 +327,10 @@ fn high_order(
     let integrator = info.integrators[0];
     let mut study = settings.study.clone();
     // The most accurate explicit method there is pays at these tolerances.
-    let integrator = info.integrators.iter().copied().find(|i| *i == "dop853" && Tableau::named(i).is_some()).unwrap_or(integrator);
+    // Where forces are stiff from the start an explicit method would come to no end.
+    let stiff = settings.study.chosen(model).is_ok_and(|c| c.integrator == "radau");
+    let wanted = |i: &&'static str| if stiff && info.integrators.contains(&"radau") { *i == "radau" } else { *i == "dop853" };
+    let integrator = info.integrators.iter().copied().find(wanted).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
     let loose = sampled(settings.patience, model, &study, info, integrator, start)?;
     if let Some(d) = loose.stopped.as_ref().filter(|d| d.code.0 == IMPATIENT) {
