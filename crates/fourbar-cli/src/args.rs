@@ -55,8 +55,10 @@ pub enum Verb {
     View(ViewArgs),
     /// Plot columns of a result: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
-    /// Write a mechanism in the other format: MechSpec from a file of this program, or the other way round.
+    /// Write a mechanism in another format: that of this program from any that is read; MechSpec, MJCF or URDF from any.
     Convert(ConvertArgs),
+    /// Pack a mechanism as a functional mock-up unit, for co-simulation by FMI 3.0.
+    Fmu(FmuArgs),
     /// List formulations, integrators, joints, forces and other words of the file.
     List,
     /// List the shipped models, or write one to a file.
@@ -87,6 +89,7 @@ impl Verb {
             Self::View(_) => "view",
             Self::Plot(_) => "plot",
             Self::Convert(_) => "convert",
+            Self::Fmu(_) => "fmu",
             Self::List => "list",
             Self::Examples(_) => "examples",
             Self::New(_) => "new",
@@ -109,6 +112,9 @@ pub struct ModelArgs {
     /// Read a large file: up to 200 MB and 40 million values instead of 16 MB and 3 million.
     #[arg(long)]
     pub large: bool,
+    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub mesh_path: Vec<PathBuf>,
 }
 
 /// Arguments of `check`.
@@ -453,9 +459,27 @@ pub struct ConvertArgs {
     /// The file to write, or `-` for standard output.
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// Format to write; left out: the one the model is not in.
+    /// Format to write; left out: what the ending of the file says (.urdf, .xml for MJCF), else that of this program, or MechSpec for a
+    /// file that is in it.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Option<FileFormat>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `fmu`.
+#[derive(Debug, ClapArgs)]
+pub struct FmuArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// The unit to write.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// The shared library `fourbar_fmi`; left out: the one beside this program.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub library: Option<PathBuf>,
     /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,
@@ -468,6 +492,10 @@ pub enum FileFormat {
     Fourbar,
     /// Points, vectors and rigid parts.
     Mechspec,
+    /// The format of MuJoCo.
+    Mjcf,
+    /// The robot description of ROS.
+    Urdf,
 }
 
 /// Arguments of `examples`.

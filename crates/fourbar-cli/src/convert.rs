@@ -1,22 +1,31 @@
-//! `fourbar convert`: a mechanism in the other format.
+//! `fourbar convert`: a mechanism in another format.
 
 use crate::args::{ConvertArgs, FileFormat};
 use crate::catalogue::write_new;
 use crate::input::load;
 use crate::reply::{Reply, Stop};
 use fourbar::Diagnostic;
-use fourbar_io::{write_mechspec, write_model};
+use fourbar_io::{write_mechspec, write_mjcf, write_model, write_urdf};
 use serde_json::json;
 
 /// Runs the verb.
 pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
     let input = load(&args.model)?;
-    let other = if input.loaded.mechspec { FileFormat::Fourbar } else { FileFormat::Mechspec };
-    let to = args.to.unwrap_or(other);
-    let (text, mut notes) = match to {
-        FileFormat::Fourbar => (write_model(&input.loaded.spec), Vec::new()),
-        FileFormat::Mechspec => write_mechspec(&input.loaded.spec).map_err(|list| Stop(Box::new(input.notes(&list))))?,
+    let ours = !input.loaded.mechspec && input.loaded.imported.is_none();
+    let to = args.to.unwrap_or_else(|| match args.output.extension().and_then(|e| e.to_str()) {
+        Some("urdf") => FileFormat::Urdf,
+        Some("xml" | "mjcf") => FileFormat::Mjcf,
+        _ if ours => FileFormat::Mechspec,
+        _ => FileFormat::Fourbar,
+    });
+    let spec = &input.loaded.spec;
+    let written = match to {
+        FileFormat::Fourbar => Ok((write_model(spec), Vec::new())),
+        FileFormat::Mechspec => write_mechspec(spec),
+        FileFormat::Mjcf => write_mjcf(spec, &input.model),
+        FileFormat::Urdf => write_urdf(spec, &input.model),
     };
+    let (text, mut notes) = written.map_err(|list| Stop(Box::new(input.notes(&list))))?;
     if !input.loaded.parameters.is_empty() {
         notes.push(
             Diagnostic::new("W061", "parameters are written as the numbers they stand for")
@@ -28,7 +37,12 @@ pub fn convert(args: &ConvertArgs) -> Result<Reply, Stop> {
             Diagnostic::new("W061", "functions are written out wherever they are used").help("keep the original file to change them"),
         );
     }
-    let word = if to == FileFormat::Fourbar { "fourbar" } else { "mechspec" };
+    let word = match to {
+        FileFormat::Fourbar => "fourbar",
+        FileFormat::Mechspec => "mechspec",
+        FileFormat::Mjcf => "mjcf",
+        FileFormat::Urdf => "urdf",
+    };
     let mut reply = if args.output.as_os_str() == "-" {
         Reply::new(text.clone(), json!({"file": input.name, "format": word, "text": text}))
     } else {

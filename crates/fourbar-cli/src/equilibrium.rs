@@ -4,7 +4,7 @@ mod path;
 
 use crate::about::input_values;
 use crate::args::{EquilibriumArgs, RestKind};
-use crate::input::{Input, load_as_drawn};
+use crate::input::{Input, drawn};
 use crate::range::Range;
 use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, number, table, wrapped};
@@ -26,7 +26,7 @@ pub fn equilibrium(args: &EquilibriumArgs, screen: &Screen) -> Result<Reply, Sto
     if let Some(path) = &args.output {
         may_replace(path, disk::Kind::Other, args.force)?;
     }
-    let input = load_as_drawn(&args.model.file, &args.model.set, args.model.large)?;
+    let input = drawn(&args.model)?;
     let options = options(&input, args).map_err(|d| input.stop(&d))?;
     if let Some(along) = &args.along {
         let range = Range::new(along)?;

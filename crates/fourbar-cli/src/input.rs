@@ -37,12 +37,25 @@ impl Input {
 
 /// Reads, checks and builds a mechanism; settles it where the file asks for that.
 pub fn load(args: &ModelArgs) -> Result<Input, Stop> {
-    load_with(&args.file, &args.set, args.large)
+    settled(drawn(args)?)
+}
+
+/// Reads, checks and builds a mechanism, and leaves it as it is drawn.
+pub fn drawn(args: &ModelArgs) -> Result<Input, Stop> {
+    if let Some(missing) = args.mesh_path.iter().find(|p| !p.is_dir()) {
+        let d = Diagnostic::new("U450", format!("there is no folder `{}`", missing.display()));
+        return Err(d.help("`--mesh-path` names a folder with meshes").into());
+    }
+    read(&args.file, &ReadOptions { set: &args.set, large: args.large, mesh_path: &args.mesh_path, ..ReadOptions::default() })
 }
 
 /// The same, with other parameters.
 pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<Input, Stop> {
-    let mut input = load_as_drawn(file, set, large)?;
+    settled(load_as_drawn(file, set, large)?)
+}
+
+/// Settles a mechanism whose file asks for that.
+fn settled(mut input: Input) -> Result<Input, Stop> {
     if input.model.settle {
         let (model, rest) = start_settled(input.model.clone()).map_err(|d| input.stop(&d))?;
         input.loaded.warnings.extend(rest.into_iter().flat_map(|r| r.warnings));
@@ -51,20 +64,23 @@ pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<In
     Ok(input)
 }
 
-/// Reads, checks and builds a mechanism, and leaves it as it is drawn.
+/// The same as [`drawn`], with other parameters.
 pub fn load_as_drawn(file: &str, set: &[(String, String)], large: bool) -> Result<Input, Stop> {
-    let options = ReadOptions { path: None, set, large };
+    read(file, &ReadOptions { set, large, ..ReadOptions::default() })
+}
+
+fn read(file: &str, options: &ReadOptions<'_>) -> Result<Input, Stop> {
     let stop = |list: Vec<Diagnostic>, name: &str| Stop(Box::new(Notes { list, name: name.into() }));
     let path = Path::new(file);
     let mut folder = None;
     let (name, read) = if file == "-" {
-        let text = standard_input(Limits::of(large))?;
-        ("<stdin>".to_string(), read_model(&text, &options))
+        let text = standard_input(Limits::of(options.large))?;
+        ("<stdin>".to_string(), read_model(&text, options))
     } else if let Some(e) = example(file).filter(|_| !path.is_file()) {
-        (format!("{}.yaml", e.name), read_model(e.text, &options))
+        (format!("{}.yaml", e.name), read_model(e.text, options))
     } else {
         folder = path.parent().map(PathBuf::from);
-        (file.to_string(), read_model_file_with(path, &options).map_err(|e| did_you_mean(e, path)))
+        (file.to_string(), read_model_file_with(path, options).map_err(|e| did_you_mean(e, path)))
     };
     let loaded = read.map_err(|e| stop(e.into_diagnostics(), &name))?;
     match loaded.spec.build() {

@@ -9,6 +9,7 @@ mod check;
 mod convert;
 mod demo;
 mod equilibrium;
+mod fmu;
 mod gather;
 mod input;
 mod linearize;
@@ -88,6 +89,7 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::View(a) => view::view(a, screen),
         Verb::Plot(a) => plot::plot(a),
         Verb::Convert(a) => convert::convert(a),
+        Verb::Fmu(a) => fmu::fmu(a),
         Verb::List => Ok(list::list(screen)),
         Verb::Examples(a) => catalogue::examples(a, screen),
         Verb::New(a) => catalogue::new(a),

@@ -50,7 +50,10 @@ pub fn linearize(args: &LinearizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
         match args.format {
             MatrixFormat::Json => write_kind(&files[0], format!("{:#}\n", object(&l, &matrices)).as_bytes(), Kind::Other, args.force)?,
-            MatrixFormat::Npz => write_kind(&files[0], &npz::archive(&matrices), Kind::Other, args.force)?,
+            MatrixFormat::Npz => {
+                let large = || Diagnostic::new("U003", "the matrices are larger than a NumPy archive can be").help("write them as CSV");
+                write_kind(&files[0], &npz::archive(&matrices).ok_or_else(large)?, Kind::Other, args.force)?;
+            }
             MatrixFormat::Csv => {
                 for (file, (_, rows, _)) in files.iter().zip(&matrices) {
                     let lines: Vec<String> =

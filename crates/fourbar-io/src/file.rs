@@ -1,6 +1,7 @@
 //! Reading mechanism files from texts and from disk.
 
 use crate::examples::{example, examples};
+use crate::import;
 use crate::places::Places;
 use crate::reader;
 use crate::tree::empty;
@@ -11,7 +12,7 @@ use sha2::{Digest, Sha256};
 use std::fmt::Write;
 use std::fs::File;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// How much of a file is read.
@@ -50,6 +51,8 @@ pub struct ReadOptions<'a> {
     pub set: &'a [(String, String)],
     /// Whether the file may be a large one, [`Limits::LARGE`].
     pub large: bool,
+    /// Folders in which meshes of robot files are looked for, besides that of the file.
+    pub mesh_path: &'a [PathBuf],
 }
 
 /// A file that was read without errors.
@@ -69,13 +72,17 @@ pub struct Loaded {
     pub unused_parameters: Vec<String>,
     /// Whether the file is a MechSpec.
     pub mechspec: bool,
+    /// The format of another program that it is written in, such as `urdf`; none for those of this program.
+    pub imported: Option<&'static str>,
+    /// Least and largest coordinate of joints, as a file of another program gives them.
+    pub limits: Vec<(String, [f64; 2])>,
     /// Names of its functions, which are written out wherever they are used.
     pub functions: Vec<String>,
     /// Files beside it whose numbers it uses (of tables), with the SHA-256 of each, sorted by name.
     pub data: Vec<(String, String)>,
 }
 
-/// Reads a mechanism from text (YAML or JSON).
+/// Reads a mechanism from text: YAML or JSON, or a format of another program that is recognised by its content.
 pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
     let limits = Limits::of(options.large);
     if text.len() as u64 > limits.bytes {
@@ -96,7 +103,10 @@ fn read_source(source: &Arc<str>, options: &ReadOptions<'_>) -> Result<Loaded, E
     if source.trim().is_empty() {
         return Err(empty().into());
     }
-    reader::read(source.clone(), options, text_hash(source))
+    match import::recognised(source, options.path) {
+        Some(importer) => import::read(importer, source.clone(), options, text_hash(source)),
+        None => reader::read(source.clone(), options, text_hash(source)),
+    }
 }
 
 /// A mechanism by the name of a shipped model or by the path of its file, read, checked and built.
@@ -118,7 +128,9 @@ pub fn load(name: impl AsRef<Path>) -> Result<Model, Error> {
     };
     let named = |errors: Error| {
         let list = errors.into_iter().map(|mut d| {
-            if let Some(place) = &mut d.place {
+            if let Some(place) = &mut d.place
+                && place.file.is_none()
+            {
                 place.file = Some(file.clone());
             }
             d
@@ -143,8 +155,13 @@ pub fn did_you_mean(error: Error, path: &Path) -> Error {
 
 /// SHA-256 of a text, 64 hexadecimal digits.
 pub(crate) fn text_hash(text: &str) -> String {
+    hash(text.as_bytes())
+}
+
+/// SHA-256 of bytes, 64 hexadecimal digits.
+pub(crate) fn hash(bytes: &[u8]) -> String {
     let mut hash = String::with_capacity(64);
-    for byte in Sha256::digest(text.as_bytes()) {
+    for byte in Sha256::digest(bytes) {
         // Writing to a `String` cannot fail.
         let _ = write!(hash, "{byte:02x}");
     }
@@ -153,7 +170,7 @@ pub(crate) fn text_hash(text: &str) -> String {
 
 /// Reads a mechanism file.
 pub fn read_model_file(path: &Path, set: &[(String, String)]) -> Result<Loaded, Error> {
-    read_model_file_with(path, &ReadOptions { path: Some(path), set, large: false })
+    read_model_file_with(path, &ReadOptions { path: Some(path), set, ..ReadOptions::default() })
 }
 
 /// The same with all options; that of the path is not used.

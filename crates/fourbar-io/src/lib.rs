@@ -9,9 +9,12 @@
 pub mod disk;
 pub mod examples;
 mod file;
+mod import;
 mod inputs;
 mod keys;
 mod mechspec;
+mod mesh;
+mod pack;
 pub mod page;
 mod places;
 pub mod plot;
@@ -19,13 +22,16 @@ mod reader;
 mod render;
 pub mod results;
 mod schema;
+mod solid;
 mod starter;
 pub mod terminal;
 mod tree;
 mod units;
 mod writer;
+mod zip;
 
 pub use file::{Limits, Loaded, ReadOptions, did_you_mean, load, read_model, read_model_file, read_model_file_with};
+pub use import::{IMPORTERS, Importer};
 pub use inputs::read_inputs;
 pub use keys::{Expect, Key, Table, keys};
 pub use places::Places;
@@ -33,7 +39,8 @@ pub use render::{marked, render};
 pub use schema::schema;
 pub use starter::starter;
 pub use units::{UNITS, Unit};
-pub use writer::{write_mechspec, write_model};
+pub use writer::{write_mechspec, write_mjcf, write_model, write_urdf};
+pub use zip::zip;
 
 /// The example of the README is run with the doc tests.
 #[cfg(doctest)]

@@ -16,6 +16,9 @@ pub(crate) struct Span {
 }
 
 impl Span {
+    /// The first place of a text.
+    pub const EMPTY: Self = Self { start: 0, end: 0 };
+
     /// Files are at most 200 MB, so places fit 32 bits; larger ones saturate.
     pub fn new(start: usize, end: usize) -> Self {
         let clip = |x: usize| u32::try_from(x).unwrap_or(u32::MAX);
@@ -83,11 +86,36 @@ pub struct Places {
     tree: OnceLock<Option<Tree>>,
     /// Paths of the mechanism and where their elements stand, for files whose sections are called otherwise.
     aliases: HashMap<String, String>,
+    /// Texts of the files that this one includes, with their names, and where elements stand in them: for formats of other programs.
+    foreign: Option<Arc<Foreign>>,
+}
+
+/// Where the elements of a mechanism stand in files of another format.
+#[derive(Debug)]
+pub(crate) struct Foreign {
+    /// Texts, with their names where they are not the file itself.
+    pub texts: Vec<(Option<String>, Arc<str>)>,
+    /// Number of the text and place in it, by section and name.
+    pub spots: HashMap<String, (u16, Span)>,
 }
 
 impl Places {
     pub(crate) fn new(source: Arc<str>, most: usize, aliases: Vec<(String, String)>) -> Self {
-        Self { source, most, tree: OnceLock::new(), aliases: aliases.into_iter().collect() }
+        Self { source, most, tree: OnceLock::new(), aliases: aliases.into_iter().collect(), foreign: None }
+    }
+
+    /// Places in files of another format.
+    pub(crate) fn foreign(source: Arc<str>, foreign: Foreign) -> Self {
+        Self { foreign: Some(Arc::new(foreign)), ..Self::new(source, 0, Vec::new()) }
+    }
+
+    /// The element of a path in files of another format.
+    fn foreign_spot(&self, path: &str) -> Option<(&Option<String>, &Arc<str>, Span)> {
+        let foreign = self.foreign.as_ref()?;
+        let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
+        let (file, span) = foreign.spots.get(element)?;
+        let (name, text) = foreign.texts.get(*file as usize)?;
+        Some((name, text, *span))
     }
 
     /// The text of the file.
@@ -99,6 +127,10 @@ impl Places {
     ///
     /// Where the path goes further than the file, the nearest element above is given.
     pub fn find(&self, path: &str) -> Option<(usize, usize, Range<usize>)> {
+        if let Some((_, text, span)) = self.foreign_spot(path) {
+            let (line, column) = line_and_column(text, span.start());
+            return Some((line, column, span.range()));
+        }
         let span = self.span(path)?;
         let (line, column) = line_and_column(&self.source, span.start());
         Some((line, column, span.range()))
@@ -106,6 +138,13 @@ impl Places {
 
     /// Ties a diagnostic to the place of its element.
     pub fn locate(&self, diagnostic: &Diagnostic) -> Diagnostic {
+        if let Some((name, text, span)) = diagnostic.at.as_deref().and_then(|path| self.foreign_spot(path)) {
+            let mut d = placed(diagnostic.clone(), text, span);
+            if let Some(place) = &mut d.place {
+                place.file.clone_from(name);
+            }
+            return d;
+        }
         match diagnostic.at.as_deref().and_then(|path| self.span(path)) {
             Some(span) => placed(diagnostic.clone(), &self.source, span),
             None => diagnostic.clone(),
@@ -113,6 +152,9 @@ impl Places {
     }
 
     fn span(&self, path: &str) -> Option<Span> {
+        if self.foreign.is_some() {
+            return None;
+        }
         // Aliases stand for the section and the name of an element.
         let element = path.match_indices('.').nth(1).map_or(path, |(end, _)| &path[..end]);
         let path = self.aliases.get(element).map_or(path, String::as_str);

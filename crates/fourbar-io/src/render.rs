@@ -33,6 +33,8 @@ fn one(out: &mut String, d: &Diagnostic, name: &str) {
         margin = number.len();
         let Excerpt { text, before, length } = &place.excerpt;
         let (before, length) = (*before, *length);
+        // An element may come from a file that this one includes.
+        let name = place.file.as_deref().map_or(name, visible);
         let _ = writeln!(out, "{:margin$}{quiet}-->{off} {name}:{}:{}", "", place.line, place.column);
         let _ = writeln!(out, "{:margin$} {quiet}|{off}", "");
         let _ = writeln!(out, "{quiet}{number} |{off} {}", text.trim_end());

@@ -1,7 +1,7 @@
 //! Pages: their size, what they hold, and that nothing of the file becomes markup.
 
 use fourbar::model::Model;
-use fourbar::spec::{BodySpec, JointSpec, ModelSpec, PairKind, Placement, Shape};
+use fourbar::spec::{BodySpec, JointSpec, ModelSpec, Orientation, PairKind, Placement, Shape};
 use fourbar::study::{Study, run};
 use fourbar::trajectory::{Trajectory, columns};
 use fourbar_io::page::{MODEL, RunSummary, Shown, data, page, read_stored};
@@ -354,7 +354,7 @@ fn meshes_come_from_the_folder_of_the_model_only() {
     std::fs::write(folder.join("secret.obj"), obj).unwrap();
     let table = Table::from(&t);
     let mut make = |file: &str, folder: Option<&Path>| {
-        model.bodies[1].shapes = vec![Shape::Mesh { file: file.into(), scale: 0.001 }];
+        model.bodies[1].shapes = vec![Shape::Mesh { file: file.into(), scale: 0.001, at: [0.0; 3], orientation: Orientation::World }];
         data(&model, folder, &[shown("a", &table, &summary)])
     };
     let (page, _) = make("parts/a.obj", Some(&inside)).unwrap();

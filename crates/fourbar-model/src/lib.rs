@@ -20,6 +20,7 @@ pub mod force;
 pub mod joint;
 pub mod mechanism;
 pub mod model;
+mod orientation;
 pub mod rolling;
 mod serial;
 pub mod spec;

@@ -249,6 +249,12 @@ pub enum Shape {
         file: String,
         /// Factor from file units to metres.
         scale: f64,
+        /// Origin of the mesh in the body frame.
+        #[serde(default)]
+        at: V3,
+        /// How the mesh stands in the body frame.
+        #[serde(default)]
+        orientation: Orientation,
     },
 }
 

@@ -6,6 +6,7 @@ mod assembly;
 mod auto;
 mod benchmarks;
 mod critchley03;
+mod import;
 mod kissel21;
 mod malczyk12;
 pub mod memory;
@@ -31,6 +32,12 @@ const STUDIES: &[Study] = &[
         auto::run,
     ),
     ("benchmarks", "", "the benchmarks of IFToMM and Andrews with every formulation, docs/benchmarks.md", benchmarks::run),
+    (
+        "import",
+        "FOLDER... [--mesh-path FOLDER]",
+        "robots of other programs: what is read, and how far it is from the truth beside it",
+        import::run,
+    ),
     ("kissel21", "", "rA, rp and reps, Tables 8 to 10 and Figs. 2 to 7, docs/studies/kissel21/", kissel21::run),
     ("malczyk12", "", "divide and conquer on the paper's examples, Figs. 5 to 11, docs/studies/malczyk12/", malczyk12::run),
     ("critchley03", "", "the five-bar by ACS and GCL, cost of loops, docs/studies/critchley03/", critchley03::run),

@@ -10,7 +10,7 @@ pub fn model_with(name: &str, set: &[(&str, &str)]) -> Model {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(format!("{name}.yaml"));
     let text = std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
     let set: Vec<(String, String)> = set.iter().map(|(a, b)| (a.to_string(), b.to_string())).collect();
-    let loaded = read_model(&text, &ReadOptions { path: None, set: &set, large: false }).unwrap_or_else(|e| panic!("{name}: {e}"));
+    let loaded = read_model(&text, &ReadOptions { set: &set, ..ReadOptions::default() }).unwrap_or_else(|e| panic!("{name}: {e}"));
     loaded.spec.build().unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 

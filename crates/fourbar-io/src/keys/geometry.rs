@@ -2,7 +2,7 @@
 
 use super::{Expect, LENGTH, PLAIN, Table, may, need};
 use crate::reader::geometry::{self, Mass};
-use crate::reader::{Reader, Record};
+use crate::reader::{Path, Reader, Record};
 use fourbar::expr::Dimension;
 use fourbar::spec::Shape;
 
@@ -32,7 +32,7 @@ pub const BODY: Table = Table {
 /// A solid with density.
 pub(crate) struct SolidType {
     pub table: Table,
-    pub build: fn(&Record) -> Option<Mass>,
+    pub build: fn(&mut Reader<'_>, &Record, &Path<'_>) -> Option<Mass>,
 }
 
 const fn solid(
@@ -40,7 +40,7 @@ const fn solid(
     title: &'static str,
     doc: &'static str,
     keys: &'static [super::Key],
-    build: fn(&Record) -> Option<Mass>,
+    build: fn(&mut Reader<'_>, &Record, &Path<'_>) -> Option<Mass>,
 ) -> SolidType {
     SolidType { table: Table { section: "solid", kind: Some(kind), title, doc, keys }, build }
 }
@@ -54,15 +54,30 @@ const SIZE: super::Key = need("size", Expect::Vector(LENGTH), "full edge lengths
 
 /// Solids by type.
 pub(crate) const SOLIDS: &[SolidType] = &[
-    solid("box", "a solid box", "A box along the body axes.", &[SIZE, CENTRE, DENSITY], geometry::box_mass),
-    solid("cylinder", "a solid cylinder", "A cylinder between two points.", &[FROM, TO, RADIUS, DENSITY], geometry::cylinder_mass),
-    solid("sphere", "a solid ball", "A ball.", &[CENTRE, RADIUS, DENSITY], geometry::sphere_mass),
+    solid("box", "a solid box", "A box along the body axes.", &[SIZE, CENTRE, DENSITY], |_, r, _| geometry::box_mass(r)),
+    solid("cylinder", "a solid cylinder", "A cylinder between two points.", &[FROM, TO, RADIUS, DENSITY], |_, r, _| {
+        geometry::cylinder_mass(r)
+    }),
+    solid("sphere", "a solid ball", "A ball.", &[CENTRE, RADIUS, DENSITY], |_, r, _| geometry::sphere_mass(r)),
     solid(
         "rod",
         "a solid rod",
         "A cylinder with half balls on its ends, which are the centres of the half balls.",
         &[FROM, TO, RADIUS, DENSITY],
-        geometry::rod_mass,
+        |_, r, _| geometry::rod_mass(r),
+    ),
+    solid(
+        "mesh",
+        "a solid bounded by a mesh",
+        "What a closed mesh encloses, from an STL, OBJ or glTF file in the folder of the model or below it.",
+        &[
+            need("file", Expect::File, "path relative to the model's folder"),
+            need("scale", Expect::Number(PLAIN), "metres per unit of the file: 0.001 where it is in millimetres"),
+            may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; left out: that of the body"),
+            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; left out: as the body"),
+            DENSITY,
+        ],
+        |reader, r, path| reader.mesh_mass(r, path),
     ),
 ];
 
@@ -113,8 +128,17 @@ pub(crate) const SHAPES: &[ShapeType] = &[
         &[
             need("file", Expect::File, "path relative to the model's folder"),
             may("scale", Expect::Number(PLAIN), "metres per unit of the file; left out: 1"),
+            may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; left out: that of the body"),
+            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; left out: as the body"),
         ],
-        |_, r| Some(Shape::Mesh { file: r.text("file")?.to_string(), scale: r.number("scale").unwrap_or(1.0) }),
+        |_, r| {
+            Some(Shape::Mesh {
+                file: r.text("file")?.to_string(),
+                scale: r.number("scale").unwrap_or(1.0),
+                at: r.vector("at").unwrap_or_default(),
+                orientation: r.orientation("orientation").unwrap_or_default(),
+            })
+        },
     ),
 ];
 

@@ -1,7 +1,7 @@
 //! Differences between results in full precision, taken before anything is rounded for the page.
 
 use super::motion::{Kept, Poses, choose, column, turn};
-use super::pack;
+use crate::pack;
 use crate::results::Table;
 use fourbar::model::Model;
 use serde_json::Value;

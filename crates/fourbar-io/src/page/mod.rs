@@ -4,10 +4,8 @@
 
 mod diagnosis;
 mod difference;
-mod mesh;
 mod model;
 mod motion;
-mod pack;
 mod stored;
 mod summary;
 

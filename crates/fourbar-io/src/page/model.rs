@@ -2,16 +2,16 @@
 //!
 //! The engine measures from centres of mass; the page from the origin of the body frame, so `com` is added everywhere.
 
-use super::mesh::{self, MAX_TRIANGLES, Mesh};
-use super::pack;
+use crate::pack;
+use crate::mesh::{self, MAX_TRIANGLES, Mesh};
 use fourbar::Diagnostic;
 use fourbar::coordinate::Coordinate;
 use fourbar::force::{Force, Glyph};
 use fourbar::joint::Frame;
 use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
-use fourbar::spec::{ForceFrame, Shape};
+use fourbar::spec::{ForceFrame, Orientation, Shape, V3};
 use fourbar::topology::Topology;
-use nalgebra::{Vector2, Vector3};
+use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion, Vector2, Vector3};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -100,7 +100,7 @@ impl<'a> Drawing<'a> {
         let mut out = Vec::new();
         for shape in shapes {
             match shape {
-                Shape::Mesh { file, scale } => out.extend(self.mesh(body, file, *scale)?),
+                Shape::Mesh { file, scale, at, orientation } => out.extend(self.mesh(body, file, *scale, &stand(at, orientation))?),
                 // The other shapes are written as the page reads them.
                 other => out.extend(serde_json::to_value(other)),
             }
@@ -108,7 +108,7 @@ impl<'a> Drawing<'a> {
         Ok(out)
     }
 
-    fn mesh(&mut self, body: &str, file: &str, scale: f64) -> Result<Option<Value>, Diagnostic> {
+    fn mesh(&mut self, body: &str, file: &str, scale: f64, stand: &Isometry3<f64>) -> Result<Option<Value>, Diagnostic> {
         let Some(folder) = self.folder else {
             let message = format!("the mesh `{file}` of `{body}` is not shown: the mechanism has no folder to find it in");
             self.warnings.push(Diagnostic::new("W080", message).name(body).help("save the mechanism to a file beside its meshes"));
@@ -123,10 +123,18 @@ impl<'a> Drawing<'a> {
             let message = format!("the meshes of the mechanism have more than {MAX_TRIANGLES} triangles together");
             return Err(Diagnostic::new("M082", message).at(format!("bodies.{body}.shape")).help("simplify them"));
         }
-        let vertices: Vec<f64> = m.vertices.iter().flatten().map(|&x| scale * f64::from(x)).collect();
+        let place = |v: &[f32; 3]| <[f64; 3]>::from((stand * Point3::from(v.map(|x| scale * f64::from(x)))).coords);
+        let vertices: Vec<f64> = m.vertices.iter().flat_map(place).collect();
         let triangles: Vec<u32> = m.triangles.iter().flatten().copied().collect();
         Ok(Some(json!({"type": "mesh", "vertices": pack::f32s(&vertices), "triangles": pack::u32s(&triangles)})))
     }
+}
+
+/// How a mesh stands in the body frame.
+fn stand(at: &V3, orientation: &Orientation) -> Isometry3<f64> {
+    let matrix = orientation.matrix().unwrap_or_else(Matrix3::identity);
+    let turn = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(matrix));
+    Isometry3::from_parts(Vector3::from(*at).into(), turn)
 }
 
 fn v3(v: &Vector3<f64>) -> [f64; 3] {

@@ -1,6 +1,6 @@
 //! Rows of a result for the page: poses in 16 bits, columns thinned out with their extremes.
 
-use super::pack;
+use crate::pack;
 use crate::results::Table;
 use fourbar::Diagnostic;
 use fourbar::model::Model;

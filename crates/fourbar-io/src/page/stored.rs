@@ -1,8 +1,8 @@
 //! Results read back for a page: the trajectory, what the summary tells, and which mechanism it was.
 
-use super::mesh;
 use super::summary::RunSummary;
 use crate::disk::{PART, part, read_bounded};
+use crate::mesh;
 use crate::results::{CHECKPOINT, MAX_JSON, SUMMARY, Table, read_table, trajectory_of};
 use fourbar::Diagnostic;
 use fourbar::model::Model;

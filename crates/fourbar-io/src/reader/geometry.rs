@@ -2,7 +2,10 @@
 
 use super::record::Record;
 use super::{Path, Reader};
+use crate::file::hash;
 use crate::keys::{ORIENTATION, SHAPES, SOLIDS, Table};
+use crate::mesh;
+use crate::solid::of_mesh;
 use crate::tree::{Content, Node, Text};
 use fourbar::Diagnostic;
 use fourbar::spec::{Inertia, Orientation, Shape, V3};
@@ -136,6 +139,43 @@ impl Reader<'_> {
         Some(shapes)
     }
 
+    /// The solid that a mesh bounds.
+    pub(crate) fn mesh_mass(&mut self, r: &Record, path: &Path<'_>) -> Option<Mass> {
+        let (file, scale, density) = (r.text("file")?.to_string(), r.number("scale")?, r.number("density")?);
+        let (at, orientation) = (r.vector("at").unwrap_or_default(), r.orientation("orientation").unwrap_or_default());
+        let refuse = |reader: &mut Self, d: Diagnostic| {
+            reader.problem(d.at(path.to_string()).name(&file), r.span);
+            None
+        };
+        let Some(folder) = self.folder else {
+            let d = Diagnostic::new("M662", format!("the mesh `{file}` cannot be read: the mechanism has no folder to find it in"));
+            return refuse(self, d.help("save the mechanism to a file beside its meshes"));
+        };
+        let (mesh, bytes) = match mesh::read(folder, &file).and_then(|m| Ok((m, mesh::bytes(folder, &file)?))) {
+            Ok(read) => read,
+            Err(d) => return refuse(self, d),
+        };
+        self.data.push((file.clone(), hash(&bytes)));
+        let Some(turn) = orientation.matrix() else {
+            let d =
+                Diagnostic::new("M112", "the orientation of the mesh is none: its axis or quaternion is zero, or its axes are parallel");
+            return refuse(self, d.help("check its numbers"));
+        };
+        let unit = match of_mesh(&mesh, &Vector3::repeat(scale)) {
+            Ok(unit) => unit,
+            Err(leak) => {
+                let d = Diagnostic::new("M662", format!("the mesh `{file}` bounds no solid: {leak}"));
+                return refuse(self, d.help("repair it, or give `mass`, `inertia` and `com` as numbers"));
+            }
+        };
+        Some(Mass {
+            mass: density * unit.mass,
+            com: Vector3::from(at) + turn * unit.com,
+            inertia: turn * (unit.J * density) * turn.transpose(),
+            shape: Shape::Mesh { file, scale, at, orientation },
+        })
+    }
+
     /// One solid, or a list of them.
     pub(super) fn solids(&mut self, node: &Node, key: &Text, path: &Path<'_>) -> Option<Vec<Mass>> {
         let items = match &node.content {
@@ -157,8 +197,9 @@ impl Reader<'_> {
             if record.broken {
                 return None;
             }
-            let mass = (solid.build)(&record)?;
-            let sizes = ["radius", "density"].iter().filter_map(|k| record.number(k)).chain(record.vector("size").into_iter().flatten());
+            let mass = (solid.build)(self, &record, path)?;
+            let sizes =
+                ["radius", "density", "scale"].iter().filter_map(|k| record.number(k)).chain(record.vector("size").into_iter().flatten());
             if sizes.into_iter().any(|x| x <= 0.0)
                 || !(mass.mass > 0.0 && mass.mass.is_finite() && mass.inertia.iter().all(|x| x.is_finite()))
             {

@@ -127,6 +127,8 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
             hash,
             places: Places::new(source, most, aliases),
             mechspec,
+            imported: None,
+            limits: Vec::new(),
             functions: functions.names().map(String::from).collect(),
             data,
         }),

@@ -118,9 +118,12 @@ fn shape(s: &Shape) -> Group {
             g = Group::new("plate");
             g.put("points", items(points.iter().map(|p| list(p)))).number("thickness", *thickness);
         }
-        Shape::Mesh { file, scale } => {
+        Shape::Mesh { file, scale, at, orientation: o } => {
             g = Group::new("mesh");
-            g.put("file", quoted(file)).number("scale", *scale);
+            g.put("file", quoted(file)).number("scale", *scale).unless_zero("at", at);
+            if let Some(o) = orientation(o) {
+                g.put("orientation", o.line());
+            }
         }
     }
     g

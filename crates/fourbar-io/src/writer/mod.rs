@@ -1,8 +1,10 @@
-//! Mechanisms as files: the format of this program, and MechSpec.
+//! Mechanisms as files: the format of this program, MechSpec, and the formats of robots.
 
 mod fourbar;
 mod mechspec;
+mod robot;
 mod yaml;
 
 pub use fourbar::write_model;
 pub use mechspec::write_mechspec;
+pub use robot::{write_mjcf, write_urdf};

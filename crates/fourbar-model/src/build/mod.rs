@@ -215,6 +215,12 @@ impl<'a> Builder<'a> {
         let J_bar = self.inertia(name, &s.inertia);
         let A = self.orientation(&at("orientation"), &s.orientation);
         let com = v3(&s.com);
+        for shape in &s.shapes {
+            if let Shape::Mesh { at: place, orientation, .. } = shape {
+                self.finite(&at("shape"), place);
+                self.orientation(&at("shape"), orientation);
+            }
+        }
         Body {
             name: name.to_string(),
             mass: s.mass,

@@ -4,6 +4,7 @@ mod check;
 mod data;
 mod design;
 mod files;
+mod import;
 mod mechanism;
 mod model;
 mod natural;
@@ -35,6 +36,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(files::PAGES)
         .chain(data::PAGES)
         .chain(design::PAGES)
+        .chain(import::PAGES)
 }
 
 /// The page of a code, letters in either case.

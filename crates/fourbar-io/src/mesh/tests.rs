@@ -1,7 +1,7 @@
 //! Small meshes of every kind, and broken ones.
 
 use super::*;
-use crate::page::pack::base64;
+use crate::pack::base64;
 use serde_json::json;
 
 fn alone(file: &str, data: &[u8]) -> Result<Mesh, Flaw> {

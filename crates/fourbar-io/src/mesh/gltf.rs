@@ -1,7 +1,7 @@
 //! glTF 2.0 and GLB: the triangles of the scene, moved by its nodes. Buffers stand inside the file, in base64, or beside it.
 
 use super::{Flaw, MAX_BYTES, MAX_TRIANGLES, MAX_VERTICES, Mesh};
-use crate::page::pack::from_base64;
+use crate::pack::from_base64;
 use nalgebra::{Matrix4, Point3, Quaternion, Translation3, UnitQuaternion, Vector3, Vector4};
 use serde_json::Value;
 

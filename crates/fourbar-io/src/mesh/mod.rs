@@ -30,7 +30,7 @@ pub struct Mesh {
 
 /// What is wrong with a file, to be told with its name.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Flaw {
+pub(crate) enum Flaw {
     /// A kind that is not read.
     Kind(String),
     /// Not what it says it is.
@@ -87,7 +87,8 @@ pub fn inside(folder: &Path, file: &str) -> Result<PathBuf, Diagnostic> {
     }
 }
 
-fn bytes(folder: &Path, file: &str) -> Result<Vec<u8>, Diagnostic> {
+/// The bytes of a file below `folder`, within the limits.
+pub fn bytes(folder: &Path, file: &str) -> Result<Vec<u8>, Diagnostic> {
     let path = inside(folder, file)?;
     let unreadable = |e: std::io::Error| Flaw::broken(e.to_string()).of(file);
     let mut bytes = Vec::new();
@@ -125,7 +126,7 @@ fn ending(file: &str) -> String {
 }
 
 /// Reads the bytes of a mesh; `beside` gives files that a glTF file refers to.
-pub(super) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>) -> Result<Mesh, Flaw> {
+pub(crate) fn parse(file: &str, data: &[u8], beside: &dyn Fn(&str) -> Result<Vec<u8>, Flaw>) -> Result<Mesh, Flaw> {
     let mesh = match ending(file).as_str() {
         "stl" => stl::parse(data),
         "obj" => obj::parse(data),

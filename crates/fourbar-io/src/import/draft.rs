@@ -1,0 +1,293 @@
+//! What every importer fills: links with their poses as drawn, joints by two frames, efforts. Nothing of a format is left in it.
+//!
+//! A joint has a frame on each of its links. Its coordinate is that of the source: zero where the frames coincide, whatever pose is
+//! drawn. Axes are z of the frames.
+
+use super::reading::{Reading, Spot};
+pub(crate) use crate::solid::Body;
+use fourbar::spec::{PairKind, Shape, V3};
+use nalgebra::{Matrix3, Vector3};
+use std::collections::HashMap;
+
+/// Position and orientation in some frame.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pose {
+    /// Origin.
+    pub p: Vector3<f64>,
+    /// Axes as columns.
+    pub R: Matrix3<f64>,
+}
+
+impl Pose {
+    pub const IDENTITY: Self = Self { p: Vector3::new(0.0, 0.0, 0.0), R: Matrix3::new(1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0) };
+
+    pub fn at(p: Vector3<f64>) -> Self {
+        Self { p, ..Self::IDENTITY }
+    }
+
+    /// This pose, then `inner` in its frame.
+    pub fn then(&self, inner: &Pose) -> Self {
+        Self { p: self.p + self.R * inner.p, R: self.R * inner.R }
+    }
+
+    /// The pose that takes this one back.
+    pub fn inverse(&self) -> Self {
+        Self { p: -(self.R.tr_mul(&self.p)), R: self.R.transpose() }
+    }
+
+    /// A point of the frame.
+    pub fn point(&self, x: &Vector3<f64>) -> Vector3<f64> {
+        self.p + self.R * x
+    }
+
+    /// A frame at `p` whose z is `axis`.
+    pub fn with_axis(p: Vector3<f64>, axis: &Vector3<f64>) -> Self {
+        // The coordinate axis that is farthest from z gives x.
+        let k = axis.iamin();
+        let x = (Vector3::ith(k, 1.0) - axis * axis[k]).normalize();
+        Self { p, R: Matrix3::from_columns(&[x, axis.cross(&x), *axis]) }
+    }
+}
+
+impl Body {
+    /// The same seen from a frame in which it stands at `pose`.
+    pub fn moved(&self, pose: &Pose) -> Self {
+        Self { mass: self.mass, com: pose.point(&self.com), J: pose.R * self.J * pose.R.transpose() }
+    }
+}
+
+/// A link.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub name: String,
+    /// In the world as drawn.
+    pub pose: Pose,
+    pub body: Body,
+    /// In the frame of the link.
+    pub shapes: Vec<Shape>,
+    /// Velocity of the origin, and angular velocity, in the world.
+    pub velocity: [Vector3<f64>; 2],
+    pub spot: Spot,
+}
+
+/// What a joint does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Kind {
+    /// Links are one body.
+    Welded,
+    /// A joint between two links.
+    Pair(PairKind),
+    /// Second axis of a universal joint is z of the second frame.
+    Universal,
+    /// Nothing: the links move freely against each other.
+    Free,
+    /// The origins keep their distance; as drawn where none is given.
+    Distance(Option<f64>),
+    /// The axes keep their angle; as drawn where none is given.
+    Angle(Option<f64>),
+}
+
+/// What acts in a joint by itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Passive {
+    /// Per radian or metre.
+    pub stiffness: f64,
+    /// Coordinate without force.
+    pub rest: f64,
+    /// Per radian or metre per second.
+    pub damping: f64,
+    /// Dry friction, N or N m.
+    pub dry: f64,
+    /// Inertia of a rotor, reflected to the joint.
+    pub rotor: f64,
+}
+
+/// A joint.
+#[derive(Clone, Debug)]
+pub(crate) struct Joint {
+    pub name: String,
+    pub kind: Kind,
+    /// Base and moving link.
+    pub links: [usize; 2],
+    /// In each link; the coordinate is zero where they coincide.
+    pub frames: [Pose; 2],
+    /// Least and largest coordinate.
+    pub limits: Option<[f64; 2]>,
+    pub passive: Passive,
+    pub spot: Spot,
+}
+
+impl Joint {
+    pub fn new(name: impl Into<String>, kind: Kind, links: [usize; 2], frames: [Pose; 2], spot: Spot) -> Self {
+        Self { name: name.into(), kind, links, frames, limits: None, passive: Passive::default(), spot }
+    }
+
+    /// Whether its coordinate is an angle; `None` where it has none.
+    pub fn turns(&self) -> Option<bool> {
+        match self.kind {
+            Kind::Pair(PairKind::Revolute | PairKind::Cylindrical | PairKind::Screw { .. } | PairKind::Planar) => Some(true),
+            Kind::Pair(PairKind::Prismatic) => Some(false),
+            _ => None,
+        }
+    }
+}
+
+/// Coordinate of the second joint = ratio x coordinate of the first + what is drawn.
+#[derive(Clone, Debug)]
+pub(crate) struct Coupling {
+    pub name: String,
+    pub joints: [usize; 2],
+    pub ratio: f64,
+    pub spot: Spot,
+}
+
+/// A drive: coordinate (or speed) of a joint as a formula of `t`.
+#[derive(Clone, Debug)]
+pub(crate) struct Drive {
+    pub name: String,
+    pub joint: usize,
+    pub quantity: fourbar::spec::DriveQuantity,
+    pub formula: String,
+    pub spot: Spot,
+}
+
+/// A number set from outside.
+#[derive(Clone, Debug)]
+pub(crate) struct Input {
+    pub name: String,
+    pub unit: &'static str,
+    pub default: f64,
+    pub range: Option<[f64; 2]>,
+    pub spot: Spot,
+}
+
+/// A number that is integrated with the motion.
+#[derive(Clone, Debug)]
+pub(crate) struct State {
+    pub name: String,
+    pub unit: &'static str,
+    /// See [`Effort`].
+    pub rate: String,
+    pub spot: Spot,
+}
+
+/// Where an effort acts.
+#[derive(Clone, Debug)]
+pub(crate) enum Acts {
+    /// Along the coordinate of a joint.
+    Joint(usize, String),
+    /// Force at a point of a link and torque on it, components in its axes.
+    Link(usize, V3, [String; 3], [String; 3]),
+    /// Along the line of two points of links: tension as a formula of `length` and `rate`.
+    Spring([usize; 2], [V3; 2], String),
+}
+
+/// A force. In formulas `q3` is the coordinate of joint 3, `v3` its rate, `i2` input 2, `s1` state 1.
+#[derive(Clone, Debug)]
+pub(crate) struct Effort {
+    pub name: String,
+    pub acts: Acts,
+    pub spot: Spot,
+}
+
+/// A point of a link to be reported.
+#[derive(Clone, Debug)]
+pub(crate) struct Point {
+    pub name: String,
+    pub link: usize,
+    pub at: Vector3<f64>,
+    pub spot: Spot,
+}
+
+/// A whole mechanism.
+#[derive(Clone, Debug)]
+pub(crate) struct Draft {
+    pub title: String,
+    pub gravity: Option<V3>,
+    /// The first is the ground.
+    pub links: Vec<Link>,
+    pub joints: Vec<Joint>,
+    pub couplings: Vec<Coupling>,
+    pub drives: Vec<Drive>,
+    pub inputs: Vec<Input>,
+    pub states: Vec<State>,
+    pub efforts: Vec<Effort>,
+    pub points: Vec<Point>,
+    /// End of the run and distance of outputs, where the file has them.
+    pub times: Option<[f64; 2]>,
+}
+
+impl Draft {
+    /// With the ground alone.
+    pub fn new(title: impl Into<String>) -> Self {
+        let ground = Link {
+            name: "ground".into(),
+            pose: Pose::IDENTITY,
+            body: Body::NONE,
+            shapes: Vec::new(),
+            velocity: [Vector3::zeros(); 2],
+            spot: Spot::START,
+        };
+        Self {
+            title: title.into(),
+            gravity: None,
+            links: vec![ground],
+            joints: Vec::new(),
+            couplings: Vec::new(),
+            drives: Vec::new(),
+            inputs: Vec::new(),
+            states: Vec::new(),
+            efforts: Vec::new(),
+            points: Vec::new(),
+            times: None,
+        }
+    }
+
+    /// The joint frames as drawn: coordinate along or about z, and whether the frames coincide.
+    pub fn drawn(&self, j: &Joint) -> (Pose, Pose) {
+        let [f, m] = [0, 1].map(|k| self.links[j.links[k]].pose.then(&j.frames[k]));
+        (f, m)
+    }
+
+    /// Moves everything beyond a joint by a change of its coordinate. `beyond` are the links that move with it.
+    pub fn displace(&mut self, joint: usize, change: f64, beyond: &[usize]) {
+        let j = &self.joints[joint];
+        let (f, _) = self.drawn(j);
+        let z: Vector3<f64> = f.R.column(2).into();
+        let step = match j.turns() {
+            Some(true) => {
+                let R = super::reading::about(&z, change);
+                Pose { p: f.p - R * f.p, R }
+            }
+            Some(false) => Pose::at(z * change),
+            None => return,
+        };
+        for &k in beyond {
+            self.links[k].pose = step.then(&self.links[k].pose);
+        }
+    }
+}
+
+/// Names of one kind of element in a file, each once.
+#[derive(Debug, Default)]
+pub(crate) struct Names(HashMap<String, usize>);
+
+impl Names {
+    /// Adds a name; a second one of the same is a problem.
+    pub fn add(&mut self, reading: &Reading<'_>, what: &str, name: &str, index: usize, spot: Spot) {
+        if self.0.insert(name.to_string(), index).is_some() {
+            let d = fourbar::Diagnostic::new("M656", format!("two {what} are named `{name}`")).name(name);
+            reading.problem(d.help("rename one of them"), spot);
+        }
+    }
+
+    /// The index of a name.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.0.get(name).copied()
+    }
+
+    /// All names.
+    pub fn words(&self) -> impl Iterator<Item = &str> + Clone {
+        self.0.keys().map(String::as_str)
+    }
+}

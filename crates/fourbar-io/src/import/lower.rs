@@ -1,0 +1,519 @@
+//! From a [`Draft`] to a [`ModelSpec`]: welded links become one body, links without mass get a little, names become unique, joints and
+//! efforts are written in the words of this program.
+
+use super::draft::*;
+use super::reading::{Reading, Spot};
+use fourbar::Diagnostic;
+use fourbar::diagnostic::number;
+use fourbar::expr::{Expr, Symbol};
+use fourbar::spec::*;
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+use std::collections::HashSet;
+
+/// Speed at which dry friction is half developed, rad/s or m/s.
+const DRY_SPEED: f64 = 0.01;
+/// Mass of a link without any, of that of the whole mechanism.
+const LITTLE: f64 = 1e-6;
+/// Names that one note lists.
+const LISTED: usize = 8;
+
+/// A mechanism and where its elements stand.
+pub(crate) struct Lowered {
+    pub spec: ModelSpec,
+    pub places: Vec<(String, Spot)>,
+    /// Least and largest coordinate of joints by name.
+    pub limits: Vec<(String, [f64; 2])>,
+}
+
+/// Brings a draft into the words of this program.
+pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
+    let merged = merge(&mut draft);
+    let mut l = Lowering {
+        reading,
+        taken: ["t", "ground", "energy", "error", "length", "rate", "angle", "pi", "e"].map(String::from).into(),
+        renamed: Vec::new(),
+        bodies: Vec::new(),
+        joints: Vec::new(),
+        inputs: Vec::new(),
+        states: Vec::new(),
+        places: Vec::new(),
+        limits: Vec::new(),
+        spec: ModelSpec { title: draft.title.clone(), gravity: draft.gravity, ..ModelSpec::default() },
+    };
+    l.links(&mut draft, &merged);
+    l.joints(&draft);
+    l.points(&draft, &merged);
+    l.outside(&draft);
+    l.forces(&draft);
+    if let Some([end, step]) = draft.times {
+        l.spec.study.t_end = end;
+        l.spec.study.output_step = Some(step);
+    }
+    l.say_renamed();
+    Lowered { spec: l.spec, places: l.places, limits: l.limits }
+}
+
+/// Which link each link became, and its pose in that.
+struct Merged(Vec<(usize, Pose)>);
+
+/// Links that are welded become one body, that of the base; everything on them moves over.
+fn merge(draft: &mut Draft) -> Merged {
+    let n = draft.links.len();
+    let mut over: Vec<usize> = (0..n).collect();
+    fn root(over: &mut [usize], mut k: usize) -> usize {
+        while over[k] != k {
+            over[k] = over[over[k]];
+            k = over[k];
+        }
+        k
+    }
+    for j in draft.joints.iter().filter(|j| j.kind == Kind::Welded) {
+        let [a, b] = j.links.map(|k| root(&mut over, k));
+        // Whatever is welded to the ground is ground.
+        let (keep, gone) = if b == 0 { (b, a) } else { (a, b) };
+        over[gone] = keep;
+    }
+    let list: Vec<(usize, Pose)> = (0..n)
+        .map(|k| {
+            let to = root(&mut over, k);
+            let pose = if to == k { Pose::IDENTITY } else { draft.links[to].pose.inverse().then(&draft.links[k].pose) };
+            (to, pose)
+        })
+        .collect();
+    for k in 1..n {
+        let (to, pose) = &list[k];
+        if *to == k {
+            continue;
+        }
+        let (body, shapes) = (draft.links[k].body, std::mem::take(&mut draft.links[k].shapes));
+        if *to != 0 {
+            draft.links[*to].body = draft.links[*to].body.with(&body.moved(pose));
+        }
+        draft.links[*to].shapes.extend(shapes.iter().map(|s| moved(s, pose)));
+    }
+    draft.joints.iter_mut().for_each(|j| {
+        for k in 0..2 {
+            let (to, pose) = &list[j.links[k]];
+            j.links[k] = *to;
+            if *pose != Pose::IDENTITY {
+                j.frames[k] = pose.then(&j.frames[k]);
+            }
+        }
+    });
+    for p in &mut draft.points {
+        let (to, pose) = &list[p.link];
+        p.at = pose.point(&p.at);
+        p.link = *to;
+    }
+    for e in &mut draft.efforts {
+        match &mut e.acts {
+            Acts::Joint(..) => {}
+            Acts::Link(link, at, force, torque) => {
+                let (to, pose) = &list[*link];
+                *at = pose.point(&Vector3::from(*at)).into();
+                *force = turned(pose, force);
+                *torque = turned(pose, torque);
+                *link = *to;
+            }
+            Acts::Spring(links, at, _) => {
+                for k in 0..2 {
+                    let (to, pose) = &list[links[k]];
+                    at[k] = pose.point(&Vector3::from(at[k])).into();
+                    links[k] = *to;
+                }
+            }
+        }
+    }
+    Merged(list)
+}
+
+/// Components of a vector of formulas in the frame in which they stand at `pose`.
+fn turned(pose: &Pose, v: &[String; 3]) -> [String; 3] {
+    if pose.R == Matrix3::identity() {
+        return v.clone();
+    }
+    [0, 1, 2].map(|i| {
+        let terms: Vec<String> =
+            (0..3).filter(|k| v[*k] != "0" && pose.R[(i, *k)] != 0.0).map(|k| format!("({:?})*({})", pose.R[(i, k)], v[k])).collect();
+        if terms.is_empty() { "0".into() } else { terms.join("+") }
+    })
+}
+
+/// A shape in the frame in which it stands at `pose`.
+pub(crate) fn moved(shape: &Shape, pose: &Pose) -> Shape {
+    let point = |x: &V3| -> V3 { pose.point(&Vector3::from(*x)).into() };
+    match shape {
+        Shape::Box { size, at } if pose.R == Matrix3::identity() => Shape::Box { size: *size, at: point(at) },
+        Shape::Box { size, at } => {
+            // A box that is turned is a thick plate.
+            let corner = |x: f64, y: f64| point(&[at[0] + x * size[0] / 2.0, at[1] + y * size[1] / 2.0, at[2]]);
+            let points = vec![corner(-1.0, -1.0), corner(1.0, -1.0), corner(1.0, 1.0), corner(-1.0, 1.0)];
+            Shape::Plate { points, thickness: size[2] }
+        }
+        Shape::Cylinder { from, to, radius } => Shape::Cylinder { from: point(from), to: point(to), radius: *radius },
+        Shape::Rod { from, to, radius } => Shape::Rod { from: point(from), to: point(to), radius: *radius },
+        Shape::Sphere { at, radius } => Shape::Sphere { at: point(at), radius: *radius },
+        Shape::Plate { points, thickness } => Shape::Plate { points: points.iter().map(point).collect(), thickness: *thickness },
+        Shape::Mesh { file, scale, at, orientation: o } => {
+            let inner = Pose { p: Vector3::from(*at), R: o.matrix().unwrap_or_else(Matrix3::identity) };
+            let pose = pose.then(&inner);
+            Shape::Mesh { file: file.clone(), scale: *scale, at: pose.p.into(), orientation: orientation(&pose.R) }
+        }
+    }
+}
+
+/// A rotation as it is written.
+pub(crate) fn orientation(R: &Matrix3<f64>) -> Orientation {
+    if (R - Matrix3::identity()).amax() == 0.0 {
+        return Orientation::World;
+    }
+    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(*R));
+    let side = if q.w < 0.0 { -1.0 } else { 1.0 };
+    // Zero without a sign.
+    Orientation::Quaternion([q.w, q.i, q.j, q.k].map(|x| side * x + 0.0))
+}
+
+struct Lowering<'r, 'a> {
+    reading: &'r Reading<'a>,
+    taken: HashSet<String>,
+    /// Old and new names.
+    renamed: Vec<(String, String)>,
+    /// Names by index of the draft; empty where a link has become part of another.
+    bodies: Vec<String>,
+    joints: Vec<String>,
+    inputs: Vec<String>,
+    states: Vec<String>,
+    places: Vec<(String, Spot)>,
+    limits: Vec<(String, [f64; 2])>,
+    spec: ModelSpec,
+}
+
+impl Lowering<'_, '_> {
+    /// A name that nothing else has, spelled as names are.
+    fn name(&mut self, section: &str, wanted: &str, suffix: &str, spot: Spot) -> String {
+        let mut name: String = wanted.chars().map(|c| if c.is_ascii_alphanumeric() || c == '_' || c == '-' { c } else { '_' }).collect();
+        name.truncate(80);
+        if !name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_') {
+            name.insert(0, '_');
+        }
+        if self.taken.contains(&name) {
+            name = format!("{name}_{suffix}");
+        }
+        if self.taken.contains(&name) {
+            let free = (2..).map(|k| format!("{name}_{k}")).find(|n| !self.taken.contains(n));
+            name = free.unwrap_or(name);
+        }
+        self.taken.insert(name.clone());
+        self.places.push((format!("{section}.{name}"), spot));
+        if name != wanted && !wanted.is_empty() {
+            self.renamed.push((wanted.into(), name.clone()));
+        }
+        name
+    }
+
+    fn say_renamed(&self) {
+        let list: Vec<String> = self.renamed.iter().take(LISTED).map(|(a, b)| format!("`{a}` is now `{b}`")).collect();
+        let more = self.renamed.len().saturating_sub(LISTED);
+        if list.is_empty() {
+            return;
+        }
+        let message = match more {
+            0 => list.join(", "),
+            _ => format!("{} and {more} more", list.join(", ")),
+        };
+        let d = Diagnostic::new("W454", format!("names have changed: {message}"))
+            .names(self.renamed.iter().map(|(_, new)| new.clone()))
+            .help("names are shared by bodies, joints and all else, and are made of letters, digits, `_` and `-`");
+        self.reading.note(d, Spot::START);
+    }
+
+    fn links(&mut self, draft: &mut Draft, merged: &Merged) {
+        let total: f64 = draft.links.iter().enumerate().filter(|(k, _)| merged.0[*k].0 == *k).map(|(_, l)| l.body.mass).sum();
+        let size = draft.links.iter().map(|l| l.pose.p.norm()).fold(0.0, f64::max).max(0.1);
+        self.bodies.push("ground".into());
+        if !draft.links[0].shapes.is_empty() {
+            let d = Diagnostic::new("W450", "shapes that belong to the ground are not drawn");
+            self.reading.note(d, Spot::START);
+        }
+        for k in 1..draft.links.len() {
+            if merged.0[k].0 != k {
+                self.bodies.push(String::new());
+                continue;
+            }
+            let link = &mut draft.links[k];
+            let name = self.name("bodies", &link.name, "body", link.spot);
+            if link.body.mass <= 0.0 {
+                let mass = if total > 0.0 { LITTLE * total } else { 1.0 };
+                let arm = 0.05 * size;
+                let turning = if link.body.J.trace() > 0.0 { link.body.J } else { Matrix3::identity() * (mass * arm * arm) };
+                let d = Diagnostic::new("W453", format!("`{name}` has no mass and gets {} kg", number(mass)))
+                    .name(&name)
+                    .help("a body that moves has a mass: give the link one, or weld it to another link");
+                self.reading.note(d, link.spot);
+                link.body = Body { mass, com: link.body.com, J: turning };
+            }
+            let J = &link.body.J;
+            let [xy, xz, yz] = [(0, 1), (0, 2), (1, 2)].map(|(i, j)| 0.5 * (J[(i, j)] + J[(j, i)]));
+            let inertia = if J.amax() == 0.0 {
+                Inertia::Point
+            } else if xy == 0.0 && xz == 0.0 && yz == 0.0 {
+                Inertia::Principal([J[(0, 0)], J[(1, 1)], J[(2, 2)]])
+            } else {
+                Inertia::Tensor([J[(0, 0)], J[(1, 1)], J[(2, 2)], xy, xz, yz])
+            };
+            let [v, w] = link.velocity;
+            let body = BodySpec {
+                mass: link.body.mass,
+                inertia,
+                at: link.pose.p.into(),
+                orientation: orientation(&link.pose.R),
+                com: link.body.com.into(),
+                velocity: (v + w.cross(&(link.pose.R * link.body.com))).into(),
+                omega: w.into(),
+                shapes: std::mem::take(&mut link.shapes),
+            };
+            self.bodies.push(name.clone());
+            self.spec.bodies.push((name, body));
+        }
+    }
+
+    fn joints(&mut self, draft: &Draft) {
+        for (k, j) in draft.joints.iter().enumerate() {
+            let skipped = matches!(j.kind, Kind::Welded | Kind::Free) || j.links[0] == j.links[1];
+            if skipped {
+                if j.kind != Kind::Welded && j.kind != Kind::Free {
+                    let d = Diagnostic::new("W457", format!("`{}` joins parts of one body and is left out", j.name)).name(&j.name);
+                    self.reading.note(d, j.spot);
+                }
+                self.joints.push(String::new());
+                continue;
+            }
+            let name = self.name("joints", if j.name.is_empty() { "joint" } else { &j.name }, "joint", j.spot);
+            self.joints.push(name.clone());
+            let spec = self.joint(draft, j);
+            self.spec.joints.push((name.clone(), spec));
+            self.limits(draft, k, &name);
+        }
+        for c in &draft.couplings {
+            let [a, b] = c.joints.map(|k| self.joints[k].clone());
+            if a.is_empty() || b.is_empty() {
+                continue;
+            }
+            let name = self.name("joints", &c.name, "coupling", c.spot);
+            self.spec.joints.push((name, JointSpec::Gear { joints: [a, b], ratio: c.ratio, carrier: None }));
+        }
+        for d in &draft.drives {
+            let joint = self.joints[d.joint].clone();
+            if joint.is_empty() {
+                continue;
+            }
+            match Expr::time(&d.formula) {
+                Ok(value) => {
+                    let name = self.name("drives", &d.name, "drive", d.spot);
+                    self.spec.drives.push((name, DriveSpec { joint, quantity: d.quantity, value, inputs: Vec::new() }));
+                }
+                Err(e) => {
+                    let d2 = Diagnostic::new("W450", format!("the motion `{}` is not carried over: {} in `{}`", d.name, e.kind, d.formula));
+                    self.reading.note(d2.name(&d.name), d.spot);
+                }
+            }
+        }
+    }
+
+    fn joint(&self, draft: &Draft, j: &Joint) -> JointSpec {
+        let bodies = j.links.map(|k| self.bodies[k].clone());
+        let column = |R: &Matrix3<f64>, k: usize| -> V3 { Vector3::from(R.column(k)).map(|x| x + 0.0).into() };
+        let place = |k: usize| Place { body: bodies[k].clone(), at: At::Body(j.frames[k].p.into()) };
+        let kind = match j.kind {
+            Kind::Pair(kind) => kind,
+            Kind::Universal => PairKind::Universal,
+            Kind::Distance(length) => return JointSpec::Distance { from: place(0), to: place(1), length },
+            Kind::Angle(angle) => {
+                let axes = [0, 1].map(|k| At::Body(column(&j.frames[k].R, 2)));
+                return JointSpec::Angle { bodies, axes, angle };
+            }
+            Kind::Welded | Kind::Free => PairKind::Fixed,
+        };
+        let (f, m) = draft.drawn(j);
+        let size = 1.0f64.max(f.p.amax());
+        let closed = (f.p - m.p).amax() <= 1e-13 * size;
+        let pointed = matches!(kind, PairKind::Spherical);
+        let same = closed && (pointed || (f.R - m.R).amax() <= 1e-13);
+        let placement = if kind == PairKind::Universal && closed {
+            Placement::World { at: f.p.into(), axis: column(&f.R, 2), axis_moving: Some(column(&m.R, 2)) }
+        } else if same && !matches!(kind, PairKind::Universal) {
+            let axis = if pointed || kind == PairKind::Fixed { [0.0, 0.0, 1.0] } else { column(&f.R, 2) };
+            Placement::World { at: f.p.into(), axis, axis_moving: None }
+        } else {
+            let frame = |k: usize| {
+                let p = &j.frames[k];
+                FrameSpec { at: p.p.into(), axis: column(&p.R, 2), x: Some(column(&p.R, 0)) }
+            };
+            Placement::Frames { base: frame(0), moving: frame(1) }
+        };
+        JointSpec::Pair { kind, bodies, placement }
+    }
+
+    /// Limits of a joint: the one place where they are listed as not carried over.
+    fn limits(&mut self, draft: &Draft, joint: usize, name: &str) {
+        let j = &draft.joints[joint];
+        if let Some([low, high]) = j.limits {
+            let unit = if j.turns() == Some(false) { "m" } else { "rad" };
+            let message = format!("the limits of `{name}`, {} to {} {unit}, are not carried over", number(low), number(high));
+            self.reading.note(Diagnostic::new("W452", message).name(name), j.spot);
+            self.limits.push((name.into(), [low, high]));
+        }
+    }
+
+    fn points(&mut self, draft: &Draft, merged: &Merged) {
+        for p in &draft.points {
+            let name = self.name("points", &p.name, "point", p.spot);
+            self.spec.points.push((name, Place { body: self.bodies[p.link].clone(), at: At::Body(p.at.into()) }));
+        }
+        // What was a link of its own is a point of the body that it became part of.
+        for (k, (to, pose)) in merged.0.iter().enumerate().skip(1) {
+            let link = &draft.links[k];
+            if *to != k && !link.name.is_empty() {
+                let name = self.name("points", &link.name, "point", link.spot);
+                self.spec.points.push((name, Place { body: self.bodies[*to].clone(), at: At::Body(pose.p.into()) }));
+            }
+        }
+    }
+
+    fn outside(&mut self, draft: &Draft) {
+        for i in &draft.inputs {
+            let name = self.name("inputs", &i.name, "input", i.spot);
+            let range = i.range.unwrap_or([f64::NEG_INFINITY, f64::INFINITY]);
+            let default = i.default.clamp(range[0], range[1]);
+            self.spec.inputs.push((name.clone(), InputSpec { unit: i.unit.into(), default, range }));
+            self.inputs.push(name);
+        }
+        for s in &draft.states {
+            let name = self.name("states", &s.name, "state", s.spot);
+            self.states.push(name);
+        }
+        for (k, s) in draft.states.iter().enumerate() {
+            let rate = self.formula(draft, &s.rate, s.spot);
+            self.spec.states.push((self.states[k].clone(), StateSpec { unit: s.unit.into(), rate, start: 0.0 }));
+        }
+    }
+
+    /// A formula of the draft, see [`Effort`].
+    fn formula(&self, draft: &Draft, text: &str, spot: Spot) -> StateExpr {
+        let mut variables: Vec<StateVariable> = Vec::new();
+        let parsed = Expr::parse(text, &mut |word| {
+            let variable = match word.split_at_checked(1) {
+                _ if word == "t" => StateVariable::Time,
+                _ if word == "length" => StateVariable::Length,
+                _ if word == "rate" => StateVariable::Rate,
+                Some((letter, index)) => {
+                    let k: usize = index.parse().ok()?;
+                    let joint = || self.joints.get(k).filter(|n| !n.is_empty()).cloned();
+                    match letter {
+                        "q" if draft.joints.get(k)?.turns() == Some(true) => StateVariable::JointAngle(joint()?),
+                        "q" => StateVariable::JointDistance(joint()?),
+                        "v" => StateVariable::JointSpeed(joint()?),
+                        "i" => StateVariable::Auxiliary(self.inputs.get(k)?.clone()),
+                        "s" => StateVariable::Auxiliary(self.states.get(k)?.clone()),
+                        _ => return None,
+                    }
+                }
+                None => return None,
+            };
+            let k = variables.iter().position(|v| *v == variable).unwrap_or_else(|| {
+                variables.push(variable);
+                variables.len() - 1
+            });
+            Some(Symbol::Variable(k as u32))
+        });
+        match parsed {
+            Ok(expr) => StateExpr { expr, variables },
+            Err(e) => {
+                let d = Diagnostic::new("W450", format!("a formula is not carried over: {} in `{text}`", e.kind));
+                self.reading.note(d, spot);
+                StateExpr::constant(0.0)
+            }
+        }
+    }
+
+    fn forces(&mut self, draft: &Draft) {
+        for k in 0..draft.joints.len() {
+            if !self.joints[k].is_empty() {
+                self.passive(draft, k);
+            }
+        }
+        for e in &draft.efforts {
+            let force: Vec<(&str, ForceSpec)> = match &e.acts {
+                Acts::Joint(joint, _) if self.joints[*joint].is_empty() => Vec::new(),
+                Acts::Joint(joint, formula) => {
+                    let effort = self.formula(draft, formula, e.spot);
+                    vec![("motor", ForceSpec::Actuator(ActuatorSpec { joint: self.joints[*joint].clone(), effort }))]
+                }
+                Acts::Link(0, ..) => Vec::new(),
+                Acts::Link(link, at, force, torque) => {
+                    let body = self.bodies[*link].clone();
+                    let mut list = Vec::new();
+                    if force.iter().any(|f| f != "0") {
+                        let force = [0, 1, 2].map(|i| self.formula(draft, &force[i], e.spot));
+                        let on = Place { body: body.clone(), at: At::Body(*at) };
+                        list.push(("force", ForceSpec::Force(PointForceSpec { on, force, frame: ForceFrame::Body })));
+                    }
+                    if torque.iter().any(|f| f != "0") {
+                        let torque = [0, 1, 2].map(|i| self.formula(draft, &torque[i], e.spot));
+                        list.push(("torque", ForceSpec::Torque(TorqueSpec { body, torque, frame: ForceFrame::Body })));
+                    }
+                    list
+                }
+                Acts::Spring(links, at, formula) => {
+                    let between = [0, 1].map(|k| Place { body: self.bodies[links[k]].clone(), at: At::Body(at[k]) });
+                    let law = SpringLaw::Expression(self.formula(draft, formula, e.spot));
+                    vec![("spring", ForceSpec::Spring(SpringSpec { between, law, mass: 0.0 }))]
+                }
+            };
+            for (suffix, force) in force {
+                let name = self.name("forces", &e.name, suffix, e.spot);
+                self.spec.forces.push((name, force));
+            }
+        }
+    }
+
+    /// Springs, damping and friction of a joint.
+    fn passive(&mut self, draft: &Draft, k: usize) {
+        let j = &draft.joints[k];
+        let Passive { stiffness, rest, damping, dry, rotor } = j.passive;
+        let joint = self.joints[k].clone();
+        if rotor != 0.0 {
+            let unit = if j.turns() == Some(false) { "kg" } else { "kg m^2" };
+            let message = format!("the rotor inertia of `{joint}`, {} {unit}, is not carried over", number(rotor));
+            let d = Diagnostic::new("W455", message).name(&joint);
+            self.reading.note(d.help("the mechanism moves as without its rotors: they make accelerations smaller"), j.spot);
+        }
+        match j.turns() {
+            Some(true) if stiffness != 0.0 || damping != 0.0 => {
+                let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
+                let law = SpringLaw::Linear { stiffness, rest, damping };
+                self.spec.forces.push((name, ForceSpec::Torsion(TorsionSpec { joint: joint.clone(), law })));
+            }
+            Some(false) if stiffness != 0.0 || damping != 0.0 => {
+                let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
+                let effort = self.formula(draft, &format!("-({stiffness:?})*(q{k}-({rest:?}))-({damping:?})*v{k}"), j.spot);
+                self.spec.forces.push((name, ForceSpec::Actuator(ActuatorSpec { joint: joint.clone(), effort })));
+            }
+            None if stiffness != 0.0 || damping != 0.0 => {
+                let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
+                let between = [0, 1].map(|i| Place { body: self.bodies[j.links[i]].clone(), at: At::Body(j.frames[i].p.into()) });
+                let both = |x: f64| [0.0, 0.0, 0.0, x, x, x];
+                let spec = BushingSpec { between, frame: Orientation::World, stiffness: both(stiffness), damping: both(damping) };
+                self.spec.forces.push((name, ForceSpec::Bushing(spec)));
+            }
+            _ => {}
+        }
+        if dry != 0.0 && j.turns().is_some() {
+            let name = self.name("forces", &format!("{joint}_friction"), "force", j.spot);
+            let effort = self.formula(draft, &format!("-({dry:?})*tanh(v{k}/{DRY_SPEED:?})"), j.spot);
+            self.spec.forces.push((name, ForceSpec::Actuator(ActuatorSpec { joint: joint.clone(), effort })));
+            let message = format!("dry friction of `{joint}` is smoothed: it grows over {DRY_SPEED} rad/s or m/s and never quite holds");
+            self.reading.note(Diagnostic::new("W458", message).name(&joint), j.spot);
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! Finds the mesh files that robot files name: beside the file, in a package, or where `--mesh-path` says.
+
+use super::draft::{Body, Pose};
+use super::lower::orientation;
+use super::reading::{Reading, Spot};
+use crate::mesh;
+use crate::solid::of_mesh;
+use fourbar::Diagnostic;
+use fourbar::spec::Shape;
+use nalgebra::Vector3;
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// Names that a note lists.
+const LISTED: usize = 6;
+
+/// A mesh file: the folder it was looked for in, and its path below that.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Found {
+    folder: PathBuf,
+    file: String,
+    /// Whether the folder is that of the model, from which drawings are made.
+    own: bool,
+}
+
+/// Meshes of a file, and which of them are missing.
+#[derive(Default)]
+pub(crate) struct Meshes {
+    missing: RefCell<Vec<(String, &'static str, Spot)>>,
+    solids: RefCell<HashMap<String, Option<Body>>>,
+}
+
+impl Meshes {
+    /// Finds a file by its address: `package://NAME/PATH`, `model://NAME/PATH`, `file://PATH` or a plain path below `below`.
+    pub fn find(&self, reading: &Reading<'_>, uri: &str, below: &str) -> Option<Found> {
+        let uri = uri.replace('\\', "/");
+        let packaged = ["package://", "model://"].iter().find_map(|p| uri.strip_prefix(p));
+        let plain = uri.strip_prefix("file://").unwrap_or(&uri);
+        let mut names: Vec<String> = Vec::new();
+        match packaged {
+            Some(path) => {
+                names.push(path.trim_start_matches('/').into());
+                names.extend(path.split_once('/').map(|(_, rest)| rest.to_string()).filter(|r| !r.is_empty()));
+            }
+            None if below.is_empty() => names.push(plain.into()),
+            None => names.extend([format!("{}/{plain}", below.trim_end_matches('/')), plain.to_string()]),
+        }
+        let own = reading.folder.iter().map(|f| (f.clone(), true));
+        let others = reading.options.mesh_path.iter().map(|f| (f.clone(), false));
+        for (folder, own) in own.chain(others) {
+            for file in &names {
+                if mesh::inside(&folder, file).is_ok() {
+                    return Some(Found { folder, file: file.clone(), own });
+                }
+            }
+        }
+        None
+    }
+
+    /// Takes note of a mesh that cannot be drawn.
+    fn not_drawn(&self, uri: &str, why: &'static str, spot: Spot) {
+        let mut list = self.missing.borrow_mut();
+        if !list.iter().any(|(u, ..)| u == uri) {
+            list.push((uri.into(), why, spot));
+        }
+    }
+
+    /// The shape of a mesh that stands at `pose`; none where it cannot be drawn.
+    pub fn shape(&self, reading: &Reading<'_>, uri: &str, below: &str, scale: &Vector3<f64>, pose: &Pose, spot: Spot) -> Option<Shape> {
+        let why = match self.find(reading, uri, below) {
+            None => "there is no such file",
+            Some(f) if !f.own => "it is not in the folder of the model",
+            Some(f) if !["stl", "obj", "gltf", "glb"].contains(&f.file.rsplit('.').next().unwrap_or("").to_ascii_lowercase().as_str()) => {
+                "it is not STL, OBJ or glTF"
+            }
+            Some(_) if scale.x != scale.y || scale.y != scale.z || scale.x <= 0.0 => "it is stretched or mirrored",
+            Some(f) => {
+                let orientation = orientation(&pose.R);
+                return Some(Shape::Mesh { file: f.file, scale: scale.x, at: pose.p.into(), orientation });
+            }
+        };
+        self.not_drawn(uri, why, spot);
+        None
+    }
+
+    /// Volume, centre and inertia of a mesh with the density 1 kg/m^3; none, with a note, where they cannot be had.
+    pub fn solid(&self, reading: &Reading<'_>, uri: &str, below: &str, scale: &Vector3<f64>, spot: Spot) -> Option<Body> {
+        let key = format!("{uri}|{scale:?}");
+        if let Some(known) = self.solids.borrow().get(&key) {
+            return *known;
+        }
+        let found = self.find(reading, uri, below);
+        let read = match &found {
+            None => Err("there is no such file".to_string()),
+            Some(f) => {
+                mesh::read(&f.folder, &f.file).map_err(|d| d.message).and_then(|m| of_mesh(&m, scale).map_err(|leak| leak.to_string()))
+            }
+        };
+        let body = match read {
+            Ok(body) => Some(body),
+            Err(why) => {
+                let d = Diagnostic::new("W456", format!("mass and inertia of the mesh `{uri}` are not known: {why}")).name(uri);
+                reading.note(d.help("`--mesh-path FOLDER` says where meshes are; or give the body an `inertial`"), spot);
+                None
+            }
+        };
+        self.solids.borrow_mut().insert(key, body);
+        body
+    }
+
+    /// One note about all meshes that are not drawn.
+    pub fn say_missing(&self, reading: &Reading<'_>) {
+        let list = self.missing.borrow();
+        let Some((_, why, spot)) = list.first() else { return };
+        let words: Vec<String> = list.iter().take(LISTED).map(|(u, ..)| format!("`{u}`")).collect();
+        let more = list.len().saturating_sub(LISTED);
+        let more = if more == 0 { String::new() } else { format!(" and {more} more") };
+        let message = if list.len() == 1 {
+            format!("the mesh {} is not drawn: {why}", words.join(", "))
+        } else {
+            format!("the meshes {}{more} are not drawn: of the first, {why}", words.join(", "))
+        };
+        let d = Diagnostic::new("W456", message).names(list.iter().map(|(u, ..)| u.clone()));
+        reading.note(d.help("put them beside the file as it names them; mass and motion do not depend on drawings"), *spot);
+    }
+}

@@ -1,0 +1,209 @@
+//! Bodies and their joints.
+
+use super::super::draft::*;
+use super::super::reading::about;
+use super::super::xml::Element;
+use super::{FromGeoms, Mjcf};
+use fourbar::Diagnostic;
+use fourbar::spec::PairKind;
+use nalgebra::{Matrix3, Vector3};
+
+/// Elements that add bodies in ways that are not read.
+const UNREAD: [&str; 5] = ["composite", "flexcomp", "replicate", "attach", "plugin"];
+
+impl Mjcf<'_, '_, '_> {
+    /// What stands in a body or in a frame of it. `frame` is its pose in the link; geoms weigh where `weighs`.
+    pub(super) fn content(&mut self, e: &Element, link: usize, frame: &Pose, class: usize, ground: bool) -> Body {
+        let mut sum = Body::NONE;
+        for c in &e.children {
+            match c.tag.as_str() {
+                "geom" => {
+                    c.saw();
+                    let g = self.geom(c, frame, class);
+                    sum = sum.with(&g.body);
+                    self.draft.links[link].shapes.extend(g.shape);
+                }
+                "site" => {
+                    c.saw();
+                    self.site(c, link, frame, class);
+                }
+                "frame" => {
+                    c.saw();
+                    c.get("name");
+                    let inner = frame.then(&self.pose(c));
+                    let class = self.defaults.class_inside(self.reading, c, class);
+                    sum = sum.with(&self.content(c, link, &inner, class, ground));
+                }
+                "body" => {
+                    c.saw();
+                    self.body(c, link, frame, class);
+                }
+                tag if UNREAD.contains(&tag) => {
+                    let help = "save the model with MuJoCo, which writes it out, and read that";
+                    self.reading.unsupported(&format!("`{tag}`"), help, c.spot);
+                }
+                _ => {}
+            }
+        }
+        sum
+    }
+
+    fn body(&mut self, e: &Element, parent: usize, frame: &Pose, inherited: usize) {
+        let r = self.reading;
+        let inner = frame.then(&self.pose(e));
+        let class = self.defaults.class_inside(r, e, inherited);
+        let k = self.draft.links.len();
+        let name = match e.get("name") {
+            Some(a) => {
+                self.bodies.add(r, "bodies", &a.value, k, a.spot);
+                a.value.clone()
+            }
+            None => format!("body{k}"),
+        };
+        if e.word("mocap") == Some("true") {
+            let d = Diagnostic::new("W450", format!("`{name}` is moved from outside in MuJoCo (`mocap`), and is part of the ground here"));
+            r.note(d.name(&name), e.spot);
+        }
+        let pose = self.draft.links[parent].pose.then(&inner);
+        let body = |name: &str| Link {
+            name: name.into(),
+            pose,
+            body: Body::NONE,
+            shapes: Vec::new(),
+            velocity: [Vector3::zeros(); 2],
+            spot: e.spot,
+        };
+        self.draft.links.push(body(&name));
+        let mut joints: Vec<(&Element, usize)> = Vec::new();
+        collect(self, e, &mut joints, class);
+        // Several joints of a body act one after the other, through bodies without mass.
+        let mut base = (parent, inner);
+        for (n, (j, class)) in joints.iter().enumerate() {
+            let last = n + 1 == joints.len();
+            let moving = if last {
+                k
+            } else {
+                self.draft.links.push(body(&format!("{name}_{}", n + 1)));
+                self.draft.links.len() - 1
+            };
+            self.joint(j, [base.0, moving], &base.1, *class, &name);
+            base = (moving, Pose::IDENTITY);
+        }
+        if joints.is_empty() {
+            self.draft.joints.push(Joint::new("", Kind::Welded, [parent, k], [inner, Pose::IDENTITY], e.spot));
+            self.reference.push(0.0);
+        }
+        let geoms = self.content(e, k, &Pose::IDENTITY, class, false);
+        let own = e.child("inertial");
+        self.draft.links[k].body = match own {
+            Some(i) if self.compiler.from_geoms != FromGeoms::Always => self.inertial(i),
+            _ if self.compiler.from_geoms == FromGeoms::Never => Body::NONE,
+            _ => geoms,
+        };
+    }
+
+    fn inertial(&self, e: &Element) -> Body {
+        let r = self.reading;
+        let pose = self.pose(e);
+        let mass = r.number(r.need(e, "mass"), 0.0);
+        let J = if let Some(x) = e.get("fullinertia").and_then(|a| r.numbers(a, 6, 6)) {
+            Matrix3::new(x[0], x[3], x[4], x[3], x[1], x[5], x[4], x[5], x[2])
+        } else {
+            Matrix3::from_diagonal(&r.vector(e.get("diaginertia"), Vector3::zeros()))
+        };
+        if mass < 0.0 {
+            r.problem(Diagnostic::new("M651", "the mass is negative").help("a mass is positive"), e.spot);
+        }
+        Body { mass, com: Vector3::zeros(), J }.moved(&pose)
+    }
+
+    fn joint(&mut self, e: &Element, links: [usize; 2], at: &Pose, inherited: usize, body: &str) {
+        let r = self.reading;
+        let free = e.tag == "freejoint";
+        let class = self.defaults.class_of(r, e, inherited);
+        let tags: &[&str] = if free { &["freejoint"] } else { &["joint"] };
+        let get = |name: &str| self.defaults.attribute(e, class, tags, name);
+        let k = self.draft.joints.len();
+        let name = match e.get("name") {
+            Some(a) => {
+                self.joints.add(r, "joints", &a.value, k, a.spot);
+                a.value.clone()
+            }
+            None => format!("{body}_joint"),
+        };
+        let kind = if free { "free" } else { get("type").map_or("hinge", |a| a.value.as_str()) };
+        let what = match kind {
+            "hinge" => Kind::Pair(PairKind::Revolute),
+            "slide" => Kind::Pair(PairKind::Prismatic),
+            "ball" => Kind::Pair(PairKind::Spherical),
+            "free" => Kind::Free,
+            other => {
+                r.unknown("type of joint", other, ["hinge", "slide", "ball", "free"].into_iter(), e.spot);
+                Kind::Free
+            }
+        };
+        let mut joint = Joint::new(name, what, links, [Pose::IDENTITY; 2], e.spot);
+        let turns = joint.turns();
+        let angle = if turns == Some(false) { 1.0 } else { self.compiler.angle };
+        let mut reference = 0.0;
+        if what != Kind::Free {
+            let axis = if turns.is_some() { r.direction(get("axis"), Vector3::z()) } else { Vector3::z() };
+            let frame = Pose::with_axis(r.vector(get("pos"), Vector3::zeros()), &axis);
+            reference = if turns.is_some() { angle * r.number(get("ref"), 0.0) } else { 0.0 };
+            // As drawn the coordinate has its reference value, so the frame on the base stands before it by as much.
+            let back = match turns {
+                Some(true) => Pose { p: Vector3::zeros(), R: about(&Vector3::z(), -reference) },
+                Some(false) => Pose::at(Vector3::new(0.0, 0.0, -reference)),
+                None => Pose::IDENTITY,
+            };
+            joint.frames = [if reference == 0.0 { at.then(&frame) } else { at.then(&frame).then(&back) }, frame];
+            let first = |name: &str| get(name).and_then(|a| r.numbers(a, 1, 3)).map_or(0.0, |x| x[0]);
+            joint.passive = Passive {
+                stiffness: first("stiffness"),
+                rest: angle * r.number(get("springref"), 0.0),
+                damping: first("damping"),
+                dry: r.number(get("frictionloss"), 0.0),
+                rotor: r.number(get("armature"), 0.0),
+            };
+            let range = get("range").and_then(|a| r.numbers(a, 2, 2)).map(|x| [angle * x[0], angle * x[1]]);
+            let limited = match get("limited").map_or("auto", |a| a.value.as_str()) {
+                "true" => true,
+                "false" => false,
+                _ => self.compiler.autolimits && range.is_some(),
+            };
+            joint.limits = range.filter(|_| limited);
+        }
+        self.draft.joints.push(joint);
+        self.reference.push(reference);
+    }
+
+    /// Moves a joint, and all that hangs on it, by a change of its coordinate.
+    pub(super) fn displace(&mut self, joint: usize, change: f64) {
+        let mut list = vec![self.draft.joints[joint].links[1]];
+        let mut k = 0;
+        while let Some(&link) = list.get(k) {
+            // Joints of the tree come before those that close loops.
+            let tree = self.draft.joints.iter().take(self.tree);
+            list.extend(tree.filter(|j| j.links[0] == link).map(|j| j.links[1]));
+            k += 1;
+        }
+        self.draft.displace(joint, change, &list);
+    }
+}
+
+/// The joints of a body, also those inside its frames.
+fn collect<'e>(m: &Mjcf<'_, '_, '_>, e: &'e Element, list: &mut Vec<(&'e Element, usize)>, class: usize) {
+    for c in &e.children {
+        match c.tag.as_str() {
+            "joint" | "freejoint" => {
+                c.saw();
+                list.push((c, class));
+            }
+            "frame" if c.children.iter().any(|x| matches!(x.tag.as_str(), "joint" | "freejoint")) => {
+                let help = "write the joint outside of the frame";
+                m.reading.unsupported("a joint inside a `frame`", help, c.spot);
+            }
+            _ => {}
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Equalities: what closes loops and couples joints.
+
+use super::super::draft::*;
+use super::super::reading::from_quaternion;
+use super::super::xml::{Attribute, Element};
+use super::{Mjcf, Site};
+use fourbar::Diagnostic;
+use fourbar::spec::{DriveQuantity, PairKind};
+use nalgebra::Vector3;
+
+impl Mjcf<'_, '_, '_> {
+    pub(super) fn equalities(&mut self, e: &Element) {
+        let mut moved = Vec::new();
+        for (n, c) in e.children.iter().enumerate() {
+            c.saw();
+            let class = self.defaults.class_of(self.reading, c, 0);
+            let tags = ["equality"];
+            let name = c.word("name").map_or_else(|| format!("{}{}", c.tag, n + 1), String::from);
+            let active = self.defaults.attribute(c, class, &tags, "active").is_none_or(|a| a.value != "false");
+            if !active {
+                let d = Diagnostic::new("W457", format!("the equality `{name}` is switched off and left out")).name(&name);
+                self.reading.note(d, c.spot);
+                c.done();
+                continue;
+            }
+            match c.tag.as_str() {
+                "connect" => self.connect(c, name),
+                "weld" => self.weld(c, name),
+                "joint" => moved.extend(self.couple(c, name)),
+                other => {
+                    let d = Diagnostic::new("W457", format!("the equality `{name}` of {other}s is left out")).name(&name);
+                    self.reading.note(d.help("the mechanism moves as without it"), c.spot);
+                    c.done();
+                }
+            }
+        }
+        // Places on bodies count from the pose of the file, so bodies move after all of them are read.
+        for (joint, change) in moved {
+            self.displace(joint, change);
+        }
+    }
+
+    fn named_body(&self, a: Option<&Attribute>) -> Option<usize> {
+        let Some(a) = a else { return Some(0) };
+        let found = self.bodies.find(&a.value);
+        if found.is_none() {
+            self.reading.unknown("body", &a.value, self.bodies.words(), a.spot);
+        }
+        found
+    }
+
+    pub(super) fn named_joint(&self, a: &Attribute) -> Option<usize> {
+        let found = self.joints.find(&a.value);
+        if found.is_none() {
+            self.reading.unknown("joint", &a.value, self.joints.words(), a.spot);
+        }
+        found
+    }
+
+    pub(super) fn named_site(&self, a: &Attribute) -> Option<Site> {
+        let found = self.sites.get(&a.value).copied();
+        if found.is_none() {
+            self.reading.unknown("site", &a.value, self.sites.keys().map(String::as_str), a.spot);
+        }
+        found
+    }
+
+    /// The two sites of an equality, where it is given by sites.
+    fn sites(&self, e: &Element) -> Option<Option<[Site; 2]>> {
+        match (e.get("site1"), e.get("site2")) {
+            (None, None) => Some(None),
+            (Some(a), Some(b)) => Some(Some([self.named_site(a)?, self.named_site(b)?])),
+            _ => {
+                let d = Diagnostic::new("M654", format!("`{}` names one site and not the other", e.tag));
+                self.reading.problem(d.help("give `site1` and `site2`"), e.spot);
+                None
+            }
+        }
+    }
+
+    fn connect(&mut self, e: &Element, name: String) {
+        let Some(sites) = self.sites(e) else { return };
+        let kind = Kind::Pair(PairKind::Spherical);
+        if let Some([a, b]) = sites {
+            self.close(Joint::new(name, kind, [a.link, b.link], [Pose::at(a.pose.p), Pose::at(b.pose.p)], e.spot));
+            return;
+        }
+        let Some(first) = self.reading.need(e, "body1") else { return };
+        let (Some(a), Some(b)) = (self.named_body(Some(first)), self.named_body(e.get("body2"))) else { return };
+        let anchor = self.reading.vector(self.reading.need(e, "anchor"), Vector3::zeros());
+        let [pa, pb] = [a, b].map(|k| self.draft.links[k].pose);
+        let there = pb.inverse().point(&pa.point(&anchor));
+        self.close(Joint::new(name, kind, [a, b], [Pose::at(anchor), Pose::at(there)], e.spot));
+    }
+
+    fn weld(&mut self, e: &Element, name: String) {
+        let Some(sites) = self.sites(e) else { return };
+        let kind = Kind::Pair(PairKind::Fixed);
+        if let Some([a, b]) = sites {
+            self.close(Joint::new(name, kind, [a.link, b.link], [a.pose, b.pose], e.spot));
+            return;
+        }
+        let Some(first) = self.reading.need(e, "body1") else { return };
+        let (Some(a), Some(b)) = (self.named_body(Some(first)), self.named_body(e.get("body2"))) else { return };
+        let [pa, pb] = [a, b].map(|k| self.draft.links[k].pose);
+        let given = e.get("relpose").and_then(|x| self.reading.numbers(x, 7, 7));
+        let relative = given.and_then(|x| Some(Pose { p: Vector3::new(x[0], x[1], x[2]), R: from_quaternion(&x[3..])? }));
+        // A point at which the rows are taken, which changes nothing where they hold exactly.
+        e.get("anchor");
+        let relative = relative.unwrap_or_else(|| pa.inverse().then(&pb));
+        self.close(Joint::new(name, kind, [a, b], [relative, Pose::IDENTITY], e.spot));
+    }
+
+    fn close(&mut self, joint: Joint) {
+        self.draft.joints.push(joint);
+        self.reference.push(0.0);
+    }
+
+    /// Couples two joints, or holds one; gives a joint that does not stand where the equality wants it, and by how much.
+    fn couple(&mut self, e: &Element, name: String) -> Option<(usize, f64)> {
+        let r = self.reading;
+        let follower = self.named_joint(r.need(e, "joint1")?)?;
+        let leader = match e.get("joint2") {
+            Some(a) => Some(self.named_joint(a)?),
+            None => None,
+        };
+        let mut c = e.get("polycoef").and_then(|a| r.numbers(a, 1, 5)).unwrap_or_else(|| vec![0.0, 1.0]);
+        c.resize(5, 0.0);
+        for j in [Some(follower), leader].into_iter().flatten() {
+            if self.draft.joints[j].turns().is_none() {
+                let name = &self.draft.joints[j].name;
+                let d = Diagnostic::new("M655", format!("joint `{name}` has no coordinate to couple")).name(name);
+                r.problem(d.help("hinges and slides can be coupled"), e.spot);
+                return None;
+            }
+        }
+        if leader.is_some() && c[2..].iter().any(|x| *x != 0.0) {
+            let d = Diagnostic::new("W457", format!("the coupling `{name}` is a polynomial of higher degree, and is left out")).name(&name);
+            r.note(d.help("the joints move independently of each other"), e.spot);
+            return None;
+        }
+        match leader {
+            Some(leader) if c[1] != 0.0 => {
+                self.draft.couplings.push(Coupling { name, joints: [leader, follower], ratio: c[1], spot: e.spot });
+            }
+            _ => {
+                let turns = self.draft.joints[follower].turns() == Some(true);
+                let quantity = if turns { DriveQuantity::Angle } else { DriveQuantity::Distance };
+                let value = self.reference[follower] + c[0];
+                let formula = format!("{value:?}");
+                self.draft.drives.push(Drive { name, joint: follower, quantity, formula, spot: e.spot });
+            }
+        }
+        (c[0] != 0.0).then_some((follower, c[0]))
+    }
+}

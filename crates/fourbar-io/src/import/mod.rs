@@ -1,0 +1,207 @@
+//! Mechanisms in the formats of other programs, each behind one trait: recognised by content, read into a [`ModelSpec`] with a note for
+//! everything that is not carried over.
+//!
+//! An importer fills a [`draft::Draft`], which has nothing of its format left; [`lower`] brings that into the words of this program.
+#![allow(non_snake_case)]
+
+mod asmt;
+mod draft;
+mod lower;
+mod meshes;
+mod mjcf;
+mod reading;
+mod sdf;
+mod urdf;
+mod xml;
+
+use crate::file::{Loaded, ReadOptions};
+use crate::places::{Foreign, Places};
+use draft::Draft;
+use fourbar::{Diagnostic, Error};
+use reading::{Reading, Spot};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A format of another program.
+pub trait Importer: Sync {
+    /// Its name: `urdf`.
+    fn name(&self) -> &'static str;
+    /// What it is, for people.
+    fn title(&self) -> &'static str;
+    /// Endings of its files.
+    fn endings(&self) -> &'static [&'static str];
+    /// Whether a text is one of its files.
+    fn recognises(&self, text: &str) -> bool;
+    #[doc(hidden)]
+    fn draft(&self, reading: &Opened<'_>) -> Option<Sketch>;
+}
+
+/// A file while it is read.
+#[doc(hidden)]
+pub struct Opened<'a>(Reading<'a>, Arc<str>);
+/// What was read of it.
+#[doc(hidden)]
+pub struct Sketch(Draft);
+
+/// The formats of other programs that are read.
+pub const IMPORTERS: &[&dyn Importer] = &[&Mjcf, &Urdf, &Sdf, &Asmt];
+
+struct Mjcf;
+struct Urdf;
+struct Sdf;
+struct Asmt;
+
+impl Importer for Mjcf {
+    fn name(&self) -> &'static str {
+        "mjcf"
+    }
+    fn title(&self) -> &'static str {
+        "MJCF, the format of MuJoCo"
+    }
+    fn endings(&self) -> &'static [&'static str] {
+        &["xml", "mjcf"]
+    }
+    fn recognises(&self, text: &str) -> bool {
+        matches!(xml::root_tag(text), Some("mujoco" | "mujocoinclude"))
+    }
+    fn draft(&self, opened: &Opened<'_>) -> Option<Sketch> {
+        of_xml(opened, mjcf::read)
+    }
+}
+
+impl Importer for Urdf {
+    fn name(&self) -> &'static str {
+        "urdf"
+    }
+    fn title(&self) -> &'static str {
+        "URDF, the robot description of ROS"
+    }
+    fn endings(&self) -> &'static [&'static str] {
+        &["urdf", "xml"]
+    }
+    fn recognises(&self, text: &str) -> bool {
+        xml::root_tag(text) == Some("robot")
+    }
+    fn draft(&self, opened: &Opened<'_>) -> Option<Sketch> {
+        of_xml(opened, |r, e| urdf::read(r, e))
+    }
+}
+
+impl Importer for Sdf {
+    fn name(&self) -> &'static str {
+        "sdf"
+    }
+    fn title(&self) -> &'static str {
+        "SDF, the format of Gazebo"
+    }
+    fn endings(&self) -> &'static [&'static str] {
+        &["sdf", "world"]
+    }
+    fn recognises(&self, text: &str) -> bool {
+        xml::root_tag(text) == Some("sdf")
+    }
+    fn draft(&self, opened: &Opened<'_>) -> Option<Sketch> {
+        of_xml(opened, |r, e| sdf::read(r, e))
+    }
+}
+
+impl Importer for Asmt {
+    fn name(&self) -> &'static str {
+        "asmt"
+    }
+    fn title(&self) -> &'static str {
+        "ASMT, what FreeCAD's assembly workbench hands to its solver"
+    }
+    fn endings(&self) -> &'static [&'static str] {
+        &["asmt"]
+    }
+    fn recognises(&self, text: &str) -> bool {
+        asmt::recognises(text)
+    }
+    fn draft(&self, Opened(reading, text): &Opened<'_>) -> Option<Sketch> {
+        asmt::read(reading, text).map(Sketch)
+    }
+}
+
+/// Reads a file in XML, and lists what nobody looked at.
+fn of_xml(Opened(reading, text): &Opened<'_>, read: impl FnOnce(&Reading<'_>, &mut xml::Element) -> Draft) -> Option<Sketch> {
+    match xml::parse(reading, 0, text) {
+        Ok(mut root) => {
+            let draft = read(reading, &mut root);
+            reading.left_over(&root);
+            Some(Sketch(draft))
+        }
+        Err(d) => {
+            reading.refuse(d);
+            None
+        }
+    }
+}
+
+/// Any other XML.
+struct Unknown;
+
+impl Importer for Unknown {
+    fn name(&self) -> &'static str {
+        "xml"
+    }
+    fn title(&self) -> &'static str {
+        "XML of an unknown kind"
+    }
+    fn endings(&self) -> &'static [&'static str] {
+        &[]
+    }
+    fn recognises(&self, text: &str) -> bool {
+        xml::looks_like_xml(text)
+    }
+    fn draft(&self, Opened(reading, text): &Opened<'_>) -> Option<Sketch> {
+        if let Err(d) = xml::parse(reading, 0, text) {
+            reading.refuse(d);
+        } else {
+            let tag = xml::root_tag(text).unwrap_or("?");
+            let d = Diagnostic::new("M659", format!("`<{}>` is not the root of a mechanism", crate::tree::shorten(tag)));
+            reading.problem(d.help("`<mujoco>` is MJCF, `<robot>` URDF, `<sdf>` SDF"), Spot::START);
+        }
+        None
+    }
+}
+
+/// Which importer reads a text: by its content; the ending of the name decides nothing that the content leaves open.
+pub(crate) fn recognised(text: &str, _path: Option<&Path>) -> Option<&'static dyn Importer> {
+    IMPORTERS.iter().copied().find(|i| i.recognises(text)).or_else(|| Unknown.recognises(text).then_some(&Unknown as &dyn Importer))
+}
+
+/// Reads a text in a format of another program.
+pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Error> {
+    let opened = Opened(Reading::new(source.clone(), options), source.clone());
+    if let Some((name, _)) = options.set.first() {
+        let d = Diagnostic::new("M655", format!("there is no parameter `{name}`: {} files have none", importer.name())).name(name);
+        opened.0.refuse(d.help("convert the file and give its numbers names"));
+    }
+    let draft = importer.draft(&opened);
+    let Opened(reading, _) = opened;
+    let lowered = match draft {
+        Some(Sketch(draft)) if reading.good() => Some(lower::lower(draft, &reading)),
+        _ => None,
+    };
+    let (sources, mut warnings, data) = reading.finish()?;
+    let Some(lower::Lowered { spec, places, limits }) = lowered else { return Err(crate::tree::empty().into()) };
+    warnings.sort_by_key(|d| d.code.0);
+    let foreign = Foreign {
+        texts: sources.into_iter().map(|s| (s.name, s.text)).collect(),
+        spots: places.into_iter().map(|(path, spot)| (path, (spot.file, spot.span))).collect(),
+    };
+    Ok(Loaded {
+        spec,
+        warnings,
+        parameters: Vec::new(),
+        unused_parameters: Vec::new(),
+        hash,
+        places: Places::foreign(source, foreign),
+        mechspec: false,
+        imported: Some(importer.name()),
+        limits,
+        functions: Vec::new(),
+        data,
+    })
+}

@@ -1,0 +1,291 @@
+//! What is known while a foreign file is read: its texts, what is wrong with them and what is not carried over.
+
+use super::xml::{Attribute, Element};
+use crate::file::{Limits, ReadOptions, text_hash};
+use crate::places::{Span, placed};
+use crate::reader::problem::suggest;
+use fourbar::{Diagnostic, Error};
+use nalgebra::{Matrix3, Vector3};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
+
+/// Problems, and notes, reported for one file.
+const MOST: usize = 50;
+/// Files that one file may include.
+const MOST_FILES: usize = 200;
+
+/// A place in one of the texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Spot {
+    /// Which text; the first is the file itself.
+    pub file: u16,
+    /// The bytes.
+    pub span: Span,
+}
+
+impl Spot {
+    /// The start of the file itself.
+    pub const START: Self = Self { file: 0, span: Span::EMPTY };
+}
+
+/// A text that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    /// Its name beside the file itself; none for that.
+    pub name: Option<String>,
+    /// The text.
+    pub text: Arc<str>,
+}
+
+/// A file while it is read.
+pub(crate) struct Reading<'a> {
+    /// How it is read.
+    pub options: &'a ReadOptions<'a>,
+    /// The folder of the file, where it has one.
+    pub folder: Option<PathBuf>,
+    sources: RefCell<Vec<Source>>,
+    problems: RefCell<Vec<Diagnostic>>,
+    notes: RefCell<Vec<Diagnostic>>,
+    data: RefCell<Vec<(String, String)>>,
+}
+
+impl<'a> Reading<'a> {
+    pub fn new(text: Arc<str>, options: &'a ReadOptions<'a>) -> Self {
+        let folder = options.path.map(|p| match p.parent() {
+            Some(f) if !f.as_os_str().is_empty() => f.to_path_buf(),
+            _ => PathBuf::from("."),
+        });
+        Self {
+            options,
+            folder,
+            sources: RefCell::new(vec![Source { name: None, text }]),
+            problems: RefCell::default(),
+            notes: RefCell::default(),
+            data: RefCell::default(),
+        }
+    }
+
+    /// A diagnostic with its place.
+    pub fn placed(&self, d: Diagnostic, spot: Spot) -> Diagnostic {
+        let sources = self.sources.borrow();
+        let Some(source) = sources.get(spot.file as usize) else { return d };
+        let mut d = placed(d, &source.text, spot.span);
+        if let (Some(place), Some(name)) = (&mut d.place, &source.name) {
+            place.file = Some(name.clone());
+        }
+        d
+    }
+
+    /// Something that keeps the file from being read.
+    pub fn problem(&self, d: Diagnostic, spot: Spot) {
+        if self.problems.borrow().len() < MOST {
+            let d = self.placed(d, spot);
+            self.problems.borrow_mut().push(d);
+        }
+    }
+
+    /// Something that keeps the file from being read, with its place or without one.
+    pub fn refuse(&self, d: Diagnostic) {
+        self.problems.borrow_mut().push(d);
+    }
+
+    /// Something worth knowing: what is not carried over, or assumed.
+    pub fn note(&self, d: Diagnostic, spot: Spot) {
+        if self.notes.borrow().len() < MOST {
+            let d = self.placed(d, spot);
+            self.notes.borrow_mut().push(d);
+        }
+    }
+
+    /// Whether nothing is wrong so far.
+    pub fn good(&self) -> bool {
+        self.problems.borrow().is_empty()
+    }
+
+    /// The texts, the notes and the files beside the model, or the problems.
+    #[allow(clippy::type_complexity)]
+    pub fn finish(self) -> Result<(Vec<Source>, Vec<Diagnostic>, Vec<(String, String)>), Error> {
+        match Error::of(self.problems.into_inner()) {
+            Some(e) => Err(e),
+            None => Ok((self.sources.into_inner(), self.notes.into_inner(), self.data.into_inner())),
+        }
+    }
+
+    /// The text of a file beside the model, as a further source. It must stand in the folder of the model or below it.
+    pub fn beside(&self, name: &str, asked: Spot) -> Option<(u16, Arc<str>)> {
+        let refuse = |why: &str, help: &str| {
+            self.problem(Diagnostic::new("M657", format!("`{name}` cannot be read: {why}")).name(name).help(help), asked);
+            None
+        };
+        let Some(folder) = &self.folder else {
+            return refuse("the text has no folder in which it could be", "read the mechanism from a file");
+        };
+        if self.sources.borrow().len() >= MOST_FILES {
+            return refuse(&format!("more than {MOST_FILES} files are included"), "put them together");
+        }
+        let outside = "keep it in the folder of the file or below it";
+        let Some(path) = below(folder, name) else { return refuse("it is not in the folder of the file", outside) };
+        match (folder.canonicalize(), path.canonicalize()) {
+            (Ok(folder), Ok(path)) if !path.starts_with(&folder) => return refuse("it is not in the folder of the file", outside),
+            (Ok(_), Ok(path)) if path.is_file() => {}
+            _ => return refuse("there is no such file", "check the name, which counts from the folder of the file"),
+        }
+        let limit = Limits::of(self.options.large).bytes;
+        let mut bytes = Vec::new();
+        if let Err(e) = std::fs::File::open(&path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes)) {
+            return refuse(&e.to_string(), "check the file");
+        }
+        if bytes.len() as u64 > limit {
+            return refuse(&format!("it has more than {} MB", limit >> 20), "`--large` reads larger files");
+        }
+        let Ok(text) = String::from_utf8(bytes) else { return refuse("it is not a text in UTF-8", "save it as plain text") };
+        let text: Arc<str> = Arc::from(text.strip_prefix('\u{feff}').unwrap_or(&text));
+        let mut sources = self.sources.borrow_mut();
+        self.data.borrow_mut().push((name.into(), text_hash(&text)));
+        sources.push(Source { name: Some(path.display().to_string()), text: text.clone() });
+        Some((sources.len() as u16 - 1, text))
+    }
+
+    /// Numbers of an attribute, at least and at most as many as said.
+    pub fn numbers(&self, a: &Attribute, least: usize, most: usize) -> Option<Vec<f64>> {
+        let list: Result<Vec<f64>, &str> = a.value.split_whitespace().map(|w| w.parse::<f64>().map_err(|_| w)).collect();
+        let wrong = |why: String| {
+            let count = match (least, most) {
+                (1, 1) => "a number".to_string(),
+                (a, b) if a == b => format!("{a} numbers"),
+                (a, b) => format!("{a} to {b} numbers"),
+            };
+            let d = Diagnostic::new("M651", format!("`{}` {why}", a.name))
+                .name(&a.name)
+                .help(format!("write {count}, with a point for decimals"));
+            self.problem(d, a.spot);
+            None
+        };
+        match list {
+            Err(word) => wrong(format!("has `{}`, which is not a number", crate::tree::shorten(word))),
+            Ok(list) if list.iter().any(|x| !x.is_finite()) => wrong("is not finite".into()),
+            Ok(list) if list.len() < least || list.len() > most => wrong(format!("has {} numbers", list.len())),
+            Ok(list) => Some(list),
+        }
+    }
+
+    /// A number, or what holds without it.
+    pub fn number(&self, a: Option<&Attribute>, without: f64) -> f64 {
+        a.and_then(|a| self.numbers(a, 1, 1)).map_or(without, |x| x[0])
+    }
+
+    /// Three numbers, or what holds without them.
+    pub fn vector(&self, a: Option<&Attribute>, without: Vector3<f64>) -> Vector3<f64> {
+        a.and_then(|a| self.numbers(a, 3, 3)).map_or(without, |x| Vector3::new(x[0], x[1], x[2]))
+    }
+
+    /// A direction of unit length, or what holds without it.
+    pub fn direction(&self, a: Option<&Attribute>, without: Vector3<f64>) -> Vector3<f64> {
+        let v = self.vector(a, without);
+        match (v.norm() > 1e-12, a) {
+            (true, _) => v.normalize(),
+            (false, Some(a)) => {
+                self.problem(Diagnostic::new("M651", format!("`{}` has no direction: it is zero", a.name)).help("give an axis"), a.spot);
+                without
+            }
+            (false, None) => without,
+        }
+    }
+
+    /// An attribute that must be there.
+    pub fn need<'e>(&self, e: &'e Element, name: &str) -> Option<&'e Attribute> {
+        let found = e.get(name);
+        if found.is_none() {
+            let d = Diagnostic::new("M654", format!("`{}` lacks `{name}`", e.tag)).name(&e.tag);
+            self.problem(d.help(format!("add the attribute `{name}`")), e.spot);
+        }
+        found
+    }
+
+    /// A name that must be among those known.
+    pub fn unknown<'k>(&self, what: &str, word: &str, known: impl Iterator<Item = &'k str> + Clone, spot: Spot) {
+        let d = Diagnostic::new("M655", format!("there is no {what} `{}`", crate::tree::shorten(word))).name(word);
+        self.problem(d.help(suggest(word, known, "known:")), spot);
+    }
+
+    /// Something that the mechanism would need and that cannot be said here.
+    pub fn unsupported(&self, what: &str, help: &str, spot: Spot) {
+        self.problem(
+            Diagnostic::new("M653", format!("{what} is not read, and the mechanism would be another one without it")).help(help),
+            spot,
+        );
+    }
+
+    /// Lists what nobody looked at, one note for each kind of element or attribute.
+    pub fn left_over(&self, root: &Element) {
+        let mut found = Vec::new();
+        root.unseen(&mut found);
+        let mut kinds: BTreeMap<&str, (Vec<&str>, usize, Spot)> = BTreeMap::new();
+        for (tag, attribute, spot) in found {
+            let entry = kinds.entry(tag).or_insert((Vec::new(), 0, spot));
+            entry.1 += 1;
+            match attribute {
+                Some(a) if !entry.0.contains(&a) => entry.0.push(a),
+                _ => {}
+            }
+        }
+        for (tag, (attributes, count, spot)) in kinds {
+            let times = if count == 1 { String::new() } else { format!(" ({count} places)") };
+            let message = match attributes.as_slice() {
+                [] => format!("`{tag}` is not carried over{times}"),
+                list => {
+                    let words: Vec<String> = list.iter().take(12).map(|a| format!("`{a}`")).collect();
+                    format!("{} of `{tag}` {} not carried over{times}", words.join(", "), if list.len() == 1 { "is" } else { "are" })
+                }
+            };
+            self.note(Diagnostic::new("W450", message).name(tag).names(attributes.iter().map(|a| a.to_string())), spot);
+        }
+    }
+}
+
+/// A path below a folder by a name that may not lead out of it; separators of either kind.
+fn below(folder: &Path, name: &str) -> Option<PathBuf> {
+    let name = name.replace('\\', "/");
+    if name.is_empty() || name.contains(['\0', ':']) {
+        return None;
+    }
+    let mut path = folder.to_path_buf();
+    let mut depth = 0i32;
+    for c in Path::new(&name).components() {
+        match c {
+            Component::Normal(x) => {
+                path.push(x);
+                depth += 1;
+            }
+            Component::CurDir => {}
+            Component::ParentDir => {
+                path.pop();
+                depth -= 1;
+                if depth < 0 {
+                    return None;
+                }
+            }
+            _ => return None,
+        }
+    }
+    Some(path)
+}
+
+/// Rotation by a unit quaternion or one of any length, w first.
+pub(crate) fn from_quaternion(q: &[f64]) -> Option<Matrix3<f64>> {
+    let q = nalgebra::Quaternion::new(q[0], q[1], q[2], q[3]);
+    (q.norm() > 1e-12).then(|| nalgebra::UnitQuaternion::new_normalize(q).to_rotation_matrix().into_inner())
+}
+
+/// Rotation about an axis of unit length.
+pub(crate) fn about(axis: &Vector3<f64>, angle: f64) -> Matrix3<f64> {
+    nalgebra::Rotation3::from_axis_angle(&nalgebra::Unit::new_unchecked(*axis), angle).into_inner()
+}
+
+/// Rotation by roll, pitch and yaw: about the fixed x, then y, then z.
+pub(crate) fn from_rpy(rpy: &[f64]) -> Matrix3<f64> {
+    about(&Vector3::z(), rpy[2]) * about(&Vector3::y(), rpy[1]) * about(&Vector3::x(), rpy[0])
+}

@@ -1,0 +1,224 @@
+//! Mechanisms in the formats of robots: a tree of bodies from the ground, and what closes loops beside it. Everything that the format
+//! cannot say is listed.
+#![allow(non_snake_case)]
+
+mod mjcf;
+mod urdf;
+
+pub use mjcf::write_mjcf;
+pub use urdf::write_urdf;
+
+use fourbar::analysis::assembly::assemble;
+use fourbar::model::{Body, Joint, Model};
+use fourbar::spec::{ModelSpec, Shape};
+use fourbar::state::Configuration;
+use fourbar::topology::Groups;
+use fourbar::{Diagnostic, Error};
+use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
+use std::collections::VecDeque;
+use std::fmt::Write;
+
+/// A mechanism at its consistent start, as a tree.
+struct Tree<'m> {
+    spec: &'m ModelSpec,
+    model: &'m Model,
+    start: Configuration,
+    /// For each body, the joint that carries it and the body on its other side.
+    parent: Vec<Option<(usize, usize)>>,
+    notes: Vec<Diagnostic>,
+    out: String,
+    level: usize,
+}
+
+/// Position and orientation of one frame in another.
+struct Relative {
+    p: Vector3<f64>,
+    R: Matrix3<f64>,
+}
+
+impl<'m> Tree<'m> {
+    fn new(spec: &'m ModelSpec, model: &'m Model) -> Result<Self, Error> {
+        let start = assemble(model)?.configuration;
+        let parent = spanning(model);
+        Ok(Self { spec, model, start, parent, notes: Vec::new(), out: String::new(), level: 0 })
+    }
+
+    /// Something that the other format cannot say.
+    fn left_out(&mut self, section: &str, name: &str, why: &str) {
+        let d = Diagnostic::new("W459", format!("`{name}` is not written: {why}")).name(name).at(format!("{section}.{name}"));
+        self.notes.push(d);
+    }
+
+    /// One element on a line of its own; attributes as they stand.
+    fn line(&mut self, text: &str) {
+        // Writing to a `String` cannot fail.
+        let _ = writeln!(self.out, "{}{text}", "  ".repeat(self.level));
+    }
+
+    fn open(&mut self, text: &str) {
+        self.line(text);
+        self.level += 1;
+    }
+
+    fn close(&mut self, tag: &str) {
+        self.level -= 1;
+        self.line(&format!("</{tag}>"));
+    }
+
+    fn body(&self, k: usize) -> &'m Body {
+        &self.model.bodies[k]
+    }
+
+    /// The author's frame of a body at the start.
+    fn frame(&self, k: usize) -> Relative {
+        let q = &self.start.q[k];
+        Relative { p: q.r - q.A * self.body(k).com, R: q.A }
+    }
+
+    /// The frame of a body in that of another.
+    fn relative(&self, from: usize, to: usize) -> Relative {
+        let (a, b) = (self.frame(from), self.frame(to));
+        Relative { p: a.R.tr_mul(&(b.p - a.p)), R: a.R.tr_mul(&b.R) }
+    }
+
+    /// The joint that carries a body: its number, the body it hangs on, and whether it is written the other way round.
+    fn carrier(&self, k: usize) -> Option<(usize, usize, bool)> {
+        let (j, p) = self.parent[k]?;
+        Some((j, p, self.model.joints[j].bodies[0].index() == k))
+    }
+
+    /// Whether a joint is part of the tree.
+    fn carries(&self, joint: usize) -> bool {
+        self.parent.iter().flatten().any(|(j, _)| *j == joint)
+    }
+
+    /// Anchor and axis of a joint on one of its bodies, in the author's frame; the axis as the child sees it turn.
+    fn axis(&self, j: &Joint, child: usize, reversed: bool) -> (Vector3<f64>, Vector3<f64>) {
+        let (frame, side) = if reversed { (&j.F, -1.0) } else { (&j.M, 1.0) };
+        (self.body(child).com + frame.s, frame.axis(2) * side)
+    }
+
+    /// Coordinate of a joint at the start: angle about, or distance along its axis.
+    fn coordinate(&self, j: &Joint, turns: bool) -> f64 {
+        let [a, b] = j.bodies.map(|b| &self.start.q[b.index()]);
+        if turns {
+            let R = (a.A * j.F.R).tr_mul(&(b.A * j.M.R));
+            R[(1, 0)].atan2(R[(0, 0)])
+        } else {
+            (a.A * j.F.axis(2)).dot(&((b.r + b.A * j.M.s) - (a.r + a.A * j.F.s)))
+        }
+    }
+
+    /// Bodies that hang on a body.
+    fn children(&self, k: usize) -> Vec<usize> {
+        (1..self.model.bodies.len()).filter(|c| self.carrier(*c).is_some_and(|(_, p, _)| p == k)).collect()
+    }
+
+    /// Bodies that no joint joins to the ground, one of each group.
+    fn free(&self) -> Vec<usize> {
+        (1..self.model.bodies.len()).filter(|k| self.carrier(*k).is_none()).collect()
+    }
+
+    /// What no tree of bodies has words for.
+    fn rest(&mut self, names: &str) {
+        let spec = self.spec;
+        for (name, _) in &spec.constraints {
+            self.left_out("constraints", name, &format!("{names} has no bare constraints"));
+        }
+        for (name, _) in &spec.states {
+            self.left_out("states", name, &format!("{names} has no states of one's own"));
+        }
+        for (name, _) in &spec.outputs {
+            self.left_out("outputs", name, &format!("{names} has no outputs of one's own"));
+        }
+        for (k, (name, _)) in spec.bodies.iter().enumerate() {
+            if self.start.v[k + 1].v.norm() + self.start.v[k + 1].w.norm() > 0.0 {
+                let d = Diagnostic::new("W459", format!("the velocity of `{name}` at the start is not written")).name(name);
+                self.notes.push(d.at(format!("bodies.{name}")));
+            }
+        }
+    }
+}
+
+/// A tree from the ground. Balls, then hinges and welds close loops where there is a choice: formats of robots know no others there.
+fn spanning(model: &Model) -> Vec<Option<(usize, usize)>> {
+    let mut order: Vec<usize> = (0..model.joints.len()).collect();
+    order.sort_by_key(|k| match model.joints[*k].kind.name() {
+        "spherical" => 2,
+        "revolute" | "fixed" => 1,
+        _ => 0,
+    });
+    let n = model.bodies.len();
+    let mut groups = Groups::new(n);
+    let mut beside: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
+    for k in order {
+        let [a, b] = model.joints[k].bodies.map(|b| b.index());
+        if groups.join(a, b) {
+            beside[a].push((k, b));
+            beside[b].push((k, a));
+        }
+    }
+    let mut parent = vec![None; n];
+    let mut seen = vec![false; n];
+    for root in 0..n {
+        let mut queue = VecDeque::from([root]);
+        if std::mem::replace(&mut seen[root], true) {
+            continue;
+        }
+        while let Some(b) = queue.pop_front() {
+            for (joint, other) in &beside[b] {
+                if !std::mem::replace(&mut seen[*other], true) {
+                    parent[*other] = Some((*joint, b));
+                    queue.push_back(*other);
+                }
+            }
+        }
+    }
+    parent
+}
+
+/// Numbers separated by blanks; zero without a sign.
+fn numbers(x: &[f64]) -> String {
+    x.iter().map(|x| format!("{:?}", x + 0.0)).collect::<Vec<_>>().join(" ")
+}
+
+fn vector(v: &Vector3<f64>) -> String {
+    numbers(v.as_slice())
+}
+
+/// A quaternion, w first.
+fn quaternion(R: &Matrix3<f64>) -> String {
+    let q = UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(*R));
+    numbers(&[q.w, q.i, q.j, q.k])
+}
+
+/// Roll, pitch and yaw: about fixed x, then y, then z.
+fn rpy(R: &Matrix3<f64>) -> String {
+    let pitch = (-R[(2, 0)]).clamp(-1.0, 1.0).asin();
+    if R[(2, 0)].abs() < 1.0 - 1e-12 {
+        numbers(&[R[(2, 1)].atan2(R[(2, 2)]), pitch, R[(1, 0)].atan2(R[(0, 0)])])
+    } else {
+        // Roll and yaw turn about one axis: all of it is yaw.
+        numbers(&[0.0, pitch, (-R[(0, 1)]).atan2(R[(1, 1)])])
+    }
+}
+
+/// Text in an attribute.
+fn quoted(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('"', "&quot;")
+}
+
+/// The rotation whose z is along a direction, and length of it.
+fn along(from: &[f64; 3], to: &[f64; 3]) -> (Vector3<f64>, Matrix3<f64>, f64) {
+    let (a, b) = (Vector3::from(*from), Vector3::from(*to));
+    let d = b - a;
+    let length = d.norm();
+    let R = Rotation3::rotation_between(&Vector3::z(), &d)
+        .map_or_else(|| Matrix3::from_diagonal(&Vector3::new(1.0, -1.0, -1.0)), Rotation3::into_inner);
+    ((a + b) / 2.0, if length > 0.0 { R } else { Matrix3::identity() }, length)
+}
+
+/// Whether a shape is a box, ball, cylinder or rod, which every format has.
+fn plain(shape: &Shape) -> bool {
+    matches!(shape, Shape::Box { .. } | Shape::Sphere { .. } | Shape::Cylinder { .. } | Shape::Rod { .. })
+}

@@ -1,0 +1,115 @@
+//! Files that nobody writes in good faith: a diagnostic each, within seconds.
+
+use super::*;
+use std::time::{Duration, Instant};
+
+#[track_caller]
+fn refused(text: &str) -> &'static str {
+    let clock = Instant::now();
+    let e = read_model(text, &ReadOptions::default()).expect_err("refused");
+    assert!(clock.elapsed() < Duration::from_secs(2), "{:?}", clock.elapsed());
+    e.code().0
+}
+
+#[test]
+fn entities_and_document_types_are_refused() {
+    let laughs: String = (1..10).map(|k| format!("<!ENTITY l{k} \"{}\">", format!("&l{};", k - 1).repeat(10))).collect();
+    let bomb = format!("<?xml version=\"1.0\"?><!DOCTYPE robot [<!ENTITY l0 \"lol\">{laughs}]><robot name=\"&l9;\"/>");
+    assert_eq!(refused(&bomb), "M652");
+    assert_eq!(refused("<!DOCTYPE robot SYSTEM \"file:///etc/passwd\"><robot/>"), "M652");
+    assert_eq!(refused("<robot name=\"&nothing;\"/>"), "M650");
+}
+
+#[test]
+fn deep_and_wide_files_are_refused_in_time() {
+    for tag in ["body", "frame", "default", "x"] {
+        let deep = format!(
+            "<mujoco><worldbody>{}{}</worldbody></mujoco>",
+            format!("<{tag}>").repeat(100_000),
+            format!("</{tag}>").repeat(100_000)
+        );
+        assert_eq!(refused(&deep), "M652", "{tag}");
+    }
+    assert_eq!(refused(&format!("<robot>{}", "<link>".repeat(100_000))), "M652");
+    assert_eq!(refused(&format!("<robot>{}</robot>", "<a/>".repeat(1_200_000))), "M652");
+    assert_eq!(refused(&format!("<robot>{}</robot>", " ".repeat(17 << 20))), "M003");
+    let tabs: String = (1..100_000).map(|k| format!("{}x\n", "\t".repeat(k.min(200)))).collect();
+    assert_eq!(refused(&format!("OndselSolver\nAssembly\n{tabs}")), "M660");
+}
+
+#[test]
+fn very_many_links_in_a_row_are_read() {
+    let n = 3000;
+    let mut text = String::from("<robot name='chain'><link name='l0'/>");
+    for k in 1..n {
+        let before = k - 1;
+        text += &format!(
+            "<link name='l{k}'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>\
+             <joint name='j{k}' type='continuous'><origin xyz='1 0 0'/><parent link='l{before}'/><child link='l{k}'/></joint>"
+        );
+    }
+    let clock = Instant::now();
+    let loaded = read_model(&(text + "</robot>"), &ReadOptions::default()).expect("read");
+    assert_eq!(loaded.spec.bodies.len(), n - 1);
+    assert_eq!(loaded.spec.bodies[n - 2].1.at[0], (n - 1) as f64);
+    assert!(clock.elapsed() < Duration::from_secs(2), "{:?}", clock.elapsed());
+}
+
+#[test]
+fn every_cut_of_a_file_is_refused_or_read_without_panic() {
+    let texts = [
+        super::asmt::slider(),
+        "<mujoco><compiler/><worldbody><body name='a'><joint range='0 1'/><geom size='1'/></body></worldbody></mujoco>".to_string(),
+        "<sdf version='1.7'><model name='m'><link name='a'><pose>0 0 0 0 0 0</pose></link></model></sdf>".to_string(),
+    ];
+    for text in texts {
+        for k in 0..text.len() {
+            if let Some(part) = text.get(..k) {
+                let _ = read_model(part, &ReadOptions::default()).map(|l| l.spec.build());
+            }
+        }
+    }
+}
+
+#[test]
+fn words_of_the_file_changed_at_random_never_panic() {
+    let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20u64);
+    println!("seed {seed}");
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    let mut next = |n: usize| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        (state % n as u64) as usize
+    };
+    let texts = [
+        super::asmt::slider(),
+        "<mujoco><default><default class='c'><joint damping='1'/></default></default><worldbody><body name='a' childclass='c' euler='1 2 3'><joint name='j' range='0 1' ref='3'/><geom type='capsule' fromto='0 0 0 1 0 0' size='1'/><body name='b' pos='1 0 0'><joint type='ball' name='k'/><geom type='box' size='1 1 1'/></body></body></worldbody><equality><connect body1='b' anchor='0 0 1'/><joint joint1='j'/></equality><actuator><position joint='j' kp='3'/></actuator></mujoco>".to_string(),
+        "<robot name='r'><link name='a'/><link name='b'><inertial><mass value='1'/></inertial></link><joint name='j' type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/></joint></robot>".to_string(),
+        "<sdf version='1.7'><model name='m'><link name='a'><pose>0 0 0 0 0 0</pose></link><joint name='j' type='revolute'><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>".to_string(),
+    ];
+    let words = ["", "nan", "1e999", "-1", "a", "j", "0 0 0", "'", "<", ">", "/", "world", "\t", "\n", "1e300 1 1"];
+    let clock = Instant::now();
+    for round in 0..4000 {
+        let text = &texts[round % texts.len()];
+        let mut parts: Vec<&str> = text.split_inclusive([' ', '\'', '>', '\n', '\t']).collect();
+        for _ in 0..=next(3) {
+            let k = next(parts.len());
+            match next(3) {
+                0 => parts[k] = words[next(words.len())],
+                1 => drop(parts.remove(k)),
+                _ => {
+                    let other = parts[next(parts.len())];
+                    parts.insert(k, other);
+                }
+            }
+            if parts.is_empty() {
+                parts.push("x");
+            }
+        }
+        let _ = read_model(&parts.concat(), &ReadOptions::default()).map(|l| l.spec.build());
+        if clock.elapsed() > Duration::from_secs(20) {
+            break;
+        }
+    }
+}

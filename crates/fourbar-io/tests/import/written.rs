@@ -1,0 +1,81 @@
+//! Mechanisms written as MJCF and URDF and read again: they move alike.
+
+use super::*;
+use fourbar::spec::*;
+use fourbar_io::{write_mjcf, write_urdf};
+
+/// A tree with every joint that the formats know, away from zero, and a gear.
+fn tree(loops: bool) -> ModelSpec {
+    let body = |at: [f64; 3], q: [f64; 4]| BodySpec {
+        mass: 1.5,
+        inertia: Inertia::Tensor([0.2, 0.3, 0.35, 0.01, -0.02, 0.03]),
+        at,
+        orientation: Orientation::Quaternion(q),
+        com: [0.1, -0.2, 0.05],
+        ..BodySpec::default()
+    };
+    let pair = |kind: PairKind, a: &str, b: &str, at: [f64; 3], axis: [f64; 3]| JointSpec::Pair {
+        kind,
+        bodies: [a.into(), b.into()],
+        placement: Placement::World { at, axis, axis_moving: None },
+    };
+    let mut spec = ModelSpec {
+        gravity: Some([0.0, 0.0, -9.81]),
+        bodies: vec![
+            ("a".into(), body([1.0, 0.0, 0.0], [1.0, 0.2, 0.0, -0.4])),
+            ("b".into(), body([2.0, 0.5, 0.0], [0.7, 0.0, 0.3, 0.1])),
+            ("c".into(), body([2.0, 1.5, 0.2], [0.1, 0.9, 0.3, 0.1])),
+            ("d".into(), body([0.0, -1.0, 0.2], [0.5, -0.5, 0.5, 0.1])),
+        ],
+        joints: vec![
+            ("ja".into(), pair(PairKind::Revolute, "ground", "a", [0.5, 0.0, 0.0], [0.0, 1.0, 0.3])),
+            // The other way round: the base hangs on the moving body.
+            ("jb".into(), pair(PairKind::Revolute, "b", "a", [1.5, 0.2, 0.0], [1.0, 0.1, 0.3])),
+            ("jc".into(), pair(PairKind::Prismatic, "b", "c", [2.0, 1.0, 0.0], [0.0, 1.0, 1.0])),
+            ("jd".into(), pair(PairKind::Revolute, "ground", "d", [0.0, -1.0, 0.0], [1.0, 0.0, 0.0])),
+            ("gear".into(), JointSpec::Gear { joints: ["ja".into(), "jd".into()], ratio: -0.5, carrier: None }),
+        ],
+        ..ModelSpec::default()
+    };
+    if loops {
+        spec.joints.push(("ball".into(), pair(PairKind::Spherical, "c", "d", [1.0, 0.5, 0.2], [0.0, 0.0, 1.0])));
+        spec.joints.remove(4);
+    }
+    spec
+}
+
+fn alike(spec: &ModelSpec, text: &str) {
+    let (before, after) = (spec.build().expect("good"), model(&read(text)));
+    assert_eq!(mobility(&before).0, mobility(&after).0);
+    let (a, b) = (motion(&before, 0.3), motion(&after, 0.3));
+    for name in ["a", "b", "c", "d"] {
+        for axis in ["x", "y", "z"] {
+            let column = format!("{name}.r.{axis}");
+            let (x, y) = (last(&a, &column), last(&b, &column));
+            assert!((x - y).abs() < 1e-7, "{column}: {x} {y}\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_tree_written_as_mjcf_or_urdf_moves_as_before() {
+    let spec = tree(false);
+    let m = spec.build().expect("good");
+    let (text, notes) = write_mjcf(&spec, &m).expect("written");
+    assert!(notes.is_empty(), "{notes:?}");
+    alike(&spec, &text);
+    let (text, notes) = write_urdf(&spec, &m).expect("written");
+    assert!(notes.is_empty(), "{notes:?}");
+    alike(&spec, &text);
+}
+
+#[test]
+fn loops_are_kept_in_mjcf_and_listed_for_urdf() {
+    let spec = tree(true);
+    let m = spec.build().expect("good");
+    let (text, notes) = write_mjcf(&spec, &m).expect("written");
+    assert!(notes.is_empty(), "{notes:?}");
+    alike(&spec, &text);
+    let (_, notes) = write_urdf(&spec, &m).expect("written");
+    assert_eq!(notes.iter().map(|d| (d.code.0, d.at.as_deref())).collect::<Vec<_>>(), [("W459", Some("joints.ball"))]);
+}
