@@ -12,6 +12,7 @@
 pub mod equilibrium;
 pub mod linear;
 pub mod manifold;
+pub mod measure;
 pub mod modes;
 pub mod operator;
 pub mod path;
