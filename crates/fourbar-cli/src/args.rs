@@ -1,7 +1,12 @@
 //! The command line: verbs and options.
 
+mod design;
+
+pub use design::{MethodName, OptimizeArgs, SweepArgs, SynthesizeArgs, ToleranceArgs};
+
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 const AFTER: &str = "\
@@ -43,6 +48,14 @@ pub enum Verb {
     Modes(ModesArgs),
     /// The linear model about an equilibrium or a steady motion: A, B, C, D from the inputs of the file to outputs.
     Linearize(LinearizeArgs),
+    /// Run a mechanism for many values of its parameters, on all cores, and take measures: one row a case.
+    Sweep(SweepArgs),
+    /// What tolerances and clearances do to measures: linear stack-up, samples, yield, and who causes the spread.
+    Tolerance(ToleranceArgs),
+    /// Find values of parameters, between bounds, that make a measure small or large, or fit several.
+    Optimize(OptimizeArgs),
+    /// Find a planar four-bar for a path, a function or three positions.
+    Synthesize(SynthesizeArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
     /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
@@ -80,6 +93,10 @@ impl Verb {
             Self::Equilibrium(_) => "equilibrium",
             Self::Modes(_) => "modes",
             Self::Linearize(_) => "linearize",
+            Self::Sweep(_) => "sweep",
+            Self::Tolerance(_) => "tolerance",
+            Self::Optimize(_) => "optimize",
+            Self::Synthesize(_) => "synthesize",
             Self::Kinematics(_) => "kinematics",
             Self::Run(_) => "run",
             Self::Verify(_) => "verify",
@@ -299,7 +316,7 @@ pub struct RunArgs {
 }
 
 /// Settings of a run that go before those of the file.
-#[derive(Clone, Debug, Default, PartialEq, ClapArgs)]
+#[derive(Clone, Debug, Default, PartialEq, ClapArgs, Serialize, Deserialize)]
 pub struct StudyArgs {
     /// Analysis; left out: as the file says, or kinematics where the drives leave no freedom.
     #[arg(long, value_enum, value_name = "NAME")]
@@ -338,7 +355,8 @@ pub struct StudyArgs {
 }
 
 /// The analyses of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum AnalysisName {
     /// Forces and inertia decide.
     Dynamics,

@@ -8,6 +8,7 @@ mod catalogue;
 mod check;
 mod convert;
 mod demo;
+mod design;
 mod equilibrium;
 mod gather;
 mod input;
@@ -81,6 +82,10 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::Equilibrium(a) => equilibrium::equilibrium(a, screen),
         Verb::Modes(a) => modes::modes(a, screen),
         Verb::Linearize(a) => linearize::linearize(a, screen),
+        Verb::Sweep(a) => design::sweep::sweep(a, screen),
+        Verb::Tolerance(a) => design::tolerance::tolerance(a, screen),
+        Verb::Optimize(a) => design::optimize::optimize(a, screen),
+        Verb::Synthesize(a) => design::synthesize::synthesize(a, screen),
         Verb::Kinematics(a) => run::kinematics(a, screen),
         Verb::Run(a) => run::run(a, screen),
         Verb::Verify(a) => verify::verify(a, screen),

@@ -311,7 +311,7 @@ fn plan<'a>(
 const GRACE: Duration = Duration::from_millis(600);
 
 /// The first Ctrl-C ends the run cleanly, the second one at once; so does a step that does not end.
-fn listen() {
+pub(crate) fn listen() {
     let heard = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(Reply::INTERRUPTED));

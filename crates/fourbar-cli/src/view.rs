@@ -7,9 +7,9 @@ use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
 use fourbar_io::disk::unwritable;
-use fourbar_io::disk::{Kind, PART, may_replace, write_kind};
-use fourbar_io::page::{Note, RunSummary, Shown, Stored, page, read_stored};
-use fourbar_io::results::{Table, trajectory_of};
+use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
+use fourbar_io::page::{Note, RunSummary, Shown, Stored, page, read_stored, sweep_page};
+use fourbar_io::results::{CASES, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -39,6 +39,11 @@ struct Source {
 
 /// Runs the verb.
 pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
+    if let [one] = args.inputs.as_slice()
+        && let Some(folder) = sweep_of(Path::new(one))
+    {
+        return sweep(&folder, args, screen);
+    }
     let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
     may_replace(&path, Kind::Page, args.force)?;
     if (args.study != StudyArgs::default() || !args.set.is_empty()) && args.inputs.iter().all(|name| is_result(Path::new(name))) {
@@ -70,6 +75,33 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     reply.notes = first.input.notes(problems);
     reply.exit = exit_code(reply.notes.list.iter());
     Ok(reply)
+}
+
+/// The folder of a sweep, where a name means one or its rows.
+fn sweep_of(path: &Path) -> Option<PathBuf> {
+    let folder = if path.is_dir() { path.into() } else { path.parent().filter(|_| path.is_file())?.to_path_buf() };
+    let rows = path.is_dir() || path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(CASES));
+    (rows && folder.join(PLAN).is_file()).then_some(folder)
+}
+
+/// The page of a sweep.
+fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
+    if args.study != StudyArgs::default() || !args.set.is_empty() {
+        let d = Diagnostic::new("U001", "settings of a run do not go with a sweep: it was computed already, and is shown as it is");
+        return Err(d.help("leave the settings out").into());
+    }
+    let path = args.output.clone().unwrap_or_else(|| folder.join(PAGE));
+    let read = SweepFolder::read(folder)?;
+    let rows: Vec<&CaseRow> = read.rows().values().collect();
+    if rows.is_empty() {
+        return Err(Diagnostic::new("U013", format!("the sweep in `{}` has no rows", folder.display())).help("run it first").into());
+    }
+    let schema = read_text_bounded(&folder.join(SCHEMA), 64 << 20).ok().and_then(|t| serde_json::from_str(&t).ok()).unwrap_or_default();
+    let html = sweep_page("", read.plan(), &schema, &rows);
+    let wanted = Wanted { path, force: args.force, open: !args.no_open };
+    let written = put(html.as_bytes(), &wanted, screen)?;
+    let fields = json!({"page": written.path, "bytes": written.bytes, "opened": written.opened, "cases": rows.len()});
+    Ok(Reply::new(written.text, fields))
 }
 
 /// Whether a name means a result: a folder with rows, or a file of rows.
@@ -156,19 +188,25 @@ pub struct Written {
 /// Writes a page.
 pub fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     let made = page(&input.model, input.folder.as_deref(), shown)?;
+    let written = put(made.html.as_bytes(), wanted, screen)?;
+    Ok(Written { warnings: made.warnings, ..written })
+}
+
+/// Writes the text of a page, and opens it where that is wanted.
+fn put(html: &[u8], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     if let Some(folder) = wanted.path.parent().filter(|f| !f.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
     }
-    write_kind(&wanted.path, made.html.as_bytes(), Kind::Page, wanted.force)?;
+    write_kind(&wanted.path, html, Kind::Page, wanted.force)?;
     let opened = wanted.open && !screen.json && !screen.quiet && std::io::stdout().is_terminal() && open(&wanted.path);
     let path = wanted.path.display().to_string();
-    let megabytes = made.html.len() as f64 / 1e6;
+    let megabytes = html.len() as f64 / 1e6;
     let text = format!(
         "{} ({megabytes:.1} MB) {}\n",
         screen.accent(&path),
         if opened { "opens in your browser" } else { "is the page: open it in a browser" }
     );
-    Ok(Written { path, bytes: made.html.len(), opened, text, warnings: made.warnings })
+    Ok(Written { path, bytes: html.len(), opened, text, warnings: Vec::new() })
 }
 
 /// Asks the system to show a file; a machine without a browser is no failure.

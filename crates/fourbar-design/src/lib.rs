@@ -5,6 +5,9 @@
 //! constraints, redundant or not. [`equilibrium`] settles a mechanism, [`path`] follows an equilibrium while a parameter changes, [`linear`]
 //! gives state-space matrices about an equilibrium or a steady motion, and [`modes`] their eigenvalues, in words.
 //!
+//! What comes of many runs stands on [`sweep`], plans of cases that run on all cores, and on [`measure`], one number of a run: [`tolerance`] asks
+//! what deviations do, [`optimize`] looks for the best values, and [`synthesis`] finds planar four-bars from what they are to do.
+//!
 //! Notation as in the engine: six-vectors are (linear in the world, angular in body axes), increments `dq = (dr, theta_bar)`, the constraint
 //! force is `-G^T lambda`.
 #![allow(non_snake_case)]
@@ -15,8 +18,12 @@ pub mod manifold;
 pub mod measure;
 pub mod modes;
 pub mod operator;
+pub mod optimize;
 pub mod path;
 mod pencil;
 pub mod redraw;
 mod refusals;
+pub mod sweep;
+pub mod synthesis;
+pub mod tolerance;
 pub mod words;

@@ -3,6 +3,7 @@
 use crate::examples::{example, examples};
 use crate::places::Places;
 use crate::reader;
+use crate::studies::Studies;
 use crate::tree::empty;
 use fourbar::diagnostic::nearest;
 use fourbar::spec::ModelSpec;
@@ -73,6 +74,8 @@ pub struct Loaded {
     pub functions: Vec<String>,
     /// Files beside it whose numbers it uses (of tables), with the SHA-256 of each, sorted by name.
     pub data: Vec<(String, String)>,
+    /// What the file asks of sweeps, tolerances and optimisations.
+    pub studies: Studies,
 }
 
 /// Reads a mechanism from text (YAML or JSON).

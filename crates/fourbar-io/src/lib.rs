@@ -20,9 +20,11 @@ mod render;
 pub mod results;
 mod schema;
 mod starter;
+pub mod studies;
 pub mod terminal;
 mod tree;
 mod units;
+mod variations;
 mod writer;
 
 pub use file::{Limits, Loaded, ReadOptions, did_you_mean, load, read_model, read_model_file, read_model_file_with};
@@ -33,6 +35,7 @@ pub use render::{marked, render};
 pub use schema::schema;
 pub use starter::starter;
 pub use units::{UNITS, Unit};
+pub use variations::{Variations, with_parameters};
 pub use writer::{write_mechspec, write_model};
 
 /// The example of the README is run with the doc tests.

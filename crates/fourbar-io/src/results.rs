@@ -3,11 +3,13 @@
 //! A run that is killed leaves a readable prefix: lines go out whole, at least every second. Files are written beside their
 //! place and renamed, so a reader sees the old one or the new one, never half of one.
 
+mod cases;
 mod checkpoint;
 mod folder;
 mod read;
 mod write;
 
+pub use cases::{CASES, CaseRow, PLAN, SCHEMA, Shard, SweepFolder, SweepPlan, TRAJECTORIES};
 pub use checkpoint::{CHECKPOINT, Checkpoint, read_checkpoint, write_checkpoint};
 pub(crate) use folder::MAX_JSON;
 pub use folder::{Claim, Kept, LOCK, PAGE, ResultFolder, Standing, inspect};

@@ -8,12 +8,14 @@ mod curve;
 mod data;
 mod element;
 mod geometry;
+mod study;
 
 pub(crate) use auxiliary::*;
 pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
+pub(crate) use study::*;
 
 use fourbar::expr::Dimension;
 
@@ -234,26 +236,13 @@ pub const TOP: Table = Table {
             Expect::Coordinates,
             "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` settles the mechanism first",
         ),
-        may("study", Expect::Group(&STUDY), "what `run` computes"),
+        may("study", Expect::Group(&STUDY), "what `run` and the studies of designers compute"),
+        may(
+            "tolerances",
+            Expect::Section("tolerances"),
+            "how far parameters may be off, and clearances of joints, by name; for `tolerance`",
+        ),
         may("view", Expect::Group(&VIEW), "how pictures are drawn"),
-    ],
-};
-
-/// What `run` computes.
-pub const STUDY: Table = Table {
-    section: "study",
-    kind: None,
-    title: "the study",
-    doc: "What `run` computes.",
-    keys: &[
-        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
-        may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
-        may("integrator", Expect::Name("integrator"), "`fourbar list` prints them"),
-        may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
-        may("output_step", Expect::Number(TIME), "distance of output times"),
-        may("step", Expect::Number(TIME), "fixed step"),
-        may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
-        may("options", Expect::Options, "options of formulation and integrator"),
     ],
 };
 
@@ -279,6 +268,6 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(forces().iter().map(|f| &f.table));
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
-    all.extend([&STUDY, &VIEW]);
+    all.extend([&STUDY, &SWEEP, &OPTIMIZE, &TOLERANCE, &VIEW]);
     all
 }

@@ -10,10 +10,12 @@ mod motion;
 mod pack;
 mod stored;
 mod summary;
+mod sweep;
 
 pub(crate) use stored::side_files;
 pub use stored::{MODEL, Stored, read_stored};
 pub use summary::{Note, RunSummary};
+pub use sweep::sweep_page;
 
 use crate::results::Table;
 use diagnosis::Run;

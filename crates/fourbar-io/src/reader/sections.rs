@@ -10,10 +10,11 @@ use crate::tree::{Content, Node, Text, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
 use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateExpr, StateVariable, StudySpec};
+use std::borrow::Cow;
 
 impl<'a> Reader<'a> {
     /// The whole file, whose bodies have been taken out of its root.
-    pub(crate) fn file(&mut self, root: &'a Node, bodies: Option<(Text, Node)>, set: &[(String, String)]) -> Option<ModelSpec> {
+    pub(crate) fn file(&mut self, root: &'a Node, bodies: Option<Cow<'_, (Text, Node)>>, set: &[(String, String)]) -> Option<ModelSpec> {
         let Content::Map(entries) = &root.content else {
             let d = Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
                 .help("it starts with `fourbar: 1`; `fourbar new FILE` writes one to start from");
@@ -43,7 +44,7 @@ impl<'a> Reader<'a> {
         let mut spec = ModelSpec { title: top.text("title").unwrap_or_default(), gravity: top.vector("gravity"), ..Default::default() };
         spec.tables = tables;
         spec.hold = top.names("hold").unwrap_or_default();
-        self.elements(bodies.as_ref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
+        self.elements(bodies.as_deref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
         drop(bodies);
         // Only forces ask for them.
         if find("forces").is_some() {
@@ -85,6 +86,7 @@ impl<'a> Reader<'a> {
         (spec.start, spec.settle) = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
         spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
+        self.read_studies(find("study"), find("tolerances"));
         self.warn_of_unused();
         Some(spec)
     }
@@ -146,7 +148,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Named elements of a section.
-    fn elements<T>(
+    pub(super) fn elements<T>(
         &mut self,
         section: Option<&(Text, Node)>,
         mut read: impl FnMut(&mut Self, &Text, &Node, &Path<'_>) -> Option<T>,
@@ -349,6 +351,7 @@ impl<'a> Reader<'a> {
 
     fn study(&mut self, key: &Text, node: &Node) -> Option<StudySpec> {
         let x = self.record(&STUDY, key, node, &Path::top("study"), &[])?;
+        self.studies.measures = x.options("measures").unwrap_or_default();
         let default = StudySpec::default();
         Some(StudySpec {
             analysis: x.text("analysis"),

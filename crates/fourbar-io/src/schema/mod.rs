@@ -5,7 +5,7 @@ mod tests;
 
 use crate::keys::{
     BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE,
-    TOP, Table,
+    TOLERANCE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -29,6 +29,7 @@ pub fn schema() -> Value {
         "points": named(group(&PLACE)),
         "tables": named(group(&TABLE)),
         "outputs": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&OUTPUT)]})),
+        "tolerances": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&TOLERANCE)]})),
         "inputs": named(group(&INPUT)),
         "states": named(group(&STATE)),
         "curves": named(group(&CURVE)),

@@ -9,6 +9,7 @@ mod model;
 mod natural;
 mod page;
 mod solve;
+mod sweep;
 mod task;
 mod usage;
 
@@ -36,6 +37,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(files::PAGES)
         .chain(data::PAGES)
         .chain(design::PAGES)
+        .chain(sweep::PAGES)
         .chain(task::PAGES)
 }
 
