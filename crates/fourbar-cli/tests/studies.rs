@@ -7,6 +7,59 @@ use serde_json::Value;
 
 const HELD: &str = include_str!("data/fourbar_held.yaml");
 
+/// Commands of a page of the docs: lines of its blocks for a shell, those that go on joined.
+fn commands(page: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    for block in page.split("```sh\n").skip(1).filter_map(|b| b.split("```").next()) {
+        let joined = block.replace("\\\n", " ");
+        list.extend(joined.lines().map(str::trim).filter(|l| l.starts_with("fourbar ")).map(String::from));
+    }
+    list
+}
+
+#[cfg(unix)]
+#[test]
+fn the_commands_of_the_docs_run() {
+    let f = folder("docs_of_studies");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::create_dir_all(f.join("models")).expect("a folder");
+    std::fs::copy(root.join("models/fourbar.yaml"), f.join("models/fourbar.yaml")).expect("the model");
+    let mut count = 0;
+    for name in ["sweep", "tolerance", "optimize"] {
+        let page = std::fs::read_to_string(root.join(format!("docs/{name}.md"))).expect("the page");
+        for command in commands(&page) {
+            // A sweep of a shipped model by its name is continued by its file, whose text is the same.
+            let program = format!("{} ", env!("CARGO_BIN_EXE_fourbar"));
+            let line = command.replacen("fourbar ", &program, 1);
+            let output =
+                std::process::Command::new("sh").args(["-c", &line]).current_dir(&f).env("NO_COLOR", "1").output().expect("a shell");
+            assert!(output.status.success(), "{command}\n{}", whole(&output));
+            count += 1;
+        }
+    }
+    assert!(count >= 14, "{count}");
+}
+
+#[test]
+fn a_file_may_hold_its_own_optimisation() {
+    let f = folder("optimize_file");
+    let text = SLIDER.replace(
+        "measures: {out: last(P.x)}}",
+        "measures: {out: last(P.x)}, optimize: {vary: {l: 100..200 mm}, fit: {left: last(P.x) - 180 mm}, keep: {long: 'min(P.x) > 1 mm'}}}",
+    );
+    assert_ne!(text, SLIDER);
+    std::fs::write(f.join("slider.yaml"), &text).expect("the file");
+    let o = json(&fourbar(&f, &["optimize", "slider.yaml", "--starts", "1", "--json"]));
+    // x = r cos a + sqrt(l^2 - r^2 sin^2 a) = 0.18.
+    let (r, a) = (0.05_f64, 0.3_f64);
+    let l = (0.18 - r * a.cos()).hypot(r * a.sin());
+    assert!((of(&o["set"]["l"]) - l).abs() < 1e-9 && o["method"] == "least-squares", "{l}: {o:#}");
+    // Keys that are misspelt are named.
+    std::fs::write(f.join("bad.yaml"), text.replace("keep: {long", "kep: {long")).expect("the file");
+    let words = whole(&fourbar(&f, &["check", "bad.yaml"]));
+    assert!(words.contains("M012") && words.contains("`kep`"), "{words}");
+}
+
 /// The slider-crank of the sweeps, with tolerances.
 const SLIDER: &str = "fourbar: 1
 title: Slider-crank

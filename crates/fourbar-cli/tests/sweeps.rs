@@ -154,7 +154,7 @@ fn the_same_bytes_whatever_the_threads_and_from_shards() {
 fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
     let f = folder("sweep_killed");
     // Runs long enough to be killed in between.
-    std::fs::write(f.join("slider.yaml"), SLIDER.replace("t_end: 1", "t_end: 20").replace("50 ms", "2 ms")).expect("the file");
+    std::fs::write(f.join("slider.yaml"), SLIDER.replace("t_end: 1", "t_end: 4").replace("50 ms", "2 ms")).expect("the file");
     let plan = ["--vary", "r=30..70mm:60", "--measure", "out=last(P.x)", "--measure", "effort=max(abs(motor.effort))"];
     ok(&f, &[&["sweep", "slider.yaml", "--out", "whole", "--trajectories", "P.x"][..], &plan].concat());
     let draw = fourbar_design::sweep::Draw::new(u64::from(std::process::id()));
