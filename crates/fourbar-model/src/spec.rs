@@ -48,6 +48,8 @@ pub struct ModelSpec {
     pub settle: bool,
     /// Names of points to trace in pictures.
     pub trace: Vec<String>,
+    /// Columns of results to keep: names, names of elements, or patterns with `*`; empty: all.
+    pub columns: Vec<String>,
     /// What to compute by default.
     pub study: StudySpec,
     /// Functions given by points, which expressions call by name. The expressions hold what they call; the list keeps the points.

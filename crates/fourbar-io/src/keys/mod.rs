@@ -134,9 +134,9 @@ impl Expect {
             Self::Text => "text".into(),
             Self::Version => "1".into(),
             Self::Choice(words) => words.join(" | "),
-            Self::Name(what) => format!("name of a {what}"),
-            Self::TwoNames(what) => format!("2 names of a {what}"),
-            Self::Names(what) => format!("list of names of a {what}"),
+            Self::Name(what) => format!("name of {}", article(what)),
+            Self::TwoNames(what) => format!("2 names of {}", article(what)),
+            Self::Names(what) => format!("list of names of {}", article(what)),
             Self::File => "file name, relative".into(),
             Self::Place => "place".into(),
             Self::TwoPlaces => "2 places".into(),
@@ -159,6 +159,12 @@ impl Expect {
             Self::TwoNumbers => "2 numbers".into(),
         }
     }
+}
+
+/// A word with its article.
+fn article(word: &str) -> String {
+    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {word}")
 }
 
 /// A key of a group.
@@ -235,6 +241,7 @@ pub const TOP: Table = Table {
             "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` settles the mechanism first",
         ),
         may("study", Expect::Group(&STUDY), "what `run` computes"),
+        may("results", Expect::Group(&RESULTS), "which columns results keep"),
         may("view", Expect::Group(&VIEW), "how pictures are drawn"),
     ],
 };
@@ -255,6 +262,19 @@ pub const STUDY: Table = Table {
         may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
         may("options", Expect::Options, "options of formulation and integrator"),
     ],
+};
+
+/// Which columns results keep.
+pub const RESULTS: Table = Table {
+    section: "results",
+    kind: None,
+    title: "the results",
+    doc: "Which columns results keep; the time is always there.",
+    keys: &[may(
+        "columns",
+        Expect::Names("column, element or pattern"),
+        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; left out: all; `--columns` goes before it",
+    )],
 };
 
 /// How pictures are drawn.
@@ -279,6 +299,6 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(forces().iter().map(|f| &f.table));
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
-    all.extend([&STUDY, &VIEW]);
+    all.extend([&STUDY, &RESULTS, &VIEW]);
     all
 }

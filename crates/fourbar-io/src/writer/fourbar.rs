@@ -48,6 +48,9 @@ pub fn write_model(spec: &ModelSpec) -> String {
     if !study.is_empty() {
         text += &format!("study: {}\n", study.line());
     }
+    if !spec.columns.is_empty() {
+        text += &format!("results: {{columns: {}}}\n", items(spec.columns.iter().map(|c| quoted(c))));
+    }
     if !spec.trace.is_empty() {
         text += &format!("view: {{trace: {}}}\n", items(spec.trace.iter().cloned()));
     }
