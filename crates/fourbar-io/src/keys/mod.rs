@@ -8,12 +8,14 @@ mod curve;
 mod data;
 mod element;
 mod geometry;
+mod task;
 
 pub(crate) use auxiliary::*;
 pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
+pub(crate) use task::*;
 
 use fourbar::expr::Dimension;
 
@@ -234,6 +236,8 @@ pub const TOP: Table = Table {
         may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
+        may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
+        may("motors", Expect::Section("motors"), "motors that are to cause them, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
@@ -299,6 +303,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(forces().iter().map(|f| &f.table));
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
+    all.extend([&PATH, &MOTOR]);
     all.extend([&STUDY, &RESULTS, &VIEW]);
     all
 }

@@ -16,6 +16,7 @@ mod parameters;
 pub(crate) mod problem;
 mod record;
 mod sections;
+mod task;
 mod value;
 
 pub(crate) use problem::Path;

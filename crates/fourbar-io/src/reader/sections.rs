@@ -91,6 +91,9 @@ impl<'a> Reader<'a> {
         self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
         (spec.start, spec.settle) = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
+        let t_end = spec.study.t_end;
+        self.elements(find("paths"), |r, key, node, path| r.path(key, node, path, t_end), &mut spec.paths);
+        self.elements(find("motors"), |r, key, node, path| r.motor(key, node, path), &mut spec.motors);
         spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
         spec.columns = find("results").and_then(|(key, node)| self.results(key, node)).unwrap_or_default();
         self.warn_of_unused();

@@ -10,6 +10,7 @@ mod model;
 mod natural;
 mod page;
 mod solve;
+mod task;
 mod usage;
 
 /// What a code means, with an example and a cure.
@@ -37,6 +38,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(hints::PAGES)
         .chain(data::PAGES)
         .chain(design::PAGES)
+        .chain(task::PAGES)
 }
 
 /// The page of a code, letters in either case.
