@@ -4,6 +4,7 @@
 mod browser;
 mod fuzz;
 mod gallery;
+mod site;
 mod test;
 
 use std::path::PathBuf;
@@ -15,6 +16,7 @@ cargo xtask pages   only the tests of pages in a browser, with what they need
 cargo xtask docs    write the documents that are made from the code
 cargo xtask fuzz [--minutes N] [--seed N]   hostile input, longer than with the tests
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
+cargo xtask site    the pages of docs as a web site in target/site; needs mdBook
 cargo xtask peers   times of the engine beside those of others at equal error
 cargo xtask study [NAME]   figures of the papers, and questions too long for tests; without a name, the list of them
 ";
@@ -26,6 +28,7 @@ fn main() -> ExitCode {
         Some("pages") => browser::test(),
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
+        Some("site") => site::build(),
         // What needs the engine is a package of its own: the tests do not wait for it.
         Some("docs" | "peers" | "study") => studies(&std::env::args().skip(1).collect::<Vec<_>>()),
         _ => {

@@ -6,6 +6,7 @@ pub use design::{MethodName, OptimizeArgs, SweepArgs, SynthesizeArgs, ToleranceA
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use fourbar_io::STARTERS;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
@@ -66,12 +67,12 @@ pub enum Verb {
     Demo(DemoArgs),
     /// Write one self-contained HTML page: motion in 3D, plots, diagnosis; and open it.
     View(ViewArgs),
-    /// Plot columns of a result: on the terminal, or as SVG or PNG.
+    /// Plot columns of results or mechanisms, or paths of points: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
     /// Write a mechanism in the other format: MechSpec from a file of this program, or the other way round.
     Convert(ConvertArgs),
-    /// List formulations, integrators, joints, forces and other words of the file.
-    List,
+    /// List joints, forces and the other words of the file, formulations, integrators and units; or one of these lists.
+    List(ListArgs),
     /// List the shipped models, or write one to a file.
     Examples(ExamplesArgs),
     /// Write a commented file to start from.
@@ -104,7 +105,7 @@ impl Verb {
             Self::View(_) => "view",
             Self::Plot(_) => "plot",
             Self::Convert(_) => "convert",
-            Self::List => "list",
+            Self::List(_) => "list",
             Self::Examples(_) => "examples",
             Self::New(_) => "new",
             Self::Explain(_) => "explain",
@@ -426,6 +427,9 @@ pub struct ViewArgs {
     /// The page; left out: in the result folder, or in this folder under the name of the mechanism.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Write the motion as a picture that moves by itself instead of a page: a file that ends in .svg.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "output")]
+    pub export: Option<PathBuf>,
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
@@ -446,14 +450,19 @@ pub struct ViewArgs {
 /// Arguments of `plot`.
 #[derive(Debug, ClapArgs)]
 pub struct PlotArgs {
-    /// Result folder, or a CSV file.
-    #[arg(value_hint = ValueHint::AnyPath)]
-    pub result: PathBuf,
-    /// Columns, such as `crank.r.x`; `*` stands for anything. Left out: the columns there are.
-    pub columns: Vec<String>,
+    /// A result folder, a CSV file, or a mechanism (a file or the name of a shipped model) that is run first; more of them to compare;
+    /// then columns: `crank.r.x`, `tracer` for all columns of an element, `'*.effort'` for all that end so. Without columns: the list.
+    #[arg(required = true, value_name = "RESULT... COLUMN", value_hint = ValueHint::AnyPath)]
+    pub words: Vec<String>,
     /// Column of the abscissa.
     #[arg(long, short, default_value = "t")]
     pub x: String,
+    /// Path of a point or body: its coordinates over each other, in the plane where it is widest, with equal scales.
+    #[arg(long, value_name = "NAME", conflicts_with = "x")]
+    pub path: Vec<String>,
+    /// Give a parameter another value before mechanisms are run.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub set: Vec<(String, String)>,
     /// Write a picture instead: a file that ends in .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -488,6 +497,33 @@ pub enum FileFormat {
     Mechspec,
 }
 
+/// Arguments of `list`.
+#[derive(Debug, ClapArgs)]
+pub struct ListArgs {
+    /// One list alone; left out: joints, forces and the rest of the file, then formulations.
+    #[arg(value_enum, value_name = "LIST")]
+    pub what: Option<ListName>,
+}
+
+/// The lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListName {
+    /// Joints and couplings.
+    Joints,
+    /// Forces.
+    Forces,
+    /// Bare constraints.
+    Constraints,
+    /// All keys of the file.
+    Keys,
+    /// Functions of expressions.
+    Functions,
+    /// Units.
+    Units,
+    /// Formulations with integrators and options.
+    Formulations,
+}
+
 /// Arguments of `examples`.
 #[derive(Debug, ClapArgs)]
 pub struct ExamplesArgs {
@@ -507,9 +543,17 @@ pub struct NewArgs {
     /// The file to write.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
+    /// What to start from.
+    #[arg(long, value_name = "KIND", default_value = STARTERS[0].kind, value_parser = kinds())]
+    pub kind: String,
     /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,
+}
+
+/// The kinds of files to start from.
+fn kinds() -> clap::builder::PossibleValuesParser {
+    STARTERS.iter().map(|s| clap::builder::PossibleValue::new(s.kind).help(s.what)).collect::<Vec<_>>().into()
 }
 
 /// Arguments of `explain`.

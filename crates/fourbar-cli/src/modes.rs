@@ -102,7 +102,7 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
         facts.add("idle", &format!("{} without inertia and stiffness left out", count(found.idle, "free motion")));
     }
     let verdict = match found.growing() {
-        Some(m) => format!("unstable: {} grows, twice as large every {} s", m.words, number(std::f64::consts::LN_2 / m.s.re)),
+        Some(m) => format!("unstable: {} grows, doubling every {} s", m.words, number(std::f64::consts::LN_2 / m.s.re)),
         None if found.list.is_empty() => "nothing vibrates".into(),
         None if found.list.iter().all(|m| m.damping > 1e-9) => "stable: every vibration fades".into(),
         None => "stable: nothing grows".into(),

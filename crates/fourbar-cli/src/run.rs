@@ -115,7 +115,9 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
         }
         study.analysis = analysis.or(study.analysis);
         let warnings = settings::threads(&args.study, &input.model, &study).into_iter().collect();
-        let (set, patterns) = (args.model.set.clone(), args.columns.clone());
+        let set = args.model.set.clone();
+        // The command line goes before the file.
+        let patterns = if args.columns.is_empty() { input.loaded.spec.columns.clone() } else { args.columns.clone() };
         let page = page(args, args.out.as_deref(), &input.name);
         return Ok(Task {
             input,

@@ -8,7 +8,7 @@ use crate::screen::Screen;
 use fourbar::Diagnostic;
 use fourbar_io::disk::unwritable;
 use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
-use fourbar_io::page::{Note, RunSummary, Shown, Stored, page, read_stored, sweep_page};
+use fourbar_io::page::{Note, RunSummary, Shown, Stored, animated_svg, page, read_stored, sweep_page};
 use fourbar_io::results::{CASES, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -27,14 +27,18 @@ pub struct Wanted {
 }
 
 /// A result with its mechanism.
-struct Source {
-    input: Input,
-    label: String,
-    table: Table,
+pub struct Source {
+    /// The mechanism.
+    pub input: Input,
+    /// Its name in a picture.
+    pub label: String,
+    /// Its rows.
+    pub table: Table,
     summary: RunSummary,
     /// Assembly mode that was asked for.
     mode: Option<u16>,
-    problems: Vec<Diagnostic>,
+    /// Why it ended early.
+    pub problems: Vec<Diagnostic>,
 }
 
 /// Runs the verb.
@@ -45,7 +49,10 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         return sweep(&folder, args, screen);
     }
     let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
-    may_replace(&path, Kind::Page, args.force)?;
+    match &args.export {
+        Some(picture) => may_export(picture, args)?,
+        None => may_replace(&path, Kind::Page, args.force)?,
+    }
     if (args.study != StudyArgs::default() || !args.set.is_empty()) && args.inputs.iter().all(|name| is_result(Path::new(name))) {
         return Err(Diagnostic::new(
             "U001",
@@ -59,6 +66,9 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         let path = Path::new(name);
         let source = if is_result(path) { stored(path, args.large)? } else { computed(name, args, screen)? };
         sources.push(source);
+    }
+    if let (Some(picture), [source]) = (&args.export, sources.as_slice()) {
+        return export(picture, args.force, source);
     }
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, summary: &s.summary }).collect();
     // The argument parser asks for one input at least.
@@ -104,8 +114,33 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
     Ok(Reply::new(written.text, fields))
 }
 
+/// Whether a moving picture can be written.
+fn may_export(picture: &Path, args: &ViewArgs) -> Result<(), Diagnostic> {
+    if args.inputs.len() > 1 {
+        let d = Diagnostic::new("U483", format!("a moving picture shows one motion, not {}", args.inputs.len()));
+        return Err(d.help("leave `--export` out for a page that lays several over each other"));
+    }
+    if !picture.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
+        let d = Diagnostic::new("U482", format!("the motion cannot be exported to `{}`", picture.display()));
+        return Err(d.help("give a name that ends in .svg; the page itself saves GIF, video and glTF"));
+    }
+    may_replace(picture, Kind::Picture, args.force)
+}
+
+/// Writes the moving picture.
+fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Stop> {
+    let text = animated_svg(&source.input.model, &source.table, &source.label).map_err(|d| source.input.stop(&d))?;
+    write_kind(picture, text.as_bytes(), Kind::Picture, force)?;
+    let shown = picture.display().to_string();
+    let said = format!("{shown} ({:.0} kB) is written: browsers and README files show it moving\n", text.len() as f64 / 1e3);
+    let mut reply = Reply::new(said, json!({"written": shown, "bytes": text.len()}));
+    reply.notes = source.input.notes(&source.problems);
+    reply.exit = exit_code(reply.notes.list.iter());
+    Ok(reply)
+}
+
 /// Whether a name means a result: a folder with rows, or a file of rows.
-fn is_result(path: &Path) -> bool {
+pub fn is_result(path: &Path) -> bool {
     if path.is_dir() {
         return trajectory_of(path).is_file();
     }
@@ -122,13 +157,18 @@ fn stored(path: &Path, large: bool) -> Result<Source, Stop> {
 
 /// A mechanism that is run first.
 fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop> {
-    let input = load_with(name, &args.set, args.large)?;
-    let study = settings::study(&input.model, &args.study)?;
+    run_first(name, &args.set, args.large, &args.study, screen)
+}
+
+/// A mechanism that is run for its rows.
+pub fn run_first(name: &str, set: &[(String, String)], large: bool, study: &StudyArgs, screen: &Screen) -> Result<Source, Stop> {
+    let input = load_with(name, set, large)?;
+    let study = settings::study(&input.model, study)?;
     let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false });
     let task = Task {
         input,
         study,
-        set: args.set.clone(),
+        set: set.to_vec(),
         folder: None,
         patterns: Vec::new(),
         checkpoint: None,

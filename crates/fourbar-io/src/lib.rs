@@ -33,7 +33,7 @@ pub use keys::{Expect, Key, Table, keys};
 pub use places::Places;
 pub use render::{marked, render};
 pub use schema::schema;
-pub use starter::starter;
+pub use starter::{STARTERS, Starter, starter};
 pub use units::{UNITS, Unit};
 pub use variations::{Variations, with_parameters};
 pub use writer::{write_mechspec, write_model};

@@ -7,6 +7,7 @@ mod cases;
 mod checkpoint;
 mod folder;
 mod read;
+mod words;
 mod write;
 
 pub use cases::{CASES, CaseRow, PLAN, SCHEMA, Shard, SweepFolder, SweepPlan, TRAJECTORIES};
@@ -14,4 +15,5 @@ pub use checkpoint::{CHECKPOINT, Checkpoint, read_checkpoint, write_checkpoint};
 pub(crate) use folder::MAX_JSON;
 pub use folder::{Claim, Kept, LOCK, PAGE, ResultFolder, Standing, inspect};
 pub use read::{Table, read_table, trajectory_of};
+pub use words::work_words;
 pub use write::{CsvWriter, SUMMARY, TRAJECTORY, number, prefix, write_json};

@@ -87,6 +87,7 @@ fn the_four_bar_is_that_of_its_file() {
 /// Writes a specification out again with the builder: every element through its own method.
 fn rewritten(spec: &ModelSpec) -> Mechanism {
     let mut m = Mechanism::new().title(spec.title.clone()).study(spec.study.clone()).hold(spec.hold.clone()).trace(spec.trace.clone());
+    m = m.columns(spec.columns.clone());
     if let Some(g) = spec.gravity {
         m = m.gravity(g);
     }

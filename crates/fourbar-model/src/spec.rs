@@ -3,6 +3,10 @@
 //! Files are read into a [`ModelSpec`]; programs write one directly. [`ModelSpec::build`] checks it and gives the
 //! immutable [`crate::Model`]. Numbers are SI and radians; points are in the body's own frame unless a variant says world.
 
+mod task;
+
+pub use task::{MotorSpec, PathSpec, Profile, ThroughSpec};
+
 use crate::expr::{Dimension, Expr, Outside, Table};
 pub use crate::joint::PairKind;
 use fourbar_math::piecewise::{Beyond, Ends, Piecewise, SplineError};
@@ -48,12 +52,18 @@ pub struct ModelSpec {
     pub settle: bool,
     /// Names of points to trace in pictures.
     pub trace: Vec<String>,
+    /// Columns of results to keep: names, names of elements, or patterns with `*`; empty: all.
+    pub columns: Vec<String>,
     /// What to compute by default.
     pub study: StudySpec,
     /// Functions given by points, which expressions call by name. The expressions hold what they call; the list keeps the points.
     pub tables: Vec<(String, TableSpec)>,
     /// Result columns of one's own, by name.
     pub outputs: Vec<(String, OutputSpec)>,
+    /// Paths that points are to follow, by name: tasks of inverse dynamics, not part of the mechanism itself.
+    pub paths: Vec<(String, PathSpec)>,
+    /// Motors that are to cause them, by name.
+    pub motors: Vec<(String, MotorSpec)>,
 }
 
 /// A function given by points: the cubic spline through them, whose first and second derivative do not jump.

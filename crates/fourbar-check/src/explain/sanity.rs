@@ -119,7 +119,7 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
         number(reach)
     );
     let help = if factor > 1.0 {
-        "check its unit (kg m^2); a flywheel whose joints are near its centre may be meant so: give it a `shape` and this is quiet"
+        "check its unit (kg m^2); a flywheel whose joints are near its centre may be meant so: give it a `shape` and this warning goes away"
     } else {
         "check its unit (kg m^2); a small heavy part on a long light arm may be meant so"
     };
@@ -129,7 +129,7 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
 fn gravity(model: &Model) -> Option<Diagnostic> {
     let g = model.gravity.norm();
     (g > 0.0 && !(0.1..=30.0).contains(&g)).then(|| {
-        Diagnostic::new("W253", format!("gravity is {} m/s^2, which no planet has on which mechanisms are built", number(g)))
+        Diagnostic::new("W253", format!("gravity is {} m/s^2, far from that of any planet", number(g)))
             .at("gravity")
             .help("on Earth it is 9.81 m/s^2; lengths are in metres unless a unit is written")
     })

@@ -25,7 +25,7 @@ pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
             }
             let left = f.free.generic.mobility().saturating_sub(e.coordinates.len());
             if left > 0 {
-                list.push(format!("and {left} that no joint coordinate tells: {}", spoken(&f.motions)));
+                list.push(format!("and {left} that no joint coordinate describes: {}", spoken(&f.motions)));
             }
             list
         }
@@ -49,7 +49,7 @@ fn whole(model: &Model, s: &Sweep, most: usize) -> String {
             let still = r.to - r.from < if r.what == "angle" { 1e-6 } else { 1e-6 * model.length };
             let (rank, text) = match r.what {
                 _ if still => continue,
-                "angle" if r.full_turn => (0, format!("`{name}` turns right round about `{}`", j.name)),
+                "angle" if r.full_turn => (0, format!("`{name}` makes full turns about `{}`", j.name)),
                 "angle" => (1, format!("`{name}` swings {} about `{}`", extent(s, r), j.name)),
                 _ => (1, format!("`{name}` slides {} along `{}`", extent(s, r), j.name)),
             };
@@ -94,8 +94,8 @@ fn single(s: &Sweep) -> String {
     let c = &s.coordinate;
     let own = s.ranges.iter().find(|r| r.joint == c.joint && r.what == c.what);
     let how = match own {
-        Some(r) if r.full_turn => "goes right round".into(),
-        Some(r) => format!("goes through {}", extent(s, r)),
+        Some(r) if r.full_turn => "makes full turns".into(),
+        Some(r) => format!("has a range of {}", extent(s, r)),
         None => "moves".into(),
     };
     let held = if s.held.is_empty() { "" } else { ", the other coordinates held" };

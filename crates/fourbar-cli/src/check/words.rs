@@ -48,7 +48,7 @@ pub fn words(input: &Input, f: &Findings, all: bool, screen: &Screen) -> String 
         facts.add("left out", &format!("{}: {}", s.what, s.why));
     }
     if !all {
-        facts.text += "\n`--all` says everything, `--json` for programs\n";
+        facts.text += "\n`--all` prints every finding; `--json` prints an object for programs\n";
     }
     facts.text
 }
@@ -63,10 +63,10 @@ fn headline(model: &Model, f: &Findings) -> String {
     let mut text = match (n, &f.driven) {
         (0, None) if !bare.is_empty() => {
             let verb = if bare.len() == 1 { "changes" } else { "change" };
-            format!("Its whole motion is prescribed: {} {verb} in time, and nothing is left free.", names(&bare))
+            format!("Its whole motion is prescribed: {} {verb} with time, and no freedom is left.", names(&bare))
         }
-        (0, None) => "It does not move: the joints hold everything.".to_string(),
-        (0, Some(_)) => "It cannot follow its drives: the joints hold everything.".to_string(),
+        (0, None) => "It does not move: its joints leave no freedom.".to_string(),
+        (0, Some(_)) => "It cannot follow its drives: its joints leave no freedom.".to_string(),
         (_, None) => format!("It moves with {}; nothing drives it.", count(n, "freedom")),
         (_, Some(d)) => {
             let drives: Vec<&str> = model.drives.iter().map(|d| d.name.as_str()).collect();
@@ -84,8 +84,8 @@ fn headline(model: &Model, f: &Findings) -> String {
     let r = f.explanation.redundancy.total;
     if r > 0 {
         let rows = if r == 1 { "1 constraint row is".into() } else { format!("{r} constraint rows are") };
-        let harmless = if n > 0 { ", which does no harm to the motion" } else { "" };
-        text += &format!(" {rows} too many{harmless}.");
+        let harmless = if n > 0 { "; the motion is not affected" } else { "" };
+        text += &format!(" {rows} redundant{harmless}.");
     }
     if f.free.singular_start {
         text += " It starts in a singular pose.";
@@ -113,7 +113,13 @@ fn start(model: &Model, f: &Findings) -> (bool, String) {
             let open: Vec<&str> = a.open.iter().map(|g| g.name.as_str()).collect();
             let (are, them) = if open.len() == 1 { ("is", "it") } else { ("are", "them") };
             let note = a.note().map_or(String::new(), |n| format!("; {n}"));
-            (false, format!("not consistent: {} {are} open; assembly closes {them} (`fourbar assemble` says how){note}", names(&open)))
+            (
+                false,
+                format!(
+                    "not consistent: {} {are} open as drawn; assembly closes {them} (`fourbar assemble` shows how){note}",
+                    names(&open)
+                ),
+            )
         }
         Ok(a) if stated && a.velocity_residual_before > 1e-6 * model.length => {
             let worst = number(a.velocity_residual_before);
@@ -229,7 +235,7 @@ fn redundant(facts: &mut Facts, f: &Findings, most: usize, all: bool) {
         // Too large to be explained: names only.
         for (k, s) in r.sets.iter().take(most).enumerate() {
             let label = if k == 0 { "redundancy" } else { "" };
-            facts.add(label, &format!("{} hold each other {} too often", names(&s.names), times(s.times)));
+            facts.add(label, &format!("{} among {}", count(s.times, "redundant constraint"), names(&s.names)));
         }
     }
     let known = sets.len().max(r.sets.len());
@@ -238,7 +244,7 @@ fn redundant(facts: &mut Facts, f: &Findings, most: usize, all: bool) {
         facts.add("", &format!("and {} with {}", count(known - most, "more set"), count(rows, "row")));
     }
     if r.unexplained > 0 {
-        facts.add("", &format!("{} too many in loops that are not listed", count(r.unexplained, "more row")));
+        facts.add("", &format!("{} in loops that are not listed", count(r.unexplained, "more redundant constraint")));
     }
     cures(facts, f, most);
     reactions(facts, f, most);
@@ -246,19 +252,15 @@ fn redundant(facts: &mut Facts, f: &Findings, most: usize, all: bool) {
 
 fn set(s: &Explained) -> String {
     let what = if s.directions.is_empty() { String::new() } else { format!(": {}", s.directions.join("; ")) };
-    let who = if s.single_loop { "hold their loop" } else { "hold each other" };
+    let where_ = if s.single_loop { "in the loop of" } else { "among" };
     let when = match s.when {
-        When::Always => "at every pose looked at",
+        When::Always => "at every pose examined",
         When::OnlyHere => "only at this pose",
         When::MoreHere => "partly only at this pose",
         When::OnePose => "in its one pose",
     };
-    let agree = if s.agreement == Agreement::Consistent { "they agree" } else { "they contradict each other" };
-    format!("{} {who} {} too often{what} ({when}; {agree})", names(&s.names), times(s.times))
-}
-
-fn times(n: usize) -> String {
-    if n == 1 { "once".into() } else { format!("{n} times") }
+    let agree = if s.agreement == Agreement::Consistent { "consistent" } else { "contradictory" };
+    format!("{} {where_} {}{what} ({when}; {agree})", count(s.times, "redundant constraint"), names(&s.names))
 }
 
 fn cures(facts: &mut Facts, f: &Findings, most: usize) {
@@ -278,11 +280,11 @@ fn cures(facts: &mut Facts, f: &Findings, most: usize) {
         if k + 1 == summary {
             let left = match e.uncured {
                 0 => "nothing is redundant".to_string(),
-                1 => "1 row is still too many".into(),
-                n => format!("{n} rows are still too many"),
+                1 => "1 constraint is still redundant".into(),
+                n => format!("{n} constraints are still redundant"),
             };
             let all = if summary > 1 { "all together " } else { "" };
-            text += &format!(" ({all}tried at {}: the motion stays, {left})", count(c.poses, "pose"));
+            text += &format!(" ({all}tried at {}: the motion is the same and {left})", count(c.poses, "pose"));
         }
         facts.add(if k == 0 { "cure" } else { "" }, &text);
     }
@@ -291,7 +293,7 @@ fn cures(facts: &mut Facts, f: &Findings, most: usize) {
     }
     let tried = !e.skipped.iter().any(|s| s.what == "exchanges of joints") && f.assembled.is_ok();
     if e.cures.is_empty() && e.redundancy.total > 0 && tried {
-        facts.add("cure", "none of the usual exchanges of up to three joints keeps the motion");
+        facts.add("cure", "no exchange of up to three joints removes the redundancy and keeps the motion");
     }
 }
 
@@ -338,7 +340,7 @@ fn singular(facts: &mut Facts, model: &Model, f: &Findings, most: usize) {
         }
         for (k, e) in s.events.iter().take(each).enumerate() {
             let rest = s.events.len().saturating_sub(each);
-            let more = if k + 1 == each && rest > 0 { format!("; {rest} more farther on") } else { String::new() };
+            let more = if k + 1 == each && rest > 0 { format!("; {rest} more farther away") } else { String::new() };
             // Equally far ones keep the order of the sweeps, whichever way rounding leans.
             lines.push(((1e2 * e.path.abs() / model.length).round(), event(s, e) + &more));
         }
@@ -383,7 +385,7 @@ fn regular(s: &Sweep) -> String {
             number(start)
         )
     } else {
-        "; nowhere nearer to one than at the start".into()
+        "; the smallest singular value is never below that of the start".into()
     };
     format!("{} of `{}`: {dead} {way}{near}", c.what, c.joint)
 }
@@ -394,9 +396,9 @@ fn event(s: &Sweep, e: &Event) -> String {
     let away = if e.path == 0.0 { "the start".into() } else { format!("{} from the start", quantity(c.what, e.away.abs())) };
     match (e.kind, &c.drive) {
         (Kind::DeadPoint, Some(d)) if e.names.first() == Some(d) => {
-            format!("dead point of `{d}` at {place} ({away}): it cannot push the mechanism on there")
+            format!("dead point of `{d}` at {place} ({away}): it cannot drive the mechanism past this pose")
         }
-        (Kind::DeadPoint, _) => format!("dead point at {place} ({away}): the drives lose hold of the mechanism there"),
+        (Kind::DeadPoint, _) => format!("dead point at {place} ({away}): the drives do not control the mechanism there"),
         (Kind::Bifurcation, _) => {
             format!("branches of motion cross at {place} ({away}): mobility {} there, {} depend on each other", e.mobility, names(&e.names))
         }

@@ -41,7 +41,8 @@ pub fn choose(columns: &[Column], patterns: &[String]) -> Result<Vec<usize>, Dia
     Ok((0..columns.len()).filter(|&k| k == 0 || patterns.iter().any(|p| fits(p, &columns[k].name))).collect())
 }
 
-fn fits(pattern: &str, name: &str) -> bool {
+/// Whether a column fits a pattern, or belongs to the element that the pattern names alone: `crank` means `crank.*`.
+pub fn fits(pattern: &str, name: &str) -> bool {
     matches(pattern, name) || (!pattern.contains('*') && name.strip_prefix(pattern).is_some_and(|rest| rest.starts_with('.')))
 }
 

@@ -3,9 +3,9 @@
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
 use fourbar::inputs::Course;
-use fourbar::study::{Analysis, Report, Study};
+use fourbar::study::{Analysis, Study};
 use fourbar_io::disk::part;
-use fourbar_io::results::{Kept, SUMMARY, TRAJECTORY};
+use fourbar_io::results::{Kept, SUMMARY, TRAJECTORY, work_words};
 use serde_json::{Map, Value, json};
 
 /// Notes shown on the screen; the summary file has all.
@@ -41,7 +41,7 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
             facts.add("mode", &format!("assembly mode {k}, as `fourbar check` counts them"));
         }
         facts.add("time", &format!("0 to {}{ended} s, {} output rows", number(r.t), n.rows));
-        facts.add("work", &work(r));
+        facts.add("work", &work_words(r.work.iter().map(|(name, n)| (name.as_ref(), *n))));
         facts.add("wall time", &format!("{:.2} s", done.wall_time));
         if n.rows > 0 {
             facts.add(
@@ -55,6 +55,9 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
             );
             facts.add("energy", &energy(done, r.analysis));
         }
+        if let Some(moved) = r.warnings.iter().find(|w| w.code.0 == "W201") {
+            facts.add("start", &format!("assembled from the drawing; {}", moved.help));
+        }
         for (k, note) in r.notes.iter().take(MOST_NOTES).enumerate() {
             facts.add(if k == 0 { "notes" } else { "" }, note);
         }
@@ -66,7 +69,7 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
         }
         if !r.not_unique.is_empty() {
             let joints: Vec<&str> = r.not_unique.iter().map(|(j, _)| j.as_str()).collect();
-            facts.add("reactions", &format!("not unique at {}: values of minimum norm are shown", names(&joints)));
+            facts.add("reactions", &format!("not unique at {}: the values of least norm are shown", names(&joints)));
         }
         for (k, s) in r.singular.iter().take(5).enumerate() {
             facts.add(if k == 0 { "singular" } else { "" }, &format!("position at t = {:.6} s: {}", s.time, names(&s.joints)));
@@ -106,22 +109,6 @@ fn pictures(task: &Task, done: &Done) -> Vec<String> {
         Pictures::One => history().or_else(path).into_iter().collect(),
         Pictures::Both => path().into_iter().chain(history()).collect(),
     }
-}
-
-fn work(r: &Report) -> String {
-    // What did not happen is not told.
-    let parts = r.work.iter().filter(|(_, n)| *n != 0.0).map(|(name, n)| {
-        let name = name.replace('_', " ").replace("newton", "Newton");
-        match name.strip_prefix("mean ") {
-            Some(name) => format!("{} {name} per step", count(*n)),
-            None => format!("{} {name}", count(*n)),
-        }
-    });
-    parts.collect::<Vec<_>>().join(", ")
-}
-
-fn count(n: f64) -> String {
-    if n.fract() == 0.0 && n.abs() < 1e15 { format!("{n:.0}") } else { format!("{n:.2}") }
 }
 
 fn energy(done: &Done, analysis: Analysis) -> String {

@@ -124,12 +124,7 @@ impl<S: Scalar> Data<'_, S> {
         let slack = 1e-9 * (last - first);
         let t = part.time;
         if !(t >= first - slack && t <= last + slack) {
-            let message = format!(
-                "`{}` has no value: the run goes from {} s to {} s",
-                part.text,
-                number(first),
-                number(last)
-            );
+            let message = format!("`{}` has no value: the run goes from {} s to {} s", part.text, number(first), number(last));
             return Err(Diagnostic::new("S431", message).time(t).help("take a time inside the run, or run longer"));
         }
         let row = (1..self.rows).find(|&k| self.t(k) >= t).unwrap_or(self.rows - 1);
@@ -152,11 +147,7 @@ impl<S: Scalar> Data<'_, S> {
         let value = |t: f64| self.interpolate(&g, row, S::of(t));
         for _ in 0..60 {
             let middle = 0.5 * (a + b);
-            if value(middle).value() > 0.0 {
-                b = middle
-            } else {
-                a = middle
-            }
+            if value(middle).value() > 0.0 { b = middle } else { a = middle }
         }
         let t = 0.5 * (a + b);
         let h = 1e-3 * (self.t(row) - self.t(row - 1));

@@ -157,7 +157,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
             may(
                 "other_axis",
                 Expect::Direction,
-                "another direction on the first body, in its frame, that says the same, across the first; of the two the one whose value is nearer zero is used, because a dot product near one hardly says anything",
+                "another direction on the first body, in its frame, that says the same, across the first; of the two the one whose value is nearer zero is used, because the dot product of nearly parallel directions hardly changes with the angle",
             ),
             may("other_value", Expect::TimeFunction(PLAIN), "the dot product with that other direction"),
         ],

@@ -9,6 +9,7 @@ mod data;
 mod element;
 mod geometry;
 mod study;
+mod task;
 
 pub(crate) use auxiliary::*;
 pub(crate) use curve::*;
@@ -16,6 +17,7 @@ pub(crate) use data::*;
 pub(crate) use element::*;
 pub(crate) use geometry::*;
 pub(crate) use study::*;
+pub(crate) use task::*;
 
 use fourbar::expr::Dimension;
 
@@ -136,9 +138,9 @@ impl Expect {
             Self::Text => "text".into(),
             Self::Version => "1".into(),
             Self::Choice(words) => words.join(" | "),
-            Self::Name(what) => format!("name of a {what}"),
-            Self::TwoNames(what) => format!("2 names of a {what}"),
-            Self::Names(what) => format!("list of names of a {what}"),
+            Self::Name(what) => format!("name of {}", article(what)),
+            Self::TwoNames(what) => format!("2 names of {}", article(what)),
+            Self::Names(what) => format!("list of names of {}", article(what)),
             Self::File => "file name, relative".into(),
             Self::Place => "place".into(),
             Self::TwoPlaces => "2 places".into(),
@@ -161,6 +163,12 @@ impl Expect {
             Self::TwoNumbers => "2 numbers".into(),
         }
     }
+}
+
+/// A word with its article.
+fn article(word: &str) -> String {
+    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {word}")
 }
 
 /// A key of a group.
@@ -230,6 +238,8 @@ pub const TOP: Table = Table {
         may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
+        may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
+        may("motors", Expect::Section("motors"), "motors that are to cause them, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
@@ -242,8 +252,22 @@ pub const TOP: Table = Table {
             Expect::Section("tolerances"),
             "how far parameters may be off, and clearances of joints, by name; for `tolerance`",
         ),
+        may("results", Expect::Group(&RESULTS), "which columns results keep"),
         may("view", Expect::Group(&VIEW), "how pictures are drawn"),
     ],
+};
+
+/// Which columns results keep.
+pub const RESULTS: Table = Table {
+    section: "results",
+    kind: None,
+    title: "the results",
+    doc: "Which columns results keep; the time is always there.",
+    keys: &[may(
+        "columns",
+        Expect::Names("column, element or pattern"),
+        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; left out: all; `--columns` goes before it",
+    )],
 };
 
 /// How pictures are drawn.
@@ -268,6 +292,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(forces().iter().map(|f| &f.table));
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
-    all.extend([&STUDY, &SWEEP, &OPTIMIZE, &TOLERANCE, &VIEW]);
+    all.extend([&PATH, &MOTOR]);
+    all.extend([&STUDY, &SWEEP, &OPTIMIZE, &TOLERANCE, &RESULTS, &VIEW]);
     all
 }

@@ -2,6 +2,7 @@
 //!
 //! The page itself is built in `viewer/` and embedded here; `viewer/DATA.md` says what its data look like.
 
+mod animation;
 mod diagnosis;
 mod difference;
 mod mesh;
@@ -12,6 +13,7 @@ mod stored;
 mod summary;
 mod sweep;
 
+pub use animation::animated_svg;
 pub(crate) use stored::side_files;
 pub use stored::{MODEL, Stored, read_stored};
 pub use summary::{Note, RunSummary};

@@ -17,6 +17,7 @@ pub(crate) mod problem;
 mod record;
 mod sections;
 mod studies;
+mod task;
 mod value;
 
 pub(crate) use problem::Path;

@@ -1,23 +1,29 @@
 //! The sections of a file, in the order in which they need each other.
 
+use super::expression::Scope;
 use super::geometry::together;
 use super::record::Record;
 use super::{Path, Reader};
 use crate::keys::forces;
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, JOINTS, PLACE, STUDY, TOP, VIEW};
+use crate::keys::{BODY, CONSTRAINTS, DRIVE, JOINTS, PLACE, RESULTS, STUDY, TOP, VIEW};
 use crate::reader::element::force as build_force;
 use crate::tree::{Content, Node, Text, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateExpr, StateVariable, StudySpec};
+use fourbar::joint::JointKind;
+use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, JointSpec, ModelSpec, Place, StateExpr, StateVariable, StudySpec};
 use std::borrow::Cow;
 
 impl<'a> Reader<'a> {
     /// The whole file, whose bodies have been taken out of its root.
     pub(crate) fn file(&mut self, root: &'a Node, bodies: Option<Cow<'_, (Text, Node)>>, set: &[(String, String)]) -> Option<ModelSpec> {
         let Content::Map(entries) = &root.content else {
-            let d = Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
-                .help("it starts with `fourbar: 1`; `fourbar new FILE` writes one to start from");
+            let d = match foreign(self.source) {
+                Some(kind) => Diagnostic::new("M011", format!("this is {kind}, not a mechanism file"))
+                    .help("mechanism files are YAML and start with `fourbar: 1`; `fourbar new FILE` writes one to start from"),
+                None => Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
+                    .help("it starts with `fourbar: 1`; `fourbar new FILE` writes one to start from"),
+            };
             let span = self.one_line(root);
             self.problem(d, span);
             return None;
@@ -69,7 +75,8 @@ impl<'a> Reader<'a> {
             },
             &mut spec.constraints,
         );
-        self.elements(find("drives"), |r, key, node, path| r.drive(key, node, path), &mut spec.drives);
+        let joints = &spec.joints;
+        self.elements(find("drives"), |r, key, node, path| r.drive(key, node, path, joints), &mut spec.drives);
         self.elements(
             find("forces"),
             |r, key, node, path| {
@@ -85,7 +92,11 @@ impl<'a> Reader<'a> {
         self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
         (spec.start, spec.settle) = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
+        let t_end = spec.study.t_end;
+        self.elements(find("paths"), |r, key, node, path| r.path(key, node, path, t_end), &mut spec.paths);
+        self.elements(find("motors"), |r, key, node, path| r.motor(key, node, path), &mut spec.motors);
         spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
+        spec.columns = find("results").and_then(|(key, node)| self.results(key, node)).unwrap_or_default();
         self.read_studies(find("study"), find("tolerances"));
         self.warn_of_unused();
         Some(spec)
@@ -233,10 +244,21 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn drive(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<DriveSpec> {
+    fn drive(&mut self, key: &Text, node: &Node, path: &Path<'_>, joints: &[(String, JointSpec)]) -> Option<DriveSpec> {
         let x = self.record(&DRIVE, key, node, path, &[])?;
         if x.broken {
             return None;
+        }
+        if let Some(angle) = self.behind(node, "angle") {
+            self.degrees_hint(angle, &path.key("angle"));
+        }
+        // The unit of a rate is that of the joint's coordinate: its angle, or its distance where it has none.
+        let turns = x.text("joint").and_then(|name| has_angle(joints, &name));
+        for (rate, power) in [("speed", 1), ("acceleration", 2)] {
+            if let (Some(value), Some(turns)) = (self.behind(node, rate), turns) {
+                let of = if turns { Dimension::NONE } else { Dimension::LENGTH };
+                self.expression(value, Scope::Drive, Some(of.times(Dimension::RATE.power(power))), &path.key(rate))?;
+            }
         }
         let quantities = [
             ("angle", DriveQuantity::Angle),
@@ -334,6 +356,9 @@ impl<'a> Reader<'a> {
                 StateVariable::PointVelocity(..) => Some(Dimension::SPEED),
                 _ => None,
             };
+            if dimension == Some(Dimension::NONE) {
+                self.degrees_hint(node, &path);
+            }
             list.extend(self.number(node, dimension, &path).map(|x| (variable, x)));
         }
         (list, settle)
@@ -365,11 +390,36 @@ impl<'a> Reader<'a> {
         })
     }
 
+    fn results(&mut self, key: &Text, node: &Node) -> Option<Vec<String>> {
+        self.record(&RESULTS, key, node, &Path::top("results"), &[])?.names("columns")
+    }
+
     fn view(&mut self, key: &Text, node: &Node) -> Option<Vec<String>> {
         let path = Path::top("view");
         let x = self.record(&VIEW, key, node, &path, &[])?;
         x.names("trace")
     }
+}
+
+/// What a text in XML is, by its first element.
+fn foreign(source: &str) -> Option<&'static str> {
+    let text = source.trim_start();
+    let has = |element: &str| text.contains(element);
+    match text.starts_with('<') {
+        true if has("<robot") => Some("a URDF file"),
+        true if has("<mujoco") => Some("an MJCF file"),
+        true if has("<sdf") => Some("an SDF file"),
+        true => Some("an XML file"),
+        false => None,
+    }
+}
+
+/// Whether a joint of a file has an angle; `None` where it has no coordinate, or is not there.
+fn has_angle(joints: &[(String, JointSpec)], name: &str) -> Option<bool> {
+    let (_, joint) = joints.iter().find(|(n, _)| n == name)?;
+    let JointSpec::Pair { kind, .. } = joint else { return None };
+    let (_, angle, distance) = JointKind::ALL.iter().find(|(n, ..)| *n == kind.name())?;
+    (*angle || *distance).then_some(*angle)
 }
 
 /// Names of the elements of a section.

@@ -1,11 +1,12 @@
 //! Reads what stands behind a key, as its table demands.
 
 use super::expression::Scope;
+use super::problem::comma_inside;
 use super::record::{LooseFrame, LoosePlace, Record, Value};
 use super::{Path, Reader};
 use crate::keys::{Expect, FRAME, PLACE, Table};
 use crate::places::pointer;
-use crate::tree::{Content, Node, Text, shorten};
+use crate::tree::{Content, Node, Text, is_null, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
 use fourbar::spec::{At, Inertia, StateExpr, V3};
@@ -24,7 +25,10 @@ impl Reader<'_> {
         own: &'static [&'static str],
     ) -> Option<Record> {
         let Content::Map(entries) = &node.content else {
-            self.wrong_kind(node, "a group of keys", path);
+            match table.section {
+                "place" => self.wrong_place(node, path),
+                _ => self.wrong_kind(node, "a group of keys", path),
+            }
             return None;
         };
         let before = self.problems.len();
@@ -32,12 +36,23 @@ impl Reader<'_> {
         let mut seen: Vec<&str> = Vec::with_capacity(entries.len());
         let mut unknown = Vec::new();
         let mut lost = false;
-        for (k, v) in entries {
+        let mut cut = 0;
+        for (place, (k, v)) in entries.iter().enumerate() {
             if self.full() {
                 return None;
             }
             let name = k.get(self.source);
             let at = path.key(name);
+            if cut > 0 {
+                // The rest of an expression that was complained of.
+                cut -= 1;
+                continue;
+            }
+            if let Some(parts) = self.comma_in_braces(v, &entries[place + 1..], &at) {
+                seen.extend(table.keys.iter().map(|known| known.name).filter(|known| *known == name));
+                (cut, lost) = (parts, true);
+                continue;
+            }
             match table.keys.iter().find(|known| known.name == name) {
                 Some(known) => {
                     seen.push(known.name);
@@ -67,7 +82,12 @@ impl Reader<'_> {
 
     fn value(&mut self, expect: &Expect, node: &Node, key: &Text, path: &Path<'_>, own: &'static [&'static str]) -> Option<Value> {
         Some(match expect {
-            Expect::Number(d) => Value::Number(self.number(node, *d, path)?),
+            Expect::Number(d) => {
+                if *d == PLAIN && path.last() == "angle" {
+                    self.degrees_hint(node, path);
+                }
+                Value::Number(self.number(node, *d, path)?)
+            }
             Expect::Vector(d) => Value::Vector(self.vector(node, *d, path)?),
             Expect::Axis => Value::Vector(self.vector(node, None, path)?),
             Expect::Four => Value::Numbers(self.numbers(node, &[PLAIN; 4], path)?.into()),
@@ -148,8 +168,26 @@ impl Reader<'_> {
         }
     }
 
+    /// A place that names no body, or nothing but one.
+    fn wrong_place(&mut self, node: &Node, path: &Path<'_>) {
+        let body = match &node.content {
+            Content::Scalar(text) if !is_null(text, self.source) => shorten(text.get(self.source)),
+            _ => "NAME".into(),
+        };
+        let at = match &node.content {
+            Content::List(_) => self.source.get(node.span.range()).filter(|t| t.len() < 40 && !t.contains('\n')).unwrap_or("[x, y, z]"),
+            _ => "[x, y, z]",
+        };
+        let help = format!("a place names its body: `{{body: {body}, at: {at}}}` in the body frame, or `world:` as drawn");
+        self.wrong_kind_with(node, "a place on a body", &help, path);
+    }
+
     pub(crate) fn wrong_count(&mut self, node: &Node, found: usize, expected: &str, path: &Path<'_>) {
-        let d = Diagnostic::new("M017", format!("`{}` needs {expected}, not {found}", path.last())).at(path.to_string());
+        let help = match &node.content {
+            Content::List(items) => comma_inside(items, self.source).unwrap_or_default(),
+            _ => String::new(),
+        };
+        let d = Diagnostic::new("M017", format!("`{}` needs {expected}, not {found}", path.last())).help(help).at(path.to_string());
         let span = self.one_line(node);
         self.problem(d, span);
     }

@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE,
-    TOLERANCE, TOP, Table,
+    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, MOTOR, ORIENTATION, OUTPUT, PATH, PLACE, PLANE, SHAPES, SOLIDS,
+    STATE, TABLE, TOLERANCE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -33,6 +33,8 @@ pub fn schema() -> Value {
         "inputs": named(group(&INPUT)),
         "states": named(group(&STATE)),
         "curves": named(group(&CURVE)),
+        "paths": named(group(&PATH)),
+        "motors": named(group(&MOTOR)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),

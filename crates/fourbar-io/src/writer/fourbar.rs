@@ -31,6 +31,8 @@ pub fn write_model(spec: &ModelSpec) -> String {
     section(&mut text, "states", spec.states.iter().map(|(n, x)| (n, own_state(x))));
     section(&mut text, "tables", spec.tables.iter().map(|(n, x)| (n, table(x))));
     section(&mut text, "outputs", spec.outputs.iter().map(|(n, x)| (n, output(x))));
+    section(&mut text, "paths", spec.paths.iter().map(|(n, x)| (n, path(x))));
+    section(&mut text, "motors", spec.motors.iter().map(|(n, x)| (n, motor(x))));
     if !spec.hold.is_empty() {
         text += &format!("hold: {}\n", items(spec.hold.iter().cloned()));
     }
@@ -47,6 +49,9 @@ pub fn write_model(spec: &ModelSpec) -> String {
     let study = study(&spec.study);
     if !study.is_empty() {
         text += &format!("study: {}\n", study.line());
+    }
+    if !spec.columns.is_empty() {
+        text += &format!("results: {{columns: {}}}\n", items(spec.columns.iter().map(|c| quoted(c))));
     }
     if !spec.trace.is_empty() {
         text += &format!("view: {{trace: {}}}\n", items(spec.trace.iter().cloned()));
@@ -404,6 +409,39 @@ fn output(o: &OutputSpec) -> Group {
     if let Some((unit, _)) = &o.unit {
         g.put("unit", quoted(unit));
     }
+    g
+}
+
+fn path(p: &PathSpec) -> Group {
+    let mut g = Group::default();
+    g.put("point", &p.point);
+    for (key, value) in ["x", "y", "z"].iter().zip(&p.coordinates) {
+        if let Some(value) = value {
+            g.put(key, expression(value, &[StateVariable::Time], "length"));
+        }
+    }
+    if let Some(t) = &p.through {
+        g.put("through", items(t.points.iter().map(|p| list(p))));
+        if t.closed {
+            g.put("closed", "true");
+        }
+        g.put("profile", t.profile.name()).number("start", t.start).number("duration", t.duration);
+    }
+    if !p.keep.is_empty() {
+        g.put("keep", items(p.keep.iter().cloned()));
+    }
+    g
+}
+
+fn motor(m: &MotorSpec) -> Group {
+    let mut g = Group::default();
+    g.put("joint", &m.joint);
+    for (key, x) in [("rated", m.rated), ("limit", m.limit), ("weight", m.weight)] {
+        if let Some(x) = x {
+            g.number(key, x);
+        }
+    }
+    g.number("inertia", m.inertia).number("ratio", m.ratio).number("efficiency", m.efficiency);
     g
 }
 

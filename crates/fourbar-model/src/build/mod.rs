@@ -8,6 +8,7 @@ mod force;
 mod joint;
 mod output;
 mod start;
+mod task;
 
 pub(crate) use force::Resolve;
 pub use output::{table_name_taken, table_problem};
@@ -121,13 +122,14 @@ impl<'a> Builder<'a> {
         self.holds(&mut model);
         self.starts(&mut model);
         self.study(&model);
+        self.tasks(&model);
         model
     }
 
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 11] = [
+        let lists: [(&str, Vec<&String>); 13] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
@@ -139,6 +141,8 @@ impl<'a> Builder<'a> {
             ("inputs", spec.inputs.iter().map(|x| &x.0).collect()),
             ("states", spec.states.iter().map(|x| &x.0).collect()),
             ("curves", spec.curves.iter().map(|x| &x.0).collect()),
+            ("paths", spec.paths.iter().map(|x| &x.0).collect()),
+            ("motors", spec.motors.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {

@@ -4,6 +4,7 @@ mod check;
 mod data;
 mod design;
 mod files;
+mod hints;
 mod mechanism;
 mod model;
 mod natural;
@@ -35,6 +36,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(page::PAGES)
         .chain(check::PAGES)
         .chain(files::PAGES)
+        .chain(hints::PAGES)
         .chain(data::PAGES)
         .chain(design::PAGES)
         .chain(sweep::PAGES)

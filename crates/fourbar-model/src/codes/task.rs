@@ -15,7 +15,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U411",
         "A path or a motor is not understood",
-        "`fourbar inverse` needs a path that a point follows and motors that are to cause the motion, from the file or from the command line:\n\n    points: {T: {body: tool, at: [0, 0, 0]}}\n    paths:\n      circle: {point: T, x: '0.12*cos(2*pi*t)', z: '0.45 + 0.12*sin(2*pi*t)'}\n      move:   {point: T, through: [[0, 0, 0.4], [0.1, 0, 0.5]], profile: minimum-jerk, duration: 1 s}\n    motors: {left: {joint: base_l, rated: 10 N*m}}\n\nThe message says which name is unknown or which number means nothing.",
+        "`fourbar inverse` needs a path that a point follows and motors that are to cause the motion, from the file or from the command line:\n\n    points: {T: {body: tool, at: [0, 0, 0]}}\n    paths:\n      circle: {point: T, x: '0.12*cos(2*pi*t)', z: '0.45 + 0.12*sin(2*pi*t)'}\n      move:   {point: T, through: [[0, 0, 0.4], [0.1, 0, 0.5], [0.2, 0, 0.4]], profile: minimum-jerk, duration: 1 s}\n    motors: {left: {joint: base_l, rated: 10 N*m}}\n\nThe message says which name is unknown or which number means nothing.",
     ),
     page(
         "U412",
@@ -91,5 +91,10 @@ pub(crate) const PAGES: &[Page] = &[
         "W426",
         "Driven forward, the mechanism leaves the path",
         "With the efforts that were found the mechanism was moved forward in time, as a check. It left the path by more than rounding and interpolation explain; where the motion is unstable without a controller that is to be expected, since small errors grow. The message says when and how far.",
+    ),
+    page(
+        "W427",
+        "A parameter is left out",
+        "Derivatives were asked for by all parameters, and this one has none: the mechanism would open if it changed alone, or cannot be built for values beside its own. The message says which. Name the parameters that you want with `--to`.",
     ),
 ];

@@ -268,6 +268,11 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.trace.extend(names.into_iter().map(Into::into)))
     }
 
+    /// Columns of results to keep, such as `motor.effort`, `tip` or `*.angle`; without any, all.
+    pub fn columns<N: Into<String>>(self, patterns: impl IntoIterator<Item = N>) -> Mechanism {
+        self.stated(|s| s.columns.extend(patterns.into_iter().map(Into::into)))
+    }
+
     /// What a run computes.
     pub fn study(self, study: StudySpec) -> Mechanism {
         self.stated(|s| s.study = study)

@@ -34,11 +34,13 @@ mod coordinates;
 mod inverse;
 mod matrices;
 mod reduced;
+mod sharing;
 
 pub use coordinates::Coordinates;
-pub use inverse::Efforts;
-pub use matrices::Row;
+pub use inverse::{Efforts, SharedEfforts};
+pub use matrices::{Row, dense_rows};
 pub use reduced::Reduced;
+pub use sharing::Sharing;
 
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
@@ -103,6 +105,11 @@ impl<'m> Evaluation<'m> {
     /// The mechanism.
     pub fn model(&self) -> &'m Model {
         self.model
+    }
+
+    /// Everything at once, as recorders take it; no work has been done yet.
+    pub fn instant(&self) -> &Instant {
+        &self.now
     }
 
     /// Everything by name: poses, velocities, accelerations, coordinates, reactions, efforts.
