@@ -221,3 +221,49 @@ fn a_warning_is_said_where_it_helps_and_not_by_every_command() {
     std::fs::write(f.join("asked.yaml"), asked).expect("writable");
     assert_eq!(said(&["check", "asked.yaml"]), "");
 }
+
+/// Numbers from a seed, evenly spread.
+struct Dice(u64);
+
+impl Dice {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % n
+    }
+}
+
+#[test]
+fn pictures_of_drawn_models_and_lengths_are_well_formed() {
+    let f = folder("drawn_pictures");
+    let seed = std::env::var("FOURBAR_SEED").ok().and_then(|s| s.parse().ok()).unwrap_or(20_261_117);
+    println!("seed {seed}");
+    let mut dice = Dice(seed);
+    let quick = |e: &fourbar_io::examples::Example| !e.name.starts_with("stiff") && !e.name.ends_with("N40");
+    let models: Vec<&str> = fourbar_io::examples::examples().filter(quick).map(|e| e.listed()).collect();
+    let start = std::time::Instant::now();
+    for _ in 0..12 {
+        if start.elapsed() > std::time::Duration::from_secs(60) {
+            break;
+        }
+        let model = models[dice.below(models.len())];
+        let step = ["1 ms", "7 ms", "20 ms"][dice.below(3)];
+        let end = ["3 ms", "50 ms", "0.2"][dice.below(3)];
+        println!("{model} {step} {end}");
+        out(&f, &["view", model, "--t-end", end, "--output-step", step, "--export", "m.svg", "--force"]);
+        let text = std::fs::read_to_string(f.join("m.svg")).expect("the picture");
+        assert!(
+            text.starts_with("<svg") && text.trim_end().ends_with("</svg>") && !text.contains("NaN") && !text.contains("inf"),
+            "{model}"
+        );
+        for line in text.lines().filter(|l| l.contains("<animate")) {
+            let part = |key: &str| line.split(&format!("{key}=\"")).nth(1).and_then(|v| v.split('"').next()).expect(key);
+            let (keys, values): (Vec<&str>, Vec<&str>) = (part("keyTimes").split(';').collect(), part("values").split(';').collect());
+            assert_eq!(keys.len(), values.len(), "{model}");
+            let times: Vec<f64> = keys.iter().map(|k| k.parse().expect("a number")).collect();
+            assert!(times[0] == 0.0 && times[times.len() - 1] == 1.0 && times.windows(2).all(|w| w[0] <= w[1]), "{model}: {keys:?}");
+            // Paths can only pass into each other where they have the same commands.
+            let shape = |d: &str| d.chars().filter(|c| c.is_ascii_alphabetic()).collect::<String>();
+            assert!(values.iter().all(|v| shape(v) == shape(values[0])), "{model}");
+        }
+    }
+}
