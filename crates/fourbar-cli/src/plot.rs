@@ -2,12 +2,12 @@
 
 use crate::args::PlotArgs;
 use crate::reply::{Reply, Stop};
-use crate::run::columns::matches;
 use crate::screen::Facts;
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use fourbar_io::plot::{Curve, TextPlot, png, svg, text_plot};
+use fourbar_io::results::columns::matches;
 use fourbar_io::results::{Table, read_table};
 use serde_json::json;
 

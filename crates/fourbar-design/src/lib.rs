@@ -9,6 +9,7 @@
 //! force is `-G^T lambda`.
 #![allow(non_snake_case)]
 
+pub mod about;
 pub mod equilibrium;
 pub mod linear;
 pub mod manifold;

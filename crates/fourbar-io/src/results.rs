@@ -4,12 +4,15 @@
 //! place and renamed, so a reader sees the old one or the new one, never half of one.
 
 mod checkpoint;
+pub mod columns;
 mod folder;
 mod read;
+mod summary;
 mod write;
 
 pub use checkpoint::{CHECKPOINT, Checkpoint, read_checkpoint, write_checkpoint};
 pub(crate) use folder::MAX_JSON;
 pub use folder::{Claim, Kept, LOCK, PAGE, ResultFolder, Standing, inspect};
 pub use read::{Table, read_table, trajectory_of};
+pub use summary::{RunFacts, Totals, Watched, summary};
 pub use write::{CsvWriter, SUMMARY, TRAJECTORY, number, prefix, write_json};
