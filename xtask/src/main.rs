@@ -5,6 +5,7 @@ mod browser;
 mod fuzz;
 mod gallery;
 mod site;
+mod python;
 mod test;
 
 use std::path::PathBuf;
@@ -13,6 +14,9 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
 cargo xtask pages   only the tests of pages in a browser, with what they need
+cargo xtask python  only the tests of the Python package, with what they need
+cargo xtask wheel   leave a release wheel of the Python package in target/wheels
+cargo xtask notebooks   execute the notebooks and render them to target/notebooks
 cargo xtask docs    write the documents that are made from the code
 cargo xtask fuzz [--minutes N] [--seed N]   hostile input, longer than with the tests
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
@@ -26,6 +30,9 @@ fn main() -> ExitCode {
     let done = match task.as_deref() {
         Some("test") => test::run(),
         Some("pages") => browser::test(),
+        Some("python") => python::test(),
+        Some("wheel") => python::wheel(),
+        Some("notebooks") => python::notebooks(),
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("site") => site::build(),

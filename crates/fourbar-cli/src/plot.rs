@@ -2,13 +2,13 @@
 
 use crate::args::{PlotArgs, StudyArgs};
 use crate::reply::{Notes, Reply, Stop, exit_code};
-use crate::run::columns::fits;
 use crate::screen::{Facts, Screen};
 use crate::view::{is_result, run_first, stem};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use fourbar_io::plot::{Curve, Scale, TextPlot, png_scaled, svg_marked, text_plot};
+use fourbar_io::results::columns::fits;
 use fourbar_io::results::{Table, read_table};
 use serde_json::json;
 use std::path::Path;

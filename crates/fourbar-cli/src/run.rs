@@ -1,13 +1,12 @@
 //! `fourbar run` and `fourbar kinematics`: moves a mechanism, writes what happened, says what it was.
 
-pub mod columns;
 pub mod settings;
 mod summary;
 
 use crate::args::{AnalysisName, RunArgs};
 use crate::gather::Gather;
 use crate::input::{Input, load, load_with};
-use crate::observer::{INTERRUPTED, Output, Planned, Totals, Watcher};
+use crate::observer::{INTERRUPTED, Output, Planned, Watcher};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Screen, print_error};
 use crate::telling::Preview;
@@ -17,7 +16,7 @@ use fourbar::study::{Analysis, Failed, Report, Study, run_from};
 use fourbar::trajectory::{Column, Trajectory, WantedColumns, columns as all_columns};
 use fourbar_io::disk::{Kind, may_replace};
 pub use fourbar_io::results::PAGE;
-use fourbar_io::results::{Checkpoint, Claim, Kept, TRAJECTORY, inspect, prefix, read_checkpoint, trajectory_of};
+use fourbar_io::results::{Checkpoint, Claim, Kept, TRAJECTORY, Totals, columns, inspect, prefix, read_checkpoint, trajectory_of};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;

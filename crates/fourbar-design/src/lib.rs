@@ -13,6 +13,7 @@
 //! force is `-G^T lambda`.
 #![allow(non_snake_case)]
 
+pub mod about;
 pub mod equilibrium;
 pub mod inverse;
 pub mod linear;

@@ -2,6 +2,10 @@
 //!
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
+mod changes;
+
+pub use changes::Changes;
+
 use crate::analysis::kinematics::KINEMATICS;
 use crate::analysis::singular::Singular;
 use crate::analysis::{assembly, jumps};

@@ -11,6 +11,7 @@ mod family;
 mod newton_euler;
 mod rounding;
 mod sample;
+mod table;
 #[cfg(test)]
 mod tests;
 mod twin;

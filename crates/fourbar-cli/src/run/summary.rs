@@ -2,11 +2,10 @@
 
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
-use fourbar::inputs::Course;
-use fourbar::study::{Analysis, Study};
+use fourbar::study::Analysis;
 use fourbar_io::disk::part;
-use fourbar_io::results::{Kept, SUMMARY, TRAJECTORY, work_words};
-use serde_json::{Map, Value, json};
+use fourbar_io::results::{Kept, RunFacts, SUMMARY, TRAJECTORY, summary, work_words};
+use serde_json::Value;
 
 /// Notes shown on the screen; the summary file has all.
 const MOST_NOTES: usize = 6;
@@ -138,62 +137,22 @@ fn energy(done: &Done, analysis: Analysis) -> String {
 
 /// The summary as an object: what `summary.json` holds.
 pub fn fields(task: &Task, done: &Done) -> Value {
-    let (input, study, n) = (&task.input, &task.study, &done.totals);
-    let units: Map<String, Value> = done.columns.iter().map(|c| (c.name.clone(), json!(c.unit))).collect();
-    let parameters: Map<String, Value> = input.loaded.parameters.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-    let pairs = |list: &[(String, String)]| Value::Object(list.iter().map(|(k, v)| (k.clone(), json!(v))).collect());
-    let mut diagnostics: Vec<Value> = Vec::new();
+    let input = &task.input;
     let warnings = input.loaded.warnings.iter().chain(&task.warnings).chain(done.report.iter().flat_map(|r| &r.warnings));
-    diagnostics.extend(warnings.chain(&done.error).map(|d| json!(d)));
-    let mut summary = json!({
-        "fourbar": env!("CARGO_PKG_VERSION"),
-        "file": input.name,
-        "title": input.model.title,
-        "hash": input.loaded.hash,
-        "tables": pairs(&input.loaded.data),
-        "parameters": parameters,
-        "set": pairs(&task.set),
-        "complete": done.error.is_none() && !done.interrupted,
-        "interrupted": done.interrupted,
-        "t_end": study.t_end,
-        "output_step": study.output_step,
-        "step": study.step,
-        "tol": study.tol,
-        "options": pairs(&study.options),
-        "inputs": inputs(study),
-        "mode": study.mode,
-        "rows": n.rows,
-        "wall_time": done.wall_time,
-        "largest_errors": {"position": n.errors[0], "velocity": n.errors[1], "acceleration": n.errors[2]},
-        "energy": {"first": n.energy_first, "last": n.energy_last, "min": n.energy_min, "max": n.energy_max, "work": n.work[0], "imbalance": n.imbalance},
-    });
-    if let (Value::Object(all), Some(r)) = (&mut summary, &done.report) {
-        let reactions: Vec<Value> = r.not_unique.iter().map(|(joint, parts)| json!({"joint": joint, "components": parts})).collect();
-        let work: Map<String, Value> = r.work.iter().map(|(k, v)| ((*k).to_string(), json!(v))).collect();
-        let more = json!({
-            "analysis": r.analysis, "formulation": r.formulation, "integrator": r.integrator, "t": r.t, "work": work,
-            "constraint_rows": r.rows, "redundant_rows": r.redundant, "reactions_not_unique": reactions, "singular": r.singular,
-            "characteristic_length": r.length, "notes": r.notes,
-        });
-        if let Value::Object(more) = more {
-            all.extend(more);
-        }
-    }
-    if let Value::Object(all) = &mut summary {
-        all.insert("diagnostics".into(), json!(diagnostics));
-        all.insert("units".into(), Value::Object(units));
-    }
-    summary
-}
-
-/// The inputs that were given: values, or what their tables are like.
-fn inputs(study: &Study) -> Value {
-    let summary = |course: &Course| match course {
-        Course::Value(x) => json!(x),
-        Course::Table { t, value, between } => {
-            let (least, largest) = value.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
-            json!({"points": t.len(), "from": t.first(), "to": t.last(), "least": least, "largest": largest, "between": between})
-        }
-    };
-    Value::Object(study.inputs.iter().map(|(name, course)| (name.clone(), summary(course))).collect())
+    summary(&RunFacts {
+        file: &input.name,
+        title: &input.model.title,
+        hash: &input.loaded.hash,
+        data: &input.loaded.data,
+        parameters: &input.loaded.parameters,
+        set: &task.set,
+        study: &task.study,
+        complete: done.error.is_none() && !done.interrupted,
+        interrupted: done.interrupted,
+        totals: &done.totals,
+        wall_time: done.wall_time,
+        report: done.report.as_ref(),
+        diagnostics: warnings.chain(&done.error).collect(),
+        columns: &done.columns,
+    })
 }

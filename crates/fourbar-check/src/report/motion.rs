@@ -2,11 +2,11 @@
 
 use super::Findings;
 use super::words::spoken;
-use crate::screen::joined;
+use crate::explain::sweep::{Range, Sweep};
+use crate::text::joined;
 use fourbar::analysis::assembly::modes::quantity;
 use fourbar::model::{BodyId, Model};
 use fourbar::study::count;
-use fourbar_check::explain::sweep::{Range, Sweep};
 
 /// Sentences about the motion, `most` parts in each.
 pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {

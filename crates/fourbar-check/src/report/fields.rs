@@ -1,20 +1,17 @@
-//! The answer of `check` as one JSON object: everything, in SI units and radians.
+//! What `check` finds as one JSON object: everything, in SI units and radians.
 
-use super::modes::pose;
 use super::{Findings, depth, floating, idle_drives, in_time};
-use crate::input::Input;
+use crate::explain::sweep::{Event, Sweep};
 use fourbar::analysis::assembly::modes::Mode;
 use fourbar::analysis::rank::{FreeMotion, Mobility, TOLERANCE};
 use fourbar::analysis::redundancy::around;
 use fourbar::model::Model;
 use fourbar::state::Pose;
 use fourbar::study::FORMULATIONS;
-use fourbar_check::explain::sweep::{Event, Sweep};
 use serde_json::{Map, Value, json};
 
 /// All fields.
-pub fn fields(input: &Input, f: &Findings) -> Value {
-    let model = &input.model;
+pub fn fields(model: &Model, f: &Findings) -> Value {
     let t = &f.topology;
     let e = &f.explanation;
     let motion = |m: &FreeMotion| json!({"name": m.name, "what": m.what});
@@ -32,7 +29,7 @@ pub fn fields(input: &Input, f: &Findings) -> Value {
     };
     let not_unique: Map<String, Value> = e.not_unique.iter().map(|(j, c)| (j.clone(), json!(c))).collect();
     let mut object = json!({
-        "file": input.name, "title": model.title, "hash": input.loaded.hash,
+        "title": model.title,
         "bodies": model.moving(), "joints": model.joints.len(), "couplings": model.couplings.len(), "constraints": model.bare.len(), "rolling": model.rolling.len(),
         "drives": model.drives.len(), "forces": model.forces.len(), "points": model.points.len(),
         "gravity": model.gravity_given.then(|| [model.gravity.x, model.gravity.y, model.gravity.z]),
@@ -46,7 +43,6 @@ pub fn fields(input: &Input, f: &Findings) -> Value {
         "idle_drives": idle_drives(model, f),
         "redundancy": e.redundancy,
         "start": start,
-        "unused_parameters": input.loaded.unused_parameters,
         "analyses": {"kinematics": kinematics, "dynamics": true},
         "formulations": FORMULATIONS.iter().map(|f| {
             let why = (f.applies)(model).err().map(|d| d.message);
@@ -114,4 +110,13 @@ fn mode(model: &Model, m: &Mode) -> Value {
     json!({
         "changes": m.changes, "farthest": {"body": m.farthest.0, "distance": m.farthest.1, "angle": m.farthest.2}, "reachable": m.reachable, "found": m.found, "joints": joints(model, &c.q, &c.turns), "bodies": pose(model, &c.q),
     })
+}
+
+/// Centre of mass and quaternion of every body.
+pub fn pose(model: &Model, q: &[Pose]) -> Value {
+    let bodies = model.bodies.iter().enumerate().skip(1).map(|(b, body)| {
+        let p = fourbar_math::so3::quaternion(&q[b].A);
+        (body.name.clone(), json!({"r": q[b].r.as_slice(), "p": p}))
+    });
+    Value::Object(bodies.collect())
 }
