@@ -215,7 +215,8 @@ impl Simulation {
         })
     }
 
-    /// Everything needed to go on from here, as text; numbers survive to the bit.
+    /// Everything needed to go on from here, as text; numbers survive to the bit. Before the first step there is nothing to be kept but
+    /// the `state`.
     fn save(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |s| Ok(s.save()))
     }

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html as _html
 import pathlib
-import tempfile
-import webbrowser
 
 from ._progress import in_notebook
 
@@ -31,6 +29,8 @@ def show(page: str, path: str | pathlib.Path | None, open: bool | None) -> pathl
         display(HTML(frame(page)))
         return None
     if path is None:
+        import tempfile
+
         with tempfile.NamedTemporaryFile("w", suffix=".html", prefix="fourbar-", delete=False, encoding="utf-8") as file:
             file.write(page)
             path = file.name
@@ -38,5 +38,8 @@ def show(page: str, path: str | pathlib.Path | None, open: bool | None) -> pathl
         pathlib.Path(path).write_text(page, encoding="utf-8")
     path = pathlib.Path(path).resolve()
     if open if open is not None else not notebook:
+        # It takes its time to import.
+        import webbrowser
+
         webbrowser.open(path.as_uri())
     return path
