@@ -5,6 +5,7 @@ mod browser;
 mod fuzz;
 mod gallery;
 mod test;
+mod wasm;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -12,6 +13,7 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
 cargo xtask pages   only the tests of pages in a browser, with what they need
+cargo xtask wasm    build the engine of live pages, see docs/live.md
 cargo xtask docs    write the documents that are made from the code
 cargo xtask fuzz [--minutes N] [--seed N]   hostile input, longer than with the tests
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
@@ -24,6 +26,7 @@ fn main() -> ExitCode {
     let done = match task.as_deref() {
         Some("test") => test::run(),
         Some("pages") => browser::test(),
+        Some("wasm") => wasm::build(),
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
         // What needs the engine is a package of its own: the tests do not wait for it.

@@ -86,6 +86,7 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::Verify(a) => verify::verify(a, screen),
         Verb::Demo(a) => demo::demo(a, screen),
         Verb::View(a) => view::view(a, screen),
+        Verb::Playground(a) => view::playground(a, screen),
         Verb::Plot(a) => plot::plot(a),
         Verb::Convert(a) => convert::convert(a),
         Verb::List => Ok(list::list(screen)),

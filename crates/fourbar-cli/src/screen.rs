@@ -126,15 +126,6 @@ pub fn names<S: AsRef<str>>(list: &[S]) -> String {
     text
 }
 
-/// `a`, `a and b`, `a, b and c`.
-pub fn joined(parts: &[String]) -> String {
-    match parts {
-        [one] => one.clone(),
-        [first @ .., last] => format!("{} and {last}", first.join(", ")),
-        [] => String::new(),
-    }
-}
-
 /// Rows of words under a header, columns aligned; numbers to the right.
 pub fn table(header: &[&str], rows: &[Vec<String>], right: &[usize]) -> String {
     let mut widths: Vec<usize> = header.iter().map(|h| h.chars().count()).collect();

@@ -1,7 +1,6 @@
 //! The answer of `check` as one JSON object: everything, in SI units and radians.
 
 use super::modes::pose;
-use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::input::Input;
 use fourbar::analysis::assembly::modes::Mode;
 use fourbar::analysis::rank::{FreeMotion, Mobility, TOLERANCE};
@@ -10,6 +9,7 @@ use fourbar::model::Model;
 use fourbar::state::Pose;
 use fourbar::study::FORMULATIONS;
 use fourbar_check::explain::sweep::{Event, Sweep};
+use fourbar_check::words::{Findings, depth, floating, idle_drives, in_time};
 use serde_json::{Map, Value, json};
 
 /// All fields.

@@ -84,7 +84,9 @@ impl<'a> Reader<'a> {
         self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
         (spec.start, spec.settle) = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
-        spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
+        if let Some((key, node)) = find("view") {
+            self.view(key, node, &mut spec);
+        }
         self.warn_of_unused();
         Some(spec)
     }
@@ -362,10 +364,12 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn view(&mut self, key: &Text, node: &Node) -> Option<Vec<String>> {
+    fn view(&mut self, key: &Text, node: &Node, spec: &mut ModelSpec) {
         let path = Path::top("view");
-        let x = self.record(&VIEW, key, node, &path, &[])?;
-        x.names("trace")
+        let Some(x) = self.record(&VIEW, key, node, &path, &[]) else { return };
+        spec.trace = x.names("trace").unwrap_or_default();
+        spec.plots = x.plots("plots").unwrap_or_default();
+        spec.follow = x.text("follow");
     }
 }
 

@@ -105,6 +105,11 @@ impl<'m> Evaluation<'m> {
         self.model
     }
 
+    /// The same as numbers in the order of the elements, for a [`crate::trajectory::Recorder`].
+    pub fn instant(&self) -> &Instant {
+        &self.now
+    }
+
     /// Everything by name: poses, velocities, accelerations, coordinates, reactions, efforts.
     pub fn snapshot(&self) -> Snapshot<'_> {
         Snapshot::new(self.model, Cow::Borrowed(&self.now))

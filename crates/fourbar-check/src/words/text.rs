@@ -1,27 +1,35 @@
 //! The answer of `check` as text: what matters most comes first, the rest with `--all`.
 
 use super::motion;
-use super::{Findings, depth, floating, idle_drives, in_time};
-use crate::input::Input;
-use crate::screen::{Facts, Screen, joined, names, number};
+use super::{Findings, depth, floating, idle_drives, in_time, joined, names};
+use crate::explain::stress::{Agreement, Explained, When};
+use crate::explain::sweep::{Event, Kind, Sweep};
 use fourbar::analysis::assembly::modes::{self, Mode, quantity};
 use fourbar::analysis::rank::{FreeMotion, TOLERANCE};
 use fourbar::analysis::redundancy::around;
+use fourbar::diagnostic::number;
 use fourbar::model::Model;
 use fourbar::study::{FORMULATIONS, Study, count};
-use fourbar_check::explain::stress::{Agreement, Explained, When};
-use fourbar_check::explain::sweep::{Event, Kind, Sweep};
 
 /// Entries of a list that are shown before the rest is only counted, without `--all`.
 const FEW: usize = 4;
 
-/// The whole text.
-pub fn words(input: &Input, f: &Findings, all: bool, screen: &Screen) -> String {
-    let model = &input.model;
-    let mut facts = Facts::new(12);
-    let title = if model.title.is_empty() { &input.name } else { &model.title };
-    facts.text = format!("{}\n\n", screen.bold(title));
-    facts.text += &format!("{}\n\n", crate::screen::wrapped(&headline(model, f), 0, 0));
+/// Facts under their labels; an empty label continues the one above.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Labels and sentences, in the order of reading.
+    pub list: Vec<(&'static str, String)>,
+}
+
+impl Facts {
+    fn add(&mut self, label: &'static str, text: &str) {
+        self.list.push((label, text.into()));
+    }
+}
+
+/// What is to be said below the headline; everything, or what matters most.
+pub fn facts(model: &Model, f: &Findings, all: bool) -> Facts {
+    let mut facts = Facts::default();
     let most = if all { usize::MAX } else { FEW };
     conflicts(&mut facts, f);
     let (fine, text) = start(model, f);
@@ -47,14 +55,11 @@ pub fn words(input: &Input, f: &Findings, all: bool, screen: &Screen) -> String 
     for s in &f.explanation.skipped {
         facts.add("left out", &format!("{}: {}", s.what, s.why));
     }
-    if !all {
-        facts.text += "\n`--all` says everything, `--json` for programs\n";
-    }
-    facts.text
+    facts
 }
 
 /// One sentence that answers the question.
-fn headline(model: &Model, f: &Findings) -> String {
+pub fn headline(model: &Model, f: &Findings) -> String {
     if f.assembled.is_err() {
         return "It cannot be assembled.".into();
     }

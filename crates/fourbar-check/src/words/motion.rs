@@ -1,12 +1,11 @@
 //! How a mechanism moves, in words: who turns round, who swings, who follows.
 
-use super::Findings;
-use super::words::spoken;
-use crate::screen::joined;
+use super::text::spoken;
+use super::{Findings, joined};
+use crate::explain::sweep::{Range, Sweep};
 use fourbar::analysis::assembly::modes::quantity;
 use fourbar::model::{BodyId, Model};
 use fourbar::study::count;
-use fourbar_check::explain::sweep::{Range, Sweep};
 
 /// Sentences about the motion, `most` parts in each.
 pub fn lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
