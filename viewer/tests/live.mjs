@@ -259,3 +259,59 @@ export async function withoutWebgl(page) {
 }
 
 export const write = (file, text) => writeFile(file, text);
+
+const DRIVEN = ["fourbar", "jansen_leg", "klann", "hoeken", "watt_six_bar", "slider_crank_engine", "quick_return", "pumpjack", "bennett", "dwell_linkage"];
+const DRAGGED = [...DRIVEN, "stewart_platform", "a04_bricard", "delta_robot", "excavator_arm", "scissor_lift", "pantograph", "peaucellier", "sarrus", "grcr_five_bar", "watt_governor"];
+
+/** A mechanism in the engine, with what a drag needs. */
+async function held(name) {
+  const e = engine(), d = e.ask({ do: "load", text: await modelText(name) });
+  assert.ok(d.ok && d.assembled, name);
+  const m = e.ask({ do: "still" }).page.model;
+  const place = (row, b, s) => {
+    const k = d.columns.indexOf(`${b.name}.r.x`), p = d.columns.indexOf(`${b.name}.p.0`);
+    return rotate(Array.from(row.slice(p, p + 4)), s.map((v, i) => v - b.com[i])).map((v, i) => v + row[k + i]);
+  };
+  return { e, d, m, place };
+}
+
+/** A crank that is led along the motion of kinematics takes the mechanism with it, row by row: no branch is lost. */
+export async function branches() {
+  for (const name of DRIVEN) {
+    const { e, d, m, place } = await held(name), { rows } = e.ask({ do: "rows", most: 400 });
+    const joint = m.joints.find((j) => j.name === m.drives[0].joint), crank = m.bodies.find((b) => b.name === joint.bodies[1]) ?? m.bodies.find((b) => b.name === joint.bodies[0]);
+    const ends = m.joints.filter((j) => j.bodies?.includes(crank.name)).map((j) => (j.bodies[0] === crank.name ? j.base.at : j.moving.at));
+    const own = joint.bodies[1] === crank.name ? joint.moving.at : joint.base.at, far = (s) => Math.hypot(...s.map((v, i) => v - own[i]));
+    const s = ends.sort((a, b) => far(b) - far(a))[0];
+    for (const [k, row] of rows.entries()) {
+      const r = e.ask({ do: "drag", body: crank.name, at: s, to: place(row, crank, s) }), now = e.row();
+      assert.ok(r.ok && r.residual < 1e-10, `${name}, row ${k}: ${JSON.stringify(r)}`);
+      for (const b of m.bodies) {
+        const at = d.columns.indexOf(`${b.name}.r.x`), off = Math.hypot(...[0, 1, 2].map((c) => now[at + c] - row[at + c]));
+        assert.ok(off < 1e-5 * m.length, `${name}, row ${k}: ${b.name} is ${off} m away`);
+      }
+    }
+  }
+}
+
+/** Sixty paths drawn at random on twenty mechanisms: joints stay closed, and the point never goes away from the pointer. */
+export async function paths() {
+  let seed = 20261117;
+  const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 1073741824 - 1; };
+  for (const name of DRAGGED) {
+    const { e, d, m, place } = await held(name);
+    for (let path = 0; path < 3; path++) {
+      const from = seed, b = m.bodies[Math.floor(Math.abs(random()) * m.bodies.length)], j = m.joints.filter((v) => v.bodies?.includes(b.name)).at(-1);
+      const s = j ? (j.bodies[0] === b.name ? j.base.at : j.moving.at) : b.com, where = () => place(e.row(), b, s);
+      e.ask({ do: "reset" });
+      let to = where();
+      for (let k = 0; k < 12; k++) {
+        const before = where(), off = (p) => Math.hypot(...p.map((v, i) => v - to[i]));
+        to = to.map((v) => v + 0.12 * m.length * random());
+        const r = e.ask({ do: "drag", body: b.name, at: s, to });
+        assert.ok(r.ok && r.residual < 1e-10 && gap(m, d.columns, e.row()) < 1e-10, `${name}, seed ${from}, step ${k}`);
+        assert.ok(off(where()) <= off(before) * (1 + 1e-9) + 1e-12, `${name}, seed ${from}, step ${k}: went away`);
+      }
+    }
+  }
+}

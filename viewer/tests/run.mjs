@@ -105,6 +105,8 @@ try {
       await writeFile(file, await livePage("fourbar"));
       await writeFile(play, await livePage("fourbar", ["fourbar", "stewart_platform", "jansen_leg"]));
       await check("live: a dragged crank closes all loops", file, live.drags);
+      await check("live: ten cranks lead their mechanisms as kinematics does", file, live.branches);
+      await check("live: sixty dragged paths on twenty models", file, live.paths);
       await check("live: a dead point stops the hand", file, live.deadPoint);
       await check("live: sliders are set parameters", file, live.slides);
       await check("live: the file is edited, hostile text stays text", file, live.edits);
