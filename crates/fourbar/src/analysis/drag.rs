@@ -141,6 +141,11 @@ impl Drag {
             self.columns[k].copy_from_slice(&self.moving.dq);
             S.set_column(k, &self.columns[k][grip.body].of_point(&pose, &grip.s));
         }
+        if !(S.sum() + e.sum()).is_finite() {
+            // A point or a target beyond all numbers moves nothing; an iteration for eigenvalues would not end.
+            self.moving.dq.fill(Twist::zero());
+            return 0;
+        }
         let eigen = (0.5 * (S + S.transpose())).symmetric_eigen();
         let largest = eigen.eigenvalues.amax().max(f64::MIN_POSITIVE);
         let mut y = Vector3::zeros();
