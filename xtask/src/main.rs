@@ -4,9 +4,10 @@
 mod browser;
 mod fuzz;
 mod gallery;
-mod site;
 mod python;
+mod site;
 mod test;
+mod wasm;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -17,6 +18,7 @@ cargo xtask pages   only the tests of pages in a browser, with what they need
 cargo xtask python  only the tests of the Python package, with what they need
 cargo xtask wheel   leave a release wheel of the Python package in target/wheels
 cargo xtask notebooks   execute the notebooks and render them to target/notebooks
+cargo xtask wasm    build the engine of live pages, see docs/live.md
 cargo xtask docs    write the documents that are made from the code
 cargo xtask fuzz [--minutes N] [--seed N]   hostile input, longer than with the tests
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Some("python") => python::test(),
         Some("wheel") => python::wheel(),
         Some("notebooks") => python::notebooks(),
+        Some("wasm") => wasm::build(),
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("site") => site::build(),

@@ -67,6 +67,8 @@ pub enum Verb {
     Demo(DemoArgs),
     /// Write one self-contained HTML page: motion in 3D, plots, diagnosis; and open it.
     View(ViewArgs),
+    /// Write one page with all shipped models to play with, an editor and a sheet to draw linkages on; and open it.
+    Playground(PlaygroundArgs),
     /// Plot columns of results or mechanisms, or paths of points: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
     /// Write a mechanism in the other format: MechSpec from a file of this program, or the other way round.
@@ -103,6 +105,7 @@ impl Verb {
             Self::Verify(_) => "verify",
             Self::Demo(_) => "demo",
             Self::View(_) => "view",
+            Self::Playground(_) => "playground",
             Self::Plot(_) => "plot",
             Self::Convert(_) => "convert",
             Self::List(_) => "list",
@@ -430,6 +433,9 @@ pub struct ViewArgs {
     /// Write the motion as a picture that moves by itself instead of a page: a file that ends in .svg.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "output")]
     pub export: Option<PathBuf>,
+    /// Put the engine into the page: drag parts, move sliders, edit the file.
+    #[arg(long)]
+    pub live: bool,
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
@@ -445,6 +451,23 @@ pub struct ViewArgs {
     /// Settings for mechanisms that are run.
     #[command(flatten)]
     pub study: StudyArgs,
+}
+
+/// Arguments of `playground`.
+#[derive(Debug, ClapArgs)]
+pub struct PlaygroundArgs {
+    /// The shipped model that is shown first.
+    #[arg(default_value = "fourbar")]
+    pub name: String,
+    /// The page.
+    #[arg(long, short, value_name = "FILE", default_value = "playground.html", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Do not open the page.
+    #[arg(long)]
+    pub no_open: bool,
+    /// Replace the file, though it is not a page of this program.
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Arguments of `plot`.

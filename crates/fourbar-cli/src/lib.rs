@@ -91,6 +91,7 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::Verify(a) => verify::verify(a, screen),
         Verb::Demo(a) => demo::demo(a, screen),
         Verb::View(a) => view::view(a, screen),
+        Verb::Playground(a) => view::playground(a, screen),
         Verb::Plot(a) => plot::plot(a, screen),
         Verb::Convert(a) => convert::convert(a),
         Verb::List(a) => Ok(list::list(a, screen)),

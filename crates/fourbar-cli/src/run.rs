@@ -10,7 +10,7 @@ use crate::observer::{INTERRUPTED, Output, Planned, Watcher};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Screen, print_error};
 use crate::telling::Preview;
-use crate::view::{Wanted, after_run, page_of};
+use crate::view::{Live, Wanted, after_run, page_of};
 use fourbar::Diagnostic;
 use fourbar::study::{Analysis, Failed, Report, Study, run_from};
 use fourbar::trajectory::{Column, Trajectory, WantedColumns, columns as all_columns};
@@ -168,7 +168,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
 /// The page that is asked for: beside the results, or here.
 fn page(args: &RunArgs, folder: Option<&Path>, name: &str) -> Option<Wanted> {
     let path = folder.map_or_else(|| page_of(name), |f| f.join(PAGE));
-    args.view.then_some(Wanted { path, force: args.force, open: !args.no_open })
+    args.view.then_some(Wanted { path, force: args.force, open: !args.no_open, live: Live::No })
 }
 
 /// Runs a task and tells about it.

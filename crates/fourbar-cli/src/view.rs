@@ -1,14 +1,16 @@
 //! `fourbar view`: the page of results, or of mechanisms that are run for it; also the page of `run --view` and `demo`.
 
-use crate::args::{StudyArgs, ViewArgs};
+use crate::args::{PlaygroundArgs, StudyArgs, ViewArgs};
+use crate::catalogue::find;
 use crate::input::{Input, load_with};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
+use fourbar::study::Study;
 use fourbar_io::disk::unwritable;
 use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
-use fourbar_io::page::{Note, RunSummary, Shown, Stored, animated_svg, page, read_stored, sweep_page};
+use fourbar_io::page::{LiveFile, Note, RunSummary, Shown, Stored, animated_svg, live_page, page, read_stored, sweep_page};
 use fourbar_io::results::{CASES, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -24,6 +26,20 @@ pub struct Wanted {
     pub force: bool,
     /// Whether to open it.
     pub open: bool,
+    /// Whether the engine goes into it, and what else.
+    pub live: Live,
+}
+
+/// What a page carries besides its results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Live {
+    /// Nothing.
+    #[default]
+    No,
+    /// The engine and the file, with other values of its parameters.
+    File(Vec<(String, String)>),
+    /// The shipped models too.
+    Playground,
 }
 
 /// A result with its mechanism.
@@ -61,6 +77,12 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         .help("leave the settings out, or give the mechanism file instead of the result: it is run first")
         .into());
     }
+    if args.live && (args.inputs.len() > 1 || args.inputs.iter().any(|name| is_result(Path::new(name)))) {
+        return Err(Diagnostic::new("U001", "a live page shows one mechanism file")
+            .help("give the mechanism file, or the name of a shipped model; results are compared without `--live`")
+            .into());
+    }
+    let live = if args.live { Live::File(args.set.clone()) } else { Live::No };
     let mut sources = Vec::new();
     for name in &args.inputs {
         let path = Path::new(name);
@@ -73,8 +95,8 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, summary: &s.summary }).collect();
     // The argument parser asks for one input at least.
     let Some(first) = sources.first() else { return Err(Diagnostic::new("U013", "there is nothing to show").into()) };
-    let written =
-        write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open }, screen).map_err(|d| first.input.stop(&d))?;
+    let written = write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open, live }, screen)
+        .map_err(|d| first.input.stop(&d))?;
     let t_end = first.table.column("t").and_then(|t| t.last().copied());
     let results: Vec<_> = sources.iter().map(|s| json!({"label": s.label, "rows": s.table.rows(), "mode": s.mode})).collect();
     let mut reply = Reply::new(
@@ -108,7 +130,7 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
     }
     let schema = read_text_bounded(&folder.join(SCHEMA), 64 << 20).ok().and_then(|t| serde_json::from_str(&t).ok()).unwrap_or_default();
     let html = sweep_page("", read.plan(), &schema, &rows);
-    let wanted = Wanted { path, force: args.force, open: !args.no_open };
+    let wanted = Wanted { path, force: args.force, open: !args.no_open, live: Live::No };
     let written = put(html.as_bytes(), &wanted, screen)?;
     let fields = json!({"page": written.path, "bytes": written.bytes, "opened": written.opened, "cases": rows.len()});
     Ok(Reply::new(written.text, fields))
@@ -164,7 +186,12 @@ fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop
 pub fn run_first(name: &str, set: &[(String, String)], large: bool, study: &StudyArgs, screen: &Screen) -> Result<Source, Stop> {
     let input = load_with(name, set, large)?;
     let study = settings::study(&input.model, study)?;
-    let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false });
+    ran(input, study, set, screen)
+}
+
+/// A mechanism that is run now.
+fn ran(input: Input, study: Study, set: &[(String, String)], screen: &Screen) -> Result<Source, Stop> {
+    let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false, live: Live::No });
     let task = Task {
         input,
         study,
@@ -227,7 +254,13 @@ pub struct Written {
 
 /// Writes a page.
 pub fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
-    let made = page(&input.model, input.folder.as_deref(), shown)?;
+    let folder = input.folder.as_deref();
+    let file = |set, playground| LiveFile { name: file_name(&input.name), text: input.loaded.places.source(), set, playground };
+    let made = match &wanted.live {
+        Live::No => page(&input.model, folder, shown)?,
+        Live::File(set) => live_page(&input.model, folder, shown, &file(set, false))?,
+        Live::Playground => live_page(&input.model, folder, shown, &file(&[], true))?,
+    };
     let written = put(made.html.as_bytes(), wanted, screen)?;
     Ok(Written { warnings: made.warnings, ..written })
 }
@@ -247,6 +280,27 @@ fn put(html: &[u8], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnos
         if opened { "opens in your browser" } else { "is the page: open it in a browser" }
     );
     Ok(Written { path, bytes: html.len(), opened, text, warnings: Vec::new() })
+}
+
+/// `fourbar playground`: a live page with all shipped models.
+pub fn playground(args: &PlaygroundArgs, screen: &Screen) -> Result<Reply, Stop> {
+    may_replace(&args.output, Kind::Page, args.force)?;
+    let e = find(&args.name)?;
+    let input = load_with(e.name, &[], false)?;
+    let study = settings::study(&input.model, &StudyArgs::default())?;
+    let source = ran(input, study, &[], screen)?;
+    let shown = [Shown { label: source.label.clone(), table: &source.table, summary: &source.summary }];
+    let wanted = Wanted { path: args.output.clone(), force: args.force, open: !args.no_open, live: Live::Playground };
+    let written = write(&source.input, &shown, &wanted, screen).map_err(|d| source.input.stop(&d))?;
+    let mut reply = Reply::new(written.text, json!({"page": written.path, "bytes": written.bytes, "opened": written.opened}));
+    reply.notes = source.input.notes(source.problems.iter().chain(&written.warnings));
+    reply.exit = exit_code(reply.notes.list.iter());
+    Ok(reply)
+}
+
+/// The name of a file without its folder.
+fn file_name(name: &str) -> &str {
+    Path::new(name).file_name().and_then(|n| n.to_str()).filter(|n| !n.starts_with('<')).unwrap_or("mechanism.yaml")
 }
 
 /// Asks the system to show a file; a machine without a browser is no failure.

@@ -8,8 +8,8 @@ mod checkpoint;
 pub mod columns;
 mod folder;
 mod read;
-mod words;
 mod summary;
+mod words;
 mod write;
 
 pub use cases::{CASES, CaseRow, PLAN, SCHEMA, Shard, SweepFolder, SweepPlan, TRAJECTORIES};
@@ -17,6 +17,6 @@ pub use checkpoint::{CHECKPOINT, Checkpoint, read_checkpoint, write_checkpoint};
 pub(crate) use folder::MAX_JSON;
 pub use folder::{Claim, Kept, LOCK, PAGE, ResultFolder, Standing, inspect};
 pub use read::{Table, read_table, trajectory_of};
-pub use words::work_words;
 pub use summary::{RunFacts, Totals, Watched, summary};
+pub use words::work_words;
 pub use write::{CsvWriter, SUMMARY, TRAJECTORY, number, prefix, write_json};

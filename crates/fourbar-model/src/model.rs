@@ -10,7 +10,7 @@ use crate::expr::Expr;
 use crate::force::{Force, StateLaw};
 use crate::joint::{Alignment, Frame, JointKind, Pair};
 use crate::rolling::Rolling;
-use crate::spec::{Shape, StudySpec};
+use crate::spec::{PlotSpec, Shape, StudySpec};
 use crate::state::Pose;
 use crate::time::{Integral, TimeFunction};
 use nalgebra::{Matrix3, Vector3};
@@ -283,6 +283,10 @@ pub struct Model {
     pub settle: bool,
     /// Points to trace in pictures.
     pub trace: Vec<String>,
+    /// The first plots of pages; none: the page chooses.
+    pub plots: Vec<PlotSpec>,
+    /// The body that the camera of a page follows.
+    pub follow: Option<String>,
     /// The author's study.
     pub study: StudySpec,
     /// What is counted: angles, and lengths on closed curves.

@@ -54,6 +54,10 @@ pub struct ModelSpec {
     pub trace: Vec<String>,
     /// Columns of results to keep: names, names of elements, or patterns with `*`; empty: all.
     pub columns: Vec<String>,
+    /// The first plots of pages; none: the page chooses.
+    pub plots: Vec<PlotSpec>,
+    /// The body that the camera of a page follows.
+    pub follow: Option<String>,
     /// What to compute by default.
     pub study: StudySpec,
     /// Functions given by points, which expressions call by name. The expressions hold what they call; the list keeps the points.
@@ -64,6 +68,16 @@ pub struct ModelSpec {
     pub paths: Vec<(String, PathSpec)>,
     /// Motors that are to cause them, by name.
     pub motors: Vec<(String, MotorSpec)>,
+}
+
+/// A plot of a page: columns of the result over time, or over another column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlotSpec {
+    /// Names of columns, or of what has columns `.x`, `.y`, `.z`.
+    pub y: Vec<String>,
+    /// The column of the horizontal axis; left out: time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
 }
 
 /// A function given by points: the cubic spline through them, whose first and second derivative do not jump.

@@ -12,6 +12,7 @@ const LINE: [&str; 10] = [
     "fourbar-design",
     "fourbar-check",
     "fourbar-io",
+    "fourbar-wasm",
     "fourbar-cli",
     "fourbar-py",
     "fourbar-testing",

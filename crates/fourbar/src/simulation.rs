@@ -94,6 +94,11 @@ impl Simulation {
         self.held.with_dependent(|_, engine| engine.analysis())
     }
 
+    /// The present as numbers in the order of the elements, for a [`crate::trajectory::Recorder`].
+    pub fn instant(&self) -> &Instant {
+        self.now()
+    }
+
     fn now(&self) -> &Instant {
         self.held.with_dependent(|_, engine| engine.now())
     }

@@ -5,7 +5,7 @@ mod motion;
 mod words;
 
 pub use fields::{fields, pose};
-pub use words::{headline, mode_lines, words};
+pub use words::{Facts, facts, headline, mode_lines, words};
 
 use crate::explain::{Explanation, explain};
 use fourbar::Diagnostic;

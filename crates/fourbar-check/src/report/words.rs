@@ -4,7 +4,7 @@ use super::motion;
 use super::{Findings, depth, floating, idle_drives, in_time};
 use crate::explain::stress::{Agreement, Explained, When};
 use crate::explain::sweep::{Event, Kind, Sweep};
-use crate::text::{Facts, joined, names, wrapped};
+use crate::text::{self, joined, names, wrapped};
 use fourbar::analysis::assembly::modes::{self, Mode, quantity};
 use fourbar::analysis::rank::{FreeMotion, TOLERANCE};
 use fourbar::analysis::redundancy::around;
@@ -15,10 +15,32 @@ use fourbar::study::{FORMULATIONS, Study, count};
 /// Entries of a list that are shown before the rest is only counted, unless everything is asked for.
 const FEW: usize = 4;
 
+/// Facts under their labels; an empty label continues the one above.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Facts {
+    /// Labels and sentences, in the order of reading.
+    pub list: Vec<(&'static str, String)>,
+}
+
+impl Facts {
+    fn add(&mut self, label: &'static str, text: &str) {
+        self.list.push((label, text.into()));
+    }
+}
+
 /// The whole text, without a title.
 pub fn words(model: &Model, f: &Findings, all: bool) -> String {
-    let mut facts = Facts::new(12);
-    facts.text = format!("{}\n\n", wrapped(&headline(model, f), 0, 0));
+    let mut lines = text::Facts::new(12);
+    lines.text = format!("{}\n\n", wrapped(&headline(model, f), 0, 0));
+    for (label, text) in facts(model, f, all).list {
+        lines.add(label, &text);
+    }
+    lines.text
+}
+
+/// What follows the headline; everything, or what matters most.
+pub fn facts(model: &Model, f: &Findings, all: bool) -> Facts {
+    let mut facts = Facts::default();
     let most = if all { usize::MAX } else { FEW };
     conflicts(&mut facts, f);
     let (fine, text) = start(model, f);
@@ -44,7 +66,7 @@ pub fn words(model: &Model, f: &Findings, all: bool) -> String {
     for s in &f.explanation.skipped {
         facts.add("left out", &format!("{}: {}", s.what, s.why));
     }
-    facts.text
+    facts
 }
 
 /// One sentence that answers the question.

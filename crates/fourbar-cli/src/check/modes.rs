@@ -4,7 +4,7 @@ use crate::input::Input;
 use crate::poses::moving_table;
 use crate::reply::Stop;
 use crate::screen::Screen;
-use crate::view::{self, Wanted};
+use crate::view::{self, Live, Wanted};
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::modes::Mode;
 use fourbar::state::Pose;
@@ -67,7 +67,7 @@ fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) 
     let drawn = e.modes.iter().take(SHOWN).enumerate();
     let shown: Vec<(String, Table, RunSummary)> = drawn.map(|(k, m)| (label(k), table(input, f, m), summary(k))).collect();
     let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table, summary)| Shown { label: label.clone(), table, summary }).collect();
-    let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false }, screen)?;
+    let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false, live: Live::No }, screen)?;
     let mut text = w.text;
     if e.modes.len() > SHOWN {
         text += &format!("it shows the first {SHOWN} of {} assembly modes; a file that ends in .json holds all of them\n", e.modes.len());

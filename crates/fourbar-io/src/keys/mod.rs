@@ -108,6 +108,8 @@ pub enum Expect {
     Pairs,
     /// Two numbers of any dimension.
     TwoNumbers,
+    /// A list of plots: each the name of a column, a list of names, or `{x: name, y: name or names}`.
+    Plots,
 }
 
 impl Expect {
@@ -161,6 +163,7 @@ impl Expect {
             Self::Column => "number or heading of a column".into(),
             Self::Pairs => "list of pairs [x, y]".into(),
             Self::TwoNumbers => "2 numbers".into(),
+            Self::Plots => "list of plots".into(),
         }
     }
 }
@@ -276,7 +279,15 @@ pub const VIEW: Table = Table {
     kind: None,
     title: "the view",
     doc: "How pictures are drawn.",
-    keys: &[may("trace", Expect::Names("point or body"), "points or bodies whose paths are drawn")],
+    keys: &[
+        may("trace", Expect::Names("point or body"), "points or bodies whose paths are drawn"),
+        may(
+            "plots",
+            Expect::Plots,
+            "the first plots of pages: `[a.angle, b.angle]` over time, `{x: tip.x, y: tip.y}` over another column; `tip` alone means its x, y and z",
+        ),
+        may("follow", Expect::Name("body"), "the body that the camera of pages keeps in the middle"),
+    ],
 };
 
 /// All tables, in the order of the manual.

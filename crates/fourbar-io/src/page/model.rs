@@ -9,7 +9,7 @@ use fourbar::coordinate::Coordinate;
 use fourbar::force::{Force, Glyph};
 use fourbar::joint::Frame;
 use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
-use fourbar::spec::{ForceFrame, Shape};
+use fourbar::spec::{ForceFrame, PlotSpec, Shape};
 use fourbar::topology::Topology;
 use nalgebra::{Vector2, Vector3};
 use serde_json::{Value, json};
@@ -58,8 +58,19 @@ impl<'a> Drawing<'a> {
                 "kind": if d.coordinate == JointCoordinate::Angle { "angle" } else { "distance" },
             })).collect::<Vec<_>>(),
         });
+        let mut view = serde_json::Map::new();
         if !model.trace.is_empty() {
-            out["view"] = json!({"trace": model.trace});
+            view.insert("trace".into(), json!(model.trace));
+        }
+        if !model.plots.is_empty() {
+            let plot = |p: &PlotSpec| p.x.as_ref().map_or_else(|| json!(p.y), |x| json!({"x": x, "y": p.y}));
+            view.insert("plots".into(), model.plots.iter().map(plot).collect());
+        }
+        if let Some(body) = &model.follow {
+            view.insert("follow".into(), json!(body));
+        }
+        if !view.is_empty() {
+            out["view"] = Value::Object(view);
         }
         Ok(out)
     }

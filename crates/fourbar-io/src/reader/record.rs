@@ -7,7 +7,7 @@ use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;
 use fourbar::expr::{Expr, Kind};
-use fourbar::spec::{At, Inertia, Orientation, Shape, StateExpr, V3};
+use fourbar::spec::{At, Inertia, Orientation, PlotSpec, Shape, StateExpr, V3};
 
 /// A place or direction whose body may still be missing.
 #[derive(Clone, Debug)]
@@ -45,6 +45,7 @@ pub(crate) enum Value {
     States(Box<[StateExpr; 3]>),
     Text(String),
     Names(Vec<String>),
+    Plots(Vec<PlotSpec>),
     Places(Vec<LoosePlace>),
     Frames(Vec<LooseFrame>),
     Orientation(Orientation),
@@ -114,6 +115,7 @@ impl Record {
     getter!(states, States, Box<[StateExpr; 3]>);
     getter!(text, Text, String);
     getter!(names, Names, Vec<String>);
+    getter!(plots, Plots, Vec<PlotSpec>);
     getter!(places, Places, Vec<LoosePlace>);
     getter!(frames, Frames, Vec<LooseFrame>);
     getter!(orientation, Orientation, Orientation);

@@ -95,7 +95,9 @@ impl<'a> Reader<'a> {
         let t_end = spec.study.t_end;
         self.elements(find("paths"), |r, key, node, path| r.path(key, node, path, t_end), &mut spec.paths);
         self.elements(find("motors"), |r, key, node, path| r.motor(key, node, path), &mut spec.motors);
-        spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
+        if let Some((key, node)) = find("view") {
+            self.view(key, node, &mut spec);
+        }
         spec.columns = find("results").and_then(|(key, node)| self.results(key, node)).unwrap_or_default();
         self.read_studies(find("study"), find("tolerances"));
         self.warn_of_unused();
@@ -394,10 +396,12 @@ impl<'a> Reader<'a> {
         self.record(&RESULTS, key, node, &Path::top("results"), &[])?.names("columns")
     }
 
-    fn view(&mut self, key: &Text, node: &Node) -> Option<Vec<String>> {
+    fn view(&mut self, key: &Text, node: &Node, spec: &mut ModelSpec) {
         let path = Path::top("view");
-        let x = self.record(&VIEW, key, node, &path, &[])?;
-        x.names("trace")
+        let Some(x) = self.record(&VIEW, key, node, &path, &[]) else { return };
+        spec.trace = x.names("trace").unwrap_or_default();
+        spec.plots = x.plots("plots").unwrap_or_default();
+        spec.follow = x.text("follow");
     }
 }
 

@@ -9,7 +9,7 @@ use crate::places::pointer;
 use crate::tree::{Content, Node, Text, is_null, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, Inertia, StateExpr, V3};
+use fourbar::spec::{At, Inertia, PlotSpec, StateExpr, V3};
 use std::path::{Component, Path as FilePath};
 
 const PLAIN: Option<Dimension> = Some(Dimension::NONE);
@@ -148,6 +148,7 @@ impl Reader<'_> {
             Expect::Column => Value::Column(self.column(node, path)?),
             Expect::Pairs => Value::Pairs(self.pairs(node, path)?),
             Expect::TwoNumbers => Value::Numbers(self.numbers(node, &[None; 2], path)?.into()),
+            Expect::Plots => Value::Plots(self.plots(node, path)?),
             Expect::Functions => Value::Elsewhere,
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })
@@ -255,6 +256,49 @@ impl Reader<'_> {
         let items = self.items(node, count, path)?;
         let names: Vec<_> = items.iter().enumerate().map(|(i, n)| self.text(n, &path.index(i))).collect();
         names.into_iter().collect()
+    }
+
+    /// Plots of pages: names of columns, lists of them, or groups that say over what.
+    fn plots(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<PlotSpec>> {
+        let items = self.items(node, None, path)?;
+        let plots: Vec<_> = items.iter().enumerate().map(|(i, n)| self.plot(n, &path.index(i))).collect();
+        plots.into_iter().collect()
+    }
+
+    fn plot(&mut self, node: &Node, path: &Path<'_>) -> Option<PlotSpec> {
+        let Content::Map(entries) = &node.content else { return Some(PlotSpec { y: self.columns(node, path)?, x: None }) };
+        let (mut x, mut y) = (None, None);
+        for (key, value) in entries {
+            let name = key.get(self.source);
+            let at = path.key(name);
+            match name {
+                "x" => x = Some(self.text(value, &at)?),
+                "y" => y = Some(self.columns(value, &at)?),
+                _ => {
+                    let message = format!("unknown key `{}` in a plot", shorten(name));
+                    self.problem(Diagnostic::new("M012", message).help("known keys: `x`, `y`").at(at.to_string()), key.span);
+                    return None;
+                }
+            }
+        }
+        if y.is_none() {
+            let d = Diagnostic::new("M013", "a plot needs `y`: the columns to draw").at(path.to_string());
+            let span = self.one_line(node);
+            self.problem(d.help("write `{x: tip.x, y: tip.y}`"), span);
+        }
+        Some(PlotSpec { y: y?, x })
+    }
+
+    /// One name, or a list of at least one.
+    fn columns(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<String>> {
+        match &node.content {
+            Content::List(items) if items.is_empty() => {
+                self.wrong_count(node, 0, "at least 1 column", path);
+                None
+            }
+            Content::List(_) => self.names(node, None, path),
+            _ => Some(vec![self.text(node, path)?]),
+        }
     }
 
     /// A place or direction: three numbers, or a group.

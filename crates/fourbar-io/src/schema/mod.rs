@@ -123,6 +123,11 @@ fn of(expect: &Expect) -> Value {
         Expect::Column => json!({"type": ["number", "string"]}),
         Expect::Pairs => json!({"type": "array", "items": list(number(), 2), "minItems": 3}),
         Expect::TwoNumbers => list(number(), 2),
+        Expect::Plots => {
+            let names = json!({"anyOf": [word(), {"type": "array", "items": word(), "minItems": 1}]});
+            let over = json!({"type": "object", "properties": {"x": word(), "y": names}, "required": ["y"], "additionalProperties": false});
+            json!({"type": "array", "items": {"anyOf": [names, over]}})
+        }
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",

@@ -53,10 +53,25 @@ pub fn write_model(spec: &ModelSpec) -> String {
     if !spec.columns.is_empty() {
         text += &format!("results: {{columns: {}}}\n", items(spec.columns.iter().map(|c| quoted(c))));
     }
+    let mut view = Group::default();
     if !spec.trace.is_empty() {
-        text += &format!("view: {{trace: {}}}\n", items(spec.trace.iter().cloned()));
+        view.put("trace", items(spec.trace.iter().cloned()));
+    }
+    if !spec.plots.is_empty() {
+        view.put("plots", items(spec.plots.iter().map(plot)));
+    }
+    if let Some(body) = &spec.follow {
+        view.put("follow", body);
+    }
+    if !view.is_empty() {
+        text += &format!("view: {}\n", view.line());
     }
     text
+}
+
+fn plot(p: &PlotSpec) -> String {
+    let y = items(p.y.iter().cloned());
+    p.x.as_ref().map_or_else(|| y.clone(), |x| format!("{{x: {x}, y: {y}}}"))
 }
 
 fn section<'a>(text: &mut String, key: &str, elements: impl Iterator<Item = (&'a String, Group)>) {

@@ -113,6 +113,7 @@ impl Maker {
             Expect::Text => "\"a text: with # signs\"".into(),
             Expect::Version => "1".into(),
             Expect::Choice(words) => r.pick(words).to_string(),
+            Expect::Name("body") if key == "follow" => "a".into(),
             Expect::Name("body") => r.pick(BODIES).to_string(),
             Expect::Name("joint") => r.pick(JOINTS).to_string(),
             Expect::Name("curve") => r.pick(&["q1", "q2"]).to_string(),
@@ -175,6 +176,7 @@ impl Maker {
                 format!("[{}]", points.join(", "))
             }
             Expect::TwoNumbers => self.list(r, 2, |r| self.number(r)),
+            Expect::Plots => r.pick(&["[p1]", "[j1.angle, [p1.x, p1.y]]", "[{x: p1.x, y: p1.y}]", "[{y: [a.r.x]}]"]).to_string(),
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters => "{}".into(),
         }
     }

@@ -89,6 +89,8 @@ impl<'a> Builder<'a> {
             start: Vec::new(),
             settle: self.spec.settle,
             trace: spec.trace.clone(),
+            plots: spec.plots.clone(),
+            follow: spec.follow.clone(),
             study: spec.study.clone(),
             angles: Vec::new(),
             curves: Vec::new(),
@@ -403,6 +405,12 @@ impl<'a> Builder<'a> {
                         .help(help),
                 );
             }
+        }
+        if let Some(name) = spec.follow.as_deref().filter(|name| !self.bodies.contains_key(name)) {
+            let help = nearest(name, self.bodies.keys().copied()).map_or("name a body".to_string(), |n| format!("did you mean `{n}`?"));
+            self.error(
+                Diagnostic::new("M113", format!("`follow` names `{name}`, which is not a body")).at("view.follow").name(name).help(help),
+            );
         }
         for name in &spec.trace {
             if !self.points.contains_key(name.as_str()) && !self.bodies.contains_key(name.as_str()) {

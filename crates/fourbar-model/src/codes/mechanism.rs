@@ -74,7 +74,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M113",
         "Unknown point, or nothing of that name to hold or trace",
-        "`hold` takes names of joints and bodies, `trace` names of points and bodies; points are declared under `points:`."
+        "`hold` takes names of joints and bodies, `trace` names of points and bodies, `follow` the name of a body; points are declared under `points:`."
     ),
     page!("M114", "A study that cannot run", "Times and tolerances of `study:` are positive; the analysis is `kinematics` or `dynamics`."),
     page!(

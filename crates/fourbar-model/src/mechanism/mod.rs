@@ -273,6 +273,21 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.columns.extend(patterns.into_iter().map(Into::into)))
     }
 
+    /// A plot that pages show first: columns over time.
+    pub fn plot<N: Into<String>>(self, columns: impl IntoIterator<Item = N>) -> Mechanism {
+        self.stated(|s| s.plots.push(PlotSpec { y: columns.into_iter().map(Into::into).collect(), x: None }))
+    }
+
+    /// A plot that pages show first: one column over another.
+    pub fn plot_over(self, y: impl Into<String>, x: impl Into<String>) -> Mechanism {
+        self.stated(|s| s.plots.push(PlotSpec { y: vec![y.into()], x: Some(x.into()) }))
+    }
+
+    /// The body that the camera of a page follows.
+    pub fn follow(self, body: impl Into<String>) -> Mechanism {
+        self.stated(|s| s.follow = Some(body.into()))
+    }
+
     /// What a run computes.
     pub fn study(self, study: StudySpec) -> Mechanism {
         self.stated(|s| s.study = study)

@@ -1,6 +1,7 @@
 //! Analyses: what can be asked of a mechanism.
 
 pub mod assembly;
+pub mod drag;
 #[doc(hidden)]
 pub mod eliminate;
 pub mod independent;
