@@ -45,21 +45,6 @@ pub fn check(args: &CheckArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
-/// The whole answer as text.
-fn text(input: &Input, f: &Findings, all: bool, screen: &Screen) -> String {
-    let model = &input.model;
-    let mut out = Facts::new(12);
-    let title = if model.title.is_empty() { &input.name } else { &model.title };
-    out.text = format!("{}\n\n{}\n\n", screen.bold(title), wrapped(&headline(model, f), 0, 0));
-    for (label, text) in facts(model, f, all).list {
-        out.add(label, &text);
-    }
-    if !all {
-        out.text += "\n`--all` says everything, `--json` for programs\n";
-    }
-    out.text
-}
-
 /// What a formulation makes of the mechanism, in its own words.
 fn described(model: &Model, f: &Findings, name: &str, options: &[(String, String)]) -> Result<Vec<String>, Diagnostic> {
     let start = &f.assembled.as_ref().map_err(Clone::clone)?.configuration;
