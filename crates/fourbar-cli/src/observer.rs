@@ -44,9 +44,12 @@ pub struct Totals {
     /// Work at the last row, and the largest amount of work of any row.
     #[serde(default)]
     pub work: [f64; 2],
-    /// Largest change of energy minus work since the first row.
+    /// Largest change of energy minus work since the first row, what events have taken away aside.
     #[serde(default)]
     pub imbalance: f64,
+    /// Energy that events have taken away by the last row.
+    #[serde(default)]
+    pub lost: f64,
 }
 
 /// Where rows and checkpoints go.
@@ -118,6 +121,8 @@ pub struct Watcher<'a> {
     /// Columns of the total energy, of the work and of the first error.
     energy: usize,
     work: usize,
+    /// Column of the energy that events have taken away, where there are events.
+    lost: Option<usize>,
     error: usize,
     started: Instant,
     last_checkpoint: Instant,
@@ -152,6 +157,7 @@ impl<'a> Watcher<'a> {
             cost: PER_COLUMN * columns.len() as u32,
             energy: find("energy.total"),
             work: find("energy.work"),
+            lost: columns.iter().position(|c| c.name == "energy.lost"),
             error: find("error.position"),
             started: now,
             last_checkpoint: now,
@@ -268,7 +274,8 @@ impl Observer for Watcher<'_> {
         (n.energy_last, n.energy_min, n.energy_max) = (e, n.energy_min.min(e), n.energy_max.max(e));
         let work = row[self.work];
         n.work = [work, n.work[1].max(work.abs())];
-        n.imbalance = n.imbalance.max((e - work - n.energy_first).abs());
+        n.lost = self.lost.map_or(0.0, |k| row[k]);
+        n.imbalance = n.imbalance.max((e + n.lost - work - n.energy_first).abs());
         for k in 0..3 {
             n.errors[k] = n.errors[k].max(row[self.error + k]);
         }

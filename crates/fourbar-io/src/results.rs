@@ -12,4 +12,4 @@ pub use checkpoint::{CHECKPOINT, Checkpoint, read_checkpoint, write_checkpoint};
 pub(crate) use folder::MAX_JSON;
 pub use folder::{Claim, Kept, LOCK, PAGE, ResultFolder, Standing, inspect};
 pub use read::{Table, read_table, trajectory_of};
-pub use write::{CsvWriter, SUMMARY, TRAJECTORY, number, prefix, write_json};
+pub use write::{CsvWriter, EVENTS, SUMMARY, TRAJECTORY, number, prefix, write_json};

@@ -7,12 +7,14 @@ mod auxiliary;
 mod curve;
 mod data;
 mod element;
+mod event;
 mod geometry;
 
 pub(crate) use auxiliary::*;
 pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
+pub(crate) use event::*;
 pub(crate) use geometry::*;
 
 use fourbar::expr::Dimension;
@@ -104,6 +106,8 @@ pub enum Expect {
     Pairs,
     /// Two numbers of any dimension.
     TwoNumbers,
+    /// Actions of an event.
+    Actions,
 }
 
 impl Expect {
@@ -157,6 +161,7 @@ impl Expect {
             Self::Column => "number or heading of a column".into(),
             Self::Pairs => "list of pairs [x, y]".into(),
             Self::TwoNumbers => "2 numbers".into(),
+            Self::Actions => "list of actions".into(),
         }
     }
 }
@@ -228,6 +233,7 @@ pub const TOP: Table = Table {
         may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
+        may("events", Expect::Section("events"), "what changes the mechanism on its way, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
@@ -254,6 +260,7 @@ pub const STUDY: Table = Table {
         may("step", Expect::Number(TIME), "fixed step"),
         may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
         may("options", Expect::Options, "options of formulation and integrator"),
+        may("events", Expect::Group(&STUDY_EVENTS), "how events are handled"),
     ],
 };
 
@@ -279,6 +286,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(forces().iter().map(|f| &f.table));
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
-    all.extend([&STUDY, &VIEW]);
+    all.extend([&LIMITS, &EVENT]);
+    all.extend([&STUDY, &STUDY_EVENTS, &VIEW]);
     all
 }

@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE,
-    TOP, Table,
+    BODY, CONSTRAINTS, CURVE, DRIVE, EVENT, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE,
+    TABLE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -32,6 +32,7 @@ pub fn schema() -> Value {
         "inputs": named(group(&INPUT)),
         "states": named(group(&STATE)),
         "curves": named(group(&CURVE)),
+        "events": named(group(&EVENT)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -120,6 +121,15 @@ fn of(expect: &Expect) -> Value {
         Expect::Column => json!({"type": ["number", "string"]}),
         Expect::Pairs => json!({"type": "array", "items": list(number(), 2), "minItems": 3}),
         Expect::TwoNumbers => list(number(), 2),
+        Expect::Actions => {
+            let names = || json!({"anyOf": [word(), {"type": "array", "items": word()}]});
+            let mut properties: serde_json::Map<String, Value> =
+                ["enable", "disable", "lock", "release", "remove"].iter().map(|w| (w.to_string(), names())).collect();
+            properties.insert("set".into(), json!({"type": "object", "additionalProperties": number()}));
+            properties.insert("stop".into(), json!({"type": "boolean"}));
+            let action = json!({"anyOf": [{"const": "stop"}, {"type": "object", "properties": properties, "additionalProperties": false}]});
+            json!({"anyOf": [action, {"type": "array", "items": action}]})
+        }
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",

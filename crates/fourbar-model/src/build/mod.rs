@@ -4,6 +4,7 @@ mod auxiliary;
 mod coil;
 mod constraint;
 mod curve;
+mod event;
 mod force;
 mod joint;
 mod output;
@@ -93,6 +94,8 @@ impl<'a> Builder<'a> {
             curves: Vec::new(),
             length: 1.0,
             outputs: Vec::new(),
+            events: Vec::new(),
+            limits: Vec::new(),
         };
         if spec.bodies.is_empty() {
             self.error(Diagnostic::new("M118", "the mechanism has no bodies").at("bodies").help("add at least one body under `bodies:`"));
@@ -118,6 +121,8 @@ impl<'a> Builder<'a> {
         self.coils(&mut model);
         self.tables();
         self.outputs(&mut model);
+        self.limits(&mut model);
+        self.events(&mut model);
         self.holds(&mut model);
         self.starts(&mut model);
         self.study(&model);
@@ -127,7 +132,7 @@ impl<'a> Builder<'a> {
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 11] = [
+        let lists: [(&str, Vec<&String>); 12] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
@@ -139,6 +144,7 @@ impl<'a> Builder<'a> {
             ("inputs", spec.inputs.iter().map(|x| &x.0).collect()),
             ("states", spec.states.iter().map(|x| &x.0).collect()),
             ("curves", spec.curves.iter().map(|x| &x.0).collect()),
+            ("events", spec.events.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {

@@ -3,6 +3,7 @@
 mod check;
 mod data;
 mod design;
+mod event;
 mod files;
 mod mechanism;
 mod model;
@@ -35,6 +36,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(files::PAGES)
         .chain(data::PAGES)
         .chain(design::PAGES)
+        .chain(event::PAGES)
 }
 
 /// The page of a code, letters in either case.
