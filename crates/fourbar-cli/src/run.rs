@@ -215,6 +215,9 @@ fn keep(task: &Task, done: &mut Done, fields: &serde_json::Value) -> Result<Opti
         }
         return Ok(None);
     }
+    if let Some(r) = done.report.as_ref().filter(|_| task.input.model.has_events()) {
+        output.folder.put_events(&r.events)?;
+    }
     // A finished run has nothing to continue, nor has one that failed before it kept a state.
     let resumable = done.interrupted || (!complete && output.has_state);
     Ok(Some(output.folder.finish(fields, complete, resumable)?))

@@ -19,4 +19,4 @@ pub use folder::{Claim, Kept, LOCK, PAGE, ResultFolder, Standing, inspect};
 pub use read::{Table, read_table, trajectory_of};
 pub use summary::{RunFacts, Totals, Watched, summary};
 pub use words::work_words;
-pub use write::{CsvWriter, SUMMARY, TRAJECTORY, number, prefix, write_json};
+pub use write::{CsvWriter, EVENTS, SUMMARY, TRAJECTORY, number, prefix, write_json};

@@ -15,6 +15,7 @@ pub mod coordinate;
 pub mod curve;
 pub mod diagnostic;
 pub mod error;
+pub mod event;
 pub mod expr;
 pub mod force;
 pub mod joint;

@@ -6,6 +6,7 @@ use crate::auxiliary::{Auxiliary, Input};
 use crate::constraint::{Constraint, Owner, Rows};
 use crate::coordinate::Coordinate;
 use crate::curve::Curve;
+use crate::event::{Event, Limit};
 use crate::expr::Expr;
 use crate::force::{Force, StateLaw};
 use crate::joint::{Alignment, Frame, JointKind, Pair};
@@ -68,6 +69,8 @@ pub struct Joint {
     pub M: Frame,
     /// Memory of its counted angle, or of its length on a closed curve, where it has one.
     pub memory: Option<usize>,
+    /// Whether it does not act: it has no rows, and its coordinates are only read.
+    pub open: bool,
 }
 
 /// A coordinate of a joint that drives, gears, forces and outputs can read.
@@ -297,6 +300,10 @@ pub struct Model {
     pub length: f64,
     /// Result columns of the author's own.
     pub outputs: Vec<Output>,
+    /// What changes the mechanism on its way.
+    pub events: Vec<Event>,
+    /// Rigid limits.
+    pub limits: Vec<Limit>,
 }
 
 /// A result column of the author's own.
@@ -336,6 +343,11 @@ impl Joint {
 }
 
 impl Model {
+    /// Joints that act, by their places.
+    pub fn acting_joints(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.joints.len()).filter(|&k| !self.joints[k].open)
+    }
+
     /// Number of bodies that can move.
     pub fn moving(&self) -> usize {
         self.bodies.len() - 1
@@ -438,7 +450,7 @@ impl Model {
                 spare: None,
             })
         });
-        let joints = (0..self.joints.len()).map(|k| self.joint_constraint(k));
+        let joints = (0..self.joints.len()).filter(|&k| !self.joints[k].open).map(|k| self.joint_constraint(k));
         let couplings = (0..self.couplings.len()).map(|k| self.coupling_constraint(k));
         let bare = (0..self.bare.len()).map(|k| self.bare_constraint(k));
         let driven = (0..if drives { self.drives.len() } else { 0 }).filter_map(|k| self.drive_constraint(k));
@@ -466,7 +478,7 @@ impl Model {
     /// Rows that keep joint axes from flipping during assembly.
     pub fn alignment_constraints(&self) -> Vec<Constraint> {
         let mut list = Vec::new();
-        for (k, j) in self.joints.iter().enumerate() {
+        for (k, j) in self.joints.iter().enumerate().filter(|(_, j)| !j.open) {
             let axes: &[usize] = match j.kind.alignment() {
                 Alignment::None => continue,
                 Alignment::Axis => &[2],

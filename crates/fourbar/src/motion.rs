@@ -57,6 +57,66 @@ pub struct Instant {
     pub errors: [f64; 3],
     /// Whether reactions and efforts are to be filled in; where nobody looks at them they stay zero and cost nothing.
     pub loaded: bool,
+    /// What events have made of the mechanism; `None` where it has none.
+    pub switched: Option<Box<Switched>>,
+}
+
+/// What events have made of a mechanism at an instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Switched {
+    /// Energy lost at events so far, J.
+    pub lost: f64,
+    /// Forces that act.
+    pub acting: Vec<bool>,
+    /// Efforts of the limits on the coordinates of their joints, N or N m.
+    pub limits: Vec<f64>,
+    /// Friction that can stick: its force, its effort, and whether it sticks.
+    pub frictions: Vec<(usize, f64, bool)>,
+    /// Coordinates of joints that are held by locks, limits or friction, and with which effort.
+    pub held: Vec<(usize, JointCoordinate, f64)>,
+}
+
+impl Switched {
+    /// All forces on the bodies that act, and what holds coordinates; reactions and drives are not among them.
+    pub fn applied(&self, model: &Model, x: &Plain<'_>, f: &mut [Twist]) {
+        for (f, b) in f.iter_mut().zip(&model.bodies) {
+            *f = Twist { v: model.gravity * b.mass, w: Vector3::zeros() };
+        }
+        let mut add = |b: usize, F: Vector3<f64>, T: Vector3<f64>| {
+            f[b].v += F;
+            f[b].w += T;
+        };
+        for (k, (_, force)) in model.forces.iter().enumerate().filter(|(k, _)| self.acting[*k]) {
+            match (self.frictions.iter().find(|x| x.0 == k), force.sticks()) {
+                // What friction holds is among what is held.
+                (Some((_, _, true)), _) => {}
+                (Some((_, effort, false)), Some(s)) => along_joint(model, s.joint, s.coordinate(model), *effort, x, &mut add),
+                _ => force.wrench(model, x, &mut add),
+            }
+        }
+        for (joint, which, effort) in &self.held {
+            along_joint(model, *joint, *which, *effort, x, &mut add);
+        }
+    }
+}
+
+/// What an effort along a coordinate of a joint does to its bodies.
+fn along_joint(
+    model: &Model,
+    joint: usize,
+    which: JointCoordinate,
+    effort: f64,
+    x: &Plain<'_>,
+    add: &mut impl FnMut(usize, Vector3<f64>, Vector3<f64>),
+) {
+    let j = &model.joints[joint];
+    let Some(y) = j.coordinate(which) else { return };
+    let bodies = j.bodies.map(|b| b.index());
+    let row = y.row(&x.q[bodies[0]], &x.q[bodies[1]]);
+    for k in 0..2 {
+        let part = row.parts[k].scaled(effort);
+        add(bodies[row.ij[k]], part.v, part.w);
+    }
 }
 
 impl Instant {
@@ -75,6 +135,7 @@ impl Instant {
             work: 0.0,
             errors: [0.0; 3],
             loaded: true,
+            switched: None,
         }
     }
 

@@ -53,6 +53,7 @@ pub fn facts(model: &Model, f: &Findings, all: bool) -> Facts {
     singular(&mut facts, model, f, most);
     modes(&mut facts, model, f, most);
     structure(&mut facts, model, f, all);
+    switches(&mut facts, model);
     if fine {
         facts.add("start", &text);
     }
@@ -515,6 +516,37 @@ fn kinds(model: &Model) -> String {
 }
 
 /// How far every joint goes, sweep by sweep.
+/// Limits, events, and what friction does at rest.
+fn switches(facts: &mut Facts, model: &Model) {
+    for (k, l) in model.limits.iter().take(FEW).enumerate() {
+        let side = if l.side > 0.0 { "not below" } else { "not above" };
+        let how = if l.restitution > 0.0 { format!("rigid, restitution {}", number(l.restitution)) } else { "rigid".to_string() };
+        facts.add(if k == 0 { "limits" } else { "" }, &format!("`{}`: {side} {}, {how}", l.name, number(l.bound)));
+    }
+    if model.limits.len() > FEW {
+        facts.add("", &format!("and {} more", model.limits.len() - FEW));
+    }
+    if !model.events.is_empty() {
+        let list: Vec<&str> = model.events.iter().map(|e| e.name.as_str()).collect();
+        facts.add("events", &names(&list));
+    }
+    let smooth = model.forces.iter().filter_map(|(name, f)| match f {
+        fourbar::force::Force::Friction(f) if !f.stick && (f.coulomb > 0.0 || f.preload > 0.0) => Some((name, f)),
+        _ => None,
+    });
+    for (name, f) in smooth.take(FEW) {
+        let turns = f.coordinate(model) == fourbar::model::JointCoordinate::Angle;
+        let lever = if turns && f.radius > 0.0 { f.radius } else { 1.0 };
+        let creep = f.speed / lever * 0.5_f64.atanh();
+        let unit = if turns { "rad/s" } else { "m/s" };
+        let line = format!(
+            "`{name}` is smoothed: under half of what it could hold the joint creeps at {} {unit}; `stick: true` holds",
+            number(creep)
+        );
+        facts.add("friction", &line);
+    }
+}
+
 fn ranges(facts: &mut Facts, f: &Findings) {
     for s in &f.explanation.sweeps {
         let c = &s.coordinate;

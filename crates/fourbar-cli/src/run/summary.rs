@@ -2,13 +2,16 @@
 
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
-use fourbar::study::Analysis;
+use fourbar::events::Kind;
+use fourbar::study::{Analysis, Report};
 use fourbar_io::disk::part;
-use fourbar_io::results::{Kept, RunFacts, SUMMARY, TRAJECTORY, summary, work_words};
+use fourbar_io::results::{EVENTS, Kept, RunFacts, SUMMARY, TRAJECTORY, summary, work_words};
 use serde_json::Value;
 
 /// Notes shown on the screen; the summary file has all.
 const MOST_NOTES: usize = 6;
+/// Lines of events shown on the screen.
+const MOST_EVENTS: usize = 12;
 
 /// Which pictures a summary shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,6 +59,9 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
         }
         if let Some(moved) = r.warnings.iter().find(|w| w.code.0 == "W201") {
             facts.add("start", &format!("assembled from the drawing; {}", moved.help));
+        }
+        for (k, line) in events(r).iter().enumerate() {
+            facts.add(if k == 0 { "events" } else { "" }, line);
         }
         for (k, note) in r.notes.iter().take(MOST_NOTES).enumerate() {
             facts.add(if k == 0 { "notes" } else { "" }, note);
@@ -110,12 +116,57 @@ fn pictures(task: &Task, done: &Done) -> Vec<String> {
     }
 }
 
+/// A line for each event; impacts that follow each other on one limit are one line.
+fn events(r: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut k = 0;
+    while k < r.events.len() && lines.len() < MOST_EVENTS {
+        let h = &r.events[k];
+        let series = r.events[k..].iter().take_while(|o| o.name == h.name && o.kind == Kind::Impact).count();
+        let lost = |from: usize, to: usize| {
+            let sum: f64 = r.events[from..to].iter().map(|h| h.lost).sum();
+            if sum.abs() > 0.0 { format!(", {} J lost", number(sum)) } else { String::new() }
+        };
+        let rests = r.events.get(k + series).is_some_and(|o| o.name == h.name && o.kind == Kind::Rest);
+        if series > 2 || series > 0 && rests {
+            let to = k + series + usize::from(rests);
+            let end = if rests {
+                format!("at rest from {} s", time(r.events[to - 1].t))
+            } else {
+                format!("the last at {} s", time(r.events[to - 1].t))
+            };
+            lines.push(format!("{}: {series} impacts from {} s, {end}{}", h.name, time(h.t), lost(k, to)));
+            k = to;
+            continue;
+        }
+        let word = if h.kind == Kind::Event { String::new() } else { format!(": {}", h.kind.word()) };
+        lines.push(format!("{}{word} at {} s{}", h.name, time(h.t), lost(k, k + 1)));
+        k += 1;
+    }
+    if k < r.events.len() {
+        lines.push(format!("and {} more in {EVENTS}", r.events.len() - k));
+    }
+    lines
+}
+
+fn time(t: f64) -> String {
+    format!("{t:.9}").trim_end_matches('0').trim_end_matches('.').to_string()
+}
+
 fn energy(done: &Done, analysis: Analysis) -> String {
     let n = &done.totals;
     let (lo, hi) = (n.energy_min, n.energy_max);
     match analysis {
         // Drives do work: the energy of a driven mechanism has no reason to stay.
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
+        Analysis::Dynamics if n.lost != 0.0 => format!(
+            "{} J at the start, {} J at the end, work done on it {} J, lost at events {} J; the balance is kept to {} J",
+            number(n.energy_first),
+            number(n.energy_last),
+            number(n.work[0]),
+            number(n.lost),
+            number(n.imbalance)
+        ),
         Analysis::Dynamics if n.work[1] > 0.0 => format!(
             "{} J at the start, {} J at the end, work done on it {} J; energy minus work changes by at most {} J",
             number(n.energy_first),
@@ -142,6 +193,7 @@ pub fn fields(task: &Task, done: &Done) -> Value {
     summary(&RunFacts {
         file: &input.name,
         title: &input.model.title,
+        has_events: input.model.has_events(),
         hash: &input.loaded.hash,
         data: &input.loaded.data,
         parameters: &input.loaded.parameters,

@@ -7,6 +7,7 @@ mod auxiliary;
 mod curve;
 mod data;
 mod element;
+mod event;
 mod geometry;
 mod study;
 mod task;
@@ -15,6 +16,7 @@ pub(crate) use auxiliary::*;
 pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
+pub(crate) use event::*;
 pub(crate) use geometry::*;
 pub(crate) use study::*;
 pub(crate) use task::*;
@@ -110,6 +112,8 @@ pub enum Expect {
     TwoNumbers,
     /// A list of plots: each the name of a column, a list of names, or `{x: name, y: name or names}`.
     Plots,
+    /// Actions of an event.
+    Actions,
 }
 
 impl Expect {
@@ -164,6 +168,7 @@ impl Expect {
             Self::Pairs => "list of pairs [x, y]".into(),
             Self::TwoNumbers => "2 numbers".into(),
             Self::Plots => "list of plots".into(),
+            Self::Actions => "list of actions".into(),
         }
     }
 }
@@ -243,6 +248,7 @@ pub const TOP: Table = Table {
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
         may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
         may("motors", Expect::Section("motors"), "motors that are to cause them, by name"),
+        may("events", Expect::Section("events"), "what changes the mechanism on its way, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
@@ -303,7 +309,8 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(forces().iter().map(|f| &f.table));
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
+    all.extend([&LIMITS, &EVENT]);
     all.extend([&PATH, &MOTOR]);
-    all.extend([&STUDY, &SWEEP, &OPTIMIZE, &TOLERANCE, &RESULTS, &VIEW]);
+    all.extend([&STUDY, &STUDY_EVENTS, &SWEEP, &OPTIMIZE, &TOLERANCE, &RESULTS, &VIEW]);
     all
 }

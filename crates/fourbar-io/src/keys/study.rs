@@ -1,6 +1,6 @@
 //! What `run`, `sweep`, `tolerance`, `optimize` and `synthesize` compute.
 
-use super::{Expect, LENGTH, PLAIN, TIME, Table, may, need};
+use super::{Expect, LENGTH, PLAIN, STUDY_EVENTS, TIME, Table, may, need};
 
 /// What `run` computes, and the studies of designers.
 pub const STUDY: Table = Table {
@@ -17,6 +17,7 @@ pub const STUDY: Table = Table {
         may("step", Expect::Number(TIME), "fixed step"),
         may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
         may("options", Expect::Options, "options of formulation and integrator"),
+        may("events", Expect::Group(&STUDY_EVENTS), "how events are handled"),
         may(
             "measures",
             Expect::Options,

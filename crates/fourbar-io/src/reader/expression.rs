@@ -78,6 +78,7 @@ struct Resolver<'r, 'a> {
     scope: Scope,
     joints: &'r HashSet<&'a str>,
     points: &'r HashSet<&'a str>,
+    bodies: &'r HashSet<String>,
     short_coordinates: bool,
     inputs: &'r HashSet<&'a str>,
     states: &'r HashSet<&'a str>,
@@ -161,6 +162,12 @@ impl Names for Resolver<'_, '_> {
                 return Some(self.variable(variable));
             }
             if let Some(variable) = dotted(name, self.joints, self.points) {
+                return Some(self.variable(variable));
+            }
+            if let Some((element, _)) = name.rsplit_once('.')
+                && self.bodies.contains(element)
+                && let Some(variable) = dotted(name, &HashSet::new(), &HashSet::from([element]))
+            {
                 return Some(self.variable(variable));
             }
             if self.inputs.contains(name) || self.states.contains(name) {
@@ -282,6 +289,7 @@ impl<'a> Reader<'a> {
             scope,
             joints: &self.joints,
             points: &self.points,
+            bodies: &self.bodies,
             short_coordinates: self.short_coordinates,
             inputs: &self.inputs,
             states: &self.states,

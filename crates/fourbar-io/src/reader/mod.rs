@@ -9,6 +9,7 @@ mod csv;
 pub(crate) mod curve;
 mod data;
 pub(crate) mod element;
+mod event;
 pub(crate) mod expression;
 mod functions;
 pub(crate) mod geometry;
@@ -53,6 +54,8 @@ pub(crate) struct Reader<'a> {
     /// Names of joints and points, which expressions may use.
     pub joints: HashSet<&'a str>,
     pub points: HashSet<&'a str>,
+    /// Names of bodies, for expressions that read where they are.
+    pub bodies: HashSet<String>,
     /// Tables and functions that expressions may use.
     pub tables: HashMap<String, Option<Table>>,
     functions: Functions,
@@ -143,6 +146,7 @@ pub(crate) fn understand<'a>(
         short_coordinates: *mechspec,
         joints: HashSet::new(),
         points: HashSet::new(),
+        bodies: HashSet::new(),
         tables: HashMap::new(),
         functions: Functions::default(),
         data: Vec::new(),

@@ -51,17 +51,26 @@ impl<'a> Reader<'a> {
         spec.tables = tables;
         spec.hold = top.names("hold").unwrap_or_default();
         self.elements(bodies.as_deref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
+        // Only these read them.
+        if ["events", "outputs", "states", "forces"].iter().any(|s| find(s).is_some()) {
+            self.bodies.extend(spec.bodies.iter().map(|(name, _)| name.clone()));
+        }
         drop(bodies);
         // Only forces ask for them.
         if find("forces").is_some() {
             self.centres.extend(spec.bodies.iter().map(|(name, body)| (name.clone(), body.com)));
         }
         self.elements(find("curves"), |r, key, node, path| r.curve(key, node, path), &mut spec.curves);
+        let mut limits = Vec::new();
         self.elements(
             find("joints"),
             |r, key, node, path| {
                 let joint = r.typed("joint", &JOINTS, |t| &t.table, key, node, path)?;
                 let record = r.record(&joint.table, key, node, path, &[])?;
+                if record.has("limits") {
+                    let limited = r.limits(joint.table.kind.unwrap_or_default(), node, path);
+                    limits.extend(limited.map(|l| (key.get(source).to_string(), l)));
+                }
                 (joint.build)(r, &record, joint.table.kind.unwrap_or_default()).filter(|_| !record.broken)
             },
             &mut spec.joints,
@@ -89,7 +98,9 @@ impl<'a> Reader<'a> {
         self.elements(find("points"), |r, key, node, path| r.point(key, node, path), &mut spec.points);
         self.elements(find("inputs"), |r, key, node, path| r.input(key, node, path), &mut spec.inputs);
         self.elements(find("states"), |r, key, node, path| r.own_state(key, node, path), &mut spec.states);
+        spec.limits = limits;
         self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
+        self.elements(find("events"), |r, key, node, path| r.event(key, node, path), &mut spec.events);
         (spec.start, spec.settle) = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
         let t_end = spec.study.t_end;
@@ -389,6 +400,7 @@ impl<'a> Reader<'a> {
             step: x.number("step"),
             tol: x.number("tol"),
             options: x.options("options").unwrap_or_default(),
+            events: self.study_events(node, &Path::top("study")),
         })
     }
 

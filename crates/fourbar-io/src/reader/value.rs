@@ -149,7 +149,7 @@ impl Reader<'_> {
             Expect::Pairs => Value::Pairs(self.pairs(node, path)?),
             Expect::TwoNumbers => Value::Numbers(self.numbers(node, &[None; 2], path)?.into()),
             Expect::Plots => Value::Plots(self.plots(node, path)?),
-            Expect::Functions => Value::Elsewhere,
+            Expect::Functions | Expect::Actions => Value::Elsewhere,
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })
     }

@@ -25,9 +25,12 @@ pub struct Totals {
     /// Work at the last row, and the largest amount of work of any row.
     #[serde(default)]
     pub work: [f64; 2],
-    /// Largest change of energy minus work since the first row.
+    /// Largest change of energy minus work since the first row, what events have taken away aside.
     #[serde(default)]
     pub imbalance: f64,
+    /// Energy that events have taken away by the last row.
+    #[serde(default)]
+    pub lost: f64,
 }
 
 /// Places of the columns that the totals are made of.
@@ -35,6 +38,8 @@ pub struct Totals {
 pub struct Watched {
     energy: usize,
     work: usize,
+    /// What events have taken away, where there are events.
+    lost: Option<usize>,
     /// The first of three.
     error: usize,
 }
@@ -43,7 +48,8 @@ impl Watched {
     /// Among the columns of a run.
     pub fn of(columns: &[Column]) -> Self {
         let find = |name: &str| columns.iter().position(|c| c.name == name).unwrap_or(0);
-        Self { energy: find("energy.total"), work: find("energy.work"), error: find("error.position") }
+        let lost = columns.iter().position(|c| c.name == "energy.lost");
+        Self { energy: find("energy.total"), work: find("energy.work"), lost, error: find("error.position") }
     }
 }
 
@@ -56,7 +62,8 @@ impl Totals {
         }
         (self.energy_last, self.energy_min, self.energy_max) = (e, self.energy_min.min(e), self.energy_max.max(e));
         self.work = [work, self.work[1].max(work.abs())];
-        self.imbalance = self.imbalance.max((e - work - self.energy_first).abs());
+        self.lost = at.lost.map_or(0.0, |k| row[k]);
+        self.imbalance = self.imbalance.max((e + self.lost - work - self.energy_first).abs());
         for k in 0..3 {
             self.errors[k] = self.errors[k].max(row[at.error + k]);
         }
@@ -71,6 +78,8 @@ pub struct RunFacts<'a> {
     pub file: &'a str,
     /// Title of the mechanism.
     pub title: &'a str,
+    /// Whether it has events, limits or friction that sticks.
+    pub has_events: bool,
     /// Hash of its text.
     pub hash: &'a str,
     /// Files of its tables, with their hashes.
@@ -133,6 +142,10 @@ pub fn summary(run: &RunFacts<'_>) -> Value {
             "constraint_rows": r.rows, "redundant_rows": r.redundant, "reactions_not_unique": reactions, "singular": r.singular,
             "characteristic_length": r.length, "notes": r.notes,
         });
+        if run.has_events {
+            all.insert("events".into(), json!(r.events));
+            all["energy"]["lost"] = json!(n.lost);
+        }
         if let Value::Object(more) = more {
             all.extend(more);
         }

@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, MOTOR, ORIENTATION, OUTPUT, PATH, PLACE, PLANE, SHAPES, SOLIDS,
-    STATE, TABLE, TOLERANCE, TOP, Table,
+    BODY, CONSTRAINTS, CURVE, DRIVE, EVENT, Expect, FRAME, INPUT, JOINTS, Key, MOTOR, ORIENTATION, OUTPUT, PATH, PLACE, PLANE, SHAPES,
+    SOLIDS, STATE, TABLE, TOLERANCE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -35,6 +35,7 @@ pub fn schema() -> Value {
         "curves": named(group(&CURVE)),
         "paths": named(group(&PATH)),
         "motors": named(group(&MOTOR)),
+        "events": named(group(&EVENT)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -127,6 +128,15 @@ fn of(expect: &Expect) -> Value {
             let names = json!({"anyOf": [word(), {"type": "array", "items": word(), "minItems": 1}]});
             let over = json!({"type": "object", "properties": {"x": word(), "y": names}, "required": ["y"], "additionalProperties": false});
             json!({"type": "array", "items": {"anyOf": [names, over]}})
+        }
+        Expect::Actions => {
+            let names = || json!({"anyOf": [word(), {"type": "array", "items": word()}]});
+            let mut properties: serde_json::Map<String, Value> =
+                ["enable", "disable", "lock", "release", "remove"].iter().map(|w| (w.to_string(), names())).collect();
+            properties.insert("set".into(), json!({"type": "object", "additionalProperties": number()}));
+            properties.insert("stop".into(), json!({"type": "boolean"}));
+            let action = json!({"anyOf": [{"const": "stop"}, {"type": "object", "properties": properties, "additionalProperties": false}]});
+            json!({"anyOf": [action, {"type": "array", "items": action}]})
         }
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({

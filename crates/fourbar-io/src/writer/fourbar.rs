@@ -22,7 +22,7 @@ pub fn write_model(spec: &ModelSpec) -> String {
         }
     }
     section(&mut text, "curves", spec.curves.iter().map(|(n, x)| (n, curve(x))));
-    section(&mut text, "joints", spec.joints.iter().map(|(n, x)| (n, joint(x))));
+    section(&mut text, "joints", spec.joints.iter().map(|(n, x)| (n, limited(spec, n, joint(x)))));
     section(&mut text, "constraints", spec.constraints.iter().map(|(n, x)| (n, constraint(x))));
     section(&mut text, "drives", spec.drives.iter().map(|(n, x)| (n, drive(x))));
     section(&mut text, "forces", spec.forces.iter().map(|(n, x)| (n, force(x))));
@@ -33,6 +33,7 @@ pub fn write_model(spec: &ModelSpec) -> String {
     section(&mut text, "outputs", spec.outputs.iter().map(|(n, x)| (n, output(x))));
     section(&mut text, "paths", spec.paths.iter().map(|(n, x)| (n, path(x))));
     section(&mut text, "motors", spec.motors.iter().map(|(n, x)| (n, motor(x))));
+    section(&mut text, "events", spec.events.iter().map(|(n, x)| (n, event(x))));
     if !spec.hold.is_empty() {
         text += &format!("hold: {}\n", items(spec.hold.iter().cloned()));
     }
@@ -72,6 +73,68 @@ pub fn write_model(spec: &ModelSpec) -> String {
 fn plot(p: &PlotSpec) -> String {
     let y = items(p.y.iter().cloned());
     p.x.as_ref().map_or_else(|| y.clone(), |x| format!("{{x: {x}, y: {y}}}"))
+}
+
+/// A joint with its limits.
+fn limited(spec: &ModelSpec, name: &str, mut g: Group) -> Group {
+    for (_, l) in spec.limits.iter().filter(|(n, _)| n == name) {
+        let mut own = Group::default();
+        if let Some(of) = l.of {
+            own.put("of", if of == LimitOf::Angle { "angle" } else { "distance" });
+        }
+        let numbers = [
+            ("min", l.min),
+            ("max", l.max),
+            ("speed_min", l.speed_min),
+            ("speed_max", l.speed_max),
+            ("restitution", l.restitution),
+            ("stiffness", l.stiffness),
+            ("damping", l.damping),
+            ("exponent", l.exponent),
+            ("speed", l.speed),
+        ];
+        for (key, x) in numbers {
+            if let Some(x) = x {
+                own.number(key, x);
+            }
+        }
+        g.put("limits", own.line());
+    }
+    g
+}
+
+fn event(e: &EventSpec) -> Group {
+    let mut g = Group::default();
+    g.put("when", expression(&e.when.expr, &e.when.variables, "length"));
+    match e.direction {
+        Direction::Any => {}
+        Direction::Rising => drop(g.put("direction", "rising")),
+        Direction::Falling => drop(g.put("direction", "falling")),
+    }
+    if let Some(once) = e.once {
+        g.put("once", if once { "true" } else { "false" });
+    }
+    if let Some(x) = e.rearm {
+        g.number("rearm", x);
+    }
+    if let Some(after) = &e.after {
+        g.put("after", after);
+    }
+    let action = |a: &ActionSpec| {
+        let mut g = Group::default();
+        match a {
+            ActionSpec::Enable(n) => g.put("enable", n),
+            ActionSpec::Disable(n) => g.put("disable", n),
+            ActionSpec::Lock(n) => g.put("lock", n),
+            ActionSpec::Release(n) => g.put("release", n),
+            ActionSpec::Remove(n) => g.put("remove", n),
+            ActionSpec::Set(n, e) => g.put("set", format!("{{{n}: {}}}", expression(&e.expr, &e.variables, "length"))),
+            ActionSpec::Stop => g.put("stop", "true"),
+        };
+        g.line()
+    };
+    g.put("do", items(e.actions.iter().map(action)));
+    g
 }
 
 fn section<'a>(text: &mut String, key: &str, elements: impl Iterator<Item = (&'a String, Group)>) {
@@ -482,6 +545,11 @@ fn study(s: &StudySpec) -> Group {
             options.put(&quoted(key), quoted(value));
         }
         g.put("options", options.line());
+    }
+    if s.events != EventSettings::default() {
+        let mut events = Group::default();
+        events.number("rest_time", s.events.rest_time).number("most_per_second", s.events.most_per_second);
+        g.put("events", events.line());
     }
     g
 }

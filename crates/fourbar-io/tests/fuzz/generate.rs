@@ -22,6 +22,12 @@ const EXCLUDES: &[(&str, &[&str])] = &[
     ("points", &["file", "x", "y"]),
     ("slopes", &["ends"]),
     ("outside", &["ends"]),
+    // Limits and friction that sticks have numbers that must fit each other.
+    ("limits", &["bodies", "from"]),
+    ("static", &["joint"]),
+    ("stribeck", &["joint"]),
+    ("exponent", &["joint"]),
+    ("max", &["min"]),
 ];
 
 /// One file in the making: careful ones keep to the rules, so that what lies behind the reader is reached.
@@ -177,6 +183,19 @@ impl Maker {
             }
             Expect::TwoNumbers => self.list(r, 2, |r| self.number(r)),
             Expect::Plots => r.pick(&["[p1]", "[j1.angle, [p1.x, p1.y]]", "[{x: p1.x, y: p1.y}]", "[{y: [a.r.x]}]"]).to_string(),
+            Expect::Actions => r
+                .pick(&["[{stop: true}]", "[{lock: j1}]", "[{remove: j2}, {set: {u1: 1}}]", "stop", "[{set: 1}]", "[{burn: j1}]"])
+                .to_string(),
+            Expect::Group(table) if table.section == "limits" => r
+                .pick(&[
+                    "{max: 0.5}",
+                    "{min: -1, max: 1, restitution: 0.5}",
+                    "{speed_min: 0}",
+                    "{min: 0}",
+                    "{max: 1, stiffness: 100}",
+                    "{}",
+                ])
+                .to_string(),
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters => "{}".into(),
         }
     }
@@ -247,11 +266,12 @@ pub fn model(r: &mut Random) -> String {
         ("points", POINTS),
         ("tables", &["g1"]),
         ("outputs", &["o1"]),
+        ("events", &["e1"]),
     ];
     for (section, names) in sections {
         let known: Vec<&&Table> = tables.iter().filter(|t| t.section == section).collect();
         // Constraints and drives make most mechanisms impossible: rarer than the rest.
-        if ["constraints", "drives", "tables"].contains(&section) && !r.chance(4) {
+        if ["constraints", "drives", "tables"].contains(&section) && !r.chance(4) || section == "events" && (m.careful || !r.chance(2)) {
             continue;
         }
         text += &format!("{section}:\n");

@@ -4,6 +4,7 @@ mod auxiliary;
 mod coil;
 mod constraint;
 mod curve;
+mod event;
 mod force;
 mod joint;
 mod output;
@@ -96,6 +97,8 @@ impl<'a> Builder<'a> {
             curves: Vec::new(),
             length: 1.0,
             outputs: Vec::new(),
+            events: Vec::new(),
+            limits: Vec::new(),
         };
         if spec.bodies.is_empty() {
             self.error(Diagnostic::new("M118", "the mechanism has no bodies").at("bodies").help("add at least one body under `bodies:`"));
@@ -121,6 +124,8 @@ impl<'a> Builder<'a> {
         self.coils(&mut model);
         self.tables();
         self.outputs(&mut model);
+        self.limits(&mut model);
+        self.events(&mut model);
         self.holds(&mut model);
         self.starts(&mut model);
         self.study(&model);
@@ -131,7 +136,7 @@ impl<'a> Builder<'a> {
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 13] = [
+        let lists: [(&str, Vec<&String>); 14] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
@@ -145,6 +150,7 @@ impl<'a> Builder<'a> {
             ("curves", spec.curves.iter().map(|x| &x.0).collect()),
             ("paths", spec.paths.iter().map(|x| &x.0).collect()),
             ("motors", spec.motors.iter().map(|x| &x.0).collect()),
+            ("events", spec.events.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {

@@ -3,6 +3,7 @@
 mod check;
 mod data;
 mod design;
+mod event;
 mod files;
 mod hints;
 mod mechanism;
@@ -41,6 +42,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(design::PAGES)
         .chain(sweep::PAGES)
         .chain(task::PAGES)
+        .chain(event::PAGES)
 }
 
 /// The page of a code, letters in either case.

@@ -37,6 +37,8 @@ pub enum Holds {
     Orientation,
     /// `world` or `body`.
     Frame,
+    /// True or false.
+    Flag,
 }
 
 /// A key of a force.
@@ -91,6 +93,8 @@ pub trait Given {
     fn six(&self, key: &str) -> Option<[f64; 6]>;
     /// A name or a word.
     fn text(&self, key: &str) -> Option<String>;
+    /// True or false.
+    fn flag(&self, key: &str) -> Option<bool>;
     /// An expression.
     fn expression(&self, key: &str) -> Option<StateExpr>;
     /// Three expressions.

@@ -10,6 +10,7 @@ pub mod load;
 mod point;
 mod rope;
 mod spring;
+mod stop;
 mod torque;
 mod torsion;
 
@@ -64,6 +65,21 @@ macro_rules! forces {
         }
 
         impl Force {
+            /// The bound up to which it holds its joint where it stands, N or N m from the load of the joint, and the joint; `None` where it
+            /// does not stick.
+            pub fn sticks(&self) -> Option<&Friction> {
+                match self {
+                    Force::Friction(f) if f.stick => Some(f),
+                    _ => None,
+                }
+            }
+            /// The same while its joint slides in a direction; zero leaves it as it is.
+            pub fn sliding(self, direction: f64) -> Self {
+                match self {
+                    Force::Friction(f) if direction != 0.0 => Force::Friction(Friction { slides: direction, ..f }),
+                    other => other,
+                }
+            }
             /// Its words in files.
             pub fn words(&self) -> &'static Words {
                 match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* }
@@ -130,6 +146,8 @@ forces! {
     Friction(friction::Friction) as Friction(friction::FrictionSpec);
     /// Along the line of two points, pulling only.
     Rope(rope::Rope) as Rope(rope::RopeSpec);
+    /// In a joint, beyond a bound.
+    Stop(stop::Stop) as Stop(stop::StopSpec);
 }
 
 pub use actuator::{Actuator, ActuatorSpec};
@@ -138,6 +156,7 @@ pub use friction::{Friction, FrictionSpec};
 pub use point::{PointForce, PointForceSpec};
 pub use rope::{Rope, RopeSpec};
 pub use spring::{Spring, SpringSpec};
+pub use stop::{Stop, StopSpec};
 pub use torque::{Torque, TorqueSpec};
 pub use torsion::{Torsion, TorsionSpec};
 
@@ -175,6 +194,7 @@ pub fn bodies_read<'l>(model: &Model, laws: impl IntoIterator<Item = &'l StateLa
                 list.extend(model.joints[j].bodies.map(|b| b.index()));
             }
             Variable::PointPosition(p, _) | Variable::PointVelocity(p, _) => list.push(model.points[p].1.body.index()),
+            Variable::BodyPosition(b, _) | Variable::BodyVelocity(b, _) => list.push(b),
             Variable::Time | Variable::Length | Variable::Rate | Variable::Auxiliary(_) => {}
         }
     }
@@ -234,4 +254,8 @@ pub enum Variable {
     PointVelocity(usize, usize),
     /// An input or a state, by its place among the numbers that are carried along.
     Auxiliary(usize),
+    /// Component of the position of a body's centre of mass.
+    BodyPosition(usize, usize),
+    /// Component of the velocity of a body's centre of mass.
+    BodyVelocity(usize, usize),
 }

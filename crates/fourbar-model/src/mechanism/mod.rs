@@ -31,6 +31,7 @@ mod body;
 mod constraint;
 mod data;
 mod drive;
+mod event;
 mod expression;
 mod force;
 mod joint;
@@ -110,6 +111,9 @@ pub mod last {
     /// A column of the results.
     #[derive(Clone, Copy, Debug)]
     pub struct Output;
+    /// An event.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Event;
 }
 
 use last::Nothing;

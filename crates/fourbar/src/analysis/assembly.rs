@@ -105,6 +105,23 @@ impl Assembled {
         self.branch.as_ref().map(|b| b.words(self.distance))
     }
 
+    /// A state that is consistent already.
+    pub fn already(at: &Configuration) -> Self {
+        Self {
+            configuration: at.clone(),
+            iterations: 0,
+            residual_before: 0.0,
+            residual_after: 0.0,
+            velocity_residual_before: 0.0,
+            stated: true,
+            moved: Vec::new(),
+            open: Vec::new(),
+            asked: Vec::new(),
+            distance: 0.0,
+            branch: None,
+        }
+    }
+
     /// The warning that a changed start deserves.
     pub fn warning(&self, model: &Model) -> Option<Diagnostic> {
         if self.residual_before > 1e-6 * model.length {
@@ -221,7 +238,7 @@ fn flipped_among<'a>(model: &'a Model, q: &'a [Pose]) -> impl Iterator<Item = us
         let [qi, qj] = j.bodies.map(|b| &q[b.index()]);
         axes.iter().any(|&a| (qi.A * j.F.axis(a)).dot(&(qj.A * j.M.axis(a))) < 0.0)
     };
-    model.joints.iter().enumerate().filter(move |(_, j)| flipped(j)).map(|(k, _)| k)
+    model.joints.iter().enumerate().filter(move |(_, j)| !j.open && flipped(j)).map(|(k, _)| k)
 }
 
 /// Options of assembly.

@@ -20,7 +20,7 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
     if all_fixed(model) {
         return Err(nothing_moves());
     }
-    for j in &model.joints {
+    for j in model.joints.iter().filter(|j| !j.open) {
         if let Some(why) = j.kind.shared().refused {
             return Err(Diagnostic::new("S291", format!("joint `{}` {why}", j.name))
                 .name(j.name.clone())
@@ -67,7 +67,7 @@ pub(super) fn nothing_moves() -> Diagnostic {
 
 /// Whether fixed joints hold every body to the ground.
 fn all_fixed(model: &Model) -> bool {
-    let fixed = || model.joints.iter().filter(|j| j.kind.shared().rigid == Rigid::Welded);
+    let fixed = || model.joints.iter().filter(|j| !j.open && j.kind.shared().rigid == Rigid::Welded);
     // Bodies that are held by fixed joints alone are rare: most mechanisms are done here.
     if fixed().count() < model.moving() {
         return false;

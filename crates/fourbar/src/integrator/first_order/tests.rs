@@ -82,6 +82,7 @@ fn instant() -> Instant {
         work: 0.0,
         errors: [0.0; 3],
         loaded: true,
+        switched: None,
     }
 }
 
