@@ -68,6 +68,7 @@ impl Core {
         let fields = summary(&RunFacts {
             file: self.name(),
             title: &self.model.title,
+            has_events: self.model.has_events(),
             hash: &self.loaded.hash,
             data: &self.loaded.data,
             parameters: &self.loaded.parameters,
