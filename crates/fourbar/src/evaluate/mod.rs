@@ -102,11 +102,6 @@ impl<'m> Evaluation<'m> {
         Ok(Self { model, now, lambda, compliance: e.eps, loads: e.loads, set: e.set })
     }
 
-    /// State, accelerations, reactions and efforts.
-    pub(crate) fn instant(&self) -> &Instant {
-        &self.now
-    }
-
     /// The mechanism.
     pub fn model(&self) -> &'m Model {
         self.model
