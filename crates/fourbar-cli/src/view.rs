@@ -122,6 +122,10 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
         let d = Diagnostic::new("U001", "settings of a run do not go with a sweep: it was computed already, and is shown as it is");
         return Err(d.help("leave the settings out").into());
     }
+    if args.export.is_some() {
+        let d = Diagnostic::new("U482", "a sweep has no motion that could be exported");
+        return Err(d.help("export that of one case: `fourbar view FILE --set NAME=VALUE --export FILE.svg`").into());
+    }
     let path = args.output.clone().unwrap_or_else(|| folder.join(PAGE));
     let read = SweepFolder::read(folder)?;
     let rows: Vec<&CaseRow> = read.rows().values().collect();
