@@ -4,12 +4,14 @@
 //! shape type is one entry: its table beside the function that builds it.
 
 mod auxiliary;
+mod contact;
 mod curve;
 mod data;
 mod element;
 mod geometry;
 
 pub(crate) use auxiliary::*;
+pub(crate) use contact::*;
 pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
@@ -104,6 +106,14 @@ pub enum Expect {
     Pairs,
     /// Two numbers of any dimension.
     TwoNumbers,
+    /// A list of one or more points.
+    Points,
+    /// The two sides of a contact; the table `side`.
+    Sides,
+    /// The plane of a side of a contact; the table `contact plane`.
+    SidePlane,
+    /// Dry friction: a coefficient, or the table `contact friction`.
+    Friction,
 }
 
 impl Expect {
@@ -157,6 +167,10 @@ impl Expect {
             Self::Column => "number or heading of a column".into(),
             Self::Pairs => "list of pairs [x, y]".into(),
             Self::TwoNumbers => "2 numbers".into(),
+            Self::Points => "list of points: length".into(),
+            Self::Sides => "2 sides".into(),
+            Self::SidePlane => "plane of a body".into(),
+            Self::Friction => "number, or keys of friction".into(),
         }
     }
 }
@@ -218,6 +232,7 @@ pub const TOP: Table = Table {
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
+        may("contacts", Expect::Section("contacts"), "where bodies may touch, by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
         may(
             "functions",
@@ -277,6 +292,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);
     all.extend(forces().iter().map(|f| &f.table));
+    all.extend([&CONTACT, &SIDE, &SIDE_PLANE, &CONTACT_FRICTION]);
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
     all.extend([&STUDY, &VIEW]);

@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE,
-    TOP, Table,
+    BODY, CONSTRAINTS, CONTACT, CONTACT_FRICTION, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE,
+    SHAPES, SIDE, SIDE_PLANE, SOLIDS, STATE, TABLE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -26,6 +26,7 @@ pub fn schema() -> Value {
         "constraints": named(one_of(CONSTRAINTS.iter().map(|t| &t.table))),
         "drives": named(group(&DRIVE)),
         "forces": named(one_of(crate::keys::forces().iter().map(|t| &t.table))),
+        "contacts": named(group(&CONTACT)),
         "points": named(group(&PLACE)),
         "tables": named(group(&TABLE)),
         "outputs": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&OUTPUT)]})),
@@ -120,6 +121,10 @@ fn of(expect: &Expect) -> Value {
         Expect::Column => json!({"type": ["number", "string"]}),
         Expect::Pairs => json!({"type": "array", "items": list(number(), 2), "minItems": 3}),
         Expect::TwoNumbers => list(number(), 2),
+        Expect::Points => json!({"type": "array", "items": vector(), "minItems": 1}),
+        Expect::Sides => list(group(&SIDE), 2),
+        Expect::SidePlane => group(&SIDE_PLANE),
+        Expect::Friction => json!({"anyOf": [number(), group(&CONTACT_FRICTION)]}),
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",

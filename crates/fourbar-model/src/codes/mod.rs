@@ -1,6 +1,7 @@
 //! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
 
 mod check;
+mod contact;
 mod data;
 mod design;
 mod files;
@@ -35,6 +36,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(files::PAGES)
         .chain(data::PAGES)
         .chain(design::PAGES)
+        .chain(contact::PAGES)
 }
 
 /// The page of a code, letters in either case.

@@ -2,6 +2,8 @@
 
 pub mod assembly;
 #[doc(hidden)]
+pub mod contacts;
+#[doc(hidden)]
 pub mod eliminate;
 pub mod independent;
 #[doc(hidden)]

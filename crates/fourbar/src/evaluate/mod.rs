@@ -40,6 +40,7 @@ pub use inverse::Efforts;
 pub use matrices::Row;
 pub use reduced::Reduced;
 
+use crate::analysis::contacts::refuse_rigid;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::error::Error;
@@ -77,6 +78,7 @@ impl<'m> Evaluation<'m> {
     /// Evaluates a mechanism at a state.
     pub fn new(model: &'m Model, state: &Configuration) -> Result<Self, Error> {
         Simulation::fits(model, state)?;
+        refuse_rigid(model)?;
         let mut e = Equations::new(model, state);
         if e.set.choose(state.t) {
             // The compliance belongs to the rows that hold now.
