@@ -31,7 +31,10 @@ export interface Place { body: string; at: Vec3 }
 export interface Force {
   name: string; type: string; between?: [Place, Place]; length?: number; on?: Place; body?: string; joint?: string;
   vector?: Vec3; frame?: "world" | "body";
+  /** Of a contact: what the two bodies bring to each place where they may touch. */
+  spots?: [Side, Side][];
 }
+export interface Side extends Place { radius?: number; normal?: Vec3; outline?: Vec3[]; closed?: boolean }
 export interface Drive { name: string; joint: string; kind: string }
 export interface Model {
   title: string; length_unit?: string; length?: number; gravity?: Vec3; planar_normal?: Vec3 | null;

@@ -11,6 +11,7 @@ pub mod auxiliary;
 pub mod build;
 pub mod codes;
 pub mod constraint;
+pub mod contact;
 pub mod coordinate;
 pub mod curve;
 pub mod diagnostic;

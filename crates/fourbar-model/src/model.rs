@@ -4,6 +4,7 @@
 
 use crate::auxiliary::{Auxiliary, Input};
 use crate::constraint::{Constraint, Owner, Rows};
+use crate::contact::{Friction as ContactFriction, Spots};
 use crate::coordinate::Coordinate;
 use crate::curve::Curve;
 use crate::event::{Event, Limit};
@@ -247,6 +248,19 @@ pub struct CurveOn {
     pub R: Matrix3<f64>,
 }
 
+/// A rigid contact: bodies that may touch and do not overlap.
+#[derive(Clone, Debug)]
+pub struct RigidContact {
+    /// Name.
+    pub name: String,
+    /// Where they may touch.
+    pub spots: Spots,
+    /// Share of the speed of approach with which they part again.
+    pub restitution: f64,
+    /// Friction; its smoothing speed means nothing here.
+    pub friction: ContactFriction,
+}
+
 /// A mechanism.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -268,8 +282,10 @@ pub struct Model {
     pub rolling: Vec<RollingElement>,
     /// Drives.
     pub drives: Vec<Drive>,
-    /// Forces by name.
+    /// Forces by name, compliant contacts among them, last.
     pub forces: Vec<(String, Force)>,
+    /// Rigid contacts.
+    pub contacts: Vec<RigidContact>,
     /// Springs with a mass of their own.
     pub coils: Vec<Coil>,
     /// Named points.

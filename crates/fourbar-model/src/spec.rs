@@ -37,6 +37,8 @@ pub struct ModelSpec {
     pub drives: Vec<(String, DriveSpec)>,
     /// Forces by name.
     pub forces: Vec<(String, ForceSpec)>,
+    /// Contacts by name.
+    pub contacts: Vec<(String, ContactSpec)>,
     /// Points to report and trace, by name.
     pub points: Vec<(String, Place)>,
     /// Numbers set from outside between steps, by name.
@@ -651,6 +653,7 @@ pub enum DriveQuantity {
     Acceleration,
 }
 
+pub use crate::contact::{ContactSpec, FrictionSpec as ContactFriction, LawName, Partners, SideForm, SideSpec};
 pub use crate::force::{
     ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, RopeSpec, SpringSpec, StopSpec, TorqueSpec, TorsionSpec,
 };

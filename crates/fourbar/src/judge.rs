@@ -93,7 +93,9 @@ impl<'m> Judge<'m> {
         let (model, set) = (structure.model, structure.rows.clone());
         let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
         let tau = tau(study).unwrap_or(study.t_end);
-        let adaptive = study.step.is_none() && analysis == Analysis::Dynamics;
+        // Time stepping takes fixed steps, also where none was asked for.
+        let stepped = !model.contacts.is_empty() || study.integrator.as_deref().is_some_and(|i| i.eq_ignore_ascii_case("moreau"));
+        let adaptive = study.step.is_none() && !stepped && analysis == Analysis::Dynamics;
         Self {
             model,
             Phi: vec![0.0; set.rows()],

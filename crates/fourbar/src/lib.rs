@@ -58,8 +58,8 @@ pub mod schur;
 
 #[doc(no_inline)]
 pub use fourbar_model::{
-    auxiliary, build, codes, constraint, coordinate, curve, diagnostic, error, event, expr, force, joint, mechanism, model, rolling, spec,
-    state, time, topology,
+    auxiliary, build, codes, constraint, contact, coordinate, curve, diagnostic, error, event, expr, force, joint, mechanism, model,
+    rolling, spec, state, time, topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};

@@ -29,6 +29,34 @@ pub struct Wrench {
     pub torque: Vector3<f64>,
 }
 
+/// What a rigid contact does at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactLoad {
+    /// Least gap, m.
+    pub gap: f64,
+    /// Sum of the normal forces, N.
+    pub normal: f64,
+    /// Force along the surface on the second body, world, N.
+    pub tangential: Vector3<f64>,
+    /// Speed along the surface where the normal force is largest, m/s.
+    pub slip: f64,
+    /// 0 open, 1 sliding, 2 sticking.
+    pub state: f64,
+}
+
+impl ContactLoad {
+    /// Its numbers, in the order of the columns.
+    pub fn numbers(&self) -> [f64; 7] {
+        let f = &self.tangential;
+        [self.gap, self.normal, f.x, f.y, f.z, self.slip, self.state]
+    }
+
+    /// From its numbers.
+    fn of(x: &[f64]) -> Self {
+        Self { gap: x[0], normal: x[1], tangential: Vector3::new(x[2], x[3], x[4]), slip: x[5], state: x[6] }
+    }
+}
+
 /// One instant in global terms: what every formulation hands over at output times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instant {
@@ -51,6 +79,8 @@ pub struct Instant {
     /// Reaction of each bare constraint on the body of its second place, at that place; then of each rolling element on its body,
     /// at the contact.
     pub constraints: Vec<Wrench>,
+    /// Loads of each rigid contact.
+    pub contacts: Vec<ContactLoad>,
     /// Work done since the start by drives and by forces without a potential.
     pub work: f64,
     /// Largest residuals of position, velocity and acceleration constraints.
@@ -132,6 +162,7 @@ impl Instant {
             reactions: vec![Wrench::default(); model.joints.len()],
             efforts: vec![0.0; model.drives.len()],
             constraints: vec![Wrench::default(); model.bare.len() + model.rolling.len()],
+            contacts: vec![ContactLoad::default(); model.contacts.len()],
             work: 0.0,
             errors: [0.0; 3],
             loaded: true,
@@ -163,7 +194,8 @@ impl Instant {
         let accelerations: Vec<f64> = self.a.iter().flat_map(|a| [three(&a.v), three(&a.w)]).flatten().collect();
         json!({
             "state": self.configuration().save(), "a": accelerations, "reactions": wrenches(&self.reactions),
-            "efforts": self.efforts, "constraints": wrenches(&self.constraints), "work": self.work, "errors": self.errors,
+            "efforts": self.efforts, "constraints": wrenches(&self.constraints),
+            "contacts": self.contacts.iter().flat_map(ContactLoad::numbers).collect::<Vec<f64>>(), "work": self.work, "errors": self.errors,
         })
     }
 
@@ -181,6 +213,11 @@ impl Instant {
         for (list, x) in [(&mut self.reactions, &reactions), (&mut self.constraints, &constraints)] {
             list.iter_mut().zip(x.chunks_exact(6)).for_each(|(w, x)| *w = Wrench { force: three(x), torque: three(&x[3..]) });
         }
+        let contacts = numbers(&saved["contacts"]);
+        if contacts.len() != 7 * self.contacts.len() {
+            return None;
+        }
+        self.contacts.iter_mut().zip(contacts.chunks_exact(7)).for_each(|(c, x)| *c = ContactLoad::of(x));
         self.efforts = efforts;
         self.errors = errors.try_into().ok()?;
         self.work = saved["work"].as_f64()?;

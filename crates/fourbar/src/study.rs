@@ -99,7 +99,7 @@ fn everything(_: &Model) -> Result<(), Diagnostic> {
 /// Options of the implicit formulations.
 const OF_IMPLICIT: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, TAU];
 /// Options of `ra`.
-const OF_RA: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau"]), TAU];
+const OF_RA: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau"]), SWEEPS, TAU];
 /// Options of `reps`.
 const OF_REPS: &[OptionInfo] = &[
     RHO,
@@ -113,6 +113,7 @@ const RHO: OptionInfo = OptionInfo::new("rho", "spectral radius, 0 to 0.95").onl
 const THETA: OptionInfo = OptionInfo::new("theta", "correction at which Newton ends, in characteristic lengths").only(IMPLICIT);
 const MOST_ITERATIONS: OptionInfo = OptionInfo::new("iterations", "most Newton iterations").only(IMPLICIT);
 const INDEX: OptionInfo = OptionInfo::new("index", "3, or 2 for the stabilised form of gen-alpha").only(IMPLICIT);
+const SWEEPS: OptionInfo = OptionInfo::new("sweeps", "most sweeps over the contacts of a step").only(&["moreau"]);
 /// Options of the formulations on Lie groups.
 const OF_GROUPS: &[OptionInfo] = &[
     OptionInfo::new("constraints", "project, baumgarte or none"),
@@ -132,7 +133,7 @@ const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"
 pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
-        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances",
+        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances, moreau for rigid contacts",
         integrators: INTEGRATORS_OF_RA,
         options: OF_RA,
         applies: everything,
@@ -214,7 +215,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
 ];
 
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
-const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler"];
+const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler", "moreau"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -324,7 +325,8 @@ impl Study {
     pub fn candidates(&self, model: &Model) -> Result<Vec<Chosen>, Diagnostic> {
         let first = self.chosen(model)?;
         let mut list = vec![first];
-        if self.is_auto() {
+        // Rigid contacts have one method.
+        if self.is_auto() && model.contacts.is_empty() {
             for choice in auto::others(model, self, (list[0].formulation.name, list[0].integrator)) {
                 let next = self.of_choice(choice)?;
                 let known = |c: &Chosen| (c.formulation.name, c.integrator) == (next.formulation.name, next.integrator);

@@ -32,7 +32,7 @@ impl Column {
     }
     /// Whether a force element reports it.
     fn is_element(&self) -> bool {
-        let ends = [".length", ".angle", ".rate"];
+        let ends = [".length", ".angle", ".rate", ".gap", ".slip", ".state"];
         self.is_load() || ends.iter().any(|e| self.name.ends_with(e))
     }
 }
@@ -142,6 +142,7 @@ pub fn columns(model: &Model) -> Vec<Column> {
     elements::constraint_columns(model, &mut list);
     elements::force_columns(model, &mut list);
     elements::limit_columns(model, &mut list);
+    elements::contact_columns(model, &mut list);
     for (name, _) in &model.points {
         three(&mut list, [name, ""], "m");
     }
@@ -225,6 +226,7 @@ impl Recorder {
         elements::constraint_values(model, s, out);
         elements::force_values(model, s, self.wanted.elements, &mut self.loads, out);
         elements::limit_values(model, s, out);
+        s.contacts.iter().for_each(|c| out.extend(c.numbers()));
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }

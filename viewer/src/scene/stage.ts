@@ -7,7 +7,7 @@ import { Pose } from "../motion";
 import { ACCENT, Draft } from "./draft";
 import { drawBodies } from "./bodies";
 import { setDetail } from "./shapes";
-import { drawJoints, drawTies } from "./joints";
+import { drawContacts, drawJoints, drawTies } from "./joints";
 import { contour, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
 
 export interface Theme { paper: string; ink: string; pen: string; grid: string }
@@ -86,6 +86,7 @@ export class Stage {
     setDetail(model.bodies.length);
     drawBodies(this.draft);
     drawJoints(this.draft);
+    drawContacts(this.draft);
     this.surfaces = this.draft.merge.surfaces();
     const parts = { surfaces: this.surfaces, lines: this.draft.merge.lines(), ties: drawTies(this.draft) };
     // In a flat drawing a ghost lies behind all layers of the mechanism; in space only just behind its own surface.

@@ -55,6 +55,7 @@ pub fn without_dry_friction(model: &Model) -> (Model, Vec<String>) {
 
 /// Refuses what dense matrices cannot hold.
 pub fn fits(model: &Model) -> Result<(), Diagnostic> {
+    fourbar::analysis::contacts::refuse_rigid(model)?;
     let size = 6 * model.moving();
     if size <= MOST {
         return Ok(());

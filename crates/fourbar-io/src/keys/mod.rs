@@ -4,6 +4,7 @@
 //! shape type is one entry: its table beside the function that builds it.
 
 mod auxiliary;
+mod contact;
 mod curve;
 mod data;
 mod element;
@@ -13,6 +14,7 @@ mod study;
 mod task;
 
 pub(crate) use auxiliary::*;
+pub(crate) use contact::*;
 pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
@@ -114,6 +116,14 @@ pub enum Expect {
     Plots,
     /// Actions of an event.
     Actions,
+    /// A list of one or more points.
+    Points,
+    /// The two sides of a contact; the table `side`.
+    Sides,
+    /// The plane of a side of a contact; the table `contact plane`.
+    SidePlane,
+    /// Dry friction: a coefficient, or the table `contact friction`.
+    Friction,
 }
 
 impl Expect {
@@ -169,6 +179,10 @@ impl Expect {
             Self::TwoNumbers => "2 numbers".into(),
             Self::Plots => "list of plots".into(),
             Self::Actions => "list of actions".into(),
+            Self::Points => "list of points: length".into(),
+            Self::Sides => "2 sides".into(),
+            Self::SidePlane => "plane of a body".into(),
+            Self::Friction => "number, or keys of friction".into(),
         }
     }
 }
@@ -236,6 +250,7 @@ pub const TOP: Table = Table {
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
+        may("contacts", Expect::Section("contacts"), "where bodies may touch, by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
         may(
             "functions",
@@ -307,6 +322,7 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);
     all.extend(forces().iter().map(|f| &f.table));
+    all.extend([&CONTACT, &SIDE, &SIDE_PLANE, &CONTACT_FRICTION]);
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
     all.extend([&LIMITS, &EVENT]);

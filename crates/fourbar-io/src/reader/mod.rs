@@ -5,6 +5,7 @@
 
 mod auxiliary;
 mod chain;
+pub(crate) mod contact;
 mod csv;
 pub(crate) mod curve;
 mod data;

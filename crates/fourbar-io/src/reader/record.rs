@@ -1,5 +1,6 @@
 //! The values of one group of keys.
 
+use super::contact::SidePlane;
 use super::csv::Column;
 use super::curve::LoosePlane;
 use super::data::Written;
@@ -7,7 +8,7 @@ use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;
 use fourbar::expr::{Expr, Kind};
-use fourbar::spec::{At, Inertia, Orientation, PlotSpec, Shape, StateExpr, V3};
+use fourbar::spec::{At, ContactFriction, Inertia, Orientation, PlotSpec, Shape, SideSpec, StateExpr, V3};
 
 /// A place or direction whose body may still be missing.
 #[derive(Clone, Debug)]
@@ -55,6 +56,9 @@ pub(crate) enum Value {
     Unit(Written),
     Column(Column),
     Pairs(Vec<[(f64, Kind); 2]>),
+    Sides(Box<[SideSpec; 2]>),
+    SidePlane(SidePlane),
+    Friction(ContactFriction),
     /// A section, read elsewhere.
     Elsewhere,
 }
@@ -124,6 +128,9 @@ impl Record {
     getter!(unit, Unit, Written);
     getter!(pairs, Pairs, Vec<[(f64, Kind); 2]>);
     getter!(options, Options, Vec<(String, String)>);
+    getter!(sides, Sides, Box<[SideSpec; 2]>);
+    getter!(side_plane, SidePlane, SidePlane);
+    getter!(friction, Friction, ContactFriction);
 
     /// Two names.
     pub fn pair(&self, key: &str) -> Option<[String; 2]> {

@@ -95,6 +95,7 @@ impl<'a> Reader<'a> {
             },
             &mut spec.forces,
         );
+        self.elements(find("contacts"), |r, key, node, path| r.contact(key, node, path), &mut spec.contacts);
         self.elements(find("points"), |r, key, node, path| r.point(key, node, path), &mut spec.points);
         self.elements(find("inputs"), |r, key, node, path| r.input(key, node, path), &mut spec.inputs);
         self.elements(find("states"), |r, key, node, path| r.own_state(key, node, path), &mut spec.states);

@@ -149,6 +149,17 @@ impl Reader<'_> {
             Expect::Pairs => Value::Pairs(self.pairs(node, path)?),
             Expect::TwoNumbers => Value::Numbers(self.numbers(node, &[None; 2], path)?.into()),
             Expect::Plots => Value::Plots(self.plots(node, path)?),
+            Expect::Points => {
+                let points = self.vectors(node, Some(Dimension::LENGTH), None, path)?;
+                if points.is_empty() {
+                    self.wrong_count(node, 0, "at least 1 point", path);
+                    return None;
+                }
+                Value::Points(points)
+            }
+            Expect::Sides => Value::Sides(self.sides(node, key, path)?),
+            Expect::SidePlane => Value::SidePlane(self.side_plane(node, key, path)?),
+            Expect::Friction => Value::Friction(self.contact_friction(node, key, path)?),
             Expect::Functions | Expect::Actions => Value::Elsewhere,
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })

@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CURVE, DRIVE, EVENT, Expect, FRAME, INPUT, JOINTS, Key, MOTOR, ORIENTATION, OUTPUT, PATH, PLACE, PLANE, SHAPES,
-    SOLIDS, STATE, TABLE, TOLERANCE, TOP, Table,
+    BODY, CONSTRAINTS, CONTACT, CONTACT_FRICTION, CURVE, DRIVE, EVENT, Expect, FRAME, INPUT, JOINTS, Key, MOTOR, ORIENTATION, OUTPUT, PATH,
+    PLACE, PLANE, SHAPES, SIDE, SIDE_PLANE, SOLIDS, STATE, TABLE, TOLERANCE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -26,6 +26,7 @@ pub fn schema() -> Value {
         "constraints": named(one_of(CONSTRAINTS.iter().map(|t| &t.table))),
         "drives": named(group(&DRIVE)),
         "forces": named(one_of(crate::keys::forces().iter().map(|t| &t.table))),
+        "contacts": named(group(&CONTACT)),
         "points": named(group(&PLACE)),
         "tables": named(group(&TABLE)),
         "outputs": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&OUTPUT)]})),
@@ -138,6 +139,10 @@ fn of(expect: &Expect) -> Value {
             let action = json!({"anyOf": [{"const": "stop"}, {"type": "object", "properties": properties, "additionalProperties": false}]});
             json!({"anyOf": [action, {"type": "array", "items": action}]})
         }
+        Expect::Points => json!({"type": "array", "items": vector(), "minItems": 1}),
+        Expect::Sides => list(group(&SIDE), 2),
+        Expect::SidePlane => group(&SIDE_PLANE),
+        Expect::Friction => json!({"anyOf": [number(), group(&CONTACT_FRICTION)]}),
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",

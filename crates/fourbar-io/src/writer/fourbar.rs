@@ -26,6 +26,7 @@ pub fn write_model(spec: &ModelSpec) -> String {
     section(&mut text, "constraints", spec.constraints.iter().map(|(n, x)| (n, constraint(x))));
     section(&mut text, "drives", spec.drives.iter().map(|(n, x)| (n, drive(x))));
     section(&mut text, "forces", spec.forces.iter().map(|(n, x)| (n, force(x))));
+    section(&mut text, "contacts", spec.contacts.iter().map(|(n, x)| (n, super::contact::contact(x))));
     section(&mut text, "points", spec.points.iter().map(|(n, x)| (n, place_group(x))));
     section(&mut text, "inputs", spec.inputs.iter().map(|(n, x)| (n, input(x))));
     section(&mut text, "states", spec.states.iter().map(|(n, x)| (n, own_state(x))));

@@ -1,5 +1,6 @@
 //! Mechanisms as files: the format of this program, and MechSpec.
 
+mod contact;
 mod fourbar;
 mod mechspec;
 mod yaml;

@@ -196,6 +196,19 @@ impl Maker {
                     "{}",
                 ])
                 .to_string(),
+            Expect::Points => self.list(r, 2, |r| self.vector(r)),
+            Expect::SidePlane => format!("{{normal: {}}}", self.vector(r)),
+            Expect::Friction => r.pick(&["0.3", "{coulomb: 0.2, static: 0.4}"]).to_string(),
+            Expect::Sides => {
+                let others = [
+                    "{plane: {normal: [0, 0, 1]}}",
+                    "{body: b, box: [1, 1, 1], inside: true}",
+                    "{body: b, curve: q1}",
+                    "{body: b, polygon: [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}",
+                    "{body: b, radius: 0.5}",
+                ];
+                format!("[{{body: a, radius: {}}}, {}]", self.positive(r), r.pick(&others[..if self.careful { 2 } else { 5 }]))
+            }
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters => "{}".into(),
         }
     }
@@ -293,6 +306,15 @@ pub fn model(r: &mut Random) -> String {
             "inputs: {{u1: {{unit: N, default: 0.5, range: [-2, 2]}}}}\nstates: {{s1: {{rate: '{rate}', start: {}}}}}\n",
             m.number(r)
         );
+    }
+    // Contacts have keys that exclude each other in many ways: careful files hold one that is known to be good.
+    if r.chance(4) {
+        let table = tables.iter().find(|t| t.section == "contacts");
+        let contact = match table.filter(|_| !m.careful) {
+            Some(table) => m.group(r, table),
+            None => format!("{{between: {}, stiffness: 1e3, friction: 0.2}}", m.value(r, &Expect::Sides, "between")),
+        };
+        text += &format!("contacts:\n  k1: {contact}\n");
     }
     for key in ["functions", "hold", "start", "study", "view"] {
         if let Some(k) = tables.iter().find(|t| t.section.is_empty()).and_then(|t| t.keys.iter().find(|k| k.name == key))

@@ -3,6 +3,7 @@
 mod auxiliary;
 mod coil;
 mod constraint;
+mod contact;
 mod curve;
 mod event;
 mod force;
@@ -82,6 +83,7 @@ impl<'a> Builder<'a> {
             rolling: Vec::new(),
             drives: Vec::new(),
             forces: Vec::new(),
+            contacts: Vec::new(),
             coils: Vec::new(),
             points: Vec::new(),
             inputs: Vec::new(),
@@ -122,6 +124,7 @@ impl<'a> Builder<'a> {
         self.forces(&mut model);
         self.states(&mut model);
         self.coils(&mut model);
+        self.contacts(&mut model);
         self.tables();
         self.outputs(&mut model);
         self.limits(&mut model);
@@ -136,12 +139,13 @@ impl<'a> Builder<'a> {
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 14] = [
+        let lists: [(&str, Vec<&String>); 15] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
             ("drives", spec.drives.iter().map(|x| &x.0).collect()),
             ("forces", spec.forces.iter().map(|x| &x.0).collect()),
+            ("contacts", spec.contacts.iter().map(|x| &x.0).collect()),
             ("points", spec.points.iter().map(|x| &x.0).collect()),
             ("tables", spec.tables.iter().map(|x| &x.0).collect()),
             ("outputs", spec.outputs.iter().map(|x| &x.0).collect()),

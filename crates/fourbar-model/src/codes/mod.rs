@@ -1,6 +1,7 @@
 //! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
 
 mod check;
+mod contact;
 mod data;
 mod design;
 mod event;
@@ -43,6 +44,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(sweep::PAGES)
         .chain(task::PAGES)
         .chain(event::PAGES)
+        .chain(contact::PAGES)
 }
 
 /// The page of a code, letters in either case.

@@ -29,6 +29,7 @@
 mod auxiliary;
 mod body;
 mod constraint;
+mod contact;
 mod data;
 mod drive;
 mod event;

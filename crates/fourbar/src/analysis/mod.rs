@@ -1,6 +1,8 @@
 //! Analyses: what can be asked of a mechanism.
 
 pub mod assembly;
+#[doc(hidden)]
+pub mod contacts;
 pub mod drag;
 #[doc(hidden)]
 pub mod eliminate;

@@ -42,6 +42,7 @@ pub use matrices::{Row, dense_rows};
 pub use reduced::Reduced;
 pub use sharing::Sharing;
 
+use crate::analysis::contacts::refuse_rigid;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::error::Error;
@@ -79,6 +80,7 @@ impl<'m> Evaluation<'m> {
     /// Evaluates a mechanism at a state.
     pub fn new(model: &'m Model, state: &Configuration) -> Result<Self, Error> {
         Simulation::fits(model, state)?;
+        refuse_rigid(model)?;
         let mut e = Equations::new(model, state);
         if e.set.choose(state.t) {
             // The compliance belongs to the rows that hold now.

@@ -6,6 +6,7 @@
 use super::leg::{Change, Fallen, Leg, STIFF, another_may_pass, no_other};
 use super::warnings::{friction_warning, mass_warning};
 use crate::analysis::assembly::Assembled;
+use crate::analysis::contacts::overlaps;
 use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
 use crate::analysis::singular;
 use crate::constraint::ConstraintSet;
@@ -66,6 +67,7 @@ impl<'m> Engine<'m> {
             Analysis::Kinematics => in_charts(study, &candidates[0], &mut outcome.warnings),
         };
         outcome.warnings.extend(friction_warning(model, structure.not_unique()));
+        outcome.warnings.extend(overlaps(model, start));
         if analysis == Analysis::Dynamics {
             outcome.warnings.extend(mass_warning(model));
         }

@@ -3,6 +3,7 @@
 use super::{Column, XYZ};
 use crate::coordinate::Coordinate;
 use crate::event::Bounded;
+use crate::force::Contact;
 use crate::model::{Bare, Drive, Joint, JointCoordinate, Model};
 use crate::motion::Instant;
 use crate::state::Twist;
@@ -81,6 +82,13 @@ pub(super) fn constraint_values(model: &Model, s: &Instant, out: &mut Vec<f64>) 
 pub(super) fn force_columns(model: &Model, list: &mut Vec<Column>) {
     for (name, f) in &model.forces {
         list.extend(f.quantities(model).into_iter().map(|(key, unit)| Column { name: [name, ".", key].concat(), unit: unit.into() }));
+    }
+}
+
+/// Columns of rigid contacts, which are those of compliant ones.
+pub(super) fn contact_columns(model: &Model, list: &mut Vec<Column>) {
+    for c in &model.contacts {
+        list.extend(Contact::quantities().into_iter().map(|(key, unit)| Column { name: [&c.name, ".", key].concat(), unit: unit.into() }));
     }
 }
 
