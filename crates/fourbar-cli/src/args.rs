@@ -1,5 +1,9 @@
 //! The command line: verbs and options.
 
+mod tasks;
+
+pub use tasks::{InverseArgs, ReportArgs, SensitivitiesArgs};
+
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
 use std::path::PathBuf;
@@ -43,6 +47,10 @@ pub enum Verb {
     Modes(ModesArgs),
     /// The linear model about an equilibrium or a steady motion: A, B, C, D from the inputs of the file to outputs.
     Linearize(LinearizeArgs),
+    /// Motors for a motion: angles, speeds, efforts and powers that lead a point along its path, and what size of motor that takes.
+    Inverse(InverseArgs),
+    /// What matters: how a measure, a position, a rest or a vibration follows the parameters of the file, ranked.
+    Sensitivities(SensitivitiesArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
     /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
@@ -55,6 +63,8 @@ pub enum Verb {
     View(ViewArgs),
     /// Plot columns of a result: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
+    /// One page of a result for whoever chooses motors, bearings and springs: peaks, root mean squares, powers, speed against effort.
+    Report(ReportArgs),
     /// Write a mechanism in the other format: MechSpec from a file of this program, or the other way round.
     Convert(ConvertArgs),
     /// List formulations, integrators, joints, forces and other words of the file.
@@ -80,12 +90,15 @@ impl Verb {
             Self::Equilibrium(_) => "equilibrium",
             Self::Modes(_) => "modes",
             Self::Linearize(_) => "linearize",
+            Self::Inverse(_) => "inverse",
+            Self::Sensitivities(_) => "sensitivities",
             Self::Kinematics(_) => "kinematics",
             Self::Run(_) => "run",
             Self::Verify(_) => "verify",
             Self::Demo(_) => "demo",
             Self::View(_) => "view",
             Self::Plot(_) => "plot",
+            Self::Report(_) => "report",
             Self::Convert(_) => "convert",
             Self::List => "list",
             Self::Examples(_) => "examples",
@@ -241,16 +254,17 @@ pub struct LinearizeArgs {
     /// About what.
     #[command(flatten)]
     pub about: AboutArgs,
-    /// Inputs of the linear model, of those under `inputs:`; left out: all.
+    /// Inputs of the linear model, of those under `inputs:`, or drives, whose acceleration is then the input; left out: all of `inputs:`.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub inputs: Vec<String>,
-    /// Outputs, such as `pin.angle`, `tip.vx` or names under `outputs:`; left out: those of the file, or else all joint coordinates.
+    /// Outputs, such as `pin.angle`, `tip.vx`, names under `outputs:`, or any column of a result such as `pin.force.x`; left out: those
+    /// of the file, or else all joint coordinates.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub outputs: Vec<String>,
     /// Write the matrices into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Format of the files: linear.json, A.csv to D.csv, or linear.npz, which NumPy and SciPy read.
+    /// Format of the files: linear.json, A.csv to D.csv, linear.npz, which NumPy reads, or linear.mat, which MATLAB, Octave and SciPy read.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "json", requires = "out")]
     pub format: MatrixFormat,
     /// Replace files that exist.
@@ -267,6 +281,8 @@ pub enum MatrixFormat {
     Csv,
     /// One archive of NumPy.
     Npz,
+    /// One file of MATLAB, which Octave and SciPy read too.
+    Mat,
 }
 
 /// Arguments of runs.

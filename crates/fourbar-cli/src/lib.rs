@@ -11,6 +11,7 @@ mod demo;
 mod equilibrium;
 mod gather;
 mod input;
+mod inverse;
 mod linearize;
 mod list;
 mod modes;
@@ -20,8 +21,10 @@ mod plot;
 mod poses;
 mod range;
 mod reply;
+mod report;
 mod run;
 mod screen;
+mod sensitivities;
 mod telling;
 mod verify;
 mod view;
@@ -81,12 +84,15 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::Equilibrium(a) => equilibrium::equilibrium(a, screen),
         Verb::Modes(a) => modes::modes(a, screen),
         Verb::Linearize(a) => linearize::linearize(a, screen),
+        Verb::Inverse(a) => inverse::inverse(a, screen),
+        Verb::Sensitivities(a) => sensitivities::sensitivities(a, screen),
         Verb::Kinematics(a) => run::kinematics(a, screen),
         Verb::Run(a) => run::run(a, screen),
         Verb::Verify(a) => verify::verify(a, screen),
         Verb::Demo(a) => demo::demo(a, screen),
         Verb::View(a) => view::view(a, screen),
         Verb::Plot(a) => plot::plot(a),
+        Verb::Report(a) => report::report(a, screen),
         Verb::Convert(a) => convert::convert(a),
         Verb::List => Ok(list::list(screen)),
         Verb::Examples(a) => catalogue::examples(a, screen),

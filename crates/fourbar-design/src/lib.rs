@@ -4,7 +4,8 @@
 //! Everything stands on one [`operator`]: the derivatives of forces and constraints at a state, exact, with the null spaces of the
 //! constraints, redundant or not. [`equilibrium`] settles a mechanism, [`path`] follows an equilibrium while a parameter changes, [`linear`]
 //! gives state-space matrices about an equilibrium or a steady motion, and [`modes`] their eigenvalues, in words. [`inverse`] finds the
-//! efforts of motors for a path, [`sizing`] what they go through, and [`measure`] takes one number from a run.
+//! efforts of motors for a path, [`sizing`] what they go through, and [`measure`] takes one number from a run; [`sensitivities`] says how all of these
+//! follow the parameters of a file.
 //!
 //! Notation as in the engine: six-vectors are (linear in the world, angular in body axes), increments `dq = (dr, theta_bar)`, the constraint
 //! force is `-G^T lambda`.
@@ -21,5 +22,6 @@ pub mod path;
 mod pencil;
 pub mod redraw;
 mod refusals;
+pub mod sensitivities;
 pub mod sizing;
 pub mod words;
