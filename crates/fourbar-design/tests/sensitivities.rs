@@ -203,6 +203,7 @@ fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
 
 /// Every shipped model with parameters: derivatives of a short run beside central differences of runs.
 #[test]
+#[ignore = "takes minutes on a loaded machine"]
 fn shipped_models_agree_with_differences_of_runs() {
     let seed = 20;
     println!("seed {seed}");
