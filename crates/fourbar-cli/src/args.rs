@@ -1,8 +1,10 @@
 //! The command line: verbs and options.
 
 mod design;
+mod tasks;
 
 pub use design::{MethodName, OptimizeArgs, SweepArgs, SynthesizeArgs, ToleranceArgs};
+pub use tasks::{InverseArgs, ReportArgs, SensitivitiesArgs};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
@@ -57,6 +59,10 @@ pub enum Verb {
     Optimize(OptimizeArgs),
     /// Find a planar four-bar for a path, a function or three positions.
     Synthesize(SynthesizeArgs),
+    /// Motors for a motion: angles, speeds, efforts and powers that lead a point along its path, and what size of motor that takes.
+    Inverse(InverseArgs),
+    /// What matters: how a measure, a position, a rest or a vibration follows the parameters of the file, ranked.
+    Sensitivities(SensitivitiesArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
     /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
@@ -71,6 +77,8 @@ pub enum Verb {
     Playground(PlaygroundArgs),
     /// Plot columns of results or mechanisms, or paths of points: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
+    /// One page of a result for whoever chooses motors, bearings and springs: peaks, root mean squares, powers, speed against effort.
+    Report(ReportArgs),
     /// Write a mechanism in the other format: MechSpec from a file of this program, or the other way round.
     Convert(ConvertArgs),
     /// List joints, forces and the other words of the file, formulations, integrators and units; or one of these lists.
@@ -100,6 +108,8 @@ impl Verb {
             Self::Tolerance(_) => "tolerance",
             Self::Optimize(_) => "optimize",
             Self::Synthesize(_) => "synthesize",
+            Self::Inverse(_) => "inverse",
+            Self::Sensitivities(_) => "sensitivities",
             Self::Kinematics(_) => "kinematics",
             Self::Run(_) => "run",
             Self::Verify(_) => "verify",
@@ -107,6 +117,7 @@ impl Verb {
             Self::View(_) => "view",
             Self::Playground(_) => "playground",
             Self::Plot(_) => "plot",
+            Self::Report(_) => "report",
             Self::Convert(_) => "convert",
             Self::List(_) => "list",
             Self::Examples(_) => "examples",
@@ -262,16 +273,17 @@ pub struct LinearizeArgs {
     /// About what.
     #[command(flatten)]
     pub about: AboutArgs,
-    /// Inputs of the linear model, of those under `inputs:`; left out: all.
+    /// Inputs of the linear model, of those under `inputs:`, or drives, whose acceleration is then the input; left out: all of `inputs:`.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub inputs: Vec<String>,
-    /// Outputs, such as `pin.angle`, `tip.vx` or names under `outputs:`; left out: those of the file, or else all joint coordinates.
+    /// Outputs, such as `pin.angle`, `tip.vx`, names under `outputs:`, or any column of a result such as `pin.force.x`; left out: those
+    /// of the file, or else all joint coordinates.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub outputs: Vec<String>,
     /// Write the matrices into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Format of the files: linear.json, A.csv to D.csv, or linear.npz, which NumPy and SciPy read.
+    /// Format of the files: linear.json, A.csv to D.csv, linear.npz, which NumPy reads, or linear.mat, which MATLAB, Octave and SciPy read.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "json", requires = "out")]
     pub format: MatrixFormat,
     /// Replace files that exist.
@@ -288,6 +300,8 @@ pub enum MatrixFormat {
     Csv,
     /// One archive of NumPy.
     Npz,
+    /// One file of MATLAB, which Octave and SciPy read too.
+    Mat,
 }
 
 /// Arguments of runs.

@@ -12,6 +12,7 @@ mod design;
 mod equilibrium;
 mod gather;
 mod input;
+mod inverse;
 mod linearize;
 mod list;
 mod modes;
@@ -21,8 +22,10 @@ mod plot;
 mod poses;
 mod range;
 mod reply;
+mod report;
 mod run;
 mod screen;
+mod sensitivities;
 mod telling;
 mod verify;
 mod view;
@@ -86,6 +89,8 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::Tolerance(a) => design::tolerance::tolerance(a, screen),
         Verb::Optimize(a) => design::optimize::optimize(a, screen),
         Verb::Synthesize(a) => design::synthesize::synthesize(a, screen),
+        Verb::Inverse(a) => inverse::inverse(a, screen),
+        Verb::Sensitivities(a) => sensitivities::sensitivities(a, screen),
         Verb::Kinematics(a) => run::kinematics(a, screen),
         Verb::Run(a) => run::run(a, screen),
         Verb::Verify(a) => verify::verify(a, screen),
@@ -93,6 +98,7 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::View(a) => view::view(a, screen),
         Verb::Playground(a) => view::playground(a, screen),
         Verb::Plot(a) => plot::plot(a, screen),
+        Verb::Report(a) => report::report(a, screen),
         Verb::Convert(a) => convert::convert(a),
         Verb::List(a) => Ok(list::list(a, screen)),
         Verb::Examples(a) => catalogue::examples(a, screen),

@@ -1,5 +1,6 @@
 //! `fourbar linearize`: the matrices of a linear model.
 
+mod mat;
 mod npz;
 
 use crate::about::about;
@@ -51,6 +52,7 @@ pub fn linearize(args: &LinearizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         match args.format {
             MatrixFormat::Json => write_kind(&files[0], format!("{:#}\n", object(&l, &matrices)).as_bytes(), Kind::Other, args.force)?,
             MatrixFormat::Npz => write_kind(&files[0], &npz::archive(&matrices), Kind::Other, args.force)?,
+            MatrixFormat::Mat => write_kind(&files[0], &mat::file(&matrices), Kind::Other, args.force)?,
             MatrixFormat::Csv => {
                 for (file, (_, rows, _)) in files.iter().zip(&matrices) {
                     let lines: Vec<String> =
@@ -79,6 +81,7 @@ fn files(args: &LinearizeArgs) -> Vec<PathBuf> {
     match args.format {
         MatrixFormat::Json => vec![folder.join("linear.json")],
         MatrixFormat::Npz => vec![folder.join("linear.npz")],
+        MatrixFormat::Mat => vec![folder.join("linear.mat")],
         MatrixFormat::Csv => ["A", "B", "C", "D"].map(|n| folder.join(format!("{n}.csv"))).to_vec(),
     }
 }

@@ -214,7 +214,7 @@ fn analysis(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&
         "equilibrium" if r.chance(4) && !text.contains("--all") => text += &format!(" -o {}", path("settled.yaml")),
         "modes" if r.chance(5) => text += " --against m=1..2 --points 3",
         "modes" if r.chance(5) => text += &format!(" -o {} --count 3", path("modes.html")),
-        "linearize" if r.chance(3) => text += &format!(" --out {} --format {}", path("linear"), r.pick(&["json", "csv", "npz"])),
+        "linearize" if r.chance(3) => text += &format!(" --out {} --format {}", path("linear"), r.pick(&["json", "csv", "npz", "mat"])),
         _ => {}
     }
     words.extend(text.split_whitespace().map(String::from));
