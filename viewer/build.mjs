@@ -8,7 +8,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const TOKEN = "/*FOURBAR_DATA*/";
+const TOKEN = "/*FOURBAR_DATA*/", ENGINE = "/*FOURBAR_ENGINE*/";
 const read = async (path) => (await readFile(join(here, path), "utf8")).replaceAll("\r\n", "\n");
 const sha = (text, form) => createHash("sha256").update(text, "utf8").digest(form);
 
@@ -32,9 +32,9 @@ const policy = [
   "default-src 'none'", `script-src 'sha256-${sha(script, "base64")}'`, `style-src 'sha256-${sha(style, "base64")}'`,
   "img-src blob: data:", "media-src blob:", "base-uri 'none'", "form-action 'none'",
 ].join("; ");
-const fill = { CSP: policy, STYLE: style, SCRIPT: script, TOKEN };
-const page = (await read("src/page.html")).replace(/@(CSP|STYLE|SCRIPT|TOKEN)@/g, (_, key) => fill[key]);
-if (page.split(TOKEN).length !== 2) throw new Error("the page must hold its token exactly once");
+const fill = { CSP: policy, STYLE: style, SCRIPT: script, TOKEN, ENGINE };
+const page = (await read("src/page.html")).replace(/@(CSP|STYLE|SCRIPT|TOKEN|ENGINE)@/g, (_, key) => fill[key]);
+for (const token of [TOKEN, ENGINE]) if (page.split(token).length !== 2) throw new Error(`the page must hold ${token} exactly once`);
 
 await mkdir(join(here, "dist"), { recursive: true });
 await writeFile(join(here, "dist/page.html"), page);

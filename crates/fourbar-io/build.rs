@@ -23,6 +23,12 @@ fn main() {
     if let Err(e) = std::fs::write(out.join("models.rs"), code) {
         println!("cargo::error=cannot write the list of models: {e}");
     }
+    let engine = shared(&root, "../../viewer/dist/engine.wasm.gz", "viewer/engine.wasm.gz");
+    println!("cargo::rerun-if-changed={}", engine.display());
+    // Where the engine of live pages has not been built there are none; the engine itself is built so.
+    if std::fs::copy(&engine, out.join("engine.wasm.gz")).is_err() && std::fs::write(out.join("engine.wasm.gz"), []).is_err() {
+        println!("cargo::error=the engine of live pages, {}, cannot be copied", engine.display());
+    }
     let page = shared(&root, "../../viewer/dist/page.html", "viewer/page.html");
     println!("cargo::rerun-if-changed={}", page.display());
     if let Err(e) = std::fs::copy(&page, out.join("page.html")) {

@@ -2,7 +2,7 @@
 
 import { Catalogue } from "./catalogue";
 import { Clock } from "./clock";
-import type { PageData } from "./data";
+import type { PageData, Section } from "./data";
 import { diagnosisPanel, warningCount } from "./diagnosis";
 import { Exporter, exportPanel } from "./export/panel";
 import { Motion } from "./motion";
@@ -28,50 +28,98 @@ const LOOKS: Record<"light" | "dark", ChartLook & { stage: Theme }> = {
 };
 
 export class App {
-  readonly motions: Motion[];
-  readonly stage: Stage;
-  readonly clock: Clock;
-  readonly overlays: Overlays;
-  readonly plots: PlotPanel;
-  readonly catalogue: Catalogue;
-  readonly tracers: Tracer[];
+  page!: PageData;
+  motions!: Motion[];
+  stage!: Stage;
+  clock!: Clock;
+  overlays!: Overlays;
+  plots!: PlotPanel;
+  catalogue!: Catalogue;
+  tracers!: Tracer[];
   readonly exporter = new Exporter(this);
   readonly scene = el("div", { class: "scene" });
-  private readonly root: HTMLElement;
-  private readonly notes = el("div", { class: "notes" });
-  private readonly timeline: Timeline;
-  private readonly labels: Labels;
+  /** Called before every frame, with its time in milliseconds. */
+  onFrame: ((now: number) => void) | null = null;
+  /** Called when the reader asks for another time: what is shown live gives way to the recording. */
+  onAsked: (() => void) | null = null;
+  private readonly canvas = el("canvas", { "aria-label": "The mechanism in motion", tabindex: "0" });
+  private readonly title = el("h1", {});
+  private readonly sub = el("span", { class: "sub" });
+  private readonly nav = el("nav", { role: "tablist" });
+  private readonly aside = el("aside", {}, this.nav);
+  private notes = el("div", { class: "notes" });
+  private timeline!: Timeline;
+  private labels!: Labels;
+  private ended = new AbortController();
   private readonly tabs = new Map<string, { head: HTMLButtonElement; body: HTMLElement }>();
   private theme: "light" | "dark" = "light";
-  private chosen: string[];
+  private themeChosen = false;
+  private chosen: string[] = [];
   frozen = false;
-  readonly switches: Record<"traces" | "reactions" | "velocities" | "ghost" | "labels" | "grid" | "perspective", Switch>;
+  switches!: Record<"traces" | "reactions" | "loads" | "velocities" | "ghost" | "labels" | "grid" | "perspective", Switch>;
 
-  constructor(readonly page: PageData, root: HTMLElement) {
-    this.root = root;
-    const model = page.model;
+  constructor(page: PageData, private readonly root: HTMLElement) {
+    const header = el("header", {}, this.title, this.sub,
+      button("", "Light or dark (d)", () => this.chooseTheme(), "theme"),
+      button("", "Panel on or off (Tab key stays for moving between buttons)", () => this.togglePanel(), "panel"),
+      button("?", "Keys and help (?)", () => showHelp()));
+    for (const name of ["Plots", "Diagnosis", "Show", "Export"]) this.addTab(name);
+    this.root.replaceChildren(header, this.scene, this.aside, el("footer", {}));
+    this.show(page);
+    // With a single pose there is nothing to plot.
+    this.openTab(this.clock.end > this.clock.start ? "Plots" : "Diagnosis");
+    const dark = window.matchMedia?.("(prefers-color-scheme: dark)");
+    this.setTheme(dark?.matches ? "dark" : "light");
+    // Until the reader chooses, the page follows the system.
+    dark?.addEventListener("change", (e) => { if (!this.themeChosen) this.setTheme(e.matches ? "dark" : "light"); });
+    document.addEventListener("keydown", (e) => this.onKey(e));
+    // Space plays, also just after a click on a button, which would otherwise take it; Enter still presses buttons.
+    document.addEventListener("keyup", (e) => { if (e.key === " " && (e.target as HTMLElement).closest("button")) e.preventDefault(); });
+    new ResizeObserver(() => this.resize()).observe(this.scene);
+    const frame = (now: number) => {
+      if (!this.frozen) { this.keepPace(now); this.onFrame?.(now); this.clock.tick(now); this.stage.render(); }
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  }
+
+  /** Shows other data in place of those before: switches, camera, plots and time stay as far as they fit. */
+  show(page: PageData): void {
+    const before = this.stage as Stage | undefined, model = page.model;
+    const camera = before?.cameraState, flat = before?.draft.normal !== null, time = before ? this.clock.time : null;
+    const kept = before ? Object.entries(this.switches).map(([k, w]) => [k, w.on] as const) : [], plots = before ? this.plots.choice : null;
+    const speed = before ? { speed: this.clock.speed, loop: this.clock.loop } : null, playing = before ? this.clock.playing : false;
+    this.ended.abort();
+    this.ended = new AbortController();
+    before?.dispose();
+    this.page = page;
     document.title = `${model.title} \u00b7 Fourbar`;
+    this.title.textContent = this.title.title = model.title;
     this.motions = page.results.map((r) => new Motion(r, model.bodies));
     const start = Math.min(...this.motions.map((m) => m.start)), end = Math.max(...this.motions.map((m) => m.end));
-    const canvas = el("canvas", { "aria-label": "The mechanism in motion", tabindex: "0" });
-    this.scene.append(canvas);
-    this.stage = new Stage(canvas, this.motions, model);
+    this.notes = el("div", { class: "notes" });
+    this.lastNotes = "";
+    this.scene.replaceChildren(this.canvas);
+    this.stage = new Stage(this.canvas, this.motions, model, before ?? null);
     this.overlays = new Overlays(this.stage, model.length_unit ?? "m");
     this.tracers = tracers(this.stage);
     this.chosen = model.view?.trace ?? (model.points ?? []).map((p) => p.name);
     this.clock = new Clock(this.motions[0]!.t, start, end, () => this.onTime());
+    if (speed) Object.assign(this.clock, speed);
     this.timeline = new Timeline(this.clock, page.diagnosis ?? []);
     this.catalogue = new Catalogue(this.motions, model);
+    const usual = this.catalogue.defaults(model), same = plots?.filter((p) => p.names.length > 0 && p.names.every((n) => this.catalogue.get(n, 0)));
     this.plots = new PlotPanel({
       catalogue: this.catalogue, labels: this.motions.map((m) => m.label), title: model.title, shown: (r) => this.stage.casts[r]!.group.visible,
-      look: () => LOOKS[this.theme], span: [start, end], time: () => this.clock.time, jump: (t) => this.jump(t),
-    }, this.catalogue.defaults(model));
+      look: () => LOOKS[this.theme], span: () => [this.clock.start, this.clock.end], time: () => this.clock.time, jump: (t) => this.jump(t),
+    }, same?.length ? same : usual);
     this.labels = new Labels(this.stage, this.scene);
-    new Hover(this.stage, this.scene);
+    new Hover(this.stage, this.scene, this.ended.signal);
     const s = (label: string, key: string, on: boolean, set: (on: boolean) => void): Switch => ({ label, key, on, set });
     this.switches = {
       traces: s("Traces of the chosen points", "t", this.chosen.length > 0, () => this.retrace()),
       reactions: s("Reaction forces", "r", false, (on) => { this.overlays.showReactions = on; }),
+      loads: s("Applied forces and torques", "a", true, (on) => { this.overlays.showLoads = on; }),
       velocities: s("Velocities", "v", false, (on) => { this.overlays.showVelocities = on; }),
       ghost: s("Ghost of the start", "g", false, (on) => this.stage.showGhost(on)),
       labels: s("Names", "n", false, (on) => this.labels.show(on)),
@@ -79,20 +127,20 @@ export class App {
       perspective: s("Perspective", "p", !this.stage.isFlat, (on) => this.stage.setFlat(!on)),
     };
     this.build();
-    this.setTheme(window.matchMedia?.("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-    document.addEventListener("keydown", (e) => this.onKey(e));
-    // Space plays, also just after a click on a button, which would otherwise take it; Enter still presses buttons.
-    document.addEventListener("keyup", (e) => { if (e.key === " " && (e.target as HTMLElement).closest("button")) e.preventDefault(); });
-    new ResizeObserver(() => this.resize()).observe(this.scene);
+    this.stage.setTheme(LOOKS[this.theme].stage);
+    for (const f of this.onShow) f(this.ended.signal);
     this.resize();
     this.retrace();
-    this.clock.set(start);
-    const frame = (now: number) => {
-      if (!this.frozen) { this.keepPace(now); this.clock.tick(now); this.stage.render(); }
-      requestAnimationFrame(frame);
-    };
-    requestAnimationFrame(frame);
+    if (!this.stage.renderer) this.scene.append(el("p", { class: "nogl" }, "This browser does not offer WebGL, which draws the mechanism. Plots, diagnosis and files work without; another browser, or hardware acceleration switched on, shows the motion."));
+    this.clock.set(time ?? start);
+    const follow = model.view?.follow === undefined ? -1 : model.bodies.findIndex((b) => b.name === model.view!.follow);
+    if (follow >= 0) this.stage.follow(follow);
+    for (const [k, on] of kept) if (this.switches[k as keyof App["switches"]].on !== on && k !== "perspective") this.toggle(k as keyof App["switches"], on);
+    if (camera && flat === (this.stage.draft.normal !== null)) this.stage.takeCamera(camera);
+    if (playing) this.clock.play(true);
   }
+  /** Called for every page that is shown, with the signal that ends it. */
+  readonly onShow: ((signal: AbortSignal) => void)[] = [];
 
   private lastFrame = 0;
   private slowness = 0;
@@ -108,13 +156,9 @@ export class App {
   }
 
   private build(): void {
-    const model = this.page.model, first = this.page.results[0]!;
-    const how = this.motions.length > 1 ? `${this.motions.length} results: ${this.motions.map((m) => m.label).join(", ")}`
+    const first = this.page.results[0]!;
+    this.sub.textContent = this.motions.length > 1 ? `${this.motions.length} results: ${this.motions.map((m) => m.label).join(", ")}`
       : [first.formulation, first.integrator].filter(Boolean).join(" \u00b7 ") || first.label;
-    const header = el("header", {}, el("h1", { title: model.title }, model.title), el("span", { class: "sub" }, how),
-      button("", "Light or dark (d)", () => this.setTheme(this.theme === "light" ? "dark" : "light"), "theme"),
-      button("", "Panel on or off (Tab key stays for moving between buttons)", () => this.togglePanel(), "panel"),
-      button("?", "Keys and help (?)", () => showHelp()));
     const views: [string, View, string][] = [["Front", "front", "1"], ["Right", "right", "2"], ["Top", "top", "3"], ["Iso", "iso", "4"]];
     this.scene.append(
       el("div", { class: "views" }, button("Fit", "Show everything (f)", () => this.stage.fit()), ...views.map(([t, v, k]) => button(t, `View: ${v} (${k})`, () => this.stage.view(v)))),
@@ -124,23 +168,41 @@ export class App {
         b.classList.toggle("on", w.on);
         return b;
       })), this.notes);
-    const nav = el("nav", { role: "tablist" }), aside = el("aside", {}, nav);
-    const tab = (name: string, body: HTMLElement, count = 0) => {
-      const head = el("button", { type: "button", role: "tab", onclick: () => this.openTab(name) }, name, count > 0 && el("span", { class: "count", title: `${count} warnings` }, String(count)));
-      const pane = el("div", { class: "tab", role: "tabpanel", hidden: true }, body);
-      this.tabs.set(name, { head, body: pane });
-      nav.append(head);
-      aside.append(pane);
-    };
-    const sections = this.page.diagnosis ?? [];
-    tab("Plots", this.plots.root);
-    tab("Diagnosis", diagnosisPanel(sections, { jump: (t) => this.jump(t), highlight: (names) => this.highlight(names) }), warningCount(sections));
-    tab("Show", switchPanel(this));
-    tab("Export", exportPanel(this));
-    this.root.replaceChildren(header, this.scene, aside, this.timeline.root);
-    // With a single pose there is nothing to plot.
-    this.openTab(this.clock.end > this.clock.start ? "Plots" : "Diagnosis");
+    this.fillTab("Plots", this.plots.root);
+    this.showDiagnosis(this.page.diagnosis ?? []);
+    this.onShown.length = 0;
+    this.fillTab("Show", switchPanel(this));
+    this.fillTab("Export", exportPanel(this));
+    this.root.querySelector("footer")!.replaceWith(this.timeline.root);
   }
+
+  /** Rows in place of the samples of the result: what the live page recorded. */
+  adopt(rows: Float64Array[], index: Map<string, number>): void {
+    this.motions[0]!.adopt(rows, index);
+    this.clock.adopt(this.motions[0]!.t);
+    this.catalogue.refresh();
+    this.plots.draw();
+    this.retrace();
+  }
+
+  /** `times` are marked on the traces. */
+  showDiagnosis(sections: Section[], times: number[] = []): void {
+    const count = warningCount(sections), head = this.tabs.get("Diagnosis")!.head;
+    head.replaceChildren("Diagnosis", ...(count > 0 ? [el("span", { class: "count", title: `${count} warnings` }, String(count))] : []));
+    this.fillTab("Diagnosis", diagnosisPanel(sections, { jump: (t) => this.jump(t), highlight: (names) => this.highlight(names) }));
+    this.timeline.mark(sections);
+    this.overlays.mark(times);
+  }
+
+  /** A tab of the panel; `before` names the one it stands in front of. */
+  addTab(name: string, body?: HTMLElement, before?: string): void {
+    const head = el("button", { type: "button", role: "tab", onclick: () => this.openTab(name) }, name);
+    const pane = el("div", { class: "tab", role: "tabpanel", hidden: true }, body);
+    this.tabs.set(name, { head, body: pane });
+    this.nav.insertBefore(head, before ? this.tabs.get(before)!.head : null);
+    this.aside.append(pane);
+  }
+  private fillTab(name: string, body: HTMLElement): void { this.tabs.get(name)!.body.replaceChildren(body); }
 
   openTab(name: string): void {
     for (const [k, t] of this.tabs) {
@@ -184,6 +246,7 @@ export class App {
   }
 
   jump(time: number): void {
+    this.onAsked?.();
     this.clock.playing = false;
     this.clock.set(time);
   }
@@ -197,8 +260,10 @@ export class App {
     this.stage.highlight(ids);
   }
 
+  /** Draws the present anew. */
+  refresh(): void { this.onTime(); }
   private onTime(): void {
-    if (!this.timeline) return;
+    if (!this.timeline || !this.switches) return;
     this.stage.setTime(this.clock.time);
     this.overlays.set(this.clock.time);
     this.timeline.update();
@@ -228,6 +293,11 @@ export class App {
     }));
   }
 
+  chooseTheme(theme: "light" | "dark" = this.theme === "light" ? "dark" : "light"): void {
+    this.themeChosen = true;
+    this.setTheme(theme);
+  }
+
   setTheme(theme: "light" | "dark"): void {
     this.theme = theme;
     document.documentElement.dataset["theme"] = theme;
@@ -250,14 +320,14 @@ export class App {
 
   private onKey(e: KeyboardEvent): void {
     const target = e.target as HTMLElement;
-    if (e.ctrlKey || e.metaKey || e.altKey || target.closest("select, input:not([type=range]):not([type=checkbox])")) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || target.closest("select, textarea, input:not([type=range]):not([type=checkbox])")) return;
     if (e.key === " " && target.closest("input[type=checkbox]")) return;
     const c = this.clock, many = e.shiftKey ? 10 : 1;
     const keys: Record<string, () => void> = {
       " ": () => c.play(), ArrowLeft: () => c.step(-many), ArrowRight: () => c.step(many), ArrowUp: () => c.faster(1), ArrowDown: () => c.faster(-1),
-      Home: () => this.jump(c.start), End: () => this.jump(c.end), t: () => this.toggle("traces"), r: () => this.toggle("reactions"), v: () => this.toggle("velocities"),
+      Home: () => this.jump(c.start), End: () => this.jump(c.end), t: () => this.toggle("traces"), a: () => this.toggle("loads"), r: () => this.toggle("reactions"), v: () => this.toggle("velocities"),
       g: () => this.toggle("ghost"), n: () => this.toggle("labels"), "#": () => this.toggle("grid"), p: () => this.toggle("perspective"), f: () => this.stage.fit(),
-      l: () => { c.loop = !c.loop; this.onTime(); }, d: () => this.setTheme(this.theme === "light" ? "dark" : "light"), m: () => this.togglePanel(),
+      l: () => { c.loop = !c.loop; this.onTime(); }, d: () => this.chooseTheme(), m: () => this.togglePanel(),
       1: () => this.stage.view("front"), 2: () => this.stage.view("right"), 3: () => this.stage.view("top"), 4: () => this.stage.view("iso"), "?": () => showHelp(),
     };
     const act = keys[e.key];

@@ -6,6 +6,10 @@ import { Pose, valueAt, type Column, type Motion } from "./motion";
 export interface Entry { name: string; unit: string }
 /** Marks the difference to the first result. */
 export const DELTA = "\u0394 ";
+/** A plot to start with: its columns, and the column of its horizontal axis where that is not time. */
+export interface PlotChoice { names: string[]; over: string | null }
+/** Values are noise below this share of the largest value of their unit, and below this number of their SI unit. */
+const NOISE_SHARE = 1e-11, NOISE_FLOOR = 1e-13;
 const MAGNITUDES = ["force", "torque", "v", "omega", "a", "alpha"];
 
 export class Catalogue {
@@ -16,15 +20,19 @@ export class Catalogue {
 
   constructor(private readonly motions: Motion[], model: Model) {
     this.unit = model.length_unit ?? "m";
+    this.points = model.points ?? [];
     model.bodies.forEach((b, i) => this.bodies.set(b.name, i));
     this.maps = motions.map((m) => new Map(m.columns.map((c) => [c.name, c])));
     this.made = motions.map(() => new Map());
+    this.sizes = motions.map(() => new Map());
+    this.named = [...(model.points ?? []), ...(model.joints ?? []), ...(model.forces ?? [])].map((v) => v.name);
     const seen = new Set<string>();
     const add = (name: string, unit: string) => { if (!seen.has(name)) { seen.add(name); this.entries.push({ name, unit }); } };
     for (const m of motions) for (const c of m.columns) {
       if (c.name.endsWith(".x") && MAGNITUDES.includes(c.name.split(".").at(-2) ?? "")) add(c.name.slice(0, -2), c.unit);
       add(c.name, c.unit);
     }
+    for (const p of this.points) for (const a of ["x", "y", "z"]) add(`${p.name}.${a}`, this.unit);
     for (const b of model.bodies) {
       for (const a of ["x", "y", "z"]) add(`${b.name}.r.${a}`, this.unit);
       for (const a of ["0", "1", "2", "3"]) add(`${b.name}.p.${a}`, "1");
@@ -38,6 +46,13 @@ export class Catalogue {
     }
   }
   private readonly unit: string;
+  private readonly points: NonNullable<Model["points"]>;
+
+  /** What was made from samples is made anew. */
+  refresh(): void {
+    for (const m of this.made) m.clear();
+    for (const s of this.sizes) s.clear();
+  }
 
   get(name: string, result: number): Column | undefined {
     const direct = this.maps[result]?.get(name);
@@ -56,6 +71,12 @@ export class Catalogue {
     if (body !== undefined && (kind === "r" || kind === "p")) {
       const c = kind === "r" ? "xyz".indexOf(last) : Number(last);
       if (c >= 0 && c < (kind === "r" ? 3 : 4)) return motion.poseColumn(body, kind, c, this.unit);
+    }
+    // A point that the result has no column of is seen from its body.
+    const point = this.points.find((p) => last.length === 1 && "xyz".includes(last) && name === `${p.name}.${last}`);
+    if (point) {
+      const c = "xyz".indexOf(last), on = this.bodies.get(point.body) ?? -1, pose = new Pose();
+      return { name, unit: this.unit, t: motion.t, y: motion.t.map((t) => motion.place(on, point.at, t, pose)[c]!) };
     }
     const xyz = ["x", "y", "z"].map((a) => this.maps[result]!.get(`${name}.${a}`));
     const [x, y, z] = xyz;
@@ -97,37 +118,80 @@ export class Catalogue {
     return !name.startsWith(DELTA) || this.motions[result]!.difference.some((c) => DELTA + c.name === name);
   }
 
+  /** The floor below which a whole column lies, or 0: such values are rounding errors, not results. Errors of the solution are
+   *  of interest however small. */
+  noise(name: string, result: number): number {
+    const column = this.get(name, result);
+    if (!column || /^error\./.test(name) || name.startsWith(DELTA)) return 0;
+    const floor = Math.max(NOISE_FLOOR, NOISE_SHARE * this.largest(column.unit, result)), most = size(column.y);
+    return most > 0 && most < floor ? floor : 0;
+  }
+
+  /** The largest value of all stored columns of a unit. */
+  private largest(unit: string, result: number): number {
+    const known = this.sizes[result]!;
+    if (!known.size) for (const c of this.motions[result]!.columns) if (!c.name.startsWith("error.")) known.set(c.unit, Math.max(known.get(c.unit) ?? 0, size(c.y)));
+    return known.get(unit) ?? 0;
+  }
+  private readonly sizes: Map<string, number>[];
+
+  /** Columns that may serve as a horizontal axis without a search: coordinates of joints and points. */
+  shown(): string[] {
+    return this.entries.map((e) => e.name).filter((n) => this.named.some((p) => n.startsWith(`${p}.`)) && /\.(x|y|z|angle|distance|length)$/.test(n)).slice(0, 60);
+  }
+  private readonly named: string[];
+
   /** Names that contain every word of the query. */
   search(query: string): Entry[] {
     const words = query.toLowerCase().split(/[\s*]+/).filter(Boolean);
     return this.entries.filter((e) => words.every((w) => e.name.toLowerCase().includes(w)));
   }
 
-  /** The plots a reader wants first. */
-  defaults(model: Model): string[][] {
+  /** The plots a reader wants first: those of the file, else what its author gave names to, each plot in one unit. */
+  defaults(model: Model): PlotChoice[] {
     const has = (name: string) => this.motions.some((_, r) => this.get(name, r) !== undefined);
-    const wished = (model.view?.plots ?? []).map((p) => p.filter(has)).filter((p) => p.length > 0);
-    if (wished.length) return wished;
-    const out: string[][] = [];
-    const add = (names: string[]) => { const ok = names.filter(has); if (ok.length) out.push(ok); };
-    if (this.motions.length > 1) out.push([`${DELTA}position`, `${DELTA}rotation`]);
-    const joints = model.joints ?? [], coordinate = (j: string) => [`${j}.angle`, `${j}.distance`];
-    const driven = (model.drives ?? []).slice(0, 2).flatMap((d) => coordinate(d.joint));
-    const before = out.length;
-    add(driven);
-    if (out.length === before) add(joints.flatMap((j) => coordinate(j.name)).filter(has).slice(0, 3));
-    // A coordinate that never changes tells nothing, such as the third one of a planar mechanism.
+    const wished = (model.view?.plots ?? []).map((p): PlotChoice => (Array.isArray(p) ? { names: this.whole(p), over: null } : { names: this.whole(p.y), over: p.x }));
+    const found = wished.map((p) => ({ names: p.names.filter(has), over: p.over !== null && has(p.over) ? p.over : null })).filter((p) => p.names.length > 0);
+    if (found.length) return found;
+    const out: PlotChoice[] = [];
+    // A column that is rounding noise, or that never changes, says nothing at first sight.
     const stroke = (name: string) => { const y = this.get(name, 0)?.y; return y?.length ? y.reduce((a, v) => Math.max(a, Math.abs(v - y[0]!)), 0) : 0; };
-    for (const stem of [...(model.points ?? []).slice(0, 1).map((p) => p.name), ...model.bodies.slice(-1).map((b) => `${b.name}.r`)]) {
-      const all = ["x", "y", "z"].map((a) => `${stem}.${a}`), most = Math.max(...all.map(stroke)), moving = all.filter((n) => stroke(n) > 1e-6 * most);
-      if (out.length === before) add(moving.length ? moving : all);
-    }
-    add((model.drives ?? []).slice(0, 2).map((d) => `${d.name}.effort`));
+    const unitOf = (name: string) => this.get(name, 0)?.unit ?? "";
+    const add = (names: string[]) => {
+      const ok = names.filter((n) => has(n) && this.noise(n, 0) === 0);
+      for (const unit of new Set(ok.map(unitOf))) out.push({ names: ok.filter((n) => unitOf(n) === unit), over: null });
+    };
+    const moving = (stem: string) => {
+      const all = ["x", "y", "z"].map((a) => `${stem}.${a}`), most = Math.max(...all.map(stroke)), live = all.filter((n) => stroke(n) > 1e-6 * most);
+      return live.length ? live : all;
+    };
+    const joints = model.joints ?? [], forces = model.forces ?? [], points = model.points ?? [];
+    const coordinate = (j: string) => [`${j}.angle`, `${j}.distance`];
+    if (this.motions.length > 1) out.push({ names: [`${DELTA}position`, `${DELTA}rotation`], over: null });
+    for (const p of points.slice(0, 2)) add(moving(p.name));
+    const drives = (model.drives ?? []).slice(0, 3);
+    add(drives.flatMap((d) => coordinate(d.joint)));
+    add(drives.map((d) => `${d.name}.effort`));
+    add(forces.map((f) => `${f.name}.tension`).filter(has).slice(0, 4));
+    if (!drives.length) add(joints.flatMap((j) => coordinate(j.name)).filter((n) => has(n) && stroke(n) > 0).slice(0, 3));
+    if (!out.length) for (const b of model.bodies.slice(-1)) add(moving(`${b.name}.r`));
     add(["energy.kinetic", "energy.potential", "energy.total"]);
-    add(["error.position", "error.velocity", "error.acceleration"]);
     add(joints.map((j) => `${j.name}.force`).filter(has).slice(0, 4));
+    if (!out.length) out.push({ names: this.entries.slice(0, 1).map((e) => e.name), over: null });
     return out;
   }
+
+  /** Names as they stand in a file: `tracer` means all of `tracer.x`, `tracer.y`, `tracer.z`. */
+  private whole(names: string[]): string[] {
+    return names.flatMap((n) => (this.get(n, 0) ? [n] : ["x", "y", "z"].map((a) => `${n}.${a}`)));
+  }
+}
+
+/** The largest value of a column, without its sign. */
+function size(y: Float64Array): number {
+  let most = 0;
+  for (const v of y) if (Math.abs(v) > most) most = Math.abs(v);
+  return most;
 }
 
 /** Plots of these start on a logarithmic axis: their size matters over many decades. */

@@ -9,7 +9,7 @@ export class Clock {
   speed = 1;
   private last = 0;
 
-  constructor(readonly samples: Float64Array, readonly start: number, readonly end: number, private readonly changed: () => void) {
+  constructor(public samples: Float64Array, public start: number, public end: number, private readonly changed: () => void) {
     this.time = start;
     const span = end - start;
     // A motion of 50 ms or of an hour is watched in some seconds.
@@ -22,6 +22,14 @@ export class Clock {
   set(time: number): void {
     this.time = Math.min(this.end, Math.max(this.start, time));
     this.changed();
+  }
+
+  /** Other samples: a recording that grows. */
+  adopt(samples: Float64Array): void {
+    this.samples = samples;
+    this.start = samples[0]!;
+    this.end = samples[samples.length - 1]!;
+    this.time = Math.min(this.end, Math.max(this.start, this.time));
   }
 
   play(on = !this.playing): void {

@@ -29,15 +29,18 @@ export interface Joint {
 }
 export interface Place { body: string; at: Vec3 }
 export interface Force {
-  name: string; type: string; between?: [Place, Place]; length?: number; on?: Place; joint?: string;
+  name: string; type: string; between?: [Place, Place]; length?: number; on?: Place; body?: string; joint?: string;
   vector?: Vec3; frame?: "world" | "body";
+  /** Of a contact: what the two bodies bring to each place where they may touch. */
+  spots?: [Side, Side][];
 }
+export interface Side extends Place { radius?: number; normal?: Vec3; outline?: Vec3[]; closed?: boolean }
 export interface Drive { name: string; joint: string; kind: string }
 export interface Model {
   title: string; length_unit?: string; length?: number; gravity?: Vec3; planar_normal?: Vec3 | null;
   ground?: { shapes?: Shape[] };
   bodies: Body[]; joints?: Joint[]; forces?: Force[]; points?: (Place & { name: string })[];
-  drives?: Drive[]; view?: { trace?: string[]; plots?: string[][] };
+  drives?: Drive[]; view?: { trace?: string[]; follow?: string; plots?: (string[] | { x: string; y: string[] })[] };
 }
 export interface PackedColumn { name: string; unit?: string; time?: number; data: Packed; lo?: Packed; hi?: Packed }
 export interface PackedResult {
@@ -45,10 +48,16 @@ export interface PackedResult {
   poses: { time?: number; r: Packed[]; p: Packed[] };
   columns?: PackedColumn[]; difference?: PackedColumn[];
 }
-export interface Line { text: string; time?: number; level?: "info" | "good" | "warn"; names?: string[] }
+export interface Line {
+  text: string; time?: number; level?: "info" | "good" | "warn"; names?: string[];
+  /** A button of the live page. */
+  act?: { text: string; run(): void };
+}
 export interface Section { title: string; lines: Line[] }
 export interface PageData {
   fourbar: number; generator?: string; model: Model; results: PackedResult[]; diagnosis?: Section[];
+  /** The file of a live page, and the shipped models of a playground. */
+  live?: { file: string; text: string; set?: [string, string][]; gallery?: { name: string; title: string; text: string }[] };
 }
 
 function bytes(base64: string): ArrayBuffer {

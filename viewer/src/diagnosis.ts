@@ -17,6 +17,11 @@ export function diagnosisPanel(sections: Section[], host: DiagnosisHost): HTMLEl
         b.classList.add("jump");
         item.append(b);
       }
+      if (l.act) {
+        const { text, run } = l.act, b = button(text, text, run);
+        b.classList.add("jump");
+        item.append(b);
+      }
       if (names.length) {
         item.addEventListener("pointerenter", () => host.highlight(names));
         item.addEventListener("pointerleave", () => host.highlight([]));

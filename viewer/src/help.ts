@@ -5,7 +5,7 @@ import { button, el } from "./ui";
 const KEYS: [string, string][] = [
   ["space", "play, pause"], ["t", "traces"], ["\u2190 \u2192", "one sample (shift: ten)"], ["r", "reaction forces"], ["\u2191 \u2193", "faster, slower"], ["v", "velocities"],
   ["Home End", "start, end"], ["g", "ghost of the start"], ["l", "repeat"], ["n", "names"], ["f", "show everything"], ["#", "grid"],
-  ["1 2 3 4", "front, right, top, iso"], ["p", "perspective"], ["m", "panel"], ["d", "light, dark"],
+  ["1 2 3 4", "front, right, top, iso"], ["p", "perspective"], ["m", "panel"], ["d", "light, dark"], ["a", "applied forces"],
 ];
 
 export function showHelp(): void {

@@ -5,11 +5,14 @@ import { App } from "./app";
 import { readPage } from "./data";
 import { warningCount } from "./diagnosis";
 import { RESULT_COLORS, type View } from "./scene/stage";
+import { Engine } from "./live/engine";
+import { Live } from "./live/live";
+import { playground } from "./live/playground";
 import { el, saved } from "./ui";
 
 function options(app: App): void {
   const o = new URLSearchParams(location.hash.slice(1));
-  if (o.get("theme") === "dark" || o.get("theme") === "light") app.setTheme(o.get("theme") as "dark" | "light");
+  if (o.get("theme") === "dark" || o.get("theme") === "light") app.chooseTheme(o.get("theme") as "dark" | "light");
   if (o.get("plain") === "1") document.getElementById("app")!.classList.add("plain");
   if (o.get("panel") === "0") app.togglePanel(false);
   const view = o.get("view");
@@ -42,13 +45,14 @@ function api(app: App): object {
     },
     counts: () => ({
       bodies: app.page.model.bodies.length, joints: app.page.model.joints?.length ?? 0, results: app.motions.length, columns: app.catalogue.entries.length,
-      triangles: app.stage.renderer.info.render.triangles, calls: app.stage.renderer.info.render.calls, traces: app.overlays.traced.length,
+      triangles: app.stage.renderer?.info.render.triangles ?? 0, calls: app.stage.renderer?.info.render.calls ?? 0, traces: app.overlays.traced.length,
       reactions: app.overlays.reactionCount, plots: app.plots.cards.length, warnings: warningCount(app.page.diagnosis ?? []),
     }),
     traced: () => app.overlays.traced,
-    plots: () => app.plots.cards.map((c) => ({ names: [...c.names], log: c.isLog, curves: c.curveCount, readout: c.readout() })),
+    plots: () => app.plots.cards.map((c) => ({ names: [...c.names], over: c.over, log: c.isLog, curves: c.curveCount, readout: c.readout() })),
     plotRange: () => [...app.plots.range],
     value: (name: string, t: number, r = 0) => { const c = app.catalogue.get(name, r); return c ? { unit: c.unit, exact: app.catalogue.isExact(name, r), samples: c.t.length, at: at(c, t) } : null; },
+    follow: (name: string | null) => app.stage.follow(name === null ? null : app.page.model.bodies.findIndex((b) => b.name === name)),
     lit: () => app.stage.highlighted.map((id) => app.stage.draft.name(id)?.name),
     visible: (r: number) => result(r).group.visible,
     resultColors: () => RESULT_COLORS.slice(0, app.motions.length),
@@ -64,7 +68,7 @@ function api(app: App): object {
     webm: (seconds: number) => app.exporter.webm(seconds),
     /** Mean milliseconds to set a new time and draw, over `frames` frames. */
     bench: (frames: number) => {
-      const gl = app.stage.renderer.getContext(), one = new Uint8Array(4), before = performance.now();
+      const gl = app.stage.renderer!.getContext(), one = new Uint8Array(4), before = performance.now();
       for (let k = 0; k < frames; k++) {
         app.clock.set(app.clock.start + ((app.clock.end - app.clock.start) * k) / frames);
         app.stage.render(true);
@@ -73,6 +77,18 @@ function api(app: App): object {
       }
       return (performance.now() - before) / frames;
     },
+  });
+}
+
+/** The live page for tests and scripts. */
+function liveApi(live: Live): object {
+  return Object.freeze({
+    ask: (request: Record<string, unknown>) => live.engine.ask(request),
+    row: () => Array.from(live.engine.row()),
+    state: () => live.state(),
+    drag: (body: string, at: [number, number, number], to: [number, number, number]) => live.drag({ body, at, to }),
+    toggle: () => live.toggle(), reset: () => live.reset(), advance: (s: number) => live.advance(s), explain: () => live.explain(),
+    open: (file: string, text: string) => live.open(file, text), undo: () => live.editor.undo(),
   });
 }
 
@@ -87,9 +103,21 @@ try {
   const app = new App(readPage(document.getElementById("fourbar-data")!.textContent ?? ""), root);
   options(app);
   Object.defineProperty(window, "fourbar", { value: api(app), enumerable: false });
+  const data = app.page.live, engine = document.getElementById("fourbar-engine")?.textContent ?? "";
+  // Without WebAssembly the page still plays its recording.
+  if (data && engine) void Engine.of(engine).then((e) => {
+    const live = new Live(app, data, e);
+    if (data.gallery) playground(live, data.gallery);
+    const tab = new URLSearchParams(location.hash.slice(1)).get("tab");
+    if (tab) app.openTab(tab);
+    Object.defineProperty(window, "live", { value: liveApi(live), enumerable: false });
+  }).catch((e: unknown) => {
+    app.showDiagnosis([...(app.page.diagnosis ?? []), { title: "The engine", lines: [{ level: "warn", text: `The engine of this live page does not run here (${e instanceof Error ? e.message : String(e)}): the page plays its recording.` }] }]);
+    Object.defineProperty(window, "live", { value: null, enumerable: false });
+  });
 } catch (e) {
   const text = e instanceof Error ? e.message : String(e);
   root.replaceChildren(el("div", { class: "failure" }, el("h1", {}, "This page cannot be shown"), el("p", {}, text),
-    el("p", { class: "hint" }, /webgl/i.test(text) ? "The browser does not offer WebGL, which draws the mechanism. Another browser, or its hardware acceleration switched on, may help." : "The data inside the page are not what the viewer expects.")));
+    el("p", { class: "hint" }, "The data inside the page are not what the viewer expects.")));
   console.error(text);
 }

@@ -37,11 +37,12 @@ export function rotate(p: Quat, v: Vec3): Vec3 {
 
 export class Motion {
   readonly label: string;
-  readonly t: Float64Array;
+  t: Float64Array;
   readonly columns: Column[];
   readonly difference: Column[];
-  private readonly r: Float64Array[];
-  private readonly p: Float64Array[];
+  private r: Float64Array[];
+  private p: Float64Array[];
+  private live: { row: Float64Array; index: Map<string, number>; at: number[] } | null = null;
 
   constructor(result: PackedResult, readonly bodies: Body[]) {
     this.label = result.label;
@@ -71,11 +72,54 @@ export class Motion {
     this.difference = (result.difference ?? []).map(column);
   }
 
+  /** An instant that is computed now stands before the samples, until null is given; `index` says where a column stands in the row. */
+  setLive(row: Float64Array | null, index?: Map<string, number>): void {
+    if (!row || !index) { this.live = null; return; }
+    const at = this.live?.index === index ? this.live.at : this.bodies.map((b) => index.get(`${b.name}.r.x`) ?? -1);
+    this.live = { row, index, at };
+  }
+  get isLive(): boolean { return this.live !== null; }
+
+  /** The value of a column at a time, or now. */
+  value(c: Column, time: number): number {
+    const k = this.live?.index.get(c.name);
+    return k === undefined ? valueAt(c, time) : this.live!.row[k]!;
+  }
+
+  /** Takes rows in place of the samples: what was recorded while the engine ran. */
+  adopt(rows: Float64Array[], index: Map<string, number>): void {
+    if (rows.length < 2) return;
+    const pick = (k: number) => Float64Array.from(rows, (row) => row[k] ?? NaN);
+    this.t = pick(index.get("t")!);
+    const several = (name: string, parts: string[]) => {
+      const at = parts.map((p) => index.get(`${name}.${p}`)!), out = new Float64Array(rows.length * parts.length);
+      rows.forEach((row, i) => at.forEach((k, c) => { out[i * at.length + c] = row[k]!; }));
+      return out;
+    };
+    this.r = this.bodies.map((b) => several(b.name, ["r.x", "r.y", "r.z"]));
+    this.p = this.bodies.map((b) => several(b.name, ["p.0", "p.1", "p.2", "p.3"]));
+    this.p.forEach(makeContinuous);
+    for (const c of this.columns) {
+      const k = index.get(c.name);
+      if (k === undefined) continue;
+      c.t = this.t;
+      c.y = pick(k);
+      delete c.lo;
+      delete c.hi;
+    }
+  }
+
   get start(): number { return this.t[0]!; }
   get end(): number { return this.t[this.t.length - 1]!; }
 
   /** Pose of one body at `time`: `r` is the centre of mass. */
   pose(body: number, time: number, out = new Pose()): Pose {
+    const now = this.live, first = now ? now.at[body]! : -1;
+    if (now && first >= 0) {
+      for (let c = 0; c < 3; c++) out.r[c] = now.row[first + c]!;
+      for (let c = 0; c < 4; c++) out.p[c] = now.row[first + 3 + c]!;
+      return out;
+    }
     const t = this.t, n = t.length, r = this.r[body]!, p = this.p[body]!;
     const k = n < 2 ? 0 : interval(t, time);
     const h = n < 2 ? 1 : t[k + 1]! - t[k]!;

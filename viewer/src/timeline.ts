@@ -12,7 +12,7 @@ export class Timeline {
   private readonly clockText = el("span", { class: "clock" });
   private readonly speedBox: HTMLSelectElement;
   private wasPlaying: boolean | null = null;
-  private readonly digits: number;
+  private digits = 3;
 
   constructor(private readonly clock: Clock, diagnosis: Section[]) {
     this.playButton = button("", "Play or pause (space)", () => clock.play(), "play");
@@ -21,16 +21,11 @@ export class Timeline {
     this.speedBox = el("select", { title: "Speed (arrow up, arrow down)", "aria-label": "Speed", onchange: () => { clock.speed = Number(this.speedBox.value); } },
       ...SPEEDS.map((s) => el("option", { value: String(s) }, `${s}\u00d7`)));
     this.loopButton.classList.add("optional");
-    const track = el("div", { class: "track" }, this.slider), span = clock.end - clock.start;
-    this.digits = Math.max(0, Math.min(7, 3 - Math.floor(Math.log10(span > 0 ? span : 1))));
-    for (const s of diagnosis) for (const l of s.lines) if (l.time !== undefined && span > 0) {
-      const mark = el("button", { class: "mark", type: "button", title: `${l.text}`, "aria-label": `Jump to: ${l.text}`, onclick: () => { clock.play(false); clock.set(l.time!); } });
-      // The thumb of a range input does not reach its ends: half its width stays free on each side.
-      mark.style.left = `calc(8px + (100% - 16px) * ${(l.time - clock.start) / span})`;
-      track.append(mark);
-    }
+    const track = el("div", { class: "track" }, this.slider);
+    this.track = track;
+    this.mark(diagnosis);
     const optional = (b: HTMLButtonElement) => { b.classList.add("optional"); return b; };
-    this.slider.addEventListener("input", () => { clock.playing = false; clock.set(clock.start + Number(this.slider.value) * span); });
+    this.slider.addEventListener("input", () => { clock.playing = false; clock.set(clock.start + Number(this.slider.value) * (clock.end - clock.start)); });
     this.root.append(this.playButton,
       optional(button("", "To the start (Home)", () => { clock.play(false); clock.set(clock.start); }, "first")),
       button("", "One sample back (arrow left)", () => clock.step(-1), "back"),
@@ -40,8 +35,22 @@ export class Timeline {
     this.update();
   }
 
+  /** Marks of what the diagnosis says about times. */
+  mark(diagnosis: Section[]): void {
+    const clock = this.clock, span = clock.end - clock.start;
+    for (const old of this.track.querySelectorAll(".mark")) old.remove();
+    for (const s of diagnosis) for (const l of s.lines) if (l.time !== undefined && span > 0) {
+      const mark = el("button", { class: "mark", type: "button", title: `${l.text}`, "aria-label": `Jump to: ${l.text}`, onclick: () => { clock.play(false); clock.set(l.time!); } });
+      // The thumb of a range input does not reach its ends: half its width stays free on each side.
+      mark.style.left = `calc(8px + (100% - 16px) * ${(l.time - clock.start) / span})`;
+      this.track.append(mark);
+    }
+  }
+  private readonly track: HTMLElement;
+
   update(): void {
     const c = this.clock, span = c.end - c.start;
+    this.digits = Math.max(0, Math.min(7, 3 - Math.floor(Math.log10(span > 0 ? span : 1))));
     this.slider.value = String(span > 0 ? (c.time - c.start) / span : 0);
     this.clockText.replaceChildren(`${c.time.toFixed(this.digits)} `, el("small", {}, `/ ${Number(c.end.toFixed(this.digits))} s`));
     if (this.wasPlaying !== c.playing) {

@@ -176,11 +176,11 @@ export async function arrows(page) {
 
 export async function plots(page) {
   const first = await api(page, "plots");
-  assert.deepEqual(first.map((p) => p.names[0]), ["pin_a.angle", "motor.effort", "energy.kinetic", "error.position", "pin_a.force"]);
-  assert.deepEqual(first.map((p) => p.log), [false, false, false, true, false]);
+  assert.deepEqual(first.map((p) => p.names[0]), ["tip.x", "pin_a.angle", "motor.effort", "energy.kinetic", "pin_a.force"]);
+  assert.deepEqual(first.map((p) => p.log), [false, false, false, false, false]);
   await api(page, "setTime", 0.5);
-  assert.ok(Math.abs((await api(page, "plots"))[0].readout[0].value - Math.PI) < 1e-5, "the drive angle after half a turn");
-  assert.match(await page.locator(".card .value").first().textContent(), /^3\.142 rad$/);
+  assert.ok(Math.abs((await api(page, "plots"))[1].readout[0].value - Math.PI) < 1e-5, "the drive angle after half a turn");
+  assert.match(await page.locator(".card").nth(1).locator(".value").first().textContent(), /^3\.142 rad$/);
   await page.getByTitle("Add an empty plot").click();
   await page.getByLabel("Search columns").fill("coupler r y");
   await page.locator(".finder .list label").first().click();
@@ -191,6 +191,7 @@ export async function plots(page) {
   const want = fourBarPoses(0.5).coupler.r[1];
   assert.ok(Math.abs(added.readout[0].value - want) < 1e-5);
   assert.equal(await page.locator(".card").last().locator("svg path[fill-opacity]").count(), 1, "the band of extremes");
+  await page.locator(".card").last().getByTitle("Axis and files of this plot").click();
   await page.locator(".card").last().getByTitle("Logarithmic axis").click();
   assert.equal((await api(page, "plots")).at(-1).log, true);
   await page.locator(".card").last().getByTitle("Remove this plot").click();
@@ -199,7 +200,7 @@ export async function plots(page) {
 
 export async function zoom(page) {
   const chart = page.locator(".chart").first(), box = await chart.boundingBox();
-  const x = (t) => box.x + 52 + (t / 2) * (box.width - 62);
+  const x = (t) => box.x + 52 + (t / 2) * (box.width - 66);
   await page.mouse.click(x(1.5), box.y + 60);
   assert.ok(Math.abs((await api(page, "time")) - 1.5) < 0.02, "a click jumps");
   await page.mouse.move(x(0.5), box.y + 60);
@@ -238,7 +239,8 @@ async function savedBy(page, act) {
 }
 
 export async function plotFiles(page) {
-  const card = page.locator(".card").first();
+  const card = page.locator(".card").nth(1);
+  await card.getByTitle("Axis and files of this plot").click();
   const svg = await savedBy(page, () => card.getByTitle("Save this plot as SVG").click());
   const text = svg.bytes.toString("utf8");
   assert.match(text, /^<\?xml/);
@@ -351,7 +353,7 @@ export async function hostile(page) {
   assert.ok((await page.locator(".lines").first().textContent()).includes(`</script>${HOSTILE}`));
   const svg = await savedBy(page, () => page.locator(".card").nth(1).getByTitle("Save this plot as SVG").evaluate((b) => b.click()));
   assert.ok(!svg.bytes.toString("utf8").includes(HOSTILE), "markup in the saved plot");
-  assert.equal(await page.locator("script").count(), 2, "no script but the page's own two");
+  assert.equal(await page.locator("script").count(), 3, "no script but the page's own three");
   assert.equal(await page.locator("img").count(), 0);
 }
 
@@ -392,4 +394,27 @@ export async function layout(page) {
       assert.ok(box && box.x >= 0 && box.y >= 0 && box.x + box.width <= width + 1 && box.y + box.height <= height + 1, `${part} does not fit ${width} x ${height}`);
     }
   }
+}
+
+/** What the author of a file may choose for a page. */
+export async function choices(page) {
+  const at = async (name) => (await api(page, "screen", name));
+  // The camera keeps a followed body where it is on the screen.
+  await api(page, "setTime", 0);
+  await api(page, "follow", "b_gear");
+  await page.waitForTimeout(100);
+  const first = await at("b_gear");
+  for (const t of [0.4, 1.1, 2.3]) {
+    await api(page, "setTime", t);
+    const now = await at("b_gear");
+    close([now.x, now.y], [first.x, first.y], 1.5, `followed at ${t}`);
+  }
+  await api(page, "follow", null);
+  // One column over another: the axis is not time, and a click goes to the nearest sample.
+  await page.getByTitle("Add or remove curves").first().click();
+  await page.getByLabel("Search columns").fill("b_gear r x");
+  await page.locator(".finder .list label").first().click();
+  await page.getByLabel("Horizontal axis").selectOption({ index: 1 });
+  assert.notEqual((await api(page, "plots"))[0].over, null);
+  assert.match(await page.locator(".chart svg").first().textContent(), /over /);
 }

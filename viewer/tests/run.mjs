@@ -9,6 +9,8 @@ import { pathToFileURL } from "node:url";
 import { chromium } from "playwright-core";
 import { makeSamples } from "./make-sample.mjs";
 import * as checks from "./checks.mjs";
+import { hasEngine, livePage } from "./engine.mjs";
+import * as live from "./live.mjs";
 import { fourBarCsv } from "./samples.mjs";
 
 const FLAGS = [
@@ -27,8 +29,11 @@ const scratch = await mkdtemp(join(tmpdir(), "fourbar-viewer-"));
 const context = await chromium.launchPersistentContext(join(scratch, "profile"), { executablePath: executable, headless: true, args: FLAGS, viewport: { width: 1280, height: 720 }, acceptDownloads: true, colorScheme: "light" });
 
 /** Opens a page from its file, runs one check on it, and holds every complaint of the browser against it. */
-async function check(name, file, test, hash = "play=0", expected = /^warning: .*GPU stall due to ReadPixels/) {
+async function check(name, file, test, hash = "play=0", expected = /^warning: .*GPU stall due to ReadPixels/, before = null) {
+  // ONLY=words runs the checks whose names match.
+  if (process.env.ONLY && !new RegExp(process.env.ONLY).test(name)) return;
   const page = await context.newPage(), complaints = [];
+  if (before) await page.addInitScript(before);
   page.on("console", (m) => { if (m.type() === "error" || m.type() === "warning") complaints.push(`${m.type()}: ${m.text()}`); });
   page.on("pageerror", (e) => complaints.push(`error: ${e.message}`));
   page.on("dialog", (d) => { complaints.push(`dialog: ${d.message()}`); void d.dismiss(); });
@@ -62,6 +67,8 @@ try {
     await check(`${name}: bodies stand where the page's data say`, file, checks.posesFromData);
     if (csv) await check(`${name}: bodies stand where the CSV says`, file, (p) => checks.posesFromCsv(p, csv));
     await check(`${name}: plots, traces and keys`, file, checks.anyPage);
+    if (name === "live.html") await check(`${name}: a dragged crank closes all loops`, file, live.drags);
+    if (name === "playground.html") await check(`${name}: a linkage is drawn`, file, live.sketches);
   }
   if (!pages.length) {
     const made = await makeSamples(join(scratch, "pages")), four = made.fourbar.path;
@@ -91,6 +98,25 @@ try {
     await check("a chain of 1,000 bodies plays", made.chain.path, checks.plays, "");
     await check("10 s of 50 bodies stay under 8 MB", made.fifty.path, () => checks.size(made.fifty.bytes));
     await check("light, dark and a phone held sideways", four, checks.layout);
+    await check("plots over columns, noise drawn as zero, a followed body", made.zoo.path, checks.choices);
+    await check("plots without WebGL", four, live.withoutWebgl, "play=0", /^warning: .*GPU/, "HTMLCanvasElement.prototype.getContext = ((f) => function (kind, ...rest) { return /webgl/.test(kind) ? null : f.call(this, kind, ...rest); })(HTMLCanvasElement.prototype.getContext);");
+    if (hasEngine) {
+      const file = join(scratch, "live.html"), play = join(scratch, "playground.html");
+      await writeFile(file, await livePage("fourbar"));
+      await writeFile(play, await livePage("fourbar", ["fourbar", "stewart_platform", "jansen_leg"]));
+      await check("live: a dragged crank closes all loops", file, live.drags);
+      await check("live: ten cranks lead their mechanisms as kinematics does", file, live.branches);
+      await check("live: sixty dragged paths on twenty models", file, live.paths);
+      await check("live: a dead point stops the hand", file, live.deadPoint);
+      await check("live: sliders are set parameters", file, live.slides);
+      await check("live: the file is edited, hostile text stays text", file, live.edits);
+      await check("live: dynamics, ten thousand frames", file, live.moves);
+      await check("live: what check says, modes, values", file, live.explains);
+      await check("live: the page saves itself", file, (p) => live.shares(p, context, scratch));
+      await check("live: a linkage is drawn", play, live.sketches);
+      await check("live: without WebAssembly the recording plays", file, live.withoutEngine, "play=0", /^warning: .*GPU/, "delete window.WebAssembly;");
+      await check("live: at 390, 800 and 1400 pixels, light and dark", file, live.sizes);
+    } else console.log("there is no engine: live pages are not tested; cargo xtask wasm builds it");
   }
 } finally {
   await context.close();

@@ -71,7 +71,7 @@ pub fn test() -> Result<(), String> {
     node(&pages()?)
 }
 
-/// Pages of the program with the trajectories they come from, and a comparison.
+/// Pages of the program with the trajectories they come from, a comparison, and live pages.
 fn pages() -> Result<Vec<String>, String> {
     let (fourbar, folder) = (program()?, scratch("browser"));
     let view = |results: &[&Path], page: &Path| {
@@ -88,5 +88,9 @@ fn pages() -> Result<Vec<String>, String> {
     run(Command::new(&fourbar).args(["run", "dca_double_loop", "--integrator", "bdf2", "--quiet", "--out"]).arg(&other))?;
     view(&[&folder.join("dca_double_loop"), &other], &page)?;
     list.push(page.display().to_string());
+    let (live, playground) = (folder.join("live.html"), folder.join("playground.html"));
+    run(Command::new(&fourbar).args(["view", "--live", "fourbar", "--no-open", "--quiet", "--output"]).arg(&live))?;
+    run(Command::new(&fourbar).args(["playground", "--no-open", "--quiet", "--output"]).arg(&playground))?;
+    list.extend([live, playground].map(|p| p.display().to_string()));
     Ok(list)
 }

@@ -30,7 +30,7 @@ pub fn write(only: &[String]) -> Result<(), String> {
     let examples = examples["examples"].as_array().ok_or("the program lists no models")?;
     let mut failed = Vec::new();
     for e in examples {
-        let name = e["name"].as_str().unwrap_or_default();
+        let name = e["file"].as_str().unwrap_or_default();
         if !(only.is_empty() || only.iter().any(|o| o == name)) {
             continue;
         }
@@ -100,11 +100,11 @@ fn gallery(examples: &[Value], pictures: &Path) -> String {
     );
     text += &format!("|{}\n|{}\n", " |".repeat(ACROSS), "---|".repeat(ACROSS));
     let shown: Vec<&Value> =
-        examples.iter().filter(|e| pictures.join(format!("{}.png", e["name"].as_str().unwrap_or_default())).exists()).collect();
+        examples.iter().filter(|e| pictures.join(format!("{}.png", e["file"].as_str().unwrap_or_default())).exists()).collect();
     for row in shown.chunks(ACROSS) {
         let cells = row.iter().map(|e| {
-            let (name, title) = (e["name"].as_str().unwrap_or_default(), e["title"].as_str().unwrap_or_default().replace('|', "\\|"));
-            format!(" ![{title}](gallery/{name}.png)<br>{title}<br>`{name}` |")
+            let [file, name, title] = ["file", "name", "title"].map(|key| e[key].as_str().unwrap_or_default().replace('|', "\\|"));
+            format!(" ![{title}](gallery/{file}.png)<br>{title}<br>`{name}` |")
         });
         text += &format!("|{}{}\n", cells.collect::<String>(), " |".repeat(ACROSS - row.len()));
     }

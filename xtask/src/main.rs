@@ -4,7 +4,10 @@
 mod browser;
 mod fuzz;
 mod gallery;
+mod python;
+mod site;
 mod test;
+mod wasm;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
@@ -12,9 +15,14 @@ use std::process::{Command, ExitCode};
 const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
 cargo xtask pages   only the tests of pages in a browser, with what they need
+cargo xtask python  only the tests of the Python package, with what they need
+cargo xtask wheel   leave a release wheel of the Python package in target/wheels
+cargo xtask notebooks   execute the notebooks and render them to target/notebooks
+cargo xtask wasm    build the engine of live pages, see docs/live.md
 cargo xtask docs    write the documents that are made from the code
 cargo xtask fuzz [--minutes N] [--seed N]   hostile input, longer than with the tests
 cargo xtask gallery [MODEL...]   render the shipped models to pages and pictures, write docs/gallery.md
+cargo xtask site    the pages of docs as a web site in target/site; needs mdBook
 cargo xtask peers   times of the engine beside those of others at equal error
 cargo xtask study [NAME]   figures of the papers, and questions too long for tests; without a name, the list of them
 ";
@@ -24,8 +32,13 @@ fn main() -> ExitCode {
     let done = match task.as_deref() {
         Some("test") => test::run(),
         Some("pages") => browser::test(),
+        Some("python") => python::test(),
+        Some("wheel") => python::wheel(),
+        Some("notebooks") => python::notebooks(),
+        Some("wasm") => wasm::build(),
         Some("fuzz") => fuzz::run(&std::env::args().skip(2).collect::<Vec<_>>()),
         Some("gallery") => gallery::write(&std::env::args().skip(2).collect::<Vec<_>>()),
+        Some("site") => site::build(),
         // What needs the engine is a package of its own: the tests do not wait for it.
         Some("docs" | "peers" | "study") => studies(&std::env::args().skip(1).collect::<Vec<_>>()),
         _ => {

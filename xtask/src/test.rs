@@ -1,7 +1,7 @@
 //! Runs every test of the workspace, one stage after the other, and tells how each ended.
 
 use crate::browser::{self, scratch};
-use crate::root;
+use crate::{python, root};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -31,16 +31,21 @@ pub fn run() -> Result<(), String> {
             failed.push(stage.name);
         }
     }
-    println!("== pages: in a browser");
-    let start = Instant::now();
-    let word = match browser::test() {
-        Ok(()) => "passed".to_string(),
-        Err(why) => {
-            failed.push("pages");
-            format!("FAILED ({why})")
-        }
-    };
-    lines.push(format!("{:<16} {word:<24} {:.0} s", "pages", start.elapsed().as_secs_f64()));
+    // Each of these sets up what it needs.
+    let others: [(&str, &str, fn() -> Result<(), String>); 2] =
+        [("pages", "in a browser", browser::test), ("python", "wheel, tests, notebooks", python::test)];
+    for (name, what, test) in others {
+        println!("== {name}: {what}");
+        let start = Instant::now();
+        let word = match test() {
+            Ok(()) => "passed".to_string(),
+            Err(why) => {
+                failed.push(name);
+                format!("FAILED ({why})")
+            }
+        };
+        lines.push(format!("{name:<16} {word:<24} {:.0} s", start.elapsed().as_secs_f64()));
+    }
     println!("\n{}", lines.join("\n"));
     if failed.is_empty() { Ok(()) } else { Err(format!("failed: {}", failed.join(", "))) }
 }

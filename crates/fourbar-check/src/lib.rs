@@ -3,4 +3,6 @@
 #![allow(non_snake_case)]
 
 pub mod explain;
+pub mod report;
+pub mod text;
 pub mod verify;

@@ -1,7 +1,15 @@
 //! The command line: verbs and options.
 
+mod design;
+mod tasks;
+
+pub use design::{MethodName, OptimizeArgs, SweepArgs, SynthesizeArgs, ToleranceArgs};
+pub use tasks::{InverseArgs, ReportArgs, SensitivitiesArgs};
+
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
 use clap_complete::Shell;
+use fourbar_io::STARTERS;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 const AFTER: &str = "\
@@ -43,6 +51,18 @@ pub enum Verb {
     Modes(ModesArgs),
     /// The linear model about an equilibrium or a steady motion: A, B, C, D from the inputs of the file to outputs.
     Linearize(LinearizeArgs),
+    /// Run a mechanism for many values of its parameters, on all cores, and take measures: one row a case.
+    Sweep(SweepArgs),
+    /// What tolerances and clearances do to measures: linear stack-up, samples, yield, and who causes the spread.
+    Tolerance(ToleranceArgs),
+    /// Find values of parameters, between bounds, that make a measure small or large, or fit several.
+    Optimize(OptimizeArgs),
+    /// Find a planar four-bar for a path, a function or three positions.
+    Synthesize(SynthesizeArgs),
+    /// Motors for a motion: angles, speeds, efforts and powers that lead a point along its path, and what size of motor that takes.
+    Inverse(InverseArgs),
+    /// What matters: how a measure, a position, a rest or a vibration follows the parameters of the file, ranked.
+    Sensitivities(SensitivitiesArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
     /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
@@ -53,14 +73,16 @@ pub enum Verb {
     Demo(DemoArgs),
     /// Write one self-contained HTML page: motion in 3D, plots, diagnosis; and open it.
     View(ViewArgs),
-    /// Plot columns of a result: on the terminal, or as SVG or PNG.
+    /// Write one page with all shipped models to play with, an editor and a sheet to draw linkages on; and open it.
+    Playground(PlaygroundArgs),
+    /// Plot columns of results or mechanisms, or paths of points: on the terminal, or as SVG or PNG.
     Plot(PlotArgs),
+    /// One page of a result for whoever chooses motors, bearings and springs: peaks, root mean squares, powers, speed against effort.
+    Report(ReportArgs),
     /// Write a mechanism in another format: that of this program from any that is read; MechSpec, MJCF or URDF from any.
     Convert(ConvertArgs),
-    /// Pack a mechanism as a functional mock-up unit, for co-simulation by FMI 3.0.
-    Fmu(FmuArgs),
-    /// List formulations, integrators, joints, forces and other words of the file.
-    List,
+    /// List joints, forces and the other words of the file, formulations, integrators and units; or one of these lists.
+    List(ListArgs),
     /// List the shipped models, or write one to a file.
     Examples(ExamplesArgs),
     /// Write a commented file to start from.
@@ -82,15 +104,22 @@ impl Verb {
             Self::Equilibrium(_) => "equilibrium",
             Self::Modes(_) => "modes",
             Self::Linearize(_) => "linearize",
+            Self::Sweep(_) => "sweep",
+            Self::Tolerance(_) => "tolerance",
+            Self::Optimize(_) => "optimize",
+            Self::Synthesize(_) => "synthesize",
+            Self::Inverse(_) => "inverse",
+            Self::Sensitivities(_) => "sensitivities",
             Self::Kinematics(_) => "kinematics",
             Self::Run(_) => "run",
             Self::Verify(_) => "verify",
             Self::Demo(_) => "demo",
             Self::View(_) => "view",
+            Self::Playground(_) => "playground",
             Self::Plot(_) => "plot",
+            Self::Report(_) => "report",
             Self::Convert(_) => "convert",
-            Self::Fmu(_) => "fmu",
-            Self::List => "list",
+            Self::List(_) => "list",
             Self::Examples(_) => "examples",
             Self::New(_) => "new",
             Self::Explain(_) => "explain",
@@ -247,16 +276,17 @@ pub struct LinearizeArgs {
     /// About what.
     #[command(flatten)]
     pub about: AboutArgs,
-    /// Inputs of the linear model, of those under `inputs:`; left out: all.
+    /// Inputs of the linear model, of those under `inputs:`, or drives, whose acceleration is then the input; left out: all of `inputs:`.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub inputs: Vec<String>,
-    /// Outputs, such as `pin.angle`, `tip.vx` or names under `outputs:`; left out: those of the file, or else all joint coordinates.
+    /// Outputs, such as `pin.angle`, `tip.vx`, names under `outputs:`, or any column of a result such as `pin.force.x`; left out: those
+    /// of the file, or else all joint coordinates.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub outputs: Vec<String>,
     /// Write the matrices into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
-    /// Format of the files: linear.json, A.csv to D.csv, or linear.npz, which NumPy and SciPy read.
+    /// Format of the files: linear.json, A.csv to D.csv, linear.npz, which NumPy reads, or linear.mat, which MATLAB, Octave and SciPy read.
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "json", requires = "out")]
     pub format: MatrixFormat,
     /// Replace files that exist.
@@ -273,6 +303,8 @@ pub enum MatrixFormat {
     Csv,
     /// One archive of NumPy.
     Npz,
+    /// One file of MATLAB, which Octave and SciPy read too.
+    Mat,
 }
 
 /// Arguments of runs.
@@ -305,7 +337,7 @@ pub struct RunArgs {
 }
 
 /// Settings of a run that go before those of the file.
-#[derive(Clone, Debug, Default, PartialEq, ClapArgs)]
+#[derive(Clone, Debug, Default, PartialEq, ClapArgs, Serialize, Deserialize)]
 pub struct StudyArgs {
     /// Analysis; left out: as the file says, or kinematics where the drives leave no freedom.
     #[arg(long, value_enum, value_name = "NAME")]
@@ -344,7 +376,8 @@ pub struct StudyArgs {
 }
 
 /// The analyses of a run.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum AnalysisName {
     /// Forces and inertia decide.
     Dynamics,
@@ -414,6 +447,12 @@ pub struct ViewArgs {
     /// The page; left out: in the result folder, or in this folder under the name of the mechanism.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
+    /// Write the motion as a picture that moves by itself instead of a page: a file that ends in .svg.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "output")]
+    pub export: Option<PathBuf>,
+    /// Put the engine into the page: drag parts, move sliders, edit the file.
+    #[arg(long)]
+    pub live: bool,
     /// Do not open the page.
     #[arg(long)]
     pub no_open: bool,
@@ -431,17 +470,39 @@ pub struct ViewArgs {
     pub study: StudyArgs,
 }
 
+/// Arguments of `playground`.
+#[derive(Debug, ClapArgs)]
+pub struct PlaygroundArgs {
+    /// The shipped model that is shown first.
+    #[arg(default_value = "fourbar")]
+    pub name: String,
+    /// The page.
+    #[arg(long, short, value_name = "FILE", default_value = "playground.html", value_hint = ValueHint::FilePath)]
+    pub output: PathBuf,
+    /// Do not open the page.
+    #[arg(long)]
+    pub no_open: bool,
+    /// Replace the file, though it is not a page of this program.
+    #[arg(long)]
+    pub force: bool,
+}
+
 /// Arguments of `plot`.
 #[derive(Debug, ClapArgs)]
 pub struct PlotArgs {
-    /// Result folder, or a CSV file.
-    #[arg(value_hint = ValueHint::AnyPath)]
-    pub result: PathBuf,
-    /// Columns, such as `crank.r.x`; `*` stands for anything. Left out: the columns there are.
-    pub columns: Vec<String>,
+    /// A result folder, a CSV file, or a mechanism (a file or the name of a shipped model) that is run first; more of them to compare;
+    /// then columns: `crank.r.x`, `tracer` for all columns of an element, `'*.effort'` for all that end so. Without columns: the list.
+    #[arg(required = true, value_name = "RESULT... COLUMN", value_hint = ValueHint::AnyPath)]
+    pub words: Vec<String>,
     /// Column of the abscissa.
     #[arg(long, short, default_value = "t")]
     pub x: String,
+    /// Path of a point or body: its coordinates over each other, in the plane where it is widest, with equal scales.
+    #[arg(long, value_name = "NAME", conflicts_with = "x")]
+    pub path: Vec<String>,
+    /// Give a parameter another value before mechanisms are run.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub set: Vec<(String, String)>,
     /// Write a picture instead: a file that ends in .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -468,23 +529,6 @@ pub struct ConvertArgs {
     pub force: bool,
 }
 
-/// Arguments of `fmu`.
-#[derive(Debug, ClapArgs)]
-pub struct FmuArgs {
-    /// The model.
-    #[command(flatten)]
-    pub model: ModelArgs,
-    /// The unit to write.
-    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub output: PathBuf,
-    /// The shared library `fourbar_fmi`; left out: the one beside this program.
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    pub library: Option<PathBuf>,
-    /// Replace the file if it exists.
-    #[arg(long)]
-    pub force: bool,
-}
-
 /// Formats of mechanism files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum FileFormat {
@@ -496,6 +540,33 @@ pub enum FileFormat {
     Mjcf,
     /// The robot description of ROS.
     Urdf,
+}
+
+/// Arguments of `list`.
+#[derive(Debug, ClapArgs)]
+pub struct ListArgs {
+    /// One list alone; left out: joints, forces and the rest of the file, then formulations.
+    #[arg(value_enum, value_name = "LIST")]
+    pub what: Option<ListName>,
+}
+
+/// The lists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum ListName {
+    /// Joints and couplings.
+    Joints,
+    /// Forces.
+    Forces,
+    /// Bare constraints.
+    Constraints,
+    /// All keys of the file.
+    Keys,
+    /// Functions of expressions.
+    Functions,
+    /// Units.
+    Units,
+    /// Formulations with integrators and options.
+    Formulations,
 }
 
 /// Arguments of `examples`.
@@ -517,9 +588,17 @@ pub struct NewArgs {
     /// The file to write.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: PathBuf,
+    /// What to start from.
+    #[arg(long, value_name = "KIND", default_value = STARTERS[0].kind, value_parser = kinds())]
+    pub kind: String,
     /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,
+}
+
+/// The kinds of files to start from.
+fn kinds() -> clap::builder::PossibleValuesParser {
+    STARTERS.iter().map(|s| clap::builder::PossibleValue::new(s.kind).help(s.what)).collect::<Vec<_>>().into()
 }
 
 /// Arguments of `explain`.

@@ -6,7 +6,8 @@ use crate::input::load_with;
 use crate::reply::{Reply, Stop};
 use crate::run::{PAGE, Pictures, Task, perform, settings};
 use crate::screen::{Screen, wrapped};
-use crate::view::Wanted;
+use crate::view::{Live, Wanted};
+use fourbar_io::page::has_engine;
 use std::path::PathBuf;
 
 /// Runs the verb.
@@ -18,7 +19,8 @@ pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
     let shown = folder.display().to_string();
     let column = input.model.joints.iter().rev().find_map(|j| j.coordinates().next().map(|(key, _)| format!("{}.{key}", j.name)));
     let column = column.unwrap_or_else(|| "energy.total".into());
-    let page = Some(Wanted { path: folder.join(PAGE), force: args.force, open: !args.no_open });
+    let live = if has_engine() { Live::File(Vec::new()) } else { Live::No };
+    let page = Some(Wanted { path: folder.join(PAGE), force: args.force, open: !args.no_open, live });
     let task = Task {
         input,
         study,

@@ -107,10 +107,10 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
             Stability::Stable => {
                 format!("stable: the softest motion is {}, {} Hz", v.softest, hertz(v.omega2.first().copied().unwrap_or(0.0)))
             }
-            Stability::Neutral => format!("neutral: nothing moves {} either way", v.softest),
+            Stability::Neutral => format!("neutral: no load acts on {} either way", v.softest),
             Stability::Unstable => {
                 let rate = v.omega2.first().map_or(0.0, |w| w.abs().sqrt());
-                format!("unstable: it is left along {}, twice as far every {} s", v.softest, number(std::f64::consts::LN_2 / rate))
+                format!("unstable: it moves away along {}, doubling every {} s", v.softest, number(std::f64::consts::LN_2 / rate))
             }
         },
     );
@@ -120,7 +120,7 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
     let rows = if e.redundant == 0 {
         "no redundant rows".into()
     } else {
-        format!("{} redundant rows: of reactions that are not unique the smallest are given", e.redundant)
+        format!("{}; where reactions are not unique the smallest are given", count(e.redundant, "redundant row"))
     };
     facts.add("freedom", &format!("{free}; {rows}"));
     facts.add("energy", &format!("{} J of gravity, linear springs and bushings", number(e.energy)));

@@ -58,7 +58,8 @@ pub fn load_with(file: &str, set: &[(String, String)], large: bool) -> Result<In
 fn settled(mut input: Input) -> Result<Input, Stop> {
     if input.model.settle {
         let (model, rest) = start_settled(input.model.clone()).map_err(|d| input.stop(&d))?;
-        input.loaded.warnings.extend(rest.into_iter().flat_map(|r| r.warnings));
+        // Forces that change with time are those of the start, as the file asks.
+        input.loaded.warnings.extend(rest.into_iter().flat_map(|r| r.warnings).filter(|w| w.code.0 != "W412"));
         input.model = model;
     }
     Ok(input)
@@ -82,7 +83,11 @@ fn read(file: &str, options: &ReadOptions<'_>) -> Result<Input, Stop> {
         folder = path.parent().map(PathBuf::from);
         (file.to_string(), read_model_file_with(path, options).map_err(|e| did_you_mean(e, path)))
     };
-    let loaded = read.map_err(|e| stop(e.into_diagnostics(), &name))?;
+    let mut loaded = read.map_err(|e| stop(e.into_diagnostics(), &name))?;
+    for (parameter, _) in options.set.iter().filter(|(n, _)| loaded.unused_parameters.contains(n)) {
+        let d = Diagnostic::new("W481", format!("`--set {parameter}=...` changes nothing: no expression of the file uses the parameter"));
+        loaded.warnings.push(d.help("check the spelling where it should be used").name(parameter));
+    }
     match loaded.spec.build() {
         Ok(model) => Ok(Input { name, loaded, model, folder }),
         Err(errors) => {

@@ -8,10 +8,11 @@ mod catalogue;
 mod check;
 mod convert;
 mod demo;
+mod design;
 mod equilibrium;
-mod fmu;
 mod gather;
 mod input;
+mod inverse;
 mod linearize;
 mod list;
 mod modes;
@@ -21,8 +22,10 @@ mod plot;
 mod poses;
 mod range;
 mod reply;
+mod report;
 mod run;
 mod screen;
+mod sensitivities;
 mod telling;
 mod verify;
 mod view;
@@ -82,15 +85,22 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::Equilibrium(a) => equilibrium::equilibrium(a, screen),
         Verb::Modes(a) => modes::modes(a, screen),
         Verb::Linearize(a) => linearize::linearize(a, screen),
+        Verb::Sweep(a) => design::sweep::sweep(a, screen),
+        Verb::Tolerance(a) => design::tolerance::tolerance(a, screen),
+        Verb::Optimize(a) => design::optimize::optimize(a, screen),
+        Verb::Synthesize(a) => design::synthesize::synthesize(a, screen),
+        Verb::Inverse(a) => inverse::inverse(a, screen),
+        Verb::Sensitivities(a) => sensitivities::sensitivities(a, screen),
         Verb::Kinematics(a) => run::kinematics(a, screen),
         Verb::Run(a) => run::run(a, screen),
         Verb::Verify(a) => verify::verify(a, screen),
         Verb::Demo(a) => demo::demo(a, screen),
         Verb::View(a) => view::view(a, screen),
-        Verb::Plot(a) => plot::plot(a),
+        Verb::Playground(a) => view::playground(a, screen),
+        Verb::Plot(a) => plot::plot(a, screen),
+        Verb::Report(a) => report::report(a, screen),
         Verb::Convert(a) => convert::convert(a),
-        Verb::Fmu(a) => fmu::fmu(a),
-        Verb::List => Ok(list::list(screen)),
+        Verb::List(a) => Ok(list::list(a, screen)),
         Verb::Examples(a) => catalogue::examples(a, screen),
         Verb::New(a) => catalogue::new(a),
         Verb::Explain(a) => page::explain(a, screen),

@@ -1,5 +1,6 @@
 //! `fourbar linearize`: the matrices of a linear model.
 
+mod mat;
 mod npz;
 
 use crate::about::about;
@@ -50,10 +51,8 @@ pub fn linearize(args: &LinearizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
         match args.format {
             MatrixFormat::Json => write_kind(&files[0], format!("{:#}\n", object(&l, &matrices)).as_bytes(), Kind::Other, args.force)?,
-            MatrixFormat::Npz => {
-                let large = || Diagnostic::new("U003", "the matrices are larger than a NumPy archive can be").help("write them as CSV");
-                write_kind(&files[0], &npz::archive(&matrices).ok_or_else(large)?, Kind::Other, args.force)?;
-            }
+            MatrixFormat::Npz => write_kind(&files[0], &npz::archive(&matrices), Kind::Other, args.force)?,
+            MatrixFormat::Mat => write_kind(&files[0], &mat::file(&matrices), Kind::Other, args.force)?,
             MatrixFormat::Csv => {
                 for (file, (_, rows, _)) in files.iter().zip(&matrices) {
                     let lines: Vec<String> =
@@ -82,6 +81,7 @@ fn files(args: &LinearizeArgs) -> Vec<PathBuf> {
     match args.format {
         MatrixFormat::Json => vec![folder.join("linear.json")],
         MatrixFormat::Npz => vec![folder.join("linear.npz")],
+        MatrixFormat::Mat => vec![folder.join("linear.mat")],
         MatrixFormat::Csv => ["A", "B", "C", "D"].map(|n| folder.join(format!("{n}.csv"))).to_vec(),
     }
 }

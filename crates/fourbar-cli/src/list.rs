@@ -1,50 +1,123 @@
 //! `fourbar list`: the words of the program, printed from the code itself.
 
+use crate::args::{ListArgs, ListName};
 use crate::reply::Reply;
 use crate::screen::{Facts, Screen, wrapped};
+use fourbar::expr::FUNCTIONS;
 use fourbar::joint::JointKind;
 use fourbar::study::FORMULATIONS;
-use fourbar_io::{Table, keys};
+use fourbar_io::{Table, UNITS, keys};
 use serde_json::{Value, json};
 
 /// Width of the names on the left.
 const MARGIN: usize = 16;
 
 /// Runs the verb.
-pub fn list(screen: &Screen) -> Reply {
-    let mut text = format!("{}\n", screen.bold("Formulations, with their integrators (the first is the default)"));
+pub fn list(args: &ListArgs, screen: &Screen) -> Reply {
+    let all = keys();
+    let text = match args.what {
+        Some(ListName::Joints) => joints(&all, screen),
+        Some(ListName::Forces) => section(&all, "forces", screen),
+        Some(ListName::Constraints) => section(&all, "constraints", screen),
+        Some(ListName::Keys) => rest(&all, &[], screen),
+        Some(ListName::Functions) => functions(screen),
+        Some(ListName::Units) => units(screen),
+        Some(ListName::Formulations) => formulations(screen),
+        None => [
+            joints(&all, screen),
+            section(&all, "forces", screen),
+            section(&all, "constraints", screen),
+            rest(&all, &["joints", "forces", "constraints"], screen),
+            functions(screen),
+            units(screen),
+            formulations(screen),
+        ]
+        .join("\n"),
+    };
+    let bracketed = matches!(args.what, None | Some(ListName::Joints | ListName::Forces | ListName::Constraints | ListName::Keys));
+    let note = if bracketed { "\nKeys in brackets may be left out. `fourbar schema` has the details of every key.\n" } else { "" };
+    Reply::new(text + note, fields(&all))
+}
+
+/// The types of a section, each with its keys and a line about it.
+fn section(all: &[&Table], name: &str, screen: &Screen) -> String {
+    let mut text = String::new();
+    for t in all.iter().filter(|t| t.section == name) {
+        if text.is_empty() {
+            text = format!("{}\n", screen.bold(heading(t)));
+        }
+        text += &format!("{:<MARGIN$}{}\n", t.kind.unwrap_or(""), wrapped(&words(t), MARGIN, MARGIN));
+        text += &format!("{:<MARGIN$}{}\n", "", wrapped(t.doc, MARGIN, MARGIN));
+    }
+    text
+}
+
+fn joints(all: &[&Table], screen: &Screen) -> String {
+    let with = |has: fn(&(&str, bool, bool)) -> bool| JointKind::ALL.iter().filter(|k| has(k)).map(|k| k.0).collect::<Vec<_>>().join(", ");
+    let mut facts = Facts::new(MARGIN);
+    facts.add("NAME.angle", &with(|k| k.1));
+    facts.add("NAME.distance", &with(|k| k.2));
+    format!(
+        "{}\n{}\n{}",
+        section(all, "joints", screen),
+        screen.bold("Joint coordinates that drives, gears, forces and outputs can use; `NAME.speed` is their rate"),
+        facts.text
+    )
+}
+
+/// The other groups of a file.
+fn rest(all: &[&Table], without: &[&str], screen: &Screen) -> String {
+    let mut text = String::new();
+    let mut last = None;
+    for t in all.iter().filter(|t| !without.contains(&t.section)) {
+        let section = heading(t);
+        if last != Some(section) {
+            let gap = if last.is_some() { "\n" } else { "" };
+            text += &format!("{gap}{}\n", screen.bold(section));
+            last = Some(section);
+        }
+        match t.kind {
+            Some(name) => text += &format!("{name:<MARGIN$}{}\n", wrapped(&words(t), MARGIN, MARGIN)),
+            None => text += &format!("{}\n", wrapped(&words(t), 0, 0)),
+        }
+    }
+    text
+}
+
+/// The keys of a table, those that may be left out in brackets.
+fn words(t: &Table) -> String {
+    let needed = t.keys.iter().filter(|k| k.required).map(|k| k.name.to_string());
+    needed.chain(t.keys.iter().filter(|k| !k.required).map(|k| format!("[{}]", k.name))).collect::<Vec<_>>().join(" ")
+}
+
+fn functions(screen: &Screen) -> String {
+    let mut facts = Facts::new(MARGIN);
+    for f in FUNCTIONS {
+        facts.add(f.name, f.doc);
+    }
+    format!("{}\n{}", screen.bold("Functions of expressions; `pi` is a number, `t` the time, and + - * / ^ < > work as usual"), facts.text)
+}
+
+fn units(screen: &Screen) -> String {
+    let names: Vec<&str> = UNITS.iter().map(|u| u.name).collect();
+    let text = wrapped(&names.join(" "), 0, 0);
+    format!("{}\n{text}\n", screen.bold("Units, alone or in compounds without spaces such as `2 kN/m` and `3 kg*m^2`"))
+}
+
+fn formulations(screen: &Screen) -> String {
     let mut facts = Facts::new(MARGIN);
     for f in FORMULATIONS {
         facts.add(f.name, f.summary);
         facts.add("", &format!("with {}", f.integrators.join(", ")));
     }
-    facts.add("auto", "chooses formulation and integrator from the mechanism, and says why; what a run takes if nothing is said");
-    text += &facts.text;
-    text += &format!("\n{}\n", screen.bold("Options of the formulations (`--option KEY=VALUE`)"));
-    text += &options();
-    text += &format!("\n{}\n", screen.bold("Joint coordinates that drives, gears and forces can use"));
-    let with = |has: fn(&(&str, bool, bool)) -> bool| JointKind::ALL.iter().filter(|k| has(k)).map(|k| k.0).collect::<Vec<_>>().join(", ");
-    text += &format!("angle     {}\ndistance  {}\n", with(|k| k.1), with(|k| k.2));
-    let all = keys();
-    let mut last = None;
-    for t in &all {
-        let section = heading(t);
-        if last != Some(section) {
-            text += &format!("\n{}\n", screen.bold(section));
-            last = Some(section);
-        }
-        let name = t.kind.unwrap_or("");
-        let margin = if t.kind.is_some() { 16 } else { 0 };
-        let mut words: Vec<String> = t.keys.iter().filter(|k| k.required).map(|k| k.name.to_string()).collect();
-        words.extend(t.keys.iter().filter(|k| !k.required).map(|k| format!("[{}]", k.name)));
-        if t.kind.is_some() {
-            text += &format!("{name:<margin$}{}\n", wrapped(&words.join(" "), margin, margin));
-        } else {
-            text += &format!("{}\n", wrapped(&words.join(" "), 0, 0));
-        }
-    }
-    text += "\nKeys in brackets may be left out. `fourbar schema` has the details of every key.\n";
-    Reply::new(text, fields(&all))
+    facts.add("auto", "chooses formulation and integrator from the mechanism and says why; the default of a run");
+    format!(
+        "{}\n{}\n{}\n{}",
+        screen.bold("Formulations, with their integrators (the first is the default)"),
+        facts.text,
+        screen.bold("Options of the formulations (`--option KEY=VALUE`)"),
+        options()
+    )
 }
 
 /// Options, those of several formulations once.
@@ -75,9 +148,21 @@ fn heading(t: &Table) -> &'static str {
         "constraints" => "Bare constraints",
         "drives" => "A drive",
         "forces" => "Forces",
+        "contacts" => "A contact",
+        "side" => "A side of a contact",
+        "contact plane" => "The plane of a side",
+        "contact friction" => "Friction of a contact",
         "tables" => "A table",
         "outputs" => "An output",
         "study" => "The study",
+        "results" => "The results",
+        "inputs" => "An input",
+        "states" => "A state",
+        "solid" => "Solids",
+        "shape" => "Shapes",
+        "orientation" => "An orientation",
+        "place" => "A place on a body",
+        "frames" => "A joint frame",
         "view" => "The view",
         other => other,
     }

@@ -8,7 +8,7 @@ use crate::input::{Input, load};
 use crate::poses::moving_table;
 use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, number, table};
-use crate::view::{self, Wanted};
+use crate::view::{self, Live, Wanted};
 use fourbar::Diagnostic;
 use fourbar::study::count;
 use fourbar_design::linear::{Request, linearize};
@@ -102,7 +102,7 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
         facts.add("idle", &format!("{} without inertia and stiffness left out", count(found.idle, "free motion")));
     }
     let verdict = match found.growing() {
-        Some(m) => format!("unstable: {} grows, twice as large every {} s", m.words, number(std::f64::consts::LN_2 / m.s.re)),
+        Some(m) => format!("unstable: {} grows, doubling every {} s", m.words, number(std::f64::consts::LN_2 / m.s.re)),
         None if found.list.is_empty() => "nothing vibrates".into(),
         None if found.list.iter().all(|m| m.damping > 1e-9) => "stable: every vibration fades".into(),
         None => "stable: nothing grows".into(),
@@ -164,7 +164,7 @@ fn page(input: &Input, found: &Modes, path: &Path, force: bool, screen: &Screen)
         .map(|(k, m)| (format!("mode {}: {}", k + 1, label(m)), moving(input, found, m), RunSummary::default()))
         .collect();
     let shown: Vec<Shown<'_>> = tables.iter().map(|(label, table, summary)| Shown { label: label.clone(), table, summary }).collect();
-    view::write(input, &shown, &Wanted { path: path.into(), force, open: false }, screen)
+    view::write(input, &shown, &Wanted { path: path.into(), force, open: false, live: Live::No }, screen)
 }
 
 /// The motion of a mode, scaled so that it can be seen.

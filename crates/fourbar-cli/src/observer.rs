@@ -5,9 +5,8 @@ use crate::telling::Preview;
 use fourbar::Diagnostic;
 use fourbar::study::Observer;
 use fourbar::trajectory::{Column, WantedColumns};
-use fourbar_io::results::{Checkpoint, Claim, CsvWriter, ResultFolder, write_checkpoint};
+use fourbar_io::results::{Checkpoint, Claim, CsvWriter, ResultFolder, Totals, Watched, write_checkpoint};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use serde::{Deserialize, Serialize};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -25,29 +24,6 @@ const SHARE: u32 = 20;
 const PER_COLUMN: Duration = Duration::from_micros(3);
 /// Runs shorter than this show no progress.
 const PATIENCE: Duration = Duration::from_secs(2);
-
-/// What the summary says about the rows.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Totals {
-    /// Rows so far.
-    pub rows: usize,
-    /// Largest constraint errors: position, velocity, acceleration.
-    pub errors: [f64; 3],
-    /// Total energy at the first row.
-    pub energy_first: f64,
-    /// Total energy at the last row.
-    pub energy_last: f64,
-    /// Smallest total energy.
-    pub energy_min: f64,
-    /// Largest total energy.
-    pub energy_max: f64,
-    /// Work at the last row, and the largest amount of work of any row.
-    #[serde(default)]
-    pub work: [f64; 2],
-    /// Largest change of energy minus work since the first row.
-    #[serde(default)]
-    pub imbalance: f64,
-}
 
 /// Where rows and checkpoints go.
 #[derive(Debug)]
@@ -115,10 +91,8 @@ pub struct Watcher<'a> {
     pub skip: Option<f64>,
     /// All columns.
     columns: &'a [Column],
-    /// Columns of the total energy, of the work and of the first error.
-    energy: usize,
-    work: usize,
-    error: usize,
+    /// Columns of energies and errors.
+    watched: Watched,
     started: Instant,
     last_checkpoint: Instant,
     /// Time that a checkpoint takes: that of the last one with a state, before it a guess.
@@ -138,7 +112,6 @@ impl<'a> Watcher<'a> {
     /// An observer of rows with these columns.
     pub fn new(columns: &'a [Column], preview: Preview, planned: Option<Planned<'a>>, show_bar: bool) -> Self {
         let now = Instant::now();
-        let find = |name: &str| columns.iter().position(|c| c.name == name).unwrap_or(0);
         Self {
             planned,
             output: None,
@@ -150,9 +123,7 @@ impl<'a> Watcher<'a> {
             skip: None,
             columns,
             cost: PER_COLUMN * columns.len() as u32,
-            energy: find("energy.total"),
-            work: find("energy.work"),
-            error: find("error.position"),
+            watched: Watched::of(columns),
             started: now,
             last_checkpoint: now,
             offered: false,
@@ -260,19 +231,7 @@ impl Observer for Watcher<'_> {
             return;
         }
         self.open();
-        let e = row[self.energy];
-        let n = &mut self.totals;
-        if n.rows == 0 {
-            (n.energy_first, n.energy_min, n.energy_max) = (e, e, e);
-        }
-        (n.energy_last, n.energy_min, n.energy_max) = (e, n.energy_min.min(e), n.energy_max.max(e));
-        let work = row[self.work];
-        n.work = [work, n.work[1].max(work.abs())];
-        n.imbalance = n.imbalance.max((e - work - n.energy_first).abs());
-        for k in 0..3 {
-            n.errors[k] = n.errors[k].max(row[self.error + k]);
-        }
-        n.rows += 1;
+        self.totals.add(&self.watched, row);
         self.since += 1;
         self.last_t = row[0];
         self.preview.row(row);

@@ -63,7 +63,8 @@ impl Reply {
             }
             return self.after(screen.print_json(&Value::Object(object)));
         }
-        let (shown, left_out) = self.notes.shown(screen.quiet);
+        let (mut shown, left_out) = self.notes.shown(screen.quiet);
+        shown.retain(|d| !repeated(d, verb));
         let mut placed = marked(&shown, &self.notes.name);
         if left_out > 0 {
             placed += &format!("and {left_out} more like these, which are not shown\n");
@@ -78,6 +79,15 @@ impl Reply {
         let Err(e) = printed else { return self.exit };
         print_error(&format!("error[U003]: standard output cannot be written: {e}\n"));
         self.exit.max(Self::BAD_USAGE)
+    }
+}
+
+/// Whether a warning would only repeat what the text of a verb says, or what `check` is for.
+fn repeated(d: &Diagnostic, verb: &str) -> bool {
+    match d.code.0 {
+        "W050" => verb != "check",
+        "W201" => matches!(verb, "check" | "assemble" | "run" | "kinematics" | "demo"),
+        _ => false,
     }
 }
 

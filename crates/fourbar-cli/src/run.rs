@@ -1,23 +1,22 @@
 //! `fourbar run` and `fourbar kinematics`: moves a mechanism, writes what happened, says what it was.
 
-pub mod columns;
 pub mod settings;
 mod summary;
 
 use crate::args::{AnalysisName, RunArgs};
 use crate::gather::Gather;
 use crate::input::{Input, load, load_with};
-use crate::observer::{INTERRUPTED, Output, Planned, Totals, Watcher};
+use crate::observer::{INTERRUPTED, Output, Planned, Watcher};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Screen, print_error};
 use crate::telling::Preview;
-use crate::view::{Wanted, after_run, page_of};
+use crate::view::{Live, Wanted, after_run, page_of};
 use fourbar::Diagnostic;
 use fourbar::study::{Analysis, Failed, Report, Study, run_from};
 use fourbar::trajectory::{Column, Trajectory, WantedColumns, columns as all_columns};
 use fourbar_io::disk::{Kind, may_replace};
 pub use fourbar_io::results::PAGE;
-use fourbar_io::results::{Checkpoint, Claim, Kept, TRAJECTORY, inspect, prefix, read_checkpoint, trajectory_of};
+use fourbar_io::results::{Checkpoint, Claim, Kept, TRAJECTORY, Totals, columns, inspect, prefix, read_checkpoint, trajectory_of};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -115,7 +114,9 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
         }
         study.analysis = analysis.or(study.analysis);
         let warnings = settings::threads(&args.study, &input.model, &study).into_iter().collect();
-        let (set, patterns) = (args.model.set.clone(), args.columns.clone());
+        let set = args.model.set.clone();
+        // The command line goes before the file.
+        let patterns = if args.columns.is_empty() { input.loaded.spec.columns.clone() } else { args.columns.clone() };
         let page = page(args, args.out.as_deref(), &input.name);
         return Ok(Task {
             input,
@@ -167,7 +168,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
 /// The page that is asked for: beside the results, or here.
 fn page(args: &RunArgs, folder: Option<&Path>, name: &str) -> Option<Wanted> {
     let path = folder.map_or_else(|| page_of(name), |f| f.join(PAGE));
-    args.view.then_some(Wanted { path, force: args.force, open: !args.no_open })
+    args.view.then_some(Wanted { path, force: args.force, open: !args.no_open, live: Live::No })
 }
 
 /// Runs a task and tells about it.
@@ -213,6 +214,9 @@ fn keep(task: &Task, done: &mut Done, fields: &serde_json::Value) -> Result<Opti
             output.folder.abandon();
         }
         return Ok(None);
+    }
+    if let Some(r) = done.report.as_ref().filter(|_| task.input.model.has_events()) {
+        output.folder.put_events(&r.events)?;
     }
     // A finished run has nothing to continue, nor has one that failed before it kept a state.
     let resumable = done.interrupted || (!complete && output.has_state);
@@ -311,7 +315,7 @@ fn plan<'a>(
 const GRACE: Duration = Duration::from_millis(600);
 
 /// The first Ctrl-C ends the run cleanly, the second one at once; so does a step that does not end.
-fn listen() {
+pub(crate) fn listen() {
     let heard = ctrlc::set_handler(|| {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(Reply::INTERRUPTED));

@@ -3,8 +3,8 @@
 use crate::args::VerifyArgs;
 use crate::input::load;
 use crate::reply::{Reply, Stop};
-use crate::screen::{Screen, number, table, wrapped};
-use fourbar_check::verify::{Row, Settings, Verification, Word, verify as compare};
+use crate::screen::Screen;
+use fourbar_check::verify::{Settings, Word, verify as compare};
 use fourbar_io::read_inputs;
 use serde_json::json;
 use std::io::IsTerminal;
@@ -38,7 +38,9 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     let done = done.map_err(|d| input.stop(&d))?;
     let title = if input.model.title.is_empty() { &input.name } else { &input.model.title };
     let mode = args.mode.map_or(String::new(), |k| format!("assembly mode {k}, as `fourbar check` counts them\n\n"));
-    let text = format!("{}\n\n{mode}{}", screen.bold(title), words(&done, !input.model.states.is_empty(), screen));
+    let word = screen.bold(&done.verdict.word.to_string());
+    let table = done.table(!input.model.states.is_empty());
+    let text = format!("{}\n\n{mode}{table}\n{word}\n{}", screen.bold(title), done.verdict.text());
     let mut fields = json!(done);
     fields["file"] = json!(input.name);
     fields["hash"] = json!(input.loaded.hash);
@@ -54,41 +56,4 @@ pub fn verify(args: &VerifyArgs, screen: &Screen) -> Result<Reply, Stop> {
     };
     reply.exit = if enough { 0 } else { Reply::FAILED };
     Ok(reply)
-}
-
-fn words(v: &Verification, states: bool, screen: &Screen) -> String {
-    let small = |x: f64| if x == 0.0 { "0".to_string() } else { format!("{x:.0e}") };
-    let pick = |r: &Row, names: &[&str]| {
-        names.iter().find_map(|n| r.work.iter().find(|(k, _)| k == n)).map_or(String::new(), |(_, n)| format!("{n:.0}"))
-    };
-    let ran = v.rows.iter().filter(|r| r.until.is_some());
-    let rows: Vec<Vec<String>> = ran
-        .map(|r| {
-            let mut cells = vec![format!("{} {}", r.formulation, r.integrator)];
-            cells.extend(r.difference.iter().take(if states { 5 } else { 4 }).map(|x| small(*x)));
-            cells.push(small((r.expected[0] / v.scales[0]).max(r.expected[1])));
-            cells.push(small(r.constraints[0]));
-            cells.extend([small(r.energy), small(r.newton_euler)]);
-            cells.push(pick(r, &["steps"]));
-            cells.push(pick(r, &["newton_iterations", "evaluations"]));
-            cells.push(number(r.seconds));
-            cells
-        })
-        .collect();
-    let mut header = vec!["", "position", "angle", "speed", "force", "expected", "gap", "energy", "laws", "steps", "evals", "time"];
-    if states {
-        header.insert(5, "states");
-    }
-    let own = if states { ", of states relative" } else { "" };
-    let mut text = format!(
-        "largest differences from the consensus (m, rad, m/s, N{own}), relative error expected, gaps of the joints\n(m), relative errors of energy and of Newton's and Euler's laws, work, time (s)\n\n",
-    );
-    text += &table(&header, &rows, &(1..header.len()).collect::<Vec<_>>());
-    text.push('\n');
-    text += &screen.bold(&v.verdict.word.to_string());
-    text.push('\n');
-    for w in &v.verdict.words {
-        text += &format!("  {}\n", wrapped(w, 2, 2));
-    }
-    text
 }

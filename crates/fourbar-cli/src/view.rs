@@ -1,15 +1,17 @@
 //! `fourbar view`: the page of results, or of mechanisms that are run for it; also the page of `run --view` and `demo`.
 
-use crate::args::{StudyArgs, ViewArgs};
+use crate::args::{PlaygroundArgs, StudyArgs, ViewArgs};
+use crate::catalogue::find;
 use crate::input::{Input, load_with};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
+use fourbar::study::Study;
 use fourbar_io::disk::unwritable;
-use fourbar_io::disk::{Kind, PART, may_replace, write_kind};
-use fourbar_io::page::{Note, RunSummary, Shown, Stored, page, read_stored};
-use fourbar_io::results::{Table, trajectory_of};
+use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
+use fourbar_io::page::{LiveFile, Note, RunSummary, Shown, Stored, animated_svg, live_page, page, read_stored, sweep_page};
+use fourbar_io::results::{CASES, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -24,23 +26,49 @@ pub struct Wanted {
     pub force: bool,
     /// Whether to open it.
     pub open: bool,
+    /// Whether the engine goes into it, and what else.
+    pub live: Live,
+}
+
+/// What a page carries besides its results.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Live {
+    /// Nothing.
+    #[default]
+    No,
+    /// The engine and the file, with other values of its parameters.
+    File(Vec<(String, String)>),
+    /// The shipped models too.
+    Playground,
 }
 
 /// A result with its mechanism.
-struct Source {
-    input: Input,
-    label: String,
-    table: Table,
+pub struct Source {
+    /// The mechanism.
+    pub input: Input,
+    /// Its name in a picture.
+    pub label: String,
+    /// Its rows.
+    pub table: Table,
     summary: RunSummary,
     /// Assembly mode that was asked for.
     mode: Option<u16>,
-    problems: Vec<Diagnostic>,
+    /// Why it ended early.
+    pub problems: Vec<Diagnostic>,
 }
 
 /// Runs the verb.
 pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
+    if let [one] = args.inputs.as_slice()
+        && let Some(folder) = sweep_of(Path::new(one))
+    {
+        return sweep(&folder, args, screen);
+    }
     let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
-    may_replace(&path, Kind::Page, args.force)?;
+    match &args.export {
+        Some(picture) => may_export(picture, args)?,
+        None => may_replace(&path, Kind::Page, args.force)?,
+    }
     if (args.study != StudyArgs::default() || !args.set.is_empty()) && args.inputs.iter().all(|name| is_result(Path::new(name))) {
         return Err(Diagnostic::new(
             "U001",
@@ -49,17 +77,26 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         .help("leave the settings out, or give the mechanism file instead of the result: it is run first")
         .into());
     }
+    if args.live && (args.inputs.len() > 1 || args.inputs.iter().any(|name| is_result(Path::new(name)))) {
+        return Err(Diagnostic::new("U001", "a live page shows one mechanism file")
+            .help("give the mechanism file, or the name of a shipped model; results are compared without `--live`")
+            .into());
+    }
+    let live = if args.live { Live::File(args.set.clone()) } else { Live::No };
     let mut sources = Vec::new();
     for name in &args.inputs {
         let path = Path::new(name);
         let source = if is_result(path) { stored(path, args.large)? } else { computed(name, args, screen)? };
         sources.push(source);
     }
+    if let (Some(picture), [source]) = (&args.export, sources.as_slice()) {
+        return export(picture, args.force, source);
+    }
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, summary: &s.summary }).collect();
     // The argument parser asks for one input at least.
     let Some(first) = sources.first() else { return Err(Diagnostic::new("U013", "there is nothing to show").into()) };
-    let written =
-        write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open }, screen).map_err(|d| first.input.stop(&d))?;
+    let written = write(&first.input, &shown, &Wanted { path, force: args.force, open: !args.no_open, live }, screen)
+        .map_err(|d| first.input.stop(&d))?;
     let t_end = first.table.column("t").and_then(|t| t.last().copied());
     let results: Vec<_> = sources.iter().map(|s| json!({"label": s.label, "rows": s.table.rows(), "mode": s.mode})).collect();
     let mut reply = Reply::new(
@@ -72,8 +109,64 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     Ok(reply)
 }
 
+/// The folder of a sweep, where a name means one or its rows.
+fn sweep_of(path: &Path) -> Option<PathBuf> {
+    let folder = if path.is_dir() { path.into() } else { path.parent().filter(|_| path.is_file())?.to_path_buf() };
+    let rows = path.is_dir() || path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(CASES));
+    (rows && folder.join(PLAN).is_file()).then_some(folder)
+}
+
+/// The page of a sweep.
+fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
+    if args.study != StudyArgs::default() || !args.set.is_empty() {
+        let d = Diagnostic::new("U001", "settings of a run do not go with a sweep: it was computed already, and is shown as it is");
+        return Err(d.help("leave the settings out").into());
+    }
+    if args.export.is_some() {
+        let d = Diagnostic::new("U482", "a sweep has no motion that could be exported");
+        return Err(d.help("export that of one case: `fourbar view FILE --set NAME=VALUE --export FILE.svg`").into());
+    }
+    let path = args.output.clone().unwrap_or_else(|| folder.join(PAGE));
+    let read = SweepFolder::read(folder)?;
+    let rows: Vec<&CaseRow> = read.rows().values().collect();
+    if rows.is_empty() {
+        return Err(Diagnostic::new("U013", format!("the sweep in `{}` has no rows", folder.display())).help("run it first").into());
+    }
+    let schema = read_text_bounded(&folder.join(SCHEMA), 64 << 20).ok().and_then(|t| serde_json::from_str(&t).ok()).unwrap_or_default();
+    let html = sweep_page("", read.plan(), &schema, &rows);
+    let wanted = Wanted { path, force: args.force, open: !args.no_open, live: Live::No };
+    let written = put(html.as_bytes(), &wanted, screen)?;
+    let fields = json!({"page": written.path, "bytes": written.bytes, "opened": written.opened, "cases": rows.len()});
+    Ok(Reply::new(written.text, fields))
+}
+
+/// Whether a moving picture can be written.
+fn may_export(picture: &Path, args: &ViewArgs) -> Result<(), Diagnostic> {
+    if args.inputs.len() > 1 {
+        let d = Diagnostic::new("U483", format!("a moving picture shows one motion, not {}", args.inputs.len()));
+        return Err(d.help("leave `--export` out for a page that lays several over each other"));
+    }
+    if !picture.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
+        let d = Diagnostic::new("U482", format!("the motion cannot be exported to `{}`", picture.display()));
+        return Err(d.help("give a name that ends in .svg; the page itself saves GIF, video and glTF"));
+    }
+    may_replace(picture, Kind::Picture, args.force)
+}
+
+/// Writes the moving picture.
+fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Stop> {
+    let text = animated_svg(&source.input.model, &source.table, &source.label).map_err(|d| source.input.stop(&d))?;
+    write_kind(picture, text.as_bytes(), Kind::Picture, force)?;
+    let shown = picture.display().to_string();
+    let said = format!("{shown} ({:.0} kB) is written: browsers and README files show it moving\n", text.len() as f64 / 1e3);
+    let mut reply = Reply::new(said, json!({"written": shown, "bytes": text.len()}));
+    reply.notes = source.input.notes(&source.problems);
+    reply.exit = exit_code(reply.notes.list.iter());
+    Ok(reply)
+}
+
 /// Whether a name means a result: a folder with rows, or a file of rows.
-fn is_result(path: &Path) -> bool {
+pub fn is_result(path: &Path) -> bool {
     if path.is_dir() {
         return trajectory_of(path).is_file();
     }
@@ -90,13 +183,23 @@ fn stored(path: &Path, large: bool) -> Result<Source, Stop> {
 
 /// A mechanism that is run first.
 fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop> {
-    let input = load_with(name, &args.set, args.large)?;
-    let study = settings::study(&input.model, &args.study)?;
-    let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false });
+    run_first(name, &args.set, args.large, &args.study, screen)
+}
+
+/// A mechanism that is run for its rows.
+pub fn run_first(name: &str, set: &[(String, String)], large: bool, study: &StudyArgs, screen: &Screen) -> Result<Source, Stop> {
+    let input = load_with(name, set, large)?;
+    let study = settings::study(&input.model, study)?;
+    ran(input, study, set, screen)
+}
+
+/// A mechanism that is run now.
+fn ran(input: Input, study: Study, set: &[(String, String)], screen: &Screen) -> Result<Source, Stop> {
+    let wanted = Some(Wanted { path: PathBuf::new(), force: false, open: false, live: Live::No });
     let task = Task {
         input,
         study,
-        set: args.set.clone(),
+        set: set.to_vec(),
         folder: None,
         patterns: Vec::new(),
         checkpoint: None,
@@ -155,20 +258,53 @@ pub struct Written {
 
 /// Writes a page.
 pub fn write(input: &Input, shown: &[Shown<'_>], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
-    let made = page(&input.model, input.folder.as_deref(), shown)?;
+    let folder = input.folder.as_deref();
+    let file = |set, playground| LiveFile { name: file_name(&input.name), text: input.loaded.places.source(), set, playground };
+    let made = match &wanted.live {
+        Live::No => page(&input.model, folder, shown)?,
+        Live::File(set) => live_page(&input.model, folder, shown, &file(set, false))?,
+        Live::Playground => live_page(&input.model, folder, shown, &file(&[], true))?,
+    };
+    let written = put(made.html.as_bytes(), wanted, screen)?;
+    Ok(Written { warnings: made.warnings, ..written })
+}
+
+/// Writes the text of a page, and opens it where that is wanted.
+fn put(html: &[u8], wanted: &Wanted, screen: &Screen) -> Result<Written, Diagnostic> {
     if let Some(folder) = wanted.path.parent().filter(|f| !f.as_os_str().is_empty()) {
         std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
     }
-    write_kind(&wanted.path, made.html.as_bytes(), Kind::Page, wanted.force)?;
+    write_kind(&wanted.path, html, Kind::Page, wanted.force)?;
     let opened = wanted.open && !screen.json && !screen.quiet && std::io::stdout().is_terminal() && open(&wanted.path);
     let path = wanted.path.display().to_string();
-    let megabytes = made.html.len() as f64 / 1e6;
+    let megabytes = html.len() as f64 / 1e6;
     let text = format!(
         "{} ({megabytes:.1} MB) {}\n",
         screen.accent(&path),
         if opened { "opens in your browser" } else { "is the page: open it in a browser" }
     );
-    Ok(Written { path, bytes: made.html.len(), opened, text, warnings: made.warnings })
+    Ok(Written { path, bytes: html.len(), opened, text, warnings: Vec::new() })
+}
+
+/// `fourbar playground`: a live page with all shipped models.
+pub fn playground(args: &PlaygroundArgs, screen: &Screen) -> Result<Reply, Stop> {
+    may_replace(&args.output, Kind::Page, args.force)?;
+    let e = find(&args.name)?;
+    let input = load_with(e.name, &[], false)?;
+    let study = settings::study(&input.model, &StudyArgs::default())?;
+    let source = ran(input, study, &[], screen)?;
+    let shown = [Shown { label: source.label.clone(), table: &source.table, summary: &source.summary }];
+    let wanted = Wanted { path: args.output.clone(), force: args.force, open: !args.no_open, live: Live::Playground };
+    let written = write(&source.input, &shown, &wanted, screen).map_err(|d| source.input.stop(&d))?;
+    let mut reply = Reply::new(written.text, json!({"page": written.path, "bytes": written.bytes, "opened": written.opened}));
+    reply.notes = source.input.notes(source.problems.iter().chain(&written.warnings));
+    reply.exit = exit_code(reply.notes.list.iter());
+    Ok(reply)
+}
+
+/// The name of a file without its folder.
+fn file_name(name: &str) -> &str {
+    Path::new(name).file_name().and_then(|n| n.to_str()).filter(|n| !n.starts_with('<')).unwrap_or("mechanism.yaml")
 }
 
 /// Asks the system to show a file; a machine without a browser is no failure.

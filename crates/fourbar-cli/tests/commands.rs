@@ -332,11 +332,13 @@ fn plots_on_the_terminal_and_as_svg() {
     let f = folder("plot");
     assert_eq!(fourbar(&f, &["run", "fourbar", "--out", "r", "--columns", "P.*", "C.angle"]).status.code(), Some(0));
     assert_snapshot!(whole(&fourbar(&f, &["plot", "r", "C.angle"])));
-    // Without columns it says which there are; a part of a name finds its columns.
+    // Without columns it says which there are; the name of an element means all of its columns, a part of a name finds them.
     let list = whole(&fourbar(&f, &["plot", "r"]));
     assert!(list.contains("5 columns, 201 rows") && list.contains("P [m]") && list.contains(".x .y .z"), "{list}");
-    let near = whole(&fourbar(&f, &["plot", "r", "P"]));
-    assert!(near.contains("there are `P.x`, `P.y`, `P.z`"), "{near}");
+    let group = whole(&fourbar(&f, &["plot", "r", "P"]));
+    assert!(["P.x [m]", "P.y [m]", "P.z [m]"].iter().all(|c| group.contains(c)), "{group}");
+    let near = whole(&fourbar(&f, &["plot", "r", "angle"]));
+    assert!(near.contains("there are `C.angle`"), "{near}");
     assert_eq!(fourbar(&f, &["plot", "r/trajectory.csv", "P.*", "-x", "t", "-o", "p.svg"]).status.code(), Some(0));
     let svg = std::fs::read_to_string(f.join("p.svg")).expect("the picture");
     assert!(svg.starts_with("<svg") && svg.contains("P.z [m]") && svg.trim_end().ends_with("</svg>"));

@@ -100,3 +100,44 @@ fn meshes_follow_the_result_and_standard_input_has_none() {
     let out = fourbar_with(&f, &["view", "-", "--no-open", "--json"], model.as_bytes());
     assert_eq!((out.status.code(), json(&out)["diagnostics"][0]["code"].as_str()), (Some(0), Some("W080")));
 }
+
+/// A live page carries its file and the engine, and its policy allows compiling that; other pages have neither.
+#[test]
+fn live_pages_carry_file_and_engine() {
+    let f = folder("view-live");
+    let model = "fourbar: 1\ntitle: '<b>swing</b>'\nparameters: {L: 1}\ngravity: [0, -9.81, 0]\nbodies:\n  bar: {mass: 1, inertia: [0, L^2/12, L^2/12], at: [L, 0, 0], com: [-L/2, 0, 0]}\njoints:\n  pin: {type: revolute, bodies: [ground, bar], at: [0, 0, 0], axis: [0, 0, 1]}\nstudy: {t_end: 0.2, output_step: 0.01}\n";
+    std::fs::write(f.join("swing.yaml"), model).expect("written");
+    let run = |arguments: &[&str], code: i32| {
+        let output = fourbar(&f, arguments);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {said}");
+        said
+    };
+    run(&["view", "swing.yaml", "--live", "--no-open", "--set", "L=2", "-o", "live.html"], 0);
+    run(&["view", "swing.yaml", "--no-open", "-o", "plain.html"], 0);
+    let live = data(&f.join("live.html"));
+    assert_eq!(live["live"]["text"], model);
+    assert_eq!((&live["live"]["file"], &live["live"]["set"]), (&Value::from("swing.yaml"), &serde_json::json!([["L", "2"]])));
+    assert!(live["live"]["gallery"].is_null());
+    let text = |name: &str| std::fs::read_to_string(f.join(name)).expect("a page");
+    let block = |html: &str| {
+        let from = html.find("id=\"fourbar-engine\">").expect("its block") + 20;
+        html[from..].find("</script>").expect("its end")
+    };
+    let (live, plain) = (text("live.html"), text("plain.html"));
+    assert!(block(&live) > 500_000 && block(&plain) == 0);
+    assert!(live.contains("script-src 'wasm-unsafe-eval' 'sha256-") && !plain.contains("wasm-unsafe-eval"));
+    assert!(!live.contains("<b>swing") && live.len() < 5_000_000);
+    // Results have no file to edit, and one page holds one mechanism.
+    run(&["run", "swing.yaml", "--out", "a"], 0);
+    assert!(
+        run(&["view", "a", "--live", "--no-open", "-o", "other.html"], 2).contains("error[U001]: a live page shows one mechanism file")
+    );
+    run(&["playground", "--no-open", "-o", "play.html"], 0);
+    let play = data(&f.join("play.html"));
+    let gallery = play["live"]["gallery"].as_array().expect("models");
+    assert_eq!(gallery.len(), fourbar_io::examples::examples().len());
+    assert!(gallery.iter().any(|g| g["name"] == "stewart_platform" && g["text"].as_str().is_some_and(|t| t.starts_with('#'))));
+    std::fs::write(f.join("mine.html"), "mine").expect("written");
+    assert!(run(&["playground", "--no-open", "-o", "mine.html"], 2).contains("U330"));
+}

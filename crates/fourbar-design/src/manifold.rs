@@ -1,10 +1,10 @@
 //! Moving on the constraints: a step along free motions, and back to where all joints are closed.
 
-use crate::operator::{Space, jacobian};
+use crate::operator::Space;
 use fourbar::Model;
 use fourbar::analysis::assembly::{flipped_joint, update_turns};
 use fourbar::constraint::ConstraintSet;
-use fourbar::evaluate::{by_body, stacked};
+use fourbar::evaluate::{by_body, dense_rows, stacked};
 use fourbar::state::{Configuration, Twist};
 use nalgebra::DVector;
 
@@ -49,7 +49,7 @@ impl<'m> Manifold<'m> {
 
     /// The tangent space at a configuration.
     pub fn space(&self, c: &Configuration) -> Space {
-        Space::new(self.model, &jacobian(self.model, &self.set, &c.q))
+        Space::new(self.model, &dense_rows(self.model, &self.set, &c.q))
     }
 
     /// Moves by an increment and closes all joints; `None` where they do not close near by.

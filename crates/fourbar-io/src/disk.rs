@@ -94,7 +94,7 @@ pub enum Kind {
 }
 
 /// What stands in every plot of this program.
-pub(crate) const MARK: &str = "made by fourbar";
+pub const MARK: &str = "made by fourbar";
 /// What stands in every page of this program.
 const DATA_BLOCK: &str = "id=\"fourbar-data\"";
 /// Largest file that is looked at to know whether it is ours.

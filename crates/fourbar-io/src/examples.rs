@@ -1,5 +1,9 @@
 //! The shipped models, embedded in the program: every file of the `models` folder by name.
 
+mod groups;
+
+use groups::{GROUPS, OTHERS, entries};
+
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/models.rs"));
 }
@@ -20,6 +24,16 @@ impl Example {
         stated.map_or(self.name, |t| t.trim().trim_matches(['"', '\'']))
     }
 
+    /// The name it is listed under, which says more than that of some files.
+    pub fn listed(&self) -> &'static str {
+        entries().find(|e| e.file == self.name).map_or(self.name, |e| e.name)
+    }
+
+    /// What it is for, in a line; models without one have their title.
+    pub fn purpose(&self) -> &'static str {
+        entries().find(|e| e.file == self.name).map_or_else(|| self.title(), |e| e.purpose)
+    }
+
     /// What it shows: the comment at its head, one paragraph.
     pub fn about(&self) -> String {
         let lines = self.text.lines().take_while(|l| l.starts_with('#'));
@@ -32,10 +46,21 @@ pub fn examples() -> impl ExactSizeIterator<Item = Example> {
     embedded::MODELS.iter().map(|&(name, text)| Example { name, text })
 }
 
-/// The shipped model of a name; the ending `.yaml` may be left on.
+/// All shipped models in groups with headings, in the order in which they are listed.
+pub fn grouped() -> Vec<(&'static str, Vec<Example>)> {
+    let find = |file: &str| examples().find(|e| e.name == file);
+    let mut groups: Vec<_> =
+        GROUPS.iter().map(|(heading, list)| (*heading, list.iter().filter_map(|e| find(e.file)).collect::<Vec<_>>())).collect();
+    groups.push((OTHERS, examples().filter(|e| entries().all(|x| x.file != e.name)).collect()));
+    groups.retain(|(_, list)| !list.is_empty());
+    groups
+}
+
+/// The shipped model of a name, that of its file or the one it is listed under; the ending `.yaml` may be left on.
 pub fn example(name: &str) -> Option<Example> {
     let name = name.strip_suffix(".yaml").unwrap_or(name);
-    examples().find(|e| e.name == name)
+    let file = entries().find(|e| e.name == name).map_or(name, |e| e.file);
+    examples().find(|e| e.name == file)
 }
 
 /// The example of the README is run with the doc tests.
@@ -53,6 +78,22 @@ mod tests {
         assert_ne!(e.title(), e.name);
         assert!(e.about().len() > 40, "{}", e.about());
         assert!(example("no_such_model").is_none());
+    }
+
+    #[test]
+    fn every_model_is_listed_once_under_a_name_that_finds_it() {
+        let listed: Vec<Example> = grouped().into_iter().flat_map(|(_, list)| list).collect();
+        assert_eq!(listed.len(), examples().len());
+        let mut names: Vec<&str> = listed.iter().map(Example::listed).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|w| w[0] < w[1]), "{names:?}");
+        for e in &listed {
+            assert_eq!(example(e.listed()), Some(*e));
+            assert_eq!(example(e.name), Some(*e));
+            assert!(e.purpose().len() <= 80, "{}", e.purpose());
+        }
+        assert!(entries().all(|x| examples().any(|e| e.name == x.file)), "a group names a model that is not shipped");
+        assert_eq!(example("bricard").map(|e| e.name), Some("a04_bricard"));
     }
 
     #[test]

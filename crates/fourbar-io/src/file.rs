@@ -4,6 +4,7 @@ use crate::examples::{example, examples};
 use crate::import;
 use crate::places::Places;
 use crate::reader;
+use crate::studies::Studies;
 use crate::tree::empty;
 use fourbar::diagnostic::nearest;
 use fourbar::spec::ModelSpec;
@@ -74,12 +75,12 @@ pub struct Loaded {
     pub mechspec: bool,
     /// The format of another program that it is written in, such as `urdf`; none for those of this program.
     pub imported: Option<&'static str>,
-    /// Least and largest coordinate of joints, as a file of another program gives them.
-    pub limits: Vec<(String, [f64; 2])>,
     /// Names of its functions, which are written out wherever they are used.
     pub functions: Vec<String>,
     /// Files beside it whose numbers it uses (of tables), with the SHA-256 of each, sorted by name.
     pub data: Vec<(String, String)>,
+    /// What the file asks of sweeps, tolerances and optimisations.
+    pub studies: Studies,
 }
 
 /// Reads a mechanism from text: YAML or JSON, or a format of another program that is recognised by its content.
@@ -104,7 +105,7 @@ fn read_source(source: &Arc<str>, options: &ReadOptions<'_>) -> Result<Loaded, E
         return Err(empty().into());
     }
     match import::recognised(source, options.path) {
-        Some(importer) => import::read(importer, source.clone(), options, text_hash(source)),
+        Some(importer) => import::read(importer, source.clone(), options),
         None => reader::read(source.clone(), options, text_hash(source)),
     }
 }

@@ -24,11 +24,12 @@ pub mod results;
 mod schema;
 mod solid;
 mod starter;
+pub mod studies;
 pub mod terminal;
 mod tree;
 mod units;
+mod variations;
 mod writer;
-mod zip;
 
 pub use file::{Limits, Loaded, ReadOptions, did_you_mean, load, read_model, read_model_file, read_model_file_with};
 pub use import::{IMPORTERS, Importer};
@@ -37,10 +38,10 @@ pub use keys::{Expect, Key, Table, keys};
 pub use places::Places;
 pub use render::{marked, render};
 pub use schema::schema;
-pub use starter::starter;
+pub use starter::{STARTERS, Starter, starter};
 pub use units::{UNITS, Unit};
+pub use variations::{Variations, with_parameters};
 pub use writer::{write_mechspec, write_mjcf, write_model, write_urdf};
-pub use zip::zip;
 
 /// The example of the README is run with the doc tests.
 #[cfg(doctest)]

@@ -104,7 +104,7 @@ impl Places {
         Self { source, most, tree: OnceLock::new(), aliases: aliases.into_iter().collect(), foreign: None }
     }
 
-    /// Places in files of another format.
+    /// Places in files of another format; `source` is the mechanism in that of this program.
     pub(crate) fn foreign(source: Arc<str>, foreign: Foreign) -> Self {
         Self { foreign: Some(Arc::new(foreign)), ..Self::new(source, 0, Vec::new()) }
     }
@@ -118,7 +118,7 @@ impl Places {
         Some((name, text, *span))
     }
 
-    /// The text of the file.
+    /// The text of the file; of one in the format of another program, the same mechanism in that of this program.
     pub fn source(&self) -> &str {
         &self.source
     }

@@ -6,8 +6,9 @@ mod svg;
 mod text;
 
 pub use picture::Scale;
-pub use png::png;
-pub use svg::{svg, svg_scaled};
+pub use png::{png, png_scaled};
+pub(crate) use svg::escaped;
+pub use svg::{svg, svg_marked, svg_scaled};
 pub use text::{TextPlot, text_plot};
 
 /// A curve with its name.

@@ -3,13 +3,20 @@
 //! A run that is killed leaves a readable prefix: lines go out whole, at least every second. Files are written beside their
 //! place and renamed, so a reader sees the old one or the new one, never half of one.
 
+mod cases;
 mod checkpoint;
+pub mod columns;
 mod folder;
 mod read;
+mod summary;
+mod words;
 mod write;
 
+pub use cases::{CASES, CaseRow, PLAN, SCHEMA, Shard, SweepFolder, SweepPlan, TRAJECTORIES};
 pub use checkpoint::{CHECKPOINT, Checkpoint, read_checkpoint, write_checkpoint};
 pub(crate) use folder::MAX_JSON;
 pub use folder::{Claim, Kept, LOCK, PAGE, ResultFolder, Standing, inspect};
 pub use read::{Table, read_table, trajectory_of};
-pub use write::{CsvWriter, SUMMARY, TRAJECTORY, number, prefix, write_json};
+pub use summary::{RunFacts, Totals, Watched, summary};
+pub use words::work_words;
+pub use write::{CsvWriter, EVENTS, SUMMARY, TRAJECTORY, number, prefix, write_json};

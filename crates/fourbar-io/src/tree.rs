@@ -84,6 +84,12 @@ impl Node {
         Some((key.clone(), Node { content, span: node.span }))
     }
 
+    /// A key of a group with its value.
+    pub fn section(&self, name: &str, source: &str) -> Option<&(Text, Node)> {
+        let Content::Map(entries) = &self.content else { return None };
+        entries.iter().find(|(k, _)| k.get(source) == name)
+    }
+
     /// What an empty group of a sketch stands for.
     pub fn later(&self, source: &str) -> Option<Self> {
         match &self.content {

@@ -87,6 +87,7 @@ fn the_four_bar_is_that_of_its_file() {
 /// Writes a specification out again with the builder: every element through its own method.
 fn rewritten(spec: &ModelSpec) -> Mechanism {
     let mut m = Mechanism::new().title(spec.title.clone()).study(spec.study.clone()).hold(spec.hold.clone()).trace(spec.trace.clone());
+    m = m.columns(spec.columns.clone());
     if let Some(g) = spec.gravity {
         m = m.gravity(g);
     }
@@ -140,10 +141,47 @@ fn rewritten(spec: &ModelSpec) -> Mechanism {
     for (name, p) in &spec.points {
         m = m.point(name, p.clone());
     }
+    for (joint, l) in &spec.limits {
+        m = m.limits(joint, l.clone());
+    }
+    for (name, e) in &spec.events {
+        m = event(m, name, e);
+    }
     for (variable, value) in &spec.start {
         m = m.start(&variable.to_string(), *value);
     }
     m
+}
+
+fn event(m: Mechanism, name: &str, e: &EventSpec) -> Mechanism {
+    let text = |x: &StateExpr| x.expr.to_text(|k| x.variables[k as usize].to_string());
+    let mut m = m.event(name, text(&e.when));
+    m = match e.direction {
+        Direction::Any => m,
+        Direction::Rising => m.rising(),
+        Direction::Falling => m.falling(),
+    };
+    if let Some(once) = e.once {
+        m = m.once(once);
+    }
+    if let Some(x) = e.rearm {
+        m = m.rearm(x);
+    }
+    if let Some(after) = &e.after {
+        m = m.after(after);
+    }
+    for action in &e.actions {
+        m = match action {
+            ActionSpec::Enable(n) => m.enable(n),
+            ActionSpec::Disable(n) => m.disable(n),
+            ActionSpec::Lock(n) => m.lock(n),
+            ActionSpec::Release(n) => m.release(n),
+            ActionSpec::Remove(n) => m.remove(n),
+            ActionSpec::Set(n, x) => m.set(n, text(x)),
+            ActionSpec::Stop => m.stop(),
+        };
+    }
+    m.end()
 }
 
 fn joint(m: Mechanism, name: &str, j: &JointSpec) -> Mechanism {
@@ -267,9 +305,12 @@ fn force(m: Mechanism, name: &str, f: &ForceSpec) -> Mechanism {
         ForceSpec::Rope(RopeSpec { between: [a, b], length, stiffness, damping }) => {
             m.rope(name, a, b).length(length).stiffness(stiffness).damping(damping).end()
         }
-        ForceSpec::Friction(FrictionSpec { joint, coulomb, viscous, radius, speed }) => {
-            m.friction(name, joint).coulomb(coulomb).viscous(viscous).radius(radius).speed(speed).end()
+        ForceSpec::Friction(FrictionSpec { joint, coulomb, viscous, radius, speed, stick, static_coefficient, preload, .. }) => {
+            let friction = m.friction(name, joint).coulomb(coulomb).viscous(viscous).radius(radius).speed(speed);
+            let friction = if preload > 0.0 { friction.preload(preload) } else { friction };
+            if stick { friction.stick(static_coefficient).end() } else { friction.end() }
         }
+        ForceSpec::Stop(stop) => m.springy_stop(name, stop),
     }
 }
 

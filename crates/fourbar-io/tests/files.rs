@@ -14,14 +14,19 @@ fn with(rest: &str) -> String {
 }
 
 #[test]
-fn the_starter_file_reads_without_a_warning() {
-    let loaded = read(starter());
-    assert!(loaded.warnings.is_empty(), "{:?}", loaded.warnings);
-    assert_eq!(loaded.spec.joints.len(), 4);
-    // The loop closes as drawn: the meeting point is a rocker's length away from the rocker's pin.
-    let value = |name: &str| loaded.parameters.iter().find(|(n, _)| n == name).map(|(_, x)| *x).unwrap();
-    let gap = (value("joint_x") - value("base")).hypot(value("joint_z")) - value("rocker");
-    assert!(gap.abs() < 1e-15, "{gap}");
+fn the_files_to_start_from_read_without_a_warning() {
+    for s in fourbar_io::STARTERS {
+        let loaded = read(s.text);
+        assert!(loaded.warnings.is_empty(), "{}: {:?}", s.kind, loaded.warnings);
+        loaded.spec.build().unwrap_or_else(|e| panic!("{}: {e}", s.kind));
+        assert!(s.text.lines().all(|l| l.chars().count() <= 200) && s.text.starts_with("# "), "{}", s.kind);
+    }
+    // The lengths of the links are those of the sketch.
+    let coupler = read(starter()).spec.bodies[1].1.clone();
+    let radius = 8e-3_f64;
+    let length = 260e-3_f64.hypot(80e-3);
+    let volume = std::f64::consts::PI * radius * radius * (length + 4.0 / 3.0 * radius);
+    assert!((coupler.mass - 7850.0 * volume).abs() < 1e-12, "{}", coupler.mass);
 }
 
 #[test]
@@ -205,11 +210,11 @@ fn anchors_aliases_and_merged_keys_work() {
 #[test]
 fn the_starter_builds_and_mistakes_of_the_model_are_located() {
     read(starter()).spec.build().unwrap();
-    let text = starter().replace("bodies: [ground, crank_link]", "bodies: [ground, crank_lnk]");
+    let text = starter().replace("bodies: [ground, crank],", "bodies: [ground, crnk],");
     let loaded = read(&text);
     let errors = loaded.spec.build().expect_err("the body does not exist");
     let located = loaded.places.locate(&errors[0]);
-    assert_eq!(located.place.as_ref().expect("it stands in the file").snippet, "[ground, crank_lnk]");
+    assert_eq!(located.place.as_ref().expect("it stands in the file").snippet, "[ground, crnk]");
     let shown = render(&[located], "starter.yaml", false);
     assert!(shown.contains("error[M106]") && shown.contains("did you mean"), "{shown}");
 }

@@ -204,3 +204,175 @@ fn singular_positions_that_look_alike_are_told_once() {
     let many: Vec<f64> = (0..9).map(f64::from).collect();
     assert!(told(&many).contains("5.00000 s and 3 more"), "{}", told(&many));
 }
+
+const PIN: &str = "fourbar: 1\nbodies:\n  crank: {mass: 1, inertia: 0}\njoints:\n  pin: {type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}\n  guide: {type: prismatic, bodies: [ground, crank], at: [0, 0, 0], axis: [1, 0, 0]}\n";
+
+/// Message and help of the only problem of a text.
+fn only(text: &str) -> (String, String) {
+    let errors = read_model(text, &ReadOptions::default()).expect_err(text);
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    (format!("{}: {}", errors[0].code, errors[0].message), errors[0].help.clone())
+}
+
+#[test]
+fn a_comma_inside_brackets() {
+    let text = format!("{PIN}forces:\n  f: {{type: force, on: {{body: crank}}, force: [max(0,t), 0, 0]}}\n");
+    let (message, help) = only(&text);
+    assert_eq!(message, "M017: `force` needs 3 entries, not 4");
+    assert_eq!(help, "an expression with a comma must be quoted inside brackets: `'max(0, t)'`");
+    // What the help says works.
+    let cured = text.replace("max(0,t)", "'max(0, t)'");
+    assert!(read_model(&cured, &ReadOptions::default()).is_ok());
+    // Nested calls are put together as a whole.
+    let (_, help) = only(&text.replace("max(0,t)", "if(t > 1, min(1, 2), 3)"));
+    assert!(help.contains("`'if(t > 1, min(1, 2), 3)'`"), "{help}");
+    let text = format!("{PIN}forces: {{s: {{type: actuator, effort: if(t > 1, max(0, t), 0), joint: pin}}}}\n");
+    let (message, help) = only(&text);
+    assert_eq!(message, "M020: a comma ends `effort`");
+    assert_eq!(help, "an expression with a comma must be quoted inside braces: `effort: 'if(t > 1, max(0, t), 0)'`");
+    assert!(read_model(&text.replace("if(t > 1, max(0, t), 0)", "'if(t > 1, max(0, t), 0)'"), &ReadOptions::default()).is_ok());
+}
+
+#[test]
+fn a_coordinate_in_a_drive() {
+    let (message, help) = only(&format!("{PIN}drives: {{m: {{joint: guide, distance: '10 mm*(1 - cos(pin.angle))'}}}}\n"));
+    assert_eq!(message, "M021: `distance`: unknown name `pin.angle`");
+    assert!(help.starts_with("this must be a function of the time `t` alone; an `actuator` may use `pin.angle`"), "{help}");
+    let (_, help) = only(&format!("{PIN}parameters: {{a: 2*pin.angle}}\npoints: {{p: {{body: crank, at: [a, 0, 0]}}}}\n"));
+    assert!(help.contains("here a constant is needed"), "{help}");
+}
+
+#[test]
+fn units_by_the_words_of_others() {
+    for (word, unit) in [("sec", "s"), ("seconds", "s"), ("degrees", "deg"), ("inches", "in"), ("KG", "kg"), ("metres", "m")] {
+        let (message, help) = only(&format!("{PIN}study: {{t_end: 10 {word}}}\n"));
+        assert_eq!(message, format!("M030: `t_end`: unknown unit `{word}`"));
+        assert_eq!(help, format!("did you mean `{unit}`?"));
+    }
+}
+
+#[test]
+fn a_file_without_its_version() {
+    let (message, help) = only(PIN.trim_start_matches("fourbar: 1\n"));
+    assert_eq!(message, "M013: the file does not state the version of its format");
+    assert_eq!(help, "write `fourbar: 1` as its first line");
+}
+
+#[test]
+fn contacts_and_limits() {
+    let (message, help) = only(&format!("{PIN}forces: {{f: {{type: contact}}}}\n"));
+    assert_eq!(message, "M015: unknown force type `contact`");
+    assert!(help.contains("contact"), "{help}");
+    let text =
+        "fourbar: 1\nbodies: {b: {mass: 1, inertia: 0}}\njoints: {j: {type: fixed, bodies: [ground, b], at: [0, 0, 0], limits: [-1, 1]}}\n";
+    let (message, help) = only(text);
+    assert_eq!(message, "M012: unknown key `limits` in a fixed joint");
+    assert!(help.starts_with("this joint takes no limits"), "{help}");
+}
+
+#[test]
+fn single_values_and_lists_where_something_else_must_stand() {
+    for (text, message, help) in [
+        (
+            format!("{PIN}gravity: -9.81\n"),
+            "M011: `gravity` must be a list of 3, not a single value",
+            "for example `gravity: [0, 0, -9.81]`",
+        ),
+        (
+            PIN.replace("axis: [0, 0, 1]", "axis: z"),
+            "M011: `axis` must be a list of 3, not a single value",
+            "a direction is a list of three numbers: write `axis: [0, 0, 1]`",
+        ),
+        (
+            format!("{PIN}points: {{P: [1, 0, 0]}}\n"),
+            "M011: `P` must be a place on a body, not a list",
+            "a place names its body: `{body: NAME, at: [1, 0, 0]}` in the body frame, or `world:` as drawn",
+        ),
+        (
+            format!("{PIN}forces: {{s: {{type: spring, between: [{{body: ground}}, crank], stiffness: 3, length: 1}}}}\n"),
+            "M011: `between[1]` must be a place on a body, not a single value",
+            "a place names its body: `{body: crank, at: [x, y, z]}` in the body frame, or `world:` as drawn",
+        ),
+        (
+            format!("{PIN}forces: {{s: {{type: spring, between: crank, stiffness: 3, length: 1}}}}\n"),
+            "M011: `between` must be a list of 2, not a single value",
+            "for example `between: [{body: ground, at: [0, 0, 0]}, {body: crank, at: [0.1, 0, 0]}]`",
+        ),
+    ] {
+        assert_eq!(only(&text), (message.to_string(), help.to_string()));
+    }
+}
+
+#[test]
+fn drives_in_the_units_of_something_else() {
+    let of = |drive: &str| only(&format!("{PIN}drives: {{m: {{{drive}}}}}\n")).0;
+    assert_eq!(of("joint: pin, angle: 20 mm"), "M031: `angle` must be an angle or number, but `20 mm` is a length");
+    assert_eq!(of("joint: pin, angle: 3 mm/s*t"), "M031: `angle` must be an angle or number, but `3 mm/s*t` is a length");
+    assert_eq!(
+        of("joint: pin, angle: '20 mm*sin(2*pi*t)'"),
+        "M031: `angle` must be an angle or number, but `20 mm*sin(2*pi*t)` is a length"
+    );
+    assert_eq!(of("joint: guide, distance: 3 N*t"), "M031: `distance` must be a length, but `3 N*t` is a force");
+    assert_eq!(of("joint: pin, speed: 3 mm/s"), "M031: `speed` must be an angular speed, but `3 mm/s` is a speed");
+    assert_eq!(of("joint: guide, speed: 60 rpm"), "M031: `speed` must be a speed, but `60 rpm` is an angular speed");
+    assert_eq!(
+        of("joint: guide, acceleration: 1 rad/s^2"),
+        "M031: `acceleration` must be an acceleration, but `1 rad/s^2` is an angular acceleration"
+    );
+    // Right ones, with units of all factors or of some.
+    for good in [
+        "joint: pin, angle: 10 deg/s*t",
+        "joint: pin, angle: 10 deg + 3*t",
+        "joint: pin, angle: '20 deg*sin(2*pi*t)'",
+        "joint: pin, speed: 60 rpm",
+        "joint: pin, speed: 2*t",
+        "joint: guide, distance: 3 mm*t",
+        "joint: guide, distance: '0.1*t + 5 mm*sin(t)'",
+        "joint: guide, speed: 3 mm/s",
+        "joint: guide, acceleration: 2",
+    ] {
+        let text = format!("{PIN}drives: {{m: {{{good}}}}}\n");
+        assert!(read_model(&text, &ReadOptions::default()).is_ok_and(|l| l.warnings.is_empty()), "{good}");
+    }
+}
+
+#[test]
+fn angles_that_look_like_degrees_are_hinted_at() {
+    let warnings = |text: &str| read_model(text, &ReadOptions::default()).expect(text).warnings;
+    for (drive, hint) in [
+        ("360*t", true),
+        ("90*sin(t)", true),
+        ("2*pi*t", false),
+        ("360 deg*t", false),
+        ("360*t*pi/180", false),
+        ("100*t", false),
+        ("90 rad*t", false),
+        ("t/360", false),
+        ("45", true),
+        ("3.1", false),
+    ] {
+        let got = warnings(&format!("{PIN}drives: {{m: {{joint: pin, angle: '{drive}'}}}}\n"));
+        assert_eq!(got.iter().any(|w| w.code.0 == "W480"), hint, "{drive}: {got:?}");
+    }
+    let got = warnings(&PIN.replace("inertia: 0", "inertia: 0, orientation: {axis: [0, 0, 1], angle: 90}"));
+    assert_eq!(got[0].message, "`angle: 90`: 90 without a unit is radians, 14.3 turns");
+    assert_eq!(got[0].help, "for degrees write `90 deg`; to say radians, write `90 rad`");
+    assert!(warnings(&format!("{PIN}start: {{pin.angle: 60}}\n")).iter().any(|w| w.code.0 == "W480"));
+}
+
+#[test]
+fn files_of_other_programs_that_hold_no_mechanism_say_so() {
+    for (text, code) in [("<html></html>\n", "M659"), ("<mujoco model=\"arm\">\n", "M650"), ("<robot", "M650")] {
+        let (message, _) = only(text);
+        assert!(message.starts_with(code), "{message}");
+    }
+}
+
+#[test]
+fn gaps_are_shown_without_rounding_beside_them() {
+    use fourbar::analysis::assembly::Gap;
+    let shown = |distance: f64, angle: f64| Gap { name: "pin".into(), distance, angle }.to_string();
+    assert_eq!(shown(1.5e-8, 7.84e-29), "`pin` (1.50e-8 m)");
+    assert_eq!(shown(1e-17, 0.25), "`pin` (0.25 rad)");
+    assert_eq!(shown(0.01, 0.02), "`pin` (0.01 m, 0.02 rad)");
+}

@@ -4,13 +4,15 @@
 
 use crate::auxiliary::{Auxiliary, Input};
 use crate::constraint::{Constraint, Owner, Rows};
+use crate::contact::{Friction as ContactFriction, Spots};
 use crate::coordinate::Coordinate;
 use crate::curve::Curve;
+use crate::event::{Event, Limit};
 use crate::expr::Expr;
 use crate::force::{Force, StateLaw};
 use crate::joint::{Alignment, Frame, JointKind, Pair};
 use crate::rolling::Rolling;
-use crate::spec::{Shape, StudySpec};
+use crate::spec::{PlotSpec, Shape, StudySpec};
 use crate::state::Pose;
 use crate::time::{Integral, TimeFunction};
 use nalgebra::{Matrix3, Vector3};
@@ -68,6 +70,8 @@ pub struct Joint {
     pub M: Frame,
     /// Memory of its counted angle, or of its length on a closed curve, where it has one.
     pub memory: Option<usize>,
+    /// Whether it does not act: it has no rows, and its coordinates are only read.
+    pub open: bool,
 }
 
 /// A coordinate of a joint that drives, gears, forces and outputs can read.
@@ -244,6 +248,19 @@ pub struct CurveOn {
     pub R: Matrix3<f64>,
 }
 
+/// A rigid contact: bodies that may touch and do not overlap.
+#[derive(Clone, Debug)]
+pub struct RigidContact {
+    /// Name.
+    pub name: String,
+    /// Where they may touch.
+    pub spots: Spots,
+    /// Share of the speed of approach with which they part again.
+    pub restitution: f64,
+    /// Friction; its smoothing speed means nothing here.
+    pub friction: ContactFriction,
+}
+
 /// A mechanism.
 #[derive(Clone, Debug)]
 pub struct Model {
@@ -265,8 +282,10 @@ pub struct Model {
     pub rolling: Vec<RollingElement>,
     /// Drives.
     pub drives: Vec<Drive>,
-    /// Forces by name.
+    /// Forces by name, compliant contacts among them, last.
     pub forces: Vec<(String, Force)>,
+    /// Rigid contacts.
+    pub contacts: Vec<RigidContact>,
     /// Springs with a mass of their own.
     pub coils: Vec<Coil>,
     /// Named points.
@@ -283,6 +302,10 @@ pub struct Model {
     pub settle: bool,
     /// Points to trace in pictures.
     pub trace: Vec<String>,
+    /// The first plots of pages; none: the page chooses.
+    pub plots: Vec<PlotSpec>,
+    /// The body that the camera of a page follows.
+    pub follow: Option<String>,
     /// The author's study.
     pub study: StudySpec,
     /// What is counted: angles, and lengths on closed curves.
@@ -293,6 +316,10 @@ pub struct Model {
     pub length: f64,
     /// Result columns of the author's own.
     pub outputs: Vec<Output>,
+    /// What changes the mechanism on its way.
+    pub events: Vec<Event>,
+    /// Rigid limits.
+    pub limits: Vec<Limit>,
 }
 
 /// A result column of the author's own.
@@ -332,6 +359,11 @@ impl Joint {
 }
 
 impl Model {
+    /// Joints that act, by their places.
+    pub fn acting_joints(&self) -> impl Iterator<Item = usize> + '_ {
+        (0..self.joints.len()).filter(|&k| !self.joints[k].open)
+    }
+
     /// Number of bodies that can move.
     pub fn moving(&self) -> usize {
         self.bodies.len() - 1
@@ -434,7 +466,7 @@ impl Model {
                 spare: None,
             })
         });
-        let joints = (0..self.joints.len()).map(|k| self.joint_constraint(k));
+        let joints = (0..self.joints.len()).filter(|&k| !self.joints[k].open).map(|k| self.joint_constraint(k));
         let couplings = (0..self.couplings.len()).map(|k| self.coupling_constraint(k));
         let bare = (0..self.bare.len()).map(|k| self.bare_constraint(k));
         let driven = (0..if drives { self.drives.len() } else { 0 }).filter_map(|k| self.drive_constraint(k));
@@ -462,7 +494,7 @@ impl Model {
     /// Rows that keep joint axes from flipping during assembly.
     pub fn alignment_constraints(&self) -> Vec<Constraint> {
         let mut list = Vec::new();
-        for (k, j) in self.joints.iter().enumerate() {
+        for (k, j) in self.joints.iter().enumerate().filter(|(_, j)| !j.open) {
             let axes: &[usize] = match j.kind.alignment() {
                 Alignment::None => continue,
                 Alignment::Axis => &[2],

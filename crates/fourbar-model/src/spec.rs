@@ -3,6 +3,11 @@
 //! Files are read into a [`ModelSpec`]; programs write one directly. [`ModelSpec::build`] checks it and gives the
 //! immutable [`crate::Model`]. Numbers are SI and radians; points are in the body's own frame unless a variant says world.
 
+mod task;
+
+pub use crate::event::EventSettings;
+pub use task::{MotorSpec, PathSpec, Profile, ThroughSpec};
+
 use crate::expr::{Dimension, Expr, Outside, Table};
 pub use crate::joint::PairKind;
 use fourbar_math::piecewise::{Beyond, Ends, Piecewise, SplineError};
@@ -32,6 +37,8 @@ pub struct ModelSpec {
     pub drives: Vec<(String, DriveSpec)>,
     /// Forces by name.
     pub forces: Vec<(String, ForceSpec)>,
+    /// Contacts by name.
+    pub contacts: Vec<(String, ContactSpec)>,
     /// Points to report and trace, by name.
     pub points: Vec<(String, Place)>,
     /// Numbers set from outside between steps, by name.
@@ -48,12 +55,119 @@ pub struct ModelSpec {
     pub settle: bool,
     /// Names of points to trace in pictures.
     pub trace: Vec<String>,
+    /// Columns of results to keep: names, names of elements, or patterns with `*`; empty: all.
+    pub columns: Vec<String>,
+    /// The first plots of pages; none: the page chooses.
+    pub plots: Vec<PlotSpec>,
+    /// The body that the camera of a page follows.
+    pub follow: Option<String>,
     /// What to compute by default.
     pub study: StudySpec,
     /// Functions given by points, which expressions call by name. The expressions hold what they call; the list keeps the points.
     pub tables: Vec<(String, TableSpec)>,
     /// Result columns of one's own, by name.
     pub outputs: Vec<(String, OutputSpec)>,
+    /// Paths that points are to follow, by name: tasks of inverse dynamics, not part of the mechanism itself.
+    pub paths: Vec<(String, PathSpec)>,
+    /// Motors that are to cause them, by name.
+    pub motors: Vec<(String, MotorSpec)>,
+    /// Limits of joints, by the name of the joint.
+    pub limits: Vec<(String, LimitSpec)>,
+    /// What changes the mechanism on its way, by name.
+    pub events: Vec<(String, EventSpec)>,
+}
+
+/// Bounds of a joint that it may touch but not pass.
+#[derive(Clone, Debug, PartialEq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct LimitSpec {
+    /// Which coordinate is meant, where the joint has two; left out: its angle.
+    pub of: Option<LimitOf>,
+    /// Least value, m or rad.
+    pub min: Option<f64>,
+    /// Largest value, m or rad.
+    pub max: Option<f64>,
+    /// Least speed, m/s or rad/s.
+    pub speed_min: Option<f64>,
+    /// Largest speed, m/s or rad/s.
+    pub speed_max: Option<f64>,
+    /// Share of the speed that is left after an impact; left out: 0.
+    pub restitution: Option<f64>,
+    /// Where given the limit is a spring that acts beyond it, N/m^exponent or N m/rad^exponent.
+    pub stiffness: Option<f64>,
+    /// Its damping: effort per depth^exponent and speed; left out: from `restitution` and `speed`, or none.
+    pub damping: Option<f64>,
+    /// Exponent of the depth; left out: 1.5.
+    pub exponent: Option<f64>,
+    /// Speed of impact at which a spring with `restitution` has just that.
+    pub speed: Option<f64>,
+}
+
+/// A coordinate that a limit bounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum LimitOf {
+    /// The angle.
+    Angle,
+    /// The distance.
+    Distance,
+}
+
+/// An expression whose zero changes something.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct EventSpec {
+    /// The expression, over the state.
+    pub when: StateExpr,
+    /// Which of its zeros count.
+    pub direction: Direction,
+    /// Whether it happens once only; left out: where it changes what the mechanism is made of.
+    pub once: Option<bool>,
+    /// How far the expression must have returned before the event can happen again; left out: 0.
+    pub rearm: Option<f64>,
+    /// The event that must have happened before.
+    pub after: Option<String>,
+    /// What is done.
+    pub actions: Vec<ActionSpec>,
+}
+
+/// Which zeros of an expression count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Direction {
+    /// All.
+    #[default]
+    Any,
+    /// Those through which it rises.
+    Rising,
+    /// Those through which it falls.
+    Falling,
+}
+
+/// What an event does.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub enum ActionSpec {
+    /// A joint, drive or force acts again.
+    Enable(String),
+    /// It acts no more, until it is enabled.
+    Disable(String),
+    /// A joint is held as it is.
+    Lock(String),
+    /// It is free again.
+    Release(String),
+    /// A joint, drive or force is gone for good.
+    Remove(String),
+    /// An input or a state takes a value.
+    Set(String, StateExpr),
+    /// The run ends.
+    Stop,
+}
+
+/// A plot of a page: columns of the result over time, or over another column.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlotSpec {
+    /// Names of columns, or of what has columns `.x`, `.y`, `.z`.
+    pub y: Vec<String>,
+    /// The column of the horizontal axis; left out: time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub x: Option<String>,
 }
 
 /// A function given by points: the cubic spline through them, whose first and second derivative do not jump.
@@ -545,7 +659,10 @@ pub enum DriveQuantity {
     Acceleration,
 }
 
-pub use crate::force::{ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, RopeSpec, SpringSpec, TorqueSpec, TorsionSpec};
+pub use crate::contact::{ContactSpec, FrictionSpec as ContactFriction, LawName, Partners, SideForm, SideSpec};
+pub use crate::force::{
+    ActuatorSpec, BushingSpec, ForceSpec, FrictionSpec, PointForceSpec, RopeSpec, SpringSpec, StopSpec, TorqueSpec, TorsionSpec,
+};
 
 /// Law of a spring.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -649,6 +766,8 @@ pub struct StudySpec {
     pub tol: Option<f64>,
     /// Options of formulation and integrator, `key=value`.
     pub options: Vec<(String, String)>,
+    /// How events are handled.
+    pub events: EventSettings,
 }
 
 impl Default for StudySpec {
@@ -662,6 +781,7 @@ impl Default for StudySpec {
             step: None,
             tol: None,
             options: Vec::new(),
+            events: EventSettings::default(),
         }
     }
 }

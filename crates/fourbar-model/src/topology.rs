@@ -34,7 +34,7 @@ impl Topology {
     pub fn new(model: &Model) -> Self {
         let n = model.bodies.len();
         let mut incident: Vec<Vec<usize>> = vec![Vec::new(); n];
-        for (k, j) in model.joints.iter().enumerate() {
+        for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
             for b in j.bodies {
                 incident[b.index()].push(k);
             }
@@ -67,7 +67,7 @@ impl Topology {
             components.push(component);
         }
         let mut loops = Vec::new();
-        for (k, j) in model.joints.iter().enumerate().filter(|(k, _)| !in_tree[*k]) {
+        for (k, j) in model.joints.iter().enumerate().filter(|(k, j)| !in_tree[*k] && !j.open) {
             // Climb from both ends to the first common body.
             let [mut a, mut b] = j.bodies.map(|b| b.index());
             let (mut up, mut down) = (Vec::new(), Vec::new());
@@ -99,9 +99,10 @@ fn planar_normal(model: &Model, joined: bool) -> Option<Vector3<f64>> {
         let j = &model.joints[k];
         model.bodies[j.bodies[0].index()].A * j.F.axis(2)
     };
-    let hinge = (0..model.joints.len()).find(|&k| model.joints[k].kind.in_plane().is_some_and(|p| p.axis == Stand::Along))?;
+    let acting = || (0..model.joints.len()).filter(|&k| !model.joints[k].open);
+    let hinge = acting().find(|&k| model.joints[k].kind.in_plane().is_some_and(|p| p.axis == Stand::Along))?;
     let n = axis(hinge);
-    let fits = (0..model.joints.len()).all(|k| {
+    let fits = acting().all(|k| {
         let a = axis(k);
         match model.joints[k].kind.in_plane().map_or(Stand::Never, |p| p.axis) {
             Stand::Along => a.cross(&n).norm() < 1e-9,
@@ -128,7 +129,7 @@ pub fn is_forest(model: &Model) -> bool {
         return false;
     }
     let mut groups = Groups::new(model.bodies.len());
-    model.joints.iter().all(|j| groups.join(j.bodies[0].index(), j.bodies[1].index()))
+    model.joints.iter().filter(|j| !j.open).all(|j| groups.join(j.bodies[0].index(), j.bodies[1].index()))
 }
 
 /// Things that are joined one after the other, and which of them hang together.

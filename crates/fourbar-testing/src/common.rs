@@ -19,9 +19,14 @@ pub fn parse(text: &str) -> Model {
     loaded.spec.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Names of the shipped models that any method can run in a moment: all but the stiff ones.
+/// Names of the shipped models that any method can run in a moment: all but the stiff ones and those with contacts.
 pub fn shipped() -> Vec<String> {
-    files().into_iter().filter(|n| !n.starts_with(STIFF)).collect()
+    files().into_iter().filter(|n| !n.starts_with(STIFF) && !n.starts_with(CONTACT)).collect()
+}
+
+/// Names of the shipped models with contacts, whose forces have kinks or are impacts.
+pub fn contacts() -> Vec<String> {
+    files().into_iter().filter(|n| n.starts_with(CONTACT)).collect()
 }
 
 /// Names of the shipped models that are stiff: explicit methods crawl on them.
@@ -29,8 +34,9 @@ pub fn stiff() -> Vec<String> {
     files().into_iter().filter(|n| n.starts_with(STIFF)).collect()
 }
 
-/// How names of stiff models begin.
+/// How names of stiff models begin, and of those with contacts.
 const STIFF: &str = "stiff_";
+const CONTACT: &str = "contact_";
 
 fn files() -> Vec<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");

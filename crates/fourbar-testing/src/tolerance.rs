@@ -21,7 +21,7 @@ const SECOND: f64 = 1e-11;
 /// Who is asked for the truth, the most accurate first.
 const ASKED: [(&str, &str); 3] = [("natural", "taylor"), ("grcr", "dop853"), ("lie", "dop853")];
 /// Integrators without an error estimate.
-const FIXED: [&str; 2] = ["euler", "rk4"];
+const FIXED: [&str; 3] = ["euler", "rk4", "moreau"];
 
 /// A mechanism with its motion as accurately as it is known.
 pub struct Case {

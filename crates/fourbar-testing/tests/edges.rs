@@ -12,8 +12,9 @@ const LINE: [&str; 10] = [
     "fourbar-design",
     "fourbar-check",
     "fourbar-io",
-    "fourbar-fmi",
+    "fourbar-wasm",
     "fourbar-cli",
+    "fourbar-py",
     "fourbar-testing",
 ];
 
@@ -36,7 +37,7 @@ const KNOWN: [(&str, &[&str], &str); 6] = [
     ),
     (
         "fourbar-io",
-        &["file", "import", "keys", "mechspec", "places", "reader", "tree"],
+        &["file", "keys", "mechspec", "places", "reader", "tree"],
         "the tables of keys name the functions of the reader that read them",
     ),
     ("fourbar-io", &["page", "results"], "results lie beside their pages, and pages show results"),

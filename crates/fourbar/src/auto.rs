@@ -102,6 +102,9 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         }
     }
     let pick = |formulation, integrator, why: &str| Choice { formulation, integrator, why: why.into() };
+    if !model.contacts.is_empty() {
+        return pick("ra", "moreau", "rigid contacts need steps that carry impacts");
+    }
     if study.step.is_some() {
         return pick("ra", "gen-alpha", "a fixed step is for an implicit method, which is stable at any");
     }

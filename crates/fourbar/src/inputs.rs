@@ -172,6 +172,11 @@ impl Plan {
         self.changes.is_empty()
     }
 
+    /// Writes the first values into a drive that goes on from where inputs leave it.
+    pub(crate) fn begin_drive(&self, drive: &crate::time::Integral) {
+        drive.change(0.0, |k| self.first[k]);
+    }
+
     /// The model as the study moves it: where drives go on from where inputs left them, a copy of its own with the first values.
     pub fn prepared<'m>(&self, model: &'m Model) -> Cow<'m, Model> {
         if model.held_drives().next().is_none() {

@@ -31,6 +31,7 @@
 
 pub mod analysis;
 pub mod evaluate;
+pub mod events;
 pub mod inputs;
 pub mod motion;
 pub mod simulation;
@@ -57,8 +58,8 @@ pub mod schur;
 
 #[doc(no_inline)]
 pub use fourbar_model::{
-    auxiliary, build, codes, constraint, coordinate, curve, diagnostic, error, expr, force, joint, mechanism, model, rolling, spec, state,
-    time, topology,
+    auxiliary, build, codes, constraint, contact, coordinate, curve, diagnostic, error, event, expr, force, joint, mechanism, model,
+    rolling, spec, state, time, topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};

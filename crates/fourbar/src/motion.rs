@@ -29,6 +29,34 @@ pub struct Wrench {
     pub torque: Vector3<f64>,
 }
 
+/// What a rigid contact does at an instant.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ContactLoad {
+    /// Least gap, m.
+    pub gap: f64,
+    /// Sum of the normal forces, N.
+    pub normal: f64,
+    /// Force along the surface on the second body, world, N.
+    pub tangential: Vector3<f64>,
+    /// Speed along the surface where the normal force is largest, m/s.
+    pub slip: f64,
+    /// 0 open, 1 sliding, 2 sticking.
+    pub state: f64,
+}
+
+impl ContactLoad {
+    /// Its numbers, in the order of the columns.
+    pub fn numbers(&self) -> [f64; 7] {
+        let f = &self.tangential;
+        [self.gap, self.normal, f.x, f.y, f.z, self.slip, self.state]
+    }
+
+    /// From its numbers.
+    fn of(x: &[f64]) -> Self {
+        Self { gap: x[0], normal: x[1], tangential: Vector3::new(x[2], x[3], x[4]), slip: x[5], state: x[6] }
+    }
+}
+
 /// One instant in global terms: what every formulation hands over at output times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Instant {
@@ -51,12 +79,74 @@ pub struct Instant {
     /// Reaction of each bare constraint on the body of its second place, at that place; then of each rolling element on its body,
     /// at the contact.
     pub constraints: Vec<Wrench>,
+    /// Loads of each rigid contact.
+    pub contacts: Vec<ContactLoad>,
     /// Work done since the start by drives and by forces without a potential.
     pub work: f64,
     /// Largest residuals of position, velocity and acceleration constraints.
     pub errors: [f64; 3],
     /// Whether reactions and efforts are to be filled in; where nobody looks at them they stay zero and cost nothing.
     pub loaded: bool,
+    /// What events have made of the mechanism; `None` where it has none.
+    pub switched: Option<Box<Switched>>,
+}
+
+/// What events have made of a mechanism at an instant.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Switched {
+    /// Energy lost at events so far, J.
+    pub lost: f64,
+    /// Forces that act.
+    pub acting: Vec<bool>,
+    /// Efforts of the limits on the coordinates of their joints, N or N m.
+    pub limits: Vec<f64>,
+    /// Friction that can stick: its force, its effort, and whether it sticks.
+    pub frictions: Vec<(usize, f64, bool)>,
+    /// Coordinates of joints that are held by locks, limits or friction, and with which effort.
+    pub held: Vec<(usize, JointCoordinate, f64)>,
+}
+
+impl Switched {
+    /// All forces on the bodies that act, and what holds coordinates; reactions and drives are not among them.
+    pub fn applied(&self, model: &Model, x: &Plain<'_>, f: &mut [Twist]) {
+        for (f, b) in f.iter_mut().zip(&model.bodies) {
+            *f = Twist { v: model.gravity * b.mass, w: Vector3::zeros() };
+        }
+        let mut add = |b: usize, F: Vector3<f64>, T: Vector3<f64>| {
+            f[b].v += F;
+            f[b].w += T;
+        };
+        for (k, (_, force)) in model.forces.iter().enumerate().filter(|(k, _)| self.acting[*k]) {
+            match (self.frictions.iter().find(|x| x.0 == k), force.sticks()) {
+                // What friction holds is among what is held.
+                (Some((_, _, true)), _) => {}
+                (Some((_, effort, false)), Some(s)) => along_joint(model, s.joint, s.coordinate(model), *effort, x, &mut add),
+                _ => force.wrench(model, x, &mut add),
+            }
+        }
+        for (joint, which, effort) in &self.held {
+            along_joint(model, *joint, *which, *effort, x, &mut add);
+        }
+    }
+}
+
+/// What an effort along a coordinate of a joint does to its bodies.
+fn along_joint(
+    model: &Model,
+    joint: usize,
+    which: JointCoordinate,
+    effort: f64,
+    x: &Plain<'_>,
+    add: &mut impl FnMut(usize, Vector3<f64>, Vector3<f64>),
+) {
+    let j = &model.joints[joint];
+    let Some(y) = j.coordinate(which) else { return };
+    let bodies = j.bodies.map(|b| b.index());
+    let row = y.row(&x.q[bodies[0]], &x.q[bodies[1]]);
+    for k in 0..2 {
+        let part = row.parts[k].scaled(effort);
+        add(bodies[row.ij[k]], part.v, part.w);
+    }
 }
 
 impl Instant {
@@ -72,9 +162,11 @@ impl Instant {
             reactions: vec![Wrench::default(); model.joints.len()],
             efforts: vec![0.0; model.drives.len()],
             constraints: vec![Wrench::default(); model.bare.len() + model.rolling.len()],
+            contacts: vec![ContactLoad::default(); model.contacts.len()],
             work: 0.0,
             errors: [0.0; 3],
             loaded: true,
+            switched: None,
         }
     }
 
@@ -102,7 +194,8 @@ impl Instant {
         let accelerations: Vec<f64> = self.a.iter().flat_map(|a| [three(&a.v), three(&a.w)]).flatten().collect();
         json!({
             "state": self.configuration().save(), "a": accelerations, "reactions": wrenches(&self.reactions),
-            "efforts": self.efforts, "constraints": wrenches(&self.constraints), "work": self.work, "errors": self.errors,
+            "efforts": self.efforts, "constraints": wrenches(&self.constraints),
+            "contacts": self.contacts.iter().flat_map(ContactLoad::numbers).collect::<Vec<f64>>(), "work": self.work, "errors": self.errors,
         })
     }
 
@@ -120,6 +213,11 @@ impl Instant {
         for (list, x) in [(&mut self.reactions, &reactions), (&mut self.constraints, &constraints)] {
             list.iter_mut().zip(x.chunks_exact(6)).for_each(|(w, x)| *w = Wrench { force: three(x), torque: three(&x[3..]) });
         }
+        let contacts = numbers(&saved["contacts"]);
+        if contacts.len() != 7 * self.contacts.len() {
+            return None;
+        }
+        self.contacts.iter_mut().zip(contacts.chunks_exact(7)).for_each(|(c, x)| *c = ContactLoad::of(x));
         self.efforts = efforts;
         self.errors = errors.try_into().ok()?;
         self.work = saved["work"].as_f64()?;

@@ -17,6 +17,7 @@ pub use snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapsh
 use crate::analysis::assembly::{self, assemble_from};
 use crate::analysis::jumps;
 use crate::diagnostic::{Diagnostic, number};
+use crate::events::{Eventful, Happened};
 use crate::inputs::{Course, Plan};
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint};
@@ -44,8 +45,25 @@ self_cell::self_cell!(
 /// Of its study it takes formulation, integrator, step, tolerance and options; the end is not its concern and only gives the unit of
 /// time in which velocities are weighed. It may be sent to another thread.
 pub struct Simulation {
-    held: Held,
+    mover: Mover,
     study: Study,
+}
+
+/// What moves a mechanism in the hand.
+enum Mover {
+    /// One engine all the way.
+    Smooth(Held),
+    /// Engines from event to event.
+    Eventful(Box<Eventful>),
+}
+
+impl Mover {
+    fn now(&self) -> &Instant {
+        match self {
+            Mover::Smooth(held) => held.with_dependent(|_, engine| engine.now()),
+            Mover::Eventful(e) => e.now(),
+        }
+    }
 }
 
 impl Simulation {
@@ -56,6 +74,13 @@ impl Simulation {
             Cow::Borrowed(_) => Arc::clone(model),
         };
         let model = &own;
+        if model.has_events() {
+            study::check(study)?;
+            let own = Arc::new(model.with_own_drives());
+            let mut moving = Eventful::new(&own, study, &study.assemble(&own)?)?;
+            moving.warn(jumps::check(&own, moving.analysis(), study.t_end)?);
+            return Ok(Self { mover: Mover::Eventful(Box::new(moving)), study: study.clone() });
+        }
         let candidates = study.candidates(model)?;
         study::check(study)?;
         let assembled = study.assemble(model)?;
@@ -66,12 +91,15 @@ impl Simulation {
             engine.warn(jumps::check(model, engine.analysis(), study.t_end)?);
             engine.begin()
         })?;
-        Ok(Self { held, study: study.clone() })
+        Ok(Self { mover: Mover::Smooth(held), study: study.clone() })
     }
 
     /// The mechanism.
     pub fn model(&self) -> &Arc<Model> {
-        self.held.borrow_owner()
+        match &self.mover {
+            Mover::Smooth(held) => held.borrow_owner(),
+            Mover::Eventful(e) => e.model(),
+        }
     }
 
     /// The settings it was made with.
@@ -86,16 +114,40 @@ impl Simulation {
 
     /// What moves the mechanism: formulation, integrator, and why they were chosen.
     pub fn chosen(&self) -> Chosen {
-        self.held.with_dependent(|_, engine| engine.chosen().clone())
+        match &self.mover {
+            Mover::Smooth(held) => held.with_dependent(|_, engine| engine.chosen().clone()),
+            Mover::Eventful(e) => e.chosen(),
+        }
     }
 
     /// Whether kinematics or dynamics moves it.
     pub fn analysis(&self) -> Analysis {
-        self.held.with_dependent(|_, engine| engine.analysis())
+        match &self.mover {
+            Mover::Smooth(held) => held.with_dependent(|_, engine| engine.analysis()),
+            Mover::Eventful(e) => e.analysis(),
+        }
+    }
+
+    /// The present as numbers in the order of the elements, for a [`crate::trajectory::Recorder`].
+    pub fn instant(&self) -> &Instant {
+        self.now()
     }
 
     fn now(&self) -> &Instant {
-        self.held.with_dependent(|_, engine| engine.now())
+        self.mover.now()
+    }
+
+    /// What events, limits and friction that sticks have done so far.
+    pub fn events(&self) -> &[Happened] {
+        match &self.mover {
+            Mover::Smooth(_) => &[],
+            Mover::Eventful(e) => e.happened(),
+        }
+    }
+
+    /// Whether an event has ended the motion: the present stays where it is.
+    pub fn ended(&self) -> bool {
+        matches!(&self.mover, Mover::Eventful(e) if e.ended())
     }
 
     /// Moves to a time that is not before the present; every time that is asked for ends a step.
@@ -105,20 +157,29 @@ impl Simulation {
 
     /// The same, asking now and then whether it may go on. Where not, it returns `false` and the present stays what it was.
     pub fn advance_while(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        self.held.with_dependent_mut(|_, engine| engine.advance(t, go_on))
+        match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.advance(t, go_on)),
+            Mover::Eventful(e) => e.pass(t, go_on),
+        }
     }
 
     /// One step of the integrator, as large as its tolerance or the fixed step allows; gives its size.
     pub fn step(&mut self) -> Result<f64, Diagnostic> {
         let from = self.t();
-        self.held.with_dependent_mut(|_, engine| engine.step(&mut |_| true))?;
+        match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.step(&mut |_| true))?,
+            Mover::Eventful(e) => e.step(&mut |_| true)?,
+        };
         Ok(self.t() - from)
     }
 
     /// Lets steps pass the times that are asked for, up to a time before which nothing will be changed: instants in between are
     /// interpolated, which is quicker where they are close together.
     pub fn run_ahead(&mut self, until: f64) {
-        self.held.with_dependent_mut(|_, engine| engine.run_ahead(until));
+        match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.run_ahead(until)),
+            Mover::Eventful(e) => e.run_ahead(until),
+        }
     }
 
     /// Where everything is at present, how it moves, and what the joints carry.
@@ -129,7 +190,10 @@ impl Simulation {
     /// The same at a time inside the last step.
     pub fn snapshot_at(&mut self, t: f64) -> Result<Snapshot<'_>, Diagnostic> {
         let mut at = self.now().clone();
-        self.held.with_dependent_mut(|_, engine| engine.instant_at(t, &mut at))?;
+        match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.instant_at(t, &mut at))?,
+            Mover::Eventful(e) => e.instant_at(t, &mut at)?,
+        }
         Ok(Snapshot::new(self.model(), Cow::Owned(at)))
     }
 
@@ -142,7 +206,7 @@ impl Simulation {
     pub fn set_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
         Self::fits(self.model(), state)?;
         self.inputs_fit(state)?;
-        self.held.with_dependent_mut(|_, engine| engine.set_state(state, CONSISTENT))
+        self.put(state)
     }
 
     /// Goes on from the consistent state nearest to another one, at any time.
@@ -154,7 +218,14 @@ impl Simulation {
         model.hold.clear();
         model.start.clear();
         let near = assemble_from(&model, state, assembly::Options::default())?.configuration;
-        self.held.with_dependent_mut(|_, engine| engine.set_state(&near, CONSISTENT))
+        self.put(&near)
+    }
+
+    fn put(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
+        match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.set_state(state, CONSISTENT)),
+            Mover::Eventful(e) => e.set_state(state),
+        }
     }
 
     /// Refuses a state of another mechanism.
@@ -185,18 +256,27 @@ impl Simulation {
 
     /// Everything needed to go on from here, as text; numbers survive to the bit.
     pub fn save(&self) -> String {
-        self.held.with_dependent(|_, engine| engine.save()).to_string()
+        match &self.mover {
+            Mover::Smooth(held) => held.with_dependent(|_, engine| engine.save()).to_string(),
+            Mover::Eventful(e) => e.save().to_string(),
+        }
     }
 
     /// Returns to what [`Simulation::save`] gave, for the same mechanism and study.
     pub fn restore(&mut self, saved: &str) -> Result<(), Diagnostic> {
         let v = serde_json::from_str(saved).map_err(|_| bad_checkpoint("it is not complete"))?;
-        self.held.with_dependent_mut(|_, engine| engine.restore(&v))
+        match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.restore(&v)),
+            Mover::Eventful(e) => e.restore(&v),
+        }
     }
 
     /// Ends it: what was done on the way, in words and numbers, and the judgement on its energy.
     pub fn finish(mut self) -> Result<Report, study::Failed> {
-        let (report, failure) = self.held.with_dependent_mut(|_, engine| engine.finish(false, None));
+        let (report, failure) = match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.finish(false, None)),
+            Mover::Eventful(e) => e.finish(false, None),
+        };
         match failure {
             None => Ok(report),
             Some(d) => Err(study::Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),

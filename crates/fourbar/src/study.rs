@@ -2,12 +2,17 @@
 //!
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
+mod changes;
+
+pub use changes::Changes;
+
 use crate::analysis::kinematics::KINEMATICS;
 use crate::analysis::singular::Singular;
 use crate::analysis::{assembly, jumps};
 use crate::auto;
 use crate::diagnostic::{Diagnostic, nearest, number};
 use crate::error::Error;
+use crate::events::{Advanced, Eventful, Happened};
 use crate::formulation::absolute::chart::Ra;
 use crate::formulation::absolute::reps::Reps;
 use crate::formulation::absolute::rp::Rp;
@@ -15,7 +20,7 @@ use crate::formulation::{dca, grcr, lie, natural};
 use crate::inputs::{Course, Plan};
 use crate::integrator::{LEAST_TOL, implicit, least_tolerance};
 use crate::model::Model;
-use crate::motion::{Motion, bad_checkpoint, numbers};
+use crate::motion::{Instant, Motion, bad_checkpoint, numbers};
 use crate::simulation::engine::Engine;
 use crate::state::Configuration;
 use crate::structure::Structure;
@@ -24,6 +29,7 @@ use crate::trajectory::{Column, Recorder, WantedColumns, columns};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
 use std::borrow::Cow;
+use std::sync::Arc;
 
 /// Which analysis.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,7 +99,7 @@ fn everything(_: &Model) -> Result<(), Diagnostic> {
 /// Options of the implicit formulations.
 const OF_IMPLICIT: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, TAU];
 /// Options of `ra`.
-const OF_RA: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau"]), TAU];
+const OF_RA: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau"]), SWEEPS, TAU];
 /// Options of `reps`.
 const OF_REPS: &[OptionInfo] = &[
     RHO,
@@ -107,6 +113,7 @@ const RHO: OptionInfo = OptionInfo::new("rho", "spectral radius, 0 to 0.95").onl
 const THETA: OptionInfo = OptionInfo::new("theta", "correction at which Newton ends, in characteristic lengths").only(IMPLICIT);
 const MOST_ITERATIONS: OptionInfo = OptionInfo::new("iterations", "most Newton iterations").only(IMPLICIT);
 const INDEX: OptionInfo = OptionInfo::new("index", "3, or 2 for the stabilised form of gen-alpha").only(IMPLICIT);
+const SWEEPS: OptionInfo = OptionInfo::new("sweeps", "most sweeps over the contacts of a step").only(&["moreau"]);
 /// Options of the formulations on Lie groups.
 const OF_GROUPS: &[OptionInfo] = &[
     OptionInfo::new("constraints", "project, baumgarte or none"),
@@ -126,7 +133,7 @@ const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"
 pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
-        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances",
+        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances, moreau for rigid contacts",
         integrators: INTEGRATORS_OF_RA,
         options: OF_RA,
         applies: everything,
@@ -208,7 +215,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
 ];
 
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
-const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler"];
+const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler", "moreau"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -318,7 +325,8 @@ impl Study {
     pub fn candidates(&self, model: &Model) -> Result<Vec<Chosen>, Diagnostic> {
         let first = self.chosen(model)?;
         let mut list = vec![first];
-        if self.is_auto() {
+        // Rigid contacts have one method.
+        if self.is_auto() && model.contacts.is_empty() {
             for choice in auto::others(model, self, (list[0].formulation.name, list[0].integrator)) {
                 let next = self.of_choice(choice)?;
                 let known = |c: &Chosen| (c.formulation.name, c.integrator) == (next.formulation.name, next.integrator);
@@ -481,6 +489,9 @@ pub struct Report {
     pub warnings: Vec<Diagnostic>,
     /// Characteristic length, which scales torques in minimum-norm reactions.
     pub length: f64,
+    /// What happened on the way.
+    #[serde(default)]
+    pub events: Vec<Happened>,
 }
 
 /// A formulation by its name in a stored report.
@@ -537,6 +548,9 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     let mut plan = Plan::new(model, &study.inputs)?;
     let prepared = plan.prepared(model);
     let model = prepared.as_ref();
+    if model.has_events() {
+        return run_eventful(model, study, &mut plan, saved.as_ref(), observer);
+    }
     let mut candidates = study.candidates(model)?;
     if let Some(v) = saved.as_ref().filter(|_| study.is_auto()) {
         keep_choice(model, study, &v["engine"], &mut candidates)?;
@@ -592,6 +606,93 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     }
     let (mut report, failure) = engine.finish(!on, failure);
     report.warnings.extend(jumps);
+    report.warnings.extend(beyond);
+    match failure {
+        Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),
+        None => Ok(report),
+    }
+}
+
+/// The same for a mechanism that changes on its way: at every event there are two rows, before and after it.
+fn run_eventful(
+    model: &Model,
+    study: &Study,
+    plan: &mut Plan,
+    saved: Option<&Value>,
+    observer: &mut dyn Observer,
+) -> Result<Report, Failed> {
+    check(study)?;
+    let base = Arc::new(model.with_own_drives());
+    let model = &*base;
+    for (_, i) in model.held_drives() {
+        plan.begin_drive(i);
+    }
+    let assembled = study.assemble(model)?;
+    let mut moving = Eventful::new(&base, study, &assembled)?;
+    let jumps = jumps::check(model, moving.analysis(), study.t_end)?;
+    moving.warn(jumps);
+    let names = columns(model);
+    observer.begin(&names);
+    let mut recorder = Recorder::new(model, observer.wants());
+    let mut first = 0;
+    if let Some(v) = saved {
+        moving.restore(&v["engine"])?;
+        recorder.restore_from(&numbers(&v["p"])).ok_or_else(|| bad_checkpoint("its sizes do not fit"))?;
+        first = v["index"].as_u64().unwrap_or(0) as usize + 1;
+        plan.skip_to(moving.now().t);
+    }
+    moving.run_ahead(plan.next_until(study.t_end).unwrap_or(study.t_end));
+    let mut row = Vec::new();
+    let (mut watch, mut beyond) = (Watch::new(model), Vec::new());
+    let (mut on, mut failure) = (true, None);
+    let mut put = |now: &Instant, recorder: &mut Recorder, observer: &mut dyn Observer| -> Result<(), Diagnostic> {
+        watch.look(model, now, &mut beyond)?;
+        row.clear();
+        recorder.row(model, now, &mut row);
+        if let Some(k) = row.iter().position(|x| !x.is_finite()) {
+            return Err(not_finite(model, &names[k].name, now.t));
+        }
+        observer.row(&row);
+        Ok(())
+    };
+    'times: for (index, t) in study.output_times().enumerate().skip(first) {
+        loop {
+            let mut go_on = |t: f64| observer.go_on(t, study.t_end);
+            let step = match index {
+                0 => Ok(Advanced::There),
+                _ => moving.follow(t, study.t_end, plan, &mut go_on),
+            };
+            let done = match step {
+                Ok(Advanced::There) => put(moving.now(), &mut recorder, observer).map(|()| true),
+                // A run that ends has one last row.
+                Ok(Advanced::Event(sides)) => {
+                    sides[usize::from(moving.ended())..].iter().try_for_each(|s| put(s, &mut recorder, observer)).map(|()| false)
+                }
+                Ok(Advanced::Ended) => break 'times,
+                Ok(Advanced::Stopped) => {
+                    on = false;
+                    break 'times;
+                }
+                Err(d) => Err(d),
+            };
+            match done {
+                Ok(true) => break,
+                Ok(false) => {}
+                Err(d) => {
+                    failure = Some(d);
+                    break 'times;
+                }
+            }
+        }
+        if index > 0 {
+            observer.checkpoint(&|| json!({ "index": index, "p": recorder.memory().as_flattened(), "engine": moving.save() }).to_string());
+            if !observer.go_on(t, study.t_end) {
+                on = false;
+                break;
+            }
+        }
+    }
+    let (mut report, failure) = moving.finish(!on, failure);
     report.warnings.extend(beyond);
     match failure {
         Some(d) => Err(Failed { diagnostic: Box::new(d), report: Some(Box::new(report)) }),

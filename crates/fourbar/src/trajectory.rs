@@ -32,7 +32,7 @@ impl Column {
     }
     /// Whether a force element reports it.
     fn is_element(&self) -> bool {
-        let ends = [".length", ".angle", ".rate"];
+        let ends = [".length", ".angle", ".rate", ".gap", ".slip", ".state"];
         self.is_load() || ends.iter().any(|e| self.name.ends_with(e))
     }
 }
@@ -141,6 +141,8 @@ pub fn columns(model: &Model) -> Vec<Column> {
     elements::drive_columns(model, &mut list);
     elements::constraint_columns(model, &mut list);
     elements::force_columns(model, &mut list);
+    elements::limit_columns(model, &mut list);
+    elements::contact_columns(model, &mut list);
     for (name, _) in &model.points {
         three(&mut list, [name, ""], "m");
     }
@@ -148,6 +150,9 @@ pub fn columns(model: &Model) -> Vec<Column> {
     list.extend(model.states.iter().map(|s| Column { name: s.name.clone(), unit: s.unit.into() }));
     outputs::columns(model, &mut list);
     list.extend(["kinetic", "potential", "total", "work"].map(|k| Column { name: format!("energy.{k}"), unit: "J".into() }));
+    if model.has_events() {
+        list.push(Column { name: "energy.lost".into(), unit: "J".into() });
+    }
     list.extend(
         [("position", "m"), ("velocity", "m/s"), ("acceleration", "m/s^2")]
             .map(|(k, unit)| Column { name: format!("error.{k}"), unit: unit.into() }),
@@ -159,7 +164,8 @@ pub fn columns(model: &Model) -> Vec<Column> {
 pub fn energies(model: &Model, s: &Instant) -> (f64, f64) {
     let bodies = model.bodies.iter().zip(&s.v).skip(1);
     let kinetic = bodies.map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum();
-    (kinetic, eval::potential(model, &s.plain(&[])))
+    let acts = |k: usize| s.switched.as_ref().is_none_or(|x| x.acting.get(k).copied().unwrap_or(true));
+    (kinetic, eval::potential_of(model, &s.plain(&[]), acts))
 }
 
 /// Turns instants into rows; keeps the sign of quaternions continuous.
@@ -219,6 +225,8 @@ impl Recorder {
         elements::drive_values(model, s, self.wanted.loads, out);
         elements::constraint_values(model, s, out);
         elements::force_values(model, s, self.wanted.elements, &mut self.loads, out);
+        elements::limit_values(model, s, out);
+        s.contacts.iter().for_each(|c| out.extend(c.numbers()));
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());
         }
@@ -227,6 +235,9 @@ impl Recorder {
         outputs::row(model, &s.plain(&[]), out);
         let (kinetic, potential) = energies(model, s);
         out.extend([kinetic, potential, kinetic + potential, s.work]);
+        if model.has_events() {
+            out.push(s.switched.as_ref().map_or(0.0, |x| x.lost));
+        }
         out.extend(s.errors);
     }
 }

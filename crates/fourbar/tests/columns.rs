@@ -427,7 +427,10 @@ fn draw(spec: &mut ModelSpec, model: &Model, r: &mut Random) {
             }
             1 => {
                 let coulomb = if forest { 0.2 } else { 0.0 };
-                add("friction", FrictionSpec { joint, coulomb, viscous: 0.05 * effort, radius: 0.1 * L, speed: 0.5 }.into());
+                add(
+                    "friction",
+                    FrictionSpec { joint, coulomb, viscous: 0.05 * effort, radius: 0.1 * L, speed: 0.5, ..Default::default() }.into(),
+                );
             }
             _ => add("actuator", ActuatorSpec { joint, effort: StateExpr::constant(0.3 * effort * r.number()) }.into()),
         }

@@ -99,12 +99,12 @@ fn a_motor_with_an_electrical_state_follows_its_closed_form_with_every_method() 
             let what = format!("{} {integrator}", f.name);
             let implicit = ["ra", "rp", "reps"].contains(&f.name);
             let order = match *integrator {
-                "euler" | "backward-euler" => 1,
+                "euler" | "backward-euler" | "moreau" => 1,
                 "heun" => 2,
                 _ if implicit => 2,
                 _ => 4,
             };
-            if !["rk4", "euler", "backward-euler"].contains(integrator) {
+            if !["rk4", "euler", "backward-euler", "moreau"].contains(integrator) {
                 let study = Study { tol: Some(if implicit { 1e-7 } else { 1e-9 }), ..by(&model, f.name, integrator) };
                 let error = through(&model, &study, &what);
                 println!("{what}: adaptive {error:.1e}");
@@ -150,7 +150,7 @@ fn runs_with_states_resume_to_the_bit_with_every_method() {
     let model = parse(MOTOR);
     for f in FORMULATIONS {
         for integrator in f.integrators {
-            let step = ["rk4", "euler", "backward-euler"].contains(integrator).then_some(2e-4);
+            let step = ["rk4", "euler", "backward-euler", "moreau"].contains(integrator).then_some(2e-4);
             let study = Study { step, t_end: 0.1, tol: Some(1e-6), ..by(&model, f.name, integrator) };
             assert_resumes(&model, &study, 6, &format!("{} {integrator}", f.name));
         }

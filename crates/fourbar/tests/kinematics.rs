@@ -262,3 +262,32 @@ fn the_four_bar_runs_for_ten_hours() {
         }
     }
 }
+
+#[test]
+fn a_mechanism_that_has_come_to_rest_stays_there() {
+    let text = "fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  upper: {mass: 2, inertia: [1e-3, 0.02, 0.02], at: [0.2, 0, 0]}
+  lower: {mass: 1, inertia: [1e-3, 0.01, 0.01], at: [0.55, 0, 0]}
+joints:
+  shoulder: {type: revolute, bodies: [ground, upper], at: [0, 0, 0], axis: [0, -1, 0]}
+  elbow: {type: revolute, bodies: [upper, lower], at: [0.4, 0, 0], axis: [0, -1, 0]}
+drives:
+  one: {joint: shoulder, angle: '60 deg*smoothstep(t, 0, 0.1)'}
+  two: {joint: elbow, angle: '-30 deg*smoothstep(t, 0, 0.1)'}
+study: {analysis: kinematics, t_end: 20, output_step: 10 ms}
+";
+    let model = parse(text);
+    let (rows, report) = run(&model, &Study::of(&model));
+    assert_eq!((rows.len(), report.t), (2001, 20.0));
+    // At rest the motors carry the weight: m g times the horizontal distance from the joint.
+    let horizontal = |a: f64| a.to_radians().cos();
+    let lower = 9.81 * 0.15 * horizontal(30.0);
+    let upper = 2.0 * 9.81 * 0.2 * horizontal(60.0) + 9.81 * 0.4 * horizontal(60.0) + lower;
+    for (name, effort) in [("one.effort", upper), ("two.effort", lower)] {
+        let last = rows.column(name).and_then(|c| c.last().copied()).expect(name);
+        assert!((last - effort).abs() < 1e-9, "{name}: {last} {effort}");
+    }
+    assert!(rows.column("lower.v.z").and_then(|c| c.last().copied()).is_some_and(|v| v.abs() < 1e-30));
+}

@@ -192,7 +192,7 @@ pub fn run(_: &[String]) -> Result<(), String> {
                 points: l.points.iter().map(|p| (p.error, p.seconds)).collect(),
             })
             .collect();
-        let scale = Scale { log_x: true, log_y: true, dots: true };
+        let scale = Scale { log_x: true, log_y: true, dots: true, ..Scale::default() };
         report.figure(
             &format!("{}.svg", b.model),
             &format!("Work and precision: {}", b.model),

@@ -263,7 +263,7 @@ fn growth(report: &mut Report) -> Result<(), String> {
     ];
     report.table(&header, &slopes);
     report.table(&["mechanism", "loops", "n", "m", "carried", "operations", "us", "set-up, ms", "operations, cut", "us, cut"], &rows);
-    let both = Scale { log_x: true, log_y: true, dots: true };
+    let both = Scale { log_x: true, log_y: true, dots: true, ..Scale::default() };
     report.figure("time.svg", "Time of one acceleration", [("n + m", ""), ("time", "us")], both, &times)?;
     report.figure("operations.svg", "Operations of one acceleration", [("n + m", ""), ("operations", "")], both, &works)
 }

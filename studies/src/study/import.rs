@@ -191,13 +191,15 @@ fn compared(file: &Path, loaded: &Loaded, model: &Model) -> Option<Vec<(String, 
         if j["type"] != "ball" {
             far(format!("axis of {name}"), (b.A * joint.M.axis(2) - vector(&j["axis"])).amax());
         }
-        let limits = loaded.limits.iter().find(|(n, _)| *n == joint.name).map(|(_, l)| *l);
+        let limits = loaded.spec.limits.iter().find(|(n, _)| *n == joint.name).map(|(_, l)| [l.min, l.max].map(|x| x.unwrap_or(f64::NAN)));
+        let listed = loaded.warnings.iter().any(|w| w.code.0 == "W452" && w.names.contains(&joint.name));
         match (j["limited"].as_bool() == Some(true), limits) {
             (true, Some(l)) => {
                 let range = &j["range"];
                 far(format!("limits of {name}"), (0..2).map(|k| (l[k] - range[k].as_f64().unwrap_or(f64::NAN)).abs()).fold(0.0, f64::max));
             }
             (false, None) => {}
+            (true, None) if listed => {}
             _ => far(format!("whether {name} is limited"), f64::INFINITY),
         }
     }

@@ -17,9 +17,9 @@ export class Exporter {
   get filmSeconds(): number { return Math.min(LONGEST, Math.max(0.5, (this.app.clock.end - this.app.clock.start) / this.app.clock.speed)); }
 
   private async film(what: string, make: (film: Film) => Promise<Blob | null>, end: string): Promise<void> {
-    const { app } = this, text = el("span", {}, what);
+    const { app } = this, text = el("span", {}, what), bar = el("progress", { max: "1", value: "0" }), begun = performance.now();
     this.stop = false;
-    const busy = el("div", { class: "busy" }, text, button("Stop", "Stop", () => { this.stop = true; }));
+    const busy = el("div", { class: "busy", role: "status" }, text, bar, button("Stop", "Stop", () => { this.stop = true; }));
     const before = app.clock.time;
     app.clock.playing = false;
     app.frozen = true;
@@ -28,7 +28,11 @@ export class Exporter {
       const blob = await make({
         canvas: app.stage.canvas, start: app.clock.start, end: app.clock.end, speed: app.clock.speed,
         show: (t) => { app.clock.set(t); app.stage.render(true); }, stopped: () => this.stop,
-        progress: (s) => { text.textContent = `${what} ${Math.round(100 * s)} %`; },
+        progress: (s) => {
+          bar.value = s;
+          const left = s > 0.02 ? Math.ceil(((performance.now() - begun) / 1000) * (1 / s - 1)) : 0;
+          text.textContent = `${what} ${Math.round(100 * s)} %${left > 1 ? `, about ${left} s left` : ""}`;
+        },
       });
       if (blob) save(this.name(end), blob);
     } finally {

@@ -4,11 +4,14 @@ import { format } from "../ui";
 
 export interface Tick { at: number; text: string; minor?: boolean }
 
+/** At least two ticks, so that every axis has a scale; else about `most`. */
 export function linearTicks(lo: number, hi: number, most: number): Tick[] {
   const span = hi - lo;
   if (!(span > 0)) return [];
-  const raw = span / Math.max(1, most), p = 10 ** Math.floor(Math.log10(raw)), m = raw / p;
-  const step = (m <= 1 ? 1 : m <= 2 ? 2 : m <= 5 ? 5 : 10) * p, out: Tick[] = [];
+  const inside = (step: number) => Math.floor(hi / step + 1e-9) - Math.ceil(lo / step - 1e-9) + 1;
+  const raw = span / Math.max(1, most), p = 10 ** Math.floor(Math.log10(raw)), out: Tick[] = [];
+  const steps = [10, 5, 2, 1, 0.5, 0.2].map((m) => m * p), fine = steps.filter((s) => s >= raw * (1 - 1e-9)).reverse();
+  const step = [...fine.slice(0, 1), ...steps.filter((s) => s < raw)].find((s) => inside(s) >= 2) ?? steps.at(-1)!;
   const digits = Math.max(1, Math.ceil(Math.log10(Math.max(Math.abs(lo), Math.abs(hi)) / step)) + 1);
   for (let k = Math.ceil(lo / step - 1e-9); k * step <= hi + step * 1e-9; k++) out.push({ at: k * step, text: format(k * step, Math.max(digits, 2)) });
   return out;

@@ -2,7 +2,7 @@
 
 import { DELTA, wantsLog, type Catalogue } from "../catalogue";
 import { toCsv } from "../export/csv";
-import { valueAt } from "../motion";
+import { valueAt, type Column } from "../motion";
 import { button, el, fileName, format, save } from "../ui";
 import { drawChart, LIGHT_CURVES, svgText, svgToPng, type Chart, type ChartLook, type Curve } from "./chart";
 
@@ -29,19 +29,24 @@ export class Card {
   private readonly legend = el("div", { class: "legend" });
   private readonly finder = el("div", { class: "finder", hidden: true });
   private readonly logButton: HTMLButtonElement;
+  private readonly tools: HTMLElement;
   private log: boolean;
   private hover: number | null = null;
 
-  constructor(private readonly host: Host, public names: string[]) {
+  /** `over` names the column of the horizontal axis; null is time. */
+  constructor(private readonly host: Host, public names: string[], public over: string | null = null) {
     this.log = wantsLog(names);
     this.logButton = button("log", "Logarithmic axis", () => this.setLog(!this.log));
-    const tools = el("div", { class: "tools" }, this.logButton,
+    // Behind one button, so that names of curves have the width of the panel.
+    this.tools = el("div", { class: "tools more", hidden: true }, this.logButton,
       button("SVG", "Save this plot as SVG", () => this.saveSvg()),
       button("PNG", "Save this plot as PNG", () => void this.savePng()),
-      button("CSV", "Save these curves as CSV", () => this.saveCsv()),
+      button("CSV", "Save these curves as CSV", () => this.saveCsv()));
+    const always = el("div", { class: "tools" },
+      button("", "Axis and files of this plot", () => this.toggleTools(), "more"),
       button("", "Add or remove curves", () => this.toggleFinder(), "add"),
       button("", "Remove this plot", () => this.host.remove(this), "close"));
-    this.root = el("section", { class: "card" }, el("div", { class: "cardhead" }, this.legend, tools), this.finder, this.area);
+    this.root = el("section", { class: "card" }, el("div", { class: "cardhead" }, this.legend, always), this.tools, this.finder, this.area);
     this.handleMouse();
   }
 
@@ -52,6 +57,8 @@ export class Card {
     this.draw();
   }
   setLog(on: boolean): void { this.log = on; this.draw(); }
+  setOver(name: string | null): void { this.over = name; this.draw(); }
+  toggleTools(open = this.tools.hidden): void { this.tools.hidden = !open; }
   get isLog(): boolean { return this.log; }
   get curveCount(): number { return this.curves.length; }
 
@@ -60,10 +67,11 @@ export class Card {
     this.curves = [];
     this.names.forEach((name, k) => {
       this.host.labels.forEach((label, r) => {
-        const column = this.host.shown(r) ? this.host.catalogue.get(name, r) : undefined;
-        if (!column) return;
-        const many = this.host.labels.length > 1;
-        this.curves.push({ column, label: many ? `${name} (${label})` : name, color: colors[k % colors.length]!, dash: DASHES[(name.startsWith(DELTA) ? r - 1 : r) % DASHES.length]! });
+        const found = this.host.shown(r) ? this.host.catalogue.get(name, r) : undefined;
+        if (!found) return;
+        const many = this.host.labels.length > 1, zero = this.log ? 0 : this.host.catalogue.noise(name, r);
+        const column = zero > 0 ? { name: found.name, unit: found.unit, t: found.t, y: found.y.map((v) => (Number.isNaN(v) ? v : 0)) } : found;
+        this.curves.push({ ...(zero > 0 ? { zero } : {}), column, label: many ? `${name} (${label})` : name, color: colors[k % colors.length]!, dash: DASHES[(name.startsWith(DELTA) ? r - 1 : r) % DASHES.length]! });
       });
     });
   }
@@ -78,11 +86,19 @@ export class Card {
     this.logButton.classList.toggle("on", this.log);
     const width = Math.max(200, this.area.clientWidth), height = Math.max(120, this.area.clientHeight);
     if (this.area.clientWidth === 0) return;
-    this.chart = drawChart({ curves: this.curves, x: this.host.range(), log: this.log, width, height, look: this.host.look(), unit: this.unit });
+    this.chart = drawChart({ curves: this.curves, x: this.host.range(), log: this.log, width, height, look: this.host.look(), unit: this.unit, ...this.overColumn() });
     this.area.replaceChildren(this.chart.svg);
-    this.legend.replaceChildren(...this.curves.map((c, i) => el("div", { class: "curve" }, this.swatch(c), el("span", { class: "name", title: c.label }, c.label), el("span", { class: "value", "data-curve": i }))));
+    this.legend.replaceChildren(...this.curves.map((c, i) => el("div", { class: "curve" }, this.swatch(c), el("span", { class: "name", title: c.label }, c.label), el("span", { class: "value", "data-curve": i }),
+      c.zero !== undefined && el("span", { class: "hint floor" }, `below ${format(c.zero, 2)}${c.column.unit && c.column.unit !== "1" ? ` ${c.column.unit}` : ""}: drawn as zero`))));
     if (!this.curves.length) this.legend.replaceChildren(el("span", { class: "hint" }, "No curve yet: choose columns with +"));
     this.cursor();
+  }
+
+  /** The column of the horizontal axis, of the first result that is shown. */
+  private overColumn(): { over?: Column } {
+    const r = this.host.labels.findIndex((_, k) => this.host.shown(k));
+    const over = this.over === null || r < 0 ? undefined : this.host.catalogue.get(this.over, r);
+    return over ? { over } : {};
   }
 
   private swatch(c: Curve): SVGSVGElement {
@@ -96,9 +112,9 @@ export class Card {
   /** Follows the time of the animation, or the pointer while it is over the chart. */
   cursor(): void {
     if (!this.chart) return;
-    const t = this.hover ?? this.host.time(), x = this.chart.toX(t), [a, b] = this.host.range();
+    const t = this.hover ?? this.host.time(), over = this.overColumn().over, x = this.chart.toX(over ? valueAt(over, t) : t), [a, b] = this.host.range();
     const inside = t >= a && t <= b;
-    this.chart.cursor.setAttribute("visibility", inside ? "visible" : "hidden");
+    this.chart.cursor.setAttribute("visibility", inside && !over ? "visible" : "hidden");
     this.chart.cursor.setAttribute("x1", x.toFixed(1));
     this.chart.cursor.setAttribute("x2", x.toFixed(1));
     const values = this.legend.querySelectorAll(".value");
@@ -127,8 +143,8 @@ export class Card {
     });
     this.area.addEventListener("pointermove", (e) => {
       if (!this.chart) return;
-      this.hover = clamp(this.chart.toTime(at(e)));
-      if (from !== null && Math.abs(at(e) - from) > 4) {
+      this.hover = this.timeAt(e, clamp);
+      if (from !== null && !this.chart.nearest && Math.abs(at(e) - from) > 4) {
         if (!band) this.area.append(band = el("div", { class: "band" }));
         band.style.left = `${Math.min(from, at(e))}px`;
         band.style.width = `${Math.abs(at(e) - from)}px`;
@@ -138,12 +154,12 @@ export class Card {
     const up = (e: PointerEvent) => {
       if (!this.chart || from === null) return;
       const a = clamp(this.chart.toTime(Math.min(from, at(e)))), b = clamp(this.chart.toTime(Math.max(from, at(e))));
-      const dragged = Math.abs(at(e) - from) > 4;
+      const dragged = !this.chart.nearest && Math.abs(at(e) - from) > 4, there = this.timeAt(e, clamp);
       from = null;
       band?.remove();
       band = null;
       if (dragged && b > a) this.host.setRange([a, b]);
-      else if (!dragged) this.host.jump(a);
+      else if (!dragged) this.host.jump(there);
     };
     this.area.addEventListener("pointerup", up);
     this.area.addEventListener("pointercancel", () => { from = null; band?.remove(); band = null; });
@@ -155,6 +171,11 @@ export class Card {
       const [a, b] = this.host.range(), t = clamp(this.chart.toTime(at(e))), f = Math.exp((e.deltaY || e.deltaX) * 0.0015);
       this.host.setRange([t - (t - a) * f, t + (b - t) * f]);
     }, { passive: false });
+  }
+
+  private timeAt(e: MouseEvent, clamp: (t: number) => number): number {
+    const box = this.area.getBoundingClientRect(), chart = this.chart!;
+    return clamp(chart.nearest ? chart.nearest(e.clientX - box.left, e.clientY - box.top) : chart.toTime(e.clientX - box.left));
   }
 
   toggleFinder(open = this.finder.hidden): void {
@@ -174,7 +195,11 @@ export class Card {
     };
     input.addEventListener("input", refresh);
     input.addEventListener("keydown", (e) => { if (e.key === "Escape") this.toggleFinder(false); });
-    this.finder.replaceChildren(input, list);
+    const known = [...new Set([...this.names, ...(this.over ? [this.over] : []), ...this.host.catalogue.shown()])];
+    const over = el("select", { "aria-label": "Horizontal axis", onchange: () => this.setOver(over.value || null) },
+      el("option", { value: "" }, "time"), ...known.map((n) => el("option", { value: n }, n)));
+    over.value = this.over ?? "";
+    this.finder.replaceChildren(input, list, el("label", { class: "over" }, "plotted over ", over));
     refresh();
     input.focus();
   }
@@ -182,7 +207,7 @@ export class Card {
   private printed(): SVGSVGElement {
     const rows = Math.ceil(this.curves.length / 2);
     const curves = this.curves.map((c) => ({ ...c, color: LIGHT_CURVES[this.host.look().curves.indexOf(c.color)] ?? c.color }));
-    return drawChart({ curves, x: this.host.range(), log: this.log, width: 720, height: 360 + 16 * rows, look: PRINT, unit: this.unit, heading: this.host.title, legend: true }).svg;
+    return drawChart({ curves, x: this.host.range(), log: this.log, width: 720, height: 360 + 16 * rows, look: PRINT, unit: this.unit, heading: this.host.title, legend: true, ...this.overColumn() }).svg;
   }
   private stem(end: string): string { return fileName(`${this.host.title}-${this.names.slice(0, 3).join("-")}`, end); }
   saveSvg(): void { save(this.stem(".svg"), new Blob([svgText(this.printed())], { type: "image/svg+xml" })); }

@@ -3,8 +3,9 @@
 import { button, el } from "../ui";
 import { Card, type Host } from "./card";
 import type { ChartLook } from "./chart";
+import type { PlotChoice } from "../catalogue";
 
-export interface PanelHost extends Omit<Host, "range" | "setRange" | "remove" | "look"> { span: [number, number]; look(): ChartLook }
+export interface PanelHost extends Omit<Host, "range" | "setRange" | "remove" | "look"> { span(): [number, number]; look(): ChartLook }
 
 export class PlotPanel {
   readonly root = el("div", { class: "plots" });
@@ -13,26 +14,26 @@ export class PlotPanel {
   private readonly reset: HTMLButtonElement;
   private zoom: [number, number] | null = null;
 
-  constructor(private readonly host: PanelHost, defaults: string[][]) {
+  constructor(private readonly host: PanelHost, defaults: PlotChoice[]) {
     this.reset = button("Whole time", "Show the whole time (double click in a plot)", () => this.setRange(null));
     this.root.append(this.list, el("div", { class: "cardtools" },
       button("Add a plot", "Add an empty plot", () => { const c = this.add([]); this.draw(); c.toggleFinder(true); c.root.scrollIntoView({ block: "nearest" }); }), this.reset,
       el("span", { class: "hint" }, "click: jump · drag: zoom · shift-wheel: zoom")));
-    for (const names of defaults) this.add(names);
+    for (const p of defaults) this.add(p.names, p.over);
   }
 
-  add(names: string[]): Card {
+  add(names: string[], over: string | null = null): Card {
     const card = new Card({
-      ...this.host, range: () => this.zoom ?? this.host.span, setRange: (r) => this.setRange(r),
+      ...this.host, range: () => this.range, setRange: (r) => this.setRange(r),
       remove: (c) => { this.cards.splice(this.cards.indexOf(c), 1); c.root.remove(); },
-    }, names);
+    }, names, over);
     this.cards.push(card);
     this.list.append(card.root);
     return card;
   }
 
   setRange(range: [number, number] | null): void {
-    const [a, b] = this.host.span;
+    const [a, b] = this.host.span();
     if (range) {
       const clipped: [number, number] = [Math.max(a, range[0]), Math.min(b, range[1])];
       // Below this width the clock itself has no digits left.
@@ -42,7 +43,9 @@ export class PlotPanel {
     this.zoom = range;
     this.draw();
   }
-  get range(): [number, number] { return this.zoom ?? this.host.span; }
+  get range(): [number, number] { return this.zoom ?? this.host.span(); }
+  /** Columns of the plots, and what they are plotted over. */
+  get choice(): PlotChoice[] { return this.cards.map((c) => ({ names: [...c.names], over: c.over })); }
 
   draw(): void {
     this.reset.disabled = this.zoom === null;

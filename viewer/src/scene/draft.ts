@@ -99,6 +99,23 @@ export class Draft {
     return out;
   }
 
+  /** What the mechanism touches at a time, and a little around it, with the paths of other times seen from a body. */
+  placesAround(body: number, time: number): THREE.Vector3[] {
+    const out: THREE.Vector3[] = [], here = vec(this.motion.pose(body, time).r);
+    const places = this.model.bodies.map((b, i) => [b.com ?? [0, 0, 0] as Vec3, ...this.jointPoints(i).map((p): Vec3 => [p.x, p.y, p.z])]);
+    for (const t of this.sampleTimes(40)) {
+      const shift = here.clone().sub(vec(this.motion.pose(body, t).r));
+      this.model.bodies.forEach((b, i) => {
+        for (const at of places[i]!) out.push(vec(this.motion.place(i, at, t)).add(shift));
+        for (const s of b.shapes ?? []) for (const [at, reach] of ends(s)) {
+          const c = vec(this.motion.place(i, at, t)).add(shift);
+          for (let k = 0; k < 6; k++) out.push(c.clone().setComponent(k >> 1, c.getComponent(k >> 1) + (k & 1 ? reach : -reach)));
+        }
+      });
+    }
+    return out;
+  }
+
   /** How far a sliding joint travels along its axis, in the frame of its base. */
   travel(j: Joint): [number, number] {
     const base = this.body(j.bodies![0]), moving = this.body(j.bodies![1]);

@@ -35,6 +35,24 @@ export function drawJoints(d: Draft): void {
   });
 }
 
+/** Planes and outlines that bodies may touch, each once; balls are what the bodies themselves show. */
+export function drawContacts(d: Draft): void {
+  const seen = new Set<string>();
+  (d.model.forces ?? []).forEach((f, k) => (f.spots ?? []).forEach(([, side]) => {
+    const key = JSON.stringify([side.body, side.at, side.normal, side.outline?.length]);
+    if (seen.has(key)) return;
+    seen.add(key);
+    const o = d.owner(d.body(side.body), d.forceId(k), GROUND), at = vec(side.at), u = unit(d);
+    if (side.normal) {
+      // A thin patch whose upper face is the plane.
+      const n = vec(side.normal).normalize(), wide = d.body(side.body) < 0 ? 30 * u : 8 * u, thick = 0.3 * u;
+      addBox(d.merge, at.addScaledVector(n, -thick / 2), frameOf(n), new THREE.Vector3(wide, wide, thick), o);
+    }
+    const points = (side.outline ?? []).map(vec), last = side.closed ? points.length : points.length - 1;
+    for (let i = 0; i < last; i++) addRod(d.merge, points[i]!, points[(i + 1) % points.length]!, 0.2 * u, o);
+  }));
+}
+
 /** Half the size of a glyph. */
 const unit = (d: Draft): number => (d.normal ? d.bar : d.rod * 1.6);
 

@@ -9,7 +9,7 @@ import type { Stage } from "./stage";
 const MOST = 80;
 
 export class Labels {
-  private readonly items: { node: HTMLElement; body: number; at: THREE.Vector3 }[] = [];
+  private readonly items: { node: HTMLElement; body: number; at: THREE.Vector3; size?: { w: number; h: number } }[] = [];
   private on = false;
 
   constructor(private readonly stage: Stage, private readonly parent: HTMLElement) {
@@ -40,14 +40,28 @@ export class Labels {
 
   private place(): void {
     if (!this.on) return;
-    const cast = this.stage.casts[0]!;
+    const cast = this.stage.casts[0]!, taken: { x: number; y: number; w: number; h: number }[] = [];
     for (const i of this.items) {
       const k = 8 * (i.body + 1), q = new THREE.Quaternion(...(cast.poses.subarray(k + 4, k + 8) as unknown as [number, number, number, number]));
       const p = this.stage.project(i.at.clone().applyQuaternion(q).add(new THREE.Vector3(...(cast.poses.subarray(k, k + 3) as unknown as [number, number, number]))));
-      i.node.style.visibility = p ? "visible" : "hidden";
-      if (p) i.node.style.transform = `translate(${p.x.toFixed(1)}px, ${p.y.toFixed(1)}px) translate(-50%, -130%)`;
+      i.size ??= { w: i.node.offsetWidth, h: i.node.offsetHeight };
+      const { w, h } = i.size, room = p && free(p, w, h, taken);
+      i.node.style.visibility = room ? "visible" : "hidden";
+      if (!room) continue;
+      taken.push({ ...room, w, h });
+      i.node.style.transform = `translate(${room.x.toFixed(1)}px, ${room.y.toFixed(1)}px)`;
     }
   }
+}
+
+/** The upper left corner of a name beside its place, where it covers no other name; nothing where there is no such room. */
+function free(p: { x: number; y: number }, w: number, h: number, taken: { x: number; y: number; w: number; h: number }[]): { x: number; y: number } | null {
+  const gap = 6;
+  for (const [dx, dy] of [[-w / 2, -h - gap], [-w / 2, gap], [gap, -h / 2], [-w - gap, -h / 2], [gap, -h - gap], [-w - gap, -h - gap], [gap, gap], [-w - gap, gap], [-w / 2, -2 * h - gap], [-w / 2, h + gap]] as const) {
+    const x = p.x + dx, y = p.y + dy;
+    if (taken.every((t) => x + w <= t.x || t.x + t.w <= x || y + h <= t.y || t.y + t.h <= y)) return { x, y };
+  }
+  return null;
 }
 
 /** The name of the part under the pointer. */
@@ -56,19 +70,19 @@ export class Hover {
   private at: { x: number; y: number } | null = null;
   private waiting = false;
 
-  constructor(private readonly stage: Stage, parent: HTMLElement) {
+  constructor(private readonly stage: Stage, parent: HTMLElement, signal: AbortSignal) {
     parent.append(this.tip);
     stage.canvas.addEventListener("pointermove", (e) => {
       if (e.pointerType === "touch") return;
       this.at = e.buttons ? null : { x: e.offsetX, y: e.offsetY };
       if (this.waiting) return;
       this.waiting = true;
-      setTimeout(() => { this.waiting = false; this.look(); }, 60);
-    });
+      setTimeout(() => { this.waiting = false; if (!signal.aborted) this.look(); }, 60);
+    }, { signal });
     stage.canvas.addEventListener("pointerdown", (e) => {
       if (e.pointerType === "touch") { this.at = { x: e.offsetX, y: e.offsetY }; this.look(); }
-    });
-    stage.canvas.addEventListener("pointerleave", (e) => { if (e.pointerType !== "touch") { this.at = null; this.look(); } });
+    }, { signal });
+    stage.canvas.addEventListener("pointerleave", (e) => { if (e.pointerType !== "touch") { this.at = null; this.look(); } }, { signal });
   }
 
   private look(): void {

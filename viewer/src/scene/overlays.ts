@@ -5,9 +5,9 @@ import { Line2 } from "three/examples/jsm/lines/Line2.js";
 import { LineGeometry } from "three/examples/jsm/lines/LineGeometry.js";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
 import type { Vec3 } from "../data";
-import { interval, valueAt, type Column, type Motion } from "../motion";
+import { interval, type Column, type Motion } from "../motion";
 import { ACCENT } from "./draft";
-import { vec } from "./shapes";
+import { frameOf, vec } from "./shapes";
 import { RESULT_COLORS, type Stage } from "./stage";
 
 /** A point that can be traced: a named one, a joint, or a centre of mass. */
@@ -100,6 +100,45 @@ class Arrows {
   get shown(): number { return this.count; }
 }
 
+/** Torques as arcs about their axes, three quarters of a turn at their largest, with a head that says which way. */
+class Turns {
+  readonly group = new THREE.Group();
+  private readonly arcs: { line: Line2; head: THREE.Mesh }[] = [];
+  private count = 0;
+
+  constructor(most: number, color: string, thick: number, private readonly radius: number) {
+    for (let k = 0; k < most; k++) {
+      const line = new Line2(new LineGeometry().setPositions(arc(0.75 * 2 * Math.PI)), new LineMaterial({ color, linewidth: 2.4, depthTest: false, transparent: true }));
+      const head = new THREE.Mesh(new THREE.ConeGeometry(thick * 2.4, thick * 6, 14), new THREE.MeshBasicMaterial({ color, depthTest: false, transparent: true }));
+      for (const m of [line, head]) { m.frustumCulled = false; m.renderOrder = 4; m.visible = false; this.group.add(m); }
+      this.arcs.push({ line, head });
+    }
+  }
+
+  begin(): void { this.count = 0; }
+  /** `turn` is along the axis, by the right hand, of length 1 where the torque is largest. */
+  add(at: THREE.Vector3, turn: THREE.Vector3): void {
+    const share = Math.min(1, turn.length()), a = this.arcs[this.count];
+    if (!a || share < 0.02) return;
+    this.count++;
+    const q = frameOf(turn), angle = 0.75 * 2 * Math.PI * share, r = this.radius * 0.3;
+    a.line.position.copy(at);
+    a.line.quaternion.copy(q);
+    a.line.scale.setScalar(r);
+    a.line.geometry.instanceCount = Math.max(1, Math.round(ARC * share));
+    a.head.position.set(r * Math.cos(angle), r * Math.sin(angle), 0).applyQuaternion(q).add(at);
+    a.head.quaternion.setFromUnitVectors(UP, new THREE.Vector3(-Math.sin(angle), Math.cos(angle), 0).applyQuaternion(q));
+  }
+  end(): void { this.arcs.forEach((a, k) => { a.line.visible = a.head.visible = k < this.count; }); }
+}
+
+/** Segments of a full arc. */
+const ARC = 48;
+function arc(angle: number): number[] {
+  return Array.from({ length: ARC + 1 }, (_, k) => [Math.cos((angle * k) / ARC), Math.sin((angle * k) / ARC), 0]).flat();
+}
+
+const LOAD = "#7a4fd0";
 const UP = new THREE.Vector3(0, 1, 0);
 const M = new THREE.Matrix4();
 export const UNSURE = "#b08a00";
@@ -113,10 +152,13 @@ export class Overlays {
   private readonly unsure: Arrows;
   private readonly speed: Arrows;
   private readonly applied: Arrows;
-  private forceScale = 0;
+  private readonly turning: Turns;
+  private readonly loads: { body: number; at: Vec3; columns: Column[]; turns: boolean }[] = [];
+  private readonly largestLoad: [number, number] = [0, 0];
   private speedScale = 0;
   largestForce = 0;
   largestSpeed = 0;
+  showLoads = true;
   showReactions = false;
   showVelocities = false;
 
@@ -131,8 +173,18 @@ export class Overlays {
     this.sure = new Arrows(this.reactions.length, ACCENT, thick);
     this.unsure = new Arrows(this.reactions.length, UNSURE, thick);
     this.speed = new Arrows(d.model.bodies.length, "#2a7f9e", thick * 0.8);
-    this.applied = new Arrows(d.model.forces?.length ?? 0, "#7a6a9a", thick);
-    stage.overlay.add(this.sure.group, this.unsure.group, this.speed.group, this.applied.group);
+    this.applied = new Arrows(d.model.forces?.length ?? 0, LOAD, thick);
+    this.turning = new Turns(d.model.forces?.length ?? 0, LOAD, thick, stage.draft.link);
+    stage.overlay.add(this.sure.group, this.unsure.group, this.speed.group, this.applied.group, this.turning.group);
+    for (const f of d.model.forces ?? []) {
+      if (f.type !== "force" && f.type !== "torque") continue;
+      const turns = f.type === "torque", name = f.on?.body ?? f.body, body = name === undefined ? -1 : d.body(name);
+      const c = ["x", "y", "z"].map((a) => columns.get(`${f.name}.${f.type}.${a}`));
+      if (body < 0 || c.some((v) => !v)) continue;
+      this.loads.push({ body, at: f.on?.at ?? d.model.bodies[body]!.com ?? [0, 0, 0], columns: c as Column[], turns });
+      const [x, y, z] = c as [Column, Column, Column], k = turns ? 1 : 0;
+      for (let i = 0; i < x.y.length; i++) this.largestLoad[k] = Math.max(this.largestLoad[k], Math.hypot(x.y[i]!, y.y[i]!, z.y[i]!) || 0);
+    }
     for (const r of this.reactions) {
       const [x, y, z] = r.columns as [Column, Column, Column];
       for (let k = 0; k < x.y.length; k++) {
@@ -140,8 +192,8 @@ export class Overlays {
         if (f > this.largestForce) this.largestForce = f;
       }
     }
-    this.forceScale = this.largestForce > 0 ? (stage.sceneRadius * 0.5) / this.largestForce : 0;
   }
+  private get forceScale(): number { return this.largestForce > 0 ? (this.stage.sceneRadius * 0.5) / this.largestForce : 0; }
 
   get hasReactions(): boolean { return this.reactions.length > 0; }
   get reactionCount(): number { return this.sure.shown + this.unsure.shown; }
@@ -156,22 +208,62 @@ export class Overlays {
       for (const tracer of chosen) this.traces.push(new Trace(tracer, m, this.stage.motions.length === 1 ? ACCENT : RESULT_COLORS[r % RESULT_COLORS.length]!, size, !this.stage.draft.normal));
     });
     for (const t of this.traces) this.stage.overlay.add(t.group);
+    this.remark();
     this.set(this.stage.time);
+  }
+
+  private marks: THREE.Group | null = null;
+  private marked: number[] = [];
+  /** Marks the traced points where they are at some times: singular positions. */
+  mark(times: number[]): void {
+    this.marked = times;
+    this.remark();
+    this.stage.touch();
+  }
+  private remark(): void {
+    if (this.marks) {
+      this.stage.overlay.remove(this.marks);
+      this.marks.traverse((o) => { const m = o as THREE.Mesh; m.geometry?.dispose(); (m.material as THREE.Material | undefined)?.dispose(); });
+    }
+    this.marks = null;
+    if (!this.marked.length || !this.traces.length) return;
+    this.marks = new THREE.Group();
+    const size = this.stage.draft.bar * (this.stage.draft.normal ? 0.5 : 0.4);
+    for (const t of this.traces) for (const time of this.marked) {
+      const m = new THREE.Mesh(new THREE.OctahedronGeometry(size), new THREE.MeshBasicMaterial({ color: "#1d7fd1", depthTest: false, transparent: true }));
+      m.position.copy(vec(t.motion.place(t.tracer.body, t.tracer.at, time)));
+      m.renderOrder = 3;
+      this.marks.add(m);
+    }
+    this.stage.overlay.add(this.marks);
   }
 
   set(time: number): void {
     const d = this.stage.draft, motion = this.stage.motions[0]!;
     for (const t of this.traces) t.set(time);
-    for (const a of [this.sure, this.unsure, this.speed, this.applied]) a.begin();
+    for (const a of [this.sure, this.unsure, this.speed, this.applied, this.turning]) a.begin();
+    // Reactions of the moment may be larger than any of the recording.
+    if (motion.isLive) for (const r of this.reactions) {
+      const f = Math.hypot(...r.columns.map((c) => motion.value(c, time)));
+      if (f > this.largestForce) this.largestForce = f;
+    }
     if (this.showReactions) for (const r of this.reactions) {
-      const f = new THREE.Vector3(...r.columns.map((c) => valueAt(c, time)) as Vec3).multiplyScalar(this.forceScale);
+      const f = new THREE.Vector3(...r.columns.map((c) => motion.value(c, time)) as Vec3).multiplyScalar(this.forceScale);
       if (Number.isFinite(f.x + f.y + f.z)) (r.sure ? this.sure : this.unsure).add(vec(motion.place(r.body, r.at, time)), f);
     }
     if (this.showVelocities) {
       if (this.largestSpeed === 0) this.measureSpeed();
       d.model.bodies.forEach((_, i) => this.speed.add(vec(motion.pose(i, time).r), vec(motion.velocity(i, time)).multiplyScalar(this.speedScale)));
     }
-    for (const f of d.model.forces ?? []) {
+    if (this.showLoads) for (const l of this.loads) {
+      const largest = this.largestLoad[l.turns ? 1 : 0], f = new THREE.Vector3(...l.columns.map((c) => motion.value(c, time)) as Vec3);
+      if (!(largest > 0) || !Number.isFinite(f.x + f.y + f.z)) continue;
+      const at = vec(motion.place(l.body, l.at, time));
+      if (l.turns) this.turning.add(at, f.divideScalar(largest));
+      else this.applied.add(at, f.multiplyScalar((this.stage.draft.link * 1.2) / largest));
+    }
+    // A result without columns of forces still shows the constant ones.
+    if (this.showLoads && !this.loads.length) for (const f of d.model.forces ?? []) {
       if (!f.on || !f.vector || f.type !== "force") continue;
       const body = d.body(f.on.body), dir = vec(f.vector);
       if (f.frame === "body" && body >= 0) {
@@ -180,7 +272,7 @@ export class Overlays {
       }
       if (dir.lengthSq() > 0) this.applied.add(vec(motion.place(body, f.on.at, time)), dir.setLength(this.stage.sceneRadius * 0.35));
     }
-    for (const a of [this.sure, this.unsure, this.speed, this.applied]) a.end();
+    for (const a of [this.sure, this.unsure, this.speed, this.applied, this.turning]) a.end();
     this.stage.touch();
   }
 
@@ -193,7 +285,9 @@ export class Overlays {
   }
 
   legend(format: (x: number) => string): Legend[] {
-    const out: Legend[] = [];
+    const out: Legend[] = [], [force, torque] = this.largestLoad;
+    if (this.showLoads && force > 0) out.push({ text: `applied force, longest ${format(force)} N`, color: LOAD });
+    if (this.showLoads && torque > 0) out.push({ text: `applied torque, largest ${format(torque)} N m`, color: LOAD });
     if (this.showReactions) {
       out.push({ text: this.hasReactions ? `reaction on the moving body, longest ${format(this.largestForce)} N` : "this result has no reactions", color: ACCENT });
       if (this.reactions.some((r) => !r.sure)) out.push({ text: "reaction not unique (smallest one shown)", color: UNSURE });

@@ -14,8 +14,13 @@ const unitSolids = (sides: number) => ({
   cap: new THREE.SphereGeometry(1, Math.ceil(sides * 0.7), Math.ceil(sides * 0.25), 0, Math.PI * 2, 0, Math.PI / 2),
   tube: new THREE.CylinderGeometry(1, 1, 1, Math.ceil(sides * 0.7), 1, true), box: new THREE.BoxGeometry(1, 1, 1),
 });
-let unit = unitSolids(28);
-export function setDetail(bodies: number): void { unit = unitSolids(bodies > 300 ? 10 : bodies > 100 ? 16 : 28); }
+let unit = unitSolids(28), wheel = unit.cylinder, fine = 0.22;
+export function setDetail(bodies: number): void {
+  unit = unitSolids(bodies > 300 ? 10 : bodies > 100 ? 16 : 32);
+  // A disk wider than it is long is a wheel, which the eye wants round.
+  wheel = new THREE.CylinderGeometry(1, 1, 1, bodies > 300 ? 24 : 96, 1);
+  fine = bodies > 100 ? 0.22 : 0.1;
+}
 
 function along(from: THREE.Vector3, to: THREE.Vector3): THREE.Quaternion {
   const d = to.clone().sub(from);
@@ -25,7 +30,7 @@ function along(from: THREE.Vector3, to: THREE.Vector3): THREE.Quaternion {
 export function addCylinder(m: Merge, from: THREE.Vector3, to: THREE.Vector3, radius: number, o: Owner): void {
   const length = Math.max(from.distanceTo(to), radius * 1e-3);
   const mid = from.clone().add(to).multiplyScalar(0.5);
-  m.solid(unit.cylinder, new THREE.Matrix4().compose(mid, along(from, to), new THREE.Vector3(radius, length, radius)), o);
+  m.solid(2 * radius > length ? wheel : unit.cylinder, new THREE.Matrix4().compose(mid, along(from, to), new THREE.Vector3(radius, length, radius)), o);
 }
 
 /** A rod with round ends. */
@@ -90,7 +95,7 @@ export function addBar(m: Merge, points: THREE.Vector3[], normal: THREE.Vector3,
     const a0 = n === 1 ? 0 : Math.atan2(c.y - before.y, c.x - before.x) - Math.PI / 2;
     let a1 = n === 1 ? 2 * Math.PI : Math.atan2(after.y - c.y, after.x - c.x) - Math.PI / 2;
     while (a1 < a0 - 1e-9) a1 += 2 * Math.PI;
-    const steps = Math.max(2, Math.ceil((a1 - a0) / 0.22));
+    const steps = Math.max(2, Math.ceil((a1 - a0) / fine));
     for (let k = 0; k <= steps; k++) {
       const a = a0 + ((a1 - a0) * k) / steps;
       outline.push(new THREE.Vector2(c.x + radius * Math.cos(a), c.y + radius * Math.sin(a)));

@@ -7,7 +7,7 @@ import { Pose } from "../motion";
 import { ACCENT, Draft } from "./draft";
 import { drawBodies } from "./bodies";
 import { setDetail } from "./shapes";
-import { drawJoints, drawTies } from "./joints";
+import { drawContacts, drawJoints, drawTies } from "./joints";
 import { contour, edge, identity, LIT, ROW, surface, tie, type Shared } from "./material";
 
 export interface Theme { paper: string; ink: string; pen: string; grid: string }
@@ -52,7 +52,8 @@ class Cast {
 export const RESULT_COLORS = ["#8a949e", "#d6336c", "#228833", "#6741d9", "#ccbb44", "#66ccee"];
 
 export class Stage {
-  readonly renderer: THREE.WebGLRenderer;
+  /** Nothing where the browser offers no WebGL: the rest of the page works without. */
+  readonly renderer: THREE.WebGLRenderer | null;
   readonly scene = new THREE.Scene();
   readonly draft: Draft;
   readonly casts: Cast[] = [];
@@ -62,7 +63,7 @@ export class Stage {
   readonly gridStep: number;
   private readonly perspective = new THREE.PerspectiveCamera(28, 1, 0.01, 100);
   private readonly flat = new THREE.OrthographicCamera(-1, 1, 1, -1, -100, 100);
-  private readonly controls: OrbitControls;
+  readonly controls: OrbitControls;
   private readonly shared: Shared = {
     ink: { value: new THREE.Color() }, pen: { value: new THREE.Color() }, accent: { value: new THREE.Color(ACCENT) },
     lit: { value: new Array<number>(LIT).fill(0) }, size: { value: new THREE.Vector2(1, 1) }, contour: { value: 1.25 }, thicken: { value: 0 },
@@ -78,13 +79,14 @@ export class Stage {
   time = 0;
   lastFrameMs = 0;
 
-  constructor(readonly canvas: HTMLCanvasElement, readonly motions: Motion[], model: Draft["model"]) {
-    this.renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
-    this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+  /** `before` is a stage on the same canvas that is no longer used. */
+  constructor(readonly canvas: HTMLCanvasElement, readonly motions: Motion[], model: Draft["model"], before: Stage | null = null) {
+    this.renderer = before ? before.renderer : rendererOn(canvas);
     this.draft = new Draft(model, motions);
     setDetail(model.bodies.length);
     drawBodies(this.draft);
     drawJoints(this.draft);
+    drawContacts(this.draft);
     this.surfaces = this.draft.merge.surfaces();
     const parts = { surfaces: this.surfaces, lines: this.draft.merge.lines(), ties: drawTies(this.draft) };
     // In a flat drawing a ghost lies behind all layers of the mechanism; in space only just behind its own surface.
@@ -128,13 +130,14 @@ export class Stage {
   setTime(time: number): void {
     this.time = time;
     for (const c of this.casts) if (c.group.visible) c.set(time);
+    if (this.followed !== null) this.keepUp();
     this.touch();
   }
 
   setTheme(theme: Theme): void {
     this.shared.ink.value.set(theme.ink);
     this.shared.pen.value.set(theme.pen);
-    this.renderer.setClearColor(theme.paper, 1);
+    this.renderer?.setClearColor(theme.paper, 1);
     (this.grid.material as THREE.LineBasicMaterial).color.set(theme.grid);
     this.touch();
   }
@@ -151,15 +154,15 @@ export class Stage {
   setSharpness(sharpness: number): void {
     if (sharpness === this.sharpness) return;
     this.sharpness = sharpness;
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2) * sharpness);
+    this.renderer?.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2) * sharpness);
     this.touch();
   }
   get currentSharpness(): number { return this.sharpness; }
   private sharpness = 1;
 
   resize(width: number, height: number): void {
-    this.renderer.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2) * this.sharpness);
-    this.renderer.setSize(width, height, false);
+    this.renderer?.setPixelRatio(Math.min(window.devicePixelRatio || 1, 2) * this.sharpness);
+    this.renderer?.setSize(width, height, false);
     this.shared.size.value.set(width, height);
     this.aspect();
     if (this.fitted) this.look(this.fitted);
@@ -188,6 +191,63 @@ export class Stage {
     this.look(d);
   }
 
+  private followed: number | null = null;
+  private readonly lastSeen = new THREE.Vector3();
+  get following(): number | null { return this.followed; }
+  /** Keeps a body in the middle of the window, and shows the mechanism as large as it is rather than all its path; null ends it. */
+  follow(body: number | null): void {
+    this.followed = body;
+    if (body !== null) this.lastSeen.copy(this.bodyPlace(body));
+    this.fit();
+  }
+  private bodyPlace(body: number): THREE.Vector3 { return new THREE.Vector3(...this.motions[0]!.pose(body, this.time).r); }
+  private keepUp(): void {
+    const now = this.bodyPlace(this.followed!), move = now.clone().sub(this.lastSeen);
+    this.lastSeen.copy(now);
+    this.controls.target.add(move);
+    for (const c of [this.perspective, this.flat]) c.position.add(move);
+    this.controls.update();
+  }
+
+  /** Where the camera stands, to be taken up by another stage. */
+  get cameraState(): { position: THREE.Vector3; target: THREE.Vector3; half: number; zoom: number; flat: boolean; fitted: THREE.Vector3 | null } {
+    return { position: this.camera.position.clone(), target: this.controls.target.clone(), half: this.flatHalf, zoom: this.flat.zoom, flat: this.isFlat, fitted: this.fitted };
+  }
+  takeCamera(s: Stage["cameraState"]): void {
+    if (s.flat !== this.isFlat) this.setFlat(s.flat);
+    this.controls.target.copy(s.target);
+    this.camera.position.copy(s.position);
+    this.flatHalf = s.half;
+    this.flat.zoom = s.zoom;
+    this.fitted = null;
+    this.aspect();
+    this.controls.update();
+    this.touch();
+  }
+
+  /** Where the ray through a pixel meets the plane through a point that faces the camera, or the plane of a flat drawing. */
+  pointAt(x: number, y: number, through: THREE.Vector3): THREE.Vector3 | null {
+    const s = this.shared.size.value, ray = new THREE.Raycaster();
+    this.camera.updateMatrixWorld();
+    ray.setFromCamera(new THREE.Vector2((x / s.x) * 2 - 1, 1 - (y / s.y) * 2), this.camera);
+    const facing = this.camera.getWorldDirection(new THREE.Vector3()), n = this.draft.normal;
+    const normal = n && Math.abs(n.dot(facing)) > 0.2 ? n : facing;
+    return ray.ray.intersectPlane(new THREE.Plane().setFromNormalAndCoplanarPoint(normal, through), new THREE.Vector3());
+  }
+
+  /** Frees what the graphics card holds; the renderer lives on for the next stage. */
+  dispose(): void {
+    this.controls.dispose();
+    this.picker.target.dispose();
+    for (const scene of [this.scene, this.picker.scene]) scene.traverse((o) => {
+      const m = o as THREE.Mesh;
+      m.geometry?.dispose();
+      for (const one of [m.material].flat()) one?.dispose();
+      if (o instanceof THREE.InstancedMesh) o.dispose();
+    });
+    for (const c of [...this.casts, this.ghost]) c.texture.dispose();
+  }
+
   fit(): void { this.look(this.camera.position.clone().sub(this.controls.target).normalize()); }
 
   setFlat(on: boolean): void {
@@ -201,9 +261,10 @@ export class Stage {
     this.fitted = d.clone();
     const up = this.draft.up.clone().addScaledVector(d, -this.draft.up.dot(d)).normalize(), right = up.clone().cross(d);
     const margin = this.draft.bar * (this.draft.normal ? 5 : 3.5);
+    const seen = this.followed === null ? this.draft.touched : this.draft.placesAround(this.followed, this.time);
     const bounds = (axis: THREE.Vector3): [number, number] => {
       let lo = Infinity, hi = -Infinity;
-      for (const p of this.draft.touched) { const s = p.dot(axis); if (s < lo) lo = s; if (s > hi) hi = s; }
+      for (const p of seen) { const s = p.dot(axis); if (s < lo) lo = s; if (s > hi) hi = s; }
       return [lo, hi];
     };
     const [x, y, z] = [bounds(right), bounds(up), bounds(d)], mid = (b: [number, number]) => (b[0] + b[1]) / 2;
@@ -211,7 +272,7 @@ export class Stage {
     const s = this.shared.size.value, a = s.x / Math.max(1, s.y), slope = Math.tan((this.perspective.fov * Math.PI) / 360);
     const half = 1.1 * Math.max((y[1] - y[0]) / 2 + margin, ((x[1] - x[0]) / 2 + margin) / a);
     let reach = 0;
-    for (const p of this.draft.touched) {
+    for (const p of seen) {
       const v = p.clone().sub(target);
       reach = Math.max(reach, v.dot(d) + (1.1 / slope) * Math.max(Math.abs(v.dot(up)) + margin, (Math.abs(v.dot(right)) + margin) / a));
     }
@@ -241,7 +302,7 @@ export class Stage {
     for (const f of this.beforeRender) f();
     this.thinLines();
     const before = performance.now();
-    this.renderer.render(this.scene, this.camera);
+    this.renderer?.render(this.scene, this.camera);
     this.lastFrameMs = performance.now() - before;
     return true;
   }
@@ -275,16 +336,17 @@ export class Stage {
 
   /** The identity of what is drawn at a pixel; 0 for nothing. A square of 5 pixels makes thin rods easy to hit. */
   pick(x: number, y: number): number {
-    const s = this.shared.size.value, n = 5, cam = this.camera;
+    const s = this.shared.size.value, n = 5, cam = this.camera, gl = this.renderer;
+    if (!gl) return 0;
     cam.setViewOffset(s.x, s.y, Math.round(x) - 2, Math.round(y) - 2, n, n);
-    this.renderer.setRenderTarget(this.picker.target);
-    this.renderer.getClearColor(CLEAR);
-    this.renderer.setClearColor(0x000000, 1);
-    this.renderer.render(this.picker.scene, cam);
-    this.renderer.setClearColor(CLEAR, 1);
+    gl.setRenderTarget(this.picker.target);
+    gl.getClearColor(CLEAR);
+    gl.setClearColor(0x000000, 1);
+    gl.render(this.picker.scene, cam);
+    gl.setClearColor(CLEAR, 1);
     const px = new Uint8Array(4 * n * n);
-    this.renderer.readRenderTargetPixels(this.picker.target, 0, 0, n, n, px);
-    this.renderer.setRenderTarget(null);
+    gl.readRenderTargetPixels(this.picker.target, 0, 0, n, n, px);
+    gl.setRenderTarget(null);
     cam.clearViewOffset();
     let best = 0, near = Infinity;
     for (let k = 0; k < n * n; k++) {
@@ -321,6 +383,18 @@ export class Stage {
 }
 
 const CLEAR = new THREE.Color();
+
+function rendererOn(canvas: HTMLCanvasElement): THREE.WebGLRenderer | null {
+  try {
+    // The library complains aloud before it throws; asking first keeps the console quiet.
+    if (!document.createElement("canvas").getContext("webgl2")) return null;
+    const renderer = new THREE.WebGLRenderer({ canvas, antialias: true, alpha: false });
+    renderer.outputColorSpace = THREE.LinearSRGBColorSpace;
+    return renderer;
+  } catch {
+    return null;
+  }
+}
 
 /** 1, 2 or 5 times a power of ten, not above `x`. */
 export function niceStep(x: number): number {

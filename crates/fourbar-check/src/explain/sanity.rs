@@ -3,6 +3,7 @@
 //! What a body is compared with is its own geometry: its joints, forces, named points and shapes, seen from the centre of mass.
 
 use fourbar::diagnostic::{Diagnostic, number};
+use fourbar::event::Bounded;
 use fourbar::model::{BodyId, Model};
 use fourbar::spec::Shape;
 use nalgebra::Vector3;
@@ -76,6 +77,28 @@ pub fn sanity(model: &Model) -> Vec<Diagnostic> {
         inertia(&mut out, &body.name, body.mass, J, gyration, reach);
     }
     out.extend(gravity(model));
+    out.extend(passed_limits(model));
+    out
+}
+
+/// Drives that lead their joint through a rigid limit of it within the study.
+fn passed_limits(model: &Model) -> Vec<Diagnostic> {
+    const LOOKS: u32 = 400;
+    let mut out = Vec::new();
+    for d in &model.drives {
+        for l in model.limits.iter().filter(|l| l.joint == d.joint && l.of == Bounded::Position(d.coordinate)) {
+            let t = |k: u32| model.study.t_end * f64::from(k) / f64::from(LOOKS);
+            let beyond = |k: &u32| l.side * (d.value.at(t(*k))[0] - l.bound) < -1e-9;
+            if let Some(k) = (0..=LOOKS).find(beyond) {
+                let message = format!("drive `{}` leads joint `{}` through its limit `{}`", d.name, model.joints[l.joint].name, l.name);
+                out.push(
+                    Diagnostic::new("W310", format!("{message} by t = {} s", number(t(k))))
+                        .names([d.name.clone(), l.name.clone()])
+                        .help("a run stops there: keep the drive inside, or give the limit a `stiffness`"),
+                );
+            }
+        }
+    }
     out
 }
 
@@ -119,7 +142,7 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
         number(reach)
     );
     let help = if factor > 1.0 {
-        "check its unit (kg m^2); a flywheel whose joints are near its centre may be meant so: give it a `shape` and this is quiet"
+        "check its unit (kg m^2); a flywheel whose joints are near its centre may be meant so: give it a `shape` and this warning goes away"
     } else {
         "check its unit (kg m^2); a small heavy part on a long light arm may be meant so"
     };
@@ -129,7 +152,7 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
 fn gravity(model: &Model) -> Option<Diagnostic> {
     let g = model.gravity.norm();
     (g > 0.0 && !(0.1..=30.0).contains(&g)).then(|| {
-        Diagnostic::new("W253", format!("gravity is {} m/s^2, which no planet has on which mechanisms are built", number(g)))
+        Diagnostic::new("W253", format!("gravity is {} m/s^2, far from that of any planet", number(g)))
             .at("gravity")
             .help("on Earth it is 9.81 m/s^2; lengths are in metres unless a unit is written")
     })

@@ -7,10 +7,12 @@
 //! results without any formulation's help. Agreement needs two families of formulations over the whole time; a run that ended
 //! early is a witness for as far as it came.
 
+mod events;
 mod family;
 mod newton_euler;
 mod rounding;
 mod sample;
+mod table;
 #[cfg(test)]
 mod tests;
 mod twin;
@@ -27,6 +29,7 @@ use fourbar::analysis::assembly::Assembled;
 
 use fourbar::analysis::{jumps, uniqueness};
 use fourbar::diagnostic::Diagnostic;
+use fourbar::events::Happened;
 use fourbar::inputs::Plan;
 use fourbar::model::Model;
 use fourbar::motion::{Event, Instant, Outcome, drive_planned};
@@ -146,6 +149,8 @@ struct Member {
     seconds: f64,
     /// Why the sample ends before the study does, where it does.
     stopped: Option<Diagnostic>,
+    /// What happened on the way.
+    events: Vec<Happened>,
 }
 
 /// A run as far as it came.
@@ -158,6 +163,8 @@ pub struct Ran {
     pub seconds: f64,
     /// Why it ended early, where it did.
     pub stopped: Option<Diagnostic>,
+    /// What happened on the way.
+    pub events: Vec<Happened>,
 }
 
 impl Ran {
@@ -179,6 +186,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     let asked = settings.study.output_step;
     let settings = &Settings { study: thinned(&settings.study, model.bodies.len()), ..settings.clone() };
     let assembled = settings.study.assemble(model)?;
+    let settings = &Settings { study: events::until_the_end(model, &settings.study, &assembled)?, ..settings.clone() };
     jumps::check(model, Analysis::Dynamics, settings.study.t_end)?;
     let chosen = choose(&settings.formulations)?;
     let mut unique = sample::unique(model, &uniqueness::not_unique(model, &assembled.configuration));
@@ -212,6 +220,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     narrow(model, &results, &mut unique);
     let disturbed = twin::disturbed(model, settings, &assembled, &results, &unique);
     let mut done = verdict::compare(model, settings, &assembled.configuration, &chosen, &results, disturbed.as_ref(), &unique);
+    events::compare(model, &results, &mut done.verdict);
     if settings.study.output_step > asked {
         let (step, bodies) = (words::time(settings.study.output_step), model.moving());
         done.verdict.words.push(format!("Results of {bodies} bodies are compared every {step} s, so that all of them fit into memory."));
@@ -262,6 +271,10 @@ pub fn sampled(
     let mut plan = Plan::new(model, &study.inputs)?;
     let own = plan.prepared(model);
     let model = own.as_ref();
+    if model.has_events() {
+        let study = Study { formulation: Some(info.name.into()), integrator: Some(integrator.into()), ..study.clone() };
+        return events::sampled(patience, model, &study, &mut plan, start);
+    }
     let mut motion = (info.start)(&fourbar::Structure::new(model, start), study, integrator, start)?;
     let mut now = Instant::new(model, start);
     let mut sample = Vec::new();
@@ -284,7 +297,7 @@ pub fn sampled(
     }
     let mut outcome = Outcome::default();
     motion.report(&mut outcome);
-    Ok(Ran { sample, outcome, seconds: clock.elapsed().as_secs_f64(), stopped })
+    Ok(Ran { sample, outcome, seconds: clock.elapsed().as_secs_f64(), stopped, events: Vec::new() })
 }
 
 /// Patience ended.
@@ -340,10 +353,22 @@ fn high_order(
     study.tol = Some(settings.tol);
     let tight = sampled(settings.patience * 2, model, &study, info, integrator, start)?;
     let expected = running(model, unique, &loose.sample, &tight.sample, SHARE);
-    let Ran { mut sample, outcome, seconds, stopped } = tight;
+    let Ran { mut sample, outcome, seconds, stopped, events } = tight;
     sample.truncate(expected.len());
     let stopped = stopped.or(loose.stopped);
-    Ok(Member { info, integrator, second_order: false, setting: settings.tol, sample, computed: None, expected, outcome, seconds, stopped })
+    Ok(Member {
+        info,
+        integrator,
+        second_order: false,
+        setting: settings.tol,
+        sample,
+        computed: None,
+        expected,
+        outcome,
+        seconds,
+        stopped,
+        events,
+    })
 }
 
 /// Fixed steps halved until two extrapolations agree.
@@ -395,7 +420,7 @@ fn second_order(
             break;
         }
     }
-    let Ran { sample: raw, outcome, seconds, stopped } = fine;
+    let Ran { sample: raw, outcome, seconds, stopped, events } = fine;
     result.truncate(expected.len());
     // Two extrapolations may be nearer to each other than to the truth while the error is not yet one of order four.
     for (e, least) in expected.iter_mut().zip(running(model, unique, &raw, &result, EXTRAPOLATED)) {
@@ -419,6 +444,7 @@ fn second_order(
         outcome,
         seconds,
         stopped,
+        events,
     })
 }
 
@@ -451,7 +477,8 @@ fn energy_errors(model: &Model, sample: &[Instant], speed: f64) -> Vec<f64> {
         moving = moving.max(t).max((v - v0).abs());
         let weights = model.bodies.iter().zip(&s.q).skip(1).map(|(b, q)| b.mass * g * (q.r.norm() + model.length)).sum::<f64>();
         size = size.max(weights).max(t.abs()).max(v.abs()).max(s.work.abs());
-        errors.push((t + v - s.work - (t0 + v0 - first.work)).abs());
+        let lost = |s: &Instant| s.switched.as_ref().map_or(0.0, |x| x.lost);
+        errors.push((t + v + lost(s) - s.work - (t0 + v0 + lost(first) - first.work)).abs());
     }
     let mass: f64 = model.bodies.iter().skip(1).map(|b| b.mass).sum();
     let rounding = 1e-12 * size + mass * speed * speed;

@@ -51,7 +51,10 @@ impl<'m> NewtonEuler<'m> {
         let mut loads = vec![0.0; model.joints.len()];
         s.loads(model, &mut loads);
         let mut applied = vec![Twist::zero(); n];
-        eval::applied(model, &s.plain(&loads), &mut applied);
+        match &s.switched {
+            None => eval::applied(model, &s.plain(&loads), &mut applied),
+            Some(switched) => switched.applied(model, &s.plain(&loads), &mut applied),
+        }
         let L = model.length;
         let mut size = 0.0_f64;
         let mut r = vec![Twist::zero(); n];

@@ -161,7 +161,7 @@ fn open_joints_and_lost_energy_are_no_witness() {
         });
         assert_eq!((v.verdict.word, v.verdict.unsound.len()), (Word::Partly, 3), "{:?}", v.verdict.words);
         assert!((v.verdict.until.unwrap() - 0.39).abs() < 1e-9, "{:?}", v.verdict.until);
-        assert!(v.verdict.words.iter().any(|w| w.contains("`se3` is no witness from t = 0.4 s on")), "{:?}", v.verdict.words);
+        assert!(v.verdict.words.iter().any(|w| w.contains("`se3` is not trusted from t = 0.4 s on")), "{:?}", v.verdict.words);
     }
 }
 

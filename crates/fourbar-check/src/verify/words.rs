@@ -50,12 +50,12 @@ pub(super) fn all(x: &Findings) -> Vec<String> {
             break;
         }
         let message = message.trim_end_matches('.');
-        list.push(format!("The model does not determine the motion: {message}. Differences are no errors of a formulation then."));
+        list.push(format!("The model does not determine the motion: {message}. Differences between formulations are then no errors."));
     }
     for u in &v.unsound {
         let (t, gap, energy) = (time(u.time), u.gap, u.energy);
         list.push(format!(
-            "`{}` is no witness from t = {t} s on: gap {gap:.0e} m, energy minus work off by {energy:.0e} of what moves.",
+            "`{}` is not trusted from t = {t} s on: gap {gap:.0e} m, energy minus work off by {energy:.0e} of the energy in motion.",
             u.formulation
         ));
     }

@@ -1,18 +1,17 @@
 //! Assembly modes as files: a page that shows them over each other, or their poses.
 
-use super::{Findings, words};
 use crate::input::Input;
 use crate::poses::moving_table;
 use crate::reply::Stop;
 use crate::screen::Screen;
-use crate::view::{self, Wanted};
+use crate::view::{self, Live, Wanted};
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::modes::Mode;
-use fourbar::model::Model;
 use fourbar::state::Pose;
 use fourbar::study::count;
 use fourbar_check::explain::curve::Point;
 use fourbar_check::explain::sweep;
+use fourbar_check::report::{Findings, mode_lines, pose};
 use fourbar_io::disk::{Kind, write_kind};
 use fourbar_io::page::{RunSummary, Shown};
 use fourbar_io::results::Table;
@@ -62,13 +61,13 @@ pub fn write(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Scr
 
 fn page(input: &Input, f: &Findings, path: &Path, force: bool, screen: &Screen) -> Result<Written, Diagnostic> {
     let e = &f.explanation;
-    let lines = words::mode_lines(&input.model, f, SHOWN - 1);
+    let lines = mode_lines(&input.model, f, SHOWN - 1);
     let summary = |k: usize| RunSummary { modes: lines.iter().filter(|_| k == 0).cloned().collect(), ..RunSummary::default() };
     let label = |k: usize| if k == 0 { "as drawn".to_string() } else { format!("assembly mode {}", k + 1) };
     let drawn = e.modes.iter().take(SHOWN).enumerate();
     let shown: Vec<(String, Table, RunSummary)> = drawn.map(|(k, m)| (label(k), table(input, f, m), summary(k))).collect();
     let shown: Vec<Shown<'_>> = shown.iter().map(|(label, table, summary)| Shown { label: label.clone(), table, summary }).collect();
-    let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false }, screen)?;
+    let w = view::write(input, &shown, &Wanted { path: path.into(), force, open: false, live: Live::No }, screen)?;
     let mut text = w.text;
     if e.modes.len() > SHOWN {
         text += &format!("it shows the first {SHOWN} of {} assembly modes; a file that ends in .json holds all of them\n", e.modes.len());
@@ -98,13 +97,4 @@ fn table(input: &Input, f: &Findings, m: &Mode) -> Table {
     // A pose that does not move is one row.
     let rows = if poses.len() > 1 { ROWS } else { 1 };
     moving_table(model, (0..rows).map(|k| (SECONDS * k as f64 / (ROWS - 1) as f64, poses[k * (poses.len() - 1) / (ROWS - 1)])))
-}
-
-/// Centre of mass and quaternion of every body.
-pub fn pose(model: &Model, q: &[Pose]) -> Value {
-    let bodies = model.bodies.iter().enumerate().skip(1).map(|(b, body)| {
-        let p = fourbar_math::so3::quaternion(&q[b].A);
-        (body.name.clone(), json!({"r": q[b].r.as_slice(), "p": p}))
-    });
-    Value::Object(bodies.collect())
 }

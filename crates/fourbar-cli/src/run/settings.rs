@@ -4,37 +4,30 @@ use crate::args::{AnalysisName, StudyArgs};
 use fourbar::Diagnostic;
 use fourbar::formulation::dca;
 use fourbar::model::Model;
-use fourbar::study::{Analysis, Study};
+use fourbar::study::{Analysis, Changes, Study};
 use fourbar_io::read_inputs;
 use serde_json::Value;
 
 /// The file's study with the changes of the command line.
 pub fn study(model: &Model, args: &StudyArgs) -> Result<Study, Diagnostic> {
-    let mut study = Study::of(model);
-    study.analysis = match args.analysis {
-        Some(AnalysisName::Dynamics) => Some(Analysis::Dynamics),
-        Some(AnalysisName::Kinematics) => Some(Analysis::Kinematics),
-        None => study.analysis,
-    };
-    study.formulation = args.formulation.clone().or(study.formulation);
-    study.integrator = args.integrator.clone().or(if args.formulation.is_some() { None } else { study.integrator });
-    study.step = args.step.or(study.step);
-    study.tol = args.tol.or(study.tol);
-    if let Some(t_end) = args.t_end {
-        study.t_end = t_end;
-        // A file without an output step gets the usual number of rows.
-        if model.study.output_step.is_none() {
-            study.output_step = t_end / 200.0;
-        }
-    }
-    study.output_step = args.output_step.unwrap_or(study.output_step);
-    study.mode = args.mode;
-    for (key, value) in &args.option {
-        match study.options.iter_mut().find(|(k, _)| k == key) {
-            Some((_, v)) => v.clone_from(value),
-            None => study.options.push((key.clone(), value.clone())),
-        }
-    }
+    let analysis = args.analysis.map(|name| match name {
+        AnalysisName::Dynamics => Analysis::Dynamics,
+        AnalysisName::Kinematics => Analysis::Kinematics,
+    });
+    let mut study = Study::with(
+        model,
+        &Changes {
+            analysis,
+            formulation: args.formulation.clone(),
+            integrator: args.integrator.clone(),
+            t_end: args.t_end,
+            output_step: args.output_step,
+            step: args.step,
+            tol: args.tol,
+            options: args.option.clone(),
+            mode: args.mode,
+        },
+    );
     study.inputs = read_inputs(model, &args.input)?;
     Ok(study)
 }

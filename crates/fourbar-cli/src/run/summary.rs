@@ -2,14 +2,16 @@
 
 use super::{Done, Task};
 use crate::screen::{Facts, Screen, names, number};
-use fourbar::inputs::Course;
-use fourbar::study::{Analysis, Report, Study};
+use fourbar::events::Kind;
+use fourbar::study::{Analysis, Report};
 use fourbar_io::disk::part;
-use fourbar_io::results::{Kept, SUMMARY, TRAJECTORY};
-use serde_json::{Map, Value, json};
+use fourbar_io::results::{EVENTS, Kept, RunFacts, SUMMARY, TRAJECTORY, summary, work_words};
+use serde_json::Value;
 
 /// Notes shown on the screen; the summary file has all.
 const MOST_NOTES: usize = 6;
+/// Lines of events shown on the screen.
+const MOST_EVENTS: usize = 12;
 
 /// Which pictures a summary shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +43,7 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
             facts.add("mode", &format!("assembly mode {k}, as `fourbar check` counts them"));
         }
         facts.add("time", &format!("0 to {}{ended} s, {} output rows", number(r.t), n.rows));
-        facts.add("work", &work(r));
+        facts.add("work", &work_words(r.work.iter().map(|(name, n)| (name.as_ref(), *n))));
         facts.add("wall time", &format!("{:.2} s", done.wall_time));
         if n.rows > 0 {
             facts.add(
@@ -55,6 +57,12 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
             );
             facts.add("energy", &energy(done, r.analysis));
         }
+        if let Some(moved) = r.warnings.iter().find(|w| w.code.0 == "W201") {
+            facts.add("start", &format!("assembled from the drawing; {}", moved.help));
+        }
+        for (k, line) in events(r).iter().enumerate() {
+            facts.add(if k == 0 { "events" } else { "" }, line);
+        }
         for (k, note) in r.notes.iter().take(MOST_NOTES).enumerate() {
             facts.add(if k == 0 { "notes" } else { "" }, note);
         }
@@ -66,7 +74,7 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
         }
         if !r.not_unique.is_empty() {
             let joints: Vec<&str> = r.not_unique.iter().map(|(j, _)| j.as_str()).collect();
-            facts.add("reactions", &format!("not unique at {}: values of minimum norm are shown", names(&joints)));
+            facts.add("reactions", &format!("not unique at {}: the values of least norm are shown", names(&joints)));
         }
         for (k, s) in r.singular.iter().take(5).enumerate() {
             facts.add(if k == 0 { "singular" } else { "" }, &format!("position at t = {:.6} s: {}", s.time, names(&s.joints)));
@@ -108,20 +116,41 @@ fn pictures(task: &Task, done: &Done) -> Vec<String> {
     }
 }
 
-fn work(r: &Report) -> String {
-    // What did not happen is not told.
-    let parts = r.work.iter().filter(|(_, n)| *n != 0.0).map(|(name, n)| {
-        let name = name.replace('_', " ").replace("newton", "Newton");
-        match name.strip_prefix("mean ") {
-            Some(name) => format!("{} {name} per step", count(*n)),
-            None => format!("{} {name}", count(*n)),
+/// A line for each event; impacts that follow each other on one limit are one line.
+fn events(r: &Report) -> Vec<String> {
+    let mut lines = Vec::new();
+    let mut k = 0;
+    while k < r.events.len() && lines.len() < MOST_EVENTS {
+        let h = &r.events[k];
+        let series = r.events[k..].iter().take_while(|o| o.name == h.name && o.kind == Kind::Impact).count();
+        let lost = |from: usize, to: usize| {
+            let sum: f64 = r.events[from..to].iter().map(|h| h.lost).sum();
+            if sum.abs() > 0.0 { format!(", {} J lost", number(sum)) } else { String::new() }
+        };
+        let rests = r.events.get(k + series).is_some_and(|o| o.name == h.name && o.kind == Kind::Rest);
+        if series > 2 || series > 0 && rests {
+            let to = k + series + usize::from(rests);
+            let end = if rests {
+                format!("at rest from {} s", time(r.events[to - 1].t))
+            } else {
+                format!("the last at {} s", time(r.events[to - 1].t))
+            };
+            lines.push(format!("{}: {series} impacts from {} s, {end}{}", h.name, time(h.t), lost(k, to)));
+            k = to;
+            continue;
         }
-    });
-    parts.collect::<Vec<_>>().join(", ")
+        let word = if h.kind == Kind::Event { String::new() } else { format!(": {}", h.kind.word()) };
+        lines.push(format!("{}{word} at {} s{}", h.name, time(h.t), lost(k, k + 1)));
+        k += 1;
+    }
+    if k < r.events.len() {
+        lines.push(format!("and {} more in {EVENTS}", r.events.len() - k));
+    }
+    lines
 }
 
-fn count(n: f64) -> String {
-    if n.fract() == 0.0 && n.abs() < 1e15 { format!("{n:.0}") } else { format!("{n:.2}") }
+fn time(t: f64) -> String {
+    format!("{t:.9}").trim_end_matches('0').trim_end_matches('.').to_string()
 }
 
 fn energy(done: &Done, analysis: Analysis) -> String {
@@ -130,6 +159,14 @@ fn energy(done: &Done, analysis: Analysis) -> String {
     match analysis {
         // Drives do work: the energy of a driven mechanism has no reason to stay.
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
+        Analysis::Dynamics if n.lost != 0.0 => format!(
+            "{} J at the start, {} J at the end, work done on it {} J, lost at events {} J; the balance is kept to {} J",
+            number(n.energy_first),
+            number(n.energy_last),
+            number(n.work[0]),
+            number(n.lost),
+            number(n.imbalance)
+        ),
         Analysis::Dynamics if n.work[1] > 0.0 => format!(
             "{} J at the start, {} J at the end, work done on it {} J; energy minus work changes by at most {} J",
             number(n.energy_first),
@@ -151,62 +188,23 @@ fn energy(done: &Done, analysis: Analysis) -> String {
 
 /// The summary as an object: what `summary.json` holds.
 pub fn fields(task: &Task, done: &Done) -> Value {
-    let (input, study, n) = (&task.input, &task.study, &done.totals);
-    let units: Map<String, Value> = done.columns.iter().map(|c| (c.name.clone(), json!(c.unit))).collect();
-    let parameters: Map<String, Value> = input.loaded.parameters.iter().map(|(k, v)| (k.clone(), json!(v))).collect();
-    let pairs = |list: &[(String, String)]| Value::Object(list.iter().map(|(k, v)| (k.clone(), json!(v))).collect());
-    let mut diagnostics: Vec<Value> = Vec::new();
+    let input = &task.input;
     let warnings = input.loaded.warnings.iter().chain(&task.warnings).chain(done.report.iter().flat_map(|r| &r.warnings));
-    diagnostics.extend(warnings.chain(&done.error).map(|d| json!(d)));
-    let mut summary = json!({
-        "fourbar": env!("CARGO_PKG_VERSION"),
-        "file": input.name,
-        "title": input.model.title,
-        "hash": input.loaded.hash,
-        "tables": pairs(&input.loaded.data),
-        "parameters": parameters,
-        "set": pairs(&task.set),
-        "complete": done.error.is_none() && !done.interrupted,
-        "interrupted": done.interrupted,
-        "t_end": study.t_end,
-        "output_step": study.output_step,
-        "step": study.step,
-        "tol": study.tol,
-        "options": pairs(&study.options),
-        "inputs": inputs(study),
-        "mode": study.mode,
-        "rows": n.rows,
-        "wall_time": done.wall_time,
-        "largest_errors": {"position": n.errors[0], "velocity": n.errors[1], "acceleration": n.errors[2]},
-        "energy": {"first": n.energy_first, "last": n.energy_last, "min": n.energy_min, "max": n.energy_max, "work": n.work[0], "imbalance": n.imbalance},
-    });
-    if let (Value::Object(all), Some(r)) = (&mut summary, &done.report) {
-        let reactions: Vec<Value> = r.not_unique.iter().map(|(joint, parts)| json!({"joint": joint, "components": parts})).collect();
-        let work: Map<String, Value> = r.work.iter().map(|(k, v)| ((*k).to_string(), json!(v))).collect();
-        let more = json!({
-            "analysis": r.analysis, "formulation": r.formulation, "integrator": r.integrator, "t": r.t, "work": work,
-            "constraint_rows": r.rows, "redundant_rows": r.redundant, "reactions_not_unique": reactions, "singular": r.singular,
-            "characteristic_length": r.length, "notes": r.notes,
-        });
-        if let Value::Object(more) = more {
-            all.extend(more);
-        }
-    }
-    if let Value::Object(all) = &mut summary {
-        all.insert("diagnostics".into(), json!(diagnostics));
-        all.insert("units".into(), Value::Object(units));
-    }
-    summary
-}
-
-/// The inputs that were given: values, or what their tables are like.
-fn inputs(study: &Study) -> Value {
-    let summary = |course: &Course| match course {
-        Course::Value(x) => json!(x),
-        Course::Table { t, value, between } => {
-            let (least, largest) = value.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), x| (a.min(*x), b.max(*x)));
-            json!({"points": t.len(), "from": t.first(), "to": t.last(), "least": least, "largest": largest, "between": between})
-        }
-    };
-    Value::Object(study.inputs.iter().map(|(name, course)| (name.clone(), summary(course))).collect())
+    summary(&RunFacts {
+        file: &input.name,
+        title: &input.model.title,
+        has_events: input.model.has_events(),
+        hash: &input.loaded.hash,
+        data: &input.loaded.data,
+        parameters: &input.loaded.parameters,
+        set: &task.set,
+        study: &task.study,
+        complete: done.error.is_none() && !done.interrupted,
+        interrupted: done.interrupted,
+        totals: &done.totals,
+        wall_time: done.wall_time,
+        report: done.report.as_ref(),
+        diagnostics: warnings.chain(&done.error).collect(),
+        columns: &done.columns,
+    })
 }

@@ -140,6 +140,10 @@ impl Case {
                 words.extend([verb.into(), write("case.yaml", &corpus.model(r))]);
                 analysis(r, verb, &mut words, &path);
             }
+            "sweep" | "tolerance" | "optimize" => {
+                words.extend([verb.into(), write("case.yaml", &corpus.model(r))]);
+                study(r, verb, &mut words, &path);
+            }
             "run" | "kinematics" => {
                 words.extend([verb.into(), write("case.yaml", &corpus.model(r)), "--out".into(), path("out")]);
                 t_end = Some(settings(r, &mut words));
@@ -210,10 +214,54 @@ fn analysis(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&
         "equilibrium" if r.chance(4) && !text.contains("--all") => text += &format!(" -o {}", path("settled.yaml")),
         "modes" if r.chance(5) => text += " --against m=1..2 --points 3",
         "modes" if r.chance(5) => text += &format!(" -o {} --count 3", path("modes.html")),
-        "linearize" if r.chance(3) => text += &format!(" --out {} --format {}", path("linear"), r.pick(&["json", "csv", "npz"])),
+        "linearize" if r.chance(3) => text += &format!(" --out {} --format {}", path("linear"), r.pick(&["json", "csv", "npz", "mat"])),
         _ => {}
     }
     words.extend(text.split_whitespace().map(String::from));
+}
+
+/// Options of a study of many cases as a user may draw them.
+fn study(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&str) -> String) {
+    const MEASURES: &[&str] = &[
+        "x=last(energy.total)",
+        "x=range(energy.kinetic)",
+        "x=max(abs(error.position))",
+        "x=first(t,energy.kinetic>1)",
+        "x=1/0",
+        "x=rms(q",
+    ];
+    const SWEEPS: &[&str] = &["m=1..2:3", "L=0.1..0.3:2", "m=1,-2,0", "L=1e-9..1e9:4:log", "m=1..2", "t=1..2:2", "m=1..2kg:2"];
+    const TOLERANCES: &[&str] = &["m=0.1", "L=uniform:0.2", "L=IT7", "m=sigma:1e9", "pin=clearance:1mm", "A=clearance:1um", "m=-1"];
+    const BOUNDS: &[&str] = &["m=1..2", "L=0.1..0.3", "m=-5..5", "L=2..1", "m=1e-300..1e300"];
+    let mut add = |text: &str| words.extend(text.split_whitespace().map(String::from));
+    add(&format!("--t-end {} --threads {}", 0.2 * time(r), 1 + r.below(3)));
+    let measure = *r.pick(MEASURES);
+    match verb {
+        "sweep" => {
+            add(&format!("--vary {} --measure {measure}", r.pick(SWEEPS)));
+            add(*r.pick(&["", "--sobol 3", "--lhs 2 --seed 7", "--vary L=0.2,0.3"]));
+            if r.chance(2) {
+                add(&format!("--out {}", path("sweep")));
+                add(*r.pick(&["", "--trajectories *", "--shard 2/3", "--force"]));
+            }
+        }
+        "tolerance" => {
+            add(&format!("--tolerance {} --measure {measure} --samples {}", r.pick(TOLERANCES), r.below(5)));
+            add(*r.pick(&["", "--keep last(energy.total)>0", "--keep 1", "--tolerance L=0.01"]));
+        }
+        _ => {
+            let expression = measure.trim_start_matches("x=");
+            let goal = r.pick(&["--minimize", "--maximize", "--fit"]);
+            add(&format!(
+                "--vary {} {goal} {} --evaluations {} --starts {}",
+                r.pick(BOUNDS),
+                if *goal == "--fit" { measure } else { expression },
+                4 + r.below(20),
+                1 + r.below(2)
+            ));
+            add(*r.pick(&["", "--keep last(energy.total)<1", "--method cma", "--method least-squares"]));
+        }
+    }
 }
 
 /// Settings of a run as a user may draw them; gives its end.

@@ -168,3 +168,8 @@ fn comparisons_end() {
 fn analyses_end_in_an_answer_or_a_refusal() {
     run("analyses", &["equilibrium", "modes", "linearize"]);
 }
+
+#[test]
+fn studies_end_in_an_answer_or_a_refusal() {
+    run("studies", &["sweep", "tolerance", "optimize"]);
+}

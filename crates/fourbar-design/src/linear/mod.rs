@@ -6,16 +6,21 @@
 //! y' = R (dv - Omega dq)          w' = R_v (da + Sigma dv)
 //! M da + G^T dlambda = -K dq - D dv + F dz,     G da = d(gamma - G a)/dq dq + d gamma/dv dv
 //! ```
+//! Drives that are inputs prescribe their coordinate: `u` is the acceleration, and coordinate and speed are two states more, with
+//! `dq = G^+ e f`, `dv = G^+ e f'` and `G da = e u` for the row `e` of the drive.
+//!
 //! `Omega` and `Sigma` are the turns of the carriers of a steady motion, see [`steady`]. Where bodies roll there are fewer velocities than
 //! positions, and the number of states may be odd.
 
 mod outputs;
 pub mod steady;
 
+use outputs::In;
 pub use outputs::{Output, known_outputs};
 
 use crate::operator::{Along, Direction, Operator, Space, lengths, without_dry_friction};
 use crate::pencil::{MASSLESS, small_motions};
+use fourbar::constraint::Owner;
 use fourbar::evaluate::{by_body, stacked};
 use fourbar::state::{Configuration, Twist};
 use fourbar::{Diagnostic, Model};
@@ -60,7 +65,7 @@ pub struct Linearized {
 /// What a linear model is made of.
 #[derive(Clone, Debug, Default)]
 pub struct Request {
-    /// Inputs by name; left out: all of the mechanism.
+    /// Inputs by name, of the mechanism or drives; left out: all inputs of the mechanism.
     pub inputs: Option<Vec<String>>,
     /// Outputs by name; left out: those of the mechanism, or else its joint coordinates.
     pub outputs: Option<Vec<String>>,
@@ -99,12 +104,27 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
     let P = -all.increments(&rows.rates);
     let (first, own_states) = (model.first_state(), model.states.len());
     let (n, m) = (N.ncols(), Nv.ncols());
-    let size = n + m + own_states;
+    let inputs = outputs::inputs(model, request)?;
+    let driven: Vec<usize> = inputs.iter().filter_map(|i| if let In::Drive(k) = i { Some(*k) } else { None }).collect();
+    let rows_of: Vec<DVector<f64>> = driven.iter().map(|k| drive_row(&op, state, &G, *k)).collect::<Result<_, _>>()?;
+    let (before, at_drives) = (n + m, n + m + own_states);
+    let size = at_drives + 2 * driven.len();
     // Increments of poses and velocities by states.
     let (mut Q, mut V) = (DMatrix::zeros(N.nrows(), size), DMatrix::zeros(N.nrows(), size));
     Q.columns_mut(0, n).copy_from(N);
     V.columns_mut(0, n).copy_from(&(&P * N));
     V.columns_mut(n, m).copy_from(Nv);
+    for (k, e) in rows_of.iter().enumerate() {
+        let own = if rolls {
+            Operator::only(&DMatrix::from_columns(std::slice::from_ref(e)), &positions).column(0).into_owned()
+        } else {
+            e.clone()
+        };
+        let dq = space.increment(&own);
+        V.set_column(at_drives + 2 * k, &(&P * &dq));
+        Q.set_column(at_drives + 2 * k, &dq);
+        V.set_column(at_drives + 2 * k + 1, &all.increment(e));
+    }
     let F = op.forces_by_auxiliaries(state);
     let mut loads = -(&K * &Q) - &Dv * &V;
     if own_states > 0 {
@@ -122,28 +142,34 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
     if own_states > 0 {
         A.rows_mut(n + m, own_states).copy_from(&auxiliary_rows(model, state, &Q, &V, n + m));
     }
+    (0..driven.len()).for_each(|k| A[(at_drives + 2 * k, at_drives + 2 * k + 1)] = 1.0);
     if steady.moves() && steady::drift(N, R, &rates) > 1e-6 {
         let message = "the free motions of this position do not go with the symmetry of the motion";
         return Err(Diagnostic::new("S410", message).help("`--frozen` takes the coefficients as they are").into());
     }
-    let inputs = outputs::inputs(model, request)?;
     let mut B = DMatrix::zeros(size, inputs.len());
     let none = DMatrix::zeros(G.nrows(), 1);
-    let mut a_u = DMatrix::zeros(N.nrows(), inputs.len());
-    for (k, &input) in inputs.iter().enumerate() {
+    for (k, input) in inputs.iter().enumerate() {
+        let &In::Input(input) = input else {
+            let d = inputs[..k].iter().filter(|i| matches!(i, In::Drive(_))).count();
+            let e = DMatrix::from_columns(std::slice::from_ref(&rows_of[d]));
+            B.view_mut((n, k), (m, 1)).copy_from(&(Rv * accelerations.of(&DMatrix::zeros(N.nrows(), 1), &e)));
+            B[(at_drives + 2 * d + 1, k)] = 1.0;
+            continue;
+        };
         let part = accelerations.of(&F.columns(input, 1).into_owned(), &none);
         B.view_mut((n, k), (m, 1)).copy_from(&(Rv * &part));
-        a_u.set_column(k, &part.column(0));
         let mut z = vec![0.0; model.auxiliaries()];
         z[input] = 1.0;
         let d = Along { state, direction: Direction { z: &z, ..Direction::default() } }.rates(model);
         B.view_mut((n + m, k), (own_states, 1)).copy_from(&d.rows(first, own_states));
     }
     let wanted = outputs::wanted(model, request)?;
-    let (C, D) = outputs::matrices(model, state, &wanted, &Q, &V, n + m, &inputs);
+    let (C, D) = outputs::matrices(model, state, &wanted, (&Q, &V), before, &inputs)?;
     let mut states = bases.names(model, state, N, "");
     states.extend(bases.names(model, state, Nv, "'"));
     states.extend(model.states.iter().map(|s| s.name.clone()));
+    states.extend(driven.iter().flat_map(|k| ["", "'"].map(|mark| format!("{}{mark}", model.drives[*k].name))));
     let conservative = (still && !rolls && own_states == 0).then(|| {
         let reduced = |X: &DMatrix<f64>| N.tr_mul(&(X * N));
         (reduced(&M), reduced(&K), reduced(&Dv))
@@ -156,7 +182,7 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
     Ok(Linearized {
         state: state.clone(),
         states,
-        inputs: inputs.iter().map(|k| model.inputs[*k].name.clone()).collect(),
+        inputs: inputs.iter().map(|i| i.name(model)).collect(),
         outputs: wanted.iter().map(|o| o.name.clone()).collect(),
         A,
         B,
@@ -230,7 +256,7 @@ impl Bases {
 }
 
 /// Solves for accelerations with the constraints: null-space form, redundant rows welcome.
-struct Accelerations<'a> {
+pub(crate) struct Accelerations<'a> {
     all: &'a Space,
     M: &'a DMatrix<f64>,
     N: &'a DMatrix<f64>,
@@ -238,7 +264,7 @@ struct Accelerations<'a> {
 }
 
 impl<'a> Accelerations<'a> {
-    fn new(model: &Model, all: &'a Space, M: &'a DMatrix<f64>, N: &'a DMatrix<f64>) -> Self {
+    pub(crate) fn new(model: &Model, all: &'a Space, M: &'a DMatrix<f64>, N: &'a DMatrix<f64>) -> Self {
         let m = N.tr_mul(&(M * N));
         let m = (&m + m.transpose()) * 0.5;
         if m.is_empty() {
@@ -252,14 +278,19 @@ impl<'a> Accelerations<'a> {
     }
 
     /// For forces and right-hand sides of the acceleration constraints, one column each.
-    fn of(&self, forces: &DMatrix<f64>, asked: &DMatrix<f64>) -> DMatrix<f64> {
+    pub(crate) fn of(&self, forces: &DMatrix<f64>, asked: &DMatrix<f64>) -> DMatrix<f64> {
         let particular = self.all.increments(asked);
         &particular + self.N * (&self.inverse * self.N.tr_mul(&(forces - self.M * &particular)))
     }
 }
 
 /// Accelerations by body and multipliers of a state.
-fn motion(op: &Operator<'_>, state: &Configuration, all: &Space, M: &DMatrix<f64>) -> Result<(Vec<Twist>, DVector<f64>), Diagnostic> {
+pub(crate) fn motion(
+    op: &Operator<'_>,
+    state: &Configuration,
+    all: &Space,
+    M: &DMatrix<f64>,
+) -> Result<(Vec<Twist>, DVector<f64>), Diagnostic> {
     let model = op.model;
     let torque = |(b, v): (&fourbar::model::Body, &Twist)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
     let load = op.applied(state) - stacked(&model.bodies.iter().zip(&state.v).map(torque).collect::<Vec<_>>());
@@ -276,15 +307,33 @@ fn motion(op: &Operator<'_>, state: &Configuration, all: &Space, M: &DMatrix<f64
     Ok((by_body(&a), lambda))
 }
 
+/// The change of all rows for a unit of a drive's coordinate.
+fn drive_row(op: &Operator<'_>, state: &Configuration, G: &DMatrix<f64>, drive: usize) -> Result<DVector<f64>, Diagnostic> {
+    let set = op.set();
+    let d = &op.model.drives[drive];
+    let j = &op.model.joints[d.joint];
+    let place = set.list.iter().position(|c| c.owner == Owner::Drive(drive));
+    let (Some(c), Some(y)) = (place, j.coordinate(d.coordinate)) else {
+        return Err(Diagnostic::new("U401", format!("the drive `{}` has no row of its own", d.name)).name(&d.name));
+    };
+    // Rows of rotations are scaled by the characteristic length.
+    let [a, b] = j.bodies.map(|b| b.index());
+    let own = y.row(&state.q[a], &state.q[b]).parts;
+    let size = [a, b].iter().zip(&own).filter(|(k, _)| **k > 0).map(|(_, p)| p.v.norm_squared() + p.w.norm_squared()).sum::<f64>().sqrt();
+    let mut e = DVector::zeros(set.rows());
+    e[set.row_start[c]] = G.row(set.row_start[c]).norm() / size.max(f64::MIN_POSITIVE);
+    Ok(e)
+}
+
 /// Rates of the states of the author's own by all states.
 fn auxiliary_rows(model: &Model, state: &Configuration, Q: &DMatrix<f64>, V: &DMatrix<f64>, before: usize) -> DMatrix<f64> {
     let (first, count) = (model.first_state(), model.states.len());
-    let mut out = DMatrix::zeros(count, before + count);
+    let mut out = DMatrix::zeros(count, Q.ncols());
     let mut z = vec![0.0; model.auxiliaries()];
-    for k in 0..before + count {
+    for k in 0..Q.ncols() {
         let (q, v): (Vec<Twist>, Vec<Twist>) = (by_body(&Q.column(k).into_owned()), by_body(&V.column(k).into_owned()));
         z.fill(0.0);
-        if k >= before {
+        if (before..before + count).contains(&k) {
             z[first + k - before] = 1.0;
         }
         let d = Along { state, direction: Direction { q: &q, v: &v, z: &z } }.rates(model);

@@ -15,12 +15,12 @@ pub use rows::RowDerivatives;
 pub use space::{Space, lengths};
 
 use fourbar::constraint::{ConstraintSet, Rows};
-use fourbar::evaluate::stacked;
+use fourbar::evaluate::{dense_rows, stacked};
 use fourbar::force::Force;
 use fourbar::force::eval::{self, Plain};
 use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::absolute::linear::{At, Linear};
-use fourbar::state::{Configuration, Pose, Twist};
+use fourbar::state::{Configuration, Twist};
 use fourbar::{Diagnostic, Model};
 use nalgebra::{DMatrix, DVector};
 
@@ -55,6 +55,7 @@ pub fn without_dry_friction(model: &Model) -> (Model, Vec<String>) {
 
 /// Refuses what dense matrices cannot hold.
 pub fn fits(model: &Model) -> Result<(), Diagnostic> {
+    fourbar::analysis::contacts::refuse_rigid(model)?;
     let size = 6 * model.moving();
     if size <= MOST {
         return Ok(());
@@ -89,7 +90,7 @@ impl<'m> Operator<'m> {
 
     /// Jacobian of all rows.
     pub fn jacobian(&self, state: &Configuration) -> DMatrix<f64> {
-        jacobian(self.model, self.set(), &state.q)
+        dense_rows(self.model, self.set(), &state.q)
     }
 
     /// Some rows of a matrix.
@@ -193,20 +194,4 @@ impl<'m> Operator<'m> {
 /// The state as forces read it, without loads of friction.
 pub fn plain(state: &Configuration) -> Plain<'_> {
     Plain { t: state.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &state.z }
-}
-
-/// The Jacobian of a set of constraints as it stands, six columns a moving body.
-pub fn jacobian(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
-    let mut G = vec![0.0; set.values];
-    set.jacobian(q, &mut G);
-    let mut J = DMatrix::zeros(set.rows(), 6 * model.moving());
-    for c in 0..set.list.len() {
-        let first = set.row_start[c];
-        for b in set.blocks_of(c) {
-            for (k, row) in G[b.start..].chunks_exact(6).take(set.row_start[c + 1] - first).enumerate() {
-                (0..6).for_each(|l| J[(first + k, 6 * (b.body - 1) + l)] = row[l]);
-            }
-        }
-    }
-    J
 }

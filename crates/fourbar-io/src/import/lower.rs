@@ -4,16 +4,24 @@
 use super::draft::*;
 use super::reading::{Reading, Spot};
 use fourbar::Diagnostic;
+use fourbar::analysis::assembly::assemble;
 use fourbar::diagnostic::number;
+use fourbar::event::Bounded;
 use fourbar::expr::{Expr, Symbol};
+use fourbar::model::JointCoordinate;
 use fourbar::spec::*;
+use fourbar::state::Configuration;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 /// Speed at which dry friction is half developed, rad/s or m/s.
 const DRY_SPEED: f64 = 0.01;
 /// Mass of a link without any, of that of the whole mechanism.
 const LITTLE: f64 = 1e-6;
+/// How far beyond a limit a start may lie, of the characteristic length, or rad.
+const INSIDE: f64 = 1e-7;
+/// Limits from here on are none, rad or m: formats that need a number write a large one.
+const ENDLESS: f64 = 1e5;
 /// Names that one note lists.
 const LISTED: usize = 8;
 
@@ -21,8 +29,6 @@ const LISTED: usize = 8;
 pub(crate) struct Lowered {
     pub spec: ModelSpec,
     pub places: Vec<(String, Spot)>,
-    /// Least and largest coordinate of joints by name.
-    pub limits: Vec<(String, [f64; 2])>,
 }
 
 /// Brings a draft into the words of this program.
@@ -37,7 +43,6 @@ pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
         inputs: Vec::new(),
         states: Vec::new(),
         places: Vec::new(),
-        limits: Vec::new(),
         spec: ModelSpec { title: draft.title.clone(), gravity: draft.gravity, ..ModelSpec::default() },
     };
     l.links(&mut draft, &merged);
@@ -49,8 +54,9 @@ pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
         l.spec.study.t_end = end;
         l.spec.study.output_step = Some(step);
     }
+    l.limits_inside();
     l.say_renamed();
-    Lowered { spec: l.spec, places: l.places, limits: l.limits }
+    Lowered { spec: l.spec, places: l.places }
 }
 
 /// Which link each link became, and its pose in that.
@@ -184,7 +190,6 @@ struct Lowering<'r, 'a> {
     inputs: Vec<String>,
     states: Vec<String>,
     places: Vec<(String, Spot)>,
-    limits: Vec<(String, [f64; 2])>,
     spec: ModelSpec,
 }
 
@@ -354,14 +359,61 @@ impl Lowering<'_, '_> {
         JointSpec::Pair { kind, bodies, placement }
     }
 
-    /// Limits of a joint: the one place where they are listed as not carried over.
+    /// Limits of a joint: rigid ones without rebound. What has no single coordinate, or no room, keeps none and is listed.
     fn limits(&mut self, draft: &Draft, joint: usize, name: &str) {
         let j = &draft.joints[joint];
-        if let Some([low, high]) = j.limits {
-            let unit = if j.turns() == Some(false) { "m" } else { "rad" };
-            let message = format!("the limits of `{name}`, {} to {} {unit}, are not carried over", number(low), number(high));
-            self.reading.note(Diagnostic::new("W452", message).name(name), j.spot);
-            self.limits.push((name.into(), [low, high]));
+        let Some([low, high]) = j.limits else { return };
+        let [min, max] = [low, high].map(|x| (x.abs() < ENDLESS).then_some(x));
+        if min.is_none() && max.is_none() {
+            return;
+        }
+        let why = match j.turns() {
+            None => "a joint of this kind has no single coordinate",
+            Some(_) if low >= high => "they leave no room",
+            Some(_) => {
+                let of = match j.kind {
+                    Kind::Pair(PairKind::Cylindrical | PairKind::Screw { .. }) => Some(LimitOf::Angle),
+                    _ => None,
+                };
+                self.spec.limits.push((name.into(), LimitSpec { of, min, max, ..LimitSpec::default() }));
+                return;
+            }
+        };
+        self.unlimited(name, [low, high], j.turns() == Some(false), why, j.spot);
+    }
+
+    /// Lists limits that are not carried over.
+    fn unlimited(&self, name: &str, [low, high]: [f64; 2], slides: bool, why: &str, spot: Spot) {
+        let unit = if slides { "m" } else { "rad" };
+        let message = format!("the limits of `{name}`, {} to {} {unit}, are not carried over: {why}", number(low), number(high));
+        self.reading.note(Diagnostic::new("W452", message).name(name), spot);
+    }
+
+    /// Takes away limits beyond which the mechanism starts, and lists them: no run could start with them.
+    fn limits_inside(&mut self) {
+        if self.spec.limits.is_empty() {
+            return;
+        }
+        // A mechanism that cannot be built or assembled is reported by whoever asked for it.
+        let Ok(model) = self.spec.build() else { return };
+        let start = assemble(&model).map_or_else(|_| Configuration::start(&model), |a| a.configuration);
+        let mut beyond: HashMap<String, f64> = HashMap::new();
+        for l in &model.limits {
+            let slides = l.of == Bounded::Position(JointCoordinate::Distance);
+            let gap = l.gap(&model, &start.q, &start.v, &start.turns);
+            if gap < -INSIDE * if slides { model.length } else { 1.0 } {
+                beyond.insert(model.joints[l.joint].name.clone(), l.bound + l.side * gap);
+            }
+        }
+        for (name, l) in std::mem::take(&mut self.spec.limits) {
+            let Some(at) = beyond.get(&name) else {
+                self.spec.limits.push((name, l));
+                continue;
+            };
+            let spot = self.places.iter().find(|(path, _)| path.strip_prefix("joints.") == Some(&name)).map_or(Spot::START, |(_, s)| *s);
+            let range = [l.min.unwrap_or(f64::NEG_INFINITY), l.max.unwrap_or(f64::INFINITY)];
+            let slides = model.joints.iter().any(|j| j.name == name && !j.kind.has_angle());
+            self.unlimited(&name, range, slides, &format!("the start, {}, lies beyond them", number(*at)), spot);
         }
     }
 

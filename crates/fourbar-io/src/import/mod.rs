@@ -14,8 +14,10 @@ mod sdf;
 mod urdf;
 mod xml;
 
-use crate::file::{Loaded, ReadOptions};
+use crate::file::{Loaded, ReadOptions, text_hash};
 use crate::places::{Foreign, Places};
+use crate::studies::Studies;
+use crate::writer::write_model;
 use draft::Draft;
 use fourbar::{Diagnostic, Error};
 use reading::{Reading, Spot};
@@ -172,7 +174,7 @@ pub(crate) fn recognised(text: &str, _path: Option<&Path>) -> Option<&'static dy
 }
 
 /// Reads a text in a format of another program.
-pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Error> {
+pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
     let opened = Opened(Reading::new(source.clone(), options), source.clone());
     if let Some((name, _)) = options.set.first() {
         let d = Diagnostic::new("M655", format!("there is no parameter `{name}`: {} files have none", importer.name())).name(name);
@@ -184,9 +186,12 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
         Some(Sketch(draft)) if reading.good() => Some(lower::lower(draft, &reading)),
         _ => None,
     };
-    let (sources, mut warnings, data) = reading.finish()?;
-    let Some(lower::Lowered { spec, places, limits }) = lowered else { return Err(crate::tree::empty().into()) };
+    let (sources, mut warnings) = reading.finish()?;
+    let Some(lower::Lowered { spec, places }) = lowered else { return Err(crate::tree::empty().into()) };
     warnings.sort_by_key(|d| d.code.0);
+    // Whatever keeps the mechanism (results, pages) keeps it in the format of this program, which needs no other files but meshes.
+    let text: Arc<str> = write_model(&spec).into();
+    let hash = text_hash(&text);
     let foreign = Foreign {
         texts: sources.into_iter().map(|s| (s.name, s.text)).collect(),
         spots: places.into_iter().map(|(path, spot)| (path, (spot.file, spot.span))).collect(),
@@ -197,11 +202,11 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
         parameters: Vec::new(),
         unused_parameters: Vec::new(),
         hash,
-        places: Places::foreign(source, foreign),
+        places: Places::foreign(text, foreign),
         mechspec: false,
         imported: Some(importer.name()),
-        limits,
         functions: Vec::new(),
-        data,
+        data: Vec::new(),
+        studies: Studies::default(),
     })
 }

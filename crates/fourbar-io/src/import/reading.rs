@@ -1,7 +1,7 @@
 //! What is known while a foreign file is read: its texts, what is wrong with them and what is not carried over.
 
 use super::xml::{Attribute, Element};
-use crate::file::{Limits, ReadOptions, text_hash};
+use crate::file::{Limits, ReadOptions};
 use crate::places::{Span, placed};
 use crate::reader::problem::suggest;
 use fourbar::{Diagnostic, Error};
@@ -49,7 +49,6 @@ pub(crate) struct Reading<'a> {
     sources: RefCell<Vec<Source>>,
     problems: RefCell<Vec<Diagnostic>>,
     notes: RefCell<Vec<Diagnostic>>,
-    data: RefCell<Vec<(String, String)>>,
 }
 
 impl<'a> Reading<'a> {
@@ -64,7 +63,6 @@ impl<'a> Reading<'a> {
             sources: RefCell::new(vec![Source { name: None, text }]),
             problems: RefCell::default(),
             notes: RefCell::default(),
-            data: RefCell::default(),
         }
     }
 
@@ -105,12 +103,11 @@ impl<'a> Reading<'a> {
         self.problems.borrow().is_empty()
     }
 
-    /// The texts, the notes and the files beside the model, or the problems.
-    #[allow(clippy::type_complexity)]
-    pub fn finish(self) -> Result<(Vec<Source>, Vec<Diagnostic>, Vec<(String, String)>), Error> {
+    /// The texts and the notes, or the problems.
+    pub fn finish(self) -> Result<(Vec<Source>, Vec<Diagnostic>), Error> {
         match Error::of(self.problems.into_inner()) {
             Some(e) => Err(e),
-            None => Ok((self.sources.into_inner(), self.notes.into_inner(), self.data.into_inner())),
+            None => Ok((self.sources.into_inner(), self.notes.into_inner())),
         }
     }
 
@@ -144,7 +141,6 @@ impl<'a> Reading<'a> {
         let Ok(text) = String::from_utf8(bytes) else { return refuse("it is not a text in UTF-8", "save it as plain text") };
         let text: Arc<str> = Arc::from(text.strip_prefix('\u{feff}').unwrap_or(&text));
         let mut sources = self.sources.borrow_mut();
-        self.data.borrow_mut().push((name.into(), text_hash(&text)));
         sources.push(Source { name: Some(path.display().to_string()), text: text.clone() });
         Some((sources.len() as u16 - 1, text))
     }

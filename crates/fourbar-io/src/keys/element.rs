@@ -1,6 +1,6 @@
 //! Tables of joints, constraints, drives and forces.
 
-use super::{Expect, Key, LENGTH, PLAIN, Table, may, need};
+use super::{Expect, Key, LENGTH, LIMITS, PLAIN, Table, may, need};
 use crate::reader::element as build;
 use crate::reader::{Reader, Record};
 use fourbar::expr::Dimension;
@@ -28,6 +28,7 @@ const AXIS: Key = may("axis", Expect::Axis, "axis in the world, as drawn at the 
 const FRAMES: Key =
     may("frames", Expect::Frames, "instead of `at` and `axis`: the joint frame on each body, exact also where the start is a guess");
 const AXES: Key = may("axes", Expect::TwoAxes, "axis fixed in the base, axis fixed in the moving body; in the world, as drawn");
+const LIMITED: Key = may("limits", Expect::Group(&LIMITS), "bounds that it may touch but not pass");
 const JOINT: Key = need("joint", Expect::Name("joint"), "the joint");
 
 /// Joints by type: those of the engine with their words, then couplings. A joint that sits at a point of two bodies needs no more than
@@ -50,6 +51,9 @@ fn pair_keys(form: PairForm, numbers: &[Number]) -> &'static [Key] {
         PairForm::Pointed => vec![BODIES, AT, FRAMES],
         PairForm::Crossed => vec![BODIES, AT, AXES, FRAMES],
     };
+    if form == PairForm::Axial {
+        keys.push(LIMITED);
+    }
     keys.extend(numbers.iter().map(|n| need(n.key, Expect::Number(Some(n.dimension)), n.doc)));
     keys.leak()
 }
@@ -78,6 +82,7 @@ const OWN: &[(&str, &[Key], Build)] = &[
             need("from", Expect::Place, "place on the base; three numbers are in the world, as drawn"),
             need("to", Expect::Place, "place on the moving body"),
             may("length", Expect::Number(LENGTH), "left out: as drawn"),
+            LIMITED,
         ],
         build::distance,
     ),
@@ -157,7 +162,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
             may(
                 "other_axis",
                 Expect::Direction,
-                "another direction on the first body, in its frame, that says the same, across the first; of the two the one whose value is nearer zero is used, because a dot product near one hardly says anything",
+                "another direction on the first body, in its frame, that says the same, across the first; of the two the one whose value is nearer zero is used, because the dot product of nearly parallel directions hardly changes with the angle",
             ),
             may("other_value", Expect::TimeFunction(PLAIN), "the dot product with that other direction"),
         ],
@@ -269,5 +274,6 @@ fn expected(holds: Holds) -> Expect {
         Holds::Places => Expect::TwoPlaces,
         Holds::Orientation => Expect::Orientation,
         Holds::Frame => Expect::Choice(&["world", "body"]),
+        Holds::Flag => Expect::Flag,
     }
 }

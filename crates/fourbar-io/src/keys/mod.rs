@@ -4,16 +4,24 @@
 //! shape type is one entry: its table beside the function that builds it.
 
 mod auxiliary;
+mod contact;
 mod curve;
 mod data;
 mod element;
+mod event;
 mod geometry;
+mod study;
+mod task;
 
 pub(crate) use auxiliary::*;
+pub(crate) use contact::*;
 pub(crate) use curve::*;
 pub(crate) use data::*;
 pub(crate) use element::*;
+pub(crate) use event::*;
 pub(crate) use geometry::*;
+pub(crate) use study::*;
+pub(crate) use task::*;
 
 use fourbar::expr::Dimension;
 
@@ -104,6 +112,18 @@ pub enum Expect {
     Pairs,
     /// Two numbers of any dimension.
     TwoNumbers,
+    /// A list of plots: each the name of a column, a list of names, or `{x: name, y: name or names}`.
+    Plots,
+    /// Actions of an event.
+    Actions,
+    /// A list of one or more points.
+    Points,
+    /// The two sides of a contact; the table `side`.
+    Sides,
+    /// The plane of a side of a contact; the table `contact plane`.
+    SidePlane,
+    /// Dry friction: a coefficient, or the table `contact friction`.
+    Friction,
 }
 
 impl Expect {
@@ -134,9 +154,9 @@ impl Expect {
             Self::Text => "text".into(),
             Self::Version => "1".into(),
             Self::Choice(words) => words.join(" | "),
-            Self::Name(what) => format!("name of a {what}"),
-            Self::TwoNames(what) => format!("2 names of a {what}"),
-            Self::Names(what) => format!("list of names of a {what}"),
+            Self::Name(what) => format!("name of {}", article(what)),
+            Self::TwoNames(what) => format!("2 names of {}", article(what)),
+            Self::Names(what) => format!("list of names of {}", article(what)),
             Self::File => "file name, relative".into(),
             Self::Place => "place".into(),
             Self::TwoPlaces => "2 places".into(),
@@ -157,8 +177,20 @@ impl Expect {
             Self::Column => "number or heading of a column".into(),
             Self::Pairs => "list of pairs [x, y]".into(),
             Self::TwoNumbers => "2 numbers".into(),
+            Self::Plots => "list of plots".into(),
+            Self::Actions => "list of actions".into(),
+            Self::Points => "list of points: length".into(),
+            Self::Sides => "2 sides".into(),
+            Self::SidePlane => "plane of a body".into(),
+            Self::Friction => "number, or keys of friction".into(),
         }
     }
+}
+
+/// A word with its article.
+fn article(word: &str) -> String {
+    let article = if word.starts_with(['a', 'e', 'i', 'o', 'u']) { "an" } else { "a" };
+    format!("{article} {word}")
 }
 
 /// A key of a group.
@@ -218,6 +250,7 @@ pub const TOP: Table = Table {
         may("constraints", Expect::Section("constraints"), "bare constraints by name"),
         may("drives", Expect::Section("drives"), "joint coordinates as functions of time, by name"),
         may("forces", Expect::Section("forces"), "forces by name"),
+        may("contacts", Expect::Section("contacts"), "where bodies may touch, by name"),
         may("points", Expect::Section("points"), "points to report and to trace, by name"),
         may(
             "functions",
@@ -228,33 +261,37 @@ pub const TOP: Table = Table {
         may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
+        may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
+        may("motors", Expect::Section("motors"), "motors that are to cause them, by name"),
+        may("events", Expect::Section("events"), "what changes the mechanism on its way, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
             Expect::Coordinates,
             "what assembly must meet: `pin.angle`, `pin.speed`, `tip.x` or `tip.vx` with their values; `from: equilibrium` settles the mechanism first",
         ),
-        may("study", Expect::Group(&STUDY), "what `run` computes"),
+        may("study", Expect::Group(&STUDY), "what `run` and the studies of designers compute"),
+        may(
+            "tolerances",
+            Expect::Section("tolerances"),
+            "how far parameters may be off, and clearances of joints, by name; for `tolerance`",
+        ),
+        may("results", Expect::Group(&RESULTS), "which columns results keep"),
         may("view", Expect::Group(&VIEW), "how pictures are drawn"),
     ],
 };
 
-/// What `run` computes.
-pub const STUDY: Table = Table {
-    section: "study",
+/// Which columns results keep.
+pub const RESULTS: Table = Table {
+    section: "results",
     kind: None,
-    title: "the study",
-    doc: "What `run` computes.",
-    keys: &[
-        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
-        may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
-        may("integrator", Expect::Name("integrator"), "`fourbar list` prints them"),
-        may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
-        may("output_step", Expect::Number(TIME), "distance of output times"),
-        may("step", Expect::Number(TIME), "fixed step"),
-        may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
-        may("options", Expect::Options, "options of formulation and integrator"),
-    ],
+    title: "the results",
+    doc: "Which columns results keep; the time is always there.",
+    keys: &[may(
+        "columns",
+        Expect::Names("column, element or pattern"),
+        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; left out: all; `--columns` goes before it",
+    )],
 };
 
 /// How pictures are drawn.
@@ -263,7 +300,15 @@ pub const VIEW: Table = Table {
     kind: None,
     title: "the view",
     doc: "How pictures are drawn.",
-    keys: &[may("trace", Expect::Names("point or body"), "points or bodies whose paths are drawn")],
+    keys: &[
+        may("trace", Expect::Names("point or body"), "points or bodies whose paths are drawn"),
+        may(
+            "plots",
+            Expect::Plots,
+            "the first plots of pages: `[a.angle, b.angle]` over time, `{x: tip.x, y: tip.y}` over another column; `tip` alone means its x, y and z",
+        ),
+        may("follow", Expect::Name("body"), "the body that the camera of pages keeps in the middle"),
+    ],
 };
 
 /// All tables, in the order of the manual.
@@ -277,8 +322,11 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend(CONSTRAINTS.iter().map(|c| &c.table));
     all.push(&DRIVE);
     all.extend(forces().iter().map(|f| &f.table));
+    all.extend([&CONTACT, &SIDE, &SIDE_PLANE, &CONTACT_FRICTION]);
     all.extend([&TABLE, &OUTPUT]);
     all.extend([&INPUT, &STATE]);
-    all.extend([&STUDY, &VIEW]);
+    all.extend([&LIMITS, &EVENT]);
+    all.extend([&PATH, &MOTOR]);
+    all.extend([&STUDY, &STUDY_EVENTS, &SWEEP, &OPTIMIZE, &TOLERANCE, &RESULTS, &VIEW]);
     all
 }

@@ -1,7 +1,7 @@
 //! The diagnosis panel: what the mechanism is and what the run met, in words.
 
 use super::summary::RunSummary;
-use crate::results::Table;
+use crate::results::{Table, work_words};
 use fourbar::analysis::rank;
 use fourbar::analysis::redundancy::{around, redundancy};
 use fourbar::model::Model;
@@ -181,11 +181,10 @@ fn redundant(model: &Model, topology: &Topology, q: &[Pose], total: usize) -> Se
         return s;
     }
     let r = redundancy(model, topology, q, total);
-    s.add("info", format!("{} too many; the motion is well defined, some reactions are not.", count(total, "constraint row")));
+    s.add("info", format!("{}; the motion is well defined, some reactions are not.", count(total, "redundant constraint row")));
     for set in r.sets.iter().take(SHOWN) {
-        let often = if set.times == 1 { "once".into() } else { format!("{} times", set.times) };
-        let what = if set.single_loop { "hold their loop" } else { "hold each other" };
-        s.with_names("info", format!("{} {what} {often} too often", spoken(&set.names)), &set.names);
+        let place = if set.single_loop { "in the loop of" } else { "among" };
+        s.with_names("info", format!("{} {place} {}", count(set.times, "redundant constraint"), spoken(&set.names)), &set.names);
     }
     s.more(r.sets.len(), "set");
     if r.unexplained > 0 {
@@ -261,18 +260,9 @@ fn work(s: &mut Section, who: &str, run: &Run<'_>) {
         };
         s.add("info", format!("{who}{how}"));
     }
-    let parts: Vec<String> = summary
-        .work
-        .iter()
-        .filter(|(_, n)| *n != 0.0)
-        .map(|(name, n)| {
-            let number = if n.fract() == 0.0 && n.abs() < 1e15 { format!("{n:.0}") } else { format!("{n:.2}") };
-            let name = name.replace('_', " ").replace("newton", "Newton");
-            name.strip_prefix("mean ").map_or(format!("{number} {name}"), |name| format!("{number} {name} per step"))
-        })
-        .collect();
-    if !parts.is_empty() {
-        s.add("info", format!("{who}{}", parts.join(", ")));
+    let work = work_words(summary.work.iter().map(|(name, n)| (name.as_str(), *n)));
+    if !work.is_empty() {
+        s.add("info", format!("{who}{work}"));
     }
     let largest = |name: &str| run.table.column(name).and_then(|c| c.iter().copied().filter(|x| x.is_finite()).reduce(f64::max));
     if let (Some(p), Some(v), Some(a)) = (largest("error.position"), largest("error.velocity"), largest("error.acceleration")) {

@@ -2,20 +2,27 @@
 //!
 //! The page itself is built in `viewer/` and embedded here; `viewer/DATA.md` says what its data look like.
 
+mod animation;
 mod diagnosis;
 mod difference;
+mod live;
 mod model;
 mod motion;
 mod stored;
 mod summary;
+mod sweep;
 
+pub use animation::animated_svg;
+pub use live::{LiveFile, has_engine, live_page};
 pub(crate) use stored::side_files;
 pub use stored::{MODEL, Stored, read_stored};
 pub use summary::{Note, RunSummary};
+pub use sweep::sweep_page;
 
 use crate::results::Table;
 use diagnosis::Run;
 use fourbar::Diagnostic;
+use fourbar::diagnostic::nearest;
 use fourbar::model::Model;
 use fourbar::topology::Topology;
 use fourbar::trajectory::Trajectory;
@@ -25,6 +32,7 @@ use std::path::Path;
 
 const TEMPLATE: &str = include_str!(concat!(env!("OUT_DIR"), "/page.html"));
 const TOKEN: &str = "/*FOURBAR_DATA*/";
+const ENGINE_TOKEN: &str = "/*FOURBAR_ENGINE*/";
 /// Most results of one page.
 pub const MOST_RESULTS: usize = 12;
 
@@ -62,10 +70,16 @@ impl From<&Trajectory> for Table {
 /// `folder`, the folder of the model.
 pub fn page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Result<Page, Diagnostic> {
     let (data, warnings) = data(model, folder, results)?;
+    Ok(Page { html: filled(&data, ""), warnings })
+}
+
+/// The template with its data and engine.
+fn filled(data: &Value, engine: &str) -> String {
     // Only strings can hold this sign; written so, no text can end the block.
     let data = data.to_string().replace('<', "\\u003c");
-    let html = TEMPLATE.replacen(TOKEN, &data, 1);
-    Ok(Page { html, warnings })
+    let (head, rest) = TEMPLATE.split_once(TOKEN).unwrap_or((TEMPLATE, ""));
+    let (middle, tail) = rest.split_once(ENGINE_TOKEN).unwrap_or((rest, ""));
+    [head, &data, middle, engine, tail].concat()
 }
 
 /// The data of a page as `viewer/DATA.md` describes them.
@@ -117,6 +131,7 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
     let not_unique = results.iter().flat_map(|r| &r.summary.not_unique).map(|(joint, _)| joint.as_str()).collect();
     let mut drawing = model::Drawing::new(folder, not_unique);
     let drawn = drawing.model(model, &topology)?;
+    drawing.warnings.extend(unknown_columns(model, results));
     let q = diagnosis::first_poses(model, |b| poses[0].r(b, 0), |b| poses[0].p(b, 0));
     let runs: Vec<Run<'_>> = results
         .iter()
@@ -131,6 +146,24 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
         "diagnosis": diagnosis::diagnosis(model, &topology, &q, &runs),
     });
     Ok((value, drawing.warnings))
+}
+
+/// Names in the plots of the file that no result has a column for. Poses and magnitudes are columns of pages too.
+fn unknown_columns(model: &Model, results: &[Shown<'_>]) -> Vec<Diagnostic> {
+    let names: Vec<&str> = results.iter().flat_map(|r| r.table.names.iter().map(String::as_str)).collect();
+    let has = |name: &str| names.iter().any(|n| *n == name || n.strip_suffix(".x") == Some(name));
+    let wanted = model.plots.iter().flat_map(|p| p.y.iter().chain(&p.x));
+    wanted
+        .filter(|name| !has(name))
+        .map(|name| {
+            let near = nearest(name, names.iter().copied());
+            let help = near.map_or("`fourbar plot RESULT` lists the columns of a result".into(), |n| format!("did you mean `{n}`?"));
+            Diagnostic::new("W470", format!("a plot of `view` names `{name}`, which is no column of the result"))
+                .at("view.plots")
+                .name(name)
+                .help(help)
+        })
+        .collect()
 }
 
 /// The result up to its first pose that is no number, where it has one, with a warning.

@@ -5,11 +5,12 @@
 use crate::pack;
 use crate::mesh::{self, MAX_TRIANGLES, Mesh};
 use fourbar::Diagnostic;
+use fourbar::contact::{First, Second, Spots};
 use fourbar::coordinate::Coordinate;
 use fourbar::force::{Force, Glyph};
 use fourbar::joint::Frame;
 use fourbar::model::{BodyId, JointCoordinate, Model, PointOn};
-use fourbar::spec::{ForceFrame, Orientation, Shape, V3};
+use fourbar::spec::{ForceFrame, Orientation, PlotSpec, Shape, V3};
 use fourbar::topology::Topology;
 use nalgebra::{Isometry3, Matrix3, Point3, Rotation3, UnitQuaternion, Vector2, Vector3};
 use serde_json::{Value, json};
@@ -51,15 +52,26 @@ impl<'a> Drawing<'a> {
             "ground": {"shapes": ground},
             "bodies": bodies,
             "joints": self.joints(model),
-            "forces": model.forces.iter().map(|(name, f)| force(model, name, f)).collect::<Vec<_>>(),
+            "forces": model.forces.iter().map(|(name, f)| force(model, name, f)).chain(rigid(model)).collect::<Vec<_>>(),
             "points": model.points.iter().map(|(name, p)| named(place(model, p), name)).collect::<Vec<_>>(),
             "drives": model.drives.iter().map(|d| json!({
                 "name": d.name, "joint": model.joints[d.joint].name,
                 "kind": if d.coordinate == JointCoordinate::Angle { "angle" } else { "distance" },
             })).collect::<Vec<_>>(),
         });
+        let mut view = serde_json::Map::new();
         if !model.trace.is_empty() {
-            out["view"] = json!({"trace": model.trace});
+            view.insert("trace".into(), json!(model.trace));
+        }
+        if !model.plots.is_empty() {
+            let plot = |p: &PlotSpec| p.x.as_ref().map_or_else(|| json!(p.y), |x| json!({"x": x, "y": p.y}));
+            view.insert("plots".into(), model.plots.iter().map(plot).collect());
+        }
+        if let Some(body) = &model.follow {
+            view.insert("follow".into(), json!(body));
+        }
+        if !view.is_empty() {
+            out["view"] = Value::Object(view);
         }
         Ok(out)
     }
@@ -150,6 +162,49 @@ fn named(mut place: Value, name: &str) -> Value {
     place
 }
 
+/// Rigid contacts are drawn as compliant ones are.
+fn rigid(model: &Model) -> impl Iterator<Item = Value> + '_ {
+    model.contacts.iter().map(|c| json!({"name": c.name, "type": "contact", "spots": drawn(model, &c.spots)}))
+}
+
+/// Most spots of a contact that are drawn.
+const SPOTS: usize = 200;
+
+/// Where bodies may touch: what each side brings, in the frames of the bodies.
+fn drawn(model: &Model, spots: &Spots) -> Vec<Value> {
+    let Spots::Listed(list) = spots else { return Vec::new() };
+    let on = |body: usize, s: &Vector3<f64>| json!({"body": model.bodies[body].name, "at": v3(&(model.bodies[body].com + s))});
+    let side = |mut place: Value, key: &str, value: Value| {
+        place[key] = value;
+        place
+    };
+    list.iter()
+        .take(SPOTS)
+        .map(|spot| {
+            let [a, b] = spot.bodies;
+            let first = match &spot.first {
+                First::Ball { s, radius } | First::Rim { s, radius, .. } => side(on(a, s), "radius", json!(radius)),
+                First::Curve(o) => side(on(a, &o.s), "radius", json!(0.0)),
+            };
+            let second = match &spot.second {
+                Second::Plane { s, n } => side(on(b, s), "normal", json!(v3(n))),
+                Second::Ball { s, radius, .. } => side(on(b, s), "radius", json!(radius)),
+                Second::Curve(o) => {
+                    let place = |p: &Vector2<f64>| v3(&(model.bodies[b].com + o.s + o.R * Vector3::new(p.x, p.y, 0.0)));
+                    let points: Vec<_> = o.curve.polyline(64).iter().map(place).collect();
+                    side(side(on(b, &o.s), "outline", json!(points)), "closed", json!(o.curve.closed()))
+                }
+                Second::Polygon(o) => {
+                    let place = |p: &Vector2<f64>| v3(&(model.bodies[b].com + o.s + o.R * Vector3::new(p.x, p.y, 0.0)));
+                    let points: Vec<_> = o.points.iter().map(place).collect();
+                    side(side(on(b, &o.s), "outline", json!(points)), "closed", json!(true))
+                }
+            };
+            json!([first, second])
+        })
+        .collect()
+}
+
 fn force(model: &Model, name: &str, f: &Force) -> Value {
     let mut out = json!({"name": name, "type": f.words().kind});
     match f.glyph() {
@@ -160,6 +215,7 @@ fn force(model: &Model, name: &str, f: &Force) -> Value {
         }
         Glyph::Joint(k) => out["joint"] = json!(model.joints[k].name),
         Glyph::Body(body) => out["body"] = json!(model.body_name(body)),
+        Glyph::Contact(spots) => out["spots"] = json!(drawn(model, &spots)),
         Glyph::Arrow { on, vector, frame } => {
             out["on"] = place(model, &on);
             out["frame"] = json!(if frame == ForceFrame::World { "world" } else { "body" });

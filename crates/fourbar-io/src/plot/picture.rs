@@ -50,6 +50,8 @@ pub struct Scale {
     pub log_y: bool,
     /// A dot at every point.
     pub dots: bool,
+    /// Both axes have the same scale, as a path in space needs.
+    pub equal: bool,
 }
 
 /// Numbers as they go on the paper: logarithms where wanted, of positive numbers only.
@@ -78,6 +80,14 @@ fn powers(lo: f64, hi: f64, count: usize) -> Vec<f64> {
     (first..=last).filter(|k| k.rem_euclid(step) == 0).map(|k| k as f64).collect()
 }
 
+/// Ranges enlarged until a unit is as long on both axes.
+fn equal([x0, x1]: [f64; 2], [y0, y1]: [f64; 2]) -> ([f64; 2], [f64; 2]) {
+    let (wide, high) = (W - LEFT - RIGHT, H - TOP - BOTTOM);
+    let unit = (1.04 * (x1 - x0) / wide).max((y1 - y0) / high);
+    let around = |a: f64, b: f64, size: f64| [0.5 * (a + b) - 0.5 * unit * size, 0.5 * (a + b) + 0.5 * unit * size];
+    (around(x0, x1, wide), around(y0, y1, high))
+}
+
 /// Lays out curves over a common abscissa named `x`; `None` where nothing is finite.
 pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<Mark>> {
     let xs: Vec<Vec<f64>> = curves.iter().map(|c| placed(c.x, scale.log_x)).collect();
@@ -91,7 +101,10 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
         false => short(v),
     };
     let room = 0.04 * (y1 - y0);
-    let (y0, y1) = (y0 - room, y1 + room);
+    let ([x0, x1], [y0, y1]) = match scale.equal {
+        true => equal([x0, x1], [y0 - room, y1 + room]),
+        false => ([x0, x1], [y0 - room, y1 + room]),
+    };
     let px = |v: f64| LEFT + (v - x0) / (x1 - x0) * (W - LEFT - RIGHT);
     let py = |v: f64| H - BOTTOM - (v - y0) / (y1 - y0) * (H - TOP - BOTTOM);
     let mut marks = vec![Mark::Text { at: [LEFT, 20.0], size: 14.0, anchor: Anchor::Start, colour: INK, halo: false, text: title.into() }];

@@ -13,7 +13,12 @@ const SCALE: f32 = 2.0;
 
 /// Paints curves over a common abscissa named `x`; `None` where nothing is finite.
 pub fn png(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<Vec<u8>> {
-    let marks = picture(title, x, ("", ""), Scale::default(), curves)?;
+    png_scaled(title, x, ("", ""), Scale::default(), curves)
+}
+
+/// The same with a name for the ordinate, and axes as `scale` says.
+pub fn png_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<Vec<u8>> {
+    let marks = picture(title, x, y, scale, curves)?;
     let mut paper = Pixmap::new((W as f32 * SCALE) as u32, (H as f32 * SCALE) as u32)?;
     paper.fill(Color::WHITE);
     let face = Face::parse(FONT, 0).ok()?;

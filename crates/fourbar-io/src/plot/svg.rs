@@ -7,8 +7,13 @@ use std::fmt::Write;
 
 /// Draws curves over a common abscissa named `x`; `None` where nothing is finite.
 pub fn svg(title: &str, x: (&str, &str), curves: &[Curve<'_>]) -> Option<String> {
+    svg_marked(title, x, ("", ""), Scale::default(), curves)
+}
+
+/// The same with axes as `scale` says.
+pub fn svg_marked(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, curves: &[Curve<'_>]) -> Option<String> {
     // The picture says who made it, so that a later one may replace it.
-    svg_scaled(title, x, ("", ""), Scale::default(), curves).map(|s| s.replacen('\n', &format!("\n<desc>{MARK}</desc>\n"), 1))
+    svg_scaled(title, x, y, scale, curves).map(|s| s.replacen('\n', &format!("\n<desc>{MARK}</desc>\n"), 1))
 }
 
 /// The same with a name for the ordinate, and axes as `scale` says.
@@ -59,7 +64,8 @@ fn hex([r, g, b]: &[u8; 3]) -> String {
     format!("#{r:02x}{g:02x}{b:02x}")
 }
 
-fn escaped(text: &str) -> String {
+/// A text as it stands in XML.
+pub(crate) fn escaped(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '<' => "&lt;".into(),
@@ -78,11 +84,26 @@ mod tests {
     #[test]
     fn logarithmic_axes_have_powers_of_ten_and_leave_out_what_has_no_logarithm() {
         let (x, y) = ([1e-3, 1e-2, 1e-1, 1.0], [1e-9, 1e-6, 0.0, 1e-2]);
-        let scale = Scale { log_x: true, log_y: true, dots: true };
+        let scale = Scale { log_x: true, log_y: true, dots: true, equal: false };
         let text = svg_scaled("order", ("h", "s"), ("error", "m"), scale, &[Curve { name: "e", unit: "", x: &x, y: &y }]).expect("finite");
         assert!(text.contains(">1e-6<") && text.contains(">0.01<") && text.contains("error [m]"));
         // Three dots and the two pieces of the line that zero breaks.
         assert_eq!(text.lines().filter(|l| l.contains("#0072b2") && l.contains("<path")).count(), 2, "{text}");
+    }
+
+    #[test]
+    fn equal_axes_draw_a_circle_round() {
+        let (x, y): (Vec<f64>, Vec<f64>) = (0..=100).map(|k| (f64::from(k) * std::f64::consts::TAU / 100.0).sin_cos()).unzip();
+        let scale = Scale { equal: true, ..Scale::default() };
+        let text = svg_marked("", ("x", "m"), ("y", "m"), scale, &[Curve { name: "p", unit: "", x: &x, y: &y }]).expect("finite");
+        let path = text.lines().find(|l| l.contains("#0072b2")).and_then(|l| l.split('"').nth(1)).expect("the curve");
+        let points: Vec<Vec<f64>> = path
+            .split(['M', 'L'])
+            .filter(|p| !p.is_empty())
+            .map(|p| p.split(' ').map(|n| n.parse().expect("a number")).collect())
+            .collect();
+        let extent = |k: usize| points.iter().map(|p| p[k]).fold(f64::MIN, f64::max) - points.iter().map(|p| p[k]).fold(f64::MAX, f64::min);
+        assert!((extent(0) - extent(1)).abs() < 0.1, "{} {}", extent(0), extent(1));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use fourbar::spec::{InputSpec, StateSpec};
 
 impl Reader<'_> {
     /// The value behind a key of a group.
-    fn behind<'n>(&self, node: &'n Node, key: &str) -> Option<&'n Node> {
+    pub(super) fn behind<'n>(&self, node: &'n Node, key: &str) -> Option<&'n Node> {
         match &node.content {
             Content::Map(entries) => entries.iter().find(|(k, _)| k.get(self.source) == key).map(|(_, v)| v),
             _ => None,

@@ -329,6 +329,9 @@ impl Given for Values<'_, '_> {
     fn text(&self, key: &str) -> Option<String> {
         self.record.text(key)
     }
+    fn flag(&self, key: &str) -> Option<bool> {
+        self.record.flag(key)
+    }
     fn expression(&self, key: &str) -> Option<StateExpr> {
         self.record.state(key)
     }

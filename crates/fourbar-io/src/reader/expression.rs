@@ -13,6 +13,52 @@ use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, FUNCTIONS, Kind, 
 use fourbar::spec::{StateExpr, StateVariable, TableSpec};
 use std::collections::{HashMap, HashSet};
 
+/// Units by words that others use.
+const OTHER_UNITS: &[(&str, &str)] = &[
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("msec", "ms"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("hr", "h"),
+    ("meter", "m"),
+    ("meters", "m"),
+    ("metre", "m"),
+    ("metres", "m"),
+    ("micron", "um"),
+    ("inch", "in"),
+    ("inches", "in"),
+    ("foot", "ft"),
+    ("feet", "ft"),
+    ("degree", "deg"),
+    ("degrees", "deg"),
+    ("radian", "rad"),
+    ("radians", "rad"),
+    ("turns", "turn"),
+    ("revolutions", "rev"),
+    ("newton", "N"),
+    ("newtons", "N"),
+    ("kilogram", "kg"),
+    ("kilograms", "kg"),
+    ("kgs", "kg"),
+    ("gram", "g"),
+    ("grams", "g"),
+    ("pound", "lb"),
+    ("pounds", "lb"),
+    ("lbs", "lb"),
+    ("joule", "J"),
+    ("watt", "W"),
+    ("watts", "W"),
+    ("volt", "V"),
+    ("volts", "V"),
+    ("amp", "A"),
+    ("amps", "A"),
+];
+
 /// What an expression may use besides parameters.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Scope {
@@ -32,10 +78,13 @@ struct Resolver<'r, 'a> {
     scope: Scope,
     joints: &'r HashSet<&'a str>,
     points: &'r HashSet<&'a str>,
+    bodies: &'r HashSet<String>,
     short_coordinates: bool,
     inputs: &'r HashSet<&'a str>,
     states: &'r HashSet<&'a str>,
     variables: Vec<StateVariable>,
+    /// Whether the time counts as a plain number, which scales a quantity and leaves its dimension.
+    plain_time: bool,
     /// `None` where one was refused.
     tables: &'r HashMap<String, Option<Table>>,
     functions: &'r Functions,
@@ -99,6 +148,7 @@ impl Names for Resolver<'_, '_> {
         if name == "t" {
             return match self.scope {
                 Scope::Constant => None,
+                Scope::Time | Scope::Drive if self.plain_time => Expr::time("t").ok().map(|t| Symbol::Function(t, Kind::Number)),
                 Scope::Time => Some(Symbol::Variable(0)),
                 Scope::Drive | Scope::State(_) => Some(self.variable(StateVariable::Time)),
             };
@@ -112,6 +162,12 @@ impl Names for Resolver<'_, '_> {
                 return Some(self.variable(variable));
             }
             if let Some(variable) = dotted(name, self.joints, self.points) {
+                return Some(self.variable(variable));
+            }
+            if let Some((element, _)) = name.rsplit_once('.')
+                && self.bodies.contains(element)
+                && let Some(variable) = dotted(name, &HashSet::new(), &HashSet::from([element]))
+            {
                 return Some(self.variable(variable));
             }
             if self.inputs.contains(name) || self.states.contains(name) {
@@ -224,16 +280,22 @@ impl<'a> Reader<'a> {
 
     /// Reads the text of an expression; nothing is said of what is wrong with it.
     pub(super) fn parsed(&self, written: &str, scope: Scope) -> Parsed {
+        self.parsed_with(written, scope, false)
+    }
+
+    fn parsed_with(&self, written: &str, scope: Scope, plain_time: bool) -> Parsed {
         let mut resolver = Resolver {
             lookup: self.parameters.lookup(),
             scope,
             joints: &self.joints,
             points: &self.points,
+            bodies: &self.bodies,
             short_coordinates: self.short_coordinates,
             inputs: &self.inputs,
             states: &self.states,
             // Time is always variable 0 of a drive.
             variables: if scope == Scope::Drive { vec![StateVariable::Time] } else { Vec::new() },
+            plain_time,
             tables: &self.tables,
             functions: &self.functions,
             open: None,
@@ -266,7 +328,9 @@ impl<'a> Reader<'a> {
             // A parameter that was refused has been complained of already.
             _ if poisoned => None,
             Ok((expr, kind)) => {
-                if let (Kind::Quantity(found), Some(expected)) = (kind, dimension)
+                // With the time in it a value may lack the units of its factors, but those it has cannot be of something else.
+                let timed = dimension.filter(|_| kind == Kind::Unknown).and_then(|d| self.foreign_units(written, scope, d));
+                if let (Kind::Quantity(found), Some(expected)) = (timed.map_or(kind, Kind::Quantity), dimension)
                     && found != expected
                 {
                     let help = match written.contains(['*', '(']) {
@@ -298,6 +362,38 @@ impl<'a> Reader<'a> {
                 None
             }
         }
+    }
+
+    /// What a function of time is by its units, where these are not those of the expected dimension at any power of time.
+    fn foreign_units(&self, written: &str, scope: Scope, expected: Dimension) -> Option<Dimension> {
+        if !matches!(scope, Scope::Time | Scope::Drive) {
+            return None;
+        }
+        let Ok((_, Kind::Quantity(found))) = self.parsed_with(written, scope, true).result else { return None };
+        let any_power = |d: Dimension| Dimension { time: expected.time, ..d };
+        let foreign = any_power(found) != expected && any_power(found) != any_power(Dimension::NONE);
+        // `3 mm/s*t` is named a length, and `3 N*t` a force.
+        let named = if found.mass == 0 && found.current == 0 { any_power(found) } else { found };
+        foreign.then_some(named)
+    }
+
+    /// Warns of an angle that looks like degrees: plain numbers are radians.
+    pub(super) fn degrees_hint(&mut self, node: &Node, path: &Path<'_>) {
+        let Content::Scalar(text) = &node.content else { return };
+        let written = text.get(self.source);
+        let Some(number) = looks_like_degrees(written) else { return };
+        let d = Diagnostic::new(
+            "W480",
+            format!(
+                "`{}: {}`: {number} without a unit is radians, {:.1} turns",
+                path.last(),
+                shorten(written),
+                number / std::f64::consts::TAU
+            ),
+        )
+        .help(format!("for degrees write `{number} deg`; to say radians, write `{number} rad`"))
+        .at(path.to_string());
+        self.warn(d);
     }
 
     /// An error of an expression as a diagnostic, with suggestions.
@@ -373,6 +469,14 @@ impl<'a> Reader<'a> {
             let known = self.joints.iter().chain(self.points.iter()).copied();
             return nearest(base, known).map_or_else(|| "no joint or point has this name".into(), |near| format!("did you mean `{near}`?"));
         }
+        if name.contains('.') && self.coordinate(name).is_some() {
+            return match scope {
+                Scope::Constant => "here a constant is needed; coordinates may stand in forces, outputs and rates of states".into(),
+                _ => format!(
+                    "this must be a function of the time `t` alone; an `actuator` may use `{name}` in its `effort`, and a `gear` couples two joints"
+                ),
+            };
+        }
         if self.tables.contains_key(name) {
             return format!("`{name}` is a table: say where it is read, `{name}(x)`");
         }
@@ -396,12 +500,50 @@ impl<'a> Reader<'a> {
         if is_name {
             return format!("to multiply, write `*` between the number and `{name}`");
         }
-        let exact = UNITS.iter().map(|u| u.name).find(|u| u.eq_ignore_ascii_case(name));
+        let other = OTHER_UNITS.iter().find(|(word, _)| name.eq_ignore_ascii_case(word)).map(|(_, unit)| *unit);
+        let exact = other.or_else(|| UNITS.iter().map(|u| u.name).find(|u| u.eq_ignore_ascii_case(name)));
         match exact.or_else(|| nearest(name, UNITS.iter().map(|u| u.name))) {
             Some(near) => format!("did you mean `{near}`?"),
             None => "units are written as in `40 mm`, `2 kN/m`, `3 kg*m^2`; `fourbar list` prints them".into(),
         }
     }
+}
+
+/// A plain number in an angle that is more likely degrees: one alone beyond two turns, or a factor that is a multiple of a right angle.
+fn looks_like_degrees(written: &str) -> Option<f64> {
+    if let Ok(x) = written.trim().parse::<f64>() {
+        return (x.is_finite() && x.abs() > 2.0 * std::f64::consts::TAU).then_some(x);
+    }
+    let bytes = written.as_bytes();
+    let part = |b: u8| b.is_ascii_digit() || b == b'.';
+    let mut k = 0;
+    while k < bytes.len() {
+        if !part(bytes[k]) {
+            k += 1;
+            continue;
+        }
+        let start = k;
+        while k < bytes.len() && part(bytes[k]) {
+            k += 1;
+        }
+        let before = written[..start].trim_end().bytes().last();
+        let after = written[k..].trim_start().bytes().next();
+        let in_name = start > 0 && (bytes[start - 1].is_ascii_alphanumeric() || bytes[start - 1] == b'_');
+        let divides = before == Some(b'/') || before == Some(b'^');
+        let has_unit = after.is_some_and(|b| b.is_ascii_alphabetic() || !b.is_ascii());
+        if let Ok(x) = written[start..k].parse::<f64>()
+            && !in_name
+            && !divides
+            && !has_unit
+            && x >= 90.0
+            && x % 90.0 == 0.0
+            && !written.contains("/180")
+            && !written.contains("/ 180")
+        {
+            return Some(x);
+        }
+    }
+    None
 }
 
 /// The place of an error inside a scalar.

@@ -5,10 +5,12 @@
 
 mod auxiliary;
 mod chain;
+pub(crate) mod contact;
 mod csv;
 pub(crate) mod curve;
 mod data;
 pub(crate) mod element;
+mod event;
 pub(crate) mod expression;
 mod functions;
 pub(crate) mod geometry;
@@ -16,6 +18,8 @@ mod parameters;
 pub(crate) mod problem;
 mod record;
 mod sections;
+mod studies;
+mod task;
 mod value;
 
 pub(crate) use problem::Path;
@@ -23,12 +27,14 @@ pub(crate) use record::{Record, Value};
 
 use crate::file::{Limits, Loaded, ReadOptions};
 use crate::places::{Places, Span, placed};
-use crate::tree::{Located, Tree, empty};
-use fourbar::expr::Table;
+use crate::studies::Studies;
+use crate::tree::{Located, Node, Text, Tree, empty};
+use fourbar::expr::{Dimension, Table};
 use fourbar::spec::{ModelSpec, V3};
 use fourbar::{Diagnostic, Error};
 use functions::Functions;
 use parameters::Parameters;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -49,6 +55,8 @@ pub(crate) struct Reader<'a> {
     /// Names of joints and points, which expressions may use.
     pub joints: HashSet<&'a str>,
     pub points: HashSet<&'a str>,
+    /// Names of bodies, for expressions that read where they are.
+    pub bodies: HashSet<String>,
     /// Tables and functions that expressions may use.
     pub tables: HashMap<String, Option<Table>>,
     functions: Functions,
@@ -59,6 +67,10 @@ pub(crate) struct Reader<'a> {
     pub states: HashSet<&'a str>,
     /// Centres of mass of the bodies read so far, in their frames.
     centres: HashMap<String, V3>,
+    /// Parameters that have a value from outside, in SI.
+    fixed: &'a [Fixed],
+    /// What the file asks of sweeps, tolerances and optimisations.
+    studies: Studies,
     pub problems: Vec<Located>,
     warnings: Vec<Diagnostic>,
 }
@@ -83,6 +95,26 @@ impl Reader<'_> {
     }
 }
 
+/// A parameter with a value from outside: name, value in SI, dimension where it has one.
+pub(crate) type Fixed = (String, f64, Option<Dimension>);
+
+/// The tree of a file, read as far as its form: it can be understood many times, with other parameters.
+#[derive(Clone, Debug)]
+pub(crate) struct Form {
+    pub tree: Tree,
+    pub mechspec: bool,
+    most: usize,
+}
+
+impl Form {
+    /// A file whose elements are all there.
+    pub fn whole(source: &Arc<str>, large: bool) -> Result<Self, Error> {
+        let most = Limits::of(large).values;
+        let tree = Tree::parse(source, most).map_err(|problems| refused(problems, source))?;
+        Ok(Self { mechspec: crate::mechspec::is_mechspec(&tree), tree, most })
+    }
+}
+
 /// Reads a checked text.
 pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) -> Result<Loaded, Error> {
     let most = Limits::of(options.large).values;
@@ -93,20 +125,37 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
     }
     // The largest section is let go as soon as it is read.
     let bodies = if mechspec { None } else { tree.root.take_section("bodies", &source) };
+    let form = Form { tree, mechspec, most };
+    understand(&form, bodies.map(Cow::Owned), options, &[], hash).map(|(loaded, _)| loaded)
+}
+
+/// Reads the tree of a file with some parameters given as numbers; also gives the dimensions of all parameters.
+pub(crate) fn understand<'a>(
+    form: &'a Form,
+    bodies: Option<Cow<'_, (Text, Node)>>,
+    options: &ReadOptions<'a>,
+    fixed: &'a [Fixed],
+    hash: String,
+) -> Result<(Loaded, Vec<Fixed>), Error> {
+    let Form { tree, mechspec, most } = form;
+    let source = &tree.source;
     let mut reader = Reader {
-        source: &tree.source,
+        source,
         folder: options.path.map(|p| p.parent().unwrap_or(FilePath::new(""))),
         parameters: Parameters::default(),
-        parameters_at: if mechspec { "PhysicalParams" } else { "parameters" },
-        short_coordinates: mechspec,
+        parameters_at: if *mechspec { "PhysicalParams" } else { "parameters" },
+        short_coordinates: *mechspec,
         joints: HashSet::new(),
         points: HashSet::new(),
+        bodies: HashSet::new(),
         tables: HashMap::new(),
         functions: Functions::default(),
         data: Vec::new(),
         inputs: HashSet::new(),
         states: HashSet::new(),
         centres: HashMap::new(),
+        fixed,
+        studies: Studies::default(),
         problems: Vec::new(),
         warnings: Vec::new(),
     };
@@ -115,23 +164,26 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
         true => crate::mechspec::read(&mut reader, &tree.root, options.set, &mut aliases),
         false => reader.file(&tree.root, bodies, options.set),
     };
-    let Reader { mut problems, warnings, parameters, functions, mut data, .. } = reader;
+    let Reader { mut problems, warnings, parameters, functions, mut data, studies, .. } = reader;
     data.sort();
     data.dedup();
     match spec {
-        Some(spec) if problems.is_empty() => Ok(Loaded {
-            spec,
-            warnings,
-            parameters: parameters.values(),
-            unused_parameters: parameters.unused(),
-            hash,
-            places: Places::new(source, most, aliases),
-            mechspec,
-            imported: None,
-            limits: Vec::new(),
-            functions: functions.names().map(String::from).collect(),
-            data,
-        }),
+        Some(spec) if problems.is_empty() => {
+            let loaded = Loaded {
+                spec,
+                warnings,
+                parameters: parameters.values(),
+                unused_parameters: parameters.unused(),
+                hash,
+                places: Places::new(source.clone(), *most, aliases),
+                mechspec: *mechspec,
+                imported: None,
+                functions: functions.names().map(String::from).collect(),
+                data,
+                studies,
+            };
+            Ok((loaded, parameters.with_dimensions()))
+        }
         _ => {
             if problems.len() >= MAX_PROBLEMS {
                 problems.push((
@@ -139,7 +191,7 @@ pub(crate) fn read(source: Arc<str>, options: &ReadOptions<'_>, hash: String) ->
                     None,
                 ));
             }
-            Err(refused(problems, &source))
+            Err(refused(problems, source))
         }
     }
 }

@@ -108,6 +108,14 @@ impl Parameters {
         };
         self.list.iter().filter_map(value).collect()
     }
+    /// The same with their dimensions, where they have one.
+    pub fn with_dimensions(&self) -> Vec<super::Fixed> {
+        let value = |p: &Parameter| match p.state {
+            State::Done(x, d) => Some((p.name.clone(), x, d)),
+            _ => None,
+        };
+        self.list.iter().filter_map(value).collect()
+    }
     /// Names that nothing uses.
     pub fn unused(&self) -> Vec<String> {
         self.list.iter().zip(self.used.borrow().iter()).filter(|(_, used)| !**used).map(|(p, _)| p.name.clone()).collect()
@@ -146,6 +154,11 @@ impl Reader<'_> {
             self.add(name, Written::File(text.clone()), state);
         }
         self.overrides(set);
+        for (name, value, dimension) in self.fixed {
+            if let Some(&k) = self.parameters.index.get(name) {
+                self.parameters.list[k].state = State::Done(*value, *dimension);
+            }
+        }
         *self.parameters.used.borrow_mut() = vec![false; self.parameters.list.len()];
         for k in 0..self.parameters.list.len() {
             chain::settle(&mut Dependent(self), k);

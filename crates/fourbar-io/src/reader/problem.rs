@@ -3,7 +3,7 @@
 use super::Reader;
 use crate::keys::Table;
 use crate::places::Span;
-use crate::tree::{Node, SHORT, shorten};
+use crate::tree::{Content, Node, SHORT, Text, is_null, shorten};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use std::fmt;
@@ -91,10 +91,121 @@ pub(crate) fn suggest<'a>(word: &str, known: impl Iterator<Item = &'a str> + Clo
     }
 }
 
+/// What stands behind keys that are often given in another form.
+const EXAMPLES: &[(&str, &str)] = &[
+    ("gravity", "gravity: [0, 0, -9.81]"),
+    ("axis", "axis: [0, 0, 1]"),
+    ("normal", "normal: [0, 0, 1]"),
+    ("at", "at: [0.1, 0, 0]"),
+    ("world", "world: [0.1, 0, 0]"),
+    ("com", "com: [0.1, 0, 0]"),
+    ("size", "size: [40 mm, 20 mm, 5 mm]"),
+    ("force", "force: [0, 0, -10 N]"),
+    ("torque", "torque: [0, 0, 2 N*m]"),
+    ("velocity", "velocity: [0.5, 0, 0]"),
+    ("omega", "omega: [0, 0, 2*pi]"),
+    ("bodies", "bodies: [ground, crank]"),
+    ("between", "between: [{body: ground, at: [0, 0, 0]}, {body: crank, at: [0.1, 0, 0]}]"),
+    ("axes", "axes: [[1, 0, 0], [0, 1, 0]]"),
+    ("joints", "joints: [first, second]"),
+    ("trace", "trace: [tip]"),
+    ("hold", "hold: [pin]"),
+    ("quaternion", "quaternion: [1, 0, 0, 0]"),
+    ("orientation", "orientation: {axis: [0, 0, 1], angle: 30 deg}"),
+    ("frames", "frames: {crank: {at: [0.1, 0, 0], axis: [0, 0, 1]}, rod: {at: [0, 0, 0], axis: [0, 0, 1]}}"),
+    ("shape", "shape: [{type: rod, from: [0, 0, 0], to: [0.1, 0, 0], radius: 5 mm}]"),
+    ("solid", "solid: {type: box, size: [40 mm, 20 mm, 5 mm], density: 7850}"),
+    ("study", "study: {t_end: 2 s, output_step: 10 ms}"),
+];
+
+/// An example of what a key takes; a word for an axis becomes its vector.
+fn example(key: &str, node: &Node, source: &str) -> Option<String> {
+    if let Content::Scalar(text) = &node.content {
+        let vector = match text.get(source).trim().to_ascii_lowercase().as_str() {
+            "x" => Some("[1, 0, 0]"),
+            "y" => Some("[0, 1, 0]"),
+            "z" => Some("[0, 0, 1]"),
+            "-x" => Some("[-1, 0, 0]"),
+            "-y" => Some("[0, -1, 0]"),
+            "-z" => Some("[0, 0, -1]"),
+            _ => None,
+        };
+        if let (Some(vector), "axis" | "normal" | "across" | "x" | "y") = (vector, key) {
+            return Some(format!("a direction is a list of three numbers: write `{key}: {vector}`"));
+        }
+    }
+    EXAMPLES.iter().find(|(k, _)| *k == key).map(|(_, text)| format!("for example `{text}`"))
+}
+
+/// How many more brackets are opened than closed.
+fn open_brackets(text: &str) -> i32 {
+    text.chars().map(|c| i32::from(c == '(') - i32::from(c == ')')).sum()
+}
+
+/// Help for a list that a comma inside an expression has cut into too many entries.
+pub(super) fn comma_inside(items: &[Node], source: &str) -> Option<String> {
+    let texts: Vec<&str> = items
+        .iter()
+        .map(|n| match &n.content {
+            Content::Scalar(text) => text.get(source).trim(),
+            _ => "",
+        })
+        .collect();
+    let first = texts.iter().position(|t| open_brackets(t) > 0)?;
+    let mut whole = texts[first].to_string();
+    for text in &texts[first + 1..] {
+        if open_brackets(&whole) <= 0 {
+            break;
+        }
+        whole += &format!(", {text}");
+    }
+    Some(format!("an expression with a comma must be quoted inside brackets: `'{}'`", shorten(&whole)))
+}
+
+/// What to write for a contact.
+fn contact_help() -> String {
+    match crate::keys::TOP.keys.iter().any(|k| k.name == "contacts") {
+        true => "contacts have a section of their own, `contacts:`".into(),
+        false => "there are no contacts; a `force` with `if(...)` makes a floor or a stop, see the cookbook".into(),
+    }
+}
+
 impl Reader<'_> {
     pub(crate) fn wrong_kind(&mut self, node: &Node, expected: &str, path: &Path<'_>) {
+        let help = example(&path.last(), node, self.source).unwrap_or_default();
+        self.wrong_kind_with(node, expected, &help, path);
+    }
+
+    /// Whether a comma inside braces has cut an expression: what follows it are keys without values. Complains, and gives how many.
+    pub(crate) fn comma_in_braces(&mut self, node: &Node, after: &[(Text, Node)], path: &Path<'_>) -> Option<usize> {
+        let Content::Scalar(text) = &node.content else { return None };
+        let mut whole = text.get(self.source).to_string();
+        let mut parts = 0;
+        while open_brackets(&whole) > 0 {
+            let (key, Node { content: Content::Scalar(value), .. }) = after.get(parts)? else { return None };
+            if !is_null(value, self.source) {
+                return None;
+            }
+            whole += &format!(", {}", key.get(self.source));
+            parts += 1;
+        }
+        if parts == 0 {
+            return None;
+        }
+        let d = Diagnostic::new("M020", format!("a comma ends `{}`", path.last())).help(format!(
+            "an expression with a comma must be quoted inside braces: `{}: '{}'`",
+            path.last(),
+            shorten(&whole)
+        ));
+        let span = self.one_line(node);
+        self.problem(d.at(path.to_string()), span);
+        Some(parts)
+    }
+
+    /// The same with help of its own.
+    pub(crate) fn wrong_kind_with(&mut self, node: &Node, expected: &str, help: &str, path: &Path<'_>) {
         let found = node.what(self.source);
-        let d = Diagnostic::new("M011", format!("`{}` must be {expected}, not {found}", path.last())).at(path.to_string());
+        let d = Diagnostic::new("M011", format!("`{}` must be {expected}, not {found}", path.last())).help(help).at(path.to_string());
         let span = self.one_line(node);
         self.problem(d, span);
     }
@@ -107,9 +218,12 @@ impl Reader<'_> {
 
     pub(crate) fn unknown_key(&mut self, table: &Table, key: &str, span: Span, path: &Path<'_>) {
         let words = table.kind.map(|_| "type").into_iter().chain(table.keys.iter().map(|k| k.name));
-        let help = match key.parse::<f64>() {
-            Ok(_) => "decimals are written with a point: `1.5`, not `1,5`".into(),
-            Err(_) => suggest(key, words, "known keys:"),
+        let help = match (key.parse::<f64>(), key) {
+            (Ok(_), _) => "decimals are written with a point: `1.5`, not `1,5`".into(),
+            (_, "limits") if table.section == "joints" => {
+                "this joint takes no limits; a `torsion` or `actuator` force with `if(...)` makes a stop, see the cookbook".into()
+            }
+            _ => suggest(key, words, "known keys:"),
         };
         let d = Diagnostic::new("M012", format!("unknown key `{}` in {}", shorten(key), table.title)).help(help).at(path.to_string());
         self.problem(d, span);
@@ -121,6 +235,11 @@ impl Reader<'_> {
             "" => "the file".to_string(),
             _ => format!("`{}`, {},", path.last(), table.title),
         };
+        if table.section.is_empty() && missing.contains(&"fourbar") {
+            let d =
+                Diagnostic::new("M013", "the file does not state the version of its format").help("write `fourbar: 1` as its first line");
+            return self.problem(d.at("fourbar"), span);
+        }
         let docs: Vec<String> =
             table.keys.iter().filter(|k| missing.contains(&k.name)).map(|k| format!("`{}`: {}", k.name, k.doc)).collect();
         let d = Diagnostic::new("M013", format!("{subject} lacks {}", words.join(" and "))).help(docs.join("; ")).at(path.to_string());
@@ -137,6 +256,7 @@ impl Reader<'_> {
     ) {
         let help = match OTHER_WORDS.iter().find(|(other, _)| word.eq_ignore_ascii_case(other)) {
             Some((_, ours)) if known.clone().any(|k| k == *ours) => format!("it is called `{ours}` here"),
+            _ if word.eq_ignore_ascii_case("contact") => contact_help(),
             _ => suggest(word, known, "known:"),
         };
         let d = Diagnostic::new("M015", format!("unknown {what} `{}`", shorten(word))).help(help).at(path.to_string());

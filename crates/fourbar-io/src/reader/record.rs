@@ -1,5 +1,6 @@
 //! The values of one group of keys.
 
+use super::contact::SidePlane;
 use super::csv::Column;
 use super::curve::LoosePlane;
 use super::data::Written;
@@ -7,7 +8,7 @@ use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;
 use fourbar::expr::{Expr, Kind};
-use fourbar::spec::{At, Inertia, Orientation, Shape, StateExpr, V3};
+use fourbar::spec::{At, ContactFriction, Inertia, Orientation, PlotSpec, Shape, SideSpec, StateExpr, V3};
 
 /// A place or direction whose body may still be missing.
 #[derive(Clone, Debug)]
@@ -45,6 +46,7 @@ pub(crate) enum Value {
     States(Box<[StateExpr; 3]>),
     Text(String),
     Names(Vec<String>),
+    Plots(Vec<PlotSpec>),
     Places(Vec<LoosePlace>),
     Frames(Vec<LooseFrame>),
     Orientation(Orientation),
@@ -54,6 +56,9 @@ pub(crate) enum Value {
     Unit(Written),
     Column(Column),
     Pairs(Vec<[(f64, Kind); 2]>),
+    Sides(Box<[SideSpec; 2]>),
+    SidePlane(SidePlane),
+    Friction(ContactFriction),
     /// A section, read elsewhere.
     Elsewhere,
 }
@@ -114,6 +119,7 @@ impl Record {
     getter!(states, States, Box<[StateExpr; 3]>);
     getter!(text, Text, String);
     getter!(names, Names, Vec<String>);
+    getter!(plots, Plots, Vec<PlotSpec>);
     getter!(places, Places, Vec<LoosePlace>);
     getter!(frames, Frames, Vec<LooseFrame>);
     getter!(orientation, Orientation, Orientation);
@@ -122,6 +128,9 @@ impl Record {
     getter!(unit, Unit, Written);
     getter!(pairs, Pairs, Vec<[(f64, Kind); 2]>);
     getter!(options, Options, Vec<(String, String)>);
+    getter!(sides, Sides, Box<[SideSpec; 2]>);
+    getter!(side_plane, SidePlane, SidePlane);
+    getter!(friction, Friction, ContactFriction);
 
     /// Two names.
     pub fn pair(&self, key: &str) -> Option<[String; 2]> {

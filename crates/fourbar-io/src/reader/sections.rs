@@ -1,19 +1,22 @@
 //! The sections of a file, in the order in which they need each other.
 
+use super::expression::Scope;
 use super::geometry::together;
 use super::record::Record;
 use super::{Path, Reader};
 use crate::keys::forces;
-use crate::keys::{BODY, CONSTRAINTS, DRIVE, JOINTS, PLACE, STUDY, TOP, VIEW};
+use crate::keys::{BODY, CONSTRAINTS, DRIVE, JOINTS, PLACE, RESULTS, STUDY, TOP, VIEW};
 use crate::reader::element::force as build_force;
 use crate::tree::{Content, Node, Text, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, ModelSpec, Place, StateExpr, StateVariable, StudySpec};
+use fourbar::joint::JointKind;
+use fourbar::spec::{At, BodySpec, DriveQuantity, DriveSpec, JointSpec, ModelSpec, Place, StateExpr, StateVariable, StudySpec};
+use std::borrow::Cow;
 
 impl<'a> Reader<'a> {
     /// The whole file, whose bodies have been taken out of its root.
-    pub(crate) fn file(&mut self, root: &'a Node, bodies: Option<(Text, Node)>, set: &[(String, String)]) -> Option<ModelSpec> {
+    pub(crate) fn file(&mut self, root: &'a Node, bodies: Option<Cow<'_, (Text, Node)>>, set: &[(String, String)]) -> Option<ModelSpec> {
         let Content::Map(entries) = &root.content else {
             let d = Diagnostic::new("M011", format!("a mechanism file is a group of keys, not {}", root.what(self.source)))
                 .help("it starts with `fourbar: 1`; `fourbar new FILE` writes one to start from");
@@ -43,18 +46,27 @@ impl<'a> Reader<'a> {
         let mut spec = ModelSpec { title: top.text("title").unwrap_or_default(), gravity: top.vector("gravity"), ..Default::default() };
         spec.tables = tables;
         spec.hold = top.names("hold").unwrap_or_default();
-        self.elements(bodies.as_ref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
+        self.elements(bodies.as_deref(), |r, key, node, path| r.body(key, node, path), &mut spec.bodies);
+        // Only these read them.
+        if ["events", "outputs", "states", "forces"].iter().any(|s| find(s).is_some()) {
+            self.bodies.extend(spec.bodies.iter().map(|(name, _)| name.clone()));
+        }
         drop(bodies);
         // Only forces ask for them.
         if find("forces").is_some() {
             self.centres.extend(spec.bodies.iter().map(|(name, body)| (name.clone(), body.com)));
         }
         self.elements(find("curves"), |r, key, node, path| r.curve(key, node, path), &mut spec.curves);
+        let mut limits = Vec::new();
         self.elements(
             find("joints"),
             |r, key, node, path| {
                 let joint = r.typed("joint", &JOINTS, |t| &t.table, key, node, path)?;
                 let record = r.record(&joint.table, key, node, path, &[])?;
+                if record.has("limits") {
+                    let limited = r.limits(joint.table.kind.unwrap_or_default(), node, path);
+                    limits.extend(limited.map(|l| (key.get(source).to_string(), l)));
+                }
                 (joint.build)(r, &record, joint.table.kind.unwrap_or_default()).filter(|_| !record.broken)
             },
             &mut spec.joints,
@@ -68,7 +80,8 @@ impl<'a> Reader<'a> {
             },
             &mut spec.constraints,
         );
-        self.elements(find("drives"), |r, key, node, path| r.drive(key, node, path), &mut spec.drives);
+        let joints = &spec.joints;
+        self.elements(find("drives"), |r, key, node, path| r.drive(key, node, path, joints), &mut spec.drives);
         self.elements(
             find("forces"),
             |r, key, node, path| {
@@ -78,13 +91,23 @@ impl<'a> Reader<'a> {
             },
             &mut spec.forces,
         );
+        self.elements(find("contacts"), |r, key, node, path| r.contact(key, node, path), &mut spec.contacts);
         self.elements(find("points"), |r, key, node, path| r.point(key, node, path), &mut spec.points);
         self.elements(find("inputs"), |r, key, node, path| r.input(key, node, path), &mut spec.inputs);
         self.elements(find("states"), |r, key, node, path| r.own_state(key, node, path), &mut spec.states);
+        spec.limits = limits;
         self.elements(find("outputs"), |r, key, node, path| r.output(key, node, path), &mut spec.outputs);
+        self.elements(find("events"), |r, key, node, path| r.event(key, node, path), &mut spec.events);
         (spec.start, spec.settle) = find("start").map(|(_, node)| self.start(node)).unwrap_or_default();
         spec.study = find("study").and_then(|(key, node)| self.study(key, node)).unwrap_or_default();
-        spec.trace = find("view").and_then(|(key, node)| self.view(key, node)).unwrap_or_default();
+        let t_end = spec.study.t_end;
+        self.elements(find("paths"), |r, key, node, path| r.path(key, node, path, t_end), &mut spec.paths);
+        self.elements(find("motors"), |r, key, node, path| r.motor(key, node, path), &mut spec.motors);
+        if let Some((key, node)) = find("view") {
+            self.view(key, node, &mut spec);
+        }
+        spec.columns = find("results").and_then(|(key, node)| self.results(key, node)).unwrap_or_default();
+        self.read_studies(find("study"), find("tolerances"));
         self.warn_of_unused();
         Some(spec)
     }
@@ -146,7 +169,7 @@ impl<'a> Reader<'a> {
     }
 
     /// Named elements of a section.
-    fn elements<T>(
+    pub(super) fn elements<T>(
         &mut self,
         section: Option<&(Text, Node)>,
         mut read: impl FnMut(&mut Self, &Text, &Node, &Path<'_>) -> Option<T>,
@@ -231,10 +254,21 @@ impl<'a> Reader<'a> {
         })
     }
 
-    fn drive(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<DriveSpec> {
+    fn drive(&mut self, key: &Text, node: &Node, path: &Path<'_>, joints: &[(String, JointSpec)]) -> Option<DriveSpec> {
         let x = self.record(&DRIVE, key, node, path, &[])?;
         if x.broken {
             return None;
+        }
+        if let Some(angle) = self.behind(node, "angle") {
+            self.degrees_hint(angle, &path.key("angle"));
+        }
+        // The unit of a rate is that of the joint's coordinate: its angle, or its distance where it has none.
+        let turns = x.text("joint").and_then(|name| has_angle(joints, &name));
+        for (rate, power) in [("speed", 1), ("acceleration", 2)] {
+            if let (Some(value), Some(turns)) = (self.behind(node, rate), turns) {
+                let of = if turns { Dimension::NONE } else { Dimension::LENGTH };
+                self.expression(value, Scope::Drive, Some(of.times(Dimension::RATE.power(power))), &path.key(rate))?;
+            }
         }
         let quantities = [
             ("angle", DriveQuantity::Angle),
@@ -332,6 +366,9 @@ impl<'a> Reader<'a> {
                 StateVariable::PointVelocity(..) => Some(Dimension::SPEED),
                 _ => None,
             };
+            if dimension == Some(Dimension::NONE) {
+                self.degrees_hint(node, &path);
+            }
             list.extend(self.number(node, dimension, &path).map(|x| (variable, x)));
         }
         (list, settle)
@@ -349,6 +386,7 @@ impl<'a> Reader<'a> {
 
     fn study(&mut self, key: &Text, node: &Node) -> Option<StudySpec> {
         let x = self.record(&STUDY, key, node, &Path::top("study"), &[])?;
+        self.studies.measures = x.options("measures").unwrap_or_default();
         let default = StudySpec::default();
         Some(StudySpec {
             analysis: x.text("analysis"),
@@ -359,14 +397,29 @@ impl<'a> Reader<'a> {
             step: x.number("step"),
             tol: x.number("tol"),
             options: x.options("options").unwrap_or_default(),
+            events: self.study_events(node, &Path::top("study")),
         })
     }
 
-    fn view(&mut self, key: &Text, node: &Node) -> Option<Vec<String>> {
-        let path = Path::top("view");
-        let x = self.record(&VIEW, key, node, &path, &[])?;
-        x.names("trace")
+    fn results(&mut self, key: &Text, node: &Node) -> Option<Vec<String>> {
+        self.record(&RESULTS, key, node, &Path::top("results"), &[])?.names("columns")
     }
+
+    fn view(&mut self, key: &Text, node: &Node, spec: &mut ModelSpec) {
+        let path = Path::top("view");
+        let Some(x) = self.record(&VIEW, key, node, &path, &[]) else { return };
+        spec.trace = x.names("trace").unwrap_or_default();
+        spec.plots = x.plots("plots").unwrap_or_default();
+        spec.follow = x.text("follow");
+    }
+}
+
+/// Whether a joint of a file has an angle; `None` where it has no coordinate, or is not there.
+fn has_angle(joints: &[(String, JointSpec)], name: &str) -> Option<bool> {
+    let (_, joint) = joints.iter().find(|(n, _)| n == name)?;
+    let JointSpec::Pair { kind, .. } = joint else { return None };
+    let (_, angle, distance) = JointKind::ALL.iter().find(|(n, ..)| *n == kind.name())?;
+    (*angle || *distance).then_some(*angle)
 }
 
 /// Names of the elements of a section.

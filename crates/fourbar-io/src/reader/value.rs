@@ -1,14 +1,15 @@
 //! Reads what stands behind a key, as its table demands.
 
 use super::expression::Scope;
+use super::problem::comma_inside;
 use super::record::{LooseFrame, LoosePlace, Record, Value};
 use super::{Path, Reader};
 use crate::keys::{Expect, FRAME, PLACE, Table};
 use crate::places::pointer;
-use crate::tree::{Content, Node, Text, shorten};
+use crate::tree::{Content, Node, Text, is_null, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, Inertia, StateExpr, V3};
+use fourbar::spec::{At, Inertia, PlotSpec, StateExpr, V3};
 use std::path::{Component, Path as FilePath};
 
 const PLAIN: Option<Dimension> = Some(Dimension::NONE);
@@ -24,7 +25,10 @@ impl Reader<'_> {
         own: &'static [&'static str],
     ) -> Option<Record> {
         let Content::Map(entries) = &node.content else {
-            self.wrong_kind(node, "a group of keys", path);
+            match table.section {
+                "place" => self.wrong_place(node, path),
+                _ => self.wrong_kind(node, "a group of keys", path),
+            }
             return None;
         };
         let before = self.problems.len();
@@ -32,12 +36,23 @@ impl Reader<'_> {
         let mut seen: Vec<&str> = Vec::with_capacity(entries.len());
         let mut unknown = Vec::new();
         let mut lost = false;
-        for (k, v) in entries {
+        let mut cut = 0;
+        for (place, (k, v)) in entries.iter().enumerate() {
             if self.full() {
                 return None;
             }
             let name = k.get(self.source);
             let at = path.key(name);
+            if cut > 0 {
+                // The rest of an expression that was complained of.
+                cut -= 1;
+                continue;
+            }
+            if let Some(parts) = self.comma_in_braces(v, &entries[place + 1..], &at) {
+                seen.extend(table.keys.iter().map(|known| known.name).filter(|known| *known == name));
+                (cut, lost) = (parts, true);
+                continue;
+            }
             match table.keys.iter().find(|known| known.name == name) {
                 Some(known) => {
                     seen.push(known.name);
@@ -67,7 +82,12 @@ impl Reader<'_> {
 
     fn value(&mut self, expect: &Expect, node: &Node, key: &Text, path: &Path<'_>, own: &'static [&'static str]) -> Option<Value> {
         Some(match expect {
-            Expect::Number(d) => Value::Number(self.number(node, *d, path)?),
+            Expect::Number(d) => {
+                if *d == PLAIN && path.last() == "angle" {
+                    self.degrees_hint(node, path);
+                }
+                Value::Number(self.number(node, *d, path)?)
+            }
             Expect::Vector(d) => Value::Vector(self.vector(node, *d, path)?),
             Expect::Axis => Value::Vector(self.vector(node, None, path)?),
             Expect::Four => Value::Numbers(self.numbers(node, &[PLAIN; 4], path)?.into()),
@@ -128,7 +148,19 @@ impl Reader<'_> {
             Expect::Column => Value::Column(self.column(node, path)?),
             Expect::Pairs => Value::Pairs(self.pairs(node, path)?),
             Expect::TwoNumbers => Value::Numbers(self.numbers(node, &[None; 2], path)?.into()),
-            Expect::Functions => Value::Elsewhere,
+            Expect::Plots => Value::Plots(self.plots(node, path)?),
+            Expect::Points => {
+                let points = self.vectors(node, Some(Dimension::LENGTH), None, path)?;
+                if points.is_empty() {
+                    self.wrong_count(node, 0, "at least 1 point", path);
+                    return None;
+                }
+                Value::Points(points)
+            }
+            Expect::Sides => Value::Sides(self.sides(node, key, path)?),
+            Expect::SidePlane => Value::SidePlane(self.side_plane(node, key, path)?),
+            Expect::Friction => Value::Friction(self.contact_friction(node, key, path)?),
+            Expect::Functions | Expect::Actions => Value::Elsewhere,
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })
     }
@@ -148,8 +180,26 @@ impl Reader<'_> {
         }
     }
 
+    /// A place that names no body, or nothing but one.
+    fn wrong_place(&mut self, node: &Node, path: &Path<'_>) {
+        let body = match &node.content {
+            Content::Scalar(text) if !is_null(text, self.source) => shorten(text.get(self.source)),
+            _ => "NAME".into(),
+        };
+        let at = match &node.content {
+            Content::List(_) => self.source.get(node.span.range()).filter(|t| t.len() < 40 && !t.contains('\n')).unwrap_or("[x, y, z]"),
+            _ => "[x, y, z]",
+        };
+        let help = format!("a place names its body: `{{body: {body}, at: {at}}}` in the body frame, or `world:` as drawn");
+        self.wrong_kind_with(node, "a place on a body", &help, path);
+    }
+
     pub(crate) fn wrong_count(&mut self, node: &Node, found: usize, expected: &str, path: &Path<'_>) {
-        let d = Diagnostic::new("M017", format!("`{}` needs {expected}, not {found}", path.last())).at(path.to_string());
+        let help = match &node.content {
+            Content::List(items) => comma_inside(items, self.source).unwrap_or_default(),
+            _ => String::new(),
+        };
+        let d = Diagnostic::new("M017", format!("`{}` needs {expected}, not {found}", path.last())).help(help).at(path.to_string());
         let span = self.one_line(node);
         self.problem(d, span);
     }
@@ -217,6 +267,49 @@ impl Reader<'_> {
         let items = self.items(node, count, path)?;
         let names: Vec<_> = items.iter().enumerate().map(|(i, n)| self.text(n, &path.index(i))).collect();
         names.into_iter().collect()
+    }
+
+    /// Plots of pages: names of columns, lists of them, or groups that say over what.
+    fn plots(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<PlotSpec>> {
+        let items = self.items(node, None, path)?;
+        let plots: Vec<_> = items.iter().enumerate().map(|(i, n)| self.plot(n, &path.index(i))).collect();
+        plots.into_iter().collect()
+    }
+
+    fn plot(&mut self, node: &Node, path: &Path<'_>) -> Option<PlotSpec> {
+        let Content::Map(entries) = &node.content else { return Some(PlotSpec { y: self.columns(node, path)?, x: None }) };
+        let (mut x, mut y) = (None, None);
+        for (key, value) in entries {
+            let name = key.get(self.source);
+            let at = path.key(name);
+            match name {
+                "x" => x = Some(self.text(value, &at)?),
+                "y" => y = Some(self.columns(value, &at)?),
+                _ => {
+                    let message = format!("unknown key `{}` in a plot", shorten(name));
+                    self.problem(Diagnostic::new("M012", message).help("known keys: `x`, `y`").at(at.to_string()), key.span);
+                    return None;
+                }
+            }
+        }
+        if y.is_none() {
+            let d = Diagnostic::new("M013", "a plot needs `y`: the columns to draw").at(path.to_string());
+            let span = self.one_line(node);
+            self.problem(d.help("write `{x: tip.x, y: tip.y}`"), span);
+        }
+        Some(PlotSpec { y: y?, x })
+    }
+
+    /// One name, or a list of at least one.
+    fn columns(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<String>> {
+        match &node.content {
+            Content::List(items) if items.is_empty() => {
+                self.wrong_count(node, 0, "at least 1 column", path);
+                None
+            }
+            Content::List(_) => self.names(node, None, path),
+            _ => Some(vec![self.text(node, path)?]),
+        }
     }
 
     /// A place or direction: three numbers, or a group.

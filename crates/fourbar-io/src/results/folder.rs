@@ -3,11 +3,12 @@
 //! A folder belongs to one mechanism file. While a run lasts, its files stand beside their places (`trajectory.csv.part`), under a
 //! lock; when it has ended they are moved there together. A run that does not reach its end never replaces a complete result.
 
-use super::{CHECKPOINT, SUMMARY, TRAJECTORY, write_json};
+use super::{CHECKPOINT, EVENTS, SUMMARY, TRAJECTORY, write_json};
 use crate::disk::{Kind, is_ours, may_replace, part, read_bounded, read_text_bounded, unwritable};
 use crate::file::text_hash;
 use crate::page::{MODEL, side_files};
 use fourbar::Diagnostic;
+use fourbar::events::Happened;
 use fourbar::model::Model;
 use serde_json::Value;
 use std::fs::{File, OpenOptions, TryLockError};
@@ -311,6 +312,21 @@ impl ResultFolder {
             put(target, &file.bytes()?)?;
         }
         Ok(())
+    }
+
+    /// Puts what happened on the way beside its place, a line for each event.
+    pub fn put_events(&mut self, events: &[Happened]) -> Result<(), Diagnostic> {
+        let mut text = String::from("t,name,kind,impulse,lost,speed_before,speed_after\n");
+        for h in events {
+            let [before, after] = h.speed;
+            text += &format!("{},{},{},{},{},{before},{after}\n", h.t, h.name, h.kind.word(), h.impulse, h.lost);
+        }
+        let target = self.path.join(EVENTS);
+        let beside = part(&target);
+        if !self.staged.contains(&target) {
+            self.staged.push(target);
+        }
+        std::fs::write(&beside, text).map_err(|e| unwritable(&beside, &e))
     }
 
     /// Takes back the rows of an incomplete result, so that they can be continued.

@@ -13,6 +13,8 @@ use std::time::{Duration, Instant};
 pub const TRAJECTORY: &str = "trajectory.csv";
 /// Name of the summary in a result folder.
 pub const SUMMARY: &str = "summary.json";
+/// Name of the list of events.
+pub const EVENTS: &str = "events.csv";
 /// Lines collected before they are handed to the system.
 const BUFFER: usize = 1 << 16;
 

@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CURVE, DRIVE, Expect, FRAME, INPUT, JOINTS, Key, ORIENTATION, OUTPUT, PLACE, PLANE, SHAPES, SOLIDS, STATE, TABLE,
-    TOP, Table,
+    BODY, CONSTRAINTS, CONTACT, CONTACT_FRICTION, CURVE, DRIVE, EVENT, Expect, FRAME, INPUT, JOINTS, Key, MOTOR, ORIENTATION, OUTPUT, PATH,
+    PLACE, PLANE, SHAPES, SIDE, SIDE_PLANE, SOLIDS, STATE, TABLE, TOLERANCE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -26,12 +26,17 @@ pub fn schema() -> Value {
         "constraints": named(one_of(CONSTRAINTS.iter().map(|t| &t.table))),
         "drives": named(group(&DRIVE)),
         "forces": named(one_of(crate::keys::forces().iter().map(|t| &t.table))),
+        "contacts": named(group(&CONTACT)),
         "points": named(group(&PLACE)),
         "tables": named(group(&TABLE)),
         "outputs": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&OUTPUT)]})),
+        "tolerances": named(json!({"anyOf": [{"$ref": "#/$defs/number"}, group(&TOLERANCE)]})),
         "inputs": named(group(&INPUT)),
         "states": named(group(&STATE)),
         "curves": named(group(&CURVE)),
+        "paths": named(group(&PATH)),
+        "motors": named(group(&MOTOR)),
+        "events": named(group(&EVENT)),
         "place": {"anyOf": [{"$ref": "#/$defs/vector"}, group(&PLACE)]},
         "frame": group(&FRAME),
         "orientation": group(&ORIENTATION),
@@ -120,6 +125,24 @@ fn of(expect: &Expect) -> Value {
         Expect::Column => json!({"type": ["number", "string"]}),
         Expect::Pairs => json!({"type": "array", "items": list(number(), 2), "minItems": 3}),
         Expect::TwoNumbers => list(number(), 2),
+        Expect::Plots => {
+            let names = json!({"anyOf": [word(), {"type": "array", "items": word(), "minItems": 1}]});
+            let over = json!({"type": "object", "properties": {"x": word(), "y": names}, "required": ["y"], "additionalProperties": false});
+            json!({"type": "array", "items": {"anyOf": [names, over]}})
+        }
+        Expect::Actions => {
+            let names = || json!({"anyOf": [word(), {"type": "array", "items": word()}]});
+            let mut properties: serde_json::Map<String, Value> =
+                ["enable", "disable", "lock", "release", "remove"].iter().map(|w| (w.to_string(), names())).collect();
+            properties.insert("set".into(), json!({"type": "object", "additionalProperties": number()}));
+            properties.insert("stop".into(), json!({"type": "boolean"}));
+            let action = json!({"anyOf": [{"const": "stop"}, {"type": "object", "properties": properties, "additionalProperties": false}]});
+            json!({"anyOf": [action, {"type": "array", "items": action}]})
+        }
+        Expect::Points => json!({"type": "array", "items": vector(), "minItems": 1}),
+        Expect::Sides => list(group(&SIDE), 2),
+        Expect::SidePlane => group(&SIDE_PLANE),
+        Expect::Friction => json!({"anyOf": [number(), group(&CONTACT_FRICTION)]}),
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",

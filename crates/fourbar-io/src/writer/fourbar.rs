@@ -22,15 +22,19 @@ pub fn write_model(spec: &ModelSpec) -> String {
         }
     }
     section(&mut text, "curves", spec.curves.iter().map(|(n, x)| (n, curve(x))));
-    section(&mut text, "joints", spec.joints.iter().map(|(n, x)| (n, joint(x))));
+    section(&mut text, "joints", spec.joints.iter().map(|(n, x)| (n, limited(spec, n, joint(x)))));
     section(&mut text, "constraints", spec.constraints.iter().map(|(n, x)| (n, constraint(x))));
     section(&mut text, "drives", spec.drives.iter().map(|(n, x)| (n, drive(x))));
     section(&mut text, "forces", spec.forces.iter().map(|(n, x)| (n, force(x))));
+    section(&mut text, "contacts", spec.contacts.iter().map(|(n, x)| (n, super::contact::contact(x))));
     section(&mut text, "points", spec.points.iter().map(|(n, x)| (n, place_group(x))));
     section(&mut text, "inputs", spec.inputs.iter().map(|(n, x)| (n, input(x))));
     section(&mut text, "states", spec.states.iter().map(|(n, x)| (n, own_state(x))));
     section(&mut text, "tables", spec.tables.iter().map(|(n, x)| (n, table(x))));
     section(&mut text, "outputs", spec.outputs.iter().map(|(n, x)| (n, output(x))));
+    section(&mut text, "paths", spec.paths.iter().map(|(n, x)| (n, path(x))));
+    section(&mut text, "motors", spec.motors.iter().map(|(n, x)| (n, motor(x))));
+    section(&mut text, "events", spec.events.iter().map(|(n, x)| (n, event(x))));
     if !spec.hold.is_empty() {
         text += &format!("hold: {}\n", items(spec.hold.iter().cloned()));
     }
@@ -48,10 +52,90 @@ pub fn write_model(spec: &ModelSpec) -> String {
     if !study.is_empty() {
         text += &format!("study: {}\n", study.line());
     }
+    if !spec.columns.is_empty() {
+        text += &format!("results: {{columns: {}}}\n", items(spec.columns.iter().map(|c| quoted(c))));
+    }
+    let mut view = Group::default();
     if !spec.trace.is_empty() {
-        text += &format!("view: {{trace: {}}}\n", items(spec.trace.iter().cloned()));
+        view.put("trace", items(spec.trace.iter().cloned()));
+    }
+    if !spec.plots.is_empty() {
+        view.put("plots", items(spec.plots.iter().map(plot)));
+    }
+    if let Some(body) = &spec.follow {
+        view.put("follow", body);
+    }
+    if !view.is_empty() {
+        text += &format!("view: {}\n", view.line());
     }
     text
+}
+
+fn plot(p: &PlotSpec) -> String {
+    let y = items(p.y.iter().cloned());
+    p.x.as_ref().map_or_else(|| y.clone(), |x| format!("{{x: {x}, y: {y}}}"))
+}
+
+/// A joint with its limits.
+fn limited(spec: &ModelSpec, name: &str, mut g: Group) -> Group {
+    for (_, l) in spec.limits.iter().filter(|(n, _)| n == name) {
+        let mut own = Group::default();
+        if let Some(of) = l.of {
+            own.put("of", if of == LimitOf::Angle { "angle" } else { "distance" });
+        }
+        let numbers = [
+            ("min", l.min),
+            ("max", l.max),
+            ("speed_min", l.speed_min),
+            ("speed_max", l.speed_max),
+            ("restitution", l.restitution),
+            ("stiffness", l.stiffness),
+            ("damping", l.damping),
+            ("exponent", l.exponent),
+            ("speed", l.speed),
+        ];
+        for (key, x) in numbers {
+            if let Some(x) = x {
+                own.number(key, x);
+            }
+        }
+        g.put("limits", own.line());
+    }
+    g
+}
+
+fn event(e: &EventSpec) -> Group {
+    let mut g = Group::default();
+    g.put("when", expression(&e.when.expr, &e.when.variables, "length"));
+    match e.direction {
+        Direction::Any => {}
+        Direction::Rising => drop(g.put("direction", "rising")),
+        Direction::Falling => drop(g.put("direction", "falling")),
+    }
+    if let Some(once) = e.once {
+        g.put("once", if once { "true" } else { "false" });
+    }
+    if let Some(x) = e.rearm {
+        g.number("rearm", x);
+    }
+    if let Some(after) = &e.after {
+        g.put("after", after);
+    }
+    let action = |a: &ActionSpec| {
+        let mut g = Group::default();
+        match a {
+            ActionSpec::Enable(n) => g.put("enable", n),
+            ActionSpec::Disable(n) => g.put("disable", n),
+            ActionSpec::Lock(n) => g.put("lock", n),
+            ActionSpec::Release(n) => g.put("release", n),
+            ActionSpec::Remove(n) => g.put("remove", n),
+            ActionSpec::Set(n, e) => g.put("set", format!("{{{n}: {}}}", expression(&e.expr, &e.variables, "length"))),
+            ActionSpec::Stop => g.put("stop", "true"),
+        };
+        g.line()
+    };
+    g.put("do", items(e.actions.iter().map(action)));
+    g
 }
 
 fn section<'a>(text: &mut String, key: &str, elements: impl Iterator<Item = (&'a String, Group)>) {
@@ -410,6 +494,39 @@ fn output(o: &OutputSpec) -> Group {
     g
 }
 
+fn path(p: &PathSpec) -> Group {
+    let mut g = Group::default();
+    g.put("point", &p.point);
+    for (key, value) in ["x", "y", "z"].iter().zip(&p.coordinates) {
+        if let Some(value) = value {
+            g.put(key, expression(value, &[StateVariable::Time], "length"));
+        }
+    }
+    if let Some(t) = &p.through {
+        g.put("through", items(t.points.iter().map(|p| list(p))));
+        if t.closed {
+            g.put("closed", "true");
+        }
+        g.put("profile", t.profile.name()).number("start", t.start).number("duration", t.duration);
+    }
+    if !p.keep.is_empty() {
+        g.put("keep", items(p.keep.iter().cloned()));
+    }
+    g
+}
+
+fn motor(m: &MotorSpec) -> Group {
+    let mut g = Group::default();
+    g.put("joint", &m.joint);
+    for (key, x) in [("rated", m.rated), ("limit", m.limit), ("weight", m.weight)] {
+        if let Some(x) = x {
+            g.number(key, x);
+        }
+    }
+    g.number("inertia", m.inertia).number("ratio", m.ratio).number("efficiency", m.efficiency);
+    g
+}
+
 fn study(s: &StudySpec) -> Group {
     let mut g = Group::default();
     if *s == StudySpec::default() {
@@ -432,6 +549,11 @@ fn study(s: &StudySpec) -> Group {
             options.put(&quoted(key), quoted(value));
         }
         g.put("options", options.line());
+    }
+    if s.events != EventSettings::default() {
+        let mut events = Group::default();
+        events.number("rest_time", s.events.rest_time).number("most_per_second", s.events.most_per_second);
+        g.put("events", events.line());
     }
     g
 }

@@ -1,5 +1,6 @@
 //! Mechanisms as files: the format of this program, MechSpec, and the formats of robots.
 
+mod contact;
 mod fourbar;
 mod mechspec;
 mod robot;

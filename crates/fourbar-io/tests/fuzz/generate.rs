@@ -22,6 +22,12 @@ const EXCLUDES: &[(&str, &[&str])] = &[
     ("points", &["file", "x", "y"]),
     ("slopes", &["ends"]),
     ("outside", &["ends"]),
+    // Limits and friction that sticks have numbers that must fit each other.
+    ("limits", &["bodies", "from"]),
+    ("static", &["joint"]),
+    ("stribeck", &["joint"]),
+    ("exponent", &["joint"]),
+    ("max", &["min"]),
 ];
 
 /// One file in the making: careful ones keep to the rules, so that what lies behind the reader is reached.
@@ -113,6 +119,7 @@ impl Maker {
             Expect::Text => "\"a text: with # signs\"".into(),
             Expect::Version => "1".into(),
             Expect::Choice(words) => r.pick(words).to_string(),
+            Expect::Name("body") if key == "follow" => "a".into(),
             Expect::Name("body") => r.pick(BODIES).to_string(),
             Expect::Name("joint") => r.pick(JOINTS).to_string(),
             Expect::Name("curve") => r.pick(&["q1", "q2"]).to_string(),
@@ -175,6 +182,33 @@ impl Maker {
                 format!("[{}]", points.join(", "))
             }
             Expect::TwoNumbers => self.list(r, 2, |r| self.number(r)),
+            Expect::Plots => r.pick(&["[p1]", "[j1.angle, [p1.x, p1.y]]", "[{x: p1.x, y: p1.y}]", "[{y: [a.r.x]}]"]).to_string(),
+            Expect::Actions => r
+                .pick(&["[{stop: true}]", "[{lock: j1}]", "[{remove: j2}, {set: {u1: 1}}]", "stop", "[{set: 1}]", "[{burn: j1}]"])
+                .to_string(),
+            Expect::Group(table) if table.section == "limits" => r
+                .pick(&[
+                    "{max: 0.5}",
+                    "{min: -1, max: 1, restitution: 0.5}",
+                    "{speed_min: 0}",
+                    "{min: 0}",
+                    "{max: 1, stiffness: 100}",
+                    "{}",
+                ])
+                .to_string(),
+            Expect::Points => self.list(r, 2, |r| self.vector(r)),
+            Expect::SidePlane => format!("{{normal: {}}}", self.vector(r)),
+            Expect::Friction => r.pick(&["0.3", "{coulomb: 0.2, static: 0.4}"]).to_string(),
+            Expect::Sides => {
+                let others = [
+                    "{plane: {normal: [0, 0, 1]}}",
+                    "{body: b, box: [1, 1, 1], inside: true}",
+                    "{body: b, curve: q1}",
+                    "{body: b, polygon: [[0, 0, 0], [1, 0, 0], [0, 1, 0]]}",
+                    "{body: b, radius: 0.5}",
+                ];
+                format!("[{{body: a, radius: {}}}, {}]", self.positive(r), r.pick(&others[..if self.careful { 2 } else { 5 }]))
+            }
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters => "{}".into(),
         }
     }
@@ -245,11 +279,12 @@ pub fn model(r: &mut Random) -> String {
         ("points", POINTS),
         ("tables", &["g1"]),
         ("outputs", &["o1"]),
+        ("events", &["e1"]),
     ];
     for (section, names) in sections {
         let known: Vec<&&Table> = tables.iter().filter(|t| t.section == section).collect();
         // Constraints and drives make most mechanisms impossible: rarer than the rest.
-        if ["constraints", "drives", "tables"].contains(&section) && !r.chance(4) {
+        if ["constraints", "drives", "tables"].contains(&section) && !r.chance(4) || section == "events" && (m.careful || !r.chance(2)) {
             continue;
         }
         text += &format!("{section}:\n");
@@ -271,6 +306,15 @@ pub fn model(r: &mut Random) -> String {
             "inputs: {{u1: {{unit: N, default: 0.5, range: [-2, 2]}}}}\nstates: {{s1: {{rate: '{rate}', start: {}}}}}\n",
             m.number(r)
         );
+    }
+    // Contacts have keys that exclude each other in many ways: careful files hold one that is known to be good.
+    if r.chance(4) {
+        let table = tables.iter().find(|t| t.section == "contacts");
+        let contact = match table.filter(|_| !m.careful) {
+            Some(table) => m.group(r, table),
+            None => format!("{{between: {}, stiffness: 1e3, friction: 0.2}}", m.value(r, &Expect::Sides, "between")),
+        };
+        text += &format!("contacts:\n  k1: {contact}\n");
     }
     for key in ["functions", "hold", "start", "study", "view"] {
         if let Some(k) = tables.iter().find(|t| t.section.is_empty()).and_then(|t| t.keys.iter().find(|k| k.name == key))

@@ -37,7 +37,7 @@ fn frames_joints_and_loops_are_where_the_file_puts_them() {
     let tip = loaded.spec.points.iter().find(|(n, _)| n == "tip").expect("a frame is a point");
     assert_eq!(tip.1.body, "b");
     assert_eq!(loaded.spec.inputs[0].1.range, [-5.0, 5.0]);
-    assert_eq!(loaded.limits[0].0, "ja");
+    assert_eq!(loaded.spec.limits[0].0, "ja");
 }
 
 #[test]

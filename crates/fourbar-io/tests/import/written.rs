@@ -79,3 +79,30 @@ fn loops_are_kept_in_mjcf_and_listed_for_urdf() {
     let (_, notes) = write_urdf(&spec, &m).expect("written");
     assert_eq!(notes.iter().map(|d| (d.code.0, d.at.as_deref())).collect::<Vec<_>>(), [("W459", Some("joints.ball"))]);
 }
+
+#[test]
+fn limits_are_written_and_read_again() {
+    let mut spec = tree(false);
+    let limit = |min: Option<f64>, max: Option<f64>| LimitSpec { min, max, ..LimitSpec::default() };
+    spec.limits = vec![("ja".into(), limit(Some(-0.1), Some(0.25))), ("jb".into(), limit(None, Some(1.0))), ("jc".into(), limit(Some(-0.5), None))];
+    let m = spec.build().expect("good");
+    for (text, notes) in [write_mjcf(&spec, &m).expect("written"), write_urdf(&spec, &m).expect("written")] {
+        assert!(notes.is_empty(), "{notes:?}");
+        let again = read(&text);
+        assert!(!codes(&again).contains(&"W452"), "{:?}", again.warnings);
+        for (name, l) in &spec.limits {
+            let (_, r) = again.spec.limits.iter().find(|(n, _)| n == name).unwrap_or_else(|| panic!("{name}\n{text}"));
+            for (a, b) in [(l.min, r.min), (l.max, r.max)] {
+                assert!(a.is_some() == b.is_some() && (a.unwrap_or(0.0) - b.unwrap_or(0.0)).abs() < 1e-12, "{l:?} {r:?}");
+            }
+        }
+    }
+    // What the formats have no words for is listed.
+    spec.limits[0].1.restitution = Some(0.5);
+    spec.limits[1].1.speed_max = Some(3.0);
+    let m = spec.build().expect("good");
+    for (_, notes) in [write_mjcf(&spec, &m).expect("written"), write_urdf(&spec, &m).expect("written")] {
+        let list: Vec<_> = notes.iter().map(|d| (d.code.0, d.at.as_deref())).collect();
+        assert_eq!(list, [("W459", Some("joints.ja")), ("W459", Some("joints.jb"))]);
+    }
+}

@@ -79,7 +79,7 @@ impl Builder<'_> {
             model.bodies.push(particle(name, 1.0 / 6.0, r, A, v, omega));
             let (F, M) = (Frame { s: ends[k].s, R: Matrix3::identity() }, Frame { s: Vector3::zeros(), R: Matrix3::identity() });
             let kind = JointKind::Fixed(joint::Fixed);
-            model.joints.push(Joint { name: weld, kind, bodies: [ends[k].body, id], F, M, memory: None });
+            model.joints.push(Joint { name: weld, kind, bodies: [ends[k].body, id], F, M, memory: None, open: false });
         }
         // Axes of the coil: x along the spring, y across it, in the plane where there is one.
         let x = along.normalize();
@@ -96,7 +96,7 @@ impl Builder<'_> {
         for (k, name) in [line1, line2].into_iter().enumerate() {
             let M = Frame { s: ends[k].s, R: model.bodies[ends[k].body.index()].A.transpose() * A * R };
             let kind = JointKind::PointOnLine(joint::PointOnLine);
-            model.joints.push(Joint { name, kind, bodies: [id, ends[k].body], F, M, memory: None });
+            model.joints.push(Joint { name, kind, bodies: [id, ends[k].body], F, M, memory: None, open: false });
         }
         let side = |k: usize| {
             let which = JointCoordinate::Distance;
@@ -110,7 +110,7 @@ impl Builder<'_> {
             let F = Frame { s: Vector3::zeros(), R: fourbar_math::so3::frame_from_z(&z) };
             let M = Frame { s: Vector3::zeros(), R: fourbar_math::so3::frame_from_z(&Vector3::y()) };
             let kind = JointKind::Angle(joint::ConstantAngle { angle: std::f64::consts::FRAC_PI_2 });
-            model.joints.push(Joint { name: level, kind, bodies: [BodyId::GROUND, id], F, M, memory: None });
+            model.joints.push(Joint { name: level, kind, bodies: [BodyId::GROUND, id], F, M, memory: None, open: false });
         }
     }
 

@@ -43,8 +43,14 @@ impl Builder<'_> {
                 StateVariable::JointAngle(n) => Variable::JointAngle(coordinate(self, n, Some(JointCoordinate::Angle))?),
                 StateVariable::JointDistance(n) => Variable::JointDistance(coordinate(self, n, Some(JointCoordinate::Distance))?),
                 StateVariable::JointSpeed(n) => Variable::JointSpeed(coordinate(self, n, None)?),
-                StateVariable::PointPosition(n, k) => Variable::PointPosition(point(self, n)?, *k),
-                StateVariable::PointVelocity(n, k) => Variable::PointVelocity(point(self, n)?, *k),
+                StateVariable::PointPosition(n, k) => match self.bodies.get(n.as_str()) {
+                    Some(b) => Variable::BodyPosition(b.index(), *k),
+                    None => Variable::PointPosition(point(self, n)?, *k),
+                },
+                StateVariable::PointVelocity(n, k) => match self.bodies.get(n.as_str()) {
+                    Some(b) => Variable::BodyVelocity(b.index(), *k),
+                    None => Variable::PointVelocity(point(self, n)?, *k),
+                },
                 StateVariable::Auxiliary(n) => Variable::Auxiliary(self.find_auxiliary(path, n)?),
             });
         }

@@ -41,7 +41,7 @@ impl Builder<'_> {
                 JointSpec::Gear { .. } | JointSpec::Rack { .. } => None,
             };
             if let Some((kind, bodies, F, M)) = made {
-                let mut joint = Joint { name: name.clone(), kind, bodies, F, M, memory: Some(model.angles.len()) };
+                let mut joint = Joint { name: name.clone(), kind, bodies, F, M, memory: Some(model.angles.len()), open: false };
                 let counted = joint.coordinates().map(|(_, y)| y).find(|y| y.period().is_some());
                 match counted {
                     Some(angle) => model.angles.push(CountedAngle { bodies, angle }),
@@ -413,7 +413,7 @@ impl Builder<'_> {
         }
         // The joint as it would be on the carrier.
         let joint = &model.joints[j];
-        let seen = Joint { name: String::new(), kind: joint.kind.clone(), bodies, F, M: joint.M, memory };
+        let seen = Joint { name: String::new(), kind: joint.kind.clone(), bodies, F, M: joint.M, memory, open: false };
         let y = seen.coordinate(which)?;
         if memory == Some(model.angles.len()) && y.period().is_some() {
             model.angles.push(CountedAngle { bodies, angle: y.clone() });

@@ -3,11 +3,14 @@
 mod auxiliary;
 mod coil;
 mod constraint;
+mod contact;
 mod curve;
+mod event;
 mod force;
 mod joint;
 mod output;
 mod start;
+mod task;
 
 pub(crate) use force::Resolve;
 pub use output::{table_name_taken, table_problem};
@@ -80,6 +83,7 @@ impl<'a> Builder<'a> {
             rolling: Vec::new(),
             drives: Vec::new(),
             forces: Vec::new(),
+            contacts: Vec::new(),
             coils: Vec::new(),
             points: Vec::new(),
             inputs: Vec::new(),
@@ -88,11 +92,15 @@ impl<'a> Builder<'a> {
             start: Vec::new(),
             settle: self.spec.settle,
             trace: spec.trace.clone(),
+            plots: spec.plots.clone(),
+            follow: spec.follow.clone(),
             study: spec.study.clone(),
             angles: Vec::new(),
             curves: Vec::new(),
             length: 1.0,
             outputs: Vec::new(),
+            events: Vec::new(),
+            limits: Vec::new(),
         };
         if spec.bodies.is_empty() {
             self.error(Diagnostic::new("M118", "the mechanism has no bodies").at("bodies").help("add at least one body under `bodies:`"));
@@ -116,29 +124,37 @@ impl<'a> Builder<'a> {
         self.forces(&mut model);
         self.states(&mut model);
         self.coils(&mut model);
+        self.contacts(&mut model);
         self.tables();
         self.outputs(&mut model);
+        self.limits(&mut model);
+        self.events(&mut model);
         self.holds(&mut model);
         self.starts(&mut model);
         self.study(&model);
+        self.tasks(&model);
         model
     }
 
     fn names(&mut self) {
         let spec = self.spec;
         let mut seen: HashMap<&str, &str> = HashMap::new();
-        let lists: [(&str, Vec<&String>); 11] = [
+        let lists: [(&str, Vec<&String>); 15] = [
             ("bodies", spec.bodies.iter().map(|x| &x.0).collect()),
             ("joints", spec.joints.iter().map(|x| &x.0).collect()),
             ("constraints", spec.constraints.iter().map(|x| &x.0).collect()),
             ("drives", spec.drives.iter().map(|x| &x.0).collect()),
             ("forces", spec.forces.iter().map(|x| &x.0).collect()),
+            ("contacts", spec.contacts.iter().map(|x| &x.0).collect()),
             ("points", spec.points.iter().map(|x| &x.0).collect()),
             ("tables", spec.tables.iter().map(|x| &x.0).collect()),
             ("outputs", spec.outputs.iter().map(|x| &x.0).collect()),
             ("inputs", spec.inputs.iter().map(|x| &x.0).collect()),
             ("states", spec.states.iter().map(|x| &x.0).collect()),
             ("curves", spec.curves.iter().map(|x| &x.0).collect()),
+            ("paths", spec.paths.iter().map(|x| &x.0).collect()),
+            ("motors", spec.motors.iter().map(|x| &x.0).collect()),
+            ("events", spec.events.iter().map(|x| &x.0).collect()),
         ];
         for (section, names) in lists {
             for name in names {
@@ -405,6 +421,12 @@ impl<'a> Builder<'a> {
                         .help(help),
                 );
             }
+        }
+        if let Some(name) = spec.follow.as_deref().filter(|name| !self.bodies.contains_key(name)) {
+            let help = nearest(name, self.bodies.keys().copied()).map_or("name a body".to_string(), |n| format!("did you mean `{n}`?"));
+            self.error(
+                Diagnostic::new("M113", format!("`follow` names `{name}`, which is not a body")).at("view.follow").name(name).help(help),
+            );
         }
         for name in &spec.trace {
             if !self.points.contains_key(name.as_str()) && !self.bodies.contains_key(name.as_str()) {

@@ -30,7 +30,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U334",
         "A picture needs columns",
-        "`plot RESULT -o FILE` draws the columns that are named after the result:\n\n  fourbar plot results crank.r.x 'rod.*' -o crank.svg\n\nWithout a file and without columns it lists the columns there are.",
+        "`plot RESULT -o FILE` draws the columns that are named after the result:\n\n  fourbar plot results crank.r.x 'rod.*' -o crank.svg\n\n`--path tracer` draws the path of a point. Without a file and without columns it lists the columns there are.",
     ),
     page(
         "W330",

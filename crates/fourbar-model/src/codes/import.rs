@@ -78,11 +78,6 @@ pub(crate) const PAGES: &[Page] = &[
         "`--mesh-path FOLDER` says where the meshes of robot files are looked for, besides the folder of the file: `package://NAME/PATH` is `FOLDER/NAME/PATH` or `FOLDER/PATH`. The folder must exist.",
     ),
     page(
-        "U451",
-        "The library of functional mock-up units is missing",
-        "`fourbar fmu` packs the library `fourbar_fmi` beside the program together with the mechanism. Build it with `cargo build -p fourbar-fmi`, or say where it is with `--library FILE`.",
-    ),
-    page(
         "W450",
         "Part of a foreign file that is not carried over",
         "The file says something that has no meaning for mechanisms here (colours, contacts, sensors, settings of solvers), or that this program cannot express. It is listed by element and attribute with the first place where it stands; everything else is carried over. `docs/import.md` says what is read of each format.",
@@ -95,7 +90,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "W452",
         "Limits of a joint that are not carried over",
-        "The file limits the coordinate of a joint. The mechanism that was read has no such stop: it may move beyond.",
+        "Limits of a hinge or slide become rigid limits without rebound, `limits: {min: ..., max: ...}`. They are left out, and the joint may move freely, where the mechanism as drawn lies outside of them (many robots do at zero), where they leave no room, and where the joint has no single coordinate (a ball). Start the mechanism elsewhere and write the limits into the converted file, where they matter.",
     ),
     page(
         "W453",

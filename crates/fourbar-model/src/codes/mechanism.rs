@@ -44,7 +44,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M107",
         "An element that joins a body with itself",
-        "Joints, springs and couplings act between two different bodies (or joints). Usually one of the two names is a slip."
+        "Joints, springs and couplings act between two different bodies (or joints). Usually one of the two names is a mistake."
     ),
     page!(
         "M108",
@@ -74,13 +74,13 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M113",
         "Unknown point, or nothing of that name to hold or trace",
-        "`hold` takes names of joints and bodies, `trace` names of points and bodies; points are declared under `points:`."
+        "`hold` takes names of joints and bodies, `trace` names of points and bodies, `follow` the name of a body; points are declared under `points:`."
     ),
     page!("M114", "A study that cannot run", "Times and tolerances of `study:` are positive; the analysis is `kinematics` or `dynamics`."),
     page!(
         "M115",
-        "The arms of a cross are parallel",
-        "A universal joint has two axes, `axes: [in base, in moving]`, perpendicular to each other."
+        "Two directions that must not be parallel are",
+        "A universal joint has two axes, `axes: [in base, in moving]`, perpendicular to each other. A rolling disk needs an axis that is not the normal of its plane: it would lie flat, and could not roll. The axis of a disk is given on its body, so three numbers are in the frame of the body."
     ),
     page!(
         "M116",

@@ -1,15 +1,20 @@
 //! The page of every diagnostic code: printed by `fourbar explain`, collected in the docs.
 
 mod check;
+mod contact;
 mod data;
 mod design;
+mod event;
 mod files;
+mod hints;
 mod import;
 mod mechanism;
 mod model;
 mod natural;
 mod page;
 mod solve;
+mod sweep;
+mod task;
 mod usage;
 
 /// What a code means, with an example and a cure.
@@ -34,9 +39,14 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(page::PAGES)
         .chain(check::PAGES)
         .chain(files::PAGES)
+        .chain(hints::PAGES)
         .chain(data::PAGES)
         .chain(design::PAGES)
         .chain(import::PAGES)
+        .chain(sweep::PAGES)
+        .chain(task::PAGES)
+        .chain(event::PAGES)
+        .chain(contact::PAGES)
 }
 
 /// The page of a code, letters in either case.

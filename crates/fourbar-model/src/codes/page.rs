@@ -42,4 +42,34 @@ pub(crate) const PAGES: &[Page] = &[
         "A result holds poses that are no numbers",
         "Something went wrong in the run that nothing noticed. The page shows the motion up to there. Run with a smaller tolerance or step; if it stays, it is a fault of the program and worth a report with the mechanism file.",
     ),
+    page(
+        "W470",
+        "A plot of the file has no column",
+        "`view: {plots: ...}` names columns of the result: `pin.angle`, `motor.effort`, `tip.x`, or `tip` for its x, y and z. The page leaves out what the result does not have. `fourbar plot RESULT` lists the columns; a run with `--columns` may have left some out.",
+    ),
+    page(
+        "U470",
+        "A live page has nothing to move",
+        "The engine of a live page was asked to move a mechanism before one was loaded, or before it was started. Load a file that is good, or press `Let go`.",
+    ),
+    page(
+        "U471",
+        "A live page asked its engine for something unknown",
+        "Page and engine do not fit each other, which is a fault of the program: a page carries the engine it was made with. Write the page again; if it stays, report it with the file.",
+    ),
+    page(
+        "U472",
+        "What a live page asked for cannot be done",
+        "The body, input or assembly mode is not there, the mechanism is not assembled, or the pose that the page shows cannot be closed. Go back to the start with `Reset`.",
+    ),
+    page(
+        "U473",
+        "The engine of a live page broke down",
+        "A fault of the program, not of the file. The page starts a new engine and goes on. Please report it with the file and with what was done last.",
+    ),
+    page(
+        "U474",
+        "The program was built without the engine of live pages",
+        "Live pages carry the engine as WebAssembly, which is kept in the source tree, built by `cargo xtask wasm`, and put into the program when that is built. Pages without `--live` do not need it.",
+    ),
 ];

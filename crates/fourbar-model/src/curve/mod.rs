@@ -91,6 +91,14 @@ struct Foot {
     x: f64,
 }
 
+/// A place on a curve, with the parameter of its cubic there.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    span: usize,
+    /// The parameter.
+    pub x: f64,
+}
+
 impl Curve {
     /// A curve through points of its plane.
     pub fn new(points: Vec<P>, closed: bool) -> Result<Self, CurveError> {
@@ -221,6 +229,17 @@ impl Curve {
         let foot = self.foot_at(s);
         let p = self.spans[foot.span].at(foot.x)[0];
         (p, self.see(&foot, &p))
+    }
+
+    /// The mark at an arc length; a closed curve is gone round as often as it takes.
+    pub fn mark(&self, s: f64) -> Mark {
+        let foot = self.foot_at(if self.closed { s.rem_euclid(self.length) } else { s });
+        Mark { span: foot.span, x: foot.x }
+    }
+
+    /// Position, first and second derivative by the parameter, on the cubic of a mark, for any scalar.
+    pub fn on<S: Scalar>(&self, mark: &Mark, x: S) -> [Vector2<S>; 3] {
+        self.spans[mark.span].at(x)
     }
 
     fn foot_at(&self, s: f64) -> Foot {

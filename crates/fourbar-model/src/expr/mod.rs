@@ -180,6 +180,15 @@ impl Expr {
         Self { ops: Box::new([Op::Constant(x)]), tables: Box::new([]), depth: 1 }
     }
 
+    /// `a + b t`, the time being variable 0.
+    pub fn line(a: f64, b: f64) -> Self {
+        if b == 0.0 {
+            return Self::constant(a);
+        }
+        let ops = [Op::Constant(a), Op::Constant(b), Op::Variable(0), Op::Mul, Op::Add];
+        Self { ops: Box::new(ops), tables: Box::new([]), depth: 3 }
+    }
+
     /// Parses a text; `resolve` gives the meaning of names (`pi` and `e` are known unless it says otherwise).
     pub fn parse(text: &str, mut resolve: &mut dyn FnMut(&str) -> Option<Symbol>) -> Result<Self, ExprError> {
         parser::parse(text, &mut resolve).map(|(expr, _)| expr)

@@ -6,6 +6,7 @@
 use super::eval::{self, Plain, States};
 use super::{Law, StateLaw};
 use crate::build::Resolve;
+use crate::contact::Spots;
 use crate::diagnostic::Diagnostic;
 use crate::expr::Dimension;
 use crate::model::{BodyId, JointCoordinate, Model, PointOn};
@@ -37,6 +38,8 @@ pub enum Holds {
     Orientation,
     /// `world` or `body`.
     Frame,
+    /// True or false.
+    Flag,
 }
 
 /// A key of a force.
@@ -91,6 +94,8 @@ pub trait Given {
     fn six(&self, key: &str) -> Option<[f64; 6]>;
     /// A name or a word.
     fn text(&self, key: &str) -> Option<String>;
+    /// True or false.
+    fn flag(&self, key: &str) -> Option<bool>;
     /// An expression.
     fn expression(&self, key: &str) -> Option<StateExpr>;
     /// Three expressions.
@@ -239,7 +244,7 @@ pub type Quantities = SmallVec<[Quantity; 8]>;
 pub type Values = SmallVec<[f64; 8]>;
 
 /// How an element is drawn.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 pub enum Glyph {
     /// A coil between two points.
     Coil([PointOn; 2]),
@@ -263,6 +268,8 @@ pub enum Glyph {
     Joint(usize),
     /// Something on a body.
     Body(BodyId),
+    /// Where bodies may touch.
+    Contact(Box<Spots>),
 }
 
 /// A state on which an element says how it acts, for formulations that derive their equations from energies and virtual power.

@@ -149,6 +149,8 @@ pub fn law_value<S: Scalar>(model: &Model, law: &StateLaw, x: &impl States<S>, o
             Variable::PointPosition(p, k) => x.place(&model.points[p].1).0[k],
             Variable::PointVelocity(p, k) => x.place(&model.points[p].1).1[k],
             Variable::Auxiliary(k) => x.auxiliary(k),
+            Variable::BodyPosition(b, k) => x.pose(b).r[k],
+            Variable::BodyVelocity(b, k) => x.velocity(b).v[k],
         });
     }
     law.expr.eval(&values)
@@ -258,8 +260,13 @@ pub fn power(model: &Model, x: &Plain<'_>) -> f64 {
 
 /// Potential energy of gravity and of linear springs and bushings; elements without a potential count nothing.
 pub fn potential(model: &Model, x: &Plain<'_>) -> f64 {
+    potential_of(model, x, |_| true)
+}
+
+/// The same of some forces only.
+pub fn potential_of(model: &Model, x: &Plain<'_>, acts: impl Fn(usize) -> bool) -> f64 {
     let mut e: f64 = model.bodies.iter().zip(x.q).map(|(b, q)| -b.mass * model.gravity.dot(&q.r)).sum();
-    for (_, force) in &model.forces {
+    for (_, (_, force)) in model.forces.iter().enumerate().filter(|(k, _)| acts(*k)) {
         e += force.potential(model, x);
     }
     e

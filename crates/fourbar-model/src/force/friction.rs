@@ -27,6 +27,35 @@ pub struct FrictionSpec {
     pub radius: f64,
     /// Speed below which Coulomb friction is smoothed.
     pub speed: f64,
+    /// Whether the joint stays where it is while the force on it is small, instead of a smoothed law.
+    #[serde(default)]
+    pub stick: bool,
+    /// Coefficient up to which it sticks; left out: that of sliding.
+    #[serde(default)]
+    pub static_coefficient: Option<f64>,
+    /// Dry friction that is there without any load, N or N m.
+    #[serde(default)]
+    pub preload: f64,
+    /// Speed at which sliding friction has come from the static coefficient most of the way to that of sliding; left out: at once.
+    #[serde(default)]
+    pub stribeck: Option<f64>,
+}
+
+impl Default for FrictionSpec {
+    /// Friction that does nothing yet, on a joint without a name.
+    fn default() -> Self {
+        Self {
+            joint: String::new(),
+            coulomb: 0.0,
+            viscous: 0.0,
+            radius: 0.0,
+            speed: SPEED,
+            stick: false,
+            static_coefficient: None,
+            preload: 0.0,
+            stribeck: None,
+        }
+    }
 }
 
 /// Friction in a joint.
@@ -42,6 +71,16 @@ pub struct Friction {
     pub radius: f64,
     /// Speed of regularisation.
     pub speed: f64,
+    /// Whether it sticks.
+    pub stick: bool,
+    /// Coefficient up to which it sticks.
+    pub static_coefficient: f64,
+    /// Dry friction without load, N or N m.
+    pub preload: f64,
+    /// Speed at which sliding friction has come down from the static coefficient; zero: at once.
+    pub stribeck: f64,
+    /// Direction in which the joint slides, where sticking is on and it does; zero where the smooth law holds.
+    pub slides: f64,
 }
 
 impl Friction {
@@ -50,8 +89,33 @@ impl Friction {
         let which = acted_on(&model.joints[self.joint]);
         let lever = if which == JointCoordinate::Angle { self.radius } else { 1.0 };
         let (_, rate) = coordinate_of(model, self.joint, Some(which), x);
-        let smooth = (rate * S::of(lever / self.speed)).tanh();
-        (-(smooth * x.load(self.joint) * S::of(self.coulomb * lever)) - rate * S::of(self.viscous), rate)
+        let mut dry = S::of(self.preload);
+        if self.coulomb > 0.0 {
+            let mut coefficient = S::of(self.coulomb * lever);
+            if self.stribeck > 0.0 {
+                let share = (-(rate * S::of(lever / self.stribeck)).powi(2)).exp();
+                coefficient += share * S::of((self.static_coefficient - self.coulomb) * lever);
+            }
+            dry += coefficient * x.load(self.joint);
+        }
+        (-(self.sign(rate, lever) * dry) - rate * S::of(self.viscous), rate)
+    }
+
+    /// Direction of sliding, smoothed where sticking is off.
+    fn sign<S: Scalar>(&self, rate: S, lever: f64) -> S {
+        let lever = if lever > 0.0 { lever } else { 1.0 };
+        if self.slides != 0.0 { S::of(self.slides) } else { (rate * S::of(lever / self.speed)).tanh() }
+    }
+
+    /// The coordinate of its joint that it acts on.
+    pub fn coordinate(&self, model: &Model) -> JointCoordinate {
+        acted_on(&model.joints[self.joint])
+    }
+
+    /// Up to which effort it holds its joint under a load, N or N m.
+    pub fn bound(&self, model: &Model, load: f64) -> f64 {
+        let lever = if self.coordinate(model) == JointCoordinate::Angle { self.radius } else { 1.0 };
+        self.preload + self.static_coefficient * lever * load
     }
 }
 
@@ -67,13 +131,25 @@ impl Element for Friction {
             may("viscous", Holds::Number(None), "effort per joint speed; left out: none"),
             may("radius", Holds::Number(Some(Dimension::LENGTH)), "where the normal force rubs, for joints that turn; left out: 0"),
             may("speed", Holds::Number(None), "joint speed below which dry friction is smoothed; left out: 1e-3"),
+            may(
+                "stick",
+                Holds::Flag,
+                "whether the joint stays where it is while the effort on it is small; left out: no, the law is smoothed",
+            ),
+            may("static", Holds::Number(Some(Dimension::NONE)), "with `stick`: coefficient up to which it holds; left out: `coulomb`"),
+            may("preload", Holds::Number(None), "dry friction that is there without any load; left out: none"),
+            may(
+                "stribeck",
+                Holds::Number(None),
+                "with `static`: speed at which sliding has come down from the static coefficient; left out: at once",
+            ),
         ],
         own: &[],
     };
 
     fn read(x: &mut dyn Given) -> Option<FrictionSpec> {
-        if !x.has("coulomb") && !x.has("viscous") {
-            x.needs("`coulomb` or `viscous`", "say how strong it is");
+        if !x.has("coulomb") && !x.has("viscous") && !x.has("preload") {
+            x.needs("`coulomb`, `viscous` or `preload`", "say how strong it is");
             return None;
         }
         Some(FrictionSpec {
@@ -82,6 +158,10 @@ impl Element for Friction {
             viscous: x.number("viscous").unwrap_or(0.0),
             radius: x.number("radius").unwrap_or(0.0),
             speed: x.number("speed").unwrap_or(SPEED),
+            stick: x.flag("stick").unwrap_or(false),
+            static_coefficient: x.number("static"),
+            preload: x.number("preload").unwrap_or(0.0),
+            stribeck: x.number("stribeck"),
         })
     }
 
@@ -91,26 +171,56 @@ impl Element for Friction {
         out.unless_zero("viscous", &[spec.viscous]);
         out.unless_zero("radius", &[spec.radius]);
         out.number("speed", spec.speed);
+        if spec.stick {
+            out.word("stick", "true");
+        }
+        if let Some(x) = spec.static_coefficient {
+            out.number("static", x);
+        }
+        out.unless_zero("preload", &[spec.preload]);
+        if let Some(x) = spec.stribeck {
+            out.number("stribeck", x);
+        }
     }
 
     fn build(spec: &FrictionSpec, b: &mut Resolve<'_, '_>) -> Option<Self> {
-        let FrictionSpec { coulomb, viscous, radius, speed, .. } = *spec;
+        let FrictionSpec { coulomb, viscous, radius, speed, stick, preload, .. } = *spec;
+        let static_coefficient = spec.static_coefficient.unwrap_or(coulomb);
+        let stribeck = spec.stribeck.unwrap_or(0.0);
         let joint = b.known_joint(&spec.joint)?;
-        if !b.finite("", &[coulomb, viscous, radius, speed]) {
+        if !b.finite("", &[coulomb, viscous, radius, speed, static_coefficient, preload, stribeck]) {
             return None;
         }
         let help = "friction acts on joints with an angle or a distance";
         let joint = b.fitting(joint, "no coordinate for friction", help, |j| j.coordinates().next().is_some())?;
-        for (word, x, positive) in
-            [("coulomb", coulomb, false), ("viscous", viscous, false), ("radius", radius, false), ("speed", speed, true)]
-        {
+        for (word, x, positive) in [
+            ("coulomb", coulomb, false),
+            ("viscous", viscous, false),
+            ("radius", radius, false),
+            ("speed", speed, true),
+            ("preload", preload, false),
+            ("stribeck", stribeck, false),
+        ] {
             if x < 0.0 || (positive && x == 0.0) {
                 let d = Diagnostic::new("M116", format!("{word} of a friction element is {}", number(x)));
                 b.refuse(word, d.help("friction coefficients are not negative, and the speed of regularisation is positive"));
                 return None;
             }
         }
-        Some(Self { joint, coulomb, viscous, radius, speed })
+        if static_coefficient < coulomb {
+            let d = Diagnostic::new(
+                "M131",
+                format!("the static coefficient {} is less than that of sliding, {}", number(static_coefficient), number(coulomb)),
+            );
+            b.refuse("static", d.help("what holds is at least as strong as what slides: give a larger `static`, or leave it out"));
+            return None;
+        }
+        if !stick && (spec.static_coefficient.is_some() || spec.stribeck.is_some()) {
+            let d = Diagnostic::new("M131", "`static` and `stribeck` say nothing to a smoothed law");
+            b.refuse("static", d.help("write `stick: true` beside them"));
+            return None;
+        }
+        Some(Self { joint, coulomb, viscous, radius, speed, stick, static_coefficient, preload, stribeck, slides: 0.0 })
     }
 
     fn touches(&self) -> Touches<'_> {
@@ -125,13 +235,19 @@ impl Element for Friction {
 
     fn act<S: Scalar>(&self, model: &Model, _name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
         // Formulations that act by energies have no loads: dry friction is refused there, the viscous part is left.
-        let rate = x.speed(self.joint, acted_on(&model.joints[self.joint]));
-        x.works(rate, rate * S::of(-self.viscous));
+        let which = acted_on(&model.joints[self.joint]);
+        let rate = x.speed(self.joint, which);
+        let mut effort = rate * S::of(-self.viscous);
+        if self.preload > 0.0 {
+            let lever = if which == JointCoordinate::Angle { self.radius } else { 1.0 };
+            effort -= self.sign(rate, lever) * S::of(self.preload);
+        }
+        x.works(rate, effort);
         Ok(())
     }
 
     fn sticking_rate(&self, gravity: f64) -> f64 {
-        if self.coulomb > 0.0 { self.coulomb * gravity / self.speed } else { 0.0 }
+        if self.coulomb > 0.0 && !self.stick { self.coulomb * gravity / self.speed } else { 0.0 }
     }
 
     fn quantities(&self, model: &Model) -> Quantities {

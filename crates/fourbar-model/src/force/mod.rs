@@ -3,6 +3,7 @@
 
 mod actuator;
 mod bushing;
+mod contact;
 mod element;
 pub mod eval;
 mod friction;
@@ -10,6 +11,7 @@ pub mod load;
 mod point;
 mod rope;
 mod spring;
+mod stop;
 mod torque;
 mod torsion;
 
@@ -40,7 +42,11 @@ macro_rules! forces {
 
         /// A force element with its references resolved.
         #[derive(Clone, Debug)]
-        pub enum Force { $($(#[$doc])* $variant($type),)* }
+        pub enum Force {
+            $($(#[$doc])* $variant($type),)*
+            /// Where bodies overlap; stated under `contacts`.
+            Contact(Contact),
+        }
 
         /// The words of a force in files, and how it is read.
         pub const KINDS: &[Kind] = &[$(Kind {
@@ -64,49 +70,64 @@ macro_rules! forces {
         }
 
         impl Force {
+            /// The bound up to which it holds its joint where it stands, N or N m from the load of the joint, and the joint; `None` where it
+            /// does not stick.
+            pub fn sticks(&self) -> Option<&Friction> {
+                match self {
+                    Force::Friction(f) if f.stick => Some(f),
+                    _ => None,
+                }
+            }
+            /// The same while its joint slides in a direction; zero leaves it as it is.
+            pub fn sliding(self, direction: f64) -> Self {
+                match self {
+                    Force::Friction(f) if direction != 0.0 => Force::Friction(Friction { slides: direction, ..f }),
+                    other => other,
+                }
+            }
             /// Its words in files.
             pub fn words(&self) -> &'static Words {
-                match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* }
+                match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* Force::Contact(_) => &CONTACT }
             }
             /// Where it acts and what it reads.
             pub fn touches(&self) -> Touches<'_> {
-                match self { $(Force::$variant(f) => f.touches(),)* }
+                match self { $(Force::$variant(f) => f.touches(),)* Force::Contact(f) => f.touches() }
             }
             /// Adds its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
             pub fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
-                match self { $(Force::$variant(f) => f.wrench(model, x, add),)* }
+                match self { $(Force::$variant(f) => f.wrench(model, x, add),)* Force::Contact(f) => f.wrench(x, add) }
             }
             /// Its potential energy, J; elements without a potential have none.
             pub fn potential<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
-                match self { $(Force::$variant(f) => f.potential(model, x),)* }
+                match self { $(Force::$variant(f) => f.potential(model, x),)* Force::Contact(f) => f.potential(x) }
             }
             /// Power of what has no potential in it, W.
             pub fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
-                match self { $(Force::$variant(f) => f.power(model, x),)* }
+                match self { $(Force::$variant(f) => f.power(model, x),)* Force::Contact(f) => f.power(x) }
             }
             /// Its energies and virtual power.
             pub fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-                match self { $(Force::$variant(f) => f.act(model, name, x),)* }
+                match self { $(Force::$variant(f) => f.act(model, name, x),)* Force::Contact(f) => { f.act(x); Ok(()) } }
             }
             /// Stiffness and damping between its ends, N/m and N s/m, where they are constants.
             pub fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
-                match self { $(Force::$variant(f) => f.stiffness(),)* }
+                match self { $(Force::$variant(f) => f.stiffness(),)* Force::Contact(f) => f.stiffness() }
             }
             /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero where it does not stick.
             pub fn sticking_rate(&self, gravity: f64) -> f64 {
-                match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* }
+                match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* Force::Contact(f) => f.sticking_rate(gravity) }
             }
             /// Names and units of what it reports.
             pub fn quantities(&self, model: &Model) -> Quantities {
-                match self { $(Force::$variant(f) => f.quantities(model),)* }
+                match self { $(Force::$variant(f) => f.quantities(model),)* Force::Contact(_) => Contact::quantities() }
             }
             /// Values of what it reports, at a state with the loads of joints.
             pub fn values(&self, model: &Model, x: &Plain<'_>) -> Values {
-                match self { $(Force::$variant(f) => f.values(model, x),)* }
+                match self { $(Force::$variant(f) => f.values(model, x),)* Force::Contact(f) => f.values(x) }
             }
             /// How it is drawn.
             pub fn glyph(&self) -> Glyph {
-                match self { $(Force::$variant(f) => f.glyph(),)* }
+                match self { $(Force::$variant(f) => f.glyph(),)* Force::Contact(f) => f.glyph() }
             }
         }
     };
@@ -130,16 +151,29 @@ forces! {
     Friction(friction::Friction) as Friction(friction::FrictionSpec);
     /// Along the line of two points, pulling only.
     Rope(rope::Rope) as Rope(rope::RopeSpec);
+    /// In a joint, beyond a bound.
+    Stop(stop::Stop) as Stop(stop::StopSpec);
 }
 
 pub use actuator::{Actuator, ActuatorSpec};
 pub use bushing::{Bushing, BushingSpec};
+pub use contact::Contact;
 pub use friction::{Friction, FrictionSpec};
 pub use point::{PointForce, PointForceSpec};
 pub use rope::{Rope, RopeSpec};
 pub use spring::{Spring, SpringSpec};
+pub use stop::{Stop, StopSpec};
 pub use torque::{Torque, TorqueSpec};
 pub use torsion::{Torsion, TorsionSpec};
+
+/// The words of a compliant contact, whose keys stand in a section of their own.
+const CONTACT: Words = Words {
+    kind: "contact",
+    title: "a contact",
+    doc: "Pushes bodies apart where they overlap: stiffness*overlap^exponent*(1 + damping*rate), never negative, with dry friction along the surface.",
+    keys: &[],
+    own: &[],
+};
 
 /// A kind of force in files.
 #[derive(Clone, Copy)]
@@ -175,6 +209,7 @@ pub fn bodies_read<'l>(model: &Model, laws: impl IntoIterator<Item = &'l StateLa
                 list.extend(model.joints[j].bodies.map(|b| b.index()));
             }
             Variable::PointPosition(p, _) | Variable::PointVelocity(p, _) => list.push(model.points[p].1.body.index()),
+            Variable::BodyPosition(b, _) | Variable::BodyVelocity(b, _) => list.push(b),
             Variable::Time | Variable::Length | Variable::Rate | Variable::Auxiliary(_) => {}
         }
     }
@@ -234,4 +269,8 @@ pub enum Variable {
     PointVelocity(usize, usize),
     /// An input or a state, by its place among the numbers that are carried along.
     Auxiliary(usize),
+    /// Component of the position of a body's centre of mass.
+    BodyPosition(usize, usize),
+    /// Component of the velocity of a body's centre of mass.
+    BodyVelocity(usize, usize),
 }

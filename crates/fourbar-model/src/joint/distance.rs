@@ -27,6 +27,9 @@ impl JointType for Distance {
     fn alignment(&self) -> Alignment {
         Alignment::None
     }
+    fn own_measure(&self, pair: &Pair) -> Coordinate {
+        Coordinate::D { ij: [0, 1], s_i: pair.F.s, s_j: pair.M.s }
+    }
     fn shared(&self) -> Shared {
         Shared { points: SharedPoints::Apart, equation: SharedEquation::Length(self.length), loose: [true, true], ..Shared::default() }
     }

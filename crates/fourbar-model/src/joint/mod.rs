@@ -131,6 +131,10 @@ pub(crate) trait JointType {
     fn distance(&self, pair: &Pair) -> Coordinate {
         pair.along(2)
     }
+    /// What a limit of the joint itself bounds: the square of a distance, or a height.
+    fn own_measure(&self, pair: &Pair) -> Coordinate {
+        pair.along(2)
+    }
     /// Distances between which it is defined, where it has ends; beyond them a run stops.
     fn range(&self) -> Option<[f64; 2]> {
         None
@@ -198,6 +202,10 @@ macro_rules! joint_kinds {
             /// Its distance coordinate, where it has one.
             pub fn distance(&self, pair: &Pair) -> Coordinate {
                 match self { $(JointKind::$variant(j) => j.distance(pair),)* }
+            }
+            /// What a limit of the joint itself bounds: the square of a distance, or a height.
+            pub fn own_measure(&self, pair: &Pair) -> Coordinate {
+                match self { $(JointKind::$variant(j) => j.own_measure(pair),)* }
             }
             /// Distances between which it is defined, where it has ends; beyond them a run stops.
             pub fn range(&self) -> Option<[f64; 2]> {

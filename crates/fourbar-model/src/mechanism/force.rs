@@ -107,10 +107,15 @@ impl<L> Mechanism<L> {
         })
     }
 
+    /// A springy stop of a joint.
+    pub fn springy_stop(self, name: impl Into<String>, stop: StopSpec) -> Mechanism {
+        self.element(name, "a springy stop", &[], |_| stop.into())
+    }
+
     /// Friction of a joint.
     pub fn friction(self, name: impl Into<String>, joint: impl Into<String>) -> Mechanism<Friction> {
         let joint = joint.into();
-        let force = FrictionSpec { joint, coulomb: 0.0, viscous: 0.0, radius: 0.0, speed: FRICTION_SPEED };
+        let force = FrictionSpec { joint, speed: FRICTION_SPEED, ..FrictionSpec::default() };
         self.element(name, "a friction element", &[ROUGHNESS], |_| force.into())
     }
 }
@@ -263,6 +268,23 @@ impl Mechanism<Friction> {
     pub fn viscous(mut self, c: f64) -> Self {
         self.state.given(ROUGHNESS);
         self.changed(|_, viscous, _, _| *viscous = c)
+    }
+
+    /// The joint stays where it is while the effort on it is small, up to a coefficient that is at least that of sliding.
+    pub fn stick(mut self, static_coefficient: Option<f64>) -> Self {
+        if let Some((_, ForceSpec::Friction(f))) = self.state.spec.forces.last_mut() {
+            (f.stick, f.static_coefficient) = (true, static_coefficient);
+        }
+        self
+    }
+
+    /// Dry friction that is there without any load, N or N m.
+    pub fn preload(mut self, effort: f64) -> Self {
+        self.state.given(ROUGHNESS);
+        if let Some((_, ForceSpec::Friction(f))) = self.state.spec.forces.last_mut() {
+            f.preload = effort;
+        }
+        self
     }
 
     /// Radius at which the normal force acts, for joints that turn, m.

@@ -29,8 +29,10 @@
 mod auxiliary;
 mod body;
 mod constraint;
+mod contact;
 mod data;
 mod drive;
+mod event;
 mod expression;
 mod force;
 mod joint;
@@ -110,6 +112,9 @@ pub mod last {
     /// A column of the results.
     #[derive(Clone, Copy, Debug)]
     pub struct Output;
+    /// An event.
+    #[derive(Clone, Copy, Debug)]
+    pub struct Event;
 }
 
 use last::Nothing;
@@ -266,6 +271,26 @@ impl<L> Mechanism<L> {
     /// Points or bodies to trace in pictures.
     pub fn trace<N: Into<String>>(self, names: impl IntoIterator<Item = N>) -> Mechanism {
         self.stated(|s| s.trace.extend(names.into_iter().map(Into::into)))
+    }
+
+    /// Columns of results to keep, such as `motor.effort`, `tip` or `*.angle`; without any, all.
+    pub fn columns<N: Into<String>>(self, patterns: impl IntoIterator<Item = N>) -> Mechanism {
+        self.stated(|s| s.columns.extend(patterns.into_iter().map(Into::into)))
+    }
+
+    /// A plot that pages show first: columns over time.
+    pub fn plot<N: Into<String>>(self, columns: impl IntoIterator<Item = N>) -> Mechanism {
+        self.stated(|s| s.plots.push(PlotSpec { y: columns.into_iter().map(Into::into).collect(), x: None }))
+    }
+
+    /// A plot that pages show first: one column over another.
+    pub fn plot_over(self, y: impl Into<String>, x: impl Into<String>) -> Mechanism {
+        self.stated(|s| s.plots.push(PlotSpec { y: vec![y.into()], x: Some(x.into()) }))
+    }
+
+    /// The body that the camera of a page follows.
+    pub fn follow(self, body: impl Into<String>) -> Mechanism {
+        self.stated(|s| s.follow = Some(body.into()))
     }
 
     /// What a run computes.

@@ -127,9 +127,10 @@ fn on_joints(s: &mut Sketch, force: f64) {
                 let coulomb = if s.draw.once_in(3) { 0.0 } else { s.draw.between(0.02, 0.3) };
                 let radius = if turns { s.size * s.draw.between(0.02, 0.1) } else { 0.0 };
                 let speed = (s.pace * s.size).sqrt() * s.draw.between(0.05, 0.3) / if turns { s.size } else { 1.0 };
-                s.spec
-                    .forces
-                    .push((format!("friction_{joint}"), ForceSpec::Friction(FrictionSpec { joint, coulomb, viscous, radius, speed })));
+                s.spec.forces.push((
+                    format!("friction_{joint}"),
+                    ForceSpec::Friction(FrictionSpec { joint, coulomb, viscous, radius, speed, ..Default::default() }),
+                ));
             }
             _ => {}
         }

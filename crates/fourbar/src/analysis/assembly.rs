@@ -85,7 +85,8 @@ pub struct Gap {
 impl std::fmt::Display for Gap {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "`{}`", self.name)?;
-        match (self.distance > 0.0, self.angle > 0.0) {
+        // Of the two the one that is rounding beside the other is left out.
+        match (self.distance > 1e-4 * self.angle, self.angle > 1e-4 * self.distance) {
             (true, true) => write!(f, " ({} m, {} rad)", number(self.distance), number(self.angle)),
             (false, true) => write!(f, " ({} rad)", number(self.angle)),
             _ => write!(f, " ({} m)", number(self.distance)),
@@ -104,6 +105,23 @@ impl Assembled {
         self.branch.as_ref().map(|b| b.words(self.distance))
     }
 
+    /// A state that is consistent already.
+    pub fn already(at: &Configuration) -> Self {
+        Self {
+            configuration: at.clone(),
+            iterations: 0,
+            residual_before: 0.0,
+            residual_after: 0.0,
+            velocity_residual_before: 0.0,
+            stated: true,
+            moved: Vec::new(),
+            open: Vec::new(),
+            asked: Vec::new(),
+            distance: 0.0,
+            branch: None,
+        }
+    }
+
     /// The warning that a changed start deserves.
     pub fn warning(&self, model: &Model) -> Option<Diagnostic> {
         if self.residual_before > 1e-6 * model.length {
@@ -111,14 +129,17 @@ impl Assembled {
             let most =
                 self.moved.iter().max_by(|a, b| (a.distance + model.length * a.angle).total_cmp(&(b.distance + model.length * b.angle)))?;
             return Some(
-                Diagnostic::new("W201", format!("the start is not consistent: open are {}; assembly closed it", worst.join(", ")))
-                    .names(self.open.iter().map(|g| g.name.clone()))
-                    .help(format!(
-                        "largest change: `{}` by {} m and {} rad; `fourbar assemble` lists all",
-                        most.body,
-                        number(most.distance),
-                        number(most.angle)
-                    )),
+                Diagnostic::new(
+                    "W201",
+                    format!("the drawn start does not close: there are gaps at {}; assembly closed them", worst.join(", ")),
+                )
+                .names(self.open.iter().map(|g| g.name.clone()))
+                .help(format!(
+                    "largest change: `{}` by {} m and {} rad; `fourbar assemble` lists all",
+                    most.body,
+                    number(most.distance),
+                    number(most.angle)
+                )),
             );
         }
         // Velocities that were left out are for the drives to decide.
@@ -217,7 +238,7 @@ fn flipped_among<'a>(model: &'a Model, q: &'a [Pose]) -> impl Iterator<Item = us
         let [qi, qj] = j.bodies.map(|b| &q[b.index()]);
         axes.iter().any(|&a| (qi.A * j.F.axis(a)).dot(&(qj.A * j.M.axis(a))) < 0.0)
     };
-    model.joints.iter().enumerate().filter(move |(_, j)| flipped(j)).map(|(k, _)| k)
+    model.joints.iter().enumerate().filter(move |(_, j)| !j.open && flipped(j)).map(|(k, _)| k)
 }
 
 /// Options of assembly.
@@ -477,7 +498,7 @@ fn impossible(model: &Model, p: &mut Problem, q: &[Pose], start: &Configuration)
         .map(|k| format!("; the axes of `{}` would have to point opposite ways", model.joints[k].name))
         .unwrap_or_default();
     let message = if top > 1e-9 * model.length {
-        format!("the mechanism cannot be assembled: open are {}{flipped}", words.join(", "))
+        format!("the mechanism cannot be assembled: gaps remain at {}{flipped}", words.join(", "))
     } else {
         format!("the mechanism cannot be assembled as drawn{flipped}")
     };

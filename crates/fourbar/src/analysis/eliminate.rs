@@ -74,7 +74,7 @@ impl Nodes {
 
 /// World axes with the axis of the first hinge as third, where there is one.
 fn plane(model: &Model, q: &[Pose]) -> Option<Matrix3<f64>> {
-    let hinge = model.joints.iter().find(|j| j.kind.in_plane().is_some_and(|p| p.axis == Stand::Along))?;
+    let hinge = model.joints.iter().find(|j| !j.open && j.kind.in_plane().is_some_and(|p| p.axis == Stand::Along))?;
     let n = q[hinge.bodies[0].index()].A * hinge.F.axis(2);
     let mut x = Vector3::zeros();
     x[n.iamin()] = 1.0;

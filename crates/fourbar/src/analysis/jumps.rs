@@ -66,7 +66,10 @@ fn words(m: &Moving<'_>, s: &Seam, order: usize) -> String {
 }
 
 fn refusal(m: &Moving<'_>, s: &Seam, order: usize) -> Diagnostic {
-    let why = ["no mass moves in no time", "it would take an infinite force, and nothing says how other parts take the blow"][order.min(1)];
+    let why = [
+        "a mass cannot change its position in no time",
+        "it would take an infinite force, and how the other parts respond to the impact is not defined",
+    ][order.min(1)];
     Diagnostic::new("S244", format!("{}: {why}", words(m, s, order))).name(m.name).time(s.t).help(
         "let it pass smoothly, such as with `smoothstep(t, t0, t1)`, whose speed and acceleration do not jump; or let the run end before",
     )
@@ -75,7 +78,7 @@ fn refusal(m: &Moving<'_>, s: &Seam, order: usize) -> Diagnostic {
 fn warning(m: &Moving<'_>, s: &Seam, order: usize, times: usize) -> Diagnostic {
     let more = if times > 1 { format!(", and {} more", count(times - 1, "time")) } else { String::new() };
     let help = match order {
-        1 => "positions and speeds follow it; accelerations, reactions and efforts leave the blow out",
+        1 => "positions and speeds follow it; accelerations, reactions and efforts do not include the impact",
         _ => "accelerations, reactions and efforts at that time may be of either side; `smoothstep(t, t0, t1)` passes without a jump",
     };
     Diagnostic::new("W244", format!("{}{more}", words(m, s, order))).name(m.name).time(s.t).help(help)

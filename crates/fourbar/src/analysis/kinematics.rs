@@ -49,6 +49,8 @@ const REFINEMENTS: usize = 8;
 const SLOW: f64 = 0.01;
 /// Errors that no longer fall are rounding below this share of the velocities or accelerations.
 const FLOOR: f64 = 1e-9;
+/// Rates below this share of the size of the mechanism, per second, are none.
+const REST: f64 = 1e-60;
 /// Below this share of them an error tells nothing about the factor any more.
 const ROUNDING: f64 = 1e-12;
 /// Rounds of multipliers and friction loads, at most: a friction that returns up to 0.7 of a change of its load settles in these.
@@ -343,7 +345,8 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         self.set.residual(&self.trial, &self.state.turns, t, &mut self.Phi);
         let open = gaps(self.model, &self.set, &self.Phi, 1e-9 * L);
         let names: Vec<String> = open.iter().take(3).map(|g| g.to_string()).collect();
-        let what = if names.is_empty() { "the positions do not settle".to_string() } else { format!("open are {}", names.join(", ")) };
+        let what =
+            if names.is_empty() { "the positions do not settle".to_string() } else { format!("there are gaps at {}", names.join(", ")) };
         Err(self.stuck(t, &what))
     }
 
@@ -352,7 +355,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         Diagnostic::new(
             "S220",
             format!(
-                "the mechanism cannot follow its drives beyond t = {t:.6} s: {what}; it stands at a dead point of {}",
+                "the mechanism cannot follow its drives beyond t = {t:.6} s: {what}; it is at a dead point of {}",
                 joints.iter().map(|j| format!("`{j}`")).collect::<Vec<_>>().join(", ")
             ),
         )
@@ -520,7 +523,8 @@ impl<'m, C: Chart> Kinematics<'m, C> {
                 *x -= r;
                 worst = worst.max(x.abs());
             }
-            if worst <= 4.0 * f64::EPSILON * size || (worst >= 0.5 * last && worst <= FLOOR * size) {
+            // At rest each step divides what is left of the motion by the accuracy of numbers, until nothing can be represented.
+            if worst <= 4.0 * f64::EPSILON * size || worst <= REST * L || (worst >= 0.5 * last && worst <= FLOOR * size) {
                 return rate;
             }
             if !worst.is_finite() {

@@ -2,6 +2,9 @@
 
 pub mod assembly;
 #[doc(hidden)]
+pub mod contacts;
+pub mod drag;
+#[doc(hidden)]
 pub mod eliminate;
 pub mod independent;
 #[doc(hidden)]

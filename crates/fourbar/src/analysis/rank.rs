@@ -184,7 +184,7 @@ pub struct FreeMotion {
 pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Twist>]) -> Vec<FreeMotion> {
     let mut labels = Vec::new();
     let mut rates: Vec<Vec<f64>> = Vec::new();
-    for j in &model.joints {
+    for j in model.joints.iter().filter(|j| !j.open) {
         let [a, b] = j.bodies.map(BodyId::index);
         for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
             if let Some(y) = j.coordinate(which) {

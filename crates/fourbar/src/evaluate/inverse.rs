@@ -2,6 +2,7 @@
 
 use super::coordinates::Reading;
 use super::matrices::{dense_rows, least_squares, null_space, particular};
+use super::sharing::{Sharing, share};
 use super::{Evaluation, stacked};
 use crate::constraint::{ConstraintSet, Owner};
 use crate::diagnostic::{Diagnostic, number};
@@ -9,7 +10,6 @@ use crate::error::Error;
 use crate::force::{Actuator, Force, load};
 use crate::model::JointCoordinate;
 use crate::state::Twist;
-use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
 /// Rounds of efforts and friction loads, at most.
@@ -29,6 +29,31 @@ pub struct Efforts {
     /// Which of them can be no other. Of the others, shared between more motors than are needed, the smallest are taken; torques are
     /// weighed against forces by the characteristic length.
     pub unique: Vec<bool>,
+}
+
+/// Efforts with what is to be said of them.
+#[derive(Clone, Debug)]
+pub struct SharedEfforts {
+    /// The efforts: those that come nearest to the accelerations, where none cause them.
+    pub efforts: Efforts,
+    /// Largest force that no effort gives, along a free motion of unit length, N or N m, and the largest force that acts at all.
+    pub missing: f64,
+    /// The largest force that acts.
+    pub size: f64,
+    /// Whether the efforts are within their limits.
+    pub within: bool,
+    /// How well the motors act on the free motions: the smallest singular value over the largest, as far as there are motors. Near zero
+    /// efforts grow without bounds.
+    pub grip: f64,
+    /// Velocities of all bodies, ground first, in the free motion along which force is missing.
+    pub motion: Vec<Twist>,
+}
+
+impl SharedEfforts {
+    /// Whether the efforts cause the accelerations.
+    pub fn cause(&self) -> bool {
+        self.missing <= LEFT_OVER * self.size
+    }
 }
 
 impl Efforts {
@@ -69,6 +94,19 @@ impl Evaluation<'_> {
     /// # Ok::<(), fourbar::Error>(())
     /// ```
     pub fn inverse_dynamics<N: AsRef<str>>(&self, accelerations: &[Twist], motors: &[N]) -> Result<Efforts, Error> {
+        let found = self.shared_efforts(accelerations, motors, &Sharing::default())?;
+        self.check_left(found.missing, found.size, &found.efforts.names)?;
+        Ok(found.efforts)
+    }
+
+    /// The same with weights and limits for motors that share a load. Where the motors cannot cause the accelerations the answer says so
+    /// instead of an error.
+    pub fn shared_efforts<N: AsRef<str>>(
+        &self,
+        accelerations: &[Twist],
+        motors: &[N],
+        sharing: &Sharing<'_>,
+    ) -> Result<SharedEfforts, Error> {
         self.fits_dense()?;
         if accelerations.len() != self.model.bodies.len() {
             let message = format!("{} accelerations are given, but there are {} bodies", accelerations.len(), self.model.bodies.len());
@@ -82,7 +120,13 @@ impl Evaluation<'_> {
         self.check_accelerations(&set, &J, &a)?;
         let N = null_space(self.model, &J);
         // Columns: efforts measured as forces, so that the smallest are the same in any unit of length.
-        let scale: Vec<f64> = chosen.iter().map(|m| if m.reading.angular { self.model.length } else { 1.0 }).collect();
+        let own = |k: usize, m: &Motor| match sharing.weights.get(k) {
+            Some(w) => 1.0 / w,
+            None if m.reading.angular => self.model.length,
+            None => 1.0,
+        };
+        let scale: Vec<f64> = chosen.iter().enumerate().map(|(k, m)| own(k, m)).collect();
+        let limits: Vec<f64> = sharing.limits.iter().zip(&scale).map(|(l, s)| l / s).collect();
         let mut C = DMatrix::zeros(chosen.len(), self.columns());
         for (k, m) in chosen.iter().enumerate() {
             m.reading.add_to(scale[k], &mut C, k);
@@ -97,15 +141,16 @@ impl Evaluation<'_> {
         let weighed = DMatrix::from_fn(J.ncols(), J.nrows(), |i, k| J[(k, i)] / weights[k]);
         let mut loads = self.loads.clone();
         loads.by_joint.fill(0.0);
-        let (mut x, mut last) = (DVector::zeros(chosen.len()), f64::INFINITY);
-        for round in 0..FRICTION_ROUNDS {
+        let mut last = f64::INFINITY;
+        let (mut x, mut fits, mut null, mut left, mut size);
+        let mut round = 0;
+        loop {
             let wanted = &inertia - self.applied_without(&chosen, &loads);
             let b = N.tr_mul(&wanted);
-            x = least_squares(&A, &b, DEPENDENT);
-            let left = (&A * &x - &b).amax();
-            let size = moved.max(self.applied_with(&loads).amax()).max(x.amax());
+            (x, fits, null) = share(&A, &b, &limits, DEPENDENT);
+            left = &A * &x - &b;
+            size = moved.max(self.applied_with(&loads).amax()).max(x.amax());
             if loads.is_empty() || round == FRICTION_ROUNDS - 1 {
-                self.check_left(left, size, &names)?;
                 break;
             }
             // Friction follows the reactions of this very motion: J^T lambda = C^T x - wanted.
@@ -113,14 +158,21 @@ impl Evaluation<'_> {
             let lambda = least_squares(&weighed, &rest, DEPENDENT).component_div(&weights);
             let change = loads.update(self.model, &set, &self.now.q, lambda.as_slice());
             if round > 0 && load::rest(change, last, round) {
-                self.check_left(left, size, &names)?;
                 break;
             }
             last = change;
+            round += 1;
         }
-        let null = dense::rank(&A, DEPENDENT).null;
+        let grip = if A.is_empty() {
+            1.0
+        } else {
+            let values = A.singular_values();
+            values.min() / values.max().max(f64::MIN_POSITIVE)
+        };
+        let motion = super::by_body(&(&N * &left));
         let unique = (0..chosen.len()).map(|k| null.row(k).amax() < 1e-6).collect();
-        Ok(Efforts { names, values: x.iter().zip(&scale).map(|(x, s)| x * s).collect(), unique })
+        let efforts = Efforts { names, values: x.iter().zip(&scale).map(|(x, s)| x * s).collect(), unique };
+        Ok(SharedEfforts { efforts, missing: left.amax(), size, within: fits, grip, motion })
     }
 
     /// Accelerations of all bodies, ground first, in which coordinates have given second derivatives and everything else follows.

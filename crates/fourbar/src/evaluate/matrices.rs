@@ -161,8 +161,8 @@ impl Evaluation<'_> {
     }
 }
 
-/// The Jacobian of a set of constraints as it stands.
-pub(super) fn dense_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
+/// The Jacobian of a set of constraints as it stands, six columns a moving body.
+pub fn dense_rows(model: &Model, set: &ConstraintSet, q: &[Pose]) -> DMatrix<f64> {
     let mut G = vec![0.0; set.values];
     set.jacobian(q, &mut G);
     let mut J = DMatrix::zeros(set.rows(), 6 * model.moving());

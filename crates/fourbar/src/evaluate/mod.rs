@@ -34,12 +34,15 @@ mod coordinates;
 mod inverse;
 mod matrices;
 mod reduced;
+mod sharing;
 
 pub use coordinates::Coordinates;
-pub use inverse::Efforts;
-pub use matrices::Row;
+pub use inverse::{Efforts, SharedEfforts};
+pub use matrices::{Row, dense_rows};
 pub use reduced::Reduced;
+pub use sharing::Sharing;
 
+use crate::analysis::contacts::refuse_rigid;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::error::Error;
@@ -77,6 +80,7 @@ impl<'m> Evaluation<'m> {
     /// Evaluates a mechanism at a state.
     pub fn new(model: &'m Model, state: &Configuration) -> Result<Self, Error> {
         Simulation::fits(model, state)?;
+        refuse_rigid(model)?;
         let mut e = Equations::new(model, state);
         if e.set.choose(state.t) {
             // The compliance belongs to the rows that hold now.
@@ -103,6 +107,11 @@ impl<'m> Evaluation<'m> {
     /// The mechanism.
     pub fn model(&self) -> &'m Model {
         self.model
+    }
+
+    /// Everything at once, as recorders take it; no work has been done yet.
+    pub fn instant(&self) -> &Instant {
+        &self.now
     }
 
     /// Everything by name: poses, velocities, accelerations, coordinates, reactions, efforts.

@@ -7,7 +7,8 @@ use super::lists::{flat, list, poses, unflat, unflat_poses};
 use super::output::Output;
 use super::watch::Watch;
 use super::work::Work;
-use super::{Method, number, positive, radau, tau, tolerance};
+use super::{Method, moreau, number, positive, radau, tau, tolerance};
+use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::absolute::chart::{Chart, Ra};
 use crate::judge;
@@ -69,6 +70,10 @@ pub fn start<'m, C: Chart>(
     integrator: &'static str,
     start: &Configuration,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    if integrator == "moreau" {
+        return moreau::start(structure, study, start);
+    }
+    refuse_rigid(structure.model)?;
     if integrator == "radau" {
         return radau::start(structure, study, start);
     }

@@ -5,6 +5,7 @@ pub mod first_order;
 pub mod implicit;
 pub mod index3;
 mod lists;
+pub mod moreau;
 mod output;
 pub mod radau;
 mod watch;

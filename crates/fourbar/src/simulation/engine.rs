@@ -6,6 +6,7 @@
 use super::leg::{Change, Fallen, Leg, STIFF, another_may_pass, no_other};
 use super::warnings::{friction_warning, mass_warning};
 use crate::analysis::assembly::Assembled;
+use crate::analysis::contacts::overlaps;
 use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
 use crate::analysis::singular;
 use crate::constraint::ConstraintSet;
@@ -25,6 +26,8 @@ use std::collections::HashSet;
 const IMPLICIT: &str = "radau";
 /// The largest step that is looked for at once, in ends of the study.
 const STEP: f64 = 10.0;
+/// Share of the characteristic length to which states after events are consistent.
+const EVENTS: f64 = 1e-7;
 
 /// A mechanism in motion on a borrowed model.
 pub struct Engine<'m> {
@@ -49,6 +52,8 @@ pub struct Engine<'m> {
     outcome: Outcome,
     /// Up to where steps may pass the times that are asked for.
     ahead: f64,
+    /// Work counts of motions that events have ended.
+    spent: Vec<(&'static str, f64)>,
 }
 
 impl<'m> Engine<'m> {
@@ -62,6 +67,7 @@ impl<'m> Engine<'m> {
             Analysis::Kinematics => in_charts(study, &candidates[0], &mut outcome.warnings),
         };
         outcome.warnings.extend(friction_warning(model, structure.not_unique()));
+        outcome.warnings.extend(overlaps(model, start));
         if analysis == Analysis::Dynamics {
             outcome.warnings.extend(mass_warning(model));
         }
@@ -82,6 +88,7 @@ impl<'m> Engine<'m> {
             structure,
             outcome,
             ahead: f64::NEG_INFINITY,
+            spent: Vec::new(),
         }
     }
 
@@ -191,6 +198,70 @@ impl<'m> Engine<'m> {
         (self.turn, self.begun) = (0, false);
         self.judge.begin_anew();
         self.begin()
+    }
+
+    /// Goes on from a consistent state after an event, with the work done before it and what the judge of the piece before remembers.
+    pub fn resume(&mut self, state: &Configuration, work: f64, book: &Value) -> Result<(), Diagnostic> {
+        place_drives(self.model, state);
+        change_drives(self.model, state.t, &state.z);
+        self.judge.consistent(state, EVENTS)?;
+        self.retire();
+        self.fallen.clear();
+        let changes = std::mem::take(&mut self.leg.changes);
+        self.leg = Leg { changes, work, ..Leg::first(state) };
+        (self.turn, self.begun) = (0, false);
+        self.judge.go_on_from(book);
+        self.begin()
+    }
+
+    /// Ends the motion in force; what it has to say is kept.
+    fn retire(&mut self) {
+        if let Some(mut motion) = self.motion.take() {
+            motion.report(&mut self.outcome);
+        }
+        for (name, n) in std::mem::take(&mut self.outcome.work) {
+            match self.spent.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += n,
+                None => self.spent.push((name, n)),
+            }
+        }
+    }
+
+    /// Everything that was said and counted so far, for another engine that goes on; the motion in force has ended.
+    pub fn hand_over(&mut self) -> (Outcome, Vec<(&'static str, f64)>) {
+        self.retire();
+        (std::mem::take(&mut self.outcome), std::mem::take(&mut self.spent))
+    }
+
+    /// Takes what another engine has said and counted.
+    pub fn take_over(&mut self, (before, spent): (Outcome, Vec<(&'static str, f64)>)) {
+        let own = std::mem::replace(&mut self.outcome, before);
+        self.outcome.warnings.extend(own.warnings.into_iter().filter(|w| !["W230", "W232"].contains(&w.code.0)));
+        self.outcome.notes.extend(own.notes);
+        self.outcome.singular.extend(own.singular);
+        self.outcome.work = own.work;
+        self.spent = spent;
+    }
+
+    /// What the judge remembers.
+    pub fn book(&self) -> Value {
+        self.judge.save()
+    }
+
+    /// One step that ends at `limit` at the latest; its end becomes the present.
+    pub fn step_until(&mut self, limit: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        let from = self.now.t;
+        if let Some(t) = self.motion.as_ref().map(|m| m.t()).filter(|t| *t > from) {
+            return self.advance(t.min(limit), go_on);
+        }
+        let given = self.study.fixed_step().or((self.analysis == Analysis::Kinematics).then_some(self.study.output_step));
+        if let Some(h) = given {
+            let left = limit - from;
+            let n = (left / h - 1e-6).ceil().max(1.0);
+            return self.advance(if n > 1.0 { from + left / n } else { limit }, go_on);
+        }
+        self.run_ahead(limit);
+        self.reach_next(from, go_on)
     }
 
     /// Computes the start, or goes on from it with the next candidate.
@@ -357,6 +428,12 @@ impl<'m> Engine<'m> {
             (chosen, t) = (first.chosen.clone(), first.t);
             self.outcome.work = std::mem::take(&mut first.work);
         }
+        for (name, n) in std::mem::take(&mut self.spent) {
+            match self.outcome.work.iter_mut().find(|(known, _)| *known == name) {
+                Some((_, sum)) => *sum += n,
+                None => self.outcome.work.push((name, n)),
+            }
+        }
         let Self { model, judge, leg, .. } = self;
         let mut outcome = std::mem::take(&mut self.outcome);
         outcome.warnings.extend(leg.changes.iter().filter_map(Change::warning));
@@ -384,6 +461,7 @@ impl<'m> Engine<'m> {
             notes: outcome.notes,
             warnings: outcome.warnings,
             length: model.length,
+            events: Vec::new(),
         };
         (report, failure)
     }

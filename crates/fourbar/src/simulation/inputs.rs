@@ -1,6 +1,6 @@
 //! Inputs of a mechanism in the hand, set between steps.
 
-use super::Simulation;
+use super::{Mover, Simulation};
 use crate::auxiliary::Input;
 use crate::diagnostic::Diagnostic;
 use crate::inputs::{Change, Course, allowed, find, no_impact};
@@ -46,7 +46,10 @@ impl Simulation {
             return if self.t() == 0.0 { self.start_again(id, value) } else { Err(impact) };
         }
         let change = Change { t: self.t(), input: id.0, held: [value, 0.0] };
-        self.held.with_dependent_mut(|_, engine| engine.set_inputs(&[change]))
+        match &mut self.mover {
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.set_inputs(&[change])),
+            Mover::Eventful(e) => e.set_inputs(&[change]),
+        }
     }
 
     /// Assembles anew at time zero, because another speed of a drive needs other velocities.

@@ -2,6 +2,8 @@
 
 use super::{Column, XYZ};
 use crate::coordinate::Coordinate;
+use crate::event::Bounded;
+use crate::force::Contact;
 use crate::model::{Bare, Drive, Joint, JointCoordinate, Model};
 use crate::motion::Instant;
 use crate::state::Twist;
@@ -83,6 +85,13 @@ pub(super) fn force_columns(model: &Model, list: &mut Vec<Column>) {
     }
 }
 
+/// Columns of rigid contacts, which are those of compliant ones.
+pub(super) fn contact_columns(model: &Model, list: &mut Vec<Column>) {
+    for c in &model.contacts {
+        list.extend(Contact::quantities().into_iter().map(|(key, unit)| Column { name: [&c.name, ".", key].concat(), unit: unit.into() }));
+    }
+}
+
 /// `loads` is room for the loads of all joints.
 pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut [f64], out: &mut Vec<f64>) {
     if !wanted {
@@ -92,5 +101,59 @@ pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut
     }
     s.loads(model, loads);
     let x = s.plain(loads);
-    model.forces.iter().for_each(|(_, f)| out.extend_from_slice(&f.values(model, &x)));
+    for (k, (_, f)) in model.forces.iter().enumerate() {
+        let mut values = f.values(model, &x);
+        if let Some(switched) = &s.switched {
+            if !switched.acting.get(k).copied().unwrap_or(true) {
+                // What is switched off still has its length or angle, but does nothing.
+                for (value, (_, unit)) in values.iter_mut().zip(f.quantities(model)) {
+                    *value = if matches!(unit, "N" | "N*m" | "W") { 0.0 } else { *value };
+                }
+            }
+            if let Some((_, effort, _)) = switched.frictions.iter().find(|x| x.0 == k) {
+                let rate = f.sticks().map_or(0.0, |f| crate::force::eval::coordinate_of(model, f.joint, Some(f.coordinate(model)), &x).1);
+                values[..2].copy_from_slice(&[*effort, effort * rate]);
+            }
+        }
+        out.extend_from_slice(&values);
+    }
+}
+
+/// Joints with rigid limits, each once, with the places of their limits.
+fn limited(model: &Model) -> Vec<(usize, Vec<usize>)> {
+    let mut list: Vec<(usize, Vec<usize>)> = Vec::new();
+    for (k, l) in model.limits.iter().enumerate() {
+        match list.iter_mut().find(|(j, _)| *j == l.joint) {
+            Some((_, own)) => own.push(k),
+            None => list.push((l.joint, vec![k])),
+        }
+    }
+    list
+}
+
+pub(super) fn limit_columns(model: &Model, list: &mut Vec<Column>) {
+    for (joint, own) in limited(model) {
+        let name = &model.joints[joint].name;
+        let angle = matches!(model.limits[own[0]].of, Bounded::Position(JointCoordinate::Angle) | Bounded::Rate(JointCoordinate::Angle));
+        let rate = own.iter().all(|k| matches!(model.limits[*k].of, Bounded::Rate(_)));
+        let unit = match (angle, rate) {
+            (true, false) => "rad",
+            (false, false) => "m",
+            (true, true) => "rad/s",
+            (false, true) => "m/s",
+        };
+        list.push(Column { name: [name, ".limit.gap"].concat(), unit: unit.into() });
+        list.push(Column { name: [name, ".limit.effort"].concat(), unit: if angle { "N*m" } else { "N" }.into() });
+    }
+}
+
+/// The distance to the nearer limit, and the effort of the limits on the coordinate.
+pub(super) fn limit_values(model: &Model, s: &Instant, out: &mut Vec<f64>) {
+    for (_, own) in limited(model) {
+        let rates = own.iter().all(|k| matches!(model.limits[*k].of, Bounded::Rate(_)));
+        let counted = own.iter().filter(|k| rates || !matches!(model.limits[**k].of, Bounded::Rate(_)));
+        let gap = counted.map(|k| model.limits[*k].gap(model, &s.q, &s.v, &s.turns)).fold(f64::INFINITY, f64::min);
+        let effort = |k: &usize| s.switched.as_ref().map_or(0.0, |x| x.limits.get(*k).copied().unwrap_or(0.0));
+        out.extend([gap, own.iter().map(effort).sum()]);
+    }
 }

@@ -128,11 +128,14 @@ impl Writer<'_> {
         self.particle = lone;
     }
 
-    /// Refuses inputs and states, which MechSpec does not have.
+    /// Refuses contacts, inputs and states, which MechSpec does not have.
     pub(super) fn no_auxiliaries(&mut self) {
         let spec = self.spec;
         for (name, _) in &spec.inputs {
             self.refuse("inputs", name, "an input", "write its value where it is read");
+        }
+        for (name, _) in &spec.contacts {
+            self.refuse("contacts", name, "a contact", "keep it in the format of this program");
         }
         for (name, _) in &spec.states {
             self.refuse("states", name, "a state", "forces of MechSpec read the time, points and joints only");

@@ -76,6 +76,9 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
     for (name, _) in &spec.outputs {
         w.note(format!("MechSpec has no outputs: `{name}` is left out"), "keep the original file");
     }
+    for name in spec.paths.iter().map(|p| &p.0).chain(spec.motors.iter().map(|m| &m.0)) {
+        w.note(format!("MechSpec has no paths and no motors: `{name}` is left out"), "keep the original file");
+    }
     let text = w.text(&frames);
     if let Some(refused) = Error::of(w.refused) {
         return Err(refused);

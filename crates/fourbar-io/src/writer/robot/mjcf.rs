@@ -32,6 +32,7 @@ pub fn write_mjcf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagno
         let d = Diagnostic::new("W459", format!("plates and meshes of `{}` are not written", shape_of.0)).name(&shape_of.0);
         t.notes.push(d.at(format!("bodies.{}", shape_of.0)));
     }
+    t.limits_rest(&["revolute", "prismatic", "cylindrical", "screw"]);
     t.rest("MJCF");
     t.close("mujoco");
     Ok((t.out, t.notes))
@@ -104,6 +105,9 @@ impl Tree<'_> {
                 let reference = t.coordinate(j, turns);
                 if reference != 0.0 {
                     more += &format!(" ref=\"{reference:?}\"");
+                }
+                if let Some(range) = t.limits(j, turns) {
+                    more += &format!(" range=\"{}\"", numbers(&range));
                 }
                 if let Some([k, rest, d]) = springs.get(&j.name).filter(|_| turns) {
                     more += &format!(" stiffness=\"{k:?}\" springref=\"{rest:?}\" damping=\"{d:?}\"");

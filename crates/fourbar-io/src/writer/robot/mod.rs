@@ -10,13 +10,16 @@ pub use urdf::write_urdf;
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::model::{Body, Joint, Model};
-use fourbar::spec::{ModelSpec, Shape};
+use fourbar::spec::{LimitOf, LimitSpec, ModelSpec, Shape};
 use fourbar::state::Configuration;
 use fourbar::topology::Groups;
 use fourbar::{Diagnostic, Error};
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use std::collections::VecDeque;
 use std::fmt::Write;
+
+/// Stands for a bound that is not given, rad or m, where both have to be.
+const ENDLESS: f64 = 1e6;
 
 /// A mechanism at its consistent start, as a tree.
 struct Tree<'m> {
@@ -109,6 +112,34 @@ impl<'m> Tree<'m> {
         }
     }
 
+    /// Least and largest coordinate of a joint of the tree, where it is rigidly limited: an angle, or a distance.
+    fn limits(&self, j: &Joint, turns: bool) -> Option<[f64; 2]> {
+        let (_, l) = self.spec.limits.iter().find(|(n, l)| *n == j.name && bounds_angle(j, l) == turns && l.stiffness.is_none())?;
+        (l.min.is_some() || l.max.is_some()).then(|| [l.min.unwrap_or(-ENDLESS), l.max.unwrap_or(ENDLESS)])
+    }
+
+    /// Lists what the limits of joints say and the file does not. `kinds` are the joints whose limits are written.
+    fn limits_rest(&mut self, kinds: &[&str]) {
+        let (spec, model) = (self.spec, self.model);
+        for (name, l) in &spec.limits {
+            let written = (0..model.joints.len())
+                .any(|k| model.joints[k].name == *name && kinds.contains(&model.joints[k].kind.name()) && self.carries(k));
+            let why = if !written {
+                "those of joints of this kind, or that close a loop, have no words there"
+            } else if l.stiffness.is_some() {
+                "they are springs"
+            } else if l.speed_min.is_some() || l.speed_max.is_some() {
+                "only those of positions are, not of speeds"
+            } else if l.restitution.is_some_and(|e| e != 0.0) {
+                "only the bounds are, not the rebound"
+            } else {
+                continue;
+            };
+            let d = Diagnostic::new("W459", format!("limits of `{name}` are not written as they are: {why}")).name(name);
+            self.notes.push(d.at(format!("joints.{name}")));
+        }
+    }
+
     /// Bodies that hang on a body.
     fn children(&self, k: usize) -> Vec<usize> {
         (1..self.model.bodies.len()).filter(|c| self.carrier(*c).is_some_and(|(_, p, _)| p == k)).collect()
@@ -125,6 +156,12 @@ impl<'m> Tree<'m> {
         for (name, _) in &spec.constraints {
             self.left_out("constraints", name, &format!("{names} has no bare constraints"));
         }
+        for (name, _) in &spec.contacts {
+            self.left_out("contacts", name, "contacts are not written");
+        }
+        for (name, _) in &spec.events {
+            self.left_out("events", name, &format!("{names} has no events"));
+        }
         for (name, _) in &spec.states {
             self.left_out("states", name, &format!("{names} has no states of one's own"));
         }
@@ -137,6 +174,14 @@ impl<'m> Tree<'m> {
                 self.notes.push(d.at(format!("bodies.{name}")));
             }
         }
+    }
+}
+
+/// Whether a limit bounds the angle of its joint.
+fn bounds_angle(j: &Joint, l: &LimitSpec) -> bool {
+    match l.of {
+        Some(of) => of == LimitOf::Angle,
+        None => j.kind.has_angle(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! URDF of a mechanism.
 
 use super::mjcf::factor;
-use super::{Tree, along, numbers, plain, quoted, rpy, vector};
+use super::{ENDLESS, Tree, along, numbers, plain, quoted, rpy, vector};
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::spec::*;
 use fourbar::{Diagnostic, Error};
@@ -22,6 +22,7 @@ pub fn write_urdf(spec: &ModelSpec, model: &Model) -> Result<(String, Vec<Diagno
         k += 1;
     }
     t.urdf_rest();
+    t.limits_rest(&["revolute", "prismatic"]);
     t.rest("URDF");
     t.close("robot");
     Ok((t.out, t.notes))
@@ -58,6 +59,7 @@ impl Tree<'_> {
         self.close("link");
         let x = self.relative(parent, k);
         let origin = x.p + x.R * at - if parent == 0 { Vector3::zeros() } else { self.link_at(parent) };
+        let mut limits = None;
         let (name, kind, axis) = match self.carrier(k) {
             None => (format!("{}_free", b.name), "floating", Vector3::z()),
             Some((j, _, reversed)) => {
@@ -81,6 +83,11 @@ impl Tree<'_> {
                         self.notes.push(Diagnostic::new("W459", message).name(&joint.name).at(format!("joints.{}", joint.name)));
                     }
                 }
+                let turns = kind == "continuous";
+                limits = self.limits(joint, turns).filter(|_| turns || kind == "prismatic");
+                // Coordinates count from the start.
+                limits = limits.map(|l| l.map(|x| x - self.coordinate(joint, turns)));
+                let kind = if turns && limits.is_some() { "revolute" } else { kind };
                 (joint.name.clone(), kind, self.axis(joint, k, reversed).1)
             }
         };
@@ -92,8 +99,9 @@ impl Tree<'_> {
         if !matches!(kind, "fixed" | "floating") {
             self.line(&format!("<axis xyz=\"{}\"/>", vector(&axis)));
         }
-        if kind == "prismatic" {
-            self.line("<limit lower=\"-1000\" upper=\"1000\" effort=\"0\" velocity=\"0\"/>");
+        if matches!(kind, "prismatic" | "revolute") {
+            let [low, high] = limits.unwrap_or([-ENDLESS, ENDLESS]);
+            self.line(&format!("<limit lower=\"{low:?}\" upper=\"{high:?}\" effort=\"0\" velocity=\"0\"/>"));
         }
         self.dynamics(&name);
         self.mimic(k);

@@ -46,7 +46,7 @@ impl Graph {
         let mut edges = vec![Vec::new(); model.bodies.len()];
         let mut wanted = vec![false; model.joints.len()];
         let mut joints = vec![None; model.joints.len()];
-        for (k, j) in model.joints.iter().enumerate() {
+        for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
             let Some(kind) = Kind::of(&j.kind) else { continue };
             let [a, b] = j.bodies.map(|b| b.index());
             edges[a].push((b, k));

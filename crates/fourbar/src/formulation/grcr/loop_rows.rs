@@ -424,7 +424,7 @@ impl Closings {
 /// Median distance of joint points on one body: the length of a link, not of the mechanism.
 fn loop_length(model: &Model) -> f64 {
     let mut points: Vec<Vec<Vector3<f64>>> = vec![Vec::new(); model.bodies.len()];
-    for j in &model.joints {
+    for j in model.joints.iter().filter(|j| !j.open) {
         points[j.bodies[0].index()].push(j.F.s);
         points[j.bodies[1].index()].push(j.M.s);
     }

@@ -136,7 +136,7 @@ fn freedoms(model: &Model, joint: usize, q: &[Pose]) -> Vec<Twist> {
 /// happens six times at most, so large mechanisms cost in proportion to their joints.
 fn algebras(model: &Model, q: &[Pose]) -> Vec<Algebra> {
     let mut incident: Vec<Vec<usize>> = vec![Vec::new(); model.bodies.len()];
-    for (k, j) in model.joints.iter().enumerate() {
+    for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
         j.bodies.iter().for_each(|b| incident[b.index()].push(k));
     }
     let mut list = vec![Algebra::full(); model.bodies.len()];

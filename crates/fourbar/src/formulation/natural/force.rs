@@ -18,7 +18,7 @@ use nalgebra::Vector3;
 
 /// Joints whose angle must be a coordinate: driven, geared, threaded, sprung, or read by an expression.
 pub fn angles_needed(model: &Model) -> Vec<bool> {
-    let mut need: Vec<bool> = model.joints.iter().map(|j| j.kind.shared().thread.is_some()).collect();
+    let mut need: Vec<bool> = model.joints.iter().map(|j| !j.open && j.kind.shared().thread.is_some()).collect();
     let driven = model.drives.iter().filter(|d| d.coordinate == JointCoordinate::Angle).map(|d| d.joint);
     // Gears on a carrier measure angles of their own.
     let own = |c: &&Coupling| [0, 1].iter().all(|&s| c.sides[s].1 == model.joints[c.joints[s]].bodies);
@@ -52,7 +52,7 @@ pub fn axes_read(model: &Model, layout: &Layout) -> Vec<bool> {
         touches.turned.iter().for_each(|b| read[part(*b)] = true);
         touches.joint.into_iter().flat_map(|j| model.joints[j].bodies).for_each(|b| read[part(b)] = true);
     }
-    for j in model.joints.iter().filter(|j| !layout.on_coil(j.bodies)) {
+    for j in model.joints.iter().filter(|j| !j.open && !layout.on_coil(j.bodies)) {
         let [a, b] = j.bodies.map(part);
         // A point at the centre of mass of a particle may be held in any way that leaves it free to turn.
         let shared = j.kind.shared();

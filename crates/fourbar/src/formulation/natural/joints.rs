@@ -36,7 +36,7 @@ impl Builder<'_> {
             };
             self.prescribe(b.name.clone(), value, rate, None, &mut listed);
         }
-        for k in 0..self.model.joints.len() {
+        for k in self.model.acting_joints() {
             if let Some(per_radian) = self.model.joints[k].kind.shared().thread
                 && !self.screw_used[k]
             {
@@ -59,7 +59,7 @@ impl Builder<'_> {
             let (f, f_dot) = self.time_function(&d.value, &d.name);
             self.prescribe(d.name.clone(), y - f, f_dot, Some(k), &mut listed);
         }
-        for k in 0..self.model.joints.len() {
+        for k in self.model.acting_joints() {
             if self.needs_angle(k) {
                 self.closing(k, JointCoordinate::Angle, &mut listed);
             }
@@ -132,7 +132,7 @@ impl Builder<'_> {
 
     /// Universal joints, distances and angles.
     fn angles_between(&mut self, listed: &mut Listed) {
-        for k in 0..self.model.joints.len() {
+        for k in self.model.acting_joints() {
             let j = &self.model.joints[k];
             if self.layout.on_coil(j.bodies) {
                 continue;
@@ -276,7 +276,7 @@ impl Builder<'_> {
             self.table.push(listed);
         }
         let mut listed = Listed { part: "joints".to_string(), ..Listed::default() };
-        for k in 0..self.model.joints.len() {
+        for k in self.model.acting_joints() {
             let j = &self.model.joints[k];
             let parts = j.bodies.map(|b| self.layout.part_of[b.index()]);
             if parts[0] == parts[1] || self.layout.on_coil(j.bodies) {

@@ -114,7 +114,7 @@ impl Layout {
     pub fn new(model: &Model, share: bool) -> Self {
         let n = model.bodies.len();
         let (mut welded, mut turning) = (Union((0..n).collect()), Union((0..n).collect()));
-        for j in &model.joints {
+        for j in model.joints.iter().filter(|j| !j.open) {
             let [a, b] = j.bodies.map(BodyId::index);
             match j.kind.shared().rigid {
                 Rigid::Welded => {
@@ -233,7 +233,7 @@ impl Layout {
 
     /// Items and slides of every joint.
     fn joints(&mut self, model: &Model) {
-        for (k, j) in model.joints.iter().enumerate() {
+        for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
             let [a, b] = j.bodies;
             if self.part_of[a.index()] == self.part_of[b.index()] || self.on_coil(j.bodies) {
                 continue;
@@ -349,7 +349,7 @@ impl Layout {
         let local = |g: usize| self.local(normal, g);
         let n = local(0)?;
         let mut level = Union((0..self.parts.len()).collect());
-        for j in model.joints.iter().filter(|j| !self.on_coil(j.bodies)) {
+        for j in model.joints.iter().filter(|j| !j.open && !self.on_coil(j.bodies)) {
             let z = self.direction(j.bodies[0], &j.F.axis(2));
             let along = z.dot(&local(self.group_of(j.bodies[0]))?).abs();
             if j.kind.shared().level.holds(along) {
@@ -367,7 +367,7 @@ fn frames(model: &Model, share: bool) -> Vec<(Matrix3<f64>, V)> {
     let n = model.bodies.len();
     let mut frame = vec![(Matrix3::identity(), V::zeros()); n];
     let mut near: Vec<Vec<(usize, usize)>> = vec![Vec::new(); n];
-    for (k, j) in model.joints.iter().enumerate() {
+    for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
         let rigid = j.kind.shared().rigid;
         if rigid == Rigid::Welded || (share && rigid == Rigid::Turning) {
             let [a, b] = j.bodies.map(BodyId::index);

@@ -29,7 +29,7 @@ impl Queue {
     pub fn new(model: &Model, layout: &Layout) -> Self {
         let parts = layout.parts.len();
         let mut joined = vec![Vec::new(); parts];
-        for j in &model.joints {
+        for j in model.joints.iter().filter(|j| !j.open) {
             let [a, b] = j.bodies.map(|b| layout.part_of[b.index()]);
             joined[a].push(b);
             joined[b].push(a);

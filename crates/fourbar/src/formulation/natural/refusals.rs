@@ -1,6 +1,8 @@
 //! What has no place in natural coordinates, listed from the mechanism alone.
 
+use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
+use crate::force::Force;
 use crate::joint::Rigid;
 use crate::model::Model;
 use crate::time::TimeFunction;
@@ -20,7 +22,7 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
     if all_fixed(model) {
         return Err(nothing_moves());
     }
-    for j in &model.joints {
+    for j in model.joints.iter().filter(|j| !j.open) {
         if let Some(why) = j.kind.shared().refused {
             return Err(Diagnostic::new("S291", format!("joint `{}` {why}", j.name))
                 .name(j.name.clone())
@@ -28,7 +30,25 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
                 .help("use formulation `ra`, or leave the choice to `auto`"));
         }
     }
+    refuse_rigid(model)?;
     for (name, force) in &model.forces {
+        if let Force::Contact(contact) = force
+            && !contact.is_recordable()
+        {
+            let n = contact.law.n;
+            let (why, help) = if n.fract() != 0.0 {
+                (
+                    format!("grows with the power {n} of the overlap, which has no Taylor series where bodies begin to touch"),
+                    "give it a whole `exponent`, or use another formulation",
+                )
+            } else {
+                ("searches for the place where bodies touch, which a Taylor series cannot follow".to_string(), "use another formulation")
+            };
+            return Err(Diagnostic::new("S321", format!("contact `{name}` {why}"))
+                .name(name)
+                .at(format!("contacts.{name}"))
+                .help(format!("{help}: `ra`, `lie`, `grcr` and `dca` carry it")));
+        }
         let touches = force.touches();
         if let Some(joint) = touches.loaded_joint() {
             let joint = &model.joints[joint].name;
@@ -67,7 +87,7 @@ pub(super) fn nothing_moves() -> Diagnostic {
 
 /// Whether fixed joints hold every body to the ground.
 fn all_fixed(model: &Model) -> bool {
-    let fixed = || model.joints.iter().filter(|j| j.kind.shared().rigid == Rigid::Welded);
+    let fixed = || model.joints.iter().filter(|j| !j.open && j.kind.shared().rigid == Rigid::Welded);
     // Bodies that are held by fixed joints alone are rare: most mechanisms are done here.
     if fixed().count() < model.moving() {
         return false;

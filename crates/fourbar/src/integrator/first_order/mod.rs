@@ -15,6 +15,7 @@ pub use explicit::Explicit;
 pub use system::{System, largest_turn};
 pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
 
+use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::Motion;
@@ -28,6 +29,7 @@ pub fn start<'m, S: System + 'm>(
     integrator: &'static str,
     t: f64,
 ) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    refuse_rigid(model)?;
     if integrator == "radau" {
         return Ok(Box::new(radau::Radau::new(system, model, study, t)?));
     }

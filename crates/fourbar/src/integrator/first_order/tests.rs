@@ -79,9 +79,11 @@ fn instant() -> Instant {
         reactions: Vec::new(),
         efforts: Vec::new(),
         constraints: Vec::new(),
+        contacts: Vec::new(),
         work: 0.0,
         errors: [0.0; 3],
         loaded: true,
+        switched: None,
     }
 }
 

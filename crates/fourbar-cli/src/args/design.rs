@@ -1,0 +1,210 @@
+//! Options of the verbs that run many cases, and of synthesis.
+
+use super::{ModelArgs, StudyArgs, pair};
+use clap::{Args as ClapArgs, ValueEnum, ValueHint};
+use std::path::PathBuf;
+
+/// Arguments of `sweep`.
+#[derive(Debug, ClapArgs)]
+pub struct SweepArgs {
+    /// Mechanism file, name of a shipped model, or `-` for standard input.
+    #[arg(required_unless_present = "merge", value_hint = ValueHint::FilePath)]
+    pub file: Option<String>,
+    /// Give a parameter another value in all cases.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub set: Vec<(String, String)>,
+    /// Read a large file.
+    #[arg(long)]
+    pub large: bool,
+    /// Values of a parameter: `crank=60..100mm:41`, `k=1..100:9:log` or `crank=60,70,90mm`; several make a grid.
+    #[arg(long, value_name = "NAME=VALUES", value_parser = pair)]
+    pub vary: Vec<(String, String)>,
+    /// Spread N cases over the ranges by a Latin hypercube.
+    #[arg(long, value_name = "N", conflicts_with = "sobol", value_parser = clap::value_parser!(u32).range(1..))]
+    pub lhs: Option<u32>,
+    /// Spread N cases over the ranges by a Sobol sequence.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub sobol: Option<u32>,
+    /// Seed of spread cases; left out: that of the file, or 1.
+    #[arg(long, value_name = "N")]
+    pub seed: Option<u64>,
+    /// A number taken from the columns of each run: `peak=max(abs(motor.effort))`; left out: `measures` of the file.
+    #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
+    pub measure: Vec<(String, String)>,
+    /// Folder of the results: `cases.csv`, `schema.json`, `plan.json`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with = "resume")]
+    pub out: Option<PathBuf>,
+    /// Keep the trajectory of every case too, of these columns (`*` stands for anything), in `DIR/trajectories`.
+    #[arg(long, value_name = "COLUMNS", value_delimiter = ',', requires = "out")]
+    pub trajectories: Option<Vec<String>>,
+    /// Continue the sweep of this folder: its plan is taken from there.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["vary", "lhs", "sobol", "seed", "measure", "set"])]
+    pub resume: Option<PathBuf>,
+    /// Run only every N-th case, beginning with the K-th, into a file of its own; for clusters.
+    #[arg(long, value_name = "K/N", value_parser = shard)]
+    pub shard: Option<(usize, usize)>,
+    /// Merge the shards of this folder into its `cases.csv`.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["file", "vary", "out", "resume", "shard"])]
+    pub merge: Option<PathBuf>,
+    /// Replace the sweep in the folder.
+    #[arg(long, requires = "out")]
+    pub force: bool,
+    /// Settings of the runs; `--threads` is the number of cases at a time.
+    #[command(flatten)]
+    pub study: StudyArgs,
+}
+
+/// Arguments of `tolerance`.
+#[derive(Debug, ClapArgs)]
+pub struct ToleranceArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// A tolerance: `crank=0.1mm` (three standard deviations), `crank=sigma:0.03mm`, `crank=uniform:0.1mm`, `crank=IT7`, or the clearance of
+    /// a joint, `B=clearance:20um`; left out: `tolerances` of the file.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
+    pub tolerance: Vec<(String, String)>,
+    /// A number taken from the columns of each run: `top=max(P.y)`; left out: `measures` of the file.
+    #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
+    pub measure: Vec<(String, String)>,
+    /// A condition that good samples meet: `max(P.y) < 101 mm`.
+    #[arg(long, value_name = "CONDITION")]
+    pub keep: Vec<String>,
+    /// Samples.
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = clap::value_parser!(u32).range(0..=100_000_000))]
+    pub samples: u32,
+    /// Seed of the samples.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// Write the samples (.csv).
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+    /// Settings of the runs; `--threads` is the number of samples at a time.
+    #[command(flatten)]
+    pub study: StudyArgs,
+}
+
+/// Arguments of `optimize`.
+#[derive(Debug, ClapArgs)]
+pub struct OptimizeArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Bounds of a parameter: `crank=60..100mm`.
+    #[arg(long, value_name = "NAME=LEAST..MOST", value_parser = pair)]
+    pub vary: Vec<(String, String)>,
+    /// The measure to make small.
+    #[arg(long, value_name = "EXPRESSION", conflicts_with_all = ["maximize", "fit"])]
+    pub minimize: Option<String>,
+    /// The measure to make large.
+    #[arg(long, value_name = "EXPRESSION", conflicts_with = "fit")]
+    pub maximize: Option<String>,
+    /// A measure to bring to zero; the sum of the squares of all of them is made small.
+    #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
+    pub fit: Vec<(String, String)>,
+    /// A condition that must hold: `min(P.y) > 40 mm`.
+    #[arg(long, value_name = "CONDITION")]
+    pub keep: Vec<String>,
+    /// How to look: `auto` chooses and says why.
+    #[arg(long, value_enum, value_name = "NAME", default_value = "auto")]
+    pub method: MethodName,
+    /// Starts; left out: 8 of least squares, 1 of the evolution strategy.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10000))]
+    pub starts: Option<u16>,
+    /// Most cases of a start.
+    #[arg(long, value_name = "N", default_value = "600", value_parser = clap::value_parser!(u32).range(4..=100_000_000))]
+    pub evaluations: u32,
+    /// Distance of differences, as a share of the range of a parameter.
+    #[arg(long, value_name = "SHARE", default_value = "1e-5", value_parser = share)]
+    pub difference: f64,
+    /// Seed of the starts and of the evolution strategy.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// Write the mechanism with the best values.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Write the improvements on the way (.csv).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub history: Option<PathBuf>,
+    /// Replace files that exist.
+    #[arg(long)]
+    pub force: bool,
+    /// Settings of the runs; `--threads` is the number of cases at a time.
+    #[command(flatten)]
+    pub study: StudyArgs,
+}
+
+/// How an optimum is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum MethodName {
+    /// Least squares for `fit`, the evolution strategy for one measure.
+    Auto,
+    /// Levenberg-Marquardt with bounds, from several starts.
+    LeastSquares,
+    /// The evolution strategy CMA-ES.
+    Cma,
+}
+
+/// Arguments of `synthesize`.
+#[derive(Debug, ClapArgs)]
+#[command(group = clap::ArgGroup::new("task").required(true).args(["path", "function", "motion"]))]
+pub struct SynthesizeArgs {
+    /// Points that a coupler point passes: `x,y; x,y; ...` in metres or with units, or a file with one line each; a third number is the crank
+    /// angle.
+    #[arg(long, value_name = "POINTS", allow_hyphen_values = true)]
+    pub path: Option<String>,
+    /// When the crank passes them: `free`, `equal` (all round), `given` (the third number), or the angle from point to point, as `20deg`.
+    #[arg(long, value_name = "TIMING", default_value = "free", requires = "path")]
+    pub timing: String,
+    /// Where the fixed pin of the crank stands; left out: anywhere.
+    #[arg(long, value_name = "X,Y", requires = "path", allow_hyphen_values = true)]
+    pub place: Option<String>,
+    /// Angle of the line of the fixed pins; left out: any.
+    #[arg(long, value_name = "ANGLE", requires = "path", allow_hyphen_values = true)]
+    pub tilt: Option<String>,
+    /// Pairs of crank and rocker angles: `40deg,70deg; 45deg,76deg; ...`.
+    #[arg(long, value_name = "PAIRS", allow_hyphen_values = true)]
+    pub function: Option<String>,
+    /// Distance of the fixed pins, metres.
+    #[arg(long, value_name = "LENGTH", default_value = "1", requires = "function")]
+    pub ground: f64,
+    /// Three positions of the coupler: `x,y,angle; x,y,angle; x,y,angle`.
+    #[arg(long, value_name = "POSITIONS", allow_hyphen_values = true)]
+    pub motion: Option<String>,
+    /// The two moving pins in the moving plane: `x,y; x,y`.
+    #[arg(long, value_name = "PINS", requires = "motion", allow_hyphen_values = true)]
+    pub moving: Option<String>,
+    /// The two fixed pins in the world: `x,y; x,y`.
+    #[arg(long, value_name = "PINS", requires = "motion", conflicts_with = "moving", allow_hyphen_values = true)]
+    pub fixed: Option<String>,
+    /// Starts of the search for a path, for each assembly mode and sense of rotation.
+    #[arg(long, value_name = "N", default_value = "100", value_parser = clap::value_parser!(u16).range(1..))]
+    pub starts: u16,
+    /// Seed of the starts.
+    #[arg(long, value_name = "N", default_value = "1")]
+    pub seed: u64,
+    /// Number of threads; left out: as many as there are cores.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub threads: Option<u16>,
+    /// Write the best linkage as a mechanism file.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Replace the file if it exists.
+    #[arg(long, requires = "output")]
+    pub force: bool,
+}
+
+fn share(text: &str) -> Result<f64, String> {
+    text.parse().ok().filter(|x| (1e-12..=0.1).contains(x)).ok_or_else(|| "write a number from 1e-12 to 0.1".into())
+}
+
+fn shard(text: &str) -> Result<(usize, usize), String> {
+    let parts = text.split_once('/').and_then(|(k, n)| Some((k.trim().parse().ok()?, n.trim().parse().ok()?)));
+    match parts {
+        Some((k, n)) if k >= 1 && k <= n && n <= 1_000_000 => Ok((k, n)),
+        _ => Err("write it as K/N, such as `2/8`: K from 1 to N".into()),
+    }
+}

@@ -1,0 +1,176 @@
+//! The verbs of designers that run many cases: `sweep`, `tolerance`, `optimize`.
+
+pub mod optimize;
+pub mod progress;
+pub mod sweep;
+pub mod synthesize;
+pub mod tolerance;
+
+use crate::args::StudyArgs;
+use crate::input::{Input, load_with};
+use crate::observer::INTERRUPTED;
+use crate::reply::Stop;
+use crate::run::settings;
+use fourbar::formulation::dca;
+use fourbar::inputs::Course;
+use fourbar::study::Study;
+use fourbar::trajectory::{Column, WantedColumns, columns as all_columns};
+use fourbar::{Diagnostic, Error, Model, Trajectory};
+use fourbar_design::sweep::{Build, Parameters, Sweep};
+use fourbar_io::Variations;
+use fourbar_io::results::columns;
+use fourbar_io::studies::measure;
+use std::collections::BTreeSet;
+use std::path::Path;
+
+/// A mechanism that is run for many values of its parameters, and what is measured of each run.
+#[derive(Debug)]
+pub struct Subject {
+    /// The file as it is.
+    pub input: Input,
+    /// The same with other parameters.
+    pub file: Variations,
+    /// Settings of every run, without inputs.
+    args: StudyArgs,
+    inputs: Vec<(String, Course)>,
+    /// Measures by name.
+    pub measures: Vec<(String, String)>,
+    /// SI units of the measures, empty where they are not known.
+    pub units: Vec<String>,
+    /// Places of the columns that are kept of a run.
+    pub kept: Vec<usize>,
+    /// Columns that are kept.
+    pub columns: Vec<Column>,
+}
+
+impl Subject {
+    /// Reads a file, its measures and the settings of its runs; columns that fit `patterns` are kept besides those that are measured.
+    pub fn new(
+        file: &str,
+        set: &[(String, String)],
+        large: bool,
+        args: &StudyArgs,
+        measures: impl FnOnce(&Input) -> Vec<(String, String)>,
+        patterns: Option<&[String]>,
+    ) -> Result<Self, Stop> {
+        let input = load_with(file, set, large)?;
+        let path = input.folder.as_ref().map(|_| Path::new(file));
+        let varied = Variations::new(&input.loaded, path, set, large).map_err(|e| input.stop(e.cause()))?;
+        let inputs = settings::study(&input.model, args).map_err(|d| input.stop(&d))?.inputs;
+        // Cases share the cores among them.
+        dca::use_threads(1);
+        let measures = measures(&input);
+        let all = all_columns(&input.model);
+        let mut kept: BTreeSet<usize> = BTreeSet::from([0]);
+        let mut units = Vec::new();
+        for (k, (name, text)) in measures.iter().enumerate() {
+            named(name, &measures[..k])?;
+            let m = measure(text, &all, varied.parameters()).map_err(|d| input.stop(&d))?;
+            units.push(m.unit());
+            kept.extend(m.reads());
+        }
+        if let Some(patterns) = patterns {
+            kept.extend(columns::choose(&all, patterns)?);
+        }
+        let kept: Vec<usize> = kept.into_iter().collect();
+        let columns = kept.iter().map(|&k| all[k].clone()).collect();
+        let args = StudyArgs { input: Vec::new(), ..args.clone() };
+        Ok(Self { input, file: varied, args, inputs, measures, units, kept, columns })
+    }
+
+    /// The settings of a run of one of the mechanisms.
+    pub fn settings(&self, model: &Model) -> Result<Study, Diagnostic> {
+        let mut study = settings::study(model, &self.args)?;
+        study.inputs.clone_from(&self.inputs);
+        Ok(study)
+    }
+
+    /// The measures of a run.
+    pub fn take(&self, parameters: &Parameters, run: &Trajectory) -> Result<Vec<f64>, Diagnostic> {
+        let value = |text: &str| Ok(measure(text, &run.columns, parameters)?.of(run)?.value);
+        self.measures.iter().map(|(_, text)| value(text)).collect()
+    }
+
+    /// Calls a function with what is done for each case, the varied parameters given by name.
+    pub fn with_sweep<T>(&self, names: &[&str], f: impl FnOnce(&Sweep<'_>) -> T) -> T {
+        self.with_build(&|values: &[f64]| self.build(names, values), f)
+    }
+
+    /// The mechanism with some values of parameters.
+    pub fn build(&self, names: &[&str], values: &[f64]) -> Result<(Model, Parameters), Error> {
+        let given: Vec<(&str, f64)> = names.iter().copied().zip(values.iter().copied()).collect();
+        self.file.build(&given)
+    }
+
+    /// Calls a function with what is done for each case, whose mechanism comes from `build`.
+    pub fn with_build<T>(&self, build: &Build<'_>, f: impl FnOnce(&Sweep<'_>) -> T) -> T {
+        let wanted = WantedColumns::of(&self.columns);
+        let take = |p: &Parameters, run: &Trajectory| self.take(p, run);
+        let settings = |m: &Model| self.settings(m);
+        f(&Sweep {
+            build,
+            settings: &settings,
+            take: &take,
+            measures: self.measures.len(),
+            columns: self.kept.clone(),
+            wanted,
+            stop: &INTERRUPTED,
+        })
+    }
+
+    /// What the mechanism is called.
+    pub fn title(&self) -> &str {
+        if self.input.model.title.is_empty() { &self.input.name } else { &self.input.model.title }
+    }
+}
+
+/// A condition such as `min(P.y) > 40 mm`, as a measure that is not negative where it holds: the larger side less the smaller one.
+pub fn margin(text: &str) -> Result<String, Diagnostic> {
+    let refused = |why: &str| {
+        Diagnostic::new("U438", format!("the condition `{text}` {why}"))
+            .help("compare a measure with a number or another measure: `min(P.y) > 40 mm`")
+    };
+    let (mut depth, mut found) = (0, Vec::new());
+    for (k, c) in text.char_indices() {
+        match c {
+            '(' | '[' => depth += 1,
+            ')' | ']' => depth -= 1,
+            '<' | '>' if depth == 0 => found.push((k, c)),
+            _ => {}
+        }
+    }
+    let [(k, sign)] = found[..] else {
+        return Err(refused(if found.is_empty() { "compares nothing" } else { "compares more than two things" }));
+    };
+    let (left, right) = (text[..k].trim(), text[k + 1..].trim_start_matches('=').trim());
+    if left.is_empty() || right.is_empty() {
+        return Err(refused("lacks a side"));
+    }
+    Ok(if sign == '>' { format!("({left}) - ({right})") } else { format!("({right}) - ({left})") })
+}
+
+/// Refuses names of measures that cannot head a column.
+fn named(name: &str, others: &[(String, String)]) -> Result<(), Diagnostic> {
+    let word = name.chars().next().is_some_and(|c| c.is_alphabetic() || c == '_') && name.chars().all(|c| c.is_alphanumeric() || c == '_');
+    let taken = ["case", "status", "code", "time", "names", "message"].contains(&name) || others.iter().any(|o| o.0 == name);
+    match (word, taken) {
+        (true, false) => Ok(()),
+        (false, _) => Err(Diagnostic::new("U436", format!("`{name}` is no name for a measure"))
+            .help("take letters, digits and `_`, as in `peak=max(abs(motor.effort))`")),
+        (true, true) => Err(Diagnostic::new("U436", format!("the name `{name}` of a measure is taken")).help("choose another name")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conditions_become_margins() {
+        assert_eq!(margin("min(P.y) > 40 mm").as_deref(), Ok("(min(P.y)) - (40 mm)"));
+        assert_eq!(margin("first(t, P.x > 2 mm) <= 0.5 s").as_deref(), Ok("(0.5 s) - (first(t, P.x > 2 mm))"));
+        for bad in ["max(P.y)", "1 < 2 < 3", "> 3", "max(P.x) <", "first(t, P.x > 2)"] {
+            assert_eq!(margin(bad).map_err(|d| d.code.0), Err("U438"), "{bad}");
+        }
+    }
+}

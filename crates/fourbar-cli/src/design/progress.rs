@@ -1,0 +1,58 @@
+//! How far many cases are, for a person who waits.
+
+use crate::screen::Screen;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::io::IsTerminal;
+use std::time::{Duration, Instant};
+
+/// Work shorter than this shows no bar.
+const PATIENCE: Duration = Duration::from_millis(500);
+
+/// A bar that appears where the work takes its time.
+#[derive(Debug)]
+pub struct Progress {
+    bar: Option<ProgressBar>,
+    wanted: bool,
+    started: Instant,
+    /// Cases in all, and done before.
+    total: u64,
+    done: u64,
+}
+
+impl Progress {
+    /// For so many cases.
+    pub fn new(screen: &Screen, total: usize) -> Self {
+        let wanted = !screen.json && !screen.quiet && std::io::stderr().is_terminal();
+        Self { bar: None, wanted, started: Instant::now(), total: total as u64, done: 0 }
+    }
+
+    /// One more is done; `what` stands beside the bar.
+    pub fn step(&mut self, what: impl FnOnce() -> String) {
+        self.done += 1;
+        if !self.wanted || self.started.elapsed() < PATIENCE {
+            return;
+        }
+        let total = self.total;
+        let bar = self.bar.get_or_insert_with(|| {
+            let bar = ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr());
+            if let Ok(style) = ProgressStyle::with_template("{bar:40} {pos} of {len}  {msg}  {eta} left") {
+                bar.set_style(style);
+            }
+            bar
+        });
+        bar.set_position(self.done);
+        bar.set_message(what());
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&mut self) {
+        if let Some(bar) = self.bar.take() {
+            bar.finish_and_clear();
+        }
+    }
+
+    /// Seconds since it began.
+    pub fn seconds(&self) -> f64 {
+        self.started.elapsed().as_secs_f64()
+    }
+}

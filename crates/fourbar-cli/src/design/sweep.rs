@@ -1,0 +1,354 @@
+//! `fourbar sweep`: many cases of one mechanism, one row each.
+
+use super::Subject;
+use super::progress::Progress;
+use crate::args::{StudyArgs, SweepArgs};
+use crate::observer::INTERRUPTED;
+use crate::reply::{Reply, Stop};
+use crate::run::listen;
+use crate::screen::{Facts, Screen, number, table};
+use fourbar::Diagnostic;
+use fourbar::study::count;
+use fourbar_design::sweep::{Axis, Plan, Scheme, Status, execute};
+use fourbar_io::disk::write_beside;
+use fourbar_io::results::{CaseRow, Shard, SweepFolder, SweepPlan, number as csv_number};
+use fourbar_io::studies::{Spread, axis};
+use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+
+/// Rows that are printed.
+const SHOWN: usize = 12;
+
+/// Runs the verb.
+pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
+    if let Some(folder) = &args.merge {
+        return merge(folder, screen);
+    }
+    // The parser asks for it.
+    let Some(file) = &args.file else { return Err(Diagnostic::new("U001", "there is no mechanism file").into()) };
+    let (subject, described) = match &args.resume {
+        Some(folder) => resumed(args, file, folder)?,
+        None => planned(args, file)?,
+    };
+    let plan = Plan::new(described.axes.clone(), described.scheme)?;
+    let shard = args.shard.map_or(Shard::WHOLE, |(number, of)| Shard { number, of });
+    let out = args.resume.as_ref().or(args.out.as_ref());
+    if out.is_none() && shard != Shard::WHOLE {
+        return Err(Diagnostic::new("U432", "a shard needs a folder").help("add `--out DIR`, the same for all shards").into());
+    }
+    let schema = described.schema(&subject.units, &axis_units(&subject, &described.axes), env!("CARGO_PKG_VERSION"));
+    let mut folder = match out {
+        Some(path) => Some(SweepFolder::open(path, described.clone(), &schema, shard, args.resume.is_some(), args.force)?),
+        None => None,
+    };
+    let missing: Vec<usize> = match &folder {
+        Some(folder) => folder.missing(&plan),
+        None => plan.shard(shard.number, shard.of).collect(),
+    };
+    listen();
+    let mut progress = Progress::new(screen, missing.len());
+    let (mut rows, mut problem, mut failed): (BTreeMap<usize, CaseRow>, _, usize) = (BTreeMap::new(), None, 0);
+    let names: Vec<&str> = described.axes.iter().map(|a| a.name.as_str()).collect();
+    let threads = args.study.threads.map_or(0, usize::from);
+    let trajectory = |case: usize| folder.as_ref().filter(|_| described.trajectories.is_some()).map(|f| f.trajectory(case));
+    let paths: Vec<Option<PathBuf>> = missing.iter().map(|&k| trajectory(k)).collect();
+    let path_of: BTreeMap<usize, &PathBuf> = missing.iter().zip(&paths).filter_map(|(k, p)| Some((*k, p.as_ref()?))).collect();
+    subject.with_sweep(&names, |cases| {
+        let run = |k: usize| {
+            let values = plan.case(k);
+            let (outcome, rows) = cases.run(&values)?;
+            let written = path_of.get(&k).map_or(Ok(()), |path| write_trajectory(path, &rows));
+            Some((CaseRow::new(k, values, &outcome), written))
+        };
+        execute(&missing, threads, &INTERRUPTED, run, |k, (row, written)| {
+            failed += usize::from(row.status != Status::Ok);
+            let kept = written.and_then(|()| match &mut folder {
+                Some(folder) => folder.push(row),
+                None => {
+                    rows.insert(k, row);
+                    Ok(())
+                }
+            });
+            progress.step(|| if failed > 0 { format!("{failed} failed") } else { String::new() });
+            kept.map_err(|d| problem = Some(d)).is_ok()
+        });
+    });
+    progress.finish();
+    if let Some(d) = problem {
+        return Err(d.into());
+    }
+    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    let mut written = None;
+    if let Some(folder) = &mut folder {
+        let complete = folder.missing(&plan).is_empty();
+        if complete && !interrupted {
+            written = Some(folder.finish(&plan)?);
+        }
+        rows.clone_from(folder.rows());
+        rows.retain(|k, _| k % shard.of == shard.number - 1);
+    }
+    let told = Told {
+        title: subject.title(),
+        plan: &described,
+        rows: &rows,
+        cases: plan.shard(shard.number, shard.of).count(),
+        units: &subject.units,
+    };
+    let mut reply = told.reply(screen);
+    reply.fields.insert("seconds".into(), json!(progress.seconds()));
+    reply.fields.insert("computed".into(), json!(rows.len().min(missing.len())));
+    if let Some(path) = &written {
+        reply.text += &format!("\nthe cases are in {}\n", path.display());
+        reply.fields.insert("table".into(), json!(path));
+    }
+    if interrupted {
+        let dir = out.map_or("DIR".into(), |d| d.display().to_string());
+        let go_on = if out.is_some() {
+            format!("`fourbar sweep {file} --resume {dir}` continues it")
+        } else {
+            "nothing was written: give `--out DIR` to keep what is done".into()
+        };
+        reply.text += &format!("\ninterrupted after {} of {}; {go_on}\n", count(rows.len(), "case"), told.cases);
+    }
+    let mut notes = subject.input.loaded.warnings.clone();
+    notes.extend(told.warning());
+    reply.notes = subject.input.notes(&notes);
+    reply.exit = match (interrupted, crate::reply::exit_code(reply.notes.list.iter())) {
+        (true, _) => Reply::INTERRUPTED,
+        (false, code) => code,
+    };
+    Ok(reply)
+}
+
+/// The plan of the command line and the file.
+fn planned(args: &SweepArgs, file: &str) -> Result<(Subject, SweepPlan), Stop> {
+    let patterns = args.trajectories.as_deref();
+    let measures = |input: &crate::input::Input| {
+        if args.measure.is_empty() { input.loaded.studies.measures.clone() } else { args.measure.clone() }
+    };
+    let subject = Subject::new(file, &args.set, args.large, &args.study, measures, patterns)?;
+    let own = subject.input.loaded.studies.sweep.clone().unwrap_or_default();
+    let vary = if args.vary.is_empty() { &own.vary } else { &args.vary };
+    if subject.measures.is_empty() && args.trajectories.is_none() {
+        return Err(Diagnostic::new("U436", "the sweep measures nothing")
+            .help("add `--measure NAME=EXPRESSION`, such as `--measure peak=\"max(abs(motor.effort))\"`, or `study: {measures: ...}` to the file")
+            .into());
+    }
+    let axes = vary
+        .iter()
+        .map(|(name, text)| {
+            let (_, dimension) = subject.file.parameter(name)?;
+            axis(name, text, dimension)
+        })
+        .collect::<Result<Vec<Axis>, Diagnostic>>()?;
+    let seed = args.seed.unwrap_or(own.seed.max(1));
+    let spread = match (args.lhs, args.sobol, own.spread) {
+        (Some(n), ..) => Some(Spread::Lhs(n as usize)),
+        (_, Some(n), _) => Some(Spread::Sobol(n as usize)),
+        // A grid on the command line is a grid, whatever the file says.
+        (None, None, spread) => spread.filter(|_| args.vary.is_empty()),
+    };
+    let scheme = match spread {
+        None => Scheme::Grid,
+        Some(Spread::Lhs(cases)) => Scheme::Lhs { cases, seed },
+        Some(Spread::Sobol(cases)) => Scheme::Sobol { cases, seed },
+    };
+    let plan = SweepPlan {
+        file: subject.input.name.clone(),
+        model: subject.input.loaded.hash.clone(),
+        data: subject.input.loaded.data.clone(),
+        set: args.set.clone(),
+        settings: json!(StudyArgs { threads: None, ..args.study.clone() }),
+        axes,
+        scheme,
+        measures: subject.measures.clone(),
+        trajectories: args.trajectories.clone(),
+    };
+    Ok((subject, plan))
+}
+
+/// The plan of a folder.
+fn resumed(args: &SweepArgs, file: &str, folder: &Path) -> Result<(Subject, SweepPlan), Stop> {
+    let plan = SweepFolder::plan_of(folder)?;
+    let settings: StudyArgs = serde_json::from_value(plan.settings.clone())
+        .map_err(|_| Diagnostic::new("U432", format!("the plan of `{}` has no settings", folder.display())))?;
+    let measures = plan.measures.clone();
+    let subject = Subject::new(file, &plan.set, args.large, &settings, move |_| measures, plan.trajectories.as_deref())?;
+    if subject.input.loaded.hash != plan.model || subject.input.loaded.data != plan.data {
+        let message = format!("the sweep in `{}` is that of another mechanism file", folder.display());
+        return Err(Diagnostic::new("U432", message)
+            .help("the file or a table beside it was changed since: start anew in another folder")
+            .into());
+    }
+    Ok((subject, plan))
+}
+
+fn axis_units(subject: &Subject, axes: &[Axis]) -> Vec<String> {
+    axes.iter()
+        .map(|a| match subject.file.parameter(&a.name) {
+            Ok((_, Some(d))) => d.unit(),
+            _ => String::new(),
+        })
+        .collect()
+}
+
+/// Writes the rows of a case.
+fn write_trajectory(path: &Path, rows: &fourbar::Trajectory) -> Result<(), Diagnostic> {
+    if let Some(folder) = path.parent() {
+        std::fs::create_dir_all(folder).map_err(|e| fourbar_io::disk::unwritable(folder, &e))?;
+    }
+    let names: Vec<&str> = rows.columns.iter().map(|c| c.name.as_str()).collect();
+    let mut out = format!("{}\n", names.join(",")).into_bytes();
+    for k in 0..rows.len() {
+        for (i, column) in rows.values.iter().enumerate() {
+            if i > 0 {
+                out.push(b',');
+            }
+            csv_number(column[k], &mut out);
+        }
+        out.push(b'\n');
+    }
+    write_beside(path, &out)
+}
+
+fn merge(path: &Path, screen: &Screen) -> Result<Reply, Stop> {
+    let mut folder = SweepFolder::read(path)?;
+    let written = folder.merge()?;
+    let plan = folder.plan();
+    let units = vec![String::new(); plan.measures.len()];
+    let told = Told { title: &plan.file, plan, rows: folder.rows(), cases: folder.rows().len(), units: &units };
+    let mut reply = told.reply(screen);
+    reply.text += &format!("\nthe cases are in {}\n", written.display());
+    reply.fields.insert("table".into(), json!(written));
+    Ok(reply)
+}
+
+/// What is said of rows.
+struct Told<'a> {
+    title: &'a str,
+    plan: &'a SweepPlan,
+    rows: &'a BTreeMap<usize, CaseRow>,
+    /// Cases that there should be.
+    cases: usize,
+    units: &'a [String],
+}
+
+impl Told<'_> {
+    fn ok(&self) -> impl Iterator<Item = &CaseRow> {
+        self.rows.values().filter(|r| r.status == Status::Ok)
+    }
+
+    /// Values of the parameters of a row in words.
+    fn at(&self, row: &CaseRow) -> String {
+        let value = |(a, x): (&Axis, &f64)| {
+            let unit = if a.unit.is_empty() { String::new() } else { format!(" {}", a.unit) };
+            format!("{} {}{unit}", a.name, number(x / a.factor))
+        };
+        self.plan.axes.iter().zip(&row.values).map(value).collect::<Vec<_>>().join(", ")
+    }
+
+    fn reply(&self, screen: &Screen) -> Reply {
+        let axes: Vec<String> = self.plan.axes.iter().map(|a| format!("`{}`", a.name)).collect();
+        let how = match self.plan.scheme {
+            Scheme::Grid => "a grid",
+            Scheme::Lhs { .. } => "a Latin hypercube",
+            Scheme::Sobol { .. } => "a Sobol sequence",
+        };
+        let mut facts = Facts::new(12);
+        facts.add("sweep", &format!("{} over {}, {how}", count(self.cases, "case"), axes.join(", ")));
+        let counts: Vec<String> = Status::ALL
+            .iter()
+            .map(|s| (s, self.rows.values().filter(|r| r.status == *s).count()))
+            .filter(|(s, n)| *n > 0 || **s == Status::Ok)
+            .map(|(s, n)| format!("{n} {}", s.word()))
+            .collect();
+        facts.add("done", &counts.join(", "));
+        let mut measures = Map::new();
+        for (m, (name, text)) in self.plan.measures.iter().enumerate() {
+            let by = |a: &&CaseRow, b: &&CaseRow| a.measures[m].total_cmp(&b.measures[m]);
+            let (Some(least), Some(most)) = (self.ok().min_by(by), self.ok().max_by(by)) else { continue };
+            let unit = match self.units[m].as_str() {
+                "" | "1" => String::new(),
+                u => format!(" {u}"),
+            };
+            facts.add(name, &format!("least {}{unit} (case {}: {})", number(least.measures[m]), least.case, self.at(least)));
+            facts.add("", &format!("most {}{unit} (case {}: {})", number(most.measures[m]), most.case, self.at(most)));
+            measures.insert(
+                name.clone(),
+                json!({"text": text, "unit": self.units[m], "least": {"case": least.case, "value": least.measures[m]}, "most": {"case": most.case, "value": most.measures[m]}}),
+            );
+        }
+        let mut head = vec!["case".to_string()];
+        head.extend(self.plan.axes.iter().map(|a| if a.unit.is_empty() { a.name.clone() } else { format!("{} [{}]", a.name, a.unit) }));
+        head.push("status".into());
+        head.extend(self.plan.measures.iter().map(|m| m.0.clone()));
+        let cells = |r: &CaseRow| {
+            let mut row = vec![r.case.to_string()];
+            row.extend(self.plan.axes.iter().zip(&r.values).map(|(a, x)| number(x / a.factor)));
+            row.push(if r.code.is_empty() { r.status.word().into() } else { format!("{} {}", r.status.word(), r.code) });
+            row.extend(r.measures.iter().map(|x| if x.is_finite() { number(*x) } else { String::new() }));
+            row
+        };
+        let step = self.rows.len().div_ceil(SHOWN).max(1);
+        let shown: Vec<Vec<String>> = self.rows.values().step_by(step).map(cells).collect();
+        let head: Vec<&str> = head.iter().map(String::as_str).collect();
+        let status = 1 + self.plan.axes.len();
+        let right: Vec<usize> = (0..head.len()).filter(|k| *k != status).collect();
+        let mut text = format!("{}\n\n{}\n{}", screen.bold(self.title), facts.text, table(&head, &shown, &right));
+        if step > 1 {
+            text += &format!("one row in {step} is shown\n");
+        }
+        let rows: Vec<Value> = if screen.json { self.rows.values().map(|r| self.fields(r)).collect() } else { Vec::new() };
+        let by_status: Map<String, Value> =
+            Status::ALL.iter().map(|s| (s.word().into(), json!(self.rows.values().filter(|r| r.status == *s).count()))).collect();
+        Reply::new(
+            text,
+            json!({
+                "file": self.plan.file, "title": self.title, "hash": self.plan.model, "plan": self.plan.hash(), "cases": self.cases,
+                "scheme": self.plan.scheme, "status": by_status, "measures": measures, "rows": rows,
+            }),
+        )
+    }
+
+    fn fields(&self, r: &CaseRow) -> Value {
+        let set: Map<String, Value> = self.plan.axes.iter().zip(&r.values).map(|(a, x)| (a.name.clone(), json!(x))).collect();
+        let measures: Map<String, Value> = self.plan.measures.iter().zip(&r.measures).map(|(m, x)| (m.0.clone(), json!(x))).collect();
+        let mut value = json!({"case": r.case, "set": set, "status": r.status.word(), "measures": measures});
+        if r.status != Status::Ok {
+            value["code"] = json!(r.code);
+            value["message"] = json!(r.message);
+            value["names"] = json!(r.names.split_whitespace().collect::<Vec<_>>());
+            value["time"] = json!(r.time);
+        }
+        value
+    }
+
+    /// What is said of cases that failed.
+    fn warning(&self) -> Option<Diagnostic> {
+        let failed: Vec<&CaseRow> = self.rows.values().filter(|r| r.status != Status::Ok).collect();
+        let mut codes: BTreeMap<&str, (usize, &CaseRow)> = BTreeMap::new();
+        for r in &failed {
+            codes.entry(&r.code).or_insert((0, r)).0 += 1;
+        }
+        let (_, (n, example)) = codes.iter().max_by_key(|(_, (n, _))| *n)?;
+        let message = format!(
+            "{} of {} cases failed; {n} with {}, as case {} ({}): {}",
+            failed.len(),
+            self.rows.len(),
+            example.code,
+            example.case,
+            self.at(example),
+            example.message
+        );
+        let all = failed.len() == self.rows.len();
+        Some(Diagnostic::new(if all { "S440" } else { "W443" }, message).names(example.names.split_whitespace().map(String::from)).help(
+            if all {
+                "narrow the ranges around the values of the file"
+            } else {
+                "they are rows with status, code and names; `status` tells them apart"
+            },
+        ))
+    }
+}

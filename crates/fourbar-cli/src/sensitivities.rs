@@ -1,0 +1,302 @@
+//! `fourbar sensitivities`: what matters, ranked.
+
+mod asked;
+mod chart;
+
+use crate::args::SensitivitiesArgs;
+use crate::input::{Input, load, load_as_drawn};
+use crate::reply::{Reply, Stop};
+use crate::screen::{Facts, Screen, number, table};
+use asked::{Asked, asked};
+use fourbar::diagnostic::nearest;
+use fourbar::study::Study;
+use fourbar::{Diagnostic, Error, Model};
+use fourbar_design::equilibrium::{Options, start_settled};
+use fourbar_design::measure::Measure;
+use fourbar_design::sensitivities::{
+    Derivative, OfRun, Parameters, compared, of_measure, of_modes, of_rest, of_run, of_start, rest_near, ties,
+};
+use fourbar_io::disk::{Kind, may_replace, write_kind};
+use serde_json::{Value, json};
+
+/// One answer: derivatives with the parameters they belong to.
+pub struct Answer {
+    /// The derivatives.
+    pub d: Derivative,
+    /// Parameters and their values.
+    pub parameters: Vec<(String, f64)>,
+    /// How they were found.
+    pub how: String,
+    /// Derivatives by central differences, where asked for.
+    pub by_runs: Option<Vec<f64>>,
+    /// Seconds of the run alone and with its derivatives, where there was a run.
+    pub seconds: Option<[f64; 2]>,
+}
+
+impl Answer {
+    /// Change of the value for one per cent of a parameter (of one hundredth where it is zero).
+    fn effect(&self, k: usize) -> f64 {
+        let p = self.parameters[k].1;
+        0.01 * self.d.slopes[k] * if p == 0.0 { 1.0 } else { p }
+    }
+
+    /// Parameters, what matters most first.
+    pub fn ranked(&self) -> Vec<(usize, f64)> {
+        let mut list: Vec<(usize, f64)> = (0..self.parameters.len()).map(|k| (k, self.effect(k))).collect();
+        list.sort_by(|a, b| b.1.abs().total_cmp(&a.1.abs()));
+        list
+    }
+}
+
+/// How the file is read with some parameters changed; those that are computed from them follow.
+fn builder<'a>(args: &'a SensitivitiesArgs, known: &'a [(String, f64)], settle: bool) -> impl Fn(&[f64]) -> Result<Model, Error> + 'a {
+    move |values: &[f64]| {
+        let mut set = args.model.set.clone();
+        for ((name, _), x) in known.iter().zip(values).filter(|((_, was), x)| was != *x) {
+            set.retain(|(n, _)| n != name);
+            set.push((name.clone(), format!("{x:e}")));
+        }
+        let input = load_as_drawn(&args.model.file, &set, args.model.large).map_err(|stop| {
+            let nothing = || Error::from(Diagnostic::new("U412", "the mechanism cannot be built for this value"));
+            Error::of(stop.0.list).unwrap_or_else(nothing)
+        })?;
+        if settle && input.model.settle { Ok(start_settled(input.model)?.0) } else { Ok(input.model) }
+    }
+}
+
+/// Runs the verb.
+pub fn sensitivities(args: &SensitivitiesArgs, screen: &Screen) -> Result<Reply, Stop> {
+    if let Some(path) = &args.output {
+        may_replace(path, if path.extension().is_some_and(|e| e == "svg") { Kind::Picture } else { Kind::Other }, args.force)?;
+    }
+    let input = load(&args.model)?;
+    if args.model.file == "-" {
+        let d = Diagnostic::new("U412", "a mechanism from standard input is read once and cannot be varied");
+        return Err(input.stop(&d.help("save it to a file")));
+    }
+    let all = asked(&args.of)?;
+    let (which, explicit) = parameters(&input, args).map_err(|d| input.stop(&d))?;
+    let mut study = Study::of(&input.model);
+    if let Some(t_end) = args.t_end {
+        study.t_end = t_end;
+        if input.model.study.output_step.is_none() {
+            study.output_step = t_end / 200.0;
+        }
+    }
+    study.output_step = args.output_step.unwrap_or(study.output_step);
+    study.tol = args.tol.or(study.tol);
+    let mut warnings: Vec<Diagnostic> = input.loaded.warnings.clone();
+    let answers = answers(args, &input, &all, which, explicit, &study, &mut warnings).map_err(|e| input.stop(e.cause()))?;
+    let mut text = format!("{}\n", screen.bold(if input.model.title.is_empty() { &input.name } else { &input.model.title }));
+    answers.iter().for_each(|a| text += &words(a, screen));
+    let mut fields = json!({
+        "file": input.name, "title": input.model.title, "hash": input.loaded.hash,
+        "outputs": answers.iter().map(object).collect::<Vec<_>>(),
+    });
+    if let Some(path) = &args.output {
+        let picture = path.extension().is_some_and(|e| e == "svg");
+        let (bytes, kind) = if picture { (chart::svg(&answers), Kind::Picture) } else { (chart::csv(&answers), Kind::Other) };
+        write_kind(path, bytes.as_bytes(), kind, args.force)?;
+        text += &format!("\n{} is written\n", path.display());
+        fields["written"] = json!(path.display().to_string());
+    }
+    let mut reply = Reply::new(text, fields);
+    reply.notes = input.notes(&warnings);
+    Ok(reply)
+}
+
+/// Parameters that are asked for, and whether they were named.
+fn parameters(input: &Input, args: &SensitivitiesArgs) -> Result<(Vec<String>, bool), Diagnostic> {
+    let known = &input.loaded.parameters;
+    if known.is_empty() {
+        let d = Diagnostic::new("U412", "the file has no parameters");
+        return Err(d.help("give numbers names under `parameters:` and use them in place of the numbers"));
+    }
+    for name in &args.to {
+        if !known.iter().any(|p| p.0 == *name) {
+            let help = nearest(name, known.iter().map(|p| p.0.as_str()))
+                .map_or_else(|| "parameters are declared under `parameters:`".into(), |n| format!("did you mean `{n}`?"));
+            return Err(Diagnostic::new("U412", format!("there is no parameter `{name}`")).name(name).help(help));
+        }
+    }
+    if args.to.is_empty() {
+        // What nothing reads has no effect, and what is computed from others follows them.
+        let computed = computed(args, known);
+        let used = known.iter().filter(|p| !input.loaded.unused_parameters.contains(&p.0) && !computed.contains(&p.0));
+        return Ok((used.map(|p| p.0.clone()).collect(), false));
+    }
+    Ok((args.to.clone(), true))
+}
+
+/// Parameters that change with others.
+fn computed(args: &SensitivitiesArgs, known: &[(String, f64)]) -> Vec<String> {
+    let mut list: Vec<String> = Vec::new();
+    for (other, x) in known {
+        let mut set: Vec<(String, String)> = args.model.set.iter().filter(|(n, _)| n != other).cloned().collect();
+        set.push((other.clone(), format!("{:e}", if *x == 0.0 { 1e-3 } else { 1.001 * x })));
+        let Ok(changed) = load_as_drawn(&args.model.file, &set, args.model.large) else { continue };
+        let follow = known.iter().zip(&changed.loaded.parameters).filter(|(a, b)| a.0 != *other && a.1.to_bits() != b.1.to_bits());
+        list.extend(follow.map(|(a, _)| a.0.clone()));
+    }
+    list
+}
+
+/// Everything that is asked for. Parameters that nobody named and that cannot be varied are left out, with a word.
+fn answers(
+    args: &SensitivitiesArgs,
+    input: &Input,
+    all: &[Asked],
+    mut which: Vec<String>,
+    explicit: bool,
+    study: &Study,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Vec<Answer>, Error> {
+    loop {
+        let mut said = Vec::new();
+        match attempt(args, input, all, &which, study, &mut said) {
+            Err(e) if !explicit && matches!(e.cause().code.0, "S430" | "S432") => {
+                let cause = e.cause().clone();
+                let Some(k) = cause.names.first().and_then(|n| which.iter().position(|w| w == n)) else { return Err(e) };
+                let left = which.remove(k);
+                if which.is_empty() {
+                    return Err(e);
+                }
+                let message = format!("`{left}` is left out: {}", cause.message);
+                warnings.push(Diagnostic::new("W427", message).name(&left).help(cause.help));
+            }
+            Err(e) => return Err(e),
+            Ok(list) => {
+                warnings.extend(said);
+                return Ok(list);
+            }
+        }
+    }
+}
+
+fn attempt(
+    args: &SensitivitiesArgs,
+    input: &Input,
+    all: &[Asked],
+    which: &[String],
+    study: &Study,
+    warnings: &mut Vec<Diagnostic>,
+) -> Result<Vec<Answer>, Error> {
+    // All parameters of the file are known, so that partners can be found; values stay as they are read.
+    let known = &input.loaded.parameters;
+    let (names, values): (Vec<String>, Vec<f64>) = known.iter().cloned().unzip();
+    let (settled, drawn) = (builder(args, known, true), builder(args, known, false));
+    let places: Vec<usize> = which.iter().filter_map(|n| names.iter().position(|k| k == n)).collect();
+    let here: Vec<(String, f64)> = places.iter().map(|&k| known[k].clone()).collect();
+    let moving = Parameters::new(names.clone(), values.clone(), &settled);
+    let resting = Parameters::new(names, values, &drawn);
+    let options = Options::default();
+    let run: Option<OfRun> = all.iter().any(|a| matches!(a, Asked::Measure(_))).then(|| of_run(&moving, study, &places)).transpose()?;
+    warnings.extend(run.iter().flat_map(|r| r.warnings.iter().cloned()));
+    let mut list = Vec::new();
+    let one_row = |of: &str, column: &str, columns: &fourbar::Trajectory, slopes: &[fourbar::Trajectory]| -> Result<Derivative, Error> {
+        let m = Measure::with(&format!("last({column})"), &columns.columns, &mut asked::Words(known))?;
+        let value = m.of(columns)?.value;
+        let slopes = slopes.iter().map(|s| Ok(m.along(columns, s)?.value.c[1])).collect::<Result<Vec<f64>, Diagnostic>>()?;
+        let errors = slopes.iter().map(|s| 1e-8 * s.abs()).collect();
+        Ok(Derivative { of: of.into(), value, unit: m.unit(), slopes, errors })
+    };
+    for a in all {
+        let (d, how) = match a {
+            Asked::Measure(text) => {
+                let Some(run) = &run else { continue };
+                let m = Measure::with(text, &run.run.columns, &mut asked::Words(known))?;
+                warnings.extend(ties(&m, run));
+                (of_measure(&m, run)?, run.method.words().to_string())
+            }
+            Asked::Start(column) => {
+                let s = of_start(&moving, &places)?;
+                (one_row(&format!("start.{column}"), column, &s.columns, &s.slopes)?, "solved for at the assembled start".into())
+            }
+            Asked::Rest(column) => {
+                let s = of_rest(&resting, &places, &options)?;
+                (one_row(&format!("rest.{column}"), column, &s.columns, &s.slopes)?, "solved for at the equilibrium".into())
+            }
+            Asked::Mode(k, what) => {
+                let s = of_modes(&resting, &places, &rest_near(&options))?;
+                (asked::of_mode(&s, *k, what)?, "differences of exact linear models at their own equilibria".into())
+            }
+        };
+        let seconds = run.as_ref().filter(|_| matches!(a, Asked::Measure(_))).map(|r| r.seconds);
+        list.push(Answer { d, parameters: here.clone(), how, by_runs: None, seconds });
+    }
+    if args.check {
+        let (places_of, derivatives): (Vec<usize>, Vec<Derivative>) =
+            list.iter().enumerate().filter(|(k, _)| matches!(all[*k], Asked::Measure(_))).map(|(k, a)| (k, a.d.clone())).unzip();
+        if let Some(run) = &run {
+            let measures = derivatives
+                .iter()
+                .map(|d| Measure::with(&d.of, &run.run.columns, &mut asked::Words(known)))
+                .collect::<Result<Vec<_>, _>>()?;
+            let against = compared(&moving, study, &places, &measures, &derivatives)?;
+            places_of.iter().zip(against).for_each(|(k, c)| list[*k].by_runs = Some(c.by_runs));
+        }
+    }
+    Ok(list)
+}
+
+fn words(a: &Answer, screen: &Screen) -> String {
+    let d = &a.d;
+    let unit = if d.unit.is_empty() || d.unit == "1" { String::new() } else { format!(" {}", d.unit) };
+    let mut text = format!("\n{} = {}{unit}\n", screen.bold(&d.of), number(d.value));
+    let ranked = a.ranked();
+    let mut facts = Facts::new(8);
+    if let Some(&(k, effect)) = ranked.first() {
+        let share = |x: f64| if d.value != 0.0 { format!(" ({} %)", number(100.0 * x / d.value.abs())) } else { String::new() };
+        let name = &a.parameters[k].0;
+        let first = if effect == 0.0 {
+            "none of these parameters matters to first order".to_string()
+        } else {
+            format!("`{name}` matters most: 1 % more changes it by {}{unit}{}", number(effect), share(effect))
+        };
+        let idle: Vec<String> =
+            ranked.iter().filter(|(_, e)| e.abs() < 1e-6 * effect.abs()).map(|(k, _)| format!("`{}`", a.parameters[*k].0)).collect();
+        let rest = if idle.is_empty() || effect == 0.0 { String::new() } else { format!("; {} hardly matter", idle.join(", ")) };
+        facts.add("", &(first + &rest));
+    }
+    facts.add("found by", &a.how);
+    if let Some([plain, whole]) = a.seconds {
+        facts.add("cost", &format!("{} s, the run alone {} s", number(whole), number(plain)));
+    }
+    text += &facts.text;
+    let top = ranked.first().map_or(1.0, |r| r.1.abs()).max(f64::MIN_POSITIVE);
+    let mut head = vec!["parameter", "value", "derivative", "error", "per 1 %"];
+    if a.by_runs.is_some() {
+        head.push("by differences");
+    }
+    head.push("");
+    let rows: Vec<Vec<String>> = ranked
+        .iter()
+        .map(|&(k, effect)| {
+            let mut row = vec![
+                a.parameters[k].0.clone(),
+                number(a.parameters[k].1),
+                number(d.slopes[k]),
+                format!("{:.0e}", d.errors[k]),
+                number(effect),
+            ];
+            row.extend(a.by_runs.iter().map(|b| number(b[k])));
+            row.push(chart::bar(effect / top));
+            row
+        })
+        .collect();
+    text + &table(&head, &rows, &[1, 2, 3, 4, 5][..head.len() - 2].to_vec())
+}
+
+fn object(a: &Answer) -> Value {
+    let rows: Vec<Value> = a
+        .ranked()
+        .iter()
+        .map(|&(k, effect)| {
+            json!({
+                "parameter": a.parameters[k].0, "value": a.parameters[k].1, "derivative": a.d.slopes[k], "error": a.d.errors[k],
+                "per_cent": effect, "by_differences": a.by_runs.as_ref().map(|b| b[k]),
+            })
+        })
+        .collect();
+    json!({"of": a.d.of, "value": a.d.value, "unit": a.d.unit, "method": a.how, "seconds": a.seconds, "parameters": rows})
+}

@@ -1,0 +1,352 @@
+//! The documentation is true: links lead somewhere, and the files and commands of its pages are executed, their outputs compared and
+//! their pictures made.
+//!
+//! In a page, blocks are marked after their language:
+//!
+//! - ```` ```yaml file=my.yaml ```` is written to `my.yaml` in a folder of its own for the page (any language may have `file=`),
+//! - ```` ```yaml section=my.yaml ```` replaces the sections of that file that it names, or adds them,
+//! - ```` ```console ```` is executed: lines that start with `$ fourbar` are commands, the lines after them are what is printed. A line
+//!   `...` stands for any lines, and at the end of a line for its rest. ```` ```console exit=1 ```` says with which exit code the last command ends,
+//! - a picture `![...](.../pictures/NAME.svg)` must be written by a command of the page as `NAME.svg`.
+//!
+//! With `FOURBAR_UPDATE_DOCS=1` printed lines and pictures are brought up to date instead; read the changes before they are kept.
+
+mod common;
+
+use common::{folder, fourbar, whole};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the workspace")
+}
+
+fn updating() -> bool {
+    std::env::var_os("FOURBAR_UPDATE_DOCS").is_some()
+}
+
+/// All pages: the README and everything under `docs`.
+fn pages() -> Vec<PathBuf> {
+    fn add(folder: &Path, list: &mut Vec<PathBuf>) {
+        let mut entries: Vec<PathBuf> = std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()).collect();
+        entries.sort();
+        for path in entries {
+            if path.is_dir() {
+                add(&path, list);
+            } else if path.extension().is_some_and(|e| e == "md") {
+                list.push(path);
+            }
+        }
+    }
+    let mut list = vec![root().join("README.md")];
+    add(&root().join("docs"), &mut list);
+    list
+}
+
+/// A fenced block: what stands after the fence, its lines, and the number of its first line, from 0.
+struct Block<'a> {
+    marks: Vec<&'a str>,
+    lines: Vec<&'a str>,
+    first: usize,
+}
+
+impl<'a> Block<'a> {
+    fn mark(&self, key: &str) -> Option<&'a str> {
+        self.marks.iter().find_map(|m| m.strip_prefix(key)?.strip_prefix('='))
+    }
+    fn text(&self) -> String {
+        self.lines.iter().map(|l| format!("{l}\n")).collect()
+    }
+}
+
+/// Blocks of a page, in order.
+fn blocks(text: &str) -> Vec<Block<'_>> {
+    let mut list: Vec<Block<'_>> = Vec::new();
+    let mut open = false;
+    for (k, line) in text.lines().enumerate() {
+        match (line.trim_start().strip_prefix("```"), open) {
+            (Some(marks), false) => {
+                list.push(Block { marks: marks.split_whitespace().collect(), lines: Vec::new(), first: k + 1 });
+                open = true;
+            }
+            (Some(_), true) => open = false,
+            (None, true) => list.last_mut().expect("a block is open").lines.push(line),
+            (None, false) => {}
+        }
+    }
+    list
+}
+
+/// The sections of a mechanism file: each starts with a line that is not indented; comments before it belong to it.
+fn sections(text: &str) -> Vec<(String, String)> {
+    let mut list: Vec<(String, String)> = Vec::new();
+    let mut before = String::new();
+    for line in text.lines() {
+        let name = line.split(':').next().unwrap_or("");
+        let starts = !name.is_empty() && line.contains(':') && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if starts {
+            list.push((name.to_string(), format!("{}{line}\n", std::mem::take(&mut before))));
+        } else if line.starts_with('#') || line.trim().is_empty() {
+            before += &format!("{line}\n");
+        } else if let Some(last) = list.last_mut() {
+            last.1 += &format!("{}{line}\n", std::mem::take(&mut before));
+        }
+    }
+    list
+}
+
+/// A file with the sections of a block in place of its own.
+fn replaced(file: &str, block: &str) -> String {
+    let mut list = sections(file);
+    for (name, text) in sections(block) {
+        match list.iter_mut().find(|(n, _)| *n == name) {
+            Some(old) => old.1 = text,
+            None => list.push((name, text)),
+        }
+    }
+    list.into_iter().map(|(_, text)| text).collect()
+}
+
+/// A command line as words; single and double quotes hold words together.
+fn words(line: &str) -> Vec<String> {
+    let (mut list, mut word, mut quote, mut any) = (Vec::new(), String::new(), None, false);
+    for c in line.chars() {
+        match (quote, c) {
+            (None, '\'' | '"') => (quote, any) = (Some(c), true),
+            (Some(q), c) if q == c => quote = None,
+            (None, ' ') => {
+                if any || !word.is_empty() {
+                    list.push(std::mem::take(&mut word));
+                }
+                any = false;
+            }
+            // A comment ends the command.
+            (None, '#') if word.is_empty() => break,
+            (_, c) => word.push(c),
+        }
+    }
+    if any || !word.is_empty() {
+        list.push(word);
+    }
+    list
+}
+
+/// Whether printed lines are as the page says; `...` stands for any lines.
+fn agrees(page: &[&str], printed: &[&str]) -> bool {
+    match page.split_first() {
+        None => printed.is_empty(),
+        Some((&"...", rest)) => (0..=printed.len()).any(|k| agrees(rest, &printed[k..])),
+        Some((line, rest)) => printed.first().is_some_and(|p| same(line.trim_end(), p.trim_end())) && agrees(rest, &printed[1..]),
+    }
+}
+
+/// Whether a line is as the page says; `...` at its end stands for any rest.
+fn same(page: &str, printed: &str) -> bool {
+    page.strip_suffix("...").map_or(page == printed, |start| printed.starts_with(start))
+}
+
+/// A command of a block with the lines of the page after it.
+struct Command<'a> {
+    line: &'a str,
+    /// Places of its printed lines in the page.
+    after: std::ops::Range<usize>,
+    printed: Vec<&'a str>,
+}
+
+fn commands<'a>(block: &Block<'a>) -> Vec<Command<'a>> {
+    let mut list: Vec<Command<'a>> = Vec::new();
+    for (k, line) in block.lines.iter().enumerate() {
+        let at = block.first + k;
+        match (line.strip_prefix("$ "), list.last_mut()) {
+            (Some(command), _) => list.push(Command { line: command, after: at + 1..at + 1, printed: Vec::new() }),
+            (None, Some(last)) => {
+                last.printed.push(line);
+                last.after.end = at + 1;
+            }
+            (None, None) => panic!("a block starts with what nothing printed: {line}"),
+        }
+    }
+    list
+}
+
+/// Executes a page; gives what is wrong with it.
+fn execute(page: &Path) -> Vec<String> {
+    let text = std::fs::read_to_string(page).expect("a page");
+    let name = page.strip_prefix(root()).expect("inside").display().to_string();
+    let mut wrong = Vec::new();
+    let all = blocks(&text);
+    if !all.iter().any(|b| b.marks.first() == Some(&"console")) {
+        return wrong;
+    }
+    let f = folder(&format!("docs_{}", name.replace(['/', '.'], "_")));
+    let mut edits: Vec<(std::ops::Range<usize>, Vec<String>)> = Vec::new();
+    for block in &all {
+        if let Some(file) = block.mark("file") {
+            std::fs::write(f.join(file), block.text()).expect("writable");
+        } else if let Some(file) = block.mark("section") {
+            let old = std::fs::read_to_string(f.join(file)).unwrap_or_else(|_| panic!("{name}: `{file}` is not there yet"));
+            std::fs::write(f.join(file), replaced(&old, &block.text())).expect("writable");
+        }
+        if block.marks.first() != Some(&"console") {
+            continue;
+        }
+        let list = commands(block);
+        for (k, command) in list.iter().enumerate() {
+            let Some(rest) = command.line.strip_prefix("fourbar ") else {
+                wrong.push(format!("{name}: `{}` is no command of the program", command.line));
+                continue;
+            };
+            let arguments = words(rest);
+            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let output = fourbar(&f, &arguments);
+            let expected = if k + 1 == list.len() { block.mark("exit").map_or(0, |e| e.parse().expect("a number")) } else { 0 };
+            let code = output.status.code().unwrap_or(-1);
+            if code != expected {
+                wrong.push(format!("{name}: `{}` ends with {code}, not {expected}\n{}", command.line, whole(&output)));
+                continue;
+            }
+            let text = [output.stdout.as_slice(), output.stderr.as_slice()].concat();
+            let text = String::from_utf8_lossy(&text).into_owned();
+            let printed: Vec<&str> = text.trim_end().lines().collect();
+            if command.printed.is_empty() || agrees(&command.printed, &printed) {
+                continue;
+            }
+            if updating() && !command.printed.iter().any(|l| l.ends_with("...")) {
+                edits.push((command.after.clone(), printed.iter().map(|l| l.trim_end().to_string()).collect()));
+            } else {
+                let (said, page) = (printed.join("\n"), command.printed.join("\n"));
+                wrong.push(format!("{name}: `{}` prints\n{said}\n--- the page says\n{page}", command.line));
+            }
+        }
+    }
+    for picture in pictures(&text) {
+        let file = picture.rsplit('/').next().unwrap_or_default();
+        let kept = page.parent().expect("a folder").join(&picture);
+        let made = f.join(file);
+        if !made.is_file() {
+            wrong.push(format!("{name}: no command of the page writes `{file}`"));
+        } else if updating() {
+            std::fs::create_dir_all(kept.parent().expect("a folder")).expect("writable");
+            std::fs::copy(&made, &kept).expect("writable");
+        } else if !kept.is_file() {
+            wrong.push(format!("{name}: `{picture}` is not kept with the page"));
+        }
+    }
+    if !edits.is_empty() {
+        let mut lines: Vec<String> = text.lines().map(String::from).collect();
+        for (range, new) in edits.into_iter().rev() {
+            lines.splice(range, new);
+        }
+        std::fs::write(page, lines.join("\n") + "\n").expect("writable");
+    }
+    wrong
+}
+
+/// Pictures of a page that its commands make.
+fn pictures(text: &str) -> Vec<String> {
+    links(text).into_iter().filter(|l| l.contains("pictures/") && l.ends_with(".svg")).collect()
+}
+
+/// Targets of links and pictures outside of blocks and code.
+fn links(text: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    let mut open = false;
+    for line in text.lines() {
+        if line.trim_start().starts_with("```") {
+            open = !open;
+            continue;
+        }
+        if open {
+            continue;
+        }
+        // Code in a line holds no links.
+        let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("``");
+        let mut rest = plain.as_str();
+        while let Some(k) = rest.find("](") {
+            rest = &rest[k + 2..];
+            let end = rest.find(')').unwrap_or(rest.len());
+            list.push(rest[..end].to_string());
+        }
+    }
+    list
+}
+
+/// The anchor of a heading, as it is made by those who show these pages.
+fn anchor(heading: &str) -> String {
+    let plain = heading.trim_start_matches('#').trim().to_lowercase();
+    plain.chars().filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_')).map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn files_and_commands_of_the_pages_do_what_they_say() {
+    let all = pages();
+    // Two at a time: the program has threads of its own.
+    let next = std::sync::atomic::AtomicUsize::new(0);
+    let wrong = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                while let Some(page) = all.get(next.fetch_add(1, std::sync::atomic::Ordering::Relaxed)) {
+                    let found = execute(page);
+                    wrong.lock().expect("no panic").extend(found);
+                }
+            });
+        }
+    });
+    let wrong = wrong.into_inner().expect("no panic");
+    assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
+}
+
+#[test]
+fn links_of_the_pages_lead_somewhere() {
+    let mut wrong = Vec::new();
+    for page in pages() {
+        let text = std::fs::read_to_string(&page).expect("a page");
+        for link in links(&text) {
+            if link.contains("://") || link.starts_with("mailto:") {
+                continue;
+            }
+            let (file, wanted) = link.split_once('#').map_or((link.as_str(), None), |(f, a)| (f, Some(a)));
+            let target = if file.is_empty() { page.clone() } else { page.parent().expect("a folder").join(file) };
+            if !target.exists() {
+                wrong.push(format!("{}: {link}", page.display()));
+            } else if let Some(wanted) = wanted.filter(|_| target.extension().is_some_and(|e| e == "md")) {
+                let text = std::fs::read_to_string(&target).expect("a page");
+                let headings = text.lines().filter(|l| l.starts_with('#')).map(anchor);
+                if !headings
+                    .chain(text.lines().filter_map(|l| l.split("id=\"").nth(1)?.split('"').next().map(String::from)))
+                    .any(|a| a == wanted)
+                {
+                    wrong.push(format!("{}: {link} has no such heading", page.display()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn the_contents_of_the_site_name_pages_once() {
+    // That they are there is checked with the other links; pages without a line stand at the end of the site.
+    let docs = root().join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).expect("the contents of the site");
+    let listed: Vec<PathBuf> = links(&summary).iter().map(|l| docs.join(l)).collect();
+    let unique: BTreeSet<&PathBuf> = listed.iter().collect();
+    assert_eq!(unique.len(), listed.len(), "a page is listed twice");
+    assert!(listed.len() > 40, "{}", listed.len());
+}
+
+#[test]
+fn the_helpers_of_this_file_read_as_they_say() {
+    assert_eq!(words("run my.yaml --set a='2 mm' # so"), ["run", "my.yaml", "--set", "a=2 mm"]);
+    assert!(agrees(&["a", "...", "d"], &["a", "b", "c", "d"]) && agrees(&["..."], &[]) && !agrees(&["a"], &["a", "b"]));
+    assert!(agrees(&["a b..."], &["a b c"]) && !agrees(&["a b..."], &["a c"]));
+    let file = "fourbar: 1\n# About bodies.\nbodies:\n  a: {mass: 1}\n  b: {mass: 2}\nstudy: {t_end: 1}\n";
+    assert_eq!(
+        replaced(file, "study: {t_end: 2}\nview: {trace: [p]}\n"),
+        format!("{}view: {{trace: [p]}}\n", file.replace("t_end: 1", "t_end: 2"))
+    );
+    assert_eq!(replaced(file, "bodies:\n  c: {mass: 3}\n"), "fourbar: 1\nbodies:\n  c: {mass: 3}\nstudy: {t_end: 1}\n");
+    assert_eq!(links("see [a](b.md#c) and `[x](y)`\n```\n[n](m)\n```\n![p](q.svg)"), ["b.md#c", "q.svg"]);
+    assert_eq!(anchor("## Stops, and `if`"), "stops-and-if");
+}

@@ -1,0 +1,349 @@
+//! `tolerance`, `optimize` and `synthesize` against closed forms and reference values.
+
+mod common;
+
+use common::{folder, fourbar, json, whole};
+use serde_json::Value;
+
+const HELD: &str = include_str!("data/fourbar_held.yaml");
+
+/// Commands of a page of the docs: lines of its blocks for a shell, those that go on joined.
+fn commands(page: &str) -> Vec<String> {
+    let mut list = Vec::new();
+    for block in page.split("```sh\n").skip(1).filter_map(|b| b.split("```").next()) {
+        let joined = block.replace("\\\n", " ");
+        list.extend(joined.lines().map(str::trim).filter(|l| l.starts_with("fourbar ")).map(String::from));
+    }
+    list
+}
+
+#[cfg(unix)]
+#[test]
+fn the_commands_of_the_docs_run() {
+    let f = folder("docs_of_studies");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    std::fs::create_dir_all(f.join("models")).expect("a folder");
+    std::fs::copy(root.join("models/fourbar.yaml"), f.join("models/fourbar.yaml")).expect("the model");
+    let mut count = 0;
+    for name in ["sweep", "tolerance", "optimize"] {
+        let page = std::fs::read_to_string(root.join(format!("docs/{name}.md"))).expect("the page");
+        for command in commands(&page) {
+            // A sweep of a shipped model by its name is continued by its file, whose text is the same.
+            let program = format!("{} ", env!("CARGO_BIN_EXE_fourbar"));
+            let line = command.replacen("fourbar ", &program, 1);
+            let output =
+                std::process::Command::new("sh").args(["-c", &line]).current_dir(&f).env("NO_COLOR", "1").output().expect("a shell");
+            assert!(output.status.success(), "{command}\n{}", whole(&output));
+            count += 1;
+        }
+    }
+    assert!(count >= 14, "{count}");
+}
+
+#[test]
+fn a_file_may_hold_its_own_optimisation() {
+    let f = folder("optimize_file");
+    let text = SLIDER.replace(
+        "measures: {out: last(P.x)}}",
+        "measures: {out: last(P.x)}, optimize: {vary: {l: 100..200 mm}, fit: {left: last(P.x) - 180 mm}, keep: {long: 'min(P.x) > 1 mm'}}}",
+    );
+    assert_ne!(text, SLIDER);
+    std::fs::write(f.join("slider.yaml"), &text).expect("the file");
+    let o = json(&fourbar(&f, &["optimize", "slider.yaml", "--starts", "1", "--json"]));
+    // x = r cos a + sqrt(l^2 - r^2 sin^2 a) = 0.18.
+    let (r, a) = (0.05_f64, 0.3_f64);
+    let l = (0.18 - r * a.cos()).hypot(r * a.sin());
+    assert!((of(&o["set"]["l"]) - l).abs() < 1e-9 && o["method"] == "least-squares", "{l}: {o:#}");
+    // Keys that are misspelt are named.
+    std::fs::write(f.join("bad.yaml"), text.replace("keep: {long", "kep: {long")).expect("the file");
+    let words = whole(&fourbar(&f, &["check", "bad.yaml"]));
+    assert!(words.contains("M012") && words.contains("`kep`"), "{words}");
+}
+
+/// The slider-crank of the sweeps, with tolerances.
+const SLIDER: &str = "fourbar: 1
+title: Slider-crank
+parameters: {r: 50 mm, l: 150 mm, start: 0.3, turn: 2*pi, pin: r*sin(start), head: r*cos(start) + sqrt(l^2 - pin^2)}
+bodies:
+  crank: {mass: 1, inertia: [1e-3, 1e-3, 1e-3], at: [0, 0, 0], orientation: {axis: [0, 0, 1], angle: start}}
+  rod: {mass: 1, inertia: [1e-3, 1e-3, 1e-3], at: [head, 0, 0], orientation: {axis: [0, 0, 1], angle: 'atan2(-pin, head - r*cos(start))'}}
+  piston: {mass: 2, inertia: [1e-3, 1e-3, 1e-3], at: [head, 0, 0]}
+joints:
+  O: {type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}
+  A: {type: revolute, bodies: [crank, rod], at: [r*cos(start), pin, 0], axis: [0, 0, 1]}
+  B: {type: revolute, bodies: [rod, piston], at: [head, 0, 0], axis: [0, 0, 1]}
+  bore: {type: prismatic, bodies: [ground, piston], at: [head, 0, 0], axis: [1, 0, 0]}
+drives: {motor: {joint: O, angle: turn*t}}
+points: {P: {body: piston, at: [0, 0, 0]}}
+study: {t_end: 1, output_step: 50 ms, measures: {out: last(P.x)}}
+tolerances: {r: 0.3 mm, l: {uniform: 0.2 mm}, start: {sigma: 0.2 deg}}
+";
+
+fn of(v: &Value) -> f64 {
+    v.as_f64().unwrap_or_else(|| panic!("no number: {v}"))
+}
+
+#[test]
+fn a_slider_crank_stacks_up_as_its_formula_says() {
+    let f = folder("tolerance_slider");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let o = json(&fourbar(&f, &["tolerance", "slider.yaml", "--samples", "2000", "--keep", "last(P.x) > 197 mm", "-o", "s.csv", "--json"]));
+    assert_eq!(of(&o["exit_code"]), 0.0, "{o:#}");
+    // x = r cos a + sqrt(l^2 - r^2 sin^2 a).
+    let (r, l, a) = (0.05_f64, 0.15_f64, 0.3_f64);
+    let root = (l * l - (r * a.sin()).powi(2)).sqrt();
+    let slopes = [("r", a.cos() - r * a.sin().powi(2) / root), ("l", l / root), ("start", -r * a.sin() - r * r * a.sin() * a.cos() / root)];
+    let sigmas = [1e-4, 2e-4 / 3f64.sqrt(), 0.2_f64.to_radians()];
+    let linear = &o["measures"]["out"]["linear"];
+    for (name, slope) in slopes {
+        assert!((of(&linear["slopes"][name]) - slope).abs() < 1e-6 * slope.abs(), "{name} {slope}: {linear:#}");
+    }
+    let variance: f64 = slopes.iter().zip(sigmas).map(|((_, j), s)| (j * s).powi(2)).sum();
+    assert!((of(&linear["sigma"]) / variance.sqrt() - 1.0).abs() < 1e-6, "{linear:#}");
+    let worst: f64 = slopes.iter().zip([3e-4, 2e-4, 3.0 * sigmas[2]]).map(|((_, j), t)| j.abs() * t).sum();
+    assert!((of(&linear["worst_case"]) / worst - 1.0).abs() < 1e-6, "{linear:#}");
+    let shares: f64 = ["r", "l", "start"].iter().map(|n| of(&linear["shares"][n])).sum();
+    assert!((shares - 1.0).abs() < 1e-12);
+    // The samples agree within their errors; a Sobol sequence does better than chance.
+    let samples = &o["measures"]["out"]["samples"];
+    assert!((of(&samples["sigma"]) - variance.sqrt()).abs() < 4.0 * of(&samples["sigma_error"]), "{o:#}");
+    assert!((of(&samples["mean"]) - (r * a.cos() + root)).abs() < 4.0 * of(&samples["mean_error"]), "{o:#}");
+    // The yield against the distribution of a nearly normal sum.
+    let z = (r * a.cos() + root - 0.197) / variance.sqrt();
+    let expected = 1.0 - fourbar_design::sweep::upper_tail(z);
+    let (low, high) = (of(&o["yield"]["interval"][0]), of(&o["yield"]["interval"][1]));
+    assert!(low - 0.01 < expected && expected < high + 0.01, "{expected}: {o:#}");
+    let csv = std::fs::read_to_string(f.join("s.csv")).expect("samples");
+    assert!(csv.starts_with("sample,set.r,set.l,set.start,status,code,out,margin_1\n0,") && csv.lines().count() == 2001);
+}
+
+#[test]
+fn tolerances_and_clearances_of_a_four_bar() {
+    let f = folder("tolerance_fourbar");
+    std::fs::write(f.join("held.yaml"), HELD).expect("the file");
+    let tolerances = ["a", "b", "c", "g"].map(|n| format!("{n}=0.5mm"));
+    let clearances = ["O", "A", "B", "C"].map(|n| format!("{n}=clearance:20um"));
+    let mut words = vec![
+        "tolerance",
+        "held.yaml",
+        "--t-end",
+        "0.01",
+        "--samples",
+        "200",
+        "--measure",
+        "x=last(P.x)",
+        "--measure",
+        "z=last(P.z)",
+        "--json",
+    ];
+    for t in tolerances.iter().chain(&clearances) {
+        words.extend(["--tolerance", t]);
+    }
+    let o = json(&fourbar(&f, &words));
+    // Exact derivatives of the closed form.
+    for (name, sigma, worst, clearance) in [
+        ("x", 0.00021850080016546652, 0.0011331971061872173, 6.830938235336861e-05),
+        ("z", 0.00011845551934580848, 0.0005368698295771367, 4.005374054907952e-05),
+    ] {
+        let linear = &o["measures"][name]["linear"];
+        assert!((of(&linear["sigma"]) - sigma).abs() < 1e-9, "{o:#}");
+        assert!((of(&linear["worst_case"]) - worst).abs() < 1e-9, "{o:#}");
+        assert!((of(&linear["clearance"]) - clearance).abs() < 1e-9, "{o:#}");
+        let samples = &o["measures"][name]["samples"];
+        assert!((of(&samples["sigma"]) - sigma).abs() < 4.0 * of(&samples["sigma_error"]), "{o:#}");
+    }
+}
+
+#[test]
+fn samples_that_cannot_be_assembled_are_counted_by_loop() {
+    let f = folder("tolerance_open");
+    std::fs::write(f.join("held.yaml"), HELD).expect("the file");
+    // The coupler reaches by 1.1 mm: one sample in seven or so is too short.
+    let o = json(&fourbar(
+        &f,
+        &[
+            "tolerance",
+            "held.yaml",
+            "--t-end",
+            "0.01",
+            "--set",
+            "b=0.059",
+            "--tolerance",
+            "b=3mm",
+            "--samples",
+            "60",
+            "--measure",
+            "x=last(P.x)",
+            "--json",
+        ],
+    ));
+    // The share of a normal distribution beyond the length at which crank and ground still reach each other.
+    let (a, c, g, crank) = (0.15_f64, 0.3, 0.4, 1.1_f64);
+    let least = (g - a * crank.cos()).hypot(a * crank.sin()) - c;
+    let expected = fourbar_design::sweep::upper_tail((least - 0.059) / 1e-3);
+    let (low, high) = (of(&o["assembled"]["interval"][0]), of(&o["assembled"]["interval"][1]));
+    assert!(low < expected && expected < high && expected < 0.95, "{expected}: {o:#}");
+    let words = o["failures"][0]["words"].as_str().expect("words");
+    assert!(words.contains("loop") && ["`O`", "`A`", "`B`", "`C`"].iter().all(|j| words.contains(j)), "{words}");
+    for (words, code) in [
+        (&["--tolerance", "a=0mm", "--measure", "x=last(P.x)"][..], "U437"),
+        (&["--tolerance", "q=1mm", "--measure", "x=last(P.x)"], "U437"),
+        (&["--tolerance", "a=IT77", "--measure", "x=last(P.x)"], "U437"),
+        (&["--tolerance", "Q=clearance:1um", "--measure", "x=last(P.x)"], "U437"),
+        (&["--measure", "x=last(P.x)"], "U437"),
+        (&["--tolerance", "a=1mm"], "U436"),
+    ] {
+        let output = fourbar(&f, &[&["tolerance", "held.yaml"][..], words].concat());
+        assert!(output.status.code() == Some(2) && whole(&output).contains(code), "{words:?}: {}", whole(&output));
+    }
+}
+
+#[test]
+fn an_optimum_is_written_as_a_file() {
+    let f = folder("optimize_slider");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    // Start 0.3 and l: the stroke is 2 r at the dead points; fit both ends of the piston: r + l = 0.21, l - r = 0.09.
+    let o = json(&fourbar(
+        &f,
+        &[
+            "optimize",
+            "slider.yaml",
+            "--set",
+            "start=0",
+            "--vary",
+            "r=30..80mm",
+            "--vary",
+            "l=100..200mm",
+            "--fit",
+            "far=max(P.x) - 0.21 m",
+            "--fit",
+            "near=min(P.x) - 0.09 m",
+            "--starts",
+            "3",
+            "-o",
+            "best.yaml",
+            "--history",
+            "way.csv",
+            "--json",
+        ],
+    ));
+    assert_eq!(of(&o["exit_code"]), 0.0, "{o:#}");
+    assert!((of(&o["set"]["r"]) - 0.06).abs() < 1e-8 && (of(&o["set"]["l"]) - 0.15).abs() < 1e-8, "{o:#}");
+    let text = std::fs::read_to_string(f.join("best.yaml")).expect("the file");
+    assert!(text.contains("title: Slider-crank") && text.contains("r: 60.0") && text.contains("start: 0,"), "{text}");
+    let way = std::fs::read_to_string(f.join("way.csv")).expect("the history");
+    assert!(way.starts_with("start,goal,violation,set.r,set.l\n0,"), "{way}");
+    // One number with a condition: the least rod whose piston stays beyond 80 mm is l = 0.08 + r.
+    let o = json(&fourbar(
+        &f,
+        &[
+            "optimize",
+            "slider.yaml",
+            "--set",
+            "start=0",
+            "--vary",
+            "l=100..200mm",
+            "--minimize",
+            "max(P.x)",
+            "--keep",
+            "min(P.x) > 80 mm",
+            "--evaluations",
+            "150",
+            "--json",
+        ],
+    ));
+    assert_eq!(o["method"], "cma");
+    assert!((of(&o["set"]["l"]) - 0.13).abs() < 1e-5 && of(&o["violation"]) < 1e-6, "{o:#}");
+    // A bound that is active is told.
+    let o = json(&fourbar(
+        &f,
+        &["optimize", "slider.yaml", "--vary", "l=120..200mm", "--maximize", "max(P.x)", "--evaluations", "120", "--json"],
+    ));
+    assert!(o["diagnostics"].as_array().is_some_and(|d| d.iter().any(|d| d["code"] == "W440")), "{o:#}");
+    for (words, code) in [
+        (&["--vary", "r=30..80mm"][..], "U438"),
+        (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x)"], "U438"),
+        (&["--minimize", "max(P.x)"], "U438"),
+        (&["--vary", "r=80..30mm", "--minimize", "max(P.x)"], "U430"),
+        (&["--vary", "l=1..2mm", "--minimize", "max(P.x)", "--evaluations", "20"], "S440"),
+    ] {
+        let output = fourbar(&f, &[&["optimize", "slider.yaml"][..], words].concat());
+        assert!(whole(&output).contains(code), "{words:?}: {}", whole(&output));
+    }
+}
+
+#[test]
+fn a_four_bar_is_recovered_from_its_coupler_curve() {
+    let f = folder("optimize_path");
+    // Points of the curve of another four-bar, as it is run.
+    let truth = [("crank_length", 0.07), ("coupler_length", 0.19), ("rocker_length", 0.17)];
+    let set: Vec<String> = truth.iter().map(|(n, x)| format!("{n}={x}")).collect();
+    let mut words = vec!["run", "fourbar", "--out", "truth", "--columns", "P", "--output-step", "0.125"];
+    set.iter().for_each(|s| words.extend(["--set", s]));
+    assert_eq!(fourbar(&f, &words).status.code(), Some(0));
+    let csv = std::fs::read_to_string(f.join("truth/trajectory.csv")).expect("rows");
+    let mut fits = Vec::new();
+    for line in csv.lines().skip(1).take(8) {
+        let x: Vec<f64> = line.split(',').filter_map(|c| c.parse().ok()).collect();
+        for (axis, value) in [("x", x[1]), ("y", x[2])] {
+            fits.push(format!("{axis}{}=at(P.{axis}, {} s) - {value} m", fits.len(), x[0]));
+        }
+    }
+    let mut words = vec!["optimize", "fourbar", "--output-step", "0.125", "--starts", "1", "--json"];
+    let vary = ["crank_length=50..90mm", "coupler_length=150..250mm", "rocker_length=130..200mm"];
+    vary.iter().for_each(|v| words.extend(["--vary", v]));
+    fits.iter().for_each(|s| words.extend(["--fit", s]));
+    let o = json(&fourbar(&f, &words));
+    for (name, x) in truth {
+        assert!((of(&o["set"][name]) - x).abs() < 1e-7, "{o:#}");
+    }
+}
+
+#[test]
+fn linkages_are_synthesised_and_run() {
+    let f = folder("synthesize");
+    let o = json(&fourbar(&f, &["synthesize", "--function", "40deg,70deg; 45deg,76deg; 50deg,83deg", "--json"]));
+    // Solved with 30 digits.
+    for (name, x) in [("crank", 1.2247697343871524), ("coupler", 0.3394938561823698), ("rocker", 0.8088042962754692)] {
+        assert!((of(&o["linkage"][name]) - x).abs() < 1e-9, "{o:#}");
+    }
+    let five = "3,3,30deg; 2.759,3.363,45deg; 2.372,3.663,60deg; 1.89,3.862,75deg; 1.355,3.943,90deg";
+    let o = json(&fourbar(
+        &f,
+        &[
+            "synthesize",
+            "--path",
+            five,
+            "--timing",
+            "given",
+            "--place",
+            "0,0",
+            "--tilt",
+            "0",
+            "--starts",
+            "40",
+            "-o",
+            "five.yaml",
+            "--json",
+        ],
+    ));
+    let errors: Vec<f64> = o["found"].as_array().into_iter().flatten().map(|l| of(&l["error"])).collect();
+    assert!(errors.iter().any(|e| (e - 7.415751e-7).abs() < 1e-11), "{errors:?}");
+    // The file moves as the synthesis says: its coupler point is at the first point at the start.
+    assert_eq!(fourbar(&f, &["run", "five.yaml", "--out", "five", "--columns", "P"]).status.code(), Some(0));
+    let csv = std::fs::read_to_string(f.join("five/trajectory.csv")).expect("rows");
+    let first: Vec<f64> = csv.lines().nth(1).unwrap_or_default().split(',').filter_map(|c| c.parse().ok()).collect();
+    assert!((first[1] - 3.0).hypot(first[2] - 3.0) < 0.01, "{first:?}");
+    let o = json(&fourbar(&f, &["synthesize", "--motion", "0,0,0.1; 0.4,0.3,0.6; 0.9,0.2,1.3", "--fixed", "0.2,-0.8; 1.1,-0.5", "--json"]));
+    assert_eq!(of(&o["exit_code"]), 0.0, "{o:#}");
+    for (words, code) in [
+        (&["--path", "1,2; 3,4"][..], "U439"),
+        (&["--path", "1,2; 3,4; 5,6; 6,7", "--timing", "never"], "U439"),
+        (&["--path", "1,2; 3,x; 5,6"], "U439"),
+        (&["--motion", "0,0,0; 1,0,0; 2,0,0", "--moving", "0.1,0.2; 0.5,0.3"], "S441"),
+        (&["--motion", "0,0,0; 1,0,0", "--moving", "0.1,0.2; 0.5,0.3"], "U439"),
+    ] {
+        let output = fourbar(&f, &[&["synthesize"][..], words].concat());
+        assert!(whole(&output).contains(code), "{words:?}: {}", whole(&output));
+    }
+}

@@ -1,0 +1,240 @@
+//! `sweep`: plans, rows and files; the same bytes whatever the threads, after a kill, and from shards.
+
+mod common;
+
+use common::{command, folder, fourbar, json, whole};
+use std::fmt::Write;
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+/// A slider-crank drawn as functions of its lengths. The stroke is twice the crank; the piston is at r cos a + sqrt(l^2 - r^2 sin^2 a).
+pub const SLIDER: &str = "fourbar: 1
+title: Slider-crank
+parameters: {r: 50 mm, l: 150 mm, start: 0.3, turn: 2*pi, pin: r*sin(start), head: r*cos(start) + sqrt(l^2 - pin^2)}
+bodies:
+  crank: {mass: 1, inertia: [1e-3, 1e-3, 1e-3], at: [0, 0, 0], orientation: {axis: [0, 0, 1], angle: start}}
+  rod: {mass: 1, inertia: [1e-3, 1e-3, 1e-3], at: [head, 0, 0], orientation: {axis: [0, 0, 1], angle: 'atan2(-pin, head - r*cos(start))'}}
+  piston: {mass: 2, inertia: [1e-3, 1e-3, 1e-3], at: [head, 0, 0]}
+joints:
+  O: {type: revolute, bodies: [ground, crank], at: [0, 0, 0], axis: [0, 0, 1]}
+  A: {type: revolute, bodies: [crank, rod], at: [r*cos(start), pin, 0], axis: [0, 0, 1]}
+  B: {type: revolute, bodies: [rod, piston], at: [head, 0, 0], axis: [0, 0, 1]}
+  bore: {type: prismatic, bodies: [ground, piston], at: [head, 0, 0], axis: [1, 0, 0]}
+drives: {motor: {joint: O, angle: turn*t}}
+points: {P: {body: piston, at: [0, 0, 0]}}
+study:
+  t_end: 1
+  output_step: 50 ms
+  measures: {out: last(P.x), stroke: range(P.x)}
+  sweep: {vary: {r: '40..60 mm:5', l: '140, 160 mm'}}
+";
+
+fn bytes(path: &Path) -> Vec<u8> {
+    std::fs::read(path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+fn ok(f: &Path, words: &[&str]) -> String {
+    let output = fourbar(f, words);
+    assert_eq!(output.status.code(), Some(0), "{words:?}\n{}", whole(&output));
+    whole(&output)
+}
+
+#[test]
+fn the_piston_is_where_the_formula_puts_it() {
+    let f = folder("sweep_slider");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    // The plan of the file: five cranks with two rods.
+    let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--json"]));
+    let rows = o["rows"].as_array().expect("rows");
+    assert_eq!(rows.len(), 10, "{o:#}");
+    for row in rows {
+        let (r, l) = (row["set"]["r"].as_f64().expect("r"), row["set"]["l"].as_f64().expect("l"));
+        let a: f64 = 0.3;
+        let x = r * a.cos() + (l * l - (r * a.sin()).powi(2)).sqrt();
+        let out = row["measures"]["out"].as_f64().expect("a measure");
+        assert!((out - x).abs() < 1e-12, "{r} {l}: {out} {x}");
+    }
+    assert_eq!(rows[3]["set"]["r"].as_f64(), Some(45.0 * 1e-3));
+    // A case is the run with the same values, to the bit.
+    let text = ok(&f, &["run", "slider.yaml", "--set", "r=45mm", "--set", "l=160mm", "--out", "one", "--columns", "P.x"]);
+    let one = String::from_utf8(bytes(&f.join("one/trajectory.csv"))).expect("text");
+    let last: f64 = one.lines().last().and_then(|l| l.split(',').nth(1)).and_then(|x| x.parse().ok()).unwrap_or_else(|| panic!("{text}"));
+    assert_eq!(rows[3]["measures"]["out"].as_f64().map(f64::to_bits), Some(last.to_bits()));
+    // Measures may use parameters, as they are in each case.
+    let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm:5", "--measure", "left=last(P.x) - head", "--json"]));
+    let left: Vec<f64> = o["rows"].as_array().into_iter().flatten().filter_map(|r| r["measures"]["left"].as_f64()).collect();
+    assert!(left.len() == 5 && left.iter().all(|x| x.abs() < 1e-12), "{o:#}");
+}
+
+#[test]
+fn cases_that_cannot_be_assembled_are_rows() {
+    let f = folder("sweep_failures");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    // A rod shorter than the crank stops on its way; one shorter than the height of the pin makes no mechanism.
+    let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--vary", "l=10,40,150mm", "--out", "d", "--json"]));
+    assert_eq!((o["exit_code"].as_u64(), o["status"]["ok"].as_u64()), (Some(0), Some(1)), "{o:#}");
+    assert_eq!(o["diagnostics"][0]["code"], "W443");
+    let rows = o["rows"].as_array().expect("rows");
+    assert_eq!((rows[0]["status"].as_str(), rows[1]["status"].as_str()), (Some("not-built"), Some("not-assembled")), "{o:#}");
+    assert!(rows[1]["names"].as_array().is_some_and(|n| !n.is_empty()) && rows[1]["time"].as_f64().is_some_and(|t| t > 0.0), "{o:#}");
+    let csv = String::from_utf8(bytes(&f.join("d/cases.csv"))).expect("text");
+    assert!(csv.starts_with("case,set.l,status,code,time,names,message,out,stroke\n0,0.01,not-built,"), "{csv}");
+    let schema: serde_json::Value = serde_json::from_slice(&bytes(&f.join("d/schema.json"))).expect("JSON");
+    let unit = |name: &str| schema["columns"].as_array().into_iter().flatten().find(|c| c["name"] == name).map(|c| c["unit"].clone());
+    assert_eq!((unit("set.l"), unit("out")), (Some("m".into()), Some("m".into())), "{schema:#}");
+    // Where all fail, the sweep fails.
+    let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--vary", "l=10,11mm", "--json"]));
+    assert_eq!((o["exit_code"].as_u64(), o["diagnostics"][0]["code"].as_str()), (Some(1), Some("S440")), "{o:#}");
+}
+
+/// A drawn plan: words of the command line.
+fn drawn(draw: &fourbar_design::sweep::Draw, case: u64) -> Vec<String> {
+    let pick = |k: u64, n: u64| draw.bits(case, k) % n;
+    let mut words = Vec::new();
+    let from = 30 + pick(1, 20);
+    match pick(0, 3) {
+        0 => {
+            let _ = write!(words_slot(&mut words, "--vary"), "r={from}..{}mm:{}", from + 5 + pick(2, 60), 2 + pick(3, 6));
+            let _ = write!(words_slot(&mut words, "--vary"), "l={},{},{}mm", 20 + pick(4, 200), 20 + pick(5, 200), 151);
+        }
+        kind => {
+            let _ = write!(words_slot(&mut words, "--vary"), "r={from}..{}mm", from + 5 + pick(2, 60));
+            let _ = write!(words_slot(&mut words, "--vary"), "l={}..{}mm", 20 + pick(4, 50), 100 + pick(5, 200));
+            let _ = write!(words_slot(&mut words, if kind == 1 { "--lhs" } else { "--sobol" }), "{}", 3 + pick(6, 20));
+            let _ = write!(words_slot(&mut words, "--seed"), "{}", pick(7, 1000));
+        }
+    }
+    words
+}
+
+fn words_slot<'a>(words: &'a mut Vec<String>, key: &str) -> &'a mut String {
+    words.push(key.into());
+    words.push(String::new());
+    let last = words.len() - 1;
+    &mut words[last]
+}
+
+#[test]
+fn the_same_bytes_whatever_the_threads_and_from_shards() {
+    let f = folder("sweep_bytes");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let seed = std::process::id() as u64;
+    println!("seed {seed}");
+    let draw = fourbar_design::sweep::Draw::new(seed);
+    for case in 0..3 {
+        let plan = drawn(&draw, case);
+        let plan: Vec<&str> = plan.iter().map(String::as_str).collect();
+        println!("{plan:?}");
+        let run = |out: &str, more: &[&str]| {
+            let output = fourbar(&f, &[&["sweep", "slider.yaml", "--out", out][..], &plan, more].concat());
+            // A plan whose cases all fail is one too.
+            assert!(matches!(output.status.code(), Some(0 | 1)), "{}", whole(&output));
+        };
+        let name = |k: &str| format!("{k}{case}");
+        run(&name("one"), &["--threads", "1"]);
+        let whole_rows = bytes(&f.join(name("one")).join("cases.csv"));
+        for threads in ["2", "5"] {
+            let out = format!("{}_{threads}", name("threads"));
+            run(&out, &["--threads", threads]);
+            assert_eq!(bytes(&f.join(out).join("cases.csv")), whole_rows);
+        }
+        let shards = name("shards");
+        for k in [2, 1, 3] {
+            assert_eq!(fourbar(&f, &["sweep", "--merge", &shards]).status.code(), Some(2), "not before all are there");
+            run(&shards, &["--shard", &format!("{k}/3")]);
+        }
+        ok(&f, &["sweep", "--merge", &shards]);
+        assert_eq!(bytes(&f.join(shards).join("cases.csv")), whole_rows);
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
+    let f = folder("sweep_killed");
+    // Runs long enough to be killed in between.
+    std::fs::write(f.join("slider.yaml"), SLIDER.replace("t_end: 1", "t_end: 4").replace("50 ms", "2 ms")).expect("the file");
+    let plan = ["--vary", "r=30..70mm:60", "--measure", "out=last(P.x)", "--measure", "effort=max(abs(motor.effort))"];
+    ok(&f, &[&["sweep", "slider.yaml", "--out", "whole", "--trajectories", "P.x"][..], &plan].concat());
+    let draw = fourbar_design::sweep::Draw::new(u64::from(std::process::id()));
+    for signal in ["-KILL", "-INT"] {
+        let out = format!("killed{signal}");
+        let wanted = 2 + (draw.bits(0, signal.len() as u64) % 30) as usize;
+        println!("{signal} after {wanted} lines");
+        let mut child =
+            command(&f, &[&["sweep", "slider.yaml", "--out", &out, "--trajectories", "P.x", "--threads", "2"][..], &plan].concat())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .spawn()
+                .expect("the command runs");
+        let part = f.join(&out).join("cases.csv.part");
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(100) && child.try_wait().expect("a state").is_none() {
+            if std::fs::read_to_string(&part).is_ok_and(|t| t.lines().count() > wanted) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        let _ = std::process::Command::new("kill").args([signal, &child.id().to_string()]).status();
+        let status = child.wait().expect("it ends");
+        if status.success() {
+            println!("it was too quick to be killed");
+            continue;
+        }
+        let before = std::fs::read_to_string(&part).expect("rows stay").lines().count() - 1;
+        assert!(before >= wanted, "{before}");
+        // Half a line at the end is what a crash may leave.
+        let mut text = bytes(&part);
+        text.extend_from_slice(b"59,0.0");
+        std::fs::write(&part, text).expect("written");
+        // A sweep that is there is not begun again by mistake.
+        let again = fourbar(&f, &[&["sweep", "slider.yaml", "--out", &out, "--trajectories", "P.x"][..], &plan].concat());
+        assert!(whole(&again).contains("U432"), "{}", whole(&again));
+        let o = json(&fourbar(&f, &["sweep", "slider.yaml", "--resume", &out, "--json"]));
+        assert_eq!((o["exit_code"].as_u64(), o["computed"].as_u64()), (Some(0), Some(60 - before as u64)), "{o:#}");
+        assert_eq!(bytes(&f.join(&out).join("cases.csv")), bytes(&f.join("whole/cases.csv")));
+        assert!(!part.exists());
+        for k in [0, 31, 59] {
+            let name = format!("trajectories/case={k}/trajectory.csv");
+            assert_eq!(bytes(&f.join(&out).join(&name)), bytes(&f.join("whole").join(&name)));
+        }
+    }
+    // A file that was changed does not go on.
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    assert!(whole(&fourbar(&f, &["sweep", "slider.yaml", "--resume", "whole"])).contains("U432"));
+}
+
+#[test]
+fn bad_plans_are_refused_with_a_cure() {
+    let f = folder("sweep_refusals");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    for (words, code) in [
+        (&["--vary", "q=1..2:3"][..], "U430"),
+        (&["--vary", "r=1..2kg:3"], "U430"),
+        (&["--vary", "r=1..2mm"], "U430"),
+        (&["--vary", "r=1..2mm:9000", "--vary", "l=1..2mm:9000", "--vary", "start=0..1:9000"], "U431"),
+        (&["--vary", "r=40,50mm", "--measure", "case=max(P.x)"], "U436"),
+        (&["--vary", "r=40,50mm", "--measure", "a=max(Q.x)"], "U4"),
+        (&["--vary", "r=40,50mm", "--shard", "1/2"], "U432"),
+    ] {
+        let output = fourbar(&f, &[&["sweep", "slider.yaml"][..], words].concat());
+        let text = whole(&output);
+        assert!(output.status.code() == Some(2) && text.contains(code), "{words:?}: {text}");
+    }
+    assert!(whole(&fourbar(&f, &["sweep", "fourbar", "--vary", "crank_length=60,70mm"])).contains("U436"));
+    assert!(whole(&fourbar(&f, &["sweep", "--merge", "nowhere"])).contains("U432"));
+}
+
+#[test]
+fn a_sweep_has_a_page() {
+    let f = folder("sweep_page");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm:4", "--vary", "l=30..160mm:4", "--out", "d"]);
+    ok(&f, &["view", "d", "--no-open"]);
+    let page = String::from_utf8(bytes(&f.join("d/page.html"))).expect("text");
+    assert!(page.contains("id=\"fourbar-data\"") && page.contains("script-src 'sha256-") && !page.contains("unsafe-inline"));
+    assert!(!page.contains("http://") && !page.contains("https://"), "nothing is loaded from outside");
+    ok(&f, &["view", "d/cases.csv", "--no-open", "-o", "other.html"]);
+    assert_eq!(bytes(&f.join("other.html")), page.into_bytes());
+}

@@ -1,0 +1,170 @@
+//! `inverse`, `report` and `sensitivities`: what they print, write and refuse.
+
+mod common;
+
+use common::{folder, fourbar, json};
+use serde_json::Value;
+
+fn number(v: &Value) -> f64 {
+    v.as_f64().unwrap_or_else(|| panic!("no number: {v}"))
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn motors_of_the_five_bar_robot() {
+    let f = folder("inverse");
+    let o = json(&fourbar(&f, &["inverse", "five_bar_robot", "--out", "out", "--json"]));
+    // The peaks of reference case of the project.
+    let peaks: Vec<f64> = o["motors"].as_array().into_iter().flatten().map(|m| number(&m["sizing"]["peak"])).collect();
+    assert!((peaks[0] - 12.736744366619408).abs() < 1e-6 && (peaks[1] - 10.970302722229226).abs() < 1e-6, "{peaks:?}");
+    assert!(number(&o["error"]) < 1e-9);
+    // The result is one like others: columns to plot, a page to view, a report.
+    let csv = std::fs::read_to_string(f.join("out/trajectory.csv")).expect("rows");
+    let head = csv.lines().next().expect("a head");
+    for column in ["left.angle", "left.speed", "left.effort", "left.power", "T.x", "elbow_l.force.x"] {
+        assert!(head.split(',').any(|c| c == column), "{column}");
+    }
+    assert_eq!(csv.lines().count(), 242);
+    let plot = fourbar(&f, &["plot", "out", "left.effort"]);
+    assert!(plot.status.success() && text(&plot.stdout).contains("left.effort [N*m]"), "{}", text(&plot.stderr));
+    let view = fourbar(&f, &["view", "out", "--no-open"]);
+    assert!(view.status.success(), "{}", text(&view.stderr));
+    let r = json(&fourbar(&f, &["report", "out", "--window", "0.2", "--json"]));
+    let left = &r["motors"][0];
+    assert_eq!(left["name"], "left");
+    assert!((number(&left["sizing"]["rms"]) - 5.626334028918701).abs() < 1e-6);
+    assert!(number(&left["sizing"]["window_rms"]) > number(&left["sizing"]["rms"]));
+    let reflected = number(&left["sizing"]["rotor"]["reflected"]);
+    assert!((reflected - 0.04).abs() < 1e-12, "{reflected}");
+    let page = std::fs::read_to_string(f.join("out/report.html")).expect("a page");
+    assert!(page.contains("<svg") && page.contains("Bearing loads") && !page.contains("http://localhost") && !page.contains("<script"));
+    // It may be made anew, and does not replace what is not its own.
+    assert!(fourbar(&f, &["report", "out"]).status.success());
+    std::fs::write(f.join("mine.html"), "mine").expect("a file");
+    assert_eq!(fourbar(&f, &["report", "out", "-o", "mine.html"]).status.code(), Some(2));
+}
+
+#[test]
+fn other_motors_other_paths_and_refusals() {
+    let f = folder("inverse_more");
+    let o = json(&fourbar(
+        &f,
+        &["inverse", "five_bar_robot", "--path", "pick", "--motors", "left,right,middle", "--output-step", "0.05", "--json"],
+    ));
+    let unique: Vec<bool> = o["motors"].as_array().into_iter().flatten().map(|m| m["unique"] == true).collect();
+    assert_eq!(unique, [false; 3], "{o:#}");
+    let forward = fourbar(&f, &["inverse", "five_bar_robot", "--t-end", "0.3", "--forward"]);
+    assert!(forward.status.success() && text(&forward.stdout).contains("forward"), "{}", text(&forward.stderr));
+    for (words, code, exit) in [
+        (&["inverse", "five_bar_robot", "--path", "circel"][..], "U411", 2),
+        (&["inverse", "five_bar_robot", "--motors", "nobody"], "U411", 2),
+        (&["inverse", "ra_single_pendulum"], "U411", 2),
+        (&["inverse", "five_bar_robot", "--set", "height=3"], "S420", 1),
+        (&["sensitivities", "fourbar", "--of", "max(motor.efort)", "--to", "crank_length"], "U410", 2),
+        (&["sensitivities", "fourbar", "--of", "motor.effort", "--to", "crank_length"], "U410", 2),
+        (&["sensitivities", "fourbar", "--of", "last(t)", "--to", "crnk"], "U412", 2),
+        (&["sensitivities", "fourbar", "--of", "modes.1.colour"], "U412", 2),
+        (&["report", "nowhere"], "U007", 2),
+    ] {
+        let output = fourbar(&f, words);
+        let said = text(&output.stderr);
+        assert!(said.contains(code) && output.status.code() == Some(exit), "{words:?}: {:?}\n{said}", output.status.code());
+    }
+}
+
+#[test]
+fn a_drive_without_a_path() {
+    let f = folder("inverse_drive");
+    assert!(fourbar(&f, &["run", "fourbar", "--out", "run"]).status.success());
+    let o = json(&fourbar(&f, &["inverse", "fourbar", "--json"]));
+    let r = json(&fourbar(&f, &["report", "run", "--text", "--json"]));
+    let (a, b) = (number(&o["motors"][0]["sizing"]["peak"]), number(&r["motors"][0]["sizing"]["peak"]));
+    assert!((a - b).abs() < 1e-7 * b, "{a} {b}");
+    assert!(!f.join("run/report.html").exists());
+}
+
+#[test]
+fn what_matters_is_ranked() {
+    let f = folder("sensitivities");
+    let o = json(&fourbar(
+        &f,
+        &[
+            "sensitivities",
+            "five_bar_robot",
+            "--of",
+            "max(abs(swing_l.effort)),start.T.z,T.x@0.3",
+            "--to",
+            "arm,rod,load,base",
+            "--check",
+            "--output-step",
+            "0.05",
+            "--json",
+            "-o",
+            "rank.csv",
+        ],
+    ));
+    let outputs = o["outputs"].as_array().expect("outputs");
+    assert_eq!(outputs.len(), 3, "{o:#}");
+    for k in [0, 2] {
+        let rows = outputs[k]["parameters"].as_array().expect("rows");
+        assert_eq!(rows.len(), 4);
+        let size = number(&outputs[k]["value"]).abs();
+        let mut last = f64::INFINITY;
+        for row in rows {
+            let effect = number(&row["per_cent"]).abs();
+            assert!(effect <= last);
+            last = effect;
+            let gap = (number(&row["derivative"]) - number(&row["by_differences"])).abs() * number(&row["value"]);
+            assert!(gap < 1e-4 * size.max(100.0 * effect), "{row}");
+        }
+    }
+    let csv = std::fs::read_to_string(f.join("rank.csv")).expect("a table");
+    assert_eq!(csv.lines().count(), 1 + 3 * 4);
+    let picture =
+        fourbar(&f, &["sensitivities", "five_bar_robot", "--of", "rms(swing_l.effort)", "--output-step", "0.1", "-o", "rank.svg"]);
+    assert!(picture.status.success(), "{}", text(&picture.stderr));
+    let words = text(&picture.stdout);
+    assert!(words.contains("matters most") && words.contains("cost"), "{words}");
+    assert!(std::fs::read_to_string(f.join("rank.svg")).expect("a picture").contains("<rect"));
+}
+
+#[test]
+fn drives_and_columns_in_a_linear_model() {
+    let f = folder("linear_drive");
+    // A crank that stands still: the coupler and rocker follow it.
+    std::fs::write(
+        f.join("arm.yaml"),
+        "fourbar: 1\nbodies: {arm: {mass: 2, inertia: [0.1, 0.1, 0.1], at: [0.5, 0, 0]}}\njoints: {pin: {type: revolute, bodies: [ground, arm], at: [0, 0, 0], axis: [0, 0, 1]}}\ndrives: {motor: {joint: pin, angle: 0}}\npoints: {tip: {body: arm, at: [0.5, 0, 0]}}\n",
+    )
+    .expect("the file");
+    let o = json(&fourbar(
+        &f,
+        &[
+            "linearize",
+            "arm.yaml",
+            "--about",
+            "start",
+            "--inputs",
+            "motor",
+            "--outputs",
+            "pin.angle,tip.y,motor.effort",
+            "--out",
+            "l",
+            "--format",
+            "mat",
+            "--json",
+        ],
+    ));
+    let l = &o["linear"];
+    assert_eq!((l["states"].as_array().map(Vec::len), l["inputs"][0].as_str()), (Some(2), Some("motor''")), "{o:#}");
+    let entry = |m: &str, i: usize, j: usize| number(&l[m][i][j]);
+    assert_eq!((entry("A", 0, 1), entry("B", 1, 0)), (1.0, 1.0));
+    // The tip is one metre out, and the effort is the moment of inertia about the pin times the acceleration.
+    assert!((entry("C", 0, 0) - 1.0).abs() < 1e-12 && (entry("C", 1, 0) - 1.0).abs() < 1e-12, "{l:#}");
+    assert!((entry("D", 2, 0) - (0.1 + 2.0 * 0.25)).abs() < 1e-6, "{l:#}");
+    let bytes = std::fs::read(f.join("l/linear.mat")).expect("a file");
+    assert_eq!(&bytes[..12], [0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]);
+}

@@ -1,0 +1,79 @@
+//! The state about which a mechanism is linearised: its equilibrium, its start, or a time of its motion.
+
+use crate::equilibrium::{Options, rests, settle, start};
+use crate::operator::fits;
+use fourbar::analysis::assembly;
+use fourbar::inputs::Course;
+use fourbar::simulation::Simulation;
+use fourbar::state::Configuration;
+use fourbar::study::Study;
+use fourbar::{Diagnostic, Model};
+use std::sync::Arc;
+
+/// Which state is asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Where {
+    /// The start where it moves or rests there, else the equilibrium.
+    #[default]
+    Fitting,
+    /// The assembled start.
+    Start,
+    /// Where it rests.
+    Equilibrium,
+    /// The motion at a time, s.
+    Time(f64),
+}
+
+/// A state with what it is.
+#[derive(Clone, Debug)]
+pub struct About {
+    /// The state.
+    pub state: Configuration,
+    /// In words.
+    pub words: String,
+    /// Warnings on the way.
+    pub warnings: Vec<Diagnostic>,
+}
+
+/// Whether anything moves at a state.
+fn moves(state: &Configuration) -> bool {
+    state.v.iter().any(|v| v.v.norm() + v.w.norm() > 0.0)
+}
+
+/// The state that is asked for, with values of inputs by name.
+pub fn about(model: &Model, at: Where, inputs: &[(String, f64)]) -> Result<About, Diagnostic> {
+    let options = Options { inputs: inputs.to_vec(), ..Options::default() };
+    let assembled = || {
+        let mut c = assembly::assemble(model)?.configuration;
+        c.z = start(model, &options)?.z;
+        Ok::<_, Diagnostic>(c)
+    };
+    let none = |state: Configuration, words: &str| About { state, words: words.into(), warnings: Vec::new() };
+    let rest = || {
+        let found = settle(model, &options)?;
+        let words = format!("the equilibrium, which is {}", found.stability().word());
+        Ok(About { state: found.state, words, warnings: found.warnings })
+    };
+    match at {
+        Where::Start => Ok(none(assembled()?, "the start")),
+        Where::Equilibrium => rest(),
+        Where::Fitting => {
+            let first = assembled()?;
+            if moves(&first) {
+                Ok(none(first, "the motion at the start"))
+            } else if fits(model).is_err() || rests(model, &first) {
+                // Large mechanisms are not settled; whether they rest is seen later.
+                Ok(none(first, "the start, which is an equilibrium"))
+            } else {
+                rest()
+            }
+        }
+        Where::Time(t) => {
+            let mut study = Study::of(model);
+            study.inputs = inputs.iter().map(|(n, x)| (n.clone(), Course::Value(*x))).collect();
+            let mut s = Simulation::new(&Arc::new(model.clone()), &study)?;
+            s.advance(t)?;
+            Ok(none(s.state(), &format!("the motion at t = {t} s")))
+        }
+    }
+}

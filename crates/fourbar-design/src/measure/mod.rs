@@ -1,0 +1,173 @@
+//! Measures of a run: one number from the columns of a result, such as `max(abs(motor.effort))` or `range(tip.x)/range(tip.y)`.
+//!
+//! A measure is an expression of the file's own language whose names are *reductions* of columns over time: [`REDUCTIONS`] lists them. What
+//! stands inside a reduction is an expression of columns, taken row by row; what stands outside is an expression of the numbers that come of
+//! it. `min` and `max` reduce where they have one argument, and are the functions of the language where they have several.
+//!
+//! ```
+//! use fourbar::trajectory::{Column, Trajectory};
+//! use fourbar_design::measure::Measure;
+//!
+//! let column = |name: &str, unit: &'static str| Column { name: name.into(), unit: unit.into() };
+//! let mut run = Trajectory::new(vec![column("t", "s"), column("motor.effort", "N*m")]);
+//! for k in 0..=100 {
+//!     let t = f64::from(k) / 100.0;
+//!     run.push(&[t, 3.0 * t * t - 2.0]);
+//! }
+//! let peak = Measure::new("max(abs(motor.effort))", &run.columns)?;
+//! assert_eq!((peak.of(&run)?.value, peak.unit().as_str()), (2.0, "N*m"));
+//! let mean = Measure::new("mean(motor.effort) + 1", &run.columns)?;
+//! assert!(mean.of(&run)?.value.abs() < 1e-4);
+//! # Ok::<(), fourbar::Diagnostic>(())
+//! ```
+//!
+//! Everything is evaluated over any [`Scalar`]: with dual numbers for samples, [`Measure::along`] gives the derivative along a change of the
+//! run. The derivative of an extreme is that at the instant of the extreme, and the derivative of a time follows from the slope of what
+//! crosses there.
+
+mod parse;
+mod reduce;
+#[cfg(test)]
+mod tests;
+
+pub use parse::kind_of_unit;
+pub use reduce::Extreme;
+
+use fourbar::expr::{Expr, Kind};
+use fourbar::trajectory::{Column, Trajectory};
+use fourbar::{Diagnostic, expr};
+use fourbar_math::{Dual, Scalar, Taylor};
+
+/// A reduction of a column over time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reduction {
+    /// The smallest value at an output time.
+    Min,
+    /// The largest value at an output time.
+    Max,
+    /// The largest less the smallest.
+    Range,
+    /// The mean over time, by the trapezoidal rule.
+    Mean,
+    /// The root of the mean square over time.
+    Rms,
+    /// The integral over time.
+    Integral,
+    /// The value at the end.
+    Last,
+    /// The value at a time, by cubic interpolation of the four nearest rows.
+    At,
+    /// The value where a condition first holds.
+    First,
+    /// The length of the path of a point.
+    Length,
+}
+
+/// Names of the reductions, what they take, and what they mean.
+pub const REDUCTIONS: &[(&str, Reduction, usize, &str)] = &[
+    ("min", Reduction::Min, 1, "smallest value at an output time: min(tip.x)"),
+    ("max", Reduction::Max, 1, "largest value at an output time: max(abs(motor.effort))"),
+    ("range", Reduction::Range, 1, "largest less smallest: range(tip.x)"),
+    ("mean", Reduction::Mean, 1, "mean over time: mean(motor.power)"),
+    ("rms", Reduction::Rms, 1, "root of the mean square over time: rms(motor.effort)"),
+    ("integral", Reduction::Integral, 1, "integral over time: integral(abs(motor.power))"),
+    ("last", Reduction::Last, 1, "value at the end: last(pin.angle)"),
+    ("at", Reduction::At, 2, "value at a time: at(pin.angle, 0.5 s)"),
+    ("first", Reduction::First, 2, "value where a condition first holds: first(t, tip.x > 20 mm)"),
+    ("length", Reduction::Length, 1, "length of the path of a point: length(tip)"),
+];
+
+/// One reduction inside a measure.
+#[derive(Clone, Debug)]
+struct Part {
+    reduction: Reduction,
+    /// As it is written.
+    text: String,
+    /// What is reduced, of columns; of a path its three coordinates.
+    inner: Vec<Expr>,
+    /// What must become positive, for `first`; whether it is a difference whose zero can be looked for between rows.
+    condition: Option<(Expr, bool)>,
+    /// The time of `at`.
+    time: f64,
+}
+
+/// A measure, ready for results with certain columns.
+#[derive(Clone, Debug)]
+pub struct Measure {
+    /// As it is written.
+    pub text: String,
+    outer: Expr,
+    parts: Vec<Part>,
+    /// Places of the columns that are read, by variable.
+    reads: Vec<usize>,
+    /// Place of the time.
+    time: Option<usize>,
+    kind: Kind,
+}
+
+/// A measure of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured<S = f64> {
+    /// The number.
+    pub value: S,
+    /// Where its extremes are taken, in the order of the text.
+    pub extremes: Vec<Extreme>,
+}
+
+impl Measure {
+    /// Reads a measure whose names are columns.
+    pub fn new(text: &str, columns: &[Column]) -> Result<Self, Diagnostic> {
+        Self::with(text, columns, &mut parse::Nothing)
+    }
+
+    /// Reads a measure with further names, such as parameters, and units.
+    pub fn with(text: &str, columns: &[Column], names: &mut dyn expr::Names) -> Result<Self, Diagnostic> {
+        parse::parse(text, columns, names)
+    }
+
+    /// Its unit; empty where that is not known.
+    pub fn unit(&self) -> String {
+        match self.kind {
+            Kind::Quantity(d) if d == expr::Dimension::NONE => "1".into(),
+            Kind::Quantity(d) => d.unit(),
+            Kind::Number => "1".into(),
+            Kind::Unknown => String::new(),
+        }
+    }
+
+    /// Places of the columns that it reads, the time included where it is needed.
+    pub fn reads(&self) -> impl Iterator<Item = usize> + '_ {
+        let time = self.time.filter(|t| !self.reads.contains(t));
+        self.reads.iter().copied().chain(time)
+    }
+
+    /// Its value for a run with the columns it was read for.
+    pub fn of(&self, run: &Trajectory) -> Result<Measured, Diagnostic> {
+        self.eval(run.len(), &|row, column| run.values[column][row])
+    }
+
+    /// Its value and derivative, for a run and the derivatives of its columns. Output times stay where they are.
+    pub fn along(&self, run: &Trajectory, slopes: &Trajectory) -> Result<Measured<Dual>, Diagnostic> {
+        let sample = |row: usize, column: usize| {
+            let slope = if Some(column) == self.time { 0.0 } else { slopes.values[column][row] };
+            Taylor::with_slope(run.values[column][row], slope)
+        };
+        self.eval(run.len(), &sample)
+    }
+
+    /// Its value for samples by row and column.
+    pub fn eval<S: Scalar>(&self, rows: usize, sample: &dyn Fn(usize, usize) -> S) -> Result<Measured<S>, Diagnostic> {
+        let mut extremes = Vec::new();
+        let data = reduce::Data { measure: self, rows, sample };
+        let mut values = Vec::with_capacity(self.parts.len());
+        for part in &self.parts {
+            values.push(data.reduce(part, &mut extremes)?);
+        }
+        let value = self.outer.eval(&values);
+        if !value.value().is_finite() {
+            let message = format!("`{}` has no finite value", self.text);
+            return Err(Diagnostic::new("S431", message).help("look for a division by zero or the root of a negative number"));
+        }
+        Ok(Measured { value, extremes })
+    }
+}

@@ -1,0 +1,247 @@
+//! Reads measures: finds the reductions in a text, and hands what is inside and outside of them to the expressions of the file.
+
+use super::reduce::MOST;
+use super::{Measure, Part, REDUCTIONS, Reduction};
+use fourbar::Diagnostic;
+use fourbar::diagnostic::nearest;
+use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, Kind, Names, Symbol, Table};
+use fourbar::trajectory::Column;
+use std::ops::Range;
+
+/// No names besides columns, and no units.
+pub(super) struct Nothing;
+
+impl Names for Nothing {
+    fn symbol(&mut self, _name: &str) -> Option<Symbol> {
+        None
+    }
+}
+
+/// What is known of the dimension of a column with a unit.
+pub fn kind_of_unit(unit: &str) -> Kind {
+    const UNITS: &[(&str, Dimension)] = &[
+        ("1", Dimension::NONE),
+        ("rad", Dimension::NONE),
+        ("m", Dimension::LENGTH),
+        ("s", Dimension::TIME),
+        ("m/s", Dimension::SPEED),
+        ("m/s^2", Dimension::ACCELERATION),
+        ("rad/s", Dimension::RATE),
+        ("rad/s^2", Dimension::of(0, 0, -2)),
+        ("N", Dimension::FORCE),
+        ("N*m", Dimension::TORQUE),
+        ("J", Dimension::TORQUE),
+        ("W", Dimension::of(2, 1, -3)),
+        ("A", Dimension::CURRENT),
+        ("V", Dimension::VOLTAGE),
+    ];
+    UNITS.iter().find(|(u, _)| *u == unit).map_or(Kind::Unknown, |(_, d)| Kind::Quantity(*d))
+}
+
+/// Columns first, then what the caller knows.
+struct Inside<'a> {
+    columns: &'a [Column],
+    /// Columns that are read, by variable.
+    reads: &'a mut Vec<usize>,
+    others: &'a mut dyn Names,
+}
+
+impl Names for Inside<'_> {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        let Some(place) = self.columns.iter().position(|c| c.name == name) else { return self.others.symbol(name) };
+        let k = self.reads.iter().position(|r| *r == place).unwrap_or_else(|| {
+            self.reads.push(place);
+            self.reads.len() - 1
+        });
+        let variable = Expr::parse("x", &mut |_| Some(Symbol::Variable(k as u32))).ok()?;
+        Some(Symbol::Function(variable, kind_of_unit(&self.columns[place].unit)))
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        self.others.unit(name)
+    }
+    fn table(&mut self, name: &str) -> Option<Table> {
+        self.others.table(name)
+    }
+}
+
+/// Reductions by their placeholders, then what the caller knows; a column here is a mistake.
+struct Outside<'a> {
+    marks: Vec<(String, Kind)>,
+    others: &'a mut dyn Names,
+}
+
+impl Names for Outside<'_> {
+    fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        let Some(k) = self.marks.iter().position(|(m, _)| m == name) else { return self.others.symbol(name) };
+        let variable = Expr::parse("x", &mut |_| Some(Symbol::Variable(k as u32))).ok()?;
+        Some(Symbol::Function(variable, self.marks[k].1))
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        self.others.unit(name)
+    }
+    fn table(&mut self, name: &str) -> Option<Table> {
+        self.others.table(name)
+    }
+}
+
+/// A call in the text: the bytes of it all, and of its arguments.
+struct Call {
+    whole: Range<usize>,
+    arguments: Vec<Range<usize>>,
+}
+
+fn is_word(c: char) -> bool {
+    c.is_alphanumeric() || c == '_' || c == '.'
+}
+
+/// The call whose name starts at a byte, if the word there is followed by a parenthesis that closes.
+fn call(text: &str, start: usize) -> Option<(&str, Call)> {
+    let rest = &text[start..];
+    let end = rest.find(|c| !is_word(c)).unwrap_or(rest.len());
+    let open = start + end + (rest[end..].len() - rest[end..].trim_start().len());
+    if end == 0 || !text[open..].starts_with('(') {
+        return None;
+    }
+    let (mut depth, mut from, mut arguments) = (0, open + 1, Vec::new());
+    for (k, c) in text[open..].char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => {
+                depth -= 1;
+                if depth == 0 {
+                    arguments.push(from..open + k);
+                    return Some((&text[start..start + end], Call { whole: start..open + k + 1, arguments }));
+                }
+            }
+            ',' if depth == 1 => {
+                arguments.push(from..open + k);
+                from = open + k + 1;
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+/// The outermost reductions of a text.
+fn reductions(text: &str) -> Result<Vec<(Reduction, Call)>, Diagnostic> {
+    let (mut list, mut at, mut inside_word) = (Vec::new(), 0, false);
+    while let Some(c) = text[at..].chars().next() {
+        if !inside_word && let Some((name, found)) = call(text, at) {
+            let known = REDUCTIONS.iter().find(|r| r.0 == name);
+            let plain = matches!(name, "min" | "max") && found.arguments.len() > 1;
+            if let Some((_, reduction, needed, example)) = known.filter(|_| !plain) {
+                if found.arguments.len() != *needed {
+                    let message = format!("`{name}` takes {needed} argument{}", if *needed == 1 { "" } else { "s" });
+                    return Err(bad(text, &message).help(*example));
+                }
+                at = found.whole.end;
+                list.push((*reduction, found));
+                continue;
+            }
+        }
+        inside_word = is_word(c);
+        at += c.len_utf8();
+    }
+    Ok(list)
+}
+
+fn bad(text: &str, why: &str) -> Diagnostic {
+    Diagnostic::new("U410", format!("the measure `{text}` is not understood: {why}"))
+}
+
+/// What an expression lacks, with the nearest name.
+fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diagnostic {
+    let d = bad(text, &e.kind.to_string());
+    let ExprErrorKind::UnknownName(name) = &e.kind else { return d.help("`fourbar plot RESULT` lists the columns of a result") };
+    if outside && columns.iter().any(|c| c.name == *name) {
+        let message = format!("`{name}` is a column with a value for every time");
+        return bad(text, &message).name(name).help(format!("say which number is meant: `max({name})`, `mean({name})`, `last({name})`"));
+    }
+    let help = match nearest(name, columns.iter().map(|c| c.name.as_str())) {
+        Some(near) => format!("did you mean `{near}`?"),
+        None => "`fourbar plot RESULT` lists the columns of a result".into(),
+    };
+    d.name(name).help(help)
+}
+
+/// The one comparison at the top of a condition: what stands before and after it, and whether the first is to be larger.
+fn comparison(text: &str) -> Option<(&str, &str, bool)> {
+    let (mut depth, mut found) = (0, None);
+    for (k, c) in text.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' => depth -= 1,
+            '<' | '>' if depth == 0 => {
+                if found.is_some() {
+                    return None;
+                }
+                found = Some((k, c == '>'));
+            }
+            _ => {}
+        }
+    }
+    let (k, greater) = found?;
+    let after = text[k + 1..].strip_prefix('=').unwrap_or(&text[k + 1..]);
+    Some((&text[..k], after, greater))
+}
+
+pub(super) fn parse(text: &str, columns: &[Column], names: &mut dyn Names) -> Result<Measure, Diagnostic> {
+    let calls = reductions(text)?;
+    let (mut parts, mut marks, mut reads) = (Vec::new(), Vec::new(), Vec::new());
+    let mut outer = text.to_string();
+    for (k, (reduction, c)) in calls.iter().enumerate() {
+        let mut read = |piece: &str| -> Result<(Expr, Kind), Diagnostic> {
+            let mut inside = Inside { columns, reads: &mut reads, others: &mut *names };
+            Expr::parse_quantity(piece, &mut inside).map_err(|e| refused(text, &e, columns, false))
+        };
+        let first = text[c.arguments[0].clone()].trim();
+        let (mut inner, mut condition, mut time) = (Vec::new(), None, 0.0);
+        let kind;
+        if *reduction == Reduction::Length {
+            for axis in ["x", "y", "z"] {
+                let (e, _) = read(&format!("{first}.{axis}")).map_err(|d| d.help("`length` takes the name of a point: `length(tip)`"))?;
+                inner.push(e);
+            }
+            kind = Kind::Quantity(Dimension::LENGTH);
+        } else {
+            let (e, k) = read(first)?;
+            inner.push(e);
+            kind = match (reduction, k) {
+                (Reduction::Integral, Kind::Quantity(d)) => Kind::Quantity(d.times(Dimension::TIME)),
+                (Reduction::Integral, Kind::Number) => Kind::Quantity(Dimension::TIME),
+                (_, k) => k,
+            };
+        }
+        if let Some(second) = c.arguments.get(1).map(|r| text[r.clone()].trim()) {
+            if *reduction == Reduction::At {
+                let (e, k) = read(second)?;
+                let fits = matches!(k, Kind::Quantity(d) if d == Dimension::TIME) || !matches!(k, Kind::Quantity(_));
+                time = e.constant_value().filter(|_| fits).ok_or_else(|| bad(text, &format!("`{second}` is no time")))?;
+            } else {
+                condition = Some(match comparison(second) {
+                    Some((a, b, greater)) => {
+                        let (a, b) = if greater { (a, b) } else { (b, a) };
+                        (read(&format!("({a}) - ({b})"))?.0, true)
+                    }
+                    None => (read(second)?.0, false),
+                });
+            }
+        }
+        // A name of the same length takes the place of the reduction, so that places in the text stay.
+        let mark = format!("_{k:0width$}", width = c.whole.len() - 1);
+        outer.replace_range(c.whole.clone(), &mark);
+        marks.push((mark, kind));
+        parts.push(Part { reduction: *reduction, text: text[c.whole.clone()].to_string(), inner, condition, time });
+    }
+    if reads.len() > MOST {
+        return Err(bad(text, &format!("it reads {} columns, at most {MOST} are possible", reads.len())));
+    }
+    let mut outside = Outside { marks, others: names };
+    let (outer, kind) = Expr::parse_quantity(&outer, &mut outside).map_err(|e| refused(text, &e, columns, true))?;
+    if parts.is_empty() {
+        return Err(bad(text, "it reads no column").help("a measure reduces columns over time: `max(abs(motor.effort))`"));
+    }
+    let time = columns.iter().position(|c| c.name == "t");
+    Ok(Measure { text: text.to_string(), outer, parts, reads, time, kind })
+}

@@ -1,0 +1,180 @@
+//! Reductions of samples over time, on plain numbers and on numbers that carry a derivative.
+
+use super::{Measure, Part, Reduction};
+use fourbar::Diagnostic;
+use fourbar::diagnostic::number;
+use fourbar::expr::Expr;
+use fourbar_math::Scalar;
+use serde::Serialize;
+
+/// Most columns that one measure reads.
+pub(super) const MOST: usize = 64;
+
+/// Differences of an extreme, as a share of the range, up to which another instant counts as the same.
+const TIE: f64 = 1e-6;
+/// Ties that are listed.
+const TIES: usize = 8;
+
+/// Where an extreme is taken.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Extreme {
+    /// What was reduced.
+    pub of: String,
+    /// Its time, s.
+    pub t: f64,
+    /// Its row.
+    pub row: usize,
+    /// Rows of other extremes that are as large, some of them: there the derivative may be another.
+    pub ties: Vec<usize>,
+}
+
+/// Samples with the measure that reads them.
+pub(super) struct Data<'a, S> {
+    pub measure: &'a Measure,
+    pub rows: usize,
+    pub sample: &'a dyn Fn(usize, usize) -> S,
+}
+
+impl<S: Scalar> Data<'_, S> {
+    fn t(&self, row: usize) -> f64 {
+        self.measure.time.map_or(row as f64, |c| (self.sample)(row, c).value())
+    }
+
+    fn at(&self, expr: &Expr, row: usize) -> S {
+        let mut x = [S::zero(); MOST];
+        for (x, &column) in x.iter_mut().zip(&self.measure.reads) {
+            *x = (self.sample)(row, column);
+        }
+        expr.eval(&x[..self.measure.reads.len()])
+    }
+
+    fn series(&self, expr: &Expr) -> Vec<S> {
+        (0..self.rows).map(|k| self.at(expr, k)).collect()
+    }
+
+    /// One reduction.
+    pub fn reduce(&self, part: &Part, extremes: &mut Vec<Extreme>) -> Result<S, Diagnostic> {
+        if self.rows == 0 {
+            return Err(Diagnostic::new("S431", format!("`{}` has no value: the result has no rows", part.text)));
+        }
+        let y = self.series(&part.inner[0]);
+        if let Some(k) = y.iter().position(|y| !y.value().is_finite()) {
+            let message = format!("`{}` has no value: at t = {} s what it reads is not a finite number", part.text, number(self.t(k)));
+            return Err(Diagnostic::new("S431", message).time(self.t(k)).help("look for a division by zero inside it"));
+        }
+        Ok(match part.reduction {
+            Reduction::Max => self.extreme(part, &y, 1.0, extremes),
+            Reduction::Min => self.extreme(part, &y, -1.0, extremes),
+            Reduction::Range => self.extreme(part, &y, 1.0, extremes) - self.extreme(part, &y, -1.0, extremes),
+            Reduction::Mean => self.mean(&y),
+            Reduction::Rms => {
+                let squares: Vec<S> = y.iter().map(|y| y.sqr()).collect();
+                let mean = self.mean(&squares);
+                // The root of zero has no derivative; the smallest number stands for it.
+                if mean.value() > 0.0 { mean.sqrt() } else { S::zero() }
+            }
+            Reduction::Integral => self.integral(&y),
+            Reduction::Last => y[self.rows - 1],
+            Reduction::At => self.at_time(part, &y)?,
+            Reduction::First => self.first(part, &y)?,
+            Reduction::Length => {
+                let [a, b] = [1, 2].map(|k| self.series(&part.inner[k]));
+                (1..self.rows).fold(S::zero(), |sum, k| {
+                    let d2 = [&y, &a, &b].iter().fold(S::zero(), |s, c| s + (c[k] - c[k - 1]).sqr());
+                    if d2.value() > 0.0 { sum + d2.sqrt() } else { sum }
+                })
+            }
+        })
+    }
+
+    fn extreme(&self, part: &Part, y: &[S], sign: f64, extremes: &mut Vec<Extreme>) -> S {
+        let size = |k: usize| sign * y[k].value();
+        let (mut best, mut least) = (0, 0);
+        for k in 1..y.len() {
+            if size(k) > size(best) {
+                best = k;
+            }
+            if size(k) < size(least) {
+                least = k;
+            }
+        }
+        let close = TIE * (size(best) - size(least));
+        // Another local extreme, not the shoulder of this one.
+        let peak = |k: usize| (k == 0 || size(k) >= size(k - 1)) && (k + 1 == y.len() || size(k) >= size(k + 1));
+        let ties = if close > 0.0 {
+            (0..y.len()).filter(|&k| k.abs_diff(best) > 1 && size(k) >= size(best) - close && peak(k)).take(TIES).collect()
+        } else {
+            Vec::new()
+        };
+        extremes.push(Extreme { of: part.text.clone(), t: self.t(best), row: best, ties });
+        y[best]
+    }
+
+    fn integral(&self, y: &[S]) -> S {
+        (1..y.len()).fold(S::zero(), |sum, k| sum + (y[k] + y[k - 1]) * (0.5 * (self.t(k) - self.t(k - 1))))
+    }
+
+    fn mean(&self, y: &[S]) -> S {
+        let time = self.t(y.len() - 1) - self.t(0);
+        if time > 0.0 { self.integral(y) / time } else { y[0] }
+    }
+
+    fn at_time(&self, part: &Part, y: &[S]) -> Result<S, Diagnostic> {
+        let (first, last) = (self.t(0), self.t(self.rows - 1));
+        let slack = 1e-9 * (last - first);
+        let t = part.time;
+        if !(t >= first - slack && t <= last + slack) {
+            let message = format!("`{}` has no value: the run goes from {} s to {} s", part.text, number(first), number(last));
+            return Err(Diagnostic::new("S431", message).time(t).help("take a time inside the run, or run longer"));
+        }
+        let row = (1..self.rows).find(|&k| self.t(k) >= t).unwrap_or(self.rows - 1);
+        Ok(self.interpolate(y, row, S::of(t)))
+    }
+
+    /// Where the condition first holds, between the rows around it.
+    fn first(&self, part: &Part, y: &[S]) -> Result<S, Diagnostic> {
+        let Some((condition, smooth)) = &part.condition else { return Ok(y[0]) };
+        let g = self.series(condition);
+        let Some(row) = g.iter().position(|g| g.value() > 0.0) else {
+            let message = format!("`{}` has no value: its condition never holds", part.text);
+            return Err(Diagnostic::new("S431", message).help("run longer, or take another condition"));
+        };
+        if row == 0 || !smooth {
+            return Ok(y[row]);
+        }
+        // Bisection on the values; one step of Newton then carries the derivative, and takes what is left.
+        let (mut a, mut b) = (self.t(row - 1), self.t(row));
+        let value = |t: f64| self.interpolate(&g, row, S::of(t));
+        for _ in 0..60 {
+            let middle = 0.5 * (a + b);
+            if value(middle).value() > 0.0 { b = middle } else { a = middle }
+        }
+        let t = 0.5 * (a + b);
+        let h = 1e-3 * (self.t(row) - self.t(row - 1));
+        let slope = (value(t + h).value() - value(t - h).value()) / (2.0 * h);
+        if slope == 0.0 {
+            return Ok(y[row]);
+        }
+        let crossing = S::of(t) - value(t) / slope;
+        Ok(self.interpolate(y, row, crossing))
+    }
+
+    /// The value at a time between `row - 1` and `row`, by the cubic through the four nearest rows; by fewer where there are fewer.
+    fn interpolate(&self, y: &[S], row: usize, t: S) -> S {
+        let count = self.rows.min(4);
+        let first = row.saturating_sub(2).min(self.rows - count);
+        let nodes: Vec<f64> = (first..first + count).map(|k| self.t(k)).collect();
+        let mut sum = S::zero();
+        for i in 0..count {
+            let mut weight = S::one();
+            for j in (0..count).filter(|&j| j != i) {
+                let d = nodes[i] - nodes[j];
+                if d != 0.0 {
+                    weight *= (t - nodes[j]) / d;
+                }
+            }
+            sum += weight * y[first + i];
+        }
+        sum
+    }
+}

@@ -1,0 +1,253 @@
+//! Sums of squares between bounds: Levenberg-Marquardt on the variables that are free to move.
+//!
+//! Each variable is measured by its own scale. A variable on its bound that the gradient pushes outwards stays there for the step; steps are
+//! cut at the bounds. A point where the residuals cannot be computed is refused like one where they are larger.
+
+use nalgebra::{DMatrix, DVector};
+
+/// When to end, and how.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Most evaluations of the residuals, those of derivatives included.
+    pub evaluations: usize,
+    /// Relative fall of the sum of squares that is not worth another step.
+    pub fall: f64,
+    /// Step, in scales, that is not worth another one.
+    pub step: f64,
+    /// Distance of differences, in scales; central differences where `central`.
+    pub difference: f64,
+    /// Differences to both sides.
+    pub central: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { evaluations: 2000, fall: 1e-14, step: 1e-12, difference: 6e-6, central: true }
+    }
+}
+
+/// What was found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Minimum {
+    /// The variables.
+    pub x: Vec<f64>,
+    /// The residuals there.
+    pub residuals: Vec<f64>,
+    /// Their sum of squares.
+    pub cost: f64,
+    /// Evaluations used.
+    pub evaluations: usize,
+    /// Steps that were taken.
+    pub iterations: usize,
+    /// Whether it ended by itself, before its evaluations were used up.
+    pub converged: bool,
+}
+
+/// Variables with bounds and scales.
+#[derive(Clone, Debug)]
+pub struct Bounds {
+    /// Least values.
+    pub lower: Vec<f64>,
+    /// Largest values.
+    pub upper: Vec<f64>,
+    /// A change of this size matters.
+    pub scale: Vec<f64>,
+}
+
+/// Steps in a row without residuals that make a wall: by then they are 2^36 times as short.
+const WALL: usize = 8;
+
+fn squares(r: &[f64]) -> f64 {
+    r.iter().map(|x| x * x).sum()
+}
+
+/// Looks for the smallest sum of squares from a start; `None` where the residuals cannot be computed there. `residuals` gives `None` for
+/// variables that have none.
+pub fn least_squares(
+    start: &[f64],
+    space: &Bounds,
+    options: &Options,
+    residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
+) -> Option<Minimum> {
+    let n = start.len();
+    let mut x: Vec<f64> = (0..n).map(|k| start[k].clamp(space.lower[k], space.upper[k])).collect();
+    let mut used = 1;
+    let mut r = residuals(&x).filter(|r| r.iter().all(|v| v.is_finite()))?;
+    let mut cost = squares(&r);
+    let (mut damping, mut grow) = (-1.0, 2.0);
+    let (mut iterations, mut converged) = (0, false);
+    // A variable that rests for one step, because the last one was cut short by a wall; steps in a row that were not worth it.
+    let (mut rests, mut quiet) = (None, 0);
+    'outer: while used < options.evaluations {
+        let Some(J) = derivatives(&x, &r, space, options, residuals, &mut used) else { break };
+        let rest = DVector::from_column_slice(&r);
+        let gradient = J.tr_mul(&rest);
+        // Variables along which a wall stands: they rest until the others have moved.
+        let mut blocked: Vec<usize> = rests.take().into_iter().collect();
+        'free: loop {
+            // On a bound, and pushed outwards.
+            let outwards = |k: usize| (x[k] <= space.lower[k] && gradient[k] > 0.0) || (x[k] >= space.upper[k] && gradient[k] < 0.0);
+            let free: Vec<usize> = (0..n).filter(|&k| !outwards(k) && !blocked.contains(&k)).collect();
+            let steepest = free.iter().map(|&k| gradient[k].abs()).fold(0.0, f64::max);
+            if free.is_empty() || steepest <= 1e-15 * (cost + f64::MIN_POSITIVE).sqrt() * J.amax().max(1e-300) {
+                quiet += 1;
+                if blocked.is_empty() || quiet > 2 {
+                    converged = true;
+                    break 'outer;
+                }
+                break 'free;
+            }
+            let Jf = J.select_columns(&free);
+            let normal = Jf.tr_mul(&Jf);
+            let pull = DVector::from_iterator(free.len(), free.iter().map(|&k| -gradient[k]));
+            if damping < 0.0 {
+                damping = 1e-3 * normal.diagonal().amax().max(1e-300);
+            }
+            let (before, mut refused) = (damping, 0);
+            loop {
+                if used >= options.evaluations {
+                    break 'outer;
+                }
+                let mut A = normal.clone();
+                for k in 0..free.len() {
+                    A[(k, k)] += damping;
+                }
+                let Some(step) = A.cholesky().map(|c| c.solve(&pull)) else {
+                    (damping, grow) = (damping * grow, grow * 2.0);
+                    if damping > 1e30 * normal.diagonal().amax() {
+                        break 'outer;
+                    }
+                    continue;
+                };
+                let mut trial = x.clone();
+                for (s, &k) in step.iter().zip(&free) {
+                    trial[k] = (x[k] + s * space.scale[k]).clamp(space.lower[k], space.upper[k]);
+                }
+                let moved = DVector::from_iterator(free.len(), free.iter().map(|&k| (trial[k] - x[k]) / space.scale[k]));
+                if moved.amax() <= options.step {
+                    // Where something rests, it is its turn once more.
+                    quiet += 1;
+                    if blocked.is_empty() || quiet > 2 {
+                        converged = true;
+                        break 'outer;
+                    }
+                    break 'free;
+                }
+                used += 1;
+                let tried = residuals(&trial).filter(|r| r.iter().all(|v| v.is_finite()));
+                refused += usize::from(tried.is_none());
+                // What the linear model promises for the step as it was cut.
+                let promised = cost - squares((&rest + &Jf * &moved).as_slice());
+                if let Some(new) = tried {
+                    let fall = cost - squares(&new);
+                    if fall > 0.0 && promised > 0.0 {
+                        let ratio = fall / promised;
+                        damping *= (1.0 - (2.0 * ratio - 1.0).powi(3)).clamp(1.0 / 3.0, 2.0);
+                        grow = 2.0;
+                        let small = fall <= options.fall * cost;
+                        (x, r) = (trial, new);
+                        cost = squares(&r);
+                        iterations += 1;
+                        quiet = if small { quiet + 1 } else { 0 };
+                        if quiet > usize::from(refused > 0 || !blocked.is_empty()) || cost < 1e-300 {
+                            converged = true;
+                            break 'outer;
+                        }
+                        if refused > 0 && free.len() > 1 {
+                            let most = (0..free.len()).max_by(|&a, &b| moved[a].abs().total_cmp(&moved[b].abs()));
+                            (rests, damping) = (most.map(|k| free[k]), before);
+                        }
+                        break 'free;
+                    }
+                } else if refused >= WALL && free.len() > 1 {
+                    // However short, the step ends in the wall: leave out what goes farthest towards it.
+                    let most = (0..free.len()).max_by(|&a, &b| moved[a].abs().total_cmp(&moved[b].abs())).unwrap_or(0);
+                    blocked.push(free[most]);
+                    (damping, grow) = (before, 2.0);
+                    continue 'free;
+                }
+                (damping, grow) = (damping * grow, (grow * 2.0).min(1e6));
+                if !damping.is_finite() {
+                    converged = true;
+                    break 'outer;
+                }
+            }
+        }
+    }
+    Some(Minimum { x, residuals: r, cost, evaluations: used, iterations, converged })
+}
+
+/// Derivatives by differences, in scales; a side without residuals is left out.
+fn derivatives(
+    x: &[f64],
+    r: &[f64],
+    space: &Bounds,
+    options: &Options,
+    residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
+    used: &mut usize,
+) -> Option<DMatrix<f64>> {
+    let mut J = DMatrix::zeros(r.len(), x.len());
+    for k in 0..x.len() {
+        let h = options.difference * space.scale[k];
+        let mut at = |sign: f64| {
+            let mut y = x.to_vec();
+            y[k] = x[k] + sign * h;
+            if y[k] < space.lower[k] || y[k] > space.upper[k] {
+                return None;
+            }
+            *used += 1;
+            residuals(&y).filter(|r| r.iter().all(|v| v.is_finite())).map(|r| (r, (y[k] - x[k]) / space.scale[k]))
+        };
+        let above = at(1.0);
+        let below = if options.central || above.is_none() { at(-1.0) } else { None };
+        let zero = (r.to_vec(), 0.0);
+        let ((a, ha), (b, hb)) = match (above, below) {
+            (Some(a), Some(b)) => (a, b),
+            (Some(a), None) => (a, zero),
+            (None, Some(b)) => (zero, b),
+            (None, None) => return None,
+        };
+        for i in 0..r.len() {
+            J[(i, k)] = (a[i] - b[i]) / (ha - hb);
+        }
+    }
+    Some(J)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn space(lower: &[f64], upper: &[f64]) -> Bounds {
+        Bounds { lower: lower.into(), upper: upper.into(), scale: vec![1.0; lower.len()] }
+    }
+
+    #[test]
+    fn the_curved_valley_is_followed_to_its_end() {
+        // Rosenbrock's function: its minimum is (1, 1).
+        let mut f = |x: &[f64]| Some(vec![10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
+        let m = least_squares(&[-1.2, 1.0], &space(&[-5.0; 2], &[5.0; 2]), &Options::default(), &mut f).expect("found");
+        assert!(m.cost < 1e-20 && (m.x[0] - 1.0).abs() < 1e-9 && m.converged, "{m:?}");
+        // With x below 0.5 the best y is x^2 on the bound: the cost is 1/4.
+        let m = least_squares(&[-1.2, 1.0], &space(&[-5.0; 2], &[0.5, 5.0]), &Options::default(), &mut f).expect("found");
+        assert!((m.cost - 0.25).abs() < 1e-12 && m.x[0] == 0.5 && (m.x[1] - 0.25).abs() < 1e-6, "{m:?}");
+    }
+
+    #[test]
+    fn a_region_without_residuals_is_a_wall() {
+        // The root of x = 2 cannot be reached: there is nothing beyond 1.
+        let mut f = |x: &[f64]| (x[0] <= 1.0).then(|| vec![x[0] - 2.0, 0.1 * x[1]]);
+        let m = least_squares(&[0.0, 3.0], &space(&[-5.0; 2], &[5.0; 2]), &Options::default(), &mut f).expect("found");
+        // It ends at the wall, at the best point along it.
+        assert!(m.x[0] <= 1.0 && m.x[0] > 0.999 && m.cost < 1.001, "{m:?}");
+        assert!(least_squares(&[2.0, 0.0], &space(&[-5.0; 2], &[5.0; 2]), &Options::default(), &mut f).is_none());
+    }
+
+    #[test]
+    fn linear_problems_are_solved_at_once() {
+        let mut f = |x: &[f64]| Some(vec![x[0] + x[1] - 3.0, x[0] - x[1] - 1.0, 2.0 * x[0] - 4.1]);
+        let m = least_squares(&[50.0, -70.0], &space(&[-1e3; 2], &[1e3; 2]), &Options::default(), &mut f).expect("found");
+        // Normal equations by hand: 6 x = 12.2, 2 y = 2.
+        assert!((m.x[0] - 12.2 / 6.0).abs() < 1e-8 && (m.x[1] - 1.0).abs() < 1e-8, "{m:?}");
+    }
+}

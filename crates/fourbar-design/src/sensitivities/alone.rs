@@ -1,0 +1,90 @@
+//! Whether a parameter can change alone.
+//!
+//! Joints stay closed to first order if `G q_p = -Phi_p` has a solution, that is if `Z^T Phi_p = 0` for every self-stress `Z`. In a
+//! mechanism that is overconstrained by chance of its dimensions it has none; combinations of parameters whose `Z^T Phi_p` cancel are
+//! possible.
+
+use super::Parameters;
+use super::state::{Varied, pairs};
+use crate::operator::Space;
+use fourbar::diagnostic::number;
+use fourbar::state::Configuration;
+use fourbar::{Diagnostic, Error, Model};
+use fourbar_math::dense;
+use nalgebra::{DMatrix, DVector};
+
+/// Shares of `Phi_p` that no motion closes, up to which they come of states that are closed to a tolerance only.
+const OPEN: f64 = 1e-3;
+
+/// Refuses parameters that cannot change alone.
+pub(super) fn check(
+    parameters: &Parameters<'_>,
+    varied: &Varied<'_>,
+    at: &Configuration,
+    space: &Space,
+    which: &[usize],
+) -> Result<(), Error> {
+    if space.redundant() == 0 {
+        return Ok(());
+    }
+    for (i, &k) in which.iter().enumerate() {
+        let [by, rest] = varied.open_by(i, at, space);
+        if rest.norm() > OPEN * by.norm() && rest.norm() > 0.0 {
+            return Err(refusal(parameters, varied.op.model, at, space, k, &rest).into());
+        }
+    }
+    Ok(())
+}
+
+/// What to say of a parameter that cannot change alone, with those that may change with it.
+fn refusal(parameters: &Parameters<'_>, model: &Model, at: &Configuration, space: &Space, k: usize, rest: &DVector<f64>) -> Diagnostic {
+    let name = &parameters.names[k];
+    let partners = partners(parameters, model, at, space, k);
+    let set = fourbar::constraint::ConstraintSet::new(model.all_constraints(), |_| false);
+    let mut joints: Vec<String> = Vec::new();
+    for r in (0..rest.len().min(set.rows())).filter(|&r| rest[r].abs() > 0.05 * rest.amax()) {
+        let joint = set.list[set.constraint_of_row(r)].name.clone();
+        if !joints.contains(&joint) {
+            joints.push(joint);
+        }
+    }
+    let list: Vec<String> = joints.iter().take(6).map(|j| format!("`{j}`")).collect();
+    let message = format!(
+        "`{name}` cannot change alone: the loop of {} would open by {} m for each unit of it",
+        list.join(", "),
+        number(rest.norm())
+    );
+    let help = match partners {
+        Some(ratios) if ratios.len() > 1 => {
+            let names: Vec<String> = ratios.iter().map(|(n, _)| format!("`{n}`")).collect();
+            let numbers: Vec<String> = ratios.iter().map(|(_, x)| number(*x)).collect();
+            format!("{} may change together in the ratio {}", names.join(", "), numbers.join(" : "))
+        }
+        _ => "no other parameter of the file can make up for it".into(),
+    };
+    Diagnostic::new("S430", message).names(std::iter::once(name.clone()).chain(joints)).help(help)
+}
+
+/// The parameters that must change with one, with their changes per unit of it; `None` where there are none.
+fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, space: &Space, k: usize) -> Option<Vec<(String, f64)>> {
+    // Parameters that cannot be varied on their own account are no partners.
+    let all: Vec<usize> = (0..parameters.names.len()).filter(|&i| parameters.pair(i, model).is_ok()).collect();
+    let models = pairs(parameters, model, &all).ok()?;
+    let varied = Varied::new(model, &models, at);
+    let columns: Vec<DVector<f64>> = (0..all.len()).map(|i| varied.open_by(i, at, space)).map(|[_, rest]| rest).collect();
+    let own = all.iter().position(|i| *i == k)?;
+    let size = columns[own].norm();
+    let helping: Vec<usize> = (0..all.len()).filter(|&i| i != own && columns[i].norm() > OPEN * size).collect();
+    if helping.is_empty() {
+        return None;
+    }
+    let A = DMatrix::from_fn(columns[own].len(), helping.len(), |r, c| columns[helping[c]][r]);
+    let svd = dense::svd(A.clone(), true, true)?;
+    let x = svd.solve(&(-&columns[own]), 1e-9 * svd.singular_values.amax()).ok()?;
+    if (&A * &x + &columns[own]).norm() > 1e-4 * size {
+        return None;
+    }
+    let mut list = vec![(parameters.names[k].clone(), 1.0)];
+    list.extend(helping.iter().zip(x.iter()).filter(|(_, x)| x.abs() > 1e-6).map(|(i, x)| (parameters.names[all[*i]].clone(), *x)));
+    Some(list)
+}

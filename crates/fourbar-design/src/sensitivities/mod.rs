@@ -1,0 +1,133 @@
+//! What matters: derivatives of assembled positions, motions, equilibria, vibrations and measures with respect to the parameters of a
+//! mechanism.
+//!
+//! A mechanism with parameters is a function that builds it ([`Parameters`]). Everything is differentiated at fixed states: the rows and
+//! forces of the mechanisms built for a parameter a little larger and a little smaller are compared *at the same poses, velocities,
+//! accelerations and multipliers*, which is smooth and accurate to some ten digits; how poses and velocities follow is then solved for with
+//! exact derivatives of rows and forces ([`crate::operator`]).
+//! ```text
+//! assembly     G q_p = -Phi_p                      velocities   G v_p = -d(G v)/dq q_p - (G v - nu)_p
+//! motion       M a_p + G^T lambda_p = -K q_p - D v_p - (M a + h - f + G^T lambda)_p,   G a_p = ...
+//! rest         N^T K q_p = -N^T (G^T lambda - f)_p
+//! ```
+//! `G q_p = -Phi_p` may have no solution: an overconstrained mechanism opens if one of its lengths changes alone. That is tested first and
+//! said with the parameters that may change together ([`alone`]).
+//!
+//! ```
+//! use fourbar::mechanism::{Body, GROUND, Mechanism};
+//! use fourbar::study::Study;
+//! use fourbar_design::measure::Measure;
+//! use fourbar_design::sensitivities::{Parameters, of_measure, of_run};
+//!
+//! // A pendulum that starts level: how long until it hangs straight down, and how does that depend on its length?
+//! let pendulum = |p: &[f64]| {
+//!     Mechanism::new()
+//!         .gravity([0.0, 0.0, -9.81])
+//!         .body("bob", Body::new().mass(1.0).inertia([1e-9; 3]).at([p[0], 0.0, 0.0]))
+//!         .revolute("pin", GROUND, "bob").at([0.0; 3]).axis([0.0, 1.0, 0.0])
+//!         .build()
+//! };
+//! let parameters = Parameters::new(vec!["length".into()], vec![1.0], &pendulum);
+//! let study = Study { t_end: 0.8, output_step: 0.01, ..Study::of(&pendulum(&[1.0])?) };
+//! let run = of_run(&parameters, &study, &[0])?;
+//! let quarter = Measure::new("first(t, pin.angle > pi/2)", &run.run.columns)?;
+//! let d = of_measure(&quarter, &run)?;
+//! // The time grows with the root of the length.
+//! assert!((d.slopes[0] - 0.5 * d.value).abs() < 1e-6);
+//! # Ok::<(), fourbar::Error>(())
+//! ```
+
+pub mod alone;
+mod compare;
+mod rest;
+mod run;
+mod state;
+
+pub use compare::{Against, compared};
+pub use rest::{OfModes, OfRest, of_modes, of_rest, rest_near};
+pub use run::{Method, OfRun, of_measure, of_run, ties};
+pub use state::{OfStart, Tangent, of_start};
+
+use fourbar::{Diagnostic, Error, Model};
+use serde::Serialize;
+
+/// Change of a parameter as a share of it: rounding and curvature weigh about alike.
+const SHARE: f64 = 6e-6;
+
+/// A mechanism as a function of its parameters.
+pub struct Parameters<'a> {
+    /// Names.
+    pub names: Vec<String>,
+    /// Values, SI.
+    pub values: Vec<f64>,
+    build: &'a dyn Fn(&[f64]) -> Result<Model, Error>,
+}
+
+/// The derivatives of one number.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Derivative {
+    /// What was differentiated.
+    pub of: String,
+    /// Its value.
+    pub value: f64,
+    /// Its unit; empty where unknown.
+    pub unit: String,
+    /// Derivatives by the parameters asked for.
+    pub slopes: Vec<f64>,
+    /// Estimates of the errors of the derivatives.
+    pub errors: Vec<f64>,
+}
+
+/// A mechanism with one parameter a little smaller and a little larger.
+pub(crate) struct Pair {
+    pub h: f64,
+    pub less: Model,
+    pub more: Model,
+}
+
+impl<'a> Parameters<'a> {
+    /// A mechanism by the function that builds it.
+    pub fn new(names: Vec<String>, values: Vec<f64>, build: &'a dyn Fn(&[f64]) -> Result<Model, Error>) -> Self {
+        Self { names, values, build }
+    }
+
+    /// Place of a parameter.
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.names.iter().position(|n| n == name)
+    }
+
+    /// The mechanism itself.
+    pub fn model(&self) -> Result<Model, Error> {
+        (self.build)(&self.values)
+    }
+
+    /// The mechanism with one parameter changed.
+    pub fn varied(&self, k: usize, change: f64) -> Result<Model, Error> {
+        let mut values = self.values.clone();
+        values[k] += change;
+        (self.build)(&values)
+    }
+
+    /// A small change of a parameter; `share` of it, or of one where it is zero.
+    pub fn step(&self, k: usize, share: f64) -> f64 {
+        let size = self.values[k].abs();
+        share * if size > 0.0 { size } else { 1.0 }
+    }
+
+    /// The two mechanisms around this one.
+    pub(crate) fn pair(&self, k: usize, model: &Model) -> Result<Pair, Error> {
+        let h = self.step(k, SHARE);
+        let refuse = |why: String| {
+            let d = Diagnostic::new("S432", format!("`{}` cannot be varied: {why}", self.names[k])).name(&self.names[k]);
+            Error::from(d.help("derivatives need a mechanism on both sides of the value; ask for other parameters with `--to`"))
+        };
+        let build = |h: f64| self.varied(k, h).map_err(|e| refuse(e.cause().message.clone()));
+        let (less, more) = (build(-h)?, build(h)?);
+        let shape =
+            |m: &Model| (m.bodies.len(), m.joints.len(), m.forces.len(), m.drives.len(), m.angles.len(), m.auxiliaries(), m.points.len());
+        if shape(&less) != shape(model) || shape(&more) != shape(model) {
+            return Err(refuse("the mechanism has other elements for other values of it".into()));
+        }
+        Ok(Pair { h, less, more })
+    }
+}

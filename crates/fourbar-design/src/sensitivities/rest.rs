@@ -1,0 +1,145 @@
+//! Derivatives of equilibria and of vibrations.
+
+use super::Parameters;
+use super::state::{Row, Tangent, Varied, pairs};
+use crate::equilibrium::{Kind, Options, settle, settle_from};
+use crate::linear::{Request, linearize};
+use crate::modes::{Mode, modes};
+use crate::operator::without_dry_friction;
+use fourbar::analysis::assembly::{self, assemble_from};
+use fourbar::state::{Configuration, Twist};
+use fourbar::trajectory::Trajectory;
+use fourbar::{Diagnostic, Error, Model};
+use nalgebra::{Complex, DMatrix, DVector};
+
+/// Changes of parameters for eigenvalues, as shares of them.
+const APART: [f64; 2] = [1e-4, 2e-4];
+
+/// Derivatives of a rest.
+#[derive(Clone, Debug)]
+pub struct OfRest {
+    /// The rest.
+    pub state: Configuration,
+    /// How it follows each parameter.
+    pub tangents: Vec<Tangent>,
+    /// One row: all columns of a result at rest.
+    pub columns: Trajectory,
+    /// Their derivatives, by parameter.
+    pub slopes: Vec<Trajectory>,
+}
+
+/// How the equilibrium follows parameters.
+pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) -> Result<OfRest, Error> {
+    let model = without_dry_friction(&parameters.model()?).0;
+    crate::operator::fits(&model)?;
+    let found = settle(&model, options)?;
+    let state = found.state.clone();
+    let pairs = pairs(parameters, &model, which)?;
+    let mut varied = Varied::new(&model, &pairs, &state);
+    varied.choose(state.t);
+    let spaces = varied.spaces(&state);
+    super::alone::check(parameters, &varied, &state, &spaces[0], which)?;
+    let n = 6 * model.moving();
+    let none = DVector::zeros(n);
+    let lambda = spaces[1].multipliers(&varied.op.applied(&state));
+    let (K, _) = varied.op.stiffness(&state, &lambda);
+    let N = &spaces[0].N;
+    let H = N.tr_mul(&(&K * N));
+    let factor = (!H.is_empty()).then(|| H.clone().lu());
+    if let Some(f) = &factor {
+        let d = f.u().diagonal();
+        if d.iter().fold(f64::INFINITY, |m, x| m.min(x.abs())) <= 1e-10 * d.amax() {
+            let d = Diagnostic::new("S432", "the rest does not follow its parameters: it is neither stable nor unstable along a motion");
+            return Err(d.help("hold the motion that nothing drives back").into());
+        }
+    }
+    let rates = DMatrix::zeros(spaces[1].rows, n);
+    let mut tangents = Vec::new();
+    for k in 0..which.len() {
+        let zero = Tangent { q: none.clone(), v: none.clone() };
+        // The part that closes the joints, then along the free motions to where forces balance again.
+        let mut x = varied.corrected(k, &state, &spaces, &zero, &rates);
+        x.v.fill(0.0);
+        if let Some(f) = &factor {
+            let load = N.tr_mul(&(varied.imbalance_by(k, &state, &none, &lambda) + &K * &x.q));
+            x.q -= N * f.solve(&load).unwrap_or_else(|| DVector::zeros(N.ncols()));
+        }
+        tangents.push(x);
+    }
+    let mut row = Row::new(&model, &pairs);
+    let mut columns = Trajectory::new(row.columns());
+    columns.push(&row.value(&state)?);
+    let mut slopes = Vec::new();
+    for (k, x) in tangents.iter().enumerate() {
+        let mut s = Trajectory::new(row.columns());
+        s.push(&row.slope(k, &state, x)?);
+        slopes.push(s);
+    }
+    Ok(OfRest { state, tangents, columns, slopes })
+}
+
+/// Derivatives of the vibrations about a rest or a steady motion.
+#[derive(Clone, Debug)]
+pub struct OfModes {
+    /// The modes.
+    pub list: Vec<Mode>,
+    /// Derivatives of their eigenvalues, by mode and parameter.
+    pub slopes: Vec<Vec<Complex<f64>>>,
+    /// The same from changes twice as large.
+    pub rough: Vec<Vec<Complex<f64>>>,
+}
+
+/// How eigenvalues follow parameters. `about` gives the state of a mechanism near the one of the unchanged mechanism, which it gets for
+/// mechanisms with changed parameters; left out: its equilibrium.
+pub fn of_modes(
+    parameters: &Parameters<'_>,
+    which: &[usize],
+    about: &dyn Fn(&Model, Option<&Configuration>) -> Result<Configuration, Error>,
+) -> Result<OfModes, Error> {
+    let roots = |model: &Model, state: &Configuration| -> Result<Vec<Mode>, Error> {
+        let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: true };
+        Ok(modes(model, linearize(model, state, &request)?)?.list)
+    };
+    let model = parameters.model()?;
+    let state = about(&model, None)?;
+    let list = roots(&model, &state)?;
+    let mut tables = [vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]];
+    for &k in which {
+        for (share, table) in APART.iter().zip(&mut tables) {
+            let h = parameters.step(k, *share);
+            let [less, more] = [-h, h].map(|h| -> Result<Vec<Mode>, Error> {
+                let m = parameters.varied(k, h)?;
+                roots(&m, &about(&m, Some(&state))?)
+            });
+            let (less, more) = (less?, more?);
+            for (mode, out) in list.iter().zip(table) {
+                let (a, b) = (nearest(&less, mode)?, nearest(&more, mode)?);
+                out.push((b - a) / (2.0 * h));
+            }
+        }
+    }
+    let [slopes, rough] = tables;
+    Ok(OfModes { list, slopes, rough })
+}
+
+/// The eigenvalue nearest to that of a mode.
+fn nearest(list: &[Mode], mode: &Mode) -> Result<Complex<f64>, Diagnostic> {
+    let found = list.iter().min_by(|a, b| (a.s - mode.s).norm().total_cmp(&(b.s - mode.s).norm()));
+    found.map(|m| m.s).ok_or_else(|| Diagnostic::new("S432", "the mechanism has other modes for other values of a parameter"))
+}
+
+/// The rest of a mechanism near a state, or the rest itself.
+pub fn rest_near(options: &Options) -> impl Fn(&Model, Option<&Configuration>) -> Result<Configuration, Error> + '_ {
+    move |model, near| match near {
+        None => Ok(settle(model, options)?.state),
+        Some(state) => {
+            // What was asked of the start alone does not hold here.
+            let mut free = model.clone();
+            free.hold.clear();
+            free.start.clear();
+            let mut closed = assemble_from(&free, state, assembly::Options::default())?.configuration;
+            closed.v.fill(Twist::zero());
+            Ok(settle_from(model, &closed, Kind::Any)?.state)
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Many cases of one mechanism: a plan of parameter values, cases run on all cores, one row for each, in the order of the plan.
+//!
+//! A [`Plan`] is a pure function from case number to parameter values, so that a sweep can be cut into shards, interrupted and taken up
+//! again. [`execute`] runs anything for a list of case numbers on any number of threads; what a case gives depends on its number alone, so
+//! results have the same bits however they were computed. [`Sweep`] runs the study of a mechanism for the values of a case and takes its
+//! measures; a case that cannot be assembled or fails is an [`Outcome`] with its code, not the end of the sweep.
+
+mod case;
+mod draw;
+mod execute;
+mod plan;
+mod sobol;
+
+pub use case::{Build, Outcome, Parameters, Settings, Status, Sweep, Take};
+pub use draw::{Draw, normal_quantile, upper_tail};
+pub use execute::execute;
+pub use plan::{Axis, MOST_CASES, Plan, Scheme, Values};
+pub use sobol::Sobol;

@@ -1,0 +1,269 @@
+//! Derivatives with respect to parameters: reference values, closed forms, and differences of whole computations on shipped models.
+#![allow(non_snake_case)]
+
+use fourbar::spec::{BodySpec, FrameSpec, Inertia, JointSpec, ModelSpec, Orientation, PairKind, Placement};
+use fourbar::study::Study;
+use fourbar::{Error, Model};
+use fourbar_design::equilibrium::Options;
+use fourbar_design::measure::Measure;
+use fourbar_design::sensitivities::{Method, Parameters, compared, of_measure, of_modes, of_rest, of_run, of_start, rest_near};
+use fourbar_io::{ReadOptions, read_model};
+use std::path::PathBuf;
+
+fn text_of(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/models").join(format!("{name}.yaml"));
+    std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
+}
+
+/// Names and values of the parameters of a file.
+fn known(text: &str) -> Vec<(String, f64)> {
+    read_model(text, &ReadOptions { set: &[], ..ReadOptions::default() }).unwrap_or_else(|e| panic!("{e}")).parameters
+}
+
+/// The mechanism of a file with some parameters changed; what is computed from them follows.
+fn build(text: &str, known: &[(String, f64)], values: &[f64]) -> Result<Model, Error> {
+    let changed = known.iter().zip(values).filter(|((_, was), x)| was != *x);
+    let set: Vec<(String, String)> = changed.map(|((n, _), x)| (n.clone(), format!("{x:e}"))).collect();
+    read_model(text, &ReadOptions { set: &set, ..ReadOptions::default() })?.spec.build()
+}
+
+/// Does something with the parameters of a file.
+fn with<T>(text: &str, f: impl FnOnce(&Parameters<'_>, &dyn Fn(&str) -> usize) -> T) -> T {
+    let list = known(text);
+    let build = |values: &[f64]| build(text, &list, values);
+    let (names, values): (Vec<String>, Vec<f64>) = list.iter().cloned().unzip();
+    let p = Parameters::new(names, values, &build);
+    f(&p, &|name| p.find(name).unwrap_or_else(|| panic!("{name}")))
+}
+
+#[track_caller]
+fn near(x: f64, y: f64, tolerance: f64) {
+    assert!((x - y).abs() <= tolerance * y.abs().max(1.0), "{x} instead of {y}");
+}
+
+/// The coupler point of a four-bar whose crank is held: closed form, 30 digits (reference values of the project).
+#[test]
+fn an_assembled_point_follows_the_lengths() {
+    with(&text_of("fourbar_held"), |p, find| {
+        let which = ["a", "b", "c", "g"].map(find);
+        let s = of_start(p, &which).unwrap_or_else(|e| panic!("{e}"));
+        let exact = [
+            [0.9551706827967406, 0.6316564915424884],
+            [0.6770826074797206, 0.11393289889802224],
+            [-0.5880633973597008, 0.3043064327498173],
+            [0.046077524738272646, -0.0238438359639455],
+        ];
+        for (slope, exact) in s.slopes.iter().zip(exact) {
+            near(slope.column("P.x").expect("a column")[0], exact[0], 1e-9);
+            near(slope.column("P.z").expect("a column")[0], exact[1], 1e-9);
+        }
+    });
+}
+
+/// A frequency of a four-bar with gravity and a spring (reference values of the project, one-angle reduction).
+#[test]
+fn a_frequency_follows_lengths_and_stiffness() {
+    with(&text_of("fourbar_spring_up"), |p, find| {
+        let which = ["a", "b", "c", "g", "k"].map(find);
+        let s = of_modes(p, &which, &rest_near(&Options::default())).unwrap_or_else(|e| panic!("{e}"));
+        let omega = s.list[0].s.norm();
+        near(omega * omega, 235.23096210251995, 1e-9);
+        for (d, exact) in
+            s.slopes[0].iter().zip([-1408.8821131119548, 80.18621920325776, 802.1186646054143, -446.38579043434316, 2.092749803320393])
+        {
+            // Rests are settled to a tolerance, which differences of eigenvalues magnify.
+            near(2.0 * omega * d.im, exact, 1e-3);
+        }
+    });
+}
+
+/// The rest itself: against rests of the mechanisms around.
+#[test]
+fn a_rest_follows_lengths_and_stiffness() {
+    let text = text_of("fourbar_spring_up");
+    with(&text, |p, find| {
+        let which = ["a", "b", "c", "g", "k"].map(find);
+        let options = Options::default();
+        let s = of_rest(p, &which, &options).unwrap_or_else(|e| panic!("{e}"));
+        let about = rest_near(&options);
+        for (i, &k) in which.iter().enumerate() {
+            let h = p.step(k, 1e-4);
+            let at = |h: f64| {
+                let m = p.varied(k, h).expect("a mechanism");
+                let c = about(&m, Some(&s.state)).expect("a rest");
+                let j = m.joints.iter().find(|j| j.name == "O").expect("the joint");
+                let [a, b] = j.bodies.map(|b| &c.q[b.index()]);
+                j.coordinates().next().expect("an angle").1.value(a, b, &c.turns)
+            };
+            let by = (at(h) - at(-h)) / (2.0 * h);
+            near(s.slopes[i].column("O.angle").expect("a column")[0], by, 1e-6);
+        }
+    });
+}
+
+/// The tip of a damped double pendulum after two seconds: variational equations to 1e-13 (reference values of the project).
+#[test]
+fn a_run_follows_its_parameters() {
+    with(&text_of("double_pendulum_damped"), |p, find| {
+        let which = ["l1", "l2", "m1", "m2", "g", "c"].map(find);
+        let model = p.model().expect("a mechanism");
+        let run = of_run(p, &Study::of(&model), &which).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(run.method, Method::Tangent);
+        let tip = Measure::new("last(tip.x)", &run.run.columns).expect("a measure");
+        let d = of_measure(&tip, &run).expect("derivatives");
+        near(d.value, 0.8194320637889556, 1e-8);
+        let exact =
+            [1.7385264631218422, 0.7495651278996895, 0.46280200274727945, -0.45890917767510736, -0.11659872674497565, -9.372824807110721];
+        for ((x, error), exact) in d.slopes.iter().zip(&d.errors).zip(exact) {
+            near(*x, exact, 1e-5);
+            // The error that is told is not smaller than the error.
+            assert!((x - exact).abs() <= error + 1e-9, "{x} instead of {exact}, said to be within {error}");
+        }
+    });
+}
+
+/// A loop with redundant rows, falling from rest (reference value of the project, one-angle reduction).
+#[test]
+fn a_redundant_loop_follows_its_crank() {
+    with(&text_of("fourbar_free"), |p, find| {
+        let which = [find("a")];
+        let study = Study { t_end: 0.3, output_step: 0.01, ..Study::of(&p.model().expect("a mechanism")) };
+        let run = of_run(p, &study, &which).unwrap_or_else(|e| panic!("{e}"));
+        let angle = Measure::new("last(O.angle)", &run.run.columns).expect("a measure");
+        let d = of_measure(&angle, &run).expect("derivatives");
+        near(d.value, -0.3801070587457518, 1e-7);
+        near(d.slopes[0], 8.143682070884857, 2e-5);
+    });
+}
+
+/// A Bennett linkage with four lengths of its own: none can change alone, all can in proportion.
+#[test]
+fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
+    let (alpha, q) = (70_f64.to_radians(), 1.0_f64);
+    let beta = (0.8 * alpha.sin()).asin();
+    let ratio = ((beta + alpha) / 2.0).sin() / ((beta - alpha) / 2.0).sin();
+    let p2 = 2.0 * (ratio / (q / 2.0).tan()).atan();
+    let (turns, twists) = ([q, p2, -q], [alpha, beta, alpha, beta]);
+    let build = move |L: &[f64]| -> Result<Model, Error> {
+        let mut spec = ModelSpec::default();
+        let names = ["ground", "bar1", "bar2", "bar3"];
+        // Frames after Denavit and Hartenberg: turn about z, along x, twist about x. The ground is the last bar.
+        let drawn = [L[0], L[1], L[2]];
+        let (mut r, mut A) = (nalgebra::Vector3::zeros(), nalgebra::Matrix3::identity());
+        for k in 0..3 {
+            A *= nalgebra::Rotation3::from_axis_angle(&nalgebra::Vector3::z_axis(), turns[k]).into_inner();
+            let body = BodySpec {
+                mass: 1.0,
+                inertia: Inertia::Principal([0.1, 0.1, 0.1]),
+                at: r.into(),
+                orientation: Orientation::Quaternion(fourbar_math::so3::quaternion(&A)),
+                ..BodySpec::default()
+            };
+            spec.bodies.push((names[k + 1].into(), body));
+            r += A * nalgebra::Vector3::new(drawn[k], 0.0, 0.0);
+            A *= nalgebra::Rotation3::from_axis_angle(&nalgebra::Vector3::x_axis(), twists[k]).into_inner();
+        }
+        let start = |_: usize| FrameSpec { at: [0.0; 3], axis: [0.0, 0.0, 1.0], x: None };
+        let end = |k: usize| FrameSpec { at: [L[k], 0.0, 0.0], axis: [0.0, -twists[k].sin(), twists[k].cos()], x: None };
+        // The ground carries hinge 1 at its own origin and hinge 4 one bar before it.
+        let last = FrameSpec { at: [-L[3], 0.0, 0.0], axis: [0.0, twists[3].sin(), twists[3].cos()], x: None };
+        for k in 0..4 {
+            let (base, moving, bodies) = match k {
+                0 => (start(0), start(0), ["ground", "bar1"]),
+                3 => (last, end(2), ["ground", "bar3"]),
+                _ => (end(k - 1), start(k), [names[k], names[k + 1]]),
+            };
+            let joint = JointSpec::Pair {
+                kind: PairKind::Revolute,
+                bodies: bodies.map(String::from),
+                placement: Placement::Frames { base, moving },
+            };
+            spec.joints.push((format!("J{}", k + 1), joint));
+        }
+        spec.build()
+    };
+    let names = ["L1", "L2", "L3", "L4"].map(String::from).to_vec();
+    let p = Parameters::new(names, vec![0.5, 0.4, 0.5, 0.4], &build);
+    for k in 0..4 {
+        let d = of_start(&p, &[k]).expect_err("it would open").cause().clone();
+        assert_eq!(d.code.0, "S430", "{d}");
+        let expected = if k % 2 == 0 { "1 : 0.8 : 1 : 0.8" } else { "1 : 1.25 : 1.25 : 1" };
+        assert!(d.help.contains("`L1`") && d.help.contains("`L4`"), "{}", d.help);
+        if k == 0 {
+            assert!(d.help.contains(expected), "{}", d.help);
+        }
+    }
+    // In proportion it is possible, and every place grows with its distance.
+    let whole = |s: &[f64]| build(&[s[0], 0.8 * s[0], s[0], 0.8 * s[0]]);
+    let p = Parameters::new(vec!["size".into()], vec![0.5], &whole);
+    let s = of_start(&p, &[0]).unwrap_or_else(|e| panic!("{e}"));
+    let place = s.columns.column("bar2.r.x").expect("a column")[0];
+    near(s.slopes[0].column("bar2.r.x").expect("a column")[0], place / 0.5, 1e-7);
+}
+
+/// Every shipped model with parameters: derivatives of a short run beside central differences of runs.
+#[test]
+#[ignore = "takes minutes on a loaded machine"]
+fn shipped_models_agree_with_differences_of_runs() {
+    let seed = 20;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    let (mut compared_models, mut refused) = (0, Vec::new());
+    for e in fourbar_io::examples::examples() {
+        let Ok(loaded) = read_model(e.text, &ReadOptions { set: &[], ..ReadOptions::default() }) else { continue };
+        if loaded.parameters.is_empty() || loaded.mechspec || loaded.spec.settle {
+            continue;
+        }
+        with(e.text, |p, _| {
+            let model = p.model().unwrap_or_else(|d| panic!("{}: {d}", e.name));
+            let own = Study::of(&model);
+            let t_end = own.t_end.min(0.1);
+            let study =
+                Study { t_end, output_step: t_end / 5.0, step: None, formulation: None, integrator: None, options: Vec::new(), ..own };
+            // Two parameters by chance, of those that anything reads.
+            let used: Vec<usize> = (0..p.names.len()).filter(|&k| !loaded.unused_parameters.contains(&p.names[k])).collect();
+            let which: Vec<usize> =
+                (0..2).map(|_| used[((random.number() * 0.5 + 0.5) * used.len() as f64) as usize % used.len()]).collect();
+            let run = match of_run(p, &study, &which) {
+                Ok(run) => run,
+                Err(d) => {
+                    refused.push(format!(
+                        "{} by {}: {}",
+                        e.name,
+                        which.iter().map(|k| p.names[*k].as_str()).collect::<Vec<_>>().join(", "),
+                        d.cause()
+                    ));
+                    assert!(["S430", "S432"].contains(&d.cause().code.0), "{}: {d}", e.name);
+                    return;
+                }
+            };
+            let joint = model.joints.iter().find_map(|j| j.coordinates().last().map(|(key, _)| format!("{}.{key}", j.name)));
+            let column = joint.unwrap_or_else(|| format!("{}.r.x", model.bodies[1].name));
+            let speed = format!("{}.v.z", model.bodies[model.bodies.len() - 1].name);
+            let measures =
+                [format!("last({column})"), format!("mean({speed})")].map(|m| Measure::new(&m, &run.run.columns).expect("a measure"));
+            let found = measures.iter().map(|m| of_measure(m, &run).expect("a derivative")).collect::<Vec<_>>();
+            let against = match compared(p, &study, &which, &measures, &found) {
+                Ok(a) => a,
+                Err(d) => {
+                    refused.push(format!("{} (runs around): {}", e.name, d.cause()));
+                    return;
+                }
+            };
+            for (d, a) in found.iter().zip(&against) {
+                let size = d.value.abs().max(1e-3);
+                for (i, &k) in which.iter().enumerate() {
+                    let scale = if p.values[k] == 0.0 { 1.0 } else { p.values[k].abs() };
+                    let gap = (d.slopes[i] - a.by_runs[i]).abs() * scale;
+                    let most = (d.slopes[i] * scale).abs().max(size);
+                    let told = d.errors[i] * scale;
+                    assert!(told < 1e-2 * most, "{} {} by {}: said to be within {told}", e.name, d.of, p.names[k]);
+                    assert!(gap < 1e-4 * most + told, "{} {} by {}: {} instead of {}", e.name, d.of, p.names[k], d.slopes[i], a.by_runs[i]);
+                }
+            }
+            compared_models += 1;
+        });
+    }
+    println!("{compared_models} models compared; not: {refused:#?}");
+    assert!(compared_models >= 25, "{compared_models}");
+}

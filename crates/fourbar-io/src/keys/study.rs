@@ -1,0 +1,81 @@
+//! What `run`, `sweep`, `tolerance`, `optimize` and `synthesize` compute.
+
+use super::{Expect, LENGTH, PLAIN, STUDY_EVENTS, TIME, Table, may, need};
+
+/// What `run` computes, and the studies of designers.
+pub const STUDY: Table = Table {
+    section: "study",
+    kind: None,
+    title: "the study",
+    doc: "What `run` computes; measures, sweeps and optimisations of the same mechanism.",
+    keys: &[
+        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
+        may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
+        may("integrator", Expect::Name("integrator"), "`fourbar list` prints them"),
+        may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
+        may("output_step", Expect::Number(TIME), "distance of output times"),
+        may("step", Expect::Number(TIME), "fixed step"),
+        may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
+        may("options", Expect::Options, "options of formulation and integrator"),
+        may("events", Expect::Group(&STUDY_EVENTS), "how events are handled"),
+        may(
+            "measures",
+            Expect::Options,
+            "numbers taken from the result columns by name, such as `max(abs(motor.effort))`; for `sweep` and `tolerance`",
+        ),
+        may("sweep", Expect::Group(&SWEEP), "what `sweep` varies"),
+        may("optimize", Expect::Group(&OPTIMIZE), "what `optimize` looks for"),
+    ],
+};
+
+/// What `sweep` varies.
+pub const SWEEP: Table = Table {
+    section: "sweep",
+    kind: None,
+    title: "the sweep",
+    doc: "What `sweep` varies: a grid of all values, or cases spread over ranges.",
+    keys: &[
+        need(
+            "vary",
+            Expect::Options,
+            "values of parameters by name: `60..100 mm:41`, `1..100:9:log`, or `60, 70, 90 mm`; a range without a count where cases are spread",
+        ),
+        may("lhs", Expect::Number(PLAIN), "spread so many cases by a Latin hypercube"),
+        may("sobol", Expect::Number(PLAIN), "spread so many cases by a Sobol sequence"),
+        may("seed", Expect::Number(PLAIN), "seed of spread cases; left out: 1"),
+    ],
+};
+
+/// What `optimize` looks for.
+pub const OPTIMIZE: Table = Table {
+    section: "optimize",
+    kind: None,
+    title: "the optimisation",
+    doc: "What `optimize` looks for: values of parameters between bounds that make a measure small or large, or several measures zero.",
+    keys: &[
+        need("vary", Expect::Options, "bounds of parameters by name: `30..45 mm`"),
+        may("minimize", Expect::Text, "the measure to make small"),
+        may("maximize", Expect::Text, "the measure to make large"),
+        may("fit", Expect::Options, "measures by name whose squares are to have a small sum, each in its own unit"),
+        may("keep", Expect::Options, "conditions by name that must hold, such as `min(rocker.angle) > 40 deg`"),
+    ],
+};
+
+/// A tolerance of a parameter, or the clearance of a joint.
+pub const TOLERANCE: Table = Table {
+    section: "tolerances",
+    kind: None,
+    title: "a tolerance",
+    doc: "How far a parameter may be off, or the clearance of a joint. A number alone may stand instead of the group: `plus_minus`.",
+    keys: &[
+        may("plus_minus", Expect::Number(None), "normal distribution, of which three standard deviations are this much"),
+        may("sigma", Expect::Number(None), "normal distribution with this standard deviation"),
+        may("uniform", Expect::Number(None), "any value up to this much above or below is as likely as any other"),
+        may(
+            "grade",
+            Expect::Text,
+            "grade of ISO 286, `IT5` to `IT16`, for a length of up to 500 mm: its zone about the value, three standard deviations to each side",
+        ),
+        may("clearance", Expect::Number(LENGTH), "of a revolute or spherical joint by name: how far its pin may lie off the centre"),
+    ],
+};

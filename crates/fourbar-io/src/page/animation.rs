@@ -1,0 +1,443 @@
+//! The motion as one SVG picture that moves by itself, for a README, a slide or a web page: no script, a few tens of kilobytes.
+//!
+//! Everything is a path whose points are animated, so that planar and spatial mechanisms are drawn the same way. Planar ones are seen
+//! along their normal, others from above one side.
+
+use super::motion::{Kept, Poses};
+use crate::disk::MARK;
+use crate::plot::escaped;
+use crate::results::Table;
+use fourbar::Diagnostic;
+use fourbar::force::Glyph;
+use fourbar::model::{BodyId, Model, PointOn};
+use fourbar::spec::Shape;
+use fourbar::topology::Topology;
+use nalgebra::{Quaternion, UnitQuaternion, Vector3};
+use std::fmt::Write;
+
+/// Longest edge of the field, and the margin around it, in pixels.
+const FIELD: f64 = 440.0;
+const MARGIN: f64 = 26.0;
+/// Most key frames.
+const FRAMES: usize = 90;
+/// Shortest and longest duration, seconds: a motion outside is played slower or faster.
+const DURATION: [f64; 2] = [2.0, 12.0];
+/// Colours of the bodies, told apart by colour-blind people, and of the rest.
+const COLOURS: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00"];
+const INK: &str = "#333";
+const TRACE: &str = "#c1272d";
+
+/// Where things are at one time.
+struct Frame {
+    poses: Vec<(Vector3<f64>, UnitQuaternion<f64>)>,
+}
+
+/// From space to paper.
+struct Camera {
+    right: Vector3<f64>,
+    up: Vector3<f64>,
+    planar: bool,
+    /// Pixels per metre, and the corner of the field.
+    scale: f64,
+    corner: [f64; 2],
+    height: f64,
+}
+
+impl Camera {
+    /// Looks along the normal of a planar mechanism, or at a spatial one from above one side; up is against gravity where that can be.
+    fn new(model: &Model, frames: &[Frame]) -> Self {
+        let normal = Topology::new(model).planar.or_else(|| plane_of(model, frames));
+        let planar = normal.is_some();
+        let vertical = -model.gravity;
+        let wanted = vertical.try_normalize(1e-9).unwrap_or(Vector3::z());
+        let view = normal.unwrap_or_else(|| {
+            let side = if wanted.z.abs() > 0.9 { Vector3::new(0.55, -0.78, 0.0) } else { Vector3::new(0.55, 0.0, 0.78) };
+            side + 0.42 * wanted
+        });
+        let view = view.try_normalize(1e-9).unwrap_or(Vector3::z());
+        let across = |up: &Vector3<f64>| (up - view * view.dot(up)).try_normalize(1e-3);
+        let up = across(&wanted).or_else(|| across(&Vector3::y())).or_else(|| across(&Vector3::z())).unwrap_or(Vector3::y());
+        // Of the two sides of a plane the one from which x goes to the right.
+        let mut right = up.cross(&view);
+        if planar && right.sum() < 0.0 {
+            right = -right;
+        }
+        Self { right, up, planar, scale: 1.0, corner: [0.0; 2], height: 0.0 }
+    }
+
+    fn flat(&self, p: &Vector3<f64>) -> [f64; 2] {
+        [self.right.dot(p), self.up.dot(p)]
+    }
+
+    fn pixel(&self, p: &Vector3<f64>) -> [f64; 2] {
+        let [x, y] = self.flat(p);
+        [MARGIN + (x - self.corner[0]) * self.scale, self.height - MARGIN - (y - self.corner[1]) * self.scale]
+    }
+}
+
+/// The normal of the plane in which everything moves, where joints that would allow more do not use it.
+fn plane_of(model: &Model, frames: &[Frame]) -> Option<Vector3<f64>> {
+    let (first, rest) = frames.split_first()?;
+    let turns = || {
+        rest.iter()
+            .flat_map(|f| f.poses.iter().zip(&first.poses).skip(1).map(|((r, q), (r0, q0))| (r - r0, (q * q0.inverse()).scaled_axis())))
+    };
+    let largest = turns().map(|(_, w)| w).max_by(|a, b| a.norm().total_cmp(&b.norm()))?;
+    let normal = largest.try_normalize(1e-3)?;
+    let inside = turns().all(|(d, w)| w.cross(&normal).norm() < 1e-6 * w.norm().max(1.0) && d.dot(&normal).abs() < 1e-6 * model.length);
+    inside.then_some(normal)
+}
+
+impl Frame {
+    fn new(model: &Model, poses: &Poses<'_>, row: usize) -> Self {
+        let mut list = vec![(Vector3::zeros(), UnitQuaternion::identity())];
+        for body in 0..model.bodies.len() - 1 {
+            let [w, x, y, z] = poses.p(body, row);
+            list.push((poses.r(body, row).into(), UnitQuaternion::from_quaternion(Quaternion::new(w, x, y, z))));
+        }
+        Self { poses: list }
+    }
+
+    /// A place on a body, relative to its centre of mass, in the world.
+    fn place(&self, p: &PointOn) -> Vector3<f64> {
+        let (r, q) = &self.poses[p.body.index()];
+        r + q * p.s
+    }
+}
+
+/// Strokes of one pen through places on bodies.
+struct Part {
+    /// Lines through places; all are closed or none is.
+    strokes: Vec<Vec<PointOn>>,
+    closed: bool,
+    colour: String,
+    /// Width of the pen: metres where it is that of a part, otherwise pixels.
+    width: Width,
+    /// Whether the inside is filled.
+    filled: bool,
+    coil: bool,
+}
+
+#[derive(Clone, Copy)]
+enum Width {
+    Metres(f64),
+    Pixels(f64),
+}
+
+/// A moving picture of a result. `label` names it in messages.
+pub fn animated_svg(model: &Model, table: &Table, label: &str) -> Result<String, Diagnostic> {
+    let poses = Poses::find(model, table, label)?;
+    let times = table.column("t").unwrap_or(&[]);
+    let (sound, _) = poses.sound_rows(table.rows().min(times.len()));
+    if sound == 0 {
+        return Err(Diagnostic::new("U013", format!("the result `{label}` has no rows, or no time"))
+            .help("the run may have ended before its first output"));
+    }
+    let rows = Kept::at_most(sound, FRAMES).rows;
+    let frames: Vec<Frame> = rows.iter().map(|&k| Frame::new(model, &poses, k)).collect();
+    let mut camera = Camera::new(model, &frames);
+    let parts = parts(model, &camera, &frames[0]);
+    let traces = traces(model);
+    let all: Vec<Frame> = if traces.is_empty() { Vec::new() } else { (0..sound).map(|k| Frame::new(model, &poses, k)).collect() };
+    let [width, height] = fit(&mut camera, model, &parts, &traces, &frames);
+
+    let span = times[sound - 1] - times[0];
+    let duration = span.clamp(DURATION[0], DURATION[1]);
+    // Rows that are not evenly spread keep their times.
+    let keys: Vec<String> =
+        rows.iter().map(|&k| if span > 0.0 { format!("{:.4}", (times[k] - times[0]) / span) } else { "0".into() }).collect();
+    let keys = keys.join(";");
+    let mut s = String::new();
+    // Writing to a `String` cannot fail.
+    let _ = writeln!(
+        s,
+        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}">"##
+    );
+    let _ = writeln!(s, "<desc>{MARK}</desc>\n<title>{}</title>", escaped(&model.title));
+    let _ = writeln!(s, r##"<rect width="{width:.0}" height="{height:.0}" rx="6" fill="#fff"/>"##);
+    ground(&mut s, model, &camera, &frames);
+    for p in &traces {
+        let path: Vec<[f64; 2]> = all.iter().map(|f| camera.pixel(&f.place(p))).collect();
+        let _ = writeln!(s, r##"<path d="{}" fill="none" stroke="{TRACE}" stroke-width="1.5" opacity="0.45"/>"##, thinned(&path));
+    }
+    let moving = |s: &mut String, d: &[String], attributes: &str| {
+        let first = d.first().map_or("", String::as_str);
+        let still = d.iter().all(|x| x == first) || span <= 0.0;
+        let _ = match still {
+            true => writeln!(s, r##"<path d="{first}" {attributes}/>"##),
+            false => writeln!(
+                s,
+                r##"<path d="{first}" {attributes}><animate attributeName="d" dur="{duration}s" repeatCount="indefinite" keyTimes="{keys}" values="{}"/></path>"##,
+                d.join(";")
+            ),
+        };
+    };
+    for part in &parts {
+        let d: Vec<String> = frames.iter().map(|f| path(part, &camera, f)).collect();
+        let pen = match part.width {
+            Width::Metres(w) => (w * camera.scale).clamp(3.0, 60.0),
+            Width::Pixels(w) => w,
+        };
+        let fill = if part.filled { part.colour.as_str() } else { "none" };
+        let look = format!(
+            r##"fill="{fill}" fill-opacity="0.25" stroke="{}" stroke-width="{pen:.1}" stroke-opacity="0.8" stroke-linecap="round" stroke-linejoin="round""##,
+            part.colour
+        );
+        moving(&mut s, &d, &look);
+    }
+    for j in &model.joints {
+        let place = PointOn { body: j.bodies[1], s: j.M.s };
+        let d: Vec<String> = frames.iter().map(|f| dot(camera.pixel(&f.place(&place)))).collect();
+        moving(&mut s, &d, &format!(r##"stroke="{INK}" stroke-width="7" stroke-linecap="round""##));
+        moving(&mut s, &d, r##"stroke="#fff" stroke-width="4" stroke-linecap="round""##);
+    }
+    for p in &traces {
+        let d: Vec<String> = frames.iter().map(|f| dot(camera.pixel(&f.place(p)))).collect();
+        moving(&mut s, &d, &format!(r##"stroke="{TRACE}" stroke-width="7" stroke-linecap="round""##));
+    }
+    s.push_str("</svg>\n");
+    Ok(s)
+}
+
+/// Points that are traced: those of the view, or else the first ones of the file.
+fn traces(model: &Model) -> Vec<PointOn> {
+    let point = |name: &String| model.points.iter().find(|(n, _)| n == name).map(|(_, p)| *p);
+    let body = |name: &String| {
+        let k = model.bodies.iter().position(|b| b.name == *name)?;
+        Some(PointOn { body: BodyId(k as u32), s: Vector3::zeros() })
+    };
+    match model.trace.is_empty() {
+        false => model.trace.iter().filter_map(|n| point(n).or_else(|| body(n))).take(6).collect(),
+        true => model.points.iter().map(|(_, p)| *p).filter(|p| p.body != BodyId::GROUND).take(3).collect(),
+    }
+}
+
+/// All that is drawn of bodies and springs.
+fn parts(model: &Model, camera: &Camera, first: &Frame) -> Vec<Part> {
+    let mut list = Vec::new();
+    for (k, b) in model.bodies.iter().enumerate() {
+        let id = BodyId(k as u32);
+        let colour = if k == 0 { "#999".to_string() } else { COLOURS[(k - 1) % COLOURS.len()].to_string() };
+        let on = |p: &[f64; 3]| PointOn { body: id, s: Vector3::from(*p) - b.com };
+        let shapes: Vec<&Shape> = b.shapes.iter().filter(|s| !matches!(s, Shape::Mesh { .. })).collect();
+        for shape in &shapes {
+            list.extend(drawn(shape, &on, &colour, camera, first));
+        }
+        if shapes.is_empty() && k > 0 {
+            list.extend(made_from_joints(model, id, &colour, camera, first));
+        }
+    }
+    for (_, f) in &model.forces {
+        let (between, coil) = match f.glyph() {
+            Glyph::Coil(between) => (between, true),
+            Glyph::Line { between, .. } => (between, false),
+            _ => continue,
+        };
+        let part =
+            Part { strokes: vec![between.to_vec()], closed: false, colour: "#666".into(), width: Width::Pixels(1.6), filled: false, coil };
+        list.push(part);
+    }
+    for j in model.joints.iter().filter(|j| j.kind.name() == "distance") {
+        let ends = vec![PointOn { body: j.bodies[0], s: j.F.s }, PointOn { body: j.bodies[1], s: j.M.s }];
+        list.push(Part {
+            strokes: vec![ends],
+            closed: false,
+            colour: "#777".into(),
+            width: Width::Pixels(3.0),
+            filled: false,
+            coil: false,
+        });
+    }
+    list
+}
+
+fn drawn(shape: &Shape, on: &dyn Fn(&[f64; 3]) -> PointOn, colour: &str, camera: &Camera, first: &Frame) -> Option<Part> {
+    let part = |strokes, closed, width, filled| Some(Part { strokes, closed, colour: colour.to_string(), width, filled, coil: false });
+    let outline = Width::Pixels(1.5);
+    match shape {
+        Shape::Rod { from, to, radius } => part(vec![vec![on(from), on(to)]], false, Width::Metres(2.0 * radius), false),
+        Shape::Sphere { at, radius } => part(vec![vec![on(at), on(at)]], false, Width::Metres(2.0 * radius), false),
+        Shape::Cylinder { from, to, radius } => {
+            let (a, b) = (Vector3::from(*from), Vector3::from(*to));
+            let axis = (b - a).try_normalize(0.0).unwrap_or(Vector3::z());
+            let (_, q) = &first.poses[on(from).body.index()];
+            let end_on = camera.planar && (q * axis).cross(&camera.right.cross(&camera.up)).norm() < 0.1;
+            if !end_on && (b - a).norm() > 2.0 * radius {
+                return part(vec![vec![on(from), on(to)]], false, Width::Metres(2.0 * radius), false);
+            }
+            let u = axis.cross(&if axis.x.abs() < 0.9 { Vector3::x() } else { Vector3::y() }).normalize();
+            let v = axis.cross(&u);
+            let ring = |centre: &Vector3<f64>| {
+                let angles = (0..24).map(|k| f64::from(k) * std::f64::consts::TAU / 24.0);
+                angles.map(|a| on(&(centre + (u * a.cos() + v * a.sin()) * *radius).into())).collect::<Vec<_>>()
+            };
+            let strokes = if end_on { vec![ring(&a)] } else { vec![ring(&a), ring(&b)] };
+            part(strokes, true, outline, true)
+        }
+        Shape::Box { size, at } => {
+            let corner = |i: usize| {
+                let sign = |bit: usize| if i >> bit & 1 == 1 { 0.5 } else { -0.5 };
+                on(&[at[0] + sign(0) * size[0], at[1] + sign(1) * size[1], at[2] + sign(2) * size[2]])
+            };
+            let faces = [[0, 1, 3, 2], [4, 5, 7, 6], [0, 1, 5, 4], [2, 3, 7, 6], [0, 2, 6, 4], [1, 3, 7, 5]];
+            let area = |f: &[usize; 4]| {
+                let p: Vec<[f64; 2]> = f.iter().map(|&i| camera.flat(&first.place(&corner(i)))).collect();
+                (0..4).map(|k| p[k][0] * p[(k + 1) % 4][1] - p[k][1] * p[(k + 1) % 4][0]).sum::<f64>().abs()
+            };
+            // Seen along the normal one face hides the others.
+            let shown: Vec<[usize; 4]> = match camera.planar {
+                true => faces.into_iter().max_by(|a, b| area(a).total_cmp(&area(b))).into_iter().collect(),
+                false => faces.to_vec(),
+            };
+            part(shown.iter().map(|f| f.iter().map(|&i| corner(i)).collect()).collect(), true, outline, true)
+        }
+        Shape::Plate { points, .. } => part(vec![points.iter().map(on).collect()], true, outline, true),
+        Shape::Mesh { .. } => None,
+    }
+}
+
+/// A body without shapes: lines between its joints, or the plate that they span.
+fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, first: &Frame) -> Option<Part> {
+    let mut places: Vec<PointOn> = Vec::new();
+    let ends = model.joints.iter().flat_map(|j| [(j.bodies[0], j.F.s), (j.bodies[1], j.M.s)]);
+    let marked = model.points.iter().map(|(_, p)| (p.body, p.s));
+    for (_, s) in ends.chain(marked).filter(|(b, _)| *b == id) {
+        if places.iter().all(|p| (p.s - s).norm() > 1e-9 * model.length) {
+            places.push(PointOn { body: id, s });
+        }
+    }
+    if places.len() == 1 && places[0].s.norm() > 1e-9 * model.length {
+        places.push(PointOn { body: id, s: Vector3::zeros() });
+    }
+    let part = |strokes, closed, width, filled| Some(Part { strokes, closed, colour: colour.to_string(), width, filled, coil: false });
+    match places.len() {
+        0 | 1 => part(vec![vec![PointOn { body: id, s: Vector3::zeros() }; 2]], false, Width::Pixels(14.0), false),
+        2 => part(vec![places], false, Width::Pixels(6.0), false),
+        n => {
+            let middle = places.iter().map(|p| p.s).sum::<Vector3<f64>>() / n as f64;
+            if camera.planar {
+                let centre = camera.flat(&first.place(&PointOn { body: id, s: middle }));
+                let angle = |p: &PointOn| {
+                    let [x, y] = camera.flat(&first.place(p));
+                    (y - centre[1]).atan2(x - centre[0])
+                };
+                places.sort_by(|a, b| angle(a).total_cmp(&angle(b)));
+                return part(vec![places], true, Width::Pixels(4.0), true);
+            }
+            let spokes = places.iter().map(|p| vec![PointOn { body: id, s: middle }, *p]).collect();
+            part(spokes, false, Width::Pixels(5.0), false)
+        }
+    }
+}
+
+/// Chooses the scale so that all of the motion is seen; gives the size of the picture.
+fn fit(camera: &mut Camera, model: &Model, parts: &[Part], traces: &[PointOn], frames: &[Frame]) -> [f64; 2] {
+    let (mut lo, mut hi) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
+    let mut see = |p: [f64; 2], room: f64| {
+        for k in 0..2 {
+            lo[k] = lo[k].min(p[k] - room);
+            hi[k] = hi[k].max(p[k] + room);
+        }
+    };
+    for f in frames {
+        for part in parts {
+            let room = if let Width::Metres(w) = part.width { 0.5 * w } else { 0.0 };
+            part.strokes.iter().flatten().for_each(|p| see(camera.flat(&f.place(p)), room));
+        }
+        traces.iter().for_each(|p| see(camera.flat(&f.place(p)), 0.0));
+    }
+    for j in model.joints.iter().filter(|j| j.bodies[0] == BodyId::GROUND) {
+        see(camera.flat(&frames[0].place(&PointOn { body: BodyId::GROUND, s: j.F.s })), 0.0);
+    }
+    if lo[0] > hi[0] {
+        (lo, hi) = ([-0.5 * model.length; 2], [0.5 * model.length; 2]);
+    }
+    let size = (hi[0] - lo[0]).max(hi[1] - lo[1]).max(1e-12);
+    camera.scale = FIELD / size;
+    camera.corner = lo;
+    // A motion along a line still has a picture with some height.
+    let extent = |k: usize| ((hi[k] - lo[k]) * camera.scale).max(0.2 * FIELD);
+    let (wide, high) = (extent(0), extent(1));
+    camera.corner = [0.5 * (lo[0] + hi[0]) - 0.5 * wide / camera.scale, 0.5 * (lo[1] + hi[1]) - 0.5 * high / camera.scale];
+    camera.height = high + 2.0 * MARGIN;
+    [wide + 2.0 * MARGIN, camera.height]
+}
+
+/// Hatched feet under joints of the ground, and rails where something slides.
+fn ground(s: &mut String, model: &Model, camera: &Camera, frames: &[Frame]) {
+    for j in model.joints.iter().filter(|j| j.bodies.contains(&BodyId::GROUND)) {
+        let base = j.bodies[0] == BodyId::GROUND;
+        let own = PointOn { body: BodyId::GROUND, s: if base { j.F.s } else { j.M.s } };
+        let other = PointOn { body: j.bodies[usize::from(base)], s: if base { j.M.s } else { j.F.s } };
+        let [x, y] = camera.pixel(&frames[0].place(&own));
+        if matches!(j.kind.name(), "prismatic" | "cylindrical" | "point-on-line") {
+            let along = if base { j.F.axis(2) } else { j.M.axis(2) };
+            let places = frames.iter().map(|f| (f.place(&other) - own.s).dot(&along));
+            let (lo, hi) = places.fold((0.0_f64, 0.0_f64), |(lo, hi), d| (lo.min(d), hi.max(d)));
+            let room = 12.0 / camera.scale;
+            let [a, b] = [lo - room, hi + room].map(|d| camera.pixel(&(own.s + along * d)));
+            let _ = writeln!(
+                s,
+                r##"<path d="M{:.1} {:.1}L{:.1} {:.1}" stroke="#bbb" stroke-width="5" stroke-linecap="butt"/>"##,
+                a[0], a[1], b[0], b[1]
+            );
+            continue;
+        }
+        let mut d = format!("M{x:.1} {y:.1}l-7 13h14zM{:.1} {:.1}h22", x - 11.0, y + 13.0);
+        for k in 0..4 {
+            let _ = write!(d, "M{:.1} {:.1}l-4 5", x - 8.0 + 6.0 * f64::from(k), y + 13.0);
+        }
+        let _ = writeln!(s, r##"<path d="{d}" fill="#e8e8e8" stroke="#888" stroke-width="1.2"/>"##);
+    }
+}
+
+fn path(part: &Part, camera: &Camera, frame: &Frame) -> String {
+    let mut d = String::new();
+    for stroke in &part.strokes {
+        let points: Vec<[f64; 2]> = stroke.iter().map(|p| camera.pixel(&frame.place(p))).collect();
+        let points = if part.coil { coil(&points) } else { points };
+        for (k, [x, y]) in points.iter().enumerate() {
+            let _ = write!(d, "{}{x:.1} {y:.1}", if k == 0 { 'M' } else { 'L' });
+        }
+        if part.closed {
+            d.push('Z');
+        }
+    }
+    d
+}
+
+/// A coil spring between two points.
+fn coil(ends: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let [a, b] = match ends {
+        [a, b] => [*a, *b],
+        other => return other.to_vec(),
+    };
+    let (dx, dy) = (b[0] - a[0], b[1] - a[1]);
+    let length = dx.hypot(dy).max(1e-9);
+    let (nx, ny) = (-6.0 * dy / length, 6.0 * dx / length);
+    let at = |f: f64, side: f64| [a[0] + f * dx + side * nx, a[1] + f * dy + side * ny];
+    let turns = 8;
+    let mut points = vec![a, at(0.12, 0.0)];
+    points.extend((0..turns).map(|k| at(0.12 + 0.76 * (f64::from(k) + 0.5) / f64::from(turns), if k % 2 == 0 { 1.0 } else { -1.0 })));
+    points.extend([at(0.88, 0.0), b]);
+    points
+}
+
+/// A stroke without length, which a round pen makes a dot.
+fn dot([x, y]: [f64; 2]) -> String {
+    format!("M{x:.1} {y:.1}L{x:.1} {y:.1}")
+}
+
+/// A path without the points that lie within half a pixel of the one before.
+fn thinned(points: &[[f64; 2]]) -> String {
+    let mut d = String::new();
+    let mut last: Option<[f64; 2]> = None;
+    for (k, [x, y]) in points.iter().enumerate() {
+        let far = last.is_none_or(|[a, b]| (x - a).hypot(y - b) > 0.5);
+        if far || k + 1 == points.len() {
+            let _ = write!(d, "{}{x:.1} {y:.1}", if last.is_none() { 'M' } else { 'L' });
+            last = Some([*x, *y]);
+        }
+    }
+    d
+}

@@ -1,0 +1,48 @@
+//! Live pages: the same page with the engine and the file inside.
+
+use super::{Page, Shown, data, filled};
+use crate::pack;
+use crate::examples::examples;
+use fourbar::Diagnostic;
+use fourbar::model::Model;
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The engine as WebAssembly, packed by gzip; empty where the program was built without it.
+static ENGINE: &[u8] = include_bytes!(concat!(env!("OUT_DIR"), "/engine.wasm.gz"));
+
+/// The file of a live page.
+#[derive(Clone, Copy, Debug)]
+pub struct LiveFile<'a> {
+    /// How the file is called.
+    pub name: &'a str,
+    /// Its text.
+    pub text: &'a str,
+    /// Parameters that have another value.
+    pub set: &'a [(String, String)],
+    /// Whether the shipped models can be chosen in the page.
+    pub playground: bool,
+}
+
+/// Whether this program carries the engine of live pages.
+pub fn has_engine() -> bool {
+    !ENGINE.is_empty()
+}
+
+/// Makes a live page, which shows a result until its reader takes hold of the mechanism. See [`super::page`].
+pub fn live_page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>], live: &LiveFile<'_>) -> Result<Page, Diagnostic> {
+    if !has_engine() {
+        return Err(Diagnostic::new("U474", "this program was built without the engine of live pages")
+            .help("build it with `cargo xtask wasm` and build the program again; `fourbar view` without `--live` needs none"));
+    }
+    let (mut value, warnings) = data(model, folder, results)?;
+    value["live"] = json!({"file": live.name, "text": live.text, "set": live.set});
+    if live.playground {
+        let gallery = examples().map(|e| json!({"name": e.name, "title": e.title(), "text": e.text}));
+        value["live"]["gallery"] = gallery.collect::<Vec<Value>>().into();
+    }
+    let html = filled(&value, &pack::base64(ENGINE));
+    // WebAssembly is compiled from bytes of the page: of all that counts as evaluation, that alone is allowed.
+    let html = html.replacen("script-src ", "script-src 'wasm-unsafe-eval' ", 1);
+    Ok(Page { html, warnings })
+}

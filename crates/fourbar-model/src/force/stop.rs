@@ -1,0 +1,209 @@
+//! A springy stop: acts on a joint coordinate that is beyond a bound, and only there.
+
+use super::element::*;
+use super::eval::{Plain, States, coordinate_of, joint_effort};
+use crate::build::Resolve;
+use crate::diagnostic::Diagnostic;
+use crate::model::{JointCoordinate, Model};
+use fourbar_math::Scalar;
+use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
+use smallvec::smallvec;
+
+/// A springy stop as written.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct StopSpec {
+    /// The joint, by name.
+    pub joint: String,
+    /// Least value of its coordinate, m or rad.
+    pub min: Option<f64>,
+    /// Largest value.
+    pub max: Option<f64>,
+    /// Effort per depth to the power of the exponent.
+    pub stiffness: f64,
+    /// Effort per depth to the power of the exponent and per speed.
+    pub damping: f64,
+    /// Exponent of the depth, at least 1.
+    pub exponent: f64,
+}
+
+/// A springy stop: `(stiffness + damping depth') depth^exponent`, never pulling.
+#[derive(Clone, Debug)]
+pub struct Stop {
+    /// The joint.
+    pub joint: usize,
+    /// Its coordinate.
+    pub coordinate: JointCoordinate,
+    /// Least and largest value; infinite where there is none.
+    pub bounds: [f64; 2],
+    /// Effort per depth^exponent.
+    pub stiffness: f64,
+    /// Effort per depth^exponent and speed.
+    pub damping: f64,
+    /// Exponent of the depth.
+    pub exponent: f64,
+}
+
+impl Stop {
+    /// `c` of `damping = stiffness c / speed` with which an impact at that speed has a restitution: `ln(1 + c) - ln(1 - c e) = c (1 + e)`
+    /// with `0 < c < 1/e`.
+    pub fn hysteresis(e: f64) -> f64 {
+        if e >= 1.0 {
+            return 0.0;
+        }
+        // Nothing gives back less than this: without any restitution the damping would be infinite.
+        let e = e.max(0.01);
+        let f = |c: f64| (1.0 + c).ln() - (1.0 - c * e).ln() - c * (1.0 + e);
+        // Negative before the root, positive up to the pole.
+        let (mut low, mut high) = (1e-9, (1.0 - 1e-15) / e);
+        for _ in 0..200 {
+            let middle = 0.5 * (low + high);
+            if f(middle) < 0.0 { low = middle } else { high = middle }
+        }
+        0.5 * (low + high)
+    }
+
+    /// Effort on the moving body, and the rate of the coordinate.
+    fn effort<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> (S, S) {
+        let (y, rate) = coordinate_of(model, self.joint, Some(self.coordinate), x);
+        let push = |depth: S, ddepth: S| {
+            if depth.value() <= 0.0 {
+                return S::zero();
+            }
+            let factor = S::of(self.stiffness) + ddepth * S::of(self.damping);
+            if factor.value() <= 0.0 { S::zero() } else { factor * depth.powf(self.exponent) }
+        };
+        let [min, max] = self.bounds;
+        let mut e = S::zero();
+        if min.is_finite() {
+            e += push(S::of(min) - y, -rate);
+        }
+        if max.is_finite() {
+            e -= push(y - S::of(max), rate);
+        }
+        (e, rate)
+    }
+
+    fn gap(&self, y: f64) -> f64 {
+        (y - self.bounds[0]).min(self.bounds[1] - y)
+    }
+}
+
+impl Element for Stop {
+    type Spec = StopSpec;
+    const WORDS: Words = Words {
+        kind: "stop",
+        title: "a springy stop",
+        doc: "Acts on a joint that is beyond `min` or `max`: effort = (stiffness + damping*speed)*depth^exponent, never pulling.",
+        keys: &[
+            JOINT,
+            may("min", Holds::Number(None), "least value of the joint's coordinate"),
+            may("max", Holds::Number(None), "largest value"),
+            need("stiffness", Holds::Number(None), "effort per depth^exponent"),
+            may("damping", Holds::Number(None), "effort per depth^exponent and speed; left out: none"),
+            may("exponent", Holds::Number(Some(crate::expr::Dimension::NONE)), "of the depth; left out: 1.5"),
+        ],
+        own: &[],
+    };
+
+    fn read(x: &mut dyn Given) -> Option<StopSpec> {
+        if !x.has("min") && !x.has("max") {
+            x.needs("`min` or `max`", "say where it begins to act");
+            return None;
+        }
+        Some(StopSpec {
+            joint: x.text("joint")?,
+            min: x.number("min"),
+            max: x.number("max"),
+            stiffness: x.number("stiffness")?,
+            damping: x.number("damping").unwrap_or(0.0),
+            exponent: x.number("exponent").unwrap_or(1.5),
+        })
+    }
+
+    fn write(spec: &StopSpec, out: &mut dyn Spelling) {
+        out.word("joint", &spec.joint);
+        for (key, x) in [("min", spec.min), ("max", spec.max)] {
+            if let Some(x) = x {
+                out.number(key, x);
+            }
+        }
+        out.number("stiffness", spec.stiffness);
+        out.unless_zero("damping", &[spec.damping]);
+        out.number("exponent", spec.exponent);
+    }
+
+    fn build(spec: &StopSpec, b: &mut Resolve<'_, '_>) -> Option<Self> {
+        let help = "a stop acts on an angle or a distance";
+        let joint = b.joint(&spec.joint, "no coordinate to stop", help, |j| j.coordinates().next().is_some())?;
+        let bounds = [spec.min.unwrap_or(f64::NEG_INFINITY), spec.max.unwrap_or(f64::INFINITY)];
+        let given: Vec<f64> = [spec.min, spec.max].into_iter().flatten().chain([spec.stiffness, spec.damping, spec.exponent]).collect();
+        if !b.finite("", &given) {
+            return None;
+        }
+        b.not_negative("stiffness", spec.stiffness)?;
+        b.not_negative("damping", spec.damping)?;
+        if spec.exponent < 1.0 || bounds[0] >= bounds[1] {
+            let d = Diagnostic::new("M116", "a springy stop has an exponent below 1, or nothing between its bounds");
+            b.refuse("", d.help("`exponent` is at least 1, and `min` is less than `max`"));
+            return None;
+        }
+        let coordinate = super::eval::acted_on(&b.model.joints[joint]);
+        Some(Self { joint, coordinate, bounds, stiffness: spec.stiffness, damping: spec.damping, exponent: spec.exponent })
+    }
+
+    fn touches(&self) -> Touches<'_> {
+        Touches { angle: self.coordinate == JointCoordinate::Angle, ..Touches::joint(self.joint) }
+    }
+
+    fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
+        let (e, _) = self.effort(model, x);
+        joint_effort(&model.joints[self.joint], self.coordinate, e, x, add);
+    }
+
+    fn potential<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
+        let (y, _) = coordinate_of(model, self.joint, Some(self.coordinate), x);
+        let stored = |depth: S| {
+            if depth.value() <= 0.0 { S::zero() } else { depth.powf(self.exponent + 1.0) * S::of(self.stiffness / (self.exponent + 1.0)) }
+        };
+        let [min, max] = self.bounds;
+        let mut sum = S::zero();
+        if min.is_finite() {
+            sum += stored(S::of(min) - y);
+        }
+        if max.is_finite() {
+            sum += stored(y - S::of(max));
+        }
+        sum
+    }
+
+    fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
+        let (y, rate) = coordinate_of(model, self.joint, Some(self.coordinate), x);
+        let elastic = Self { damping: 0.0, ..self.clone() }.effort(model, x).0;
+        let _ = y;
+        (self.effort(model, x).0 - elastic) * rate
+    }
+
+    fn act<S: Scalar>(&self, model: &Model, name: &str, _x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
+        let _ = model;
+        Err(Diagnostic::new("S300", format!("the springy limit `{name}` begins to act at once, which a Taylor series cannot follow"))
+            .name(name)
+            .help("use formulation `ra` or `grcr`, or leave the choice to `auto`"))
+    }
+
+    fn quantities(&self, model: &Model) -> Quantities {
+        let (y, e) = if self.coordinate == JointCoordinate::Angle { ("rad", "N*m") } else { ("m", "N") };
+        let _ = model;
+        smallvec![("gap", y), ("effort", e), ("power", "W")]
+    }
+
+    fn values(&self, model: &Model, x: &Plain<'_>) -> Values {
+        let (y, _) = coordinate_of(model, self.joint, Some(self.coordinate), x);
+        let (e, rate) = self.effort(model, x);
+        smallvec![self.gap(y), e, e * rate]
+    }
+
+    fn glyph(&self) -> Glyph {
+        Glyph::Joint(self.joint)
+    }
+}

@@ -1,0 +1,39 @@
+"""Multibody dynamics for mechanisms: rigid bodies, joints, closed loops, redundant constraints.
+
+Read a mechanism, run it, look at it:
+
+>>> import fourbar
+>>> model = fourbar.load("fourbar")              # a shipped model, or the path of a file
+>>> result = model.run()
+>>> result["P.y"].shape                          # arrays of numpy by column name
+(201,)
+>>> print(model.check().headline)
+It moves with 1 freedom, and `motor` drives it. 3 constraint rows are too many, which does no harm to the motion.
+
+The entrances are
+
+- `load`, `loads`, `examples` and `Mechanism` for mechanisms (`Model`),
+- `Model.run`, `Model.kinematics` for a `Result`; `Model.simulation` for a `Simulation` moved step by step, with inputs set in between,
+- `Model.assemble` and `Simulation.state` for a `State`: accelerations, mass matrix, Jacobian, reactions, energy,
+- `Model.check`, `Model.verify`, `Model.equilibrium`, `Model.modes`, `Model.linearize` for questions of designers.
+
+Numbers are in SI units and radians. What goes wrong is a `FourbarError` with a code (`explain`), the place in the file and a cure; what is worth
+knowing is a `FourbarWarning`. Calls that take long release the interpreter's lock, so that threads run at once, and end with Ctrl-C. Models,
+results, states and simulations can be pickled, so that process pools work.
+"""
+
+from . import _fourbar
+from ._answers import Check, Equilibria, Equilibrium, Linear, Mode, Modes, Verification
+from ._builder import GROUND, Mechanism, drawn, on
+from ._errors import ColumnError, Diagnostic, FourbarError, FourbarWarning
+from ._fourbar import BodyState, DriveState, Energy, JointState, Simulation, State
+from ._model import Model, examples, explain, formulations, load, loads
+from ._result import Result
+
+__version__ = _fourbar.version()
+
+__all__ = [
+    "BodyState", "Check", "ColumnError", "Diagnostic", "DriveState", "Energy", "Equilibria", "Equilibrium", "FourbarError",
+    "FourbarWarning", "GROUND", "JointState", "Linear", "Mechanism", "Mode", "Model", "Modes", "Result", "Simulation", "State",
+    "Verification", "drawn", "examples", "explain", "formulations", "load", "loads", "on",
+]  # fmt: skip

@@ -1,0 +1,379 @@
+"""Mechanisms written in Python, section by section as in a file."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any, Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ._model import Model, loads
+
+GROUND = "ground"
+"""The world, as a body of joints and forces."""
+
+Number = float | str
+"""A number in SI units and radians, or an expression such as ``"2*L"`` or ``"40 mm"``."""
+Vector = Sequence[Number] | np.ndarray[Any, Any]
+Place = Mapping[str, Any] | Sequence[Number]
+
+
+def on(body: str, at: Vector = (0, 0, 0)) -> dict[str, Any]:
+    """A place on a body, in the body's own frame."""
+    return {"body": body, "at": at}
+
+
+def drawn(body: str, at: Vector) -> dict[str, Any]:
+    """A place on a body, by where it is drawn in the world."""
+    return {"body": body, "world": at}
+
+
+def _plain(value: Any, path: str) -> Any:
+    """A value as a file holds it."""
+    if isinstance(value, np.ndarray):
+        return _plain(value.tolist(), path)
+    if isinstance(value, (str, bool)) or value is None:
+        return value
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, (int, float)):
+        if not np.isfinite(value):
+            raise ValueError(f"{path} cannot be {value}")
+        return value
+    if isinstance(value, Mapping):
+        return {str(k): _plain(v, f"{path}.{k}") for k, v in value.items()}
+    if isinstance(value, Iterable):
+        return [_plain(v, path) for v in value]
+    raise TypeError(f"{path} cannot be {value!r}")
+
+
+class Mechanism:
+    """A mechanism under construction.
+
+    An element is added by the method that is called as its type in mechanism files, with the keys that it has there; every method returns the
+    mechanism, so that calls can be chained. Numbers are SI and radians; expressions are texts, and know parameters, ``t``, and in forces
+    coordinates such as ``O.angle``. What is wrong is said all at once by `build`.
+
+    >>> import fourbar
+    >>> model = (
+    ...     fourbar.Mechanism("Pendulum", gravity=[0, 0, -9.81])
+    ...     .parameter("length", 1.0)
+    ...     .body("rod", mass=1.0, inertia=[1e-4, "length^2/12", "length^2/12"], at=["length/2", 0, 0])
+    ...     .revolute("pin", fourbar.GROUND, "rod", at=[0, 0, 0], axis=[0, 1, 0])
+    ...     .build()
+    ... )
+    >>> bool(abs(model.assemble().joint("pin").acceleration - 1.5 * 9.81) < 1e-9)
+    True
+    >>> bool(abs(model.replace(length=2.0).assemble().joint("pin").acceleration - 0.75 * 9.81) < 1e-9)
+    True
+    """
+
+    def __init__(self, title: str = "", *, gravity: Vector | None = None):
+        self._file: dict[str, Any] = {"fourbar": 1}
+        if title:
+            self._file["title"] = title
+        if gravity is not None:
+            self.gravity(gravity)
+
+    def _add(self, section: str, name: str, keys: Mapping[str, Any]) -> Mechanism:
+        elements = self._file.setdefault(section, {})
+        if not isinstance(name, str) or not name:
+            raise TypeError(f"names of {section} are texts, not {name!r}")
+        if name in elements:
+            raise ValueError(f"there is a `{name}` in {section} already")
+        elements[name] = {k.rstrip("_"): _plain(v, f"{section}.{name}.{k}") for k, v in keys.items() if v is not None}
+        return self
+
+    # Whole mechanism.
+
+    def title(self, text: str) -> Mechanism:
+        """Free text."""
+        self._file["title"] = text
+        return self
+
+    def gravity(self, g: Vector) -> Mechanism:
+        """Acceleration of gravity in the world, m/s^2."""
+        self._file["gravity"] = _plain(g, "gravity")
+        return self
+
+    def parameter(self, name: str, value: Number) -> Mechanism:
+        """A number that expressions know by name, and that `Model.replace` changes."""
+        self._file.setdefault("parameters", {})[name] = _plain(value, f"parameters.{name}")
+        return self
+
+    def parameters(self, **values: Number) -> Mechanism:
+        """Several parameters."""
+        for name, value in values.items():
+            self.parameter(name, value)
+        return self
+
+    def function(self, name: str, expression: Number) -> Mechanism:
+        """A function of ``t``, parameters, inputs and tables, to be used by name."""
+        self._file.setdefault("functions", {})[name] = _plain(expression, f"functions.{name}")
+        return self
+
+    def table(self, name: str, points: Any = None, **keys: Any) -> Mechanism:
+        """A function given by points ``[[x, y], ...]``, called as ``name(x)`` in expressions."""
+        return self._add("tables", name, {"points": points, **keys})
+
+    def input(self, name: str, *, unit: str | None = None, default: Number | None = None, range: Vector | None = None) -> Mechanism:
+        """A number that is set from outside between steps."""
+        return self._add("inputs", name, {"unit": unit, "default": default, "range": range})
+
+    def own_state(self, name: str, rate: Number, *, start: Number | None = None, unit: str | None = None) -> Mechanism:
+        """A number that is integrated with the motion."""
+        return self._add("states", name, {"rate": rate, "start": start, "unit": unit})
+
+    def output(self, name: str, value: Number, *, unit: str | None = None) -> Mechanism:
+        """A result column of one's own."""
+        return self._add("outputs", name, {"value": value, "unit": unit})
+
+    def point(self, name: str, place: Place) -> Mechanism:
+        """A point to report, to trace and to use in expressions: `on` or `drawn`."""
+        return self._add("points", name, dict(place) if isinstance(place, Mapping) else {"at": place})
+
+    def curve(self, name: str, points: Any, *, closed: bool | None = None, plane: str | None = None) -> Mechanism:
+        """A planar curve, which `point_on_curve` names."""
+        return self._add("curves", name, {"points": points, "closed": closed, "plane": plane})
+
+    def hold(self, *names: str) -> Mechanism:
+        """Joints or bodies that assembly may not move."""
+        self._file.setdefault("hold", []).extend(names)
+        return self
+
+    def start(self, coordinate: str, value: Number) -> Mechanism:
+        """A coordinate that assembly must meet at the start, such as ``pin.angle`` or ``pin.speed``."""
+        self._file.setdefault("start", {})[coordinate] = _plain(value, f"start.{coordinate}")
+        return self
+
+    def trace(self, *names: str) -> Mechanism:
+        """Points or bodies to trace in pictures."""
+        self._file.setdefault("view", {}).setdefault("trace", []).extend(names)
+        return self
+
+    def study(self, **keys: Any) -> Mechanism:
+        """What a run computes: ``analysis``, ``t_end``, ``output_step``, ``formulation``, ``integrator``, ``step``, ``tol``, ``options``."""
+        self._file.setdefault("study", {}).update({k: _plain(v, f"study.{k}") for k, v in keys.items() if v is not None})
+        return self
+
+    def body(
+        self,
+        name: str,
+        *,
+        mass: Number | None = None,
+        inertia: Any = None,
+        solid: Any = None,
+        at: Vector | None = None,
+        orientation: Mapping[str, Any] | None = None,
+        com: Vector | None = None,
+        velocity: Vector | None = None,
+        omega: Vector | None = None,
+        shape: Any = None,
+    ) -> Mechanism:
+        """A rigid body: `mass` and `inertia` (three or six numbers about the centre of mass, in body axes), or a `solid`.
+
+        at: origin of the body frame in the world. orientation: of the body frame, such as ``{"axis": [0, 0, 1], "angle": 0.5}``. com: centre of
+        mass in the body frame. velocity, omega: at the start, in the world. shape: what to draw.
+        """
+        keys = {
+            "mass": mass, "inertia": inertia, "solid": solid, "at": at, "orientation": orientation, "com": com, "velocity": velocity,
+            "omega": omega, "shape": shape,
+        }  # fmt: skip
+        return self._add("bodies", name, keys)
+
+    # Joints.
+
+    def joint(self, name: str, type: str, **keys: Any) -> Mechanism:
+        """A joint of any type with the keys it has in files; ``from_`` stands for ``from``."""
+        return self._add("joints", name, {"type": type, **keys})
+
+    def _pair(self, name: str, type: str, base: str, moving: str, **keys: Any) -> Mechanism:
+        return self.joint(name, type, bodies=[base, moving], **keys)
+
+    def revolute(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+        """A hinge between a base and a moving body."""
+        return self._pair(name, "revolute", base, moving, at=at, axis=axis, frames=frames)
+
+    def prismatic(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+        """A slide that does not turn."""
+        return self._pair(name, "prismatic", base, moving, at=at, axis=axis, frames=frames)
+
+    def cylindrical(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+        """Slides along its axis and turns about it."""
+        return self._pair(name, "cylindrical", base, moving, at=at, axis=axis, frames=frames)
+
+    def screw(self, name: str, base: str, moving: str, lead: Number, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+        """Slides along its axis by `lead` metres a turn."""
+        return self._pair(name, "screw", base, moving, lead=lead, at=at, axis=axis, frames=frames)
+
+    def planar(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+        """Moves in a plane and turns about its normal, the axis."""
+        return self._pair(name, "planar", base, moving, at=at, axis=axis, frames=frames)
+
+    def point_on_line(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+        """A point of the moving body stays on a line of the base."""
+        return self._pair(name, "point-on-line", base, moving, at=at, axis=axis, frames=frames)
+
+    def point_on_plane(self, name: str, base: str, moving: str, *, at: Any = None, axis: Any = None, frames: Any = None) -> Mechanism:
+        """A point of the moving body stays in a plane of the base; the axis is its normal."""
+        return self._pair(name, "point-on-plane", base, moving, at=at, axis=axis, frames=frames)
+
+    def point_on_curve(
+        self, name: str, base: str, moving: str, curve: str, at: Any, *, radius: Number | None = None, side: str | None = None
+    ) -> Mechanism:
+        """A point of the moving body stays on a curve of the base; `radius` is that of a follower."""
+        return self._pair(name, "point-on-curve", base, moving, curve=curve, at=at, radius=radius, side=side)
+
+    def spherical(self, name: str, base: str, moving: str, *, at: Any = None, frames: Any = None) -> Mechanism:
+        """A ball joint."""
+        return self._pair(name, "spherical", base, moving, at=at, frames=frames)
+
+    def fixed(self, name: str, base: str, moving: str, *, at: Any = None, frames: Any = None) -> Mechanism:
+        """A weld."""
+        return self._pair(name, "fixed", base, moving, at=at, frames=frames)
+
+    def universal(self, name: str, base: str, moving: str, *, at: Any = None, axes: Any = None, frames: Any = None) -> Mechanism:
+        """A cross joint: one axis fixed in the base, one in the moving body."""
+        return self._pair(name, "universal", base, moving, at=at, axes=axes, frames=frames)
+
+    def distance_joint(self, name: str, from_: Place, to: Place, *, length: Number | None = None) -> Mechanism:
+        """Keeps the distance of two places; left out: as drawn."""
+        return self.joint(name, "distance", from_=from_, to=to, length=length)
+
+    def angle_joint(self, name: str, base: str, moving: str, axes: Any, *, angle: Number | None = None) -> Mechanism:
+        """Keeps the angle of two directions; left out: as drawn."""
+        return self._pair(name, "angle", base, moving, axes=axes, angle=angle)
+
+    def gear(self, name: str, first: str, second: str, ratio: Number, *, carrier: str | None = None) -> Mechanism:
+        """Ties the coordinates of two joints: that of the second is `ratio` times that of the first."""
+        return self.joint(name, "gear", joints=[first, second], ratio=ratio, carrier=carrier)
+
+    def rack(self, name: str, revolute: str, prismatic: str, radius: Number) -> Mechanism:
+        """Ties a turn to a slide by a pitch radius."""
+        return self.joint(name, "rack", joints=[revolute, prismatic], radius=radius)
+
+    # Constraints.
+
+    def constraint(self, name: str, type: str, **keys: Any) -> Mechanism:
+        """A bare constraint or rolling element of any type with the keys it has in files; ``from_`` stands for ``from``."""
+        return self._add("constraints", name, {"type": type, **keys})
+
+    def knife_edge(self, name: str, on: Place, across: Any) -> Mechanism:
+        """A point that does not move across a direction of its body."""
+        return self.constraint(name, "knife-edge", on=on, across=across)
+
+    def rolling_sphere(self, name: str, on: Place, radius: Number, *, at: Any = None, normal: Any = None) -> Mechanism:
+        """A sphere that rolls on a plane."""
+        return self.constraint(name, "rolling-sphere", on=on, radius=radius, at=at, normal=normal)
+
+    def rolling_disk(self, name: str, on: Place, axis: Any, radius: Number, *, at: Any = None, normal: Any = None) -> Mechanism:
+        """A thin disk that rolls on a plane."""
+        return self.constraint(name, "rolling-disk", on=on, axis=axis, radius=radius, at=at, normal=normal)
+
+    def wheel(self, name: str, on: Place, axis: Any, radius: Number, *, at: Any = None, normal: Any = None) -> Mechanism:
+        """A wheel that rolls ahead and does not slip aside."""
+        return self.constraint(name, "wheel", on=on, axis=axis, radius=radius, at=at, normal=normal)
+
+    # Drives and forces.
+
+    def drive(
+        self,
+        name: str,
+        joint: str,
+        *,
+        angle: Number | None = None,
+        distance: Number | None = None,
+        speed: Number | None = None,
+        acceleration: Number | None = None,
+    ) -> Mechanism:
+        """Prescribes a coordinate of a joint, its speed or its acceleration as an expression of ``t``."""
+        return self._add(
+            "drives", name, {"joint": joint, "angle": angle, "distance": distance, "speed": speed, "acceleration": acceleration}
+        )
+
+    def force_element(self, name: str, type: str, **keys: Any) -> Mechanism:
+        """A force element of any type with the keys it has in files."""
+        return self._add("forces", name, {"type": type, **keys})
+
+    def spring(
+        self,
+        name: str,
+        from_: Place,
+        to: Place,
+        *,
+        stiffness: Number | None = None,
+        length: Number | None = None,
+        damping: Number | None = None,
+        mass: Number | None = None,
+        tension: Number | None = None,
+    ) -> Mechanism:
+        """Spring and damper along the line of two places, or a `tension` as an expression of ``length`` and ``rate``."""
+        return self.force_element(
+            name, "spring", between=[from_, to], stiffness=stiffness, length=length, damping=damping, mass=mass, tension=tension
+        )
+
+    def rope(self, name: str, from_: Place, to: Place, *, length: Number, stiffness: Number, damping: Number | None = None) -> Mechanism:
+        """A rope: it pulls where it is longer than its length, and never pushes."""
+        return self.force_element(name, "rope", between=[from_, to], length=length, stiffness=stiffness, damping=damping)
+
+    def torsion(
+        self,
+        name: str,
+        joint: str,
+        *,
+        stiffness: Number | None = None,
+        angle: Number | None = None,
+        damping: Number | None = None,
+        torque: Number | None = None,
+    ) -> Mechanism:
+        """Spring and damper on a joint's angle, or the resisting `torque` as an expression of ``angle`` and ``rate``."""
+        return self.force_element(name, "torsion", joint=joint, stiffness=stiffness, angle=angle, damping=damping, torque=torque)
+
+    def force(self, name: str, on: Place, components: Vector, *, frame: str | None = None) -> Mechanism:
+        """A force at a place, N; ``frame="body"`` takes components in body axes."""
+        return self.force_element(name, "force", on=on, force=components, frame=frame)
+
+    def torque(self, name: str, body: str, components: Vector, *, frame: str | None = None) -> Mechanism:
+        """A torque on a body, N m."""
+        return self.force_element(name, "torque", body=body, torque=components, frame=frame)
+
+    def actuator(self, name: str, joint: str, effort: Number) -> Mechanism:
+        """Force or torque along a joint coordinate, on the moving body with its reaction on the base."""
+        return self.force_element(name, "actuator", joint=joint, effort=effort)
+
+    def bushing(self, name: str, from_: Place, to: Place, *, stiffness: Vector, damping: Vector | None = None, frame: Any = None) -> Mechanism:
+        """Elastic connection in six directions; its axes sit at the first place."""
+        return self.force_element(name, "bushing", between=[from_, to], stiffness=stiffness, damping=damping, frame=frame)
+
+    def friction(
+        self,
+        name: str,
+        joint: str,
+        *,
+        coulomb: Number | None = None,
+        viscous: Number | None = None,
+        radius: Number | None = None,
+        speed: Number | None = None,
+    ) -> Mechanism:
+        """Friction of a joint."""
+        return self.force_element(name, "friction", joint=joint, coulomb=coulomb, viscous=viscous, radius=radius, speed=speed)
+
+    # Ends.
+
+    def to_dict(self) -> dict[str, Any]:
+        """The mechanism file as a dictionary; `fourbar.loads(json.dumps(...))` reads it."""
+        return json.loads(json.dumps(self._file))
+
+    def build(self) -> Model:
+        """Checks the mechanism; everything that is wrong is said at once."""
+        return loads(json.dumps(self._file, indent=1), name="<mechanism>")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Writes it as a mechanism file in JSON, with its parameters and expressions."""
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(self._file, file, indent=2)
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{len(self._file[s])} {s}" for s in ("bodies", "joints", "drives", "forces") if s in self._file)
+        return f"<fourbar.Mechanism {self._file.get('title', '')!r}: {counts or 'empty'}>"

@@ -1,0 +1,94 @@
+//! Calls into the engine: without the interpreter's lock, with Ctrl-C heard, and with panics turned into exceptions.
+
+use crate::errors::raised;
+use fourbar::Diagnostic;
+use pyo3::prelude::*;
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+/// Time between two looks for Ctrl-C.
+const EVERY: Duration = Duration::from_millis(50);
+/// Stack of a thread that computes: as much as the main thread has.
+const STACK: usize = 16 << 20;
+
+/// A panic as an exception of the package.
+fn broken(py: Python<'_>, why: &(dyn Any + Send)) -> PyErr {
+    let text = why.downcast_ref::<&str>().map(|s| (*s).to_string()).or_else(|| why.downcast_ref::<String>().cloned());
+    let message = format!("the computation broke off: {}", text.unwrap_or_else(|| "nothing more is known".into()));
+    raised(py, &[Diagnostic::new("S252", message).help("this is a fault of the program; please report it with the mechanism")], "")
+}
+
+/// Computes without the interpreter's lock.
+pub fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResult<T> {
+    py.detach(|| catch_unwind(AssertUnwindSafe(f))).map_err(|why| broken(py, why.as_ref()))
+}
+
+/// Computes on a thread of its own, so that Ctrl-C ends the call even where the computation cannot be stopped; it then comes to its end
+/// unheard.
+pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    let (sender, receiver) = channel();
+    let work = move || {
+        // Whoever waited may be gone.
+        let _ = sender.send(catch_unwind(AssertUnwindSafe(f)));
+    };
+    std::thread::Builder::new().name("fourbar".into()).stack_size(STACK).spawn(work)?;
+    // Receivers may move between threads, but not be shared.
+    let receiver = std::sync::Mutex::new(receiver);
+    loop {
+        let next = py.detach(|| receiver.lock().map_or(Err(RecvTimeoutError::Disconnected), |r| r.recv_timeout(EVERY)));
+        match next {
+            Ok(Ok(value)) => return Ok(value),
+            Ok(Err(why)) => return Err(broken(py, why.as_ref())),
+            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Disconnected) => return Err(broken(py, &"its thread ended")),
+        }
+    }
+}
+
+/// Listens for Ctrl-C while the engine asks whether it may go on.
+pub struct Listener {
+    last: Instant,
+    /// What is called with the time reached and the end, now and then.
+    pub progress: Option<Py<PyAny>>,
+    /// The exception that ended the computation.
+    pub raised: Option<PyErr>,
+}
+
+impl Listener {
+    /// Listens from now on.
+    pub fn new(progress: Option<Py<PyAny>>) -> Self {
+        Self { last: Instant::now(), progress, raised: None }
+    }
+
+    /// Whether the computation may go on.
+    pub fn go_on(&mut self, t: f64, t_end: f64) -> bool {
+        if self.raised.is_some() {
+            return false;
+        }
+        if self.last.elapsed() < EVERY {
+            return true;
+        }
+        self.last = Instant::now();
+        let heard = Python::attach(|py| {
+            py.check_signals()?;
+            self.progress.as_ref().map_or(Ok(()), |f| f.call1(py, (t, t_end)).map(|_| ()))
+        });
+        self.raised = heard.err();
+        self.raised.is_none()
+    }
+
+    /// The exception, where there was one.
+    pub fn ended(self) -> PyResult<()> {
+        self.raised.map_or(Ok(()), Err)
+    }
+}
+
+/// Panics on purpose, with and without the interpreter's lock: for the tests of this package.
+#[pyfunction]
+#[pyo3(name = "_panics")]
+pub fn panics(py: Python<'_>, elsewhere: bool) -> PyResult<()> {
+    let fail = || assert!(std::hint::black_box(false), "a panic on purpose");
+    if elsewhere { interruptible(py, fail) } else { detached(py, fail) }
+}

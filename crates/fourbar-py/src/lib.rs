@@ -1,0 +1,54 @@
+//! Fourbar for Python: the module `fourbar._fourbar`, on which the package `fourbar` stands.
+//!
+//! There is no mechanics here. [`model`] holds a mechanism with the text it was read from, [`run`] runs studies, [`simulation`] and
+//! [`state`] give the engine's simulation and evaluation, [`analyses`] what `check`, `verify`, equilibria, modes and linear models say, and
+//! [`export`] writes results. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
+//!
+//! Every call that takes long releases the interpreter's lock and looks for Ctrl-C; a panic becomes an exception of the package.
+#![allow(non_snake_case)]
+
+mod analyses;
+mod arrays;
+
+mod errors;
+mod export;
+mod guard;
+mod model;
+mod run;
+mod settings;
+mod simulation;
+mod snapshot;
+mod state;
+
+use pyo3::prelude::*;
+
+/// The version of the engine.
+#[pyfunction]
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+#[pymodule]
+fn _fourbar(m: &Bound<'_, PyModule>) -> PyResult<()> {
+    m.add_class::<model::Core>()?;
+    m.add_class::<run::Ran>()?;
+    m.add_class::<state::State>()?;
+    m.add_class::<simulation::Simulation>()?;
+    m.add_class::<simulation::Inputs>()?;
+    m.add_class::<snapshot::BodyState>()?;
+    m.add_class::<snapshot::JointState>()?;
+    m.add_class::<snapshot::DriveState>()?;
+    m.add_class::<snapshot::Energy>()?;
+    m.add_function(wrap_pyfunction!(version, m)?)?;
+    m.add_function(wrap_pyfunction!(model::load, m)?)?;
+    m.add_function(wrap_pyfunction!(model::examples, m)?)?;
+    m.add_function(wrap_pyfunction!(model::explain, m)?)?;
+    m.add_function(wrap_pyfunction!(model::formulations, m)?)?;
+    m.add_function(wrap_pyfunction!(state::restored_state, m)?)?;
+    m.add_function(wrap_pyfunction!(simulation::restored_simulation, m)?)?;
+    m.add_function(wrap_pyfunction!(run::loop_of_runs, m)?)?;
+    m.add_function(wrap_pyfunction!(simulation::loop_of_steps, m)?)?;
+    m.add_function(wrap_pyfunction!(export::arrow_stream, m)?)?;
+    m.add_function(wrap_pyfunction!(guard::panics, m)?)?;
+    Ok(())
+}

@@ -1,0 +1,351 @@
+//! A simulation in the hand: inputs set, time moved on, everything read by name.
+
+use crate::guard::{Listener, detached};
+use crate::model::Core;
+use crate::settings;
+use crate::snapshot::{BodyState, DriveState, Energy, JointState};
+use crate::state::{State, fitting};
+use fourbar::simulation as engine;
+use fourbar::state::Configuration;
+use fourbar::trajectory::{Recorder, WantedColumns};
+use fourbar::{Diagnostic, Error};
+use numpy::{IntoPyArray, PyArray1, PyArray2};
+use pyo3::exceptions::{PyKeyError, PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList, PyTuple};
+use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::time::Instant;
+
+/// A mechanism that is held at a time and can be moved on. `Model.simulation()` makes it.
+///
+/// Calls of two threads on one simulation do not wait for each other: the second one is refused.
+#[pyclass(frozen, module = "fourbar")]
+pub struct Simulation {
+    core: Py<Core>,
+    /// Empty after it was finished.
+    held: Mutex<Option<Held>>,
+}
+
+struct Held {
+    simulation: engine::Simulation,
+    recorder: Recorder,
+}
+
+impl Simulation {
+    fn lock(&self) -> PyResult<MutexGuard<'_, Option<Held>>> {
+        match self.held.try_lock() {
+            Ok(guard) => Ok(guard),
+            // A panic left it in an unknown state: it is closed.
+            Err(TryLockError::Poisoned(e)) => {
+                let mut guard = e.into_inner();
+                *guard = None;
+                self.held.clear_poison();
+                Ok(guard)
+            }
+            Err(TryLockError::WouldBlock) => Err(PyRuntimeError::new_err("the simulation is in use by another thread")),
+        }
+    }
+
+    fn with<T>(&self, f: impl FnOnce(&mut Held) -> PyResult<T>) -> PyResult<T> {
+        let mut guard = self.lock()?;
+        f(guard.as_mut().ok_or_else(|| PyValueError::new_err("the simulation is finished"))?)
+    }
+
+    /// A call that computes, without the interpreter's lock.
+    fn compute<T: Send>(
+        &self,
+        py: Python<'_>,
+        f: impl FnOnce(&mut engine::Simulation, &mut Listener) -> Result<T, Diagnostic> + Send,
+    ) -> PyResult<T> {
+        self.with(|held| {
+            let mut listener = Listener::new(None);
+            let done = detached(py, || f(&mut held.simulation, &mut listener))?;
+            listener.ended()?;
+            done.map_err(|d| self.core.get().failed(py, d))
+        })
+    }
+
+    fn read<T>(&self, py: Python<'_>, f: impl FnOnce(&engine::Simulation) -> Result<T, Diagnostic>) -> PyResult<T> {
+        self.with(|held| f(&held.simulation).map_err(|d| self.core.get().failed(py, d)))
+    }
+}
+
+/// Moves to a time. Where Ctrl-C stops it on the way it goes on from where it was; work is counted anew from there.
+fn advanced(s: &mut engine::Simulation, t: f64, listener: &mut Listener) -> Result<(), Diagnostic> {
+    if s.advance_while(t, &mut |now| listener.go_on(now, t))? {
+        return Ok(());
+    }
+    let at = s.state();
+    s.set_state(&at)
+}
+
+#[pymethods]
+impl Core {
+    /// Assembles the mechanism and holds it at time zero.
+    fn simulation(slf: Py<Self>, py: Python<'_>, settings: &Bound<'_, PyDict>) -> PyResult<Simulation> {
+        let core = slf.get();
+        let study = settings::study(&core.model, core.name(), settings)?;
+        let made = detached(py, || engine::Simulation::new(&core.model, &study))?;
+        let simulation = made.map_err(|d| core.failed(py, d))?;
+        let recorder = Recorder::new(&core.model, WantedColumns::ALL);
+        Ok(Simulation { held: Mutex::new(Some(Held { simulation, recorder })), core: slf })
+    }
+}
+
+#[pymethods]
+impl Simulation {
+    /// The present, s.
+    #[getter]
+    fn t(&self, py: Python<'_>) -> PyResult<f64> {
+        self.read(py, |s| Ok(s.t()))
+    }
+
+    /// Inputs by name: `sim.inputs["torque"] = 2.0` holds from the present on.
+    #[getter]
+    fn inputs(slf: Py<Self>) -> Inputs {
+        Inputs { simulation: slf }
+    }
+
+    /// Moves to a time that is not before the present, s; gives the time.
+    fn advance(&self, py: Python<'_>, t: f64) -> PyResult<f64> {
+        self.compute(py, |s, listener| advanced(s, t, listener).map(|()| s.t()))
+    }
+
+    /// Moves on by `dt` seconds; without it by one step of the integrator. Gives what the time moved by.
+    #[pyo3(signature = (dt=None))]
+    fn step(&self, py: Python<'_>, dt: Option<f64>) -> PyResult<f64> {
+        self.compute(py, |s, listener| match dt {
+            None => s.step(),
+            Some(dt) => {
+                let from = s.t();
+                advanced(s, from + dt, listener).map(|()| s.t() - from)
+            }
+        })
+    }
+
+    /// Lets steps of the integrator pass the times that are asked for, up to a time before which nothing will be changed: instants in
+    /// between are interpolated, which is quicker where they are close together.
+    fn run_ahead(&self, until: f64) -> PyResult<()> {
+        self.with(|held| {
+            held.simulation.run_ahead(until);
+            Ok(())
+        })
+    }
+
+    /// The state at present. Setting it goes on from another consistent state, at any time.
+    #[getter]
+    fn state(&self, py: Python<'_>) -> PyResult<State> {
+        self.with(|held| Ok(State::new(py, &self.core, held.simulation.model(), held.simulation.state())))
+    }
+
+    #[setter]
+    fn set_state(&self, py: Python<'_>, state: &State) -> PyResult<()> {
+        let c = fitting(py, self.core.get(), state)?;
+        self.compute(py, |s, _| s.set_state(c))
+    }
+
+    /// Goes on from the consistent state nearest to another one.
+    fn assemble(&self, py: Python<'_>, state: &State) -> PyResult<()> {
+        let c = fitting(py, self.core.get(), state)?;
+        self.compute(py, |s, _| s.assemble_state(c))
+    }
+
+    /// All columns of the results at present, in the order of `Model.columns`.
+    fn row<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        self.with(|held| {
+            let Held { simulation, recorder } = held;
+            let mut row = Vec::new();
+            recorder.row(simulation.model(), simulation.snapshot().instant(), &mut row);
+            Ok(row.into_pyarray(py))
+        })
+    }
+
+    /// One column of the results at present, such as `sim["P.y"]`.
+    fn __getitem__(&self, name: &str) -> PyResult<f64> {
+        let columns = &self.core.get().columns;
+        let k = columns.iter().position(|c| c.name == name).ok_or_else(|| PyKeyError::new_err(name.to_string()))?;
+        self.with(|held| {
+            let mut row = Vec::new();
+            held.recorder.row(held.simulation.model(), held.simulation.snapshot().instant(), &mut row);
+            Ok(row[k])
+        })
+    }
+
+    /// A body at present, by name.
+    fn body(&self, py: Python<'_>, name: &str) -> PyResult<BodyState> {
+        self.read(py, |s| s.snapshot().body(name).map(BodyState))
+    }
+
+    /// A joint at present, by name.
+    fn joint(&self, py: Python<'_>, name: &str) -> PyResult<JointState> {
+        self.read(py, |s| s.snapshot().joint(name).map(JointState))
+    }
+
+    /// A drive at present, by name.
+    fn drive(&self, py: Python<'_>, name: &str) -> PyResult<DriveState> {
+        self.read(py, |s| s.snapshot().drive(name).map(DriveState))
+    }
+
+    /// What a force element reports at present: a dictionary.
+    fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let f = self.read(py, |s| s.snapshot().force(name))?;
+        let d = PyDict::new(py);
+        f.iter().try_for_each(|(k, x)| d.set_item(k, x))?;
+        Ok(d)
+    }
+
+    /// Position and velocity of a point at present, world axes: (2, 3).
+    fn point<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let [r, v] = self.read(py, |s| s.snapshot().point(name))?;
+        crate::arrays::matrix_of(py, vec![r.x, r.y, r.z, v.x, v.y, v.z], [2, 3])
+    }
+
+    /// Energies and work at present, J.
+    #[getter]
+    fn energy(&self, py: Python<'_>) -> PyResult<Energy> {
+        self.read(py, |s| Ok(Energy(s.snapshot().energy())))
+    }
+
+    /// What moves it: formulation and integrator.
+    #[getter]
+    fn chosen(&self, py: Python<'_>) -> PyResult<(&'static str, &'static str)> {
+        self.read(py, |s| {
+            let c = s.chosen();
+            Ok((c.formulation.name, c.integrator))
+        })
+    }
+
+    /// Everything needed to go on from here, as text; numbers survive to the bit. Before the first step there is nothing to be kept but
+    /// the `state`.
+    fn save(&self, py: Python<'_>) -> PyResult<String> {
+        self.read(py, |s| Ok(s.save()))
+    }
+
+    /// Returns to what `save` gave, for the same mechanism and settings.
+    fn restore(&self, py: Python<'_>, saved: &str) -> PyResult<()> {
+        self.compute(py, |s, _| s.restore(saved))
+    }
+
+    /// Ends it and gives the report, as `Result.report` does; nothing where it was finished before.
+    fn finish<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyAny>>> {
+        let Some(held) = self.lock()?.take() else { return Ok(None) };
+        let core = self.core.get();
+        let report = detached(py, || held.simulation.finish())?.map_err(|f| core.failed(py, Error::from(f)))?;
+        let text = serde_json::to_string(&report).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        let finished = py.import("fourbar._errors")?.getattr("_finished")?;
+        finished.call1((text, core.notes(py, &report.warnings)?)).map(Some)
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, s) = (slf.py(), slf.get());
+        let (study, saved, state) = s.read(py, |s| Ok((s.study().clone(), s.save(), s.state())))?;
+        let text = |x: serde_json::Result<String>| x.map_err(|e| PyValueError::new_err(e.to_string()));
+        let (study, state) = (text(serde_json::to_string(&study))?, text(serde_json::to_string(&state))?);
+        Ok((py.import("fourbar._fourbar")?.getattr("_restored_simulation")?, (&s.core, study, saved, state).into_pyobject(py)?))
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    fn __exit__(&self, _kind: &Bound<'_, PyAny>, _value: &Bound<'_, PyAny>, _trace: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.lock()?.take();
+        Ok(())
+    }
+
+    fn __repr__(&self) -> PyResult<String> {
+        let guard = self.lock()?;
+        Ok(match guard.as_ref() {
+            Some(h) => format!("<fourbar.{:?}>", h.simulation),
+            None => "<fourbar.Simulation, finished>".into(),
+        })
+    }
+}
+
+/// A simulation from what was stored of it.
+#[pyfunction]
+#[pyo3(name = "_restored_simulation")]
+pub fn restored_simulation(py: Python<'_>, core: Py<Core>, study: &str, saved: &str, state: &str) -> PyResult<Simulation> {
+    let bad = |e: serde_json::Error| PyValueError::new_err(format!("this is not a stored simulation: {e}"));
+    let (study, state): (_, Configuration) = (serde_json::from_str(study).map_err(bad)?, serde_json::from_str(state).map_err(bad)?);
+    let own = core.get();
+    let made = detached(py, || {
+        let mut s = engine::Simulation::new(&own.model, &study)?;
+        match s.restore(saved) {
+            // Before its first step a motion has nothing to be restored but its state.
+            Err(d) if d.code.0 == "S240" && state.t == 0.0 => s.set_state(&state)?,
+            done => done?,
+        }
+        Ok::<_, Diagnostic>(s)
+    })?;
+    let simulation = made.map_err(|d| own.failed(py, d))?;
+    let recorder = Recorder::new(&own.model, WantedColumns::ALL);
+    Ok(Simulation { held: Mutex::new(Some(Held { simulation, recorder })), core })
+}
+
+/// Inputs of a simulation by name.
+#[pyclass(frozen, mapping, module = "fourbar")]
+pub struct Inputs {
+    simulation: Py<Simulation>,
+}
+
+#[pymethods]
+impl Inputs {
+    fn __getitem__(&self, py: Python<'_>, name: &str) -> PyResult<f64> {
+        self.simulation.get().read(py, |s| Ok(s.input_value(s.input(name)?)))
+    }
+
+    fn __setitem__(&self, py: Python<'_>, name: &str, value: f64) -> PyResult<()> {
+        self.simulation.get().compute(py, |s, _| {
+            let id = s.input(name)?;
+            s.set_input(id, value)
+        })
+    }
+
+    fn __contains__(&self, name: &str) -> bool {
+        self.simulation.get().core.get().model.inputs.iter().any(|i| i.name == name)
+    }
+
+    fn __len__(&self) -> usize {
+        self.simulation.get().core.get().model.inputs.len()
+    }
+
+    /// Names of the inputs.
+    fn keys(&self) -> Vec<String> {
+        self.simulation.get().core.get().model.inputs.iter().map(|i| i.name.clone()).collect()
+    }
+
+    fn __iter__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(PyList::new(py, self.keys())?.try_iter()?.into_any())
+    }
+
+    /// Sets several inputs at once.
+    fn update(&self, py: Python<'_>, values: &Bound<'_, PyDict>) -> PyResult<()> {
+        values.iter().try_for_each(|(k, v)| self.__setitem__(py, k.extract()?, v.extract()?))
+    }
+
+    fn __repr__(&self, py: Python<'_>) -> PyResult<String> {
+        let list = self.keys().iter().map(|k| Ok(format!("{k:?}: {}", self.__getitem__(py, k)?))).collect::<PyResult<Vec<_>>>()?;
+        Ok(format!("{{{}}}", list.join(", ")))
+    }
+}
+
+/// Steps a simulation `count` times by `dt` in a loop of Rust, with an input that changes and a joint that is read, and gives the seconds:
+/// what a loop in Python is measured against.
+#[pyfunction]
+#[pyo3(name = "_loop_of_steps")]
+pub fn loop_of_steps(py: Python<'_>, simulation: &Simulation, input: &str, joint: &str, dt: f64, count: usize) -> PyResult<f64> {
+    let started = Instant::now();
+    simulation.compute(py, |s, _| {
+        let mut angle = 0.0;
+        for k in 0..count {
+            let id = s.input(input)?;
+            s.set_input(id, 1e-3 * (k % 7) as f64)?;
+            s.advance(s.t() + dt)?;
+            angle += s.snapshot().joint(joint)?.angle;
+        }
+        std::hint::black_box(angle);
+        Ok(())
+    })?;
+    Ok(started.elapsed().as_secs_f64())
+}

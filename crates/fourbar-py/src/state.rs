@@ -1,0 +1,289 @@
+//! A mechanism at a state: poses, velocities, and what the engine evaluates there.
+
+use crate::arrays::{matrix, matrix_of, numbers, twists, vector};
+use crate::guard::detached;
+use crate::model::Core;
+use crate::snapshot::{BodyState, DriveState, Energy, JointState};
+use fourbar::state::{Configuration, Pose, Twist};
+use fourbar::{Diagnostic, Error, Evaluation, Model};
+use fourbar_math::so3;
+use nalgebra::Vector3;
+use numpy::{PyArray1, PyArray2};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyTuple};
+use serde_json::{Value, json};
+use std::sync::Arc;
+
+/// Poses and velocities of all bodies at a time, with inputs and states of the mechanism.
+///
+/// Arrays have one row for every moving body, in the order of `Model.bodies`. Six-vectors are (linear in world axes, angular in body axes),
+/// as in all matrices given here.
+#[pyclass(frozen, module = "fourbar")]
+pub struct State {
+    core: Py<Core>,
+    /// The mechanism with drives as they are at this state.
+    model: Arc<Model>,
+    /// The state itself.
+    pub c: Configuration,
+}
+
+impl State {
+    /// A state of a mechanism; drives that go on from where they are keep what they are now.
+    pub fn new(py: Python<'_>, core: &Py<Core>, model: &Arc<Model>, c: Configuration) -> Self {
+        let own = if model.held_drives().next().is_some() { Arc::new(model.with_own_drives()) } else { Arc::clone(model) };
+        Self { core: core.clone_ref(py), model: own, c }
+    }
+
+    fn evaluated<T: Send>(&self, py: Python<'_>, f: impl FnOnce(&Evaluation<'_>) -> Result<T, Error> + Send) -> PyResult<T> {
+        let (model, c) = (&self.model, &self.c);
+        detached(py, || f(&Evaluation::new(model, c)?))?.map_err(|e| self.core.get().failed(py, e))
+    }
+}
+
+/// A state from what was stored of it.
+#[pyfunction]
+#[pyo3(name = "_restored_state")]
+pub fn restored_state(py: Python<'_>, core: Py<Core>, text: &str) -> PyResult<State> {
+    let bad = || PyValueError::new_err("this is not a stored state of this mechanism");
+    let v: Value = serde_json::from_str(text).map_err(|_| bad())?;
+    let model = Arc::clone(&core.get().model);
+    let c = Configuration::restored(&model, &v["state"]).ok_or_else(bad)?;
+    let state = State::new(py, &core, &model, c);
+    let saved: Vec<Vec<f64>> = serde_json::from_value(v["drives"].clone()).map_err(|_| bad())?;
+    for ((_, i), s) in state.model.held_drives().zip(&saved) {
+        i.restore(s).ok_or_else(bad)?;
+    }
+    Ok(state)
+}
+
+#[pymethods]
+impl State {
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
+        let (py, s) = (slf.py(), slf.get());
+        let drives: Vec<Vec<f64>> = s.model.held_drives().map(|(_, i)| i.save()).collect();
+        let text = json!({"state": s.c.save(), "drives": drives}).to_string();
+        Ok((py.import("fourbar._fourbar")?.getattr("_restored_state")?, (&s.core, text).into_pyobject(py)?))
+    }
+
+    /// Time, s.
+    #[getter]
+    fn t(&self) -> f64 {
+        self.c.t
+    }
+
+    /// Poses, (bodies, 7): centre of mass in the world, m, and quaternion (w, x, y, z) from body to world axes.
+    #[getter]
+    fn q<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let body = |q: &Pose| {
+            let p = so3::quaternion(&q.A);
+            [q.r.x, q.r.y, q.r.z, p[0], p[1], p[2], p[3]]
+        };
+        matrix_of(py, self.c.q.iter().skip(1).flat_map(body).collect(), [self.model.moving(), 7])
+    }
+
+    /// Velocities, (bodies, 6): of the centre of mass in the world, m/s, and angular velocity in body axes, rad/s.
+    #[getter]
+    fn v<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        twists(py, &self.c.v)
+    }
+
+    /// Values of the inputs by name.
+    #[getter]
+    fn inputs<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let d = PyDict::new(py);
+        self.model.inputs.iter().zip(&self.c.z).try_for_each(|(i, z)| d.set_item(&i.name, z))?;
+        Ok(d)
+    }
+
+    /// Values of the mechanism's own states by name.
+    #[getter]
+    fn states<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let d = PyDict::new(py);
+        self.model.states.iter().zip(&self.c.z[self.model.first_state()..]).try_for_each(|(s, z)| d.set_item(&s.name, z))?;
+        Ok(d)
+    }
+
+    /// The same with other poses, velocities or time. Nothing is closed: `Model.assemble(state)` gives the nearest consistent one.
+    #[pyo3(signature = (q=None, v=None, t=None))]
+    fn replace(&self, py: Python<'_>, q: Option<&Bound<'_, PyAny>>, v: Option<&Bound<'_, PyAny>>, t: Option<f64>) -> PyResult<Self> {
+        let n = self.model.moving();
+        let mut c = self.c.clone();
+        if let Some(q) = q {
+            for (b, x) in numbers("q", q, &[n, 7])?.chunks_exact(7).enumerate() {
+                let p = [x[3], x[4], x[5], x[6]];
+                let size = p.iter().map(|x| x * x).sum::<f64>().sqrt();
+                if size < 1e-9 {
+                    return Err(PyValueError::new_err(format!("the quaternion of body {b} is zero")));
+                }
+                c.q[b + 1] = Pose { r: Vector3::new(x[0], x[1], x[2]), A: so3::from_quaternion(&p.map(|x| x / size)) };
+            }
+        }
+        if let Some(v) = v {
+            for (b, x) in numbers("v", v, &[n, 6])?.chunks_exact(6).enumerate() {
+                c.v[b + 1] = Twist { v: Vector3::new(x[0], x[1], x[2]), w: Vector3::new(x[3], x[4], x[5]) };
+            }
+        }
+        if let Some(t) = t {
+            if !t.is_finite() {
+                return Err(PyValueError::new_err(format!("t cannot be {t}")));
+            }
+            c.t = t;
+        }
+        Ok(Self::new(py, &self.core, &self.model, c))
+    }
+
+    /// Accelerations, (bodies, 6): of the centre of mass in the world, m/s^2, and angular in body axes, rad/s^2.
+    fn acceleration<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let a = self.evaluated(py, |e| Ok(e.accelerations().to_vec()))?;
+        twists(py, &a)
+    }
+
+    /// Mass matrix of all moving bodies, (6 n, 6 n): `0.5 v M v` is the kinetic energy.
+    fn mass_matrix<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, &self.evaluated(py, |e| e.mass_matrix())?)
+    }
+
+    /// Jacobian of all constraints and drives, (rows, 6 n): `J v` equals `velocity_terms()`.
+    fn jacobian<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, &self.evaluated(py, |e| e.jacobian())?)
+    }
+
+    /// What every row of the Jacobian belongs to: element and number.
+    fn rows(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.evaluated(py, |e| Ok(e.rows().iter().map(ToString::to_string).collect()))
+    }
+
+    /// Right-hand side of the constraints of velocities: not zero where constraints move with time.
+    fn velocity_terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(vector(py, &self.evaluated(py, |e| Ok(e.velocity_terms()))?))
+    }
+
+    /// Right-hand side of the constraints of accelerations: `J a` equals it.
+    fn acceleration_terms<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(vector(py, &self.evaluated(py, |e| Ok(e.acceleration_terms()))?))
+    }
+
+    /// Multipliers of the rows of the Jacobian: constraints act on the bodies by `-J.T @ multipliers`.
+    fn multipliers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let list = self.evaluated(py, |e| Ok(e.multipliers().to_vec()))?;
+        Ok(PyArray1::from_vec(py, list))
+    }
+
+    /// Gyroscopic forces `h` of `M a + h = Q - J.T @ multipliers`.
+    fn bias<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(vector(py, &self.evaluated(py, |e| Ok(e.bias()))?))
+    }
+
+    /// Applied forces `Q` of `M a + h = Q - J.T @ multipliers`: gravity, springs, actuators and friction.
+    fn applied<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        Ok(vector(py, &self.evaluated(py, |e| Ok(e.applied()))?))
+    }
+
+    /// Free motions, (6 n, freedoms): an orthonormal basis of the null space of the Jacobian, rotations measured as lengths.
+    fn free_motions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        matrix(py, &self.evaluated(py, |e| e.free_motions())?)
+    }
+
+    /// Independent coordinates by name, such as `pin.angle`: as many as there are free motions.
+    fn independent(&self, py: Python<'_>) -> PyResult<Vec<String>> {
+        self.evaluated(py, |e| e.independent())
+    }
+
+    /// Equations of motion in independent coordinates: mass matrix, bias forces and generalized forces of `mass u' + bias = force`.
+    #[pyo3(signature = (coordinates=None))]
+    fn equations<'py>(&self, py: Python<'py>, coordinates: Option<Vec<String>>) -> PyResult<Bound<'py, PyTuple>> {
+        let r = self.evaluated(py, |e| {
+            let names = coordinates.map_or_else(|| e.independent(), Ok)?;
+            e.reduced_in(&names)
+        })?;
+        (matrix(py, &r.mass)?, vector(py, &r.bias), vector(py, &r.force), r.names).into_pyobject(py)
+    }
+
+    /// Efforts of drives, actuators or coordinates by name that cause given accelerations of coordinates; a dictionary.
+    fn inverse_dynamics<'py>(
+        &self,
+        py: Python<'py>,
+        accelerations: &Bound<'py, PyDict>,
+        motors: Vec<String>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let given = crate::settings::input_values(Some(accelerations))?;
+        let efforts = self.evaluated(py, |e| {
+            let a = e.accelerations_with(&given)?;
+            e.inverse_dynamics(&a, &motors)
+        })?;
+        let d = PyDict::new(py);
+        efforts.names.iter().zip(&efforts.values).try_for_each(|(k, x)| d.set_item(k, x))?;
+        Ok(d)
+    }
+
+    /// Reactions of all joints on their moving bodies, world axes: dictionary of arrays of six, force in N, torque in N m.
+    fn reactions<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let list = self.evaluated(py, |e| Ok(e.reactions().map(|(name, w)| (name.to_string(), w)).collect::<Vec<_>>()))?;
+        let d = PyDict::new(py);
+        for (name, w) in list {
+            let six = [w.force.x, w.force.y, w.force.z, w.torque.x, w.torque.y, w.torque.z];
+            d.set_item(name, PyArray1::from_slice(py, &six))?;
+        }
+        Ok(d)
+    }
+
+    /// Kinetic and potential energy, J.
+    #[getter]
+    fn energy(&self, py: Python<'_>) -> PyResult<Energy> {
+        self.evaluated(py, |e| Ok(Energy(e.energy())))
+    }
+
+    /// Power of drives, of constraints that move with time and of forces without a potential, W.
+    #[getter]
+    fn power(&self, py: Python<'_>) -> PyResult<f64> {
+        self.evaluated(py, |e| Ok(e.power()))
+    }
+
+    /// A body by name.
+    fn body(&self, py: Python<'_>, name: &str) -> PyResult<BodyState> {
+        self.evaluated(py, |e| Ok(BodyState(e.snapshot().body(name)?)))
+    }
+
+    /// A joint by name.
+    fn joint(&self, py: Python<'_>, name: &str) -> PyResult<JointState> {
+        self.evaluated(py, |e| Ok(JointState(e.snapshot().joint(name)?)))
+    }
+
+    /// A drive by name.
+    fn drive(&self, py: Python<'_>, name: &str) -> PyResult<DriveState> {
+        self.evaluated(py, |e| Ok(DriveState(e.snapshot().drive(name)?)))
+    }
+
+    /// What a force element reports, by name: a dictionary.
+    fn force<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyDict>> {
+        let f = self.evaluated(py, |e| Ok(e.snapshot().force(name)?))?;
+        let d = PyDict::new(py);
+        f.iter().try_for_each(|(k, x)| d.set_item(k, x))?;
+        Ok(d)
+    }
+
+    /// Position and velocity of a point, world axes: (2, 3).
+    fn point<'py>(&self, py: Python<'py>, name: &str) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let [r, v] = self.evaluated(py, |e| Ok(e.snapshot().point(name)?))?;
+        matrix_of(py, vec![r.x, r.y, r.z, v.x, v.y, v.z], [2, 3])
+    }
+
+    fn __eq__(&self, other: &Self) -> bool {
+        self.c == other.c
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<fourbar.State at t = {} s: {} bodies>", fourbar::diagnostic::number(self.c.t), self.model.moving())
+    }
+}
+
+/// Refuses a state of another mechanism, which would have other sizes.
+pub fn fitting<'a>(py: Python<'_>, core: &Core, state: &'a State) -> PyResult<&'a Configuration> {
+    let (c, m) = (&state.c, &core.model);
+    if c.q.len() == m.bodies.len() && c.turns.len() == m.angles.len() && c.z.len() == m.auxiliaries() {
+        return Ok(c);
+    }
+    let message = format!("the state has {} bodies with ground, the mechanism {}", c.q.len(), m.bodies.len());
+    Err(core.failed(py, Diagnostic::new("U312", message).help("take it from the same mechanism")))
+}

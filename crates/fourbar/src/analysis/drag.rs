@@ -1,0 +1,268 @@
+//! A mechanism taken by the hand: one point of one body goes after a pointer while the joints stay closed and the branch is kept.
+//!
+//! Steps are those of Gauss and Newton on the distance of point and pointer, inside the free motions: with `P` the projection onto
+//! them in the metric of assembly and `B` the Jacobian of the point, `B P B^T` is a matrix of three rows, and the least motion that
+//! brings the point nearer comes from its eigenvalues. Every step is small beside the mechanism, is closed to rounding before the next
+//! and is taken back where it brings nothing, so that the pose moves along one connected path. Drives do not hold: what they
+//! prescribe is what the hand turns. Rolling elements hold as far as their velocities do.
+
+use crate::analysis::assembly::{flipped_joint, update_turns};
+use crate::constraint::{Constraint, ConstraintSet};
+use crate::model::{JointCoordinate, Model};
+use crate::projector::Projector;
+use crate::random::Random;
+use crate::schur::inverse_weights;
+use crate::state::{Configuration, Pose, Twist};
+use nalgebra::{Matrix3, Vector3};
+
+/// Steps of one call.
+const STEPS: usize = 40;
+/// Largest translation, or rotation times the characteristic length, of a step, in characteristic lengths.
+const STEP: f64 = 0.08;
+/// Residual of closed joints, in characteristic lengths.
+const CLOSED: f64 = 1e-13;
+/// What is still accepted where rounding allows no better.
+const ACCEPTED: f64 = 1e-11;
+/// Newton steps that close a pose.
+const CLOSING: usize = 10;
+/// Shift of the factor; two passes of the projection take its trace away.
+const SHIFT: f64 = 1e-11;
+/// Directions in which a point moves less than this share of a free one count as blocked.
+const BLOCKED: f64 = 2e-3;
+
+/// A point of a body.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Grip {
+    /// Index of the body; not the ground.
+    pub body: usize,
+    /// Place from the centre of mass in body axes, m.
+    pub s: Vector3<f64>,
+}
+
+/// Where a drag ended.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Dragged {
+    /// Distance of the point from its target, m.
+    pub left: f64,
+    /// Largest residual of the joints, m.
+    pub residual: f64,
+    /// Set where the point has lost a direction that it had since it was taken, and the pointer is beyond: joints that still move there.
+    pub stopped: Option<Vec<String>>,
+}
+
+/// A mechanism in the hand.
+#[derive(Clone, Debug)]
+pub struct Drag {
+    /// Joints and bare constraints; with rolling elements in the second.
+    positions: ConstraintSet,
+    tangents: ConstraintSet,
+    closing: Projector,
+    moving: Projector,
+    Phi: Vec<f64>,
+    saved: Vec<Twist>,
+    columns: [Vec<Twist>; 3],
+    /// The point, and the most directions it was seen to have.
+    grip: Option<(Grip, usize)>,
+}
+
+impl Drag {
+    /// For a model whose constraints hold as they do at time `t`; the other calls take the same model.
+    pub fn new(model: &Model, t: f64) -> Self {
+        let list = model.constraints(false);
+        let set = |list: Vec<Constraint>| {
+            let mut set = ConstraintSet::new(list, |_| false);
+            set.choose(t);
+            set
+        };
+        let positions = set(list.clone());
+        let tangents = set(list.into_iter().chain(model.velocity_constraints()).collect());
+        let inverse = inverse_weights(model, 1e-2);
+        let n = model.bodies.len();
+        Self {
+            closing: Projector::scaled(&positions, inverse.clone()),
+            moving: Projector::scaled(&tangents, inverse),
+            Phi: vec![0.0; positions.rows()],
+            saved: vec![Twist::zero(); n],
+            columns: std::array::from_fn(|_| vec![Twist::zero(); n]),
+            positions,
+            tangents,
+            grip: None,
+        }
+    }
+
+    /// Moves the mechanism until the point is as near to the target as the joints let it come, or for so many steps as one call has;
+    /// velocities become zero, since a hand does not say how fast it goes.
+    pub fn to(&mut self, model: &Model, grip: Grip, target: &Vector3<f64>, at: &mut Configuration) -> Dragged {
+        let mut most = self.grip.filter(|(g, _)| *g == grip).map_or(0, |(_, most)| most);
+        at.v.fill(Twist::zero());
+        let L = model.length;
+        let mut ways = 3;
+        for _ in 0..STEPS {
+            let e = target - at.q[grip.body].point(&grip.s);
+            if e.norm() <= 1e-10 * L {
+                break;
+            }
+            ways = self.ways(grip, &at.q, &e);
+            most = most.max(ways);
+            if !self.step(model, grip, target, at) {
+                break;
+            }
+        }
+        self.grip = Some((grip, most));
+        let left = (target - at.q[grip.body].point(&grip.s)).norm();
+        let residual = self.residual(at);
+        let stopped = (ways < most && left > 0.01 * L).then(|| self.still_moving(model, at));
+        Dragged { left, residual, stopped }
+    }
+
+    /// Closes a pose that is nearly closed, such as one of a picture; false, and nothing changed, where it is not.
+    pub fn close_near(&mut self, model: &Model, at: &mut Configuration) -> bool {
+        let mut q = at.q.clone();
+        if !self.close(model, &mut q, &at.turns, at.t, 0.1 * model.length) || flipped_joint(model, &q).is_some() {
+            return false;
+        }
+        update_turns(model, &q, &mut at.turns);
+        at.q = q;
+        at.v.fill(Twist::zero());
+        true
+    }
+
+    /// The least motion that takes the point the way `e`, into `moving.dq`; gives how many directions the point has.
+    fn ways(&mut self, grip: Grip, q: &[Pose], e: &Vector3<f64>) -> usize {
+        self.moving.factor(&self.tangents, q, SHIFT);
+        let (pose, mut S, mut free) = (q[grip.body], Matrix3::zeros(), 0.0_f64);
+        for k in 0..3 {
+            let unit = Vector3::ith(k, 1.0);
+            let force = Twist { v: unit, w: grip.s.cross(&(pose.A.transpose() * unit)) };
+            self.moving.dq.fill(Twist::zero());
+            self.moving.dq[grip.body] = self.moving.inverse[grip.body].apply(&force.scaled(self.moving.scale));
+            free = free.max(self.moving.dq[grip.body].of_point(&pose, &grip.s)[k]);
+            self.project();
+            self.columns[k].copy_from_slice(&self.moving.dq);
+            S.set_column(k, &self.columns[k][grip.body].of_point(&pose, &grip.s));
+        }
+        if !(S.sum() + e.sum()).is_finite() {
+            // A point or a target beyond all numbers moves nothing; an iteration for eigenvalues would not end.
+            self.moving.dq.fill(Twist::zero());
+            return 0;
+        }
+        let eigen = (0.5 * (S + S.transpose())).symmetric_eigen();
+        let largest = eigen.eigenvalues.amax().max(f64::MIN_POSITIVE);
+        let mut y = Vector3::zeros();
+        for k in 0..3 {
+            let (u, x) = (eigen.eigenvectors.column(k), eigen.eigenvalues[k]);
+            // Directions that hardly move are left alone: their steps would be long and bring nothing.
+            y += u * (u.dot(e) * x / (x * x + (1e-4 * largest).powi(2)));
+        }
+        self.moving.dq.fill(Twist::zero());
+        for (column, y) in self.columns.iter().zip(y.iter()) {
+            for (d, c) in self.moving.dq.iter_mut().zip(column) {
+                *d = d.plus(&c.scaled(*y));
+            }
+        }
+        eigen.eigenvalues.iter().filter(|x| **x > BLOCKED * free).count()
+    }
+
+    /// Takes from the increments in `moving.dq` what the constraints do not allow.
+    fn project(&mut self) {
+        for _ in 0..2 {
+            self.saved.copy_from_slice(&self.moving.dq);
+            self.moving.rates_of_increments(&self.tangents);
+            self.moving.normal_part(&self.tangents);
+            for (d, s) in self.moving.dq.iter_mut().zip(&self.saved) {
+                *d = s.plus(&d.scaled(-1.0));
+            }
+        }
+    }
+
+    /// Takes the step in `moving.dq`, or a part of it; false where no part brings the point nearer.
+    fn step(&mut self, model: &Model, grip: Grip, target: &Vector3<f64>, at: &mut Configuration) -> bool {
+        let L = model.length;
+        let distance = |q: &[Pose]| (target - q[grip.body].point(&grip.s)).norm();
+        let before = distance(&at.q);
+        let size = self.moving.dq.iter().fold(0.0_f64, |s, d| s.max(d.v.norm()).max(L * d.w.norm()));
+        if !(size > 1e-13 * L) {
+            return false;
+        }
+        let mut share = (STEP * L / size).min(1.0);
+        for _ in 0..12 {
+            let mut q: Vec<Pose> = at.q.iter().zip(&self.moving.dq).map(|(q, d)| q.moved(&d.scaled(share))).collect();
+            let mut turns = at.turns.clone();
+            let closed = self.close(model, &mut q, &turns, at.t, share * size);
+            if closed && distance(&q) < before * (1.0 - 1e-9) && flipped_joint(model, &q).is_none() {
+                update_turns(model, &q, &mut turns);
+                at.q = q;
+                at.turns = turns;
+                return true;
+            }
+            share *= 0.4;
+        }
+        false
+    }
+
+    /// Closes the joints by Newton's method; false where that goes farther than the step that opened them.
+    fn close(&mut self, model: &Model, q: &mut [Pose], turns: &[f64], t: f64, step: f64) -> bool {
+        if self.positions.rows() == 0 {
+            return true;
+        }
+        let L = model.length;
+        let (mut gone, mut last) = (0.0, f64::INFINITY);
+        for _ in 0..CLOSING {
+            let mut now = turns.to_vec();
+            update_turns(model, q, &mut now);
+            self.positions.residual(q, &now, t, &mut self.Phi);
+            let open = self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
+            if open <= CLOSED * L || open <= ACCEPTED * L && open > 0.25 * last {
+                return true;
+            }
+            if !open.is_finite() || open > 4.0 * last {
+                return false;
+            }
+            last = open;
+            self.closing.factor(&self.positions, q, SHIFT);
+            self.closing.x.copy_from_slice(&self.Phi);
+            self.closing.normal_part(&self.positions);
+            let size = self.closing.dq.iter().fold(0.0_f64, |s, d| s.max(d.v.norm()).max(L * d.w.norm()));
+            gone += size;
+            if gone > step {
+                return false;
+            }
+            for (q, d) in q.iter_mut().zip(&self.closing.dq) {
+                *q = q.moved(&d.scaled(-1.0));
+            }
+        }
+        last <= ACCEPTED * L
+    }
+
+    fn residual(&mut self, at: &Configuration) -> f64 {
+        self.positions.residual(&at.q, &at.turns, at.t, &mut self.Phi);
+        self.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()))
+    }
+
+    /// Joints that turn or slide most in the motions that are left.
+    fn still_moving(&mut self, model: &Model, at: &Configuration) -> Vec<String> {
+        let mut random = Random(0x5eed_0f0f_1234_5678);
+        let mut rates = vec![0.0_f64; model.joints.len()];
+        self.moving.factor(&self.tangents, &at.q, SHIFT);
+        for _ in 0..3 {
+            for b in 1..model.bodies.len() {
+                let mut three = || Vector3::new(random.number(), random.number(), random.number());
+                self.moving.dq[b] = Twist { v: three() * model.length, w: three() };
+            }
+            self.moving.dq[0] = Twist::zero();
+            self.project();
+            for (rate, j) in rates.iter_mut().zip(&model.joints) {
+                let [a, b] = j.bodies.map(|b| b.index());
+                for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
+                    let Some(y) = j.coordinate(which) else { continue };
+                    let row = y.row(&at.q[a], &at.q[b]).parts;
+                    let unit = if which == JointCoordinate::Angle { model.length } else { 1.0 };
+                    *rate = rate.max(unit * (row[0].dot(&self.moving.dq[a]) + row[1].dot(&self.moving.dq[b])).abs());
+                }
+            }
+        }
+        let most = rates.iter().copied().fold(0.0, f64::max);
+        let named = model.joints.iter().zip(&rates).filter(|(_, r)| most > 0.0 && **r > 0.2 * most);
+        named.map(|(j, _)| j.name.clone()).take(4).collect()
+    }
+}

@@ -1,0 +1,498 @@
+//! What is done at an event: actions, impacts, the next mode, and the record of it.
+
+use super::decide::Left;
+use super::jump::{Jump, complementary};
+use super::watch::{Found, Watched};
+use super::{Advanced, CHATTER, Eventful, Friction, Happened, Kind, STANDSTILL};
+use crate::diagnostic::{Diagnostic, number};
+use crate::event::{Action, Bounded};
+use crate::force::eval::{coordinate_of, law_value};
+use crate::model::JointCoordinate;
+use crate::motion::Instant;
+use crate::state::{Configuration, Twist};
+use crate::study::Analysis;
+use nalgebra::DVector;
+
+/// Rounds of events that cause each other in one instant.
+const ROUNDS: usize = 20;
+/// Share of the step by which a zero on the dense output may be off from that of a step that ends there.
+const OFF: f64 = 0.1;
+/// A limit is closed within this share of the characteristic length, or rad.
+const CLOSED: f64 = 1e-9;
+/// Rates below this share of the speeds of the mechanism are none.
+const SLOW: f64 = 1e-8;
+/// Beyond a limit by this share of the characteristic length, or rad, at the start.
+const BEYOND: f64 = 1e-6;
+
+/// What one instant brings.
+#[derive(Default)]
+struct Brought {
+    happened: Vec<Happened>,
+    /// What is known to be zero afterwards.
+    zeros: Vec<Watched>,
+    /// Whether rows may have been added, so that velocities have to jump onto them.
+    switched: bool,
+}
+
+impl Eventful {
+    /// The first mode, at a consistent state.
+    pub(super) fn begin(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
+        for k in 0..self.base.limits.len() {
+            let l = &self.base.limits[k];
+            let gap = l.gap(&self.base, &state.q, &state.v, &state.turns);
+            let beyond = match l.of {
+                Bounded::Rate(_) => gap < -1e-6 * self.fast(&state.v) - 1e-9,
+                _ => gap < -BEYOND * self.size_of(k),
+            };
+            if beyond {
+                let joint = &self.base.joints[l.joint].name;
+                return Err(Diagnostic::new(
+                    "S301",
+                    format!("at t = {} s joint `{joint}` is beyond its limit `{}` by {}", number(state.t), l.name, number(-gap)),
+                )
+                .names([joint.clone(), l.name.clone()])
+                .time(state.t)
+                .help("start inside the limits: draw it so, or say so under `start:`"));
+            }
+        }
+        self.closed.fill(false);
+        let mut brought = Brought { switched: true, ..Brought::default() };
+        let mut state = state.clone();
+        self.settle(&mut state, &mut brought, &Left::default())?;
+        let book = serde_json::Value::Null;
+        let zeros = std::mem::take(&mut brought.zeros);
+        self.enter(&state, 0.0, &book, &zeros)?;
+        self.happened.extend(brought.happened);
+        Ok(())
+    }
+
+    /// Characteristic length of the coordinate of a limit: 1 for angles.
+    fn size_of(&self, limit: usize) -> f64 {
+        match self.base.limits[limit].of {
+            Bounded::Position(JointCoordinate::Angle) | Bounded::Rate(JointCoordinate::Angle) => 1.0,
+            _ => self.base.length,
+        }
+    }
+
+    /// Largest speed of the bodies, m/s.
+    pub(super) fn fast(&self, v: &[Twist]) -> f64 {
+        v.iter().fold(0.0_f64, |s, v| s.max(v.v.norm()).max(self.base.length * v.w.norm()))
+    }
+
+    /// Rate below which a limit is at rest.
+    pub(super) fn slow(&self, limit: usize, v: &[Twist]) -> f64 {
+        SLOW * self.fast(v) * self.size_of(limit) / self.base.length + 1e-12 * self.size_of(limit)
+    }
+
+    /// The instant at a zero that was found, made by a step that ends there.
+    fn go_back(&mut self, found: &Found) -> Result<Instant, Diagnostic> {
+        let by_series = self.chosen().formulation.name == "natural";
+        if by_series || self.analysis == Analysis::Kinematics || found.t <= self.from.t {
+            return self.engine_at(found.t.max(self.from.t));
+        }
+        let what = found.what[0];
+        let h = self.engine_now().t - self.from.t;
+        let near = 1e-3 * h;
+        let [early, late] = [self.engine_at((found.t - near).max(self.from.t))?, self.engine_at(found.t)?];
+        let slope = (self.seen(what, &late) - self.seen(what, &early)) / (late.t - early.t).max(f64::MIN_POSITIVE);
+        let mut t = found.t;
+        let start = self.from.configuration();
+        let work = self.from.work;
+        let book = self.piece.borrow().with_dependent(|_, e| e.book());
+        for round in 0..3 {
+            let piece = self.piece.get_mut();
+            piece.with_dependent_mut(|_, e| {
+                e.resume(&start, work, &book)?;
+                e.run_ahead(t);
+                e.advance(t, &mut |_| true)
+            })?;
+            let now = self.engine_now();
+            let off = self.seen(what, &now) / slope;
+            if round == 2 || !off.is_finite() || off.abs() > OFF * h || off.abs() <= 1e-14 * t.abs().max(1e-2) || t - off <= start.t {
+                return Ok(now);
+            }
+            t -= off;
+        }
+        Ok(self.engine_now())
+    }
+
+    /// Everything that happens at a zero.
+    pub(super) fn meet(&mut self, found: Found) -> Result<Advanced, Diagnostic> {
+        let here = self.go_back(&found)?;
+        let left = self.in_file(&here);
+        let before = self.energy(&left);
+        self.no_chatter(left.t, &found)?;
+        let mut brought = Brought::default();
+        let mut state = left.configuration();
+        let mut released = Left::default();
+        for what in &found.what {
+            match *what {
+                Watched::Event(k) => {
+                    brought.zeros.push(*what);
+                    self.perform(k, &mut state, &left, &mut brought)?;
+                }
+                Watched::Gap(k) => {
+                    brought.zeros.push(*what);
+                    if self.analysis == Analysis::Kinematics {
+                        return Err(self.passed(k, left.t));
+                    }
+                    released.reached.push(k);
+                }
+                Watched::Effort(k) => {
+                    let kind = if matches!(self.base.limits[k].of, Bounded::Rate(_)) { Kind::Release } else { Kind::Lift };
+                    brought.happened.push(self.note(left.t, self.base.limits[k].name.clone(), kind));
+                    brought.zeros.push(Watched::Gap(k));
+                    self.closed[k] = false;
+                    released.limits.push(k);
+                }
+                Watched::Slide(k) => released.stopped.push(k),
+                Watched::Bound(k) => {
+                    let effort = self.held_effort(super::HeldBy::Friction(k), &here);
+                    released.frictions.push((k, -effort.signum()));
+                    let name = self.base.forces[self.frictions[k].0].0.clone();
+                    brought.happened.push(self.note(left.t, name, Kind::Slide));
+                    brought.zeros.push(Watched::Slide(k));
+                }
+            }
+        }
+        let mut round = 0;
+        loop {
+            if self.analysis == Analysis::Dynamics {
+                self.settle(&mut state, &mut brought, &released)?;
+            }
+            // Events that the jump has made true.
+            let after = Instant::new(&self.base, &state);
+            let mut more = Vec::new();
+            for k in 0..self.base.events.len() {
+                let fired = brought.happened.iter().any(|h| h.kind == Kind::Event && h.name == self.base.events[k].name);
+                if fired || !self.may_happen(k) || !self.armed[k] || found.what.contains(&Watched::Event(k)) {
+                    continue;
+                }
+                let [a, b] = [&left, &after].map(|s| self.value(Watched::Event(k), s));
+                let rises = a < 0.0 && b > 0.0;
+                let direction = self.base.events[k].direction;
+                use crate::spec::Direction::{Any, Falling, Rising};
+                let counts = matches!((direction, rises), (Any | Rising, true) | (Any | Falling, false));
+                if (rises || a > 0.0 && b < 0.0) && counts {
+                    more.push(k);
+                }
+            }
+            if more.is_empty() || self.ended {
+                break;
+            }
+            round += 1;
+            if round > ROUNDS {
+                let names = more.iter().map(|k| self.base.events[*k].name.clone());
+                return Err(Diagnostic::new("S302", format!("at t = {} s events cause each other without end", number(left.t)))
+                    .names(names)
+                    .time(left.t)
+                    .help("let them happen `once`, or part their conditions"));
+            }
+            for k in more {
+                self.perform(k, &mut state, &left, &mut brought)?;
+            }
+            released = Left::default();
+        }
+        let book = self.piece.borrow().with_dependent(|_, e| e.book());
+        let zeros = std::mem::take(&mut brought.zeros);
+        self.enter(&state, left.work, &book, &zeros)?;
+        let lost = before - self.energy(&self.now);
+        // What rounding and projection make of nothing is nothing.
+        let lost = if lost.abs() < 1e-12 * before.abs().max(f64::MIN_POSITIVE) { 0.0 } else { lost };
+        self.lost += lost;
+        if let Some(s) = &mut self.now.switched {
+            s.lost = self.lost;
+        }
+        if let Some(first) = brought.happened.first_mut() {
+            first.lost = lost;
+        }
+        self.happened.append(&mut brought.happened);
+        Ok(Advanced::Event(Box::new([left, self.now.clone()])))
+    }
+
+    fn note(&self, t: f64, name: String, kind: Kind) -> Happened {
+        Happened { t, name, kind, impulse: 0.0, lost: 0.0, speed: [0.0; 2] }
+    }
+
+    /// Refuses events that follow each other without the time going on.
+    fn no_chatter(&self, t: f64, found: &Found) -> Result<(), Diagnostic> {
+        let n = self.happened.len();
+        let since = |count: usize| n.checked_sub(count).map(|k| t - self.happened[k].t);
+        let dense = |count: usize| since(count).is_some_and(|d| d < count as f64 / self.base.study.events.most_per_second);
+        if !(since(CHATTER).is_some_and(|d| d < STANDSTILL * self.study.t_end) || dense(1000)) {
+            return Ok(());
+        }
+        let mut names: Vec<String> = self.happened[n - CHATTER.min(n)..].iter().map(|h| h.name.clone()).collect();
+        names.extend(
+            found.what.iter().filter_map(|w| if let Watched::Event(k) = w { Some(self.base.events[*k].name.clone()) } else { None }),
+        );
+        names.sort_unstable();
+        names.dedup();
+        let listed = names.iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+        Err(Diagnostic::new("S302", format!("at t = {t:.6} s events follow each other without progress: {listed}"))
+            .names(names)
+            .time(t)
+            .help("give the event a dead band with `rearm:`, smooth what it switches, or raise `study: {events: {most_per_second: ...}}`"))
+    }
+
+    /// A limit that drives lead a mechanism through.
+    fn passed(&self, limit: usize, t: f64) -> Diagnostic {
+        let l = &self.base.limits[limit];
+        let joint = &self.base.joints[l.joint].name;
+        Diagnostic::new("S303", format!("at t = {t:.6} s the drives lead joint `{joint}` through its limit `{}`", l.name))
+            .names([joint.clone(), l.name.clone()])
+            .time(t)
+            .help("keep the drive inside the limit, or give the limit a `stiffness`")
+    }
+
+    /// The actions of an event.
+    fn perform(&mut self, k: usize, state: &mut Configuration, left: &Instant, brought: &mut Brought) -> Result<(), Diagnostic> {
+        let event = self.base.events[k].clone();
+        self.count[k] += 1;
+        self.armed[k] = event.rearm == 0.0;
+        brought.happened.push(self.note(left.t, event.name.clone(), Kind::Event));
+        for action in &event.actions {
+            match action {
+                Action::Stop => self.ended = true,
+                Action::Joint(j, on) => {
+                    brought.switched |= *on && !self.joints[*j];
+                    self.joints[*j] = *on;
+                    if !on {
+                        self.locks.retain(|l| l.0 != *j);
+                    }
+                    if *on {
+                        self.fits(&event.name, *j, state)?;
+                    }
+                }
+                Action::Drive(d, on) => {
+                    brought.switched |= *on && !self.drives[*d];
+                    if *on && !self.drives[*d] {
+                        self.drive_fits(&event.name, *d, left)?;
+                    }
+                    self.drives[*d] = *on;
+                }
+                Action::Force(f, on) => self.forces[*f] = *on,
+                Action::Lock(j) => {
+                    brought.switched = true;
+                    let joint = &self.base.joints[*j];
+                    for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
+                        if joint.coordinate(which).is_some() && !self.locks.iter().any(|l| (l.0, l.1) == (*j, which)) {
+                            let (value, rate) = coordinate_of(&self.base, *j, Some(which), &left.plain(&[]));
+                            self.locks.push((*j, which, value));
+                            if let Some(last) = brought.happened.last_mut() {
+                                last.speed = [rate, 0.0];
+                            }
+                        }
+                        // A screw has one freedom.
+                        if joint.kind.name() == "screw" && which == JointCoordinate::Angle {
+                            break;
+                        }
+                    }
+                }
+                Action::Release(j) => self.locks.retain(|l| l.0 != *j),
+                Action::Set(z, law) => {
+                    let value = law_value(&self.base, law, &left.plain(&[]), (0.0, 0.0));
+                    let inputs = self.base.inputs.len();
+                    if *z < inputs {
+                        crate::inputs::allowed(&self.base, *z, value)?;
+                        state.z[inputs + z] = 0.0;
+                    }
+                    state.z[*z] = value;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses to put in a joint whose bodies are apart.
+    fn fits(&self, event: &str, joint: usize, state: &Configuration) -> Result<(), Diagnostic> {
+        let set = crate::constraint::ConstraintSet::new(vec![self.base.joint_constraint(joint)], |_| false);
+        let mut Phi = vec![0.0; set.rows()];
+        set.residual(&state.q, &state.turns, state.t, &mut Phi);
+        let worst = Phi.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        if worst <= BEYOND * self.base.length {
+            return Ok(());
+        }
+        let name = &self.base.joints[joint].name;
+        let message = format!("at t = {:.6} s event `{event}` cannot put joint `{name}` in: it is open by {} m", state.t, number(worst));
+        Err(Diagnostic::new("S304", message)
+            .names([event.to_string(), name.clone()])
+            .time(state.t)
+            .help("let the event happen where the joint closes, such as where a coordinate has just the value it needs"))
+    }
+
+    /// Refuses to switch a drive on where its joint stands elsewhere.
+    fn drive_fits(&self, event: &str, drive: usize, left: &Instant) -> Result<(), Diagnostic> {
+        let d = &self.base.drives[drive];
+        let (value, _) = coordinate_of(&self.base, d.joint, Some(d.coordinate), &left.plain(&[]));
+        let wanted = match &d.value {
+            crate::time::TimeFunction::Integral(i) if i.is_twice() => value,
+            f => f.at(left.t)[0],
+        };
+        let size = if d.coordinate == JointCoordinate::Angle { 1.0 } else { self.base.length };
+        if (wanted - value).abs() <= BEYOND * size {
+            return Ok(());
+        }
+        let joint = &self.base.joints[d.joint].name;
+        let message = format!(
+            "at t = {:.6} s event `{event}` cannot switch drive `{}` on: it wants joint `{joint}` at {}, which stands at {}",
+            left.t,
+            d.name,
+            number(wanted),
+            number(value)
+        );
+        Err(Diagnostic::new("S304", message)
+            .names([event.to_string(), d.name.clone()])
+            .time(left.t)
+            .help("drive by `acceleration:`, which goes on from where the joint is, or switch where both agree"))
+    }
+
+    /// Velocities jump onto what holds now, limits are hit, and the next mode is chosen.
+    fn settle(&mut self, state: &mut Configuration, brought: &mut Brought, left: &Left) -> Result<(), Diagnostic> {
+        if self.analysis == Analysis::Kinematics {
+            self.frictions.iter_mut().for_each(|f| f.1 = Friction::Off);
+            return Ok(());
+        }
+        let base = self.base.clone();
+        let before = state.v.clone();
+        let mut model = None;
+        if brought.switched {
+            let made = base.in_mode(&self.mode_without_limits());
+            let mut jump = Jump::new(&made, state);
+            jump.project(&mut state.v);
+            drop(jump);
+            model = Some(made);
+        }
+        // Limits that touch, and whether one of them is hit.
+        let touching: Vec<usize> = (0..base.limits.len())
+            .filter(|&k| {
+                let l = &base.limits[k];
+                let near = match l.of {
+                    Bounded::Rate(_) => true,
+                    _ => l.gap(&base, &state.q, &state.v, &state.turns) <= CLOSED * self.size_of(k),
+                };
+                self.closed[k] || left.reached.contains(&k) || near
+            })
+            .collect();
+        let rate = |k: usize, v: &[Twist]| base.limits[k].rate(&base, &state.q, v);
+        let hit = |k: &usize| rate(*k, &state.v) < -self.slow(*k, &before).max(self.slow(*k, &state.v));
+        let impact = touching.iter().any(hit);
+        if impact {
+            let made = model.take().unwrap_or_else(|| base.in_mode(&self.mode_without_limits()));
+            self.impact(&made, state, &before, &touching, brought)?;
+        }
+        brought.switched = false;
+        let reached: Vec<usize> = left.reached.clone();
+        let was = (self.closed.clone(), self.frictions.clone());
+        self.decide(state, left)?;
+        for k in reached {
+            let hit = brought.happened.iter().any(|h| h.name == base.limits[k].name);
+            // What opens has only been touched by rounding.
+            let opens = base.limits[k].rate(&base, &state.q, &state.v) > self.slow(k, &state.v);
+            if !hit && !opens {
+                let kind = if matches!(base.limits[k].of, Bounded::Rate(_)) { Kind::Engage } else { Kind::Touch };
+                brought.happened.push(self.note(state.t, base.limits[k].name.clone(), kind));
+            }
+        }
+        for (k, l) in base.limits.iter().enumerate() {
+            let gap = l.gap(&base, &state.q, &state.v, &state.turns);
+            if !self.closed[k] && gap.abs() <= 1e3 * CLOSED * self.size_of(k) && touching.contains(&k) {
+                brought.zeros.push(Watched::Gap(k));
+            }
+        }
+        for k in 0..self.frictions.len() {
+            let name = || base.forces[self.frictions[k].0].0.clone();
+            match (was.1[k].1, self.frictions[k].1) {
+                (Friction::Slides(_), Friction::Sticks) if left.stopped.contains(&k) => {
+                    brought.happened.push(self.note(state.t, name(), Kind::Stick));
+                }
+                (Friction::Slides(a), Friction::Slides(b)) if left.stopped.contains(&k) => {
+                    if a != b {
+                        brought.happened.push(self.note(state.t, name(), Kind::Reverse));
+                    }
+                    brought.zeros.push(Watched::Slide(k));
+                }
+                (_, Friction::Slides(_)) => brought.zeros.push(Watched::Slide(k)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// All limits that touch are hit at once.
+    fn impact(
+        &mut self,
+        model: &crate::model::Model,
+        state: &mut Configuration,
+        before: &[Twist],
+        touching: &[usize],
+        brought: &mut Brought,
+    ) -> Result<(), Diagnostic> {
+        let base = self.base.clone();
+        let mut jump = Jump::new(model, state);
+        let limits: Vec<_> = touching.iter().map(|&k| &base.limits[k]).collect();
+        let (responses, G) = jump.responses(&base, &state.q, &limits);
+        drop(jump);
+        let rates: Vec<f64> = limits.iter().map(|l| l.rate(&base, &state.q, &state.v)).collect();
+        let first: Vec<f64> = limits.iter().map(|l| l.rate(&base, &state.q, before)).collect();
+        let mut given: Vec<f64> = limits.iter().map(|l| if matches!(l.of, Bounded::Rate(_)) { 0.0 } else { l.restitution }).collect();
+        let slow: Vec<f64> = touching.iter().map(|&k| self.slow(k, before)).collect();
+        let mut rest = vec![None; limits.len()];
+        let came = state.v.clone();
+        loop {
+            let target = |i: usize| if first[i] < -slow[i] { given[i] * first[i].min(0.0) } else { 0.0 };
+            let b = DVector::from_fn(limits.len(), |i, _| rates[i] + target(i));
+            let P = complementary(&G, &b).map_err(|i| self.presses(touching[i], state.t))?;
+            state.v.clone_from(&came);
+            for (p, u) in P.iter().zip(&responses) {
+                state.v.iter_mut().zip(u).for_each(|(v, u)| *v = v.plus(&u.scaled(*p)));
+            }
+            // Flights that are too short are summed up.
+            let a = self.open_accelerations(state)?;
+            let mut again = false;
+            for i in 0..limits.len() {
+                let l = limits[i];
+                let bounce = l.rate(&base, &state.q, &state.v);
+                if given[i] <= 0.0 || P[i] <= 0.0 || bounce <= slow[i] && first[i] >= -slow[i] {
+                    continue;
+                }
+                let fall = -l.second_rate(&base, &state.q, &state.v, &a);
+                let flight = 2.0 * bounce.max(0.0) / fall;
+                if fall > 0.0 && given[i] < 1.0 && flight < base.study.events.rest_time {
+                    rest[i] = Some(state.t + flight / (1.0 - given[i]));
+                    given[i] = 0.0;
+                    again = true;
+                }
+            }
+            if again {
+                continue;
+            }
+            for (i, l) in limits.iter().enumerate() {
+                if P[i] <= 0.0 || first[i] >= -slow[i] && rates[i] >= -slow[i] && rest[i].is_none() {
+                    continue;
+                }
+                let kind = if rest[i].is_some() { Kind::Rest } else { Kind::Impact };
+                let after = l.rate(&base, &state.q, &state.v);
+                brought.happened.push(Happened {
+                    t: rest[i].unwrap_or(state.t),
+                    name: l.name.clone(),
+                    kind,
+                    impulse: P[i],
+                    lost: 0.0,
+                    speed: [l.side * first[i], l.side * after],
+                });
+            }
+            return Ok(());
+        }
+    }
+
+    /// A drive or a loop that cannot give way to a limit.
+    pub(super) fn presses(&self, limit: usize, t: f64) -> Diagnostic {
+        let l = &self.base.limits[limit];
+        let joint = &self.base.joints[l.joint].name;
+        Diagnostic::new("S303", format!("at t = {t:.6} s limit `{}` is hit and joint `{joint}` cannot stop: a drive leads it on", l.name))
+            .names([joint.clone(), l.name.clone()])
+            .time(t)
+            .help("keep the drive inside the limit, replace it by an actuator, or give the limit a `stiffness`")
+    }
+}

@@ -1,0 +1,195 @@
+//! The mode after an event: which limits that touch are closed, and what friction does, from the accelerations.
+
+use super::jump::{Jump, complementary};
+use super::{Eventful, Friction, HeldBy};
+use crate::diagnostic::{Diagnostic, number};
+use crate::evaluate::Evaluation;
+use crate::event::{Bounded, Mode};
+use crate::force::eval::coordinate_of;
+use crate::motion::{Instant, load_across};
+use crate::state::{Configuration, Twist};
+use crate::structure::Structure;
+use nalgebra::DVector;
+
+/// Rounds in which limits and friction find their mode.
+const ROUNDS: usize = 30;
+
+/// The mode just left, which fits as well as the next one and is not taken again.
+#[derive(Default)]
+pub struct Left {
+    /// Limits whose force came down to zero.
+    pub limits: Vec<usize>,
+    /// Limits whose gap came down to zero.
+    pub reached: Vec<usize>,
+    /// Friction whose bound was reached, with the direction in which its joint will slide.
+    pub frictions: Vec<(usize, f64)>,
+    /// Friction whose joint has come to rest.
+    pub stopped: Vec<usize>,
+}
+
+impl Eventful {
+    /// The mode without any limit and without sticking: what holds in an impact.
+    pub(super) fn mode_without_limits(&self) -> Mode {
+        let (mut mode, by) = self.present_mode();
+        let mut keep = by.iter().map(|b| matches!(b, HeldBy::Lock(..)));
+        mode.held.retain(|_| keep.next().unwrap_or(true));
+        for l in self.base.limits.iter().filter(|l| l.of == Bounded::Own) {
+            mode.joints[l.joint] = false;
+        }
+        mode
+    }
+
+    /// Accelerations with all limits open and what friction does now.
+    pub(super) fn open_accelerations(&self, state: &Configuration) -> Result<Vec<Twist>, Diagnostic> {
+        let model = self.base.in_mode(&self.mode_without_limits());
+        let e = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
+        Ok(e.accelerations().to_vec())
+    }
+
+    /// Chooses the mode at a state.
+    pub(super) fn decide(&mut self, state: &mut Configuration, left: &Left) -> Result<(), Diagnostic> {
+        let base = self.base.clone();
+        // Limits that touch at rest.
+        let at_rest = |k: usize| {
+            let l = &base.limits[k];
+            let (gap, rate) = (l.gap(&base, &state.q, &state.v, &state.turns), l.rate(&base, &state.q, &state.v));
+            let size = if matches!(l.of, Bounded::Position(crate::model::JointCoordinate::Angle)) { 1.0 } else { base.length };
+            let near = matches!(l.of, Bounded::Rate(_)) || gap <= 1e-9 * size || left.reached.contains(&k) || self.closed[k];
+            let slow = self.slow(k, &state.v).max(if self.closed[k] { 1e-7 * self.fast(&state.v) } else { 0.0 });
+            near && rate.abs() <= slow && self.acts(k) && !left.limits.contains(&k)
+        };
+        let candidates: Vec<usize> = (0..base.limits.len()).filter(|&k| at_rest(k)).collect();
+        let free: Vec<usize> = (0..self.frictions.len()).filter(|&k| !self.friction_acts(k)).collect();
+        // Friction: what moves slides, what rests is tried as sticking.
+        let mut open = Vec::new();
+        for k in 0..self.frictions.len() {
+            if free.contains(&k) {
+                self.frictions[k].1 = Friction::Off;
+                continue;
+            }
+            let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
+            let x = Instant::new(&base, state);
+            let (y, rate) = coordinate_of(&base, f.joint, Some(f.coordinate(&base)), &x.plain(&[]));
+            let turns = f.coordinate(&base) == crate::model::JointCoordinate::Angle;
+            let slow = 1e-8 * self.fast(&state.v) / if turns { base.length } else { 1.0 } + 1e-12;
+            let stuck = self.frictions[k].1 == Friction::Sticks;
+            if let Some((_, direction)) = left.frictions.iter().find(|(f, _)| *f == k) {
+                self.frictions[k].1 = Friction::Slides(*direction);
+            } else if rate.abs() <= slow || left.stopped.contains(&k) {
+                self.frictions[k].1 = Friction::Sticks;
+                if !stuck {
+                    self.stuck_at[k] = y;
+                }
+                open.push(k);
+            } else {
+                self.frictions[k].1 = Friction::Slides(rate.signum());
+            }
+        }
+        for k in 0..base.limits.len() {
+            self.closed[k] = false;
+        }
+        for round in 0.. {
+            self.close(&candidates, state)?;
+            if open.is_empty() && candidates.is_empty() {
+                return Ok(());
+            }
+            let (mode, by) = self.present_mode();
+            let model = base.in_mode(&mode);
+            let evaluated = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?;
+            let now = evaluated.instant();
+            let first = base.drives_of(&mode).len();
+            // The friction that is asked for most beyond its bound gives way.
+            let mut worst: Option<(usize, f64, f64)> = None;
+            for &k in &open {
+                let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
+                let Some(place) = by.iter().position(|b| *b == HeldBy::Friction(k)) else { continue };
+                let effort = now.efforts[first + place];
+                let bound = f.bound(&base, load_across(&base, f.joint, &now.q, &now.reactions[f.joint]));
+                let over = effort.abs() - bound;
+                if over > 1e-12 * bound.max(effort.abs()) && worst.is_none_or(|w| over > w.2) {
+                    worst = Some((k, -effort.signum(), over));
+                }
+            }
+            match worst {
+                Some((k, direction, _)) if round < ROUNDS => {
+                    self.frictions[k].1 = Friction::Slides(direction);
+                    open.retain(|o| *o != k);
+                }
+                Some((k, ..)) => {
+                    let name = base.forces[self.frictions[k].0].0.clone();
+                    let message = format!("at t = {} s nothing fits what friction `{name}` and the limits ask for", number(state.t));
+                    return Err(Diagnostic::new("S305", message)
+                        .name(name)
+                        .time(state.t)
+                        .help("less friction, or the smooth law, may pass"));
+                }
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the joint of a limit acts, or is the limit itself.
+    fn acts(&self, limit: usize) -> bool {
+        let l = &self.base.limits[limit];
+        l.of == Bounded::Own || self.joints[l.joint]
+    }
+
+    /// Whether a friction that can stick acts.
+    fn friction_acts(&self, k: usize) -> bool {
+        let force = self.frictions[k].0;
+        let joint = self.base.forces[force].1.touches().joint;
+        let held = |j: usize| self.locks.iter().any(|l| l.0 == j);
+        self.forces[force] && joint.is_some_and(|j| self.joints[j] && !held(j))
+    }
+
+    /// Closes those of some limits at rest that would be passed.
+    fn close(&mut self, candidates: &[usize], state: &Configuration) -> Result<(), Diagnostic> {
+        let base = self.base.clone();
+        for &k in candidates {
+            self.closed[k] = false;
+        }
+        if candidates.is_empty() {
+            return Ok(());
+        }
+        let (mode, _) = self.present_mode();
+        let model = base.in_mode(&mode);
+        let a = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?.accelerations().to_vec();
+        let limits: Vec<_> = candidates.iter().map(|&k| &base.limits[k]).collect();
+        let b = DVector::from_iterator(limits.len(), limits.iter().map(|l| l.second_rate(&base, &state.q, &state.v, &a)));
+        let top = a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
+        if b.iter().all(|b| *b >= -1e-12 * top.max(1.0)) {
+            return Ok(());
+        }
+        let (_, G) = Jump::new(&model, state).responses(&base, &state.q, &limits);
+        let x = complementary(&G, &b).map_err(|i| self.presses(candidates[i], state.t))?;
+        for (k, x) in candidates.iter().zip(x.iter()) {
+            self.closed[*k] = *x > 0.0;
+            if self.closed[*k]
+                && let Bounded::Rate(which) = base.limits[*k].of
+            {
+                let at = Instant::new(&base, state);
+                let (y, _) = coordinate_of(&base, base.limits[*k].joint, Some(which), &at.plain(&[]));
+                self.since[*k] = [y, state.t];
+            }
+        }
+        Ok(())
+    }
+
+    /// Sticking on a load that is not unique would hold at arbitrary times.
+    pub(super) fn refuse_sticking_on_loads_that_are_not_unique(&self, structure: &Structure<'_>) -> Result<(), Diagnostic> {
+        let loaded = self.frictions.iter().filter_map(|(k, _)| {
+            let (name, f) = &self.base.forces[*k];
+            Some((name, f.touches().loaded_joint()?))
+        });
+        for (name, joint) in loaded {
+            let joint = &self.base.joints[joint].name;
+            if structure.not_unique().iter().any(|(j, parts)| j == joint && parts.iter().any(|p| p.starts_with("force"))) {
+                return Err(Diagnostic::new("S306", format!("friction `{name}` sticks on the load of joint `{joint}`, which is not unique"))
+                    .names([name.clone(), joint.clone()])
+                    .help("its times would be arbitrary: take a redundant constraint out (`fourbar check` names them), give `preload` instead of `coulomb`, or leave `stick` out"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,539 @@
+//! Mechanisms that change on their way: events, limits, friction that sticks.
+//!
+//! Formulations only ever see a smooth mechanism in one mode ([`crate::event::Mode`]). [`Eventful`] stands between them and whoever runs
+//! or holds a mechanism: it lets an engine take its steps, watches on the dense output of every step what may change the mode, finds the
+//! first zero, goes back to it, solves one small problem for velocities and forces there, and goes on with the engine of the next mode.
+
+mod change;
+mod decide;
+mod jump;
+mod piece;
+mod record;
+mod watch;
+
+pub use record::{Happened, Kind};
+
+use crate::diagnostic::{Diagnostic, number};
+use crate::event::{Bounded, Held, Mode};
+use crate::inputs::{Change as InputChange, Plan};
+use crate::model::{JointCoordinate, Model};
+use crate::motion::{Instant, Switched, bad_checkpoint, numbers};
+use crate::state::Configuration;
+use crate::study::{Analysis, Chosen, Report, Study};
+use crate::trajectory::energies;
+use piece::Piece;
+use serde_json::{Value, json};
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use watch::{Found, Watch, Watched};
+
+/// Modes whose engines are kept for the next time.
+const KEPT: usize = 16;
+/// So many events in less than [`STANDSTILL`] of the run are no progress.
+const CHATTER: usize = 100;
+const STANDSTILL: f64 = 1e-9;
+
+/// What holds a coordinate.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum HeldBy {
+    /// An action, by joint and coordinate.
+    Lock(usize, bool),
+    /// A limit.
+    Limit(usize),
+    /// Friction, by its place among those that stick.
+    Friction(usize),
+}
+
+/// What friction that can stick does.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Friction {
+    /// Its joint slides in a direction.
+    Slides(f64),
+    /// Its joint is held.
+    Sticks,
+    /// It, or its joint, does not act.
+    Off,
+}
+
+/// How far an advance came.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Advanced {
+    /// To the time that was asked for.
+    There,
+    /// To an event before it: the instants before and after.
+    Event(Box<[Instant; 2]>),
+    /// Whoever was asked said stop.
+    Stopped,
+    /// An event ended the run at an earlier time, which stays the present.
+    Ended,
+}
+
+/// A mechanism with events in motion.
+pub struct Eventful {
+    /// The mechanism as in the file.
+    base: Arc<Model>,
+    study: Study,
+    analysis: Analysis,
+    /// Joints, drives and forces that act, as events have left them.
+    joints: Vec<bool>,
+    drives: Vec<bool>,
+    forces: Vec<bool>,
+    /// Joints whose coordinates are locked, with the values.
+    locks: Vec<(usize, JointCoordinate, f64)>,
+    /// Limits that are closed; of one-way limits the value and time from which on they hold.
+    closed: Vec<bool>,
+    since: Vec<[f64; 2]>,
+    /// Friction that can stick: its place among the forces, and what it does. Where it sticks, at which value.
+    frictions: Vec<(usize, Friction)>,
+    stuck_at: Vec<f64>,
+    /// How often each event has happened, and whether it can happen again.
+    count: Vec<usize>,
+    armed: Vec<bool>,
+    /// What holds the coordinates behind the drives of the mode in force, and the places of those drives in the file.
+    held_by: Vec<HeldBy>,
+    kept: Vec<usize>,
+    mode: Mode,
+    piece: RefCell<Piece>,
+    pieces: VecDeque<(Mode, Piece)>,
+    watched: Vec<Watch>,
+    /// Start of the last step.
+    from: Instant,
+    /// What was found in it.
+    found: Option<Found>,
+    now: Instant,
+    lost: f64,
+    ended: bool,
+    happened: Vec<Happened>,
+    modes: usize,
+    ahead: f64,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Eventful {
+    /// Sets an assembled mechanism in motion and computes its first instant.
+    pub fn new(base: &Arc<Model>, study: &Study, start: &crate::analysis::assembly::Assembled) -> Result<Self, Diagnostic> {
+        let structure = crate::structure::Structure::new(base, &start.configuration);
+        let analysis = study.analysis_of(&structure);
+        let mode = Mode::of(base);
+        let piece = Piece::of_mode(base, &mode, study, analysis, &start.configuration)?;
+        let now = Instant::new(base, &start.configuration);
+        let sticking = (0..base.forces.len()).filter(|&k| base.forces[k].1.sticks().is_some());
+        let frictions: Vec<(usize, Friction)> = sticking.map(|k| (k, Friction::Slides(1.0))).collect();
+        let mut own = Self {
+            base: Arc::clone(base),
+            study: study.clone(),
+            analysis,
+            joints: base.joints.iter().map(|j| !j.open).collect(),
+            drives: vec![true; base.drives.len()],
+            forces: vec![true; base.forces.len()],
+            locks: Vec::new(),
+            closed: vec![false; base.limits.len()],
+            since: vec![[0.0; 2]; base.limits.len()],
+            stuck_at: vec![0.0; frictions.len()],
+            frictions,
+            count: vec![0; base.events.len()],
+            armed: vec![true; base.events.len()],
+            held_by: Vec::new(),
+            kept: Vec::new(),
+            mode,
+            piece: RefCell::new(piece),
+            pieces: VecDeque::new(),
+            watched: Vec::new(),
+            from: now.clone(),
+            found: None,
+            now,
+            lost: 0.0,
+            ended: false,
+            happened: Vec::new(),
+            modes: 1,
+            ahead: f64::NEG_INFINITY,
+            warnings: start.warning(base).into_iter().collect(),
+        };
+        own.refuse_sticking_on_loads_that_are_not_unique(&structure)?;
+        own.begin(&start.configuration)?;
+        Ok(own)
+    }
+
+    /// The mechanism as in the file.
+    pub fn model(&self) -> &Arc<Model> {
+        &self.base
+    }
+
+    /// The present.
+    pub fn now(&self) -> &Instant {
+        &self.now
+    }
+
+    /// What moves the mechanism.
+    pub fn chosen(&self) -> Chosen {
+        self.piece.borrow().with_dependent(|_, e| e.chosen().clone())
+    }
+
+    /// Whether kinematics or dynamics moves it.
+    pub fn analysis(&self) -> Analysis {
+        self.analysis
+    }
+
+    /// What happened so far.
+    pub fn happened(&self) -> &[Happened] {
+        &self.happened
+    }
+
+    /// Whether an event has ended the run.
+    pub fn ended(&self) -> bool {
+        self.ended
+    }
+
+    /// Adds warnings to what is said at the end.
+    pub fn warn(&mut self, warnings: Vec<Diagnostic>) {
+        self.warnings.extend(warnings);
+    }
+
+    /// Up to where steps may pass the times that are asked for.
+    pub fn run_ahead(&mut self, until: f64) {
+        self.ahead = until;
+    }
+
+    /// The end of the last step, in the mode in force.
+    fn engine_now(&self) -> Instant {
+        self.piece.borrow().with_dependent(|_, e| e.now().clone())
+    }
+
+    /// An instant inside the last step, in the mode in force.
+    fn engine_at(&self, t: f64) -> Result<Instant, Diagnostic> {
+        let mut piece = self.piece.borrow_mut();
+        let mut out = piece.with_dependent(|_, e| e.now().clone());
+        if t == out.t {
+            return Ok(out);
+        }
+        if t == self.from.t {
+            return Ok(self.from.clone());
+        }
+        out.loaded = true;
+        piece.with_dependent_mut(|_, e| e.instant_at(t, &mut out))?;
+        Ok(out)
+    }
+
+    /// An instant of the mode in force in terms of the mechanism as in the file.
+    fn in_file(&self, s: &Instant) -> Instant {
+        let base = &*self.base;
+        let mut efforts = vec![0.0; base.drives.len()];
+        for (k, effort) in self.kept.iter().zip(&s.efforts) {
+            efforts[*k] = *effort;
+        }
+        let limit = |k: usize| if self.closed[k] { base.limits[k].side * self.limit_effort(k, s) } else { 0.0 };
+        let friction = |k: usize| {
+            let (force, doing) = self.frictions[k];
+            let effort = match doing {
+                Friction::Sticks => self.held_effort(HeldBy::Friction(k), s),
+                Friction::Slides(direction) => self.sliding_effort(force, direction, s),
+                Friction::Off => 0.0,
+            };
+            (force, effort, doing == Friction::Sticks)
+        };
+        let switched = Switched {
+            lost: self.lost,
+            acting: base.acting(&self.mode),
+            limits: (0..base.limits.len()).map(limit).collect(),
+            frictions: (0..self.frictions.len()).map(friction).collect(),
+            held: self.mode.held.iter().zip(s.efforts.iter().skip(self.kept.len())).map(|(h, e)| (h.joint, h.coordinate, *e)).collect(),
+        };
+        Instant { efforts, switched: Some(Box::new(switched)), ..s.clone() }
+    }
+
+    /// Effort of friction that slides in a direction.
+    fn sliding_effort(&self, force: usize, direction: f64, s: &Instant) -> f64 {
+        let base = &*self.base;
+        let sliding = base.forces[force].1.clone().sliding(direction);
+        let mut loads = vec![0.0; base.joints.len()];
+        s.loads(base, &mut loads);
+        sliding.values(base, &s.plain(&loads)).first().copied().unwrap_or(0.0)
+    }
+
+    /// Moves to a time or to the first event before it.
+    pub fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Advanced, Diagnostic> {
+        if t < self.now.t || t.is_nan() {
+            return Err(Diagnostic::new(
+                "U310",
+                format!("t = {} s is before the present, which is t = {} s", number(t), number(self.now.t)),
+            )
+            .help("time passes forwards; `restore` or `set_state` goes back to a state that was kept"));
+        }
+        loop {
+            if self.ended {
+                return Ok(Advanced::Ended);
+            }
+            if let Some(found) = self.found.take_if(|f| f.t <= t) {
+                return self.meet(found);
+            }
+            let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
+            if reached >= t {
+                let s = self.engine_at(t)?;
+                self.now = self.in_file(&s);
+                return Ok(Advanced::There);
+            }
+            let limit = if self.study.step.is_some() || self.analysis == Analysis::Kinematics { t } else { self.ahead.max(t) };
+            let from = self.engine_now();
+            let on = self.piece.get_mut().with_dependent_mut(|_, e| e.step_until(limit, go_on))?;
+            if !on {
+                return Ok(Advanced::Stopped);
+            }
+            self.from = from.clone();
+            self.found = self.search(&from)?;
+        }
+    }
+
+    /// Moves to a time through all events before it; `false` where it was told to stop. Where an event ends the run the present stays
+    /// before the time.
+    pub fn pass(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        loop {
+            match self.advance(t, go_on)? {
+                Advanced::There | Advanced::Ended => return Ok(true),
+                Advanced::Event(_) => {}
+                Advanced::Stopped => return Ok(false),
+            }
+        }
+    }
+
+    /// The same through the changes of a plan on the way, up to the next event.
+    pub fn follow(&mut self, t: f64, end: f64, plan: &mut Plan, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Advanced, Diagnostic> {
+        while let Some(at) = plan.next_until(t) {
+            match self.advance(at, go_on)? {
+                Advanced::There => {}
+                other => return Ok(other),
+            }
+            self.set_inputs(plan.take(at))?;
+            self.run_ahead(plan.next_until(end).unwrap_or(end));
+        }
+        self.advance(t, go_on)
+    }
+
+    /// One step of the integrator, or to the first event in it.
+    pub fn step(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
+        let next = self.found.as_ref().map_or(reached, |f| f.t);
+        if next > self.now.t {
+            return self.pass(next, go_on);
+        }
+        let limit = self.now.t + self.study.fixed_step().unwrap_or(10.0 * self.study.t_end);
+        let from = self.engine_now();
+        if !self.piece.get_mut().with_dependent_mut(|_, e| e.step_until(limit, go_on))? {
+            return Ok(false);
+        }
+        self.from = from.clone();
+        self.found = self.search(&from)?;
+        let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
+        let to = self.found.as_ref().map_or(reached, |f| f.t);
+        self.pass(to, go_on)
+    }
+
+    /// The state at a time inside the last step; the present stays.
+    pub fn instant_at(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
+        let s = self.engine_at(t)?;
+        *out = self.in_file(&s);
+        Ok(())
+    }
+
+    /// Other values and slopes of inputs from the present on.
+    pub fn set_inputs(&mut self, changes: &[InputChange]) -> Result<(), Diagnostic> {
+        let mut state = self.now.configuration();
+        let n = self.base.inputs.len();
+        for c in changes {
+            (state.z[c.input], state.z[n + c.input]) = (c.held[0], c.held[1]);
+        }
+        if state.z == self.now.z {
+            return Ok(());
+        }
+        let work = self.now.work;
+        self.restart(&state, work, &[])
+    }
+
+    /// Goes on from a consistent state; events that have happened have happened.
+    pub fn set_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
+        self.ended = false;
+        self.begin(state)
+    }
+
+    /// What is left to say, and the verdict on the whole run where it came to its end.
+    pub fn finish(&mut self, stopped: bool, failure: Option<Diagnostic>) -> (Report, Option<Diagnostic>) {
+        let mut warnings = std::mem::take(&mut self.warnings);
+        let (mut report, failure) = self.piece.get_mut().with_dependent_mut(|_, e| e.finish(stopped, failure));
+        warnings.append(&mut report.warnings);
+        let mut said = std::collections::HashSet::new();
+        warnings.retain(|w| said.insert((w.code.0, w.message.clone())));
+        report.warnings = warnings;
+        report.t = self.now.t;
+        report.work.push(("events".into(), self.happened.len() as f64));
+        report.work.push(("modes".into(), self.modes as f64));
+        report.events = std::mem::take(&mut self.happened);
+        (report, failure)
+    }
+
+    /// Everything needed to go on from the present.
+    pub fn save(&self) -> Value {
+        let friction = |f: &(usize, Friction)| match f.1 {
+            Friction::Slides(d) => d,
+            Friction::Sticks => 0.0,
+            Friction::Off => 2.0,
+        };
+        json!({
+            "fourbar-checkpoint": 2,
+            "now": self.now.configuration().save(),
+            "work": self.now.work,
+            "book": self.piece.borrow().with_dependent(|_, e| e.book()),
+            "joints": self.joints, "drives": self.drives, "forces": self.forces,
+            "locks": self.locks.iter().map(|(j, c, y)| json!([j, *c == JointCoordinate::Angle, y])).collect::<Vec<_>>(),
+            "closed": self.closed, "since": self.since,
+            "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at,
+            "count": self.count, "armed": self.armed, "lost": self.lost, "ended": self.ended,
+            "happened": self.happened,
+            "bodies": self.base.bodies.len(),
+        })
+    }
+
+    /// Goes on from what [`Eventful::save`] gave for the same mechanism and study.
+    pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
+        let misfit = || bad_checkpoint("its sizes do not fit");
+        let flags = |key: &str, n: usize| -> Option<Vec<bool>> {
+            let list: Option<Vec<bool>> = v[key].as_array()?.iter().map(Value::as_bool).collect();
+            list.filter(|l| l.len() == n)
+        };
+        let state = Configuration::restored(&self.base, &v["now"]).ok_or_else(misfit)?;
+        let (joints, drives, forces) = (self.joints.len(), self.drives.len(), self.forces.len());
+        self.joints = flags("joints", joints).ok_or_else(misfit)?;
+        self.drives = flags("drives", drives).ok_or_else(misfit)?;
+        self.forces = flags("forces", forces).ok_or_else(misfit)?;
+        self.closed = flags("closed", self.base.limits.len()).ok_or_else(misfit)?;
+        self.armed = flags("armed", self.base.events.len()).ok_or_else(misfit)?;
+        self.since = serde_json::from_value(v["since"].clone()).map_err(|_| misfit())?;
+        self.happened = serde_json::from_value(v["happened"].clone()).map_err(|_| misfit())?;
+        self.count = serde_json::from_value(v["count"].clone()).map_err(|_| misfit())?;
+        let lock = |l: &Value| {
+            let which = if l[1].as_bool()? { JointCoordinate::Angle } else { JointCoordinate::Distance };
+            Some((l[0].as_u64()? as usize, which, l[2].as_f64()?)).filter(|l| l.0 < joints)
+        };
+        self.locks = v["locks"].as_array().and_then(|l| l.iter().map(lock).collect()).ok_or_else(misfit)?;
+        let frictions = numbers(&v["frictions"]);
+        self.stuck_at = numbers(&v["stuck_at"]);
+        if frictions.len() != self.frictions.len() || self.stuck_at.len() != frictions.len() || self.since.len() != self.closed.len() {
+            return Err(misfit());
+        }
+        for (f, x) in self.frictions.iter_mut().zip(frictions) {
+            f.1 = if x == 0.0 {
+                Friction::Sticks
+            } else if x.abs() == 1.0 {
+                Friction::Slides(x)
+            } else {
+                Friction::Off
+            };
+        }
+        self.lost = v["lost"].as_f64().ok_or_else(misfit)?;
+        self.ended = v["ended"].as_bool().ok_or_else(misfit)?;
+        let work = v["work"].as_f64().ok_or_else(misfit)?;
+        self.enter(&state, work, &v["book"], &[])
+    }
+
+    /// The mode that the elements are in.
+    fn present_mode(&self) -> (Mode, Vec<HeldBy>) {
+        let base = &*self.base;
+        let mut mode = Mode {
+            joints: self.joints.clone(),
+            drives: self.drives.clone(),
+            forces: self.forces.clone(),
+            slides: vec![0.0; base.forces.len()],
+            held: Vec::new(),
+        };
+        let mut by = Vec::new();
+        for (joint, coordinate, value) in &self.locks {
+            mode.held.push(Held { joint: *joint, coordinate: *coordinate, value: *value, rate: 0.0, since: 0.0 });
+            by.push(HeldBy::Lock(*joint, *coordinate == JointCoordinate::Angle));
+        }
+        for (k, l) in base.limits.iter().enumerate().filter(|(k, _)| self.closed[*k]) {
+            match l.of {
+                Bounded::Own => mode.joints[l.joint] = true,
+                Bounded::Position(coordinate) => {
+                    mode.held.push(Held { joint: l.joint, coordinate, value: l.bound, rate: 0.0, since: 0.0 });
+                    by.push(HeldBy::Limit(k));
+                }
+                Bounded::Rate(coordinate) => {
+                    let [value, since] = self.since[k];
+                    mode.held.push(Held { joint: l.joint, coordinate, value, rate: l.bound, since });
+                    by.push(HeldBy::Limit(k));
+                }
+            }
+        }
+        for (k, (force, doing)) in self.frictions.iter().enumerate() {
+            match doing {
+                Friction::Slides(direction) => mode.slides[*force] = *direction,
+                Friction::Off => {}
+                Friction::Sticks => {
+                    mode.forces[*force] = false;
+                    if let Some(f) = base.forces[*force].1.sticks() {
+                        let (joint, coordinate) = (f.joint, f.coordinate(base));
+                        mode.held.push(Held { joint, coordinate, value: self.stuck_at[k], rate: 0.0, since: 0.0 });
+                        by.push(HeldBy::Friction(k));
+                    }
+                }
+            }
+        }
+        (mode, by)
+    }
+
+    /// Starts the engine of the mode that the elements are in, from a state that obeys it to the errors of a step. `zeros` are known to
+    /// be zero there.
+    fn enter(&mut self, state: &Configuration, work: f64, book: &Value, zeros: &[Watched]) -> Result<(), Diagnostic> {
+        let (mode, by) = self.present_mode();
+        if mode != self.mode {
+            let known = self.pieces.iter().position(|(m, _)| *m == mode).and_then(|k| self.pieces.remove(k));
+            let next = match known {
+                Some((_, piece)) => piece,
+                None => {
+                    self.modes += 1;
+                    Piece::of_mode(&self.base, &mode, &self.study, self.analysis, state)?
+                }
+            };
+            let mut last = std::mem::replace(self.piece.get_mut(), next);
+            let said = last.with_dependent_mut(|_, e| e.hand_over());
+            self.piece.get_mut().with_dependent_mut(|_, e| e.take_over(said));
+            self.pieces.push_back((std::mem::replace(&mut self.mode, mode), last));
+            if self.pieces.len() > KEPT {
+                self.pieces.pop_front();
+            }
+        }
+        self.held_by = by;
+        self.kept = self.base.drives_of(&self.mode);
+        // Onto the constraints of the mode to rounding.
+        let state = match self.analysis {
+            Analysis::Dynamics => &crate::formulation::lie::closed(self.piece.get_mut().model(), state).map_err(|d| *d)?,
+            Analysis::Kinematics => state,
+        };
+        self.piece.get_mut().with_dependent_mut(|_, e| e.resume(state, work, book))?;
+        let first = self.engine_now();
+        self.from = first.clone();
+        self.found = None;
+        self.watched = self.to_watch().into_iter().map(|what| Watch { what, known_zero: zeros.contains(&what), offset: 0.0 }).collect();
+        for n in 0..self.watched.len() {
+            let value = self.value(self.watched[n].what, &first);
+            let w = &mut self.watched[n];
+            w.known_zero |= value == 0.0;
+            if w.known_zero && matches!(w.what, Watched::Gap(_)) {
+                w.offset = value.min(0.0);
+            }
+        }
+        self.now = self.in_file(&first);
+        Ok(())
+    }
+
+    /// Goes on in the same mode from a state.
+    fn restart(&mut self, state: &Configuration, work: f64, zeros: &[Watched]) -> Result<(), Diagnostic> {
+        let book = self.piece.borrow().with_dependent(|_, e| e.book());
+        self.enter(state, work, &book, zeros)
+    }
+
+    /// Kinetic and potential energy of an instant in terms of the file, J.
+    fn energy(&self, s: &Instant) -> f64 {
+        let (kinetic, potential) = energies(&self.base, s);
+        kinetic + potential
+    }
+}

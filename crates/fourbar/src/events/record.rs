@@ -1,0 +1,64 @@
+//! What happened on the way: one record for each event, with time, kind, impulse and energy lost.
+
+use serde::{Deserialize, Serialize};
+
+/// Kinds of events.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// An event of the file.
+    Event,
+    /// A limit was hit.
+    Impact,
+    /// A series of impacts has come to its end, and the limit stays closed.
+    Rest,
+    /// A limit is touched without an impact and stays closed.
+    Touch,
+    /// A limit opens, because its force has come down to zero.
+    Lift,
+    /// A one-way limit holds.
+    Engage,
+    /// It lets go.
+    Release,
+    /// A joint with dry friction has come to rest.
+    Stick,
+    /// It slides again.
+    Slide,
+    /// Its sliding has turned round without rest.
+    Reverse,
+}
+
+impl Kind {
+    /// In words of one.
+    pub fn word(self) -> &'static str {
+        match self {
+            Kind::Event => "event",
+            Kind::Impact => "impact",
+            Kind::Rest => "rest",
+            Kind::Touch => "touch",
+            Kind::Lift => "lift",
+            Kind::Engage => "engage",
+            Kind::Release => "release",
+            Kind::Stick => "stick",
+            Kind::Slide => "slide",
+            Kind::Reverse => "reverse",
+        }
+    }
+}
+
+/// Something that happened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Happened {
+    /// When, s.
+    pub t: f64,
+    /// What: an event of the file, a limit such as `knee.min`, or a friction.
+    pub name: String,
+    /// What kind.
+    pub kind: Kind,
+    /// Impulse along the coordinate of a limit, N s or N m s; zero where there is none.
+    pub impulse: f64,
+    /// Energy that all events of this instant have taken away, J; on the first of them.
+    pub lost: f64,
+    /// Rate of the coordinate before and after, m/s or rad/s; zero where there is none.
+    pub speed: [f64; 2],
+}

@@ -1,0 +1,281 @@
+//! What is watched between two events, and where in a step it first comes to zero.
+
+use super::{Eventful, Friction, HeldBy};
+use crate::diagnostic::Diagnostic;
+use crate::event::Bounded;
+use crate::force::eval::law_value;
+use crate::motion::{Instant, load_across};
+use crate::spec::Direction;
+use crate::trajectory::rates;
+
+/// Places inside a step at which what is watched is looked at, in shares of the step.
+const LOOKS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
+/// Where the sign behind a zero at the start of a step is taken, in shares of the step.
+const PROBE: f64 = 1e-4;
+/// Evaluations to narrow down a zero.
+const NARROW: usize = 80;
+
+/// A function whose zeros change the mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Watched {
+    /// The expression of an event.
+    Event(usize),
+    /// The gap of an open limit.
+    Gap(usize),
+    /// The force of a closed limit.
+    Effort(usize),
+    /// The rate of a joint that slides, in its direction.
+    Slide(usize),
+    /// What is left of the bound of a joint that sticks.
+    Bound(usize),
+}
+
+/// Something watched with what is known of it.
+#[derive(Clone, Copy, Debug)]
+pub struct Watch {
+    /// What.
+    pub what: Watched,
+    /// Whether it is zero at the start of the piece, so that this zero is divided out until it has been left.
+    pub known_zero: bool,
+    /// What a gap that is known to be zero is short of it by rounding: it counts from there.
+    pub offset: f64,
+}
+
+/// Zeros that were found in a step.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// The first of them, s.
+    pub t: f64,
+    /// What is zero there.
+    pub what: Vec<Watched>,
+}
+
+impl Eventful {
+    /// Everything that has to be watched in the mode in force.
+    pub(super) fn to_watch(&self) -> Vec<Watched> {
+        let mut list: Vec<Watched> = (0..self.base.events.len()).filter(|&k| self.may_happen(k)).map(Watched::Event).collect();
+        list.extend((0..self.base.limits.len()).map(|k| if self.closed[k] { Watched::Effort(k) } else { Watched::Gap(k) }));
+        for (k, f) in self.frictions.iter().enumerate() {
+            match f.1 {
+                Friction::Sticks => list.push(Watched::Bound(k)),
+                Friction::Slides(_) => list.push(Watched::Slide(k)),
+                Friction::Off => {}
+            }
+        }
+        list
+    }
+
+    /// Whether an event of the file can happen from now on.
+    pub(super) fn may_happen(&self, k: usize) -> bool {
+        let e = &self.base.events[k];
+        (!e.once || self.count[k] == 0) && e.after.is_none_or(|a| self.count[a] > 0)
+    }
+
+    /// Value of something watched at an instant of the piece in force.
+    pub(super) fn value(&self, what: Watched, s: &Instant) -> f64 {
+        let base = &*self.base;
+        match what {
+            Watched::Event(k) => law_value(base, &base.events[k].when, &s.plain(&[]), (0.0, 0.0)),
+            Watched::Gap(k) => base.limits[k].gap(base, &s.q, &s.v, &s.turns),
+            Watched::Effort(k) => self.limit_effort(k, s),
+            Watched::Slide(k) => {
+                let direction = if let Friction::Slides(d) = self.frictions[k].1 { d } else { 0.0 };
+                direction * self.friction_rate(k, s)
+            }
+            Watched::Bound(k) => {
+                let (force, _) = self.frictions[k];
+                let Some(f) = base.forces[force].1.sticks() else { return f64::NAN };
+                let load = load_across(base, f.joint, &s.q, &s.reactions[f.joint]);
+                f.bound(base, load) - self.held_effort(HeldBy::Friction(k), s).abs()
+            }
+        }
+    }
+
+    /// The same, counted from what is taken for zero.
+    pub(super) fn seen(&self, what: Watched, s: &Instant) -> f64 {
+        let offset = self.watched.iter().find(|w| w.what == what).map_or(0.0, |w| w.offset);
+        self.value(what, s) - offset
+    }
+
+    /// Effort of what holds a coordinate, N or N m.
+    pub(super) fn held_effort(&self, by: HeldBy, s: &Instant) -> f64 {
+        self.held_by.iter().position(|h| *h == by).map_or(0.0, |k| s.efforts[self.kept.len() + k])
+    }
+
+    /// Force of a limit along its gap: positive where it pushes.
+    pub(super) fn limit_effort(&self, k: usize, s: &Instant) -> f64 {
+        let base = &*self.base;
+        let l = &base.limits[k];
+        if l.of != Bounded::Own {
+            return l.side * self.held_effort(HeldBy::Limit(k), s);
+        }
+        // The reaction on the moving body along the direction in which the gap grows.
+        let [(i, a), (j, b)] = l.row(base, &s.q);
+        let moving = base.joints[l.joint].bodies[1].index();
+        let along = if j == moving {
+            b.v
+        } else if i == moving {
+            a.v
+        } else {
+            return 0.0;
+        };
+        let size = along.norm_squared();
+        if size > 0.0 { s.reactions[l.joint].force.dot(&along) / size } else { 0.0 }
+    }
+
+    /// Rate of the coordinate that a friction acts on.
+    pub(super) fn friction_rate(&self, k: usize, s: &Instant) -> f64 {
+        let base = &*self.base;
+        let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { return 0.0 };
+        let joint = &base.joints[f.joint];
+        joint.coordinate(f.coordinate(base)).map_or(0.0, |y| rates(joint, &y, s)[0])
+    }
+
+    /// Whether a change of sign counts for something watched.
+    fn counts(&self, what: Watched, rises: bool) -> bool {
+        match what {
+            Watched::Event(k) => match self.base.events[k].direction {
+                Direction::Any => true,
+                Direction::Rising => rises,
+                Direction::Falling => !rises,
+            },
+            _ => !rises,
+        }
+    }
+
+    /// Whether an event that waits to be armed again is, at a value.
+    fn rearms(&self, k: usize, value: f64) -> bool {
+        let e = &self.base.events[k];
+        match e.direction {
+            Direction::Any => value.abs() > e.rearm,
+            Direction::Rising => value < -e.rearm,
+            Direction::Falling => value > e.rearm,
+        }
+    }
+
+    /// The first zeros between the start and the end of the last step, where there are any. `from` is the instant at its start, and the
+    /// engine stands at its end.
+    pub(super) fn search(&mut self, from: &Instant) -> Result<Option<Found>, Diagnostic> {
+        let to = self.engine_now();
+        let h = to.t - from.t;
+        if h <= 0.0 || self.watched.is_empty() {
+            return Ok(None);
+        }
+        // Gaps that stay far from zero over the step need no further look.
+        let far: Vec<bool> = self.watched.iter().map(|w| self.stays_far(w, from, &to, h)).collect();
+        let mut samples = vec![from.clone()];
+        if far.contains(&false) {
+            for share in LOOKS {
+                samples.push(self.engine_at(from.t + share * h)?);
+            }
+        }
+        samples.push(to);
+        let mut first: Option<Found> = None;
+        for n in 0..self.watched.len() {
+            let watch = self.watched[n];
+            if far[n] {
+                self.watched[n].known_zero = false;
+                continue;
+            }
+            let what = watch.what;
+            // The sign with which it starts.
+            let mut low = (from.t, self.seen(what, from));
+            if watch.known_zero {
+                let sign = match what {
+                    Watched::Event(_) => self.seen(what, &self.engine_at(from.t + PROBE * h)?).signum(),
+                    _ => 1.0,
+                };
+                low.1 = 0.0_f64.copysign(sign);
+            }
+            let negative = |x: f64| x < 0.0 || (x == 0.0 && x.is_sign_negative());
+            let mut below = negative(low.1);
+            let mut left = !watch.known_zero;
+            for s in &samples[1..] {
+                let f = self.seen(what, s);
+                // A gap that has not opened beyond rounding yet says nothing.
+                if !left && matches!(what, Watched::Gap(_)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
+                    continue;
+                }
+                left = true;
+                if let Watched::Event(k) = what
+                    && !self.armed[k]
+                {
+                    self.armed[k] = self.rearms(k, f);
+                    (low, below) = ((s.t, f), negative(f));
+                    continue;
+                }
+                let now_below = if f == 0.0 { !below } else { f < 0.0 };
+                if now_below != below && self.counts(what, below) {
+                    let zero = watch.known_zero.then_some(from.t).filter(|t| *t == low.0);
+                    let t = self.narrow(what, low.0, s.t, below, zero)?;
+                    // What is zero within rounding of each other is one instant.
+                    match &mut first {
+                        Some(found) if (t - found.t).abs() <= ONE_INSTANT * found.t.abs().max(1.0) => {
+                            found.t = found.t.max(t);
+                            found.what.push(what);
+                        }
+                        Some(found) if t > found.t => {}
+                        _ => first = Some(Found { t, what: vec![what] }),
+                    }
+                    break;
+                }
+                (low, below) = ((s.t, f), now_below);
+            }
+            self.watched[n].known_zero = !left;
+        }
+        Ok(first)
+    }
+
+    /// Whether a gap is so far from zero at both ends of a step that its rates do not lead it there.
+    fn stays_far(&self, w: &Watch, from: &Instant, to: &Instant, h: f64) -> bool {
+        let Watched::Gap(k) = w.what else { return false };
+        let l = &self.base.limits[k];
+        if w.known_zero || matches!(l.of, Bounded::Rate(_)) {
+            return false;
+        }
+        let at = |s: &Instant| (self.value(w.what, s), l.rate(&self.base, &s.q, &s.v).abs());
+        let ((g0, r0), (g1, r1)) = (at(from), at(to));
+        g0.min(g1) > (r0 + r1) * h + (g1 - g0).abs()
+    }
+
+    /// The time between `low` and `high` at which something comes through zero; `below` is its side at `low`, and `zero` a zero at `low`
+    /// that is known and does not count. The time given is behind the zero, by rounding.
+    fn narrow(&self, what: Watched, low: f64, high: f64, below: bool, zero: Option<f64>) -> Result<f64, Diagnostic> {
+        let side = if below { -1.0 } else { 1.0 };
+        let f = |t: f64| -> Result<f64, Diagnostic> {
+            let x = side * self.seen(what, &self.engine_at(t)?);
+            Ok(zero.map_or(x, |t0| x / (t - t0)))
+        };
+        let (mut a, mut b) = (low, high);
+        let mut fa = if zero.is_some() { f(low + PROBE * (high - low))?.abs() } else { f(low)? };
+        let mut fb = f(high)?;
+        let least = |t: f64| 4.0 * f64::EPSILON * t.abs() + 1e-16;
+        for round in 0..NARROW {
+            if b - a <= least(b) {
+                break;
+            }
+            // The secant, kept away from the ends; now and then the middle.
+            let mut t = if fa > 0.0 && fb < fa { a + (b - a) * fa / (fa - fb) } else { 0.5 * (a + b) };
+            if round % 4 == 3 || !t.is_finite() {
+                t = 0.5 * (a + b);
+            }
+            t = t.clamp(a + 0.01 * least(b).max((b - a) * 1e-3), b - 0.01 * least(b).max((b - a) * 1e-3));
+            let x = f(t)?;
+            if x > 0.0 {
+                if fa == x {
+                    a = t;
+                    continue;
+                }
+                (a, fa) = (t, x);
+            } else {
+                (b, fb) = (t, x);
+            }
+        }
+        Ok(b)
+    }
+}
+
+/// Gaps below this share of the characteristic length, or rad, are rounding.
+const ROUNDING: f64 = 1e-14;
+/// Zeros this near to each other, in shares of the time or s, are one instant.
+const ONE_INSTANT: f64 = 1e-11;

@@ -1,0 +1,188 @@
+//! Impulses of all closed contacts of a step: sweeps over the contacts, and where few of them converge slowly, Newton steps on all at once.
+//!
+//! Both end after a given number of rounds. What is left is measured by the residual of the contact conditions, a velocity.
+
+use super::active::Active;
+use crate::state::Twist;
+use nalgebra::{DMatrix, DVector, Vector3};
+
+/// Up to so many contacts Newton steps are tried.
+const FEW: usize = 48;
+/// After so many sweeps.
+const FIRST: usize = 30;
+/// Most Newton steps.
+const NEWTON: usize = 12;
+
+/// How a solve went.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Solved {
+    /// Sweeps over all contacts.
+    pub sweeps: usize,
+    /// Largest residual that is left, m/s.
+    pub residual: f64,
+}
+
+/// Changes impulses and velocities until the contact conditions are met to `tol`, m/s.
+pub fn solve(list: &mut [Active], v: &mut [Twist], tol: f64, most: usize) -> Solved {
+    for a in list.iter_mut() {
+        a.P = inside(&a.P, a.mu);
+        let P = a.P;
+        a.add(&P, v);
+    }
+    let mut done = Solved::default();
+    if list.is_empty() {
+        return done;
+    }
+    let mut tried = false;
+    while done.sweeps < most {
+        let change = sweep(list, v);
+        done.sweeps += 1;
+        if change <= tol {
+            break;
+        }
+        if !tried && done.sweeps >= FIRST && list.len() <= FEW {
+            tried = true;
+            newton(list, v, tol);
+        }
+    }
+    done.residual = list.iter().map(|a| a.residual(&a.velocity(v))).fold(0.0, f64::max);
+    done
+}
+
+/// One round over all contacts; the largest change as a velocity.
+fn sweep(list: &mut [Active], v: &mut [Twist]) -> f64 {
+    let mut most = 0.0_f64;
+    for a in list.iter_mut() {
+        let u = a.velocity(v);
+        let next = a.projected(&u);
+        let d = next - a.P;
+        most = most.max(a.measure(&d));
+        if d != Vector3::zeros() {
+            a.add(&d, v);
+            a.P = next;
+        }
+    }
+    most
+}
+
+/// An impulse brought back into the cone.
+fn inside(P: &Vector3<f64>, mu: f64) -> Vector3<f64> {
+    let normal = P.x.max(0.0);
+    let length = P.y.hypot(P.z);
+    let factor = if length > mu * normal { mu * normal / length.max(f64::MIN_POSITIVE) } else { 1.0 };
+    Vector3::new(normal, P.y * factor, P.z * factor)
+}
+
+/// Newton steps on the projections of all contacts together; kept only where they lessen the residual.
+fn newton(list: &mut [Active], v: &mut [Twist], tol: f64) {
+    let n = list.len();
+    // Relative velocities by impulses.
+    let mut G = DMatrix::<f64>::zeros(3 * n, 3 * n);
+    for (j, b) in list.iter().enumerate() {
+        for (body, columns) in &b.columns {
+            for (i, a) in list.iter().enumerate() {
+                for side in (0..2).filter(|s| a.bodies[*s] == *body) {
+                    for r in 0..3 {
+                        for k in 0..3 {
+                            G[(3 * i + r, 3 * j + k)] += a.rows[side][r].dot(&columns[k]);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let start: DVector<f64> = stacked(list, |a| a.P);
+    let free: DVector<f64> = stacked(list, |a| a.velocity(v)) - &G * &start;
+    let residual = |list: &[Active], u: &DVector<f64>| list.iter().enumerate().map(|(i, a)| a.residual(&three(u, i))).fold(0.0, f64::max);
+    let mut P = start.clone();
+    let mut u = &free + &G * &P;
+    let (mut best, mut best_at) = (residual(list, &u), P.clone());
+    for _ in 0..NEWTON {
+        if best <= tol {
+            break;
+        }
+        let mut J = DMatrix::<f64>::zeros(3 * n, 3 * n);
+        let mut F = DVector::<f64>::zeros(3 * n);
+        for (i, a) in list.iter().enumerate() {
+            equations(a, &three(&u, i), i, &G, &mut J, &mut F);
+        }
+        let Some(step) = J.lu().solve(&F) else { break };
+        if !step.iter().all(|x| x.is_finite()) {
+            break;
+        }
+        P -= step;
+        for (i, a) in list.iter_mut().enumerate() {
+            a.P = inside(&three(&P, i), a.mu);
+        }
+        // The residual is measured at impulses that the contacts can have.
+        P = stacked(list, |a| a.P);
+        u = &free + &G * &P;
+        let now = residual(list, &u);
+        if now < best {
+            (best, best_at) = (now, P.clone());
+        }
+    }
+    for (i, a) in list.iter_mut().enumerate() {
+        a.P = three(&best_at, i);
+        let d = a.P - three(&start, i);
+        a.add(&d, v);
+    }
+}
+
+fn three(x: &DVector<f64>, i: usize) -> Vector3<f64> {
+    Vector3::new(x[3 * i], x[3 * i + 1], x[3 * i + 2])
+}
+
+fn stacked(list: &[Active], f: impl Fn(&Active) -> Vector3<f64>) -> DVector<f64> {
+    let mut x = DVector::zeros(3 * list.len());
+    for (i, a) in list.iter().enumerate() {
+        x.fixed_rows_mut::<3>(3 * i).copy_from(&f(a));
+    }
+    x
+}
+
+/// Equations of one contact and their derivatives by all impulses: open, sticking or sliding, as its projection has it.
+fn equations(a: &Active, u: &Vector3<f64>, i: usize, G: &DMatrix<f64>, J: &mut DMatrix<f64>, F: &mut DVector<f64>) {
+    let row = 3 * i;
+    let normal = a.P.x - (u.x - a.target.x) / a.G[(0, 0)].max(f64::MIN_POSITIVE);
+    if normal <= 0.0 {
+        for k in 0..3 {
+            J[(row + k, row + k)] = 1.0;
+            F[row + k] = a.P[k];
+        }
+        return;
+    }
+    let columns = J.ncols();
+    (0..columns).for_each(|c| J[(row, c)] = G[(row, c)]);
+    F[row] = u.x - a.target.x;
+    if a.mu == 0.0 {
+        for k in 1..3 {
+            J[(row + k, row + k)] = 1.0;
+            F[row + k] = a.P[k];
+        }
+        return;
+    }
+    let step = 2.0 / (a.G[(1, 1)] + a.G[(2, 2)]).max(f64::MIN_POSITIVE);
+    let slip = [u.y - a.target.y, u.z - a.target.z];
+    let y = [a.P.y - step * slip[0], a.P.z - step * slip[1]];
+    let (length, bound) = (y[0].hypot(y[1]), a.mu * a.P.x.max(0.0));
+    if length <= bound {
+        for k in 0..2 {
+            (0..columns).for_each(|c| J[(row + 1 + k, c)] = G[(row + 1 + k, c)]);
+            F[row + 1 + k] = slip[k];
+        }
+        return;
+    }
+    // Sliding: P_T = bound y/|y|.
+    let e = [y[0] / length, y[1] / length];
+    for k in 0..2 {
+        F[row + 1 + k] = a.P[1 + k] - bound * e[k];
+        J[(row + 1 + k, row)] -= a.mu * e[k];
+        J[(row + 1 + k, row + 1 + k)] += 1.0;
+        for m in 0..2 {
+            let turn = bound / length * (f64::from(u8::from(k == m)) - e[k] * e[m]);
+            J[(row + 1 + k, row + 1 + m)] -= turn;
+            (0..columns).for_each(|c| J[(row + 1 + k, c)] += turn * step * G[(row + 1 + m, c)]);
+        }
+    }
+}

@@ -1,0 +1,53 @@
+// The engine inside the page: requests and replies as JSON through the memory of WebAssembly, the present instant as a row of numbers.
+
+/** A complaint of the engine, in the words of the command line. `start` and `end` count characters of the file. */
+export interface Complaint {
+  code: string; message: string; help: string; names: string[]; warning: boolean; shown: string;
+  line?: number; column?: number; start?: number; end?: number;
+}
+export interface Reply { ok: boolean; diagnostics?: Complaint[]; [key: string]: unknown }
+export interface Described extends Reply {
+  title: string; assembled: boolean; columns: string[]; parameters: [string, number][]; unused: string[];
+  inputs: { name: string; unit: string; value: number; range: [number | null, number | null] }[]; drives: string[]; gravity: boolean;
+}
+
+interface Exports {
+  memory: WebAssembly.Memory;
+  fourbar_request(length: number): number; fourbar_answer(): number; fourbar_reply(): number; fourbar_row(): number; fourbar_row_length(): number;
+}
+
+export class Engine {
+  private exports: Exports;
+  private constructor(private readonly module: WebAssembly.Module) { this.exports = this.fresh(); }
+
+  /** From the text of the block that holds it: gzip in base64. */
+  static async of(text: string): Promise<Engine> {
+    const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+    const plain = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
+    return new Engine(await WebAssembly.compile(await plain.arrayBuffer()));
+  }
+
+  private fresh(): Exports { return new WebAssembly.Instance(this.module, {}).exports as unknown as Exports; }
+
+  /** Asks the engine. Should it break down, which is a fault of the program, a new one takes its place and the complaint says so. */
+  ask(request: Record<string, unknown>): Reply {
+    try {
+      const e = this.exports, bytes = new TextEncoder().encode(JSON.stringify(request)), at = e.fourbar_request(bytes.length);
+      new Uint8Array(e.memory.buffer, at, bytes.length).set(bytes);
+      const length = e.fourbar_answer();
+      return JSON.parse(new TextDecoder().decode(new Uint8Array(e.memory.buffer, e.fourbar_reply(), length))) as Reply;
+    } catch (error) {
+      this.exports = this.fresh();
+      const message = `the engine broke down: ${error instanceof Error ? error.message : String(error)}`;
+      return { ok: false, broken: true, diagnostics: [{ code: "U473", message, help: "this is a fault of the program; please report it with the file", names: [], warning: false, shown: message }] };
+    }
+  }
+
+  /** The present instant, in the order of the columns; a copy. */
+  row(): Float64Array {
+    const e = this.exports;
+    return new Float64Array(e.memory.buffer, e.fourbar_row(), e.fourbar_row_length()).slice();
+  }
+
+  get memoryBytes(): number { return this.exports.memory.buffer.byteLength; }
+}

@@ -1,0 +1,470 @@
+// The live page: the mechanism in the hand, sliders, the file, and what `check` says. The engine computes, the page draws.
+
+import type { App } from "../app";
+import type { Line, PageData, Section } from "../data";
+import { valueAt } from "../motion";
+import { button, el, fileName, format, save } from "../ui";
+import { Editor, isFree, withParameter } from "./editor";
+import type { Complaint, Described, Engine, Reply } from "./engine";
+import { holdOn, type Grip } from "./hand";
+import { sharedPage } from "./share";
+
+/** The file of a live page, and the shipped models of a playground. */
+export interface LiveData { file: string; text: string; set?: [string, string][]; gallery?: { name: string; title: string; text: string }[] }
+
+/** Rows that a recording keeps; a longer one is thinned out. */
+const MOST_ROWS = 6000;
+/** A study that runs faster than this follows a slider at once; milliseconds. */
+const QUICK = 70;
+
+export class Live {
+  readonly panel = el("div", { class: "live" });
+  readonly editor: Editor;
+  private readonly status = el("p", { class: "status", "aria-live": "polite" });
+  private readonly sliders = el("div", { class: "sliders" });
+  private readonly values = el("div", { class: "values" });
+  private readonly goButton = button("Let go", "Dynamics from here: drag to pull by a spring", () => this.toggle());
+  private readonly speedBox = el("select", { "aria-label": "Slow motion" }, ...[1, 0.5, 0.2, 0.1, 0.05, 0.02].map((s) => el("option", { value: String(s) }, `${s}\u00d7`)));
+  private readonly gravity = el("input", { type: "checkbox", checked: true, onchange: () => this.restart() });
+  private readonly motors = el("input", { type: "checkbox", checked: true, onchange: () => this.restart() });
+  private text: string;
+  private set: Map<string, string>;
+  private described: Described | null = null;
+  private index = new Map<string, number>();
+  private original: PageData;
+  private rows: Float64Array[] = [];
+  private running = false;
+  private started = false;
+  private hand: Grip | null = null;
+  private liveTime = 0;
+  private lastFrame = 0;
+  private lastDraw = 0;
+  private lastRun = Infinity;
+  private later = 0;
+  private clicked: string | null = null;
+
+  constructor(readonly app: App, private readonly data: LiveData, readonly engine: Engine) {
+    this.text = data.text;
+    this.set = new Map(data.set ?? []);
+    this.original = app.page;
+    this.editor = new Editor({ changed: (text) => this.edit(text), save: () => this.saveFile(), share: () => this.share() });
+    this.editor.open(data.text);
+    this.goButton.classList.add("go");
+    this.panel.append(
+      el("div", { class: "cardtools" }, this.goButton, button("Step", "One step of the screen", () => this.step()), button("Reset", "Back to the start", () => this.reset()), this.speedBox),
+      el("div", { class: "switches" }, el("label", {}, this.gravity, "gravity"), el("label", {}, this.motors, "motors")),
+      this.status, this.values, this.sliders);
+    app.addTab("Live", this.panel, "Plots");
+    app.addTab("Edit", this.editor.root, "Show");
+    app.onShow.push((signal) => this.attach(signal));
+    app.onFrame = (now) => this.frame(now);
+    app.onAsked = () => this.leave();
+    this.attach(new AbortController().signal);
+    this.load(data.text, false);
+    app.openTab("Live");
+  }
+
+  // ---- the file ----
+
+  /** Gives the engine a text with the values of the sliders; true where it is a mechanism. */
+  private load(text: string, draw: boolean): boolean {
+    const reply = this.engine.ask({ do: "load", text, set: [...this.set] }) as Described;
+    this.editor.complain(reply.diagnostics ?? []);
+    if (!reply.ok) {
+      this.say(reply.diagnostics?.[0]?.message ?? "the file is not a mechanism", true);
+      return false;
+    }
+    this.text = text;
+    this.described = reply;
+    this.index = new Map(reply.columns.map((c, k) => [c, k]));
+    this.running = this.started = false;
+    this.showButtons();
+    this.buildSliders();
+    if (draw) this.redraw();
+    this.explainLater();
+    const open = reply.diagnostics?.find((d) => !d.warning);
+    if (!reply.assembled && open) {
+      this.say(open.message, true);
+      this.app.highlight(open.names);
+    } else this.say(this.hint());
+    return true;
+  }
+
+  private hint(): string { return "Drag a part: the joints stay closed. Let go for dynamics; click a part for its values."; }
+
+  private edit(text: string): void {
+    this.set.clear();
+    this.load(text, true);
+  }
+
+  private saveFile(): void { save(this.data.file || fileName(this.described?.title ?? "", ".yaml"), new Blob([this.editor.text], { type: "text/yaml" })); }
+
+  private share(): void {
+    const page = this.studyPage() ?? this.app.page;
+    save(fileName(this.described?.title ?? "mechanism", ".html"), new Blob([sharedPage(page, { ...this.data, text: this.editor.text, set: [...this.set] })], { type: "text/html" }));
+  }
+
+  /** Another mechanism, such as one of the gallery. */
+  open(file: string, text: string): void {
+    this.data.file = file;
+    this.set.clear();
+    this.editor.open(text);
+    this.leave();
+    if (this.load(text, true)) this.app.stage.view(this.app.stage.draft.normal ? "normal" : "iso");
+  }
+
+  // ---- sliders ----
+
+  private buildSliders(): void {
+    const d = this.described!, names = new Set(d.parameters.map(([n]) => n)), own = d.parameters.filter(([n]) => !d.unused.includes(n) && isFree(this.text, n, names)), known = [...this.sliders.querySelectorAll<HTMLInputElement>("input[type=range]")].map((i) => i.dataset["name"]);
+    const wanted = [...own.map(([n]) => n), ...d.inputs.map((i) => i.name)];
+    const values = new Map([...d.parameters, ...d.inputs.map((i): [string, number] => [i.name, i.value])]);
+    // A slider that is held must stay the same element: only its number is written.
+    if (known.join("\n") === wanted.join("\n")) {
+      for (const box of this.sliders.querySelectorAll<HTMLInputElement>("input")) {
+        const v = values.get(box.dataset["name"]!);
+        if (box !== document.activeElement && v !== undefined) box.value = box.type === "number" ? String(Number(v.toPrecision(6))) : String(v);
+      }
+      return;
+    }
+    const row = (name: string, unit: string, value: number, lo: number, hi: number, act: (v: number) => void, done: (v: number) => void) => {
+      const range = el("input", { type: "range", min: String(lo), max: String(hi), step: "any", "data-name": name, "aria-label": name });
+      range.value = String(value);
+      const number = el("input", { type: "number", step: "any", "data-name": name, "aria-label": `${name}, number` });
+      number.value = String(Number(value.toPrecision(6)));
+      // Round numbers: a slider has some hundred places, and the file should read well.
+      const digits = Math.max(0, 3 - Math.floor(Math.log10((hi - lo) || 1))), read = () => Number(Number(range.value).toFixed(Math.min(12, digits)));
+      range.addEventListener("input", () => { number.value = String(read()); act(read()); });
+      range.addEventListener("change", () => done(read()));
+      number.addEventListener("change", () => { const v = Number(number.value); if (Number.isFinite(v) && number.value !== "") { range.value = number.value; act(v); done(v); } });
+      return el("label", { class: "slider" }, el("span", {}, name, unit && unit !== "1" ? el("small", {}, ` ${unit}`) : null), range, number);
+    };
+    const parameters = own.map(([name, v]) => {
+      const reach = v === 0 ? 1 : Math.abs(v) * 0.5;
+      return row(name, "", v, v - reach, v + reach, (x) => this.slide(name, x), (x) => this.settle(name, x));
+    });
+    const inputs = d.inputs.map((i) => {
+      const reach = Math.max(Math.abs(i.value), 1);
+      return row(i.name, i.unit, i.value, i.range[0] ?? i.value - reach, i.range[1] ?? i.value + reach, (x) => this.input(i.name, x), () => this.runLater());
+    });
+    this.sliders.replaceChildren(
+      ...(parameters.length ? [el("h2", {}, "Parameters"), ...parameters] : []), ...(inputs.length ? [el("h2", {}, "Inputs"), ...inputs] : []));
+  }
+
+  /** A parameter while its slider moves. */
+  private slide(name: string, value: number): void {
+    const before = this.set.get(name);
+    this.set.set(name, String(value));
+    if (!this.load(this.text, true)) { if (before === undefined) this.set.delete(name); else this.set.set(name, before); }
+  }
+  /** A parameter whose slider was let go: its value goes into the file. */
+  private settle(name: string, value: number): void {
+    const text = withParameter(this.text, name, value);
+    if (text === null) return;
+    this.set.delete(name);
+    this.editor.change(text);
+    this.load(text, false);
+    this.runLater();
+  }
+  private input(name: string, value: number): void {
+    this.heed(this.engine.ask({ do: "set", input: name, value }));
+    if (!this.running) this.showLive();
+  }
+
+  // ---- drawing ----
+
+  private studyPage(): PageData | null {
+    const before = performance.now(), reply = this.engine.ask({ do: "run" });
+    this.lastRun = performance.now() - before;
+    if (!reply.ok) this.heed(reply);
+    return reply.ok ? (reply["page"] as PageData) : null;
+  }
+
+  /** The new mechanism: with its motion at once where that is quick, else as it stands, and the motion a little later. */
+  private redraw(): void {
+    this.leave();
+    const quick = this.described!.assembled && this.lastRun < QUICK ? this.studyPage() : null;
+    if (quick) { this.show(quick); return; }
+    const reply = this.engine.ask({ do: "still" });
+    if (reply.ok) this.show(reply["page"] as PageData);
+    this.runLater();
+  }
+  private runLater(): void {
+    clearTimeout(this.later);
+    this.later = window.setTimeout(() => {
+      if (this.running || this.hand || !this.described?.assembled) return;
+      const page = this.studyPage();
+      if (page) this.show(page);
+    }, 220);
+  }
+  private show(page: PageData): void {
+    this.original = page;
+    this.app.show(page);
+    this.explainLater();
+  }
+
+  /** Shows the instant that the engine holds. */
+  private showLive(): void {
+    this.app.clock.playing = false;
+    this.liveTime = this.app.clock.time;
+    this.app.motions[0]!.setLive(this.engine.row(), this.index);
+    this.app.refresh();
+    this.tell();
+  }
+  /** Back to the recording, at the time whose pose is nearest to what was shown. */
+  private leave(): void {
+    const m = this.app.motions[0]!;
+    this.running = false;
+    this.showButtons();
+    if (!m.isLive) return;
+    const places = m.bodies.map((_, i) => [...m.pose(i, 0).r, ...m.pose(i, 0).p]);
+    m.setLive(null);
+    let best = this.app.clock.time, least = Infinity;
+    if (this.app.clock.time === this.liveTime) for (const t of m.t) {
+      const d = places.reduce((s, p, i) => { const q = m.pose(i, t); return s + Math.hypot(p[0]! - q.r[0], p[1]! - q.r[1], p[2]! - q.r[2]); }, 0);
+      if (d < least) { least = d; best = t; }
+    }
+    this.app.clock.set(best);
+  }
+
+  private attach(signal: AbortSignal): void {
+    holdOn(this.app, {
+      ready: () => this.described?.assembled === true,
+      taken: (grip) => {
+        if (this.running) { this.hand = { ...grip }; return; }
+        this.takePose();
+        this.hand = { ...grip };
+      },
+      moved: (grip) => {
+        this.hand = { ...grip, to: [...grip.to] };
+        if (!this.running) this.drag(grip);
+      },
+      released: () => { this.hand = null; if (!this.running) this.say(this.hint()); },
+      clicked: (name) => { this.clicked = name; this.tell(true); this.app.highlight(name ? [name] : []); },
+    }, signal);
+  }
+
+  /** The engine stands where the recording is shown: each body is dragged there, which a closed pose allows. */
+  private takePose(): void {
+    const m = this.app.motions[0]!;
+    this.started = false;
+    if (m.isLive) return;
+    this.app.clock.playing = false;
+    const t = this.app.clock.time, bodies = this.app.page.model.bodies;
+    const poses = bodies.map((_, i) => { const p = m.pose(i, t), o = m.origin(i, p); return { o, q: [...p.p] }; });
+    const reply = this.engine.ask({ do: "pose", t, origins: poses.map((p) => p.o), quaternions: poses.map((p) => p.q) });
+    if (!reply.ok) this.heed(reply);
+  }
+
+  drag(grip: Grip): Reply {
+    const reply = this.engine.ask({ do: "drag", body: grip.body, at: grip.at, to: grip.to });
+    if (!reply.ok) { this.heed(reply); return reply; }
+    const stopped = reply["stopped"] as { text: string; names: string[] } | null;
+    this.say(stopped ? stopped.text : this.coordinates(), stopped !== null);
+    this.app.highlight(stopped ? [grip.body, ...stopped.names] : []);
+    this.showLive();
+    return reply;
+  }
+
+  /** What the hand turns, in numbers. */
+  private coordinates(): string {
+    const row = this.engine.row(), out: string[] = [];
+    for (const d of this.app.page.model.drives ?? []) {
+      const angle = this.index.get(`${d.joint}.angle`), distance = this.index.get(`${d.joint}.distance`);
+      if (d.kind !== "distance" && angle !== undefined) out.push(`${d.joint} = ${format((row[angle]! * 180) / Math.PI)}\u00b0`);
+      else if (distance !== undefined) out.push(`${d.joint} = ${format(row[distance]!)} m`);
+    }
+    return out.slice(0, 4).join(", ") || this.hint();
+  }
+
+  // ---- dynamics ----
+
+  private showButtons(): void { this.goButton.textContent = this.running ? "Pause" : this.started ? "Go on" : "Let go"; this.goButton.classList.toggle("on", this.running); }
+  toggle(): void {
+    if (this.running) { this.pause(); return; }
+    if (!this.begin()) return;
+    this.running = true;
+    this.lastFrame = 0;
+    this.showButtons();
+  }
+  private begin(): boolean {
+    if (this.started) return true;
+    this.takePose();
+    const reply = this.engine.ask({ do: "start", gravity: this.gravity.checked, motors: this.motors.checked });
+    this.heed(reply);
+    if (!reply.ok) return false;
+    this.started = true;
+    this.rows = [];
+    this.record();
+    return true;
+  }
+  private restart(): void {
+    const was = this.running;
+    this.started = this.running = false;
+    this.showButtons();
+    if (was) { this.showLive(); this.toggle(); }
+  }
+  private pause(): void {
+    this.running = false;
+    this.showButtons();
+    this.adopt();
+    this.app.motions[0]!.setLive(null);
+    this.app.clock.set(this.app.clock.end);
+    this.liveTime = this.app.clock.time;
+  }
+  private step(): void {
+    if (this.running) this.pause();
+    if (!this.begin()) return;
+    this.advance(1 / 60);
+    this.adopt();
+    this.app.motions[0]!.setLive(null);
+    this.app.clock.set(this.app.clock.end);
+  }
+  reset(): void {
+    this.running = this.started = false;
+    this.hand = null;
+    this.engine.ask({ do: "reset" });
+    this.app.motions[0]!.setLive(null);
+    this.app.show(this.original);
+    this.app.jump(this.app.clock.start);
+    this.showButtons();
+    this.say(this.hint());
+  }
+
+  /** One step of the engine; false where it cannot go on. */
+  advance(seconds: number): boolean {
+    const reply = this.engine.ask({ do: "advance", by: seconds * Number(this.speedBox.value), ...(this.hand ? { hand: this.hand } : {}) });
+    this.record();
+    if (reply.ok) { this.say(`t = ${format(reply["t"] as number)} s \u00b7 ${reply["how"] as string}`); return true; }
+    this.heed(reply);
+    this.started = false;
+    return false;
+  }
+  private record(): void {
+    const row = this.engine.row();
+    this.app.motions[0]!.setLive(row, this.index);
+    if (!this.rows.length || row[0]! > this.rows[this.rows.length - 1]![0]!) this.rows.push(row);
+    if (this.rows.length > MOST_ROWS) this.rows = this.rows.filter((_, k) => k % 2 === 0);
+  }
+  private adopt(): void {
+    if (this.rows.length < 2) return;
+    this.app.adopt(this.rows, this.index);
+    this.original = this.original ?? this.app.page;
+  }
+
+  private frame(now: number): void {
+    const m = this.app.motions[0]!;
+    if (this.running) {
+      const dt = this.lastFrame === 0 ? 1 / 60 : Math.min(0.1, (now - this.lastFrame) / 1000);
+      this.lastFrame = now;
+      // A slow screen still records sixty rows a second.
+      const parts = Math.max(1, Math.ceil(dt * 60 - 0.5));
+      let fine = true;
+      for (let k = 0; k < parts && fine; k++) fine = this.advance(dt / parts);
+      this.app.clock.time = this.liveTime = this.app.clock.end;
+      if (now - this.lastDraw > 250) { this.lastDraw = now; this.adopt(); this.app.clock.time = this.app.clock.end; this.tell(); }
+      this.app.refresh();
+      if (!fine) this.pause();
+      return;
+    }
+    // The reader plays or moves the time bar: the recording is shown again.
+    if (m.isLive && !this.hand && (this.app.clock.playing || this.app.clock.time !== this.liveTime)) this.leave();
+  }
+
+  // ---- words ----
+
+  private say(text: string, warn = false): void {
+    const plain = text.replaceAll("`", "");
+    if (this.status.textContent !== plain) this.status.textContent = plain;
+    this.status.classList.toggle("warn", warn);
+  }
+  private heed(reply: Reply): void {
+    const first = (reply.diagnostics ?? [])[0] as Complaint | undefined;
+    if (reply.ok || !first) return;
+    this.say(first.help ? `${first.message}; ${first.help}` : first.message, true);
+    if (first.names.length) this.app.highlight(first.names);
+    // A new engine knows nothing: give it the file again.
+    if (reply["broken"]) this.engine.ask({ do: "load", text: this.text, set: [...this.set] });
+  }
+
+  private lastTold = 0;
+  /** Values of the part that was clicked. */
+  private tell(now = false): void {
+    if (!now && performance.now() - this.lastTold < 90) return;
+    this.lastTold = performance.now();
+    const name = this.clicked, m = this.app.motions[0]!;
+    if (name === null) { this.values.replaceChildren(); return; }
+    const columns = m.columns.filter((c) => c.name.startsWith(`${name}.`)), body = this.app.page.model.bodies.findIndex((b) => b.name === name);
+    const rows: [string, string][] = [];
+    if (body >= 0) rows.push(["position", m.pose(body, this.app.clock.time).r.map((x) => format(x)).join(", ") + " m"]);
+    const done = new Set<string>();
+    for (const c of columns) {
+      const part = c.name.slice(name.length + 1), stem = part.replace(/\.[xyz]$/, "");
+      if (done.has(stem)) continue;
+      done.add(stem);
+      const all = stem === part ? [c] : ["x", "y", "z"].map((a) => columns.find((o) => o.name === `${name}.${stem}.${a}`)).filter((o) => o !== undefined);
+      const numbers = all.map((o) => m.value(o, this.app.clock.time)), size = numbers.length === 3 ? `  (${format(Math.hypot(...numbers))})` : "";
+      rows.push([stem, `${numbers.map((x) => format(x)).join(", ")} ${c.unit === "1" ? "" : c.unit}${size}`]);
+    }
+    this.values.replaceChildren(el("h2", {}, name, button("", "Close", () => { this.clicked = null; this.tell(true); this.app.highlight([]); }, "close")),
+      el("dl", {}, ...rows.flatMap(([k, v]) => [el("dt", {}, k), el("dd", {}, v)])));
+  }
+
+  private explaining = 0;
+  /** What `check` says, once the page has nothing more urgent to do. */
+  private explainLater(): void {
+    clearTimeout(this.explaining);
+    this.explaining = window.setTimeout(() => { if (!this.running && !this.hand) this.explain(); else this.explainLater(); }, 600);
+  }
+  explain(): void {
+    const reply = this.engine.ask({ do: "check" });
+    if (!reply.ok) return;
+    const sections: Section[] = [{ title: (reply["headline"] as string).replaceAll("`", ""), lines: [] }];
+    for (const f of reply["facts"] as { label: string; text: string }[]) {
+      if (f.label) sections.push({ title: f.label[0]!.toUpperCase() + f.label.slice(1), lines: [] });
+      sections[sections.length - 1]!.lines.push({ text: f.text.replaceAll("`", "") });
+    }
+    const modes = reply["modes"] as string[];
+    if (modes.length) sections.push({ title: "Assembly modes: press one to see it", lines: modes.map((text, number): Line => ({ text: text.replaceAll("`", ""), act: { text: "show", run: () => this.mode(number) } })) });
+    const events = this.events(reply["events"] as { joint: string; what: string; value: number; names: string[] }[]);
+    if (events.length) sections.push({ title: "Singular positions of this motion", lines: events });
+    const notes = (reply.diagnostics ?? []).map((d): Line => ({ text: `${d.message}${d.help ? `; ${d.help}` : ""} [${d.code}]`, level: "warn", names: d.names }));
+    if (notes.length) sections.push({ title: "Warnings", lines: notes });
+    const own = (this.original.diagnosis ?? []).filter((s) => /Work of|not unique|leaves out/.test(s.title));
+    this.app.showDiagnosis([...sections, ...own], events.map((e) => e.time!));
+  }
+
+  /** When the motion passes singular positions. */
+  private events(list: { joint: string; what: string; value: number; names: string[] }[]): Line[] {
+    const out: Line[] = [];
+    for (const e of list) {
+      const c = this.app.catalogue.get(`${e.joint}.${e.what}`, 0);
+      if (!c || c.t.length < 3) continue;
+      const turn = e.what === "angle" ? 2 * Math.PI : 0, off = (k: number) => { const d = c.y[k]! - e.value; return turn ? d - turn * Math.round(d / turn) : d; };
+      for (let k = 0; k + 1 < c.t.length && out.length < 40; k++) {
+        const a = off(k), b = off(k + 1);
+        if (a === 0 || (a < 0) === (b < 0) || Math.abs(a - b) > 1) continue;
+        const time = c.t[k]! + ((c.t[k + 1]! - c.t[k]!) * a) / (a - b);
+        out.push({ text: `${e.joint} ${e.what} = ${format(valueAt(c, time))}: ${e.names.join(", ")}`, time, names: [e.joint, ...e.names] });
+      }
+    }
+    return out;
+  }
+
+  private mode(number: number): void {
+    const reply = this.engine.ask({ do: "mode", number });
+    this.heed(reply);
+    if (!reply.ok) return;
+    this.started = false;
+    if (!this.app.switches.ghost.on) this.app.toggle("ghost", true);
+    this.showLive();
+  }
+
+  /** For tests. */
+  state(): object {
+    return {
+      running: this.running, text: this.editor.text, complaints: this.editor.complaints, status: this.status.textContent, warn: this.status.classList.contains("warn"),
+      columns: this.described?.columns ?? [], row: Array.from(this.engine.row()), memory: this.engine.memoryBytes, rows: this.rows.length,
+    };
+  }
+}

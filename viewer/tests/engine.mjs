@@ -1,0 +1,39 @@
+// The engine of live pages in node, and live pages made with it: what the tests need and the program is not there for.
+
+import { readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { gunzipSync } from "node:zlib";
+
+const here = dirname(fileURLToPath(import.meta.url));
+const packed = await readFile(join(here, "../dist/engine.wasm.gz")).catch(() => null);
+export const hasEngine = packed !== null;
+const module = packed ? new WebAssembly.Module(gunzipSync(packed)) : null;
+
+/** A fresh engine: `ask` and `row`, as the page has them. */
+export function engine() {
+  const e = new WebAssembly.Instance(module, {}).exports;
+  return {
+    ask(request) {
+      const bytes = new TextEncoder().encode(JSON.stringify(request)), at = e.fourbar_request(bytes.length);
+      new Uint8Array(e.memory.buffer, at, bytes.length).set(bytes);
+      const length = e.fourbar_answer();
+      return JSON.parse(new TextDecoder().decode(new Uint8Array(e.memory.buffer, e.fourbar_reply(), length)));
+    },
+    row: () => new Float64Array(e.memory.buffer, e.fourbar_row(), e.fourbar_row_length()).slice(),
+    imports: () => WebAssembly.Module.imports(module).length,
+  };
+}
+
+export const modelText = (name) => readFile(join(here, "../../models", `${name}.yaml`), "utf8");
+
+/** A live page of a shipped model, as the program writes it. */
+export async function livePage(name, gallery = null) {
+  const text = await modelText(name), e = engine(), loaded = e.ask({ do: "load", text });
+  if (!loaded.ok) throw new Error(JSON.stringify(loaded));
+  const data = { ...e.ask({ do: "run" }).page, live: { file: `${name}.yaml`, text, set: [] } };
+  if (gallery) data.live.gallery = await Promise.all(gallery.map(async (g) => ({ name: g, title: g, text: await modelText(g) })));
+  const page = await readFile(join(here, "../dist/page.html"), "utf8");
+  return page.replace("/*FOURBAR_DATA*/", () => JSON.stringify(data).replaceAll("<", "\\u003c")).replace("/*FOURBAR_ENGINE*/", () => packed.toString("base64"))
+    .replace("script-src ", "script-src 'wasm-unsafe-eval' ");
+}

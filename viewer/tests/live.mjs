@@ -1,0 +1,317 @@
+// Checks of live pages: what a hand does in the scene, sliders, the file, and what must not happen.
+
+import assert from "node:assert/strict";
+import { readFile, writeFile } from "node:fs/promises";
+import { engine, modelText } from "./engine.mjs";
+
+const live = (page, f, ...args) => page.evaluate(([name, list]) => window.live[name](...list), [f, args]);
+const api = (page, f, ...args) => page.evaluate(([name, list]) => window.fourbar[name](...list), [f, args]);
+export const ready = (page) => page.waitForFunction(() => window.live !== undefined, null, { timeout: 60000 });
+const rotate = ([w, x, y, z], v) => {
+  const t = [2 * (y * v[2] - z * v[1]), 2 * (z * v[0] - x * v[2]), 2 * (x * v[1] - y * v[0])];
+  return [v[0] + w * t[0] + y * t[2] - z * t[1], v[1] + w * t[1] + z * t[0] - x * t[2], v[2] + w * t[2] + x * t[1] - y * t[0]];
+};
+
+/** The largest gap of the pins of a mechanism, from a row of the engine: two places that should be one. */
+function gap(model, columns, row) {
+  const at = (name, k) => row[columns.indexOf(name) + k];
+  const place = (body, s) => {
+    if (body === "ground") return s;
+    const b = model.bodies.find((v) => v.name === body), r = [0, 1, 2].map((k) => at(`${body}.r.x`, k)), p = [0, 1, 2, 3].map((k) => at(`${body}.p.0`, k));
+    return rotate(p, s.map((v, k) => v - (b.com ?? [0, 0, 0])[k])).map((v, k) => v + r[k]);
+  };
+  const pins = model.joints.filter((j) => ["revolute", "spherical", "universal"].includes(j.type));
+  assert.ok(pins.length > 0);
+  return Math.max(...pins.map((j) => { const a = place(j.bodies[0], j.base.at), b = place(j.bodies[1], j.moving.at); return Math.hypot(...a.map((v, k) => v - b[k])); }));
+}
+const model = (page) => page.evaluate(() => JSON.parse(document.getElementById("fourbar-data").textContent).model);
+
+/** A crank dragged by the mouse turns, and all loops stay closed. */
+export async function drags(page) {
+  await ready(page);
+  const m = await model(page), scene = await page.locator("canvas").boundingBox(), before = await live(page, "row");
+  const from = await api(page, "screen", "crank", 0, [0.07, 0, 0]), centre = await api(page, "screen", "crank", 0, [0, 0, 0]);
+  await page.mouse.move(scene.x + from.x, scene.y + from.y);
+  await page.mouse.down();
+  const { columns } = await live(page, "state"), angle = columns.indexOf("O.angle"), r = Math.hypot(from.x - centre.x, from.y - centre.y), a0 = Math.atan2(from.y - centre.y, from.x - centre.x);
+  let worst = 0;
+  for (let k = 1; k <= 80; k++) {
+    const a = a0 - (2 * Math.PI * k) / 80;
+    await page.mouse.move(scene.x + centre.x + r * Math.cos(a), scene.y + centre.y + r * Math.sin(a));
+    await page.waitForTimeout(12);
+    worst = Math.max(worst, gap(m, columns, await live(page, "row")));
+  }
+  await page.waitForTimeout(100);
+  await page.mouse.up();
+  const after = await live(page, "row");
+  assert.ok(worst < 1e-10, `a loop is open by ${worst} m`);
+  // A whole turn to the left, counted; everything else is back where it was: the branch was kept.
+  assert.ok(Math.abs(after[angle] - before[angle] - 2 * Math.PI) < 0.05, `the crank turned by ${after[angle] - before[angle]}`);
+  for (const body of ["coupler", "rocker"]) {
+    const k = columns.indexOf(`${body}.r.x`);
+    assert.ok(Math.hypot(...[0, 1, 2].map((c) => after[k + c] - before[k + c])) < 0.01, `${body} came back elsewhere`);
+  }
+  // What is drawn is what the engine holds.
+  const drawn = await api(page, "bodyPose", "rocker"), k = columns.indexOf("rocker.r.x"), com = m.bodies.find((b) => b.name === "rocker").com;
+  const seen = rotate(drawn.quaternion, com).map((v, c) => v + drawn.origin[c]);
+  assert.ok(Math.hypot(...seen.map((v, c) => v - after[k + c])) < 1e-5, "the scene shows another pose");
+  await page.keyboard.press("Space");
+  await page.waitForTimeout(300);
+  assert.ok(await api(page, "playing"), "the recording plays again");
+}
+
+/** A rocker pulled beyond its dead point stops there, and the page says so. */
+export async function deadPoint(page) {
+  await ready(page);
+  for (let k = 0; k < 50; k++) { const a = 1.6 + 0.03 * k; await live(page, "drag", "rocker", [0.16, 0, 0], [0.2 + 0.16 * Math.cos(a), 0.16 * Math.sin(a), 0]); }
+  const s = await live(page, "state");
+  assert.match(s.status, /dead point/);
+  assert.ok(s.warn);
+  assert.ok((await api(page, "lit")).includes("rocker"));
+}
+
+/** A slider gives the bits of `--set`; letting it go writes the file; undo takes it back. */
+export async function slides(page) {
+  await ready(page);
+  const slider = page.getByLabel("crank_length", { exact: true });
+  await slider.fill("0.0731");
+  await slider.dispatchEvent("change");
+  await page.waitForTimeout(200);
+  const s = await live(page, "state"), own = engine();
+  assert.match(s.text, /crank_length: 73\.1 mm/);
+  assert.equal(own.ask({ do: "load", text: await modelText("fourbar"), set: [["crank_length", "0.0731"]] }).ok, true);
+  await page.waitForTimeout(600);
+  assert.deepEqual(s.row, Array.from(own.row()), "the slider and the set parameter differ");
+  await live(page, "undo");
+  assert.match((await live(page, "state")).text, /crank_length: 80 mm/);
+}
+
+/** Mistakes are underlined and said in the words of the command line; the scene stays; hostile text stays text. */
+export async function edits(page) {
+  await ready(page);
+  await page.getByRole("tab", { name: "Edit" }).click();
+  const area = page.getByRole("textbox", { name: "Mechanism file" }), text = await area.inputValue();
+  await area.fill(text.replace("mass: plate_mass", "mas: plate_mass"));
+  await page.waitForFunction(() => window.live.state().complaints.length > 0);
+  const s = await live(page, "state");
+  assert.match(s.complaints.join(), /M012/);
+  assert.match(s.complaints.join(), /unknown key `mas`/);
+  assert.equal(await page.locator(".marks mark").first().textContent(), "mas");
+  assert.equal((await api(page, "counts")).bodies, 3);
+  const hostile = '<img src=x onerror="window.broken=1"><script>window.broken=1</script>';
+  await area.fill(text.replace(/^title:.*$/m, `title: '${hostile}'`).replaceAll("rocker:", '"<b>rocker</b>":').replaceAll("rocker]", '"<b>rocker</b>"]'));
+  await page.waitForTimeout(900);
+  await area.fill(`${text}\n"${hostile}": 3`);
+  await page.waitForTimeout(900);
+  assert.equal(await page.evaluate(() => window.broken), undefined);
+  assert.equal(await page.locator("img").count(), 0);
+  assert.equal(await page.locator("script").count(), 3);
+  await area.fill(text);
+  await page.waitForTimeout(600);
+  assert.deepEqual((await live(page, "state")).complaints.filter((c) => /error/.test(c)), []);
+}
+
+/** Dynamics runs, records, follows the hand, and needs no more memory after ten thousand frames. */
+export async function moves(page) {
+  await ready(page);
+  const got = await page.evaluate(() => {
+    window.live.ask({ do: "reset" });
+    const start = window.live.ask({ do: "start", gravity: true, motors: false }), sizes = [];
+    for (let k = 0; k < 10000; k++) {
+      const r = window.live.ask({ do: "advance", by: 0.002 });
+      if (!r.ok) return { failed: [start, r], k };
+      if (k === 1000 || k === 9999) sizes.push(window.live.state().memory);
+    }
+    return { start, sizes, row: window.live.row() };
+  });
+  assert.ok(!got.failed, JSON.stringify(got.failed));
+  assert.equal(got.sizes[0], got.sizes[1], "memory grows");
+  assert.ok(got.row.every(Number.isFinite));
+  await live(page, "reset");
+  await page.getByRole("button", { name: /Dynamics from here/ }).click();
+  await page.waitForTimeout(1200);
+  const s = await live(page, "state");
+  assert.ok(s.running && s.rows > 5, JSON.stringify({ running: s.running, rows: s.rows }));
+  await page.getByRole("button", { name: /Dynamics from here/ }).click();
+  assert.equal((await live(page, "state")).running, false);
+  assert.ok((await api(page, "end")) > 0.1, "the recording can be scrubbed");
+  await page.getByRole("button", { name: "Back to the start" }).click();
+}
+
+/** The diagnosis is that of `check`, modes can be seen, and a click tells values. */
+export async function explains(page) {
+  await ready(page);
+  await live(page, "explain");
+  await page.getByRole("tab", { name: "Diagnosis" }).click();
+  const text = await page.locator(".diagnosis").textContent(), own = engine();
+  own.ask({ do: "load", text: await modelText("fourbar") });
+  const said = own.ask({ do: "check" });
+  assert.ok(text.includes(said.headline.replaceAll("`", "")));
+  for (const f of said.facts) assert.ok(text.includes(f.text.replaceAll("`", "")), f.text);
+  const before = await live(page, "row");
+  await page.getByRole("button", { name: "show" }).nth(1).click();
+  assert.notDeepEqual(await live(page, "row"), before, "the other way to assemble it");
+  await live(page, "reset");
+  await page.getByRole("tab", { name: "Live" }).click();
+  const at = await api(page, "screen", "rocker"), scene = await page.locator("canvas").boundingBox();
+  await page.mouse.click(scene.x + at.x, scene.y + at.y);
+  assert.match(await page.locator(".values").textContent(), /rocker.*position.*m\/s/s);
+}
+
+/** The saved page is a live page. */
+export async function shares(page, context, scratch) {
+  await ready(page);
+  await page.getByRole("tab", { name: "Edit" }).click();
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: /Save this page/ }).click();
+  const file = `${scratch}/shared.html`;
+  await (await download).saveAs(file);
+  const other = await context.newPage(), errors = [];
+  other.on("pageerror", (e) => errors.push(e.message));
+  other.on("console", (m) => { if (m.type() === "error") errors.push(m.text()); });
+  await other.goto(`file://${file}#play=0`);
+  await other.waitForFunction(() => window.live !== undefined && window.live !== null, null, { timeout: 60000 });
+  assert.equal((await live(other, "drag", "crank", [0.08, 0, 0], [0, 0.08, 0])).ok, true);
+  assert.deepEqual(errors, []);
+  await other.close();
+  assert.ok((await readFile(file, "utf8")).includes("'wasm-unsafe-eval'"));
+}
+
+/** A linkage drawn with the mouse is a good file that moves. */
+export async function sketches(page) {
+  await ready(page);
+  await page.getByRole("button", { name: "Draw a planar linkage with the mouse" }).click();
+  const svg = page.locator(".sketch > svg"), box = await svg.boundingBox(), s = Math.min(box.width / 0.9, box.height / 0.6);
+  const px = (x, y) => [box.x + box.width / 2 + (x - 0.1) * s, box.y + box.height / 2 - y * s];
+  const bar = async (a, b) => { await page.mouse.move(...px(...a)); await page.mouse.down(); await page.mouse.move(...px(...b), { steps: 3 }); await page.mouse.up(); };
+  const click = async (p) => page.mouse.click(...px(...p));
+  const [O, A, B, C] = [[0, 0], [0.04, 0.07], [0.22, 0.15], [0.2, 0]];
+  await bar(O, A);
+  await bar(A, B);
+  await bar(B, C);
+  await page.getByRole("button", { name: "click a pin to fix it on the ground" }).click();
+  await click(C);
+  await page.getByRole("button", { name: "click a pin to drive its first bar" }).click();
+  await click(O);
+  await page.getByRole("button", { name: /this point of it draws its path/ }).click();
+  await click([0.12, 0.15]);
+  await page.getByRole("button", { name: "Write the file and assemble it" }).click();
+  await page.waitForTimeout(500);
+  const got = await live(page, "state"), own = engine(), loaded = own.ask({ do: "load", text: got.text });
+  assert.equal(loaded.ok && loaded.assembled, true, got.text);
+  assert.deepEqual(loaded.drives, ["motor_A"]);
+  assert.match(own.ask({ do: "check" }).headline, /1 freedom, and `motor_A` drives it/);
+  await page.waitForFunction(() => window.fourbar.end() > 2, null, { timeout: 20000 });
+  assert.equal((await api(page, "counts")).bodies, 3);
+  await page.getByRole("tab", { name: "Models" }).click();
+  await page.getByRole("button", { name: "Open stewart_platform" }).click();
+  await page.waitForFunction(() => window.fourbar.counts().bodies > 10);
+}
+
+/** Without WebAssembly the recording plays. */
+export async function withoutEngine(page) {
+  await ready(page);
+  assert.equal(await page.evaluate(() => window.live), null);
+  await page.getByRole("tab", { name: "Diagnosis" }).click();
+  assert.match(await page.locator(".diagnosis").textContent(), /plays its recording/);
+  await api(page, "play", true);
+  await page.waitForTimeout(500);
+  assert.ok((await api(page, "time")) > 0);
+}
+
+/** Phone, small window, desk; light and dark: nothing beyond the edge, no name cut. */
+export async function sizes(page) {
+  await ready(page);
+  for (const [width, height] of [[390, 844], [800, 700], [1400, 900]]) for (const colorScheme of ["light", "dark"]) {
+    await page.setViewportSize({ width, height });
+    await page.emulateMedia({ colorScheme });
+    await page.waitForTimeout(200);
+    assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), colorScheme, "the page follows the system");
+    for (const tab of ["Live", "Plots", "Edit", "Diagnosis"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      const over = await page.evaluate(() => {
+        const cut = [...document.querySelectorAll(".curve .name")].filter((e) => e.scrollWidth > e.clientWidth + 1 && e.clientWidth > 0).map((e) => e.textContent);
+        const nav = document.querySelector("nav").getBoundingClientRect(), heads = [...document.querySelectorAll("nav button")].filter((b) => b.getBoundingClientRect().right > nav.right + 1).length;
+        return { page: [document.documentElement.scrollWidth - innerWidth, document.documentElement.scrollHeight - innerHeight], cut, heads };
+      });
+      assert.ok(over.page.every((v) => v <= 0), `${tab} at ${width}: ${over.page}`);
+      assert.deepEqual(over.cut, [], `names cut at ${width}`);
+      assert.equal(over.heads, 0, `tabs beyond the panel at ${width}`);
+    }
+    await page.getByRole("tab", { name: "Plots" }).click();
+    for (const chart of await page.locator(".chart svg").all()) {
+      const ticks = await chart.evaluate((svg) => {
+        const texts = [...svg.querySelectorAll("text")], box = svg.getBoundingClientRect();
+        return { y: texts.filter((t) => t.getAttribute("text-anchor") === "end" && t.textContent !== "").length, cut: texts.filter((t) => { const b = t.getBoundingClientRect(); return b.left < box.left - 1 || b.right > box.right + 1; }).map((t) => t.textContent) };
+      });
+      assert.ok(ticks.y >= 2, "an axis without a scale");
+      assert.deepEqual(ticks.cut, []);
+    }
+  }
+}
+
+export async function withoutWebgl(page) {
+  assert.match(await page.locator(".nogl").textContent(), /does not offer WebGL/);
+  assert.ok((await page.locator(".chart svg path").count()) > 0, "plots are there");
+  await api(page, "play", true);
+  await page.waitForTimeout(400);
+  assert.ok((await api(page, "time")) > 0);
+}
+
+export const write = (file, text) => writeFile(file, text);
+
+const DRIVEN = ["fourbar", "jansen_leg", "klann", "hoeken", "watt_six_bar", "slider_crank_engine", "quick_return", "pumpjack", "bennett", "dwell_linkage"];
+const DRAGGED = [...DRIVEN, "stewart_platform", "a04_bricard", "delta_robot", "excavator_arm", "scissor_lift", "pantograph", "peaucellier", "sarrus", "grcr_five_bar", "watt_governor"];
+
+/** A mechanism in the engine, with what a drag needs. */
+async function held(name) {
+  const e = engine(), d = e.ask({ do: "load", text: await modelText(name) });
+  assert.ok(d.ok && d.assembled, name);
+  const m = e.ask({ do: "still" }).page.model;
+  const place = (row, b, s) => {
+    const k = d.columns.indexOf(`${b.name}.r.x`), p = d.columns.indexOf(`${b.name}.p.0`);
+    return rotate(Array.from(row.slice(p, p + 4)), s.map((v, i) => v - b.com[i])).map((v, i) => v + row[k + i]);
+  };
+  return { e, d, m, place };
+}
+
+/** A crank that is led along the motion of kinematics takes the mechanism with it, row by row: no branch is lost. */
+export async function branches() {
+  for (const name of DRIVEN) {
+    const { e, d, m, place } = await held(name), { rows } = e.ask({ do: "rows", most: 400 });
+    const joint = m.joints.find((j) => j.name === m.drives[0].joint), crank = m.bodies.find((b) => b.name === joint.bodies[1]) ?? m.bodies.find((b) => b.name === joint.bodies[0]);
+    const ends = m.joints.filter((j) => j.bodies?.includes(crank.name)).map((j) => (j.bodies[0] === crank.name ? j.base.at : j.moving.at));
+    const own = joint.bodies[1] === crank.name ? joint.moving.at : joint.base.at, far = (s) => Math.hypot(...s.map((v, i) => v - own[i]));
+    const s = ends.sort((a, b) => far(b) - far(a))[0];
+    for (const [k, row] of rows.entries()) {
+      const r = e.ask({ do: "drag", body: crank.name, at: s, to: place(row, crank, s) }), now = e.row();
+      assert.ok(r.ok && r.residual < 1e-10, `${name}, row ${k}: ${JSON.stringify(r)}`);
+      for (const b of m.bodies) {
+        const at = d.columns.indexOf(`${b.name}.r.x`), off = Math.hypot(...[0, 1, 2].map((c) => now[at + c] - row[at + c]));
+        assert.ok(off < 1e-5 * m.length, `${name}, row ${k}: ${b.name} is ${off} m away`);
+      }
+    }
+  }
+}
+
+/** Sixty paths drawn at random on twenty mechanisms: joints stay closed, and the point never goes away from the pointer. */
+export async function paths() {
+  let seed = 20261117;
+  const random = () => { seed = (seed * 1103515245 + 12345) % 2147483648; return seed / 1073741824 - 1; };
+  for (const name of DRAGGED) {
+    const { e, d, m, place } = await held(name);
+    for (let path = 0; path < 3; path++) {
+      const from = seed, b = m.bodies[Math.floor(Math.abs(random()) * m.bodies.length)], j = m.joints.filter((v) => v.bodies?.includes(b.name)).at(-1);
+      const s = j ? (j.bodies[0] === b.name ? j.base.at : j.moving.at) : b.com, where = () => place(e.row(), b, s);
+      e.ask({ do: "reset" });
+      let to = where();
+      for (let k = 0; k < 12; k++) {
+        const before = where(), off = (p) => Math.hypot(...p.map((v, i) => v - to[i]));
+        to = to.map((v) => v + 0.12 * m.length * random());
+        const r = e.ask({ do: "drag", body: b.name, at: s, to });
+        assert.ok(r.ok && r.residual < 1e-10 && gap(m, d.columns, e.row()) < 1e-10, `${name}, seed ${from}, step ${k}`);
+        assert.ok(off(where()) <= off(before) * (1 + 1e-9) + 1e-12, `${name}, seed ${from}, step ${k}: went away`);
+      }
+    }
+  }
+}
