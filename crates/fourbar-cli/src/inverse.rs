@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 pub fn inverse(args: &InverseArgs, screen: &Screen) -> Result<Reply, Stop> {
     let input = drawn(&args.model)?;
     let path = args.out.as_ref().map_or_else(|| page_of(&input.name), |f| f.join(PAGE));
-    let page = args.view.then_some(Wanted { path, force: args.force, open: !args.no_open });
+    let page = args.view.then_some(Wanted { path, force: args.force, open: !args.no_open, live: crate::view::Live::No });
     let claim = Claim {
         file: &input.name,
         hash: &input.loaded.hash,
