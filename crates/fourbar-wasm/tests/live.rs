@@ -195,7 +195,8 @@ fn a_slider_is_a_set_parameter_to_the_bit() {
     assert_eq!(reply["ok"], true);
     let reply = ask(&mut live, json!({"do": "still"}));
     assert_eq!(reply["page"]["model"]["title"], "Four-bar linkage with its coupler curve");
-    let read = fourbar_io::read_model(text("fourbar"), &fourbar_io::ReadOptions { set: &set, ..fourbar_io::ReadOptions::default() }).expect("good");
+    let read = fourbar_io::read_model(text("fourbar"), &fourbar_io::ReadOptions { set: &set, ..fourbar_io::ReadOptions::default() })
+        .expect("good");
     let model = read.spec.build().expect("good");
     let start = fourbar::analysis::assembly::assemble(&model).expect("closes").configuration;
     let names: Vec<String> = columns(&model).into_iter().map(|c| c.name).collect();

@@ -1,8 +1,8 @@
 //! Live pages: the same page with the engine and the file inside.
 
 use super::{Page, Shown, data, filled};
-use crate::pack;
 use crate::examples::examples;
+use crate::pack;
 use fourbar::Diagnostic;
 use fourbar::model::Model;
 use serde_json::{Value, json};

@@ -2,8 +2,8 @@
 //!
 //! The engine measures from centres of mass; the page from the origin of the body frame, so `com` is added everywhere.
 
-use crate::pack;
 use crate::mesh::{self, MAX_TRIANGLES, Mesh};
+use crate::pack;
 use fourbar::Diagnostic;
 use fourbar::contact::{First, Second, Spots};
 use fourbar::coordinate::Coordinate;

@@ -84,7 +84,8 @@ fn loops_are_kept_in_mjcf_and_listed_for_urdf() {
 fn limits_are_written_and_read_again() {
     let mut spec = tree(false);
     let limit = |min: Option<f64>, max: Option<f64>| LimitSpec { min, max, ..LimitSpec::default() };
-    spec.limits = vec![("ja".into(), limit(Some(-0.1), Some(0.25))), ("jb".into(), limit(None, Some(1.0))), ("jc".into(), limit(Some(-0.5), None))];
+    spec.limits =
+        vec![("ja".into(), limit(Some(-0.1), Some(0.25))), ("jb".into(), limit(None, Some(1.0))), ("jc".into(), limit(Some(-0.5), None))];
     let m = spec.build().expect("good");
     for (text, notes) in [write_mjcf(&spec, &m).expect("written"), write_urdf(&spec, &m).expect("written")] {
         assert!(notes.is_empty(), "{notes:?}");
