@@ -19,9 +19,14 @@ pub fn parse(text: &str) -> Model {
     loaded.spec.build().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// Names of the shipped models that any method can run in a moment: all but the stiff ones and those with contacts.
+/// Names of the shipped models that any method can run in a moment: all but the stiff ones and those with contacts or events.
 pub fn shipped() -> Vec<String> {
-    files().into_iter().filter(|n| !n.starts_with(STIFF) && !n.starts_with(CONTACT)).collect()
+    files().into_iter().filter(|n| ![STIFF, CONTACT, EVENT].iter().any(|kind| n.starts_with(kind))).collect()
+}
+
+/// Names of the shipped models with events, limits or one-way joints.
+pub fn eventful() -> Vec<String> {
+    files().into_iter().filter(|n| n.starts_with(EVENT)).collect()
 }
 
 /// Names of the shipped models with contacts, whose forces have kinks or are impacts.
@@ -34,9 +39,10 @@ pub fn stiff() -> Vec<String> {
     files().into_iter().filter(|n| n.starts_with(STIFF)).collect()
 }
 
-/// How names of stiff models begin, and of those with contacts.
+/// How names of stiff models begin, of those with contacts, and of those with events.
 const STIFF: &str = "stiff_";
 const CONTACT: &str = "contact_";
+const EVENT: &str = "event_";
 
 fn files() -> Vec<String> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models");

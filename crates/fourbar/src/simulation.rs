@@ -158,7 +158,13 @@ impl Simulation {
     /// The same, asking now and then whether it may go on. Where not, it returns `false` and the present stays what it was.
     pub fn advance_while(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         match &mut self.mover {
-            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.advance(t, go_on)),
+            Mover::Smooth(held) => held.with_dependent_mut(|_, engine| {
+                let on = engine.advance(t, go_on)?;
+                if !on {
+                    engine.return_to_present()?;
+                }
+                Ok(on)
+            }),
             Mover::Eventful(e) => e.pass(t, go_on),
         }
     }

@@ -313,7 +313,7 @@ study: {{t_end: 1, output_step: 0.01}}
 #[test]
 fn a_four_bar_hits_its_end_stop() {
     let name = "n09_fourbar_end_stop";
-    check(name, &fourbar(true), last_time(name), &["grcr", "so3xr3"]);
+    check(name, &fourbar(true), last_time(name), &[]);
 }
 
 const ONE_WAY: &str = "
@@ -379,6 +379,81 @@ fn a_clutch_engages_and_lets_go() {
         assert!(states_apart("n14_clutch_engage_release", &ran, &[1.0, 2.0]) < 1e-8, "{formulation}");
         energy_is_kept(formulation, &ran, 1e-8);
     }
+}
+
+/// Numbers from a seed.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> f64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+    fn between(&mut self, a: f64, b: f64) -> f64 {
+        a + (b - a) * self.next()
+    }
+}
+
+/// A chain of rods that hang on each other, with limits on some of its hinges.
+fn random_chain(seed: u64) -> String {
+    let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+    for _ in 0..8 {
+        r.next();
+    }
+    let n = 1 + (r.next() * 3.0) as usize;
+    let (mut bodies, mut joints) = (String::new(), String::new());
+    let (mut x, mut y, mut base) = (0.0, 0.0, "ground".to_string());
+    for k in 0..n {
+        let (length, angle, mass) = (r.between(0.3, 1.0), r.between(-2.5, 0.5), r.between(0.3, 2.0));
+        let j = mass * length * length / 12.0;
+        let (dx, dy) = (length * angle.cos(), length * angle.sin());
+        bodies += &format!(
+            "  rod{k}: {{mass: {mass}, inertia: [{j}, {j}, {j}], at: [{}, {}, 0], orientation: {{axis: [0, 0, 1], angle: {angle}}}}}\n",
+            x + 0.5 * dx,
+            y + 0.5 * dy
+        );
+        let limits = if k == 0 || r.next() < 0.7 {
+            let (min, max, e) = (-r.between(0.05, 0.8), r.between(0.05, 0.8), r.between(0.0, 0.9));
+            format!(", limits: {{min: {min}, max: {max}, restitution: {e}}}")
+        } else {
+            String::new()
+        };
+        joints += &format!("  pin{k}: {{type: revolute, bodies: [{base}, rod{k}], at: [{x}, {y}, 0], axis: [0, 0, 1]{limits}}}\n");
+        (x, y, base) = (x + dx, y + dy, format!("rod{k}"));
+    }
+    format!("fourbar: 1\ngravity: [0, -9.81, 0]\nbodies:\n{bodies}joints:\n{joints}study: {{t_end: 0.8, output_step: 0.1}}\n")
+}
+
+/// Formulations agree on what happens to random chains with random limits until an impact grazes.
+#[test]
+fn random_chains_with_random_limits_agree() {
+    let clock = std::time::Instant::now();
+    let mut impacts = 0;
+    for seed in 1..=100 {
+        if clock.elapsed().as_secs() > 60 {
+            println!("stopped by the clock at seed {seed}");
+            assert!(seed > 20);
+            break;
+        }
+        let model = model_of(&random_chain(seed));
+        let runs = [("grcr", "dop853"), ("so3xr3", "dop853"), ("dca", "dop853")].map(|(f, i)| run(&model, f, Some(i), 1e-11, None, 0.8));
+        let first = &runs[0].events;
+        let fastest = first.iter().fold(0.0_f64, |m, h| m.max(h.speed[0].abs()));
+        let grazing = first.iter().position(|h| h.kind == Kind::Impact && h.speed[0].abs() < 1e-3 * fastest);
+        let rest = first.iter().position(|h| h.kind == Kind::Rest);
+        let n = first.len().min(grazing.unwrap_or(usize::MAX)).min(rest.unwrap_or(usize::MAX));
+        for ran in &runs {
+            energy_is_kept(&format!("seed {seed}"), ran, 1e-7);
+            assert!(ran.events.len() >= n, "seed {seed}: {} and {n} events", ran.events.len());
+            for (a, b) in first.iter().zip(&ran.events).take(n) {
+                assert!(a.name == b.name && a.kind == b.kind && (a.t - b.t).abs() < 1e-6, "seed {seed}: {a:?} {b:?}");
+            }
+        }
+        impacts += n;
+    }
+    assert!(impacts > 50, "{impacts}");
 }
 
 /// A rope is slack, becomes taut with a jerk, and carries; the stone then swings like a pendulum.
@@ -480,6 +555,28 @@ study: {t_end: 3, output_step: 0.1}
     assert_eq!(refused(relay), "S302");
 }
 
+/// A springy limit gives back the share of the speed that it was asked for.
+#[test]
+fn a_springy_limit_has_the_restitution_that_is_asked_for() {
+    for (e, exponent) in [(0.2, 1.5), (0.5, 1.5), (0.8, 1.0), (0.95, 2.0)] {
+        let text = format!(
+            "
+fourbar: 1
+bodies: {{ball: {{mass: 0.5, inertia: [0.01, 0.01, 0.01], velocity: [-2, 0, 0]}}}}
+joints: {{slide: {{type: prismatic, bodies: [ground, ball], at: [0, 0, 0], axis: [1, 0, 0], limits: {{min: -0.1, stiffness: 1e5, restitution: {e}, speed: 2 m/s, exponent: {exponent}}}}}}}
+study: {{t_end: 0.3, output_step: 0.01}}
+"
+        );
+        let model = model_of(&text);
+        assert!(!model.has_events());
+        for formulation in ["grcr", "so3xr3", "dca"] {
+            let ran = run(&model, formulation, Some("dop853"), 1e-8, None, 0.3);
+            let v = ran.trajectory.column("slide.speed").expect("a column");
+            assert!((v[v.len() - 1] - 2.0 * e).abs() < 1e-4, "{formulation}, {e}: {}", v[v.len() - 1]);
+        }
+    }
+}
+
 /// A driven mechanism is stopped by an event, where kinematics moves it.
 #[test]
 fn kinematics_stops_at_an_event() {
@@ -528,5 +625,25 @@ study: {t_end: 0.2, output_step: 0.01}
         }
         assert!(v[v.len() - 1] < cut, "{formulation}");
         assert!((ran.events[0].lost - 50.0 * (0.2 * (0.5_f64).cos()).powi(2)).abs() < 1e-8, "{formulation}: {:?}", ran.events[0]);
+    }
+}
+
+/// The shipped models with events: two formulations meet the same events at the same times, and energy is kept.
+#[test]
+fn shipped_models_meet_their_events() {
+    let names = fourbar_testing::common::eventful();
+    assert!(names.len() >= 4, "{names:?}");
+    for name in names {
+        let model = fourbar_testing::common::model(&name);
+        let t_end = Study::of(&model).t_end;
+        let [a, b] = [("grcr", "dop853"), ("so3xr3", "dop853")].map(|(f, i)| run(&model, f, Some(i), 1e-10, None, t_end));
+        energy_is_kept(&name, &a, 1e-6);
+        energy_is_kept(&name, &b, 1e-6);
+        let until = |r: &Ran| r.events.iter().position(|h| h.kind == Kind::Rest).unwrap_or(r.events.len());
+        let n = until(&a).min(until(&b));
+        assert!(n >= 2, "{name}: {:?}", a.events);
+        for (x, y) in a.events.iter().zip(&b.events).take(n) {
+            assert!(x.name == y.name && x.kind == y.kind && (x.t - y.t).abs() < 1e-6, "{name}: {x:?} and {y:?}");
+        }
     }
 }

@@ -79,6 +79,27 @@ fn there_is_no_end_with_any_method_and_any_step() {
 }
 
 #[test]
+fn after_a_stop_it_goes_on_from_the_present() {
+    let model = Arc::new(model("fourbar_3d"));
+    for formulation in ["grcr", "lie", "dca", "ra", "natural"] {
+        let study = Study { formulation: Some(formulation.into()), tol: Some(1e-7), ..Study::of(&model) };
+        let mut straight = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{formulation}: {d}"));
+        let mut stopped = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{formulation}: {d}"));
+        for s in [&mut straight, &mut stopped] {
+            s.advance(0.1).unwrap_or_else(|d| panic!("{formulation}: {d}"));
+        }
+        // Stopped far beyond the time that is asked for next.
+        let on = stopped.advance_while(5.0, &mut |t| t < 2.0).unwrap_or_else(|d| panic!("{formulation}: {d}"));
+        assert!(!on && stopped.t() == 0.1, "{formulation}: {on} at {}", stopped.t());
+        for s in [&mut straight, &mut stopped] {
+            s.advance(0.3).unwrap_or_else(|d| panic!("{formulation}: {d}"));
+        }
+        let gap = apart(&model, &straight.state(), &stopped.state());
+        assert!(stopped.t() == 0.3 && gap < 1e-4, "{formulation}: {gap:e}");
+    }
+}
+
+#[test]
 fn kinematics_is_held_in_the_same_way() {
     let model = Arc::new(model("ra_slider_crank"));
     for formulation in ["ra", "rp", "reps"] {

@@ -86,6 +86,7 @@ pub(super) const GROUPS: &[(&str, &[Entry])] = &[
         &[
             as_filed("delta_robot", "three motors, a plate that stays level"),
             as_filed("stewart_platform", "six legs, six freedoms"),
+            as_filed("five_bar_robot", "a tool path, and the motors that follow it"),
             named("nc_closed_chain_robot", "robot_arm", "six axes with a parallelogram in the arm"),
         ],
     ),
@@ -130,6 +131,20 @@ pub(super) const GROUPS: &[(&str, &[Entry])] = &[
             as_filed("stiff_engine_mounts", "an engine on rubber mounts"),
             as_filed("stiff_friction", "dry friction in both hinges"),
             as_filed("stiff_light_pin", "a pin of a milligram between stiff bushings"),
+        ],
+    ),
+    (
+        "Stops, latches and contacts",
+        &[
+            named("event_trebuchet", "trebuchet", "throws a stone and lets it go at 45 degrees"),
+            named("event_catapult", "catapult", "wound up, latched and fired"),
+            named("event_ratchet", "ratchet", "two one-way joints hoist a load"),
+            named("event_fourbar_stop", "fourbar_end_stop", "a rocker that hits its stop until it rests"),
+            named("contact_gripper", "gripper", "two fingers hold a box by friction"),
+            named("contact_cam_lift_off", "cam_lift_off", "a follower that leaves its cam at speed"),
+            named("contact_geneva", "geneva_drive", "a pin that turns a slotted wheel step by step"),
+            named("contact_walker", "walker", "Jansen's legs on the ground"),
+            named("contact_ball_heap", "ball_heap", "two hundred balls fall into a tray"),
         ],
     ),
     (

@@ -30,6 +30,8 @@ use watch::{Found, Watch, Watched};
 
 /// Modes whose engines are kept for the next time.
 const KEPT: usize = 16;
+/// Most times a step is made again in short.
+const SHORTER: usize = 8;
 /// So many events in less than [`STANDSTILL`] of the run are no progress.
 const CHATTER: usize = 100;
 const STANDSTILL: f64 = 1e-9;
@@ -97,6 +99,10 @@ pub struct Eventful {
     piece: RefCell<Piece>,
     pieces: VecDeque<(Mode, Piece)>,
     watched: Vec<Watch>,
+    /// What is known to be zero at the start of the last step.
+    zeros: Vec<Watched>,
+    /// Zeros in a row at which nothing happened.
+    idle: usize,
     /// Start of the last step.
     from: Instant,
     /// What was found in it.
@@ -140,6 +146,8 @@ impl Eventful {
             piece: RefCell::new(piece),
             pieces: VecDeque::new(),
             watched: Vec::new(),
+            zeros: Vec::new(),
+            idle: 0,
             from: now.clone(),
             found: None,
             now,
@@ -273,15 +281,45 @@ impl Eventful {
                 self.now = self.in_file(&s);
                 return Ok(Advanced::There);
             }
+            self.zeros = self.watched.iter().filter(|w| w.known_zero).map(|w| w.what).collect();
             let limit = if self.study.step.is_some() || self.analysis == Analysis::Kinematics { t } else { self.ahead.max(t) };
             let from = self.engine_now();
             let on = self.piece.get_mut().with_dependent_mut(|_, e| e.step_until(limit, go_on))?;
             if !on {
                 return Ok(Advanced::Stopped);
             }
-            self.from = from.clone();
+            self.look(from)?;
+        }
+    }
+
+    /// Looks for zeros in the step that was just made from an instant. Where one lies near its start the step was far too long for what
+    /// happens there, and is made again in short.
+    fn look(&mut self, from: Instant) -> Result<(), Diagnostic> {
+        let (start, work) = (from.configuration(), from.work);
+        self.from = from.clone();
+        self.found = self.search(&from)?;
+        for _ in 0..SHORTER {
+            let Some(found) = &self.found else { return Ok(()) };
+            let (h, left) = (self.piece.borrow().with_dependent(|_, e| e.now().t) - start.t, found.t - start.t);
+            if self.study.step.is_some()
+                || self.analysis == Analysis::Kinematics
+                || left > 0.2 * h
+                || left <= 1e-13 * start.t.abs().max(1e-3)
+            {
+                return Ok(());
+            }
+            let end = start.t + 2.5 * left;
+            let book = self.piece.borrow().with_dependent(|_, e| e.book());
+            self.piece.get_mut().with_dependent_mut(|_, e| {
+                e.resume(&start, work, &book)?;
+                e.step_until(end, &mut |_| true)
+            })?;
+            for w in &mut self.watched {
+                w.known_zero = self.zeros.contains(&w.what);
+            }
             self.found = self.search(&from)?;
         }
+        Ok(())
     }
 
     /// Moves to a time through all events before it; `false` where it was told to stop. Where an event ends the run the present stays
@@ -317,12 +355,12 @@ impl Eventful {
             return self.pass(next, go_on);
         }
         let limit = self.now.t + self.study.fixed_step().unwrap_or(10.0 * self.study.t_end);
+        self.zeros = self.watched.iter().filter(|w| w.known_zero).map(|w| w.what).collect();
         let from = self.engine_now();
         if !self.piece.get_mut().with_dependent_mut(|_, e| e.step_until(limit, go_on))? {
             return Ok(false);
         }
-        self.from = from.clone();
-        self.found = self.search(&from)?;
+        self.look(from)?;
         let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
         let to = self.found.as_ref().map_or(reached, |f| f.t);
         self.pass(to, go_on)

@@ -214,6 +214,15 @@ impl<'m> Engine<'m> {
         self.begin()
     }
 
+    /// After a stop on the way to a time: the next steps begin at the present again, not where the stop came.
+    pub fn return_to_present(&mut self) -> Result<(), Diagnostic> {
+        if self.begun && self.motion.as_ref().is_some_and(|m| m.t() > self.now.t) {
+            self.retire();
+            self.leg.next(self.model, &self.now)?;
+        }
+        Ok(())
+    }
+
     /// Ends the motion in force; what it has to say is kept.
     fn retire(&mut self) {
         if let Some(mut motion) = self.motion.take() {
