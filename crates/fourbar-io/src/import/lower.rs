@@ -22,6 +22,8 @@ const LITTLE: f64 = 1e-6;
 const INSIDE: f64 = 1e-7;
 /// Limits from here on are none, rad or m: formats that need a number write a large one.
 const ENDLESS: f64 = 1e5;
+/// How often couplings are gone through.
+const ROUNDS: usize = 20;
 /// Names that one note lists.
 const LISTED: usize = 8;
 
@@ -34,6 +36,7 @@ pub(crate) struct Lowered {
 /// Brings a draft into the words of this program.
 pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
     let merged = merge(&mut draft);
+    let shifts = count_from_couplings(&mut draft, reading);
     let mut l = Lowering {
         reading,
         taken: ["t", "ground", "energy", "error", "length", "rate", "angle", "pi", "e"].map(String::from).into(),
@@ -43,6 +46,7 @@ pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
         inputs: Vec::new(),
         states: Vec::new(),
         places: Vec::new(),
+        shifts,
         spec: ModelSpec { title: draft.title.clone(), gravity: draft.gravity, ..ModelSpec::default() },
     };
     l.links(&mut draft, &merged);
@@ -133,6 +137,66 @@ fn merge(draft: &mut Draft) -> Merged {
     Merged(list)
 }
 
+/// Coordinate of a joint as drawn.
+fn coordinate(draft: &Draft, j: &Joint) -> Option<f64> {
+    let (f, m) = draft.drawn(j);
+    Some(if j.turns()? {
+        let R = f.R.tr_mul(&m.R);
+        R[(1, 0)].atan2(R[(0, 0)])
+    } else {
+        f.R.tr_mul(&(m.p - f.p)).z
+    })
+}
+
+/// A gear keeps coordinates in proportion, without an offset. Where the source has one, the coordinate of the second joint counts from
+/// there, with its limits and springs; what it has lost is given back.
+fn count_from_couplings(draft: &mut Draft, reading: &Reading<'_>) -> HashMap<usize, f64> {
+    let mut shifts: HashMap<usize, f64> = HashMap::new();
+    // A second joint may be the first of another coupling.
+    for _ in 0..ROUNDS {
+        let mut changed = false;
+        for k in 0..draft.couplings.len() {
+            let c = &draft.couplings[k];
+            let [a, b] = c.joints;
+            let [Some(first), Some(second)] = [a, b].map(|j| coordinate(draft, &draft.joints[j])) else { continue };
+            let offset = second - c.ratio * first;
+            if offset.abs() <= 1e-12 {
+                continue;
+            }
+            changed = true;
+            let j = &mut draft.joints[b];
+            let step = match j.turns() {
+                Some(true) => Pose { p: Vector3::zeros(), R: super::reading::about(&Vector3::z(), offset) },
+                _ => Pose::at(Vector3::z() * offset),
+            };
+            j.frames[0] = j.frames[0].then(&step);
+            j.limits = j.limits.map(|l| l.map(|x| x - offset));
+            j.passive.rest -= offset;
+            *shifts.entry(b).or_default() += offset;
+        }
+        if !changed {
+            break;
+        }
+    }
+    for d in &mut draft.drives {
+        if let Some(shift) = shifts.get(&d.joint)
+            && matches!(d.quantity, DriveQuantity::Angle | DriveQuantity::Distance)
+        {
+            d.formula = format!("({})-({shift:?})", d.formula);
+        }
+    }
+    let mut list: Vec<_> = shifts.iter().collect();
+    list.sort_by_key(|(k, _)| **k);
+    for (k, shift) in list {
+        let j = &draft.joints[*k];
+        let unit = if j.turns() == Some(false) { "m" } else { "rad" };
+        let message =
+            format!("the coordinate of `{}` counts from {} {unit} of the file, where its coupling has zero", j.name, number(*shift));
+        reading.note(Diagnostic::new("W457", message).name(&j.name), j.spot);
+    }
+    shifts
+}
+
 /// Components of a vector of formulas in the frame in which they stand at `pose`.
 fn turned(pose: &Pose, v: &[String; 3]) -> [String; 3] {
     if pose.R == Matrix3::identity() {
@@ -190,6 +254,8 @@ struct Lowering<'r, 'a> {
     inputs: Vec<String>,
     states: Vec<String>,
     places: Vec<(String, Spot)>,
+    /// What coordinates of the source are beyond those here, by joint, where that is not zero.
+    shifts: HashMap<usize, f64>,
     spec: ModelSpec,
 }
 
@@ -450,9 +516,31 @@ impl Lowering<'_, '_> {
         }
     }
 
+    /// A formula with coordinates of the source written by those here.
+    fn shifted(&self, text: &str) -> String {
+        if self.shifts.is_empty() {
+            return text.into();
+        }
+        let mut out = String::with_capacity(text.len());
+        let mut rest = text;
+        while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
+            out += &rest[..start];
+            rest = &rest[start..];
+            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len());
+            let (word, after) = rest.split_at(end);
+            match word.strip_prefix('q').and_then(|k| k.parse().ok()).and_then(|k: usize| self.shifts.get(&k)) {
+                Some(shift) => out += &format!("({word}+({shift:?}))"),
+                None => out += word,
+            }
+            rest = after;
+        }
+        out + rest
+    }
+
     /// A formula of the draft, see [`Effort`].
     fn formula(&self, draft: &Draft, text: &str, spot: Spot) -> StateExpr {
         let mut variables: Vec<StateVariable> = Vec::new();
+        let text = &self.shifted(text);
         let parsed = Expr::parse(text, &mut |word| {
             let variable = match word.split_at_checked(1) {
                 _ if word == "t" => StateVariable::Time,
@@ -548,7 +636,11 @@ impl Lowering<'_, '_> {
             }
             Some(false) if stiffness != 0.0 || damping != 0.0 => {
                 let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
-                let effort = self.formula(draft, &format!("-({stiffness:?})*(q{k}-({rest:?}))-({damping:?})*v{k}"), j.spot);
+                let effort = self.formula(
+                    draft,
+                    &format!("-({stiffness:?})*(q{k}-({:?}))-({damping:?})*v{k}", rest + self.shifts.get(&k).unwrap_or(&0.0)),
+                    j.spot,
+                );
                 self.spec.forces.push((name, ForceSpec::Actuator(ActuatorSpec { joint: joint.clone(), effort })));
             }
             None if stiffness != 0.0 || damping != 0.0 => {

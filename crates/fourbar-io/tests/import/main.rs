@@ -1,4 +1,5 @@
 //! Formats of other programs: what small files of every feature become, held against closed forms; hostile files.
+#![allow(non_snake_case)]
 
 mod asmt;
 mod hostile;
@@ -94,6 +95,7 @@ pub fn inertia(b: &fourbar::model::Body) -> Matrix3<f64> {
 pub struct Folder(pub PathBuf);
 
 impl Folder {
+    /// Writes the files.
     pub fn new(name: &str, files: &[(&str, &str)]) -> Self {
         let folder = std::env::temp_dir().join(format!("fourbar-import-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&folder);

@@ -87,7 +87,10 @@ fn a_mimic_joint_moves_as_its_multiplier_says() {
     let t = motion(&m, 0.2);
     let (shoulder, elbow) = (last(&t, "shoulder.angle"), last(&t, "elbow.angle"));
     assert!(shoulder > 0.01, "{shoulder}");
-    assert!((elbow - (0.5 - 2.0 * shoulder)).abs() < 1e-8, "{elbow} {shoulder}");
+    // The coordinate counts from the offset of 0.5 rad, which the bodies have between them.
+    assert!((elbow + 2.0 * shoulder).abs() < 1e-8, "{elbow} {shoulder}");
+    let between: f64 = (0..4).map(|k| last(&t, &format!("upper.p.{k}")) * last(&t, &format!("lower.p.{k}"))).sum();
+    assert!((between.abs() - (0.25 - shoulder).cos()).abs() < 1e-8, "{between}");
 }
 
 /// A four-bar of lengths 1, 2, 2 and 2 between pivots: the coupler and the rocker end meet where the side file closes the loop.

@@ -115,7 +115,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "W457",
         "A constraint that is read as something else",
-        "MuJoCo's equality constraints give way a little; here they hold exactly. A joint between parts of one body constrains nothing and is left out. A coupling that is no straight line is left out, and the message says so.",
+        "MuJoCo's equality constraints give way a little; here they hold exactly. A joint between parts of one body constrains nothing and is left out. A coupling that is no straight line is left out, and the message says so. Coupled coordinates are proportional here: where the file has an offset between them, the coordinate of the second joint counts from there.",
     ),
     page(
         "W458",

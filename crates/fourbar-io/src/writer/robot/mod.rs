@@ -104,12 +104,14 @@ impl<'m> Tree<'m> {
     /// Coordinate of a joint at the start: angle about, or distance along its axis.
     fn coordinate(&self, j: &Joint, turns: bool) -> f64 {
         let [a, b] = j.bodies.map(|b| &self.start.q[b.index()]);
-        if turns {
+        let x = if turns {
             let R = (a.A * j.F.R).tr_mul(&(b.A * j.M.R));
             R[(1, 0)].atan2(R[(0, 0)])
         } else {
             (a.A * j.F.axis(2)).dot(&((b.r + b.A * j.M.s) - (a.r + a.A * j.F.s)))
-        }
+        };
+        // Rounding is no coordinate.
+        if x.abs() < 1e-12 { 0.0 } else { x }
     }
 
     /// Least and largest coordinate of a joint of the tree, where it is rigidly limited: an angle, or a distance.
