@@ -1,6 +1,6 @@
 //! Mechanisms with events: runs that are compared away from them, and whether all formulations met the same ones.
 
-use super::{Member, Ran, Verdict, Word, impatient, words};
+use super::{Member, Ran, Verdict, Word, impatient};
 use fourbar::analysis::assembly::Assembled;
 use fourbar::diagnostic::Diagnostic;
 use fourbar::event::Action;
