@@ -1,6 +1,6 @@
 //! Mechanisms with events: runs that are compared away from them, and whether all formulations met the same ones.
 
-use super::{Member, Ran, Verdict, Word, impatient, words};
+use super::{Member, Ran, Verdict, Word, impatient};
 use fourbar::analysis::assembly::Assembled;
 use fourbar::diagnostic::Diagnostic;
 use fourbar::event::Action;
@@ -135,7 +135,7 @@ pub(super) fn compare(model: &Model, results: &[Result<Member, Diagnostic>], ver
             }
         }
         None => {
-            let second = if apart[1] > 0.0 { format!(", {} s in methods of second order", words::time(apart[1])) } else { String::new() };
+            let second = if apart[1] > 0.0 { format!(", {:.1e} s in methods of second order", apart[1]) } else { String::new() };
             let count = fourbar::study::count(own.len(), "event");
             verdict.words.push(format!(
                 "All formulations met the same {count} in the same order, at times that differ by at most {:.1e} s{second}.",

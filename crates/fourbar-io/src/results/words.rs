@@ -28,6 +28,7 @@ fn singular(words: &str) -> String {
         *word = match word.as_str() {
             "matrices" => "matrix".into(),
             "passes" => "pass".into(),
+            "switches" => "switch".into(),
             other => other.strip_suffix('s').unwrap_or(other).into(),
         };
     }
