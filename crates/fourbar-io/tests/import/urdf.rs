@@ -160,3 +160,17 @@ fn mistakes_are_named_with_their_place() {
     let text = ARM.replace("<robot ", "<machine ").replace("</robot>", "</machine>");
     assert_eq!(read_model(&text, &ReadOptions::default()).expect_err("refused").code().0, "M659");
 }
+
+#[test]
+fn a_world_that_is_not_declared_is_the_ground() {
+    let robot = |world: &str| {
+        format!(
+            "<robot name='p'>{world}<link name='a'><inertial><origin xyz='1 0 0'/><mass value='1'/></inertial></link>\
+             <joint name='j' type='continuous'><parent link='world'/><child link='a'/><origin xyz='0 0 2'/><axis xyz='0 1 0'/></joint></robot>"
+        )
+    };
+    let (declared, not) = (read(&robot("<link name='world'/>")), read(&robot("")));
+    assert_eq!(declared.spec, not.spec);
+    assert_eq!(mobility(&model(&not)), (1, 0));
+    near(body(&model(&not), "a").r, [1.0, 0.0, 2.0]);
+}

@@ -42,6 +42,21 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
     for e in root.all("link") {
         u.link(e);
     }
+    // Drake's files do not declare the world.
+    let held = |e: &Element| e.child("parent").and_then(|p| p.get("link")).is_some_and(|a| a.value == "world");
+    if u.links.find("world").is_none()
+        && let Some(e) = root.all("joint").find(|e| held(e))
+    {
+        u.links.add(reading, "links", "world", u.draft.links.len(), e.spot);
+        u.draft.links.push(Link {
+            name: "world".into(),
+            pose: Pose::IDENTITY,
+            body: Body::NONE,
+            shapes: Vec::new(),
+            velocity: [Vector3::zeros(); 2],
+            spot: e.spot,
+        });
+    }
     let elements: Vec<&Element> = root.all("joint").filter_map(|e| u.joint(e).then_some(e)).collect();
     if reading.good() {
         u.place(root.spot);
