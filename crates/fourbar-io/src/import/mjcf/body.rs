@@ -93,13 +93,12 @@ impl Mjcf<'_, '_, '_> {
             self.draft.joints.push(Joint::new("", Kind::Welded, [parent, k], [inner, Pose::IDENTITY], e.spot));
             self.reference.push(0.0);
         }
+        let own = e.child("inertial").filter(|_| self.compiler.from_geoms != FromGeoms::Always);
+        let weighs = own.is_none() && self.compiler.from_geoms != FromGeoms::Never;
+        let around = std::mem::replace(&mut self.weighs, weighs);
         let geoms = self.content(e, k, &Pose::IDENTITY, class, false);
-        let own = e.child("inertial");
-        self.draft.links[k].body = match own {
-            Some(i) if self.compiler.from_geoms != FromGeoms::Always => self.inertial(i),
-            _ if self.compiler.from_geoms == FromGeoms::Never => Body::NONE,
-            _ => geoms,
-        };
+        self.weighs = around;
+        self.draft.links[k].body = own.map_or(geoms, |i| self.inertial(i));
     }
 
     fn inertial(&self, e: &Element) -> Body {

@@ -69,7 +69,7 @@ impl Mjcf<'_, '_, '_> {
             found
         });
         let [low, high] = self.compiler.groups;
-        let weighs = group >= low && group <= high;
+        let weighs = self.weighs && group >= low && group <= high;
         let mass = get("mass").and_then(|a| r.numbers(a, 1, 1)).map(|x| x[0]);
         let density = r.number(get("density"), 1000.0);
         let none = mass == Some(0.0) || (mass.is_none() && density == 0.0);

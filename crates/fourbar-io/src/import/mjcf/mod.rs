@@ -78,6 +78,8 @@ struct Mjcf<'r, 'a, 'x> {
     sites: HashMap<String, Site>,
     /// Coordinate of each joint as drawn.
     reference: Vec<f64>,
+    /// Whether geoms give the body that is being read its mass.
+    weighs: bool,
     tendons: HashMap<String, Tendon>,
     /// Number of joints of the tree; those that close loops follow.
     tree: usize,
@@ -100,6 +102,7 @@ pub(super) fn read(reading: &Reading<'_>, root: &mut Element) -> Draft {
         joints: Names::default(),
         sites: HashMap::new(),
         reference: Vec::new(),
+        weighs: false,
         tendons: HashMap::new(),
         tree: 0,
     };
