@@ -25,13 +25,24 @@ struct Ran {
 }
 
 fn run(model: &Model, formulation: &str, integrator: Option<&str>, tol: f64, step: Option<f64>, t_end: f64) -> Ran {
+    try_run(model, formulation, integrator, tol, step, t_end).unwrap_or_else(|d| panic!("{formulation}: {d}"))
+}
+
+fn try_run(
+    model: &Model,
+    formulation: &str,
+    integrator: Option<&str>,
+    tol: f64,
+    step: Option<f64>,
+    t_end: f64,
+) -> Result<Ran, fourbar::Diagnostic> {
     let mut s = Study::of(model);
     (s.formulation, s.integrator) = (Some(formulation.into()), integrator.map(String::from));
     (s.t_end, s.step) = (t_end, step);
     s.tol = step.is_none().then_some(tol);
     let mut trajectory = Trajectory::default();
-    let report = study::run(model, &s, &mut trajectory).unwrap_or_else(|f| panic!("{formulation}: {}", f.diagnostic));
-    Ran { trajectory, events: report.events }
+    let report = study::run(model, &s, &mut trajectory).map_err(|f| *f.diagnostic)?;
+    Ok(Ran { trajectory, events: report.events })
 }
 
 /// Formulations with their integrators of high order.
@@ -430,7 +441,7 @@ fn random_chain(seed: u64) -> String {
 #[test]
 fn random_chains_with_random_limits_agree() {
     let clock = std::time::Instant::now();
-    let mut impacts = 0;
+    let (mut impacts, mut refused) = (0, Vec::new());
     for seed in 1..=100 {
         if clock.elapsed().as_secs() > 60 {
             println!("stopped by the clock at seed {seed}");
@@ -438,7 +449,14 @@ fn random_chains_with_random_limits_agree() {
             break;
         }
         let model = model_of(&random_chain(seed));
-        let runs = [("grcr", "dop853"), ("so3xr3", "dop853"), ("dca", "dop853")].map(|(f, i)| run(&model, f, Some(i), 1e-11, None, 0.8));
+        let runs =
+            [("grcr", "dop853"), ("so3xr3", "dop853"), ("dca", "dop853")].map(|(f, i)| try_run(&model, f, Some(i), 1e-11, None, 0.8));
+        // Two limits that hit in turns faster and faster are given up, by all alike.
+        if runs.iter().all(|r| r.as_ref().is_err_and(|d| d.code.to_string() == "S302")) {
+            refused.push(seed);
+            continue;
+        }
+        let runs = runs.map(|r| r.unwrap_or_else(|d| panic!("seed {seed}: {d}")));
         let first = &runs[0].events;
         let fastest = first.iter().fold(0.0_f64, |m, h| m.max(h.speed[0].abs()));
         let grazing = first.iter().position(|h| h.kind == Kind::Impact && h.speed[0].abs() < 1e-3 * fastest);
@@ -454,6 +472,7 @@ fn random_chains_with_random_limits_agree() {
         impacts += n;
     }
     assert!(impacts > 50, "{impacts}");
+    assert!(refused.len() <= 5, "given up: {refused:?}");
 }
 
 /// A rope is slack, becomes taut with a jerk, and carries; the stone then swings like a pendulum.
