@@ -147,6 +147,24 @@ fn rewritten(spec: &ModelSpec) -> Mechanism {
     for (name, e) in &spec.events {
         m = event(m, name, e);
     }
+    for (name, c) in &spec.contacts {
+        m = m.contact(name, c.clone());
+    }
+    for (name, p) in &spec.paths {
+        m = m.path(name, p.clone());
+    }
+    for (name, x) in &spec.motors {
+        m = m.motor(name, x.clone());
+    }
+    for p in &spec.plots {
+        m = match &p.x {
+            Some(x) => m.plot_over(p.y[0].clone(), x.clone()),
+            None => m.plot(p.y.clone()),
+        };
+    }
+    if let Some(body) = &spec.follow {
+        m = m.follow(body);
+    }
     for (variable, value) in &spec.start {
         m = m.start(&variable.to_string(), *value);
     }

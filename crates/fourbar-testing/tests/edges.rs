@@ -27,12 +27,26 @@ const KNOWN: [(&str, &[&str], &str); 6] = [
     ),
     (
         "fourbar-model",
-        &["auxiliary", "build", "constraint", "coordinate", "force", "joint", "model", "rolling", "spec", "state", "topology"],
+        &[
+            "auxiliary",
+            "build",
+            "constraint",
+            "contact",
+            "coordinate",
+            "event",
+            "force",
+            "joint",
+            "model",
+            "rolling",
+            "spec",
+            "state",
+            "topology",
+        ],
         "the file of a joint or force has all of it: what a specification says, how a model is built from that, how it is evaluated on poses",
     ),
     (
         "fourbar",
-        &["analysis", "auto", "formulation", "integrator", "judge", "motion", "simulation", "structure", "study", "trajectory"],
+        &["analysis", "auto", "events", "formulation", "integrator", "judge", "motion", "simulation", "structure", "study", "trajectory"],
         "a study lists the formulations, each of which takes its settings from a study and its start from an analysis",
     ),
     (

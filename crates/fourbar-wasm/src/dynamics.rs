@@ -12,7 +12,7 @@ use fourbar::state::Configuration;
 use fourbar::study::{Analysis, Study};
 use std::sync::Arc;
 
-/// Name of the point that the hand holds, of its inputs and of its force.
+/// Name of the point that the hand holds, and of its inputs.
 const HAND: &str = "fourbar_hand";
 const INPUTS: [&str; 3] = ["fourbar_hand_x", "fourbar_hand_y", "fourbar_hand_z"];
 /// Circular frequency of the whole mass on the spring of the hand, rad/s, and its damping ratio.
@@ -118,7 +118,7 @@ fn simulation(
                 s.inputs.extend(INPUTS.iter().zip(h.to).map(|(n, x)| ((*n).to_string(), InputSpec { default: x, ..InputSpec::default() })))
             })
             .point(HAND, on(&h.body, h.at))
-            .force(HAND, on(&h.body, h.at), laws)
+            .force("fourbar_hand_spring", on(&h.body, h.at), laws)
             .end();
     }
     let own = Arc::new(made.build().map_err(list)?);

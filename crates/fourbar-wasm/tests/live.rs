@@ -13,18 +13,8 @@ use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use serde_json::{Value, json};
 
 /// Driven mechanisms with one freedom: planar and spatial, with sliders, gears and redundant loops.
-const DRIVEN: [&str; 10] = [
-    "fourbar",
-    "jansen_leg",
-    "klann",
-    "hoeken",
-    "watt_six_bar",
-    "slider_crank_engine",
-    "quick_return",
-    "pumpjack",
-    "bennett",
-    "dwell_linkage",
-];
+const DRIVEN: [&str; 9] =
+    ["fourbar", "jansen_leg", "klann", "hoeken", "watt_six_bar", "slider_crank_engine", "pumpjack", "bennett", "dwell_linkage"];
 /// Mechanisms that are dragged about at random.
 const DRAGGED: [&str; 20] = [
     "fourbar",
@@ -208,7 +198,7 @@ fn a_slider_is_a_set_parameter_to_the_bit() {
 
 #[test]
 fn dynamics_in_the_page_is_the_simulation_of_the_library_to_the_bit() {
-    for name in ["ra_double_pendulum", "a04_bricard", "watt_governor", "dca_five_bar"] {
+    for name in ["ra_double_pendulum", "a04_bricard", "dca_five_bar"] {
         let model = std::sync::Arc::new(fourbar_io::load(name).expect(name));
         let mut own = fourbar::simulation::Simulation::new(&model, &Study::of(&model)).expect(name);
         let mut live = Live::new();

@@ -278,6 +278,16 @@ impl<L> Mechanism<L> {
         self.stated(|s| s.columns.extend(patterns.into_iter().map(Into::into)))
     }
 
+    /// A path that a point is to follow, for inverse dynamics.
+    pub fn path(self, name: impl Into<String>, path: PathSpec) -> Mechanism {
+        self.stated(|s| s.paths.push((name.into(), path)))
+    }
+
+    /// A motor that is to cause the motion along a path.
+    pub fn motor(self, name: impl Into<String>, motor: MotorSpec) -> Mechanism {
+        self.stated(|s| s.motors.push((name.into(), motor)))
+    }
+
     /// A plot that pages show first: columns over time.
     pub fn plot<N: Into<String>>(self, columns: impl IntoIterator<Item = N>) -> Mechanism {
         self.stated(|s| s.plots.push(PlotSpec { y: columns.into_iter().map(Into::into).collect(), x: None }))
