@@ -79,7 +79,7 @@ pub fn peak(y: &[f64]) -> usize {
 /// Largest root mean square over any window of a length, which is cut to the run.
 pub fn window_rms(t: &[f64], y: &[f64], window: f64) -> f64 {
     let whole = t.last().zip(t.first()).map_or(0.0, |(b, a)| b - a);
-    if !(window < whole) {
+    if window.is_nan() || window >= whole {
         return rms(t, y);
     }
     // The integral from the start to any time, straight between rows.

@@ -55,7 +55,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
             axis(name, text, dimension)
         })
         .collect::<Result<Vec<Axis>, Diagnostic>>()?;
-    let (lower, upper, start) = bounds(&subject, &axes)?;
+    let [lower, upper, start] = bounds(&subject, &axes)?;
     let (method, why) = method(args, &sought);
     listen();
     let progress = Mutex::new(Progress::new(screen, 0));
@@ -159,7 +159,8 @@ fn sought(args: &OptimizeArgs, own: OptimizeSpec) -> Result<Sought, Diagnostic> 
     Ok(Sought { spec, measures, goals, sign })
 }
 
-fn bounds(subject: &Subject, axes: &[Axis]) -> Result<(Vec<f64>, Vec<f64>, Vec<f64>), Diagnostic> {
+/// Lower bounds, upper bounds and values of the file.
+fn bounds(subject: &Subject, axes: &[Axis]) -> Result<[Vec<f64>; 3], Diagnostic> {
     let (mut lower, mut upper, mut start) = (Vec::new(), Vec::new(), Vec::new());
     for a in axes {
         let Values::Range { from, to, .. } = a.values else {
@@ -173,7 +174,7 @@ fn bounds(subject: &Subject, axes: &[Axis]) -> Result<(Vec<f64>, Vec<f64>, Vec<f
         upper.push(y);
         start.push(subject.file.parameter(&a.name)?.0.clamp(x, y));
     }
-    Ok((lower, upper, start))
+    Ok([lower, upper, start])
 }
 
 /// The method, and why.

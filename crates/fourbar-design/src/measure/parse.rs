@@ -197,22 +197,21 @@ pub(super) fn parse(text: &str, columns: &[Column], names: &mut dyn Names) -> Re
         };
         let first = text[c.arguments[0].clone()].trim();
         let (mut inner, mut condition, mut time) = (Vec::new(), None, 0.0);
-        let kind;
-        if *reduction == Reduction::Length {
+        let kind = if *reduction == Reduction::Length {
             for axis in ["x", "y", "z"] {
                 let (e, _) = read(&format!("{first}.{axis}")).map_err(|d| d.help("`length` takes the name of a point: `length(tip)`"))?;
                 inner.push(e);
             }
-            kind = Kind::Quantity(Dimension::LENGTH);
+            Kind::Quantity(Dimension::LENGTH)
         } else {
             let (e, k) = read(first)?;
             inner.push(e);
-            kind = match (reduction, k) {
+            match (reduction, k) {
                 (Reduction::Integral, Kind::Quantity(d)) => Kind::Quantity(d.times(Dimension::TIME)),
                 (Reduction::Integral, Kind::Number) => Kind::Quantity(Dimension::TIME),
                 (_, k) => k,
-            };
-        }
+            }
+        };
         if let Some(second) = c.arguments.get(1).map(|r| text[r.clone()].trim()) {
             if *reduction == Reduction::At {
                 let (e, k) = read(second)?;

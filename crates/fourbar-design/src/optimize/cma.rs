@@ -40,9 +40,12 @@ pub struct Best {
     pub generations: usize,
 }
 
+/// Values of a generation of samples, `None` for a sample that has none; no list at all ends the search.
+pub type Values<'a> = dyn FnMut(&[Vec<f64>]) -> Option<Vec<Option<f64>>> + 'a;
+
 /// Looks for the least value in the unit box. `values` computes a whole generation at once, `None` for a sample that has none; it may end
 /// the search by giving no list at all.
-pub fn minimize(start: &[f64], options: &Options, values: &mut dyn FnMut(&[Vec<f64>]) -> Option<Vec<Option<f64>>>) -> Option<Best> {
+pub fn minimize(start: &[f64], options: &Options, values: &mut Values<'_>) -> Option<Best> {
     let n = start.len();
     let nf = n as f64;
     let population = if options.population > 0 { options.population.max(4) } else { 4 + (3.0 * nf.ln()) as usize };

@@ -89,13 +89,12 @@ pub struct OfModes {
     pub rough: Vec<Vec<Complex<f64>>>,
 }
 
+/// The state about which vibrations are asked for, near the one of the unchanged mechanism where that is given.
+pub type About<'a> = dyn Fn(&Model, Option<&Configuration>) -> Result<Configuration, Error> + 'a;
+
 /// How eigenvalues follow parameters. `about` gives the state of a mechanism near the one of the unchanged mechanism, which it gets for
 /// mechanisms with changed parameters; left out: its equilibrium.
-pub fn of_modes(
-    parameters: &Parameters<'_>,
-    which: &[usize],
-    about: &dyn Fn(&Model, Option<&Configuration>) -> Result<Configuration, Error>,
-) -> Result<OfModes, Error> {
+pub fn of_modes(parameters: &Parameters<'_>, which: &[usize], about: &About<'_>) -> Result<OfModes, Error> {
     let roots = |model: &Model, state: &Configuration| -> Result<Vec<Mode>, Error> {
         let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: true };
         Ok(modes(model, linearize(model, state, &request)?)?.list)

@@ -379,7 +379,7 @@ fn box_corners(at: &V3, size: &V3) -> [V3; 8] {
 
 /// A wall of a hollow box, seen from inside.
 fn wall(at: &V3, size: &V3, com: Vector3<f64>, k: usize) -> Second {
-    let (axis, sign) = (k / 2, if k % 2 == 0 { 1.0 } else { -1.0 });
+    let (axis, sign) = (k / 2, if k.is_multiple_of(2) { 1.0 } else { -1.0 });
     let (mut s, mut n) = (v3(at) - com, Vector3::zeros());
     s[axis] -= 0.5 * sign * size[axis];
     n[axis] = sign;

@@ -181,7 +181,7 @@ impl Drag {
         let distance = |q: &[Pose]| (target - q[grip.body].point(&grip.s)).norm();
         let before = distance(&at.q);
         let size = self.moving.dq.iter().fold(0.0_f64, |s, d| s.max(d.v.norm()).max(L * d.w.norm()));
-        if !(size > 1e-13 * L) {
+        if size.is_nan() || size <= 1e-13 * L {
             return false;
         }
         let mut share = (STEP * L / size).min(1.0);

@@ -12,8 +12,8 @@ use nalgebra::{Matrix3, Vector3};
 const UNREAD: [&str; 5] = ["composite", "flexcomp", "replicate", "attach", "plugin"];
 
 impl Mjcf<'_, '_, '_> {
-    /// What stands in a body or in a frame of it. `frame` is its pose in the link; geoms weigh where `weighs`.
-    pub(super) fn content(&mut self, e: &Element, link: usize, frame: &Pose, class: usize, ground: bool) -> Body {
+    /// What stands in a body or in a frame of it. `frame` is its pose in the link.
+    pub(super) fn content(&mut self, e: &Element, link: usize, frame: &Pose, class: usize) -> Body {
         let mut sum = Body::NONE;
         for c in &e.children {
             match c.tag.as_str() {
@@ -32,7 +32,7 @@ impl Mjcf<'_, '_, '_> {
                     c.get("name");
                     let inner = frame.then(&self.pose(c));
                     let class = self.defaults.class_inside(self.reading, c, class);
-                    sum = sum.with(&self.content(c, link, &inner, class, ground));
+                    sum = sum.with(&self.content(c, link, &inner, class));
                 }
                 "body" => {
                     c.saw();
@@ -96,7 +96,7 @@ impl Mjcf<'_, '_, '_> {
         let own = e.child("inertial").filter(|_| self.compiler.from_geoms != FromGeoms::Always);
         let weighs = own.is_none() && self.compiler.from_geoms != FromGeoms::Never;
         let around = std::mem::replace(&mut self.weighs, weighs);
-        let geoms = self.content(e, k, &Pose::IDENTITY, class, false);
+        let geoms = self.content(e, k, &Pose::IDENTITY, class);
         self.weighs = around;
         self.draft.links[k].body = own.map_or(geoms, |i| self.inertial(i));
     }

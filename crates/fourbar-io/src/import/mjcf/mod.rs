@@ -112,7 +112,7 @@ pub(super) fn read(reading: &Reading<'_>, root: &mut Element) -> Draft {
     for w in root.all("worldbody") {
         w.ignore(&["name"]);
         let class = m.defaults.class_of(reading, w, 0);
-        m.content(w, 0, &Pose::IDENTITY, class, true);
+        m.content(w, 0, &Pose::IDENTITY, class);
     }
     m.tree = m.draft.joints.len();
     if reading.good() {

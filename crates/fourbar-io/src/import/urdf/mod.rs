@@ -57,7 +57,7 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
             spot: e.spot,
         });
     }
-    let elements: Vec<&Element> = root.all("joint").filter_map(|e| u.joint(e).then_some(e)).collect();
+    let elements: Vec<&Element> = root.all("joint").filter(|e| u.joint(e)).collect();
     if reading.good() {
         u.place(root.spot);
     }
