@@ -284,7 +284,7 @@ fn words(a: &Answer, screen: &Screen) -> String {
             row
         })
         .collect();
-    text + &table(&head, &rows, &[1, 2, 3, 4, 5][..head.len() - 2].to_vec())
+    text + &table(&head, &rows, &[1, 2, 3, 4, 5][..head.len() - 2])
 }
 
 fn object(a: &Answer) -> Value {

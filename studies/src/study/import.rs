@@ -137,7 +137,7 @@ fn compared(file: &Path, loaded: &Loaded, model: &Model) -> Option<Vec<(String, 
     let mut list: Vec<(String, f64)> = Vec::new();
     let mut far = |what: String, x: f64| {
         // A difference that is no number is one, too.
-        if !(x <= CLOSE) {
+        if x.is_nan() || x > CLOSE {
             list.push((what, x));
         }
     };

@@ -239,15 +239,15 @@ fn study(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&str
     match verb {
         "sweep" => {
             add(&format!("--vary {} --measure {measure}", r.pick(SWEEPS)));
-            add(*r.pick(&["", "--sobol 3", "--lhs 2 --seed 7", "--vary L=0.2,0.3"]));
+            add(r.pick::<&str>(&["", "--sobol 3", "--lhs 2 --seed 7", "--vary L=0.2,0.3"]));
             if r.chance(2) {
                 add(&format!("--out {}", path("sweep")));
-                add(*r.pick(&["", "--trajectories *", "--shard 2/3", "--force"]));
+                add(r.pick::<&str>(&["", "--trajectories *", "--shard 2/3", "--force"]));
             }
         }
         "tolerance" => {
             add(&format!("--tolerance {} --measure {measure} --samples {}", r.pick(TOLERANCES), r.below(5)));
-            add(*r.pick(&["", "--keep last(energy.total)>0", "--keep 1", "--tolerance L=0.01"]));
+            add(r.pick::<&str>(&["", "--keep last(energy.total)>0", "--keep 1", "--tolerance L=0.01"]));
         }
         _ => {
             let expression = measure.trim_start_matches("x=");
@@ -259,7 +259,7 @@ fn study(r: &mut Random, verb: &str, words: &mut Vec<String>, path: &dyn Fn(&str
                 4 + r.below(20),
                 1 + r.below(2)
             ));
-            add(*r.pick(&["", "--keep last(energy.total)<1", "--method cma", "--method least-squares"]));
+            add(r.pick::<&str>(&["", "--keep last(energy.total)<1", "--method cma", "--method least-squares"]));
         }
     }
 }
