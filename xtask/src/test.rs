@@ -12,6 +12,9 @@ struct Stage {
     arguments: Vec<&'static str>,
 }
 
+/// A stage that sets up what it needs.
+type Test = fn() -> Result<(), String>;
+
 /// Runs all stages; fails if one fails, after the others have run.
 pub fn run() -> Result<(), String> {
     let mut lines = Vec::new();
@@ -32,8 +35,7 @@ pub fn run() -> Result<(), String> {
         }
     }
     // Each of these sets up what it needs.
-    let others: [(&str, &str, fn() -> Result<(), String>); 2] =
-        [("pages", "in a browser", browser::test), ("python", "wheel, tests, notebooks", python::test)];
+    let others: [(&str, &str, Test); 2] = [("pages", "in a browser", browser::test), ("python", "wheel, tests, notebooks", python::test)];
     for (name, what, test) in others {
         println!("== {name}: {what}");
         let start = Instant::now();

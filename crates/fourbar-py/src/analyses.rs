@@ -88,6 +88,9 @@ impl Core {
     }
 }
 
+/// Rests, starts, hits, whether the search was complete, and warnings.
+type Rests<'py> = (Bound<'py, PyList>, usize, usize, bool, Bound<'py, PyList>);
+
 #[pymethods]
 impl Core {
     /// Looks at the mechanism from all sides: headline, text, text with everything, fields as JSON, warnings, why it cannot be assembled.
@@ -162,7 +165,7 @@ impl Core {
         inputs: Option<&Bound<'py, PyDict>>,
         all: bool,
         starts: usize,
-    ) -> PyResult<(Bound<'py, PyList>, usize, usize, bool, Bound<'py, PyList>)> {
+    ) -> PyResult<Rests<'py>> {
         let core = slf.get();
         let kind = match kind {
             "stable" => Kind::Stable,
