@@ -184,7 +184,7 @@ mod tests {
     #[test]
     fn profiles_have_the_peaks_of_their_closed_forms() {
         for (profile, speed, acceleration) in
-            [(Profile::MinimumJerk, 1.875, 5.773_502_69), (Profile::Trapezoid, 1.5, 4.5), (Profile::Cycloid, 2.0, 6.283_185_31)]
+            [(Profile::MinimumJerk, 1.875, 5.773_502_69), (Profile::Trapezoid, 1.5, 4.5), (Profile::Cycloid, 2.0, std::f64::consts::TAU)]
         {
             let e = Expr::time(&profile.text(0.0, 1.0)).expect("an expression");
             let (mut v, mut a) = (0.0_f64, 0.0_f64);
