@@ -1,8 +1,8 @@
 //! Fourbar for Python: the module `fourbar._fourbar`, on which the package `fourbar` stands.
 //!
-//! There is no mechanics here. [`model`] holds a mechanism with the text it was read from, [`run`] runs studies, [`simulation`] and
-//! [`state`] give the engine's simulation and evaluation, [`analyses`] what `check`, `verify`, equilibria, modes and linear models say, and
-//! [`export`] writes results. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
+//! There is no mechanics here. `model` holds a mechanism with the text it was read from, `run` runs studies, `simulation` and
+//! `state` give the engine's simulation and evaluation, `analyses` what `check`, `verify`, equilibria, modes and linear models say, and
+//! `export` writes results. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
 //!
 //! Every call that takes long releases the interpreter's lock and looks for Ctrl-C; a panic becomes an exception of the package.
 #![allow(non_snake_case)]

@@ -1,4 +1,4 @@
-//! The covariance matrix adaptation evolution strategy [Hansen], for goals with kinks or where many samples fail.
+//! The covariance matrix adaptation evolution strategy of Hansen, for goals with kinks or where many samples fail.
 //!
 //! Variables are scaled to the unit box; samples outside it are taken at the nearest point of the box, with a cost that grows with the
 //! distance. Samples without a value are worse than all others. The numbers are a function of the seed, so that a run can be repeated.

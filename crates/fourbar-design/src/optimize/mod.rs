@@ -1,7 +1,7 @@
 //! Values of parameters, between bounds, that make a measure small, or several measures zero, while conditions hold.
 //!
 //! Several measures whose squares are to have a small sum are fitted by Levenberg-Marquardt with bounds, from the values of the file and from
-//! points of a Sobol sequence ([`least_squares`]). One measure that is to become small may have kinks, as a maximum over time has where it
+//! points of a Sobol sequence ([`least_squares()`]). One measure that is to become small may have kinks, as a maximum over time has where it
 //! jumps from one instant to another: an evolution strategy looks for it ([`cma`]). Conditions are margins that must not be negative; the
 //! first method takes them by an augmented Lagrangian, the second by the order of its samples. Cases that cannot be assembled, or fail, are
 //! walls: the search does not go there, and does not take them for large values.
