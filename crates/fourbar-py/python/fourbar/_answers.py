@@ -50,7 +50,7 @@ class Check:
 
     @property
     def redundant(self) -> int:
-        """Rows of constraints that are too many."""
+        """Rows of constraints that are redundant."""
         return int(self.fields["redundancy"]["total"])
 
     @property
