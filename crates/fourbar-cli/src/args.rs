@@ -490,13 +490,13 @@ pub struct PlaygroundArgs {
 /// Arguments of `plot`.
 #[derive(Debug, ClapArgs)]
 pub struct PlotArgs {
-    /// A result folder, a CSV file, or a mechanism (a file or the name of a shipped model) that is run first; more of them to compare;
+    /// A result folder, a sweep, a CSV file, or a mechanism (a file or the name of a shipped model) that is run first; more to compare;
     /// then columns: `crank.r.x`, `tracer` for all columns of an element, `'*.effort'` for all that end so. Without columns: the list.
     #[arg(required = true, value_name = "RESULT... COLUMN", value_hint = ValueHint::AnyPath)]
     pub words: Vec<String>,
-    /// Column of the abscissa.
-    #[arg(long, short, default_value = "t")]
-    pub x: String,
+    /// Column of the abscissa; left out: `t`, or the first parameter of a sweep.
+    #[arg(long, short, value_name = "COLUMN")]
+    pub x: Option<String>,
     /// Path of a point or body: its coordinates over each other, in the plane where it is widest, with equal scales.
     #[arg(long, value_name = "NAME", conflicts_with = "x")]
     pub path: Vec<String>,

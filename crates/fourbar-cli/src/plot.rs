@@ -67,10 +67,11 @@ fn divided(words: &[String]) -> (&[String], &[String]) {
 
 /// Whether a word means a mechanism rather than a result.
 fn looks_like_model(word: &str) -> bool {
+    const ENDINGS: [&str; 7] = ["yaml", "yml", "json", "urdf", "xml", "sdf", "asmt"];
     let path = Path::new(word);
     let ending = path.extension().map(|e| e.to_ascii_lowercase());
-    let yaml = ending.is_some_and(|e| e == "yaml" || e == "yml" || e == "json");
-    yaml || (!path.exists() && !is_result(path) && fourbar_io::examples::example(word).is_some())
+    let model = ending.is_some_and(|e| ENDINGS.iter().any(|known| e == *known));
+    model || (!path.exists() && !is_result(path) && fourbar_io::examples::example(word).is_some())
 }
 
 /// The name of a result in a picture: its folder.
@@ -150,16 +151,24 @@ fn draw(args: &PlotArgs, sources: &[String], columns: &[String], shown: &[Shown]
 /// Columns over a common abscissa; with several results each has its name before the column.
 fn histories<'a>(args: &'a PlotArgs, columns: &[String], shown: &'a [Shown]) -> Result<Drawing<'a>, Diagnostic> {
     let mut curves = Vec::new();
+    let x_name = args.x.clone().unwrap_or_else(|| abscissa(&shown[0].table));
     for s in shown {
-        let x = s.table.column(&args.x).ok_or_else(|| unknown(s, &args.x))?;
+        let x = s.table.column(&x_name).ok_or_else(|| unknown(s, &x_name))?;
         for name in choose(s, columns)? {
             let Some(y) = s.table.column(name) else { continue };
             let written = if shown.len() == 1 { name.to_string() } else { format!("{}: {name}", s.label) };
             curves.push((written, Curve { name, unit: s.table.unit(name), x, y }));
         }
     }
-    let x = (args.x.clone(), shown[0].table.unit(&args.x));
+    let unit = shown[0].table.unit(&x_name);
+    let x = (x_name, unit);
     Ok(Drawing { curves, x, y: (String::new(), ""), scale: Scale::default() })
+}
+
+/// Over what columns are drawn where nothing is asked for: time, or the first parameter of a sweep.
+fn abscissa(table: &Table) -> String {
+    let varied = || table.names.iter().find(|n| n.starts_with("set.")).cloned();
+    if table.column("t").is_some() { "t".into() } else { varied().unwrap_or_else(|| "t".into()) }
 }
 
 /// Paths of points and bodies, all in the plane where they are widest together.

@@ -81,9 +81,13 @@ impl Preview {
         (&self.columns[k].name, &self.columns[k].unit)
     }
 
-    /// The path of the first named point, seen along the normal of the plane or where it is widest.
+    /// The path of the first named point that moves, seen along the normal of the plane or where it is widest.
     pub fn path(&self, model: &Model) -> Option<String> {
-        let point = model.trace.first().or_else(|| model.points.first().map(|(name, _)| name))?;
+        let moves = |name: &&String| {
+            let columns = ["x", "y", "z"].map(|a| self.find(&format!("{name}.{a}")));
+            columns.iter().flatten().any(|k| self.extent(*k) > 1e-9 * model.length)
+        };
+        let point = model.trace.iter().chain(model.points.iter().map(|(name, _)| name)).find(moves)?;
         let axes = ["x", "y", "z"].map(|a| self.find(&format!("{point}.{a}")));
         let [Some(x), Some(y), Some(z)] = axes else { return None };
         let normal = match Topology::new(model).planar {

@@ -41,6 +41,23 @@ fn ok(f: &Path, words: &[&str]) -> String {
 }
 
 #[test]
+fn a_sweep_is_plotted_over_its_first_parameter() {
+    let f = folder("sweep_plot");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm:5", "--out", "cranks"]);
+    // By its folder and by its rows; names with their units, text columns left out.
+    for source in ["cranks", "cranks/cases.csv"] {
+        let text = ok(&f, &["plot", source, "stroke"]);
+        assert!(text.contains("stroke [m]") && text.contains("set.r [m]"), "{text}");
+        assert!(text.contains("0.07999") && text.contains("0.12"), "the stroke is twice the crank, but for the output step: {text}");
+    }
+    let list = ok(&f, &["plot", "cranks"]);
+    assert!(list.contains("4 columns, 5 rows") && list.contains("case") && !list.contains("status"), "{list}");
+    let text = ok(&f, &["plot", "cranks", "stroke", "--x", "out"]);
+    assert!(text.contains("out [m]"), "{text}");
+}
+
+#[test]
 fn the_piston_is_where_the_formula_puts_it() {
     let f = folder("sweep_slider");
     std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");

@@ -8,6 +8,7 @@ pub mod engine;
 mod inputs;
 pub(crate) mod leg;
 mod snapshot;
+mod stuck;
 #[doc(hidden)]
 pub mod warnings;
 

@@ -5,7 +5,7 @@ use crate::screen::{Facts, Screen, names, number};
 use fourbar::events::Kind;
 use fourbar::study::{Analysis, Report};
 use fourbar_io::disk::part;
-use fourbar_io::results::{EVENTS, Kept, RunFacts, SUMMARY, TRAJECTORY, summary, work_words};
+use fourbar_io::results::{EVENTS, Kept, RunFacts, SUMMARY, TRAJECTORY, Totals, summary, work_words};
 use serde_json::Value;
 
 /// Notes shown on the screen; the summary file has all.
@@ -60,7 +60,7 @@ pub fn words(task: &Task, done: &Done, kept: Option<Kept>, screen: &Screen) -> S
         if let Some(moved) = r.warnings.iter().find(|w| w.code.0 == "W201") {
             facts.add("start", &format!("assembled from the drawing; {}", moved.help));
         }
-        for (k, line) in events(r).iter().enumerate() {
+        for (k, line) in events(r, rounding(&done.totals)).iter().enumerate() {
             facts.add(if k == 0 { "events" } else { "" }, line);
         }
         for (k, note) in r.notes.iter().take(MOST_NOTES).enumerate() {
@@ -116,8 +116,13 @@ fn pictures(task: &Task, done: &Done) -> Vec<String> {
     }
 }
 
-/// A line for each event; impacts that follow each other on one limit are one line.
-fn events(r: &Report) -> Vec<String> {
+/// Energy below which a loss is rounding, J.
+fn rounding(n: &Totals) -> f64 {
+    1e-12 * n.energy_max.abs().max(n.energy_min.abs()).max(n.work[1].abs())
+}
+
+/// A line for each event; impacts that follow each other on one limit are one line. Losses up to `least`, J, are none.
+fn events(r: &Report, least: f64) -> Vec<String> {
     let mut lines = Vec::new();
     let mut k = 0;
     while k < r.events.len() && lines.len() < MOST_EVENTS {
@@ -125,7 +130,7 @@ fn events(r: &Report) -> Vec<String> {
         let series = r.events[k..].iter().take_while(|o| o.name == h.name && o.kind == Kind::Impact).count();
         let lost = |from: usize, to: usize| {
             let sum: f64 = r.events[from..to].iter().map(|h| h.lost).sum();
-            if sum.abs() > 0.0 { format!(", {} J lost", number(sum)) } else { String::new() }
+            if sum.abs() > least { format!(", {} J lost", number(sum)) } else { String::new() }
         };
         let rests = r.events.get(k + series).is_some_and(|o| o.name == h.name && o.kind == Kind::Rest);
         if series > 2 || series > 0 && rests {
@@ -159,7 +164,7 @@ fn energy(done: &Done, analysis: Analysis) -> String {
     match analysis {
         // Drives do work: the energy of a driven mechanism has no reason to stay.
         Analysis::Kinematics => format!("between {} and {} J", number(lo), number(hi)),
-        Analysis::Dynamics if n.lost != 0.0 => format!(
+        Analysis::Dynamics if n.lost.abs() > rounding(n) => format!(
             "{} J at the start, {} J at the end, work done on it {} J, lost at events {} J; the balance is kept to {} J",
             number(n.energy_first),
             number(n.energy_last),

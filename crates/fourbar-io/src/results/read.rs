@@ -1,5 +1,6 @@
 //! Reads trajectories back, the prefix of a killed run included.
 
+use super::cases::{PLAN, SCHEMA, SweepFolder};
 use super::{MAX_JSON, SUMMARY, TRAJECTORY};
 use crate::disk::{PART, open_regular, part, read_bounded};
 use fourbar::Diagnostic;
@@ -106,8 +107,45 @@ pub fn trajectory_of(result: &Path) -> PathBuf {
     if !whole.exists() && rows.exists() { rows } else { whole }
 }
 
-/// Reads the trajectory of a result: a folder, or a CSV file.
+/// Numbers of a sweep by columns: the case, the varied parameters and the measures, one row a case; measures of cases that failed are no
+/// numbers. The unit of each column is that of the schema.
+fn read_sweep(folder: &Path) -> Result<Table, Diagnostic> {
+    let sweep = SweepFolder::read(folder)?;
+    let plan = sweep.plan();
+    let mut names = vec!["case".to_string()];
+    names.extend(plan.axes.iter().map(|a| format!("set.{}", a.name)));
+    names.extend(plan.measures.iter().map(|m| m.0.clone()));
+    let schema: Option<serde_json::Value> =
+        read_bounded(&folder.join(SCHEMA), MAX_JSON).ok().and_then(|bytes| serde_json::from_slice(&bytes).ok());
+    let described = schema.as_ref().and_then(|s| s["columns"].as_array());
+    let unit = |name: &String| {
+        let column = described.and_then(|c| c.iter().find(|c| c["name"] == name.as_str()));
+        column.and_then(|c| c["unit"].as_str()).unwrap_or("").to_string()
+    };
+    let units = names.iter().map(unit).collect();
+    let mut columns: Vec<Vec<f64>> = vec![Vec::with_capacity(sweep.rows().len()); names.len()];
+    for row in sweep.rows().values() {
+        let values = std::iter::once(row.case as f64).chain(row.values.iter().copied());
+        let measures = row.measures.iter().copied().chain(std::iter::repeat(f64::NAN));
+        for (column, x) in columns.iter_mut().zip(values.chain(measures)) {
+            column.push(x);
+        }
+    }
+    Ok(Table { names, units, columns })
+}
+
+/// The folder of a sweep, where a path means one: the folder itself, or a file in it that is no trajectory.
+fn sweep_folder(result: &Path) -> Option<&Path> {
+    let folder =
+        if result.is_dir() { result } else { result.parent().filter(|_| result.file_name().is_some_and(|n| n == super::cases::CASES))? };
+    (folder.join(PLAN).is_file() && !folder.join(TRAJECTORY).exists()).then_some(folder)
+}
+
+/// Reads the trajectory of a result, or the numbers of a sweep: a folder, or a CSV file.
 pub fn read_table(result: &Path) -> Result<Table, Diagnostic> {
+    if let Some(folder) = sweep_folder(result) {
+        return read_sweep(folder);
+    }
     let path = trajectory_of(result);
     let refused = |why: String| {
         Diagnostic::new("U007", format!("`{}` cannot be read as a result: {why}", path.display()))

@@ -4,6 +4,7 @@
 //! mechanism; where it cannot go on, the next ones in turn do, from the last state that was handed over, until none gets any further.
 
 use super::leg::{Change, Fallen, Leg, STIFF, another_may_pass, no_other};
+use super::stuck;
 use super::warnings::{friction_warning, mass_warning};
 use crate::analysis::assembly::Assembled;
 use crate::analysis::contacts::overlaps;
@@ -16,7 +17,7 @@ use crate::inputs::{Change as InputChange, Plan, change_drives, place_drives};
 use crate::judge::Judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
-use crate::state::Configuration;
+use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
 use crate::study::{Analysis, Chosen, Report, Study};
 use serde_json::{Value, json};
@@ -54,6 +55,8 @@ pub struct Engine<'m> {
     ahead: f64,
     /// Work counts of motions that events have ended.
     spent: Vec<(&'static str, f64)>,
+    /// Where the motion began: a pose that failures are compared with.
+    origin: (f64, Vec<Pose>),
 }
 
 impl<'m> Engine<'m> {
@@ -89,6 +92,7 @@ impl<'m> Engine<'m> {
             outcome,
             ahead: f64::NEG_INFINITY,
             spent: Vec::new(),
+            origin: (start.t, start.q.clone()),
         }
     }
 
@@ -401,8 +405,12 @@ impl<'m> Engine<'m> {
     /// After a failure: the next candidate, from the state that was handed over last.
     fn change_over(&mut self, d: Diagnostic) -> Result<(), Diagnostic> {
         let mut t = self.leg.start.t;
+        let mut d = d;
         if let Some(mut motion) = self.motion.take() {
             t = motion.t();
+            if self.fallen.is_empty() && d.code.0 != STIFF {
+                d = self.explained(d, motion.as_mut());
+            }
             motion.report(&mut self.outcome);
         }
         let (chosen, stiff) = (self.chosen().clone(), d.code.0 == STIFF);
@@ -425,6 +433,24 @@ impl<'m> Engine<'m> {
         }
         self.outcome.notes.extend(no_other(&self.fallen));
         Err(self.fallen[0].diagnostic.clone())
+    }
+
+    /// A failure of a motion, with its cause where the mechanism has come to a singular position.
+    fn explained(&mut self, d: Diagnostic, motion: &mut (dyn Motion + 'm)) -> Diagnostic {
+        let mut near = vec![(self.now.t, self.now.q.clone())];
+        let t = motion.t();
+        if t > self.now.t {
+            // Right at a singular position there may be poses but no accelerations.
+            let _ = motion.instant(t, &mut self.next);
+            let (set, x) = (&self.structure.rows, &self.next);
+            let mut open = vec![0.0; set.rows()];
+            set.residual(&x.q, &x.turns, t, &mut open);
+            if open.iter().all(|gap| gap.abs() <= EVENTS * self.model.length) {
+                near.push((t, x.q.clone()));
+            }
+        }
+        near.extend(motion.own_state().map(|(t, q, _)| (t, q.to_vec())));
+        stuck::explain(&self.structure, d, &near, (self.origin.0, &self.origin.1))
     }
 
     /// What is left to say, and the verdict on the whole run where it came to its end.

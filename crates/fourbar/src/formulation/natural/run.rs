@@ -149,6 +149,13 @@ pub(super) fn diagnosis_of(e: Error) -> Diagnostic {
             let of = if *order == 0 { "" } else { "the rate of " };
             format!("to satisfy the constraints, {of}`{variable}` would have to change by {moved:.1e} of its size")
         }
+        Error::StepTooSmall { t, h, variable } => {
+            format!("at t = {t:.6} s the step has become too small ({h:.1e} s), limited by `{variable}`")
+        }
+        Error::NonFinite { t, place } => format!("at t = {t:.6} s `{place}` is not finite"),
+        Error::NoConvergence { t, equation, residual } => {
+            format!("at t = {t:.6} s the constraints are not met, worst is `{equation}` ({residual:.1e})")
+        }
         _ => e.to_string(),
     };
     let d = Diagnostic::new("S284", format!("natural coordinates cannot go on: {what}")).help(help);
