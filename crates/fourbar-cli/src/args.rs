@@ -450,7 +450,8 @@ pub struct ViewArgs {
     /// The page; left out: in the result folder, or in this folder under the name of the mechanism.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write the motion as a picture that moves by itself instead of a page: a file that ends in .svg.
+    /// Write the motion to a file instead of a page, by its ending: .svg and .gif move by themselves, .png is a still with later poses behind
+    /// the first, .mp4 a film (needs ffmpeg), .glb and .gltf a scene with animation, .csv positions, velocities and efforts of the joints.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "output")]
     pub export: Option<PathBuf>,
     /// Put the engine into the page: drag parts, move sliders, edit the file.

@@ -39,8 +39,7 @@ pub fn fmu(args: &FmuArgs) -> Result<Reply, Stop> {
     let outputs = count(|c| matches!(c, Causality::Output(_)));
     let platforms: Vec<&str> = libraries.iter().filter_map(|l| Some(platform(l)?.tuple)).collect();
     let shown = path.display().to_string();
-    let (input_word, parameter_word, output_word) =
-        (plural(inputs, "input"), plural(parameters, "parameter"), plural(outputs, "output"));
+    let (input_word, parameter_word, output_word) = (plural(inputs, "input"), plural(parameters, "parameter"), plural(outputs, "output"));
     let text = format!(
         "{shown} is a unit for FMI 3.0 co-simulation: {input_word}, {parameter_word}, {output_word}\nit runs on {}\n",
         platforms.join(", ")

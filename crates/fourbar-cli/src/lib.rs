@@ -10,6 +10,7 @@ mod convert;
 mod demo;
 mod design;
 mod equilibrium;
+mod export;
 mod fmu;
 mod gather;
 mod input;

@@ -335,7 +335,13 @@ pub extern "C" fn fmi3GetFloat64(component: *mut Component, references: *const u
 
 /// Sets variables; up to the first that cannot have its value.
 #[unsafe(no_mangle)]
-pub extern "C" fn fmi3SetFloat64(component: *mut Component, references: *const u32, n: usize, values: *const f64, n_values: usize) -> Status {
+pub extern "C" fn fmi3SetFloat64(
+    component: *mut Component,
+    references: *const u32,
+    n: usize,
+    values: *const f64,
+    n_values: usize,
+) -> Status {
     with(component, |c| {
         let (references, values) = (list(references, n)?, list(values, n_values)?);
         if n != n_values {

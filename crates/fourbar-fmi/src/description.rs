@@ -55,7 +55,13 @@ fn units(unit: &Unit) -> String {
     let mut out = String::new();
     for name in all {
         let Some(d) = dimension_of(name) else { continue };
-        let powers = [("kg", i32::from(d.mass)), ("m", i32::from(d.length)), ("s", i32::from(d.time)), ("A", i32::from(d.current)), ("rad", radians(name))];
+        let powers = [
+            ("kg", i32::from(d.mass)),
+            ("m", i32::from(d.length)),
+            ("s", i32::from(d.time)),
+            ("A", i32::from(d.current)),
+            ("rad", radians(name)),
+        ];
         let powers: String = powers.iter().filter(|(_, p)| *p != 0).map(|(n, p)| format!(" {n}=\"{p}\"")).collect();
         // Writing to a `String` cannot fail, here and below.
         let _ = writeln!(out, "    <Unit name=\"{}\"><BaseUnit{powers}/></Unit>", quoted(name));
@@ -70,7 +76,11 @@ fn variable(reference: usize, v: &Variable, out: &mut String) {
         Causality::Input(_) => ("input", "continuous"),
         Causality::Output(_) => ("output", "continuous"),
     };
-    let _ = write!(out, "    <Float64 name=\"{}\" valueReference=\"{reference}\" causality=\"{causality}\" variability=\"{variability}\"", quoted(&v.name));
+    let _ = write!(
+        out,
+        "    <Float64 name=\"{}\" valueReference=\"{reference}\" causality=\"{causality}\" variability=\"{variability}\"",
+        quoted(&v.name)
+    );
     if known_unit(v) {
         let _ = write!(out, " unit=\"{}\"", quoted(&v.unit));
     }

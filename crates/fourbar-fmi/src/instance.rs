@@ -329,7 +329,13 @@ impl Instance {
             Causality::Fixed(k) | Causality::Input(k) => {
                 let range = self.unit.variables[reference as usize].range;
                 if !(value.is_finite() && value >= range[0] && value <= range[1]) {
-                    let message = format!("input `{}` cannot be {}: its range is {} to {}", name(), number(value), number(range[0]), number(range[1]));
+                    let message = format!(
+                        "input `{}` cannot be {}: its range is {} to {}",
+                        name(),
+                        number(value),
+                        number(range[0]),
+                        number(range[1])
+                    );
                     return Err(Refused::Discard(Diagnostic::new("U320", message).name(name()).help("give a value inside its range")));
                 }
                 if before {

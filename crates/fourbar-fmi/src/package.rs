@@ -102,16 +102,15 @@ pub fn contents(mut source: Source, loaded: &Loaded, folder: Option<&Path>) -> R
     let again;
     let unit = if loaded.imported.is_some() {
         let written = String::from_utf8_lossy(&files[0].1);
-        again = fourbar_io::read_model(&written, &fourbar_io::ReadOptions { large: true, ..Default::default() }).map_err(|e| e.cause().clone())?;
+        again = fourbar_io::read_model(&written, &fourbar_io::ReadOptions { large: true, ..Default::default() })
+            .map_err(|e| e.cause().clone())?;
         Unit::new(source, &again, None)?
     } else {
         let path = folder.map(|f| f.join(&source.file));
         Unit::new(source, loaded, path.as_deref())?
     };
-    let mut all = vec![
-        ("modelDescription.xml".to_string(), description(&unit).into_bytes()),
-        (format!("resources/{SETTINGS}"), text.into_bytes()),
-    ];
+    let mut all =
+        vec![("modelDescription.xml".to_string(), description(&unit).into_bytes()), (format!("resources/{SETTINGS}"), text.into_bytes())];
     all.extend(files.into_iter().map(|(name, bytes)| (format!("resources/{FOLDER}/{name}"), bytes)));
     Ok((unit, all))
 }

@@ -141,7 +141,13 @@ impl Unit {
         let outputs = chosen.into_iter().filter(|k| *k > 0 && !model.inputs.iter().any(|i| i.name == all[*k].name));
         for k in outputs {
             let (name, unit) = (all[k].name.clone(), all[k].unit.to_string());
-            variables.push(Variable { name, unit, causality: Causality::Output(k), start: None, range: [f64::NEG_INFINITY, f64::INFINITY] });
+            variables.push(Variable {
+                name,
+                unit,
+                causality: Causality::Output(k),
+                start: None,
+                range: [f64::NEG_INFINITY, f64::INFINITY],
+            });
         }
         let taken: HashSet<String> = variables.iter().map(|v| v.name.clone()).collect();
         for (k, (name, value, dimension)) in file.parameters().iter().enumerate() {
@@ -195,7 +201,7 @@ impl Unit {
 }
 
 fn no_table(name: &str) -> Diagnostic {
-    Diagnostic::new("U324", format!("input `{name}` has a table over time, and a unit has no plan")).name(name).help(
-        "leave it out: whoever simulates the unit sets its inputs",
-    )
+    Diagnostic::new("U324", format!("input `{name}` has a table over time, and a unit has no plan"))
+        .name(name)
+        .help("leave it out: whoever simulates the unit sets its inputs")
 }

@@ -84,7 +84,9 @@ fn inputs_hold_from_step_to_step() {
     assert_eq!(one.set(voltage, 25.0), Status::Discard, "beyond the range");
     assert_eq!(one.set(voltage, f64::NAN), Status::Discard);
     assert!(one.get(voltage).abs() <= 10.0);
-    assert!(one.said().iter().any(|(s, c, m)| *s == Status::Discard && c == "logStatusDiscard" && m.contains("U320") && m.contains("voltage")));
+    assert!(
+        one.said().iter().any(|(s, c, m)| *s == Status::Discard && c == "logStatusDiscard" && m.contains("U320") && m.contains("voltage"))
+    );
     assert_eq!(one.step(0.5, H).0, Status::Ok, "nothing is lost");
 }
 
@@ -279,7 +281,11 @@ fn what_cannot_be_assembled_ends_initialization_with_its_diagnostic() {
     assert_eq!(one.set(unit.reference("rod_length"), 0.01), Status::Ok);
     assert_eq!(fmi3EnterInitializationMode(one.c, false, 0.0, 0.0, false, 0.0), Status::Ok);
     assert_eq!(fmi3ExitInitializationMode(one.c), Status::Error);
-    assert!(one.said().iter().any(|(s, _, m)| *s == Status::Error && m.starts_with("[") || m.contains("[M") || m.contains("[S")), "{:?}", one.said());
+    assert!(
+        one.said().iter().any(|(s, _, m)| *s == Status::Error && m.starts_with("[") || m.contains("[M") || m.contains("[S")),
+        "{:?}",
+        one.said()
+    );
     assert_eq!(fmi3Reset(one.c), Status::Ok);
     one.begin();
 }

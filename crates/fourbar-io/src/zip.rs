@@ -29,9 +29,8 @@ impl Entry {
 
 /// Checksum of zip files.
 fn crc32(bytes: &[u8]) -> u32 {
-    let table: [u32; 256] = std::array::from_fn(|k| {
-        (0..8).fold(k as u32, |crc, _| (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 })
-    });
+    let table: [u32; 256] =
+        std::array::from_fn(|k| (0..8).fold(k as u32, |crc, _| (crc >> 1) ^ if crc & 1 == 1 { 0xedb8_8320 } else { 0 }));
     !bytes.iter().fold(u32::MAX, |crc, b| (crc >> 8) ^ table[((crc ^ u32::from(*b)) & 255) as usize])
 }
 

@@ -438,6 +438,7 @@ impl Lowering<'_, '_> {
             Some(_) if low >= high => "they leave no room",
             Some(_) => {
                 let of = match j.kind {
+                    _ if j.limits_slide => Some(LimitOf::Distance),
                     Kind::Pair(PairKind::Cylindrical | PairKind::Screw { .. }) => Some(LimitOf::Angle),
                     _ => None,
                 };
@@ -445,7 +446,7 @@ impl Lowering<'_, '_> {
                 return;
             }
         };
-        self.unlimited(name, [low, high], j.turns() == Some(false), why, j.spot);
+        self.unlimited(name, [low, high], j.limits_slide || j.turns() == Some(false), why, j.spot);
     }
 
     /// Lists limits that are not carried over.
@@ -478,7 +479,7 @@ impl Lowering<'_, '_> {
             };
             let spot = self.places.iter().find(|(path, _)| path.strip_prefix("joints.") == Some(&name)).map_or(Spot::START, |(_, s)| *s);
             let range = [l.min.unwrap_or(f64::NEG_INFINITY), l.max.unwrap_or(f64::INFINITY)];
-            let slides = model.joints.iter().any(|j| j.name == name && !j.kind.has_angle());
+            let slides = l.of == Some(LimitOf::Distance) || model.joints.iter().any(|j| j.name == name && !j.kind.has_angle());
             self.unlimited(&name, range, slides, &format!("the start, {}, lies beyond them", number(*at)), spot);
         }
     }
