@@ -137,7 +137,7 @@ pub(crate) fn root_tag(text: &str) -> Option<&str> {
 /// Reads the text of source number `file`, within limits.
 pub(crate) fn parse(reading: &Reading<'_>, file: u16, text: &str) -> Result<Element, Diagnostic> {
     depth(text).map_err(|(d, at)| reading.placed(d, Spot { file, span: Span::new(at, at + 1) }))?;
-    let nodes = if Limits::of(reading.options.large) == Limits::USUAL { 1_000_000 } else { 12_000_000 };
+    let nodes = if Limits::of(reading.options.large) == Limits::USUAL { 600_000 } else { 3_000_000 };
     // Prefixes that nobody declares are part of the name; places stay as they are.
     let mut plain = plain_comments(text);
     for _ in 0..MOST_PREFIXES {
