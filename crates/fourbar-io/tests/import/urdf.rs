@@ -192,3 +192,12 @@ fn what_follows_a_fixed_joint_is_fixed_at_its_offset() {
     let none = read_model("<robot name='r'></robot>", &ReadOptions::default()).expect_err("refused");
     assert!(none.to_string().contains("no links"), "{none}");
 }
+
+#[test]
+fn an_inertia_of_rounding_alone_is_that_of_a_point() {
+    let text = "<robot name='r'><link name='a'/><link name='b'><inertial><origin xyz='0 0 -1'/><mass value='2'/><inertia ixx='2.7e-20' ixy='-1.7e-21' ixz='1.3e-20' iyy='5.4e-20' iyz='3e-21' izz='1.3e-20'/></inertial></link><joint name='h' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 1 0'/></joint></robot>";
+    let loaded = read(text);
+    assert_eq!(loaded.spec.bodies[0].1.inertia, fourbar::spec::Inertia::Point);
+    assert!(loaded.warnings.iter().any(|w| w.code.0 == "W451" && w.names.contains(&"b".to_string())));
+    assert!(mobility(&model(&loaded)) == (1, 0));
+}
