@@ -2,6 +2,7 @@
 //! pictures of the shipped models; studies and generated documents are made by a package of their own.
 
 mod browser;
+mod fmi;
 mod fuzz;
 mod gallery;
 mod python;
@@ -16,6 +17,7 @@ const USAGE: &str = "\
 cargo xtask test    set up what the tests need, run all of them, print a summary
 cargo xtask pages   only the tests of pages in a browser, with what they need
 cargo xtask python  only the tests of the Python package, with what they need
+cargo xtask fmi     only the tests of functional mock-up units in another program, with what they need
 cargo xtask wheel   leave a release wheel of the Python package in target/wheels
 cargo xtask notebooks   execute the notebooks and render them to target/notebooks
 cargo xtask wasm    build the engine of live pages, see docs/live.md
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
         Some("test") => test::run(),
         Some("pages") => browser::test(),
         Some("python") => python::test(),
+        Some("fmi") => fmi::test(),
         Some("wheel") => python::wheel(),
         Some("notebooks") => python::notebooks(),
         Some("wasm") => wasm::build(),

@@ -34,7 +34,7 @@ fn program(name: &str) -> PathBuf {
 }
 
 /// The Python that makes the environment: `PYTHON`, or whatever `python3` is.
-fn host() -> Result<String, String> {
+pub fn host() -> Result<String, String> {
     let named = std::env::var("PYTHON").ok();
     let candidates = named.iter().map(String::as_str).chain(["python3", "python"]);
     let new_enough = "import sys; sys.exit(sys.version_info < (3, 10))";

@@ -81,6 +81,8 @@ pub enum Verb {
     Report(ReportArgs),
     /// Write a mechanism in another format: that of this program from any that is read; MechSpec, MJCF or URDF from any.
     Convert(ConvertArgs),
+    /// Write a functional mock-up unit (FMI 3.0, co-simulation) for other simulation programs: inputs, parameters and results by name.
+    Fmu(FmuArgs),
     /// List joints, forces and the other words of the file, formulations, integrators and units; or one of these lists.
     List(ListArgs),
     /// List the shipped models, or write one to a file.
@@ -119,6 +121,7 @@ impl Verb {
             Self::Plot(_) => "plot",
             Self::Report(_) => "report",
             Self::Convert(_) => "convert",
+            Self::Fmu(_) => "fmu",
             Self::List(_) => "list",
             Self::Examples(_) => "examples",
             Self::New(_) => "new",
@@ -447,7 +450,8 @@ pub struct ViewArgs {
     /// The page; left out: in the result folder, or in this folder under the name of the mechanism.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write the motion as a picture that moves by itself instead of a page: a file that ends in .svg.
+    /// Write the motion to a file instead of a page, by its ending: .svg and .gif move by themselves, .png is a still with later poses behind
+    /// the first, .mp4 a film (needs ffmpeg), .glb and .gltf a scene with animation, .csv positions, velocities and efforts of the joints.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "output")]
     pub export: Option<PathBuf>,
     /// Put the engine into the page: drag parts, move sliders, edit the file.
@@ -524,6 +528,29 @@ pub struct ConvertArgs {
     /// file that is in it.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Option<FileFormat>,
+    /// Replace the file if it exists.
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// Arguments of `fmu`.
+#[derive(Debug, ClapArgs)]
+pub struct FmuArgs {
+    /// The model.
+    #[command(flatten)]
+    pub model: ModelArgs,
+    /// Settings that go before those of the file; `--input NAME=VALUE` is what an input starts with.
+    #[command(flatten)]
+    pub study: StudyArgs,
+    /// The unit to write; left out: the name of the mechanism with the ending .fmu, in this folder.
+    #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub output: Option<PathBuf>,
+    /// Only these columns of the results become outputs, such as `crank.*`, `*.angle` or `energy.total`.
+    #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
+    pub columns: Vec<String>,
+    /// The shared library of the crate fourbar-fmi, once for each platform; left out: the one beside the command.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub library: Vec<PathBuf>,
     /// Replace the file if it exists.
     #[arg(long)]
     pub force: bool,

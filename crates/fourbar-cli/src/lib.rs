@@ -10,6 +10,8 @@ mod convert;
 mod demo;
 mod design;
 mod equilibrium;
+mod export;
+mod fmu;
 mod gather;
 mod input;
 mod inverse;
@@ -100,6 +102,7 @@ fn reply(args: &Args, screen: &Screen) -> Reply {
         Verb::Plot(a) => plot::plot(a, screen),
         Verb::Report(a) => report::report(a, screen),
         Verb::Convert(a) => convert::convert(a),
+        Verb::Fmu(a) => fmu::fmu(a),
         Verb::List(a) => Ok(list::list(a, screen)),
         Verb::Examples(a) => catalogue::examples(a, screen),
         Verb::New(a) => catalogue::new(a),

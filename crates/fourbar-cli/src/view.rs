@@ -2,6 +2,7 @@
 
 use crate::args::{PlaygroundArgs, StudyArgs, ViewArgs};
 use crate::catalogue::find;
+use crate::export;
 use crate::input::{Input, load_with};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
@@ -10,7 +11,7 @@ use fourbar::Diagnostic;
 use fourbar::study::Study;
 use fourbar_io::disk::unwritable;
 use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
-use fourbar_io::page::{LiveFile, Note, RunSummary, Shown, Stored, animated_svg, live_page, page, read_stored, sweep_page};
+use fourbar_io::page::{LiveFile, Note, RunSummary, Shown, Stored, live_page, page, read_stored, sweep_page};
 use fourbar_io::results::{CASES, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -66,7 +67,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     }
     let path = args.output.clone().unwrap_or_else(|| default_path(&args.inputs));
     match &args.export {
-        Some(picture) => may_export(picture, args)?,
+        Some(picture) => export::may_export(picture, args)?,
         None => may_replace(&path, Kind::Page, args.force)?,
     }
     if (args.study != StudyArgs::default() || !args.set.is_empty()) && args.inputs.iter().all(|name| is_result(Path::new(name))) {
@@ -90,7 +91,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         sources.push(source);
     }
     if let (Some(picture), [source]) = (&args.export, sources.as_slice()) {
-        return export(picture, args.force, source);
+        return export::export(picture, args.force, source);
     }
     let shown: Vec<Shown<'_>> = sources.iter().map(|s| Shown { label: s.label.clone(), table: &s.table, summary: &s.summary }).collect();
     // The argument parser asks for one input at least.
@@ -138,31 +139,6 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
     let written = put(html.as_bytes(), &wanted, screen)?;
     let fields = json!({"page": written.path, "bytes": written.bytes, "opened": written.opened, "cases": rows.len()});
     Ok(Reply::new(written.text, fields))
-}
-
-/// Whether a moving picture can be written.
-fn may_export(picture: &Path, args: &ViewArgs) -> Result<(), Diagnostic> {
-    if args.inputs.len() > 1 {
-        let d = Diagnostic::new("U483", format!("a moving picture shows one motion, not {}", args.inputs.len()));
-        return Err(d.help("leave `--export` out for a page that lays several over each other"));
-    }
-    if !picture.extension().is_some_and(|e| e.eq_ignore_ascii_case("svg")) {
-        let d = Diagnostic::new("U482", format!("the motion cannot be exported to `{}`", picture.display()));
-        return Err(d.help("give a name that ends in .svg; the page itself saves GIF, video and glTF"));
-    }
-    may_replace(picture, Kind::Picture, args.force)
-}
-
-/// Writes the moving picture.
-fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Stop> {
-    let text = animated_svg(&source.input.model, &source.table, &source.label).map_err(|d| source.input.stop(&d))?;
-    write_kind(picture, text.as_bytes(), Kind::Picture, force)?;
-    let shown = picture.display().to_string();
-    let said = format!("{shown} ({:.0} kB) is written: browsers and README files show it moving\n", text.len() as f64 / 1e3);
-    let mut reply = Reply::new(said, json!({"written": shown, "bytes": text.len()}));
-    reply.notes = source.input.notes(&source.problems);
-    reply.exit = exit_code(reply.notes.list.iter());
-    Ok(reply)
 }
 
 /// Whether a name means a result: a folder with rows, or a file of rows.

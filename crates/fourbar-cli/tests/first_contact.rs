@@ -167,7 +167,7 @@ fn a_moving_picture_moves_as_the_mechanism_does() {
     }
     // The crank starts upright on the page.
     assert!((a[0][0] - o[0]).abs() < 0.2 && a[0][1] < o[1] - 50.0, "{a:?}");
-    refused(&f, &["view", "my.yaml", "--export", "motion.mp4"], "U482");
+    refused(&f, &["view", "my.yaml", "--export", "motion.avi"], "U482");
     refused(&f, &["view", "my.yaml", "fourbar", "--export", "motion.svg"], "U483");
     // Spatial mechanisms have one as well.
     for model in ["stewart_platform", "bricard", "bicycle"] {

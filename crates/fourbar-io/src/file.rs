@@ -156,11 +156,11 @@ pub fn did_you_mean(error: Error, path: &Path) -> Error {
 
 /// SHA-256 of a text, 64 hexadecimal digits.
 pub(crate) fn text_hash(text: &str) -> String {
-    hash(text.as_bytes())
+    fingerprint(text.as_bytes())
 }
 
 /// SHA-256 of bytes, 64 hexadecimal digits.
-pub(crate) fn hash(bytes: &[u8]) -> String {
+pub fn fingerprint(bytes: &[u8]) -> String {
     let mut hash = String::with_capacity(64);
     for byte in Sha256::digest(bytes) {
         // Writing to a `String` cannot fail.

@@ -30,8 +30,9 @@ mod tree;
 mod units;
 mod variations;
 mod writer;
+mod zip;
 
-pub use file::{Limits, Loaded, ReadOptions, did_you_mean, load, read_model, read_model_file, read_model_file_with};
+pub use file::{Limits, Loaded, ReadOptions, did_you_mean, fingerprint, load, read_model, read_model_file, read_model_file_with};
 pub use import::{IMPORTERS, Importer};
 pub use inputs::read_inputs;
 pub use keys::{Expect, Key, Table, keys};
@@ -39,9 +40,10 @@ pub use places::Places;
 pub use render::{marked, render};
 pub use schema::schema;
 pub use starter::{STARTERS, Starter, starter};
-pub use units::{UNITS, Unit};
+pub use units::{UNITS, Unit, dimension_of};
 pub use variations::{Variations, with_parameters};
 pub use writer::{write_mechspec, write_mjcf, write_model, write_urdf};
+pub use zip::{Entry, archive};
 
 /// The example of the README is run with the doc tests.
 #[cfg(doctest)]

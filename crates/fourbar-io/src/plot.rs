@@ -6,6 +6,7 @@ mod svg;
 mod text;
 
 pub use picture::Scale;
+pub(crate) use png::signed;
 pub use png::{png, png_scaled};
 pub(crate) use svg::escaped;
 pub use svg::{svg, svg_marked, svg_scaled};

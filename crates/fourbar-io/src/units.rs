@@ -130,7 +130,7 @@ pub(crate) fn quantity(text: &str) -> Option<(f64, Option<Dimension>)> {
 }
 
 /// The dimension of an SI unit; `None` where it is no unit, or not one of the SI.
-pub(crate) fn dimension_of(unit: &str) -> Option<Dimension> {
+pub fn dimension_of(unit: &str) -> Option<Dimension> {
     if unit == "1" {
         return Some(Dimension::NONE);
     }

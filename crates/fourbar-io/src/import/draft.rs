@@ -113,13 +113,15 @@ pub(crate) struct Joint {
     pub frames: [Pose; 2],
     /// Least and largest coordinate.
     pub limits: Option<[f64; 2]>,
+    /// Whether the limits of a joint that turns and slides are those of sliding.
+    pub limits_slide: bool,
     pub passive: Passive,
     pub spot: Spot,
 }
 
 impl Joint {
     pub fn new(name: impl Into<String>, kind: Kind, links: [usize; 2], frames: [Pose; 2], spot: Spot) -> Self {
-        Self { name: name.into(), kind, links, frames, limits: None, passive: Passive::default(), spot }
+        Self { name: name.into(), kind, links, frames, limits: None, limits_slide: false, passive: Passive::default(), spot }
     }
 
     /// Whether its coordinate is an angle; `None` where it has none.

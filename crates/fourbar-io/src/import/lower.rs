@@ -1,23 +1,25 @@
 //! From a [`Draft`] to a [`ModelSpec`]: welded links become one body, links without mass get a little, names become unique, joints and
 //! efforts are written in the words of this program.
 
+mod forces;
+
 use super::draft::*;
 use super::reading::{Reading, Spot};
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::assemble;
 use fourbar::diagnostic::number;
 use fourbar::event::Bounded;
-use fourbar::expr::{Expr, Symbol};
+use fourbar::expr::Expr;
 use fourbar::model::JointCoordinate;
 use fourbar::spec::*;
 use fourbar::state::Configuration;
 use nalgebra::{Matrix3, Rotation3, UnitQuaternion, Vector3};
 use std::collections::{HashMap, HashSet};
 
-/// Speed at which dry friction is half developed, rad/s or m/s.
-const DRY_SPEED: f64 = 0.01;
 /// Mass of a link without any, of that of the whole mechanism.
 const LITTLE: f64 = 1e-6;
+/// Inertia for each kilogram from which on a link is a body, m^2: below, radii of gyration are smaller than a ten-millionth of a metre.
+const POINT: f64 = 1e-14;
 /// How far beyond a limit a start may lie, of the characteristic length, or rad.
 const INSIDE: f64 = 1e-7;
 /// Limits from here on are none, rad or m: formats that need a number write a large one.
@@ -323,6 +325,12 @@ impl Lowering<'_, '_> {
                 self.reading.note(d, link.spot);
                 link.body = Body { mass, com: link.body.com, J: turning };
             }
+            if link.body.J.amax() > 0.0 && link.body.J.amax() <= POINT * link.body.mass {
+                let message =
+                    format!("the inertia of `{name}`, at most {} kg m^2, is rounding and is taken as zero", number(link.body.J.amax()));
+                self.reading.note(Diagnostic::new("W451", message).name(&name).help("the link is a point mass"), link.spot);
+                link.body.J = Matrix3::zeros();
+            }
             let J = &link.body.J;
             let [xy, xz, yz] = [(0, 1), (0, 2), (1, 2)].map(|(i, j)| 0.5 * (J[(i, j)] + J[(j, i)]));
             let inertia = if J.amax() == 0.0 {
@@ -438,6 +446,7 @@ impl Lowering<'_, '_> {
             Some(_) if low >= high => "they leave no room",
             Some(_) => {
                 let of = match j.kind {
+                    _ if j.limits_slide => Some(LimitOf::Distance),
                     Kind::Pair(PairKind::Cylindrical | PairKind::Screw { .. }) => Some(LimitOf::Angle),
                     _ => None,
                 };
@@ -445,7 +454,7 @@ impl Lowering<'_, '_> {
                 return;
             }
         };
-        self.unlimited(name, [low, high], j.turns() == Some(false), why, j.spot);
+        self.unlimited(name, [low, high], j.limits_slide || j.turns() == Some(false), why, j.spot);
     }
 
     /// Lists limits that are not carried over.
@@ -478,7 +487,7 @@ impl Lowering<'_, '_> {
             };
             let spot = self.places.iter().find(|(path, _)| path.strip_prefix("joints.") == Some(&name)).map_or(Spot::START, |(_, s)| *s);
             let range = [l.min.unwrap_or(f64::NEG_INFINITY), l.max.unwrap_or(f64::INFINITY)];
-            let slides = model.joints.iter().any(|j| j.name == name && !j.kind.has_angle());
+            let slides = l.of == Some(LimitOf::Distance) || model.joints.iter().any(|j| j.name == name && !j.kind.has_angle());
             self.unlimited(&name, range, slides, &format!("the start, {}, lies beyond them", number(*at)), spot);
         }
     }
@@ -513,151 +522,6 @@ impl Lowering<'_, '_> {
         for (k, s) in draft.states.iter().enumerate() {
             let rate = self.formula(draft, &s.rate, s.spot);
             self.spec.states.push((self.states[k].clone(), StateSpec { unit: s.unit.into(), rate, start: 0.0 }));
-        }
-    }
-
-    /// A formula with coordinates of the source written by those here.
-    fn shifted(&self, text: &str) -> String {
-        if self.shifts.is_empty() {
-            return text.into();
-        }
-        let mut out = String::with_capacity(text.len());
-        let mut rest = text;
-        while let Some(start) = rest.find(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.') {
-            out += &rest[..start];
-            rest = &rest[start..];
-            let end = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '.')).unwrap_or(rest.len());
-            let (word, after) = rest.split_at(end);
-            match word.strip_prefix('q').and_then(|k| k.parse().ok()).and_then(|k: usize| self.shifts.get(&k)) {
-                Some(shift) => out += &format!("({word}+({shift:?}))"),
-                None => out += word,
-            }
-            rest = after;
-        }
-        out + rest
-    }
-
-    /// A formula of the draft, see [`Effort`].
-    fn formula(&self, draft: &Draft, text: &str, spot: Spot) -> StateExpr {
-        let mut variables: Vec<StateVariable> = Vec::new();
-        let text = &self.shifted(text);
-        let parsed = Expr::parse(text, &mut |word| {
-            let variable = match word.split_at_checked(1) {
-                _ if word == "t" => StateVariable::Time,
-                _ if word == "length" => StateVariable::Length,
-                _ if word == "rate" => StateVariable::Rate,
-                Some((letter, index)) => {
-                    let k: usize = index.parse().ok()?;
-                    let joint = || self.joints.get(k).filter(|n| !n.is_empty()).cloned();
-                    match letter {
-                        "q" if draft.joints.get(k)?.turns() == Some(true) => StateVariable::JointAngle(joint()?),
-                        "q" => StateVariable::JointDistance(joint()?),
-                        "v" => StateVariable::JointSpeed(joint()?),
-                        "i" => StateVariable::Auxiliary(self.inputs.get(k)?.clone()),
-                        "s" => StateVariable::Auxiliary(self.states.get(k)?.clone()),
-                        _ => return None,
-                    }
-                }
-                None => return None,
-            };
-            let k = variables.iter().position(|v| *v == variable).unwrap_or_else(|| {
-                variables.push(variable);
-                variables.len() - 1
-            });
-            Some(Symbol::Variable(k as u32))
-        });
-        match parsed {
-            Ok(expr) => StateExpr { expr, variables },
-            Err(e) => {
-                let d = Diagnostic::new("W450", format!("a formula is not carried over: {} in `{text}`", e.kind));
-                self.reading.note(d, spot);
-                StateExpr::constant(0.0)
-            }
-        }
-    }
-
-    fn forces(&mut self, draft: &Draft) {
-        for k in 0..draft.joints.len() {
-            if !self.joints[k].is_empty() {
-                self.passive(draft, k);
-            }
-        }
-        for e in &draft.efforts {
-            let force: Vec<(&str, ForceSpec)> = match &e.acts {
-                Acts::Joint(joint, _) if self.joints[*joint].is_empty() => Vec::new(),
-                Acts::Joint(joint, formula) => {
-                    let effort = self.formula(draft, formula, e.spot);
-                    vec![("motor", ForceSpec::Actuator(ActuatorSpec { joint: self.joints[*joint].clone(), effort }))]
-                }
-                Acts::Link(0, ..) => Vec::new(),
-                Acts::Link(link, at, force, torque) => {
-                    let body = self.bodies[*link].clone();
-                    let mut list = Vec::new();
-                    if force.iter().any(|f| f != "0") {
-                        let force = [0, 1, 2].map(|i| self.formula(draft, &force[i], e.spot));
-                        let on = Place { body: body.clone(), at: At::Body(*at) };
-                        list.push(("force", ForceSpec::Force(PointForceSpec { on, force, frame: ForceFrame::Body })));
-                    }
-                    if torque.iter().any(|f| f != "0") {
-                        let torque = [0, 1, 2].map(|i| self.formula(draft, &torque[i], e.spot));
-                        list.push(("torque", ForceSpec::Torque(TorqueSpec { body, torque, frame: ForceFrame::Body })));
-                    }
-                    list
-                }
-                Acts::Spring(links, at, formula) => {
-                    let between = [0, 1].map(|k| Place { body: self.bodies[links[k]].clone(), at: At::Body(at[k]) });
-                    let law = SpringLaw::Expression(self.formula(draft, formula, e.spot));
-                    vec![("spring", ForceSpec::Spring(SpringSpec { between, law, mass: 0.0 }))]
-                }
-            };
-            for (suffix, force) in force {
-                let name = self.name("forces", &e.name, suffix, e.spot);
-                self.spec.forces.push((name, force));
-            }
-        }
-    }
-
-    /// Springs, damping and friction of a joint.
-    fn passive(&mut self, draft: &Draft, k: usize) {
-        let j = &draft.joints[k];
-        let Passive { stiffness, rest, damping, dry, rotor } = j.passive;
-        let joint = self.joints[k].clone();
-        if rotor != 0.0 {
-            let unit = if j.turns() == Some(false) { "kg" } else { "kg m^2" };
-            let message = format!("the rotor inertia of `{joint}`, {} {unit}, is not carried over", number(rotor));
-            let d = Diagnostic::new("W455", message).name(&joint);
-            self.reading.note(d.help("the mechanism moves as without its rotors: they make accelerations smaller"), j.spot);
-        }
-        match j.turns() {
-            Some(true) if stiffness != 0.0 || damping != 0.0 => {
-                let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
-                let law = SpringLaw::Linear { stiffness, rest, damping };
-                self.spec.forces.push((name, ForceSpec::Torsion(TorsionSpec { joint: joint.clone(), law })));
-            }
-            Some(false) if stiffness != 0.0 || damping != 0.0 => {
-                let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
-                let effort = self.formula(
-                    draft,
-                    &format!("-({stiffness:?})*(q{k}-({:?}))-({damping:?})*v{k}", rest + self.shifts.get(&k).unwrap_or(&0.0)),
-                    j.spot,
-                );
-                self.spec.forces.push((name, ForceSpec::Actuator(ActuatorSpec { joint: joint.clone(), effort })));
-            }
-            None if stiffness != 0.0 || damping != 0.0 => {
-                let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);
-                let between = [0, 1].map(|i| Place { body: self.bodies[j.links[i]].clone(), at: At::Body(j.frames[i].p.into()) });
-                let both = |x: f64| [0.0, 0.0, 0.0, x, x, x];
-                let spec = BushingSpec { between, frame: Orientation::World, stiffness: both(stiffness), damping: both(damping) };
-                self.spec.forces.push((name, ForceSpec::Bushing(spec)));
-            }
-            _ => {}
-        }
-        if dry != 0.0 && j.turns().is_some() {
-            let name = self.name("forces", &format!("{joint}_friction"), "force", j.spot);
-            let effort = self.formula(draft, &format!("-({dry:?})*tanh(v{k}/{DRY_SPEED:?})"), j.spot);
-            self.spec.forces.push((name, ForceSpec::Actuator(ActuatorSpec { joint: joint.clone(), effort })));
-            let message = format!("dry friction of `{joint}` is smoothed: it grows over {DRY_SPEED} rad/s or m/s and never quite holds");
-            self.reading.note(Diagnostic::new("W458", message).name(&joint), j.spot);
         }
     }
 }

@@ -24,6 +24,9 @@ use reading::{Reading, Spot};
 use std::path::Path;
 use std::sync::Arc;
 
+/// Most links of a file, unless a large one is asked for: robots have tens, and each costs time and memory.
+const MOST_LINKS: usize = 20_000;
+
 /// A format of another program.
 pub trait Importer: Sync {
     /// Its name: `urdf`.
@@ -182,6 +185,13 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
     }
     let draft = importer.draft(&opened);
     let Opened(reading, _) = opened;
+    if let Some(Sketch(d)) = &draft
+        && d.links.len() > MOST_LINKS
+        && !options.large
+    {
+        let message = format!("the file has {} links; at most {MOST_LINKS} are read", d.links.len() - 1);
+        reading.problem(Diagnostic::new("M652", message).help("`--large` reads larger files"), Spot::START);
+    }
     let lowered = match draft {
         Some(Sketch(draft)) if reading.good() => Some(lower::lower(draft, &reading)),
         _ => None,

@@ -130,13 +130,16 @@ impl<'a> Reading<'a> {
             (Ok(_), Ok(path)) if path.is_file() => {}
             _ => return refuse("there is no such file", "check the name, which counts from the folder of the file"),
         }
-        let limit = Limits::of(self.options.large).bytes;
+        // The limit holds for all texts together.
+        let read: u64 = self.sources.borrow().iter().map(|s| s.text.len() as u64).sum();
+        let limit = Limits::of(self.options.large).bytes.saturating_sub(read);
         let mut bytes = Vec::new();
         if let Err(e) = std::fs::File::open(&path).and_then(|f| f.take(limit + 1).read_to_end(&mut bytes)) {
             return refuse(&e.to_string(), "check the file");
         }
         if bytes.len() as u64 > limit {
-            return refuse(&format!("it has more than {} MB", limit >> 20), "`--large` reads larger files");
+            let most = Limits::of(self.options.large).bytes >> 20;
+            return refuse(&format!("with it the files have more than {most} MB"), "`--large` reads larger files");
         }
         let Ok(text) = String::from_utf8(bytes) else { return refuse("it is not a text in UTF-8", "save it as plain text") };
         let text: Arc<str> = Arc::from(text.strip_prefix('\u{feff}').unwrap_or(&text));

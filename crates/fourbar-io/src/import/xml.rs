@@ -14,7 +14,7 @@ use std::cell::Cell;
 /// Prefixes of tags that need not be declared.
 const MOST_PREFIXES: usize = 6;
 /// Deepest nesting of elements; robots of a hundred links in a row stay far below it.
-const MAX_DEPTH: usize = 500;
+pub(crate) const MAX_DEPTH: usize = 500;
 
 /// An element.
 #[derive(Debug)]
@@ -137,9 +137,9 @@ pub(crate) fn root_tag(text: &str) -> Option<&str> {
 /// Reads the text of source number `file`, within limits.
 pub(crate) fn parse(reading: &Reading<'_>, file: u16, text: &str) -> Result<Element, Diagnostic> {
     depth(text).map_err(|(d, at)| reading.placed(d, Spot { file, span: Span::new(at, at + 1) }))?;
-    let nodes = if Limits::of(reading.options.large) == Limits::USUAL { 1_000_000 } else { 12_000_000 };
+    let nodes = if Limits::of(reading.options.large) == Limits::USUAL { 600_000 } else { 3_000_000 };
     // Prefixes that nobody declares are part of the name; places stay as they are.
-    let mut plain = Cow::Borrowed(text);
+    let mut plain = plain_comments(text);
     for _ in 0..MOST_PREFIXES {
         let prefix = match Document::parse_with_options(&plain, options(nodes)) {
             Ok(document) => return Ok(element(document.root_element(), file)),
@@ -150,6 +150,23 @@ pub(crate) fn parse(reading: &Reading<'_>, file: u16, text: &str) -> Result<Elem
     }
     let d = Diagnostic::new("M650", format!("more than {MOST_PREFIXES} prefixes of tags are not declared"));
     Err(reading.placed(d.help("declare them with `xmlns:`"), Spot { file, span: Span::EMPTY }))
+}
+
+/// The text with blanks for strokes inside of comments: the standard forbids two of them in a row there, other programs do not.
+fn plain_comments(text: &str) -> Cow<'_, str> {
+    let mut plain = Cow::Borrowed(text);
+    let mut k = 0;
+    while let Some(n) = text[k..].find("<!--") {
+        let from = k + n + 4;
+        let Some(length) = text[from..].find("-->") else { break };
+        let inside = &text[from..from + length];
+        if inside.contains("--") || inside.ends_with('-') {
+            // A stroke is one byte, and so is a blank: places stay as they are.
+            plain.to_mut().replace_range(from..from + length, &inside.replace('-', " "));
+        }
+        k = from + length + 3;
+    }
+    plain
 }
 
 /// No entities, and so many elements.
@@ -175,6 +192,11 @@ fn refused(reading: &Reading<'_>, file: u16, text: &str, e: &roxmltree::Error) -
 fn no_entities() -> Diagnostic {
     Diagnostic::new("M652", "the file declares a document type, which may define entities that grow without bound")
         .help("remove the `<!DOCTYPE ...>` and write the values out")
+}
+
+pub(crate) fn too_deep() -> Diagnostic {
+    Diagnostic::new("M652", format!("elements are nested deeper than {MAX_DEPTH} levels"))
+        .help("a file written by a program may be at fault: robots need far fewer")
 }
 
 /// Walks over the tags without building anything: a file nested beyond measure is refused before it costs anything.
@@ -211,9 +233,7 @@ fn depth(text: &str) -> Result<(), (Diagnostic, usize)> {
                 open += 1;
             }
             if open > MAX_DEPTH {
-                let d = Diagnostic::new("M652", format!("elements are nested deeper than {MAX_DEPTH} levels"))
-                    .help("a file written by a program may be at fault: robots need far fewer");
-                return Err((d, at));
+                return Err((too_deep(), at));
             }
             k = (end + 1).min(bytes.len());
         }

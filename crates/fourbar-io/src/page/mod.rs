@@ -5,6 +5,8 @@
 mod animation;
 mod diagnosis;
 mod difference;
+mod gltf;
+mod joint_states;
 mod live;
 mod model;
 mod motion;
@@ -12,7 +14,9 @@ mod stored;
 mod summary;
 mod sweep;
 
-pub use animation::animated_svg;
+pub use animation::{Frames, animated_gif, animated_svg, frames, still_png};
+pub use gltf::{GltfFile, animated_gltf};
+pub use joint_states::joint_states;
 pub use live::{LiveFile, has_engine, live_page};
 pub(crate) use stored::side_files;
 pub use stored::{MODEL, Stored, read_stored};

@@ -52,7 +52,7 @@ pub fn png_scaled(title: &str, x: (&str, &str), y: (&str, &str), scale: Scale, c
 const HEAD: usize = 33;
 
 /// The picture with a chunk of text that says who made it, so that a later one may replace it.
-fn signed(mut png: Vec<u8>) -> Vec<u8> {
+pub(crate) fn signed(mut png: Vec<u8>) -> Vec<u8> {
     let body = [b"tEXtSoftware\0", MARK.as_bytes()].concat();
     let chunk = [&(body.len() as u32 - 4).to_be_bytes()[..], &body, &crc(&body).to_be_bytes()].concat();
     if png.len() >= HEAD {

@@ -2,7 +2,7 @@
 
 use super::record::Record;
 use super::{Path, Reader};
-use crate::file::hash;
+use crate::file::fingerprint;
 use crate::keys::{ORIENTATION, SHAPES, SOLIDS, Table};
 use crate::mesh;
 use crate::solid::of_mesh;
@@ -155,7 +155,7 @@ impl Reader<'_> {
             Ok(read) => read,
             Err(d) => return refuse(self, d),
         };
-        self.data.push((file.clone(), hash(&bytes)));
+        self.data.push((file.clone(), fingerprint(&bytes)));
         let Some(turn) = orientation.matrix() else {
             let d =
                 Diagnostic::new("M112", "the orientation of the mesh is none: its axis or quaternion is zero, or its axes are parallel");

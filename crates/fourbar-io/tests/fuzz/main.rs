@@ -201,6 +201,23 @@ fn mutated_files_are_read_or_refused() {
     run("mutated", |r| mutate::text(r, &corpus), read, 20);
 }
 
+/// Robots and assemblies of other programs, as small as every feature allows.
+#[test]
+fn mutated_robots_are_read_or_refused() {
+    let corpus: Vec<String> = [
+        "<mujoco><compiler angle='radian'/><default><default class='c'><joint damping='1'/></default></default><worldbody><body name='a' childclass='c' euler='1 2 3'><joint name='j' range='0 1' ref='0.3'/><geom type='capsule' fromto='0 0 0 1 0 0' size='0.1'/><body name='b' pos='1 0 0'><joint type='ball' name='k'/><geom type='box' size='1 1 1'/><site name='s' pos='0 0 1'/></body></body><body name='d' pos='2 0 0'><freejoint/><geom type='sphere' size='0.1'/></body></worldbody><equality><connect body1='b' body2='d' anchor='0 0 1'/></equality><actuator><position joint='j' kp='3' ctrlrange='-1 1'/><motor joint='j'/></actuator></mujoco>",
+        "<robot name='r'><link name='a'/><link name='b'><inertial><origin xyz='0 0 1' rpy='0 1 0'/><mass value='1'/><inertia ixx='1' iyy='1' izz='1' ixy='0.1'/></inertial><visual><geometry><box size='1 1 1'/></geometry></visual></link><link name='c'><inertial><mass value='2'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='j' type='revolute'><origin xyz='1 0 0' rpy='0 0 1'/><parent link='a'/><child link='b'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='3' velocity='1'/><dynamics damping='0.1' friction='0.2'/></joint><joint name='k' type='prismatic'><parent link='b'/><child link='c'/><axis xyz='1 0 0'/><limit lower='0' upper='1' effort='3' velocity='1'/><mimic joint='j' multiplier='2' offset='0.5'/></joint><transmission name='t'><type>x</type><joint name='j'/><actuator name='m'/></transmission></robot>",
+        "<sdf version='1.7'><world name='w'><gravity>0 0 -9</gravity><model name='m'><pose>0 0 1 0 0 0</pose><link name='a'><pose>0 0 0 0 0 1</pose><inertial><mass>2</mass><inertia><ixx>1</ixx><iyy>1</iyy><izz>1</izz></inertia></inertial></link><link name='b'><pose relative_to='a'>1 0 0 0 0 0</pose></link><joint name='j' type='revolute'><parent>world</parent><child>a</child><axis><xyz>0 0 1</xyz><limit><lower>-1</lower><upper>1</upper></limit></axis></joint><joint name='k' type='ball'><parent>a</parent><child>b</child></joint></model></world></sdf>",
+        "OndselSolver\nAssembly\n\tName\n\t\tS\n\tRefPoints\n\t\tRefPoint\n\t\t\tPosition3D\n\t\t\t\t0 0 0\n\t\t\tMarkers\n\t\t\t\tMarker\n\t\t\t\t\tName\n\t\t\t\t\t\tm0\n\tParts\n\t\tPart\n\t\t\tName\n\t\t\t\tcrank\n\t\t\tPrincipalMassMarker\n\t\t\t\tMass\n\t\t\t\t\t1.5\n\t\t\t\tMomentOfInertias\n\t\t\t\t\t0.1 0.2 0.2\n\t\t\tRefPoints\n\t\t\t\tRefPoint\n\t\t\t\t\tMarkers\n\t\t\t\t\t\tMarker\n\t\t\t\t\t\t\tName\n\t\t\t\t\t\t\t\tm0\n\tConstraintSets\n\t\tJoints\n\t\t\tRevoluteJoint\n\t\t\t\tName\n\t\t\t\t\tmain\n\t\t\t\tMarkerI\n\t\t\t\t\t/S/m0\n\t\t\t\tMarkerJ\n\t\t\t\t\t/S/crank/m0\n\t\tMotions\n\t\t\tRotationalMotion\n\t\t\t\tName\n\t\t\t\t\tmotor\n\t\t\t\tMotionJoint\n\t\t\t\t\t/S/main\n\t\t\t\tRotationZ\n\t\t\t\t\t2.0d*pi*time\n\t\tLimits\n\t\t\tRotationLimit\n\t\t\t\tMarkerI\n\t\t\t\t\t/S/m0\n\t\t\t\tMarkerJ\n\t\t\t\t\t/S/crank/m0\n\t\t\t\tLimit\n\t\t\t\t\t30.0*pi/180.0\n\t\t\t\tType\n\t\t\t\t\t=<\n",
+    ]
+    .map(String::from)
+    .into();
+    for text in &corpus {
+        read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    }
+    run("robots", |r| mutate::text(r, &corpus), read, 50);
+}
+
 #[test]
 fn generated_files_are_read_or_refused() {
     run("generated", generate::model, read, 50);

@@ -73,3 +73,63 @@ fn mistakes_are_named_with_their_place() {
     assert_eq!(refused("1.5", "NaN"), "M660");
     assert_eq!(refused("\t\t\tMass\n", "\t\t\t\t\t\t\tMass\n"), "M660");
 }
+
+/// The rotation matrix of the first marker of a part, turned over about x.
+fn turned_over(text: &str, part: &str) -> String {
+    let at = text.find(&format!("\t{part}\n")).expect("the part");
+    let marker = at + text[at..].find("Marker\n\t\t\t\t\t\t\tName").or_else(|| text[at..].find("\t\t\tMarker\n")).expect("a marker");
+    let from = marker + text[marker..].find("RotationMatrix").expect("a matrix");
+    let rest = text[from..].replacen("0 1 0", "0 -1 0", 1).replacen("0 0 1", "0 0 -1", 1);
+    format!("{}{rest}", &text[..from])
+}
+
+#[test]
+fn axes_may_point_opposite_ways() {
+    let (plain, over) = (slider(), turned_over(&slider(), "rod"));
+    assert_ne!(plain, over);
+    let [a, b] = [plain, over].map(|t| motion(&model(&read(&t)), 0.2));
+    for column in ["slider.r.x", "rod.r.y", "main.angle", "motor.effort"] {
+        assert!((last(&a, column) - last(&b, column)).abs() < 1e-9, "{column}");
+    }
+}
+
+#[test]
+fn limits_are_found_by_their_markers_and_may_be_formulas() {
+    let limit = |kind: &str, i: &str, j: &str, x: &str, sign: &str| {
+        format!(
+            "\t\t\t{kind}\n\t\t\t\tName\n\t\t\t\t\tL\n\t\t\t\tMarkerI\n\t\t\t\t\t/S/{i}\n\t\t\t\tMarkerJ\n\t\t\t\t\t/S/{j}\n\t\t\t\tMotionJoint\n\t\t\t\t\t\n\t\t\t\tLimit\n\t\t\t\t\t{x}\n\t\t\t\tType\n\t\t\t\t\t{sign}\n"
+        )
+    };
+    let limits = limit("RotationLimit", "crank/m1", "rod/m0", "30.0*pi/180.0", "=<")
+        + &limit("TranslationLimit", "rail", "slider/rail", "4.0d", "=<")
+        + &limit("TranslationLimit", "rail", "slider/rail", "0.5", "=>")
+        + &limit("RotationLimit", "m0", "slider/rail", "0.5", "=>");
+    let text = slider().replace("\t\tGeneralConstraintSets\n", &format!("\t\tLimits\n{limits}\t\tGeneralConstraintSets\n"));
+    let loaded = read(&text);
+    let of = |name: &str| loaded.spec.limits.iter().find(|(n, _)| n == name).map(|(_, l)| (l.min, l.max)).expect("limits");
+    assert_eq!(of("pin"), (None, Some(30f64.to_radians())));
+    assert_eq!(of("guide"), (Some(0.5), Some(4.0)));
+    assert_eq!(loaded.spec.limits.iter().find(|(n, _)| n == "guide").map(|(_, l)| l.of), Some(Some(fourbar::spec::LimitOf::Distance)));
+    // What no joint joins is listed.
+    assert!(loaded.warnings.iter().any(|w| w.code.0 == "W452" && w.names.contains(&"L".to_string())), "{:?}", codes(&loaded));
+}
+
+#[test]
+fn names_may_be_empty_and_couplings_may_stand_first() {
+    let text = slider().replace("\t\t\t\t\twrist\n", "\t\t\t\t\t\n");
+    assert_ne!(text, slider());
+    assert_eq!(model(&read(&text)).joints.len(), 4);
+    // A rack and pinion before the joints that it couples, with either of them as MarkerI.
+    for (i, j) in [("rail", "crank/m0"), ("crank/m0", "rail")] {
+        let rack = format!(
+            "\t\t\tRackPinionJoint\n\t\t\t\tName\n\t\t\t\t\track\n\t\t\t\tMarkerI\n\t\t\t\t\t/S/{}\n\t\t\t\tMarkerJ\n\t\t\t\t\t/S/{}\n\t\t\t\tpitchRadius\n\t\t\t\t\t0.25\n",
+            i.replace("rail", "slider/rail"),
+            j.replace("rail", "slider/rail")
+        );
+        let text = slider().replace("\t\tJoints\n", &format!("\t\tJoints\n{rack}")).replace("CylindricalJoint", "TranslationalJoint");
+        // A crank and its slider cannot be a rack and a pinion as well: only the reading is looked at.
+        let loaded = read_model(&text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+        let gear = loaded.spec.joints.iter().find(|(n, _)| n == "rack").map(|(_, j)| j.clone());
+        assert!(matches!(gear, Some(fourbar::spec::JointSpec::Gear { ratio, .. }) if (ratio.abs() - 0.25).abs() < 1e-15), "{gear:?}");
+    }
+}

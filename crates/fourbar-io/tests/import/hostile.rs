@@ -33,6 +33,9 @@ fn deep_and_wide_files_are_refused_in_time() {
     assert_eq!(refused(&format!("<robot>{}", "<link>".repeat(100_000))), "M652");
     assert_eq!(refused(&format!("<robot>{}</robot>", "<a/>".repeat(1_200_000))), "M652");
     assert_eq!(refused(&format!("<robot>{}</robot>", " ".repeat(17 << 20))), "M003");
+    let bodies = |n: usize| format!("<mujoco><worldbody>{}</worldbody></mujoco>", "<body><joint/><geom size='1'/></body>".repeat(n));
+    assert_eq!(refused(&bodies(100_000)), "M652");
+    assert_eq!(read_model(&bodies(1_000), &ReadOptions::default()).expect("read").spec.bodies.len(), 1_000);
     let tabs: String = (1..10_000).map(|k| format!("{}x\n", "\t".repeat(k.min(200)))).collect();
     assert_eq!(refused(&format!("OndselSolver\nAssembly\n{tabs}")), "M660");
 }
@@ -112,4 +115,74 @@ fn words_of_the_file_changed_at_random_never_panic() {
             break;
         }
     }
+}
+
+/// The code with which a file in a folder is refused, in time.
+#[track_caller]
+fn refused_in(name: &str, files: &[(&str, &str)]) -> &'static str {
+    let folder = Folder::new(name, files);
+    let clock = Instant::now();
+    let e = read_model_file(&folder.0.join(files[0].0), &[]).expect_err("refused");
+    assert!(clock.elapsed() < Duration::from_secs(2), "{name}: {:?}", clock.elapsed());
+    e.code().0
+}
+
+#[test]
+fn includes_cannot_make_a_file_deeper_or_larger_than_one_alone() {
+    // A hundred files, each nearly as deep as a file may be.
+    let names: Vec<String> = (0..100).map(|k| format!("f{k}.xml")).collect();
+    let texts: Vec<String> = (0..100)
+        .map(|k| {
+            let next = if k < 99 { format!("<include file='f{}.xml'/>", k + 1) } else { String::new() };
+            let root = if k == 0 { "mujoco" } else { "mujocoinclude" };
+            format!("<{root}>{}{next}{}</{root}>", "<body>".repeat(450), "</body>".repeat(450))
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+    assert_eq!(refused_in("deep_includes", &files), "M652");
+    let large = format!("<mujocoinclude>{}</mujocoinclude>", " ".repeat(1 << 20));
+    let main: String = format!("<mujoco>{}</mujoco>", (0..30).map(|k| format!("<include file='l{k}.xml'/>")).collect::<String>());
+    let names: Vec<String> = (0..30).map(|k| format!("l{k}.xml")).collect();
+    let mut files: Vec<(&str, &str)> = vec![("main.xml", main.as_str())];
+    files.extend(names.iter().map(|n| (n.as_str(), large.as_str())));
+    assert_eq!(refused_in("large_includes", &files), "M657");
+    // Ten files that each include all after them, ten times over.
+    let names: Vec<String> = (0..10).map(|k| format!("b{k}.xml")).collect();
+    let texts: Vec<String> = (0..10)
+        .map(|k| {
+            let root = if k == 0 { "mujoco" } else { "mujocoinclude" };
+            let more: String = (k + 1..10).map(|n| format!("<include file='b{n}.xml'/>")).collect();
+            format!("<{root}>{}</{root}>", more.repeat(10))
+        })
+        .collect();
+    let files: Vec<(&str, &str)> = names.iter().map(String::as_str).zip(texts.iter().map(String::as_str)).collect();
+    assert_eq!(refused_in("bomb_of_includes", &files), "M657");
+}
+
+#[test]
+fn duplicates_and_values_that_are_no_numbers_are_named() {
+    let urdf = |link: &str, mass: &str| {
+        format!(
+            "<robot name='r'><link name='a'/><link name='{link}'><inertial><mass value='{mass}'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>"
+        )
+    };
+    assert!(read_model(&urdf("b", "1"), &ReadOptions::default()).is_ok());
+    assert_eq!(refused(&urdf("a", "1")), "M656");
+    for bad in ["nan", "inf", "1e999", "1,5", "", "1 2"] {
+        assert_eq!(refused(&urdf("b", bad)), "M651", "{bad}");
+    }
+    let mjcf = |name: &str, pos: &str| {
+        format!(
+            "<mujoco><worldbody><body name='a' pos='{pos}'><joint name='j'/><geom size='1'/></body><body name='{name}'><joint/><geom size='1'/></body></worldbody></mujoco>"
+        )
+    };
+    assert!(read_model(&mjcf("b", "0 0 0"), &ReadOptions::default()).is_ok());
+    assert_eq!(refused(&mjcf("a", "0 0 0")), "M656");
+    assert_eq!(refused(&mjcf("b", "0 nan 0")), "M651");
+}
+
+#[test]
+fn two_strokes_in_a_comment_do_no_harm() {
+    let text = "<robot name='r'><!-- a -- b --- --><link name='a'/><link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='j' type='continuous'><parent link='a'/><child link='b'/></joint></robot>";
+    assert_eq!(read(text).spec.bodies.len(), 1);
 }

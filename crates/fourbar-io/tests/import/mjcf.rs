@@ -328,3 +328,22 @@ fn limits_that_the_start_or_the_joint_does_not_allow_are_listed() {
         motion(&model(&loaded), 0.1);
     }
 }
+
+#[test]
+fn sites_that_are_apart_by_the_digits_of_the_file_are_one_point() {
+    let text = |x: f64| {
+        format!(
+            "<mujoco><worldbody><body name='a'><joint axis='0 1 0'/><geom type='capsule' fromto='0 0 0 1 0 0' size='0.1'/><site name='s' pos='1 0 0'/></body><body name='b' pos='2 0 0'><joint axis='0 1 0'/><joint type='slide' axis='1 0 0'/><geom type='capsule' fromto='0 0 0 -1 0 0' size='0.1'/><site name='r' pos='{x} 0 0'/></body></worldbody><equality><connect name='c' site1='s' site2='r'/></equality></mujoco>"
+        )
+    };
+    let gap = |loaded: &Loaded| {
+        let m = model(loaded);
+        let j = m.joints.iter().find(|j| j.name == "c").expect("the loop");
+        let at = |k: usize, s: Vector3<f64>| m.bodies[j.bodies[k].index()].r + m.bodies[j.bodies[k].index()].A * s;
+        (at(0, j.F.s) - at(1, j.M.s)).norm()
+    };
+    let near = read(&text(-1.000_000_03));
+    assert!(gap(&near) < 1e-15 && near.warnings.iter().any(|w| w.code.0 == "W457" && w.message.contains("3.00e-8")), "{:?}", near.warnings);
+    let far = read(&text(-1.001));
+    assert!((gap(&far) - 1e-3).abs() < 1e-12);
+}

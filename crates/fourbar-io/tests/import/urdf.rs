@@ -174,3 +174,30 @@ fn a_world_that_is_not_declared_is_the_ground() {
     assert_eq!(mobility(&model(&not)), (1, 0));
     near(body(&model(&not), "a").r, [1.0, 0.0, 2.0]);
 }
+
+#[test]
+fn what_follows_a_fixed_joint_is_fixed_at_its_offset() {
+    let link = |name: &str| format!("<link name='{name}'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>");
+    let text = format!(
+        "<robot name='r'><link name='a'/>{}{}{}<joint name='f' type='fixed'><parent link='a'/><child link='b'/></joint><joint name='s' type='prismatic'><parent link='b'/><child link='c'/><axis xyz='1 0 0'/><limit lower='0' upper='1' effort='1' velocity='1'/><mimic joint='f' multiplier='3' offset='0.25'/></joint><joint name='h' type='continuous'><parent link='c'/><child link='d'/></joint></robot>",
+        link("b"),
+        link("c"),
+        link("d")
+    );
+    let loaded = read(&text);
+    let m = model(&loaded);
+    assert_eq!((m.bodies.len(), m.joints.len()), (2, 1));
+    near(body(&m, "d").r, [0.25, 0.0, 0.0]);
+    assert!(codes(&loaded).contains(&"W457"));
+    let none = read_model("<robot name='r'></robot>", &ReadOptions::default()).expect_err("refused");
+    assert!(none.to_string().contains("no links"), "{none}");
+}
+
+#[test]
+fn an_inertia_of_rounding_alone_is_that_of_a_point() {
+    let text = "<robot name='r'><link name='a'/><link name='b'><inertial><origin xyz='0 0 -1'/><mass value='2'/><inertia ixx='2.7e-20' ixy='-1.7e-21' ixz='1.3e-20' iyy='5.4e-20' iyz='3e-21' izz='1.3e-20'/></inertial></link><joint name='h' type='continuous'><parent link='a'/><child link='b'/><axis xyz='0 1 0'/></joint></robot>";
+    let loaded = read(text);
+    assert_eq!(loaded.spec.bodies[0].1.inertia, fourbar::spec::Inertia::Point);
+    assert!(loaded.warnings.iter().any(|w| w.code.0 == "W451" && w.names.contains(&"b".to_string())));
+    assert!(mobility(&model(&loaded)) == (1, 0));
+}

@@ -20,12 +20,22 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U482",
         "The motion cannot be exported to this file",
-        "`view --export FILE.svg` writes the motion as one SVG picture that moves by itself, without a script: browsers, slides and README files show it. Other formats are saved from the page, by the button of the camera: GIF, WebM video and glTF.\n\n  fourbar view my.yaml --export motion.svg",
+        "`view --export FILE` writes the motion by the ending of the file: .svg and .gif move by themselves in browsers, slides and README files; .png is a still with later poses behind the first; .mp4 is a film, made by ffmpeg; .glb and .gltf are scenes with animation for 3D programs; .csv has position, velocity and effort of every joint, in the manner of joint states in ROS.\n\n  fourbar view my.yaml --export motion.gif",
     ),
     page(
         "U483",
         "A moving picture of several motions",
         "`view --export` draws one mechanism or result. Export each on its own, or leave `--export` out: the page lays several results of one mechanism over each other.",
+    ),
+    page(
+        "U484",
+        "The picture of the motion cannot be painted",
+        "The motion has no extent that could be drawn, or the picture could not be packed. Write it as SVG (`--export motion.svg`) or look at it on the page.",
+    ),
+    page(
+        "U485",
+        "There is no ffmpeg, or it made no film",
+        "`view --export motion.mp4` hands the frames to the program ffmpeg, which codes the film. Install it so that `ffmpeg -version` works, with the coder libx264; or export .gif or .svg, which need no other program.",
     ),
     page(
         "W480",

@@ -6,6 +6,7 @@ mod data;
 mod design;
 mod event;
 mod files;
+mod fmi;
 mod hints;
 mod import;
 mod mechanism;
@@ -47,6 +48,7 @@ pub fn pages() -> impl Iterator<Item = &'static Page> {
         .chain(task::PAGES)
         .chain(event::PAGES)
         .chain(contact::PAGES)
+        .chain(fmi::PAGES)
 }
 
 /// The page of a code, letters in either case.

@@ -4,7 +4,28 @@ use super::{Asmt, Item, Marker};
 use crate::import::draft::*;
 use fourbar::Diagnostic;
 use fourbar::spec::{DriveQuantity, PairKind};
-use nalgebra::Vector3;
+use nalgebra::{Matrix3, Vector3};
+
+/// Joints that are read.
+const READ: [&str; 17] = [
+    "FixedJoint",
+    "RevoluteJoint",
+    "CylindricalJoint",
+    "TranslationalJoint",
+    "SphericalJoint",
+    "UniversalJoint",
+    "ScrewJoint",
+    "ParallelAxesJoint",
+    "PerpendicularJoint",
+    "AngleJoint",
+    "PointInLineJoint",
+    "PlanarJoint",
+    "PointInPlaneJoint",
+    "SphSphJoint",
+    "RevRevJoint",
+    "GearJoint",
+    "RackPinionJoint",
+];
 
 impl Asmt<'_, '_> {
     fn marker(&self, item: &Item, key: &str) -> Option<Marker> {
@@ -19,15 +40,20 @@ impl Asmt<'_, '_> {
         found
     }
 
-    fn push(&mut self, path: String, joint: Joint) {
+    fn push(&mut self, path: String, item: &Item, joint: Joint) {
         self.joints.insert(path, self.draft.joints.len());
+        let paths = ["MarkerI", "MarkerJ"].map(|key| item.value(key).map_or_else(String::new, |p| p.text.clone()));
+        self.between.insert(paths, self.draft.joints.len());
         self.draft.joints.push(joint);
     }
 
     pub(super) fn joint(&mut self, item: &Item, assembly: &str) {
-        let Some(name) = item.value("Name").map(|n| n.text.clone()) else {
-            return self.wrong(format!("a `{}` has no name", item.text), item.spot);
-        };
+        // Some files leave names empty.
+        let name = item.value("Name").map_or_else(|| item.text.clone(), |n| n.text.clone());
+        if !READ.contains(&item.text.as_str()) {
+            let d = Diagnostic::new("M660", format!("`{name}` is a `{}`, which is not read", item.text)).name(&name);
+            return self.reading.problem(d.help("the assembly would be another one without it"), item.spot);
+        }
         let (Some(i), Some(j)) = (self.marker(item, "MarkerI"), self.marker(item, "MarkerJ")) else { return };
         let path = format!("/{assembly}/{name}");
         let mut base = i.pose;
@@ -59,18 +85,41 @@ impl Asmt<'_, '_> {
                 let length = along("distanceIJ");
                 let links = [i.link, j.link];
                 for (what, kind) in [("axes", Kind::Angle(Some(0.0))), ("level", Kind::Pair(PairKind::PointOnPlane))] {
-                    self.draft.joints.push(Joint::new(format!("{name}_{what}"), kind, links, [i.pose, j.pose], item.spot));
+                    let moving = self.facing(&kind, &i, &j);
+                    self.draft.joints.push(Joint::new(format!("{name}_{what}"), kind, links, [i.pose, moving], item.spot));
                 }
                 Kind::Distance(Some(length))
             }
             "GearJoint" => return self.gear(item, name, [i, j]),
-            "RackPinionJoint" => return self.rack(item, name, [i, j]),
-            other => {
-                let d = Diagnostic::new("M660", format!("`{name}` is a `{other}`, which is not read")).name(&name);
-                return self.reading.problem(d.help("the assembly would be another one without it"), item.spot);
-            }
+            _ => return self.rack(item, name, [i, j]),
         };
-        self.push(path, Joint::new(name, kind, [i.link, j.link], [base, j.pose], item.spot));
+        let moving = self.facing(&kind, &i, &j);
+        self.push(path, item, Joint::new(name, kind, [i.link, j.link], [base, moving], item.spot));
+    }
+
+    /// The marker of the moving part as the joint needs it. In the source axes that must be parallel may point opposite ways, as they are
+    /// drawn: then the marker is turned over about its x axis, from which angles are counted.
+    fn facing(&self, kind: &Kind, i: &Marker, j: &Marker) -> Pose {
+        let R = self.draft.links[i.link].pose.then(&i.pose).R.tr_mul(&self.draft.links[j.link].pose.then(&j.pose).R);
+        let over = |d: [f64; 3]| Matrix3::from_diagonal(&Vector3::from(d));
+        let turns: &[[f64; 3]] = match kind {
+            Kind::Pair(PairKind::Revolute | PairKind::Cylindrical | PairKind::Screw { .. } | PairKind::Planar) => &[[1.0, -1.0, -1.0]],
+            Kind::Angle(Some(0.0)) => &[[1.0, -1.0, -1.0]],
+            // Nothing turns here: each axis may point either way.
+            Kind::Pair(PairKind::Prismatic) => &[[1.0, -1.0, -1.0], [-1.0, 1.0, -1.0], [-1.0, -1.0, 1.0]],
+            _ => &[],
+        };
+        let measure = |turn: &Matrix3<f64>| {
+            let R = R * turn;
+            if matches!(kind, Kind::Pair(PairKind::Prismatic)) { R.trace() } else { R[(2, 2)] }
+        };
+        let mut best = Matrix3::identity();
+        for turn in turns.iter().map(|d| over(*d)) {
+            if measure(&turn) > measure(&best) {
+                best = turn;
+            }
+        }
+        Pose { p: j.pose.p, R: j.pose.R * best }
     }
 
     /// The joint that lets a link turn (or slide) against another body: its number, and 1 where the link is the moving one, else -1.
@@ -102,14 +151,15 @@ impl Asmt<'_, '_> {
         self.draft.couplings.push(Coupling { name, joints: [a, b], ratio: -ri / rj * sa * sb * same, spot: item.spot });
     }
 
-    /// A rack, MarkerI with its x along the teeth, and a pinion, MarkerJ.
+    /// A rack and a pinion. MarkerI has its x along the teeth and its z along the pinion's axis, whichever of the two it stands on.
     fn rack(&mut self, item: &Item, name: String, [i, j]: [Marker; 2]) {
         let Some(radius) = self.number(item, "pitchRadius") else { return };
-        let (Some((slide, ss)), Some((turn, st))) = (self.holding(i.link, false), self.holding(j.link, true)) else {
-            return self.wrong(format!("`{name}` needs a rack (MarkerI) that slides and a pinion (MarkerJ) that turns"), item.spot);
+        let roles = |rack: &Marker, pinion: &Marker| Some((self.holding(rack.link, false)?, self.holding(pinion.link, true)?));
+        let Some(((slide, ss), (turn, st))) = roles(&i, &j).or_else(|| roles(&j, &i)) else {
+            return self.wrong(format!("`{name}` needs a rack that slides and a pinion that turns"), item.spot);
         };
-        let x: Vector3<f64> = self.draft.links[i.link].pose.then(&i.pose).R.column(0).into();
-        let z: Vector3<f64> = self.draft.links[j.link].pose.then(&j.pose).R.column(2).into();
+        let drawn = self.draft.links[i.link].pose.then(&i.pose).R;
+        let [x, z] = [0, 2].map(|k| Vector3::from(drawn.column(k)));
         let side = |v: f64| if v < 0.0 { -1.0 } else { 1.0 };
         let ratio = radius * ss * st * side(self.axis(slide).dot(&x)) * side(self.axis(turn).dot(&z));
         self.draft.couplings.push(Coupling { name, joints: [turn, slide], ratio, spot: item.spot });
@@ -135,11 +185,29 @@ impl Asmt<'_, '_> {
     }
 
     pub(super) fn limit(&mut self, item: &Item) {
-        let Some(&joint) = item.value("MotionJoint").and_then(|p| self.joints.get(&p.text)) else {
-            return self.wrong(format!("`{}` lacks a `MotionJoint` of the assembly", item.text), item.spot);
+        let name = item.value("Name").map_or_else(|| item.text.clone(), |n| n.text.clone());
+        let markers = ["MarkerI", "MarkerJ"].map(|key| item.value(key).map_or_else(String::new, |p| p.text.clone()));
+        let named = item.value("MotionJoint").and_then(|p| self.joints.get(&p.text));
+        let left_out = |why: &str| {
+            let d = Diagnostic::new("W452", format!("the limit `{name}` is not carried over: {why}")).name(&name);
+            self.reading.note(d, item.spot);
+        };
+        let Some(&joint) = named.or_else(|| self.between.get(&markers)) else {
+            return left_out("no joint of the assembly joins its markers");
         };
         let Some(x) = self.number(item, "Limit") else { return };
-        let limits = self.draft.joints[joint].limits.get_or_insert([f64::NEG_INFINITY, f64::INFINITY]);
+        let slides = item.text == "TranslationLimit";
+        let j = &self.draft.joints[joint];
+        let fits = match j.kind {
+            Kind::Pair(PairKind::Cylindrical | PairKind::Screw { .. }) => j.limits.is_none() || j.limits_slide == slides,
+            _ => j.turns() == Some(!slides),
+        };
+        if !fits {
+            return left_out("its joint has no coordinate that could be limited so, or one of its other kind is limited already");
+        }
+        let j = &mut self.draft.joints[joint];
+        j.limits_slide = slides && j.turns() == Some(true);
+        let limits = j.limits.get_or_insert([f64::NEG_INFINITY, f64::INFINITY]);
         match item.value("Type").map(|t| t.text.as_str()) {
             Some("=<") => limits[1] = x,
             _ => limits[0] = x,
@@ -165,7 +233,7 @@ impl Asmt<'_, '_> {
 }
 
 /// A formula in the words of this program: numbers without the mark of double precision, `t` for the time.
-fn expression(text: &str) -> String {
+pub(super) fn expression(text: &str) -> String {
     let mut out = String::new();
     let mut digit = false;
     let mut word = String::new();

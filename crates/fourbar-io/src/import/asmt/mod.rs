@@ -7,6 +7,7 @@ use super::draft::*;
 use super::reading::{Reading, Spot};
 use crate::places::Span;
 use fourbar::Diagnostic;
+use fourbar::expr::Expr;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::HashMap;
 
@@ -45,6 +46,8 @@ struct Asmt<'r, 'a> {
     /// By path.
     markers: HashMap<String, Marker>,
     joints: HashMap<String, usize>,
+    /// Joints by the paths of their markers.
+    between: HashMap<[String; 2], usize>,
 }
 
 /// Whether a text is an assembly: its first line names the program, the second says what it is.
@@ -65,7 +68,7 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
     };
     let assembly = items.iter().find(|i| i.text == "Assembly")?;
     let name = assembly.value("Name").map_or("assembly", |n| n.text.as_str()).to_string();
-    let mut a = Asmt { reading, draft: Draft::new(&name), markers: HashMap::new(), joints: HashMap::new() };
+    let mut a = Asmt { reading, draft: Draft::new(&name), markers: HashMap::new(), joints: HashMap::new(), between: HashMap::new() };
     let d = Diagnostic::new("W451", "lengths are read as metres, masses as kilograms: the file does not say");
     reading.note(d.help("scale the converted file where they are millimetres"), assembly.spot);
     let pose = a.pose(assembly);
@@ -78,8 +81,12 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
         a.draft.gravity = Some(g.into());
     }
     if let Some(sets) = assembly.child("ConstraintSets") {
-        for j in sets.child("Joints").iter().flat_map(|j| &j.inside) {
-            a.joint(j, &name);
+        // Gears and racks couple other joints, which may stand after them.
+        let joints = || sets.child("Joints").into_iter().flat_map(|j| &j.inside);
+        for coupling in [false, true] {
+            for j in joints().filter(|j| matches!(j.text.as_str(), "GearJoint" | "RackPinionJoint") == coupling) {
+                a.joint(j, &name);
+            }
         }
         for m in sets.child("Motions").iter().flat_map(|m| &m.inside) {
             a.motion(m);
@@ -166,9 +173,13 @@ impl Asmt<'_, '_> {
         Some(Vector3::new(x[0], x[1], x[2]))
     }
 
+    /// A number, or a formula of numbers such as `30.0*pi/180.0`.
     fn number(&self, item: &Item, name: &str) -> Option<f64> {
         match item.value(name) {
-            Some(v) => self.numbers(v, 1).map(|x| x[0]),
+            Some(v) => match Expr::time(&joints::expression(&v.text)).ok().and_then(|e| e.constant_value()).filter(|x| x.is_finite()) {
+                Some(x) => Some(x),
+                None => self.numbers(v, 1).map(|x| x[0]),
+            },
             None => {
                 self.wrong(format!("`{}` lacks `{name}`", item.text), item.spot);
                 None

@@ -5,8 +5,12 @@ use super::super::reading::from_quaternion;
 use super::super::xml::{Attribute, Element};
 use super::{Mjcf, Site};
 use fourbar::Diagnostic;
+use fourbar::diagnostic::number;
 use fourbar::spec::{DriveQuantity, PairKind};
 use nalgebra::Vector3;
+
+/// Points that are to be one and are not farther apart than this are apart by the digits of the file, m.
+const DIGITS: f64 = 1e-6;
 
 impl Mjcf<'_, '_, '_> {
     pub(super) fn equalities(&mut self, e: &Element) {
@@ -82,7 +86,18 @@ impl Mjcf<'_, '_, '_> {
         let Some(sites) = self.sites(e) else { return };
         let kind = Kind::Pair(PairKind::Spherical);
         if let Some([a, b]) = sites {
-            self.close(Joint::new(name, kind, [a.link, b.link], [Pose::at(a.pose.p), Pose::at(b.pose.p)], e.spot));
+            let [pa, pb] = [a, b].map(|s| self.draft.links[s.link].pose);
+            let (at, mut there) = (pa.point(&a.pose.p), b.pose.p);
+            let gap = (pb.point(&there) - at).norm();
+            if gap > 0.0 && gap <= DIGITS {
+                there = pb.inverse().point(&at);
+                if gap > 1e-12 {
+                    let message =
+                        format!("the sites of `{name}` are {} m apart as drawn; the second is taken where the first one is", number(gap));
+                    self.reading.note(Diagnostic::new("W457", message).name(&name).help("the file rounds its numbers"), e.spot);
+                }
+            }
+            self.close(Joint::new(name, kind, [a.link, b.link], [Pose::at(a.pose.p), Pose::at(there)], e.spot));
             return;
         }
         let Some(first) = self.reading.need(e, "body1") else { return };

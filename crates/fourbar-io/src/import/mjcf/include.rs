@@ -8,15 +8,22 @@ use fourbar::Diagnostic;
 pub(super) fn expand(reading: &Reading<'_>, root: &mut Element) {
     let mut open: Vec<String> =
         reading.options.path.and_then(|p| p.file_name()).and_then(|n| n.to_str()).map(String::from).into_iter().collect();
-    inside(reading, root, "", &mut open);
+    inside(reading, root, "", &mut open, 0);
 }
 
-fn inside(reading: &Reading<'_>, e: &mut Element, folder: &str, open: &mut Vec<String>) {
+/// `depth` counts elements through all files, since each of them may be as deep as one alone may be.
+fn inside(reading: &Reading<'_>, e: &mut Element, folder: &str, open: &mut Vec<String>, depth: usize) {
+    if depth > xml::MAX_DEPTH {
+        return reading.problem(xml::too_deep(), e.spot);
+    }
     let children = std::mem::take(&mut e.children);
     for mut c in children {
         if c.tag != "include" {
-            inside(reading, &mut c, folder, open);
+            inside(reading, &mut c, folder, open, depth + 1);
             e.children.push(c);
+            if !reading.good() {
+                return;
+            }
             continue;
         }
         let Some(a) = reading.need(&c, "file") else { continue };
@@ -36,7 +43,7 @@ fn inside(reading: &Reading<'_>, e: &mut Element, folder: &str, open: &mut Vec<S
             Ok(mut root) => {
                 let below = name.rsplit_once('/').map_or(String::new(), |(f, _)| format!("{f}/"));
                 open.push(name);
-                inside(reading, &mut root, &below, open);
+                inside(reading, &mut root, &below, open, depth);
                 open.pop();
                 e.children.append(&mut root.children);
             }

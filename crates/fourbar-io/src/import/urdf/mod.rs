@@ -238,6 +238,7 @@ impl Urdf<'_, '_> {
         let [root] = roots.as_slice() else {
             let names: Vec<String> = roots.iter().take(10).map(|k| format!("`{}`", self.draft.links[*k].name)).collect();
             let d = match names.len() {
+                0 if n == 1 => Diagnostic::new("M658", "the robot has no links"),
                 0 => Diagnostic::new("M658", "the links form a ring: none of them is the root"),
                 _ => Diagnostic::new("M658", format!("the robot has several roots: {}", names.join(", "))),
             };
@@ -294,6 +295,17 @@ impl Urdf<'_, '_> {
                 continue;
             };
             let (ratio, offset) = (self.reading.number(m.get("multiplier"), 1.0), self.reading.number(m.get("offset"), 0.0));
+            let welded = |j: usize| self.draft.joints[j].kind == Kind::Welded;
+            if welded(k) || (welded(first) && self.draft.joints[k].turns().is_some()) {
+                // What follows a joint that stands still stands still.
+                let name = self.draft.joints[k].name.clone();
+                let d = Diagnostic::new("W457", format!("`{name}` follows the fixed joint `{}` and is fixed, too", a.value)).name(&name);
+                self.reading.note(d, m.spot);
+                let beyond = self.beyond(k);
+                self.draft.displace(k, offset, &beyond);
+                self.draft.joints[k].kind = Kind::Welded;
+                continue;
+            }
             if [k, first].iter().any(|j| self.draft.joints[*j].turns().is_none()) {
                 let d = Diagnostic::new("M655", format!("joint `{}` cannot follow `{}`", self.draft.joints[k].name, a.value));
                 self.reading.problem(d.help("joints that turn or slide follow each other"), m.spot);

@@ -1,11 +1,16 @@
-//! The motion as one SVG picture that moves by itself, for a README, a slide or a web page: no script, a few tens of kilobytes.
+//! The motion as pictures, without a browser: an SVG that moves by itself, a GIF, a still with earlier and later poses behind the first.
 //!
-//! Everything is a path whose points are animated, so that planar and spatial mechanisms are drawn the same way. Planar ones are seen
+//! Everything is strokes through places on bodies, so that planar and spatial mechanisms are drawn the same way. Planar ones are seen
 //! along their normal, others from above one side.
 
+mod gif;
+mod raster;
+mod svg;
+
+pub use raster::{Frames, animated_gif, frames, still_png};
+pub use svg::animated_svg;
+
 use super::motion::{Kept, Poses};
-use crate::disk::MARK;
-use crate::plot::escaped;
 use crate::results::Table;
 use fourbar::Diagnostic;
 use fourbar::force::Glyph;
@@ -13,7 +18,6 @@ use fourbar::model::{BodyId, Model, PointOn};
 use fourbar::spec::Shape;
 use fourbar::topology::Topology;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
-use std::fmt::Write;
 
 /// Longest edge of the field, and the margin around it, in pixels.
 const FIELD: f64 = 440.0;
@@ -124,79 +128,69 @@ enum Width {
     Pixels(f64),
 }
 
-/// A moving picture of a result. `label` names it in messages.
-pub fn animated_svg(model: &Model, table: &Table, label: &str) -> Result<String, Diagnostic> {
-    let poses = Poses::find(model, table, label)?;
-    let times = table.column("t").unwrap_or(&[]);
-    let (sound, _) = poses.sound_rows(table.rows().min(times.len()));
-    if sound == 0 {
-        return Err(Diagnostic::new("U013", format!("the result `{label}` has no rows, or no time"))
-            .help("the run may have ended before its first output"));
-    }
-    let rows = Kept::at_most(sound, FRAMES).rows;
-    let frames: Vec<Frame> = rows.iter().map(|&k| Frame::new(model, &poses, k)).collect();
-    let mut camera = Camera::new(model, &frames);
-    let parts = parts(model, &camera, &frames[0]);
-    let traces = traces(model);
-    let all: Vec<Frame> = if traces.is_empty() { Vec::new() } else { (0..sound).map(|k| Frame::new(model, &poses, k)).collect() };
-    let [width, height] = fit(&mut camera, model, &parts, &traces, &frames);
+/// A motion laid out for drawing.
+struct Film<'m> {
+    model: &'m Model,
+    camera: Camera,
+    parts: Vec<Part>,
+    traces: Vec<PointOn>,
+    /// Key frames, and their times as shares of the whole.
+    frames: Vec<Frame>,
+    shares: Vec<f64>,
+    /// Paths of the traced points through all rows, in pixels.
+    paths: Vec<Vec<[f64; 2]>>,
+    /// Width and height, in pixels.
+    size: [f64; 2],
+    /// Length of the motion, and how long it is played, seconds.
+    span: f64,
+    duration: f64,
+}
 
-    let span = times[sound - 1] - times[0];
-    let duration = span.clamp(DURATION[0], DURATION[1]);
-    // Rows that are not evenly spread keep their times.
-    let keys: Vec<String> =
-        rows.iter().map(|&k| if span > 0.0 { format!("{:.4}", (times[k] - times[0]) / span) } else { "0".into() }).collect();
-    let keys = keys.join(";");
-    let mut s = String::new();
-    // Writing to a `String` cannot fail.
-    let _ = writeln!(
-        s,
-        r##"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0} {height:.0}" width="{width:.0}" height="{height:.0}">"##
-    );
-    let _ = writeln!(s, "<desc>{MARK}</desc>\n<title>{}</title>", escaped(&model.title));
-    let _ = writeln!(s, r##"<rect width="{width:.0}" height="{height:.0}" rx="6" fill="#fff"/>"##);
-    ground(&mut s, model, &camera, &frames);
-    for p in &traces {
-        let path: Vec<[f64; 2]> = all.iter().map(|f| camera.pixel(&f.place(p))).collect();
-        let _ = writeln!(s, r##"<path d="{}" fill="none" stroke="{TRACE}" stroke-width="1.5" opacity="0.45"/>"##, thinned(&path));
+impl<'m> Film<'m> {
+    /// Of a result, with `most` key frames; `label` names it in messages.
+    fn new(model: &'m Model, table: &Table, label: &str, most: usize) -> Result<Self, Diagnostic> {
+        let poses = Poses::find(model, table, label)?;
+        let times = table.column("t").unwrap_or(&[]);
+        let (sound, _) = poses.sound_rows(table.rows().min(times.len()));
+        if sound == 0 {
+            return Err(Diagnostic::new("U013", format!("the result `{label}` has no rows, or no time"))
+                .help("the run may have ended before its first output"));
+        }
+        let rows = Kept::at_most(sound, most).rows;
+        let frames: Vec<Frame> = rows.iter().map(|&k| Frame::new(model, &poses, k)).collect();
+        let mut camera = Camera::new(model, &frames);
+        let parts = parts(model, &camera, &frames[0]);
+        let traces = traces(model);
+        let all: Vec<Frame> = if traces.is_empty() { Vec::new() } else { (0..sound).map(|k| Frame::new(model, &poses, k)).collect() };
+        let size = fit(&mut camera, model, &parts, &traces, &frames);
+        let paths = traces.iter().map(|p| all.iter().map(|f| camera.pixel(&f.place(p))).collect()).collect();
+        let span = times[sound - 1] - times[0];
+        // Rows that are not evenly spread keep their times.
+        let shares = rows.iter().map(|&k| if span > 0.0 { (times[k] - times[0]) / span } else { 0.0 }).collect();
+        let duration = span.clamp(DURATION[0], DURATION[1]);
+        Ok(Self { model, camera, parts, traces, frames, shares, paths, size, span, duration })
     }
-    let moving = |s: &mut String, d: &[String], attributes: &str| {
-        let first = d.first().map_or("", String::as_str);
-        let still = d.iter().all(|x| x == first) || span <= 0.0;
-        let _ = match still {
-            true => writeln!(s, r##"<path d="{first}" {attributes}/>"##),
-            false => writeln!(
-                s,
-                r##"<path d="{first}" {attributes}><animate attributeName="d" dur="{duration}s" repeatCount="indefinite" keyTimes="{keys}" values="{}"/></path>"##,
-                d.join(";")
-            ),
-        };
-    };
-    for part in &parts {
-        let d: Vec<String> = frames.iter().map(|f| path(part, &camera, f)).collect();
-        let pen = match part.width {
-            Width::Metres(w) => (w * camera.scale).clamp(3.0, 60.0),
+
+    /// Width of a pen in pixels.
+    fn pen(&self, part: &Part) -> f64 {
+        match part.width {
+            Width::Metres(w) => (w * self.camera.scale).clamp(3.0, 60.0),
             Width::Pixels(w) => w,
-        };
-        let fill = if part.filled { part.colour.as_str() } else { "none" };
-        let look = format!(
-            r##"fill="{fill}" fill-opacity="0.25" stroke="{}" stroke-width="{pen:.1}" stroke-opacity="0.8" stroke-linecap="round" stroke-linejoin="round""##,
-            part.colour
-        );
-        moving(&mut s, &d, &look);
+        }
     }
-    for j in &model.joints {
-        let place = PointOn { body: j.bodies[1], s: j.M.s };
-        let d: Vec<String> = frames.iter().map(|f| dot(camera.pixel(&f.place(&place)))).collect();
-        moving(&mut s, &d, &format!(r##"stroke="{INK}" stroke-width="7" stroke-linecap="round""##));
-        moving(&mut s, &d, r##"stroke="#fff" stroke-width="4" stroke-linecap="round""##);
+
+    /// Places of joints in a frame, in pixels.
+    fn joints(&self, frame: &Frame) -> Vec<[f64; 2]> {
+        self.model.joints.iter().map(|j| self.camera.pixel(&frame.place(&PointOn { body: j.bodies[1], s: j.M.s }))).collect()
     }
-    for p in &traces {
-        let d: Vec<String> = frames.iter().map(|f| dot(camera.pixel(&f.place(p)))).collect();
-        moving(&mut s, &d, &format!(r##"stroke="{TRACE}" stroke-width="7" stroke-linecap="round""##));
-    }
-    s.push_str("</svg>\n");
-    Ok(s)
+}
+
+/// What stands on the ground, in pixels.
+enum Footing {
+    /// A foot under a joint.
+    Foot([f64; 2]),
+    /// A rail along which something slides.
+    Rail([[f64; 2]; 2]),
 }
 
 /// Points that are traced: those of the view, or else the first ones of the file.
@@ -363,47 +357,30 @@ fn fit(camera: &mut Camera, model: &Model, parts: &[Part], traces: &[PointOn], f
     [wide + 2.0 * MARGIN, camera.height]
 }
 
-/// Hatched feet under joints of the ground, and rails where something slides.
-fn ground(s: &mut String, model: &Model, camera: &Camera, frames: &[Frame]) {
+/// Feet under joints of the ground, and rails where something slides.
+fn footings(model: &Model, camera: &Camera, frames: &[Frame]) -> Vec<Footing> {
+    let mut list = Vec::new();
     for j in model.joints.iter().filter(|j| j.bodies.contains(&BodyId::GROUND)) {
         let base = j.bodies[0] == BodyId::GROUND;
         let own = PointOn { body: BodyId::GROUND, s: if base { j.F.s } else { j.M.s } };
         let other = PointOn { body: j.bodies[usize::from(base)], s: if base { j.M.s } else { j.F.s } };
-        let [x, y] = camera.pixel(&frames[0].place(&own));
         if matches!(j.kind.name(), "prismatic" | "cylindrical" | "point-on-line") {
             let along = if base { j.F.axis(2) } else { j.M.axis(2) };
             let places = frames.iter().map(|f| (f.place(&other) - own.s).dot(&along));
             let (lo, hi) = places.fold((0.0_f64, 0.0_f64), |(lo, hi), d| (lo.min(d), hi.max(d)));
             let room = 12.0 / camera.scale;
-            let [a, b] = [lo - room, hi + room].map(|d| camera.pixel(&(own.s + along * d)));
-            let _ = writeln!(
-                s,
-                r##"<path d="M{:.1} {:.1}L{:.1} {:.1}" stroke="#bbb" stroke-width="5" stroke-linecap="butt"/>"##,
-                a[0], a[1], b[0], b[1]
-            );
-            continue;
+            list.push(Footing::Rail([lo - room, hi + room].map(|d| camera.pixel(&(own.s + along * d)))));
+        } else {
+            list.push(Footing::Foot(camera.pixel(&frames[0].place(&own))));
         }
-        let mut d = format!("M{x:.1} {y:.1}l-7 13h14zM{:.1} {:.1}h22", x - 11.0, y + 13.0);
-        for k in 0..4 {
-            let _ = write!(d, "M{:.1} {:.1}l-4 5", x - 8.0 + 6.0 * f64::from(k), y + 13.0);
-        }
-        let _ = writeln!(s, r##"<path d="{d}" fill="#e8e8e8" stroke="#888" stroke-width="1.2"/>"##);
     }
+    list
 }
 
-fn path(part: &Part, camera: &Camera, frame: &Frame) -> String {
-    let mut d = String::new();
-    for stroke in &part.strokes {
-        let points: Vec<[f64; 2]> = stroke.iter().map(|p| camera.pixel(&frame.place(p))).collect();
-        let points = if part.coil { coil(&points) } else { points };
-        for (k, [x, y]) in points.iter().enumerate() {
-            let _ = write!(d, "{}{x:.1} {y:.1}", if k == 0 { 'M' } else { 'L' });
-        }
-        if part.closed {
-            d.push('Z');
-        }
-    }
-    d
+/// The strokes of a part in a frame, in pixels.
+fn strokes(part: &Part, camera: &Camera, frame: &Frame) -> Vec<Vec<[f64; 2]>> {
+    let points = |stroke: &Vec<PointOn>| -> Vec<[f64; 2]> { stroke.iter().map(|p| camera.pixel(&frame.place(p))).collect() };
+    part.strokes.iter().map(points).map(|p| if part.coil { coil(&p) } else { p }).collect()
 }
 
 /// A coil spring between two points.
@@ -423,21 +400,14 @@ fn coil(ends: &[[f64; 2]]) -> Vec<[f64; 2]> {
     points
 }
 
-/// A stroke without length, which a round pen makes a dot.
-fn dot([x, y]: [f64; 2]) -> String {
-    format!("M{x:.1} {y:.1}L{x:.1} {y:.1}")
-}
-
 /// A path without the points that lie within half a pixel of the one before.
-fn thinned(points: &[[f64; 2]]) -> String {
-    let mut d = String::new();
-    let mut last: Option<[f64; 2]> = None;
+fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
+    let mut list: Vec<[f64; 2]> = Vec::new();
     for (k, [x, y]) in points.iter().enumerate() {
-        let far = last.is_none_or(|[a, b]| (x - a).hypot(y - b) > 0.5);
+        let far = list.last().is_none_or(|[a, b]| (x - a).hypot(y - b) > 0.5);
         if far || k + 1 == points.len() {
-            let _ = write!(d, "{}{x:.1} {y:.1}", if last.is_none() { 'M' } else { 'L' });
-            last = Some([*x, *y]);
+            list.push([*x, *y]);
         }
     }
-    d
+    list
 }

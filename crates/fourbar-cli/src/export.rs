@@ -1,0 +1,158 @@
+//! `fourbar view --export`: the motion as a picture, a film, a scene or a table of joints.
+
+use crate::args::ViewArgs;
+use crate::reply::{Reply, Stop, exit_code};
+use crate::view::Source;
+use fourbar::Diagnostic;
+use fourbar_io::disk::{Kind, PART, may_replace, unwritable, write_kind};
+use fourbar_io::page::{Frames, GltfFile, animated_gif, animated_gltf, animated_svg, frames, joint_states, still_png};
+use serde_json::json;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// What is written, by the ending of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Svg,
+    Gif,
+    Png,
+    Mp4,
+    Gltf(GltfFile),
+    JointStates,
+}
+
+impl Format {
+    fn of(path: &Path) -> Option<Self> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        Some(match ending.as_str() {
+            "svg" => Self::Svg,
+            "gif" => Self::Gif,
+            "png" => Self::Png,
+            "mp4" => Self::Mp4,
+            "glb" => Self::Gltf(GltfFile::Binary),
+            "gltf" => Self::Gltf(GltfFile::Text),
+            "csv" => Self::JointStates,
+            _ => return None,
+        })
+    }
+
+    /// Tables and films do not name their maker: only `--force` replaces them.
+    fn kind(self) -> Kind {
+        if matches!(self, Self::JointStates | Self::Mp4) { Kind::Other } else { Kind::Picture }
+    }
+
+    fn what(self) -> &'static str {
+        match self {
+            Self::Svg => "browsers and README files show it moving",
+            Self::Gif => "it moves wherever pictures are shown",
+            Self::Png => "the first pose, with later ones behind it",
+            Self::Mp4 => "a film of the motion",
+            Self::Gltf(_) => "a scene with animation, for Blender and other 3D programs",
+            Self::JointStates => "position, velocity and effort of every joint",
+        }
+    }
+}
+
+fn unknown(picture: &Path) -> Diagnostic {
+    let d = Diagnostic::new("U482", format!("the motion cannot be exported to `{}`", picture.display()));
+    d.help("give a name that ends in .svg, .gif, .png, .mp4, .glb, .gltf or .csv (joint states)")
+}
+
+/// Whether the motion can be written there.
+pub fn may_export(picture: &Path, args: &ViewArgs) -> Result<(), Diagnostic> {
+    if args.inputs.len() > 1 {
+        let d = Diagnostic::new("U483", format!("a moving picture shows one motion, not {}", args.inputs.len()));
+        return Err(d.help("leave `--export` out for a page that lays several over each other"));
+    }
+    let format = Format::of(picture).ok_or_else(|| unknown(picture))?;
+    if format == Format::Mp4 {
+        coder()?;
+    }
+    may_replace(picture, format.kind(), args.force)
+}
+
+/// Writes the motion.
+pub fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Stop> {
+    let format = Format::of(picture).ok_or_else(|| unknown(picture))?;
+    let (model, table, label) = (&source.input.model, &source.table, source.label.as_str());
+    let mut warnings = Vec::new();
+    let stop = |d: Diagnostic| source.input.stop(&d);
+    let bytes = match format {
+        Format::Svg => animated_svg(model, table, label).map_err(stop)?.into_bytes(),
+        Format::Gif => animated_gif(model, table, label).map_err(stop)?,
+        Format::Png => still_png(model, table, label).map_err(stop)?,
+        Format::Gltf(file) => {
+            let (bytes, said) = animated_gltf(model, source.input.folder.as_deref(), table, label, file).map_err(stop)?;
+            warnings = said;
+            bytes
+        }
+        Format::JointStates => joint_states(model, table, label).map_err(stop)?,
+        Format::Mp4 => film(picture, &frames(model, table, label).map_err(stop)?)?,
+    };
+    write_kind(picture, &bytes, format.kind(), force)?;
+    let shown = picture.display().to_string();
+    let said = format!("{shown} ({:.0} kB) is written: {}\n", bytes.len() as f64 / 1e3, format.what());
+    let mut reply = Reply::new(said, json!({"written": shown, "bytes": bytes.len()}));
+    reply.notes = source.input.notes(source.problems.iter().chain(&warnings));
+    reply.exit = exit_code(reply.notes.list.iter());
+    Ok(reply)
+}
+
+/// The program that makes films.
+fn coder() -> Result<&'static str, Diagnostic> {
+    let there = Command::new("ffmpeg").arg("-version").stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status();
+    if there.is_ok_and(|s| s.success()) {
+        return Ok("ffmpeg");
+    }
+    let d = Diagnostic::new("U485", "films are made by the program ffmpeg, which is not there");
+    Err(d.help("install ffmpeg, or export .gif or .svg, which need no other program"))
+}
+
+/// Hands the frames to the coder, and gives what it made of them.
+fn film(picture: &Path, frames: &Frames<'_>) -> Result<Vec<u8>, Diagnostic> {
+    let failed = |why: String| Diagnostic::new("U485", format!("ffmpeg made no film: {why}")).help("export .gif or .svg instead");
+    // It cannot write such a film to a pipe: the index is at the start.
+    let part = picture.with_extension(format!("{PART}.mp4"));
+    let size = format!("{}x{}", frames.width, frames.height);
+    let mut command = Command::new(coder()?);
+    command.args([
+        "-loglevel",
+        "error",
+        "-y",
+        "-f",
+        "rawvideo",
+        "-pix_fmt",
+        "rgb24",
+        "-s",
+        &size,
+        "-r",
+        &frames.rate.to_string(),
+        "-i",
+        "-",
+    ]);
+    command.args(["-an", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-movflags", "+faststart"]).arg(&part);
+    let mut child =
+        command.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().map_err(|e| failed(e.to_string()))?;
+    let mut errors = child.stderr.take();
+    // What it says is read beside, so that it never waits for a reader.
+    let listener = std::thread::spawn(move || {
+        let mut text = String::new();
+        if let Some(e) = &mut errors {
+            // A text that cannot be read is not told.
+            let _ = e.take(10_000).read_to_string(&mut text);
+        }
+        text
+    });
+    let written = child.stdin.take().map_or(Ok(()), |mut pipe| frames.each(&mut |rgb| pipe.write_all(rgb)));
+    let status = child.wait().map_err(|e| failed(e.to_string()))?;
+    let said = listener.join().unwrap_or_default();
+    let bytes = std::fs::read(&part);
+    // It is written to its place with the care of all files.
+    let _ = std::fs::remove_file(&part);
+    match (written, status.success()) {
+        (Ok(()), true) => bytes.map_err(|e| unwritable(&part, &e)),
+        (Err(e), true) => Err(failed(e.to_string())),
+        _ => Err(failed(said.lines().last().unwrap_or("it gave no reason").to_string())),
+    }
+}

@@ -1,0 +1,440 @@
+//! The functions of FMI 3.0, as the standard names them, around an [`Instance`].
+//!
+//! What crosses the border is checked here: null pointers and lengths that do not fit are errors, and a panic ends the instance with
+//! the status "fatal" instead of going through the importer's frames. What the unit does not offer answers with an error and says so.
+#![allow(non_snake_case, reason = "the standard names the functions")]
+#![allow(unsafe_code, reason = "the standard is an interface in C: pointers of the importer are read and written here and nowhere else")]
+
+mod absent;
+
+use crate::description::CATEGORIES;
+use crate::instance::{Instance, Level, Refused};
+use crate::saved::Saved;
+use crate::unit::Unit;
+use fourbar::diagnostic::Diagnostic;
+use std::ffi::{CStr, CString, c_char, c_void};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::Path;
+use std::sync::Arc;
+
+/// How a call ended: `fmi3Status` of the standard.
+#[repr(i32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// As asked.
+    Ok = 0,
+    /// As asked, with something to be known.
+    Warning = 1,
+    /// Without effect.
+    Discard = 2,
+    /// The instance must be reset or ended.
+    Error = 3,
+    /// The instance is of no use any more.
+    Fatal = 4,
+}
+
+/// `fmi3LogMessageCallback`: environment, status, category, message.
+pub type LogMessage = Option<unsafe extern "C" fn(*mut c_void, Status, *const c_char, *const c_char)>;
+
+/// What a pointer of the importer means.
+pub struct Component {
+    instance: Instance,
+    log: LogMessage,
+    environment: *mut c_void,
+    logging: bool,
+    /// Categories that are wanted; all where it is empty.
+    categories: Vec<String>,
+    events: bool,
+    broken: bool,
+}
+
+impl Component {
+    fn send(&self, status: Status, category: &str, text: &str) {
+        let Some(log) = self.log else { return };
+        // Inner zeros would end the text early.
+        let c = |s: &str| CString::new(s.replace('\0', " ")).unwrap_or_default();
+        let (category, text) = (c(category), c(text));
+        // SAFETY: the importer gave the function for these arguments; both texts live until it returns.
+        unsafe { log(self.environment, status, category.as_ptr(), text.as_ptr()) };
+    }
+
+    fn wanted(&self, category: &str) -> bool {
+        self.logging && (self.categories.is_empty() || self.categories.iter().any(|c| c == category || c == "logAll"))
+    }
+
+    fn tell(&mut self) {
+        for m in self.instance.messages() {
+            let (status, category) = match m.level {
+                Level::Event => (Status::Ok, "logEvents"),
+                Level::Warning => (Status::Warning, "logStatusWarning"),
+                Level::Discard => (Status::Discard, "logStatusDiscard"),
+                Level::Error => (Status::Error, "logStatusError"),
+            };
+            // Errors are told always: without them nobody knows why a simulation ended.
+            if m.level == Level::Error || m.level == Level::Discard || self.wanted(category) {
+                self.send(status, category, &m.text);
+            }
+        }
+    }
+
+    fn run(&mut self, f: impl FnOnce(&mut Self) -> Result<(), Refused>) -> Status {
+        if self.broken {
+            return Status::Fatal;
+        }
+        let status = match catch_unwind(AssertUnwindSafe(|| f(self))) {
+            Ok(Ok(())) => Status::Ok,
+            Ok(Err(Refused::Discard(d))) => {
+                self.instance.tell(Level::Discard, d.to_string());
+                Status::Discard
+            }
+            Ok(Err(Refused::Error(d))) => {
+                self.instance.tell(Level::Error, d.to_string());
+                self.instance.give_up();
+                Status::Error
+            }
+            Err(_) => {
+                self.broken = true;
+                self.send(Status::Fatal, "logStatusError", "the engine failed in a way it should not; please report the model");
+                return Status::Fatal;
+            }
+        };
+        self.tell();
+        status
+    }
+}
+
+/// Calls into an instance.
+fn with(component: *mut Component, f: impl FnOnce(&mut Component) -> Result<(), Refused>) -> Status {
+    // SAFETY: the importer hands back what `fmi3InstantiateCoSimulation` gave, from one thread at a time.
+    match unsafe { component.as_mut() } {
+        Some(c) => c.run(f),
+        None => Status::Error,
+    }
+}
+
+fn bad(what: &str) -> Refused {
+    Refused::Error(Diagnostic::new("U508", format!("a call of the importer is not possible: {what}")))
+}
+
+/// The elements behind a pointer of the importer.
+fn list<'a, T>(first: *const T, n: usize) -> Result<&'a [T], Refused> {
+    match (first.is_null(), n) {
+        (_, 0) => Ok(&[]),
+        (true, _) => Err(bad("a list is missing")),
+        // SAFETY: the importer says that as many elements stand there, for the time of the call.
+        _ => Ok(unsafe { std::slice::from_raw_parts(first, n) }),
+    }
+}
+
+/// The same to be written.
+fn list_mut<'a, T>(first: *mut T, n: usize) -> Result<&'a mut [T], Refused> {
+    match (first.is_null(), n) {
+        (_, 0) => Ok(&mut []),
+        (true, _) => Err(bad("a list is missing")),
+        // SAFETY: the importer says that as many elements may be written there, and that nobody else uses them.
+        _ => Ok(unsafe { std::slice::from_raw_parts_mut(first, n) }),
+    }
+}
+
+/// Writes an answer where the importer wants it; a null pointer wants none.
+fn put<T>(to: *mut T, value: T) {
+    if !to.is_null() {
+        // SAFETY: the importer gave a place for one value.
+        unsafe { to.write(value) };
+    }
+}
+
+fn text(from: *const c_char) -> Option<String> {
+    // SAFETY: the importer gave a text that ends with zero.
+    (!from.is_null()).then(|| unsafe { CStr::from_ptr(from) }.to_string_lossy().into_owned())
+}
+
+/// The version of the standard.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3GetVersion() -> *const c_char {
+    c"3.0".as_ptr()
+}
+
+/// Makes an instance; a null pointer where that fails, after the reason was logged.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3InstantiateCoSimulation(
+    _name: *const c_char,
+    token: *const c_char,
+    resources: *const c_char,
+    _visible: bool,
+    logging: bool,
+    events: bool,
+    _early_return: bool,
+    _intermediate: *const u32,
+    _intermediate_count: usize,
+    environment: *mut c_void,
+    log: LogMessage,
+    _update: *const c_void,
+) -> *mut Component {
+    let made = catch_unwind(AssertUnwindSafe(|| {
+        let missing = |what: &str| Diagnostic::new("U508", format!("a call of the importer is not possible: {what} is missing"));
+        let resources = text(resources).ok_or_else(|| missing("the path of the resources"))?;
+        // Some importers hand over the address of a file.
+        let path = resources.strip_prefix("file://").unwrap_or(&resources);
+        let unit = Unit::open(Path::new(path))?;
+        if text(token).ok_or_else(|| missing("the instantiation token"))? != unit.source.token {
+            return Err(Diagnostic::new("U502", "the instantiation token is that of another unit")
+                .help("unpack the unit again: description and resources do not belong together"));
+        }
+        Ok(unit)
+    }));
+    let failed = |why: &str| {
+        if let (Some(log), Ok(why)) = (log, CString::new(why.replace('\0', " "))) {
+            // SAFETY: the importer gave the function for these arguments; both texts live until it returns.
+            unsafe { log(environment, Status::Error, c"logStatusError".as_ptr(), why.as_ptr()) };
+        }
+        std::ptr::null_mut()
+    };
+    match made {
+        Ok(Ok(unit)) => {
+            let instance = Instance::new(Arc::new(unit));
+            Box::into_raw(Box::new(Component { instance, log, environment, logging, categories: Vec::new(), events, broken: false }))
+        }
+        Ok(Err(d)) => failed(&d.to_string()),
+        Err(_) => failed("the engine failed in a way it should not; please report the model"),
+    }
+}
+
+/// Ends an instance.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3FreeInstance(component: *mut Component) {
+    if !component.is_null() {
+        // SAFETY: it comes from `fmi3InstantiateCoSimulation`, and the importer does not use it any more.
+        let owned = unsafe { Box::from_raw(component) };
+        // A panic must not leave the library.
+        let _ = catch_unwind(AssertUnwindSafe(|| drop(owned)));
+    }
+}
+
+/// Chooses what is told.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3SetDebugLogging(component: *mut Component, on: bool, n: usize, categories: *const *const c_char) -> Status {
+    with(component, |c| {
+        let names: Vec<String> = list(categories, n)?.iter().filter_map(|p| text(*p)).collect();
+        if let Some(unknown) = names.iter().find(|n| *n != "logAll" && !CATEGORIES.iter().any(|(k, _)| k == n)) {
+            return Err(Refused::Discard(Diagnostic::new("U508", format!("there is no category `{unknown}` of messages"))));
+        }
+        (c.logging, c.categories) = (on, names);
+        Ok(())
+    })
+}
+
+/// Begins to set the start.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3EnterInitializationMode(
+    component: *mut Component,
+    tolerance_defined: bool,
+    tolerance: f64,
+    start: f64,
+    _stop_defined: bool,
+    _stop: f64,
+) -> Status {
+    with(component, |c| c.instance.enter_initialization(tolerance_defined.then_some(tolerance), start))
+}
+
+/// Assembles the mechanism at its start.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3ExitInitializationMode(component: *mut Component) -> Status {
+    with(component, |c| c.instance.exit_initialization(c.events))
+}
+
+/// Between steps, after something happened.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3EnterEventMode(component: *mut Component) -> Status {
+    with(component, |c| c.instance.enter_event_mode())
+}
+
+/// Settles events; those of the mechanism are settled already.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3UpdateDiscreteStates(
+    component: *mut Component,
+    needs_update: *mut bool,
+    terminate: *mut bool,
+    nominals_changed: *mut bool,
+    values_changed: *mut bool,
+    next_event_defined: *mut bool,
+    next_event: *mut f64,
+) -> Status {
+    with(component, |c| {
+        let ended = c.instance.update_discrete_states()?;
+        put(needs_update, false);
+        put(terminate, ended);
+        put(nominals_changed, false);
+        put(values_changed, false);
+        put(next_event_defined, false);
+        put(next_event, 0.0);
+        Ok(())
+    })
+}
+
+/// Goes on to step.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3EnterStepMode(component: *mut Component) -> Status {
+    with(component, |c| c.instance.enter_step_mode())
+}
+
+/// Ends the simulation.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3Terminate(component: *mut Component) -> Status {
+    with(component, |c| c.instance.terminate())
+}
+
+/// As it was when it was made.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3Reset(component: *mut Component) -> Status {
+    with(component, |c| {
+        c.instance.reset();
+        Ok(())
+    })
+}
+
+/// Moves on to the next communication point.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3DoStep(
+    component: *mut Component,
+    t: f64,
+    by: f64,
+    _no_restore: bool,
+    event_handling: *mut bool,
+    terminate: *mut bool,
+    early_return: *mut bool,
+    last: *mut f64,
+) -> Status {
+    with(component, |c| {
+        put(event_handling, false);
+        put(terminate, false);
+        put(early_return, false);
+        put(last, t);
+        let s = c.instance.step(t, by)?;
+        put(event_handling, s.events && c.events);
+        put(terminate, s.terminate);
+        put(last, s.t);
+        Ok(())
+    })
+}
+
+/// Reads variables.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3GetFloat64(component: *mut Component, references: *const u32, n: usize, values: *mut f64, n_values: usize) -> Status {
+    with(component, |c| {
+        let (references, values) = (list(references, n)?, list_mut(values, n_values)?);
+        if n != n_values {
+            return Err(bad("there are not as many values as variables"));
+        }
+        for (r, x) in references.iter().zip(values) {
+            *x = c.instance.get(*r)?;
+        }
+        Ok(())
+    })
+}
+
+/// Sets variables; up to the first that cannot have its value.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3SetFloat64(
+    component: *mut Component,
+    references: *const u32,
+    n: usize,
+    values: *const f64,
+    n_values: usize,
+) -> Status {
+    with(component, |c| {
+        let (references, values) = (list(references, n)?, list(values, n_values)?);
+        if n != n_values {
+            return Err(bad("there are not as many values as variables"));
+        }
+        references.iter().zip(values).try_for_each(|(r, x)| c.instance.set(*r, *x))
+    })
+}
+
+/// Keeps the state, in the place of an older one where there is one.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3GetFMUState(component: *mut Component, state: *mut *mut Saved) -> Status {
+    with(component, |c| {
+        if state.is_null() {
+            return Err(bad("there is no place for the state"));
+        }
+        let saved = c.instance.save();
+        // SAFETY: the importer gave a place for a pointer, which is null or one of those given out here.
+        unsafe {
+            match (*state).as_mut() {
+                Some(old) => *old = saved,
+                None => *state = Box::into_raw(Box::new(saved)),
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A state that the importer hands back.
+fn kept<'a>(state: *const Saved) -> Result<&'a Saved, Refused> {
+    // SAFETY: it was given out here and is not freed yet.
+    unsafe { state.as_ref() }.ok_or_else(|| bad("there is no state"))
+}
+
+/// Returns to a state.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3SetFMUState(component: *mut Component, state: *const Saved) -> Status {
+    with(component, |c| c.instance.restore(kept(state)?))
+}
+
+/// Frees a state.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3FreeFMUState(component: *mut Component, state: *mut *mut Saved) -> Status {
+    with(component, |_| {
+        // SAFETY: the importer gave the place of a pointer, which is null or one of those given out here.
+        unsafe {
+            if let Some(p) = state.as_mut()
+                && !p.is_null()
+            {
+                drop(Box::from_raw(*p));
+                *p = std::ptr::null_mut();
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Bytes that a state takes.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3SerializedFMUStateSize(component: *mut Component, state: *const Saved, size: *mut usize) -> Status {
+    with(component, |_| {
+        put(size, kept(state)?.bytes()?.len());
+        Ok(())
+    })
+}
+
+/// Writes a state as bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3SerializeFMUState(component: *mut Component, state: *const Saved, bytes: *mut u8, size: usize) -> Status {
+    with(component, |_| {
+        let own = kept(state)?.bytes()?;
+        let to = list_mut(bytes, size)?;
+        let Some(to) = to.get_mut(..own.len()) else { return Err(bad("there is too little room for the state")) };
+        to.copy_from_slice(&own);
+        Ok(())
+    })
+}
+
+/// Makes a state from bytes.
+#[unsafe(no_mangle)]
+pub extern "C" fn fmi3DeserializeFMUState(component: *mut Component, bytes: *const u8, size: usize, state: *mut *mut Saved) -> Status {
+    with(component, |_| {
+        if state.is_null() {
+            return Err(bad("there is no place for the state"));
+        }
+        let saved = Saved::from_bytes(list(bytes, size)?)?;
+        // SAFETY: as in `fmi3GetFMUState`.
+        unsafe {
+            match (*state).as_mut() {
+                Some(old) => *old = saved,
+                None => *state = Box::into_raw(Box::new(saved)),
+            }
+        }
+        Ok(())
+    })
+}
