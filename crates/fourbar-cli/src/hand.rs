@@ -93,6 +93,8 @@ pub(crate) fn parsed(words: &[String]) -> Result<Args, String> {
     let program = std::iter::once("fourbar").chain(words.iter().map(String::as_str));
     Args::try_parse_from(program).map_err(|e| {
         let text = e.to_string();
-        text.lines().next().unwrap_or("bad usage").trim_start_matches("error: ").to_string()
+        // What follows the first paragraph is for a person at a terminal.
+        let words: Vec<&str> = text.lines().map(str::trim).take_while(|l| !l.is_empty()).collect();
+        words.join(" ").trim_start_matches("error: ").to_string()
     })
 }

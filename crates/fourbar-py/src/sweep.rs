@@ -199,6 +199,11 @@ impl Folder {
         done.map_err(|d| raised(py, &[d], ""))
     }
 
+    /// Lets others write to the folder again.
+    fn close(&self) {
+        self.lock().release();
+    }
+
     /// Writes the finished table; gives its path.
     fn finish(&self, py: Python<'_>) -> PyResult<PathBuf> {
         detached(py, || self.lock().finish(&self.ready.plan))?.map_err(|d| raised(py, &[d], ""))

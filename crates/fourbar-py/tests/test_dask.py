@@ -24,11 +24,11 @@ MEASURES = {"torque": "max(abs(motor.effort))", "rise": "range(P.y)"}
 CHUNK = 0.05
 # What is lost is noticed soon; clusters have reasons to wait longer.
 QUICK = {
-    "distributed.comm.timeouts.connect": "3s", "distributed.comm.timeouts.tcp": "5s", "distributed.worker.daemon": False,
+    "distributed.comm.timeouts.connect": "5s", "distributed.worker.daemon": False,
     "distributed.scheduler.worker-ttl": "10s", "distributed.scheduler.allowed-failures": 5, "distributed.dashboard.link": "",
 }  # fmt: skip
 ENVIRONMENT = os.environ | {
-    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "3s", "DASK_DISTRIBUTED__COMM__TIMEOUTS__TCP": "5s",
+    "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "5s",
     "DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL": "10s", "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": "5",
 }  # fmt: skip
 
@@ -80,7 +80,7 @@ class Cluster:
         )  # fmt: skip
 
     def client(self):
-        return distributed.Client(scheduler_file=str(self.file), timeout="20s")
+        return distributed.Client(scheduler_file=str(self.file), timeout="8s")
 
     def stop(self):
         for process in self.processes:
@@ -146,7 +146,7 @@ def test_a_scheduler_that_is_killed_costs_only_what_had_not_come_in(model, expec
         thread.join()
         assert told and caught.value.code == "U441" and "resume" in caught.value.help
         with contextlib.suppress(Exception):
-            client.close(timeout=2)
+            client.close(timeout=1)
     kept = len(list(out.glob("part-*.parquet")))
     assert kept >= 3
     with cluster(tmp_path / "d") as made, made.client() as client:

@@ -64,7 +64,7 @@ def test_linkages_are_synthesised():
     assert max(abs(x) for x in f["misses"]) < 1e-9
     m = f.model
     assert m.check().mobility == 1 and "rocker" in f.linkage
-    with pytest.raises(ValueError, match="path"):
+    with pytest.raises(TypeError, match="path"):
         fourbar.synthesize()
     with pytest.raises(fourbar.FourbarError) as caught:
         fourbar.synthesize(function=[(1, 2)])

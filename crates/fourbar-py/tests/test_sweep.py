@@ -97,9 +97,9 @@ def test_tables_are_read_by_everybody(expected, fourbar_model, tmp_path):
     data = pq.read_table(tmp_path / "s" / "trajectories")
     assert set(data.column_names) >= {"t", "P.x", "P.y", "case"} and len(set(data["case"].to_pylist())) == 15
     db = pytest.importorskip("duckdb")
-    assert db.sql(f"select count(*), max(torque) from '{path}' where status = 'ok'").fetchone() == (14, np.nanmax(expected["torque"]))
+    assert db.sql(f"select count(*), max(torque) from '{path}' where status = 'ok'").fetchall()[0] == (14, np.nanmax(expected["torque"]))
     rows = db.sql(f"select \"case\", max(\"P.y\") - min(\"P.y\") from read_parquet('{tmp_path}/s/trajectories/*/*.parquet', hive_partitioning = true) where \"case\" = 7 group by 1")
-    assert rows.fetchone()[1] == expected["rise"][7]
+    assert rows.fetchall()[0][1] == expected["rise"][7]
 
 
 def test_a_trajectory_as_parquet(fourbar_model, tmp_path):

@@ -439,6 +439,11 @@ impl SweepFolder {
         Ok(path)
     }
 
+    /// Lets others write to the folder again.
+    pub fn release(&mut self) {
+        self.journal = None;
+    }
+
     /// Adds a row, on disk before this returns.
     pub fn push(&mut self, row: CaseRow) -> Result<(), Diagnostic> {
         let path = self.claim()?;

@@ -252,6 +252,8 @@ def synthesize(
     >>> sorted(f.linkage)[:3]
     ['coupler', 'crank', 'crank_turns']
     """
+    if sum(task is not None for task in (path, function, motion)) != 1:
+        raise TypeError("synthesize() takes one of path, function and motion")
     words = []
     for flag, rows in [("--path", path), ("--function", function), ("--motion", motion), ("--moving", moving), ("--fixed", fixed)]:
         words += [] if rows is None else [f"{flag}={_rows(flag.strip('-'), rows)}"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import os
@@ -259,7 +260,10 @@ def _elsewhere(executor: Executor, spec: Spec, missing: Sequence[int], keep: Any
                 shown(float(done), float(len(missing)))
     except BaseException:
         for future in running:
-            future.cancel()
+            # What has come in is kept; the rest is not begun, where it has not been. An executor that broke may not even cancel.
+            with contextlib.suppress(Exception):
+                if not future.cancel() and future.done() and future.exception() is None:
+                    keep(*future.result()[:2])
         raise
 
 
@@ -285,40 +289,41 @@ def sweep(
     count = 0 if threads is None else int(threads)
     shown = bar(progress, "case", "")
     try:
-        if executor is None and folder is None:
-            table = cases.rows(list(range(len(cases))), count, shown)
+        if folder is None:
+            table = _gathered(cases, Spec(core, words, cases.hash), executor, count, chunk, shown)
             return Sweep(table, None, len(table))
-        if executor is None and folder is not None:
+        if executor is None:
             computed = cases.fill(folder, count, shown)
         else:
-            assert executor is not None
-            parts: list[bytes] = []
-            missing = list(range(len(cases))) if folder is None else folder.missing()
-            computed = 0
-
-            def keep(part: bytes, trajectories: list[tuple[int, bytes]]) -> None:
-                nonlocal computed
-                if folder is None:
-                    parts.append(part)
-                else:
-                    computed += folder.add(part, trajectories)
-
+            missing = folder.missing()
             try:
-                _elsewhere(executor, Spec(core, words, cases.hash), missing, keep, shown, chunk)
+                _elsewhere(executor, Spec(core, words, cases.hash), missing, folder.add, shown, chunk)
             except _Broken as error:
-                kept = "nothing is kept" if folder is None else f"{len(missing) - len(folder.missing())} of {len(missing)} cases came in and are kept"
-                help_ = (
-                    "give `out=` a folder, so that what comes in is kept"
-                    if folder is None
-                    else "start it again with `resume=True`: only what is missing is computed"
-                )
-                raise FourbarError([Diagnostic("U441", f"the executor of the sweep broke ({error}); {kept}", help=help_)]) from error
-            if folder is None:
-                table = cases.table(parts)
-                return Sweep(table, None, len(table))
+                kept = f"{len(missing) - len(folder.missing())} of {len(missing)} cases came in and are kept"
+                raise _broken(error, kept, "start it again with `resume=True`: only what is missing is computed") from error
+            computed = len(missing)
+        if not folder.missing():
+            folder.finish()
+        return Sweep(folder.table(), pathlib.Path(out) if out is not None else None, computed)
     finally:
         if isinstance(shown, Bar):
             shown.close()
-    if not folder.missing():
-        folder.finish()
-    return Sweep(folder.table(), pathlib.Path(out) if out is not None else None, computed)
+        if folder is not None:
+            folder.close()
+
+
+def _broken(error: _Broken, kept: str, cure: str) -> FourbarError:
+    return FourbarError([Diagnostic("U441", f"the executor of the sweep broke ({error}); {kept}", help=cure)])
+
+
+def _gathered(cases: _fourbar.Cases, spec: Spec, executor: Executor | None, threads: int, chunk: float, shown: Any) -> _fourbar.CaseTable:
+    """All rows of a sweep that has no folder."""
+    numbers = list(range(len(cases)))
+    if executor is None:
+        return cases.rows(numbers, threads, shown)
+    parts: list[bytes] = []
+    try:
+        _elsewhere(executor, spec, numbers, lambda part, _: parts.append(part), shown, chunk)
+    except _Broken as error:
+        raise _broken(error, "nothing is kept", "give `out=` a folder, so that what comes in is kept") from error
+    return cases.table(parts)
