@@ -1,7 +1,7 @@
 //! Runs every test of the workspace, one stage after the other, and tells how each ended.
 
 use crate::browser::{self, scratch};
-use crate::{fmi, root};
+use crate::{fmi, python, root};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -34,8 +34,9 @@ pub fn run() -> Result<(), String> {
             failed.push(stage.name);
         }
     }
-    // Each of these sets up what it needs. The Python package has a task of its own, `cargo xtask python`.
-    let others: [(&str, &str, Test); 2] = [("pages", "in a browser", browser::test), ("units", "in fmpy", fmi::test)];
+    // Each of these sets up what it needs.
+    let others: [(&str, &str, Test); 3] =
+        [("Python", "its package and notebooks", python::test), ("pages", "in a browser", browser::test), ("units", "in fmpy", fmi::test)];
     for (name, what, test) in others {
         println!("== {name}: {what}");
         let start = Instant::now();

@@ -3,7 +3,7 @@
 mod design;
 mod tasks;
 
-pub use design::{MethodName, OptimizeArgs, SweepArgs, SynthesizeArgs, ToleranceArgs};
+pub use design::{FormatName, MethodName, OptimizeArgs, SweepArgs, SynthesizeArgs, ToleranceArgs};
 pub use tasks::{InverseArgs, ReportArgs, SensitivitiesArgs};
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum, ValueHint};
@@ -322,6 +322,9 @@ pub struct RunArgs {
     /// Write trajectory.csv and summary.json into this folder.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
+    /// Write the rows also in this form: `trajectory.parquet`.
+    #[arg(long, value_enum, value_name = "NAME", default_value = "csv")]
+    pub format: FormatName,
     /// Write only columns that match, such as `crank.*`, `*.angle` or `energy.total`; the time is always there.
     #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
     pub columns: Vec<String>,

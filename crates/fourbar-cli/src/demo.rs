@@ -31,6 +31,7 @@ pub fn demo(args: &DemoArgs, screen: &Screen) -> Result<Reply, Stop> {
         warnings: Vec::new(),
         pictures: Pictures::Both,
         page,
+        parquet: false,
         force: args.force,
     };
     let mut reply = perform(task, screen)?;

@@ -1,6 +1,7 @@
 //! Finds and loads a mechanism: a file, a shipped model by name, or standard input.
 
 use crate::args::ModelArgs;
+use crate::hand;
 use crate::reply::{Notes, Stop};
 use fourbar::{Diagnostic, Model};
 use fourbar_design::equilibrium::start_settled;
@@ -20,6 +21,8 @@ pub struct Input {
     pub model: Model,
     /// The folder it stands in, where it is a file.
     pub folder: Option<PathBuf>,
+    /// The file, where it is one.
+    pub path: Option<PathBuf>,
 }
 
 impl Input {
@@ -73,14 +76,20 @@ pub fn load_as_drawn(file: &str, set: &[(String, String)], large: bool) -> Resul
 fn read(file: &str, options: &ReadOptions<'_>) -> Result<Input, Stop> {
     let stop = |list: Vec<Diagnostic>, name: &str| Stop(Box::new(Notes { list, name: name.into() }));
     let path = Path::new(file);
-    let mut folder = None;
-    let (name, read) = if file == "-" {
+    let (mut folder, mut own) = (None, None);
+    let (name, read) = if let Some(given) = hand::given(file) {
+        folder = given.path.as_deref().and_then(Path::parent).map(PathBuf::from);
+        own.clone_from(&given.path);
+        let read = read_model(&given.text, &ReadOptions { path: given.path.as_deref(), ..*options });
+        (given.name, read)
+    } else if file == "-" {
         let text = standard_input(Limits::of(options.large))?;
         ("<stdin>".to_string(), read_model(&text, options))
     } else if let Some(e) = example(file).filter(|_| !path.is_file()) {
         (format!("{}.yaml", e.name), read_model(e.text, options))
     } else {
         folder = path.parent().map(PathBuf::from);
+        own = Some(path.into());
         (file.to_string(), read_model_file_with(path, options).map_err(|e| did_you_mean(e, path)))
     };
     let mut loaded = read.map_err(|e| stop(e.into_diagnostics(), &name))?;
@@ -89,7 +98,7 @@ fn read(file: &str, options: &ReadOptions<'_>) -> Result<Input, Stop> {
         loaded.warnings.push(d.help("check the spelling where it should be used").name(parameter));
     }
     match loaded.spec.build() {
-        Ok(model) => Ok(Input { name, loaded, model, folder }),
+        Ok(model) => Ok(Input { name, loaded, model, folder, path: own }),
         Err(errors) => {
             let list = loaded.warnings.iter().chain(&errors).map(|d| loaded.places.locate(d)).collect();
             Err(stop(list, &name))

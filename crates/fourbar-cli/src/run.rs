@@ -3,7 +3,7 @@
 pub mod settings;
 mod summary;
 
-use crate::args::{AnalysisName, RunArgs};
+use crate::args::{AnalysisName, FormatName, RunArgs};
 use crate::gather::Gather;
 use crate::input::{Input, load, load_with};
 use crate::observer::{INTERRUPTED, Output, Planned, Watcher};
@@ -16,7 +16,10 @@ use fourbar::study::{Analysis, Failed, Report, Study, run_from};
 use fourbar::trajectory::{Column, Trajectory, WantedColumns, columns as all_columns};
 use fourbar_io::disk::{Kind, may_replace};
 pub use fourbar_io::results::PAGE;
-use fourbar_io::results::{Checkpoint, Claim, Kept, TRAJECTORY, Totals, columns, inspect, prefix, read_checkpoint, trajectory_of};
+use fourbar_io::results::{
+    Checkpoint, Claim, Kept, TRAJECTORY, TRAJECTORY_PARQUET, Totals, columns, inspect, parquet, prefix, read_checkpoint, trajectory_of,
+};
+use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
@@ -44,6 +47,8 @@ pub struct Task {
     pub pictures: Pictures,
     /// The page to write.
     pub page: Option<Wanted>,
+    /// Whether rows are written as Parquet too.
+    pub parquet: bool,
     /// Whether anything that stands in the way may be replaced.
     pub force: bool,
 }
@@ -128,6 +133,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
             warnings,
             pictures: Pictures::One,
             page,
+            parquet: args.format == FormatName::Parquet,
             force: args.force,
         });
     };
@@ -161,6 +167,7 @@ fn task(args: &RunArgs, analysis: Option<Analysis>) -> Result<Task, Stop> {
         warnings,
         pictures: Pictures::None,
         page,
+        parquet: args.format == FormatName::Parquet,
         force: args.force,
     })
 }
@@ -217,6 +224,11 @@ fn keep(task: &Task, done: &mut Done, fields: &serde_json::Value) -> Result<Opti
     }
     if let Some(r) = done.report.as_ref().filter(|_| task.input.model.has_events()) {
         output.folder.put_events(&r.events)?;
+    }
+    if task.parquet {
+        let unit = |name: &str| done.columns.iter().find(|c| c.name == name).map_or_else(String::new, |c| c.unit.to_string());
+        let facts = json!({"file": task.input.name, "model": task.input.loaded.hash, "complete": complete});
+        output.folder.put_parquet(unit, facts)?;
     }
     // A finished run has nothing to continue, nor has one that failed before it kept a state.
     let resumable = done.interrupted || (!complete && output.has_state);
@@ -285,6 +297,10 @@ fn plan<'a>(
 ) -> Result<Planned<'a>, Diagnostic> {
     let claim = task.claim(folder);
     inspect(folder, &claim)?;
+    if task.parquet {
+        parquet::available()?;
+        may_replace(&folder.join(TRAJECTORY_PARQUET), Kind::Parquet, task.force)?;
+    }
     let names: Vec<String> = written.iter().map(|c| c.name.clone()).collect();
     let from = task.continued();
     let continued = from

@@ -1,10 +1,12 @@
 //! What reaches the terminal: colour only where a person looks, tables of at most 100 columns. Every text goes through
 //! [`fourbar_io::terminal`], which lets nothing pass that could move the cursor or hide letters.
 
+use crate::observer::INTERRUPTED;
 pub use fourbar::diagnostic::number;
 pub use fourbar_check::text::{Facts, names, table, wrapped};
 use fourbar_io::terminal::{Style, escaped_json, paint, visible};
 use std::io::{IsTerminal, Write};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How to print.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +18,38 @@ pub struct Screen {
     colour_out: bool,
     /// Whether diagnostics are coloured.
     pub colour_err: bool,
+    /// Set from outside to end what runs.
+    pub stop: &'static AtomicBool,
 }
 
 impl Screen {
     /// Looks at the terminal and at `NO_COLOR`.
     pub fn new(json: bool, quiet: bool) -> Self {
         let wanted = std::env::var_os("NO_COLOR").is_none_or(|v| v.is_empty()) && std::env::var_os("TERM").is_none_or(|t| t != "dumb");
-        Self { json, quiet, colour_out: wanted && std::io::stdout().is_terminal(), colour_err: wanted && std::io::stderr().is_terminal() }
+        let (out, err) = (wanted && std::io::stdout().is_terminal(), wanted && std::io::stderr().is_terminal());
+        Self { json, quiet, colour_out: out, colour_err: err, stop: &INTERRUPTED }
+    }
+
+    /// For a program that calls verbs: nothing is printed, everything is answered, and the flag ends what runs.
+    pub fn silent(stop: &'static AtomicBool) -> Self {
+        Self { json: true, quiet: true, colour_out: false, colour_err: false, stop }
+    }
+
+    /// Whether a program calls, and not a person.
+    pub fn is_silent(&self) -> bool {
+        !std::ptr::eq(self.stop, &INTERRUPTED)
+    }
+
+    /// Listens for Ctrl-C, unless whoever calls does that.
+    pub fn listen(&self) {
+        if !self.is_silent() {
+            crate::run::listen();
+        }
+    }
+
+    /// Whether what runs was asked to end.
+    pub fn interrupted(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
     }
 
     /// Text that stands out.

@@ -12,7 +12,7 @@ use fourbar::study::Study;
 use fourbar_io::disk::unwritable;
 use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
 use fourbar_io::page::{LiveFile, Note, RunSummary, Shown, Stored, live_page, page, read_stored, sweep_page};
-use fourbar_io::results::{CASES, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
+use fourbar_io::results::{CASES, CASES_PARQUET, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -113,7 +113,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
 /// The folder of a sweep, where a name means one or its rows.
 fn sweep_of(path: &Path) -> Option<PathBuf> {
     let folder = if path.is_dir() { path.into() } else { path.parent().filter(|_| path.is_file())?.to_path_buf() };
-    let rows = path.is_dir() || path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(CASES));
+    let rows = path.is_dir() || path.file_name().is_some_and(|n| n.to_string_lossy().starts_with(CASES) || n == CASES_PARQUET);
     (rows && folder.join(PLAN).is_file()).then_some(folder)
 }
 
@@ -182,6 +182,7 @@ fn ran(input: Input, study: Study, set: &[(String, String)], screen: &Screen) ->
         warnings: Vec::new(),
         pictures: Pictures::None,
         page: wanted,
+        parquet: false,
         force: false,
     };
     let mut done = compute(&task, screen)?;

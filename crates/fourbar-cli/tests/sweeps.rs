@@ -223,6 +223,46 @@ fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
 }
 
 #[test]
+fn tables_are_written_as_parquet_where_it_is_built_in() {
+    use fourbar_io::results::parquet::{self, Cells};
+    let f = folder("sweep_parquet");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let words = ["sweep", "slider.yaml", "--out", "s", "--trajectories", "P.x", "--format", "parquet"];
+    let run = ["run", "slider.yaml", "--out", "r", "--format", "parquet", "--columns", "P.x,motor.*"];
+    if parquet::available().is_err() {
+        // Nothing is computed or written before it is refused.
+        for words in [&words[..], &run] {
+            let output = fourbar(&f, words);
+            assert!(output.status.code() == Some(2) && whole(&output).contains("U440"), "{}", whole(&output));
+        }
+        assert!(!f.join("s").exists() && !f.join("r").exists());
+        return;
+    }
+    ok(&f, &words);
+    let (columns, told) = parquet::read(bytes(&f.join("s/cases.parquet"))).expect("read");
+    let csv = String::from_utf8(bytes(&f.join("s/cases.csv"))).expect("text");
+    let names: Vec<&str> = csv.lines().next().expect("a head").split(',').collect();
+    assert!(columns.iter().map(|c| c.name.as_str()).eq(names.iter().copied()), "{names:?}");
+    let Some(Cells::Numbers(stroke)) = columns.last().map(|c| &c.cells) else { panic!("{columns:?}") };
+    let last = |line: &str| line.rsplit(',').next().and_then(|x| x.parse::<f64>().ok());
+    assert!(stroke.iter().map(|x| Some(*x)).eq(csv.lines().skip(1).map(last)), "{stroke:?}\n{csv}");
+    assert_eq!(told["columns"][1]["unit"], "m");
+    let (columns, told) = parquet::read(bytes(&f.join("s/trajectories/case=7/trajectory.parquet"))).expect("read");
+    assert!(columns.iter().any(|c| c.name == "P.x") && told["case"] == 7 && told["columns"][0]["unit"] == "s");
+    // Continued, merged and seen as before.
+    ok(&f, &["sweep", "slider.yaml", "--resume", "s"]);
+    ok(&f, &["view", "s/cases.parquet", "--no-open", "--output", "page.html"]);
+    ok(&f, &run);
+    let (columns, told) = parquet::read(bytes(&f.join("r/trajectory.parquet"))).expect("read");
+    let unit = |name: &str| told["columns"].as_array().and_then(|l| l.iter().find(|c| c["name"] == name)).map(|c| c["unit"].clone());
+    assert_eq!(unit("motor.effort"), Some("N*m".into()), "{told}");
+    assert!(columns.iter().all(|c| matches!(&c.cells, Cells::Numbers(x) if x.len() == 21)), "{columns:?}");
+    // A later run without it leaves no table that says something else.
+    ok(&f, &["run", "slider.yaml", "--out", "r"]);
+    assert!(!f.join("r/trajectory.parquet").exists());
+}
+
+#[test]
 fn bad_plans_are_refused_with_a_cure() {
     let f = folder("sweep_refusals");
     std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");

@@ -87,6 +87,8 @@ pub enum Kind {
     Page,
     /// A plot as SVG or PNG: it names this program.
     Picture,
+    /// A table as Parquet: it names this program.
+    Parquet,
     /// Poses as JSON: of one start, or of assembly modes.
     Poses,
     /// Anything else, which belongs to the user.
@@ -95,6 +97,8 @@ pub enum Kind {
 
 /// What stands in every plot of this program.
 pub const MARK: &str = "made by fourbar";
+/// What stands in every Parquet file of this program, before its version.
+pub const PARQUET_MARK: &str = "fourbar version ";
 /// What stands in every page of this program.
 const DATA_BLOCK: &str = "id=\"fourbar-data\"";
 /// Largest file that is looked at to know whether it is ours.
@@ -107,6 +111,7 @@ pub fn is_ours(path: &Path, kind: Kind) -> bool {
     match kind {
         Kind::Page => holds(DATA_BLOCK),
         Kind::Picture => holds(MARK),
+        Kind::Parquet => bytes.starts_with(b"PAR1") && holds(PARQUET_MARK),
         Kind::Poses => {
             let value: serde_json::Value = serde_json::from_slice(&bytes).unwrap_or_default();
             let pose = |v: &serde_json::Value| v["r"].is_array() && v["p"].is_array();
@@ -129,6 +134,7 @@ pub fn may_replace(path: &Path, kind: Kind, force: bool) -> Result<(), Diagnosti
     let what = match kind {
         Kind::Page => "is not a page of this program",
         Kind::Picture => "is not a plot of this program",
+        Kind::Parquet => "is not a table of this program",
         Kind::Poses => "holds no poses written by this program",
         Kind::Other => "exists already",
     };

@@ -48,6 +48,44 @@ plt.xlabel("length of the crank [mm]")
 plt.ylabel("largest torque [N m]");
 
 # %% [markdown]
+# `Model.sweep` does the same in one call: on all cores, every case a row, the numbers taken by expressions. Which crank and which rocker ask
+# least of the motor?
+
+# %%
+sweep = model.sweep(
+    {"crank_length": (0.05, 0.13, 9), "rocker_length": (0.12, 0.20, 9)},
+    {"torque": "max(abs(motor.effort))", "rise": "range(P.y)"},
+)
+sweep
+
+# %%
+crank, rocker = 1e3 * np.unique(sweep["set.crank_length"]), 1e3 * np.unique(sweep["set.rocker_length"])
+torque = sweep["torque"].reshape(len(crank), len(rocker))
+fig, ax = plt.subplots(figsize=(5.5, 4))
+shown = ax.pcolormesh(rocker, crank, torque, norm="log")
+fig.colorbar(shown, label="largest torque [N m]")
+for k in np.flatnonzero(~sweep.ok):
+    ax.plot(1e3 * sweep["set.rocker_length"][k], 1e3 * sweep["set.crank_length"][k], "rx")
+ax.set(xlabel="length of the rocker [mm]", ylabel="length of the crank [mm]");
+
+# %% [markdown]
+# The torque grows with the crank, and much faster from 110 mm on, where the linkage comes close to folding flat. Where the crank cannot turn
+# all the way round, the case is a row too, with the code of its failure, its joints and its time.
+
+# %%
+failed = sweep.to_pandas().query("status != 'ok'")
+assert len(failed) >= 1 and set(failed["code"]) == {"S220"}
+failed[["set.crank_length", "set.rocker_length", "status", "code", "time", "names"]]
+
+# %% [markdown]
+# `sweep(..., executor=...)` takes any executor of `concurrent.futures`: a pool of processes, Dask, MPI. The rows are the same to the bit.
+
+# %%
+with ThreadPoolExecutor(2) as pool:
+    again = model.sweep({"crank_length": list(lengths)}, {"torque": "max(abs(motor.effort))"}, executor=pool)
+assert np.array_equal(again["torque"], peaks)
+
+# %% [markdown]
 # Some lengths cannot be assembled. That is an error with a code and a cure, which a sweep can catch.
 
 # %%

@@ -10,11 +10,12 @@ use arrow_schema::{DataType, Field, Schema};
 use fourbar::Diagnostic;
 use fourbar::trajectory::Column;
 use fourbar_io::page::{Note, RunSummary, Shown, page};
+use fourbar_io::results::parquet::write_table;
 use fourbar_io::results::{Claim, CsvWriter, ResultFolder, RunFacts, Table, inspect, summary};
 use numpy::PyReadonlyArray2;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
-use pyo3::types::PyCapsule;
+use pyo3::types::{PyBytes, PyCapsule};
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -107,6 +108,24 @@ impl Core {
         };
         detached(py, write)?.map_err(|d| raised(py, &[d], self.name()))
     }
+}
+
+/// A Parquet file of columns of numbers; units stand in its metadata, with `facts` (an object of JSON).
+#[pyfunction]
+pub fn parquet_file<'py>(
+    py: Python<'py>,
+    names: Vec<String>,
+    units: Vec<String>,
+    values: PyReadonlyArray2<'py, f64>,
+    facts: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let facts: serde_json::Value = serde_json::from_str(facts).map_err(|e| PyValueError::new_err(e.to_string()))?;
+    if !facts.is_object() {
+        return Err(PyValueError::new_err("facts are an object of JSON"));
+    }
+    let table = table(names, units, &values)?;
+    let made = detached(py, || write_table(&table, facts))?;
+    made.map(|bytes| PyBytes::new(py, &bytes)).map_err(|d| raised(py, &[d], ""))
 }
 
 /// A stream of Arrow with one batch; units stand in the metadata of the fields.

@@ -5,7 +5,9 @@ use fourbar::Diagnostic;
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time between two looks for Ctrl-C.
@@ -25,9 +27,61 @@ pub fn detached<T: Send>(py: Python<'_>, f: impl FnOnce() -> T + Send) -> PyResu
     py.detach(|| catch_unwind(AssertUnwindSafe(f))).map_err(|why| broken(py, why.as_ref()))
 }
 
+/// Flags that end computations. Those that are free are used again, so that there are as many as computations at once.
+static FLAGS: Mutex<Vec<&'static AtomicBool>> = Mutex::new(Vec::new());
+
+/// A flag for one computation.
+pub struct Flag(pub &'static AtomicBool);
+
+impl Flag {
+    /// One that nobody else has.
+    pub fn new() -> Self {
+        let free = FLAGS.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let flag = free.unwrap_or_else(|| Box::leak(Box::new(AtomicBool::new(false))));
+        flag.store(false, Ordering::Relaxed);
+        Self(flag)
+    }
+}
+
+impl Drop for Flag {
+    fn drop(&mut self) {
+        FLAGS.lock().unwrap_or_else(PoisonError::into_inner).push(self.0);
+    }
+}
+
+/// Computes something that looks at a flag and ends soon after it is set: Ctrl-C sets it, and the call waits for the end. `heard` is called
+/// now and then with the interpreter's lock; its exception has the same effect.
+pub fn stoppable<T: Send + 'static>(
+    py: Python<'_>,
+    flag: &Flag,
+    f: impl FnOnce() -> T + Send + 'static,
+    heard: &mut dyn FnMut(Python<'_>) -> PyResult<()>,
+) -> PyResult<T> {
+    flag.0.store(false, Ordering::Relaxed);
+    let mut raised = None;
+    let mut look = |py: Python<'_>| {
+        if raised.is_none() {
+            raised = py.check_signals().and_then(|()| heard(py)).err();
+            flag.0.store(raised.is_some(), Ordering::Relaxed);
+        }
+        Ok(())
+    };
+    let value = waited(py, f, &mut look)?;
+    raised.map_or(Ok(value), Err)
+}
+
 /// Computes on a thread of its own, so that Ctrl-C ends the call even where the computation cannot be stopped; it then comes to its end
 /// unheard.
 pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
+    waited(py, f, &mut |py| py.check_signals())
+}
+
+/// Computes on a thread of its own and looks up now and then; an error of `look` leaves it alone.
+fn waited<T: Send + 'static>(
+    py: Python<'_>,
+    f: impl FnOnce() -> T + Send + 'static,
+    look: &mut dyn FnMut(Python<'_>) -> PyResult<()>,
+) -> PyResult<T> {
     let (sender, receiver) = channel();
     let work = move || {
         // Whoever waited may be gone.
@@ -41,7 +95,7 @@ pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce() -> T + 
         match next {
             Ok(Ok(value)) => return Ok(value),
             Ok(Err(why)) => return Err(broken(py, why.as_ref())),
-            Err(RecvTimeoutError::Timeout) => py.check_signals()?,
+            Err(RecvTimeoutError::Timeout) => look(py)?,
             Err(RecvTimeoutError::Disconnected) => return Err(broken(py, &"its thread ended")),
         }
     }

@@ -2,14 +2,14 @@
 //!
 //! There is no mechanics here. `model` holds a mechanism with the text it was read from, `run` runs studies, `simulation` and
 //! `state` give the engine's simulation and evaluation, `analyses` what `check`, `verify`, equilibria, modes and linear models say, and
-//! `export` writes results. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
+//! `export` writes results; `verbs` answers the verbs of the command that need no arrays, and `sweep` runs cases of a sweep. Numbers go to numpy arrays; reports go as JSON and become dictionaries in Python.
 //!
 //! Every call that takes long releases the interpreter's lock and looks for Ctrl-C; a panic becomes an exception of the package.
 #![allow(non_snake_case)]
 
 mod analyses;
 mod arrays;
-
+mod cases;
 mod errors;
 mod export;
 mod guard;
@@ -19,6 +19,8 @@ mod settings;
 mod simulation;
 mod snapshot;
 mod state;
+mod sweep;
+mod verbs;
 
 use pyo3::prelude::*;
 
@@ -39,6 +41,9 @@ fn _fourbar(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_class::<snapshot::JointState>()?;
     m.add_class::<snapshot::DriveState>()?;
     m.add_class::<snapshot::Energy>()?;
+    m.add_class::<sweep::Cases>()?;
+    m.add_class::<sweep::Folder>()?;
+    m.add_class::<cases::CaseTable>()?;
     m.add_function(wrap_pyfunction!(version, m)?)?;
     m.add_function(wrap_pyfunction!(model::load, m)?)?;
     m.add_function(wrap_pyfunction!(model::examples, m)?)?;
@@ -49,6 +54,8 @@ fn _fourbar(m: &Bound<'_, PyModule>) -> PyResult<()> {
     m.add_function(wrap_pyfunction!(run::loop_of_runs, m)?)?;
     m.add_function(wrap_pyfunction!(simulation::loop_of_steps, m)?)?;
     m.add_function(wrap_pyfunction!(export::arrow_stream, m)?)?;
+    m.add_function(wrap_pyfunction!(export::parquet_file, m)?)?;
+    m.add_function(wrap_pyfunction!(verbs::answer, m)?)?;
     m.add_function(wrap_pyfunction!(guard::panics, m)?)?;
     Ok(())
 }

@@ -57,6 +57,16 @@ impl Core {
         &self.source.set
     }
 
+    /// The file, where there is one.
+    pub fn path(&self) -> Option<PathBuf> {
+        self.source.path.clone()
+    }
+
+    /// Whether it may be a large file.
+    pub fn is_large(&self) -> bool {
+        self.source.large
+    }
+
     /// The folder of the file.
     pub fn folder(&self) -> Option<&Path> {
         self.source.path.as_deref().and_then(Path::parent)

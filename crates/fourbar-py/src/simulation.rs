@@ -6,7 +6,6 @@ use crate::settings;
 use crate::snapshot::{BodyState, DriveState, Energy, JointState};
 use crate::state::{State, fitting};
 use fourbar::simulation as engine;
-use fourbar::state::Configuration;
 use fourbar::trajectory::{Recorder, WantedColumns};
 use fourbar::{Diagnostic, Error};
 use numpy::{IntoPyArray, PyArray1, PyArray2};
@@ -215,8 +214,7 @@ impl Simulation {
         })
     }
 
-    /// Everything needed to go on from here, as text; numbers survive to the bit. Before the first step there is nothing to be kept but
-    /// the `state`.
+    /// Everything needed to go on from here, as text; numbers survive to the bit.
     fn save(&self, py: Python<'_>) -> PyResult<String> {
         self.read(py, |s| Ok(s.save()))
     }
@@ -238,10 +236,9 @@ impl Simulation {
 
     fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<(Bound<'py, PyAny>, Bound<'py, PyTuple>)> {
         let (py, s) = (slf.py(), slf.get());
-        let (study, saved, state) = s.read(py, |s| Ok((s.study().clone(), s.save(), s.state())))?;
-        let text = |x: serde_json::Result<String>| x.map_err(|e| PyValueError::new_err(e.to_string()));
-        let (study, state) = (text(serde_json::to_string(&study))?, text(serde_json::to_string(&state))?);
-        Ok((py.import("fourbar._fourbar")?.getattr("_restored_simulation")?, (&s.core, study, saved, state).into_pyobject(py)?))
+        let (study, saved) = s.read(py, |s| Ok((s.study().clone(), s.save())))?;
+        let study = serde_json::to_string(&study).map_err(|e| PyValueError::new_err(e.to_string()))?;
+        Ok((py.import("fourbar._fourbar")?.getattr("_restored_simulation")?, (&s.core, study, saved).into_pyobject(py)?))
     }
 
     fn __enter__(slf: Py<Self>) -> Py<Self> {
@@ -265,17 +262,13 @@ impl Simulation {
 /// A simulation from what was stored of it.
 #[pyfunction]
 #[pyo3(name = "_restored_simulation")]
-pub fn restored_simulation(py: Python<'_>, core: Py<Core>, study: &str, saved: &str, state: &str) -> PyResult<Simulation> {
+pub fn restored_simulation(py: Python<'_>, core: Py<Core>, study: &str, saved: &str) -> PyResult<Simulation> {
     let bad = |e: serde_json::Error| PyValueError::new_err(format!("this is not a stored simulation: {e}"));
-    let (study, state): (_, Configuration) = (serde_json::from_str(study).map_err(bad)?, serde_json::from_str(state).map_err(bad)?);
+    let study = serde_json::from_str(study).map_err(bad)?;
     let own = core.get();
     let made = detached(py, || {
         let mut s = engine::Simulation::new(&own.model, &study)?;
-        match s.restore(saved) {
-            // Before its first step a motion has nothing to be restored but its state.
-            Err(d) if d.code.0 == "S240" && state.t == 0.0 => s.set_state(&state)?,
-            done => done?,
-        }
+        s.restore(saved)?;
         Ok::<_, Diagnostic>(s)
     })?;
     let simulation = made.map_err(|d| own.failed(py, d))?;

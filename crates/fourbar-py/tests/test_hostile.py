@@ -120,6 +120,22 @@ FUZZ = textwrap.dedent(
                  lambda: m.equilibrium(kind=some(), t=0.0 if limited(y := value()) else y, inputs=value()), lambda: m.assemble(value(), mode=value())]
         attempt(rng.choice(calls))
 
+    def study(m):
+        vary = {rng.choice(list(m.parameters) or ["x"]): rng.choice([(0.05, 0.06, 2), (0.05, 0.06), [0.05], "1..2", "1,2 mm:3:log", value(), some()])}
+        measures = {rng.choice(["x", "y", "case", "", name()]): rng.choice(["max(t)", "last(O.angle)", "max(", "range(P.y)", some(), value()])}
+        vary, measures = rng.choice([vary, value()]), rng.choice([measures, value()])
+        short = {"t_end": rng.choice([0.01, value()])} if rng.random() < 0.9 else settings()
+        short = {k: min(x, 0.02) if limited(x) else x for k, x in short.items() if k != "columns"}
+        calls = [lambda: m.sweep(vary, measures, threads=2, **short), lambda: m.sweep(vary, measures, sobol=rng.choice([3, value()]), seed=rng.choice([None, value()]), **short),
+                 lambda: m.sweep(vary, measures, executor=rng.choice([value(), None]), chunk=value(), **short), lambda: m.sweep(value(), value(), trajectories=value()),
+                 lambda: m.tolerance(value(), measures, samples=rng.choice([0, 2, value()]), keep=value(), **short),
+                 lambda: m.tolerance({k: rng.choice(["0.1 mm", "IT7", "sigma:", "clearance:1mm", value()]) for k in list(m.parameters)[:2]}, measures, samples=2, **short),
+                 lambda: m.optimize(vary, minimize=rng.choice(["max(t)", some()]), evaluations=rng.choice([4, value()]), starts=1, **short),
+                 lambda: m.optimize(vary, fit=measures, keep=value(), method=some(), starts=1, evaluations=4, **short),
+                 lambda: m.inverse(some(), motors=value(), weights=value(), t_end=0.01), lambda: m.sensitivities(some(), to=value(), t_end=0.01),
+                 lambda: fourbar.synthesize(**{rng.choice(["path", "function", "motion", "place"]): value(), "starts": 1}), lambda: fourbar.report(value())]
+        attempt(rng.choice(calls))
+
     def build():
         b = fourbar.Mechanism(gravity=rng.choice([None, [0, 0, -9.81]]))
         methods = [n for n in dir(b) if not n.startswith("_") and n not in ("save", "build")]
@@ -155,8 +171,9 @@ FUZZ = textwrap.dedent(
         if hasattr(signal, "SIGALRM"):
             signal.setitimer(signal.ITIMER_REAL, 2)
         m = rng.choice(models)
-        k = rng.randrange(10)
-        if k < 3: attempt(lambda: m.run(**settings()))
+        k = rng.randrange(12)
+        if k >= 10: attempt(lambda: study(m))
+        elif k < 3: attempt(lambda: m.run(**settings()))
         elif k == 3: attempt(lambda: simulate(m))
         elif k == 4: attempt(lambda: evaluate(rng.choice(states)))
         elif k == 5: attempt(lambda: look(rng.choice(results)))
@@ -181,7 +198,7 @@ def test_random_calls_end_in_exceptions_and_never_in_a_crash(tmp_path):
     script.write_text(FUZZ)
     seed = int(os.environ.get("FOURBAR_FUZZ_SEED", random.SystemRandom().randrange(2**31)))
     done = subprocess.run(
-        [sys.executable, "-X", "faulthandler", str(script), str(seed), str(SECONDS)], capture_output=True, text=True, timeout=SECONDS + 240
+        [sys.executable, "-X", "faulthandler", str(script), str(seed), str(SECONDS)], capture_output=True, text=True, timeout=SECONDS + 240, cwd=tmp_path
     )
     print(f"seed {seed}\n{done.stdout}")
     assert done.returncode == 0, f"seed {seed}, exit {done.returncode}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"

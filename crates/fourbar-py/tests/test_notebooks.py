@@ -11,8 +11,8 @@ FOLDER = pathlib.Path(__file__).parents[1] / "notebooks"
 NOTEBOOKS = sorted(p for p in FOLDER.glob("[0-9]*.py"))
 
 
-def test_all_seven_are_there():
-    assert len(NOTEBOOKS) == 7
+def test_all_nine_are_there():
+    assert len(NOTEBOOKS) == 9
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda p: p.stem)

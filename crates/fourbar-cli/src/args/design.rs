@@ -40,6 +40,9 @@ pub struct SweepArgs {
     /// Continue the sweep of this folder: its plan is taken from there.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath, conflicts_with_all = ["vary", "lhs", "sobol", "seed", "measure", "set"])]
     pub resume: Option<PathBuf>,
+    /// Write the tables also in this form: `cases.parquet`, and trajectories as a partitioned dataset.
+    #[arg(long, value_enum, value_name = "NAME", default_value = "csv")]
+    pub format: FormatName,
     /// Run only every N-th case, beginning with the K-th, into a file of its own; for clusters.
     #[arg(long, value_name = "K/N", value_parser = shard)]
     pub shard: Option<(usize, usize)>,
@@ -52,6 +55,15 @@ pub struct SweepArgs {
     /// Settings of the runs; `--threads` is the number of cases at a time.
     #[command(flatten)]
     pub study: StudyArgs,
+}
+
+/// Forms of tables.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum FormatName {
+    /// Values separated by commas.
+    Csv,
+    /// Parquet.
+    Parquet,
 }
 
 /// Arguments of `tolerance`.

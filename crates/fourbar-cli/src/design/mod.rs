@@ -1,16 +1,16 @@
 //! The verbs of designers that run many cases: `sweep`, `tolerance`, `optimize`.
 
-pub mod optimize;
-pub mod progress;
+pub(crate) mod optimize;
+pub(crate) mod progress;
 pub mod sweep;
-pub mod synthesize;
-pub mod tolerance;
+pub(crate) mod synthesize;
+pub(crate) mod tolerance;
 
 use crate::args::StudyArgs;
 use crate::input::{Input, load_with};
-use crate::observer::INTERRUPTED;
 use crate::reply::Stop;
 use crate::run::settings;
+use crate::screen::Screen;
 use fourbar::formulation::dca;
 use fourbar::inputs::Course;
 use fourbar::study::Study;
@@ -21,13 +21,13 @@ use fourbar_io::Variations;
 use fourbar_io::results::columns;
 use fourbar_io::studies::measure;
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// A mechanism that is run for many values of its parameters, and what is measured of each run.
 #[derive(Debug)]
 pub struct Subject {
     /// The file as it is.
-    pub input: Input,
+    pub(crate) input: Input,
     /// The same with other parameters.
     pub file: Variations,
     /// Settings of every run, without inputs.
@@ -41,11 +41,14 @@ pub struct Subject {
     pub kept: Vec<usize>,
     /// Columns that are kept.
     pub columns: Vec<Column>,
+    /// Set from outside to end what runs.
+    stop: &'static AtomicBool,
 }
 
 impl Subject {
     /// Reads a file, its measures and the settings of its runs; columns that fit `patterns` are kept besides those that are measured.
-    pub fn new(
+    pub(crate) fn new(
+        screen: &Screen,
         file: &str,
         set: &[(String, String)],
         large: bool,
@@ -54,11 +57,12 @@ impl Subject {
         patterns: Option<&[String]>,
     ) -> Result<Self, Stop> {
         let input = load_with(file, set, large)?;
-        let path = input.folder.as_ref().map(|_| Path::new(file));
-        let varied = Variations::new(&input.loaded, path, set, large).map_err(|e| input.stop(e.cause()))?;
+        let varied = Variations::new(&input.loaded, input.path.as_deref(), set, large).map_err(|e| input.stop(e.cause()))?;
         let inputs = settings::study(&input.model, args).map_err(|d| input.stop(&d))?.inputs;
-        // Cases share the cores among them.
-        dca::use_threads(1);
+        if !screen.is_silent() {
+            // Cases share the cores among them. Another program than the command may have use for more threads later.
+            dca::use_threads(1);
+        }
         let measures = measures(&input);
         let all = all_columns(&input.model);
         let mut kept: BTreeSet<usize> = BTreeSet::from([0]);
@@ -75,7 +79,7 @@ impl Subject {
         let kept: Vec<usize> = kept.into_iter().collect();
         let columns = kept.iter().map(|&k| all[k].clone()).collect();
         let args = StudyArgs { input: Vec::new(), ..args.clone() };
-        Ok(Self { input, file: varied, args, inputs, measures, units, kept, columns })
+        Ok(Self { input, file: varied, args, inputs, measures, units, kept, columns, stop: screen.stop })
     }
 
     /// The settings of a run of one of the mechanisms.
@@ -114,7 +118,7 @@ impl Subject {
             measures: self.measures.len(),
             columns: self.kept.clone(),
             wanted,
-            stop: &INTERRUPTED,
+            stop: self.stop,
         })
     }
 

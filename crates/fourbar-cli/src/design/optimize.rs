@@ -3,9 +3,7 @@
 use super::progress::Progress;
 use super::{Subject, margin};
 use crate::args::{MethodName, OptimizeArgs};
-use crate::observer::INTERRUPTED;
 use crate::reply::{Reply, Stop, exit_code};
-use crate::run::listen;
 use crate::screen::{Facts, Screen, number, table};
 use fourbar::Diagnostic;
 use fourbar::study::count;
@@ -18,7 +16,6 @@ use fourbar_io::with_parameters;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::Ordering;
 
 /// Goals that depend on an extreme over time have kinks.
 const KINKED: [&str; 6] = ["min(", "max(", "range(", "abs(", "first(", "if("];
@@ -44,7 +41,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         slot.replace(Some(sought));
         list
     };
-    let subject = Subject::new(&args.model.file, &args.model.set, args.model.large, &args.study, measures, None)?;
+    let subject = Subject::new(screen, &args.model.file, &args.model.set, args.model.large, &args.study, measures, None)?;
     let Some(sought) = slot.into_inner().transpose()? else { return Err(Diagnostic::new("U438", "there is no goal").into()) };
     let axes = sought
         .spec
@@ -57,7 +54,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         .collect::<Result<Vec<Axis>, Diagnostic>>()?;
     let [lower, upper, start] = bounds(&subject, &axes)?;
     let (method, why) = method(args, &sought);
-    listen();
+    screen.listen();
     let progress = Mutex::new(Progress::new(screen, 0));
     let reasons: Mutex<BTreeMap<String, (usize, String)>> = Mutex::new(BTreeMap::new());
     let names: Vec<&str> = axes.iter().map(|a| a.name.as_str()).collect();
@@ -83,13 +80,13 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
             difference: args.difference,
             seed: args.seed,
             threads: args.study.threads.map_or(0, usize::from),
-            stop: &INTERRUPTED,
+            stop: screen.stop,
         })
     });
     if let Ok(mut p) = progress.lock() {
         p.finish();
     }
-    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    let interrupted = screen.interrupted();
     let reasons = reasons.into_inner().unwrap_or_default();
     let Some(solution) = solution else {
         let why = reasons.values().max_by_key(|(n, _)| *n).map_or("the search was interrupted".into(), |(_, m)| m.clone());
@@ -105,6 +102,9 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         write_kind(path, text.as_bytes(), Kind::Other, args.force)?;
         reply.text += &format!("\nthe mechanism with these values is in {}\n", path.display());
         reply.fields.insert("output".into(), json!(path));
+    }
+    if screen.is_silent() {
+        reply.fields.insert("model".into(), json!(told.file()?));
     }
     if let Some(path) = &args.history {
         write_kind(path, &told.history(), Kind::Other, args.force)?;

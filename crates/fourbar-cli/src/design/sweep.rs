@@ -2,96 +2,188 @@
 
 use super::Subject;
 use super::progress::Progress;
-use crate::args::{StudyArgs, SweepArgs};
-use crate::observer::INTERRUPTED;
+use crate::args::{FormatName, StudyArgs, SweepArgs, Verb};
+use crate::hand::parsed;
 use crate::reply::{Reply, Stop};
-use crate::run::listen;
 use crate::screen::{Facts, Screen, number, table};
-use fourbar::Diagnostic;
 use fourbar::study::count;
+use fourbar::{Diagnostic, Trajectory};
 use fourbar_design::sweep::{Axis, Plan, Scheme, Status, execute};
-use fourbar_io::disk::write_beside;
-use fourbar_io::results::{CaseRow, Shard, SweepFolder, SweepPlan, number as csv_number};
+use fourbar_io::results::{CaseRow, Shard, SweepFolder, SweepPlan, Table, TrajectoryPlace, number as csv_number, parquet};
 use fourbar_io::studies::{Spread, axis};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 /// Rows that are printed.
 const SHOWN: usize = 12;
 
+/// A sweep that is ready to run: the mechanism, the plan, and what its columns are.
+#[derive(Debug)]
+pub struct Cases {
+    /// The mechanism and its measures.
+    pub subject: Subject,
+    /// Everything that decides about the rows.
+    pub described: SweepPlan,
+    /// From case numbers to values.
+    pub plan: Plan,
+    /// What the columns are.
+    pub schema: Value,
+}
+
+impl Cases {
+    fn new(args: &SweepArgs, screen: &Screen) -> Result<Self, Stop> {
+        // The parser asks for it.
+        let Some(file) = &args.file else { return Err(Diagnostic::new("U001", "there is no mechanism file").into()) };
+        let (subject, described) = match &args.resume {
+            Some(folder) => resumed(args, file, folder, screen)?,
+            None => planned(args, file, screen)?,
+        };
+        let plan = Plan::new(described.axes.clone(), described.scheme)?;
+        let schema = described.schema(&subject.units, &axis_units(&subject, &described.axes), env!("CARGO_PKG_VERSION"));
+        Ok(Self { subject, described, plan, schema })
+    }
+
+    /// The sweep of a command line, whose first word is `sweep`, for a program that runs the cases itself; the flag ends what runs.
+    pub fn of(words: &[String], stop: &'static AtomicBool) -> Result<Self, Refused> {
+        let args = parsed(words).map_err(Refused::Usage)?;
+        let Verb::Sweep(args) = &args.verb else { return Err(Refused::Usage("this is no sweep".into())) };
+        Self::new(args, &Screen::silent(stop)).map_err(|stop| Refused::Told(stop.0.list, stop.0.name))
+    }
+
+    /// Runs cases on some threads (zero: one for every core), makes something of their trajectories there, and hands their rows over with it,
+    /// in the order in which they come, until `done` says stop.
+    pub fn run<T: Send>(
+        &self,
+        numbers: &[usize],
+        threads: usize,
+        make: impl Fn(usize, Trajectory) -> T + Sync,
+        mut done: impl FnMut(CaseRow, T) -> bool,
+    ) {
+        let names: Vec<&str> = self.described.axes.iter().map(|a| a.name.as_str()).collect();
+        self.subject.with_sweep(&names, |cases| {
+            let run = |k: usize| {
+                let values = self.plan.case(k);
+                let (outcome, rows) = cases.run(&values)?;
+                Some((CaseRow::new(k, values, &outcome), make(k, rows)))
+            };
+            execute(numbers, threads, cases.stop, run, |_, (row, made)| done(row, made));
+        });
+    }
+
+    /// The rows of a case as a file of the form of its name, `.csv` or `.parquet`.
+    pub fn trajectory(&self, case: usize, rows: &Trajectory, parquet: bool) -> Result<Vec<u8>, Diagnostic> {
+        if parquet {
+            let facts = json!({"file": self.described.file, "model": self.described.model, "plan": self.described.hash(), "case": case});
+            return parquet::write_table(&Table::from(rows), facts);
+        }
+        let names: Vec<&str> = rows.columns.iter().map(|c| c.name.as_str()).collect();
+        let mut out = format!("{}\n", names.join(",")).into_bytes();
+        for k in 0..rows.len() {
+            for (i, column) in rows.values.iter().enumerate() {
+                if i > 0 {
+                    out.push(b',');
+                }
+                csv_number(column[k], &mut out);
+            }
+            out.push(b'\n');
+        }
+        Ok(out)
+    }
+
+    /// Writes the rows of a case into the folder of the sweep.
+    fn keep(&self, case: usize, rows: &Trajectory, place: &TrajectoryPlace) -> Result<(), Diagnostic> {
+        place.write(case, &self.trajectory(case, rows, place.parquet)?)
+    }
+
+    /// Runs all cases of a shard that are missing in a folder, every row on disk before the next one; `step` is told of each. Gives how many
+    /// were computed.
+    pub fn fill(&self, folder: &mut SweepFolder, threads: usize, mut step: impl FnMut(&CaseRow) -> bool) -> Result<usize, Diagnostic> {
+        let missing = folder.missing(&self.plan);
+        let (mut problem, mut computed) = (None, 0);
+        let place = folder.trajectories();
+        let keep = |case: usize, rows: Trajectory| match self.described.trajectories {
+            Some(_) => self.keep(case, &rows, &place),
+            None => Ok(()),
+        };
+        self.run(&missing, threads, keep, |row, kept| {
+            let on = step(&row);
+            let kept = kept.and_then(|()| folder.push(row)).map_err(|d| problem = Some(d)).is_ok();
+            computed += 1;
+            kept && on
+        });
+        problem.map_or(Ok(computed), Err)
+    }
+}
+
+/// Why there is no sweep.
+#[derive(Debug)]
+pub enum Refused {
+    /// The command line cannot be understood.
+    Usage(String),
+    /// Diagnostics, and what the file is called in them.
+    Told(Vec<Diagnostic>, String),
+}
+
 /// Runs the verb.
-pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
+pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
     if let Some(folder) = &args.merge {
         return merge(folder, screen);
     }
-    // The parser asks for it.
-    let Some(file) = &args.file else { return Err(Diagnostic::new("U001", "there is no mechanism file").into()) };
-    let (subject, described) = match &args.resume {
-        Some(folder) => resumed(args, file, folder)?,
-        None => planned(args, file)?,
-    };
-    let plan = Plan::new(described.axes.clone(), described.scheme)?;
+    let cases = Cases::new(args, screen)?;
+    let Cases { subject, described, plan, schema } = &cases;
+    let file = args.file.as_deref().unwrap_or_default();
     let shard = args.shard.map_or(Shard::WHOLE, |(number, of)| Shard { number, of });
     let out = args.resume.as_ref().or(args.out.as_ref());
     if out.is_none() && shard != Shard::WHOLE {
         return Err(Diagnostic::new("U432", "a shard needs a folder").help("add `--out DIR`, the same for all shards").into());
     }
-    let schema = described.schema(&subject.units, &axis_units(&subject, &described.axes), env!("CARGO_PKG_VERSION"));
+    let how = [args.resume.is_some(), args.force, args.format == FormatName::Parquet];
     let mut folder = match out {
-        Some(path) => Some(SweepFolder::open(path, described.clone(), &schema, shard, args.resume.is_some(), args.force)?),
+        Some(path) => Some(SweepFolder::open(path, described.clone(), schema, shard, how)?),
         None => None,
     };
     let missing: Vec<usize> = match &folder {
-        Some(folder) => folder.missing(&plan),
+        Some(folder) => folder.missing(plan),
         None => plan.shard(shard.number, shard.of).collect(),
     };
-    listen();
+    screen.listen();
     let mut progress = Progress::new(screen, missing.len());
-    let (mut rows, mut problem, mut failed): (BTreeMap<usize, CaseRow>, _, usize) = (BTreeMap::new(), None, 0);
-    let names: Vec<&str> = described.axes.iter().map(|a| a.name.as_str()).collect();
+    let (mut rows, mut failed): (BTreeMap<usize, CaseRow>, usize) = (BTreeMap::new(), 0);
     let threads = args.study.threads.map_or(0, usize::from);
-    let trajectory = |case: usize| folder.as_ref().filter(|_| described.trajectories.is_some()).map(|f| f.trajectory(case));
-    let paths: Vec<Option<PathBuf>> = missing.iter().map(|&k| trajectory(k)).collect();
-    let path_of: BTreeMap<usize, &PathBuf> = missing.iter().zip(&paths).filter_map(|(k, p)| Some((*k, p.as_ref()?))).collect();
-    subject.with_sweep(&names, |cases| {
-        let run = |k: usize| {
-            let values = plan.case(k);
-            let (outcome, rows) = cases.run(&values)?;
-            let written = path_of.get(&k).map_or(Ok(()), |path| write_trajectory(path, &rows));
-            Some((CaseRow::new(k, values, &outcome), written))
-        };
-        execute(&missing, threads, &INTERRUPTED, run, |k, (row, written)| {
-            failed += usize::from(row.status != Status::Ok);
-            let kept = written.and_then(|()| match &mut folder {
-                Some(folder) => folder.push(row),
-                None => {
-                    rows.insert(k, row);
-                    Ok(())
-                }
+    let mut step = |row: &CaseRow| {
+        failed += usize::from(row.status != Status::Ok);
+        progress.step(|| if failed > 0 { format!("{failed} failed") } else { String::new() });
+        true
+    };
+    let filled = match &mut folder {
+        Some(folder) => cases.fill(folder, threads, &mut step).map(|_| ()),
+        None => {
+            let drop = |_, _| ();
+            cases.run(&missing, threads, drop, |row, ()| {
+                let on = step(&row);
+                rows.insert(row.case, row);
+                on
             });
-            progress.step(|| if failed > 0 { format!("{failed} failed") } else { String::new() });
-            kept.map_err(|d| problem = Some(d)).is_ok()
-        });
-    });
+            Ok(())
+        }
+    };
     progress.finish();
-    if let Some(d) = problem {
-        return Err(d.into());
-    }
-    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    filled?;
+    let interrupted = screen.interrupted();
     let mut written = None;
     if let Some(folder) = &mut folder {
-        let complete = folder.missing(&plan).is_empty();
+        let complete = folder.missing(plan).is_empty();
         if complete && !interrupted {
-            written = Some(folder.finish(&plan)?);
+            written = Some(folder.finish(plan)?);
         }
         rows.clone_from(folder.rows());
         rows.retain(|k, _| k % shard.of == shard.number - 1);
     }
     let told = Told {
         title: subject.title(),
-        plan: &described,
+        plan: described,
         rows: &rows,
         cases: plan.shard(shard.number, shard.of).count(),
         units: &subject.units,
@@ -123,12 +215,12 @@ pub fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
 }
 
 /// The plan of the command line and the file.
-fn planned(args: &SweepArgs, file: &str) -> Result<(Subject, SweepPlan), Stop> {
+fn planned(args: &SweepArgs, file: &str, screen: &Screen) -> Result<(Subject, SweepPlan), Stop> {
     let patterns = args.trajectories.as_deref();
     let measures = |input: &crate::input::Input| {
         if args.measure.is_empty() { input.loaded.studies.measures.clone() } else { args.measure.clone() }
     };
-    let subject = Subject::new(file, &args.set, args.large, &args.study, measures, patterns)?;
+    let subject = Subject::new(screen, file, &args.set, args.large, &args.study, measures, patterns)?;
     let own = subject.input.loaded.studies.sweep.clone().unwrap_or_default();
     let vary = if args.vary.is_empty() { &own.vary } else { &args.vary };
     if subject.measures.is_empty() && args.trajectories.is_none() {
@@ -170,12 +262,12 @@ fn planned(args: &SweepArgs, file: &str) -> Result<(Subject, SweepPlan), Stop> {
 }
 
 /// The plan of a folder.
-fn resumed(args: &SweepArgs, file: &str, folder: &Path) -> Result<(Subject, SweepPlan), Stop> {
+fn resumed(args: &SweepArgs, file: &str, folder: &Path, screen: &Screen) -> Result<(Subject, SweepPlan), Stop> {
     let plan = SweepFolder::plan_of(folder)?;
     let settings: StudyArgs = serde_json::from_value(plan.settings.clone())
         .map_err(|_| Diagnostic::new("U432", format!("the plan of `{}` has no settings", folder.display())))?;
     let measures = plan.measures.clone();
-    let subject = Subject::new(file, &plan.set, args.large, &settings, move |_| measures, plan.trajectories.as_deref())?;
+    let subject = Subject::new(screen, file, &plan.set, args.large, &settings, move |_| measures, plan.trajectories.as_deref())?;
     if subject.input.loaded.hash != plan.model || subject.input.loaded.data != plan.data {
         let message = format!("the sweep in `{}` is that of another mechanism file", folder.display());
         return Err(Diagnostic::new("U432", message)
@@ -192,25 +284,6 @@ fn axis_units(subject: &Subject, axes: &[Axis]) -> Vec<String> {
             _ => String::new(),
         })
         .collect()
-}
-
-/// Writes the rows of a case.
-fn write_trajectory(path: &Path, rows: &fourbar::Trajectory) -> Result<(), Diagnostic> {
-    if let Some(folder) = path.parent() {
-        std::fs::create_dir_all(folder).map_err(|e| fourbar_io::disk::unwritable(folder, &e))?;
-    }
-    let names: Vec<&str> = rows.columns.iter().map(|c| c.name.as_str()).collect();
-    let mut out = format!("{}\n", names.join(",")).into_bytes();
-    for k in 0..rows.len() {
-        for (i, column) in rows.values.iter().enumerate() {
-            if i > 0 {
-                out.push(b',');
-            }
-            csv_number(column[k], &mut out);
-        }
-        out.push(b'\n');
-    }
-    write_beside(path, &out)
 }
 
 fn merge(path: &Path, screen: &Screen) -> Result<Reply, Stop> {

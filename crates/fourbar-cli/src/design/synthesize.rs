@@ -1,9 +1,7 @@
 //! `fourbar synthesize`: a planar four-bar for a path, a function or three positions.
 
 use crate::args::SynthesizeArgs;
-use crate::observer::INTERRUPTED;
 use crate::reply::{Reply, Stop};
-use crate::run::listen;
 use crate::screen::{Facts, Screen, number, table};
 use fourbar::Diagnostic;
 use fourbar_design::synthesis::{Complex, Found, FourBar, Given, Task, Timing, function, motion, path};
@@ -18,7 +16,7 @@ const SHOWN: usize = 6;
 
 /// Runs the verb.
 pub fn synthesize(args: &SynthesizeArgs, screen: &Screen) -> Result<Reply, Stop> {
-    listen();
+    screen.listen();
     let mut reply = if let Some(text) = &args.path {
         for_path(args, text, screen)?
     } else if let Some(text) = &args.function {
@@ -28,7 +26,11 @@ pub fn synthesize(args: &SynthesizeArgs, screen: &Screen) -> Result<Reply, Stop>
     } else {
         return Err(Diagnostic::new("U439", "nothing is asked for").help("give `--path`, `--function` or `--motion`").into());
     };
-    if let (Some(file), Some(text)) = (&args.output, reply.fields.shift_remove("model").and_then(|v| v.as_str().map(String::from))) {
+    let model = reply.fields.shift_remove("model").and_then(|v| v.as_str().map(String::from));
+    if let (true, Some(text)) = (screen.is_silent(), &model) {
+        reply.fields.insert("model".into(), json!(text));
+    }
+    if let (Some(file), Some(text)) = (&args.output, model) {
         write_kind(file, text.as_bytes(), Kind::Other, args.force)?;
         reply.text += &format!("\nthe best one is in {}: `fourbar view {}` shows it\n", file.display(), file.display());
         reply.fields.insert("output".into(), json!(file));
@@ -113,7 +115,7 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
         seed: args.seed,
         threads: args.threads.map_or(0, usize::from),
     };
-    let found = path(&task, &INTERRUPTED)?;
+    let found = path(&task, screen.stop)?;
     let best = &found[0];
     let mut facts = Facts::new(12);
     facts.add("path", &format!("{n} points; the linkages are crank-rockers that pass them in their order on one branch"));

@@ -3,9 +3,7 @@
 use super::progress::Progress;
 use super::{Subject, margin};
 use crate::args::ToleranceArgs;
-use crate::observer::INTERRUPTED;
 use crate::reply::{Reply, Stop, exit_code};
-use crate::run::listen;
 use crate::screen::{Facts, Screen, number, table};
 use fourbar::study::count;
 use fourbar::topology::Topology;
@@ -17,7 +15,6 @@ use fourbar_io::results::number as csv_number;
 use fourbar_io::studies::{ToleranceSpec, quantity_of};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
 
 /// Linear and sampled deviations that differ by more than this share, and means that move by more than this share of a deviation, are told.
 const APART: f64 = 0.1;
@@ -34,7 +31,7 @@ pub fn tolerance(args: &ToleranceArgs, screen: &Screen) -> Result<Reply, Stop> {
         list.extend(conditions.iter().enumerate().map(|(k, text)| (format!("margin_{}", k + 1), text.clone())));
         list
     };
-    let subject = Subject::new(&args.model.file, &args.model.set, args.model.large, &args.study, measures, None)?;
+    let subject = Subject::new(screen, &args.model.file, &args.model.set, args.model.large, &args.study, measures, None)?;
     let own = own.get();
     if subject.measures.is_empty() {
         return Err(Diagnostic::new("U436", "nothing is measured")
@@ -42,7 +39,7 @@ pub fn tolerance(args: &ToleranceArgs, screen: &Screen) -> Result<Reply, Stop> {
             .into());
     }
     let plan = planned(args, &subject)?;
-    listen();
+    screen.listen();
     let numbers: Vec<usize> = (0..plan.len()).collect();
     let mut outcomes: BTreeMap<usize, Outcome> = BTreeMap::new();
     let mut progress = Progress::new(screen, numbers.len());
@@ -68,14 +65,14 @@ pub fn tolerance(args: &ToleranceArgs, screen: &Screen) -> Result<Reply, Stop> {
             }
             cases.run(&values).map(|(outcome, _)| outcome)
         };
-        execute(&numbers, args.study.threads.map_or(0, usize::from), &INTERRUPTED, run, |k, outcome| {
+        execute(&numbers, args.study.threads.map_or(0, usize::from), screen.stop, run, |k, outcome| {
             outcomes.insert(k, outcome);
             progress.step(String::new);
             true
         });
     });
     progress.finish();
-    let interrupted = INTERRUPTED.load(Ordering::Relaxed);
+    let interrupted = screen.interrupted();
     let nominal = outcomes.get(&0);
     if let Some(Outcome { problem: Some(d), .. }) = nominal {
         return Err(subject.input.stop(d));

@@ -2,9 +2,11 @@
 //!
 //! While a sweep runs, rows are appended to `cases.csv.part` as they come, one whole line at a time; when all cases are there, they are
 //! written in the order of their numbers. A sweep that is killed is continued from the case numbers that are present, and ends with the
-//! same bytes. Shards of a sweep have files of their own (`shard-2-of-8.csv`), which are merged into `cases.csv`.
+//! same bytes. Shards of a sweep have files of their own (`shard-2-of-8.csv`), which are merged into `cases.csv`. Cases that were computed
+//! elsewhere come in as parts, Parquet files named by their first case and the hash of the plan.
 
-use super::write::{number, write_json};
+use super::parts::{self, is_part};
+use super::{parquet, write::number, write::write_json};
 use crate::disk::{part, read_text_bounded, unwritable, write_beside};
 use crate::file::text_hash;
 use fourbar::Diagnostic;
@@ -20,6 +22,8 @@ use std::path::{Path, PathBuf};
 pub const PLAN: &str = "plan.json";
 /// Name of the rows.
 pub const CASES: &str = "cases.csv";
+/// Name of the rows as Parquet.
+pub const CASES_PARQUET: &str = "cases.parquet";
 /// Name of the description of the columns.
 pub const SCHEMA: &str = "schema.json";
 /// Name of the folder of trajectories.
@@ -248,19 +252,53 @@ impl Shard {
     }
 }
 
+/// Where the trajectories of a sweep are kept: a dataset with one part a case.
+#[derive(Clone, Debug)]
+pub struct TrajectoryPlace {
+    folder: PathBuf,
+    /// Whether they are Parquet files.
+    pub parquet: bool,
+}
+
+impl TrajectoryPlace {
+    /// The file of a case.
+    pub fn of(&self, case: usize) -> PathBuf {
+        let name = if self.parquet { "trajectory.parquet" } else { "trajectory.csv" };
+        self.folder.join(format!("case={case}")).join(name)
+    }
+
+    /// Writes the file of a case.
+    pub fn write(&self, case: usize, bytes: &[u8]) -> Result<(), Diagnostic> {
+        let path = self.of(case);
+        if let Some(folder) = path.parent() {
+            std::fs::create_dir_all(folder).map_err(|e| unwritable(folder, &e))?;
+        }
+        write_beside(&path, bytes)
+    }
+}
+
 /// The folder of a sweep.
 #[derive(Debug)]
 pub struct SweepFolder {
-    path: PathBuf,
+    pub(super) path: PathBuf,
     plan: SweepPlan,
     shard: Shard,
     journal: Option<File>,
-    rows: BTreeMap<usize, CaseRow>,
+    pub(super) rows: BTreeMap<usize, CaseRow>,
+    /// What the columns are.
+    schema: Value,
+    /// Whether tables are written as Parquet too.
+    parquet: bool,
 }
 
 impl SweepFolder {
     /// The plan of a folder.
     pub fn plan_of(path: &Path) -> Result<SweepPlan, Diagnostic> {
+        Self::plan_with_format(path).map(|(plan, _)| plan)
+    }
+
+    /// The same, and whether its tables are written as Parquet too.
+    fn plan_with_format(path: &Path) -> Result<(SweepPlan, bool), Diagnostic> {
         let refused = |why: String| {
             Diagnostic::new("U432", format!("`{}` holds no sweep: {why}", path.display()))
                 .help("give the folder that `fourbar sweep FILE --out DIR` wrote")
@@ -271,18 +309,30 @@ impl SweepFolder {
         if value["hash"] != json!(plan.hash()) {
             return Err(refused(format!("`{PLAN}` was changed by hand")));
         }
-        Ok(plan)
+        Ok((plan, value["parquet"] == true))
     }
 
     /// Opens a folder for a plan, a new one or that of the same plan. Rows that are there stay where `resume`; else a folder with rows of
-    /// this shard is refused unless `force`, which takes them away.
-    pub fn open(path: &Path, plan: SweepPlan, schema: &Value, shard: Shard, resume: bool, force: bool) -> Result<Self, Diagnostic> {
+    /// this shard is refused unless `force`, which takes them away. With `parquet` tables are written in that form too.
+    pub fn open(
+        path: &Path,
+        plan: SweepPlan,
+        schema: &Value,
+        shard: Shard,
+        [resume, force, parquet]: [bool; 3],
+    ) -> Result<Self, Diagnostic> {
+        if parquet {
+            // Whoever asks for what cannot be had is told before anything is computed.
+            parquet::available()?;
+        }
         std::fs::create_dir_all(path).map_err(|e| unwritable(path, &e))?;
         let there = path.join(PLAN).exists();
+        let mut parquet = parquet;
         if there && force && !resume {
             Self::clear(path)?;
         } else if there {
-            let old = Self::plan_of(path)?;
+            let (old, stored) = Self::plan_with_format(path)?;
+            parquet |= stored;
             if old.hash() != plan.hash() {
                 let message = format!("`{}` holds a sweep of another mechanism or plan", path.display());
                 return Err(Diagnostic::new("U432", message).help("choose another folder, or add `--force` to replace it"));
@@ -296,19 +346,22 @@ impl SweepFolder {
         }
         let mut value = json!(plan);
         value["hash"] = json!(plan.hash());
+        value["parquet"] = json!(parquet);
         if !path.join(PLAN).exists() {
             write_json(&path.join(SCHEMA), schema)?;
             write_json(&path.join(PLAN), &value)?;
         }
-        let mut folder = Self { path: path.into(), plan, shard, journal: None, rows: BTreeMap::new() };
+        let mut folder = Self { path: path.into(), plan, shard, journal: None, rows: BTreeMap::new(), schema: schema.clone(), parquet };
         folder.gather()?;
         Ok(folder)
     }
 
     /// Reads a folder that is there, to look at or to merge.
     pub fn read(path: &Path) -> Result<Self, Diagnostic> {
-        let plan = Self::plan_of(path)?;
-        let mut folder = Self { path: path.into(), plan, shard: Shard::WHOLE, journal: None, rows: BTreeMap::new() };
+        let (plan, parquet) = Self::plan_with_format(path)?;
+        let described = read_text_bounded(&path.join(SCHEMA), 64 << 20).ok();
+        let schema = described.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+        let mut folder = Self { path: path.into(), plan, shard: Shard::WHOLE, journal: None, rows: BTreeMap::new(), schema, parquet };
         folder.gather()?;
         Ok(folder)
     }
@@ -318,7 +371,7 @@ impl SweepFolder {
         for file in Self::files(path) {
             std::fs::remove_file(&file).map_err(|e| unwritable(&file, &e))?;
         }
-        for name in [PLAN, SCHEMA] {
+        for name in [PLAN, SCHEMA, CASES_PARQUET] {
             let file = path.join(name);
             if file.exists() {
                 std::fs::remove_file(&file).map_err(|e| unwritable(&file, &e))?;
@@ -328,10 +381,10 @@ impl SweepFolder {
     }
 
     /// The files with rows, finished or not.
-    fn files(path: &Path) -> Vec<PathBuf> {
+    pub(super) fn files(path: &Path) -> Vec<PathBuf> {
         let ours = |name: &str| {
             let name = name.strip_suffix(".part").unwrap_or(name);
-            name == CASES || (name.starts_with("shard-") && name.ends_with(".csv"))
+            name == CASES || is_part(name) || (name.starts_with("shard-") && name.ends_with(".csv"))
         };
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
         let mut files: Vec<PathBuf> =
@@ -343,7 +396,12 @@ impl SweepFolder {
     /// Reads all rows that are there. Rows of one case that differ cannot come of one plan.
     fn gather(&mut self) -> Result<(), Diagnostic> {
         for file in Self::files(&self.path) {
-            for row in rows_of(&file, &self.plan)?.0 {
+            let rows = if file.extension().is_some_and(|e| e == "parquet") {
+                parts::rows_of(&file, &self.plan)?
+            } else {
+                rows_of(&file, &self.plan)?.0
+            };
+            for row in rows {
                 if let Some(other) = self.rows.get(&row.case)
                     && other.line() != row.line()
                 {
@@ -367,18 +425,29 @@ impl SweepFolder {
         &self.rows
     }
 
-    /// Where the trajectory of a case is kept.
-    pub fn trajectory(&self, case: usize) -> PathBuf {
-        self.path.join(TRAJECTORIES).join(format!("case={case}")).join("trajectory.csv")
+    /// Where trajectories are kept, and in which form.
+    pub fn trajectories(&self) -> TrajectoryPlace {
+        TrajectoryPlace { folder: self.path.join(TRAJECTORIES), parquet: self.parquet }
+    }
+
+    /// Claims the folder for this process, or this shard of it.
+    pub(super) fn claim(&mut self) -> Result<PathBuf, Diagnostic> {
+        let path = part(&self.path.join(self.shard.file()));
+        if self.journal.is_none() {
+            self.journal = Some(self.begin(&path)?);
+        }
+        Ok(path)
+    }
+
+    /// Lets others write to the folder again.
+    pub fn release(&mut self) {
+        self.journal = None;
     }
 
     /// Adds a row, on disk before this returns.
     pub fn push(&mut self, row: CaseRow) -> Result<(), Diagnostic> {
-        let path = part(&self.path.join(self.shard.file()));
+        let path = self.claim()?;
         let failed = |e: std::io::Error| unwritable(&path, &e);
-        if self.journal.is_none() {
-            self.journal = Some(self.begin(&path)?);
-        }
         if let Some(journal) = &mut self.journal {
             journal.write_all(&row.line()).map_err(failed)?;
         }
@@ -415,8 +484,13 @@ impl SweepFolder {
         let path = self.path.join(self.shard.file());
         let own: BTreeMap<usize, CaseRow> =
             plan.shard(self.shard.number, self.shard.of).filter_map(|k| Some((k, self.rows.get(&k)?.clone()))).collect();
+        if self.parquet && self.shard == Shard::WHOLE {
+            let columns = parts::case_columns(&self.plan, own.values());
+            write_beside(&self.path.join(CASES_PARQUET), &parquet::write(&columns, &self.schema)?)?;
+        }
         write_beside(&path, &table(&self.plan, &own))?;
         self.journal = None;
+        self.take_parts_away(&own)?;
         let unfinished = part(&path);
         if unfinished.exists() {
             std::fs::remove_file(&unfinished).map_err(|e| unwritable(&unfinished, &e))?;

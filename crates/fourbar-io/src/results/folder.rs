@@ -3,7 +3,7 @@
 //! A folder belongs to one mechanism file. While a run lasts, its files stand beside their places (`trajectory.csv.part`), under a
 //! lock; when it has ended they are moved there together. A run that does not reach its end never replaces a complete result.
 
-use super::{CHECKPOINT, EVENTS, SUMMARY, TRAJECTORY, write_json};
+use super::{CHECKPOINT, EVENTS, SUMMARY, TRAJECTORY, parquet, read_table, write_json};
 use crate::disk::{Kind, is_ours, may_replace, part, read_bounded, read_text_bounded, unwritable};
 use crate::file::text_hash;
 use crate::page::{MODEL, side_files};
@@ -17,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 /// Name of the page in a result folder.
 pub const PAGE: &str = "page.html";
+/// Name of the rows as Parquet.
+pub const TRAJECTORY_PARQUET: &str = "trajectory.parquet";
 /// Name of the lock of a result folder.
 pub const LOCK: &str = "run.lock";
 /// Largest summary or checkpoint that is read.
@@ -329,6 +331,18 @@ impl ResultFolder {
         std::fs::write(&beside, text).map_err(|e| unwritable(&beside, &e))
     }
 
+    /// Puts the rows as Parquet beside their place too; `facts` are told of them.
+    pub fn put_parquet(&mut self, units: impl Fn(&str) -> String, facts: Value) -> Result<(), Diagnostic> {
+        let mut table = read_table(&self.rows())?;
+        table.units = table.names.iter().map(|n| units(n)).collect();
+        let target = self.path.join(TRAJECTORY_PARQUET);
+        let beside = part(&target);
+        if !self.staged.contains(&target) {
+            self.staged.push(target);
+        }
+        std::fs::write(&beside, parquet::write_table(&table, facts)?).map_err(|e| unwritable(&beside, &e))
+    }
+
     /// Takes back the rows of an incomplete result, so that they can be continued.
     pub fn take_back(&self) -> Result<(), Diagnostic> {
         let (rows, old) = (self.rows(), self.path.join(TRAJECTORY));
@@ -350,6 +364,11 @@ impl ResultFolder {
         write_json(&beside, summary)?;
         let _ = std::fs::remove_file(&text);
         let mut moves: Vec<PathBuf> = std::mem::take(&mut self.staged);
+        // The same rows of an older run would belie these.
+        let old = self.path.join(TRAJECTORY_PARQUET);
+        if !moves.contains(&old) && is_ours(&old, Kind::Parquet) {
+            let _ = std::fs::remove_file(old);
+        }
         moves.extend([self.path.join(TRAJECTORY), text]);
         for target in moves {
             std::fs::rename(part(&target), &target).map_err(|e| unwritable(&target, &e))?;

@@ -59,6 +59,16 @@ pub(super) const PAGES: &[Page] = &[
         "`fourbar synthesize` reads a file with the task: points that a coupler point is to pass (`path`), pairs of crank and rocker angles (`function`), or positions of a plane (`motion`). The page docs/optimize.md shows each of them.",
     ),
     page(
+        "U440",
+        "A Parquet file cannot be read or written",
+        "Either this program was built without Parquet, or the file is not one that it can read. The Python package always has it; the command has it when it is built with `cargo build --release --features parquet`. The tables as CSV hold the same numbers.",
+    ),
+    page(
+        "U441",
+        "The executor of a sweep broke",
+        "The cases of a sweep were computed elsewhere, by an executor of Python: a pool of processes, Dask, MPI. It lost its workers, its scheduler or the connection to them, and more attempts did not help. Cases that had come in are kept in the folder of the sweep, where it has one: start the sweep again with `resume=True`, and only those that are missing are computed.",
+    ),
+    page(
         "S440",
         "No case could be computed",
         "None of the cases of a sweep, of the samples of a tolerance or of the starts of an optimisation gave a result. The message has the most frequent reason. Where the mechanism cannot be assembled for any of the values, narrow the ranges around the values of the file, which can.",

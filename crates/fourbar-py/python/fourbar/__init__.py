@@ -15,7 +15,9 @@ The entrances are
 - `load`, `loads`, `examples` and `Mechanism` for mechanisms (`Model`),
 - `Model.run`, `Model.kinematics` for a `Result`; `Model.simulation` for a `Simulation` moved step by step, with inputs set in between,
 - `Model.assemble` and `Simulation.state` for a `State`: accelerations, mass matrix, Jacobian, reactions, energy,
-- `Model.check`, `Model.verify`, `Model.equilibrium`, `Model.modes`, `Model.linearize` for questions of designers.
+- `Model.check`, `Model.verify`, `Model.equilibrium`, `Model.modes`, `Model.linearize`, `Model.inverse`, `Model.sensitivities` for
+  questions of designers, `report` for the sizes of motors and bearings,
+- `Model.sweep`, `Model.tolerance`, `Model.optimize` for many cases, here or by any executor, and `synthesize` for linkages from tasks.
 
 Numbers are in SI units and radians. What goes wrong is a `FourbarError` with a code (`explain`), the place in the file and a cure; what is worth
 knowing is a `FourbarWarning`. Calls that take long release the interpreter's lock, so that threads run at once, and end with Ctrl-C. Models,
@@ -29,11 +31,14 @@ from ._errors import ColumnError, Diagnostic, FourbarError, FourbarWarning
 from ._fourbar import BodyState, DriveState, Energy, JointState, Simulation, State
 from ._model import Model, examples, explain, formulations, load, loads
 from ._result import Result
+from ._studies import Inverse, Linkage, Optimum, Report, Sensitivities, Study, Tolerance, report, synthesize
+from ._sweep import Sweep
 
 __version__ = _fourbar.version()
 
 __all__ = [
     "BodyState", "Check", "ColumnError", "Diagnostic", "DriveState", "Energy", "Equilibria", "Equilibrium", "FourbarError",
-    "FourbarWarning", "GROUND", "JointState", "Linear", "Mechanism", "Mode", "Model", "Modes", "Result", "Simulation", "State",
-    "Verification", "drawn", "examples", "explain", "formulations", "load", "loads", "on",
+    "FourbarWarning", "GROUND", "Inverse", "JointState", "Linear", "Linkage", "Mechanism", "Mode", "Model", "Modes", "Optimum", "Report",
+    "Result", "Sensitivities", "Simulation", "State", "Study", "Sweep", "Tolerance", "Verification", "drawn", "examples", "explain",
+    "formulations", "load", "loads", "on", "report", "synthesize",
 ]  # fmt: skip

@@ -7,18 +7,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from numpy.typing import NDArray
-
 from . import _html
 from ._errors import Diagnostic
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     import pandas
 
     from ._fourbar import State
 
-Array = NDArray[np.float64]
+    Array = NDArray[np.float64]
+else:
+    from ._lazy import np
 
 
 @dataclass(frozen=True)

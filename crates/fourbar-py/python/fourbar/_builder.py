@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from typing import Any, Iterable, Mapping, Sequence
-
-import numpy as np
 
 from ._model import Model, loads
 
@@ -15,7 +14,8 @@ GROUND = "ground"
 
 Number = float | str
 """A number in SI units and radians, or an expression such as ``"2*L"`` or ``"40 mm"``."""
-Vector = Sequence[Number] | np.ndarray[Any, Any]
+Vector = Sequence[Number] | Any
+"""Numbers; arrays of numpy are taken too."""
 Place = Mapping[str, Any] | Sequence[Number]
 
 
@@ -31,14 +31,13 @@ def drawn(body: str, at: Vector) -> dict[str, Any]:
 
 def _plain(value: Any, path: str) -> Any:
     """A value as a file holds it."""
-    if isinstance(value, np.ndarray):
-        return _plain(value.tolist(), path)
     if isinstance(value, (str, bool)) or value is None:
         return value
-    if isinstance(value, np.generic):
-        value = value.item()
+    if callable(getattr(value, "tolist", None)):
+        # Arrays and numbers of numpy.
+        value = value.tolist()
     if isinstance(value, (int, float)):
-        if not np.isfinite(value):
+        if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"{path} cannot be {value}")
         return value
     if isinstance(value, Mapping):

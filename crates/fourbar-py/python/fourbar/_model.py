@@ -5,16 +5,19 @@ from __future__ import annotations
 import json
 import numbers
 import os
-from typing import Any, Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Iterable, Mapping
 
-from . import _fourbar, _html
+from . import _fourbar, _html, _settings
 from ._answers import Check, Equilibria, Equilibrium, Linear, Modes, Verification, _check
 from ._errors import Diagnostic, FourbarError, warn
 from ._fourbar import Simulation, State
 from ._progress import Bar, bar
 from ._result import Result
+from ._settings import Progress, Settings
+from ._studies import Studies
 
-Progress = bool | Callable[[float, float], object] | None
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 
 def _expression(name: str, value: object) -> str:
@@ -102,7 +105,7 @@ def formulations() -> dict[str, dict[str, Any]]:
     return {name: {"summary": summary, "integrators": list(i)} for name, summary, i in _fourbar.formulations()}
 
 
-class Model:
+class Model(Studies):
     """A mechanism: bodies, joints, drives, forces. It does not change; `replace` gives another one.
 
     `load`, `loads` and `Mechanism.build` make it.
@@ -250,25 +253,19 @@ class Model:
         self,
         t_end: float | None = None,
         *,
-        output_step: float | None = None,
-        formulation: str | None = None,
-        integrator: str | None = None,
-        step: float | None = None,
-        tol: float | None = None,
-        analysis: str | None = None,
-        options: Mapping[str, object] | None = None,
-        inputs: Mapping[str, object] | None = None,
-        mode: int | None = None,
         columns: str | Iterable[str] | None = None,
         progress: Progress = None,
+        **settings: Unpack[Settings],
     ) -> Result:
         """Runs its author's study; keywords change settings.
 
-        t_end, output_step: end and distance of output times, s. formulation, integrator: names of `fourbar.formulations()`; left out, they
-        are chosen. step: fixed step, s. tol: tolerance of adaptive steps, relative. analysis: ``"dynamics"`` or ``"kinematics"``. options:
-        of formulation and integrator. inputs: by name a number, ``(times, values)`` held from point to point, or ``(times, values,
-        "linear")``. mode: assembly mode to start in, counted from 1. columns: patterns of the columns to keep; others cost nothing.
-        progress: ``True``, ``False``, or a function of the time and its end; left out, a bar is shown where somebody looks.
+        t_end: end, s. columns: patterns of the columns to keep; others cost nothing. progress: ``True``, ``False``, or a function of the
+        time and its end; left out, a bar is shown where somebody looks. Settings are
+
+        output_step: distance of output times, s. formulation, integrator: names of `fourbar.formulations()`; left out, they are chosen.
+        step: fixed step, s. tol: tolerance of adaptive steps, relative. analysis: ``"dynamics"`` or ``"kinematics"``. options: of
+        formulation and integrator. inputs: by name a number, ``(times, values)`` held from point to point, or ``(times, values,
+        "linear")``. mode: assembly mode to start in, counted from 1.
 
         Ctrl-C ends it; the `KeyboardInterrupt` has the rows so far in its attribute ``result``, as has a `FourbarError`.
 
@@ -277,11 +274,7 @@ class Model:
         >>> r["energy.total"].shape == r.t.shape, list(r)
         (True, ['t', 'energy.kinetic', 'energy.potential', 'energy.total', 'energy.work'])
         """
-        settings = {
-            "t_end": t_end, "output_step": output_step, "formulation": formulation, "integrator": integrator, "step": step, "tol": tol,
-            "analysis": analysis, "options": None if options is None else dict(options),
-            "inputs": None if inputs is None else dict(inputs), "mode": mode,
-        }  # fmt: skip
+        given = _settings.of("run", settings)
         names = self.columns
         if columns is None:
             chosen, units = list(range(len(names))), self._units
@@ -290,7 +283,7 @@ class Model:
             names, units = tuple(names[k] for k in chosen), tuple(self._units[k] for k in chosen)
         shown = bar(progress)
         try:
-            values, ran, error = self._core.run(settings, chosen, shown)
+            values, ran, error = self._core.run({"t_end": t_end, **given}, chosen, shown)
         finally:
             if isinstance(shown, Bar):
                 shown.close()
@@ -301,23 +294,20 @@ class Model:
         warn(ran.warnings(self._core)[len(self._core.warnings):])
         return result
 
-    def kinematics(self, t_end: float | None = None, **settings: Any) -> Result:
-        """Moves it as its drives prescribe, whatever its author's study is; settings are those of `run`."""
-        return self.run(t_end, analysis="kinematics", **settings)
-
-    def simulation(
+    def kinematics(
         self,
+        t_end: float | None = None,
         *,
-        formulation: str | None = None,
-        integrator: str | None = None,
-        step: float | None = None,
-        tol: float | None = None,
-        analysis: str | None = None,
-        options: Mapping[str, object] | None = None,
-        inputs: Mapping[str, float] | None = None,
-        mode: int | None = None,
-    ) -> Simulation:
-        """Assembles it and holds it at time zero, to be moved on as far as one likes.
+        columns: str | Iterable[str] | None = None,
+        progress: Progress = None,
+        **settings: Unpack[Settings],
+    ) -> Result:
+        """Moves it as its drives prescribe, whatever its author's study is; settings are those of `run`."""
+        given = _settings.of("kinematics", settings, without=["analysis"])
+        return self.run(t_end, columns=columns, progress=progress, **given, analysis="kinematics")
+
+    def simulation(self, **settings: Unpack[Settings]) -> Simulation:
+        """Assembles it and holds it at time zero, to be moved on as far as one likes; settings are those of `run`.
 
         >>> import fourbar
         >>> with fourbar.load("pid_pendulum").simulation() as sim:
@@ -327,11 +317,7 @@ class Model:
         ...     bool(abs(sim.joint("O").angle - 0.5) < 0.01)
         True
         """
-        settings = {
-            "formulation": formulation, "integrator": integrator, "step": step, "tol": tol, "analysis": analysis,
-            "options": None if options is None else dict(options), "inputs": None if inputs is None else dict(inputs), "mode": mode,
-        }  # fmt: skip
-        return self._core.simulation(settings)
+        return self._core.simulation(_settings.of("simulation", settings, without=["output_step"]))
 
     def assemble(self, state: State | None = None, *, mode: int | None = None) -> State:
         """The consistent start, or the consistent state nearest to another one. `mode` is an assembly mode, counted from 1."""

@@ -23,7 +23,8 @@ def in_notebook() -> bool:
 class Bar:
     """The bar of one run; `close` takes it away."""
 
-    def __init__(self, patience: float = PATIENCE):
+    def __init__(self, patience: float = PATIENCE, what: str = "t =", unit: str = " s"):
+        self.what, self.unit = what, unit
         self.started = time.monotonic()
         self.patience = patience
         self.last = 0.0
@@ -38,7 +39,7 @@ class Bar:
         self.last = now
         share = min(max(t / t_end, 0.0), 1.0) if t_end > 0 else 0.0
         left = (now - self.started) * (1 - share) / share if share > 0 else 0.0
-        words = f"t = {t:.4g} of {t_end:.4g} s, {left:.0f} s left"
+        words = f"{self.what} {t:.4g} of {t_end:.4g}{self.unit}, {left:.0f} s left"
         self.shown = True
         if self.notebook:
             from IPython.display import HTML, display
@@ -64,10 +65,10 @@ class Bar:
             sys.stderr.flush()
 
 
-def bar(progress: bool | Callable[[float, float], object] | None) -> Any:
+def bar(progress: bool | Callable[[float, float], object] | None, what: str = "t =", unit: str = " s") -> Any:
     """What is called while a run goes on: a bar where somebody looks, a function of the caller's own, or nothing."""
     if callable(progress):
         return progress
     if progress is None:
         progress = in_notebook() or (sys.stderr is not None and sys.stderr.isatty())
-    return Bar() if progress else None
+    return Bar(what=what, unit=unit) if progress else None

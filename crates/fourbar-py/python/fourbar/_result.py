@@ -8,20 +8,21 @@ import pathlib
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Iterable
 
-import numpy as np
-from numpy.typing import NDArray
-
 from . import _fourbar, _html
 from ._errors import ColumnError, Diagnostic, FourbarError
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
     import pandas
     import polars
     import xarray
 
     from ._model import Model
 
-Array = NDArray[np.float64]
+    Array = NDArray[np.float64]
+else:
+    from ._lazy import np
 
 
 class Result(Mapping[str, Any]):
@@ -193,6 +194,13 @@ class Result(Mapping[str, Any]):
         path = pathlib.Path(folder)
         self._model._core.save(self._ran, list(self._names), list(self._units), self._values, path, force)
         return path
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Writes a Parquet file; units stand in its metadata, and pandas puts them into ``attrs``."""
+        target = pathlib.Path(path)
+        facts = json.dumps({"file": self._model.name, "title": self._model.title, "complete": self.complete})
+        target.write_bytes(_fourbar.parquet_file(list(self._names), list(self._units), self._values, facts))
+        return target
 
     def _given(self, label: str) -> tuple[Any, ...]:
         return (label, list(self._names), list(self._units), self._values, self._ran)

@@ -501,9 +501,10 @@ impl<'m> Engine<'m> {
         (report, failure)
     }
 
-    /// Everything needed to continue, numbers to the bit.
+    /// Everything needed to continue, numbers to the bit. A motion that has made no step yet is that of its start.
     pub fn save(&self) -> Value {
         let c = self.chosen();
+        let moved = self.motion.as_ref().filter(|m| m.t() > self.leg.start.t);
         json!({
             "fourbar-checkpoint": 2,
             "model": fingerprint(self.model),
@@ -511,7 +512,7 @@ impl<'m> Engine<'m> {
             "formulation": c.formulation.name,
             "integrator": c.integrator,
             "why": c.why,
-            "motion": self.motion.as_ref().map(|m| m.save()),
+            "motion": moved.map(|m| m.save()),
             "leg": self.leg.save(),
             "now": self.now.save(),
             "judge": self.judge.save(),
@@ -536,8 +537,15 @@ impl<'m> Engine<'m> {
         self.turn = turn;
         self.leg = Leg::restored(self.model, &v["leg"]).ok_or_else(misfit)?;
         let mut motion = self.start()?;
-        motion.restore(&v["motion"])?;
         self.now.restore(self.model, &v["now"]).ok_or_else(misfit)?;
+        if !v["motion"].is_null() {
+            motion.restore(&v["motion"])?;
+        } else if self.now.t != self.leg.start.t {
+            return Err(bad_checkpoint("its motion is missing"));
+        } else if self.now.z != self.leg.start.z && !motion.set_auxiliaries(self.now.t, &self.now.z)? {
+            // Inputs were changed at the start.
+            return Err(misfit());
+        }
         self.judge.restore(&v["judge"]);
         self.motion = Some(motion);
         self.fallen.clear();

@@ -1,0 +1,53 @@
+//! Verbs of the command for mechanisms in memory: the words of a command line go in, text and fields come out.
+
+use crate::errors::{objects, raised};
+use crate::guard::{Flag, stoppable};
+use crate::model::Core;
+use fourbar_cli::hand::{self, Handed};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+
+/// A command line about a mechanism: the verb, the mechanism, the parameters that were given other values, then the rest.
+pub fn words_about(core: &Core, handed: &Handed, verb: &str, rest: Vec<String>) -> Vec<String> {
+    let mut words = vec![verb.to_string(), handed.word().to_string()];
+    words.extend(core.set().iter().map(|(k, v)| format!("--set={k}={v}")));
+    if core.is_large() {
+        words.push("--large".into());
+    }
+    words.extend(rest);
+    words
+}
+
+/// A mechanism that verbs take for a file.
+pub fn handed(core: &Core) -> Handed {
+    Handed::new(core.name(), core.loaded.places.source(), core.path())
+}
+
+/// Text, fields as JSON and warnings of a verb; its errors are raised.
+#[pyfunction]
+#[pyo3(signature = (core, verb, rest))]
+pub fn answer<'py>(
+    py: Python<'py>,
+    core: Option<&Core>,
+    verb: String,
+    rest: Vec<String>,
+) -> PyResult<(String, String, Bound<'py, PyList>)> {
+    let given = core.map(handed);
+    let words = match (core, &given) {
+        (Some(core), Some(handed)) => words_about(core, handed, &verb, rest),
+        _ => std::iter::once(verb).chain(rest).collect(),
+    };
+    let flag = Flag::new();
+    let stop = flag.0;
+    let done = stoppable(py, &flag, move || hand::answer(&words, stop), &mut |_| Ok(()))?;
+    // The mechanism is there as long as the computation lasts.
+    drop(given);
+    let answer = done.map_err(PyValueError::new_err)?;
+    let (warnings, errors): (Vec<_>, Vec<_>) = answer.diagnostics.into_iter().partition(|d| d.is_warning());
+    if !errors.is_empty() {
+        return Err(raised(py, &errors, &answer.name));
+    }
+    let fields = serde_json::Value::Object(answer.fields).to_string();
+    Ok((answer.text, fields, objects(py, &warnings, &answer.name)?))
+}
