@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Largest engine after packing: 1.6 MiB.
-const LARGEST: u64 = 1_677_721;
+/// Largest engine after packing, in bytes.
+const LARGEST: u64 = 1_600_000;
 
 /// Builds and packs.
 pub fn build() -> Result<(), String> {

@@ -150,7 +150,8 @@ pub fn case_page(file: &str, hash: &str, set: &[(String, String)], screen: &Scre
     }
     let input = load_with(file, set, false).ok().filter(|i| i.loaded.hash == hash && i.loaded.data.is_empty())?;
     let study = settings::study(&input.model, &StudyArgs::default()).ok()?;
-    let quiet = Screen { quiet: true, ..*screen };
+    let mut quiet = *screen;
+    quiet.quiet = true;
     let source = ran(input, study, set, &quiet).ok()?;
     let shown = [Shown { label: source.label.clone(), table: &source.table, summary: &source.summary }];
     let file = LiveFile { name: file_name(&source.input.name), text: source.input.loaded.places.source(), set, playground: false };
