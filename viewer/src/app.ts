@@ -2,8 +2,9 @@
 
 import { Catalogue } from "./catalogue";
 import { Clock } from "./clock";
-import type { PageData, Section } from "./data";
+import type { Happened, PageData, Section } from "./data";
 import { diagnosisPanel, warningCount } from "./diagnosis";
+import { eventTables } from "./events";
 import { Exporter, exportPanel } from "./export/panel";
 import { Motion } from "./motion";
 import { PlotPanel } from "./plots/panel";
@@ -106,7 +107,7 @@ export class App {
     this.chosen = model.view?.trace ?? (model.points ?? []).map((p) => p.name);
     this.clock = new Clock(this.motions[0]!.t, start, end, () => this.onTime());
     if (speed) Object.assign(this.clock, speed);
-    this.timeline = new Timeline(this.clock, page.diagnosis ?? []);
+    this.timeline = new Timeline(this.clock, page.diagnosis ?? [], this.events());
     this.catalogue = new Catalogue(this.motions, model);
     const usual = this.catalogue.defaults(model), same = plots?.filter((p) => p.names.length > 0 && p.names.every((n) => this.catalogue.get(n, 0)));
     this.plots = new PlotPanel({
@@ -177,9 +178,12 @@ export class App {
   }
 
   /** Rows in place of the samples of the result: what the live page recorded. */
-  adopt(rows: Float64Array[], index: Map<string, number>): void {
+  adopt(rows: Float64Array[], index: Map<string, number>, events: Happened[]): void {
     this.motions[0]!.adopt(rows, index);
     this.clock.adopt(this.motions[0]!.t);
+    // The page that was given stays as it is: a reset shows it again.
+    this.page = { ...this.page, results: [{ ...this.page.results[0]!, events }] };
+    this.timeline.mark(this.sections.map((s) => ({ ...s, lines: s.lines.filter((l) => l.time === undefined) })), events);
     this.catalogue.refresh();
     this.plots.draw();
     this.retrace();
@@ -189,10 +193,16 @@ export class App {
   showDiagnosis(sections: Section[], times: number[] = []): void {
     const count = warningCount(sections), head = this.tabs.get("Diagnosis")!.head;
     head.replaceChildren("Diagnosis", ...(count > 0 ? [el("span", { class: "count", title: `${count} warnings` }, String(count))] : []));
-    this.fillTab("Diagnosis", diagnosisPanel(sections, { jump: (t) => this.jump(t), highlight: (names) => this.highlight(names) }));
-    this.timeline.mark(sections);
+    const host = { jump: (t: number) => this.jump(t), highlight: (names: string[]) => this.highlight(names) }, panel = diagnosisPanel(sections, host);
+    panel.prepend(...eventTables(this.page.results.map((r) => ({ label: r.label, events: r.events ?? [] })), host));
+    this.fillTab("Diagnosis", panel);
+    this.sections = sections;
+    this.timeline.mark(sections, this.events());
     this.overlays.mark(times);
   }
+  private sections: Section[] = [];
+  /** What happened in all results, in the order of time. */
+  private events(): Happened[] { return this.page.results.flatMap((r) => r.events ?? []).sort((a, b) => a.t - b.t); }
 
   /** A tab of the panel; `before` names the one it stands in front of. */
   addTab(name: string, body?: HTMLElement, before?: string): void {

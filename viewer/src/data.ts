@@ -47,7 +47,11 @@ export interface PackedResult {
   label: string; formulation?: string; integrator?: string; times: Packed[];
   poses: { time?: number; r: Packed[]; p: Packed[] };
   columns?: PackedColumn[]; difference?: PackedColumn[];
+  /** In the order of time. */
+  events?: Happened[];
 }
+/** What an event, a limit or friction that sticks has done. */
+export interface Happened { t: number; name: string; kind: string; impulse?: number; lost?: number; speed?: [number, number] }
 export interface Line {
   text: string; time?: number; level?: "info" | "good" | "warn"; names?: string[];
   /** A button of the live page. */
@@ -57,7 +61,7 @@ export interface Section { title: string; lines: Line[] }
 export interface PageData {
   fourbar: number; generator?: string; model: Model; results: PackedResult[]; diagnosis?: Section[];
   /** The file of a live page, and the shipped models of a playground. */
-  live?: { file: string; text: string; set?: [string, string][]; gallery?: { name: string; title: string; text: string }[] };
+  live?: { file: string; text: string; set?: [string, string][]; run?: boolean; gallery?: { name: string; title: string; text: string }[] };
 }
 
 function bytes(base64: string): ArrayBuffer {

@@ -123,13 +123,17 @@ export class Motion {
     const t = this.t, n = t.length, r = this.r[body]!, p = this.p[body]!;
     const k = n < 2 ? 0 : interval(t, time);
     const h = n < 2 ? 1 : t[k + 1]! - t[k]!;
-    const s = n < 2 ? 0 : Math.min(1, Math.max(0, (time - t[k]!) / h));
+    // An event leaves two rows at its time; where they are the last ones, what came after it is shown.
+    const s = n < 2 ? 0 : h > 0 ? Math.min(1, Math.max(0, (time - t[k]!) / h)) : 1;
     const end = n < 2 ? 0 : k + 1;
-    // Cubic Hermite with slopes from the neighbours: links of a fast crank keep their length between samples.
+    // Cubic Hermite with slopes from the neighbours: links of a fast crank keep their length between samples. Slopes do not pass events:
+    // beside them, and at the ends, the curve is a parabola.
+    const left = k > 0 && t[k]! > t[k - 1]!, right = end + 1 < n && t[end + 1]! > t[end]!;
     for (let c = 0; c < 3; c++) {
       const a = r[3 * k + c]!, b = r[3 * end + c]!;
-      const ma = k > 0 ? ((b - r[3 * (k - 1) + c]!) / (t[end]! - t[k - 1]!)) * h : b - a;
-      const mb = end + 1 < n ? ((r[3 * (end + 1) + c]! - a) / (t[end + 1]! - t[k]!)) * h : b - a;
+      let ma = left ? ((b - r[3 * (k - 1) + c]!) / (t[end]! - t[k - 1]!)) * h : b - a;
+      const mb = right ? ((r[3 * (end + 1) + c]! - a) / (t[end + 1]! - t[k]!)) * h : 2 * (b - a) - ma;
+      if (!left) ma = 2 * (b - a) - mb;
       const u = s - 1;
       out.r[c] = (1 + 2 * s) * u * u * a + s * u * u * ma + s * s * (3 - 2 * s) * b + s * s * u * mb;
     }

@@ -1,7 +1,8 @@
 // The bar below the scene: buttons, scrubber with marks of events, speed, clock.
 
 import { SPEEDS, type Clock } from "./clock";
-import type { Section } from "./data";
+import type { Happened, Section } from "./data";
+import { eventMarks } from "./events";
 import { button, el, icon } from "./ui";
 
 export class Timeline {
@@ -14,7 +15,7 @@ export class Timeline {
   private wasPlaying: boolean | null = null;
   private digits = 3;
 
-  constructor(private readonly clock: Clock, diagnosis: Section[]) {
+  constructor(private readonly clock: Clock, diagnosis: Section[], events: Happened[]) {
     this.playButton = button("", "Play or pause (space)", () => clock.play(), "play");
     this.playButton.classList.add("play");
     this.loopButton = button("", "Repeat", () => { clock.loop = !clock.loop; this.update(); }, "loop");
@@ -23,7 +24,7 @@ export class Timeline {
     this.loopButton.classList.add("optional");
     const track = el("div", { class: "track" }, this.slider);
     this.track = track;
-    this.mark(diagnosis);
+    this.mark(diagnosis, events);
     const optional = (b: HTMLButtonElement) => { b.classList.add("optional"); return b; };
     this.slider.addEventListener("input", () => { clock.playing = false; clock.set(clock.start + Number(this.slider.value) * (clock.end - clock.start)); });
     this.root.append(this.playButton,
@@ -35,16 +36,19 @@ export class Timeline {
     this.update();
   }
 
-  /** Marks of what the diagnosis says about times. */
-  mark(diagnosis: Section[]): void {
+  /** Marks of what the diagnosis says about times, above the bar, and of events, below it. */
+  mark(diagnosis: Section[], events: Happened[]): void {
     const clock = this.clock, span = clock.end - clock.start;
     for (const old of this.track.querySelectorAll(".mark")) old.remove();
-    for (const s of diagnosis) for (const l of s.lines) if (l.time !== undefined && span > 0) {
-      const mark = el("button", { class: "mark", type: "button", title: `${l.text}`, "aria-label": `Jump to: ${l.text}`, onclick: () => { clock.play(false); clock.set(l.time!); } });
+    if (!(span > 0)) return;
+    const put = (time: number, text: string, kind: string) => {
+      const mark = el("button", { class: kind, type: "button", title: text, "aria-label": `Jump to: ${text}`, onclick: () => { clock.play(false); clock.set(time); } });
       // The thumb of a range input does not reach its ends: half its width stays free on each side.
-      mark.style.left = `calc(8px + (100% - 16px) * ${(l.time - clock.start) / span})`;
+      mark.style.left = `calc(8px + (100% - 16px) * ${(time - clock.start) / span})`;
       this.track.append(mark);
-    }
+    };
+    for (const s of diagnosis) for (const l of s.lines) if (l.time !== undefined) put(l.time, l.text, "mark");
+    for (const m of eventMarks(events, clock.start, span)) put(m.time, m.text, "mark event");
   }
   private readonly track: HTMLElement;
 

@@ -418,3 +418,60 @@ export async function choices(page) {
   assert.notEqual((await api(page, "plots"))[0].over, null);
   assert.match(await page.locator(".chart svg").first().textContent(), /over /);
 }
+
+/** Events are marks on the time bar and rows of a table; both jump; motion has its kink there and not before. */
+export async function events(page) {
+  const { results: [{ events: list, times: [t] }] } = JSON.parse(await page.evaluate(() => document.getElementById("fourbar-data").textContent));
+  const marks = page.locator(".mark.event");
+  // The last impacts are too close to be told apart on the bar.
+  const count = await marks.count();
+  assert.ok(count >= 5 && count < list.length, `${count} marks`);
+  await page.getByRole("tab", { name: "Diagnosis" }).click();
+  const rows = page.locator(".events tbody tr");
+  assert.equal(await rows.count(), list.length);
+  assert.match(await page.locator(".events .hint").first().textContent(), new RegExp(`${list.length} events, .* J lost`));
+  await rows.nth(1).getByRole("button").click();
+  close([await api(page, "time")], [list[1].t], 1e-9, "the time jumped to");
+  await rows.nth(1).hover();
+  assert.ok((await api(page, "lit")).includes("guide"));
+  await marks.first().click();
+  close([await api(page, "time")], [list[0].t], 1e-9, "the time of the mark");
+  // Between samples the ball follows its parabola: nowhere below the floor, not even beside an impact.
+  for (const at of [list[0].t - 0.02, list[0].t - 0.004, list[0].t, list[0].t + 0.004, list[0].t + 0.02, t[t.length - 1]]) {
+    await api(page, "setTime", at);
+    const { origin: [, , z] } = await api(page, "bodyPose", "ball"), s = at - list[0].t, v = list[0].speed[1];
+    const want = at === t[t.length - 1] ? 0 : s < 0 ? 0.5 - 0.5 * 9.81 * at * at : v * s - 0.5 * 9.81 * s * s;
+    close([z], [want], 4e-4, `height at ${at}`);
+  }
+}
+
+/** The page of many cases: axes select, a click picks, and the picked case moves, with its own values. */
+export async function cases(page) {
+  const data = JSON.parse(await page.evaluate(() => document.getElementById("fourbar-data").textContent)), find = (role) => data.columns.findIndex((c) => c.role === role);
+  const canvas = page.locator("#scatter canvas"), box = await canvas.boundingBox();
+  // The first point of the plot, found as a reader would: by going over it until the page tells a case.
+  let there = null;
+  for (let x = 56; x < box.width && !there; x += 8) for (let y = 6; y < box.height && !there; y += 10) {
+    await page.mouse.move(box.x + x, box.y + y);
+    if (await page.locator("#scatter .tip").isVisible()) there = { x, y };
+  }
+  assert.ok(there, "no case under the pointer");
+  await canvas.click({ position: there });
+  const words = await page.locator("#picked").textContent(), number = Number(/\d+/.exec(words)[0]), i = data.cases.indexOf(number);
+  assert.ok(i >= 0, words);
+  await page.locator("#move").click();
+  const frame = await (await page.locator("#moving iframe").elementHandle()).contentFrame();
+  await frame.waitForFunction(() => window.live && window.fourbar.end() > window.fourbar.start() && window.fourbar.playing(), null, { timeout: 60000 });
+  const k = find("set"), wanted = data.values[k][i] * { mm: 1e-3 }[data.columns[k].unit];
+  const slider = frame.getByLabel(data.columns[k].name, { exact: true });
+  close([Number(await slider.inputValue())], [wanted], 1e-12, "the value of the case");
+  // Cases between two values of an axis are kept.
+  const parallel = page.locator("#parallel canvas"), area = await parallel.boundingBox();
+  await parallel.scrollIntoViewIfNeeded();
+  const from = await parallel.boundingBox();
+  await page.mouse.move(from.x + 70, from.y + area.height - 20);
+  await page.mouse.down();
+  await page.mouse.move(from.x + 70, from.y + area.height - 70, { steps: 3 });
+  await page.mouse.up();
+  assert.match(await page.locator("#detail .hint").first().textContent(), new RegExp(`^[0-9]+ of ${data.cases.length} lie between`));
+}

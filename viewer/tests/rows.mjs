@@ -1,11 +1,14 @@
-// Rows of studies from the engine of pages, for the test that it is fresh: JSON in, JSON out.
+// What the engine of pages answers, for the test that it is fresh: lists of requests in, the row after each and the rows of studies out.
 
 import { engine } from "./engine.mjs";
 
 let input = "";
 for await (const chunk of process.stdin) input += chunk;
-const { most, texts } = JSON.parse(input), out = texts.map((text) => {
-  const e = engine(), loaded = e.ask({ do: "load", text });
-  return loaded.ok ? e.ask({ do: "rows", most }) : loaded;
+const out = JSON.parse(input).map((requests) => {
+  const e = engine();
+  return requests.map((request) => {
+    const { ok, rows, diagnostics } = e.ask(request);
+    return { ok, rows: rows ?? [Array.from(e.row())], said: (diagnostics ?? []).map((d) => d.message).join("; ") };
+  });
 });
 process.stdout.write(JSON.stringify(out));

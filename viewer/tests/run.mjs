@@ -40,7 +40,7 @@ async function check(name, file, test, hash = "play=0", expected = /^warning: .*
   page.on("request", (r) => { if (!/^(file|blob|data):/.test(r.url())) complaints.push(`request: ${r.url()}`); });
   try {
     await page.goto(`${pathToFileURL(resolve(file)).href}#${hash}`);
-    await page.waitForFunction(() => window.fourbar || document.querySelector(".failure"), null, { timeout: 60000 });
+    await page.waitForFunction(() => window.fourbar || document.querySelector(".failure, #picked"), null, { timeout: 60000 });
     const broken = await page.evaluate(() => document.querySelector(".failure")?.textContent);
     if (broken) throw new Error(broken);
     await test(page);
@@ -62,6 +62,10 @@ try {
   for (const argument of pages) {
     const [file, csv] = argument.split("=");
     const name = file.split("/").at(-1);
+    if (/^(sweep|history)\.html$/.test(name)) {
+      await check(`${name}: a picked case moves in the page`, file, checks.cases);
+      continue;
+    }
     await check(`${name}: loads without complaint`, file, checks.loads);
     await check(`${name}: playing moves time`, file, checks.plays, "");
     await check(`${name}: bodies stand where the page's data say`, file, checks.posesFromData);
@@ -98,6 +102,7 @@ try {
     await check("a chain of 1,000 bodies plays", made.chain.path, checks.plays, "");
     await check("10 s of 50 bodies stay under 8 MB", made.fifty.path, () => checks.size(made.fifty.bytes));
     await check("light, dark and a phone held sideways", four, checks.layout);
+    await check("events on the bar, in a table and in the motion", made.bouncing.path, checks.events);
     await check("plots over columns, noise drawn as zero, a followed body", made.zoo.path, checks.choices);
     await check("plots without WebGL", four, live.withoutWebgl, "play=0", /^warning: .*GPU/, "HTMLCanvasElement.prototype.getContext = ((f) => function (kind, ...rest) { return /webgl/.test(kind) ? null : f.call(this, kind, ...rest); })(HTMLCanvasElement.prototype.getContext);");
     if (hasEngine) {

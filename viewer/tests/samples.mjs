@@ -162,3 +162,25 @@ export function chain(count, samples, { columns = 0, pack = f32 } = {}) {
 
 /** Ten seconds of fifty bodies with all columns, packed as DATA.md advises: 19 columns a body less the pose, 7 a joint. */
 export const fifty = () => chain(50, 1251, { columns: 50 * 12 + 50 * 7, pack: i16 });
+
+/** A ball that falls on a limit and bounces, by its closed form: two rows at every impact, and the last two at the end. */
+export function bouncing() {
+  const g = 9.81, e = 0.6, h0 = 0.5, t = [], z = [], v = [], events = [];
+  let start = 0, speed = 0, height = h0;
+  const row = (time, y, w) => { t.push(time); z.push(y); v.push(w); };
+  for (let k = 0; k < 12; k++) {
+    const end = start + (speed + Math.sqrt(speed * speed + 2 * g * height)) / g, n = 8;
+    for (let i = 0; i <= n; i++) { const s = ((end - start) * i) / n; row(start + s, i === n ? 0 : height + speed * s - 0.5 * g * s * s, speed - g * s); }
+    const before = speed - g * (end - start), after = -e * before;
+    events.push({ t: end, name: "guide.min", kind: "impact", impulse: after - before, lost: 0.5 * (before * before - after * after), speed: [before, after] });
+    [start, speed, height] = [end, after, 0];
+  }
+  events.push({ t: start, name: "guide.min", kind: "rest" }, { t: start, name: "end of it", kind: "event" });
+  row(start, 0, 0);
+  const n = t.length;
+  return {
+    fourbar: 1,
+    model: { title: "Bouncing ball", gravity: [0, 0, -9.81], length: 0.5, bodies: [{ name: "ball", shapes: [{ type: "sphere", radius: 0.05, at: [0, 0, 0] }] }], joints: [{ name: "guide", type: "prismatic", bodies: ["ground", "ball"], base: { at: [0, 0, 0], axis: [0, 0, 1] }, moving: { at: [0, 0, 0], axis: [0, 0, 1] } }] },
+    results: [{ label: "grcr", times: [t], poses: { r: [f32(z.flatMap((y) => [0, 0, y]))], p: [quaternions(Array(n).fill([1, 0, 0, 0]).flat())] }, columns: [{ name: "ball.v.z", unit: "m/s", data: f32(v) }], events }],
+  };
+}

@@ -4,8 +4,8 @@ use crate::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Models whose pages are tested: planar, spatial and overconstrained, parallel, many loops, coupled loops.
-const MODELS: [&str; 5] = ["fourbar", "a04_bricard", "stewart_platform", "jansen_leg", "dca_double_loop"];
+/// Models whose pages are tested: planar, spatial and overconstrained, parallel, many loops, coupled loops, events.
+const MODELS: [&str; 6] = ["fourbar", "a04_bricard", "stewart_platform", "jansen_leg", "dca_double_loop", "event_catapult"];
 const BROWSERS: [&str; 2] = ["/usr/bin/chromium", "/usr/bin/chromium-browser"];
 
 /// Folder for pages and results on the way.
@@ -91,6 +91,12 @@ fn pages() -> Result<Vec<String>, String> {
     let (live, playground) = (folder.join("live.html"), folder.join("playground.html"));
     run(Command::new(&fourbar).args(["view", "--live", "fourbar", "--no-open", "--quiet", "--output"]).arg(&live))?;
     run(Command::new(&fourbar).args(["playground", "--no-open", "--quiet", "--output"]).arg(&playground))?;
-    list.extend([live, playground].map(|p| p.display().to_string()));
+    let (cases, sweep, history) = (folder.join("cases"), folder.join("sweep.html"), folder.join("history.html"));
+    let vary = ["--vary", "crank_length=60..90mm:4", "--vary", "rocker_length=150,170mm"];
+    run(Command::new(&fourbar).args(["sweep", "fourbar", "--quiet", "--measure", "rise=range(P.y)", "--out"]).arg(&cases).args(vary))?;
+    view(&[&cases], &sweep)?;
+    let search = ["--fit", "high=max(P.y) - 200 mm", "--vary", "crank_length=60..90mm", "--starts", "2"];
+    run(Command::new(&fourbar).args(["optimize", "fourbar", "--quiet", "--force", "--history"]).arg(&history).args(search))?;
+    list.extend([live, playground, sweep, history].map(|p| p.display().to_string()));
     Ok(list)
 }

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use std::process::Command;
 
 const TARGET: &str = "wasm32-unknown-unknown";
-/// Largest engine after packing: 1.6 MiB.
-const LARGEST: u64 = 1_677_721;
+/// Largest engine after packing, in bytes.
+const LARGEST: u64 = 1_600_000;
 
 /// Builds and packs.
 pub fn build() -> Result<(), String> {
@@ -21,8 +21,10 @@ pub fn build() -> Result<(), String> {
     command.args(["build", "--profile", "wasm", "--target", TARGET, "--package", "fourbar-wasm", "--target-dir"]).arg(&folder);
     command.current_dir(root());
     if let Some(rustc) = std::env::var_os("WASM_RUSTC") {
-        command.args(["-Z", "build-std=std,panic_abort"]).env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1");
-        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker()?);
+        command.args(["-Z", "build-std=std,panic_abort", "-Z", "build-std-features=optimize_for_size"]);
+        command.env("RUSTC", rustc).env("RUSTC_BOOTSTRAP", "1").env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER", linker()?);
+        // A panic is a fault of the program and ends the engine either way: its words and places need not go into the page.
+        command.env("CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_RUSTFLAGS", "-Zunstable-options -Cpanic=immediate-abort");
     }
     run(&mut command)?;
     let built = folder.join(TARGET).join("wasm/fourbar_wasm.wasm");

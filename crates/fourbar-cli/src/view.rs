@@ -11,7 +11,7 @@ use fourbar::Diagnostic;
 use fourbar::study::Study;
 use fourbar_io::disk::unwritable;
 use fourbar_io::disk::{Kind, PART, may_replace, read_text_bounded, write_kind};
-use fourbar_io::page::{LiveFile, Note, RunSummary, Shown, Stored, live_page, page, read_stored, sweep_page};
+use fourbar_io::page::{LiveFile, Note, RunSummary, Shown, Stored, has_engine, live_page, page, read_stored, sweep_page};
 use fourbar_io::results::{CASES, CASES_PARQUET, CaseRow, PLAN, SCHEMA, SweepFolder, Table, trajectory_of};
 use serde_json::json;
 use std::io::IsTerminal;
@@ -134,11 +134,29 @@ fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop>
         return Err(Diagnostic::new("U013", format!("the sweep in `{}` has no rows", folder.display())).help("run it first").into());
     }
     let schema = read_text_bounded(&folder.join(SCHEMA), 64 << 20).ok().and_then(|t| serde_json::from_str(&t).ok()).unwrap_or_default();
-    let html = sweep_page("", read.plan(), &schema, &rows);
+    let plan = read.plan();
+    let live = case_page(&plan.file, &plan.model, &plan.set, screen);
+    let html = sweep_page("", plan, &schema, &rows, live.as_deref());
     let wanted = Wanted { path, force: args.force, open: !args.no_open, live: Live::No };
     let written = put(html.as_bytes(), &wanted, screen)?;
     let fields = json!({"page": written.path, "bytes": written.bytes, "opened": written.opened, "cases": rows.len()});
     Ok(Reply::new(written.text, fields))
+}
+
+/// A live page of the mechanism of a study, in which its cases can move; none where the mechanism is no longer what it was, where it does
+/// not run by itself, or where it needs files that a page does not have.
+pub fn case_page(file: &str, hash: &str, set: &[(String, String)], screen: &Screen) -> Option<String> {
+    if !has_engine() {
+        return None;
+    }
+    let input = load_with(file, set, false).ok().filter(|i| i.loaded.hash == hash && i.loaded.data.is_empty())?;
+    let study = settings::study(&input.model, &StudyArgs::default()).ok()?;
+    let mut quiet = *screen;
+    quiet.quiet = true;
+    let source = ran(input, study, set, &quiet).ok()?;
+    let shown = [Shown { label: source.label.clone(), table: &source.table, summary: &source.summary }];
+    let file = LiveFile { name: file_name(&source.input.name), text: source.input.loaded.places.source(), set, playground: false };
+    live_page(&source.input.model, source.input.folder.as_deref(), &shown, &file).ok().map(|page| page.html)
 }
 
 /// Whether a name means a result: a folder with rows, or a file of rows.

@@ -9,6 +9,7 @@ use crate::profile::Profile;
 use crate::roots::RootFinder;
 use crate::state::State;
 use crate::step::{binomials, default_order};
+use fourbar_math::elementary;
 use std::sync::Arc;
 
 /// A located zero of an event expression.
@@ -417,7 +418,7 @@ impl Integrator {
             for j in 0..n {
                 for s in 0..self.engine.d(j) {
                     let at = j * width + s;
-                    self.engine.state[at] = kept[at] + share * self.engine.weight[j] * (1.0 + 3.7 * (j + 7 * s) as f64).sin();
+                    self.engine.state[at] = kept[at] + share * self.engine.weight[j] * elementary::sin(1.0 + 3.7 * (j + 7 * s) as f64);
                 }
             }
             self.engine.taylor.clear();

@@ -6,6 +6,7 @@ use crate::engine::Engine;
 use crate::problem::Problem;
 use crate::record::Kink;
 use crate::roots::RootFinder;
+use fourbar_math::elementary;
 
 /// A kink met inside a step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -211,7 +212,7 @@ fn leading(a: &[f64]) -> usize {
     let last = a.len().saturating_sub(1);
     let middle = last / 2;
     let ratio = match (a.get(middle), a.get(last)) {
-        (Some(m), Some(l)) if last > middle && *m != 0.0 && *l != 0.0 => (m / l).abs().powf(1.0 / (last - middle) as f64),
+        (Some(m), Some(l)) if last > middle && *m != 0.0 && *l != 0.0 => elementary::powf((m / l).abs(), 1.0 / (last - middle) as f64),
         _ => 1.0,
     };
     let radius = if ratio.is_finite() { ratio.clamp(1e-9, 1.0) } else { 1.0 };

@@ -5,6 +5,7 @@
 
 use crate::Error;
 use crate::problem::Problem;
+use fourbar_math::elementary;
 use fourbar_math::factor::{DENSE_LIMIT, Factor, quasidefinite_pairing};
 
 /// Below this reciprocal condition (after scaling) a Jacobian counts as singular.
@@ -90,7 +91,7 @@ impl Scaled {
 
 /// A start vector without symmetry, so that no singular vector is missed.
 fn uneven(n: usize) -> Vec<f64> {
-    (0..n).map(|i| 1.0 + 0.5 * (1.7 * i as f64 + 0.3).sin()).collect()
+    (0..n).map(|i| 1.0 + 0.5 * elementary::sin(1.7 * i as f64 + 0.3)).collect()
 }
 
 /// Left and right vectors in the user's units, and smallest over largest singular value of the scaled matrix.

@@ -12,6 +12,7 @@
 //! a singular configuration gives the series a false radius that S1 would not dare to cross.
 
 use crate::engine::Engine;
+use fourbar_math::elementary;
 
 /// binomial(m, s) for s < width, m <= last, at `s * (last + 1) + m`.
 pub(crate) fn binomials(width: usize, last: usize) -> Vec<f64> {
@@ -29,7 +30,7 @@ pub(crate) fn binomials(width: usize, last: usize) -> Vec<f64> {
 /// Order for a tolerance: the cost of a step grows about linearly with the order for small problems, which puts the
 /// optimum near -ln(tol); measured optima are 10, 14, 18, 22, 24, 28 for 1e-4 to 1e-14, and flat.
 pub(crate) fn default_order(tolerance: f64) -> usize {
-    ((-0.75 * tolerance.ln()).round() as i64 + 2).clamp(8, 40) as usize
+    ((-0.75 * elementary::ln(tolerance)).round() as i64 + 2).clamp(8, 40) as usize
 }
 
 /// Largest step at which the geometric tail behind term `p` of size `a` stays below half the tolerance.
@@ -37,7 +38,7 @@ fn tail_step(a: f64, inverse: f64, p: f64, first: f64, tolerance: f64) -> f64 {
     let mut theta = first;
     for _ in 0..6 {
         let x = (theta * inverse).clamp(1e-3, 0.8);
-        theta = (0.5 * tolerance * (1.0 - x) / (x * a)).powf(1.0 / p);
+        theta = elementary::powf(0.5 * tolerance * (1.0 - x) / (x * a), 1.0 / p);
     }
     theta.min(0.8 / inverse)
 }

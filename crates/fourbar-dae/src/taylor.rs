@@ -6,6 +6,7 @@
 
 use crate::plan::{NONE, Plan};
 use crate::program::{PairKind, Program, Row, Span};
+use fourbar_math::elementary;
 use fourbar_math::recurrence;
 
 /// Where a coefficient of the current stage is read.
@@ -356,17 +357,17 @@ impl Taylor {
         let value = match i.kind {
             Kind::Div { a, b, .. } => x(self, a) / x(self, b),
             Kind::Sqrt { a } => x(self, a).sqrt(),
-            Kind::Pow { a, c, .. } => x(self, a).powf(c),
-            Kind::Exp { a, .. } => x(self, a).exp(),
-            Kind::Log { a, .. } => x(self, a).ln(),
-            Kind::Atan { a, .. } => x(self, a).atan(),
-            Kind::Atan2 { y, x: right, .. } => x(self, y.fwd).atan2(x(self, right.fwd)),
+            Kind::Pow { a, c, .. } => elementary::powf(x(self, a), c),
+            Kind::Exp { a, .. } => elementary::exp(x(self, a)),
+            Kind::Log { a, .. } => elementary::ln(x(self, a)),
+            Kind::Atan { a, .. } => elementary::atan(x(self, a)),
+            Kind::Atan2 { y, x: right, .. } => elementary::atan2(x(self, y.fwd), x(self, right.fwd)),
             Kind::Pair { a, kind, partner, .. } => {
                 let z = x(self, a);
                 let (value, other) = match kind {
-                    PairKind::SinCos => z.sin_cos(),
-                    PairKind::SinhCosh => (z.sinh(), z.cosh()),
-                    PairKind::Tanh => (z.tanh(), z.cosh().powi(-2)),
+                    PairKind::SinCos => elementary::sin_cos(z),
+                    PairKind::SinhCosh => (elementary::sinh(z), elementary::cosh(z)),
+                    PairKind::Tanh => (elementary::tanh(z), elementary::cosh(z).powi(-2)),
                 };
                 self.put(partner, 0, other);
                 value

@@ -92,18 +92,34 @@ pub fn read_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error
     read_source(&source(text), options)
 }
 
+/// The same for the format of this program alone, without the importers of others: what pages need, which have to be small.
+pub fn read_own_model(text: &str, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
+    let limits = Limits::of(options.large);
+    if text.len() as u64 > limits.bytes {
+        return Err(too_large(text.len() as u64, limits).into());
+    }
+    let source = checked(&source(text))?;
+    reader::read(source.clone(), options, text_hash(&source))
+}
+
 /// The text of a file without its byte-order mark, which is no part of it.
 fn source(text: &str) -> Arc<str> {
     Arc::from(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
-fn read_source(source: &Arc<str>, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
+/// A text that may hold a mechanism.
+fn checked(source: &Arc<str>) -> Result<Arc<str>, Error> {
     if source.contains('\0') {
         return Err(not_text().into());
     }
     if source.trim().is_empty() {
         return Err(empty().into());
     }
+    Ok(source.clone())
+}
+
+fn read_source(source: &Arc<str>, options: &ReadOptions<'_>) -> Result<Loaded, Error> {
+    let source = &checked(source)?;
     match import::recognised(source, options.path) {
         Some(importer) => import::read(importer, source.clone(), options),
         None => reader::read(source.clone(), options, text_hash(source)),

@@ -32,7 +32,9 @@ mod variations;
 mod writer;
 mod zip;
 
-pub use file::{Limits, Loaded, ReadOptions, did_you_mean, fingerprint, load, read_model, read_model_file, read_model_file_with};
+pub use file::{
+    Limits, Loaded, ReadOptions, did_you_mean, fingerprint, load, read_model, read_model_file, read_model_file_with, read_own_model,
+};
 pub use import::{IMPORTERS, Importer};
 pub use inputs::read_inputs;
 pub use keys::{Expect, Key, Table, keys};

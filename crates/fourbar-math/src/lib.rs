@@ -3,10 +3,12 @@
 //!
 //! Nothing here knows of bodies or joints.
 #![allow(non_snake_case)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod block;
 pub mod block_lu;
 pub mod dense;
+pub mod elementary;
 pub mod factor;
 mod order;
 pub mod piecewise;

@@ -3,6 +3,7 @@
 //! Mechanics written once over [`Scalar`] runs on `f64`, gives derivatives on [`Taylor`](crate::Taylor) numbers, and becomes the equations
 //! of a differential-algebraic problem on the recording scalar of `fourbar-dae`.
 
+use crate::elementary;
 use crate::piecewise::Piecewise;
 use num_traits::{One, Zero};
 use std::fmt::Debug;
@@ -181,43 +182,49 @@ impl Scalar for f64 {
         f64::sqrt(self)
     }
     fn exp(self) -> Self {
-        f64::exp(self)
+        elementary::exp(self)
     }
     fn ln(self) -> Self {
-        f64::ln(self)
+        elementary::ln(self)
     }
     fn sin_cos(self) -> (Self, Self) {
-        f64::sin_cos(self)
+        elementary::sin_cos(self)
+    }
+    fn sin(self) -> Self {
+        elementary::sin(self)
+    }
+    fn cos(self) -> Self {
+        elementary::cos(self)
     }
     fn asin(self) -> Self {
-        f64::asin(self)
+        elementary::asin(self)
     }
     fn acos(self) -> Self {
-        f64::acos(self)
+        elementary::acos(self)
     }
     fn atan(self) -> Self {
-        f64::atan(self)
+        elementary::atan(self)
     }
     fn atan2(self, other: Self) -> Self {
-        f64::atan2(self, other)
+        elementary::atan2(self, other)
     }
     fn powi(self, n: i32) -> Self {
         f64::powi(self, n)
     }
     fn pow(self, exponent: Self) -> Self {
-        f64::powf(self, exponent)
+        elementary::powf(self, exponent)
     }
     fn diff(self, p: u32) -> Self {
         if p == 0 { self } else { 0.0 }
     }
     fn sinh(self) -> Self {
-        f64::sinh(self)
+        elementary::sinh(self)
     }
     fn cosh(self) -> Self {
-        f64::cosh(self)
+        elementary::cosh(self)
     }
     fn tanh(self) -> Self {
-        f64::tanh(self)
+        elementary::tanh(self)
     }
 }
 

@@ -9,6 +9,7 @@
 //! and its slope, and `d` is the sum over its poles, `2 / (4 pi^2 k^2 - s)`: positive terms, so nothing cancels. The first two
 //! poles are taken as they stand, the rest is a power series that converges past the first pole, where dexp^-1 ends.
 
+use crate::elementary;
 use nalgebra::{Matrix3, Vector3};
 
 type V = Vector3<f64>;
@@ -96,7 +97,7 @@ pub(crate) fn rotation(s: f64) -> (f64, f64, f64) {
         (horner(&A, s), horner(&B[..9], s), horner(&C[..9], s))
     } else {
         let half = 0.5 * s.sqrt();
-        let (sin, cos) = half.sin_cos();
+        let (sin, cos) = elementary::sin_cos(half);
         let x = sin / half;
         (x * cos, 0.5 * x * x, (1.0 - x * cos) / s)
     }

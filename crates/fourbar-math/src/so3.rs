@@ -3,6 +3,7 @@
 //! A rotation matrix `A` maps body to global components. Increments are body-fixed: `A exp(tilde(theta_bar))`.
 //! Quaternions (Euler parameters) are `[e0, e1, e2, e3]`, scalar first.
 
+use crate::elementary;
 use crate::{Scalar, se3};
 use nalgebra::{Matrix3, Vector3};
 
@@ -26,7 +27,7 @@ pub fn log(A: &Matrix3<f64>) -> Vector3<f64> {
     let v = Vector3::new(p[1], p[2], p[3]);
     let s = v.norm();
     let (v, c) = if p[0] < 0.0 { (-v, -p[0]) } else { (v, p[0]) };
-    if s < 1e-9 { v * (2.0 / c) } else { v * (2.0 * s.atan2(c) / s) }
+    if s < 1e-9 { v * (2.0 / c) } else { v * (2.0 * elementary::atan2(s, c) / s) }
 }
 
 /// The tangent operator: `exp(psi + d) = exp(psi) exp(T d)` to first order in `d`.

@@ -1,6 +1,7 @@
 //! Truncated Taylor series in one variable: exact derivatives of any fixed order, coefficient `k` being the `k`-th derivative divided
 //! by `k!`.
 
+use crate::elementary;
 use crate::{Scalar, recurrence, slope};
 use num_traits::{One, Zero};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -191,36 +192,36 @@ impl<const N: usize> Scalar for Taylor<N> {
     }
     fn exp(self) -> Self {
         let mut y = [0.0; N];
-        y[0] = self.c[0].exp();
+        y[0] = elementary::exp(self.c[0]);
         for k in 1..N {
             y[k] = recurrence::along(self.weighted(&y, k), k);
         }
         Self { c: y }
     }
     fn ln(self) -> Self {
-        self.integrate(self.c[0].ln(), slope::ln(self))
+        self.integrate(elementary::ln(self.c[0]), slope::ln(self))
     }
     fn sin_cos(self) -> (Self, Self) {
         let (mut s, mut c) = ([0.0; N], [0.0; N]);
-        (s[0], c[0]) = self.c[0].sin_cos();
+        (s[0], c[0]) = elementary::sin_cos(self.c[0]);
         for k in 1..N {
             (s[k], c[k]) = recurrence::sin_cos(self.weighted(&s, k), self.weighted(&c, k), k);
         }
         (Self { c: s }, Self { c })
     }
     fn asin(self) -> Self {
-        self.integrate(self.c[0].asin(), slope::asin(self))
+        self.integrate(elementary::asin(self.c[0]), slope::asin(self))
     }
     fn acos(self) -> Self {
-        self.integrate(self.c[0].acos(), -slope::asin(self))
+        self.integrate(elementary::acos(self.c[0]), -slope::asin(self))
     }
     fn atan(self) -> Self {
-        self.integrate(self.c[0].atan(), slope::atan(self))
+        self.integrate(elementary::atan(self.c[0]), slope::atan(self))
     }
     fn atan2(self, other: Self) -> Self {
         // The branch comes from the values, the derivatives from whichever ratio is below one.
         let (y, x) = (self, other);
-        let value = y.c[0].atan2(x.c[0]);
+        let value = elementary::atan2(y.c[0], x.c[0]);
         let mut angle = if y.c[0].abs() <= x.c[0].abs() { (y / x).atan() } else { -(x / y).atan() };
         angle.c[0] = value;
         angle
@@ -232,7 +233,7 @@ impl<const N: usize> Scalar for Taylor<N> {
             return self.powi(n as i32);
         }
         let mut y = (self.ln() * exponent).exp();
-        y.c[0] = self.c[0].powf(n);
+        y.c[0] = elementary::powf(self.c[0], n);
         y
     }
     /// The last coefficients are lost, and zeros stand there.

@@ -59,7 +59,7 @@ pub fn sin_cos(angles: &[f64], out: &mut [[f64; 2]]) {
     }
     if far {
         for (o, x) in out.iter_mut().zip(angles).filter(|(_, x)| is_far(**x)) {
-            *o = x.sin_cos().into();
+            *o = crate::elementary::sin_cos(*x).into();
         }
     }
 }

@@ -8,6 +8,7 @@
 use crate::curve::{Measure, Path};
 use crate::rolling;
 use crate::state::{Pose, Twist};
+use fourbar_math::elementary;
 use fourbar_math::{Dual, Scalar, Taylor, so3::tilde};
 use nalgebra::{Matrix3, Matrix6, Vector2, Vector3, Vector6};
 use std::f64::consts::PI;
@@ -168,7 +169,7 @@ impl Angle {
     pub fn principal(&self, qi: &Pose, qj: &Pose) -> f64 {
         let (F, M) = (qi.A * self.F, qj.A * self.M);
         let (x_f, y_f, x_m, y_m) = (F.column(0), F.column(1), M.column(0), M.column(1));
-        (y_f.dot(&x_m) - x_f.dot(&y_m)).atan2(x_f.dot(&x_m) + y_f.dot(&y_m))
+        elementary::atan2(y_f.dot(&x_m) - x_f.dot(&y_m), x_f.dot(&x_m) + y_f.dot(&y_m))
     }
 
     /// The angle on the turn nearest to `last`.

@@ -3,6 +3,7 @@
 //! A diagnostic has a stable code, the path of the element it speaks of (`joints.pin.axis`), the message and a cure.
 //! Each code has a page in [`crate::codes`].
 
+use fourbar_math::elementary;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
@@ -148,7 +149,7 @@ pub fn number(x: f64) -> String {
     } else if !(1e-3..1e5).contains(&size) {
         format!("{x:.2e}")
     } else {
-        let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+        let digits = (3 - elementary::log10(size).floor() as i32).clamp(0, 6) as usize;
         let text = format!("{x:.digits$}");
         if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
     }

@@ -6,6 +6,7 @@
 //! Notation: `r`, `A` position and rotation matrix (body to world); a `_bar` marks body axes; six-vectors are (linear, angular);
 //! SI units and radians.
 #![allow(non_snake_case)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod auxiliary;
 pub mod build;

@@ -3,6 +3,7 @@
 use crate::requests::Hand;
 use fourbar::Diagnostic;
 use fourbar::analysis::assembly::update_turns;
+use fourbar::events::Happened;
 use fourbar::mechanism::{Mechanism, on};
 use fourbar::model::Model;
 use fourbar::motion::Instant;
@@ -28,13 +29,15 @@ pub struct Dynamics {
     /// Body and point that the hand holds.
     held: Option<(String, [f64; 3])>,
     inputs: Vec<(String, f64)>,
+    /// Events that the page has been told of.
+    told: usize,
 }
 
 impl Dynamics {
     /// Starts at a state of a model that has the same bodies, velocities included.
     pub fn new(spec: ModelSpec, model: &Model, at: &Configuration, inputs: &[(String, f64)]) -> Result<Self, Vec<Diagnostic>> {
         let simulation = simulation(&spec, None, model, at, inputs)?;
-        Ok(Self { spec, simulation, held: None, inputs: inputs.to_vec() })
+        Ok(Self { spec, simulation, held: None, inputs: inputs.to_vec(), told: 0 })
     }
 
     /// Time since the start, s.
@@ -58,6 +61,7 @@ impl Dynamics {
             let at = self.instant(model).configuration();
             self.simulation = simulation(&self.spec, hand, model, &at, &self.inputs)?;
             self.held = grip;
+            self.told = 0;
         }
         if let Some(h) = hand {
             for (name, x) in INPUTS.iter().zip(h.to) {
@@ -69,6 +73,14 @@ impl Dynamics {
             self.simulation.advance(self.simulation.t() + by).map_err(|d| vec![d])?;
         }
         Ok(())
+    }
+
+    /// What has happened since the last question.
+    pub fn happened(&mut self) -> Vec<Happened> {
+        let all = self.simulation.events();
+        let new = all.get(self.told..).unwrap_or_default().to_vec();
+        self.told = all.len();
+        new
     }
 
     /// Sets an input.

@@ -17,7 +17,7 @@ use fourbar_check::report::{Findings, examine, facts, headline, mode_lines};
 use fourbar_design::equilibrium::start_settled;
 use fourbar_io::page::{Note, RunSummary, Shown, data};
 use fourbar_io::results::Table;
-use fourbar_io::{Loaded, ReadOptions, read_model};
+use fourbar_io::{Loaded, ReadOptions, read_own_model};
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use serde_json::{Value, json};
 use std::cell::RefCell;
@@ -46,7 +46,7 @@ pub struct Session {
 impl Session {
     /// Reads, checks, builds and assembles; a mechanism that cannot be assembled is kept as it is drawn.
     pub fn load(text: String, set: Vec<(String, String)>) -> Result<Self, Vec<Diagnostic>> {
-        let loaded = read_model(&text, &ReadOptions { set: &set, ..ReadOptions::default() }).map_err(|e| e.into_diagnostics())?;
+        let loaded = read_own_model(&text, &ReadOptions { set: &set, ..ReadOptions::default() }).map_err(|e| e.into_diagnostics())?;
         let place = |list: Vec<Diagnostic>| list.iter().map(|d| loaded.places.locate(d)).collect::<Vec<_>>();
         let model = loaded.spec.build().map_err(|e| place(e.into_iter().collect()))?;
         let (model, _) = start_settled(model).map_err(|d| place(vec![d]))?;
@@ -155,6 +155,11 @@ impl Session {
         let grip = Grip { body: b, s: Vector3::from(at) - self.model.bodies[b].com };
         let d = self.drag.to(&self.model, grip, &Vector3::from(to), &mut self.at);
         self.evaluate();
+        let at_limit = (!d.limits.is_empty()).then(|| {
+            let list: Vec<String> = d.limits.iter().map(|n| format!("`{n}`")).collect();
+            let names: Vec<&str> = d.limits.iter().map(|n| n.rsplit_once('.').map_or(n.as_str(), |(joint, _)| joint)).collect();
+            json!({"text": format!("`{body}` can go no farther this way: {} is reached", list.join(" and ")), "names": names})
+        });
         let stopped = d.stopped.map(|moving| {
             let others: Vec<String> = moving.iter().map(|n| format!("`{n}`")).collect();
             let text = match others.as_slice() {
@@ -163,7 +168,7 @@ impl Session {
             };
             json!({"text": text, "names": moving})
         });
-        Ok(json!({"ok": true, "left": d.left, "residual": d.residual, "stopped": stopped}))
+        Ok(json!({"ok": true, "left": d.left, "residual": d.residual, "stopped": at_limit.or(stopped)}))
     }
 
     fn pose(&mut self, t: f64, origins: &[[f64; 3]], quaternions: &[[f64; 4]]) -> Result<Value, Diagnostic> {
@@ -243,12 +248,12 @@ impl Session {
             return Err(vec![Diagnostic::new("U470", "nothing moves yet").help("start it first")]);
         };
         let moved = dynamics.advance(by, hand, &self.model);
-        let (t, how) = (dynamics.t(), dynamics.how());
+        let (t, how, events) = (dynamics.t(), dynamics.how(), fourbar_io::page::happened(&dynamics.happened()));
         // What was reached is shown, whatever stopped it.
         self.now = dynamics.instant(&self.model);
         self.at = self.now.configuration();
         match moved {
-            Ok(()) => Ok(json!({"ok": true, "t": t, "how": how})),
+            Ok(()) => Ok(json!({"ok": true, "t": t, "how": how, "events": events})),
             Err(list) => {
                 self.dynamics = None;
                 Err(list)

@@ -1,19 +1,32 @@
 //! The engine of live pages, natively: dragging against kinematics, requests against the library, hostile requests.
 #![allow(non_snake_case)]
 
+mod common;
+
+use common::text;
 use fourbar::constraint::ConstraintSet;
 use fourbar::model::Model;
 use fourbar::random::Random;
 use fourbar::state::{Configuration, Pose};
 use fourbar::study::{self, Study};
 use fourbar::trajectory::{Trajectory, columns};
-use fourbar_io::examples::example;
 use fourbar_wasm::Live;
 use nalgebra::{Quaternion, UnitQuaternion, Vector3};
 use serde_json::{Value, json};
 
 /// Driven mechanisms with one freedom: planar and spatial, with sliders, gears and redundant loops.
-const DRIVEN: [&str; 6] = ["fourbar", "jansen_leg", "klann", "hoeken", "watt_six_bar", "slider_crank_engine"];
+const DRIVEN: [&str; 10] = [
+    "fourbar",
+    "jansen_leg",
+    "klann",
+    "hoeken",
+    "watt_six_bar",
+    "slider_crank_engine",
+    "quick_return",
+    "pumpjack",
+    "bennett",
+    "dwell_linkage",
+];
 /// Mechanisms that are dragged about at random.
 const DRAGGED: [&str; 20] = [
     "fourbar",
@@ -37,10 +50,6 @@ const DRAGGED: [&str; 20] = [
     "grcr_five_bar",
     "watt_governor",
 ];
-
-fn text(name: &str) -> &'static str {
-    example(name).unwrap_or_else(|| panic!("there is no model {name}")).text
-}
 
 fn ask(live: &mut Live, request: Value) -> Value {
     serde_json::from_str(&live.answer(&request.to_string())).expect("replies are JSON")
@@ -77,10 +86,16 @@ fn open(model: &Model, q: &[Pose]) -> f64 {
     Phi.iter().fold(0.0, |s, x| s.max(x.abs()))
 }
 
-/// A point of a body away from its joints: from the centre of mass, in body axes.
-fn reach(model: &Model, body: usize) -> Vector3<f64> {
+/// Where a body has its joints: from its centre of mass, in body axes.
+fn ends(model: &Model, body: usize) -> impl Iterator<Item = Vector3<f64>> {
     let joints = model.joints.iter().flat_map(|j| [(j.bodies[0].index(), j.F.s), (j.bodies[1].index(), j.M.s)]);
-    let far = joints.filter(|(b, _)| *b == body).map(|(_, s)| s).max_by(|a, b| a.norm().total_cmp(&b.norm()));
+    joints.filter(move |(b, _)| *b == body).map(|(_, s)| s)
+}
+
+/// The joint of a body that is farthest from a place of it. Taken at its pivot a crank does not turn, so that the place to take it is
+/// far from that, and not from the centre of mass, which may be nearer to the other end.
+fn far_from(model: &Model, body: usize, place: &Vector3<f64>) -> Vector3<f64> {
+    let far = ends(model, body).max_by(|a, b| (a - place).norm().total_cmp(&(b - place).norm()));
     far.unwrap_or_else(|| Vector3::new(0.3 * model.length, 0.1 * model.length, 0.0))
 }
 
@@ -93,7 +108,8 @@ fn a_dragged_crank_leads_the_mechanism_where_kinematics_leads_it() {
         let names: Vec<String> = columns(&model).into_iter().map(|c| c.name).collect();
         let joint = &model.joints[model.drives[0].joint];
         let crank = joint.bodies.iter().map(|b| b.index()).max().expect("two bodies");
-        let (s, body) = (reach(&model, crank), &model.bodies[crank]);
+        let pivot = if joint.bodies[0].index() == crank { joint.F.s } else { joint.M.s };
+        let (s, body) = (far_from(&model, crank, &pivot), &model.bodies[crank]);
         let mut live = Live::new();
         loaded(&mut live, name);
         for k in 0..rows.len() {
@@ -129,7 +145,7 @@ fn joints_stay_closed_on_paths_drawn_at_random() {
             let mut live = Live::new();
             loaded(&mut live, name);
             let body = 1 + ((random.number().abs() * 1e6) as usize) % model.moving();
-            let s = reach(&model, body);
+            let s = far_from(&model, body, &Vector3::zeros());
             let mut last = poses(&model, &names, live.row());
             let mut to = last[body].point(&s);
             for step in 0..12 {
@@ -196,14 +212,13 @@ fn a_slider_is_a_set_parameter_to_the_bit() {
 }
 
 #[test]
-fn dynamics_in_the_page_is_the_simulation_of_the_library() {
+fn dynamics_in_the_page_is_the_simulation_of_the_library_to_the_bit() {
     for name in ["ra_double_pendulum", "a04_bricard", "dca_five_bar"] {
         let model = std::sync::Arc::new(fourbar_io::load(name).expect(name));
         let mut own = fourbar::simulation::Simulation::new(&model, &Study::of(&model)).expect(name);
         let mut live = Live::new();
         loaded(&mut live, name);
         assert_eq!(ask(&mut live, json!({"do": "start", "gravity": true, "motors": true}))["ok"], true);
-        own.set_state(&own.state()).expect("its own state");
         for k in 0..20 {
             let reply = ask(&mut live, json!({"do": "advance", "by": 0.01}));
             assert_eq!(reply["ok"], true, "{name}: {reply}");
@@ -211,10 +226,67 @@ fn dynamics_in_the_page_is_the_simulation_of_the_library() {
             let names: Vec<String> = columns(&model).into_iter().map(|c| c.name).collect();
             for (b, q) in own.state().q.iter().enumerate().skip(1) {
                 let at = names.iter().position(|n| *n == format!("{}.r.x", model.bodies[b].name)).expect("there");
-                let apart = (0..3).fold(0.0_f64, |m, c| m.max((live.row()[at + c] - q.r[c]).abs()));
-                assert!(apart < 1e-11 * model.length, "{name}, step {k}: {apart:e}");
+                assert_eq!(live.row()[at..at + 3], [q.r.x, q.r.y, q.r.z], "{name}, step {k}");
             }
         }
+    }
+}
+
+#[test]
+fn frames_of_fixed_steps_are_the_rows_of_the_run() {
+    // Times that are sums of halves, so that frames end where rows do.
+    let file = text("ra_double_pendulum");
+    let study = file.find("\nstudy:").expect("a study");
+    let file = format!(
+        "{}\nstudy: {{formulation: lie, integrator: rk4, step: 0.0009765625, output_step: 0.015625, t_end: 0.5}}\n",
+        &file[..study]
+    );
+    let model = fourbar_io::read_model(&file, &fourbar_io::ReadOptions::default()).expect("good").spec.build().expect("good");
+    let mut rows = Trajectory::default();
+    study::run(&model, &Study::of(&model), &mut rows).expect("runs");
+    assert_eq!(rows.len(), 33);
+    let mut live = Live::new();
+    assert_eq!(ask(&mut live, json!({"do": "load", "text": file}))["ok"], true);
+    assert_eq!(ask(&mut live, json!({"do": "start", "gravity": true, "motors": true}))["ok"], true);
+    for k in 1..rows.len() {
+        assert_eq!(ask(&mut live, json!({"do": "advance", "by": 0.015625}))["ok"], true);
+        assert_eq!(live.row(), rows.row(k), "row {k}");
+    }
+}
+
+#[test]
+fn a_dragged_part_feels_limits_and_goes_along_them() {
+    // Two links in a plane; the second may bend by half a radian to either side, the first is free.
+    let file = "fourbar: 1\nbodies:\n  a: {mass: 1, inertia: [1, 1, 1], at: [0, 0, 0], com: [0.5, 0, 0]}\n  b: {mass: 1, inertia: [1, 1, 1], at: [1, 0, 0], com: [0.5, 0, 0]}\njoints:\n  p: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1], limits: {min: -1.2, max: 1}}\n  q: {type: revolute, bodies: [a, b], at: [1, 0, 0], axis: [0, 0, 1], limits: {min: -0.5, max: 0.5}}\n";
+    let mut live = Live::new();
+    let reply = ask(&mut live, json!({"do": "load", "text": file}));
+    assert_eq!(reply["ok"], true, "{reply}");
+    let columns: Vec<String> = reply["columns"].as_array().expect("names").iter().map(|c| c.as_str().expect("text").into()).collect();
+    let angle = |live: &Live, joint: &str| live.row()[columns.iter().position(|c| *c == format!("{joint}.angle")).expect("a column")];
+    let drag = |live: &mut Live, to: [f64; 3]| ask(live, json!({"do": "drag", "body": "b", "at": [1, 0, 0], "to": to}));
+    // A place that needs a bend of 1.3: it stops at half a radian, and the first link turns until the tip is as near as it can be.
+    let reply = drag(&mut live, [1.2, 0.9, 0.0]);
+    let (p, q) = (angle(&live, "p"), angle(&live, "q"));
+    assert!((q.abs() - 0.5).abs() < 1e-9, "{q}");
+    let tip = [p.cos() + (p + q).cos(), p.sin() + (p + q).sin()];
+    let cross = tip[0] * 0.9 - tip[1] * 1.2;
+    assert!(cross.abs() < 1e-6, "the tip is on the ray to the hand: {cross}, {reply}");
+    assert!(reply["stopped"]["text"].as_str().is_some_and(|t| t.contains("`q.m")), "{reply}");
+    assert_eq!(reply["stopped"]["names"], json!(["q"]));
+    // Both limits, and free again.
+    let reply = drag(&mut live, [-1.0, 1.0, 0.0]);
+    assert!((angle(&live, "p") - 1.0).abs() < 1e-6 && (angle(&live, "q") - 0.5).abs() < 1e-6, "{reply}");
+    let replies: Vec<Value> = (0..3).map(|_| drag(&mut live, [1.96, 0.0, 0.0])).collect();
+    let reply = &replies[2];
+    assert!(reply["stopped"].is_null() && reply["left"].as_f64().is_some_and(|x| x < 1e-6), "{reply}");
+    // Paths drawn at random never leave the limits.
+    let seed = 0x1234_5678_9abc;
+    let mut random = Random(seed);
+    for step in 0..200 {
+        let reply = drag(&mut live, [2.0 * random.number(), 2.0 * random.number(), 0.0]);
+        assert_eq!(reply["ok"], true);
+        let (p, q) = (angle(&live, "p"), angle(&live, "q"));
+        assert!((-1.2 - 1e-6..=1.0 + 1e-6).contains(&p) && q.abs() <= 0.5 + 1e-6, "seed {seed:#x}, step {step}: {p} {q}");
     }
 }
 

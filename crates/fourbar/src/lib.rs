@@ -28,6 +28,7 @@
 //! Notation: paper letters. `r`, `A` position and rotation matrix (body to world); an overbar in the papers is `_bar`
 //! here (body axes); six-vectors are (linear, angular); constraint force is `-Phi_q^T lambda`; SI units and radians.
 #![allow(non_snake_case)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod analysis;
 pub mod evaluate;

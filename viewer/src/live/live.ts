@@ -1,7 +1,8 @@
 // The live page: the mechanism in the hand, sliders, the file, and what `check` says. The engine computes, the page draws.
 
 import type { App } from "../app";
-import type { Line, PageData, Section } from "../data";
+import type { Happened, Line, PageData, Section } from "../data";
+import { words } from "../events";
 import { valueAt } from "../motion";
 import { button, el, fileName, format, save } from "../ui";
 import { Editor, isFree, withParameter } from "./editor";
@@ -10,7 +11,7 @@ import { holdOn, type Grip } from "./hand";
 import { sharedPage } from "./share";
 
 /** The file of a live page, and the shipped models of a playground. */
-export interface LiveData { file: string; text: string; set?: [string, string][]; gallery?: { name: string; title: string; text: string }[] }
+export interface LiveData { file: string; text: string; set?: [string, string][]; run?: boolean; gallery?: { name: string; title: string; text: string }[] }
 
 /** Rows that a recording keeps; a longer one is thinned out. */
 const MOST_ROWS = 6000;
@@ -33,6 +34,7 @@ export class Live {
   private index = new Map<string, number>();
   private original: PageData;
   private rows: Float64Array[] = [];
+  private happened: Happened[] = [];
   private running = false;
   private started = false;
   private hand: Grip | null = null;
@@ -60,7 +62,8 @@ export class Live {
     app.onFrame = (now) => this.frame(now);
     app.onAsked = () => this.leave();
     this.attach(new AbortController().signal);
-    this.load(data.text, false);
+    // A page of many cases gives values that its result was not computed with.
+    this.load(data.text, data.run === true);
     app.openTab("Live");
   }
 
@@ -194,7 +197,10 @@ export class Live {
     this.later = window.setTimeout(() => {
       if (this.running || this.hand || !this.described?.assembled) return;
       const page = this.studyPage();
-      if (page) this.show(page);
+      if (!page) return;
+      this.show(page);
+      if (this.data.run) this.app.clock.play(true);
+      this.data.run = false;
     }, 220);
   }
   private show(page: PageData): void {
@@ -295,6 +301,7 @@ export class Live {
     if (!reply.ok) return false;
     this.started = true;
     this.rows = [];
+    this.happened = [];
     this.record();
     return true;
   }
@@ -335,7 +342,12 @@ export class Live {
   advance(seconds: number): boolean {
     const reply = this.engine.ask({ do: "advance", by: seconds * Number(this.speedBox.value), ...(this.hand ? { hand: this.hand } : {}) });
     this.record();
-    if (reply.ok) { this.say(`t = ${format(reply["t"] as number)} s \u00b7 ${reply["how"] as string}`); return true; }
+    if (reply.ok) {
+      this.happened.push(...(reply["events"] as Happened[]));
+      const last = this.happened[this.happened.length - 1];
+      this.say(`t = ${format(reply["t"] as number)} s \u00b7 ${reply["how"] as string}${last ? ` \u00b7 ${words(last)} at ${format(last.t)} s` : ""}`);
+      return true;
+    }
     this.heed(reply);
     this.started = false;
     return false;
@@ -348,7 +360,7 @@ export class Live {
   }
   private adopt(): void {
     if (this.rows.length < 2) return;
-    this.app.adopt(this.rows, this.index);
+    this.app.adopt(this.rows, this.index, this.happened);
     this.original = this.original ?? this.app.page;
   }
 

@@ -138,7 +138,7 @@ pub struct OptimizeArgs {
     /// Write the mechanism with the best values.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
-    /// Write the improvements on the way (.csv).
+    /// Write the improvements on the way (.csv, or .html for a page).
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub history: Option<PathBuf>,
     /// Replace files that exist.

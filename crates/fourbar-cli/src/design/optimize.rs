@@ -5,11 +5,13 @@ use super::{Subject, margin};
 use crate::args::{MethodName, OptimizeArgs};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Facts, Screen, number, table};
+use crate::view::case_page;
 use fourbar::Diagnostic;
 use fourbar::study::count;
 use fourbar_design::optimize::{Goals, Method, Point, Problem, Solution, optimize as solve};
 use fourbar_design::sweep::{Axis, Outcome, Status, Values};
 use fourbar_io::disk::{Kind, may_replace, write_kind};
+use fourbar_io::page::{History, history_page};
 use fourbar_io::results::number as csv_number;
 use fourbar_io::studies::{OptimizeSpec, axis};
 use fourbar_io::with_parameters;
@@ -107,7 +109,11 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         reply.fields.insert("model".into(), json!(told.file()?));
     }
     if let Some(path) = &args.history {
-        write_kind(path, &told.history(), Kind::Other, args.force)?;
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html")) {
+            write_kind(path, told.history_page(screen).as_bytes(), Kind::Page, args.force)?;
+        } else {
+            write_kind(path, &told.history(), Kind::Other, args.force)?;
+        }
         reply.text += &format!("the way there is in {}\n", path.display());
         reply.fields.insert("history".into(), json!(path));
     }
@@ -353,6 +359,14 @@ impl Told<'_> {
             out.push(b'\n');
         }
         out
+    }
+
+    /// The same as a page.
+    fn history_page(&self, screen: &Screen) -> String {
+        let input = &self.subject.input;
+        let steps = self.solution.history.iter().map(|p| (p.start, self.shown(p.goal), p.violation, p.x.as_slice())).collect();
+        let history = History { title: self.subject.title(), file: &input.name, set: self.set, axes: self.axes, steps };
+        history_page(&history, case_page(&input.name, &input.loaded.hash, self.set, screen).as_deref())
     }
 
     fn warnings(&self) -> Vec<Diagnostic> {

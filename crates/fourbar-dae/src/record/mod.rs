@@ -11,6 +11,7 @@ mod play;
 pub(crate) use grad::gradient;
 pub use node::Node;
 
+use fourbar_math::elementary;
 use fourbar_math::{Dual, Piecewise};
 use hash::Quick;
 use std::cell::RefCell;
@@ -314,7 +315,7 @@ impl Tape {
 
     pub(crate) fn pow(&mut self, a: Id, c: f64) -> Id {
         if let Some(x) = self.as_const(a) {
-            return self.constant(x.powf(c));
+            return self.constant(elementary::powf(x, c));
         }
         match c {
             0.0 => self.constant(1.0),
@@ -327,7 +328,7 @@ impl Tape {
 
     pub(crate) fn atan(&mut self, a: Id) -> Id {
         if let Some(x) = self.as_const(a) {
-            return self.constant(x.atan());
+            return self.constant(elementary::atan(x));
         }
         let one = self.constant(1.0);
         let square = self.mul(a, a);
@@ -337,7 +338,7 @@ impl Tape {
 
     pub(crate) fn atan2(&mut self, y: Id, x: Id) -> Id {
         if let (Some(y), Some(x)) = (self.as_const(y), self.as_const(x)) {
-            return self.constant(y.atan2(x));
+            return self.constant(elementary::atan2(y, x));
         }
         let (yy, xx) = (self.mul(y, y), self.mul(x, x));
         let r = self.add(xx, yy);

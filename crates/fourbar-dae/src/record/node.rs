@@ -1,6 +1,7 @@
 //! The scalar that records: every operation on it appends to the tape being recorded.
 
 use super::{Id, Op, Tape, with};
+use fourbar_math::elementary;
 use fourbar_math::{Piecewise, Scalar};
 use num_traits::{One, Zero};
 use std::ops::{Add, AddAssign, Div, DivAssign, Mul, MulAssign, Neg, Sub, SubAssign};
@@ -182,44 +183,44 @@ impl Scalar for Node {
         self.unary(f64::sqrt, |t, a| t.unary(a, f64::sqrt, Op::Sqrt))
     }
     fn exp(self) -> Self {
-        self.unary(f64::exp, |t, a| t.unary(a, f64::exp, Op::Exp))
+        self.unary(elementary::exp, |t, a| t.unary(a, elementary::exp, Op::Exp))
     }
     fn ln(self) -> Self {
-        self.unary(f64::ln, |t, a| t.unary(a, f64::ln, Op::Log))
+        self.unary(elementary::ln, |t, a| t.unary(a, elementary::ln, Op::Log))
     }
     fn sin_cos(self) -> (Self, Self) {
         (self.sin(), self.cos())
     }
     fn sin(self) -> Self {
-        self.unary(f64::sin, |t, a| t.unary(a, f64::sin, Op::Sin))
+        self.unary(elementary::sin, |t, a| t.unary(a, elementary::sin, Op::Sin))
     }
     fn cos(self) -> Self {
-        self.unary(f64::cos, |t, a| t.unary(a, f64::cos, Op::Cos))
+        self.unary(elementary::cos, |t, a| t.unary(a, elementary::cos, Op::Cos))
     }
     fn sinh(self) -> Self {
-        self.unary(f64::sinh, |t, a| t.unary(a, f64::sinh, Op::Sinh))
+        self.unary(elementary::sinh, |t, a| t.unary(a, elementary::sinh, Op::Sinh))
     }
     fn cosh(self) -> Self {
-        self.unary(f64::cosh, |t, a| t.unary(a, f64::cosh, Op::Cosh))
+        self.unary(elementary::cosh, |t, a| t.unary(a, elementary::cosh, Op::Cosh))
     }
     fn tanh(self) -> Self {
-        self.unary(f64::tanh, |t, a| t.unary(a, f64::tanh, Op::Tanh))
+        self.unary(elementary::tanh, |t, a| t.unary(a, elementary::tanh, Op::Tanh))
     }
     fn atan(self) -> Self {
-        self.unary(f64::atan, Tape::atan)
+        self.unary(elementary::atan, Tape::atan)
     }
     fn atan2(self, x: Self) -> Self {
-        self.binary(x, f64::atan2, Tape::atan2)
+        self.binary(x, elementary::atan2, Tape::atan2)
     }
     fn powf(self, c: f64) -> Self {
         match self {
-            Node::Number(x) => Node::Number(x.powf(c)),
+            Node::Number(x) => Node::Number(elementary::powf(x, c)),
             Node::Result { .. } => self.on_tape(|t, a| t.pow(a, c)),
         }
     }
     fn pow(self, exponent: Self) -> Self {
         match (self, exponent) {
-            (Node::Number(x), Node::Number(c)) => Node::Number(x.powf(c)),
+            (Node::Number(x), Node::Number(c)) => Node::Number(elementary::powf(x, c)),
             (_, Node::Number(c)) if c.fract() == 0.0 && c.abs() < 1000.0 => self.powi(c as i32),
             (_, Node::Number(c)) => self.powf(c),
             _ => (exponent * self.ln()).exp(),

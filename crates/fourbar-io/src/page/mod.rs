@@ -21,12 +21,13 @@ pub use live::{LiveFile, has_engine, live_page};
 pub(crate) use stored::side_files;
 pub use stored::{MODEL, Stored, read_stored};
 pub use summary::{Note, RunSummary};
-pub use sweep::sweep_page;
+pub use sweep::{History, history_page, sweep_page};
 
 use crate::results::Table;
 use diagnosis::Run;
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
+use fourbar::events::Happened;
 use fourbar::model::Model;
 use fourbar::topology::Topology;
 use fourbar::trajectory::Trajectory;
@@ -115,6 +116,9 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
         p.value.insert("label".into(), json!(labels[k]));
         p.value.insert("formulation".into(), json!(r.summary.formulation));
         p.value.insert("integrator".into(), json!(r.summary.integrator));
+        if !r.summary.events.is_empty() {
+            p.value.insert("events".into(), happened(until(&r.summary.events, r.table)));
+        }
         if k > 0 {
             let bases = p.value["times"].as_array().map_or(0, Vec::len);
             match difference::difference(model, (results[0].table, &poses[0]), (r.table, &poses[k]), bases, results.len() - 1) {
@@ -150,6 +154,29 @@ pub fn data(model: &Model, folder: Option<&Path>, results: &[Shown<'_>]) -> Resu
         "diagnosis": diagnosis::diagnosis(model, &topology, &q, &runs),
     });
     Ok((value, drawing.warnings))
+}
+
+/// What happened up to the last row of a result.
+fn until<'a>(events: &'a [Happened], table: &Table) -> &'a [Happened] {
+    let end = table.column("t").and_then(|t| t.last().copied()).unwrap_or(f64::INFINITY);
+    &events[..events.iter().take_while(|h| h.t <= end).count()]
+}
+
+/// What happened as pages list it.
+pub fn happened(events: &[Happened]) -> Value {
+    let list = events.iter().map(|h| {
+        let mut line = json!({"t": h.t, "name": h.name, "kind": h.kind.word()});
+        for (key, x) in [("impulse", h.impulse), ("lost", h.lost)] {
+            if x != 0.0 && x.is_finite() {
+                line[key] = json!(x);
+            }
+        }
+        if h.speed != [0.0; 2] && h.speed.iter().all(|x| x.is_finite()) {
+            line["speed"] = json!(h.speed);
+        }
+        line
+    });
+    list.collect()
 }
 
 /// Names in the plots of the file that no result has a column for. Poses and magnitudes are columns of pages too.

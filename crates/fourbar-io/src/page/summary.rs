@@ -2,6 +2,7 @@
 
 use fourbar::Diagnostic;
 use fourbar::analysis::singular::Singular;
+use fourbar::events::Happened;
 use fourbar::study::{Analysis, Report};
 use serde_json::Value;
 
@@ -35,6 +36,8 @@ pub struct RunSummary {
     pub not_unique: Vec<(String, Vec<String>)>,
     /// Singular positions met.
     pub singular: Vec<Singular>,
+    /// What events, limits and friction that sticks have done.
+    pub events: Vec<Happened>,
     /// Warnings and errors.
     pub notes: Vec<Note>,
     /// Ways to assemble the mechanism, in words.
@@ -61,6 +64,7 @@ impl From<&Report> for RunSummary {
             rows: Some([r.rows, r.redundant]),
             not_unique: r.not_unique.clone(),
             singular: r.singular.clone(),
+            events: r.events.clone(),
             notes: r.warnings.iter().map(Note::from).collect(),
             modes: Vec::new(),
         }
@@ -89,6 +93,7 @@ impl RunSummary {
                     Some(Singular { time: x["time"].as_f64()?, pivot: x["pivot"].as_f64().unwrap_or(0.0), joints: texts(&x["joints"]) })
                 })
                 .collect(),
+            events: list("events").iter().filter_map(|e| serde_json::from_value(e.clone()).ok()).collect(),
             notes: list("diagnostics")
                 .iter()
                 .map(|d| Note {

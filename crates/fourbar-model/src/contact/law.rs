@@ -2,6 +2,7 @@
 
 use super::spec::LawName;
 use fourbar_math::Scalar;
+use fourbar_math::elementary;
 use nalgebra::Vector3;
 
 /// Speeds, in multiples of the smoothing speed, over which friction at rest falls to that of sliding.
@@ -64,8 +65,8 @@ impl Compliant {
 
     /// Stiffness at the overlap that a mass reaches with a speed, N/m, and damping there, N s/m.
     pub fn slope(&self, mass: f64, speed: f64) -> (f64, f64) {
-        let deepest = ((self.n + 1.0) * 0.5 * mass * speed * speed / self.K).powf(1.0 / (self.n + 1.0));
-        (self.n * self.K * deepest.powf(self.n - 1.0), self.K * deepest.powf(self.n) * self.chi)
+        let deepest = elementary::powf((self.n + 1.0) * 0.5 * mass * speed * speed / self.K, 1.0 / (self.n + 1.0));
+        (self.n * self.K * elementary::powf(deepest, self.n - 1.0), self.K * elementary::powf(deepest, self.n) * self.chi)
     }
 }
 
@@ -98,8 +99,8 @@ pub fn damping_factor(law: LawName, e: f64) -> f64 {
         LawName::Exact => {
             // With c = (1 - x)/e the logarithm is that of x, which may be tiny: solved for y = -ln x, where it is nearly linear.
             let f = |y: f64| {
-                let c = -(-y).exp_m1() / e;
-                (c.ln_1p() + y) - c * (1.0 + e)
+                let c = -elementary::exp_m1(-y) / e;
+                (elementary::ln_1p(c) + y) - c * (1.0 + e)
             };
             // f is negative near zero and positive far out, once.
             let (mut low, mut high) = (0.0, 1.0);
@@ -114,7 +115,7 @@ pub fn damping_factor(law: LawName, e: f64) -> f64 {
                     high = middle;
                 }
             }
-            -(-0.5 * (low + high)).exp_m1() / e
+            -elementary::exp_m1(-0.5 * (low + high)) / e
         }
     }
 }

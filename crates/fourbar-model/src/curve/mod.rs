@@ -12,6 +12,7 @@ mod spline;
 pub use check::{CurveError, Undercut};
 
 use fourbar_math::Scalar;
+use fourbar_math::elementary;
 use nalgebra::{Matrix2, Vector2};
 use spline::Span;
 
@@ -426,14 +427,14 @@ fn parameter_of<S: Scalar>(span: &Span, foot: f64, p: &Vector2<S>) -> S {
 
 /// Angle from one direction to another, in (-pi, pi].
 fn angle(a: &P, b: &P) -> f64 {
-    a.perp(b).atan2(a.dot(b))
+    elementary::atan2(a.perp(b), a.dot(b))
 }
 
 /// Nodes and weights of Gauss quadrature on [-1, 1], by Newton's method on the Legendre polynomial.
 fn gauss() -> [(f64, f64); NODES] {
     let n = NODES as f64;
     std::array::from_fn(|k| {
-        let mut x = (std::f64::consts::PI * (k as f64 + 0.75) / (n + 0.5)).cos();
+        let mut x = elementary::cos(std::f64::consts::PI * (k as f64 + 0.75) / (n + 0.5));
         let mut slope = 1.0;
         for _ in 0..20 {
             let (mut p0, mut p1) = (1.0, x);

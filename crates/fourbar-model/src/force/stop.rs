@@ -6,6 +6,7 @@ use crate::build::Resolve;
 use crate::diagnostic::Diagnostic;
 use crate::model::{JointCoordinate, Model};
 use fourbar_math::Scalar;
+use fourbar_math::elementary;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
 use smallvec::smallvec;
@@ -53,7 +54,7 @@ impl Stop {
         }
         // Nothing gives back less than this: without any restitution the damping would be infinite.
         let e = e.max(0.01);
-        let f = |c: f64| (1.0 + c).ln() - (1.0 - c * e).ln() - c * (1.0 + e);
+        let f = |c: f64| elementary::ln(1.0 + c) - elementary::ln(1.0 - c * e) - c * (1.0 + e);
         // Negative before the root, positive up to the pole.
         let (mut low, mut high) = (1e-9, (1.0 - 1e-15) / e);
         for _ in 0..200 {

@@ -2,6 +2,7 @@
 //! parallel directions (angle zero) are two DP1.
 
 use super::*;
+use fourbar_math::elementary;
 
 /// Two directions at a constant angle, between zero and pi; zero means parallel.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +19,7 @@ impl JointType for ConstantAngle {
         if self.angle == 0.0 {
             return vec![pair.perpendicular(0, 2), pair.perpendicular(1, 2)];
         }
-        let (s, c) = self.angle.sin_cos();
+        let (s, c) = elementary::sin_cos(self.angle);
         let dot = Coordinate::Dp1 { ij: [0, 1], a_i: pair.F.axis(2), a_j: pair.M.axis(2) };
         vec![Rows::one(pair.L / s, dot, pair.L * c / s)]
     }
@@ -26,7 +27,7 @@ impl JointType for ConstantAngle {
         if self.angle == 0.0 {
             out.extend([F.axes[0].dot(&M.axes[2]), F.axes[1].dot(&M.axes[2])]);
         } else {
-            let (s, c) = self.angle.sin_cos();
+            let (s, c) = elementary::sin_cos(self.angle);
             out.push((F.axes[2].dot(&M.axes[2]) - S::of(c)) * S::of(1.0 / s));
         }
     }
@@ -44,7 +45,7 @@ impl JointType for ConstantAngle {
         if self.angle == 0.0 {
             return Shared { axis: true, ..Shared::default() };
         }
-        Shared { equation: SharedEquation::Dot { what: "angle", value: self.angle.cos() }, ..Shared::default() }
+        Shared { equation: SharedEquation::Dot { what: "angle", value: elementary::cos(self.angle) }, ..Shared::default() }
     }
     fn looser(&self) -> Vec<Looser> {
         vec![Looser::gone(1, 7)]

@@ -3,6 +3,7 @@
 use super::JointKind;
 use crate::expr::Dimension;
 use crate::model::JointCoordinate;
+use fourbar_math::elementary;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector2, Vector3};
 use std::f64::consts::PI;
@@ -243,13 +244,13 @@ pub(crate) trait TreeJoint {
 }
 
 pub(crate) fn about_z(angle: f64) -> Matrix3<f64> {
-    let (s, c) = angle.sin_cos();
+    let (s, c) = elementary::sin_cos(angle);
     Matrix3::new(c, -s, 0.0, s, c, 0.0, 0.0, 0.0, 1.0)
 }
 
 /// Angle of a rotation about z, on the turn nearest to `last`.
 pub(crate) fn z_angle(R: &Matrix3<f64>, last: f64) -> f64 {
-    let a = (R[(1, 0)] - R[(0, 1)]).atan2(R[(0, 0)] + R[(1, 1)]);
+    let a = elementary::atan2(R[(1, 0)] - R[(0, 1)], R[(0, 0)] + R[(1, 1)]);
     a + 2.0 * PI * ((last - a) / (2.0 * PI)).round()
 }
 

@@ -2,6 +2,7 @@
 //! (z of M). 3 CD + 1 DP1 [Kissel21, Table 1].
 
 use super::*;
+use fourbar_math::elementary;
 
 /// A cross.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -59,7 +60,7 @@ impl TreeJoint for Universal {
         (about_z(q[0]) * quarter() * about_z(q[1]), Vector3::zeros())
     }
     fn coordinates(&self, R: &Matrix3<f64>, _p: &Vector3<f64>, _angle: f64, q: &mut [f64]) {
-        q[0] = R[(1, 2)].atan2(R[(0, 2)]);
+        q[0] = elementary::atan2(R[(1, 2)], R[(0, 2)]);
         q[1] = z_angle(&(quarter().transpose() * about_z(-q[0]) * R), 0.0);
     }
     fn speeds(&self, _q: &[f64], F: &Matrix3<f64>, M: &Matrix3<f64>, _v: &Vector3<f64>, w: &Vector3<f64>, u: &mut [f64]) {

@@ -17,6 +17,7 @@ use crate::model::{Hold, Joint, Model};
 use crate::random::Random;
 use crate::state::{Configuration, Pose};
 use crate::topology::Topology;
+use fourbar_math::elementary;
 use serde::Serialize;
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashMap;
@@ -485,7 +486,7 @@ fn impossible(model: &Model, p: &mut Problem, q: &[Pose], start: &Configuration)
             .collect();
         let top = sizes.iter().copied().fold(0.0, f64::max);
         for ((w, s), bias) in p.weights.iter_mut().zip(&sizes).zip(&bias) {
-            *w = bias * (0.03 * top / (s + 0.01 * top)).powf(0.75);
+            *w = bias * elementary::powf(0.03 * top / (s + 0.01 * top), 0.75);
         }
         close(model, p, &mut q, &start.turns, 0.0);
     }

@@ -4,10 +4,12 @@
 //! them in the metric of assembly and `B` the Jacobian of the point, `B P B^T` is a matrix of three rows, and the least motion that
 //! brings the point nearer comes from its eigenvalues. Every step is small beside the mechanism, is closed to rounding before the next
 //! and is taken back where it brings nothing, so that the pose moves along one connected path. Drives do not hold: what they
-//! prescribe is what the hand turns. Rolling elements hold as far as their velocities do.
+//! prescribe is what the hand turns. Rolling elements hold as far as their velocities do. Limits are felt: a step ends at the first one
+//! it meets, and the next ones go along it.
 
 use crate::analysis::assembly::{flipped_joint, update_turns};
 use crate::constraint::{Constraint, ConstraintSet};
+use crate::event::Bounded;
 use crate::model::{JointCoordinate, Model};
 use crate::projector::Projector;
 use crate::random::Random;
@@ -30,6 +32,9 @@ const SHIFT: f64 = 1e-11;
 /// Directions in which a point moves less than this share of a free one count as blocked.
 const BLOCKED: f64 = 2e-3;
 
+/// Nearer than this to its bound a limit is reached, in rad or characteristic lengths.
+const REACHED: f64 = 1e-7;
+
 /// A point of a body.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Grip {
@@ -48,6 +53,16 @@ pub struct Dragged {
     pub residual: f64,
     /// Set where the point has lost a direction that it had since it was taken, and the pointer is beyond: joints that still move there.
     pub stopped: Option<Vec<String>>,
+    /// Limits that hold the point back from its target, by their names in results.
+    pub limits: Vec<String>,
+}
+
+/// How a step ended.
+enum Step {
+    Moved,
+    /// At a limit.
+    Held(usize),
+    Stuck,
 }
 
 /// A mechanism in the hand.
@@ -61,6 +76,8 @@ pub struct Drag {
     Phi: Vec<f64>,
     saved: Vec<Twist>,
     columns: [Vec<Twist>; 3],
+    /// Limits that hold in the present call, with the free motion that leaves each the quickest.
+    held: Vec<(usize, Vec<Twist>)>,
     /// The point, and the most directions it was seen to have.
     grip: Option<(Grip, usize)>,
 }
@@ -84,6 +101,7 @@ impl Drag {
             Phi: vec![0.0; positions.rows()],
             saved: vec![Twist::zero(); n],
             columns: std::array::from_fn(|_| vec![Twist::zero(); n]),
+            held: Vec::new(),
             positions,
             tangents,
             grip: None,
@@ -97,22 +115,27 @@ impl Drag {
         at.v.fill(Twist::zero());
         let L = model.length;
         let mut ways = 3;
+        self.held.clear();
         for _ in 0..STEPS {
             let e = target - at.q[grip.body].point(&grip.s);
             if e.norm() <= 1e-10 * L {
                 break;
             }
-            ways = self.ways(grip, &at.q, &e);
+            ways = self.ways(model, grip, &at.q, &e);
             most = most.max(ways);
-            if !self.step(model, grip, target, at) {
-                break;
+            match self.step(model, grip, target, at) {
+                Step::Moved => self.back_to_limits(model, at),
+                Step::Held(k) if self.held.iter().all(|(h, _)| *h != k) => self.held.push((k, vec![Twist::zero(); at.q.len()])),
+                _ => break,
             }
         }
         self.grip = Some((grip, most));
         let left = (target - at.q[grip.body].point(&grip.s)).norm();
         let residual = self.residual(at);
-        let stopped = (ways < most && left > 0.01 * L).then(|| self.still_moving(model, at));
-        Dragged { left, residual, stopped }
+        let far = left > 0.01 * L;
+        let limits: Vec<String> = self.held.iter().filter(|_| far).map(|(k, _)| model.limits[*k].name.clone()).collect();
+        let stopped = (ways < most && far && limits.is_empty()).then(|| self.still_moving(model, at));
+        Dragged { left, residual, stopped, limits }
     }
 
     /// Closes a pose that is nearly closed, such as one of a picture; false, and nothing changed, where it is not.
@@ -128,7 +151,7 @@ impl Drag {
     }
 
     /// The least motion that takes the point the way `e`, into `moving.dq`; gives how many directions the point has.
-    fn ways(&mut self, grip: Grip, q: &[Pose], e: &Vector3<f64>) -> usize {
+    fn ways(&mut self, model: &Model, grip: Grip, q: &[Pose], e: &Vector3<f64>) -> usize {
         self.moving.factor(&self.tangents, q, SHIFT);
         let (pose, mut S, mut free) = (q[grip.body], Matrix3::zeros(), 0.0_f64);
         for k in 0..3 {
@@ -139,7 +162,10 @@ impl Drag {
             free = free.max(self.moving.dq[grip.body].of_point(&pose, &grip.s)[k]);
             self.project();
             self.columns[k].copy_from_slice(&self.moving.dq);
-            S.set_column(k, &self.columns[k][grip.body].of_point(&pose, &grip.s));
+        }
+        self.keep_limits(model, q);
+        for (k, column) in self.columns.iter().enumerate() {
+            S.set_column(k, &column[grip.body].of_point(&pose, &grip.s));
         }
         if !(S.sum() + e.sum()).is_finite() {
             // A point or a target beyond all numbers moves nothing; an iteration for eigenvalues would not end.
@@ -163,6 +189,80 @@ impl Drag {
         eigen.eigenvalues.iter().filter(|x| **x > BLOCKED * free).count()
     }
 
+    /// Takes from the columns what would change the limits that hold.
+    fn keep_limits(&mut self, model: &Model, q: &[Pose]) {
+        let mut held = std::mem::take(&mut self.held);
+        for n in 0..held.len() {
+            let row = model.limits[held[n].0].row(model, q);
+            let rate = |d: &[Twist]| row.iter().map(|(b, x)| x.dot(&d[*b])).sum::<f64>();
+            self.moving.dq.fill(Twist::zero());
+            for (b, x) in row.iter().filter(|(b, _)| *b != 0) {
+                let d = self.moving.inverse[*b].apply(&x.scaled(self.moving.scale));
+                self.moving.dq[*b] = self.moving.dq[*b].plus(&d);
+            }
+            let whole = rate(&self.moving.dq);
+            self.project();
+            let (before, rest) = held.split_at_mut(n);
+            for (k, other) in before.iter() {
+                let row = model.limits[*k].row(model, q);
+                take_off(&mut self.moving.dq, other, |d| row.iter().map(|(b, x)| x.dot(&d[*b])).sum());
+            }
+            let own = &mut rest[0].1;
+            // A limit that the joints or the other limits keep by themselves takes nothing more.
+            if rate(&self.moving.dq) > 1e-9 * whole {
+                own.copy_from_slice(&self.moving.dq);
+            } else {
+                own.fill(Twist::zero());
+            }
+            for column in &mut self.columns {
+                take_off(column, own, rate);
+            }
+        }
+        self.held = held;
+    }
+
+    /// A step along limits that hold leaves them by the square of its length; this goes back.
+    fn back_to_limits(&mut self, model: &Model, at: &mut Configuration) {
+        for _ in 0..3 {
+            let gap = |k: usize, at: &Configuration| model.limits[k].gap(model, &at.q, &at.v, &at.turns);
+            if self.held.iter().all(|(k, _)| gap(*k, at) >= -1e-12 * model.length.max(1.0)) {
+                return;
+            }
+            self.moving.factor(&self.tangents, &at.q, SHIFT);
+            self.keep_limits(model, &at.q);
+            self.moving.dq.fill(Twist::zero());
+            for (k, own) in &self.held {
+                let rate = model.limits[*k].row(model, &at.q).iter().map(|(b, x)| x.dot(&own[*b])).sum::<f64>();
+                let share = if rate > 0.0 { -gap(*k, at).min(0.0) / rate } else { 0.0 };
+                for (d, o) in self.moving.dq.iter_mut().zip(own) {
+                    *d = d.plus(&o.scaled(share));
+                }
+            }
+            let mut q: Vec<Pose> = at.q.iter().zip(&self.moving.dq).map(|(q, d)| q.moved(d)).collect();
+            if !self.close(model, &mut q, &at.turns, at.t, STEP * model.length) || flipped_joint(model, &q).is_some() {
+                return;
+            }
+            update_turns(model, &q, &mut at.turns);
+            at.q = q;
+        }
+    }
+
+    /// The limit that a pose passes first on the way from the present, and which part of the way leads up to it: none where it is reached
+    /// already. A limit that is passed at present does not keep the pose from coming back, and one that holds is gone back to.
+    fn beyond(&self, model: &Model, at: &Configuration, q: &[Pose], turns: &[f64]) -> Option<(usize, f64)> {
+        let positions = model.limits.iter().enumerate().filter(|(_, l)| !matches!(l.of, Bounded::Rate(_)));
+        let passed = positions.filter_map(|(k, l)| {
+            let unit = if matches!(l.of, Bounded::Position(JointCoordinate::Angle)) { 1.0 } else { model.length };
+            let (before, after) = (l.gap(model, &at.q, &at.v, &at.turns), l.gap(model, q, &at.v, turns));
+            let slack = if self.held.iter().any(|(h, _)| *h == k) { STEP } else { REACHED };
+            if after >= -slack * unit || after >= before {
+                return None;
+            }
+            Some((k, if before <= REACHED * unit { 0.0 } else { before / (before - after) }))
+        });
+        passed.min_by(|a, b| a.1.total_cmp(&b.1))
+    }
+
     /// Takes from the increments in `moving.dq` what the constraints do not allow.
     fn project(&mut self) {
         for _ in 0..2 {
@@ -175,14 +275,14 @@ impl Drag {
         }
     }
 
-    /// Takes the step in `moving.dq`, or a part of it; false where no part brings the point nearer.
-    fn step(&mut self, model: &Model, grip: Grip, target: &Vector3<f64>, at: &mut Configuration) -> bool {
+    /// Takes the step in `moving.dq`, or a part of it that brings the point nearer and keeps the limits.
+    fn step(&mut self, model: &Model, grip: Grip, target: &Vector3<f64>, at: &mut Configuration) -> Step {
         let L = model.length;
         let distance = |q: &[Pose]| (target - q[grip.body].point(&grip.s)).norm();
         let before = distance(&at.q);
         let size = self.moving.dq.iter().fold(0.0_f64, |s, d| s.max(d.v.norm()).max(L * d.w.norm()));
         if size.is_nan() || size <= 1e-13 * L {
-            return false;
+            return Step::Stuck;
         }
         let mut share = (STEP * L / size).min(1.0);
         for _ in 0..12 {
@@ -191,13 +291,21 @@ impl Drag {
             let closed = self.close(model, &mut q, &turns, at.t, share * size);
             if closed && distance(&q) < before * (1.0 - 1e-9) && flipped_joint(model, &q).is_none() {
                 update_turns(model, &q, &mut turns);
-                at.q = q;
-                at.turns = turns;
-                return true;
+                match self.beyond(model, at, &q, &turns) {
+                    None => {
+                        at.q = q;
+                        at.turns = turns;
+                        return Step::Moved;
+                    }
+                    Some((k, none)) if none <= 0.0 => return Step::Held(k),
+                    // As far as the limit, by the secant.
+                    Some((_, part)) => share *= part.min(0.95),
+                }
+            } else {
+                share *= 0.4;
             }
-            share *= 0.4;
         }
-        false
+        Step::Stuck
     }
 
     /// Closes the joints by Newton's method; false where that goes farther than the step that opened them.
@@ -264,5 +372,16 @@ impl Drag {
         let most = rates.iter().copied().fold(0.0, f64::max);
         let named = model.joints.iter().zip(&rates).filter(|(_, r)| most > 0.0 && **r > 0.2 * most);
         named.map(|(j, _)| j.name.clone()).take(4).collect()
+    }
+}
+
+/// Takes from increments the multiple of `along` that leaves no rate.
+fn take_off(d: &mut [Twist], along: &[Twist], rate: impl Fn(&[Twist]) -> f64) {
+    let whole = rate(along);
+    if whole > 0.0 {
+        let share = rate(d) / whole;
+        for (d, a) in d.iter_mut().zip(along) {
+            *d = d.plus(&a.scaled(-share));
+        }
     }
 }

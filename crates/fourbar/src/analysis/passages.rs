@@ -11,6 +11,7 @@
 use crate::analysis::singular::Singular;
 use crate::motion::numbers;
 use crate::state::{Pose, Twist};
+use fourbar_math::elementary;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -130,7 +131,7 @@ impl Passages {
 
     /// What a distance, given by its logarithm, is of the largest that a look has had.
     pub fn share(&self, log: f64) -> f64 {
-        (log - self.usual).exp()
+        elementary::exp(log - self.usual)
     }
 
     /// Rows were exchanged: the next ones cannot be compared with those of the looks so far, and the measure is asked instead.
@@ -166,7 +167,7 @@ impl Passages {
         let mut rows = a.parts.iter().zip(&b.parts).zip(&c.parts);
         let suspicious = std::mem::take(&mut self.falling)
             || !comparable
-            || dips([a.log, b.log, c.log].map(|x| (x - high).exp()))
+            || dips([a.log, b.log, c.log].map(|x| elementary::exp(x - high)))
             || rows.any(|((a, b), c)| dips([*a, *b, *c]));
         if suspicious && let Some(found) = self.search(times, measure) {
             self.found.push(found);
@@ -183,7 +184,7 @@ impl Passages {
         for (k, q) in self.between.iter_mut().enumerate().skip(1) {
             *q = between((&from.q[k], &from.v[k]), (&to.q[k], &to.v[k]), h, (t - from.t) / h);
         }
-        (measure.log_distance(t, &self.between) - log).exp()
+        elementary::exp(measure.log_distance(t, &self.between) - log)
     }
 
     /// The singular position between the three looks, if there is one.
@@ -192,7 +193,7 @@ impl Passages {
         let width = b - a;
         let logs = self.looks.each_ref().map(|l| measure.log_distance(l.t, &l.q));
         let log = logs.iter().fold(f64::NEG_INFINITY, |m, x| m.max(*x));
-        let values = logs.map(|x| (x - log).exp());
+        let values = logs.map(|x| elementary::exp(x - log));
         // Weights of masses, and the pose of a factor, may show a V a look too early.
         self.falling = values[2] < 2.0 * (values[1] - values[2]);
         if !bends(times, values) {
@@ -223,7 +224,7 @@ impl Passages {
             let [far_left, left, right, far_right] =
                 [-2.0, -1.0, 1.0, 2.0].map(|k| self.at(time + k * d, log, measure).max(f64::MIN_POSITIVE));
             // Near its zero the measure is a power of the distance: one for each row that becomes dependent at once.
-            let power = (far_left * far_right / (left * right)).ln() / 4.0_f64.ln();
+            let power = elementary::ln(far_left * far_right / (left * right)) / elementary::ln(4.0);
             last = left + right;
             if share == ROUNDS[0] {
                 first = last;
@@ -235,7 +236,7 @@ impl Passages {
                 }
                 break;
             }
-            let ratio = (left / right).powf(1.0 / power);
+            let ratio = elementary::powf(left / right, 1.0 / power);
             time += d * (ratio - 1.0) / (ratio + 1.0);
         }
         if !(last < SHRUNK * first && time > times[0] && time < times[2]) {

@@ -7,6 +7,7 @@ use crate::model::Model;
 use crate::motion::numbers;
 use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
+use fourbar_math::elementary;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
@@ -83,7 +84,7 @@ pub fn own_parts(pivots: &[f64], permanent: &[bool], out: &mut Vec<f64>) -> f64 
 
 /// Half the logarithm of the product of pivots.
 pub fn half_log(pivots: &[f64]) -> f64 {
-    0.5 * pivots.iter().map(|p| p.max(f64::MIN_POSITIVE).ln()).sum::<f64>()
+    0.5 * pivots.iter().map(|p| elementary::ln(p.max(f64::MIN_POSITIVE))).sum::<f64>()
 }
 
 /// Up to this many rows a suspicion is confirmed by singular values.

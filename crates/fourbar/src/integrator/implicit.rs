@@ -17,6 +17,7 @@ use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
 use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
 use crate::study::{Study, count};
+use fourbar_math::elementary;
 use serde_json::{Value, json};
 
 /// After this many tries at one step the method starts afresh from the consistent state.
@@ -241,7 +242,7 @@ impl<C: Chart> Tries for Implicit<'_, C> {
         self.stepper.attempt(h).map_err(|why| self.failed(why))?;
         let wished = self.stepper.error_per_time(h);
         let power = -1.0 / self.stepper.order() as f64;
-        let factor = (0.85 * wished.max(1e-12).powf(power)).clamp(0.2, 2.0);
+        let factor = (0.85 * elementary::powf(wished.max(1e-12), power)).clamp(0.2, 2.0);
         // Where forces are not smooth the error falls no faster than the step: what it comes to in one step is all there is.
         let error = if tries < SMOOTH_TRIES { wished } else { wished.min(self.stepper.error_per_step(h) / ALONE) };
         // Near a singular position the estimate sees the multipliers jump at any step, and smaller steps only feed that: the step is

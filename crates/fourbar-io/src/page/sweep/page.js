@@ -1,8 +1,12 @@
 "use strict";
-// The page of a sweep: parallel coordinates, scatter and heat map of its cases. All three share one selection of cases and one picked case.
+// The page of a sweep, or of the steps of a search: parallel coordinates, scatter and heat map of its cases. All share one selection of
+// cases and one picked case, which moves in a frame where the page carries the mechanism.
 (() => {
   const data = JSON.parse(document.getElementById("fourbar-data").textContent);
   const { columns, cases, values, status, failures } = data;
+  const live = JSON.parse(document.getElementById("fourbar-live").textContent);
+  const search = data.kind === "history", one = search ? "step" : "case", One = search ? "Step" : "Case";
+  document.title = `${data.title} \u00b7 Fourbar`;
   const n = cases.length;
   const app = document.getElementById("app");
   const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -30,10 +34,13 @@
   const share = (k, x) => (x - ranges[k][0]) / (ranges[k][1] - ranges[k][0]);
 
   // A scale of colours that keeps its order without colour vision: dark blue over green to yellow.
-  const stops = [[68, 1, 84], [59, 82, 139], [33, 145, 140], [94, 201, 98], [253, 231, 37]];
+  const dark = window.matchMedia("(prefers-color-scheme: dark)");
+  // On dark paper its dark end is lighter.
+  const ends = { true: [[128, 92, 200], [92, 124, 196]], false: [[68, 1, 84], [59, 82, 139]] };
+  const scale = [[33, 145, 140], [94, 201, 98], [253, 231, 37]];
   const colour = (s) => {
     if (!finite(s)) return ink("--soft");
-    const t = Math.min(Math.max(s, 0), 1) * (stops.length - 1);
+    const stops = [...ends[dark.matches], ...scale], t = Math.min(Math.max(s, 0), 1) * (stops.length - 1);
     const i = Math.min(Math.floor(t), stops.length - 2);
     const mix = stops[i].map((a, c) => Math.round(a + (stops[i + 1][c] - a) * (t - i)));
     return `rgb(${mix.join(",")})`;
@@ -42,13 +49,13 @@
   const header = make("header", app);
   make("h1", header, data.title);
   const failed = status.filter((s) => s !== "ok").length;
-  make("span", header, `${n} cases, ${n - failed} ok${failed ? `, ${failed} failed` : ""}; ${data.file}`, "sub");
+  make("span", header, search ? `${n} improvements on the way; ${data.file}` : `${n} cases, ${n - failed} ok${failed ? `, ${failed} failed` : ""}; ${data.file}`, "sub");
   const main = make("main", app);
 
   const sets = columns.map((c, k) => k).filter((k) => columns[k].role === "set");
   const measures = columns.map((c, k) => k).filter((k) => columns[k].role === "measure");
   const state = {
-    x: sets[0] ?? 0, y: measures[0] ?? columns.length - 1, hue: measures[0] ?? 0,
+    x: search ? 0 : sets[0] ?? 0, y: measures[0] ?? columns.length - 1, hue: measures[0] ?? 0,
     hx: sets[0] ?? 0, hy: sets[1] ?? sets[0] ?? 0, hz: measures[0] ?? 0,
     picked: -1, brushes: columns.map(() => null),
   };
@@ -70,6 +77,7 @@
     tip.hidden = true;
     const view = () => {
       const w = box.clientWidth, r = window.devicePixelRatio || 1;
+      if (w === 0) return;
       canvas.width = Math.max(1, Math.round(w * r));
       canvas.height = Math.round(height * r);
       canvas.style.height = `${height}px`;
@@ -108,7 +116,8 @@
   const parallel = make("section", main, undefined, "wide");
   parallel.id = "parallel";
   make("h2", parallel, "All columns");
-  make("p", parallel, "Drag along an axis to keep the cases between two values, click it to take that back. Colour is the measure chosen below.", "hint");
+  const dragged = make("p", parallel, "Drag along an axis to keep the cases between two values, click it to take that back; click a line to pick it. Colour is the column chosen below.", "hint");
+  dragged.id = "how";
   const TOP = 34, BOTTOM = 18, SIDE = 70;
   const axisX = (k, w) => SIDE + (columns.length < 2 ? 0 : (k * (w - 2 * SIDE)) / (columns.length - 1));
   const height = 280;
@@ -145,6 +154,20 @@
     });
   });
   let drag = null;
+  /** The case whose line passes nearest to a place between two axes. */
+  const lineAt = (x, y, w) => {
+    const k = columns.findIndex((_, k) => k + 1 < columns.length && axisX(k, w) <= x && x <= axisX(k + 1, w));
+    if (k < 0) return -1;
+    const s = (x - axisX(k, w)) / (axisX(k + 1, w) - axisX(k, w));
+    let best = -1, d = 8;
+    for (let i = 0; i < n; i++) {
+      const [a, b] = [values[k][i], values[k + 1][i]];
+      if (!chosen[i] || !finite(a) || !finite(b)) continue;
+      const off = Math.abs((1 - s) * axisY(k, a) + s * axisY(k + 1, b) - y);
+      if (off < d) { d = off; best = i; }
+    }
+    return best;
+  };
   const valueAt = (k, y) => {
     const s = 1 - (y - TOP) / (height - TOP - BOTTOM);
     return ranges[k][0] + Math.min(Math.max(s, 0), 1) * (ranges[k][1] - ranges[k][0]);
@@ -152,7 +175,7 @@
   p.canvas.addEventListener("pointerdown", (e) => {
     const [x, y] = p.at(e), w = p.box.clientWidth;
     const k = columns.findIndex((_, k) => Math.abs(axisX(k, w) - x) < 14);
-    if (k < 0) return;
+    if (k < 0) { pick(lineAt(x, y, w)); return; }
     drag = { k, from: y };
     p.canvas.setPointerCapture(e.pointerId);
   });
@@ -193,6 +216,17 @@
   const s = plot(scatter, 320, (g, w, h) => {
     const [X, Y] = frame(g, w, h, state.x, state.y, false);
     spots = [];
+    // The steps of each start of a search are one line.
+    if (search && state.x === 0) {
+      g.strokeStyle = ink("--soft"); g.lineWidth = 1;
+      g.beginPath();
+      for (let i = 0; i < n; i++) {
+        const [a, b] = [values[state.x][i], values[state.y][i]];
+        if (!finite(a) || !finite(b)) continue;
+        if (i > 0 && values[1][i] === values[1][i - 1] && finite(values[state.y][i - 1])) g.lineTo(X(a), Y(b)); else g.moveTo(X(a), Y(b));
+      }
+      g.stroke();
+    }
     const size = n > 5000 ? 1.5 : n > 500 ? 2.5 : 4;
     for (let pass = 0; pass < 2; pass++)
       for (let i = 0; i < n; i++) {
@@ -212,14 +246,17 @@
     for (const [a, b, i] of list) { const q = (a - x) ** 2 + (b - y) ** 2; if (q < d) { d = q; best = i; } }
     return best;
   };
-  const words = (i) => `case ${cases[i]}\n` + columns.map((c, k) => `${label(c)}  ${short(values[k][i])}`).join("\n");
+  const words = (i) => `${one} ${cases[i]}\n` + columns.map((c, k) => `${label(c)}  ${short(values[k][i])}`).join("\n");
   s.canvas.addEventListener("pointermove", (e) => { const [x, y] = s.at(e), i = nearest(spots, x, y); s.show(i < 0 ? "" : words(i), x, y); });
   s.canvas.addEventListener("pointerleave", () => s.show("", 0, 0));
-  s.canvas.addEventListener("click", (e) => { const i = nearest(spots, ...s.at(e)); if (i >= 0) { state.picked = i; redraw(); } });
+  s.canvas.addEventListener("click", (e) => { pick(nearest(spots, ...s.at(e))); });
 
   // Heat map: one measure over two parameters, in cells that hold the mean of their cases; cells whose cases failed are hatched.
   const heat = make("section", main);
   heat.id = "heat";
+  // Steps of a search do not fill a plane.
+  heat.hidden = search || sets.length === 0;
+  if (heat.hidden) scatter.className = "wide";
   make("h2", heat, "A measure over two parameters");
   const c2 = make("div", heat, undefined, "controls");
   choose(c2, "across", sets, "hx");
@@ -285,25 +322,53 @@
     q.show(c ? words(c[4].first) + (c[4].count > 1 ? `\nmean of ${c[4].count} cases ${short(c[4].total / c[4].count)}` : "") : "", x, y);
   });
   q.canvas.addEventListener("pointerleave", () => q.show("", 0, 0));
-  q.canvas.addEventListener("click", (e) => { const c = cellAt(...q.at(e)); if (c) { state.picked = c[4].first; redraw(); } });
+  q.canvas.addEventListener("click", (e) => { const c = cellAt(...q.at(e)); if (c) pick(c[4].first); });
 
-  // The picked case, and what failed.
+  // The picked case, and what failed. The frame stays where it is while the words are written anew.
   const detail = make("section", main, undefined, "wide");
   detail.id = "detail";
+  const moving = make("section", main, undefined, "wide");
+  moving.id = "moving";
+  moving.hidden = true;
+  const pick = (i) => {
+    if (i < 0) return;
+    state.picked = i;
+    if (!moving.hidden) move(i);
+    redraw();
+  };
+  const given = (i) => [...data.set, ...columns.flatMap((c, k) => (c.role === "set" && finite(values[k][i]) ? [[c.name, `${values[k][i]}${c.unit && c.unit !== "1" ? " " + c.unit : ""}`]] : []))];
+  const move = (i) => {
+    const mark = 'id="fourbar-data">', from = live.indexOf(mark) + mark.length, to = live.indexOf("</" + "script>", from);
+    const page = JSON.parse(live.slice(from, to));
+    page.live.set = given(i);
+    page.live.run = true;
+    moving.textContent = "";
+    moving.hidden = false;
+    make("h2", moving, `${One} ${cases[i]} in motion`);
+    const frame = make("iframe", moving);
+    frame.title = "The mechanism of the picked case";
+    frame.srcdoc = live.slice(0, from) + JSON.stringify(page).replaceAll("<", "\\u003c") + live.slice(to);
+  };
+  const shell = (text) => (/^[A-Za-z0-9._+*/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
   const tell = () => {
     detail.textContent = "";
-    const head = make("h2", detail, state.picked < 0 ? "Click a point or a cell to pick a case" : `Case ${cases[state.picked]}`);
+    const head = make("h2", detail, state.picked < 0 ? `Click a point, a line or a cell to pick a ${one}` : `${One} ${cases[state.picked]}`);
     head.id = "picked";
     const kept = chosen.reduce((a, b) => a + b, 0);
-    if (kept < n) make("p", detail, `${kept} of ${n} cases lie between the values chosen on the axes.`, "hint");
+    if (kept < n) make("p", detail, `${kept} of ${n} lie between the values chosen on the axes.`, "hint");
     if (state.picked >= 0) {
       const i = state.picked;
       const t = make("table", detail);
       columns.forEach((c, k) => { const r = make("tr", t); make("th", r, label(c)); make("td", r, short(values[k][i])); });
       if (status[i] !== "ok") { const r = make("tr", t); make("th", r, status[i]); make("td", r, failures[i] || ""); }
-      const given = columns.map((c, k) => (c.role === "set" ? ` --set ${c.name}='${values[k][i]}${c.unit && c.unit !== "1" ? " " + c.unit : ""}'` : "")).join("");
-      make("p", detail, "See it move:", "hint");
-      make("code", detail, `fourbar view ${data.file}${given}${data.set}`);
+      const p = make("p", detail, undefined, "hint");
+      if (live !== null && moving.hidden) {
+        const b = make("button", p, "See it move");
+        b.id = "move";
+        b.addEventListener("click", () => { move(state.picked); redraw(); moving.scrollIntoView({ behavior: "smooth" }); });
+      }
+      make("span", p, live === null ? "See it move: " : moving.hidden ? " or by the command " : "As a page of its own: ");
+      make("code", p, `fourbar view ${shell(data.file)}${given(i).map(([k, v]) => ` --set ${shell(`${k}=${v}`)}`).join("")}`);
     }
     const reasons = new Map();
     status.forEach((st, i) => { if (st !== "ok") { const key = data.codes[i] || st; const r = reasons.get(key) || [0, i]; r[0]++; reasons.set(key, r); } });
@@ -317,6 +382,6 @@
     }
   };
   window.addEventListener("resize", redraw);
-  window.matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  dark.addEventListener("change", redraw);
   redraw();
 })();

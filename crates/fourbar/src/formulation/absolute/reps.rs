@@ -8,6 +8,7 @@
 
 use super::chart::{Chart, Jet, Weights};
 use crate::state::Twist;
+use fourbar_math::elementary;
 use fourbar_math::{Scalar, Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::{FRAC_1_SQRT_2, TAU};
@@ -35,12 +36,12 @@ impl Angles {
     /// Angles of the rotation `A` in the reference `R`.
     pub fn of(A: &Matrix3<f64>, R: &Matrix3<f64>) -> Self {
         let eps = angles(&(A * R.transpose()));
-        Self { eps, R: *R, theta: eps[1].sin_cos(), psi: eps[2].sin_cos() }
+        Self { eps, R: *R, theta: elementary::sin_cos(eps[1]), psi: elementary::sin_cos(eps[2]) }
     }
 
     /// The rotation.
     pub fn rotation(&self) -> Matrix3<f64> {
-        zxz(self.eps[0].sin_cos(), self.theta, self.psi) * self.R
+        zxz(elementary::sin_cos(self.eps[0]), self.theta, self.psi) * self.R
     }
 
     /// `B^eps u` [Kissel21, Eq. (43b)].
@@ -134,9 +135,9 @@ fn reference(A: &Matrix3<f64>, w: &Vector3<f64>) -> Matrix3<f64> {
         if n.z.abs() <= FRAC_1_SQRT_2 { n } else { level(z.cross(&n)) }
     };
     // A(eps) has the columns x, y, c with x level across c: phi and theta of c, psi = 0.
-    let theta = c.z.clamp(-1.0, 1.0).acos();
-    let phi = c.x.atan2(-c.y);
-    let new = zxz(phi.sin_cos(), theta.sin_cos(), (0.0, 1.0));
+    let theta = elementary::acos(c.z.clamp(-1.0, 1.0));
+    let phi = elementary::atan2(c.x, -c.y);
+    let new = zxz(elementary::sin_cos(phi), elementary::sin_cos(theta), (0.0, 1.0));
     so3::orthonormalise(&(new.transpose() * A))
 }
 
@@ -160,8 +161,8 @@ impl Chart for Reps {
     fn place(from: &Angles, _A: &Matrix3<f64>, d: &Twist, to: &mut Angles) -> Matrix3<f64> {
         to.eps = from.eps + d.w;
         to.R = from.R;
-        to.theta = to.eps[1].sin_cos();
-        to.psi = to.eps[2].sin_cos();
+        to.theta = elementary::sin_cos(to.eps[1]);
+        to.psi = elementary::sin_cos(to.eps[2]);
         to.rotation()
     }
     #[inline]
@@ -213,7 +214,7 @@ impl Chart for Reps {
     fn read(x: &[f64]) -> Option<(Angles, usize)> {
         let eps = Vector3::from_column_slice(x.get(..3)?);
         let R = Matrix3::from_column_slice(x.get(3..12)?);
-        Some((Angles { eps, R, theta: eps[1].sin_cos(), psi: eps[2].sin_cos() }, 12))
+        Some((Angles { eps, R, theta: elementary::sin_cos(eps[1]), psi: elementary::sin_cos(eps[2]) }, 12))
     }
     #[inline]
     fn distance(x: &Angles) -> f64 {

@@ -4,6 +4,7 @@
 //! goes to the smaller body number, so separators depend on the mechanism alone.
 
 use crate::constraint::ConstraintSet;
+use fourbar_math::elementary;
 
 /// Largest share of the bodies that one side may have after a single body is cut out.
 const BALANCED: f64 = 0.6;
@@ -191,7 +192,7 @@ impl Graph {
             if share > ACCEPTABLE || cut.is_empty() {
                 continue;
             }
-            let score = (cut.len() as f64).powf(1.5) * (1.0 + 2.0 * (share - 0.5).max(0.0));
+            let score = elementary::powf(cut.len() as f64, 1.5) * (1.0 + 2.0 * (share - 0.5).max(0.0));
             if best.as_ref().is_none_or(|b| score < b.0 || (score == b.0 && big < b.1)) {
                 cut.sort_unstable();
                 best = Some((score, big, cut));

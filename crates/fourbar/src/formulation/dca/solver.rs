@@ -23,6 +23,7 @@ use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
 use crate::state::{Pose, Twist};
+use fourbar_math::elementary;
 use nalgebra::Vector3;
 
 /// Settings of the iteration.
@@ -469,7 +470,7 @@ impl<'m, const B: usize> Solver<'m, B> {
             for k in 0..front.e {
                 // Diagonals are stored inverted. A zero stands for a direction that nothing at all holds.
                 let pivots = (k * B..(k + 1) * B).map(|c| self.panel[at.panel + c * N + c]);
-                sum -= pivots.filter(|x| *x > 0.0).product::<f64>().ln();
+                sum -= elementary::ln(pivots.filter(|x| *x > 0.0).product::<f64>());
             }
         }
         sum

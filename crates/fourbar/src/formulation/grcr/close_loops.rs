@@ -9,6 +9,7 @@ use super::loop_rows::Closings;
 use super::schedule::{Role, Schedule};
 use super::spatial::Six;
 use super::tree::Tree;
+use fourbar_math::elementary;
 
 /// A dependent column in the recursion.
 #[derive(Clone, Copy, Debug)]
@@ -185,7 +186,7 @@ impl Closure {
     /// Writes the sines of the dependents at the last factor; the logarithm of their product.
     pub fn sines(&self, out: &mut Vec<f64>) -> f64 {
         out.extend(self.pivots.iter().map(|p| p.sine));
-        self.pivots.iter().map(|p| p.sine.max(f64::MIN_POSITIVE).ln()).sum()
+        self.pivots.iter().map(|p| elementary::ln(p.sine.max(f64::MIN_POSITIVE))).sum()
     }
 
     /// Values of the dependent columns for the right-hand side in `closings.g`, given to `put(column, value)`; others are zero.

@@ -8,6 +8,7 @@
 use super::spatial::Six;
 use crate::joint::{Fixed, Free, JointKind, Motion, TreeShape};
 use crate::model::JointCoordinate;
+use fourbar_math::elementary;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
 use std::f64::consts::PI;
@@ -152,8 +153,8 @@ impl Kind {
             let d = V::new(d[rates], d[rates + 1], d[rates + 2]);
             let half = 0.5 * d.norm();
             // sin(x)/x by its series where the quotient loses digits.
-            let k = if half < 1e-4 { 0.5 * (1.0 - half * half / 6.0) } else { 0.5 * half.sin() / half };
-            let (c, v) = (half.cos(), d * k);
+            let k = if half < 1e-4 { 0.5 * (1.0 - half * half / 6.0) } else { 0.5 * elementary::sin(half) / half };
+            let (c, v) = (elementary::cos(half), d * k);
             let (s, p) = (from[at], V::new(from[at + 1], from[at + 2], from[at + 3]));
             let scalar = s * c - p.dot(&v);
             let vector = v * s + p * c + p.cross(&v);

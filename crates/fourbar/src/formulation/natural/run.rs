@@ -16,6 +16,7 @@ use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::Study;
 use fourbar_dae::{Error, Integrator, Node, Options, Problem};
+use fourbar_math::elementary;
 use fourbar_math::{Taylor, so3};
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
@@ -454,7 +455,7 @@ fn least_turn(from: &Vector3<f64>, to: &Vector3<f64>) -> Matrix3<f64> {
         let x: Vector3<f64> = frame.column(0).into();
         return if c > 0.0 { Matrix3::identity() } else { so3::exp(&(x * std::f64::consts::PI)) };
     }
-    so3::exp(&(axis * (s.atan2(c) / s)))
+    so3::exp(&(axis * (elementary::atan2(s, c) / s)))
 }
 
 impl Stepping for Run<'_> {

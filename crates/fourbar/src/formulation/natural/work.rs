@@ -4,6 +4,7 @@
 //! end. The integral of the power therefore limits the step as well.
 
 use fourbar_dae::{Integrator, Problem};
+use fourbar_math::elementary;
 
 /// Coefficients that are kept, at most: the highest order and what integration adds.
 const MOST: usize = 64;
@@ -93,7 +94,7 @@ impl Power {
         let of = |size: f64| {
             let root = |m: usize| {
                 let term = c[m].abs() * scale / (m + 1) as f64;
-                if term > 0.0 { (self.tol * size / term).powf(1.0 / (m + 1) as f64) } else { f64::INFINITY }
+                if term > 0.0 { elementary::powf(self.tol * size / term, 1.0 / (m + 1) as f64) } else { f64::INFINITY }
             };
             root(known - 1).min(root(known - 2))
         };

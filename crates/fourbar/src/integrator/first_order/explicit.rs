@@ -13,6 +13,7 @@ use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_eve
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome};
 use crate::study::Study;
+use fourbar_math::elementary;
 use serde_json::{Value, json};
 
 /// Share of the tolerance that the relative error of work counts with.
@@ -250,7 +251,7 @@ impl<S: System> Explicit<S> {
         }
         let d2 = self.track.system.error(&self.track.y, &self.scratch) / h;
         let most = d1.max(d2);
-        let guess = if most > 0.0 { (0.01 * self.track.tol / most).powf(1.0 / (order + 1.0)) } else { 1e-3 * span };
+        let guess = if most > 0.0 { elementary::powf(0.01 * self.track.tol / most, 1.0 / (order + 1.0)) } else { 1e-3 * span };
         Ok(guess.min(100.0 * h).min(0.1 * span).max(10.0 * SMALLEST * self.track.tau))
     }
 
@@ -372,7 +373,7 @@ impl<S: System> Tries for Explicit<S> {
         if error > 1.0 {
             self.track.rejections += 1;
             self.track.refused = true;
-            let factor = if error.is_finite() { (0.9 * error.powf(-1.0 / (order + 1.0))).clamp(0.1, 0.9) } else { 0.25 };
+            let factor = if error.is_finite() { (0.9 * elementary::powf(error, -1.0 / (order + 1.0))).clamp(0.1, 0.9) } else { 0.25 };
             return Err(Refused { factor, why: None, ends: true });
         }
         self.take_or_refuse(h)?;
@@ -380,7 +381,7 @@ impl<S: System> Tries for Explicit<S> {
         let beta = if order > 6.0 { 0.0 } else { 0.04 };
         let power = 1.0 / (order + 1.0) - 0.75 * beta;
         let error = error.max(1e-10);
-        let factor = (0.9 * error.powf(-power) * self.last_error.powf(beta)).clamp(0.2, 6.0);
+        let factor = (0.9 * elementary::powf(error, -power) * elementary::powf(self.last_error, beta)).clamp(0.2, 6.0);
         self.last_error = error.max(1e-4);
         let factor = if self.track.refused { factor.min(1.0) } else { factor };
         self.track.refused = false;

@@ -17,6 +17,7 @@ use crate::integrator::radau::newton::{Convergence, Sizes, Verdict, estimated};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint};
 use crate::study::Study;
+use fourbar_math::elementary;
 use fourbar_math::factor::DenseLu;
 use nalgebra::Complex;
 use serde_json::{Value, json};
@@ -93,7 +94,7 @@ impl<S: System> Radau<S> {
         let n = track.d.len();
         let relative = estimated(if track.pace.fixed.is_some() { SOLVED } else { study.tol.unwrap_or(DEFAULT_TOL) });
         if track.pace.h == 0.0 {
-            track.pace.h = 0.1 * relative.powf(0.25) * track.tau;
+            track.pace.h = 0.1 * elementary::powf(relative, 0.25) * track.tau;
         }
         let zero = || std::array::from_fn(|_| vec![0.0; n]);
         Self {

@@ -5,6 +5,7 @@
 //! near the limit of stability the forces are stiff for the method. Light damping makes single values jump by a factor of ten either way: the
 //! mean of their logarithms decides.
 
+use fourbar_math::elementary;
 use serde_json::{Value, json};
 
 /// Share of the limit from which on forces are stiff. Over the shipped mechanisms that are not stiff the mean stays below 0.35 wherever a run
@@ -34,12 +35,12 @@ pub(super) struct Stiffness {
 impl Stiffness {
     /// For a method with this limit of stability.
     pub fn new(limit: Option<f64>) -> Self {
-        Self { limit, mean: FAR.ln(), since: None }
+        Self { limit, mean: elementary::ln(FAR), since: None }
     }
 
     /// Whether the step of this number is worth a look.
     pub fn is_due(&self, step: usize) -> bool {
-        self.limit.is_some() && self.since.is_none() && (self.mean > FAR.ln() || step.is_multiple_of(EVERY))
+        self.limit.is_some() && self.since.is_none() && (self.mean > elementary::ln(FAR) || step.is_multiple_of(EVERY))
     }
 
     /// Takes a step of size `h` to the time `t`, after which so much is left, with the distance of its last stage from its end and the change
@@ -50,8 +51,8 @@ impl Stiffness {
         if share.is_nan() {
             return false;
         }
-        self.mean += (share.clamp(0.1 * FAR, MOST).ln() - self.mean) / MEMORY;
-        let found = self.mean > STIFF.ln() && left > LEFT * h;
+        self.mean += (elementary::ln(share.clamp(0.1 * FAR, MOST)) - self.mean) / MEMORY;
+        let found = self.mean > elementary::ln(STIFF) && left > LEFT * h;
         if found {
             self.since = Some(t);
         }
@@ -65,7 +66,7 @@ impl Stiffness {
 
     /// Takes back what [`Stiffness::save`] gave.
     pub fn restore(&mut self, v: &Value) {
-        self.mean = v[0].as_f64().unwrap_or(FAR.ln());
+        self.mean = v[0].as_f64().unwrap_or(elementary::ln(FAR));
         self.since = v[1].as_f64();
     }
 }

@@ -5,6 +5,7 @@ use crate::coordinate::PoseOf;
 use crate::formulation::absolute::equations::Equations;
 use crate::model::Model;
 use crate::state::{Pose, Twist};
+use fourbar_math::elementary;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::HashMap;
 
@@ -83,14 +84,14 @@ impl Active {
         let change = normal - self.P.x;
         let along = |k: usize| self.P[k] - self.step * (u[k] + self.G[(k, 0)] * change - self.target[k]);
         let (x, y, bound) = (along(1), along(2), self.mu * normal);
-        let length = x.hypot(y);
+        let length = elementary::hypot(x, y);
         let factor = if length > bound { bound / length } else { 1.0 };
         Vector3::new(normal, x * factor, y * factor)
     }
 
     /// A change of the impulse as a velocity, m/s.
     pub fn measure(&self, d: &Vector3<f64>) -> f64 {
-        let along = if self.step > 0.0 { d.y.hypot(d.z) / self.step } else { 0.0 };
+        let along = if self.step > 0.0 { elementary::hypot(d.y, d.z) / self.step } else { 0.0 };
         (d.x * self.G[(0, 0)]).abs().max(along)
     }
 
@@ -177,7 +178,7 @@ impl Finder {
             a.target = Vector3::new(if u < 0.0 { -contact.restitution * u } else { -u }, 0.0, 0.0);
             let f = &contact.friction;
             let memory = kept.get(&a.key);
-            let stuck = memory.map_or(a.before.y.hypot(a.before.z) < 1e-6, |k| k.stuck);
+            let stuck = memory.map_or(elementary::hypot(a.before.y, a.before.z) < 1e-6, |k| k.stuck);
             a.mu = if stuck { f.fixed } else { f.mu };
             if let Some(k) = memory {
                 a.P = Vector3::new(k.normal, a.frame.column(1).dot(&k.along), a.frame.column(2).dot(&k.along));

@@ -34,6 +34,7 @@ use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::{Study, count};
 use active::{Active, Finder, Kept, Key};
+use fourbar_math::elementary;
 use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 use solve::{Solved, solve};
@@ -327,7 +328,7 @@ impl<'m> Moreau<'m> {
             if a.P.x > most[k] {
                 let u = a.velocity(&self.v);
                 most[k] = a.P.x;
-                (o.slip, o.state) = (u.y.hypot(u.z), if sticks(self.model, a, &self.v, self.speed) { 2.0 } else { 1.0 });
+                (o.slip, o.state) = (elementary::hypot(u.y, u.z), if sticks(self.model, a, &self.v, self.speed) { 2.0 } else { 1.0 });
             }
         }
     }
@@ -336,7 +337,7 @@ impl<'m> Moreau<'m> {
 /// Whether a contact sticks: friction holds it without slip. Where several contacts share a load, how they share it says nothing.
 fn sticks(model: &Model, a: &Active, v: &[Twist], scale: f64) -> bool {
     let u = a.velocity(v);
-    model.contacts[a.key.0 as usize].friction.fixed > 0.0 && a.P.x > 0.0 && u.y.hypot(u.z) <= STUCK * scale
+    model.contacts[a.key.0 as usize].friction.fixed > 0.0 && a.P.x > 0.0 && elementary::hypot(u.y, u.z) <= STUCK * scale
 }
 
 /// Size of what touches: the smallest radius, or the characteristic length where there is none.

@@ -4,6 +4,7 @@
 
 use super::active::Active;
 use crate::state::Twist;
+use fourbar_math::elementary;
 use nalgebra::{DMatrix, DVector, Vector3};
 
 /// Up to so many contacts Newton steps are tried.
@@ -68,7 +69,7 @@ fn sweep(list: &mut [Active], v: &mut [Twist]) -> f64 {
 /// An impulse brought back into the cone.
 fn inside(P: &Vector3<f64>, mu: f64) -> Vector3<f64> {
     let normal = P.x.max(0.0);
-    let length = P.y.hypot(P.z);
+    let length = elementary::hypot(P.y, P.z);
     let factor = if length > mu * normal { mu * normal / length.max(f64::MIN_POSITIVE) } else { 1.0 };
     Vector3::new(normal, P.y * factor, P.z * factor)
 }
@@ -165,7 +166,7 @@ fn equations(a: &Active, u: &Vector3<f64>, i: usize, G: &DMatrix<f64>, J: &mut D
     let step = 2.0 / (a.G[(1, 1)] + a.G[(2, 2)]).max(f64::MIN_POSITIVE);
     let slip = [u.y - a.target.y, u.z - a.target.z];
     let y = [a.P.y - step * slip[0], a.P.z - step * slip[1]];
-    let (length, bound) = (y[0].hypot(y[1]), a.mu * a.P.x.max(0.0));
+    let (length, bound) = (elementary::hypot(y[0], y[1]), a.mu * a.P.x.max(0.0));
     if length <= bound {
         for k in 0..2 {
             (0..columns).for_each(|c| J[(row + 1 + k, c)] = G[(row + 1 + k, c)]);

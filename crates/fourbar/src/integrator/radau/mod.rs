@@ -25,6 +25,7 @@ use crate::motion::{Instant, Motion, Outcome, bad_checkpoint};
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::Study;
+use fourbar_math::elementary;
 use fourbar_math::so3;
 use newton::Sizes;
 use serde_json::{Value, json};
@@ -96,7 +97,7 @@ impl<'m> Radau<'m> {
         };
         let solver = Solver::new(&equations, now.clone(), tol, tau);
         let local = solver.weights[0];
-        let h = fixed.or(positive(&study.options, "first-step")?).unwrap_or(0.1 * local.powf(0.25) * tau);
+        let h = fixed.or(positive(&study.options, "first-step")?).unwrap_or(0.1 * elementary::powf(local, 0.25) * tau);
         let stages = Stages::new(n, rows, size);
         let mut r = Self {
             model,

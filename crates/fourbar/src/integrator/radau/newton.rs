@@ -1,6 +1,7 @@
 //! The simplified Newton iteration of a step, and the size of the next one [Hairer96, IV.8].
 
 use crate::integrator::index3::Trouble;
+use fourbar_math::elementary;
 
 /// Newton iterations, at most; before the third one nothing is given up: the first increment lacks the error of the multipliers.
 const ITERATIONS: usize = 10;
@@ -46,7 +47,7 @@ impl Convergence {
 
     /// A step begins: the first increment is judged by the iteration of the last one.
     pub fn begin(&mut self) {
-        self.remaining = self.remaining.max(f64::EPSILON).powf(0.8);
+        self.remaining = elementary::powf(self.remaining.max(f64::EPSILON), 0.8);
         self.iterations = 0;
     }
 
@@ -72,7 +73,7 @@ impl Convergence {
                 let left = ITERATIONS.saturating_sub(k) as i32;
                 let missed = self.remaining * size * self.theta.powi(left) / self.kappa;
                 if k >= PATIENT && missed >= 1.0 && self.remaining * size > self.kappa {
-                    return Verdict::Fails(Trouble::TooSlow, 0.8 * missed.clamp(1e-4, 20.0).powf(-1.0 / f64::from(4 + left)));
+                    return Verdict::Fails(Trouble::TooSlow, 0.8 * elementary::powf(missed.clamp(1e-4, 20.0), -1.0 / f64::from(4 + left)));
                 }
             } else if k >= PATIENT {
                 return Verdict::Fails(Trouble::Diverges, 0.5);
@@ -110,7 +111,7 @@ impl Sizes {
     fn quotient(error: f64, iterations: usize) -> f64 {
         let (k, most) = (iterations as f64, ITERATIONS as f64);
         let safety = f64::min(0.9, 0.9 * (1.0 + 2.0 * most) / (k + 2.0 * most));
-        (error.max(1e-10).powf(0.25) / safety).clamp(0.125, 5.0)
+        (elementary::powf(error.max(1e-10), 0.25) / safety).clamp(0.125, 5.0)
     }
 
     /// The factor of the next try after an error that is too large; `first` for the first step of a run.
@@ -125,7 +126,7 @@ impl Sizes {
         let error = error.max(1e-10);
         let mut quotient = Self::quotient(error, iterations);
         if self.last.0 > 0.0 {
-            let foretold = self.last.0 / h * (error * error / self.last.1).powf(0.25) / 0.9;
+            let foretold = self.last.0 / h * elementary::powf(error * error / self.last.1, 0.25) / 0.9;
             quotient = quotient.max(foretold.clamp(0.125, 5.0));
         }
         self.last = (h, error.max(1e-2));
@@ -143,5 +144,5 @@ impl Sizes {
 
 /// The tolerance of the estimate, which is of a lower order than the result: errors of the result are about `tol` then.
 pub fn estimated(tol: f64) -> f64 {
-    0.1 * tol.powf(0.8)
+    0.1 * elementary::powf(tol, 0.8)
 }
