@@ -113,6 +113,10 @@ impl Eventful {
                 e.advance(t, &mut |_| true)
             })?;
             let now = self.engine_now();
+            // Times that are known beforehand are exact.
+            if self.by_time(what) {
+                return Ok(now);
+            }
             let off = self.seen(what, &now) / slope;
             if round == 2 || !off.is_finite() || off.abs() > OFF * h || off.abs() <= 1e-14 * t.abs().max(1e-2) || t - off <= start.t {
                 return Ok(now);

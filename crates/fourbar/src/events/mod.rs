@@ -128,7 +128,9 @@ impl Eventful {
     pub fn new(base: &Arc<Model>, study: &Study, start: &crate::analysis::assembly::Assembled) -> Result<Self, Diagnostic> {
         let structure = crate::structure::Structure::new(base, &start.configuration);
         let analysis = study.analysis_of(&structure);
-        let mode = Mode::of(base);
+        let switches = Switch::all_at(base, &start.configuration);
+        let mut mode = Mode::of(base);
+        mode.pieces = switches.iter().map(|s| (s.of, s.pieces.to_vec())).collect();
         let piece = Piece::of_mode(base, &mode, study, analysis, &start.configuration)?;
         let now = Instant::new(base, &start.configuration);
         let sticking = (0..base.forces.len()).filter(|&k| base.forces[k].1.sticks().is_some());
@@ -153,7 +155,7 @@ impl Eventful {
             piece: RefCell::new(piece),
             built: start.configuration.clone(),
             pieces: VecDeque::new(),
-            switches: Switch::all(base),
+            switches,
             watched: Vec::new(),
             zeros: Vec::new(),
             idle: 0,

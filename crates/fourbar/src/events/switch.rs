@@ -48,6 +48,16 @@ impl Switch {
         let one = |of| Self { of, pieces: Pieces::new(), by_time: model.switches_by_time(of), loose: false, times: Vec::new() };
         model.switching().into_iter().map(one).collect()
     }
+
+    /// The same with the pieces that hold at a state.
+    pub fn all_at(model: &Model, at: &Configuration) -> Vec<Self> {
+        let x = Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
+        let mut list = Self::all(model);
+        for s in &mut list {
+            s.pieces = model.pieces_of(s.of, &x, None);
+        }
+        list
+    }
 }
 
 impl Eventful {

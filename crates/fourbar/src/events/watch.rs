@@ -256,7 +256,7 @@ impl Eventful {
             left = true;
             if f <= 0.0 && (f < 0.0 || k < TIMES) {
                 let (mut a, mut b) = (low, high);
-                while b - a > 2.0 * f64::EPSILON * b.abs() {
+                loop {
                     let middle = 0.5 * (a + b);
                     if middle <= a || middle >= b {
                         break;
