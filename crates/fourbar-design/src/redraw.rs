@@ -120,7 +120,7 @@ impl Drawn<'_> {
     fn force(&self, name: &str, spec: &mut ForceSpec) -> Result<(), Diagnostic> {
         match spec {
             ForceSpec::Spring(s) => s.between.iter_mut().for_each(|p| self.place(p)),
-            ForceSpec::Rope(s) => s.between.iter_mut().for_each(|p| self.place(p)),
+            ForceSpec::Rope(s) => s.between.iter_mut().chain(&mut s.via).for_each(|p| self.place(p)),
             ForceSpec::Force(s) => self.place(&mut s.on),
             ForceSpec::Bushing(_) => return Err(refused(name, "is a bushing, whose rest is as drawn")),
             ForceSpec::Torsion(_) | ForceSpec::Torque(_) | ForceSpec::Actuator(_) | ForceSpec::Friction(_) | ForceSpec::Stop(_) => {}

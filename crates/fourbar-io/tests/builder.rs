@@ -320,8 +320,9 @@ fn force(m: Mechanism, name: &str, f: &ForceSpec) -> Mechanism {
         ForceSpec::Bushing(BushingSpec { between: [a, b], frame, stiffness, damping }) => {
             m.bushing(name, a, b).frame(frame).stiffness(stiffness).damping(damping).end()
         }
-        ForceSpec::Rope(RopeSpec { between: [a, b], length, stiffness, damping }) => {
-            m.rope(name, a, b).length(length).stiffness(stiffness).damping(damping).end()
+        ForceSpec::Rope(RopeSpec { between: [a, b], via, length, stiffness, damping }) => {
+            let rope = m.rope(name, a, b).length(length).stiffness(stiffness).damping(damping);
+            via.into_iter().fold(rope, |r, place| r.via(place)).end()
         }
         ForceSpec::Friction(FrictionSpec { joint, coulomb, viscous, radius, speed, stick, static_coefficient, preload, .. }) => {
             let friction = m.friction(name, joint).coulomb(coulomb).viscous(viscous).radius(radius).speed(speed);

@@ -9,6 +9,7 @@ use crate::force::{Force, StateLaw};
 use crate::model::{Drive, JointCoordinate, Model};
 use crate::spec::Direction;
 use crate::state::{Pose, Twist};
+use crate::switching::Switching;
 use crate::time::TimeFunction;
 
 /// An expression whose zero changes something.
@@ -95,7 +96,7 @@ impl Default for EventSettings {
 }
 
 /// Joint coordinate that is held at a value.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Held {
     /// The joint.
     pub joint: usize,
@@ -110,7 +111,7 @@ pub struct Held {
 }
 
 /// What is in force between two events.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Mode {
     /// Joints that act.
     pub joints: Vec<bool>,
@@ -122,6 +123,8 @@ pub struct Mode {
     pub slides: Vec<f64>,
     /// Coordinates that are held: behind the drives of the file, in this order.
     pub held: Vec<Held>,
+    /// What is made of pieces, with those in force.
+    pub pieces: Vec<(Switching, Vec<i64>)>,
 }
 
 impl Mode {
@@ -133,6 +136,7 @@ impl Mode {
             forces: vec![true; model.forces.len()],
             slides: vec![0.0; model.forces.len()],
             held: Vec::new(),
+            pieces: Vec::new(),
         }
     }
 }
@@ -201,9 +205,17 @@ impl Limit {
 }
 
 impl Model {
-    /// Whether anything can change on the way, so that a run has to look for events.
+    /// Whether anything can happen on the way that is told: events, limits, friction that sticks, drives and forces that may jump.
     pub fn has_events(&self) -> bool {
-        !self.events.is_empty() || !self.limits.is_empty() || self.forces.iter().any(|(_, f)| f.sticks().is_some())
+        !self.events.is_empty()
+            || !self.limits.is_empty()
+            || self.forces.iter().any(|(_, f)| f.sticks().is_some())
+            || self.switching().iter().any(|s| !matches!(s, Switching::Side(..)))
+    }
+
+    /// Whether a run has to look for events, told or not.
+    pub fn has_modes(&self) -> bool {
+        self.has_events() || !self.switching().is_empty()
     }
 
     /// The mechanism in one mode: joints that do not act are open, drives and forces that do not act are left out, and coordinates that are
@@ -212,6 +224,9 @@ impl Model {
         let mut model = self.clone();
         model.events.clear();
         model.limits.clear();
+        for (s, pieces) in &mode.pieces {
+            model.keep_pieces(*s, pieces);
+        }
         for (j, acts) in model.joints.iter_mut().zip(&mode.joints) {
             j.open = !acts;
         }

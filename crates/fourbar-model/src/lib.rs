@@ -28,6 +28,7 @@ pub mod rolling;
 mod serial;
 pub mod spec;
 pub mod state;
+pub mod switching;
 pub mod time;
 pub mod topology;
 

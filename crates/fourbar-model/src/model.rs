@@ -75,7 +75,7 @@ pub struct Joint {
 }
 
 /// A coordinate of a joint that drives, gears, forces and outputs can read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum JointCoordinate {
     /// Angle about the axis.
     Angle,

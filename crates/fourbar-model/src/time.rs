@@ -24,6 +24,32 @@ impl TimeFunction {
     }
 }
 
+impl TimeFunction {
+    /// The expression that switches: its value or, of an integral, its rate.
+    pub fn expr(&self) -> &Expr {
+        match self {
+            TimeFunction::Value(f) => f,
+            TimeFunction::Integral(f) => f.rate(),
+        }
+    }
+
+    /// Values of the variables of this expression.
+    pub fn variables(&self, t: f64, z: &[f64]) -> SmallVec<[f64; 4]> {
+        match self {
+            TimeFunction::Value(_) => SmallVec::from_slice(&[t]),
+            TimeFunction::Integral(f) => std::iter::once(t).chain(f.inputs().iter().map(|k| z[*k])).collect(),
+        }
+    }
+
+    /// The function on some pieces of this expression alone; integrals have to be placed.
+    pub fn in_pieces(&self, pieces: &[i64]) -> Self {
+        match self {
+            TimeFunction::Value(f) => TimeFunction::Value(f.in_pieces(pieces)),
+            TimeFunction::Integral(f) => TimeFunction::Integral(f.in_pieces(pieces)),
+        }
+    }
+}
+
 /// A time at which a function of time changes from one piece to another.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Seam {
@@ -157,6 +183,8 @@ pub struct Integral {
     twice: bool,
     /// Inputs that the rate reads as its variables from 1 on, by their place in the model.
     inputs: Vec<usize>,
+    /// Whether it goes on from wherever it is put, which may be elsewhere than where its rate leads from time zero.
+    placed: bool,
     course: Arc<Mutex<Vec<Piece>>>,
 }
 
@@ -196,7 +224,7 @@ impl Integral {
     /// The integral from time zero of a speed, or of an acceleration (`twice`), that reads inputs with these values.
     pub fn of_inputs(rate: Expr, twice: bool, inputs: Vec<usize>, values: Vec<f64>) -> Self {
         let held = values.into_iter().map(|x| [x, 0.0]).collect();
-        Self { rate, twice, inputs, course: Arc::new(Mutex::new(vec![Piece::new(0.0, [0.0; 2], held)])) }
+        Self { rate, twice, inputs, placed: false, course: Arc::new(Mutex::new(vec![Piece::new(0.0, [0.0; 2], held)])) }
     }
 
     /// What is integrated.
@@ -218,6 +246,16 @@ impl Integral {
     pub fn own(&self) -> Self {
         let course = self.course.lock().map(|c| c.clone()).unwrap_or_default();
         Self { course: Arc::new(Mutex::new(course)), ..self.clone() }
+    }
+
+    /// The same on some pieces of its rate, with a course of its own that has to be placed.
+    fn in_pieces(&self, pieces: &[i64]) -> Self {
+        Self { rate: self.rate.in_pieces(pieces), placed: true, ..self.own() }
+    }
+
+    /// Whether it has to be placed where pieces of its rate begin.
+    pub fn is_placed(&self) -> bool {
+        self.placed
     }
 
     /// From `t` on the inputs have the values and slopes that `held` gives by their place.
@@ -284,6 +322,7 @@ impl Integral {
     /// Value, first and second derivative.
     pub fn at(&self, t: f64) -> [f64; 3] {
         if !self.twice
+            && !self.placed
             && let Some(c) = self.rate.constant_value()
         {
             return [c * t, c, 0.0];

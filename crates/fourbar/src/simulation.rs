@@ -75,7 +75,7 @@ impl Simulation {
             Cow::Borrowed(_) => Arc::clone(model),
         };
         let model = &own;
-        if model.has_events() {
+        if model.has_modes() {
             study::check(study)?;
             let own = Arc::new(model.with_own_drives());
             let mut moving = Eventful::new(&own, study, &study.assemble(&own)?)?;

@@ -548,7 +548,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     let mut plan = Plan::new(model, &study.inputs)?;
     let prepared = plan.prepared(model);
     let model = prepared.as_ref();
-    if model.has_events() {
+    if model.has_modes() {
         return run_eventful(model, study, &mut plan, saved.as_ref(), observer);
     }
     let mut candidates = study.candidates(model)?;

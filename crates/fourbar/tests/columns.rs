@@ -410,7 +410,10 @@ fn draw(spec: &mut ModelSpec, model: &Model, r: &mut Random) {
     let law = SpringLaw::Linear { stiffness: k, rest: 0.5 * L, damping };
     add("spring", SpringSpec { between: ends(r), law, mass: 0.0 }.into());
     let at = ends(r);
-    add("rope", RopeSpec { between: at, length: (1.0 + r.number()) * 2.0 * L + 1e-3 * L, stiffness: 5.0 * k, damping }.into());
+    add(
+        "rope",
+        RopeSpec { between: at, via: Vec::new(), length: (1.0 + r.number()) * 2.0 * L + 1e-3 * L, stiffness: 5.0 * k, damping }.into(),
+    );
     let some = |r: &mut Random, size: f64| [0; 3].map(|_| StateExpr::constant(r.number() * size));
     add("force", PointForceSpec { on: place(r), force: some(r, F), frame: ForceFrame::Body }.into());
     add("torque", TorqueSpec { body: body(r), torque: some(r, 0.2 * F * L), frame: ForceFrame::World }.into());

@@ -9,8 +9,8 @@ use fourbar_testing::common::*;
 /// Formulation and integrator, with the tolerance it is given.
 const METHODS: [(&str, &str, f64); 4] =
     [("lie", "dop853", 1e-8), ("se3", "dop853", 1e-8), ("grcr", "dop853", 1e-8), ("dca", "dop853", 1e-8)];
-/// Implicit ones: the work of their last long step before a touch is only as good as that step, so that they are asked for less.
-const IMPLICIT: [(&str, &str, f64); 2] = [("ra", "radau", 1e-6), ("grcr", "radau", 1e-6)];
+/// Implicit ones.
+const IMPLICIT: [(&str, &str, f64); 2] = [("ra", "radau", 1e-8), ("grcr", "radau", 1e-8)];
 
 fn by(model: &Model, formulation: &str, integrator: &str, tol: f64) -> Study {
     let named = |s: &str| Some(s.to_string());
@@ -59,36 +59,34 @@ study: {{t_end: 0.3, output_step: 10 ms}}
 #[test]
 fn a_ball_parts_with_the_restitution_it_is_given() {
     for (law, e, reached, digits) in [
-        ("exact", 0.2, 0.2, 5e-6),
-        ("exact", 0.5, 0.5, 5e-6),
-        ("exact", 0.95, 0.95, 5e-6),
+        ("exact", 0.2, 0.2, 1e-6),
+        ("exact", 0.5, 0.5, 1e-6),
+        ("exact", 0.95, 0.95, 1e-6),
         ("hunt-crossley", 0.5, 0.663, 6e-4),
         ("flores", 0.2, 0.156, 6e-4),
     ] {
         let model = ball(e, 1.5, law);
         for (formulation, integrator, tol) in METHODS.into_iter().chain(IMPLICIT) {
-            let loose = tol > 1e-7;
             let (t, _) = run(&model, &by(&model, formulation, integrator, tol));
             let what = format!("{law} {e} {formulation} {integrator}");
             let speed = last(&t, "ball.v.z");
-            assert!((speed - reached).abs() < if loose { 1e-3 } else { digits }, "{what}: {speed}");
+            assert!((speed - reached).abs() < digits, "{what}: {speed}");
             assert!(last(&t, "floor.gap") > 0.0 && last(&t, "floor.normal") == 0.0 && last(&t, "floor.state") == 0.0);
-            balanced(&t, if loose { 2e-3 } else { 1e-4 }, &what);
+            balanced(&t, 1e-5, &what);
         }
     }
     // A Taylor series needs a whole exponent.
     let natural = FORMULATIONS.iter().find(|f| f.name == "natural").expect("there");
     assert_eq!((natural.applies)(&ball(0.5, 1.5, "exact")).unwrap_err().code.to_string(), "S321");
-    let model = ball(0.5, 2.0, "exact");
-    let (t, _) = run(&model, &Study { integrator: None, ..by(&model, "natural", "taylor", 1e-9) });
-    let speed = last(&t, "ball.v.z");
-    assert!((speed - 0.5).abs() < 1e-6, "natural: {speed}");
-    balanced(&t, 1e-5, "natural");
-    // With exponent 1 force and damping begin in one kink, at which a series may stop; another formulation goes on.
-    let model = ball(0.5, 1.0, "exact");
-    let (t, _) = run(&model, &Study { formulation: None, integrator: None, ..by(&model, "natural", "taylor", 1e-9) });
-    let speed = last(&t, "ball.v.z");
-    assert!((speed - 0.5).abs() < 1e-5, "auto: {speed}");
+    for exponent in [1.0, 2.0] {
+        let model = ball(0.5, exponent, "exact");
+        for formulation in ["natural", "auto"] {
+            let (t, _) = run(&model, &Study { integrator: None, ..by(&model, formulation, "taylor", 1e-9) });
+            let speed = last(&t, "ball.v.z");
+            assert!((speed - 0.5).abs() < 1e-6, "{formulation} {exponent}: {speed}");
+            balanced(&t, 1e-5, formulation);
+        }
+    }
 }
 
 /// Two balls in space: momentum, angular momentum and the balance of energy with friction.
@@ -241,9 +239,10 @@ study: {{t_end: 0.5, output_step: 5 ms, analysis: dynamics}}
     for (what, text, tol) in [("pendulum", pendulum, 2e-5), ("cam", cam.as_str(), 2e-4)] {
         let model = parse(text);
         let mut results: Vec<Trajectory> = Vec::new();
-        for (formulation, integrator, _) in METHODS {
+        // In absolute coordinates radau moves it right, but sums up the work of steep friction with an error of its own (S242).
+        for (formulation, integrator, _) in METHODS.into_iter().chain([IMPLICIT[1]]) {
             let (t, _) = run(&model, &by(&model, formulation, integrator, 1e-9));
-            balanced(&t, 1e-4, &format!("{what} {formulation} {integrator}"));
+            balanced(&t, 1e-5, &format!("{what} {formulation} {integrator}"));
             results.push(t);
         }
         let name = &model.bodies.last().expect("bodies").name;

@@ -440,23 +440,11 @@ fn random_chain(seed: u64) -> String {
 /// Formulations agree on what happens to random chains with random limits until an impact grazes.
 #[test]
 fn random_chains_with_random_limits_agree() {
-    let clock = std::time::Instant::now();
-    let (mut impacts, mut refused) = (0, Vec::new());
-    for seed in 1..=60 {
-        if clock.elapsed().as_secs() > 60 {
-            println!("stopped by the clock at seed {seed}");
-            assert!(seed > 20);
-            break;
-        }
+    let mut impacts = 0;
+    for seed in 1..=100 {
         let model = model_of(&random_chain(seed));
-        let runs =
-            [("grcr", "dop853"), ("so3xr3", "dop853"), ("dca", "dop853")].map(|(f, i)| try_run(&model, f, Some(i), 1e-11, None, 0.8));
-        // Limits that hit in turns faster and faster are given up.
-        if runs.iter().any(|r| r.as_ref().is_err_and(|d| d.code.to_string() == "S302")) {
-            refused.push(seed);
-            continue;
-        }
-        let runs = runs.map(|r| r.unwrap_or_else(|d| panic!("seed {seed}: {d}")));
+        let runs = [("grcr", "dop853"), ("so3xr3", "dop853"), ("dca", "dop853")]
+            .map(|(f, i)| try_run(&model, f, Some(i), 1e-11, None, 0.8).unwrap_or_else(|d| panic!("seed {seed}, {f}: {d}")));
         let first = &runs[0].events;
         let fastest = first.iter().fold(0.0_f64, |m, h| m.max(h.speed[0].abs()));
         let grazing = first.iter().position(|h| h.kind == Kind::Impact && h.speed[0].abs() < 1e-3 * fastest);
@@ -472,7 +460,6 @@ fn random_chains_with_random_limits_agree() {
         impacts += n;
     }
     assert!(impacts > 50, "{impacts}");
-    assert!(refused.len() <= 5, "given up: {refused:?}");
 }
 
 /// A rope is slack, becomes taut with a jerk, and carries; the stone then swings like a pendulum.

@@ -163,6 +163,42 @@ study: {{t_end: 1, output_step: 10 ms}}
     }
 }
 
+/// Pulled harder and harder: rests until the pull is that of friction at rest, then moves with what is beyond it.
+#[test]
+fn a_block_breaks_away_where_the_pull_is_that_of_friction() {
+    let model = parse(
+        "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  block: {mass: 2, inertia: [0.01, 0.01, 0.01], at: [0, 0.05, 0]}
+joints:
+  flat: {type: planar, bodies: [ground, block], at: [0, 0, 0], axis: [0, 0, 1]}
+forces:
+  pull: {type: force, on: {body: block, at: [0, -0.05, 0]}, force: ['8*t', 0, 0]}
+contacts:
+  floor: {between: [{body: block, corners: [[-0.1, -0.05, 0], [0.1, -0.05, 0]]}, {plane: {normal: [0, 1, 0]}}], friction: 0.3}
+study: {t_end: 1.5, output_step: 10 ms}
+",
+    );
+    let away = 0.3 * 2.0 * G / 8.0;
+    let exact = |t: f64| if t < away { 0.0 } else { 8.0 / (6.0 * 2.0) * (t - away).powi(3) };
+    let error = |h: f64| {
+        let (t, _) = run(&model, &stepped(&model, h));
+        let (times, x, state) = (column(&t, "t"), column(&t, "block.r.x"), column(&t, "floor.state"));
+        for ((t, x), state) in times.iter().zip(&x).zip(&state) {
+            if *t < away - 2.0 * h {
+                assert!(x.abs() < 1e-9 && (*t == 0.0 || *state == 2.0), "rests: {t} {x} {state}");
+            } else if *t > away + 2.0 * h {
+                assert_eq!(*state, 1.0, "slides at {t}");
+            }
+        }
+        times.iter().zip(&x).map(|(t, x)| (x - exact(*t)).abs()).fold(0.0, f64::max)
+    };
+    let [coarse, fine] = [1e-3, 2.5e-4].map(error);
+    assert!(fine < 2e-4 && fine < 0.35 * coarse, "{coarse:.2e} {fine:.2e}");
+}
+
 /// Loses 2 F/k per half swing, and sticks away from the middle.
 #[test]
 fn an_oscillator_with_dry_friction_sticks_off_the_middle() {

@@ -4,6 +4,7 @@
 
 use fourbar::diagnostic::{Diagnostic, number};
 use fourbar::event::Bounded;
+use fourbar::force::{Force, bodies_read};
 use fourbar::model::{BodyId, Model};
 use fourbar::spec::Shape;
 use nalgebra::Vector3;
@@ -78,6 +79,34 @@ pub fn sanity(model: &Model) -> Vec<Diagnostic> {
     }
     out.extend(gravity(model));
     out.extend(passed_limits(model));
+    out.extend(one_sided(model));
+    out
+}
+
+/// Forces on one body that follow the motion of that body and of another one, which nothing pushes in return: a cam or a contact made by a
+/// `force` moves the follower for nothing.
+fn one_sided(model: &Model) -> Vec<Diagnostic> {
+    // Each force on a single body with the bodies that it reads.
+    let on_one = |f: &Force| match f {
+        Force::Point(p) => Some(p.on.body.index()),
+        Force::Torque(t) => Some(t.body.index()),
+        _ => None,
+    };
+    let read = |f: &Force| bodies_read(model, f.touches().laws.iter().copied());
+    let singles: Vec<(&str, usize, Vec<usize>)> =
+        model.forces.iter().filter_map(|(name, f)| Some((name.as_str(), on_one(f)?, read(f)))).collect();
+    let mut out = Vec::new();
+    for (name, body, reads) in &singles {
+        let answered = |other: usize| singles.iter().any(|(_, b, r)| *b == other && r.contains(body));
+        let Some(&other) = reads.iter().find(|&&o| o != *body && reads.contains(body) && !answered(o)) else { continue };
+        let [body, other] = [*body, other].map(|b| &model.bodies[b].name);
+        let message = format!(
+            "force `{name}` acts on `{body}` and follows the motion of `{body}` and `{other}`, but nothing acts on `{other}` in return"
+        );
+        out.push(Diagnostic::new("W311", message).at(format!("forces.{name}")).names([name.to_string(), body.clone(), other.clone()]).help(
+            "whatever moves the other body does so for nothing: a `spring` with `tension:` or a contact under `contacts:` acts on both, or give the other body a force of its own",
+        ));
+    }
     out
 }
 

@@ -107,8 +107,9 @@ pub(super) fn compare(model: &Model, results: &[Result<Member, Diagnostic>], ver
     let ran: Vec<&Member> = results.iter().flatten().filter(|r| r.stopped.is_none()).collect();
     let Some(best) = ran.iter().find(|r| !r.second_order).or(ran.first()) else { return };
     let own = comparable(&best.events);
-    let fastest = best.events.iter().fold(0.0_f64, |m, h| m.max(h.speed[0].abs()));
-    let grazing = best.events.iter().find(|h| h.kind == Kind::Impact && h.speed[0].abs() < GRAZING * fastest);
+    let speed = |h: &Happened| h.speed[0].abs().max(h.speed[1].abs());
+    let fastest = best.events.iter().fold(0.0_f64, |m, h| m.max(speed(h)));
+    let grazing = best.events.iter().find(|h| h.kind == Kind::Impact && speed(h) < GRAZING * fastest);
     let limit = grazing.map_or(f64::INFINITY, |h| h.t);
     let mut apart = [0.0_f64; 2];
     let mut other = None;

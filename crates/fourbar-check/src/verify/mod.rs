@@ -271,7 +271,7 @@ pub fn sampled(
     let mut plan = Plan::new(model, &study.inputs)?;
     let own = plan.prepared(model);
     let model = own.as_ref();
-    if model.has_events() {
+    if model.has_modes() {
         let study = Study { formulation: Some(info.name.into()), integrator: Some(integrator.into()), ..study.clone() };
         return events::sampled(patience, model, &study, &mut plan, start);
     }

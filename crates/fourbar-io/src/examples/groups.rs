@@ -143,6 +143,7 @@ pub(super) const GROUPS: &[(&str, &[Entry])] = &[
             named("contact_gripper", "gripper", "two fingers hold a box by friction"),
             named("contact_cam_lift_off", "cam_lift_off", "a follower that leaves its cam at speed"),
             named("contact_geneva", "geneva_drive", "a pin that turns a slotted wheel step by step"),
+            named("contact_escapement", "escapement", "a pendulum lets a wheel pass tooth by tooth, and is pushed on by it"),
             named("contact_walker", "walker", "Jansen's legs on the ground"),
             named("contact_ball_heap", "ball_heap", "two hundred balls fall into a tray"),
         ],

@@ -102,7 +102,7 @@ const OWN: &[(&str, &[Key], Build)] = &[
 ];
 
 /// Couplings of joints.
-const COUPLINGS: [JointType; 2] = [
+const COUPLINGS: [JointType; 3] = [
     joint(
         "gear",
         "a gear",
@@ -113,6 +113,18 @@ const COUPLINGS: [JointType; 2] = [
             may("carrier", Expect::Name("body"), "body the coordinates are measured against, where it is not the base of both"),
         ],
         build::gear,
+    ),
+    joint(
+        "belt",
+        "a belt",
+        "Couples two wheels by a belt or a chain that does not slip: the angle of the second is that of the first times radius over radius, plus a constant as drawn. A file that is written says it as a `gear`.",
+        &[
+            need("joints", Expect::TwoNames("joint"), "the joints of the two wheels"),
+            need("radii", Expect::TwoNumbers, "radii of the two wheels, in metres unless a unit is given"),
+            may("crossed", Expect::Flag, "whether the belt is crossed, so that the wheels turn against each other; left out: no"),
+            may("carrier", Expect::Name("body"), "body the angles are measured against, where it is not the base of both"),
+        ],
+        build::belt,
     ),
     joint(
         "rack",
@@ -272,6 +284,7 @@ fn expected(holds: Holds) -> Expect {
         Holds::Body => Expect::Name("body"),
         Holds::Place => Expect::Place,
         Holds::Places => Expect::TwoPlaces,
+        Holds::Path => Expect::Places,
         Holds::Orientation => Expect::Orientation,
         Holds::Frame => Expect::Choice(&["world", "body"]),
         Holds::Flag => Expect::Flag,

@@ -78,6 +78,8 @@ pub enum Expect {
     Place,
     /// Two places.
     TwoPlaces,
+    /// One or more places.
+    Places,
     /// A direction on a body: three numbers or `{at: ...}` in the frame of the body, or `{world: ...}` as drawn.
     Direction,
     /// Two directions.
@@ -160,6 +162,7 @@ impl Expect {
             Self::File => "file name, relative".into(),
             Self::Place => "place".into(),
             Self::TwoPlaces => "2 places".into(),
+            Self::Places => "list of places".into(),
             Self::Direction => "direction".into(),
             Self::TwoDirections => "2 directions".into(),
             Self::TwoAxes => "2 directions in the world".into(),

@@ -209,8 +209,12 @@ fn force(model: &Model, name: &str, f: &Force) -> Value {
     let mut out = json!({"name": name, "type": f.words().kind});
     match f.glyph() {
         Glyph::Coil(between) => out["between"] = json!(between.map(|p| place(model, &p))),
-        Glyph::Line { between, length } => {
-            out["between"] = json!(between.map(|p| place(model, &p)));
+        Glyph::Line { path, length } => {
+            let ends = [path.first(), path.last()].map(|p| p.map(|p| place(model, p)));
+            out["between"] = json!(ends);
+            if path.len() > 2 {
+                out["via"] = json!(path[1..path.len() - 1].iter().map(|p| place(model, p)).collect::<Vec<_>>());
+            }
             out["length"] = json!(length);
         }
         Glyph::Joint(k) => out["joint"] = json!(model.joints[k].name),

@@ -223,6 +223,17 @@ pub(crate) fn gear(_: &mut Reader<'_>, x: &Record, _: &'static str) -> Option<Jo
     Some(JointSpec::Gear { joints: x.pair("joints")?, ratio: x.number("ratio")?, carrier: x.text("carrier") })
 }
 
+pub(crate) fn belt(r: &mut Reader<'_>, x: &Record, _: &'static str) -> Option<JointSpec> {
+    let [first, second]: [f64; 2] = x.numbers("radii")?.try_into().ok()?;
+    if !(first > 0.0 && second > 0.0) {
+        let message = format!("a wheel of belt `{}` has no radius", x.name);
+        r.complain("M116", message, "give two positive radii, such as `radii: [40 mm, 60 mm]`", "radii", x.span_of("radii"), x);
+        return None;
+    }
+    let sign = if x.flag("crossed") == Some(true) { -1.0 } else { 1.0 };
+    Some(JointSpec::Gear { joints: x.pair("joints")?, ratio: sign * first / second, carrier: x.text("carrier") })
+}
+
 pub(crate) fn rack(_: &mut Reader<'_>, x: &Record, _: &'static str) -> Option<JointSpec> {
     Some(JointSpec::Rack { joints: x.pair("joints")?, radius: x.number("radius")? })
 }
@@ -343,6 +354,11 @@ impl Given for Values<'_, '_> {
     }
     fn places(&mut self, key: &str) -> Option<[Place; 2]> {
         self.reader.two_places(self.record, key)
+    }
+    fn path(&mut self, key: &str) -> Option<Vec<Place>> {
+        let (r, x) = (&mut *self.reader, self.record);
+        let places = x.places(key)?;
+        places.into_iter().map(|p| r.settle(x, key, p, None)).collect()
     }
     fn acting_place(&mut self) -> Option<Place> {
         let (r, x) = (&mut *self.reader, self.record);

@@ -133,8 +133,8 @@ impl Reader<'_> {
             Expect::Names(_) => Value::Names(self.names(node, None, path)?),
             Expect::File => Value::Text(self.file_name(node, path)?),
             Expect::Place | Expect::Direction => Value::Places(vec![self.place(node, key, path)?]),
-            Expect::TwoPlaces | Expect::TwoDirections => {
-                let items = self.items(node, Some(2), path)?;
+            Expect::TwoPlaces | Expect::TwoDirections | Expect::Places => {
+                let items = self.items(node, (*expect != Expect::Places).then_some(2), path)?;
                 let places: Vec<_> = items.iter().enumerate().map(|(i, n)| self.place(n, key, &path.index(i))).collect();
                 Value::Places(places.into_iter().collect::<Option<_>>()?)
             }

@@ -111,6 +111,7 @@ fn of(expect: &Expect) -> Value {
         Expect::Names(_) => json!({"type": "array", "items": word()}),
         Expect::Place | Expect::Direction => json!({"$ref": "#/$defs/place"}),
         Expect::TwoPlaces | Expect::TwoDirections => list(json!({"$ref": "#/$defs/place"}), 2),
+        Expect::Places => json!({"type": "array", "items": {"$ref": "#/$defs/place"}, "minItems": 1}),
         Expect::Frames => json!({"type": "object", "additionalProperties": {"$ref": "#/$defs/frame"}}),
         Expect::Orientation => json!({"$ref": "#/$defs/orientation"}),
         Expect::Shapes => json!({"type": "array", "items": {"$ref": "#/$defs/shape"}}),

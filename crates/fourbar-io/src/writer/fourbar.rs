@@ -434,6 +434,11 @@ impl Spelling for Group {
     fn places(&mut self, key: &str, places: &[Place; 2]) {
         self.put(key, items(places.iter().map(place)));
     }
+    fn path(&mut self, key: &str, places: &[Place]) {
+        if !places.is_empty() {
+            self.put(key, items(places.iter().map(place)));
+        }
+    }
     fn place(&mut self, key: &str, at: &Place) {
         self.put(key, place(at));
     }

@@ -143,6 +143,7 @@ impl Maker {
             Expect::Direction => self.vector(r),
             Expect::TwoDirections if self.careful => self.list(r, 2, |r| self.vector(r)),
             Expect::TwoPlaces | Expect::TwoDirections => self.list(r, 2, |r| self.place(r)),
+            Expect::Places => self.list(r, 2, |r| self.place(r)),
             Expect::TwoAxes => self.list(r, 2, |r| self.vector(r)),
             Expect::Frames => {
                 let frame = |r: &mut Random, body: &str| format!("{body}: {{at: {}, axis: {}}}", self.vector(r), self.vector(r));

@@ -153,7 +153,10 @@ impl Builder<'_> {
             }
         };
         let bounds = [l.min.unwrap_or(f64::NEG_INFINITY), l.max.unwrap_or(f64::INFINITY)];
-        model.forces.push((format!("{name}.limit"), Force::Stop(Stop { joint, coordinate, bounds, stiffness, damping, exponent })));
+        model.forces.push((
+            format!("{name}.limit"),
+            Force::Stop(Stop { joint, coordinate, bounds, stiffness, damping, exponent, doing: [None; 2] }),
+        ));
     }
 
     pub(super) fn events(&mut self, model: &mut Model) {

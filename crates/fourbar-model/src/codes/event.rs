@@ -30,7 +30,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "S300",
         "A springy limit and a Taylor series",
-        "A springy limit begins to act where its joint passes it. Natural coordinates follow a Taylor series, which knows nothing of what begins later. Use `ra` or `grcr`, or leave the choice to `auto`.",
+        "The effort of a springy limit grows with a power of the depth. Natural coordinates follow a Taylor series, which a power that is not whole does not have where the limit begins to act. Give the limit a whole `exponent`, use `ra` or `grcr`, or leave the choice to `auto`.",
     ),
     page(
         "S301",
@@ -63,8 +63,18 @@ pub(crate) const PAGES: &[Page] = &[
         "Friction in proportion to the load of a joint needs that load. In an over-constrained mechanism loads are not unique, and a joint would stick at arbitrary times. `fourbar check` names what is redundant; take a constraint out, or give a constant `preload` instead of `coulomb`.",
     ),
     page(
+        "W303",
+        "Something switches to and fro without end",
+        "An expression with a condition, a `sign` or the like, or a force that begins to act at once, switched fifty times in a thousandth of the run: whatever piece it takes leads back to the other one, as a force against the sign of a speed does once the speed is zero. It is no longer taken as an event from there on, and the method follows it with small steps. Friction that sticks (`type: friction, stick: true`), a dead band, or a law without a jump such as `tanh(x/x0)` says what is meant, and is quicker.",
+    ),
+    page(
         "W310",
         "A drive passes a limit",
         "Over the time of the study the drive leads its joint through a rigid limit of it. A run stops there with S303.",
+    ),
+    page(
+        "W311",
+        "A force on one body that ought to act on two",
+        "A `force` or `torque` acts on one body alone. This one follows the motion of its body and of another body, as a contact between the two would, and nothing acts on the other body in return: a cam made that way lifts its follower for nothing, and the effort of the cam's drive is zero. A contact under `contacts:`, a `spring` with a `tension:` of its own, or a second force on the other body says what is meant. Where the force comes from outside and only looks at the other body, all is well.",
     ),
 ];

@@ -97,7 +97,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "S244",
         "A drive jumps",
-        "The value or the speed that a drive or a bare constraint prescribes jumps at this time: the pieces of its function of time (`if`, `step`, `ramp`, `floor`, `sign`, `abs`, `mod`, `min`, `max`) do not fit together there. No finite force moves a mass like that, and a blow would pass through the whole mechanism in a way that the file does not state. Let the pieces meet with equal value and speed, such as with `smoothstep(t, t0, t1)`, or end the run before. Kinematics follows a speed that jumps, with a warning (W244)."
+        "The position that a drive or a bare constraint prescribes jumps at this time: the pieces of its function of time (`if`, `step`, `ramp`, `floor`, `sign`, `abs`, `mod`, `min`, `max`) do not fit together there, and no mass changes its position in no time. Let the pieces meet, such as with `smoothstep(t, t0, t1)`, or end the run before. A speed that jumps is an impact, which events.csv lists with the energy it takes; kinematics follows it with a warning (W244). Time stepping of rigid contacts takes no such impact and refuses it."
     ),
     page!(
         "S246",
@@ -116,8 +116,8 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page!(
         "W244",
-        "The acceleration of a drive jumps",
-        "The second derivative of what a drive prescribes jumps at this time; in kinematics it may be the speed. The motion is right on both sides. Accelerations, reactions and efforts at that very time may belong to either side, and where the speed jumps they leave the blow out. `smoothstep(t, t0, t1)` passes without a jump."
+        "The motion of a drive jumps",
+        "In kinematics the speed that a drive prescribes jumps at this time, or, with time stepping of rigid contacts, its acceleration. The motion is right on both sides. Accelerations, reactions and efforts leave the blow out. `smoothstep(t, t0, t1)` passes without a jump."
     ),
     page!(
         "S253",

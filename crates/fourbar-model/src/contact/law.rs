@@ -1,6 +1,7 @@
 //! The law of compliant contact: `F = K d^n (1 + chi d')`, never negative, with `d` the overlap; and smooth dry friction.
 
 use super::spec::LawName;
+use crate::force::doing;
 use fourbar_math::Scalar;
 use fourbar_math::elementary;
 use nalgebra::Vector3;
@@ -43,10 +44,25 @@ impl Compliant {
         [whole.select(whole, S::zero()), elastic]
     }
 
+    /// The same while bodies do what [`crate::force::doing`] says, whatever the gap is.
+    pub fn normal_doing<S: Scalar>(&self, gap: S, rate: S, doing: i64) -> [S; 2] {
+        let elastic = self.power(-gap) * S::of(self.K);
+        match doing {
+            doing::APART => [S::zero(); 2],
+            doing::ACTS => [elastic * (S::one() - rate * S::of(self.chi)), elastic],
+            _ => [S::zero(), elastic],
+        }
+    }
+
     /// Potential energy at a gap, J.
     pub fn potential<S: Scalar>(&self, gap: S) -> S {
+        (-gap).select(self.stored(gap), S::zero())
+    }
+
+    /// The same where bodies overlap, whatever the gap is.
+    pub fn stored<S: Scalar>(&self, gap: S) -> S {
         let overlap = -gap;
-        overlap.select(self.power(overlap) * overlap * S::of(self.K / (self.n + 1.0)), S::zero())
+        self.power(overlap) * overlap * S::of(self.K / (self.n + 1.0))
     }
 
     /// `overlap^n`; what it is for negative overlaps does not matter.

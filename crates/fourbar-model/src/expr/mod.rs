@@ -18,6 +18,7 @@ mod error;
 mod function;
 mod lexer;
 mod parser;
+mod pieces;
 mod print;
 mod table;
 #[cfg(test)]
@@ -26,6 +27,7 @@ mod tests;
 pub use dimension::{Dimension, Kind};
 pub use error::{ExprError, ExprErrorKind};
 pub use function::{FUNCTIONS, FunctionInfo};
+pub use pieces::{Guards, Pieces};
 pub use print::number;
 pub use table::{Outside, Table};
 

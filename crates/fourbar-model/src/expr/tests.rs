@@ -348,3 +348,70 @@ fn smoother_steps_join_without_a_jump_of_the_third_derivative() {
     let [y, d, dd] = Expr::time("smootherstep(t, 1, 3)").expect("reads").time_derivatives(2.0);
     assert!((y - 0.5).abs() < 1e-15 && (d - 35.0 / 32.0).abs() < 1e-14 && dd.abs() < 1e-13);
 }
+
+/// On its pieces an expression is what it is, guards are positive there, and behind a guard the next piece holds.
+#[test]
+fn expressions_are_their_pieces() {
+    let texts = [
+        "if(x < 0.3, sin(x), 2 - y)",
+        "abs(x - y)*sign(y - 0.2) + floor(3*x)",
+        "min(x, y, 0.5) + max(x*y, 0.1)^2 - ceil(2*y)",
+        "mod(x, 0.3) + step(y, 0.4)*ramp(x, 0.2, 0.7)",
+        "if((x > 0.2)*(y <= 0.7), sqrt(abs(x - 0.2)), if(y > x, exp(y), -x))",
+        "smoothstep(x, 0.1, 0.8) + if(x, y, 1)",
+    ];
+    let mut resolve = |n: &str| match n {
+        "x" => Some(Symbol::Variable(0)),
+        "y" => Some(Symbol::Variable(1)),
+        _ => None,
+    };
+    let mut seed = 11_u64;
+    let mut random = move || {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (seed >> 33) as f64 / (1_u64 << 31) as f64 * 2.0 - 0.5
+    };
+    for (k, text) in texts.iter().enumerate() {
+        let f = Expr::parse(text, &mut resolve).expect("reads");
+        assert_eq!(f.switches(), k != 5, "{text}");
+        let mut passed = 0;
+        for _ in 0..2000 {
+            let (a, b) = ([random(), random()], [random(), random()]);
+            let pieces = f.pieces(&a, None);
+            let kept = f.in_pieces(&pieces);
+            assert!(k == 5 || !kept.switches(), "{text}: {kept:?}");
+            assert_eq!(kept.eval::<f64>(&a).to_bits(), f.eval::<f64>(&a).to_bits(), "{text} at {a:?}");
+            let mut guards = Guards::new();
+            f.guards(&pieces, &a, &mut guards);
+            assert!(guards.iter().all(|g| *g >= 0.0), "{text} at {a:?}: {guards:?}");
+            // The first guard that comes down to zero on the way to the other point.
+            let at = |s: f64| [a[0] + s * (b[0] - a[0]), a[1] + s * (b[1] - a[1])];
+            let first = (1..=400).map(|k| f64::from(k) / 400.0).find(|s| {
+                f.guards(&pieces, &at(*s), &mut guards);
+                guards.iter().any(|g| *g < 0.0)
+            });
+            let Some(mut high) = first else {
+                assert_eq!(kept.eval::<f64>(&b).to_bits(), f.eval::<f64>(&b).to_bits(), "{text} from {a:?} to {b:?}");
+                continue;
+            };
+            let mut low = high - 1.0 / 400.0;
+            for _ in 0..60 {
+                let middle = 0.5 * (low + high);
+                f.guards(&pieces, &at(middle), &mut guards);
+                if guards.iter().any(|g| *g < 0.0) { high = middle } else { low = middle }
+            }
+            f.guards(&pieces, &at(high), &mut guards);
+            let guard = guards.iter().position(|g| *g < 0.0).expect("one is below zero");
+            let next = f.pieces(&at(high), Some((pieces.as_slice(), guard)));
+            assert_ne!(next, pieces, "{text}");
+            // A little beyond it the pieces are those of the place, unless another seam is there.
+            let beyond = at(high + 1e-9);
+            f.guards(&next, &beyond, &mut guards);
+            if guards.iter().all(|g| *g > 0.0) {
+                let (own, whole) = (f.in_pieces(&next).eval::<f64>(&beyond), f.eval::<f64>(&beyond));
+                assert!((own - whole).abs() <= 1e-12 * whole.abs().max(1.0), "{text} at {beyond:?}: {own} {whole}");
+                passed += 1;
+            }
+        }
+        assert!(k == 5 || passed > 500, "{text}: {passed}");
+    }
+}

@@ -10,7 +10,7 @@ use crate::spec::StateExpr;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// An actuator as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -63,6 +63,10 @@ impl Element for Actuator {
 
     fn touches(&self) -> Touches<'_> {
         Touches { laws: smallvec![&self.effort], ..Touches::joint(self.joint) }
+    }
+
+    fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
+        smallvec![&mut self.effort]
     }
 
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {

@@ -22,6 +22,8 @@ pub struct Contact {
     bodies: Vec<usize>,
     /// Stiffness and damping in a hit with that speed, N/m and N s/m.
     slope: (f64, f64),
+    /// What happens at each spot between two events; empty: what the gaps say.
+    doing: Vec<i64>,
 }
 
 impl Contact {
@@ -31,7 +33,7 @@ impl Contact {
         let mass = |b: &usize| model.bodies[*b].mass;
         let lightest = bodies.iter().map(mass).fold(f64::INFINITY, f64::min);
         let slope = if lightest.is_finite() { law.slope(lightest, speed) } else { (0.0, 0.0) };
-        Self { spots, law, speed, bodies, slope }
+        Self { spots, law, speed, bodies, slope, doing: Vec::new() }
     }
 
     /// Whether a scalar that records what is done to it can follow.
@@ -44,25 +46,60 @@ impl Contact {
         &self.bodies
     }
 
-    /// Calls `f` for every spot that may overlap.
-    fn each<S: Scalar>(&self, x: &impl States<S>, mut f: impl FnMut(&Spot, Moving<S>)) {
+    /// On how many sides it acts only where bodies overlap: its spots, where they are listed.
+    pub fn sides(&self) -> usize {
         match &self.spots {
-            Spots::Listed(list) => list.iter().for_each(|s| f(s, Moving::at(s, x))),
-            among => among.near(0.0, &values(x), &mut |s| f(s, Moving::at(s, x))),
+            Spots::Listed(list) => list.len(),
+            Spots::Among(_) => 0,
+        }
+    }
+
+    /// How the bodies stand at a spot.
+    pub fn side(&self, x: &Plain<'_>, k: usize) -> Option<Side> {
+        let Spots::Listed(list) = &self.spots else { return None };
+        let m = Moving::at(list.get(k)?, x);
+        let push = (1.0 - self.law.chi * m.rate) / (1.0 + (self.law.chi * m.rate).abs());
+        Some(Side { gap: m.touch.gap, rate: m.rate, push })
+    }
+
+    /// Lets bodies do at a spot what [`doing`] says.
+    pub fn set_doing(&mut self, spot: usize, doing: i64) {
+        if self.doing.is_empty() {
+            let mut all = vec![doing::APART; self.sides()];
+            all[spot] = doing;
+            self.doing = all;
+        } else {
+            self.doing[spot] = doing;
+        }
+    }
+
+    /// Calls `f` for every spot that may overlap, with what happens there where it is known.
+    fn each<S: Scalar>(&self, x: &impl States<S>, mut f: impl FnMut(&Spot, Moving<S>, Option<i64>)) {
+        match &self.spots {
+            Spots::Listed(list) if self.doing.is_empty() => list.iter().for_each(|s| f(s, Moving::at(s, x), None)),
+            Spots::Listed(list) => {
+                for (s, d) in list.iter().zip(&self.doing).filter(|(_, d)| **d != doing::APART) {
+                    f(s, Moving::at(s, x), Some(*d));
+                }
+            }
+            among => among.near(0.0, &values(x), &mut |s| f(s, Moving::at(s, x), None)),
         }
     }
 
     /// Force on the first body, world: normal and along the surface; and the normal force with its elastic part.
-    fn push<S: Scalar>(&self, m: &Moving<S>) -> (Vector3<S>, Vector3<S>, [S; 2]) {
-        let normal = self.law.normal(m.touch.gap, m.rate);
+    fn push<S: Scalar>(&self, m: &Moving<S>, doing: Option<i64>) -> (Vector3<S>, Vector3<S>, [S; 2]) {
+        let normal = match doing {
+            None => self.law.normal(m.touch.gap, m.rate),
+            Some(doing) => self.law.normal_doing(m.touch.gap, m.rate, doing),
+        };
         let along = if self.law.friction.fixed > 0.0 { self.law.tangential(normal[0], &m.slip) } else { Vector3::zeros() };
         (m.touch.n * normal[0], along, normal)
     }
 
     /// Its wrench on the bodies.
     pub fn wrench<S: Scalar>(&self, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
-        self.each(x, |spot, m| {
-            let (normal, along, _) = self.push(&m);
+        self.each(x, |spot, m, doing| {
+            let (normal, along, _) = self.push(&m, doing);
             let F = normal + along;
             for (body, F) in [(spot.bodies[0], F), (spot.bodies[1], -F)] {
                 let q = x.pose(body);
@@ -74,15 +111,17 @@ impl Contact {
     /// Energy stored in it, J.
     pub fn potential<S: Scalar>(&self, x: &impl States<S>) -> S {
         let mut sum = S::zero();
-        self.each(x, |_, m| sum += self.law.potential(m.touch.gap));
+        self.each(x, |_, m, doing| {
+            sum += if doing.is_none() { self.law.potential(m.touch.gap) } else { self.law.stored(m.touch.gap) };
+        });
         sum
     }
 
     /// Power of damping and friction, W.
     pub fn power<S: Scalar>(&self, x: &impl States<S>) -> S {
         let mut sum = S::zero();
-        self.each(x, |_, m| {
-            let (_, along, [whole, elastic]) = self.push(&m);
+        self.each(x, |_, m, doing| {
+            let (_, along, [whole, elastic]) = self.push(&m, doing);
             sum += (whole - elastic) * m.rate + along.dot(&m.slip);
         });
         sum
@@ -144,7 +183,7 @@ impl Contact {
         let (mut sum, mut along, mut most, mut slip, mut state) = (0.0, Vector3::zeros(), 0.0, 0.0, 0.0);
         let mut look = |spot: &Spot, m: Moving<f64>| {
             gap = gap.min(m.touch.gap);
-            let (_, rubs, [whole, _]) = self.push(&m);
+            let (_, rubs, [whole, _]) = self.push(&m, None);
             sum += whole;
             along += if spot.swapped { rubs } else { -rubs };
             if m.touch.gap < 0.0 && whole >= most {

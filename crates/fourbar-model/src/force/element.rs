@@ -34,6 +34,8 @@ pub enum Holds {
     Place,
     /// Two places.
     Places,
+    /// One or more places.
+    Path,
     /// An orientation.
     Orientation,
     /// `world` or `body`.
@@ -104,6 +106,8 @@ pub trait Given {
     fn orientation(&self, key: &str) -> Option<Orientation>;
     /// Two places; complains where a body is missing.
     fn places(&mut self, key: &str) -> Option<[Place; 2]>;
+    /// One or more places; complains where a body is missing.
+    fn path(&mut self, key: &str) -> Option<Vec<Place>>;
     /// Where it acts: `on`, `place`, or the centre of mass of `body`; complains where none or several are there.
     fn acting_place(&mut self) -> Option<Place>;
     /// On what it acts: `body`, or the body of `on` or `place`; complains where none or several are there.
@@ -155,6 +159,8 @@ pub trait Spelling {
     fn word(&mut self, key: &str, word: &str);
     /// Places.
     fn places(&mut self, key: &str, places: &[Place; 2]);
+    /// Places, left out where there are none.
+    fn path(&mut self, key: &str, places: &[Place]);
     /// A place.
     fn place(&mut self, key: &str, place: &Place);
     /// An orientation, left out where it is that of the world.
@@ -248,10 +254,10 @@ pub type Values = SmallVec<[f64; 8]>;
 pub enum Glyph {
     /// A coil between two points.
     Coil([PointOn; 2]),
-    /// A line between two points, slack where they are nearer than `length`.
+    /// A line over points, slack where it is shorter than `length`.
     Line {
         /// The points.
-        between: [PointOn; 2],
+        path: Vec<PointOn>,
         /// Length from which on it is taut, m.
         length: f64,
     },
@@ -333,6 +339,57 @@ pub(super) fn power_of_wrench<S: Scalar, E: Element>(element: &E, model: &Model,
     sum
 }
 
+/// How an element that acts on one side of a bound only stands there: a contact, a stop, a rope.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Side {
+    /// How far it is from acting, m or rad; negative where it acts.
+    pub gap: f64,
+    /// Rate of the gap.
+    pub rate: f64,
+    /// Positive where it pushes, negative where its law would make it pull, which it does not; a plain number.
+    pub push: f64,
+}
+
+/// What such an element does there: it is apart, it acts, or it is at rest though it touches.
+pub mod doing {
+    /// Apart: it does nothing.
+    pub const APART: i64 = 0;
+    /// It acts by its law.
+    pub const ACTS: i64 = 1;
+    /// It touches and would pull: it does nothing.
+    pub const IDLE: i64 = 2;
+}
+
+impl Side {
+    /// What it does where nothing is known of before. What just touches and does not part acts.
+    pub fn doing(&self) -> i64 {
+        match () {
+            _ if self.gap > 0.0 || self.gap == 0.0 && self.rate > 0.0 => doing::APART,
+            _ if self.push >= 0.0 => doing::ACTS,
+            _ => doing::IDLE,
+        }
+    }
+
+    /// How far it is from the ends of what it does.
+    pub fn guards(&self, doing: i64) -> [f64; 2] {
+        match doing {
+            doing::APART => [self.gap, f64::INFINITY],
+            doing::ACTS => [-self.gap, self.push],
+            _ => [-self.gap, -self.push],
+        }
+    }
+
+    /// What it does behind one of these ends.
+    pub fn behind(&self, doing: i64, guard: usize) -> i64 {
+        match (doing, guard) {
+            (doing::APART, _) if self.push < 0.0 => doing::IDLE,
+            (doing::APART, _) | (doing::IDLE, 1) => doing::ACTS,
+            (_, 0) => doing::APART,
+            _ => doing::IDLE,
+        }
+    }
+}
+
 /// A force element.
 pub(crate) trait Element: Sized {
     /// As the author wrote it.
@@ -349,6 +406,24 @@ pub(crate) trait Element: Sized {
 
     /// Where it acts and what it reads.
     fn touches(&self) -> Touches<'_>;
+    /// Its expressions, in the order of [`Touches::laws`], for those who change them.
+    fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
+        smallvec![]
+    }
+    /// Its own coordinate and the rate of it, which its expressions may read.
+    fn own_coordinate(&self, _model: &Model, _x: &Plain<'_>) -> (f64, f64) {
+        (0.0, 0.0)
+    }
+    /// On how many sides it acts only beyond a bound.
+    fn sides(&self) -> usize {
+        0
+    }
+    /// How it stands on one of them.
+    fn side(&self, _model: &Model, _x: &Plain<'_>, _k: usize) -> Option<Side> {
+        None
+    }
+    /// Lets it do on one side what [`doing`] says, whatever the gap is: its law goes on smoothly beyond the end.
+    fn set_doing(&mut self, _side: usize, _doing: i64) {}
     /// Its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>));
     /// Its potential energy, J; elements without one have none.

@@ -137,6 +137,11 @@ fn joint_coordinate<S: Scalar>(joint: &Joint, y: &Coordinate, x: &impl States<S>
 
 /// Value of an expression; `own` is the element's coordinate and rate.
 pub fn law_value<S: Scalar>(model: &Model, law: &StateLaw, x: &impl States<S>, own: (S, S)) -> S {
+    law.expr.eval(&law_variables(model, law, x, own))
+}
+
+/// Values of the variables of an expression.
+pub fn law_variables<S: Scalar>(model: &Model, law: &StateLaw, x: &impl States<S>, own: (S, S)) -> SmallVec<[S; 8]> {
     let mut values: SmallVec<[S; 8]> = SmallVec::new();
     for v in &law.variables {
         values.push(match *v {
@@ -153,7 +158,7 @@ pub fn law_value<S: Scalar>(model: &Model, law: &StateLaw, x: &impl States<S>, o
             Variable::BodyVelocity(b, k) => x.velocity(b).v[k],
         });
     }
-    law.expr.eval(&values)
+    values
 }
 
 /// Value and rate of a coordinate of a joint; `None` takes its first.

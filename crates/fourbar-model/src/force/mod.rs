@@ -15,7 +15,7 @@ mod stop;
 mod torque;
 mod torsion;
 
-pub use element::{Acts, ForceKey, Given, Glyph, Holds, Quantities, Quantity, Spelling, Touches, Values, Words};
+pub use element::{Acts, ForceKey, Given, Glyph, Holds, Quantities, Quantity, Side, Spelling, Touches, Values, Words, doing};
 
 use crate::build::Resolve;
 use crate::diagnostic::Diagnostic;
@@ -92,6 +92,26 @@ macro_rules! forces {
             /// Where it acts and what it reads.
             pub fn touches(&self) -> Touches<'_> {
                 match self { $(Force::$variant(f) => f.touches(),)* Force::Contact(f) => f.touches() }
+            }
+            /// Its expressions, in the order of [`Touches::laws`].
+            pub fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
+                match self { $(Force::$variant(f) => f.laws_mut(),)* Force::Contact(_) => SmallVec::new() }
+            }
+            /// Its own coordinate and the rate of it, which its expressions may read.
+            pub fn own_coordinate(&self, model: &Model, x: &Plain<'_>) -> (f64, f64) {
+                match self { $(Force::$variant(f) => f.own_coordinate(model, x),)* Force::Contact(_) => (0.0, 0.0) }
+            }
+            /// On how many sides it acts only beyond a bound.
+            pub fn sides(&self) -> usize {
+                match self { $(Force::$variant(f) => f.sides(),)* Force::Contact(f) => f.sides() }
+            }
+            /// How it stands on one of them.
+            pub fn side(&self, model: &Model, x: &Plain<'_>, k: usize) -> Option<Side> {
+                match self { $(Force::$variant(f) => f.side(model, x, k),)* Force::Contact(f) => f.side(x, k) }
+            }
+            /// Lets it do on one side what [`doing`] says, whatever the gap is.
+            pub fn set_doing(&mut self, side: usize, doing: i64) {
+                match self { $(Force::$variant(f) => f.set_doing(side, doing),)* Force::Contact(f) => f.set_doing(side, doing) }
             }
             /// Adds its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
             pub fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {

@@ -80,6 +80,10 @@ impl Element for PointForce {
         Touches { places: smallvec![self.on], turned, laws: self.force.iter().collect(), ..Touches::default() }
     }
 
+    fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
+        self.force.iter_mut().collect()
+    }
+
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
         push_at(&self.on, self.world(model, x), x, add);
     }

@@ -1,4 +1,4 @@
-//! A rope, cable, belt or chain between two points: it pulls, and never pushes.
+//! A rope, cable or chain between two points, straight or over pulleys: it pulls, and never pushes.
 
 use super::element::*;
 use super::eval::{Plain, States, pull, spring_state};
@@ -17,6 +17,8 @@ use smallvec::{SmallVec, smallvec};
 pub struct RopeSpec {
     /// The two points.
     pub between: [Place; 2],
+    /// Small pulleys or eyes that it runs over without friction, in order.
+    pub via: Vec<Place>,
     /// Length from which on it is taut, m.
     pub length: f64,
     /// Stiffness, N/m.
@@ -28,23 +30,40 @@ pub struct RopeSpec {
 /// A rope: `tension = stiffness (length - rest) + damping rate` where it is taut, but never negative; zero where it is slack.
 #[derive(Clone, Debug)]
 pub struct Rope {
-    /// The points.
-    pub between: [PointOn; 2],
+    /// All points that it runs over, the ends first and last.
+    pub path: Vec<PointOn>,
     /// Length from which on it is taut, m.
     pub length: f64,
     /// Stiffness, N/m.
     pub stiffness: f64,
     /// Damping, N s/m.
     pub damping: f64,
+    /// What it does between two events; `None`: what its length says.
+    pub(crate) doing: Option<i64>,
 }
 
 impl Rope {
+    /// The straight parts of it.
+    fn parts(&self) -> impl Iterator<Item = [PointOn; 2]> {
+        self.path.windows(2).map(|w| [w[0], w[1]])
+    }
+
+    /// Its length and the rate of it.
+    fn state<S: Scalar>(&self, x: &impl States<S>) -> (S, S) {
+        self.parts().map(|p| spring_state(&p, x)).fold((S::zero(), S::zero()), |sum, (length, rate, _)| (sum.0 + length, sum.1 + rate))
+    }
+
     /// Tension, and the part of it that is the gradient of the potential.
     fn tension<S: Scalar>(&self, length: S, rate: S) -> [S; 2] {
         let stretch = length - S::of(self.length);
         let elastic = stretch * S::of(self.stiffness);
         let whole = elastic + rate * S::of(self.damping);
-        [stretch.select(whole.select(whole, S::zero()), S::zero()), stretch.select(elastic, S::zero())]
+        match self.doing {
+            Some(doing::APART) => [S::zero(); 2],
+            Some(doing::ACTS) => [whole, elastic],
+            Some(_) => [S::zero(), elastic],
+            None => [stretch.select(whole.select(whole, S::zero()), S::zero()), stretch.select(elastic, S::zero())],
+        }
     }
 }
 
@@ -56,6 +75,7 @@ impl Element for Rope {
         doc: "Pulls two points together where they are farther apart than its length: tension = stiffness*(length - rest) + damping*rate, never negative, and zero where it is slack.",
         keys: &[
             BETWEEN,
+            may("via", Holds::Path, "small pulleys or eyes that it runs over, in order; left out: straight"),
             need("length", Holds::Number(Some(Dimension::LENGTH)), "length from which on it is taut"),
             need("stiffness", Holds::Number(Some(Dimension::STIFFNESS)), "stiffness where it is taut"),
             may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping where it is taut; left out: none"),
@@ -66,6 +86,7 @@ impl Element for Rope {
     fn read(x: &mut dyn Given) -> Option<RopeSpec> {
         Some(RopeSpec {
             between: x.places("between")?,
+            via: if x.has("via") { x.path("via")? } else { Vec::new() },
             length: x.number("length")?,
             stiffness: x.number("stiffness")?,
             damping: x.number("damping").unwrap_or(0.0),
@@ -74,6 +95,7 @@ impl Element for Rope {
 
     fn write(spec: &RopeSpec, out: &mut dyn Spelling) {
         out.places("between", &spec.between);
+        out.path("via", &spec.via);
         out.number("length", spec.length);
         out.number("stiffness", spec.stiffness);
         out.unless_zero("damping", &[spec.damping]);
@@ -82,6 +104,7 @@ impl Element for Rope {
     fn build(spec: &RopeSpec, b: &mut Resolve<'_, '_>) -> Option<Self> {
         let RopeSpec { length, stiffness, damping, .. } = *spec;
         let between = b.between(&spec.between);
+        let via: Vec<_> = spec.via.iter().enumerate().map(|(k, p)| b.place(&format!("via[{k}]"), p)).collect();
         if !b.finite("", &[length, stiffness, damping]) {
             return None;
         }
@@ -93,31 +116,59 @@ impl Element for Rope {
             }
         }
         b.not_negative("damping", damping)?;
-        Some(Self { between: between?, length, stiffness, damping })
+        let [first, last] = between?;
+        let path: Option<Vec<PointOn>> = std::iter::once(Some(first)).chain(via).chain([Some(last)]).collect();
+        Some(Self { path: path?, length, stiffness, damping, doing: None })
     }
 
     fn touches(&self) -> Touches<'_> {
-        Touches::between(&self.between)
+        Touches { places: self.path.iter().copied().collect(), ..Touches::default() }
+    }
+
+    fn sides(&self) -> usize {
+        1
+    }
+
+    fn side(&self, _model: &Model, x: &Plain<'_>, _k: usize) -> Option<Side> {
+        let (length, rate) = self.state(x);
+        let (elastic, damped) = (self.stiffness * (length - self.length), self.damping * rate);
+        let push = (elastic + damped) / (elastic.abs() + damped.abs() + f64::MIN_POSITIVE);
+        Some(Side { gap: self.length - length, rate: -rate, push })
+    }
+
+    fn set_doing(&mut self, _side: usize, doing: i64) {
+        self.doing = Some(doing);
     }
 
     fn wrench<S: Scalar>(&self, _model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
-        let (length, rate, e) = spring_state(&self.between, x);
-        pull(&self.between, e, self.tension(length, rate)[0], x, add);
+        let (length, rate) = self.state(x);
+        let tension = self.tension(length, rate)[0];
+        for part in self.parts() {
+            pull(&part, spring_state(&part, x).2, tension, x, add);
+        }
     }
 
     fn potential<S: Scalar>(&self, _model: &Model, x: &impl States<S>) -> S {
-        let stretch = spring_state(&self.between, x).0 - S::of(self.length);
-        stretch.select(stretch * stretch * S::of(0.5 * self.stiffness), S::zero())
+        let stretch = self.state(x).0 - S::of(self.length);
+        let stored = stretch * stretch * S::of(0.5 * self.stiffness);
+        match self.doing {
+            Some(doing::APART) => S::zero(),
+            Some(_) => stored,
+            None => stretch.select(stored, S::zero()),
+        }
     }
 
     fn power<S: Scalar>(&self, _model: &Model, x: &impl States<S>) -> S {
-        let (length, rate, _) = spring_state(&self.between, x);
+        let (length, rate) = self.state(x);
         let [tension, elastic] = self.tension(length, rate);
         (elastic - tension) * rate
     }
 
     fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-        let length = length_of(model, "rope", name, &self.between, x)?;
+        let mut length = S::zero();
+        for part in self.parts() {
+            length += length_of(model, "rope", name, &part, x)?;
+        }
         let rate = x.rate(length);
         let [tension, elastic] = self.tension(length, rate);
         // A force with a kink, not a potential with one: only the power of its elastic part is taken off again.
@@ -135,12 +186,12 @@ impl Element for Rope {
     }
 
     fn values(&self, _model: &Model, x: &Plain<'_>) -> Values {
-        let (length, rate, _) = spring_state(&self.between, x);
+        let (length, rate) = self.state(x);
         let [tension, _] = self.tension(length, rate);
         smallvec![length, tension, rate, -tension * rate]
     }
 
     fn glyph(&self) -> Glyph {
-        Glyph::Line { between: self.between, length: self.length }
+        Glyph::Line { path: self.path.clone(), length: self.length }
     }
 }

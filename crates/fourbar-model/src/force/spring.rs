@@ -1,8 +1,8 @@
 //! Spring and damper along the line of two points.
 
-use super::Law;
 use super::element::*;
 use super::eval::{Plain, States, pull, spring_state};
+use super::{Law, StateLaw};
 use crate::build::Resolve;
 use crate::diagnostic::Diagnostic;
 use crate::expr::Dimension;
@@ -69,6 +69,18 @@ impl Element for Spring {
 
     fn touches(&self) -> Touches<'_> {
         Touches::between(&self.between).law(&self.law)
+    }
+
+    fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
+        match &mut self.law {
+            Law::Expression(law) => smallvec![law],
+            Law::Linear { .. } => smallvec![],
+        }
+    }
+
+    fn own_coordinate(&self, _model: &Model, x: &Plain<'_>) -> (f64, f64) {
+        let (length, rate, _) = spring_state(&self.between, x);
+        (length, rate)
     }
 
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {

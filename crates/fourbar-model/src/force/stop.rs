@@ -43,6 +43,8 @@ pub struct Stop {
     pub damping: f64,
     /// Exponent of the depth.
     pub exponent: f64,
+    /// What it does at its bounds between two events; `None`: what its coordinate says.
+    pub doing: [Option<i64>; 2],
 }
 
 impl Stop {
@@ -67,22 +69,63 @@ impl Stop {
     /// Effort on the moving body, and the rate of the coordinate.
     fn effort<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> (S, S) {
         let (y, rate) = coordinate_of(model, self.joint, Some(self.coordinate), x);
-        let push = |depth: S, ddepth: S| {
-            if depth.value() <= 0.0 {
-                return S::zero();
-            }
+        (self.effort_at(y, rate), rate)
+    }
+
+    /// Effort on the moving body.
+    fn effort_at<S: Scalar>(&self, y: S, rate: S) -> S {
+        let push = |k: usize, depth: S, ddepth: S| {
             let factor = S::of(self.stiffness) + ddepth * S::of(self.damping);
-            if factor.value() <= 0.0 { S::zero() } else { factor * depth.powf(self.exponent) }
+            let acts = match self.doing[k] {
+                Some(d) => d == doing::ACTS,
+                None => depth.value() > 0.0 && factor.value() > 0.0,
+            };
+            if acts { factor * self.power(depth, self.exponent) } else { S::zero() }
         };
         let [min, max] = self.bounds;
         let mut e = S::zero();
         if min.is_finite() {
-            e += push(S::of(min) - y, -rate);
+            e += push(0, S::of(min) - y, -rate);
         }
         if max.is_finite() {
-            e -= push(y - S::of(max), rate);
+            e -= push(1, y - S::of(max), rate);
         }
-        (e, rate)
+        e
+    }
+
+    /// A power of the depth; whole ones go on below zero, others are zero there.
+    fn power<S: Scalar>(&self, depth: S, n: f64) -> S {
+        if n.fract() == 0.0 {
+            depth.powi(n as i32)
+        } else if depth.value() > 0.0 {
+            depth.powf(n)
+        } else {
+            S::zero()
+        }
+    }
+
+    /// Energy stored in it, J.
+    fn stored<S: Scalar>(&self, y: S) -> S {
+        let stored = |k: usize, depth: S| {
+            let touches = self.doing[k].map_or(depth.value() > 0.0, |d| d != doing::APART);
+            let n = self.exponent + 1.0;
+            if touches { self.power(depth, n) * S::of(self.stiffness / n) } else { S::zero() }
+        };
+        let [min, max] = self.bounds;
+        let mut sum = S::zero();
+        if min.is_finite() {
+            sum += stored(0, S::of(min) - y);
+        }
+        if max.is_finite() {
+            sum += stored(1, y - S::of(max));
+        }
+        sum
+    }
+
+    /// Power of its damping, W.
+    fn damped<S: Scalar>(&self, y: S, rate: S) -> S {
+        let elastic = Self { damping: 0.0, ..self.clone() }.effort_at(y, rate);
+        (self.effort_at(y, rate) - elastic) * rate
     }
 
     fn gap(&self, y: f64) -> f64 {
@@ -150,11 +193,29 @@ impl Element for Stop {
             return None;
         }
         let coordinate = super::eval::acted_on(&b.model.joints[joint]);
-        Some(Self { joint, coordinate, bounds, stiffness: spec.stiffness, damping: spec.damping, exponent: spec.exponent })
+        let StopSpec { stiffness, damping, exponent, .. } = *spec;
+        Some(Self { joint, coordinate, bounds, stiffness, damping, exponent, doing: [None; 2] })
     }
 
     fn touches(&self) -> Touches<'_> {
         Touches { angle: self.coordinate == JointCoordinate::Angle, ..Touches::joint(self.joint) }
+    }
+
+    fn sides(&self) -> usize {
+        2
+    }
+
+    fn side(&self, model: &Model, x: &Plain<'_>, k: usize) -> Option<Side> {
+        let (y, rate) = coordinate_of(model, self.joint, Some(self.coordinate), x);
+        let bound = *self.bounds.get(k)?;
+        let sign = if k == 0 { 1.0 } else { -1.0 };
+        let push = self.stiffness - self.damping * sign * rate;
+        let size = self.stiffness + self.damping * rate.abs() + f64::MIN_POSITIVE;
+        bound.is_finite().then(|| Side { gap: sign * (y - bound), rate: sign * rate, push: push / size })
+    }
+
+    fn set_doing(&mut self, side: usize, doing: i64) {
+        self.doing[side] = Some(doing);
     }
 
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
@@ -163,33 +224,30 @@ impl Element for Stop {
     }
 
     fn potential<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
-        let (y, _) = coordinate_of(model, self.joint, Some(self.coordinate), x);
-        let stored = |depth: S| {
-            if depth.value() <= 0.0 { S::zero() } else { depth.powf(self.exponent + 1.0) * S::of(self.stiffness / (self.exponent + 1.0)) }
-        };
-        let [min, max] = self.bounds;
-        let mut sum = S::zero();
-        if min.is_finite() {
-            sum += stored(S::of(min) - y);
-        }
-        if max.is_finite() {
-            sum += stored(y - S::of(max));
-        }
-        sum
+        self.stored(coordinate_of(model, self.joint, Some(self.coordinate), x).0)
     }
 
     fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
         let (y, rate) = coordinate_of(model, self.joint, Some(self.coordinate), x);
-        let elastic = Self { damping: 0.0, ..self.clone() }.effort(model, x).0;
-        let _ = y;
-        (self.effort(model, x).0 - elastic) * rate
+        self.damped(y, rate)
     }
 
-    fn act<S: Scalar>(&self, model: &Model, name: &str, _x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-        let _ = model;
-        Err(Diagnostic::new("S300", format!("the springy limit `{name}` begins to act at once, which a Taylor series cannot follow"))
-            .name(name)
-            .help("use formulation `ra` or `grcr`, or leave the choice to `auto`"))
+    fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
+        // What begins later is known from event to event only.
+        if self.exponent.fract() != 0.0 || self.doing == [None; 2] {
+            let why = "grows with a power of the depth that is not whole, which has no Taylor series where it begins to act";
+            return Err(Diagnostic::new("S300", format!("the springy limit `{name}` {why}"))
+                .name(name)
+                .help("give it a whole `exponent`, use formulation `ra` or `grcr`, or leave the choice to `auto`"));
+        }
+        let (y, _) = coordinate_of(model, self.joint, Some(self.coordinate), &*x);
+        let rate = x.speed(self.joint, self.coordinate);
+        // Power of what has no potential is that of the damping alone.
+        let effort = self.effort_at(y, rate);
+        let elastic = Self { damping: 0.0, ..self.clone() }.effort_at(y, rate);
+        x.works(rate, effort);
+        x.gives(-(elastic * rate));
+        Ok(())
     }
 
     fn quantities(&self, model: &Model) -> Quantities {

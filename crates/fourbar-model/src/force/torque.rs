@@ -82,6 +82,10 @@ impl Element for Torque {
         Touches { turned: smallvec![self.body], laws: self.torque.iter().collect(), ..Touches::default() }
     }
 
+    fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
+        self.torque.iter_mut().collect()
+    }
+
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
         add(self.body.index(), Vector3::zeros(), self.own(model, x));
     }

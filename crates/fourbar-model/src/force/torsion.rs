@@ -1,8 +1,8 @@
 //! Spring and damper on a joint's angle.
 
-use super::Law;
 use super::element::*;
 use super::eval::{Plain, States, coordinate_of, joint_effort};
+use super::{Law, StateLaw};
 use crate::build::Resolve;
 use crate::diagnostic::Diagnostic;
 use crate::expr::Dimension;
@@ -11,7 +11,7 @@ use crate::spec::SpringLaw;
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 use serde::{Deserialize, Serialize};
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 
 /// A torsion spring as written.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -70,6 +70,17 @@ impl Element for Torsion {
 
     fn touches(&self) -> Touches<'_> {
         Touches { angle: true, ..Touches::joint(self.joint) }.law(&self.law)
+    }
+
+    fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
+        match &mut self.law {
+            Law::Expression(law) => smallvec![law],
+            Law::Linear { .. } => smallvec![],
+        }
+    }
+
+    fn own_coordinate(&self, model: &Model, x: &Plain<'_>) -> (f64, f64) {
+        self.state(model, x)
     }
 
     fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {

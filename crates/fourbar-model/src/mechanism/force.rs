@@ -66,7 +66,7 @@ impl<L> Mechanism<L> {
     /// A rope between two places: it pulls where it is longer than its length, and never pushes.
     pub fn rope(self, name: impl Into<String>, from: Place, to: Place) -> Mechanism<Rope> {
         self.element(name, "a rope", &["length", "stiffness"], |_| {
-            RopeSpec { between: [from, to], length: 0.0, stiffness: 0.0, damping: 0.0 }.into()
+            RopeSpec { between: [from, to], via: Vec::new(), length: 0.0, stiffness: 0.0, damping: 0.0 }.into()
         })
     }
 
@@ -177,6 +177,11 @@ impl Mechanism<Rope> {
     pub fn stiffness(mut self, k: f64) -> Self {
         self.state.given("stiffness");
         self.changed(|r| r.stiffness = k)
+    }
+
+    /// A small pulley or an eye that it runs over next.
+    pub fn via(self, place: Place) -> Self {
+        self.changed(|r| r.via.push(place))
     }
 
     /// Damping while it is taut, N s/m.

@@ -1,4 +1,5 @@
-//! Drives that jump: functions of time whose pieces do not fit together are found before a run, and refused by name.
+//! Drives that jump: functions of time whose pieces do not fit together are found before a run. A position that jumps is refused by name;
+//! a speed that jumps is an impact, which time stepping cannot take.
 
 use crate::diagnostic::{Diagnostic, number};
 use crate::model::{JointCoordinate, Model};
@@ -15,18 +16,35 @@ struct Moving<'m> {
     /// Unit of its value, and what counts as large of it.
     unit: &'static str,
     large: f64,
+    /// Whether events are looked for in it.
+    watched: bool,
 }
 
-/// Refuses drives whose value or speed jumps between zero and `t_end`; warns of those whose acceleration does. Kinematics follows
-/// a speed that jumps, but has no acceleration there.
+/// A position that jumps on the way.
+pub(crate) fn of_position(name: &str, t: f64, [from, to]: [f64; 2], unit: &'static str) -> Diagnostic {
+    let value = TimeFunction::Value(crate::expr::Expr::constant(0.0));
+    let seam = Seam { t, sides: [[from, 0.0, 0.0], [to, 0.0, 0.0]] };
+    refusal(&Moving { name, value: &value, unit, large: 1.0, watched: true }, &seam, 0)
+}
+
+/// Refuses drives whose value jumps between zero and `t_end`. Speeds that jump are events, and so are accelerations; kinematics follows
+/// them and is warned that no acceleration holds the blow. Where events are not looked for, they are refused and warned of.
 pub fn check(model: &Model, analysis: Analysis, t_end: f64) -> Result<Vec<Diagnostic>, Diagnostic> {
+    let watched = model.contacts.is_empty();
     let drives = model.drives.iter().map(|d| match d.coordinate {
-        JointCoordinate::Angle => Moving { name: &d.name, value: &d.value, unit: "rad", large: 1.0 },
-        JointCoordinate::Distance => Moving { name: &d.name, value: &d.value, unit: "m", large: model.length },
+        JointCoordinate::Angle => Moving { name: &d.name, value: &d.value, unit: "rad", large: 1.0, watched },
+        JointCoordinate::Distance => Moving { name: &d.name, value: &d.value, unit: "m", large: model.length, watched },
     });
     let bare = model.bare.iter().map(|b| {
         let turns = b.kind == "dp1";
-        Moving { name: &b.name, value: &b.value, unit: if turns { "" } else { "m" }, large: if turns { 1.0 } else { model.length } }
+        let watched = watched && b.other.is_none();
+        Moving {
+            name: &b.name,
+            value: &b.value,
+            unit: if turns { "" } else { "m" },
+            large: if turns { 1.0 } else { model.length },
+            watched,
+        }
     });
     let mut warnings = Vec::new();
     for m in drives.chain(bare) {
@@ -48,9 +66,10 @@ pub fn check(model: &Model, analysis: Analysis, t_end: f64) -> Result<Vec<Diagno
             return Err(refusal(&m, s, 0));
         }
         match of(1).next() {
-            Some(s) if analysis == Analysis::Dynamics => return Err(refusal(&m, s, 1)),
-            Some(s) => warnings.push(warning(&m, s, 1, of(1).count())),
-            None => warnings.extend(of(2).next().map(|s| warning(&m, s, 2, of(2).count()))),
+            Some(s) if analysis == Analysis::Kinematics => warnings.push(warning(&m, s, 1, of(1).count())),
+            Some(s) if !m.watched => return Err(refusal(&m, s, 1)),
+            None if !m.watched => warnings.extend(of(2).next().map(|s| warning(&m, s, 2, of(2).count()))),
+            _ => {}
         }
     }
     Ok(warnings)

@@ -13,6 +13,8 @@ use crate::state::{Configuration, Twist};
 use crate::study::Analysis;
 use nalgebra::DVector;
 
+/// So many impacts of one limit within the time of rest are a series.
+const IN_TURNS: usize = 10;
 /// Rounds of events that cause each other in one instant.
 const ROUNDS: usize = 20;
 /// Share of the step by which a zero on the dense output may be off from that of a step that ends there.
@@ -26,12 +28,14 @@ const BEYOND: f64 = 1e-6;
 
 /// What one instant brings.
 #[derive(Default)]
-struct Brought {
-    happened: Vec<Happened>,
+pub(super) struct Brought {
+    pub(super) happened: Vec<Happened>,
     /// What is known to be zero afterwards.
     zeros: Vec<Watched>,
     /// Whether rows may have been added, so that velocities have to jump onto them.
-    switched: bool,
+    pub(super) switched: bool,
+    /// Guards that were passed.
+    pub(super) passed: Vec<(usize, usize)>,
 }
 
 impl Eventful {
@@ -56,12 +60,14 @@ impl Eventful {
             }
         }
         self.closed.fill(false);
+        self.first_pieces(state);
         let mut brought = Brought { switched: true, ..Brought::default() };
         let mut state = state.clone();
         self.settle(&mut state, &mut brought, &Left::default())?;
+        self.next_pieces(&state);
         let book = serde_json::Value::Null;
         let zeros = std::mem::take(&mut brought.zeros);
-        self.enter(&state, 0.0, &book, &zeros)?;
+        self.enter(&state, 0.0, &book, &zeros, false)?;
         self.happened.extend(brought.happened);
         Ok(())
     }
@@ -107,6 +113,10 @@ impl Eventful {
                 e.advance(t, &mut |_| true)
             })?;
             let now = self.engine_now();
+            // Times that are known beforehand are exact.
+            if self.by_time(what) {
+                return Ok(now);
+            }
             let off = self.seen(what, &now) / slope;
             if round == 2 || !off.is_finite() || off.abs() > OFF * h || off.abs() <= 1e-14 * t.abs().max(1e-2) || t - off <= start.t {
                 return Ok(now);
@@ -117,7 +127,8 @@ impl Eventful {
     }
 
     /// Everything that happens at a zero.
-    pub(super) fn meet(&mut self, found: Found) -> Result<Advanced, Diagnostic> {
+    /// `None` where nothing has happened that is told.
+    pub(super) fn meet(&mut self, found: Found) -> Result<Option<Advanced>, Diagnostic> {
         let here = self.go_back(&found)?;
         let left = self.in_file(&here);
         let before = self.energy(&left);
@@ -145,6 +156,7 @@ impl Eventful {
                     self.closed[k] = false;
                     released.limits.push(k);
                 }
+                Watched::Guard(n, g) => self.pass_guard(n, g, &left, &mut brought)?,
                 Watched::Slide(k) => released.stopped.push(k),
                 Watched::Bound(k) => {
                     let effort = self.held_effort(super::HeldBy::Friction(k), &here);
@@ -155,10 +167,16 @@ impl Eventful {
                 }
             }
         }
+        let only_guards = found.what.iter().all(|w| matches!(w, Watched::Guard(..))) && !brought.switched;
         let mut round = 0;
         loop {
-            if self.analysis == Analysis::Dynamics {
+            let kink = only_guards && brought.happened.is_empty();
+            if self.analysis == Analysis::Dynamics && !kink {
                 self.settle(&mut state, &mut brought, &released)?;
+            } else if brought.switched {
+                // In kinematics velocities follow the drives.
+                Jump::new(&self.base.in_mode(&self.present_mode().0), &state).project(&mut state.v);
+                brought.switched = false;
             }
             // Events that the jump has made true.
             let after = Instant::new(&self.base, &state);
@@ -194,8 +212,13 @@ impl Eventful {
             released = Left::default();
         }
         let book = self.piece.borrow().with_dependent(|_, e| e.book());
-        let zeros = std::mem::take(&mut brought.zeros);
-        self.enter(&state, left.work, &book, &zeros)?;
+        let mut zeros = std::mem::take(&mut brought.zeros);
+        self.next_pieces(&state);
+        zeros.extend(self.zero_guards(&brought, &state).into_iter().map(|(n, g)| Watched::Guard(n, g)));
+        self.enter(&state, left.work, &book, &zeros, only_guards)?;
+        if only_guards && brought.happened.is_empty() {
+            return Ok(None);
+        }
         let lost = before - self.energy(&self.now);
         // What rounding and projection make of nothing is nothing.
         let lost = if lost.abs() < 1e-12 * before.abs().max(f64::MIN_POSITIVE) { 0.0 } else { lost };
@@ -213,10 +236,10 @@ impl Eventful {
                 .help("a smaller tolerance or another formulation may pass"));
         }
         self.happened.append(&mut brought.happened);
-        Ok(Advanced::Event(Box::new([left, self.now.clone()])))
+        Ok(Some(Advanced::Event(Box::new([left, self.now.clone()]))))
     }
 
-    fn note(&self, t: f64, name: String, kind: Kind) -> Happened {
+    pub(super) fn note(&self, t: f64, name: String, kind: Kind) -> Happened {
         Happened { t, name, kind, impulse: 0.0, lost: 0.0, speed: [0.0; 2] }
     }
 
@@ -453,8 +476,19 @@ impl Eventful {
             for (p, u) in P.iter().zip(&responses) {
                 state.v.iter_mut().zip(u).for_each(|(v, u)| *v = v.plus(&u.scaled(*p)));
             }
-            // Flights that are too short are summed up.
-            let a = self.open_accelerations(state)?;
+            // Flights that are too short are summed up. Meanwhile limits at rest stay closed where they push.
+            let mut a = self.open_accelerations(state)?;
+            let resting = |i: &usize| limits[*i].rate(&base, &state.q, &state.v).abs() <= slow[*i];
+            let resting: Vec<usize> = (0..limits.len()).filter(resting).collect();
+            if !resting.is_empty() {
+                let H = G.select_rows(&resting).select_columns(&resting);
+                let c =
+                    DVector::from_iterator(resting.len(), resting.iter().map(|i| limits[*i].second_rate(&base, &state.q, &state.v, &a)));
+                let x = complementary(&H, &c).map_err(|i| self.presses(touching[resting[i]], state.t))?;
+                for (x, i) in x.iter().zip(&resting) {
+                    a.iter_mut().zip(&responses[*i]).for_each(|(a, u)| *a = a.plus(&u.scaled(*x)));
+                }
+            }
             let mut again = false;
             for i in 0..limits.len() {
                 let l = limits[i];
@@ -464,7 +498,10 @@ impl Eventful {
                 }
                 let fall = -l.second_rate(&base, &state.q, &state.v, &a);
                 let flight = 2.0 * bounce.max(0.0) / fall;
-                if fall > 0.0 && given[i] < 1.0 && flight < base.study.events.rest_time {
+                // Limits that hit each other in turns have no flights of their own.
+                let in_turns = self.often_hit(&l.name, state.t);
+                if given[i] < 1.0 && (fall > 0.0 && flight < base.study.events.rest_time || in_turns) {
+                    let flight = if in_turns { 0.0 } else { flight };
                     rest[i] = Some(state.t + flight / (1.0 - given[i]));
                     given[i] = 0.0;
                     again = true;
@@ -490,6 +527,13 @@ impl Eventful {
             }
             return Ok(());
         }
+    }
+
+    /// Whether a limit was hit so often of late that its impacts are one series.
+    fn often_hit(&self, name: &str, t: f64) -> bool {
+        let since = t - self.base.study.events.rest_time;
+        let hits = self.happened.iter().rev().take_while(|h| h.t >= since).filter(|h| h.name == name && h.kind == Kind::Impact);
+        hits.count() >= IN_TURNS
     }
 
     /// A drive or a loop that cannot give way to a limit.

@@ -7,8 +7,10 @@
 mod change;
 mod decide;
 mod jump;
+mod keep;
 mod piece;
 mod record;
+mod switch;
 mod watch;
 
 pub use record::{Happened, Kind};
@@ -17,15 +19,16 @@ use crate::diagnostic::{Diagnostic, number};
 use crate::event::{Bounded, Held, Mode};
 use crate::inputs::{Change as InputChange, Plan};
 use crate::model::{JointCoordinate, Model};
-use crate::motion::{Instant, Switched, bad_checkpoint, numbers};
+use crate::motion::{Instant, Switched};
 use crate::state::Configuration;
 use crate::study::{Analysis, Chosen, Report, Study};
 use crate::trajectory::energies;
 use piece::Piece;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::sync::Arc;
+use switch::Switch;
 use watch::{Found, Watch, Watched};
 
 /// Modes whose engines are kept for the next time.
@@ -97,7 +100,11 @@ pub struct Eventful {
     kept: Vec<usize>,
     mode: Mode,
     piece: RefCell<Piece>,
-    pieces: VecDeque<(Mode, Piece)>,
+    /// The state at which the engine of the mode in force was made.
+    built: Configuration,
+    pieces: VecDeque<(Mode, Piece, Configuration)>,
+    /// What is made of pieces.
+    switches: Vec<Switch>,
     watched: Vec<Watch>,
     /// What is known to be zero at the start of the last step.
     zeros: Vec<Watched>,
@@ -121,7 +128,9 @@ impl Eventful {
     pub fn new(base: &Arc<Model>, study: &Study, start: &crate::analysis::assembly::Assembled) -> Result<Self, Diagnostic> {
         let structure = crate::structure::Structure::new(base, &start.configuration);
         let analysis = study.analysis_of(&structure);
-        let mode = Mode::of(base);
+        let switches = Switch::all_at(base, &start.configuration);
+        let mut mode = Mode::of(base);
+        mode.pieces = switches.iter().map(|s| (s.of, s.pieces.to_vec())).collect();
         let piece = Piece::of_mode(base, &mode, study, analysis, &start.configuration)?;
         let now = Instant::new(base, &start.configuration);
         let sticking = (0..base.forces.len()).filter(|&k| base.forces[k].1.sticks().is_some());
@@ -144,7 +153,9 @@ impl Eventful {
             kept: Vec::new(),
             mode,
             piece: RefCell::new(piece),
+            built: start.configuration.clone(),
             pieces: VecDeque::new(),
+            switches,
             watched: Vec::new(),
             zeros: Vec::new(),
             idle: 0,
@@ -210,6 +221,15 @@ impl Eventful {
 
     /// An instant inside the last step, in the mode in force.
     fn engine_at(&self, t: f64) -> Result<Instant, Diagnostic> {
+        self.engine_with(t, true)
+    }
+
+    /// The same for those who watch: loads only where one of them is watched.
+    fn watched_at(&self, t: f64) -> Result<Instant, Diagnostic> {
+        self.engine_with(t, self.watched.iter().any(|w| matches!(w.what, Watched::Effort(_) | Watched::Bound(_))))
+    }
+
+    fn engine_with(&self, t: f64, loaded: bool) -> Result<Instant, Diagnostic> {
         let mut piece = self.piece.borrow_mut();
         let mut out = piece.with_dependent(|_, e| e.now().clone());
         if t == out.t {
@@ -218,7 +238,7 @@ impl Eventful {
         if t == self.from.t {
             return Ok(self.from.clone());
         }
-        out.loaded = true;
+        out.loaded = loaded;
         piece.with_dependent_mut(|_, e| e.instant_at(t, &mut out))?;
         Ok(out)
     }
@@ -273,7 +293,10 @@ impl Eventful {
                 return Ok(Advanced::Ended);
             }
             if let Some(found) = self.found.take_if(|f| f.t <= t) {
-                return self.meet(found);
+                match self.meet(found)? {
+                    Some(met) => return Ok(met),
+                    None => continue,
+                }
             }
             let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
             if reached >= t {
@@ -303,6 +326,7 @@ impl Eventful {
             let (h, left) = (self.piece.borrow().with_dependent(|_, e| e.now().t) - start.t, found.t - start.t);
             if self.study.step.is_some()
                 || self.analysis == Analysis::Kinematics
+                || found.what.iter().all(|w| self.by_time(*w))
                 || left > 0.2 * h
                 || left <= 1e-13 * start.t.abs().max(1e-3)
             {
@@ -383,6 +407,7 @@ impl Eventful {
         if state.z == self.now.z {
             return Ok(());
         }
+        self.next_pieces(&state);
         let work = self.now.work;
         self.restart(&state, work, &[])
     }
@@ -408,70 +433,6 @@ impl Eventful {
         (report, failure)
     }
 
-    /// Everything needed to go on from the present.
-    pub fn save(&self) -> Value {
-        let friction = |f: &(usize, Friction)| match f.1 {
-            Friction::Slides(d) => d,
-            Friction::Sticks => 0.0,
-            Friction::Off => 2.0,
-        };
-        json!({
-            "fourbar-checkpoint": 2,
-            "now": self.now.configuration().save(),
-            "work": self.now.work,
-            "book": self.piece.borrow().with_dependent(|_, e| e.book()),
-            "joints": self.joints, "drives": self.drives, "forces": self.forces,
-            "locks": self.locks.iter().map(|(j, c, y)| json!([j, *c == JointCoordinate::Angle, y])).collect::<Vec<_>>(),
-            "closed": self.closed, "since": self.since,
-            "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at,
-            "count": self.count, "armed": self.armed, "lost": self.lost, "ended": self.ended,
-            "happened": self.happened,
-            "bodies": self.base.bodies.len(),
-        })
-    }
-
-    /// Goes on from what [`Eventful::save`] gave for the same mechanism and study.
-    pub fn restore(&mut self, v: &Value) -> Result<(), Diagnostic> {
-        let misfit = || bad_checkpoint("its sizes do not fit");
-        let flags = |key: &str, n: usize| -> Option<Vec<bool>> {
-            let list: Option<Vec<bool>> = v[key].as_array()?.iter().map(Value::as_bool).collect();
-            list.filter(|l| l.len() == n)
-        };
-        let state = Configuration::restored(&self.base, &v["now"]).ok_or_else(misfit)?;
-        let (joints, drives, forces) = (self.joints.len(), self.drives.len(), self.forces.len());
-        self.joints = flags("joints", joints).ok_or_else(misfit)?;
-        self.drives = flags("drives", drives).ok_or_else(misfit)?;
-        self.forces = flags("forces", forces).ok_or_else(misfit)?;
-        self.closed = flags("closed", self.base.limits.len()).ok_or_else(misfit)?;
-        self.armed = flags("armed", self.base.events.len()).ok_or_else(misfit)?;
-        self.since = serde_json::from_value(v["since"].clone()).map_err(|_| misfit())?;
-        self.happened = serde_json::from_value(v["happened"].clone()).map_err(|_| misfit())?;
-        self.count = serde_json::from_value(v["count"].clone()).map_err(|_| misfit())?;
-        let lock = |l: &Value| {
-            let which = if l[1].as_bool()? { JointCoordinate::Angle } else { JointCoordinate::Distance };
-            Some((l[0].as_u64()? as usize, which, l[2].as_f64()?)).filter(|l| l.0 < joints)
-        };
-        self.locks = v["locks"].as_array().and_then(|l| l.iter().map(lock).collect()).ok_or_else(misfit)?;
-        let frictions = numbers(&v["frictions"]);
-        self.stuck_at = numbers(&v["stuck_at"]);
-        if frictions.len() != self.frictions.len() || self.stuck_at.len() != frictions.len() || self.since.len() != self.closed.len() {
-            return Err(misfit());
-        }
-        for (f, x) in self.frictions.iter_mut().zip(frictions) {
-            f.1 = if x == 0.0 {
-                Friction::Sticks
-            } else if x.abs() == 1.0 {
-                Friction::Slides(x)
-            } else {
-                Friction::Off
-            };
-        }
-        self.lost = v["lost"].as_f64().ok_or_else(misfit)?;
-        self.ended = v["ended"].as_bool().ok_or_else(misfit)?;
-        let work = v["work"].as_f64().ok_or_else(misfit)?;
-        self.enter(&state, work, &v["book"], &[])
-    }
-
     /// The mode that the elements are in.
     fn present_mode(&self) -> (Mode, Vec<HeldBy>) {
         let base = &*self.base;
@@ -481,6 +442,7 @@ impl Eventful {
             forces: self.forces.clone(),
             slides: vec![0.0; base.forces.len()],
             held: Vec::new(),
+            pieces: self.switches.iter().filter(|s| !s.loose).map(|s| (s.of, s.pieces.to_vec())).collect(),
         };
         let mut by = Vec::new();
         for (joint, coordinate, value) in &self.locks {
@@ -519,46 +481,57 @@ impl Eventful {
     }
 
     /// Starts the engine of the mode that the elements are in, from a state that obeys it to the errors of a step. `zeros` are known to
-    /// be zero there.
-    fn enter(&mut self, state: &Configuration, work: f64, book: &Value, zeros: &[Watched]) -> Result<(), Diagnostic> {
+    /// be zero there. `only_forces`: nothing else can have changed.
+    fn enter(&mut self, state: &Configuration, work: f64, book: &Value, zeros: &[Watched], only_forces: bool) -> Result<(), Diagnostic> {
         let (mode, by) = self.present_mode();
+        let same_rows = (&mode.joints, &mode.drives, &mode.held) == (&self.mode.joints, &self.mode.drives, &self.mode.held);
         if mode != self.mode {
-            let known = self.pieces.iter().position(|(m, _)| *m == mode).and_then(|k| self.pieces.remove(k));
-            let next = match known {
-                Some((_, piece)) => piece,
+            let known = self.pieces.iter().position(|(m, ..)| *m == mode).and_then(|k| self.pieces.remove(k));
+            let (next, built) = match known {
+                Some((_, piece, built)) => (piece, built),
                 None => {
                     self.modes += 1;
-                    Piece::of_mode(&self.base, &mode, &self.study, self.analysis, state)?
+                    (Piece::of_mode(&self.base, &mode, &self.study, self.analysis, state)?, state.clone())
                 }
             };
             let mut last = std::mem::replace(self.piece.get_mut(), next);
             let said = last.with_dependent_mut(|_, e| e.hand_over());
             self.piece.get_mut().with_dependent_mut(|_, e| e.take_over(said));
-            self.pieces.push_back((std::mem::replace(&mut self.mode, mode), last));
+            self.pieces.push_back((std::mem::replace(&mut self.mode, mode), last, std::mem::replace(&mut self.built, built)));
             if self.pieces.len() > KEPT {
                 self.pieces.pop_front();
             }
         }
         self.held_by = by;
         self.kept = self.base.drives_of(&self.mode);
-        // Onto the constraints of the mode to rounding.
+        self.place_integrals(self.piece.borrow().model(), state);
+        // Onto the constraints of the mode to rounding, where they have changed.
         let state = match self.analysis {
-            Analysis::Dynamics => &crate::formulation::lie::closed(self.piece.get_mut().model(), state).map_err(|d| *d)?,
-            Analysis::Kinematics => state,
+            Analysis::Dynamics if !only_forces || !same_rows => {
+                &crate::formulation::lie::closed(self.piece.get_mut().model(), state).map_err(|d| *d)?
+            }
+            _ => state,
         };
         self.piece.get_mut().with_dependent_mut(|_, e| e.resume(state, work, book))?;
         let first = self.engine_now();
         self.from = first.clone();
         self.found = None;
-        self.watched = self.to_watch().into_iter().map(|what| Watch { what, known_zero: zeros.contains(&what), offset: 0.0 }).collect();
+        self.watched = self
+            .to_watch()
+            .into_iter()
+            .map(|what| Watch { what, known_zero: zeros.contains(&what), offset: 0.0, endless: false })
+            .collect();
         for n in 0..self.watched.len() {
             let value = self.value(self.watched[n].what, &first);
             let w = &mut self.watched[n];
             w.known_zero |= value == 0.0;
-            if w.known_zero && matches!(w.what, Watched::Gap(_)) {
+            if w.known_zero && matches!(w.what, Watched::Gap(_) | Watched::Guard(..)) {
                 w.offset = value.min(0.0);
             }
+            // Branches that are not taken have no end.
+            w.endless = value == f64::INFINITY;
         }
+        self.watched.retain(|w| !w.endless);
         self.now = self.in_file(&first);
         Ok(())
     }
@@ -566,7 +539,7 @@ impl Eventful {
     /// Goes on in the same mode from a state.
     fn restart(&mut self, state: &Configuration, work: f64, zeros: &[Watched]) -> Result<(), Diagnostic> {
         let book = self.piece.borrow().with_dependent(|_, e| e.book());
-        self.enter(state, work, &book, zeros)
+        self.enter(state, work, &book, zeros, false)
     }
 
     /// Kinetic and potential energy of an instant in terms of the file, J.

@@ -27,7 +27,11 @@ impl Piece {
         let mut candidates = study.candidates(&model)?;
         // Series are set up at every event, which takes far longer than a step: where nobody asks for them others move it.
         if study.is_auto() && candidates.iter().any(|c| c.formulation.name != "natural") {
+            let chosen = candidates[0].formulation.name;
             candidates.retain(|c| c.formulation.name != "natural");
+            if chosen == "natural" {
+                candidates[0].why = Some("a Taylor series would have to be set up anew at every event".into());
+            }
         }
         for c in &candidates {
             (c.formulation.applies)(&model)?;

@@ -26,6 +26,8 @@ pub enum Kind {
     Slide,
     /// Its sliding has turned round without rest.
     Reverse,
+    /// The acceleration of a drive, a force, or the rate of a state has jumped.
+    Jump,
 }
 
 impl Kind {
@@ -42,6 +44,7 @@ impl Kind {
             Kind::Stick => "stick",
             Kind::Slide => "slide",
             Kind::Reverse => "reverse",
+            Kind::Jump => "jump",
         }
     }
 }

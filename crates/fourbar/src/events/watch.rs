@@ -12,11 +12,13 @@ use crate::trajectory::rates;
 const LOOKS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
 /// Where the sign behind a zero at the start of a step is taken, in shares of the step.
 const PROBE: f64 = 1e-4;
+/// Places at which what time alone decides is looked at.
+const TIMES: usize = 32;
 /// Evaluations to narrow down a zero.
 const NARROW: usize = 80;
 
 /// A function whose zeros change the mode.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Watched {
     /// The expression of an event.
     Event(usize),
@@ -28,6 +30,8 @@ pub enum Watched {
     Slide(usize),
     /// What is left of the bound of a joint that sticks.
     Bound(usize),
+    /// A guard of something that is made of pieces, by its place among these.
+    Guard(usize, usize),
 }
 
 /// Something watched with what is known of it.
@@ -39,6 +43,8 @@ pub struct Watch {
     pub known_zero: bool,
     /// What a gap that is known to be zero is short of it by rounding: it counts from there.
     pub offset: f64,
+    /// Whether it has no end at all.
+    pub endless: bool,
 }
 
 /// Zeros that were found in a step.
@@ -62,7 +68,15 @@ impl Eventful {
                 Friction::Off => {}
             }
         }
+        for (n, s) in self.switches.iter().enumerate().filter(|(n, s)| !s.loose && self.switch_acts(*n)) {
+            list.extend((0..2 * s.pieces.len()).map(|g| Watched::Guard(n, g)));
+        }
         list
+    }
+
+    /// Whether time alone decides when something watched is zero.
+    pub(super) fn by_time(&self, what: Watched) -> bool {
+        matches!(what, Watched::Guard(n, _) if self.switches[n].by_time)
     }
 
     /// Whether an event of the file can happen from now on.
@@ -78,6 +92,7 @@ impl Eventful {
             Watched::Event(k) => law_value(base, &base.events[k].when, &s.plain(&[]), (0.0, 0.0)),
             Watched::Gap(k) => base.limits[k].gap(base, &s.q, &s.v, &s.turns),
             Watched::Effort(k) => self.limit_effort(k, s),
+            Watched::Guard(n, g) => self.guard(n, g, s),
             Watched::Slide(k) => {
                 let direction = if let Friction::Slides(d) = self.frictions[k].1 { d } else { 0.0 };
                 direction * self.friction_rate(k, s)
@@ -164,25 +179,35 @@ impl Eventful {
         // Gaps that stay far from zero over the step need no further look.
         let far: Vec<bool> = self.watched.iter().map(|w| self.stays_far(w, from, &to, h)).collect();
         let mut samples = vec![from.clone()];
-        if far.contains(&false) {
+        if self.watched.iter().zip(&far).any(|(w, far)| !far && !self.by_time(w.what)) {
             for share in LOOKS {
-                samples.push(self.engine_at(from.t + share * h)?);
+                samples.push(self.watched_at(from.t + share * h)?);
             }
         }
         samples.push(to);
         let mut first: Option<Found> = None;
-        for n in 0..self.watched.len() {
-            let watch = self.watched[n];
-            if far[n] {
-                self.watched[n].known_zero = false;
+        for place in 0..self.watched.len() {
+            let watch = self.watched[place];
+            if far[place] {
+                self.watched[place].known_zero = false;
                 continue;
             }
             let what = watch.what;
+            if let Watched::Guard(n, g) = what
+                && self.switches[n].by_time
+            {
+                let found = self.search_time(&watch, n, g, from.t, h);
+                self.watched[place].known_zero = false;
+                if let Some(t) = found {
+                    join(&mut first, t, what);
+                }
+                continue;
+            }
             // The sign with which it starts.
             let mut low = (from.t, self.seen(what, from));
             if watch.known_zero {
                 let sign = match what {
-                    Watched::Event(_) => self.seen(what, &self.engine_at(from.t + PROBE * h)?).signum(),
+                    Watched::Event(_) => self.seen(what, &self.watched_at(from.t + PROBE * h)?).signum(),
                     _ => 1.0,
                 };
                 low.1 = 0.0_f64.copysign(sign);
@@ -193,7 +218,7 @@ impl Eventful {
             for s in &samples[1..] {
                 let f = self.seen(what, s);
                 // A gap that has not opened beyond rounding yet says nothing.
-                if !left && matches!(what, Watched::Gap(_)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
+                if !left && matches!(what, Watched::Gap(_) | Watched::Guard(..)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
                     continue;
                 }
                 left = true;
@@ -208,26 +233,50 @@ impl Eventful {
                 if now_below != below && self.counts(what, below) {
                     let zero = watch.known_zero.then_some(from.t).filter(|t| *t == low.0);
                     let t = self.narrow(what, low.0, s.t, below, zero)?;
-                    // What is zero within rounding of each other is one instant.
-                    match &mut first {
-                        Some(found) if (t - found.t).abs() <= ONE_INSTANT * found.t.abs().max(1.0) => {
-                            found.t = found.t.max(t);
-                            found.what.push(what);
-                        }
-                        Some(found) if t > found.t => {}
-                        _ => first = Some(Found { t, what: vec![what] }),
-                    }
+                    join(&mut first, t, what);
                     break;
                 }
                 (low, below) = ((s.t, f), now_below);
             }
-            self.watched[n].known_zero = !left;
+            self.watched[place].known_zero = !left;
         }
         Ok(first)
     }
 
+    /// The first zero of a guard that time alone decides, in a step from `t` on.
+    fn search_time(&self, watch: &Watch, n: usize, g: usize, t: f64, h: f64) -> Option<f64> {
+        let value = |t: f64| self.guard_by_time(n, g, t) - watch.offset;
+        let (mut low, mut left) = (t, !watch.known_zero);
+        for k in 1..=TIMES {
+            let high = if k == TIMES { t + h } else { t + h * k as f64 / TIMES as f64 };
+            let f = value(high);
+            if !left && f.abs() < ROUNDING {
+                continue;
+            }
+            left = true;
+            if f <= 0.0 && (f < 0.0 || k < TIMES) {
+                let (mut a, mut b) = (low, high);
+                loop {
+                    let middle = 0.5 * (a + b);
+                    if middle <= a || middle >= b {
+                        break;
+                    }
+                    if value(middle) > 0.0 { a = middle } else { b = middle }
+                }
+                return Some(b);
+            }
+            low = high;
+        }
+        None
+    }
+
     /// Whether a gap is so far from zero at both ends of a step that its rates do not lead it there.
     fn stays_far(&self, w: &Watch, from: &Instant, to: &Instant, h: f64) -> bool {
+        if let Watched::Guard(n, g) = w.what
+            && !w.known_zero
+        {
+            return self.side_stays_far(n, g, from, to, h);
+        }
         let Watched::Gap(k) = w.what else { return false };
         let l = &self.base.limits[k];
         if w.known_zero || matches!(l.of, Bounded::Rate(_)) {
@@ -243,7 +292,7 @@ impl Eventful {
     fn narrow(&self, what: Watched, low: f64, high: f64, below: bool, zero: Option<f64>) -> Result<f64, Diagnostic> {
         let side = if below { -1.0 } else { 1.0 };
         let f = |t: f64| -> Result<f64, Diagnostic> {
-            let x = side * self.seen(what, &self.engine_at(t)?);
+            let x = side * self.seen(what, &self.watched_at(t)?);
             Ok(zero.map_or(x, |t0| x / (t - t0)))
         };
         let (mut a, mut b) = (low, high);
@@ -272,6 +321,18 @@ impl Eventful {
             }
         }
         Ok(b)
+    }
+}
+
+/// Adds a zero to those found: the first counts, with what is zero within rounding of it.
+fn join(first: &mut Option<Found>, t: f64, what: Watched) {
+    match first {
+        Some(found) if (t - found.t).abs() <= ONE_INSTANT * found.t.abs().max(1.0) => {
+            found.t = found.t.max(t);
+            found.what.push(what);
+        }
+        Some(found) if t > found.t => {}
+        _ => *first = Some(Found { t, what: vec![what] }),
     }
 }
 

@@ -213,7 +213,9 @@ impl<'m> Engine<'m> {
         self.fallen.clear();
         let changes = std::mem::take(&mut self.leg.changes);
         self.leg = Leg { changes, work, ..Leg::first(state) };
-        (self.turn, self.begun) = (0, false);
+        // Forces that were found to be stiff in this mode still are.
+        self.turn = if self.chosen().integrator == IMPLICIT { self.turn } else { 0 };
+        self.begun = false;
         self.judge.go_on_from(book);
         self.begin()
     }
@@ -254,6 +256,16 @@ impl<'m> Engine<'m> {
         self.outcome.singular.extend(own.singular);
         self.outcome.work = own.work;
         self.spent = spent;
+    }
+
+    /// Which of the candidates is in force.
+    pub fn turn(&self) -> usize {
+        self.turn
+    }
+
+    /// Starts with another candidate where it goes on.
+    pub fn set_turn(&mut self, turn: usize) {
+        self.turn = turn % self.candidates.len();
     }
 
     /// What the judge remembers.

@@ -223,12 +223,11 @@ fn parts(model: &Model, camera: &Camera, first: &Frame) -> Vec<Part> {
     }
     for (_, f) in &model.forces {
         let (between, coil) = match f.glyph() {
-            Glyph::Coil(between) => (between, true),
-            Glyph::Line { between, .. } => (between, false),
+            Glyph::Coil(between) => (between.to_vec(), true),
+            Glyph::Line { path, .. } => (path, false),
             _ => continue,
         };
-        let part =
-            Part { strokes: vec![between.to_vec()], closed: false, colour: "#666".into(), width: Width::Pixels(1.6), filled: false, coil };
+        let part = Part { strokes: vec![between], closed: false, colour: "#666".into(), width: Width::Pixels(1.6), filled: false, coil };
         list.push(part);
     }
     for j in model.joints.iter().filter(|j| j.kind.name() == "distance") {

@@ -92,7 +92,11 @@ impl Builder<'_> {
                 (self.integral(format!("integral of {name}"), position, speed, Some(1.0), v), v)
             }
             TimeFunction::Integral(i) => match i.rate().constant_value() {
-                Some(c) => (t * Node::of(c), Node::of(c)),
+                Some(c) if !i.is_placed() => (t * Node::of(c), Node::of(c)),
+                Some(c) => {
+                    let [t0, at] = [self.start.t, f.at(self.start.t)[0]];
+                    ((t - Node::of(t0)) * Node::of(c) + Node::of(at), Node::of(c))
+                }
                 None => {
                     let rate = self.rate_of(i, t);
                     (self.integral(format!("integral of {name}"), f.at(self.start.t)[0], rate.value(), Some(1.0), rate), rate)

@@ -49,6 +49,19 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
                 .at(format!("contacts.{name}"))
                 .help(format!("{help}: `ra`, `lie`, `grcr` and `dca` carry it")));
         }
+        if let Force::Stop(stop) = force
+            && stop.exponent.fract() != 0.0
+        {
+            return Err(Diagnostic::new(
+                "S300",
+                format!(
+                    "the springy limit `{name}` grows with the power {} of the depth, which has no Taylor series where it begins to act",
+                    stop.exponent
+                ),
+            )
+            .name(name)
+            .help("give it a whole `exponent`, use formulation `ra` or `grcr`, or leave the choice to `auto`"));
+        }
         let touches = force.touches();
         if let Some(joint) = touches.loaded_joint() {
             let joint = &model.joints[joint].name;
