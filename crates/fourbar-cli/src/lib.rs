@@ -11,6 +11,7 @@ mod demo;
 pub mod design;
 mod equilibrium;
 mod gather;
+mod given;
 pub mod hand;
 mod input;
 mod inverse;
@@ -27,6 +28,7 @@ mod report;
 mod run;
 mod screen;
 mod sensitivities;
+mod stop;
 mod telling;
 mod verify;
 mod view;
@@ -76,7 +78,7 @@ pub fn exit_code_of(words: &[&str]) -> u8 {
 
 /// Asks what runs at the moment to end, as Ctrl-C does; or takes that back for the next one.
 pub fn interrupt(wanted: bool) {
-    observer::INTERRUPTED.store(wanted, std::sync::atomic::Ordering::Relaxed);
+    stop::INTERRUPTED.store(wanted, std::sync::atomic::Ordering::Relaxed);
 }
 
 fn reply(args: &Args, screen: &Screen) -> Reply {

@@ -39,9 +39,9 @@ class Sweep(Mapping[str, Any]):
     ``time``, ``names`` and ``message`` of a case that failed, then the measures. Numbers are in SI units.
 
     >>> import fourbar
-    >>> sweep = fourbar.load("fourbar").sweep({"crank_length": (0.06, 0.09, 4)}, {"rise": "range(P.y)"})
+    >>> sweep = fourbar.load("fourbar").sweep({"crank_length": [0.06, 0.07, 0.09]}, {"rise": "range(P.y)"})
     >>> len(sweep), sweep["set.crank_length"].tolist(), sweep.units["rise"]
-    (4, [0.06, 0.07, 0.08, 0.09], 'm')
+    (3, [0.06, 0.07, 0.09], 'm')
     >>> bool((np.diff(sweep["rise"]) > 0).all())
     True
     """
