@@ -3,6 +3,7 @@
 Each pair is measured in turns, so that a machine with other work disturbs both alike; of the ratios of all turns the median is given.
 """
 
+import resource
 import statistics
 import subprocess
 import sys
@@ -38,8 +39,9 @@ def runs(count=1000):
 
 
 def threads(count=60):
-    """One thread over two, each with half of the runs."""
+    """One thread over two, each with half of the runs; and, whatever else the machine does, processor time and waits for each other."""
     model = fourbar.load("fourbar")
+    model.run()
 
     def work(n):
         for _ in range(n):
@@ -50,7 +52,14 @@ def threads(count=60):
         [t.start() for t in pair]
         [t.join() for t in pair]
 
-    return paired(lambda: clock(lambda: work(count)), lambda: clock(two))
+    def used(f):
+        before = resource.getrusage(resource.RUSAGE_SELF)
+        f()
+        after = resource.getrusage(resource.RUSAGE_SELF)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, after.ru_nvcsw - before.ru_nvcsw
+
+    alone, both = used(lambda: work(count)), used(two)
+    return *paired(lambda: clock(lambda: work(count)), lambda: clock(two)), both[0] / alone[0], both[1] / count
 
 
 PENDULUM = """
@@ -80,21 +89,21 @@ def steps(count=2000):
 
 
 def imported():
-    """Seconds that the import takes beyond that of numpy, and in all; the best of five."""
+    """Seconds that the import takes, and with a first run, which loads numpy; the best of five, beyond an empty program."""
 
     def best(code):
         return min(clock(lambda: subprocess.run([sys.executable, "-c", code], check=True)) for _ in range(5))
 
-    bare, numpy, ours = best("pass"), best("import numpy"), best("import fourbar")
-    return ours - numpy, ours - bare
+    bare = best("pass")
+    return best("import fourbar") - bare, best("import fourbar; fourbar.load('fourbar').run(0.01).t") - bare
 
 
 if __name__ == "__main__":
     (ratio, python, rust), share = runs()
     print(f"runs of the four-bar linkage   Python {1e3 * python / share:.3f} ms, Rust {1e3 * rust / share:.3f} ms, ratio {ratio:.3f} (at most 1.15)")
-    ratio, one, two = threads()
-    print(f"two threads                    {ratio:.2f} times one (at least 1.7 on two free cores)")
+    ratio, one, two, more, waits = threads()
+    print(f"two threads                    {ratio:.2f} times one (at least 1.7 on two free cores); processor time {more:.2f} of one, {waits:.2f} waits a run")
     python, rust = steps()
     print(f"step of 1 ms, input and joint  Python {1e6 * python:.1f} us, Rust {1e6 * rust:.1f} us, overhead {1e6 * (python - rust):.1f} us (at most 5)")
-    beyond, whole = imported()
-    print(f"import                         {1e3 * whole:.0f} ms, of which beyond numpy {1e3 * beyond:.0f} ms (at most 300)")
+    alone, used = imported()
+    print(f"import                         {1e3 * alone:.0f} ms (at most 300); with a first run, which loads numpy, {1e3 * used:.0f} ms")

@@ -1,7 +1,7 @@
 //! Finds and loads a mechanism: a file, a shipped model by name, or standard input.
 
 use crate::args::ModelArgs;
-use crate::hand;
+use crate::given::given;
 use crate::reply::{Notes, Stop};
 use fourbar::{Diagnostic, Model};
 use fourbar_design::equilibrium::start_settled;
@@ -77,7 +77,7 @@ fn read(file: &str, options: &ReadOptions<'_>) -> Result<Input, Stop> {
     let stop = |list: Vec<Diagnostic>, name: &str| Stop(Box::new(Notes { list, name: name.into() }));
     let path = Path::new(file);
     let (mut folder, mut own) = (None, None);
-    let (name, read) = if let Some(given) = hand::given(file) {
+    let (name, read) = if let Some(given) = given(file) {
         folder = given.path.as_deref().and_then(Path::parent).map(PathBuf::from);
         own.clone_from(&given.path);
         let read = read_model(&given.text, &ReadOptions { path: given.path.as_deref(), ..*options });

@@ -13,6 +13,7 @@ mod equilibrium;
 mod export;
 mod fmu;
 mod gather;
+mod given;
 pub mod hand;
 mod input;
 mod inverse;
@@ -29,6 +30,7 @@ mod report;
 mod run;
 mod screen;
 mod sensitivities;
+mod stop;
 mod telling;
 mod verify;
 mod view;
@@ -78,7 +80,7 @@ pub fn exit_code_of(words: &[&str]) -> u8 {
 
 /// Asks what runs at the moment to end, as Ctrl-C does; or takes that back for the next one.
 pub fn interrupt(wanted: bool) {
-    observer::INTERRUPTED.store(wanted, std::sync::atomic::Ordering::Relaxed);
+    stop::INTERRUPTED.store(wanted, std::sync::atomic::Ordering::Relaxed);
 }
 
 fn reply(args: &Args, screen: &Screen) -> Reply {

@@ -1,6 +1,7 @@
 //! Watches a run: writes its rows, draws the progress, keeps what the summary needs, stops it on Ctrl-C.
 
 use crate::gather::Gather;
+use crate::stop::INTERRUPTED;
 use crate::telling::Preview;
 use fourbar::Diagnostic;
 use fourbar::study::Observer;
@@ -8,11 +9,9 @@ use fourbar::trajectory::{Column, WantedColumns};
 use fourbar_io::results::{Checkpoint, Claim, CsvWriter, ResultFolder, Totals, Watched, write_checkpoint};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// Set by Ctrl-C.
-pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 /// Time that an interrupted run may take for one more state.
 const PATIENT: Duration = Duration::from_millis(300);
 /// Longest time between checkpoints; young runs keep them sooner.

@@ -40,7 +40,7 @@ impl Reply {
     /// Exit code of a failed analysis.
     pub const FAILED: u8 = 1;
     /// Exit code of an interrupted run.
-    pub const INTERRUPTED: u8 = 130;
+    pub const INTERRUPTED: u8 = crate::stop::EXIT;
 
     /// An answer in text and fields.
     pub fn new(text: String, fields: Value) -> Self {

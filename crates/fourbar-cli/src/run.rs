@@ -6,9 +6,10 @@ mod summary;
 use crate::args::{AnalysisName, FormatName, RunArgs};
 use crate::gather::Gather;
 use crate::input::{Input, load, load_with};
-use crate::observer::{INTERRUPTED, Output, Planned, Watcher};
+use crate::observer::{Output, Planned, Watcher};
 use crate::reply::{Reply, Stop, exit_code};
-use crate::screen::{Screen, print_error};
+use crate::screen::Screen;
+use crate::stop::{INTERRUPTED, listen};
 use crate::telling::Preview;
 use crate::view::{Live, Wanted, after_run, page_of};
 use fourbar::Diagnostic;
@@ -23,7 +24,6 @@ use serde_json::json;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::time::Duration;
 pub use summary::Pictures;
 
 /// What to run and where the results go.
@@ -325,24 +325,4 @@ fn plan<'a>(
         state: None,
     };
     Ok(Planned { folder, claim, columns: all, chosen, template, continued })
-}
-
-/// Time that a run may take to end after Ctrl-C; then the program ends without it.
-const GRACE: Duration = Duration::from_millis(600);
-
-/// The first Ctrl-C ends the run cleanly, the second one at once; so does a step that does not end.
-pub(crate) fn listen() {
-    let heard = ctrlc::set_handler(|| {
-        if INTERRUPTED.swap(true, Ordering::Relaxed) {
-            std::process::exit(i32::from(Reply::INTERRUPTED));
-        }
-        print_error("\ninterrupted: finishing the current output step (again to stop at once)\n");
-        std::thread::spawn(|| {
-            std::thread::sleep(GRACE);
-            print_error("the run did not end by itself and was cut short; rows written so far stay, the rest is lost\n");
-            std::process::exit(i32::from(Reply::INTERRUPTED));
-        });
-    });
-    // Without a handler Ctrl-C ends the program the usual way; rows are on disk within a second either way.
-    let _ = heard;
 }

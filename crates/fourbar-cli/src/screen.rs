@@ -1,7 +1,7 @@
 //! What reaches the terminal: colour only where a person looks, tables of at most 100 columns. Every text goes through
 //! [`fourbar_io::terminal`], which lets nothing pass that could move the cursor or hide letters.
 
-use crate::observer::INTERRUPTED;
+use crate::stop::{self, INTERRUPTED};
 pub use fourbar::diagnostic::number;
 pub use fourbar_check::text::{Facts, names, table, wrapped};
 use fourbar_io::terminal::{Style, escaped_json, paint, visible};
@@ -43,7 +43,7 @@ impl Screen {
     /// Listens for Ctrl-C, unless whoever calls does that.
     pub fn listen(&self) {
         if !self.is_silent() {
-            crate::run::listen();
+            stop::listen();
         }
     }
 

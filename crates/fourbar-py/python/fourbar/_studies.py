@@ -361,7 +361,7 @@ class Studies:
         start. The answer has the best values in ``parameters`` and the mechanism with them as ``model``.
 
         >>> import fourbar
-        >>> best = fourbar.load("fourbar").optimize({"crank_length": (0.05, 0.09)}, fit={"rise": "range(P.y) - 60 mm"}, starts=1, t_end=1)
+        >>> best = fourbar.load("fourbar").optimize({"crank_length": (0.05, 0.09)}, fit={"rise": "range(P.y) - 150 mm"}, starts=1)
         >>> bool(best.goal < 1e-12), bool(0.05 < best.parameters["crank_length"] < 0.09)
         (True, True)
         """

@@ -39,9 +39,9 @@ class Sweep(Mapping[str, Any]):
     ``time``, ``names`` and ``message`` of a case that failed, then the measures. Numbers are in SI units.
 
     >>> import fourbar
-    >>> sweep = fourbar.load("fourbar").sweep({"crank_length": (0.06, 0.09, 4)}, {"rise": "range(P.y)"})
+    >>> sweep = fourbar.load("fourbar").sweep({"crank_length": [0.06, 0.07, 0.09]}, {"rise": "range(P.y)"})
     >>> len(sweep), sweep["set.crank_length"].tolist(), sweep.units["rise"]
-    (4, [0.06, 0.07, 0.08, 0.09], 'm')
+    (3, [0.06, 0.07, 0.09], 'm')
     >>> bool((np.diff(sweep["rise"]) > 0).all())
     True
     """
@@ -215,6 +215,20 @@ class _Broken(Exception):
     """An executor lost a task too often."""
 
 
+def _steady(executor: Executor) -> bool:
+    """Whether an executor of Dask has kept its scheduler. Where it looks for it this waits for the end of that; false says that it was found
+    again, though tasks from before may never be heard of."""
+    steady = True
+    while True:
+        status = getattr(getattr(executor, "_client", None), "status", "running")
+        if status in ("closing", "closed"):
+            raise _Broken("the client of Dask lost its scheduler")
+        if status != "connecting":
+            return steady
+        steady = False
+        time.sleep(0.1)
+
+
 def _elsewhere(executor: Executor, spec: Spec, missing: Sequence[int], keep: Any, shown: Any, chunk: float) -> None:
     """Runs cases by an executor and hands every part to `keep` as it comes."""
     from concurrent.futures import FIRST_COMPLETED, wait
@@ -238,7 +252,9 @@ def _elsewhere(executor: Executor, spec: Spec, missing: Sequence[int], keep: Any
                     running[executor.submit(compute, spec, list(numbers))] = (numbers, tries)
                 except Exception as error:
                     raise _Broken(f"it takes no more tasks: {error!r}") from error
-            finished, _ = wait(list(running), timeout=0.5, return_when=FIRST_COMPLETED)
+            finished, waiting = wait(list(running), timeout=0.5, return_when=FIRST_COMPLETED)
+            if not _steady(executor):
+                again += [(numbers, tries + 1) for numbers, tries in (running.pop(future) for future in waiting)]
             for future in finished:
                 numbers, tries = running.pop(future)
                 try:

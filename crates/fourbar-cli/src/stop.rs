@@ -1,0 +1,34 @@
+//! Ctrl-C: a flag that everything that takes long looks at.
+
+use std::io::Write;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Set by Ctrl-C.
+pub static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// Exit code of what was interrupted.
+pub const EXIT: u8 = 130;
+/// Time that a run may take to end after Ctrl-C; then the program ends without it.
+const GRACE: Duration = Duration::from_millis(600);
+
+fn say(text: &str) {
+    // Nobody may be there to read it.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// The first Ctrl-C ends the run cleanly, the second one at once; so does a step that does not end.
+pub fn listen() {
+    let heard = ctrlc::set_handler(|| {
+        if INTERRUPTED.swap(true, Ordering::Relaxed) {
+            std::process::exit(i32::from(EXIT));
+        }
+        say("\ninterrupted: finishing the current output step (again to stop at once)\n");
+        std::thread::spawn(|| {
+            std::thread::sleep(GRACE);
+            say("the run did not end by itself and was cut short; rows written so far stay, the rest is lost\n");
+            std::process::exit(i32::from(EXIT));
+        });
+    });
+    // Without a handler Ctrl-C ends the program the usual way; rows are on disk within a second either way.
+    let _ = heard;
+}
