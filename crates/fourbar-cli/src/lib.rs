@@ -10,7 +10,6 @@ mod convert;
 mod demo;
 mod design;
 mod equilibrium;
-mod export;
 mod fmu;
 mod gather;
 mod input;

@@ -20,8 +20,9 @@ fn array(rows: &[Vec<f64>], columns: usize) -> Vec<u8> {
 
 /// The archive of all matrices, entries `A` to `D`.
 pub fn archive(matrices: &Matrices) -> Vec<u8> {
-    let entry = |(name, rows, columns): &(_, _, _)| Entry::stored(format!("{name}.npy"), array(rows, *columns));
-    fourbar_io::archive(&matrices.iter().map(entry).collect::<Vec<_>>())
+    let entries: Vec<Entry> =
+        matrices.iter().map(|(name, rows, columns)| Entry::stored(format!("{name}.npy"), array(rows, *columns))).collect();
+    fourbar_io::archive(&entries)
 }
 
 #[cfg(test)]
