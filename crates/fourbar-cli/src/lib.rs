@@ -10,7 +10,6 @@ mod convert;
 mod demo;
 pub mod design;
 mod equilibrium;
-mod export;
 mod fmu;
 mod gather;
 mod given;

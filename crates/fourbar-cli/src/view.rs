@@ -1,8 +1,9 @@
 //! `fourbar view`: the page of results, or of mechanisms that are run for it; also the page of `run --view` and `demo`.
 
+mod export;
+
 use crate::args::{PlaygroundArgs, StudyArgs, ViewArgs};
 use crate::catalogue::find;
-use crate::export;
 use crate::input::{Input, load_with};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};

@@ -256,7 +256,7 @@ fn units_are_written_with_their_library_and_refused_without() {
     // A file that is no library, one that is not there, and a command without its library.
     assert_eq!(codes(&fourbar(&f, &["fmu", "fourbar", "--library", "curve.csv", "--json"])), ["U501"]);
     assert_eq!(codes(&fourbar(&f, &["fmu", "fourbar", "--library", "no.so", "--json"])), ["U500"]);
-    let alone: PathBuf = f.join(format!("fourbar{}", std::env::consts::EXE_SUFFIX));
+    let alone: PathBuf = f.join(format!("alone{}", std::env::consts::EXE_SUFFIX));
     std::fs::copy(env!("CARGO_BIN_EXE_fourbar"), &alone).expect("copied");
     let refused = std::process::Command::new(&alone).args(["fmu", "fourbar", "--json"]).current_dir(&f).output().expect("it runs");
     assert_eq!(codes(&refused), ["U500"]);

@@ -205,7 +205,11 @@ impl<'a> Reading<'a> {
     }
 
     /// A name that must be among those known.
-    pub fn unknown<'k>(&self, what: &str, word: &str, known: impl Iterator<Item = &'k str> + Clone, spot: Spot) {
+    pub fn unknown<'k>(&self, what: &str, word: &str, known: impl Iterator<Item = &'k str>, spot: Spot) {
+        // Names may come in any order, messages do not.
+        let mut list: Vec<&str> = known.collect();
+        list.sort_unstable();
+        let known = list.iter().copied();
         let d = Diagnostic::new("M655", format!("there is no {what} `{}`", crate::tree::shorten(word))).name(word);
         self.problem(d.help(suggest(word, known, "known:")), spot);
     }

@@ -201,3 +201,16 @@ fn an_inertia_of_rounding_alone_is_that_of_a_point() {
     assert!(loaded.warnings.iter().any(|w| w.code.0 == "W451" && w.names.contains(&"b".to_string())));
     assert!(mobility(&model(&loaded)) == (1, 0));
 }
+
+#[test]
+fn a_motor_on_a_joint_that_is_not_there_is_listed_and_messages_have_one_order() {
+    let joints: String = (0..9).map(|k| format!("<link name='l{k}'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='joint_{k}' type='continuous'><parent link='a'/><child link='l{k}'/></joint>")).collect();
+    let text = |more: &str| format!("<robot name='r'><link name='a'/>{joints}{more}</robot>");
+    let loaded = read(&text("<transmission name='t'><type>x</type><joint name='other'/><actuator name='m'/></transmission>"));
+    assert!(loaded.spec.inputs.is_empty() && loaded.warnings.iter().any(|w| w.code.0 == "W450" && w.names.contains(&"t".to_string())));
+    let wrong = text(
+        "<link name='b'><inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link><joint name='follower' type='continuous'><parent link='a'/><child link='b'/><mimic joint='xxxxxxxx'/></joint>",
+    );
+    let said: Vec<String> = (0..5).map(|_| read_model(&wrong, &ReadOptions::default()).expect_err("refused").to_string()).collect();
+    assert!(said[0].contains("`joint_0`, `joint_1`, `joint_2`") && said.iter().all(|s| *s == said[0]), "{}", said[0]);
+}

@@ -374,7 +374,10 @@ impl Urdf<'_, '_> {
         joint.all("hardwareInterface").for_each(Element::done);
         let Some(a) = self.reading.need(joint, "name") else { return };
         let Some(k) = self.joints.find(&a.value) else {
-            return self.reading.unknown("joint", &a.value, self.joints.words(), a.spot);
+            // The robot is the same without a motor on a joint that it does not have.
+            let d = Diagnostic::new("W450", format!("the transmission `{name}` is not carried over: there is no joint `{}`", a.value));
+            self.reading.note(d.name(&name), a.spot);
+            return e.done();
         };
         let mut ratio = 1.0;
         let mut input = name;

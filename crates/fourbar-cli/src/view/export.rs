@@ -1,8 +1,8 @@
 //! `fourbar view --export`: the motion as a picture, a film, a scene or a table of joints.
 
+use super::Source;
 use crate::args::ViewArgs;
 use crate::reply::{Reply, Stop, exit_code};
-use crate::view::Source;
 use fourbar::Diagnostic;
 use fourbar_io::disk::{Kind, PART, may_replace, unwritable, write_kind};
 use fourbar_io::page::{Frames, GltfFile, animated_gif, animated_gltf, animated_svg, frames, joint_states, still_png};
