@@ -61,6 +61,9 @@ fn squares(r: &[f64]) -> f64 {
     r.iter().map(|x| x * x).sum()
 }
 
+/// Derivatives of the residuals, one row each and one column for each variable; `None` where they are to be taken from differences.
+pub type Slopes<'a> = dyn FnMut(&[f64]) -> Option<DMatrix<f64>> + 'a;
+
 /// Looks for the smallest sum of squares from a start; `None` where the residuals cannot be computed there. `residuals` gives `None` for
 /// variables that have none.
 pub fn least_squares(
@@ -68,6 +71,17 @@ pub fn least_squares(
     space: &Bounds,
     options: &Options,
     residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
+) -> Option<Minimum> {
+    with_slopes(start, space, options, residuals, &mut |_| None)
+}
+
+/// The same with derivatives of the residuals where they are known; each counts as an evaluation.
+pub fn with_slopes(
+    start: &[f64],
+    space: &Bounds,
+    options: &Options,
+    residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
+    slopes: &mut Slopes<'_>,
 ) -> Option<Minimum> {
     let n = start.len();
     let mut x: Vec<f64> = (0..n).map(|k| start[k].clamp(space.lower[k], space.upper[k])).collect();
@@ -79,7 +93,16 @@ pub fn least_squares(
     // A variable that rests for one step, because the last one was cut short by a wall; steps in a row that were not worth it.
     let (mut rests, mut quiet) = (None, 0);
     'outer: while used < options.evaluations {
-        let Some(J) = derivatives(&x, &r, space, options, residuals, &mut used) else { break };
+        let known = slopes(&x).filter(|J| J.shape() == (r.len(), n) && J.iter().all(|x| x.is_finite()));
+        let found = match known {
+            Some(mut J) => {
+                used += 1;
+                J.column_iter_mut().zip(&space.scale).for_each(|(mut c, s)| c *= *s);
+                Some(J)
+            }
+            None => derivatives(&x, &r, space, options, residuals, &mut used),
+        };
+        let Some(J) = found else { break };
         let rest = DVector::from_column_slice(&r);
         let gradient = J.tr_mul(&rest);
         // Variables along which a wall stands: they rest until the others have moved.
@@ -231,6 +254,18 @@ mod tests {
         // With x below 0.5 the best y is x^2 on the bound: the cost is 1/4.
         let m = least_squares(&[-1.2, 1.0], &space(&[-5.0; 2], &[0.5, 5.0]), &Options::default(), &mut f).expect("found");
         assert!((m.cost - 0.25).abs() < 1e-12 && m.x[0] == 0.5 && (m.x[1] - 0.25).abs() < 1e-6, "{m:?}");
+    }
+
+    #[test]
+    fn known_slopes_lead_to_the_same_place_with_fewer_evaluations() {
+        let mut f = |x: &[f64]| Some(vec![10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
+        let mut wide = space(&[-5.0; 2], &[5.0; 2]);
+        wide.scale = vec![10.0, 0.5];
+        let by_differences = least_squares(&[-1.2, 1.0], &wide, &Options::default(), &mut f).expect("found");
+        let mut slopes = |x: &[f64]| Some(DMatrix::from_row_slice(2, 2, &[-20.0 * x[0], 10.0, -1.0, 0.0]));
+        let m = with_slopes(&[-1.2, 1.0], &wide, &Options::default(), &mut f, &mut slopes).expect("found");
+        assert!((m.x[0] - 1.0).abs() < 1e-9 && m.cost < 1e-20, "{m:?}");
+        assert!(m.evaluations < by_differences.evaluations / 2, "{} {}", m.evaluations, by_differences.evaluations);
     }
 
     #[test]
