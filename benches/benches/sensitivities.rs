@@ -48,6 +48,11 @@ fn main() {
             let run = of_rows(&parameters, &study, &which, &last).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(run.slopes.len(), count);
         });
-        println!("  derivatives by {count} of its parameters: {:.1} ms, {:.2} runs (differences: {})", 1e3 * whole, whole / plain, 2 * count);
+        println!(
+            "  derivatives by {count} of its parameters: {:.1} ms, {:.2} runs (differences: {})",
+            1e3 * whole,
+            whole / plain,
+            2 * count
+        );
     }
 }

@@ -50,7 +50,12 @@ pub fn modes(args: &ModesArgs, screen: &Screen) -> Result<Reply, Stop> {
         lowest(&input.model, &at.state, args.count.into()).map_err(|e| input.stop(e.cause()))?
     };
     let about = match args.floquet {
-        Some(period) => format!("{} and on for a period of {} s; imaginary parts are known up to multiples of {} 1/s", at.words, number(period), number(TAU / period)),
+        Some(period) => format!(
+            "{} and on for a period of {} s; imaginary parts are known up to multiples of {} 1/s",
+            at.words,
+            number(period),
+            number(TAU / period)
+        ),
         None => at.words.clone(),
     };
     let mut text = words(&input, &found, &about, args.count.into(), screen);

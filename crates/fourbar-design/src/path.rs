@@ -261,7 +261,11 @@ impl Follower<'_> {
         for _ in 0..48 {
             let middle = 0.5 * (low + high);
             let node = self.step(&c.before, &c.tangent, middle)?;
-            if falling(&node) == count { low = middle } else { high = middle }
+            if falling(&node) == count {
+                low = middle
+            } else {
+                high = middle
+            }
             found = Some(node);
         }
         found

@@ -240,7 +240,7 @@ fn a_top_over_one_spin_has_the_exponents_of_its_carrier() {
 fn a_shaken_pendulum_has_the_exponents_of_hills_equation() {
     for (e, w) in [(0.02, 40.0), (0.05, 7.0)] {
         let text = format!(
-            "fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n  pivot: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, {e}]}}\n  rod: {{mass: 2, inertia: [0.02, 0.05, 0.02], at: [0, 0, {}]}}\njoints:\n  rail: {{type: prismatic, bodies: [ground, pivot], at: [0, 0, 0], axis: [0, 0, 1]}}\n  pin: {{type: revolute, bodies: [pivot, rod], at: [0, 0, {e}], axis: [0, 1, 0]}}\ndrives:\n  shaker: {{joint: rail, distance: '{e}*(cos({w}*t) - 1)'}}\nstudy: {{t_end: 1}}\n",
+            "fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n  pivot: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, {e}]}}\n  rod: {{mass: 2, inertia: [0.05, 0.05, 0.02], at: [0, 0, {}]}}\njoints:\n  rail: {{type: prismatic, bodies: [ground, pivot], at: [0, 0, 0], axis: [0, 0, 1]}}\n  pin: {{type: revolute, bodies: [pivot, rod], at: [0, 0, {e}], axis: [0, 1, 0]}}\ndrives:\n  shaker: {{joint: rail, distance: '{e}*(cos({w}*t) - 1)'}}\nstudy: {{t_end: 1}}\n",
             e - 0.4
         );
         let m = fourbar_testing::common::parse(&text);

@@ -227,10 +227,14 @@ fn agree_with_differences_of_runs(part: usize) {
     let seed = 20 + part as u64;
     println!("seed {seed}");
     let mut random = fourbar::random::Random(seed);
-    let (mut compared_models, mut refused) = (0, Vec::new());
+    let (mut compared_models, mut by_runs, mut refused) = (0, 0, Vec::new());
     for (_, e) in fourbar_io::examples::examples().enumerate().filter(|(k, _)| k % PARTS == part) {
         let Ok(loaded) = read_model(e.text, &ReadOptions { set: &[], ..ReadOptions::default() }) else { continue };
-        if loaded.parameters.is_empty() || loaded.mechspec || loaded.spec.settle {
+        // Touching bodies are compared by differences anyway, and short steps of those and of the stiffest models take long.
+        if ["stiff_beam", "stiff_cable", "stiff_friction"].contains(&e.name) {
+            continue;
+        }
+        if loaded.parameters.is_empty() || loaded.mechspec || loaded.spec.settle || !loaded.spec.contacts.is_empty() {
             continue;
         }
         with(e.text, |p, _| {
@@ -243,6 +247,7 @@ fn agree_with_differences_of_runs(part: usize) {
             let used: Vec<usize> = (0..p.names.len()).filter(|&k| !loaded.unused_parameters.contains(&p.names[k])).collect();
             let which: Vec<usize> =
                 (0..2).map(|_| used[((random.number() * 0.5 + 0.5) * used.len() as f64) as usize % used.len()]).collect();
+            let clock = std::time::Instant::now();
             let run = match of_run(p, &study, &which) {
                 Ok(run) => run,
                 Err(d) => {
@@ -256,6 +261,12 @@ fn agree_with_differences_of_runs(part: usize) {
                     return;
                 }
             };
+            println!("{}: {:?}, {:.2} s", e.name, run.method, clock.elapsed().as_secs_f64());
+            if run.method == Method::Differences {
+                // Nothing to compare with.
+                by_runs += 1;
+                return;
+            }
             let joint = model.joints.iter().find_map(|j| j.coordinates().last().map(|(key, _)| format!("{}.{key}", j.name)));
             let column = joint.unwrap_or_else(|| format!("{}.r.x", model.bodies[1].name));
             let speed = format!("{}.v.z", model.bodies[model.bodies.len() - 1].name);
@@ -283,7 +294,7 @@ fn agree_with_differences_of_runs(part: usize) {
             compared_models += 1;
         });
     }
-    println!("{compared_models} models compared; not: {refused:#?}");
+    println!("{compared_models} models compared, {by_runs} by differences anyway; not: {refused:#?}");
     assert!(compared_models >= 25 / PARTS, "{compared_models}");
 }
 

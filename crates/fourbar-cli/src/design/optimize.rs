@@ -123,8 +123,16 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
                 .help("narrow the bounds around the values of the file, which can be assembled"),
         ));
     };
-    let told =
-        Told { subject: &subject, set: &args.model.set, sought: &sought, axes: &axes, solution: &solution, method, why: &why, slopes: said };
+    let told = Told {
+        subject: &subject,
+        set: &args.model.set,
+        sought: &sought,
+        axes: &axes,
+        solution: &solution,
+        method,
+        why: &why,
+        slopes: said,
+    };
     let mut reply = told.reply(screen);
     if let Some(path) = &args.output {
         let text = told.file()?;
@@ -211,8 +219,7 @@ fn method(args: &OptimizeArgs, sought: &Sought) -> (Method, String) {
         MethodName::Cma => (Method::Cma, "evolution strategy (CMA-ES), as asked for".into()),
         MethodName::Auto if fitted => (
             Method::LeastSquares,
-            "least squares (Levenberg-Marquardt with bounds) from several starts: the goal is a sum of squares"
-                .into(),
+            "least squares (Levenberg-Marquardt with bounds) from several starts: the goal is a sum of squares".into(),
         ),
         MethodName::Auto => {
             let goal = sought.measures.first().map(|m| m.1.as_str()).unwrap_or_default();

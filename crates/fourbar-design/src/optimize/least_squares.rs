@@ -257,18 +257,6 @@ mod tests {
     }
 
     #[test]
-    fn known_slopes_lead_to_the_same_place_with_fewer_evaluations() {
-        let mut f = |x: &[f64]| Some(vec![10.0 * (x[1] - x[0] * x[0]), 1.0 - x[0]]);
-        let mut wide = space(&[-5.0; 2], &[5.0; 2]);
-        wide.scale = vec![10.0, 0.5];
-        let by_differences = least_squares(&[-1.2, 1.0], &wide, &Options::default(), &mut f).expect("found");
-        let mut slopes = |x: &[f64]| Some(DMatrix::from_row_slice(2, 2, &[-20.0 * x[0], 10.0, -1.0, 0.0]));
-        let m = with_slopes(&[-1.2, 1.0], &wide, &Options::default(), &mut f, &mut slopes).expect("found");
-        assert!((m.x[0] - 1.0).abs() < 1e-9 && m.cost < 1e-20, "{m:?}");
-        assert!(m.evaluations < by_differences.evaluations / 2, "{} {}", m.evaluations, by_differences.evaluations);
-    }
-
-    #[test]
     fn a_region_without_residuals_is_a_wall() {
         // The root of x = 2 cannot be reached: there is nothing beyond 1.
         let mut f = |x: &[f64]| (x[0] <= 1.0).then(|| vec![x[0] - 2.0, 0.1 * x[1]]);

@@ -106,5 +106,4 @@ impl<'a> Parameters<'a> {
         let size = self.values[k].abs();
         share * if size > 0.0 { size } else { 1.0 }
     }
-
 }

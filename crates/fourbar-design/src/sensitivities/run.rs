@@ -91,10 +91,14 @@ fn kinks(model: &Model) -> Option<String> {
     if !model.states.is_empty() {
         return Some("it has states of its own".into());
     }
+    if !model.events.is_empty() || !model.limits.is_empty() || !model.contacts.is_empty() {
+        return Some("it has events, limits or contacts, where velocities jump".into());
+    }
     for (name, f) in &model.forces {
         match f {
             Force::Friction(f) if f.coulomb != 0.0 => return Some(format!("`{name}` is dry friction")),
             Force::Rope(_) => return Some(format!("`{name}` is a rope, which goes slack")),
+            Force::Contact(_) | Force::Stop(_) => return Some(format!("`{name}` acts only while it touches")),
             _ => {}
         }
         if f.touches().laws.iter().any(|law| law.expr.has_pieces()) {
@@ -308,7 +312,7 @@ struct Carried {
     states: Vec<Configuration>,
     /// The limit of small steps and that of one extrapolation less, a column for each parameter.
     tangents: Vec<[DMatrix<f64>; 2]>,
-    /// By which share of the largest increments of poses the two differ.
+    /// By which share of the largest increments of poses, or of velocities, the two differ.
     apart: f64,
     growth: Growth,
     clock: Instant,
@@ -337,7 +341,7 @@ fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: u
     let (n, count) = (6 * model.moving(), which.len());
     let mut tangents = Vec::new();
     let mut growth = Growth::default();
-    let (mut largest, mut apart) = (f64::MIN_POSITIVE, 0.0_f64);
+    let (mut largest, mut apart) = ([f64::MIN_POSITIVE; 2], [0.0_f64; 2]);
     {
         let mut varied = Varied::new(&smooth, &around, &states[0]);
         let first = start_tangents(parameters, &mut varied, &states[0], which, &begin(study))?;
@@ -361,14 +365,17 @@ fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: u
                 window.drain(..parts);
             }
             let both = passes.limit();
-            largest = largest.max(both[0].rows(0, n).amax());
-            apart = apart.max((&both[0] - &both[1]).rows(0, n).amax());
+            let differ = &both[0] - &both[1];
+            for part in 0..2 {
+                largest[part] = largest[part].max(both[0].rows(part * n, n).amax());
+                apart[part] = apart[part].max(differ.rows(part * n, n).amax());
+            }
             growth.look(*t, both[0].amax());
             tangents.push(both);
         }
     }
     let states = states.into_iter().step_by(parts).collect();
-    Ok(Carried { smooth, around, states, tangents, apart: apart / largest, growth, clock, plain })
+    Ok(Carried { smooth, around, states, tangents, apart: (apart[0] / largest[0]).max(apart[1] / largest[1]), growth, clock, plain })
 }
 
 impl Carried {
@@ -407,7 +414,14 @@ pub(super) fn differences(parameters: &Parameters<'_>, study: &Study, which: &[u
     for &k in which {
         let by = |share: f64| -> Result<Trajectory, Error> {
             let h = parameters.step(k, share);
-            let (less, more) = (run_of(&parameters.varied(k, -h)?)?, run_of(&parameters.varied(k, h)?)?);
+            let run = |h: f64| {
+                parameters.varied(k, h).and_then(|m| run_of(&m)).map_err(|e| {
+                    let name = &parameters.names[k];
+                    let message = format!("`{name}` cannot be varied: the run for a value near by fails: {}", e.cause().message);
+                    Error::from(Diagnostic::new("S432", message).name(name).help("ask for other parameters with `--to`"))
+                })
+            };
+            let (less, more) = (run(-h)?, run(h)?);
             let mut out = less.clone();
             for (c, column) in out.values.iter_mut().enumerate() {
                 column.iter_mut().zip(&more.values[c]).for_each(|(a, b)| *a = (b - *a) / (2.0 * h));

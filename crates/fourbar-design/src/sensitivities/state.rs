@@ -147,7 +147,11 @@ impl<'m> Varied<'m> {
     }
 
     /// The disturbances of a motion by its parameters, as its tangent takes them.
-    pub fn by_parameters(&mut self, at: &Configuration, count: usize) -> (&mut Operator<'m>, impl Fn(&DVector<f64>, &DVector<f64>) -> (DMatrix<f64>, DMatrix<f64>)) {
+    pub fn by_parameters(
+        &mut self,
+        at: &Configuration,
+        count: usize,
+    ) -> (&mut Operator<'m>, impl Fn(&DVector<f64>, &DVector<f64>) -> (DMatrix<f64>, DMatrix<f64>)) {
         let (around, rows, n) = (&self.around, self.positions.len(), 6 * self.op.model.moving());
         let by = move |a: &DVector<f64>, lambda: &DVector<f64>| {
             let (mut forces, mut asked) = (DMatrix::zeros(n, count), DMatrix::zeros(rows, count));

@@ -4,8 +4,9 @@ use super::around::Around;
 use super::state::Tangent;
 use crate::tree::kernel::Kernel;
 use crate::tree::{Force, Jet, Moved, Seen, Tree};
+use fourbar::coordinate::PoseOf;
 use fourbar::evaluate::stacked;
-use fourbar::force::eval::{Plain, States};
+use fourbar::force::eval::{Plain, States, VelocityOf};
 use fourbar::integrator::first_order::Tableau;
 use fourbar::state::{Configuration, Pose, Twist};
 use fourbar::study::Study;
@@ -29,9 +30,40 @@ struct Loads<'a, const N: usize> {
     around: Vec<(usize, &'a Around)>,
     poses: Vec<Pose>,
     velocities: Vec<Twist>,
-    turns: Vec<f64>,
+    counted: Vec<(f64, f64)>,
     /// Forces and torques on bodies, in world axes. Written by `load`.
     list: Vec<(usize, [Jet<N>; 3], [Jet<N>; 3])>,
+}
+
+/// A plain state whose counted angles are coordinates, as they are where numbers carry derivatives: forces that read them do not see where
+/// the frames of a joint are drawn.
+struct Held<'a> {
+    plain: Plain<'a>,
+    counted: &'a [(f64, f64)],
+}
+
+impl States<f64> for Held<'_> {
+    fn time(&self) -> f64 {
+        self.plain.t
+    }
+    fn pose(&self, b: usize) -> PoseOf<f64> {
+        self.plain.pose(b)
+    }
+    fn velocity(&self, b: usize) -> VelocityOf<f64> {
+        self.plain.velocity(b)
+    }
+    fn turn(&self, memory: usize) -> f64 {
+        self.counted[memory].0
+    }
+    fn load(&self, _joint: usize) -> f64 {
+        0.0
+    }
+    fn auxiliary(&self, _k: usize) -> f64 {
+        0.0
+    }
+    fn counted(&self, memory: usize) -> Option<(f64, f64)> {
+        Some(self.counted[memory])
+    }
 }
 
 fn matrix<const N: usize>(A: &[Jet<N>; 9]) -> Matrix3<f64> {
@@ -43,7 +75,7 @@ impl<const N: usize> Force<Jet<N>> for Loads<'_, N> {
         if self.model.forces.is_empty() {
             return;
         }
-        let Self { model, around, poses, velocities, turns, list } = self;
+        let Self { model, around, poses, velocities, counted, list } = self;
         list.clear();
         let seen = Seen { t, tree, kernel, q, u };
         seen.wrenches(model, &mut |b, F, torque| list.push((b, F.into(), torque.into())));
@@ -55,14 +87,14 @@ impl<const N: usize> Force<Jet<N>> for Loads<'_, N> {
                 let v = States::<Jet<N>>::velocity(&seen, b);
                 velocities[b] = Twist { v: v.v.map(|x| x.x), w: v.w.map(|x| x.x) };
             }
-            turns.iter_mut().zip(&tree.counted).for_each(|(t, c)| *t = q[*c].x);
-            let plain = Plain { t, q: poses, v: velocities, turns, loads: &[], z: &[] };
+            counted.iter_mut().zip(&tree.counted).for_each(|(a, c)| *a = (q[*c].x, u[*c].x));
+            let held = Held { plain: Plain { t, q: poses, v: velocities, turns: &[], loads: &[], z: &[] }, counted };
             for (slot, own) in around.iter() {
                 for (_, weight, m) in own.each() {
                     for (_, force) in &m.forces {
-                        force.wrench(m, &plain, &mut |b, F: Vector3<f64>, torque: Vector3<f64>| {
+                        force.wrench(m, &held, &mut |b, F: Vector3<f64>, torque: Vector3<f64>| {
                             if b != 0 {
-                                let world = plain.q[b].A * torque;
+                                let world = held.plain.q[b].A * torque;
                                 let slope = |x: f64| {
                                     let mut d = [0.0; N];
                                     d[*slot] = weight * x;
@@ -95,9 +127,9 @@ fn changes_forces(model: &Model, around: &Around, start: &Configuration) -> bool
             state.q[b] = state.q[b].moved(&d);
             state.v[b] = Twist { v: three(model.length), w: three(1.0) };
         }
-        state.turns.iter_mut().for_each(|t| *t += 0.3 * random.number());
+        let counted: Vec<(f64, f64)> = state.turns.iter().map(|_| (0.7 * random.number(), random.number())).collect();
         let wrench = |m: &Model| {
-            let x = Plain { t: start.t, q: &state.q, v: &state.v, turns: &state.turns, loads: &[], z: &[] };
+            let x = Held { plain: Plain { t: start.t, q: &state.q, v: &state.v, turns: &[], loads: &[], z: &[] }, counted: &counted };
             let mut sum = vec![Twist::zero(); state.q.len()];
             for (_, f) in &m.forces {
                 f.wrench(m, &x, &mut |b, F, T| sum[b] = Twist { v: sum[b].v + F, w: sum[b].w + T });
@@ -191,7 +223,7 @@ impl Way<'_> {
             around: (0..count).filter(|j| self.forces[from + j]).map(|j| (j, &self.around[from + j])).collect(),
             poses: self.start.q.clone(),
             velocities: self.start.v.clone(),
-            turns: self.start.turns.clone(),
+            counted: vec![(0.0, 0.0); self.tree.counted.len()],
             list: Vec::new(),
         };
         let L = self.model.length;

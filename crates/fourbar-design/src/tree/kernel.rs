@@ -69,11 +69,7 @@ pub fn cross<T: Scalar>(a: &V<T>, b: &V<T>) -> V<T> {
 /// Row-major matrix times vector.
 #[inline(always)]
 pub fn times<T: Scalar>(E: &[T; 9], x: &V<T>) -> V<T> {
-    [
-        E[0] * x[0] + E[1] * x[1] + E[2] * x[2],
-        E[3] * x[0] + E[4] * x[1] + E[5] * x[2],
-        E[6] * x[0] + E[7] * x[1] + E[8] * x[2],
-    ]
+    [E[0] * x[0] + E[1] * x[1] + E[2] * x[2], E[3] * x[0] + E[4] * x[1] + E[5] * x[2], E[6] * x[0] + E[7] * x[1] + E[8] * x[2]]
 }
 #[inline(always)]
 fn column<T: Scalar>(E: &[T; 9], k: usize) -> V<T> {
@@ -169,7 +165,8 @@ impl<T: Scalar> Articulated<T> {
         let b = &self.la;
         let (l, a) = (&s.l, &s.a);
         let across = times(b, a);
-        let down = [b[0] * l[0] + b[3] * l[1] + b[6] * l[2], b[1] * l[0] + b[4] * l[1] + b[7] * l[2], b[2] * l[0] + b[5] * l[1] + b[8] * l[2]];
+        let down =
+            [b[0] * l[0] + b[3] * l[1] + b[6] * l[2], b[1] * l[0] + b[4] * l[1] + b[7] * l[2], b[2] * l[0] + b[5] * l[1] + b[8] * l[2]];
         Six { l: add(&symmetric(&self.ll, l), &across), a: add(&down, &symmetric(&self.aa, a)) }
     }
     /// `self -= k U U^T`.

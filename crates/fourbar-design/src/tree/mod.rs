@@ -12,10 +12,10 @@ mod moved;
 pub use jet::Jet;
 pub use moved::{Force, Moved, Seen};
 
+use fourbar::Model;
 use fourbar::formulation::grcr::Mechanism;
 use fourbar::joint::JointKind;
 use fourbar::state::Configuration;
-use fourbar::Model;
 use fourbar_math::Scalar;
 use kernel::{Joint, Kernel, Node, Shape};
 
@@ -51,7 +51,10 @@ impl Tree {
             && model.limits.is_empty()
             && model.coils.is_empty()
             && model.auxiliaries() == 0
-            && model.joints.iter().all(|j| matches!(j.kind, JointKind::Revolute(_) | JointKind::Prismatic(_) | JointKind::Fixed(_)) && !j.open)
+            && model
+                .joints
+                .iter()
+                .all(|j| matches!(j.kind, JointKind::Revolute(_) | JointKind::Prismatic(_) | JointKind::Fixed(_)) && !j.open)
             && !model.forces.iter().any(|(_, f)| f.touches().load);
         // As many joints as bodies, and every body on the ground by them: no loops.
         if !plain || model.joints.len() != model.moving() {

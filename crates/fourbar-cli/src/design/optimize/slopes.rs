@@ -69,7 +69,9 @@ impl Exact<'_> {
         plain: &dyn Fn(&[f64]) -> Option<Goals>,
     ) -> (bool, Option<String>) {
         let clock = Instant::now();
-        let Some(exact) = self.at(start) else { return (false, Some("by differences: runs of this mechanism are not differentiated".into())) };
+        let Some(exact) = self.at(start) else {
+            return (false, Some("by differences: runs of this mechanism are not differentiated".into()));
+        };
         let whole = clock.elapsed().as_secs_f64();
         let clock = Instant::now();
         let all = |g: &Goals| g.values.iter().chain(&g.margins).copied().collect::<Vec<f64>>();
@@ -94,11 +96,17 @@ impl Exact<'_> {
         // Differences to one side take half of these.
         let differences = 0.5 * clock.elapsed().as_secs_f64();
         if worst > AGREE {
-            return (false, Some(format!("by differences: sensitivities differ from them by {} of the largest at the start", number(worst))));
+            return (
+                false,
+                Some(format!("by differences: sensitivities differ from them by {} of the largest at the start", number(worst))),
+            );
         }
         if whole > WORTH * differences {
             let words = "by differences: sensitivities agree with them to";
-            return (false, Some(format!("{words} {} of the largest, but take {} times as long", number(worst), number(whole / differences))));
+            return (
+                false,
+                Some(format!("{words} {} of the largest, but take {} times as long", number(worst), number(whole / differences))),
+            );
         }
         (true, Some(format!("by sensitivities, which agree with differences to {} of the largest at the start", number(worst))))
     }
