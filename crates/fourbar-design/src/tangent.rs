@@ -20,9 +20,11 @@ pub(crate) struct Coefficients {
     pub b: DMatrix<f64>,
 }
 
-/// What disturbs a motion with accelerations and multipliers: forces, and right-hand sides of the acceleration constraints, one column for
-/// each disturbance.
-pub(crate) type Disturbance<'a> = dyn Fn(&DVector<f64>, &DVector<f64>) -> (DMatrix<f64>, DMatrix<f64>) + 'a;
+/// Forces, and right-hand sides of the acceleration constraints, one column for each disturbance.
+pub(crate) type Columns = (DMatrix<f64>, DMatrix<f64>);
+
+/// What disturbs a motion with accelerations and multipliers.
+pub(crate) type Disturbance<'a> = dyn Fn(&DVector<f64>, &DVector<f64>) -> Columns + 'a;
 
 /// The coefficients at a state, for an operator whose rows are those of its time.
 pub(crate) fn coefficients(

@@ -151,7 +151,7 @@ impl Measure {
         let sample = |row: usize, column: usize| run.values[column][row];
         let data = reduce::Data { measure: self, rows: run.len(), sample: &sample };
         let mut out = vec![false; run.len()];
-        if run.len() > 0 {
+        if !run.is_empty() {
             self.parts.iter().try_for_each(|p| data.reads(p, &mut out))?;
         }
         Ok(out)

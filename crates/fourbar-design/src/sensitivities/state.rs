@@ -5,6 +5,7 @@ use super::columns::Row;
 use super::{Parameters, alone};
 use crate::manifold::Manifold;
 use crate::operator::{Operator, Space, without_dry_friction};
+use crate::tangent::Columns;
 use fourbar::analysis::assembly::assemble;
 use fourbar::evaluate::stacked;
 use fourbar::state::{Configuration, Twist};
@@ -151,7 +152,7 @@ impl<'m> Varied<'m> {
         &mut self,
         at: &Configuration,
         count: usize,
-    ) -> (&mut Operator<'m>, impl Fn(&DVector<f64>, &DVector<f64>) -> (DMatrix<f64>, DMatrix<f64>)) {
+    ) -> (&mut Operator<'m>, impl Fn(&DVector<f64>, &DVector<f64>) -> Columns) {
         let (around, rows, n) = (&self.around, self.positions.len(), 6 * self.op.model.moving());
         let by = move |a: &DVector<f64>, lambda: &DVector<f64>| {
             let (mut forces, mut asked) = (DMatrix::zeros(n, count), DMatrix::zeros(rows, count));
