@@ -213,6 +213,9 @@ pub struct EquilibriumArgs {
     /// Follow the rest while a parameter of the file goes from A to B, through points where it turns back: `load=0..3 kN`.
     #[arg(long, value_name = "NAME=A..B", value_parser = pair)]
     pub along: Option<(String, String)>,
+    /// Follow the path that crosses the first one at its K-th crossing, counted from one; `-K` goes to the other side.
+    #[arg(long, value_name = "K", requires = "along", allow_hyphen_values = true, value_parser = clap::value_parser!(i32).range(-1000..=1000))]
+    pub branch: Option<i32>,
     /// Write the mechanism where it rests (.yaml), or with `--along` the path (.csv).
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath, conflicts_with = "all")]
     pub output: Option<PathBuf>,
@@ -259,6 +262,9 @@ pub struct ModesArgs {
     /// Roots while a parameter of the file goes from A to B, and where something becomes unstable: `v=0..10`.
     #[arg(long, value_name = "NAME=A..B", value_parser = pair)]
     pub against: Option<(String, String)>,
+    /// About a motion that repeats itself after this period, seconds: exponents of the tangent of the motion over one period.
+    #[arg(long, value_name = "PERIOD", value_parser = seconds, conflicts_with_all = ["against", "frozen"])]
+    pub floquet: Option<f64>,
     /// Values of the parameter.
     #[arg(long, value_name = "N", default_value = "21", requires = "against", value_parser = clap::value_parser!(u16).range(2..=2000))]
     pub points: u16,

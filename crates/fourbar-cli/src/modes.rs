@@ -13,7 +13,7 @@ use fourbar::Diagnostic;
 use fourbar::study::count;
 use fourbar_design::linear::{Request, linearize};
 use fourbar_design::manifold::stepped;
-use fourbar_design::modes::{Mode, Modes, lowest, modes as modes_of};
+use fourbar_design::modes::{Mode, Modes, floquet, lowest, modes as modes_of};
 use fourbar_design::operator::fits;
 use fourbar_io::disk::{Kind, may_replace};
 use fourbar_io::page::{RunSummary, Shown};
@@ -40,21 +40,35 @@ pub fn modes(args: &ModesArgs, screen: &Screen) -> Result<Reply, Stop> {
         return locus::locus(args, &input, against, screen);
     }
     let at = about(&input, &args.about).map_err(|d| input.stop(&d))?;
-    let found = if fits(&input.model).is_ok() {
+    let found = if let Some(period) = args.floquet {
+        floquet(&input.model, &at.state, period).map_err(|e| input.stop(e.cause()))?
+    } else if fits(&input.model).is_ok() {
         let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen: args.about.frozen };
         let linear = linearize(&input.model, &at.state, &request).map_err(|e| input.stop(e.cause()))?;
         modes_of(&input.model, linear).map_err(|d| input.stop(&d))?
     } else {
         lowest(&input.model, &at.state, args.count.into()).map_err(|e| input.stop(e.cause()))?
     };
-    let mut text = words(&input, &found, &at.words, args.count.into(), screen);
+    let about = match args.floquet {
+        Some(period) => format!(
+            "{} and on for a period of {} s; imaginary parts are known up to multiples of {} 1/s",
+            at.words,
+            number(period),
+            number(TAU / period)
+        ),
+        None => at.words.clone(),
+    };
+    let mut text = words(&input, &found, &about, args.count.into(), screen);
     let mut warnings: Vec<Diagnostic> = input.loaded.warnings.iter().chain(&at.warnings).cloned().collect();
     for w in &found.warnings {
         if !warnings.contains(w) {
             warnings.push(w.clone());
         }
     }
-    let mut fields = fields(&input, &found, &at.words, args.count.into());
+    let mut fields = fields(&input, &found, &about, args.count.into());
+    if let Some(period) = args.floquet {
+        fields["period"] = json!(period);
+    }
     if let Some(path) = &args.output {
         let w = page(&input, &found, path, args.force, screen).map_err(|d| input.stop(&d))?;
         text += &format!("\n{}", w.text);

@@ -14,7 +14,7 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_design::equilibrium::{Options, start_settled};
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{
-    Derivative, OfRun, Parameters, compared, of_measure, of_modes, of_rest, of_run, of_start, rest_near, ties,
+    Derivative, OfRun, Parameters, compared, of_measure, of_modes, of_rest, of_rows, of_start, rest_near, ties,
 };
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use serde_json::{Value, json};
@@ -190,7 +190,18 @@ fn attempt(
     let moving = Parameters::new(names.clone(), values.clone(), &settled);
     let resting = Parameters::new(names, values, &drawn);
     let options = Options::default();
-    let run: Option<OfRun> = all.iter().any(|a| matches!(a, Asked::Measure(_))).then(|| of_run(&moving, study, &places)).transpose()?;
+    // Extremes and values at a time need derivatives at a few rows only.
+    let needed = |run: &fourbar::Trajectory| -> Result<Vec<bool>, Error> {
+        let mut rows = vec![false; run.len()];
+        for a in all {
+            let Asked::Measure(text) = a else { continue };
+            let own = Measure::with(text, &run.columns, &mut asked::Words(known))?.rows(run)?;
+            rows.iter_mut().zip(own).for_each(|(r, o)| *r |= o);
+        }
+        Ok(rows)
+    };
+    let run: Option<OfRun> =
+        all.iter().any(|a| matches!(a, Asked::Measure(_))).then(|| of_rows(&moving, study, &places, &needed)).transpose()?;
     warnings.extend(run.iter().flat_map(|r| r.warnings.iter().cloned()));
     let mut list = Vec::new();
     let one_row = |of: &str, column: &str, columns: &fourbar::Trajectory, slopes: &[fourbar::Trajectory]| -> Result<Derivative, Error> {
@@ -218,7 +229,7 @@ fn attempt(
             }
             Asked::Mode(k, what) => {
                 let s = of_modes(&resting, &places, &rest_near(&options))?;
-                (asked::of_mode(&s, *k, what)?, "differences of exact linear models at their own equilibria".into())
+                (asked::of_mode(&s, *k, what)?, "exact linear models of six mechanisms around, at their own equilibria".into())
             }
         };
         let seconds = run.as_ref().filter(|_| matches!(a, Asked::Measure(_))).map(|r| r.seconds);

@@ -63,6 +63,7 @@ fn other_motors_other_paths_and_refusals() {
         (&["inverse", "five_bar_robot", "--motors", "nobody"], "U411", 2),
         (&["inverse", "ra_double_pendulum"], "U411", 2),
         (&["inverse", "five_bar_robot", "--set", "height=3"], "S420", 1),
+        (&["inverse", "five_bar_robot", "--motors", "left"], "S421", 1),
         (&["sensitivities", "fourbar", "--of", "max(motor.efort)", "--to", "crank_length"], "U410", 2),
         (&["sensitivities", "fourbar", "--of", "motor.effort", "--to", "crank_length"], "U410", 2),
         (&["sensitivities", "fourbar", "--of", "last(t)", "--to", "crnk"], "U412", 2),

@@ -31,5 +31,9 @@ pub mod sensitivities;
 pub mod sizing;
 pub mod sweep;
 pub mod synthesis;
+mod tangent;
 pub mod tolerance;
+#[doc(hidden)]
+#[allow(missing_docs)]
+pub mod tree;
 pub mod words;

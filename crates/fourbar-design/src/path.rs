@@ -32,7 +32,7 @@ pub struct Point {
 }
 
 /// An equilibrium followed over a parameter.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct LoadPath {
     /// Points in the order of the path.
     pub points: Vec<Point>,
@@ -52,6 +52,7 @@ struct Node {
 }
 
 /// A direction of the path: of all bodies, and of the parameter.
+#[derive(Clone)]
 struct Tangent {
     dq: DVector<f64>,
     ds: f64,
@@ -188,61 +189,139 @@ fn falling(x: &Node) -> usize {
     if x.H.is_empty() { 0 } else { ((&x.H + x.H.transpose()) * 0.5).symmetric_eigenvalues().iter().filter(|w| **w < 0.0).count() }
 }
 
+/// Why a path ends before its range does.
+fn lost(value: f64) -> Diagnostic {
+    Diagnostic::new("S404", format!("the equilibrium cannot be followed beyond {}", number(value))).help("the part up to there is reported")
+}
+
+/// Where another path crosses: the last node before, the tangent there, and the step that goes beyond.
+struct Crossing {
+    before: Node,
+    tangent: Tangent,
+    h: f64,
+}
+
+impl Follower<'_> {
+    /// Follows a path from a node until the parameter leaves a range; `home`: it may go one range beyond its beginning. Gives the crossings.
+    fn walk(&self, mut x: Node, mut t: Tangent, [from, to]: [f64; 2], home: bool, path: &mut LoadPath) -> Vec<Crossing> {
+        let sense = (to - from).signum();
+        let mut crossings = Vec::new();
+        let mut h = STEPS[0];
+        while path.points.len() < POINTS {
+            let beyond = |value: f64| (value - to) * sense > 0.0;
+            let stepped = self.step(&x, &t, h).and_then(|next| {
+                let tangent = self.tangent(&next, &t)?;
+                // A path that bends too much in one step is followed in smaller ones.
+                let turn = tangent.dq.dot(&t.dq) / (tangent.dq.norm() * t.dq.norm()).max(f64::MIN_POSITIVE);
+                let bend = (tangent.ds - t.ds).abs() / self.range;
+                let straight = turn > 0.9 || tangent.dq.norm() < 1e-9 * self.length || t.dq.norm() < 1e-9 * self.length;
+                (bend < 0.3 && straight).then_some((next, tangent))
+            });
+            let Some((next, tangent)) = stepped else {
+                h *= 0.3;
+                if h < STEPS[1] {
+                    path.ended = Some(lost(x.value));
+                    break;
+                }
+                continue;
+            };
+            if tangent.ds * t.ds < 0.0 {
+                path.turning.extend(self.turning(&x, &t, h, tangent.ds).and_then(|node| self.point(&node)));
+            } else if falling(&next) != falling(&x) {
+                path.crossings.push([x.value, next.value]);
+                let before = Node { value: x.value, rest: x.rest.clone(), H: x.H.clone() };
+                crossings.push(Crossing { before, tangent: t.clone(), h });
+            }
+            if beyond(next.value) || (!home && (next.value - from) * sense < 0.0) {
+                // The last point lies at the end of the range.
+                let end = if beyond(next.value) { to } else { from };
+                let share = ((end - x.value) / (next.value - x.value)).clamp(0.0, 1.0);
+                let guess = self.step(&x, &t, share * h).unwrap_or(next);
+                let rest = (self.build)(end).ok().and_then(|m| settle_from(&m, &guess.rest.state, Kind::Any).ok());
+                path.points.extend(rest.map(|rest| Point { value: end, rest }));
+                break;
+            }
+            (x, t) = (next, tangent);
+            path.points.extend(self.point(&x));
+            if (x.value - from) * sense < -self.range {
+                let why = "the path left the range at its beginning and was followed for another range beyond it";
+                path.ended = Some(lost(x.value).help(why));
+                break;
+            }
+            h = (1.4 * h).min(STEPS[2]);
+        }
+        crossings
+    }
+
+    /// The node where another path crosses, by halving.
+    fn crossed(&self, c: &Crossing) -> Option<Node> {
+        let count = falling(&c.before);
+        let (mut low, mut high) = (0.0, c.h);
+        let mut found = None;
+        for _ in 0..48 {
+            let middle = 0.5 * (low + high);
+            let node = self.step(&c.before, &c.tangent, middle)?;
+            if falling(&node) == count {
+                low = middle
+            } else {
+                high = middle
+            }
+            found = Some(node);
+        }
+        found
+    }
+
+    /// A node on the path that crosses at another node, to one side of it, and the direction in which it goes on.
+    fn beside(&self, at: &Node, sign: f64) -> Option<(Node, Tangent)> {
+        let e = ((&at.H + at.H.transpose()) * 0.5).symmetric_eigen();
+        let softest = (0..e.eigenvalues.len()).min_by(|&a, &b| e.eigenvalues[a].abs().total_cmp(&e.eigenvalues[b].abs()))?;
+        let mut w = &at.rest.space.N * e.eigenvectors.column(softest);
+        w *= self.length / w.norm().max(f64::MIN_POSITIVE);
+        // Which way is positive must not depend on the sign of an eigenvector: the component that moves most grows.
+        let most = w.iter().fold(0.0_f64, |m, x| if x.abs() > m.abs() { *x } else { m });
+        w *= sign * most.signum();
+        let across = Tangent { dq: w, ds: 0.0 };
+        let node = self.step(at, &across, STEPS[0])?;
+        let t = self.tangent(&node, &across)?;
+        Some((node, t))
+    }
+}
+
 /// Follows the equilibrium of the first value of a range until the parameter reaches the last one.
-pub fn follow(build: Builder<'_>, [from, to]: [f64; 2], options: &Options) -> Result<LoadPath, Error> {
+pub fn follow(build: Builder<'_>, ends: [f64; 2], options: &Options) -> Result<LoadPath, Error> {
+    followed(build, ends, options).map(|(_, path, _)| path)
+}
+
+fn followed<'b>(build: Builder<'b>, [from, to]: [f64; 2], options: &Options) -> Result<(Follower<'b>, LoadPath, Vec<Crossing>), Error> {
     let model = build(from)?;
     fits(&model)?;
     let first = settle(&model, options)?;
     let f = Follower { build, length: model.length, range: (to - from).abs() };
-    let sense = (to - from).signum();
-    let lost = |value: f64| {
-        Diagnostic::new("S404", format!("the equilibrium cannot be followed beyond {}", number(value)))
-            .help("the part up to there is reported")
-    };
-    let mut path = LoadPath { points: Vec::new(), turning: Vec::new(), crossings: Vec::new(), ended: None };
-    let Some(mut x) = f.node(from, &first.state) else { return Err(lost(from).into()) };
+    let mut path = LoadPath::default();
+    let Some(x) = f.node(from, &first.state) else { return Err(lost(from).into()) };
     path.points.extend(f.point(&x));
-    let n = 6 * model.moving();
-    let Some(mut t) = f.tangent(&x, &Tangent { dq: DVector::zeros(n), ds: sense }) else { return Err(lost(from).into()) };
-    let mut h = STEPS[0];
-    while path.points.len() < POINTS {
-        let beyond = |value: f64| (value - to) * sense > 0.0;
-        let stepped = f.step(&x, &t, h).and_then(|next| {
-            let tangent = f.tangent(&next, &t)?;
-            // A path that bends too much in one step is followed in smaller ones.
-            let turn = tangent.dq.dot(&t.dq) / (tangent.dq.norm() * t.dq.norm()).max(f64::MIN_POSITIVE);
-            let bend = (tangent.ds - t.ds).abs() / f.range;
-            (bend < 0.3 && (turn > 0.9 || tangent.dq.norm() < 1e-9 * f.length || t.dq.norm() < 1e-9 * f.length)).then_some((next, tangent))
-        });
-        let Some((next, tangent)) = stepped else {
-            h *= 0.3;
-            if h < STEPS[1] {
-                path.ended = Some(lost(x.value));
-                break;
-            }
-            continue;
-        };
-        if tangent.ds * t.ds < 0.0 {
-            path.turning.extend(f.turning(&x, &t, h, tangent.ds).and_then(|node| f.point(&node)));
-        } else if falling(&next) != falling(&x) {
-            path.crossings.push([x.value, next.value]);
-        }
-        if beyond(next.value) {
-            // The last point lies at the end of the range.
-            let share = ((to - x.value) / (next.value - x.value)).clamp(0.0, 1.0);
-            let guess = f.step(&x, &t, share * h).unwrap_or(next);
-            let end = build(to).ok().and_then(|m| settle_from(&m, &guess.rest.state, Kind::Any).ok());
-            path.points.extend(end.map(|rest| Point { value: to, rest }));
-            return Ok(path);
-        }
-        (x, t) = (next, tangent);
-        path.points.extend(f.point(&x));
-        if (x.value - from) * sense < -f.range {
-            path.ended = Some(lost(x.value).help("the path left the range at its beginning and was followed for another range beyond it"));
-            break;
-        }
-        h = (1.4 * h).min(STEPS[2]);
-    }
+    let straight = Tangent { dq: DVector::zeros(6 * model.moving()), ds: (to - from).signum() };
+    let Some(t) = f.tangent(&x, &straight) else { return Err(lost(from).into()) };
+    let crossings = f.walk(x, t, [from, to], true, &mut path);
+    Ok((f, path, crossings))
+}
+
+/// Follows the path that crosses the first one at one of its crossings, counted from one, to one side; negative numbers to the other.
+pub fn branch(build: Builder<'_>, ends: [f64; 2], options: &Options, number_of: i32) -> Result<LoadPath, Error> {
+    let (f, main, crossings) = followed(build, ends, options)?;
+    let refused = |why: String| Diagnostic::new("S404", why).help("`--along` without `--branch` tells where other paths cross");
+    let wanted = (number_of.unsigned_abs() as usize).checked_sub(1);
+    let Some(c) = wanted.and_then(|k| crossings.get(k)) else {
+        let count = fourbar::study::count(main.crossings.len(), "other path");
+        return Err(refused(format!("there is no branch {number_of}: {count} crossed in this range")).into());
+    };
+    let none = || refused("the path that crosses there was not found: it may leave at an angle that the first step misses".into());
+    let at = f.crossed(c).ok_or_else(none)?;
+    let (x, t) = f.beside(&at, f64::from(number_of.signum())).ok_or_else(none)?;
+    let mut path = LoadPath::default();
+    path.points.extend(f.point(&at));
+    path.points.extend(f.point(&x));
+    f.walk(x, t, ends, false, &mut path);
     Ok(path)
 }
 

@@ -7,7 +7,7 @@ use common::{model, model_with, near};
 use fourbar::analysis::assembly::assemble;
 use fourbar::{Diagnostic, Model};
 use fourbar_design::linear::{Linearized, Request, linearize};
-use fourbar_design::modes::{Modes, modes};
+use fourbar_design::modes::{Modes, floquet, modes};
 use nalgebra::{Complex, DMatrix};
 
 type C = Complex<f64>;
@@ -71,6 +71,41 @@ fn masses_on_a_hanging_chain_swing_as_laguerres_polynomials_say() {
 }
 
 #[test]
+fn shorter_and_longer_chains_too() {
+    for (n, omega) in [
+        (1, &[5.718391382198319][..]),
+        (2, &[4.376667283493205, 10.566209513803908]),
+        (
+            8,
+            &[
+                2.359691500255235,
+                5.436087573001352,
+                8.57965808156843,
+                11.811904823880289,
+                15.178969222521875,
+                18.7564248601091,
+                22.687445681913836,
+                27.342721294638523,
+            ],
+        ),
+    ] {
+        let mut text = String::from("fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n");
+        (1..=n).for_each(|k| text += &format!("  r{k}: {{mass: 0.7, inertia: 0, at: [0, 0, {}]}}\n", -0.3 * f64::from(k)));
+        text += "joints:\n";
+        for k in 1..=n {
+            let base = if k == 1 { "ground".to_string() } else { format!("r{}", k - 1) };
+            let at = -0.3 * f64::from(k - 1);
+            text += &format!("  h{k}: {{type: revolute, bodies: [{base}, r{k}], at: [0, 0, {at}], axis: [0, 1, 0]}}\n");
+        }
+        let m = found(&fourbar_testing::common::parse(&text));
+        assert_eq!(m.list.len(), omega.len());
+        for (x, y) in m.list.iter().zip(omega) {
+            near(x.omega, *y, 1e-9);
+        }
+    }
+}
+
+#[test]
 fn damped_rods() {
     let m = found(&model("damped_rods4"));
     let known = [
@@ -97,6 +132,7 @@ fn a_top_nutates_in_its_carrier() {
     for (n, known) in [
         ("80", [C::new(0.0, 10.093683509993301), C::new(0.0, 3.2396498233400326)]),
         ("60", [C::new(-2.7748873851023226, 5.0), C::new(2.7748873851023226, 5.0)]),
+        ("69", [C::new(0.0, 6.352079728939619), C::new(0.0, 5.147920271060383)]),
     ] {
         let m = found(&model_with("top", &[("tilt", "0"), ("n", n), ("W", "0")]));
         for s in known {
@@ -112,6 +148,13 @@ fn a_disk_rolls_upright_above_its_critical_speed() {
     assert!(missed(&m, C::new(0.0, 6.354525946126902)) < 1e-10);
     let m = found(&model_with("rolling_disk", &[("v", "0.5")]));
     assert!(missed(&m, C::new(3.983716857408418, 0.0)) < 1e-10);
+    // Stable above sqrt(g r/3), unstable below.
+    let critical = 1.1436782764396638;
+    for (factor, grows) in [(1.0 - 1e-8, true), (1.0 + 1e-8, false)] {
+        let m = found(&model_with("rolling_disk", &[("v", &format!("{:e}", critical * factor))]));
+        let real = m.list.iter().fold(0.0_f64, |r, x| r.max(x.s.re));
+        assert_eq!(real > 1e-6, grows, "{factor}: {real:e}");
+    }
 }
 
 #[test]
@@ -132,6 +175,9 @@ fn a_rotor_whirls_forwards_and_backwards() {
 fn a_pendulum_on_a_driven_shaft() {
     let m = found(&model("governor"));
     assert_eq!(m.states, 2);
+    // Drawn where it turns steadily: cos(angle) = g/(W^2 l).
+    let ball = m.state.q[2].r;
+    near(ball.x.atan2(-ball.z), 0.9944072120586994, 1e-12);
     assert!(missed(&m, C::new(0.0, 5.030616264435204)) < 1e-9, "{:?}", m.list.iter().map(|m| m.s).collect::<Vec<_>>());
 }
 
@@ -173,4 +219,57 @@ fn what_is_neither_at_rest_nor_steady_is_refused() {
     let d = refused(linearize(&model, &state, &Request::default()).expect_err("not steady"));
     assert_eq!(d.code.0, "S410");
     linearize(&model, &state, &Request { frozen: true, ..Request::default() }).expect("frozen");
+}
+
+/// A steady motion is periodic too: over one spin in body axes the top has the exponents that it has in its carrier.
+#[test]
+fn a_top_over_one_spin_has_the_exponents_of_its_carrier() {
+    let top = model("top");
+    let state = assemble(&top).expect("it closes").configuration;
+    let (tilt, n, W) = (0.6_f64, 90.0, 2.5330394460985524);
+    let period = std::f64::consts::TAU / (n - W * tilt.cos());
+    let m = floquet(&top, &state, period).unwrap_or_else(|e| panic!("{e}"));
+    assert!(missed(&m, C::new(0.0, 10.91291665781007)) < 1e-6, "{:?}", m.list.iter().map(|m| m.s).collect::<Vec<_>>());
+    assert_eq!(m.rigid, 4);
+    let d = floquet(&top, &state, 1.1 * period).expect_err("another state").cause().clone();
+    assert_eq!(d.code.0, "S412", "{d}");
+}
+
+/// A pendulum whose pivot shakes: Hill's equation, integrated here by itself.
+#[test]
+fn a_shaken_pendulum_has_the_exponents_of_hills_equation() {
+    for (e, w) in [(0.02, 40.0), (0.05, 7.0)] {
+        let text = format!(
+            "fourbar: 1\ngravity: [0, 0, -9.81]\nbodies:\n  pivot: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, {e}]}}\n  rod: {{mass: 2, inertia: [0.05, 0.05, 0.02], at: [0, 0, {}]}}\njoints:\n  rail: {{type: prismatic, bodies: [ground, pivot], at: [0, 0, 0], axis: [0, 0, 1]}}\n  pin: {{type: revolute, bodies: [pivot, rod], at: [0, 0, {e}], axis: [0, 1, 0]}}\ndrives:\n  shaker: {{joint: rail, distance: '{e}*(cos({w}*t) - 1)'}}\nstudy: {{t_end: 1}}\n",
+            e - 0.4
+        );
+        let m = fourbar_testing::common::parse(&text);
+        let state = assemble(&m).expect("it closes").configuration;
+        let period = std::f64::consts::TAU / w;
+        let found = floquet(&m, &state, period).unwrap_or_else(|e| panic!("{e}"));
+        // (J + m l^2) x'' + m l (g + z'') x = 0 by classical Runge-Kutta steps.
+        let (J, mass, l) = (0.05, 2.0, 0.4);
+        let f = |t: f64, x: [f64; 2]| [x[1], -mass * l * (9.81 - e * w * w * (w * t).cos()) / (J + mass * l * l) * x[0]];
+        let steps = 20_000;
+        let h = period / f64::from(steps);
+        let carried = |mut x: [f64; 2]| {
+            for k in 0..steps {
+                let t = h * f64::from(k);
+                let add = |x: [f64; 2], d: [f64; 2], h: f64| [x[0] + h * d[0], x[1] + h * d[1]];
+                let a = f(t, x);
+                let b = f(t + 0.5 * h, add(x, a, 0.5 * h));
+                let c = f(t + 0.5 * h, add(x, b, 0.5 * h));
+                let d = f(t + h, add(x, c, h));
+                x = [0, 1].map(|i| x[i] + h / 6.0 * (a[i] + 2.0 * b[i] + 2.0 * c[i] + d[i]));
+            }
+            x
+        };
+        let (a, b) = (carried([1.0, 0.0]), carried([0.0, 1.0]));
+        // Of determinant one: mu + 1/mu is the trace.
+        let half = C::new(0.5 * (a[0] + b[1]), 0.0);
+        let mu = half + (half * half - 1.0).sqrt();
+        let s = mu.ln() / period;
+        let best = missed(&found, s).min(missed(&found, -s));
+        assert!(best < 1e-6 * s.norm(), "e = {e}, w = {w}: {s} in {:?}", found.list.iter().map(|m| m.s).collect::<Vec<_>>());
+    }
 }

@@ -6,7 +6,7 @@ use fourbar::random::Random;
 use fourbar::state::{Configuration, Twist};
 use fourbar::{Model, analysis::assembly};
 use fourbar_design::manifold::stepped;
-use fourbar_design::operator::{Operator, plain, without_dry_friction};
+use fourbar_design::operator::{Operator, Space, lengths, plain, without_dry_friction};
 use fourbar_testing::common::{model, shipped};
 use fourbar_testing::families;
 use nalgebra::{DMatrix, DVector};
@@ -127,4 +127,39 @@ fn forces_that_read_very_many_bodies_are_differentiated_whole() {
     let sum: Vec<String> = (1..=n).map(|k| format!("{k}*h{k}.angle + 0.1*h{k}.speed")).collect();
     text += &format!("forces:\n  law: {{type: force, on: {{body: r{n}}}, force: ['{}', 0, 0]}}\n", sum.join(" + "));
     check("a law of eleven joints", &fourbar_testing::common::parse(&text), 3);
+}
+
+/// Free motions and least-squares solutions, where many singular values are equal: right to rounding, not to five digits.
+#[test]
+fn free_motions_are_free_to_rounding() {
+    let mut regular = 0;
+    for name in shipped() {
+        let m = model(&name);
+        if 6 * m.moving() > 240 {
+            continue;
+        }
+        let Ok(assembled) = assembly::assemble(&m) else { continue };
+        let c = assembled.configuration;
+        let op = Operator::new(&m, &c);
+        let G = op.jacobian(&c);
+        let space = Space::new(&m, &G);
+        if space.smallest < 1e-4 {
+            continue;
+        }
+        regular += 1;
+        let size = G.row_iter().map(|r| r.norm()).fold(1e-300, f64::max);
+        let left = (&G * &space.N).amax() / (size * space.N.amax().max(1e-300));
+        assert!(left < 1e-13, "{name}: rows see {left:.1e} of the free motions");
+        let weights = lengths(&m);
+        let W = DMatrix::from_fn(space.N.nrows(), space.N.ncols(), |i, j| space.N[(i, j)] * weights[i]);
+        let unit = W.tr_mul(&W) - DMatrix::identity(W.ncols(), W.ncols());
+        assert!(unit.is_empty() || unit.amax() < 1e-13, "{name}: not orthonormal by {:.1e}", unit.amax());
+        let b = &G * DVector::from_fn(G.ncols(), |k, _| (1.0 + k as f64).sin());
+        let open = (&G * space.increment(&b) - &b).amax() / b.amax().max(1e-300);
+        assert!(open < 1e-12 / space.smallest, "{name}: an increment misses {open:.1e}");
+        let f = G.tr_mul(&DVector::from_fn(G.nrows(), |k, _| (2.0 + k as f64).cos()));
+        let rest = (G.tr_mul(&space.multipliers(&f)) - &f).amax() / f.amax().max(1e-300);
+        assert!(rest < 1e-12 / space.smallest, "{name}: multipliers miss {rest:.1e}");
+    }
+    assert!(regular > 30, "{regular}");
 }

@@ -1,5 +1,7 @@
 //! `fourbar optimize`: values of parameters that make a measure small or large, or several measures zero.
 
+mod slopes;
+
 use super::progress::Progress;
 use super::{Subject, margin};
 use crate::args::{MethodName, OptimizeArgs};
@@ -8,7 +10,8 @@ use crate::screen::{Facts, Screen, number, table};
 use crate::view::case_page;
 use fourbar::Diagnostic;
 use fourbar::study::count;
-use fourbar_design::optimize::{Goals, Method, Point, Problem, Solution, optimize as solve};
+use fourbar_design::equilibrium::start_settled;
+use fourbar_design::optimize::{Branch, Goals, Method, Point, Problem, Solution, optimize as solve};
 use fourbar_design::sweep::{Axis, Outcome, Status, Values};
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use fourbar_io::page::{History, history_page};
@@ -60,8 +63,29 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
     let progress = Mutex::new(Progress::new(screen, 0));
     let reasons: Mutex<BTreeMap<String, (usize, String)>> = Mutex::new(BTreeMap::new());
     let names: Vec<&str> = axes.iter().map(|a| a.name.as_str()).collect();
+    let exact = slopes::Exact { subject: &subject, names: &names, goals: sought.goals, sign: sought.sign };
+    let assembled = |x: &[f64]| {
+        let model = start_settled(subject.build(&names, x).ok()?.0).ok()?.0;
+        let start = subject.settings(&model).ok()?.assemble(&model).ok()?.configuration;
+        Some((model, start))
+    };
+    let own = assembled(&start).and_then(|(m, s)| Branch::of(&m, &s));
+    let differentiate = |x: &[f64]| exact.at(x);
+    let (use_exact, said) = match method {
+        Method::LeastSquares => subject.with_sweep(&names, |cases| {
+            let plain = |x: &[f64]| cases.run(x).and_then(|(outcome, _)| goals(&outcome, &sought));
+            exact.check(&start, [&lower, &upper], args.difference, &plain)
+        }),
+        Method::Cma => (false, None),
+    };
     let solution = subject.with_sweep(&names, |cases| {
         let evaluate = |x: &[f64]| -> Option<Goals> {
+            if let Some(d) = own.as_ref().and_then(|b| assembled(x).and_then(|(m, s)| b.left(&m, &s))) {
+                if let Ok(mut reasons) = reasons.lock() {
+                    reasons.entry(d.code.0.to_string()).or_insert_with(|| (0, d.message.clone())).0 += 1;
+                }
+                return None;
+            }
             let (outcome, _) = cases.run(x)?;
             if let Ok(mut p) = progress.lock() {
                 p.step(String::new);
@@ -76,6 +100,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
             upper: upper.clone(),
             start: start.clone(),
             evaluate: &evaluate,
+            slopes: use_exact.then_some(&differentiate as _),
             method,
             starts: usize::from(args.starts.unwrap_or(if method == Method::Cma { 1 } else { 8 })),
             evaluations: args.evaluations as usize,
@@ -97,7 +122,16 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
                 .help("narrow the bounds around the values of the file, which can be assembled"),
         ));
     };
-    let told = Told { subject: &subject, set: &args.model.set, sought: &sought, axes: &axes, solution: &solution, method, why: &why };
+    let told = Told {
+        subject: &subject,
+        set: &args.model.set,
+        sought: &sought,
+        axes: &axes,
+        solution: &solution,
+        method,
+        why: &why,
+        slopes: said,
+    };
     let mut reply = told.reply(screen);
     if let Some(path) = &args.output {
         let text = told.file()?;
@@ -191,8 +225,7 @@ fn method(args: &OptimizeArgs, sought: &Sought) -> (Method, String) {
         MethodName::Cma => (Method::Cma, "evolution strategy (CMA-ES), as asked for".into()),
         MethodName::Auto if fitted => (
             Method::LeastSquares,
-            "least squares (Levenberg-Marquardt with bounds, slopes by differences) from several starts: the goal is a sum of squares"
-                .into(),
+            "least squares (Levenberg-Marquardt with bounds) from several starts: the goal is a sum of squares".into(),
         ),
         MethodName::Auto => {
             let goal = sought.measures.first().map(|m| m.1.as_str()).unwrap_or_default();
@@ -220,6 +253,8 @@ struct Told<'a> {
     solution: &'a Solution,
     method: Method,
     why: &'a str,
+    /// Where slopes come from.
+    slopes: Option<String>,
 }
 
 impl Told<'_> {
@@ -246,6 +281,9 @@ impl Told<'_> {
         let s = self.solution;
         let mut facts = Facts::new(12);
         facts.add("method", self.why);
+        if let Some(words) = &self.slopes {
+            facts.add("slopes", words);
+        }
         let what = match (self.method, self.sought.sign < 0.0) {
             _ if !self.sought.spec.fit.is_empty() => "sum of squares".to_string(),
             (_, true) => format!("largest `{}`", self.sought.measures[0].1),
@@ -337,7 +375,7 @@ impl Told<'_> {
             s.ends.iter().map(|e| json!({"start": e.start, "goal": self.shown(e.goal), "violation": e.violation, "x": e.x})).collect();
         let fields = json!({
             "file": self.subject.input.name, "title": self.subject.title(), "hash": self.subject.input.loaded.hash,
-            "method": if self.method == Method::Cma { "cma" } else { "least-squares" }, "why": self.why,
+            "method": if self.method == Method::Cma { "cma" } else { "least-squares" }, "why": self.why, "slopes": self.slopes,
             "set": set, "written": written, "goal": self.shown(s.best.goal), "goal_before": before.map(|b| self.shown(b)), "violation": s.best.violation,
             "measures": values, "active": s.active, "evaluations": s.evaluations, "failures": s.failures, "failed_starts": s.failed_starts, "ends": ends,
         });

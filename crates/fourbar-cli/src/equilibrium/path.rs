@@ -10,7 +10,7 @@ use fourbar::Model;
 use fourbar::state::Configuration;
 use fourbar::study::count;
 use fourbar_design::equilibrium::Options;
-use fourbar_design::path::{LoadPath, Point, follow};
+use fourbar_design::path::{LoadPath, Point, branch, follow};
 use fourbar_io::disk::{self, write_kind};
 use serde_json::{Value, json};
 
@@ -22,7 +22,11 @@ const COORDINATES: usize = 4;
 pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Options, screen: &Screen) -> Result<Reply, Stop> {
     range.check(input, &args.model.file)?;
     let build = |x: f64| range.model(&args.model.file, &args.model.set, args.model.large, x);
-    let path = follow(&build, range.ends, options).map_err(|e| input.stop(e.cause()))?;
+    let found = match args.branch {
+        Some(k) => branch(&build, range.ends, options, k),
+        None => follow(&build, range.ends, options),
+    };
+    let path = found.map_err(|e| input.stop(e.cause()))?;
     let names = coordinate_names(&input.model);
     let unit = if range.unit.is_empty() { String::new() } else { format!(" [{}]", range.unit) };
     let mut text = format!("{}\n\n", screen.bold(title(input)));
@@ -37,8 +41,9 @@ pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Opti
         let at: Vec<String> = names.iter().zip(values).take(COORDINATES).map(|(n, x)| format!("`{n}` {}", number(x))).collect();
         text += &format!("turns back at {} = {}{}: {}\n", range.name, number(p.value), spaced(&range.unit), at.join(", "));
     }
-    for [a, b] in &path.crossings {
-        text += &format!("another path crosses between {} and {}{}\n", number(*a), number(*b), spaced(&range.unit));
+    for (k, [a, b]) in path.crossings.iter().enumerate() {
+        let hint = if args.branch.is_none() { format!("; `--branch {}` follows it", k + 1) } else { String::new() };
+        text += &format!("another path crosses between {} and {}{}{hint}\n", number(*a), number(*b), spaced(&range.unit));
     }
     let mut head = vec![format!("{}{unit}", range.name), "rest".into()];
     head.extend(names.iter().take(COORDINATES).cloned());
@@ -68,7 +73,7 @@ pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Opti
         json!({
             "file": input.name, "title": input.model.title, "hash": input.loaded.hash, "parameter": range.name, "unit": range.unit,
             "points": path.points.iter().map(point).collect::<Vec<_>>(), "turning_points": path.turning.iter().map(point).collect::<Vec<_>>(),
-            "crossings": path.crossings, "complete": path.ended.is_none(),
+            "crossings": path.crossings, "branch": args.branch, "complete": path.ended.is_none(),
         }),
     );
     reply.notes = input.notes(input.loaded.warnings.iter().chain(&path.ended));

@@ -147,7 +147,8 @@ pub fn chosen(spec: &ModelSpec, request: &Request) -> Result<Chosen, Error> {
         return Err(d.help("declare a path under `paths:`: `{point: T, x: '0.1*cos(t)', z: '0.1*sin(t)'}`").into());
     }
     let list = motors(spec, request, path.is_none())?;
-    let on_motor = |joint: &str| list.iter().any(|(_, m)| m.joint == joint);
+    // A drive on a joint that has a motor stands for that motor, also where another one is to cause the motion.
+    let on_motor = |joint: &str| list.iter().chain(&spec.motors).any(|(_, m)| m.joint == joint);
     let mut prescribed = bare(spec);
     let mut rows = Vec::new();
     let (mut name, mut point, mut functions) = (String::new(), String::new(), [None, None, None]);

@@ -146,6 +146,17 @@ impl Measure {
         self.eval(run.len(), &|row, column| run.values[column][row])
     }
 
+    /// Rows of a run whose derivatives it reads.
+    pub fn rows(&self, run: &Trajectory) -> Result<Vec<bool>, Diagnostic> {
+        let sample = |row: usize, column: usize| run.values[column][row];
+        let data = reduce::Data { measure: self, rows: run.len(), sample: &sample };
+        let mut out = vec![false; run.len()];
+        if !run.is_empty() {
+            self.parts.iter().try_for_each(|p| data.reads(p, &mut out))?;
+        }
+        Ok(out)
+    }
+
     /// Its value and derivative, for a run and the derivatives of its columns. Output times stay where they are.
     pub fn along(&self, run: &Trajectory, slopes: &Trajectory) -> Result<Measured<Dual>, Diagnostic> {
         let sample = |row: usize, column: usize| {

@@ -87,6 +87,30 @@ impl<S: Scalar> Data<'_, S> {
         })
     }
 
+    /// Rows whose derivatives a reduction reads: those of extremes and of what is as large, those around a time, or all.
+    pub fn reads(&self, part: &Part, out: &mut [bool]) -> Result<(), Diagnostic> {
+        let around = |row: usize, out: &mut [bool]| self.window(row).for_each(|k| out[k] = true);
+        match part.reduction {
+            Reduction::Max | Reduction::Min | Reduction::Range => {
+                let mut extremes = Vec::new();
+                self.reduce(part, &mut extremes)?;
+                extremes.iter().for_each(|e| out[e.row] = true);
+                extremes.iter().flat_map(|e| &e.ties).for_each(|&k| out[k] = true);
+            }
+            Reduction::Last => out[self.rows - 1] = true,
+            Reduction::At => around((1..self.rows).find(|&k| self.t(k) >= part.time).unwrap_or(self.rows - 1), out),
+            Reduction::First => match &part.condition {
+                Some((condition, _)) => {
+                    let row = (0..self.rows).find(|&k| self.at(condition, k).value() > 0.0);
+                    row.into_iter().for_each(|row| around(row, out));
+                }
+                None => out[0] = true,
+            },
+            Reduction::Mean | Reduction::Rms | Reduction::Integral | Reduction::Length => out.fill(true),
+        }
+        Ok(())
+    }
+
     fn extreme(&self, part: &Part, y: &[S], sign: f64, extremes: &mut Vec<Extreme>) -> S {
         let size = |k: usize| sign * y[k].value();
         let (mut best, mut least) = (0, 0);
@@ -159,11 +183,18 @@ impl<S: Scalar> Data<'_, S> {
         Ok(self.interpolate(y, row, crossing))
     }
 
-    /// The value at a time between `row - 1` and `row`, by the cubic through the four nearest rows; by fewer where there are fewer.
-    fn interpolate(&self, y: &[S], row: usize, t: S) -> S {
+    /// The four rows nearest to the interval before a row; fewer where there are fewer.
+    fn window(&self, row: usize) -> std::ops::Range<usize> {
         let count = self.rows.min(4);
         let first = row.saturating_sub(2).min(self.rows - count);
-        let nodes: Vec<f64> = (first..first + count).map(|k| self.t(k)).collect();
+        first..first + count
+    }
+
+    /// The value at a time between `row - 1` and `row`, by the cubic through the four nearest rows; by fewer where there are fewer.
+    fn interpolate(&self, y: &[S], row: usize, t: S) -> S {
+        let window = self.window(row);
+        let (first, count) = (window.start, window.len());
+        let nodes: Vec<f64> = window.map(|k| self.t(k)).collect();
         let mut sum = S::zero();
         for i in 0..count {
             let mut weight = S::one();

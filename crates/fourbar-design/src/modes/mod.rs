@@ -14,7 +14,10 @@
 //! ```
 
 pub mod eigen;
+mod floquet;
 mod sparse;
+
+pub use floquet::floquet;
 
 use crate::linear::Linearized;
 use crate::linear::steady::Steady;

@@ -61,6 +61,9 @@ fn squares(r: &[f64]) -> f64 {
     r.iter().map(|x| x * x).sum()
 }
 
+/// Derivatives of the residuals, one row each and one column for each variable; `None` where they are to be taken from differences.
+pub type Slopes<'a> = dyn FnMut(&[f64]) -> Option<DMatrix<f64>> + 'a;
+
 /// Looks for the smallest sum of squares from a start; `None` where the residuals cannot be computed there. `residuals` gives `None` for
 /// variables that have none.
 pub fn least_squares(
@@ -68,6 +71,17 @@ pub fn least_squares(
     space: &Bounds,
     options: &Options,
     residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
+) -> Option<Minimum> {
+    with_slopes(start, space, options, residuals, &mut |_| None)
+}
+
+/// The same with derivatives of the residuals where they are known; each counts as an evaluation.
+pub fn with_slopes(
+    start: &[f64],
+    space: &Bounds,
+    options: &Options,
+    residuals: &mut dyn FnMut(&[f64]) -> Option<Vec<f64>>,
+    slopes: &mut Slopes<'_>,
 ) -> Option<Minimum> {
     let n = start.len();
     let mut x: Vec<f64> = (0..n).map(|k| start[k].clamp(space.lower[k], space.upper[k])).collect();
@@ -79,7 +93,16 @@ pub fn least_squares(
     // A variable that rests for one step, because the last one was cut short by a wall; steps in a row that were not worth it.
     let (mut rests, mut quiet) = (None, 0);
     'outer: while used < options.evaluations {
-        let Some(J) = derivatives(&x, &r, space, options, residuals, &mut used) else { break };
+        let known = slopes(&x).filter(|J| J.shape() == (r.len(), n) && J.iter().all(|x| x.is_finite()));
+        let found = match known {
+            Some(mut J) => {
+                used += 1;
+                J.column_iter_mut().zip(&space.scale).for_each(|(mut c, s)| c *= *s);
+                Some(J)
+            }
+            None => derivatives(&x, &r, space, options, residuals, &mut used),
+        };
+        let Some(J) = found else { break };
         let rest = DVector::from_column_slice(&r);
         let gradient = J.tr_mul(&rest);
         // Variables along which a wall stands: they rest until the others have moved.

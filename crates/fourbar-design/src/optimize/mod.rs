@@ -1,16 +1,20 @@
 //! Values of parameters, between bounds, that make a measure small, or several measures zero, while conditions hold.
 //!
 //! Several measures whose squares are to have a small sum are fitted by Levenberg-Marquardt with bounds, from the values of the file and from
-//! points of a Sobol sequence ([`least_squares()`]). One measure that is to become small may have kinks, as a maximum over time has where it
+//! points of a Sobol sequence ([`least_squares`]). One measure that is to become small may have kinks, as a maximum over time has where it
 //! jumps from one instant to another: an evolution strategy looks for it ([`cma`]). Conditions are margins that must not be negative; the
 //! first method takes them by an augmented Lagrangian, the second by the order of its samples. Cases that cannot be assembled, or fail, are
 //! walls: the search does not go there, and does not take them for large values.
 
+mod branch;
 pub mod cma;
 pub mod least_squares;
 
+pub use branch::Branch;
+
 use crate::sweep::{Sobol, execute};
-use least_squares::{Bounds, least_squares};
+use least_squares::{Bounds, with_slopes};
+use nalgebra::DMatrix;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Which method looks for the best values.
@@ -34,6 +38,20 @@ pub struct Goals {
 /// Computes a case; `None` where it fails.
 pub type Evaluate<'a> = dyn Fn(&[f64]) -> Option<Goals> + Sync + 'a;
 
+/// The derivatives of a case by the variables.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Slopes {
+    /// What the case gives.
+    pub goals: Goals,
+    /// Derivatives of each value.
+    pub values: Vec<Vec<f64>>,
+    /// Derivatives of each margin.
+    pub margins: Vec<Vec<f64>>,
+}
+
+/// Computes the derivatives of a case; `None` where they are to be taken from differences.
+pub type Differentiate<'a> = dyn Fn(&[f64]) -> Option<Slopes> + Sync + 'a;
+
 /// A problem.
 pub struct Problem<'a> {
     /// Bounds, SI.
@@ -44,6 +62,8 @@ pub struct Problem<'a> {
     pub start: Vec<f64>,
     /// Computes a case.
     pub evaluate: &'a Evaluate<'a>,
+    /// Computes its derivatives, for least squares; left out: differences.
+    pub slopes: Option<&'a Differentiate<'a>>,
     /// How it is solved.
     pub method: Method,
     /// Starts of the first method, restarts of the second.
@@ -258,7 +278,16 @@ fn fit(problem: &Problem<'_>, number: usize, start: &[f64], size: f64, evaluate:
             };
             let options =
                 least_squares::Options { evaluations: left, fall: 1e-12, step: 1e-9, difference: problem.difference, central: false };
-            least_squares(&x, &space, &options, &mut residuals)
+            let mut slopes = |x: &[f64]| {
+                let own = (problem.slopes?)(x)?;
+                let active = |(m, l): (&f64, &f64)| l / weight - m > 0.0;
+                let punished = own.goals.margins.iter().zip(&multipliers).map(active);
+                let margins = own.margins.iter().zip(punished);
+                let margins = margins.map(|(d, on)| d.iter().map(|d| if on { -weight.sqrt() * d } else { 0.0 }).collect::<Vec<f64>>());
+                let rows: Vec<Vec<f64>> = own.values.iter().cloned().chain(margins).collect();
+                Some(DMatrix::from_fn(rows.len(), x.len(), |i, k| rows[i][k]))
+            };
+            with_slopes(&x, &space, &options, &mut residuals, &mut slopes)
         };
         let Some(found) = found else { break };
         x.clone_from(&found.x);
@@ -361,6 +390,7 @@ mod tests {
             upper: vec![3.0, 3.0],
             start: vec![-1.2, 1.0],
             evaluate,
+            slopes: None,
             method,
             starts,
             evaluations: 1500,

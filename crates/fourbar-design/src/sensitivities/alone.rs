@@ -5,44 +5,51 @@
 //! possible.
 
 use super::Parameters;
-use super::state::{Varied, pairs};
-use crate::operator::Space;
+use super::around::Around;
+use super::state::{Spaces, Varied};
 use fourbar::diagnostic::number;
 use fourbar::state::Configuration;
 use fourbar::{Diagnostic, Error, Model};
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
-/// Shares of `Phi_p` that no motion closes, up to which they come of states that are closed to a tolerance only.
-const OPEN: f64 = 1e-3;
+/// Shares of `Phi_p` that no motion closes, up to which they are rounding.
+const OPEN: f64 = 1e-6;
+/// And openings for a change by the whole parameter, in characteristic lengths, that are rounding.
+const ROUNDING: f64 = 1e-9;
 
 /// Refuses parameters that cannot change alone.
-pub(super) fn check(
-    parameters: &Parameters<'_>,
-    varied: &Varied<'_>,
-    at: &Configuration,
-    space: &Space,
-    which: &[usize],
-) -> Result<(), Error> {
-    if space.redundant() == 0 {
+pub(super) fn check(parameters: &Parameters<'_>, varied: &Varied<'_>, at: &Configuration, which: &[usize]) -> Result<(), Error> {
+    if varied.spaces(at).positions.redundant() == 0 {
         return Ok(());
     }
+    let at = varied.closed(at);
+    let spaces = varied.spaces(&at);
+    let sizes = parameters.values_of(which);
     for (i, &k) in which.iter().enumerate() {
-        let [by, rest] = varied.open_by(i, at, space);
-        if rest.norm() > OPEN * by.norm() && rest.norm() > 0.0 {
-            return Err(refusal(parameters, varied.op.model, at, space, k, &rest).into());
+        let [by, rest] = varied.open_by(i, &at, &spaces);
+        if rest.norm() > OPEN * by.norm() && rest.norm() * sizes[i] > ROUNDING * varied.op.model.length {
+            return Err(refusal(parameters, varied, &at, &spaces, k, &rest).into());
         }
     }
     Ok(())
 }
 
 /// What to say of a parameter that cannot change alone, with those that may change with it.
-fn refusal(parameters: &Parameters<'_>, model: &Model, at: &Configuration, space: &Space, k: usize, rest: &DVector<f64>) -> Diagnostic {
+fn refusal(
+    parameters: &Parameters<'_>,
+    varied: &Varied<'_>,
+    at: &Configuration,
+    spaces: &Spaces,
+    k: usize,
+    rest: &DVector<f64>,
+) -> Diagnostic {
     let name = &parameters.names[k];
-    let partners = partners(parameters, model, at, space, k);
-    let set = fourbar::constraint::ConstraintSet::new(model.all_constraints(), |_| false);
+    let partners = partners(parameters, varied.op.model, at, spaces, k);
+    let set = varied.op.set();
+    let rows = varied.positions().iter().enumerate().filter(|(_, p)| **p).map(|(r, _)| r);
     let mut joints: Vec<String> = Vec::new();
-    for r in (0..rest.len().min(set.rows())).filter(|&r| rest[r].abs() > 0.05 * rest.amax()) {
+    for (_, r) in rest.iter().zip(rows).filter(|(x, _)| x.abs() > 0.05 * rest.amax()) {
         let joint = set.list[set.constraint_of_row(r)].name.clone();
         if !joints.contains(&joint) {
             joints.push(joint);
@@ -66,12 +73,12 @@ fn refusal(parameters: &Parameters<'_>, model: &Model, at: &Configuration, space
 }
 
 /// The parameters that must change with one, with their changes per unit of it; `None` where there are none.
-fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, space: &Space, k: usize) -> Option<Vec<(String, f64)>> {
+fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, spaces: &Spaces, k: usize) -> Option<Vec<(String, f64)>> {
     // Parameters that cannot be varied on their own account are no partners.
-    let all: Vec<usize> = (0..parameters.names.len()).filter(|&i| parameters.pair(i, model).is_ok()).collect();
-    let models = pairs(parameters, model, &all).ok()?;
-    let varied = Varied::new(model, &models, at);
-    let columns: Vec<DVector<f64>> = (0..all.len()).map(|i| varied.open_by(i, at, space)).map(|[_, rest]| rest).collect();
+    let (all, around): (Vec<usize>, Vec<Around>) =
+        (0..parameters.names.len()).filter_map(|i| parameters.around(i, model).ok().map(|a| (i, a))).unzip();
+    let varied = Varied::new(model, &around, at);
+    let columns: Vec<DVector<f64>> = (0..all.len()).map(|i| varied.open_by(i, at, spaces)).map(|[_, rest]| rest).collect();
     let own = all.iter().position(|i| *i == k)?;
     let size = columns[own].norm();
     let helping: Vec<usize> = (0..all.len()).filter(|&i| i != own && columns[i].norm() > OPEN * size).collect();

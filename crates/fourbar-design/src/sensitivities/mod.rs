@@ -2,9 +2,9 @@
 //! mechanism.
 //!
 //! A mechanism with parameters is a function that builds it ([`Parameters`]). Everything is differentiated at fixed states: the rows and
-//! forces of the mechanisms built for a parameter a little larger and a little smaller are compared *at the same poses, velocities,
-//! accelerations and multipliers*, which is smooth and accurate to some ten digits; how poses and velocities follow is then solved for with
-//! exact derivatives of rows and forces ([`crate::operator`]).
+//! forces of mechanisms built for other values of a parameter are compared *at the same poses, velocities, accelerations and multipliers*,
+//! which is smooth: six values give some thirteen digits (`around.rs`). How poses and velocities follow is then solved for with exact
+//! derivatives of rows and forces ([`crate::operator`]).
 //! ```text
 //! assembly     G q_p = -Phi_p                      velocities   G v_p = -d(G v)/dq q_p - (G v - nu)_p
 //! motion       M a_p + G^T lambda_p = -K q_p - D v_p - (M a + h - f + G^T lambda)_p,   G a_p = ...
@@ -38,21 +38,21 @@
 //! ```
 
 pub mod alone;
+mod around;
+mod columns;
 mod compare;
 mod rest;
 mod run;
 mod state;
+mod trees;
 
 pub use compare::{Against, compared};
 pub use rest::{OfModes, OfRest, of_modes, of_rest, rest_near};
-pub use run::{Method, OfRun, of_measure, of_run, ties};
+pub use run::{Method, Needed, OfRun, of_measure, of_rows, of_run, ties};
 pub use state::{OfStart, Tangent, of_start};
 
-use fourbar::{Diagnostic, Error, Model};
+use fourbar::{Error, Model};
 use serde::Serialize;
-
-/// Change of a parameter as a share of it: rounding and curvature weigh about alike.
-const SHARE: f64 = 6e-6;
 
 /// A mechanism as a function of its parameters.
 pub struct Parameters<'a> {
@@ -76,13 +76,6 @@ pub struct Derivative {
     pub slopes: Vec<f64>,
     /// Estimates of the errors of the derivatives.
     pub errors: Vec<f64>,
-}
-
-/// A mechanism with one parameter a little smaller and a little larger.
-pub(crate) struct Pair {
-    pub h: f64,
-    pub less: Model,
-    pub more: Model,
 }
 
 impl<'a> Parameters<'a> {
@@ -112,22 +105,5 @@ impl<'a> Parameters<'a> {
     pub fn step(&self, k: usize, share: f64) -> f64 {
         let size = self.values[k].abs();
         share * if size > 0.0 { size } else { 1.0 }
-    }
-
-    /// The two mechanisms around this one.
-    pub(crate) fn pair(&self, k: usize, model: &Model) -> Result<Pair, Error> {
-        let h = self.step(k, SHARE);
-        let refuse = |why: String| {
-            let d = Diagnostic::new("S432", format!("`{}` cannot be varied: {why}", self.names[k])).name(&self.names[k]);
-            Error::from(d.help("derivatives need a mechanism on both sides of the value; ask for other parameters with `--to`"))
-        };
-        let build = |h: f64| self.varied(k, h).map_err(|e| refuse(e.cause().message.clone()));
-        let (less, more) = (build(-h)?, build(h)?);
-        let shape =
-            |m: &Model| (m.bodies.len(), m.joints.len(), m.forces.len(), m.drives.len(), m.angles.len(), m.auxiliaries(), m.points.len());
-        if shape(&less) != shape(model) || shape(&more) != shape(model) {
-            return Err(refuse("the mechanism has other elements for other values of it".into()));
-        }
-        Ok(Pair { h, less, more })
     }
 }

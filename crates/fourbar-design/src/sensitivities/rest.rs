@@ -1,7 +1,9 @@
 //! Derivatives of equilibria and of vibrations.
 
 use super::Parameters;
-use super::state::{Row, Tangent, Varied, pairs};
+use super::around::{PLACES, ROUGH, around};
+use super::columns::Row;
+use super::state::{Tangent, Varied, at_state};
 use crate::equilibrium::{Kind, Options, settle, settle_from};
 use crate::linear::{Request, linearize};
 use crate::modes::{Mode, modes};
@@ -12,8 +14,8 @@ use fourbar::trajectory::Trajectory;
 use fourbar::{Diagnostic, Error, Model};
 use nalgebra::{Complex, DMatrix, DVector};
 
-/// Changes of parameters for eigenvalues, as shares of them.
-const APART: [f64; 2] = [1e-4, 2e-4];
+/// Step of parameters for eigenvalues, as a share of them.
+const STEP: f64 = 1e-3;
 
 /// Derivatives of a rest.
 #[derive(Clone, Debug)]
@@ -34,16 +36,16 @@ pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) 
     crate::operator::fits(&model)?;
     let found = settle(&model, options)?;
     let state = found.state.clone();
-    let pairs = pairs(parameters, &model, which)?;
-    let mut varied = Varied::new(&model, &pairs, &state);
+    let around = around(parameters, &model, which)?;
+    let mut varied = Varied::new(&model, &around, &state);
     varied.choose(state.t);
     let spaces = varied.spaces(&state);
-    super::alone::check(parameters, &varied, &state, &spaces[0], which)?;
+    super::alone::check(parameters, &varied, &state, which)?;
     let n = 6 * model.moving();
     let none = DVector::zeros(n);
-    let lambda = spaces[1].multipliers(&varied.op.applied(&state));
+    let lambda = spaces.all.multipliers(&varied.op.applied(&state));
     let (K, _) = varied.op.stiffness(&state, &lambda);
-    let N = &spaces[0].N;
+    let N = &spaces.positions.N;
     let H = N.tr_mul(&(&K * N));
     let factor = (!H.is_empty()).then(|| H.clone().lu());
     if let Some(f) = &factor {
@@ -53,28 +55,21 @@ pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) 
             return Err(d.help("hold the motion that nothing drives back").into());
         }
     }
-    let rates = DMatrix::zeros(spaces[1].rows, n);
+    let rates = DMatrix::zeros(spaces.all.rows, n);
     let mut tangents = Vec::new();
     for k in 0..which.len() {
-        let zero = Tangent { q: none.clone(), v: none.clone() };
+        let zero = Tangent::none(&model);
         // The part that closes the joints, then along the free motions to where forces balance again.
         let mut x = varied.corrected(k, &state, &spaces, &zero, &rates);
         x.v.fill(0.0);
         if let Some(f) = &factor {
-            let load = N.tr_mul(&(varied.imbalance_by(k, &state, &none, &lambda) + &K * &x.q));
+            let load = N.tr_mul(&(&varied.motion_by(k, &state, &none, &lambda)[0] + &K * &x.q));
             x.q -= N * f.solve(&load).unwrap_or_else(|| DVector::zeros(N.ncols()));
         }
         tangents.push(x);
     }
-    let mut row = Row::new(&model, &pairs);
-    let mut columns = Trajectory::new(row.columns());
-    columns.push(&row.value(&state)?);
-    let mut slopes = Vec::new();
-    for (k, x) in tangents.iter().enumerate() {
-        let mut s = Trajectory::new(row.columns());
-        s.push(&row.slope(k, &state, x)?);
-        slopes.push(s);
-    }
+    let mut row = Row::new(&model, parameters, which, &around);
+    let (columns, slopes) = at_state(&mut row, &varied, &state, &tangents)?;
     Ok(OfRest { state, tangents, columns, slopes })
 }
 
@@ -85,7 +80,7 @@ pub struct OfModes {
     pub list: Vec<Mode>,
     /// Derivatives of their eigenvalues, by mode and parameter.
     pub slopes: Vec<Vec<Complex<f64>>>,
-    /// The same from changes twice as large.
+    /// The same by a formula of lower order.
     pub rough: Vec<Vec<Complex<f64>>>,
 }
 
@@ -104,17 +99,20 @@ pub fn of_modes(parameters: &Parameters<'_>, which: &[usize], about: &About<'_>)
     let list = roots(&model, &state)?;
     let mut tables = [vec![Vec::new(); list.len()], vec![Vec::new(); list.len()]];
     for &k in which {
-        for (share, table) in APART.iter().zip(&mut tables) {
-            let h = parameters.step(k, *share);
-            let [less, more] = [-h, h].map(|h| -> Result<Vec<Mode>, Error> {
-                let m = parameters.varied(k, h)?;
-                roots(&m, &about(&m, Some(&state))?)
-            });
-            let (less, more) = (less?, more?);
-            for (mode, out) in list.iter().zip(table) {
-                let (a, b) = (nearest(&less, mode)?, nearest(&more, mode)?);
-                out.push((b - a) / (2.0 * h));
+        let h = parameters.step(k, STEP);
+        let mut around = Vec::new();
+        for (at, _) in PLACES {
+            let m = parameters.varied(k, at * h)?;
+            around.push(roots(&m, &about(&m, Some(&state))?)?);
+        }
+        for (i, mode) in list.iter().enumerate() {
+            let mut sums = [Complex::new(0.0, 0.0); 2];
+            for (((_, fine), rough), other) in PLACES.iter().zip(ROUGH).zip(&around) {
+                let s = nearest(other, mode)?;
+                sums[0] += s * *fine;
+                sums[1] += s * rough;
             }
+            tables.iter_mut().zip(sums).for_each(|(t, s)| t[i].push(s / h));
         }
     }
     let [slopes, rough] = tables;

@@ -2,32 +2,36 @@
 //!
 //! A driven mechanism is solved for at every output time. In dynamics the tangent `(q_p, v_p)` obeys a linear differential equation along the
 //! motion, whose coefficients are exact and whose right-hand sides are one for each parameter; all parameters share one factor. It is
-//! integrated by the trapezoidal rule with three step sizes, extrapolated, so that stiff forces do no harm and the error is known.
+//! integrated by the trapezoidal rule with several step sizes, extrapolated, so that stiff forces do no harm and the error is known.
 //! Columns follow from evaluations of the mechanisms around, at the states they are in.
 //!
 //! Where the equations have kinks, dry friction or numbers of their own that are integrated, runs themselves are compared instead
 //! ([`Method::Differences`]).
 
-use super::state::{Row, Tangent, Varied, pairs, start_tangents};
-use super::{Derivative, Parameters};
-use crate::linear::{Accelerations, motion};
+use super::around::{Around, around};
+use super::columns::Row;
+use super::state::{Spaces, Tangent, Varied, start_tangents};
+use super::{Derivative, Parameters, trees};
+use crate::manifold::Manifold;
 use crate::measure::Measure;
-use crate::operator::without_dry_friction;
-use fourbar::evaluate::stacked;
+use crate::operator::{lengths, without_dry_friction};
+use crate::tangent::{Coefficients, Passes, coefficients};
+use crate::tree::Tree;
 use fourbar::force::Force;
 use fourbar::state::{Configuration, Twist};
 use fourbar::study::{self, Analysis, Study};
 use fourbar::trajectory::Trajectory;
 use fourbar::{Diagnostic, Error, Model, Simulation, Structure};
-use fourbar_math::so3::tilde;
-use nalgebra::{DMatrix, DVector};
+use nalgebra::DMatrix;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Parts of an output step at which the coefficients of the tangent are taken, multiples of four: more where fewer do not suffice.
+/// Parts of an output step at which the coefficients of the tangent are taken, powers of two: more where fewer do not suffice. The rule is
+/// extrapolated over all steps that are a power of two of them.
 const PARTS: [usize; 3] = [4, 16, 64];
-/// Differences of the two extrapolations, as a share of the largest increment, that suffice, and beyond which runs are compared instead.
-const ENOUGH: f64 = 1e-5;
+/// Differences of the last two extrapolations, as a share of the largest increment, that suffice, and beyond which runs are compared
+/// instead.
+const ENOUGH: f64 = 1e-7;
 const TOO_MUCH: f64 = 1e-2;
 /// Most evaluations times the cube of their size.
 const WORK: f64 = 2e9;
@@ -35,6 +39,8 @@ const WORK: f64 = 2e9;
 const TIGHT: f64 = 1e-9;
 /// Change of a parameter as a share of it where runs are compared.
 const APART: f64 = 1e-4;
+/// Difference of two motions at the end, in characteristic lengths, up to which they are the same.
+const SAME: f64 = 1e-5;
 /// Growth of a tangent beyond which a derivative says nothing about changes of practical size.
 const USELESS: f64 = 1e8;
 
@@ -43,6 +49,8 @@ const USELESS: f64 = 1e8;
 pub enum Method {
     /// Solved for at every output time: the drives prescribe everything.
     Kinematics,
+    /// The motion of a tree in numbers that carry derivatives.
+    Jets,
     /// The tangent of the motion, integrated with it.
     Tangent,
     /// Differences of runs.
@@ -54,6 +62,7 @@ impl Method {
     pub fn words(self) -> &'static str {
         match self {
             Self::Kinematics => "solved for at every output time",
+            Self::Jets => "the motion in joint coordinates, in numbers that carry their derivatives",
             Self::Tangent => "the tangent of the motion, integrated along it",
             Self::Differences => "differences of runs",
         }
@@ -82,10 +91,14 @@ fn kinks(model: &Model) -> Option<String> {
     if !model.states.is_empty() {
         return Some("it has states of its own".into());
     }
+    if !model.events.is_empty() || !model.limits.is_empty() || !model.contacts.is_empty() {
+        return Some("it has events, limits or contacts, where velocities jump".into());
+    }
     for (name, f) in &model.forces {
         match f {
             Force::Friction(f) if f.coulomb != 0.0 => return Some(format!("`{name}` is dry friction")),
             Force::Rope(_) => return Some(format!("`{name}` is a rope, which goes slack")),
+            Force::Contact(_) | Force::Stop(_) => return Some(format!("`{name}` acts only while it touches")),
             _ => {}
         }
         if f.touches().laws.iter().any(|law| law.expr.has_pieces()) {
@@ -95,8 +108,16 @@ fn kinks(model: &Model) -> Option<String> {
     None
 }
 
+/// Rows of a run at which derivatives are wanted.
+pub type Needed<'a> = dyn Fn(&Trajectory) -> Result<Vec<bool>, Error> + 'a;
+
 /// Derivatives of a run by some parameters.
 pub fn of_run(parameters: &Parameters<'_>, study: &Study, which: &[usize]) -> Result<OfRun, Error> {
+    of_rows(parameters, study, which, &|run| Ok(vec![true; run.len()]))
+}
+
+/// The same at some rows; at others derivatives are not numbers. An extreme needs that of its instant, and nothing else.
+pub fn of_rows(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
     let model = parameters.model()?;
     let mut study = study.clone();
     if study.step.is_none() {
@@ -112,23 +133,26 @@ pub fn of_run(parameters: &Parameters<'_>, study: &Study, which: &[usize]) -> Re
             let warning = Diagnostic::new("W424", message).help("the error that is given comes from two sizes of the change");
             differences(parameters, &study, which, vec![warning])
         }
-        (Analysis::Kinematics, None) => driven(parameters, &study, which),
+        (Analysis::Kinematics, None) => driven(parameters, &study, which, needed),
         (Analysis::Dynamics, None) => {
+            if let Some(run) = along_tree(parameters, &study, which, needed)? {
+                return Ok(run);
+            }
             let evaluations = |parts: usize| parts as f64 * study.t_end / study.output_step * (6.0 * model.moving() as f64).powi(3);
-            let mut best: Option<(OfRun, f64)> = None;
+            let mut best: Option<Carried> = None;
             for parts in PARTS {
                 if best.is_some() && evaluations(parts) > WORK {
                     break;
                 }
-                let now = moved(parameters, &study, which, parts)?;
-                let enough = now.1 <= ENOUGH;
+                let now = carried(parameters, &study, which, parts)?;
+                let enough = now.apart <= ENOUGH;
                 best = Some(now);
                 if enough {
                     break;
                 }
             }
             match best {
-                Some((run, share)) if share <= TOO_MUCH => Ok(run),
+                Some(c) if c.apart <= TOO_MUCH => c.run(parameters, which, needed),
                 _ => {
                     let message = "derivatives are differences of runs, because the tangent of the motion would need very small steps";
                     let warning = Diagnostic::new("W424", message).help("the error that is given comes from two sizes of the change");
@@ -144,92 +168,163 @@ fn begin(study: &Study) -> impl Fn(&Model) -> Result<Configuration, Error> + '_ 
     |m: &Model| Ok(study.assemble(m)?.configuration)
 }
 
-fn empty(row: &Row<'_>, count: usize) -> Vec<Trajectory> {
-    vec![Trajectory::new(row.columns()); count]
+/// A run at its output times, with what its derivatives are formed from.
+struct Way<'a> {
+    parameters: &'a Parameters<'a>,
+    which: &'a [usize],
+    /// Without dry friction.
+    model: &'a Model,
+    around: &'a [Around],
+    needed: &'a Needed<'a>,
 }
 
-fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize]) -> Result<OfRun, Error> {
+/// Tangents at an output time, by parameter, one or two sets of them.
+type Tangents<'a> = dyn FnMut(&Varied<'_>, usize, &Spaces) -> Vec<Vec<Tangent>> + 'a;
+
+impl Way<'_> {
+    /// The rows of a run, and their derivatives where they are needed, for each set of tangents.
+    fn rows(&self, states: &[Configuration], tangents: &mut Tangents<'_>) -> Result<(Trajectory, Vec<Vec<Trajectory>>), Error> {
+        let Self { parameters, which, model, around, needed } = *self;
+        let mut row = Row::new(model, parameters, which, around);
+        let mut run = row.empty();
+        for state in states {
+            run.push(&row.value(state)?);
+        }
+        let needed = needed(&run)?;
+        let mut varied = Varied::new(model, around, &states[0]);
+        let mut sets: Vec<Vec<Trajectory>> = Vec::new();
+        let none = vec![f64::NAN; run.columns.len()];
+        for (i, state) in states.iter().enumerate() {
+            let wanted = needed.get(i).copied().unwrap_or(true);
+            if i > 0 && !wanted {
+                sets.iter_mut().flatten().for_each(|t| t.push(&none));
+                continue;
+            }
+            varied.choose(state.t);
+            super::alone::check(parameters, &varied, state, which)?;
+            let spaces = varied.spaces(state);
+            for (s, set) in tangents(&varied, i, &spaces).iter().enumerate() {
+                if s == sets.len() {
+                    sets.push(vec![row.empty(); which.len()]);
+                }
+                for (k, x) in set.iter().enumerate() {
+                    if wanted {
+                        sets[s][k].push(&row.slope(k, state, &spaces, x)?);
+                    } else {
+                        sets[s][k].push(&none);
+                    }
+                }
+            }
+        }
+        Ok((run, sets))
+    }
+}
+
+fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
-    let pairs = pairs(parameters, &model, which)?;
     let mut study = study.clone();
     study.analysis = Some(Analysis::Kinematics);
-    let times: Vec<f64> = study.output_times().collect();
     let mut simulation = Simulation::new(&model, &study)?;
-    let mut states = Vec::with_capacity(times.len());
-    for t in &times {
-        simulation.advance(*t)?;
+    let mut states = Vec::new();
+    for t in study.output_times() {
+        simulation.advance(t)?;
         states.push(simulation.state());
     }
     let plain = clock.elapsed().as_secs_f64();
-    let mut varied = Varied::new(&model, &pairs, &states[0]);
-    let mut row = Row::new(&model, &pairs);
-    let (mut run, mut slopes) = (Trajectory::new(row.columns()), empty(&row, which.len()));
-    let size = 6 * model.moving();
+    let around = around(parameters, &model, which)?;
     let still = vec![Twist::zero(); model.bodies.len()];
-    for state in &states {
-        varied.choose(state.t);
-        let spaces = varied.spaces(state);
-        super::alone::check(parameters, &varied, state, &spaces[0], which)?;
-        let rates = varied.op.row_derivatives(state, &still).rates;
-        run.push(&row.value(state)?);
-        for (k, slope) in slopes.iter_mut().enumerate() {
-            let none = Tangent { q: DVector::zeros(size), v: DVector::zeros(size) };
-            let x = varied.corrected(k, state, &spaces, &none, &rates);
-            slope.push(&row.slope(k, state, &x)?);
-        }
-    }
+    let way = Way { parameters, which, model: &model, around: &around, needed };
+    let (run, mut sets) = way.rows(&states, &mut |varied, i, spaces| {
+        let rates = varied.op.row_derivatives(&states[i], &still).rates;
+        vec![(0..which.len()).map(|k| varied.corrected(k, &states[i], spaces, &Tangent::none(&model), &rates)).collect()]
+    })?;
+    let slopes = sets.pop().unwrap_or_default();
     let seconds = [plain, clock.elapsed().as_secs_f64()];
     Ok(OfRun { run, rough: slopes.clone(), slopes, method: Method::Kinematics, seconds, warnings: Vec::new() })
 }
 
-/// The coefficients of the tangent at an instant: `x' = A x + b`, a column of `b` for each parameter.
-struct Coefficients {
-    A: DMatrix<f64>,
-    b: DMatrix<f64>,
-}
-
-fn coefficients(varied: &mut Varied<'_>, state: &Configuration, count: usize) -> Result<Coefficients, Error> {
-    varied.choose(state.t);
-    let model = varied.op.model;
-    let n = 6 * model.moving();
-    let all = varied.spaces(state)[1].clone();
-    let M = varied.op.mass();
-    let (a, lambda) = motion(&varied.op, state, &all, &M)?;
-    let rows = varied.op.row_derivatives(state, &a);
-    let (K, D) = varied.op.stiffness(state, &lambda);
-    let solve = Accelerations::new(model, &all, &M, &all.N);
-    let mut A = DMatrix::zeros(2 * n, 2 * n);
-    for (k, v) in state.v.iter().skip(1).enumerate() {
-        A.fixed_view_mut::<3, 3>(6 * k + 3, 6 * k + 3).copy_from(&(-tilde(&v.w)));
-    }
-    A.view_mut((0, n), (n, n)).fill_with_identity();
-    A.view_mut((n, 0), (n, n)).copy_from(&solve.of(&(-K), &(&rows.gamma_q - &rows.accelerations)));
-    A.view_mut((n, n), (n, n)).copy_from(&solve.of(&(-D), &rows.gamma_v));
-    let a = stacked(&a);
-    let (mut forces, mut asked) = (DMatrix::zeros(n, count), DMatrix::zeros(rows.rates.nrows(), count));
-    for k in 0..count {
-        forces.set_column(k, &-varied.imbalance_by(k, state, &a, &lambda));
-        asked.set_column(k, &-varied.bends_by(k, state, &a));
-    }
-    let mut b = DMatrix::zeros(2 * n, count);
-    b.rows_mut(n, n).copy_from(&solve.of(&forces, &asked));
-    Ok(Coefficients { A, b })
-}
-
-/// One step of the trapezoidal rule for all parameters.
-fn step(x: &DMatrix<f64>, h: f64, from: &Coefficients, to: &Coefficients) -> Option<DMatrix<f64>> {
-    let right = x + (&from.A * x + &from.b + &to.b) * (0.5 * h);
-    let left = DMatrix::identity(x.nrows(), x.nrows()) - &to.A * (0.5 * h);
-    left.lu().solve(&right)
-}
-
-/// Derivatives along the motion, and by which share of the largest increments of poses two extrapolations differ.
-fn moved(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: usize) -> Result<(OfRun, f64), Error> {
+/// Derivatives along the motion of a tree; `None` where the mechanism is none, or the engine says that it moves otherwise.
+fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<Option<OfRun>, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
     let smooth = without_dry_friction(&model).0;
-    let pairs = pairs(parameters, &model, which)?;
+    let start = begin(study)(&model)?;
+    if Tree::new(&smooth, &start).is_none() {
+        return Ok(None);
+    }
+    let mut simulation = Simulation::new(&model, study)?;
+    simulation.run_ahead(study.t_end);
+    for t in study.output_times() {
+        simulation.advance(t)?;
+    }
+    let end = simulation.state();
+    let plain = clock.elapsed().as_secs_f64();
+    let around = around(parameters, &smooth, which)?;
+    let Some(samples) = trees::samples(&smooth, &around, &start, study, &begin(study)) else { return Ok(None) };
+    let off = samples.last().map_or(f64::INFINITY, |s| Manifold::between(&end, &s.state).component_mul(&lengths(&model)).amax());
+    if off > SAME * model.length {
+        return Ok(None);
+    }
+    let mut growth = Growth::default();
+    for s in &samples {
+        growth.look(s.state.t, s.tangents.iter().fold(0.0_f64, |m, x| m.max(x.q.amax()).max(x.v.amax())));
+    }
+    let (states, tangents): (Vec<Configuration>, Vec<Vec<Tangent>>) = samples.into_iter().map(|s| (s.state, s.tangents)).unzip();
+    let way = Way { parameters, which, model: &smooth, around: &around, needed };
+    let (run, mut sets) = way.rows(&states, &mut |_, i, _| vec![tangents[i].clone()])?;
+    let slopes = sets.pop().unwrap_or_default();
+    let seconds = [plain, clock.elapsed().as_secs_f64()];
+    Ok(Some(OfRun { run, rough: slopes.clone(), slopes, method: Method::Jets, seconds, warnings: growth.warnings }))
+}
+
+/// How deviations grow, and from when on that says nothing about changes of practical size.
+#[derive(Default)]
+struct Growth {
+    begun: Option<f64>,
+    warnings: Vec<Diagnostic>,
+}
+
+impl Growth {
+    fn look(&mut self, t: f64, size: f64) {
+        let begun = *self.begun.get_or_insert(size.max(1e-6));
+        if self.warnings.is_empty() && size > USELESS * begun {
+            let message =
+                format!("from t = {} s on the motion is so sensitive that derivatives are of no use", fourbar::diagnostic::number(t));
+            self.warnings.push(Diagnostic::new("W425", message).time(t).help("ask for them at an earlier time"));
+        }
+    }
+}
+
+/// The coefficients of the tangent at a state, a disturbance for each parameter.
+fn coefficients_of(varied: &mut Varied<'_>, state: &Configuration, count: usize) -> Result<Coefficients, Error> {
+    varied.choose(state.t);
+    let all = varied.spaces(state).all;
+    let (op, disturbed) = varied.by_parameters(state, count);
+    coefficients(op, state, &all, &disturbed)
+}
+
+/// A motion with the tangents along it.
+struct Carried {
+    smooth: Model,
+    around: Vec<Around>,
+    /// At the output times.
+    states: Vec<Configuration>,
+    /// The limit of small steps and that of one extrapolation less, a column for each parameter.
+    tangents: Vec<[DMatrix<f64>; 2]>,
+    /// By which share of the largest increments of poses, or of velocities, the two differ.
+    apart: f64,
+    growth: Growth,
+    clock: Instant,
+    plain: f64,
+}
+
+/// The tangents along a motion, from coefficients at so many parts of each output step.
+fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: usize) -> Result<Carried, Error> {
+    let clock = Instant::now();
+    let model = Arc::new(parameters.model()?);
+    let smooth = without_dry_friction(&model).0;
+    let around = around(parameters, &smooth, which)?;
     let times: Vec<f64> = study.output_times().collect();
     let mut simulation = Simulation::new(&model, study)?;
     simulation.run_ahead(study.t_end);
@@ -243,67 +338,66 @@ fn moved(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: usi
         }
     }
     let plain = clock.elapsed().as_secs_f64();
-    let mut varied = Varied::new(&smooth, &pairs, &states[0]);
-    let first = start_tangents(parameters, &mut varied, &states[0], which, &begin(study))?;
-    let n = 6 * model.moving();
-    let count = which.len();
-    let mut x0 = DMatrix::zeros(2 * n, count);
-    for (k, x) in first.iter().enumerate() {
-        x0.view_mut((0, k), (n, 1)).copy_from(&x.q);
-        x0.view_mut((n, k), (n, 1)).copy_from(&x.v);
-    }
-    let mut row = Row::new(&smooth, &pairs);
-    let (mut run, mut slopes, mut rough) = (Trajectory::new(row.columns()), empty(&row, count), empty(&row, count));
-    // Three passes side by side: every state, every second, every fourth.
-    let mut x = [x0.clone(), x0.clone(), x0.clone()];
-    let mut window: Vec<Coefficients> = vec![coefficients(&mut varied, &states[0], count)?];
-    let mut warnings = Vec::new();
-    let begun = x0.amax().max(1e-6);
-    let (mut largest, mut apart) = (f64::MIN_POSITIVE, 0.0_f64);
-    let failed = |t: f64| {
-        let message = format!("at t = {} s the tangent of the motion cannot be solved for", fourbar::diagnostic::number(t));
-        Error::from(Diagnostic::new("S432", message).time(t).help("the mechanism may be at a singular position there"))
-    };
-    for (i, t) in times.iter().enumerate() {
-        let state = &states[i * parts];
-        if i > 0 {
-            for k in 1..=parts {
-                window.push(coefficients(&mut varied, &states[(i - 1) * parts + k], count)?);
-            }
-            for (pass, x) in x.iter_mut().enumerate() {
-                let stride = 1 << pass;
-                for k in (0..parts).step_by(stride) {
-                    let h = states[(i - 1) * parts + k + stride].t - states[(i - 1) * parts + k].t;
-                    *x = step(x, h, &window[k], &window[k + stride]).ok_or_else(|| failed(*t))?;
+    let (n, count) = (6 * model.moving(), which.len());
+    let mut tangents = Vec::new();
+    let mut growth = Growth::default();
+    let (mut largest, mut apart) = ([f64::MIN_POSITIVE; 2], [0.0_f64; 2]);
+    {
+        let mut varied = Varied::new(&smooth, &around, &states[0]);
+        let first = start_tangents(parameters, &mut varied, &states[0], which, &begin(study))?;
+        let mut x0 = DMatrix::zeros(2 * n, count);
+        for (k, x) in first.iter().enumerate() {
+            x0.view_mut((0, k), (n, 1)).copy_from(&x.q);
+            x0.view_mut((n, k), (n, 1)).copy_from(&x.v);
+        }
+        let mut passes = Passes::new(&x0, parts);
+        let mut window: Vec<Coefficients> = vec![coefficients_of(&mut varied, &states[0], count)?];
+        for (i, t) in times.iter().enumerate() {
+            if i > 0 {
+                for k in 1..=parts {
+                    window.push(coefficients_of(&mut varied, &states[(i - 1) * parts + k], count)?);
                 }
+                let ends: Vec<f64> = states[(i - 1) * parts..=i * parts].iter().map(|s| s.t).collect();
+                passes.advance(&ends, &window).ok_or_else(|| {
+                    let message = format!("at t = {} s the tangent of the motion cannot be solved for", fourbar::diagnostic::number(*t));
+                    Diagnostic::new("S432", message).time(*t).help("the mechanism may be at a singular position there")
+                })?;
+                window.drain(..parts);
             }
-            window.drain(..parts);
-        }
-        varied.choose(*t);
-        let spaces = varied.spaces(state);
-        super::alone::check(parameters, &varied, state, &spaces[0], which)?;
-        let rates = varied.op.row_derivatives(state, &vec![Twist::zero(); model.bodies.len()]).rates;
-        let fine = (&x[0] * 4.0 - &x[1]) / 3.0;
-        let coarse = (&x[1] * 4.0 - &x[2]) / 3.0;
-        largest = largest.max(fine.rows(0, n).amax());
-        apart = apart.max((&fine - &coarse).rows(0, n).amax());
-        run.push(&row.value(state)?);
-        for k in 0..count {
-            for (of, into) in [(&fine, &mut slopes[k]), (&coarse, &mut rough[k])] {
-                let column = of.column(k);
-                let tangent = Tangent { q: column.rows(0, n).into_owned(), v: column.rows(n, n).into_owned() };
-                let tangent = varied.corrected(k, state, &spaces, &tangent, &rates);
-                into.push(&row.slope(k, state, &tangent)?);
+            let both = passes.limit();
+            let differ = &both[0] - &both[1];
+            for part in 0..2 {
+                largest[part] = largest[part].max(both[0].rows(part * n, n).amax());
+                apart[part] = apart[part].max(differ.rows(part * n, n).amax());
             }
-        }
-        if warnings.is_empty() && fine.amax() > USELESS * begun {
-            let message =
-                format!("from t = {} s on the motion is so sensitive that derivatives are of no use", fourbar::diagnostic::number(*t));
-            warnings.push(Diagnostic::new("W425", message).time(*t).help("ask for them at an earlier time"));
+            growth.look(*t, both[0].amax());
+            tangents.push(both);
         }
     }
-    let seconds = [plain, clock.elapsed().as_secs_f64()];
-    Ok((OfRun { run, slopes, rough, method: Method::Tangent, seconds, warnings }, apart / largest))
+    let states = states.into_iter().step_by(parts).collect();
+    Ok(Carried { smooth, around, states, tangents, apart: (apart[0] / largest[0]).max(apart[1] / largest[1]), growth, clock, plain })
+}
+
+impl Carried {
+    /// The run with its derivatives.
+    fn run(self, parameters: &Parameters<'_>, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
+        let Self { smooth, around, states, tangents, growth, clock, plain, .. } = self;
+        let n = 6 * smooth.moving();
+        let still = vec![Twist::zero(); smooth.bodies.len()];
+        let way = Way { parameters, which, model: &smooth, around: &around, needed };
+        let (run, mut sets) = way.rows(&states, &mut |varied, i, spaces| {
+            let rates = varied.op.row_derivatives(&states[i], &still).rates;
+            let corrected = |x: &DMatrix<f64>, k: usize| {
+                let own = Tangent { q: x.view((0, k), (n, 1)).column(0).into_owned(), v: x.view((n, k), (n, 1)).column(0).into_owned() };
+                varied.corrected(k, &states[i], spaces, &own, &rates)
+            };
+            tangents[i].iter().map(|x| (0..which.len()).map(|k| corrected(x, k)).collect()).collect()
+        })?;
+        let rough = sets.pop().unwrap_or_default();
+        let slopes = sets.pop().unwrap_or_default();
+        let seconds = [plain, clock.elapsed().as_secs_f64()];
+        Ok(OfRun { run, slopes, rough, method: Method::Tangent, seconds, warnings: growth.warnings })
+    }
 }
 
 /// Derivatives as differences of runs, with two sizes of the change.
@@ -320,7 +414,14 @@ pub(super) fn differences(parameters: &Parameters<'_>, study: &Study, which: &[u
     for &k in which {
         let by = |share: f64| -> Result<Trajectory, Error> {
             let h = parameters.step(k, share);
-            let (less, more) = (run_of(&parameters.varied(k, -h)?)?, run_of(&parameters.varied(k, h)?)?);
+            let run = |h: f64| {
+                parameters.varied(k, h).and_then(|m| run_of(&m)).map_err(|e| {
+                    let name = &parameters.names[k];
+                    let message = format!("`{name}` cannot be varied: the run for a value near by fails: {}", e.cause().message);
+                    Error::from(Diagnostic::new("S432", message).name(name).help("ask for other parameters with `--to`"))
+                })
+            };
+            let (less, more) = (run(-h)?, run(h)?);
             let mut out = less.clone();
             for (c, column) in out.values.iter_mut().enumerate() {
                 column.iter_mut().zip(&more.values[c]).for_each(|(a, b)| *a = (b - *a) / (2.0 * h));

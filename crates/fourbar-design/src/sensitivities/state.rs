@@ -1,16 +1,20 @@
 //! How consistent states follow parameters: assembled starts, and every instant of a driven mechanism.
 
-use super::alone;
-use super::{Pair, Parameters};
+use super::around::{Around, PLACES, around};
+use super::columns::Row;
+use super::{Parameters, alone};
 use crate::manifold::Manifold;
 use crate::operator::{Operator, Space, without_dry_friction};
+use crate::tangent::Columns;
 use fourbar::analysis::assembly::assemble;
-use fourbar::constraint::ConstraintSet;
 use fourbar::evaluate::stacked;
 use fourbar::state::{Configuration, Twist};
-use fourbar::trajectory::{Column, Recorder, Trajectory, WantedColumns, columns};
-use fourbar::{Error, Evaluation, Model};
+use fourbar::trajectory::Trajectory;
+use fourbar::{Error, Model};
 use nalgebra::{DMatrix, DVector};
+
+/// Disagreement of two differences of assembled starts, as a share, beyond which mechanisms are taken nearer.
+const APART: f64 = 1e-4;
 
 /// How a state follows one parameter: increments of poses and of velocities of all moving bodies.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +23,14 @@ pub struct Tangent {
     pub q: DVector<f64>,
     /// Of velocities.
     pub v: DVector<f64>,
+}
+
+impl Tangent {
+    /// Nothing moves.
+    pub(super) fn none(model: &Model) -> Self {
+        let none = DVector::zeros(6 * model.moving());
+        Self { q: none.clone(), v: none }
+    }
 }
 
 /// Derivatives of an assembled start.
@@ -34,141 +46,161 @@ pub struct OfStart {
     pub slopes: Vec<Trajectory>,
 }
 
-/// A mechanism with the pairs of its parameters, to be differentiated at states.
+/// The tangent spaces of a state: of the rows of positions, and of all rows.
+pub(super) struct Spaces {
+    pub positions: Space,
+    pub all: Space,
+    /// Jacobians of both.
+    pub P: DMatrix<f64>,
+    pub G: DMatrix<f64>,
+}
+
+/// A mechanism with those around it, to be differentiated at states.
 pub(super) struct Varied<'m> {
     pub op: Operator<'m>,
     positions: Vec<bool>,
-    pairs: Vec<VariedPair<'m>>,
+    around: Vec<Vec<(f64, Operator<'m>)>>,
 }
 
-struct VariedPair<'m> {
-    h: f64,
-    less: Operator<'m>,
-    more: Operator<'m>,
-}
-
-/// Residuals of all rows of positions, those of velocities being zero.
-fn gaps(set: &ConstraintSet, positions: &[bool], at: &Configuration) -> DVector<f64> {
-    let mut Phi = DVector::zeros(set.rows());
-    set.residual(&at.q, &at.turns, at.t, Phi.as_mut_slice());
-    Phi.iter_mut().zip(positions).filter(|(_, p)| !**p).for_each(|(x, _)| *x = 0.0);
-    Phi
-}
-
-/// `G v - nu`.
-fn rates(op: &Operator<'_>, at: &Configuration, v: &DVector<f64>) -> DVector<f64> {
-    let mut nu = DVector::zeros(op.set().rows());
-    op.set().nu(at.t, nu.as_mut_slice());
-    op.jacobian(at) * v - nu
-}
-
-/// `M a + h - f + G^T lambda`.
-fn imbalance(op: &Operator<'_>, at: &Configuration, a: &DVector<f64>, lambda: &DVector<f64>) -> DVector<f64> {
+fn gyroscopic(op: &Operator<'_>, at: &Configuration) -> DVector<f64> {
     let torque = |(b, v): (&fourbar::model::Body, &Twist)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
-    let gyro = stacked(&op.model.bodies.iter().zip(&at.v).map(torque).collect::<Vec<_>>());
-    op.mass() * a + gyro - op.applied(at) + op.jacobian(at).tr_mul(lambda)
+    stacked(&op.model.bodies.iter().zip(&at.v).map(torque).collect::<Vec<_>>())
 }
 
-/// `G a - gamma`.
-fn bends(op: &Operator<'_>, at: &Configuration, a: &DVector<f64>) -> DVector<f64> {
-    let mut gamma = DVector::zeros(op.set().rows());
-    op.set().gamma(&at.q, &at.v, at.t, gamma.as_mut_slice());
-    op.jacobian(at) * a - gamma
+/// The derivative of something at fixed states, from the mechanisms around.
+fn by(around: &[(f64, Operator<'_>)], f: impl Fn(&Operator<'_>) -> DVector<f64>) -> DVector<f64> {
+    let mut sum: Option<DVector<f64>> = None;
+    for (weight, op) in around {
+        let part = f(op) * *weight;
+        sum = Some(match sum {
+            Some(sum) => sum + part,
+            None => part,
+        });
+    }
+    sum.unwrap_or_default()
+}
+
+fn motion_by(around: &[(f64, Operator<'_>)], at: &Configuration, a: &DVector<f64>, lambda: &DVector<f64>) -> [DVector<f64>; 2] {
+    let n = a.len();
+    let both = by(around, |op| {
+        let G = op.jacobian(at);
+        let force = op.mass() * a + gyroscopic(op, at) - op.applied(at) + G.tr_mul(lambda);
+        let mut gamma = DVector::zeros(op.set().rows());
+        op.set().gamma(&at.q, &at.v, at.t, gamma.as_mut_slice());
+        let bend = G * a - gamma;
+        DVector::from_iterator(n + bend.len(), force.iter().chain(bend.iter()).copied())
+    });
+    [both.rows(0, n).into_owned(), both.rows(n, both.len() - n).into_owned()]
 }
 
 impl<'m> Varied<'m> {
-    pub fn new(model: &'m Model, pairs: &'m [(f64, Model, Model)], state: &Configuration) -> Self {
+    pub fn new(model: &'m Model, around: &'m [Around], state: &Configuration) -> Self {
         let op = Operator::new(model, state);
         let positions = op.positions();
-        let pairs = pairs
-            .iter()
-            .map(|(h, less, more)| VariedPair { h: *h, less: Operator::new(less, state), more: Operator::new(more, state) })
-            .collect();
-        Self { op, positions, pairs }
+        let around = around.iter().map(|a| a.each().map(|(_, weight, m)| (weight, Operator::new(m, state))).collect()).collect();
+        Self { op, positions, around }
     }
 
     pub fn choose(&mut self, t: f64) {
         self.op.choose(t);
-        for p in &mut self.pairs {
-            p.less.choose(t);
-            p.more.choose(t);
-        }
+        self.around.iter_mut().flatten().for_each(|(_, op)| op.choose(t));
     }
 
-    /// The central difference of something at fixed states.
+    /// The derivative by a parameter of something at fixed states.
     fn by(&self, k: usize, f: impl Fn(&Operator<'_>) -> DVector<f64>) -> DVector<f64> {
-        let p = &self.pairs[k];
-        (f(&p.more) - f(&p.less)) / (2.0 * p.h)
+        by(&self.around[k], f)
     }
 
-    /// `Phi_p`.
+    /// Some numbers of all rows: those of positions.
+    fn of_positions(&self, x: DVector<f64>) -> DVector<f64> {
+        let list: Vec<f64> = x.iter().zip(&self.positions).filter(|(_, p)| **p).map(|(x, _)| *x).collect();
+        DVector::from_vec(list)
+    }
+
+    /// Whether each row is one of positions.
+    pub fn positions(&self) -> &[bool] {
+        &self.positions
+    }
+
+    /// `Phi_p`, of the rows of positions.
     pub fn gaps_by(&self, k: usize, at: &Configuration) -> DVector<f64> {
-        self.by(k, |op| gaps(op.set(), &self.positions, at))
+        let all = self.by(k, |op| {
+            let mut Phi = DVector::zeros(op.set().rows());
+            op.set().residual(&at.q, &at.turns, at.t, Phi.as_mut_slice());
+            Phi
+        });
+        self.of_positions(all)
     }
 
     /// `(G v - nu)_p`.
     fn rates_by(&self, k: usize, at: &Configuration) -> DVector<f64> {
         let v = stacked(&at.v);
-        self.by(k, |op| rates(op, at, &v))
+        self.by(k, |op| {
+            let mut nu = DVector::zeros(op.set().rows());
+            op.set().nu(at.t, nu.as_mut_slice());
+            op.jacobian(at) * &v - nu
+        })
     }
 
-    /// `(M a + h - f + G^T lambda)_p`.
-    pub fn imbalance_by(&self, k: usize, at: &Configuration, a: &DVector<f64>, lambda: &DVector<f64>) -> DVector<f64> {
-        self.by(k, |op| imbalance(op, at, a, lambda))
+    /// `(M a + h - f + G^T lambda)_p`, then `(G a - gamma)_p`.
+    pub fn motion_by(&self, k: usize, at: &Configuration, a: &DVector<f64>, lambda: &DVector<f64>) -> [DVector<f64>; 2] {
+        motion_by(&self.around[k], at, a, lambda)
     }
 
-    /// `(G a - gamma)_p`.
-    pub fn bends_by(&self, k: usize, at: &Configuration, a: &DVector<f64>) -> DVector<f64> {
-        self.by(k, |op| bends(op, at, a))
-    }
-
-    /// Jacobian of the rows of positions; those of velocities alone are zero.
-    fn position_rows(&self, mut G: DMatrix<f64>) -> DMatrix<f64> {
-        for (k, _) in self.positions.iter().enumerate().filter(|(_, p)| !**p) {
-            G.row_mut(k).fill(0.0);
-        }
-        G
+    /// The disturbances of a motion by its parameters, as its tangent takes them.
+    pub fn by_parameters(
+        &mut self,
+        at: &Configuration,
+        count: usize,
+    ) -> (&mut Operator<'m>, impl Fn(&DVector<f64>, &DVector<f64>) -> Columns) {
+        let (around, rows, n) = (&self.around, self.positions.len(), 6 * self.op.model.moving());
+        let by = move |a: &DVector<f64>, lambda: &DVector<f64>| {
+            let (mut forces, mut asked) = (DMatrix::zeros(n, count), DMatrix::zeros(rows, count));
+            for (k, own) in around.iter().take(count).enumerate() {
+                let [force, bend] = motion_by(own, at, a, lambda);
+                forces.set_column(k, &-force);
+                asked.set_column(k, &-bend);
+            }
+            (forces, asked)
+        };
+        (&mut self.op, by)
     }
 
     /// The tangent spaces of positions and of velocities.
-    pub fn spaces(&self, at: &Configuration) -> [Space; 2] {
+    pub fn spaces(&self, at: &Configuration) -> Spaces {
         let G = self.op.jacobian(at);
         let all = Space::new(self.op.model, &G);
         if self.positions.iter().all(|p| *p) {
-            return [all.clone(), all];
+            return Spaces { positions: all.clone(), all, P: G.clone(), G };
         }
-        [Space::new(self.op.model, &self.position_rows(G)), all]
+        let P = Operator::only(&G, &self.positions);
+        Spaces { positions: Space::new(self.op.model, &P), all, P, G }
+    }
+
+    /// A state with its joints closed to rounding: what is redundant is so only there.
+    pub fn closed(&self, at: &Configuration) -> Configuration {
+        let manifold = Manifold::new(self.op.model, at);
+        let mut s = at.clone();
+        let space = manifold.space(at);
+        if !manifold.close(&mut s, &space) {
+            return at.clone();
+        }
+        s
     }
 
     /// `Phi_p`, and what of it no motion closes.
-    pub fn open_by(&self, k: usize, at: &Configuration, space: &Space) -> [DVector<f64>; 2] {
+    pub fn open_by(&self, k: usize, at: &Configuration, spaces: &Spaces) -> [DVector<f64>; 2] {
         let by = self.gaps_by(k, at);
-        let rest = &by - self.position_rows(self.op.jacobian(at)) * space.increment(&by);
+        let rest = &by - &spaces.P * spaces.positions.increment(&by);
         [by, rest]
     }
 
     /// A tangent with the smallest correction that keeps all joints closed and all velocities fitting.
-    pub fn corrected(&self, k: usize, at: &Configuration, spaces: &[Space; 2], x: &Tangent, rates: &DMatrix<f64>) -> Tangent {
-        let G = self.op.jacobian(at);
-        let P = self.position_rows(G.clone());
-        let q = &x.q - spaces[0].increment(&(P * &x.q + self.gaps_by(k, at)));
-        let v = &x.v - spaces[1].increment(&(G * &x.v + rates * &q + self.rates_by(k, at)));
+    pub fn corrected(&self, k: usize, at: &Configuration, spaces: &Spaces, x: &Tangent, rates: &DMatrix<f64>) -> Tangent {
+        let q = &x.q - spaces.positions.increment(&(&spaces.P * &x.q + self.gaps_by(k, at)));
+        let v = &x.v - spaces.all.increment(&(&spaces.G * &x.v + rates * &q + self.rates_by(k, at)));
         Tangent { q, v }
     }
-}
-
-/// Mechanisms around one, without dry friction.
-pub(super) fn pairs(parameters: &Parameters<'_>, model: &Model, which: &[usize]) -> Result<Vec<(f64, Model, Model)>, Error> {
-    let own = |k: &usize| {
-        let Pair { h, less, more } = parameters.pair(*k, model)?;
-        Ok((h, without_dry_friction(&less).0, without_dry_friction(&more).0))
-    };
-    which.iter().map(own).collect()
-}
-
-/// Increments of poses and velocities between two states, per unit.
-fn between(less: &Configuration, more: &Configuration, h: f64) -> Tangent {
-    Tangent { q: Manifold::between(less, more) / (2.0 * h), v: (stacked(&more.v) - stacked(&less.v)) / (2.0 * h) }
 }
 
 /// How the assembled start follows parameters, in absolute increments. Free motions follow what assembly does with the mechanisms around;
@@ -183,83 +215,84 @@ pub(super) fn start_tangents(
     varied.choose(state.t);
     let spaces = varied.spaces(state);
     let rates = varied.op.row_derivatives(state, &vec![Twist::zero(); state.q.len()]).rates;
-    alone::check(parameters, varied, state, &spaces[0], which)?;
-    let size = 6 * varied.op.model.moving();
-    let free = spaces.iter().any(|s| s.freedom() > 0);
+    alone::check(parameters, varied, state, which)?;
+    let free = spaces.positions.freedom() + spaces.all.freedom() > 0;
     let mut list = Vec::new();
     for (i, &k) in which.iter().enumerate() {
-        let guess = if free {
-            // A larger change than that of rows: assembly ends at small gaps.
-            let h = parameters.step(k, 1e-5);
-            let [less, more] = [-h, h].map(|h| parameters.varied(k, h).and_then(|m| begin(&m)));
-            between(&less?, &more?, h)
-        } else {
-            Tangent { q: DVector::zeros(size), v: DVector::zeros(size) }
-        };
+        let guess = if free { assembled(parameters, k, state, begin)? } else { Tangent::none(varied.op.model) };
         list.push(varied.corrected(i, state, &spaces, &guess, &rates));
     }
     Ok(list)
 }
 
-/// A row of a result at a state, and its derivatives along tangents: by evaluations of the mechanisms around, at the states they are in.
-pub(super) struct Row<'m> {
-    pub model: &'m Model,
-    pub pairs: &'m [(f64, Model, Model)],
-    recorder: Recorder,
+/// Differences of assembled starts: from far apart, where they are smooth, else from nearer by.
+fn assembled(
+    parameters: &Parameters<'_>,
+    k: usize,
+    state: &Configuration,
+    begin: &dyn Fn(&Model) -> Result<Configuration, Error>,
+) -> Result<Tangent, Error> {
+    let by = |share: f64| -> Result<(Tangent, f64), Error> {
+        let h = parameters.step(k, share);
+        let mut sum: Option<Tangent> = None;
+        let mut inner: Option<DVector<f64>> = None;
+        for (at, weight) in PLACES {
+            let own = begin(&parameters.varied(k, at * h)?)?;
+            let (dq, dv) = (Manifold::between(state, &own), stacked(&own.v) - stacked(&state.v));
+            if at.abs() == 1.0 {
+                let part = &dq * (0.5 * at / h);
+                inner = Some(inner.map_or_else(|| part.clone(), |s| s + &part));
+            }
+            let part = Tangent { q: dq * (weight / h), v: dv * (weight / h) };
+            sum = Some(sum.map_or_else(|| part.clone(), |s| Tangent { q: s.q + &part.q, v: s.v + &part.v }));
+        }
+        let none = || DVector::zeros(6 * (state.q.len() - 1));
+        let x = sum.unwrap_or_else(|| Tangent { q: none(), v: none() });
+        let gap = (&x.q - inner.unwrap_or_else(none)).amax();
+        Ok((x, gap))
+    };
+    let mut last = None;
+    // Assembly ends at small gaps: differences from very near by would show them.
+    for share in [1e-3, 1e-4, 1e-5] {
+        match by(share) {
+            // A change of the whole parameter that would move nothing by a millionth is none.
+            Ok((x, gap)) if gap <= APART * x.q.amax().max(1e-6 / parameters.values_of(&[k])[0]) => return Ok(x),
+            Ok((x, _)) => last = Some(Ok(x)),
+            Err(e) => last = Some(Err(e)),
+        }
+    }
+    last.unwrap_or_else(|| Ok(Tangent { q: DVector::zeros(6 * (state.q.len() - 1)), v: DVector::zeros(6 * (state.q.len() - 1)) }))
 }
 
-impl<'m> Row<'m> {
-    pub fn new(model: &'m Model, pairs: &'m [(f64, Model, Model)]) -> Self {
-        Self { model, pairs, recorder: Recorder::new(model, WantedColumns::ALL) }
+/// One row and its derivatives along tangents.
+pub(super) fn at_state(
+    row: &mut Row<'_>,
+    varied: &Varied<'_>,
+    state: &Configuration,
+    tangents: &[Tangent],
+) -> Result<(Trajectory, Vec<Trajectory>), Error> {
+    let spaces = varied.spaces(state);
+    let mut columns = row.empty();
+    columns.push(&row.value(state)?);
+    let mut slopes = Vec::new();
+    for (k, x) in tangents.iter().enumerate() {
+        let mut s = row.empty();
+        s.push(&row.slope(k, state, &spaces, x)?);
+        slopes.push(s);
     }
-
-    pub fn columns(&self) -> Vec<Column> {
-        columns(self.model)
-    }
-
-    /// The row itself.
-    pub fn value(&mut self, at: &Configuration) -> Result<Vec<f64>, Error> {
-        let now = Evaluation::new(self.model, at)?;
-        let mut out = Vec::new();
-        self.recorder.row(self.model, now.instant(), &mut out);
-        Ok(out)
-    }
-
-    /// Its derivative by a parameter.
-    pub fn slope(&self, k: usize, at: &Configuration, x: &Tangent) -> Result<Vec<f64>, Error> {
-        let (h, less, more) = &self.pairs[k];
-        let row = |model: &Model, h: f64| -> Result<Vec<f64>, Error> {
-            let mut s = crate::manifold::stepped(at, &(&x.q * h));
-            let dv = fourbar::evaluate::by_body(&(&x.v * h));
-            s.v.iter_mut().zip(&dv).for_each(|(v, d)| *v = Twist { v: v.v + d.v, w: v.w + d.w });
-            let now = Evaluation::new(model, &s)?;
-            let mut out = Vec::new();
-            // Signs of quaternions stay those of the row itself.
-            self.recorder.clone().row(model, now.instant(), &mut out);
-            Ok(out)
-        };
-        let (a, b) = (row(less, -h)?, row(more, *h)?);
-        Ok(a.iter().zip(&b).map(|(a, b)| (b - a) / (2.0 * h)).collect())
-    }
+    Ok((columns, slopes))
 }
 
 /// Derivatives of the assembled start.
 pub fn of_start(parameters: &Parameters<'_>, which: &[usize]) -> Result<OfStart, Error> {
     let model = without_dry_friction(&parameters.model()?).0;
     crate::operator::fits(&model)?;
-    let pairs = pairs(parameters, &model, which)?;
+    let around = around(parameters, &model, which)?;
     let begin = |m: &Model| -> Result<Configuration, Error> { Ok(assemble(m)?.configuration) };
     let state = begin(&model)?;
-    let mut varied = Varied::new(&model, &pairs, &state);
+    let mut varied = Varied::new(&model, &around, &state);
     let tangents = start_tangents(parameters, &mut varied, &state, which, &begin)?;
-    let mut row = Row::new(&model, &pairs);
-    let mut columns = Trajectory::new(row.columns());
-    columns.push(&row.value(&state)?);
-    let mut slopes = Vec::new();
-    for (k, x) in tangents.iter().enumerate() {
-        let mut s = Trajectory::new(row.columns());
-        s.push(&row.slope(k, &state, x)?);
-        slopes.push(s);
-    }
+    let mut row = Row::new(&model, parameters, which, &around);
+    let (columns, slopes) = at_state(&mut row, &varied, &state, &tangents)?;
     Ok(OfStart { state, tangents, columns, slopes })
 }

@@ -1,0 +1,113 @@
+//! Slopes of goals and conditions by sensitivities, compared with differences before they are used.
+
+use super::super::Subject;
+use crate::screen::number;
+use fourbar::Error;
+use fourbar_design::equilibrium::start_settled;
+use fourbar_design::optimize::{Goals, Slopes};
+use fourbar_design::sensitivities::{Method, Parameters, of_measure, of_rows};
+use fourbar_io::studies::measure;
+use std::time::Instant;
+
+/// Disagreement with differences, as a share of the largest slope, up to which the slopes are taken for the same.
+const AGREE: f64 = 1e-3;
+/// How many times the time of differences they may take.
+const WORTH: f64 = 3.0;
+
+/// Derivatives of the measures of a case.
+pub struct Exact<'a> {
+    pub subject: &'a Subject,
+    /// Varied parameters.
+    pub names: &'a [&'a str],
+    /// Measures that are goals; the others are margins.
+    pub goals: usize,
+    /// Minus one where the goal is to become large.
+    pub sign: f64,
+}
+
+impl Exact<'_> {
+    /// The derivatives at some values; `None` where the run is not differentiated.
+    pub fn at(&self, x: &[f64]) -> Option<Slopes> {
+        let build = |v: &[f64]| -> Result<_, Error> { Ok(start_settled(self.subject.build(self.names, v)?.0)?.0) };
+        let names: Vec<String> = self.names.iter().map(|n| (*n).to_string()).collect();
+        let parameters = Parameters::new(names, x.to_vec(), &build);
+        let known = self.subject.build(self.names, x).ok()?.1;
+        let study = self.subject.settings(&parameters.model().ok()?).ok()?;
+        let which: Vec<usize> = (0..x.len()).collect();
+        let texts = || self.subject.measures.iter().map(|(_, text)| text);
+        let needed = |run: &fourbar::Trajectory| -> Result<Vec<bool>, Error> {
+            let mut rows = vec![false; run.len()];
+            for text in texts() {
+                let own = measure(text, &run.columns, &known)?.rows(run)?;
+                rows.iter_mut().zip(own).for_each(|(r, o)| *r |= o);
+            }
+            Ok(rows)
+        };
+        let run = of_rows(&parameters, &study, &which, &needed).ok().filter(|r| r.method != Method::Differences)?;
+        let mut found = Vec::new();
+        for text in texts() {
+            found.push(of_measure(&measure(text, &run.run.columns, &known).ok()?, &run).ok()?);
+        }
+        let (values, margins) = found.split_at(self.goals);
+        let signed = |list: &[f64]| list.iter().map(|d| self.sign * d).collect::<Vec<f64>>();
+        Some(Slopes {
+            goals: Goals {
+                values: values.iter().map(|d| self.sign * d.value).collect(),
+                margins: margins.iter().map(|d| d.value).collect(),
+            },
+            values: values.iter().map(|d| signed(&d.slopes)).collect(),
+            margins: margins.iter().map(|d| d.slopes.clone()).collect(),
+        })
+    }
+
+    /// Whether they are used, and why or why not: they must agree with differences at the start and not take much longer.
+    pub fn check(
+        &self,
+        start: &[f64],
+        [lower, upper]: [&[f64]; 2],
+        difference: f64,
+        plain: &dyn Fn(&[f64]) -> Option<Goals>,
+    ) -> (bool, Option<String>) {
+        let clock = Instant::now();
+        let Some(exact) = self.at(start) else {
+            return (false, Some("by differences: runs of this mechanism are not differentiated".into()));
+        };
+        let whole = clock.elapsed().as_secs_f64();
+        let clock = Instant::now();
+        let all = |g: &Goals| g.values.iter().chain(&g.margins).copied().collect::<Vec<f64>>();
+        let rows: Vec<&Vec<f64>> = exact.values.iter().chain(&exact.margins).collect();
+        let mut worst = 0.0_f64;
+        for k in 0..start.len() {
+            let range = upper[k] - lower[k];
+            let at = |sign: f64| {
+                let mut x = start.to_vec();
+                x[k] += sign * difference.max(1e-6) * range;
+                plain(&x).map(|g| all(&g))
+            };
+            let (Some(a), Some(b)) = (at(1.0), at(-1.0)) else {
+                return (false, Some("by differences: there is no case on both sides of the start to compare others with".into()));
+            };
+            for (i, row) in rows.iter().enumerate() {
+                let by = (a[i] - b[i]) / (2.0 * difference.max(1e-6) * range);
+                let size = row.iter().zip(lower.iter().zip(upper)).fold(1e-300_f64, |m, (d, (l, u))| m.max((d * (u - l)).abs()));
+                worst = worst.max(((by - row[k]) * range).abs() / size);
+            }
+        }
+        // Differences to one side take half of these.
+        let differences = 0.5 * clock.elapsed().as_secs_f64();
+        if worst > AGREE {
+            return (
+                false,
+                Some(format!("by differences: sensitivities differ from them by {} of the largest at the start", number(worst))),
+            );
+        }
+        if whole > WORTH * differences {
+            let words = "by differences: sensitivities agree with them to";
+            return (
+                false,
+                Some(format!("{words} {} of the largest, but take {} times as long", number(worst), number(whole / differences))),
+            );
+        }
+        (true, Some(format!("by sensitivities, which agree with differences to {} of the largest at the start", number(worst))))
+    }
+}

@@ -1,0 +1,71 @@
+//! The mechanisms around one: what derivatives by a parameter are formed from.
+//!
+//! What a mechanism is made of is smooth in its parameters. Six mechanisms at equal distances, with the weights of the central difference of
+//! the sixth order, give derivatives of whatever is evaluated *at fixed states* to some thirteen digits: the distance is so large that
+//! rounding does not count, and its sixth power so small that curvature does not.
+
+use super::Parameters;
+use crate::operator::without_dry_friction;
+use fourbar::{Diagnostic, Error, Model};
+
+/// Places in steps, and weights of the derivative.
+pub(super) const PLACES: [(f64, f64); 6] =
+    [(-3.0, -1.0 / 60.0), (-2.0, 9.0 / 60.0), (-1.0, -45.0 / 60.0), (1.0, 45.0 / 60.0), (2.0, -9.0 / 60.0), (3.0, 1.0 / 60.0)];
+/// Weights of the fourth order on the same places: what is left of it tells the error.
+pub(super) const ROUGH: [f64; 6] = [0.0, 1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1.0 / 12.0, 0.0];
+/// Steps as shares of a parameter: the widest that fits is taken.
+pub(super) const SHARES: [f64; 4] = [2e-3, 2e-4, 2e-5, 2e-6];
+
+/// A mechanism at six values of one parameter around its own.
+pub(crate) struct Around {
+    /// Step.
+    pub h: f64,
+    /// Mechanisms, without dry friction, in the order of the places.
+    pub models: Vec<Model>,
+}
+
+impl Around {
+    /// Changes of the parameter, weights, and mechanisms.
+    pub fn each(&self) -> impl Iterator<Item = (f64, f64, &Model)> {
+        PLACES.iter().zip(&self.models).map(|((at, weight), m)| (at * self.h, weight / self.h, m))
+    }
+}
+
+impl Parameters<'_> {
+    /// The mechanisms around this one with a step of a given share.
+    pub(super) fn around_by(&self, k: usize, model: &Model, share: f64) -> Result<Around, Error> {
+        let h = self.step(k, share);
+        let refuse = |why: String| {
+            let d = Diagnostic::new("S432", format!("`{}` cannot be varied: {why}", self.names[k])).name(&self.names[k]);
+            Error::from(d.help("derivatives need a mechanism on both sides of the value; ask for other parameters with `--to`"))
+        };
+        let shape =
+            |m: &Model| (m.bodies.len(), m.joints.len(), m.forces.len(), m.drives.len(), m.angles.len(), m.auxiliaries(), m.points.len());
+        let mut models = Vec::new();
+        for (at, _) in PLACES {
+            let m = self.varied(k, at * h).map_err(|e| refuse(e.cause().message.clone()))?;
+            if shape(&m) != shape(model) {
+                return Err(refuse("the mechanism has other elements for other values of it".into()));
+            }
+            models.push(without_dry_friction(&m).0);
+        }
+        Ok(Around { h, models })
+    }
+
+    /// The mechanisms around this one, as far away as they can be built.
+    pub(super) fn around(&self, k: usize, model: &Model) -> Result<Around, Error> {
+        let mut last = None;
+        for share in SHARES {
+            match self.around_by(k, model, share) {
+                Ok(found) => return Ok(found),
+                Err(e) => last = Some(e),
+            }
+        }
+        Err(last.unwrap_or_else(|| Diagnostic::new("S432", "the parameter cannot be varied").into()))
+    }
+}
+
+/// The mechanisms around one, for several parameters.
+pub(super) fn around(parameters: &Parameters<'_>, model: &Model, which: &[usize]) -> Result<Vec<Around>, Error> {
+    which.iter().map(|&k| parameters.around(k, model)).collect()
+}

@@ -1,0 +1,125 @@
+//! Trees of hinges, slides and welds in joint coordinates over any scalar: with numbers that carry eight derivatives, one motion gives its
+//! derivatives by eight parameters, exactly, along the same steps.
+//!
+//! The data of a mechanism (frames, masses, inertias, the start) depend on its parameters as the author wrote it; their derivatives come from
+//! the mechanisms around it, once. Forces are those of the model, evaluated over the same scalar; where a parameter changes their data, the
+//! forces of the mechanisms around are compared at the same state.
+
+mod jet;
+pub mod kernel;
+mod moved;
+
+pub use jet::Jet;
+pub use moved::{Force, Moved, Seen};
+
+use fourbar::Model;
+use fourbar::formulation::grcr::Mechanism;
+use fourbar::joint::JointKind;
+use fourbar::state::Configuration;
+use fourbar_math::Scalar;
+use kernel::{Joint, Kernel, Node, Shape};
+
+/// Numbers of a node in the list of all.
+const NODE: usize = 31;
+
+/// A mechanism as a tree: its nodes, its numbers (gravity, then those of each node) and its start.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// Nodes, the ground first.
+    pub nodes: Vec<Node>,
+    /// Node of each body.
+    pub of_body: Vec<usize>,
+    /// Column of each counted angle.
+    pub counted: Vec<usize>,
+    /// Coordinates and speeds.
+    pub size: usize,
+    /// Gravity, then the numbers of each node but the ground.
+    pub numbers: Vec<f64>,
+    /// Coordinates, then speeds, at the start.
+    pub start: Vec<f64>,
+}
+
+impl Tree {
+    /// Of a model at an assembled start; `None` where it has loops, drives, other joints or anything else that a tree is not made of.
+    pub fn new(model: &Model, start: &Configuration) -> Option<Self> {
+        let plain = model.drives.is_empty()
+            && model.couplings.is_empty()
+            && model.bare.is_empty()
+            && model.rolling.is_empty()
+            && model.contacts.is_empty()
+            && model.events.is_empty()
+            && model.limits.is_empty()
+            && model.coils.is_empty()
+            && model.auxiliaries() == 0
+            && model
+                .joints
+                .iter()
+                .all(|j| matches!(j.kind, JointKind::Revolute(_) | JointKind::Prismatic(_) | JointKind::Fixed(_)) && !j.open)
+            && !model.forces.iter().any(|(_, f)| f.touches().load);
+        // As many joints as bodies, and every body on the ground by them: no loops.
+        if !plain || model.joints.len() != model.moving() {
+            return None;
+        }
+        let mut m = Mechanism::new(model, start);
+        if !m.closings.is_empty() {
+            return None;
+        }
+        let (mut q, mut u) = (vec![0.0; m.tree.stored], vec![0.0; m.tree.speeds]);
+        m.tree.enter(model, start, &mut q, &mut u);
+        m.tree.place(&q);
+        let tree = &m.tree;
+        let mut nodes = Vec::new();
+        let mut numbers = vec![model.gravity.x, model.gravity.y, model.gravity.z];
+        let mut counted = vec![usize::MAX; model.angles.len()];
+        for (k, n) in tree.nodes.iter().enumerate() {
+            let joint = match n.joint.map(|j| &model.joints[j].kind) {
+                Some(JointKind::Revolute(_)) => Joint::Hinge,
+                Some(JointKind::Prismatic(_)) if !n.reversed => Joint::Slide,
+                Some(JointKind::Fixed(_)) => Joint::Weld,
+                None if k == 0 => Joint::Weld,
+                _ => return None,
+            };
+            nodes.push(Node { parent: n.parent, joint, column: n.u, body: n.body });
+            if k == 0 {
+                continue;
+            }
+            if let Some(memory) = n.joint.and_then(|j| model.joints[j].memory) {
+                counted[memory] = n.u;
+            }
+            let s = &tree.shapes[k];
+            // Row by row: nalgebra stores columns.
+            let axes = tree.at[k].E.tr_mul(&tree.pose(k).A);
+            numbers.extend(s.R.transpose().iter().chain(s.s.iter()).chain(s.c.iter()));
+            numbers.push(s.mass);
+            numbers.extend(s.J.0);
+            numbers.extend(axes.transpose().iter());
+        }
+        if counted.contains(&usize::MAX) {
+            return None;
+        }
+        let start = q.iter().chain(&u).copied().collect();
+        Some(Self { nodes, of_body: tree.of_body.clone(), counted, size: tree.speeds, numbers, start })
+    }
+
+    /// Whether another one has the same nodes.
+    pub fn fits(&self, other: &Self) -> bool {
+        self.nodes == other.nodes && self.counted == other.counted
+    }
+
+    /// The passes with given numbers.
+    pub fn kernel<T: Scalar>(&self, numbers: &[T]) -> Kernel<T> {
+        let three = |x: &[T]| [x[0], x[1], x[2]];
+        let nine = |x: &[T]| std::array::from_fn(|i| x[i]);
+        let shape = |x: &[T]| Shape {
+            R: nine(x),
+            s: three(&x[9..]),
+            c: three(&x[12..]),
+            m: x[15],
+            J: std::array::from_fn(|i| x[16 + i]),
+            axes: nine(&x[22..]),
+        };
+        let ground = shape(&[T::zero(); NODE]);
+        let shapes = std::iter::once(ground).chain(numbers[3..].chunks_exact(NODE).map(shape)).collect();
+        Kernel::new(self.nodes.clone(), shapes, three(numbers))
+    }
+}
