@@ -4,7 +4,7 @@
 use fourbar::formulation::dca::kernel;
 use fourbar::formulation::dca::layout::Layout;
 use fourbar::formulation::dca::timing::FrontTime;
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
 /// Something that one processor does in one go.
@@ -16,23 +16,19 @@ pub struct Task {
     pub after: Vec<usize>,
 }
 
-/// A task that may begin, by the time from its beginning to the end of everything.
-struct Ready(f64, usize);
+/// A number with something that belongs to it, in the order of the numbers, then of what belongs to them.
+#[derive(Clone, Copy, PartialEq)]
+struct By<T>(f64, T);
 
-impl PartialEq for Ready {
-    fn eq(&self, o: &Self) -> bool {
-        self.cmp(o) == Ordering::Equal
-    }
-}
-impl Eq for Ready {}
-impl PartialOrd for Ready {
+impl<T: Ord> Eq for By<T> {}
+impl<T: Ord> PartialOrd for By<T> {
     fn partial_cmp(&self, o: &Self) -> Option<Ordering> {
         Some(self.cmp(o))
     }
 }
-impl Ord for Ready {
+impl<T: Ord> Ord for By<T> {
     fn cmp(&self, o: &Self) -> Ordering {
-        self.0.total_cmp(&o.0).then(o.1.cmp(&self.1))
+        self.0.total_cmp(&o.0).then_with(|| self.1.cmp(&o.1))
     }
 }
 
@@ -45,43 +41,56 @@ pub fn makespan(tasks: &[Task], cores: usize, hand_over: f64) -> f64 {
     for (k, t) in tasks.iter().enumerate() {
         t.after.iter().for_each(|&a| next[a].push(k));
     }
+    // From the beginning of a task to the end of everything.
     let mut left = vec![0.0_f64; n];
     for k in (0..n).rev() {
         left[k] = tasks[k].time + next[k].iter().map(|&j| left[j]).fold(0.0, f64::max);
     }
-    let mut ready: BinaryHeap<Ready> = (0..n).filter(|&k| waiting[k] == 0).map(|k| Ready(left[k], k)).collect();
-    // When and where the last of those before a task ended.
-    let mut before: Vec<(f64, usize)> = vec![(0.0, usize::MAX); n];
-    let mut free = vec![0.0_f64; cores.min(n).max(1)];
-    // Ends of tasks that run, earliest first.
-    let mut running: Vec<(f64, usize, usize)> = Vec::new();
-    let (mut now, mut end) = (0.0_f64, 0.0_f64);
+    let ready_by = |k: usize| By(left[k], Reverse(k));
+    let mut ready: BinaryHeap<By<Reverse<usize>>> = (0..n).filter(|&k| waiting[k] == 0).map(ready_by).collect();
+    // Where the last of those before a task ended.
+    let mut before = vec![usize::MAX; n];
+    let cores = cores.min(n).max(1);
+    let mut idle = vec![true; cores];
+    // Processors that may be idle; those that are not any more are passed over.
+    let mut list: Vec<usize> = (0..cores).rev().collect();
+    let mut running: BinaryHeap<Reverse<By<(usize, usize)>>> = BinaryHeap::new();
+    let (mut now, mut busy) = (0.0_f64, 0);
     loop {
-        while let Some(at) = (0..free.len()).find(|&c| free[c] <= now) {
-            let Some(Ready(_, k)) = ready.pop() else { break };
-            // The processor of the last one before it, where that is idle.
-            let own = before[k].1;
-            let core = if own < free.len() && free[own] <= now { own } else { at };
-            let cost = if core == own || before[k].1 == usize::MAX && now == 0.0 { 0.0 } else { hand_over };
-            let done = now + cost + tasks[k].time;
-            free[core] = done;
-            running.push((done, k, core));
-            end = end.max(done);
+        while busy < cores {
+            let Some(By(_, Reverse(k))) = ready.pop() else { break };
+            let own = before[k];
+            let core = if own < cores && idle[own] {
+                own
+            } else {
+                loop {
+                    match list.pop() {
+                        Some(c) if idle[c] => break c,
+                        Some(_) => {}
+                        None => return f64::NAN,
+                    }
+                }
+            };
+            idle[core] = false;
+            busy += 1;
+            // Whatever waits for nothing is there from the beginning.
+            let cost = if core == own || own == usize::MAX { 0.0 } else { hand_over };
+            running.push(Reverse(By(now + cost + tasks[k].time, (k, core))));
         }
-        let Some(first) = (0..running.len()).min_by(|&a, &b| running[a].0.total_cmp(&running[b].0)) else { break };
-        let (time, k, core) = running.swap_remove(first);
+        let Some(Reverse(By(time, (k, core)))) = running.pop() else { break };
         now = time;
+        idle[core] = true;
+        busy -= 1;
+        list.push(core);
         for &j in &next[k] {
-            if time >= before[j].0 {
-                before[j] = (time, core);
-            }
+            before[j] = core;
             waiting[j] -= 1;
             if waiting[j] == 0 {
-                ready.push(Ready(left[j], j));
+                ready.push(ready_by(j));
             }
         }
     }
-    end
+    now
 }
 
 /// Which pass over the tree.

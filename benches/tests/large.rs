@@ -53,15 +53,14 @@ fn the_longest_path_is_logarithmic_in_work_too() {
         let points: Vec<(f64, [f64; 2])> =
             [64, 256, 1024, 4096].iter().map(|&n| make(n)).map(|m| ((m.moving() as f64).log2(), path(&m))).collect();
         let per_level: Vec<f64> = points.iter().map(|(log, p)| p[1] / log).collect();
-        let (low, high) = per_level.iter().fold((f64::INFINITY, 0.0_f64), |(l, h), x| (l.min(*x), h.max(*x)));
         println!("{name}: {per_level:.0?} multiply-adds per level");
-        assert!(high < 1.4 * low && high < 2e4, "{name}: {per_level:?}");
+        assert!(per_level[3] < 1.1 * per_level[1] && per_level[1] < 2e4, "{name}: {per_level:?}");
         // All the work is in proportion to the bodies.
         let each: Vec<f64> = points.iter().map(|(log, p)| p[0] / log.exp2()).collect();
         assert!(each[3] < 1.3 * each[1], "{name}: {each:?}");
     }
     let points: Vec<(f64, f64)> =
-        [8, 16, 32].iter().map(|&k| lattice(k, k)).map(|m| ((m.moving() as f64).ln(), path(&m)[1].ln())).collect();
+        [6, 12, 24].iter().map(|&k| lattice(k, k)).map(|m| ((m.moving() as f64).ln(), path(&m)[1].ln())).collect();
     let slope = (points[2].1 - points[0].1) / (points[2].0 - points[0].0);
     println!("lattices: power {slope:.2}");
     assert!(slope < 0.8, "{slope}");

@@ -9,7 +9,7 @@ use crate::file::Limits;
 use crate::tree::{Content, Node, Tree};
 use fourbar::Diagnostic;
 use fourbar::expr::Expr;
-use nalgebra::{Matrix3, Vector3, Vector4};
+use nalgebra::{Matrix3, Quaternion, Rotation3, UnitQuaternion, Vector3, Vector4};
 use std::sync::Arc;
 
 /// Euler parameters whose length differs from one by more than this are noted.
@@ -80,6 +80,10 @@ fn list(node: Option<&Node>) -> &[Node] {
         Some(Content::List(items)) => items,
         _ => &[],
     }
+}
+
+fn rotation(q: UnitQuaternion<f64>) -> Matrix3<f64> {
+    *q.to_rotation_matrix().matrix()
 }
 
 fn spot(node: &Node) -> Spot {
@@ -200,7 +204,7 @@ impl Reader<'_, '_> {
             if (A.transpose() * A - Matrix3::identity()).amax() > UNIT || A.determinant() < 0.0 {
                 self.wrong(format!("`A` of `{what}` is not a rotation"), "its columns are the axes of the body in the world", a);
             }
-            let A = fourbar_math::so3::orthonormalise(&A);
+            let A = rotation(UnitQuaternion::from_rotation_matrix(&Rotation3::from_matrix_unchecked(A)));
             // Angular velocities are in the axes of the body.
             return (A, A * self.vector(node, &["omega"], what, false));
         }
@@ -219,9 +223,10 @@ impl Reader<'_, '_> {
                 Diagnostic::new("W457", format!("the Euler parameters of `{what}` have the length {:.3} and are scaled to one", p.norm()));
             self.reading.note(d.name(what), spot(given));
         }
-        let p = p.normalize();
-        let A = fourbar_math::so3::from_quaternion(&[p[0], p[1], p[2], p[3]]);
-        let rate = self.of(node, &["p_dot", "dp"]).and_then(|n| self.numbers::<4>(n)).map_or(Vector4::zeros(), Vector4::from);
+        let length = p.norm();
+        let p = p / length;
+        let A = rotation(UnitQuaternion::from_quaternion(Quaternion::new(p[0], p[1], p[2], p[3])));
+        let rate = self.of(node, &["p_dot", "dp"]).and_then(|n| self.numbers::<4>(n)).map_or(Vector4::zeros(), Vector4::from) / length;
         let (e, e_dot) = (Vector3::new(p[1], p[2], p[3]), Vector3::new(rate[1], rate[2], rate[3]));
         // omega = 2 E p_dot, in the world.
         (A, (e_dot * p[0] - e * rate[0] + e.cross(&e_dot)) * 2.0)

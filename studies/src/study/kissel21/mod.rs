@@ -42,6 +42,8 @@ struct Literal {
     operations: Three,
     /// Bodies whose axes were exchanged for Euler angles.
     exchanged: usize,
+    /// Constraints: CD, DP1, DP2, D.
+    constraints: [usize; 4],
 }
 
 /// Iterations of position analysis: with the matrix kept, full Newton, from the guess of Eq. (11), and our own way.
@@ -197,6 +199,7 @@ fn literal_rows(dynamic: bool, newton: Newton) -> Result<Vec<Literal>, String> {
             iterations: costs.each_ref().map(|c| c.iterations),
             operations,
             exchanged: case.exchanged,
+            constraints: case.counts(),
         };
         println!(
             "literal {}, {newton:?}, dynamic {dynamic}: {:.2?} us, {:.2?} iterations, {:.0?} operations",

@@ -66,15 +66,16 @@ fn range(numbers: impl Iterator<Item = f64>) -> String {
 /// The systems of the paper on all mechanisms.
 fn literal(out: &mut String, rows: &[Literal], paper: &[(&str, Paper)]) {
     out.push_str(
-        "| | unknowns rA, rp, rE | us per step rA | rp | rE | iterations rA, rp, rE | **rA over rp** | **rE over rp** | operations per step rA | rp | rE | rp / rA | rp / rE | paper C1: rA, rE | paper C2: rA, rE |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        "| | CD, DP1, DP2, D | unknowns rA, rp, rE | us per step rA | rp | rE | iterations rA, rp, rE | **rA over rp** | **rE over rp** | operations per step rA | rp | rE | rp / rA | rp / rE | paper C1: rA, rE | paper C2: rA, rE |\n|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
     );
     for r in rows {
         let p = paper.iter().find(|(k, _)| r.name.starts_with(k)).map_or([f64::NAN; 4], |p| p.1);
         let (n, t, i, o) = (r.sizes, r.times, r.iterations, r.operations);
         let _ = writeln!(
             out,
-            "| {} | {}, {}, {} | {:.2} | {:.2} | {:.2} | {:.2}, {:.2}, {:.2} | **{:.2}** | **{:.2}** | {:.0} | {:.0} | {:.0} | {:.2} | {:.2} | {:.2}, {:.2} | {:.2}, {:.2} |",
+            "| {} | {} | {}, {}, {} | {:.2} | {:.2} | {:.2} | {:.2}, {:.2}, {:.2} | **{:.2}** | **{:.2}** | {:.0} | {:.0} | {:.0} | {:.2} | {:.2} | {:.2}, {:.2} | {:.2}, {:.2} |",
             r.name,
+            r.constraints.map(|x| x.to_string()).join(", "),
             n[0],
             n[1],
             n[2],

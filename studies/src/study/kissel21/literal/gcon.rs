@@ -120,12 +120,12 @@ fn of<S: Scalar>(v: &V<f64>) -> V<S> {
 
 impl Kind {
     fn between<S: Scalar, R: Rotation<X>, const X: usize>(s: [&V<f64>; 2], at: [&At<S, R, X>; 2]) -> V<S> {
-        at[1].r + R::matrix(&at[1].frame) * of::<S>(s[1]) - at[0].r - R::matrix(&at[0].frame) * of::<S>(s[0])
+        at[1].r + R::matrix::<S>(&at[1].frame) * of::<S>(s[1]) - at[0].r - R::matrix::<S>(&at[0].frame) * of::<S>(s[0])
     }
 
     /// `Phi + f`.
     pub fn value<S: Scalar, R: Rotation<X>, const X: usize>(&self, at: [&At<S, R, X>; 2]) -> S {
-        let world = |k: usize, a: &V<f64>| R::matrix(&at[k].frame) * of::<S>(a);
+        let world = |k: usize, a: &V<f64>| R::matrix::<S>(&at[k].frame) * of::<S>(a);
         match self {
             Self::Dp1 { a_i, a_j } => world(0, a_i).dot(&world(1, a_j)),
             Self::Dp2 { a_i, s_i, s_j } => world(0, a_i).dot(&Self::between([s_i, s_j], at)),
@@ -139,8 +139,8 @@ impl Kind {
 
     /// Table 2 and its counterparts.
     pub fn row<S: Scalar, R: Rotation<X>, const X: usize>(&self, at: [&At<S, R, X>; 2]) -> Row<S, X> {
-        let world = |k: usize, a: &V<f64>| R::matrix(&at[k].frame) * of::<S>(a);
-        let slope = |k: usize, a: &V<f64>| R::slope(&at[k].frame, &of::<S>(a));
+        let world = |k: usize, a: &V<f64>| R::matrix::<S>(&at[k].frame) * of::<S>(a);
+        let slope = |k: usize, a: &V<f64>| R::slope::<S>(&at[k].frame, &of::<S>(a));
         let points = |n: V<S>, s_i: &V<f64>, s_j: &V<f64>| Row { r: [-n, n], x: [-slope(0, s_i).tr_mul(&n), slope(1, s_j).tr_mul(&n)] };
         match self {
             Self::Dp1 { a_i, a_j } => {
@@ -158,9 +158,9 @@ impl Kind {
 
     /// `gamma` of Eqs. (18), (24), (29) without the second derivative of the function.
     pub fn gamma<S: Scalar, R: Rotation<X>, const X: usize>(&self, at: [&At<S, R, X>; 2], m: [&Moving<S, R, X>; 2]) -> S {
-        let world = |k: usize, a: &V<f64>| R::matrix(&at[k].frame) * of::<S>(a);
-        let speed = |k: usize, a: &V<f64>| R::slope(&at[k].frame, &of::<S>(a)) * m[k].rate;
-        let curl = |k: usize, a: &V<f64>| R::quadratic(&m[k].spin, &of::<S>(a));
+        let world = |k: usize, a: &V<f64>| R::matrix::<S>(&at[k].frame) * of::<S>(a);
+        let speed = |k: usize, a: &V<f64>| R::slope::<S>(&at[k].frame, &of::<S>(a)) * m[k].rate;
+        let curl = |k: usize, a: &V<f64>| R::quadratic::<S>(&m[k].spin, &of::<S>(a));
         let d_dot = |s_i: &V<f64>, s_j: &V<f64>| m[1].v + speed(1, s_j) - m[0].v - speed(0, s_i);
         let bent = |s_i: &V<f64>, s_j: &V<f64>| curl(1, s_j) - curl(0, s_i);
         -match self {
@@ -186,9 +186,9 @@ impl Kind {
         bend: [&R::Bend<S>; 2],
         lambda: S,
     ) -> Variation<S, X> {
-        let world = |k: usize, a: &V<f64>| R::matrix(&at[k].frame) * of::<S>(a);
-        let slope = |k: usize, a: &V<f64>| R::slope(&at[k].frame, &of::<S>(a));
-        let curve = |k: usize, a: &V<f64>, w: &V<S>| R::curvature(&at[k].frame, bend[k], &of::<S>(a), w);
+        let world = |k: usize, a: &V<f64>| R::matrix::<S>(&at[k].frame) * of::<S>(a);
+        let slope = |k: usize, a: &V<f64>| R::slope::<S>(&at[k].frame, &of::<S>(a));
+        let curve = |k: usize, a: &V<f64>, w: &V<S>| R::curvature::<S>(&at[k].frame, bend[k], &of::<S>(a), w);
         let mut v = Variation {
             rr: [[S::zero(); 2]; 2],
             rx: [[SMatrix::zeros(); 2]; 2],

@@ -60,7 +60,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         let n = m.bodies.len();
         let moving = n - 1;
         let extra = if R::NORM { moving } else { 0 };
-        let x: Vec<R::Point<S>> = m.start.iter().map(|s| R::enter(&s.1)).collect();
+        let x: Vec<R::Point<S>> = m.start.iter().map(|s| R::enter::<S>(&s.1)).collect();
         let zero = SVector::<S, X>::zeros();
         let rate = |s: &(V<f64>, M<f64>, V<f64>, V<f64>)| R::rate(&R::enter::<f64>(&s.1), &s.3).map(S::of);
         let r: Vec<V<S>> = m.start.iter().map(|s| s.0.map(S::of)).collect();
@@ -68,7 +68,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         Self {
             m,
             t: 0.0,
-            at: r.iter().zip(&x).map(|(r, x)| At { r: *r, frame: R::frame(x) }).collect(),
+            at: r.iter().zip(&x).map(|(r, x)| At { r: *r, frame: R::frame::<S>(x) }).collect(),
             r,
             x,
             v: m.start.iter().map(|s| s.2.map(S::of)).collect(),
@@ -104,7 +104,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
 
     fn frames(&mut self) {
         for b in 1..self.r.len() {
-            self.at[b] = At { r: self.r[b], frame: R::frame(&self.x[b]) };
+            self.at[b] = At { r: self.r[b], frame: R::frame::<S>(&self.x[b]) };
         }
     }
 
@@ -120,7 +120,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         }
         if R::NORM {
             for b in 1..self.r.len() {
-                let p = R::values(&self.x[b]);
+                let p = R::values::<S>(&self.x[b]);
                 self.b[norms + b - 1] = (p.dot(&p) - 1.0) * (0.5 * scale);
             }
         }
@@ -145,7 +145,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         }
         if R::NORM {
             for b in 1..self.r.len() {
-                let p = R::values(&self.x[b]);
+                let p = R::values::<S>(&self.x[b]);
                 for c in 0..X {
                     put(self.m.gcons.len() + b - 1, self.place_x(b) + c, p[c]);
                 }
@@ -164,7 +164,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
 
     fn moved(&mut self, b: usize, d: &[S], r: usize, x: usize) {
         self.r[b] += V::from_fn(|i, _| d[r + i]);
-        self.x[b] = R::moved(&self.x[b], &SVector::from_fn(|i, _| d[x + i]));
+        self.x[b] = R::moved::<S>(&self.x[b], &SVector::from_fn(|i, _| d[x + i]));
     }
 
     /// Positions, velocities and accelerations of a driven mechanism at `t`; corrections end below `eps` in the 2-norm.
@@ -174,7 +174,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         if newton == Newton::Predicted {
             for b in 1..self.r.len() {
                 self.r[b] = self.r[b] + self.v[b] * S::of(h);
-                self.x[b] = R::moved(&self.x[b], &(self.rate[b] * S::of(h)));
+                self.x[b] = R::moved::<S>(&self.x[b], &(self.rate[b] * S::of(h)));
             }
         }
         let n = self.kinematics.n;
@@ -229,7 +229,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
     /// `gamma` of all constraints and norms into the first places of `b`.
     fn right_hand_side(&mut self) {
         let m: Vec<Moving<S, R, X>> = (0..self.r.len())
-            .map(|b| Moving { v: self.v[b], rate: self.rate[b], spin: R::spin(&self.at[b].frame, &self.rate[b]) })
+            .map(|b| Moving { v: self.v[b], rate: self.rate[b], spin: R::spin::<S>(&self.at[b].frame, &self.rate[b]) })
             .collect();
         for (k, g) in self.m.gcons.iter().enumerate() {
             let (kind, f) = g.at(self.t);
@@ -261,7 +261,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         for b in 1..self.r.len() {
             let (mass, _) = self.m.bodies[b];
             let (r, x) = (self.place_r(b), self.place_x(b));
-            let turning = R::turning(&self.at[b].frame, &self.rate[b], &self.acceleration[b], &self.J[b]).residual;
+            let turning = R::turning::<S>(&self.at[b].frame, &self.rate[b], &self.acceleration[b], &self.J[b]).residual;
             for i in 0..3 {
                 self.b[r + i] = (self.a[b][i] - self.m.gravity[i]) * mass;
             }
@@ -269,7 +269,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
                 self.b[x + i] = turning[i];
             }
             if R::NORM {
-                let p = R::values(&self.x[b]);
+                let p = R::values::<S>(&self.x[b]);
                 for i in 0..X {
                     self.b[x + i] += p[i] * self.norm[b];
                 }
@@ -304,7 +304,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
         for b in 1..self.r.len() {
             let (mass, _) = self.m.bodies[b];
             let (r, x) = (self.place_r(b), self.place_x(b));
-            let t = R::turning(&self.at[b].frame, &self.rate[b], &self.acceleration[b], &self.J[b]);
+            let t = R::turning::<S>(&self.at[b].frame, &self.rate[b], &self.acceleration[b], &self.J[b]);
             let mut block = t.by_acceleration;
             if exact || R::GYROSCOPIC {
                 block += t.by_rate * S::of(h);
@@ -322,7 +322,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
                 }
             }
         }
-        let bends: Vec<R::Bend<S>> = if exact { self.at.iter().map(|a| R::bend(&a.frame)).collect() } else { Vec::new() };
+        let bends: Vec<R::Bend<S>> = if exact { self.at.iter().map(|a| R::bend::<S>(&a.frame)).collect() } else { Vec::new() };
         for (k, g) in self.m.gcons.iter().enumerate().take(if exact { usize::MAX } else { 0 }) {
             let v = g.at(self.t).0.variation(self.pair(g), g.bodies.map(|b| &bends[b]), self.lambda[k] * h2);
             for (i, &a) in g.bodies.iter().enumerate().filter(|(_, b)| **b != 0) {
@@ -362,7 +362,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
                 self.v[b] = v0[b] + self.a[b] * S::of(h);
                 self.rate[b] = rate0[b] + self.acceleration[b] * S::of(h);
                 self.r[b] = r0[b] + self.v[b] * S::of(h);
-                self.x[b] = R::moved(&x0[b], &(self.rate[b] * S::of(h)));
+                self.x[b] = R::moved::<S>(&x0[b], &(self.rate[b] * S::of(h)));
             }
             self.frames();
             if newton != Newton::Kept {
@@ -398,7 +398,7 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
             self.v[b] = v0[b] + self.a[b] * S::of(h);
             self.rate[b] = rate0[b] + self.acceleration[b] * S::of(h);
             self.r[b] = r0[b] + self.v[b] * S::of(h);
-            self.x[b] = R::moved(&x0[b], &(self.rate[b] * S::of(h)));
+            self.x[b] = R::moved::<S>(&x0[b], &(self.rate[b] * S::of(h)));
         }
         Ok(())
     }
@@ -434,18 +434,20 @@ impl<'m, S: Scalar, R: Rotation<X>, const X: usize> System<'m, S, R, X> {
     }
 
     /// Place of a body.
+    #[cfg(test)]
     pub fn place(&self, b: usize) -> V<f64> {
         self.r[b].map(S::value)
     }
 
     /// Velocity and acceleration of a body.
+    #[cfg(test)]
     pub fn motion_of(&self, b: usize) -> [V<f64>; 2] {
         [self.v[b].map(S::value), self.a[b].map(S::value)]
     }
 
     /// The rotation matrix of a body.
     pub fn matrix(&self, b: usize) -> M<f64> {
-        R::matrix(&R::frame(&self.x[b])).map(S::value)
+        R::matrix::<S>(&R::frame::<S>(&self.x[b])).map(S::value)
     }
 }
 

@@ -61,7 +61,7 @@ impl Varied<3> for Angles {
 }
 
 fn at<S: Scalar, R: Rotation<X>, const X: usize>(r: V<S>, x: &R::Point<S>) -> At<S, R, X> {
-    At { r, frame: R::frame(x) }
+    At { r, frame: R::frame::<S>(x) }
 }
 
 /// A unit direction: three for each place, `X` for each rotation.
@@ -88,14 +88,14 @@ fn constraints<R: Varied<X>, const X: usize>() {
             let what = format!("{} {kind:?}", R::NAME);
             let r = [random.vector(), random.vector()];
             let x = [R::random(&mut random), R::random(&mut random)];
-            let here = [0, 1].map(|k| at::<f64, R, X>(r[k], &R::along(&x[k], &SVector::zeros())));
+            let here = [0, 1].map(|k| at::<f64, R, X>(r[k], &R::along::<f64>(&x[k], &SVector::zeros())));
             let row = kind.row([&here[0], &here[1]]);
             let lambda = random.number();
-            let bend = [R::bend(&here[0].frame), R::bend(&here[1].frame)];
+            let bend = [R::bend::<f64>(&here[0].frame), R::bend::<f64>(&here[1].frame)];
             let v = kind.variation([&here[0], &here[1]], [&bend[0], &bend[1]], lambda);
             for k in 0..2 * (3 + X) {
                 let d = unit::<Dual, X>(k, Dual::variable(0.0));
-                let there = [0, 1].map(|k| at::<Dual, R, X>(r[k].map(Dual::of) + d[k].0, &R::along(&x[k], &d[k].1)));
+                let there = [0, 1].map(|k| at::<Dual, R, X>(r[k].map(Dual::of) + d[k].0, &R::along::<Dual>(&x[k], &d[k].1)));
                 let pair = [&there[0], &there[1]];
                 let (side, c) = (k / (3 + X), k % (3 + X));
                 let own = if c < 3 { row.r[side][c] } else { row.x[side][c - 3] };
@@ -119,9 +119,9 @@ fn constraints<R: Varied<X>, const X: usize>() {
             let t = Taylor::<3>::variable(0.0);
             let there = [0, 1].map(|k| {
                 let place = r[k].map(Taylor::<3>::of) + speed[k].map(|v| t * v);
-                at::<Taylor<3>, R, X>(place, &R::along(&x[k], &rate[k].map(|v| t * v)))
+                at::<Taylor<3>, R, X>(place, &R::along::<Taylor<3>>(&x[k], &rate[k].map(|v| t * v)))
             });
-            let m = [0, 1].map(|k| Moving::<f64, R, X> { v: speed[k], rate: rate[k], spin: R::spin(&here[k].frame, &rate[k]) });
+            let m = [0, 1].map(|k| Moving::<f64, R, X> { v: speed[k], rate: rate[k], spin: R::spin::<f64>(&here[k].frame, &rate[k]) });
             let gamma = kind.gamma([&here[0], &here[1]], [&m[0], &m[1]]);
             close(gamma, -kind.value([&there[0], &there[1]]).derivative(2), &what);
         }
@@ -144,13 +144,13 @@ fn turning<R: Varied<X>, const X: usize>() {
         let (rate, acceleration) = (numbers(), numbers());
         let J = M::new(2.0, 0.1, 0.3, 0.1, 3.0, -0.2, 0.3, -0.2, 1.5);
         let J_dual = J.map(Dual::of);
-        let own = R::turning(&R::frame(&R::along(&x, &SVector::zeros())), &rate, &acceleration, &J);
+        let own = R::turning::<f64>(&R::frame::<f64>(&R::along::<f64>(&x, &SVector::zeros())), &rate, &acceleration, &J);
         for k in 0..X {
             let e = SVector::<Dual, X>::from_fn(|i, _| if i == k { Dual::variable(0.0) } else { Dual::of(0.0) });
-            let (x0, v0, a0) = (R::along(&x, &SVector::<Dual, X>::zeros()), rate.map(Dual::of), acceleration.map(Dual::of));
-            let by_x = R::turning(&R::frame(&R::along(&x, &e)), &v0, &a0, &J_dual).residual;
-            let by_rate = R::turning(&R::frame(&x0), &(v0 + e), &a0, &J_dual).residual;
-            let by_acceleration = R::turning(&R::frame(&x0), &v0, &(a0 + e), &J_dual).residual;
+            let (x0, v0, a0) = (R::along::<Dual>(&x, &SVector::<Dual, X>::zeros()), rate.map(Dual::of), acceleration.map(Dual::of));
+            let by_x = R::turning::<Dual>(&R::frame::<Dual>(&R::along::<Dual>(&x, &e)), &v0, &a0, &J_dual).residual;
+            let by_rate = R::turning::<Dual>(&R::frame::<Dual>(&x0), &(v0 + e), &a0, &J_dual).residual;
+            let by_acceleration = R::turning::<Dual>(&R::frame::<Dual>(&x0), &v0, &(a0 + e), &J_dual).residual;
             for i in 0..X {
                 close(own.by_x[(i, k)], by_x[i].c[1], R::NAME);
                 close(own.by_rate[(i, k)], by_rate[i].c[1], R::NAME);
@@ -178,21 +178,21 @@ fn euler<R: Varied<X>, const X: usize>(second: impl Fn(SVector<f64, X>, SVector<
     let J = M::from_diagonal(&V::new(2.0, 3.0, 1.5));
     for _ in 0..20 {
         let x = R::enter::<f64>(&fourbar_math::so3::exp(&random.vector()));
-        let p = R::values(&x);
+        let p = R::values::<f64>(&x);
         let mut numbers = || SVector::<f64, X>::from_fn(|_, _| random.number());
         let rate = if R::NORM { (|v: SVector<f64, X>| v - p * p.dot(&v))(numbers()) } else { numbers() };
         let acceleration = second(p, rate, numbers());
         let t = Taylor::<3>::variable(0.0);
         let moved = R::along::<Taylor<3>>(&x, &SVector::from_fn(|i, _| t * rate[i] + t * t * (0.5 * acceleration[i])));
-        let A = R::matrix(&R::frame(&moved));
+        let A = R::matrix::<Taylor<3>>(&R::frame::<Taylor<3>>(&moved));
         let [A0, A1, A2] = [0, 1, 2].map(|k| A.map(|a| a.derivative(k)));
         let vee = |m: M<f64>| V::new(m[(2, 1)] - m[(1, 2)], m[(0, 2)] - m[(2, 0)], m[(1, 0)] - m[(0, 1)]) * 0.5;
         let (w, w_dot) = (vee(A0.transpose() * A1), vee(A0.transpose() * A2 + A1.transpose() * A1));
         let torque = J * w_dot + w.cross(&(J * w));
-        let frame = R::frame(&x);
-        let own = R::turning(&frame, &rate, &acceleration, &J).residual;
+        let frame = R::frame::<f64>(&x);
+        let own = R::turning::<f64>(&frame, &rate, &acceleration, &J).residual;
         // The matrix by each coordinate, column by column.
-        let slopes = [0, 1, 2].map(|k| R::slope(&frame, &V::ith(k, 1.0)));
+        let slopes = [0, 1, 2].map(|k| R::slope::<f64>(&frame, &V::ith(k, 1.0)));
         let truth = SVector::<f64, X>::from_fn(|k, _| {
             let by = M::from_columns(&[0, 1, 2].map(|c| V::from(slopes[c].column(k))));
             torque.dot(&vee(A0.transpose() * by))
