@@ -1,5 +1,7 @@
 //! Mechanisms of any size for benchmarks and studies, and the way their times are taken.
 
+pub mod schedule;
+
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
 use fourbar::formulation::grcr::Mechanism;
@@ -239,7 +241,12 @@ pub fn acceleration(model: &Model, calls: usize, runs: usize) -> (f64, f64, f64)
 pub fn shipped(name: &str) -> Model {
     let text = std::fs::read_to_string(std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../models").join(format!("{name}.yaml")))
         .unwrap_or_else(|e| panic!("{name}: {e}"));
-    let loaded = fourbar_io::read_model(&text, &fourbar_io::ReadOptions::default()).unwrap_or_else(|_| panic!("{name} does not read"));
+    written(&text)
+}
+
+/// A model of a text.
+pub fn written(text: &str) -> Model {
+    let loaded = fourbar_io::read_model(text, &fourbar_io::ReadOptions::default()).unwrap_or_else(|_| panic!("does not read:\n{text}"));
     build(loaded.spec)
 }
 

@@ -37,6 +37,35 @@ fn the_tree_is_as_deep_as_the_logarithm_of_its_bodies() {
     }
 }
 
+/// The longest path from a leaf to the root in multiply-adds: in proportion to the logarithm of the number of bodies for chains, rings,
+/// trees and ladders, since the fronts on it have a bounded width; below the power 0.8 of it for lattices, whose uppermost fronts are divided.
+#[test]
+fn the_longest_path_is_logarithmic_in_work_too() {
+    let path = |model: &Model| {
+        let c = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
+        let s = Solver::<6>::new(model, &c.q, Settings::default());
+        s.layout.critical_path::<6>(&s.set)
+    };
+    type Make = fn(usize) -> Model;
+    let kinds: [(&str, Make); 4] =
+        [("chain", |n| chain(n, false)), ("ring", ring), ("ladder", |n| ladder(n / 2)), ("branches", |n| branches(n / 5, 5))];
+    for (name, make) in kinds {
+        let points: Vec<(f64, [f64; 2])> =
+            [64, 256, 1024, 4096].iter().map(|&n| make(n)).map(|m| ((m.moving() as f64).log2(), path(&m))).collect();
+        let per_level: Vec<f64> = points.iter().map(|(log, p)| p[1] / log).collect();
+        println!("{name}: {per_level:.0?} multiply-adds per level");
+        assert!(per_level[3] < 1.1 * per_level[1] && per_level[1] < 2e4, "{name}: {per_level:?}");
+        // All the work is in proportion to the bodies.
+        let each: Vec<f64> = points.iter().map(|(log, p)| p[0] / log.exp2()).collect();
+        assert!(each[3] < 1.3 * each[1], "{name}: {each:?}");
+    }
+    let points: Vec<(f64, f64)> =
+        [6, 12, 24].iter().map(|&k| lattice(k, k)).map(|m| ((m.moving() as f64).ln(), path(&m)[1].ln())).collect();
+    let slope = (points[2].1 - points[0].1) / (points[2].0 - points[0].0);
+    println!("lattices: power {slope:.2}");
+    assert!(slope < 0.8, "{slope}");
+}
+
 #[test]
 fn every_body_and_constraint_has_one_place_in_the_tree() {
     for (name, model) in large() {

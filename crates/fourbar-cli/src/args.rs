@@ -161,7 +161,7 @@ pub struct CheckArgs {
     /// Write the assembly modes: a page that shows them over each other (.html), or their poses (.json).
     #[arg(long = "assembly-modes", alias = "modes", value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub modes: Option<PathBuf>,
-    /// Describe what this formulation makes of the mechanism: `natural` or `grcr`.
+    /// Describe what this formulation makes of the mechanism: `natural`, `grcr` or `dca`.
     #[arg(long, value_name = "NAME")]
     pub formulation: Option<String>,
     /// Option of that formulation, such as `parallelograms=assign`.

@@ -7,7 +7,7 @@ use crate::input::load;
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::Screen;
 use fourbar::Diagnostic;
-use fourbar::formulation::{grcr, natural};
+use fourbar::formulation::{dca, grcr, natural};
 use fourbar::model::Model;
 use fourbar_check::report::{Findings, examine, fields, words};
 
@@ -51,6 +51,7 @@ fn described(model: &Model, f: &Findings, name: &str, options: &[(String, String
     match name {
         "natural" => natural::describe(model, start, natural::choice(options)?),
         "grcr" => Ok(grcr::describe(model, start, &grcr::Options::of(options)?)),
-        _ => Err(Diagnostic::new("U301", format!("formulation `{name}` has nothing to describe")).help("`natural` and `grcr` have")),
+        "dca" => Ok(dca::describe(model)),
+        _ => Err(Diagnostic::new("U301", format!("formulation `{name}` has nothing to describe")).help("`natural`, `grcr` and `dca` have")),
     }
 }

@@ -386,3 +386,24 @@ fn mistakes_in_a_mechspec_are_shown_with_their_places() {
     std::fs::write(f.join("bad.yaml"), text).expect("the file");
     assert_snapshot!(whole(&fourbar(&f, &["check", "bad.yaml"])));
 }
+
+/// The binary tree of divide and conquer with its boundary cases; a free pair, a chain on ground, a loop.
+#[test]
+fn check_shows_the_tree_of_divide_and_conquer() {
+    let f = folder("check_dca");
+    assert_snapshot!(whole(&fourbar(&f, &["check", "dca_double_loop", "--formulation", "dca"])));
+    let case = |model: &str| {
+        let lines = json(&fourbar(&f, &["check", model, "--formulation", "dca", "--json"]))["described"]["lines"].clone();
+        lines
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|l| l.as_str())
+            .find(|l| l.contains("case "))
+            .map(String::from)
+            .unwrap_or_default()
+    };
+    assert!(case("lie_two_floating_bodies").contains("case 1"), "{}", case("lie_two_floating_bodies"));
+    assert!(case("ra_double_pendulum").contains("case 2"), "{}", case("ra_double_pendulum"));
+    assert!(case("dca_five_bar").contains("case 3"), "{}", case("dca_five_bar"));
+}

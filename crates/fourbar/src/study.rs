@@ -97,13 +97,16 @@ fn everything(_: &Model) -> Result<(), Diagnostic> {
 }
 
 /// Options of the implicit formulations.
-const OF_IMPLICIT: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, TAU];
+const OF_IMPLICIT: &[OptionInfo] = &[RHO, THETA, NORM, MATRIX, MOST_ITERATIONS, INDEX, TAU];
 /// Options of `ra`.
-const OF_RA: &[OptionInfo] = &[RHO, THETA, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau"]), SWEEPS, TAU];
+const OF_RA: &[OptionInfo] =
+    &[RHO, THETA, NORM, MATRIX, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau", "dopri5", "dop853"]), SWEEPS, TAU];
 /// Options of `reps`.
 const OF_REPS: &[OptionInfo] = &[
     RHO,
     THETA,
+    NORM,
+    MATRIX,
     MOST_ITERATIONS,
     INDEX,
     OptionInfo::new("rechart", "0: no other reference frame near the singularity of Euler angles"),
@@ -111,6 +114,14 @@ const OF_REPS: &[OptionInfo] = &[
 ];
 const RHO: OptionInfo = OptionInfo::new("rho", "spectral radius, 0 to 0.95").only(&["gen-alpha"]);
 const THETA: OptionInfo = OptionInfo::new("theta", "correction at which Newton ends, in characteristic lengths").only(IMPLICIT);
+const NORM: OptionInfo = OptionInfo::new(
+    "norm",
+    "length, or acceleration: `theta` bounds the 2-norm of the corrections of accelerations and multipliers, in SI units",
+)
+.only(IMPLICIT);
+const MATRIX: OptionInfo =
+    OptionInfo::new("matrix", "auto, schur: masses and constraints alone, or exact: all derivatives, anew in every Newton iteration")
+        .only(IMPLICIT);
 const MOST_ITERATIONS: OptionInfo = OptionInfo::new("iterations", "most Newton iterations").only(IMPLICIT);
 const INDEX: OptionInfo = OptionInfo::new("index", "3, or 2 for the stabilised form of gen-alpha").only(IMPLICIT);
 const SWEEPS: OptionInfo = OptionInfo::new("sweeps", "most sweeps over the contacts of a step").only(&["moreau"]);
@@ -133,7 +144,7 @@ const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"
 pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
-        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances, moreau for rigid contacts",
+        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances, moreau for rigid contacts, dopri5 and dop853 in state space",
         integrators: INTEGRATORS_OF_RA,
         options: OF_RA,
         applies: everything,
@@ -215,7 +226,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
 ];
 
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
-const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler", "moreau"];
+const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler", "moreau", "dopri5", "dop853"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -307,10 +307,27 @@ fn passages(page: &mut Page) -> Result<(), String> {
 pub fn run(_: &[String]) -> Result<(), String> {
     let mut page = Page::new("malczyk12", "Divide and conquer on the examples of its paper")?;
     page.text(
+        "**What the paper claims.** One algorithm for trees and closed loops, with redundant constraints and through singular positions; linear in the number of bodies on one processor and logarithmic on many; \
+         constraint errors at rounding with projections in positions and velocities, without them at the tolerance of the integrator; three to four iterations for penalties from 1e5 to 1e7, where plain Lagrange multipliers fail.",
+    );
+    page.text(
+        "**What we found.** All of it holds: errors of positions of 1e-16 m with projections and 1e-7 m without, three rounds per acceleration (at most five, for the double loop at 1e5), multipliers that plain elimination gets wrong by seven digits. \
+         Work and longest path are measured in [dca.md](../../formulations/dca.md): in proportion to the bodies, and in proportion to their logarithm for chains, trees and ladders. One claim does not: the five-bar of the paper never enters a singular position.",
+    );
+    page.text(
+        "**Why they differ.** With five equal sides, base included, the loop cannot lie in a line, so its Jacobian keeps its rank; the passages are shown on a five-bar that folds and on ladders of four-bars. \
+         The numbers differ a little from the paper's because residuals are iterated instead of whole right-hand sides, and because the tolerance of the step is measured in characteristic lengths.",
+    );
+    page.text(
         "The examples are those of [Malczyk12, section 4]: Dormand-Prince 5(4), tolerance 1e-6, 10 s from rest, penalty 1e6, at most 10 iterations, \
          eps_p = 1e-14, eps_v = 1e-12, eps_a = 1e-10. The tolerance is relative to the characteristic length here, absolute and relative in the \
          paper. Figures carry the numbers of the paper's. What the paper calls its first variant, without projections, is stabilised.",
     );
+    page.heading("Trees and boundary cases (Figs. 1, 4, 8)");
+    for name in ["dca_five_bar", "dca_double_loop"] {
+        page.text(&format!("`fourbar check {name} --formulation dca`:"));
+        page.text(&format!("```\n{}\n```", fourbar::formulation::dca::describe(&shipped(name)).join("\n")));
+    }
     page.heading("Five-bar loop (Figs. 5 to 7)");
     example(&mut page, "dca_five_bar", [5, 6, 7], &["bottom.x", "bottom.y", "body1.r.x", "body1.r.y"])?;
     page.heading("Double loop (Figs. 9 to 11)");

@@ -153,6 +153,29 @@ pub(crate) struct Drive {
     pub spot: Spot,
 }
 
+/// What a geometric constraint keeps; directions and points in the axes of their links.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum GconKind {
+    /// Two directions, dotted.
+    Dp1 { a_i: V3, a_j: V3 },
+    /// A direction on the first link, dotted with the vector between two points.
+    Dp2 { a_i: V3, s_i: V3, s_j: V3 },
+    /// The squared distance of two points.
+    D { s_i: V3, s_j: V3 },
+    /// A direction of the world, dotted with the vector between two points.
+    Cd { c: V3, s_i: V3, s_j: V3 },
+}
+
+/// A geometric constraint: a function of time.
+#[derive(Clone, Debug)]
+pub(crate) struct Gcon {
+    pub name: String,
+    pub kind: GconKind,
+    pub links: [usize; 2],
+    pub value: fourbar::expr::Expr,
+    pub spot: Spot,
+}
+
 /// A number set from outside.
 #[derive(Clone, Debug)]
 pub(crate) struct Input {
@@ -211,6 +234,7 @@ pub(crate) struct Draft {
     pub joints: Vec<Joint>,
     pub couplings: Vec<Coupling>,
     pub drives: Vec<Drive>,
+    pub gcons: Vec<Gcon>,
     pub inputs: Vec<Input>,
     pub states: Vec<State>,
     pub efforts: Vec<Effort>,
@@ -237,6 +261,7 @@ impl Draft {
             joints: Vec::new(),
             couplings: Vec::new(),
             drives: Vec::new(),
+            gcons: Vec::new(),
             inputs: Vec::new(),
             states: Vec::new(),
             efforts: Vec::new(),

@@ -53,6 +53,7 @@ pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
     };
     l.links(&mut draft, &merged);
     l.joints(&draft);
+    l.constraints(&draft);
     l.points(&draft, &merged);
     l.outside(&draft);
     l.forces(&draft);
@@ -396,6 +397,22 @@ impl Lowering<'_, '_> {
                     self.reading.note(d2.name(&d.name), d.spot);
                 }
             }
+        }
+    }
+
+    /// Geometric constraints; their links are bodies of their own.
+    fn constraints(&mut self, draft: &Draft) {
+        for g in &draft.gcons {
+            let name = self.name("constraints", &g.name, "constraint", g.spot);
+            let on = |k: usize, at: V3| Place { body: self.bodies[g.links[k]].clone(), at: At::Body(at) };
+            let value = g.value.clone();
+            let spec = match g.kind {
+                GconKind::Dp1 { a_i, a_j } => ConstraintSpec::Dp1 { axes: [on(0, a_i), on(1, a_j)], value, other: None },
+                GconKind::Dp2 { a_i, s_i, s_j } => ConstraintSpec::Dp2 { axis: At::Body(a_i), from: on(0, s_i), to: on(1, s_j), value },
+                GconKind::D { s_i, s_j } => ConstraintSpec::D { from: on(0, s_i), to: on(1, s_j), value },
+                GconKind::Cd { c, s_i, s_j } => ConstraintSpec::Cd { axis: c, from: on(0, s_i), to: on(1, s_j), value },
+            };
+            self.spec.constraints.push((name, spec));
         }
     }
 

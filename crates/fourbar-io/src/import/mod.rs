@@ -6,6 +6,7 @@
 
 mod asmt;
 mod draft;
+mod gcon;
 mod lower;
 mod meshes;
 mod mjcf;
@@ -49,12 +50,13 @@ pub struct Opened<'a>(Reading<'a>, Arc<str>);
 pub struct Sketch(Draft);
 
 /// The formats of other programs that are read.
-pub const IMPORTERS: &[&dyn Importer] = &[&Mjcf, &Urdf, &Sdf, &Asmt];
+pub const IMPORTERS: &[&dyn Importer] = &[&Mjcf, &Urdf, &Sdf, &Asmt, &Gcons];
 
 struct Mjcf;
 struct Urdf;
 struct Sdf;
 struct Asmt;
+struct Gcons;
 
 impl Importer for Mjcf {
     fn name(&self) -> &'static str {
@@ -125,6 +127,24 @@ impl Importer for Asmt {
     }
     fn draft(&self, Opened(reading, text): &Opened<'_>) -> Option<Sketch> {
         asmt::read(reading, text).map(Sketch)
+    }
+}
+
+impl Importer for Gcons {
+    fn name(&self) -> &'static str {
+        "gcons"
+    }
+    fn title(&self) -> &'static str {
+        "JSON of bodies and geometric constraints, the model files of simEngine3D"
+    }
+    fn endings(&self) -> &'static [&'static str] {
+        &["mdl", "json"]
+    }
+    fn recognises(&self, text: &str) -> bool {
+        gcon::recognises(text)
+    }
+    fn draft(&self, Opened(reading, text): &Opened<'_>) -> Option<Sketch> {
+        gcon::read(reading, text).map(Sketch)
     }
 }
 

@@ -2,6 +2,7 @@
 #![allow(non_snake_case)]
 
 mod asmt;
+mod gcon;
 mod hostile;
 mod mjcf;
 mod sdf;

@@ -73,6 +73,11 @@ pub(crate) const PAGES: &[Page] = &[
         "Mass and inertia of `solid: {type: mesh, file: part.stl, scale: 0.001, density: 7850}` (a file in millimetres) are integrals over the volume that the mesh encloses. It must be closed (every edge joins two triangles that go round it in opposite directions), and its triangles must face outwards. The message says how many edges are open. Repair the mesh in the program that it comes from, or give `mass`, `inertia` and `com` as numbers.",
     ),
     page(
+        "M669",
+        "A list of bodies and constraints that cannot be read",
+        "In JSON files with lists of `bodies` and `constraints` (the model files of simEngine3D) every body has an `id`, every constraint a `type` (DP1, DP2, D or CD), two bodies by their `id` or `ground`, its vectors in the axes of these bodies, and a function `f` of `t`. `docs/import.md` lists the words.",
+    ),
+    page(
         "U450",
         "A folder of meshes that is not there",
         "`--mesh-path FOLDER` says where the meshes of robot files are looked for, besides the folder of the file: `package://NAME/PATH` is `FOLDER/NAME/PATH` or `FOLDER/PATH`. The folder must exist.",

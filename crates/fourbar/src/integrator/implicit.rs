@@ -2,15 +2,16 @@
 //! is needed to continue a run.
 
 use super::control::{self, Pace, Refused, Stepping, Tries, asked_every};
-use super::index3::{Stepper, Trouble};
+use super::index3::{IterationMatrix, Norm, Stepper, Trouble};
 use super::lists::{flat, list, poses, unflat, unflat_poses};
 use super::output::Output;
 use super::watch::Watch;
 use super::work::Work;
-use super::{Method, moreau, number, positive, radau, tau, tolerance};
+use super::{Method, moreau, number, positive, radau, tau, tolerance, word};
 use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::absolute::chart::{Chart, Ra};
+use crate::formulation::absolute::state_space;
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
@@ -78,6 +79,9 @@ pub fn start<'m, C: Chart>(
     if integrator == "radau" {
         return radau::start(structure, study, start);
     }
+    if state_space::INTEGRATORS.contains(&integrator) {
+        return state_space::start(structure, study, integrator, start);
+    }
     Ok(Box::new(Implicit::<C>::new(structure, study, integrator, start)?))
 }
 
@@ -90,9 +94,16 @@ impl<'m, C: Chart> Implicit<'m, C> {
         if C::SINGULAR && number(&study.options, "rechart")? == Some(0.0) {
             stepper.keep_charts().map_err(|b| singular_start(model, b))?;
         }
-        if let Some(theta) = positive(&study.options, "theta")? {
+        let theta = positive(&study.options, "theta")?;
+        stepper.norm = match word(&study.options, "norm", &[("length", true), ("acceleration", false)])? {
+            true => Norm::Length,
+            false => Norm::Acceleration(theta),
+        };
+        if let (Some(theta), Norm::Length) = (theta, stepper.norm) {
             stepper.correction = theta * model.length;
         }
+        let matrices = [("auto", IterationMatrix::Auto), ("schur", IterationMatrix::Schur), ("exact", IterationMatrix::Exact)];
+        stepper.matrix = word(&study.options, "matrix", &matrices)?;
         if let Some(cap) = positive(&study.options, "iterations")? {
             stepper.cap = cap.clamp(2.0, 1000.0) as usize;
         }
@@ -104,6 +115,13 @@ impl<'m, C: Chart> Implicit<'m, C> {
                     .help("`index=3` is the default; `index=2`, the stabilised form, goes with gen-alpha"));
             }
         };
+        if stepper.index2 && (stepper.norm != Norm::Length || stepper.matrix == IterationMatrix::Exact) {
+            return Err(Diagnostic::new(
+                "U304",
+                "`index=2` has its own iteration, which takes neither `norm=acceleration` nor `matrix=exact`",
+            )
+            .help("leave one of the two out"));
+        }
         stepper.tau = tau(study)?;
         let fixed = study.fixed_step();
         stepper.tol = if fixed.is_some() { 0.0 } else { tolerance(study, integrator)? * model.length };

@@ -4,7 +4,7 @@ pub mod control;
 pub mod first_order;
 pub mod implicit;
 pub mod index3;
-mod lists;
+pub(crate) mod lists;
 pub mod moreau;
 mod output;
 pub mod radau;

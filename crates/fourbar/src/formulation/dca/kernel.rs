@@ -4,57 +4,142 @@
 //! lower half only: the panel holds the columns to eliminate over all rows, `C` the block that stays. Sizes of chains,
 //! ladders and trees (one body out, up to two stay) are compiled for their fixed size.
 
+use super::sweep::both;
+
 /// Pivots at or below this multiple of the accumulated diagonal are zero to rounding.
 const ZERO_PIVOT: f64 = 8.0 * f64::EPSILON;
 
+/// Bodies of a wide front whose columns are eliminated together before the columns after them are brought up to date.
+const PANEL: usize = 4;
+/// Fronts whose elimination takes at least so many multiply-adds are divided among threads; they take about 0.2 ms.
+const LARGE: usize = 500_000;
+/// Columns that one thread brings up to date at least, in multiply-adds.
+pub const GRAIN: usize = 60_000;
+
+/// Whether the elimination of a front of `e + b` bodies is divided among threads.
+pub fn divides<const B: usize>(e: usize, b: usize) -> bool {
+    e > PANEL && flops::<B>(e, b)[0] >= LARGE
+}
+
+/// The panels of a front that is divided: multiply-adds that are done one after the other in each, and those that can be divided.
+pub fn panels<const B: usize>(e: usize, b: usize) -> impl Iterator<Item = (usize, usize)> {
+    let (E, N) = (B * e, B * (e + b));
+    (0..E).step_by(PANEL * B).map(move |first| {
+        let end = (first + PANEL * B).min(E);
+        let own = (first..end).map(|j| (end - j) * (N - j)).sum();
+        (own, (end..N).map(|i| (end - first) * (N - i)).sum())
+    })
+}
+
+/// Multiply-adds of the elimination, and those of them that remain one after the other where it is divided among as many threads as
+/// can be used.
+pub fn flops<const B: usize>(e: usize, b: usize) -> [usize; 2] {
+    let (E, N) = (B * e, B * (e + b));
+    let all = (0..E).map(|j| (N - j) * (N - j + 1) / 2).sum();
+    let path = panels::<B>(e, b).map(|(own, rest)| own + rest.min(GRAIN)).sum::<usize>();
+    [all, path.min(all)]
+}
+
 /// `K_ee = L L^T`, `W = L^-1 K_eb`, `K_bb - W^T W`, in place; the diagonal of L is stored inverted. `scale` holds for every
 /// body the sums of what was added to the diagonals of its translations and rotations. A direction that neither inertia nor
-/// a row holds has a pivot of pure rounding: it is given the threshold and no neighbours, and so stays at rest.
-pub fn eliminate<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]]) {
+/// a row holds has a pivot of pure rounding: it is given the threshold and no neighbours, and so stays at rest. Wide fronts are
+/// divided where `parallel`; every number is the result of the same operations in the same order.
+pub fn eliminate<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]], parallel: bool) {
     match (e, b) {
         (1, 0) => run::<B>(1, 0, panel, C, scale),
         (1, 1) => run::<B>(1, 1, panel, C, scale),
         (1, 2) => run::<B>(1, 2, panel, C, scale),
-        _ => general::<B>(e, b, panel, C, scale),
+        _ => general::<B>(e, b, panel, C, scale, parallel),
     }
 }
 
+/// A front of any size, some bodies at a time.
 #[inline(never)]
-fn general<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]]) {
-    run::<B>(e, b, panel, C, scale);
+fn general<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]], parallel: bool) {
+    let (N, m) = (B * (e + b), B * b);
+    for first in (0..e).step_by(PANEL) {
+        let end = (first + PANEL).min(e);
+        for k in first..end {
+            let (head, tail) = panel[k * B * N..].split_at_mut(B * N);
+            pivot::<B>(k, N, head, scale);
+            update::<B>(&[head], N, (k + 1) * B, 0, N, &mut tail[..(end - k - 1) * B * N], false);
+        }
+        let (done, rest) = panel.split_at_mut(end * B * N);
+        let done = &done[first * B * N..];
+        // At most so many bodies in a panel.
+        let heads: [&[f64]; PANEL] = std::array::from_fn(|k| &done[(k * B * N).min(done.len())..((k + 1) * B * N).min(done.len())]);
+        let heads = &heads[..end - first];
+        let rest = &mut rest[..(e - end) * B * N];
+        if m > 0 {
+            both(
+                parallel,
+                || update::<B>(heads, N, end * B, 0, N, rest, parallel),
+                || update::<B>(heads, N, e * B, e * B, m, &mut C[..m * m], parallel),
+            );
+        } else {
+            update::<B>(heads, N, end * B, 0, N, rest, parallel);
+        }
+    }
+}
+
+/// Takes the columns of eliminated bodies, `heads`, off the columns from `first` on, which hold their rows from `above` on.
+fn update<const B: usize>(heads: &[&[f64]], N: usize, first: usize, above: usize, width: usize, columns: &mut [f64], parallel: bool) {
+    let count = columns.len() / width;
+    if parallel && count > 1 && count * (N - first) * heads.len() * B > 2 * GRAIN {
+        let (left, right) = columns.split_at_mut(count / 2 * width);
+        both(
+            true,
+            || update::<B>(heads, N, first, above, width, left, true),
+            || update::<B>(heads, N, first + count / 2, above, width, right, true),
+        );
+        return;
+    }
+    for (l, target) in columns.chunks_exact_mut(width).enumerate() {
+        let i = first + l;
+        for head in heads {
+            let a: [f64; B] = std::array::from_fn(|j| head[j * N + i]);
+            rank_update(&a, head, N, i, &mut target[i - above..]);
+        }
+    }
+}
+
+/// The columns of body `k` divided by the roots of their pivots, one after the other.
+#[inline(always)]
+fn pivot<const B: usize>(k: usize, N: usize, head: &mut [f64], scale: &[[f64; 2]]) {
+    let limit = scale[k].map(|s| ZERO_PIVOT * s);
+    for j in 0..B {
+        let c = k * B + j;
+        let (col, rest) = head[j * N..].split_at_mut(N);
+        let threshold = limit[usize::from(j >= 3)];
+        let d = col[c];
+        if d > threshold {
+            let inv = 1.0 / d.sqrt();
+            for x in &mut col[c + 1..N] {
+                *x *= inv;
+            }
+            col[c] = inv;
+        } else {
+            // Not a number counts as zero too: it shows in the right-hand side.
+            col[c] = if threshold > 0.0 { 1.0 / threshold.sqrt() } else { 0.0 };
+            col[c + 1..N].fill(0.0);
+        }
+        for l in 0..B - 1 - j {
+            let i = c + 1 + l;
+            let a = col[i];
+            let target = &mut rest[l * N..l * N + N];
+            for r in i..N {
+                target[r] -= a * col[r];
+            }
+        }
+    }
 }
 
 #[inline(always)]
 fn run<const B: usize>(e: usize, b: usize, panel: &mut [f64], C: &mut [f64], scale: &[[f64; 2]]) {
     let (N, m) = (B * (e + b), B * b);
     for k in 0..e {
-        let limit = scale[k].map(|s| ZERO_PIVOT * s);
         let (head, tail) = panel[k * B * N..].split_at_mut(B * N);
-        for j in 0..B {
-            let c = k * B + j;
-            let (col, rest) = head[j * N..].split_at_mut(N);
-            let threshold = limit[usize::from(j >= 3)];
-            let d = col[c];
-            if d > threshold {
-                let inv = 1.0 / d.sqrt();
-                for x in &mut col[c + 1..N] {
-                    *x *= inv;
-                }
-                col[c] = inv;
-            } else {
-                // Not a number counts as zero too: it shows in the right-hand side.
-                col[c] = if threshold > 0.0 { 1.0 / threshold.sqrt() } else { 0.0 };
-                col[c + 1..N].fill(0.0);
-            }
-            for l in 0..B - 1 - j {
-                let i = c + 1 + l;
-                let a = col[i];
-                let target = &mut rest[l * N..l * N + N];
-                for r in i..N {
-                    target[r] -= a * col[r];
-                }
-            }
-        }
+        pivot::<B>(k, N, head, scale);
         for (l, target) in tail[..(e - k - 1) * B * N].chunks_exact_mut(N).enumerate() {
             let i = (k + 1) * B + l;
             let a: [f64; B] = std::array::from_fn(|j| head[j * N + i]);
@@ -241,7 +326,7 @@ mod tests {
         let mut panel: Vec<f64> = K.columns(0, ne).iter().copied().collect();
         let mut C: Vec<f64> = K.view((ne, ne), (m, m)).iter().copied().collect();
         let scale = vec![[1.0; 2]; e + b];
-        eliminate::<B>(e, b, &mut panel, &mut C, &scale);
+        eliminate::<B>(e, b, &mut panel, &mut C, &scale, false);
         let mut y: Vec<f64> = f.iter().copied().collect();
         forward::<B>(e, b, &panel, &mut y);
         // The rest of the system is solved densely.
@@ -256,10 +341,35 @@ mod tests {
 
     #[test]
     fn fronts_of_all_shapes_solve_their_system() {
-        for (e, b) in [(1, 0), (1, 1), (1, 2), (1, 4), (2, 0), (2, 3), (4, 1)] {
+        for (e, b) in [(1, 0), (1, 1), (1, 2), (1, 4), (2, 0), (2, 3), (4, 1), (5, 0), (9, 2), (4, 6)] {
             // Random matrices plus one: conditions of a few thousand.
             assert!(solves::<6>(e, b) < 1e-12 && solves::<7>(e, b) < 1e-12, "{e} {b}");
         }
+    }
+
+    /// Wide fronts give the same bits however they are divided, and the same as one body after the other.
+    #[test]
+    fn divided_fronts_are_the_same_to_the_bit() {
+        for (e, b) in [(7, 5), (20, 13), (27, 0)] {
+            let (N, ne, m) = (6 * (e + b), 6 * e, 6 * b);
+            let mut random = Random(3 + e as u64);
+            let X = DMatrix::from_fn(N, N, |_, _| random.number());
+            let K = &X * X.transpose() + DMatrix::identity(N, N);
+            let scale = vec![[1.0; 2]; e + b];
+            let eliminated = |how: &dyn Fn(&mut [f64], &mut [f64])| {
+                let mut panel: Vec<f64> = K.columns(0, ne).iter().copied().collect();
+                let mut C: Vec<f64> = K.view((ne, ne), (m, m)).iter().copied().collect();
+                how(&mut panel, &mut C);
+                (panel, C)
+            };
+            let one = eliminated(&|p, c| run::<6>(e, b, p, c, &scale));
+            for parallel in [false, true] {
+                assert!(one == eliminated(&|p, c| eliminate::<6>(e, b, p, c, &scale, parallel)), "{e} + {b}, parallel {parallel}");
+            }
+        }
+        assert!(divides::<6>(27, 27) && !divides::<6>(1, 2) && !divides::<6>(4, 4));
+        let [all, path] = flops::<6>(27, 27);
+        assert!(path < all / 3, "{path} of {all}");
     }
 
     #[test]
@@ -271,7 +381,7 @@ mod tests {
         }
         panel[7 * 3] = 1e-17;
         let mut f = vec![2.0, 4.0, 6.0, 1e-16, 0.0, 0.0];
-        eliminate::<6>(1, 0, &mut panel, &mut [], &[[2.0, 1.0]]);
+        eliminate::<6>(1, 0, &mut panel, &mut [], &[[2.0, 1.0]], false);
         forward::<6>(1, 0, &panel, &mut f);
         backward::<6>(1, 0, &panel, &mut f);
         assert!((f[0] - 1.0).abs() < 1e-15 && (f[2] - 3.0).abs() < 1e-15);

@@ -4,6 +4,7 @@
 //! on at the same time without locks. The blocks that fronts leave for their parents live on a stack whose depth is fixed
 //! here; only where two tasks divide do they get separate room.
 
+use super::kernel;
 use super::tree::{NONE, Tree};
 use crate::constraint::ConstraintSet;
 
@@ -37,6 +38,8 @@ pub struct Front {
     pub divides: bool,
     /// Whether some front of its subtree divides.
     pub divided: bool,
+    /// Whether its elimination is divided itself.
+    pub large: bool,
     /// Levels below and including it.
     pub levels: usize,
 }
@@ -75,7 +78,7 @@ pub struct Layout {
     pub elements: Vec<[u8; 2]>,
     /// Size of the stack.
     pub stack: usize,
-    /// Whether any front divides.
+    /// Whether any front divides, or is divided itself.
     pub divides: bool,
 }
 
@@ -115,6 +118,7 @@ impl Layout {
                 bodies: bodies[k],
                 divides,
                 divided,
+                large: kernel::divides::<B>(e, b),
                 levels: n.levels,
             });
             let last = at[k];
@@ -139,7 +143,7 @@ impl Layout {
                 slots.extend(tree.nodes[c].boundary.iter().map(|&p| place(k, p) as u32));
             }
         }
-        let divides = fronts.iter().any(|f| f.divides);
+        let divides = fronts.iter().any(|f| f.divides || f.large);
         let elements =
             (0..set.list.len()).map(|c| [(set.row_start[c + 1] - set.row_start[c]) as u8, set.blocks_of(c).len() as u8]).collect();
         let mut layout = Self { fronts, at, slots, block_slots, elements, stack: 0, divides };
@@ -179,11 +183,12 @@ impl Layout {
         self.stack = need.last().copied().unwrap_or(0);
     }
 
-    /// Multiply-adds of one factorisation with the penalty terms, and of one solve, by front.
-    pub fn flops<const B: usize>(&self, set: &ConstraintSet, k: usize) -> [f64; 2] {
+    /// Multiply-adds of one factorisation with the penalty terms, those of them that remain one after the other where the front is divided
+    /// itself, and multiply-adds of one solve.
+    pub fn flops<const B: usize>(&self, set: &ConstraintSet, k: usize) -> [f64; 3] {
         let f = &self.fronts[k];
         let (e, n) = (B * f.e, B * (f.e + f.b));
-        let factor: usize = (0..e).map(|j| (n - j) * (n - j + 1) / 2).sum();
+        let [factor, path] = kernel::flops::<B>(f.e, f.b);
         let penalty: usize = (f.constraints[0]..f.constraints[1])
             .map(|c| {
                 let (m, b) = (set.row_start[c + 1] - set.row_start[c], set.blocks_of(c).len());
@@ -191,6 +196,24 @@ impl Layout {
             })
             .sum();
         let solve: usize = (0..e).map(|j| 2 * (n - j)).sum();
-        [(factor + penalty) as f64, solve as f64]
+        [(factor + penalty) as f64, (if f.large { path } else { factor } + penalty) as f64, solve as f64]
+    }
+
+    /// Passes down and up of a usual acceleration, for counts of work.
+    pub const ROUNDS: usize = 4;
+
+    /// Multiply-adds of one acceleration with its factorisation: of all fronts, and along the heaviest path from a leaf to the root,
+    /// where there are as many processors as can be used.
+    pub fn critical_path<const B: usize>(&self, set: &ConstraintSet) -> [f64; 2] {
+        let mut path = vec![0.0_f64; self.fronts.len()];
+        let mut all = 0.0;
+        for (k, front) in self.fronts.iter().enumerate() {
+            let [factor, last, solve] = self.flops::<B>(set, k);
+            let rounds = Self::ROUNDS as f64 * solve;
+            all += factor + rounds;
+            let below = front.children.iter().filter(|&&c| c != NONE).map(|&c| path[c]).fold(0.0, f64::max);
+            path[k] = last + rounds + below;
+        }
+        [all, path.last().copied().unwrap_or(0.0)]
     }
 }

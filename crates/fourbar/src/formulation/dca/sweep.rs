@@ -174,7 +174,7 @@ impl<'a> Work<'a> {
 }
 
 /// Two tasks, at the same time where that is allowed.
-fn both<A: Send, C: Send>(parallel: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> C + Send) -> (A, C) {
+pub(super) fn both<A: Send, C: Send>(parallel: bool, a: impl FnOnce() -> A + Send, b: impl FnOnce() -> C + Send) -> (A, C) {
     #[cfg(feature = "parallel")]
     if parallel {
         return rayon::join(a, b);
@@ -462,7 +462,7 @@ impl Shared<'_> {
             }
         }
         let FrontMut { panel, C, .. } = target;
-        eliminate::<B>(e, b, panel, C, scale);
+        eliminate::<B>(e, b, panel, C, scale, self.parallel && front.large);
     }
 
     /// One front on the way down. The parent's solution is `above`, or stands further on in the same range.

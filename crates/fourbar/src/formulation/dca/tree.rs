@@ -166,6 +166,17 @@ impl Tree {
         self.nodes.iter().map(|n| n.own.len() + n.boundary.len()).max().unwrap_or(0)
     }
 
+    /// What is left of a node for the rest, in the words of the paper.
+    pub fn boundary_case(&self, k: usize) -> &'static str {
+        match (self.nodes[k].boundary.len(), k + 1 == self.nodes.len()) {
+            (0, true) => "root",
+            (0, false) => "no handle",
+            (1, _) => "one handle",
+            (2, _) => "two handles",
+            _ => "more than two handles",
+        }
+    }
+
     /// The tree as indented text, a line per node: bodies eliminated, bodies that remain, constraints added.
     pub fn drawing(&self, list: &[Constraint], body: impl Fn(usize) -> String) -> String {
         let mut out = String::new();
@@ -183,8 +194,9 @@ impl Tree {
         let rows: Vec<&str> = self.constraints[node.constraints.clone()].iter().map(|&c| list[c].name.as_str()).collect();
         let part = |what: &str, x: &str| if x.is_empty() { String::new() } else { format!("  {what} {x}") };
         let line = format!(
-            "{}{}{}",
+            "{} ({}){}{}",
             if own.is_empty() { "join".into() } else { own },
+            self.boundary_case(k),
             part("| keeps", &rest),
             part("| rows of", &rows.join(", "))
         );

@@ -10,6 +10,7 @@
 mod carried;
 mod estimate;
 mod history;
+mod newton;
 
 use super::Method;
 use super::work::Filter;
@@ -26,13 +27,8 @@ pub use estimate::LocalError;
 use fourbar_math::so3;
 pub use history::index1;
 use nalgebra::Matrix3;
+pub use newton::{IterationMatrix, Norm};
 
-/// Rotations of one step beyond this are refused, radians.
-const LARGEST_TURN: f64 = 0.5;
-/// Convergence slower than this asks for a fresh factor, then for the exact matrix, then for a smaller step.
-const SLOW: f64 = 0.3;
-/// Steps of adaptive runs below this share of the characteristic time are short.
-const SHORT: f64 = 3e-4;
 /// Nearer than this to the singularity of its chart a trial state is refused.
 pub const TOO_NEAR: f64 = 0.1;
 
@@ -195,6 +191,10 @@ pub struct Stepper<'m, C: Chart = Ra> {
     pub work: Work,
     /// Stop when corrections fall below this, metres: Theta h^2 of [Kissel21, Eq. (46)] times the characteristic length.
     pub correction: f64,
+    /// What is compared with the correction.
+    pub norm: Norm,
+    /// Which matrix Newton takes.
+    pub matrix: IterationMatrix,
     /// Cap on Newton iterations.
     pub cap: usize,
     /// Characteristic time that weighs velocities against positions.
@@ -276,6 +276,8 @@ impl<'m, C: Chart> Stepper<'m, C> {
             method,
             work: Work::default(),
             correction: 1e-11 * model.length,
+            norm: Norm::Length,
+            matrix: IterationMatrix::Auto,
             cap: 30,
             tau: 0.1,
             tol: 0.0,
@@ -388,159 +390,6 @@ impl<'m, C: Chart> Stepper<'m, C> {
         x.a[b] = x.a[b].plus(&d.scaled(k.a));
     }
 
-    /// Tries a step of size `h`; the result stays in the trial state until [`Stepper::accept`].
-    pub fn attempt(&mut self, h: f64) -> Result<(), Trouble> {
-        self.set_coefficients(h);
-        self.equations.set.choose(self.memory.t + h);
-        let first = if self.use_exact > 0 && !self.index2 { Kind::Exact } else { Kind::Schur };
-        self.eta.fill(0.0);
-        match self.newton(h, first) {
-            Ok(()) => {}
-            Err(d) if self.index2 => return Err(d),
-            Err(_) if first == Kind::Schur => {
-                // The exact matrix: stiff forces, strong dampers or fast spins.
-                self.newton(h, Kind::Exact)?;
-                self.use_exact = 50;
-            }
-            Err(d) => return Err(d),
-        }
-        let exact = self.use_exact > 0 && !self.index2;
-        self.use_exact = self.use_exact.saturating_sub(1);
-        if exact && self.tol > 0.0 {
-            // The exact matrix has no Schur complement of its own.
-            self.equations.jacobian(&self.trial.q);
-            self.equations.factor(self.coefficients.b_a);
-        }
-        self.estimate(h, exact);
-        Ok(())
-    }
-
-    fn newton(&mut self, h: f64, kind: Kind) -> Result<(), Trouble> {
-        self.predict(h);
-        self.predict_carried(h);
-        let c = self.coefficients;
-        let L = self.equations.model.length;
-        if self.memory.x.iter().zip(&self.trial.psi).any(|(x, p)| C::turn(x, p) > LARGEST_TURN) {
-            return Err(Trouble::Turn);
-        }
-        self.place(h);
-        if kind == Kind::Exact {
-            self.work.exact += 1;
-            if self.exact.is_none() {
-                self.exact = Some(Box::new(Exact::new(&self.equations)));
-            }
-        }
-        let mut last = f64::INFINITY;
-        // Factored once per step, at the prediction: what a factor kept from earlier steps leaves over is systematic and
-        // adds up in the velocities, and iterating it out costs more than the factor.
-        let mut factored = false;
-        let (q_size, floor) = self.rounding(h);
-        // An error dq in the step leaves b_v dq / h in the velocity, and these add up.
-        let wanted = 0.01 * self.tol / self.tau * (h / self.unit()).min(1.0) * h / c.b_v;
-        let target = self.correction.min(if self.tol > 0.0 { wanted } else { f64::INFINITY }).max(floor);
-        for k in 0..self.cap {
-            if C::SINGULAR
-                && let Some(b) = (1..self.trial.x.len()).find(|&b| C::distance(&self.trial.x[b]) < TOO_NEAR)
-            {
-                return Err(Trouble::Chart(b));
-            }
-            if !self.solve_carried() {
-                return Err(Trouble::States);
-            }
-            let (e, x) = (&mut self.equations, &mut self.trial);
-            e.jacobian(&x.q);
-            e.constraints(&x.q, &x.turns, x.t);
-            // Velocity-only rows: h B v / b_v, so that their matrix row is B T^-1 and scales like the others.
-            e.set.slip(&x.q, x.velocities(), h / c.b_v, &mut e.Phi);
-            if self.index2 {
-                e.velocity_rows(x.velocities(), x.t, h / c.b_v);
-            }
-            e.motion(&x.q, x.velocities(), x.accelerations(), &x.lambda, &x.turns, x.t);
-            for r in 0..e.p.x.len() {
-                e.p.x[r] = e.Phi[r] - e.eps[r] * h * h * x.lambda[r];
-            }
-            match kind {
-                Kind::Schur => {
-                    if !factored {
-                        e.factor(c.b_a);
-                        factored = true;
-                        self.rate = 0.0;
-                    }
-                    e.solve(h * h, c.b_a);
-                    if self.index2 {
-                        e.constraints(&x.q, &x.turns, x.t);
-                        e.solve_positions(c.b_a, &mut self.eta, &mut self.step_dq);
-                    }
-                }
-                Kind::Exact => {
-                    let Some(exact) = self.exact.as_mut() else { break };
-                    // Refactored while it pays: at the prediction, and again when convergence is slow.
-                    if k == 0 || self.rate > 0.05 {
-                        if !exact.factor(e, x, Weights { h, b_a: c.b_a, b_v: c.b_v }) {
-                            return Err(Trouble::SingularMatrix);
-                        }
-                        self.rate = 0.0;
-                    }
-                    exact.solve(e, h * h);
-                }
-            }
-            self.work.iterations += 1;
-            let size = {
-                let e = &self.equations;
-                let dq = if self.index2 { &self.step_dq } else { &e.p.dq };
-                dq.iter().fold(0.0_f64, |s, d| s.max(d.v.amax()).max(L * d.w.amax()))
-            };
-            if !self.equations.increments_are_finite() || size > 10.0 * q_size {
-                return Err(Trouble::Diverges);
-            }
-            self.update(h);
-            if last.is_finite() && size > 100.0 * floor {
-                self.rate = self.rate.max(size / last);
-            }
-            let rate = self.rate.clamp(0.02, 0.9);
-            // Near singular positions rounding is far larger in increments than in positions: where steps have become short, more of it is taken.
-            let coarse = k >= 4 && self.tol > 0.0 && h < SHORT * self.tau;
-            let stagnates = size >= 0.5 * last && size <= if coarse { 1e4 } else { 100.0 } * floor;
-            if rate / (1.0 - rate) * size <= target || stagnates {
-                self.left = if stagnates { size } else { floor };
-                // States that fit the last poses and velocities.
-                return if self.solve_carried() { Ok(()) } else { Err(Trouble::States) };
-            }
-            if self.rate > SLOW && kind == Kind::Schur && k >= 2 {
-                return Err(Trouble::TooSlow);
-            }
-            if size > 2.0 * last && k > 3 {
-                return Err(Trouble::Diverges);
-            }
-            last = size;
-        }
-        Err(Trouble::NoConvergence)
-    }
-
-    /// Applies the increments to the trial state.
-    fn update(&mut self, h: f64) {
-        let k = Factors::of(&self.coefficients, h);
-        let alpha = matches!(self.method, Method::GenAlpha { .. });
-        for b in 1..self.trial.q.len() {
-            let (e, x) = (&self.equations, &mut self.trial);
-            let d = C::increment(&x.x[b], &x.psi[b], &e.p.dq[b]);
-            // In the stabilised form positions take their own correction; velocities and accelerations do not see it.
-            let step = if self.index2 { C::increment(&x.x[b], &x.psi[b], &self.step_dq[b]) } else { d };
-            x.psi[b] = x.psi[b].plus(&step);
-            x.v[b] = x.v[b].plus(&d.scaled(k.v));
-            x.v_dot[b] = x.v_dot[b].plus(&d.scaled(k.v_dot));
-            if alpha {
-                x.a[b] = x.a[b].plus(&d.scaled(k.a));
-            }
-            x.place(b, &self.memory);
-            self.close_own(b, h);
-            self.trial.map(b);
-        }
-        for (l, d) in self.trial.lambda.iter_mut().zip(&self.equations.p.x) {
-            *l += d / (h * h);
-        }
-    }
-
     /// Takes the trial step over.
     pub fn accept(&mut self, h: f64) -> Result<(), Trouble> {
         if let Some(k) = flipped_joint(self.equations.model, &self.trial.q) {
@@ -617,12 +466,6 @@ impl<'m, C: Chart> Stepper<'m, C> {
         }
         d.help("choose a smaller step or tolerance; look at the forces and drives near this time")
     }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Schur,
-    Exact,
 }
 
 fn gen_alpha(rho: f64) -> Coefficients {
