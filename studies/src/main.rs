@@ -2,6 +2,7 @@
 //! in release, so that tests never wait for a second build of the engine.
 
 mod docs;
+mod double_double;
 mod peers;
 mod study;
 

@@ -27,6 +27,7 @@ pub mod rolling;
 mod serial;
 pub mod spec;
 pub mod state;
+pub mod tableau;
 pub mod time;
 pub mod topology;
 

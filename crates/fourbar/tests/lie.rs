@@ -86,6 +86,11 @@ fn every_method_has_its_order_on_the_group() {
                 ("rkf45", 1e-3, 5.0),
                 ("dopri5", 1e-3, 5.0),
                 ("dop853", 5e-3, 8.0),
+                ("cg3", 5e-4, 3.0),
+                ("cg4", 5e-4, 4.0),
+                ("cf3", 5e-4, 3.0),
+                ("cf4", 1e-3, 4.0),
+                ("radau", 2e-3, 5.0),
             ] {
                 let [coarse, fine] = [h, 0.5 * h].map(|h| fixed(&m, formulation, integrator, h, t_end, how).0);
                 // Rotations and places by themselves: without constraint forces on the rotations both groups turn alike.

@@ -28,9 +28,9 @@ fn system(model: &Model, choice: Choice) -> System {
     System::new(model, &start, choice).unwrap_or_else(|d| panic!("{d}"))
 }
 
-const UNASSIGNED: Choice = Choice { assign: false, parallelograms: false, twelve: false };
-const PARALLELOGRAMS: Choice = Choice { assign: true, parallelograms: true, twelve: false };
-const TWELVE: Choice = Choice { assign: true, parallelograms: false, twelve: true };
+const UNASSIGNED: Choice = Choice { assign: false, parallelograms: false, twelve: false, file: false };
+const PARALLELOGRAMS: Choice = Choice { assign: true, parallelograms: true, twelve: false, file: false };
+const TWELVE: Choice = Choice { assign: true, parallelograms: false, twelve: true, file: false };
 
 /// [Pryce20, Table 4]: coordinates and constraints of both models in both kinds of natural coordinates; the robot without the
 /// assumption of a parallelogram needs less than the paper's 22 and 16, because one of its rows is found dependent.

@@ -100,8 +100,13 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "U308",
-        "The mechanism is too large for radau in joint coordinates",
-        "`grcr` with radau solves one dense matrix with a row for every coordinate and every speed, whose work grows with the third power of their number. `--formulation ra --integrator radau` has a sparse matrix, whose work grows in proportion to the number of bodies.",
+        "The mechanism is too large for radau with a dense matrix",
+        "`grcr`, `se3`, `so3xr3` and `lie` with radau solve one dense matrix with a row for every coordinate and every speed, whose work grows with the third power of their number. `--formulation ra --integrator radau` has a sparse matrix, whose work grows in proportion to the number of bodies.",
+    ),
+    page(
+        "U309",
+        "No tableau in the file",
+        "The integrator `tableau` is the Runge-Kutta method that the file gives: `study: {integrator: {tableau: {a: ..., b: ...}}}`. This file gives none. `fourbar explain M117` shows how it is written.",
     ),
     page(
         "U310",

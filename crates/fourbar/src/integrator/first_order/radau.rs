@@ -81,7 +81,7 @@ impl<S: System> Radau<S> {
         if n > MOST {
             return Err(Diagnostic::new(
                 "U308",
-                format!("radau in joint coordinates takes one dense matrix, here of {n} rows; it goes up to {MOST}"),
+                format!("radau takes one dense matrix here, of {n} rows; it goes up to {MOST}"),
             )
             .help("`--formulation ra --integrator radau` has a sparse one"));
         }
