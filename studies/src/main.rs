@@ -3,6 +3,8 @@
 
 mod docs;
 mod double_double;
+mod enclosure;
+mod interval;
 mod peers;
 mod study;
 

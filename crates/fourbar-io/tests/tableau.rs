@@ -16,7 +16,7 @@ gravity: [0, 0, -9.81]
 bodies:
   rod: {{mass: 2, inertia: [0.3, 0.2, 0.1], at: [0.4, 0.1, -0.3], velocity: [0, 0.5, 0], omega: [1, 0.6, 0.2]}}
 joints:
-  ball: {{type: spherical, between: [ground, rod], at: [0, 0, 0]}}
+  ball: {{type: spherical, bodies: [ground, rod], at: [0, 0, 0]}}
 study: {{integrator: {integrator}, t_end: 1, output_step: 0.1{more}}}
 "
     )

@@ -1,6 +1,7 @@
 //! The study of [Mueller13, sections 5.1 to 5.4]: constraint and energy drift on SE(3) and on SO(3) x R3, body by body where it
 //! pays, for every tableau. Writes figures and tables to `docs/studies/mueller13/`.
 
+use super::report::{KEEP_TIMES, section};
 use crate::root;
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;
@@ -182,7 +183,7 @@ fn costs(model: &Model, tableau: &str) -> Result<[f64; 3], String> {
 }
 
 /// The study.
-pub fn run(_: &[String]) -> Result<(), String> {
+pub fn run(arguments: &[String]) -> Result<(), String> {
     let folder = root().join("docs/studies/mueller13");
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let write = |name: &str, text: &str| std::fs::write(folder.join(name), text).map_err(|e| format!("{name}: {e}"));
@@ -192,7 +193,11 @@ pub fn run(_: &[String]) -> Result<(), String> {
     let top = history(&models[0], &study("se3", "rk4", STEP, 1, "none"), 1)?;
     let _ = writeln!(page, "Kinetic energy of the heavy top at the start: {:.4} kJ (paper: 13.97 kJ).\n", 1e-3 * top.start);
     page.push_str(&winners(&models)?);
-    page.push_str(&tailored()?);
+    let kept = if arguments.iter().any(|a| a == KEEP_TIMES) { section(&folder.join("README.md"), "The tailored choice") } else { None };
+    page.push_str(&match kept {
+        Some(text) => format!("{}\n\n", text.trim()),
+        None => tailored()?,
+    });
     page.push_str(&handling(&models)?);
     for t_end in [1.0, 10.0] {
         page.push_str(&every_tableau(&models, t_end)?);
@@ -437,7 +442,9 @@ fn handling(models: &[Model]) -> Result<String, String> {
 
 /// Every tableau on every example.
 fn every_tableau(models: &[Model], t_end: f64) -> Result<String, String> {
-    let mut page = format!("## Every method, {t_end:.0} s\n\nDrift of each joint, m, and of the energy, J. From euler to dop853 of Munthe-Kaas kind, cg Crouch-Grossman, cf commutator-free, radau implicit (Munthe-Kaas, order 5).\n");
+    let mut page = format!(
+        "## Every method, {t_end:.0} s\n\nDrift of each joint, m, and of the energy, J. From euler to dop853 of Munthe-Kaas kind, cg Crouch-Grossman, cf commutator-free, radau implicit (Munthe-Kaas, order 5).\n"
+    );
     let outputs = (100.0 * t_end) as usize;
     for (example, model) in EXAMPLES.iter().zip(models) {
         let names: Vec<&str> = model.joints.iter().map(|j| j.name.as_str()).collect();

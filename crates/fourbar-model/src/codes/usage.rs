@@ -86,7 +86,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U305",
         "A method without error estimate needs a step",
-        "Euler and the classical Runge-Kutta method have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
+        "Euler, the classical Runge-Kutta method, cg3, cg4, cf3, cf4 and a tableau of one's own without `estimate` have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
     ),
     page(
         "U306",

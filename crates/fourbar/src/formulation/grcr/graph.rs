@@ -25,7 +25,11 @@ impl Growth {
         if !self.steps.iter().any(|(b, _, joint)| joint.is_some() && free[*b]) {
             return None;
         }
-        let steps = self.steps.iter().map(|&(b, on, joint)| if free[b] { (b, if on_ground { 0 } else { on }, None) } else { (b, on, joint) }).collect();
+        let steps = self
+            .steps
+            .iter()
+            .map(|&(b, on, joint)| if free[b] { (b, if on_ground { 0 } else { on }, None) } else { (b, on, joint) })
+            .collect();
         Some(Self { steps })
     }
 }

@@ -3,7 +3,6 @@
 //! All tree coordinates and speeds are stored; the independent ones decide, and every evaluation first corrects the dependent ones, starting
 //! from the given values, which keeps the branch. The accelerations do not depend on which columns are dependent.
 
-use super::{Closed, Options};
 use super::close_loops::Closure;
 use super::dependents::{self, Selection};
 use super::fronts::Fronts;
@@ -13,6 +12,7 @@ use super::schedule::{Role, Schedule};
 use super::spatial::Six;
 use super::tree::Tree;
 use super::tree_choice;
+use super::{Closed, Options};
 use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;

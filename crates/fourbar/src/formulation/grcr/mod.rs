@@ -92,8 +92,11 @@ impl Options {
         let couplings = [("auto", Coupling::Auto), ("acs", Coupling::Acs), ("gcl", Coupling::Gcl), ("rcr", Coupling::Rcr)];
         let coupling = word(options, "coupling", &couplings)?;
         if coupling == Coupling::Rcr && !dependents.is_empty() {
-            return Err(Diagnostic::new("U304", "`coupling=rcr` takes the last coordinates of every loop, so `dependents` cannot be named")
-                .help("leave one of the two options out"));
+            return Err(Diagnostic::new(
+                "U304",
+                "`coupling=rcr` takes the last coordinates of every loop, so `dependents` cannot be named",
+            )
+            .help("leave one of the two options out"));
         }
         Ok(Self {
             cut: word(options, "loops", &[("recursive", false), ("cut", true)])?,

@@ -33,7 +33,9 @@ impl Mechanism<'_> {
             if !self.model.joints.iter().any(|j| j.name == *name) {
                 let help = nearest(name, self.model.joints.iter().map(|j| j.name.as_str()))
                     .map_or_else(|| "name joints, separated by commas".to_string(), |n| format!("did you mean `{n}`?"));
-                return Err(Diagnostic::new("U304", format!("option `dependents` names `{name}`, which is not a joint")).name(name).help(help));
+                return Err(Diagnostic::new("U304", format!("option `dependents` names `{name}`, which is not a joint"))
+                    .name(name)
+                    .help(help));
             }
         }
         self.named(options)
@@ -43,12 +45,19 @@ impl Mechanism<'_> {
         let asked = listed(options.dependents.iter().map(String::as_str));
         let joints = &self.model.joints;
         // What closes a loop is no coordinate of the tree: it is dependent by that.
-        let left_out: Vec<&str> =
-            self.closings.list.iter().filter_map(|c| if let Owner::Joint(k) = c.owner { Some(joints[k].name.as_str()) } else { None }).collect();
+        let left_out: Vec<&str> = self
+            .closings
+            .list
+            .iter()
+            .filter_map(|c| if let Owner::Joint(k) = c.owner { Some(joints[k].name.as_str()) } else { None })
+            .collect();
         if let Some(name) = left_out.iter().find(|n| !options.names(n)) {
-            return Err(Diagnostic::new("U304", format!("the dependents {asked} leave every joint of the loop through `{name}` independent"))
-                .name(*name)
-                .help("of every loop one joint closes it and is dependent by that; name it among the dependents"));
+            return Err(Diagnostic::new(
+                "U304",
+                format!("the dependents {asked} leave every joint of the loop through `{name}` independent"),
+            )
+            .name(*name)
+            .help("of every loop one joint closes it and is dependent by that; name it among the dependents"));
         }
         let fixed = self.fixed();
         let mut roles: Vec<Role> = fixed.iter().map(|f| if *f { Role::Prescribed } else { Role::Independent }).collect();

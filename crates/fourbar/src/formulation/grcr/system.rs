@@ -5,10 +5,10 @@
 //! derivative does, so the set stays the same throughout a step (see [`super::passage`]).
 
 use super::cut_joints::Cut;
-use super::{Closed, Coupling};
 use super::mechanism::{Mechanism, WEAK};
 use super::passage::{LOST, Redo};
 use super::reaction;
+use super::{Closed, Coupling};
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::constraint::ConstraintSet;

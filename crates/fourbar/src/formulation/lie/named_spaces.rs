@@ -10,9 +10,8 @@ pub(super) fn named_spaces(model: &Model, text: &str, space: &mut Space) -> Resu
     let mut seen = vec![false; model.bodies.len()];
     for part in text.split(',').map(str::trim).filter(|p| !p.is_empty()) {
         let Some((name, group)) = part.rsplit_once(':').map(|(n, g)| (n.trim(), g.trim())) else {
-            return Err(
-                refused(format!("option `spaces` has `{part}`, which names no group")).help("write `--option spaces=link1:se3,link2:so3xr3`")
-            );
+            return Err(refused(format!("option `spaces` has `{part}`, which names no group"))
+                .help("write `--option spaces=link1:se3,link2:so3xr3`"));
         };
         let screw = match group.to_ascii_lowercase().as_str() {
             "se3" => true,

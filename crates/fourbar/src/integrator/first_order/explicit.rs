@@ -5,8 +5,8 @@
 //! the plain method. The stages are kept until the next step, so an output time inside the step costs a polynomial in `d`.
 
 use super::System;
-use super::stiffness::Stiffness;
 use super::method::{Estimate, Method};
+use super::stiffness::Stiffness;
 use super::track::{Interpolates, SMALLEST, Track, Why, again, fill};
 use crate::diagnostic::Diagnostic;
 use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_every};

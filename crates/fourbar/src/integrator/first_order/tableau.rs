@@ -68,8 +68,17 @@ impl Tableau {
 }
 
 /// Euler.
-pub const EULER: Tableau =
-    Tableau { name: "euler", order: 1, a: &[&[(0, 1.0)]], same_last: false, error: Estimate::None, stable: None, extra: &[], dense: &[], product: &[] };
+pub const EULER: Tableau = Tableau {
+    name: "euler",
+    order: 1,
+    a: &[&[(0, 1.0)]],
+    same_last: false,
+    error: Estimate::None,
+    stable: None,
+    extra: &[],
+    dense: &[],
+    product: &[],
+};
 
 /// Heun, with Euler inside.
 pub const HEUN: Tableau = Tableau {
@@ -361,13 +370,7 @@ pub const CG4: Tableau = by_products(
         &[(0, 0.3199876375476427), (1, 0.0659864263556022)],
         &[(0, 0.9214417194464946), (1, 0.4997857776773573), (2, -1.0969984448371582)],
         &[(0, 0.3552358559023322), (1, 0.2390958372307326), (2, 1.3918565724203246), (3, -1.1092979392113465)],
-        &[
-            (0, 0.1370831520630755),
-            (1, -0.0183698531564020),
-            (2, 0.7397813985370780),
-            (3, -0.1907142565505889),
-            (4, 0.3322195591068374),
-        ],
+        &[(0, 0.1370831520630755), (1, -0.0183698531564020), (2, 0.7397813985370780), (3, -0.1907142565505889), (4, 0.3322195591068374)],
     ],
     &[
         &[&[(0, 0.8177227988124852)]],
