@@ -2,6 +2,9 @@
 //! in release, so that tests never wait for a second build of the engine.
 
 mod docs;
+mod double_double;
+mod enclosure;
+mod interval;
 mod peers;
 mod study;
 

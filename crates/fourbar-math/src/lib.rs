@@ -13,6 +13,7 @@ pub mod factor;
 mod order;
 pub mod piecewise;
 pub mod recurrence;
+pub mod runge_kutta;
 pub mod scalar;
 pub mod se3;
 pub mod slope;

@@ -29,6 +29,7 @@ mod serial;
 pub mod spec;
 pub mod state;
 pub mod switching;
+pub mod tableau;
 pub mod time;
 pub mod topology;
 

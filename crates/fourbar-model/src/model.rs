@@ -320,6 +320,21 @@ pub struct Model {
     pub events: Vec<Event>,
     /// Rigid limits.
     pub limits: Vec<Limit>,
+    /// Points and vectors that the author describes bodies by, body after body in the order of the file.
+    pub basis: Vec<Basic>,
+}
+
+/// A point or a vector that the author describes a body by.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Basic {
+    /// Name.
+    pub name: String,
+    /// Whether it is a vector.
+    pub vector: bool,
+    /// Body.
+    pub body: BodyId,
+    /// Place from the centre of mass, or unit vector, in the axes of the body.
+    pub s: Vector3<f64>,
 }
 
 /// A result column of the author's own.

@@ -10,6 +10,7 @@ pub use task::{MotorSpec, PathSpec, Profile, ThroughSpec};
 
 use crate::expr::{Dimension, Expr, Outside, Table};
 pub use crate::joint::PairKind;
+pub use crate::tableau::TableauSpec;
 use fourbar_math::piecewise::{Beyond, Ends, Piecewise, SplineError};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -75,6 +76,19 @@ pub struct ModelSpec {
     pub limits: Vec<(String, LimitSpec)>,
     /// What changes the mechanism on its way, by name.
     pub events: Vec<(String, EventSpec)>,
+    /// Points and vectors that the author describes bodies by, in order, by the name of the body: natural coordinates take them on request.
+    pub basis: Vec<(String, Vec<BasicSpec>)>,
+}
+
+/// A point or a vector of a body, in its frame.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct BasicSpec {
+    /// Name.
+    pub name: String,
+    /// Whether it is a vector.
+    pub vector: bool,
+    /// Its coordinates; a vector has unit length.
+    pub at: V3,
 }
 
 /// Bounds of a joint that it may touch but not pass.
@@ -754,8 +768,10 @@ pub struct StudySpec {
     pub analysis: Option<String>,
     /// Formulation by name; `auto` chooses.
     pub formulation: Option<String>,
-    /// Integrator by name.
+    /// Integrator by name; `tableau` for the method below.
     pub integrator: Option<String>,
+    /// A Runge-Kutta method of the author's own.
+    pub tableau: Option<TableauSpec>,
     /// End of the run.
     pub t_end: f64,
     /// Distance of output times.
@@ -776,6 +792,7 @@ impl Default for StudySpec {
             analysis: None,
             formulation: None,
             integrator: None,
+            tableau: None,
             t_end: 1.0,
             output_step: None,
             step: None,

@@ -60,7 +60,7 @@ pub mod schur;
 #[doc(no_inline)]
 pub use fourbar_model::{
     auxiliary, build, codes, constraint, contact, coordinate, curve, diagnostic, error, event, expr, force, joint, mechanism, model,
-    rolling, spec, state, switching, time, topology,
+    rolling, spec, state, switching, tableau, time, topology,
 };
 
 pub use diagnostic::{Code, Diagnostic};

@@ -132,13 +132,21 @@ const OF_GROUPS: &[OptionInfo] = &[
     FIRST_STEP,
     TAU,
 ];
+/// Options of `lie`, which are those and the choice of groups.
+const OF_LIE: &[OptionInfo] = &[
+    OptionInfo::new("constraints", "project, baumgarte or none"),
+    OptionInfo::new("rate", "at which violations decay with baumgarte, 1/s"),
+    OptionInfo::new("spaces", "groups of bodies by name: link1:se3,link2:so3xr3; the others as chosen"),
+    FIRST_STEP,
+    TAU,
+];
 /// The weight of velocity errors, of every adaptive method but the Taylor series.
 pub const TAU: OptionInfo = OptionInfo::new("tau", "time that weighs velocity errors against position errors, s");
 /// The first step, of methods that choose their own.
 pub const FIRST_STEP: OptionInfo = OptionInfo::new("first-step", "first step of an adaptive run, s");
 
 /// Integrators of the formulations on Lie groups.
-const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"];
+const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler", "cg3", "cg4", "cf3", "cf4", "radau", "tableau"];
 
 /// The formulations there are. A `static`: as a constant, every crate that names it would compile the implicit stack again.
 pub static FORMULATIONS: &[FormulationInfo] = &[
@@ -168,7 +176,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
     },
     FormulationInfo {
         name: "so3xr3",
-        summary: "absolute coordinates on SO(3) x R3; index 1, explicit on the group",
+        summary: "absolute coordinates on SO(3) x R3; index 1, on the group",
         integrators: ON_GROUPS,
         options: OF_GROUPS,
         applies: everything,
@@ -176,7 +184,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
     },
     FormulationInfo {
         name: "se3",
-        summary: "absolute coordinates on SE(3); index 1, explicit on the group",
+        summary: "absolute coordinates on SE(3); index 1, on the group",
         integrators: ON_GROUPS,
         options: OF_GROUPS,
         applies: everything,
@@ -184,9 +192,9 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
     },
     FormulationInfo {
         name: "lie",
-        summary: "SE(3) or SO(3) x R3 for each body, chosen from the joints; index 1, explicit on the group",
+        summary: "SE(3) or SO(3) x R3 for each body, chosen from the joints; index 1, on the group",
         integrators: ON_GROUPS,
-        options: OF_GROUPS,
+        options: OF_LIE,
         applies: everything,
         start: lie::start_lie,
     },
@@ -201,10 +209,16 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "grcr",
         summary: "joint coordinates, loops by recursion; explicit; radau for stiff forces in few coordinates",
-        integrators: &["dopri5", "dop853", "radau", "rk4"],
+        integrators: &["dopri5", "dop853", "radau", "rk4", "tableau"],
         options: &[
             OptionInfo::new("loops", "recursive, or cut: one matrix for all loops"),
-            OptionInfo::new("coupling", "auto, acs or gcl: how loops that reach beyond their end are carried"),
+            OptionInfo::new(
+                "coupling",
+                "auto, acs or gcl: how loops that reach beyond their end are carried; rcr: the plain method, where it can",
+            ),
+            OptionInfo::new("dependents", "joints whose coordinates are dependent at the start: J2,J3,J5; left out: chosen"),
+            OptionInfo::new("fictitious", "ground or parent: what the fictitious joints of gcl hang on"),
+            OptionInfo::new("closed", "positions, velocities or nothing: what is closed in every evaluation; the rest drifts"),
             FIRST_STEP,
             TAU,
         ],
@@ -216,7 +230,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
         summary: "natural coordinates: shared points and vectors, Lagrangian by differentiation; index 3, Taylor series",
         integrators: &["taylor"],
         options: &[
-            OptionInfo::new("coordinates", "assigned, unassigned or twelve per body"),
+            OptionInfo::new("coordinates", "assigned, file (points and vectors of a MechSpec), unassigned or twelve per body"),
             OptionInfo::new("parallelograms", "equate or assign"),
             OptionInfo::new("order", "of the Taylor series, 4 to 60"),
         ],

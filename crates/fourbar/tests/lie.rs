@@ -86,6 +86,11 @@ fn every_method_has_its_order_on_the_group() {
                 ("rkf45", 1e-3, 5.0),
                 ("dopri5", 1e-3, 5.0),
                 ("dop853", 5e-3, 8.0),
+                ("cg3", 5e-4, 3.0),
+                ("cg4", 5e-4, 4.0),
+                ("cf3", 5e-4, 3.0),
+                ("cf4", 1e-3, 4.0),
+                ("radau", 2e-3, 5.0),
             ] {
                 let [coarse, fine] = [h, 0.5 * h].map(|h| fixed(&m, formulation, integrator, h, t_end, how).0);
                 // Rotations and places by themselves: without constraint forces on the rotations both groups turn alike.
@@ -101,6 +106,51 @@ fn every_method_has_its_order_on_the_group() {
                 }
             }
         }
+    }
+}
+
+/// Groups by name: all of them as in the pure formulations, to the bit; mixtures move alike; what is no body or group is refused.
+#[test]
+fn groups_of_bodies_are_taken_by_name() {
+    let m = model("lie_spherical_double_pendulum");
+    let with = |spaces: &str| {
+        let mut study = Study {
+            formulation: Some("lie".into()),
+            integrator: Some("cf4".into()),
+            step: Some(1e-3),
+            t_end: 0.1,
+            output_step: 0.01,
+            ..Study::of(&m)
+        };
+        study.options = vec![("constraints".into(), "none".into()), ("spaces".into(), spaces.into())];
+        study
+    };
+    for (spaces, pure) in [("link1:se3,link2:se3", "se3"), ("link1:so3xr3, link2:so3xr3", "so3xr3")] {
+        let (named, report) = run(&m, &with(spaces));
+        let pure = fixed(&m, pure, "cf4", 1e-3, 0.1, "none").0;
+        assert_eq!(named.row(named.len() - 1), pure.row(pure.len() - 1), "{spaces}");
+        assert!(report.notes.iter().any(|n| n.contains("as asked for")), "{:?}", report.notes);
+    }
+    // The joint on the ground stays closed where its body is on SE(3) and drifts where it is not.
+    let drift = |spaces: &str| {
+        let t = run(&m, &with(spaces)).0;
+        let at = |c: &str| t.column(c).expect(c);
+        let far = (0..t.len()).map(|k| (at("link1.r.x")[k].powi(2) + at("link1.r.y")[k].powi(2) + at("link1.r.z")[k].powi(2)).sqrt());
+        let far: Vec<f64> = far.collect();
+        far.iter().fold(0.0_f64, |m, x| m.max((x - far[0]).abs()))
+    };
+    let (screw, hybrid) = (drift("link1:se3,link2:so3xr3"), drift("link1:so3xr3,link2:se3"));
+    assert!(screw < 1e-13 && hybrid > 1e-10, "{screw:.1e} {hybrid:.1e}");
+    for (bad, says) in [
+        ("link3:se3", "`link3`"),
+        ("link1:se4", "`se4`"),
+        ("link1", "names no group"),
+        ("link1:se3,link1:se3", "twice"),
+        ("", "names no body"),
+    ] {
+        let failed = fourbar::study::run(&m, &with(bad), &mut Trajectory::default()).expect_err(bad);
+        let d = failed.diagnostic;
+        assert!(d.code.0 == "U304" && d.message.contains(says), "{bad}: {}", d.message);
     }
 }
 

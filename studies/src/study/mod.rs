@@ -14,6 +14,7 @@ mod mueller13;
 mod precision;
 mod properties;
 mod pryce20;
+mod remainder;
 pub mod report;
 mod scale;
 mod tolerance;
@@ -40,10 +41,10 @@ const STUDIES: &[Study] = &[
     ),
     ("kissel21", "", "rA, rp and reps, Tables 8 to 10 and Figs. 2 to 7, docs/studies/kissel21/", kissel21::run),
     ("malczyk12", "", "divide and conquer on the paper's examples, Figs. 5 to 11, docs/studies/malczyk12/", malczyk12::run),
-    ("critchley03", "", "the five-bar by ACS and GCL, cost of loops, docs/studies/critchley03/", critchley03::run),
+    ("critchley03", "[--keep-times]", "the five-bar by ACS and GCL, cost of loops, docs/studies/critchley03/", critchley03::run),
     ("memory", "", "how much memory a large mechanism takes", memory::run),
-    ("mueller13", "", "SE(3) against SO(3) x R3, Figs. 2 to 15, docs/studies/mueller13/", mueller13::run),
-    ("pryce20", "", "natural coordinates: Mechanism0, Table 4, times", pryce20::run),
+    ("mueller13", "[--keep-times]", "SE(3) against SO(3) x R3, Figs. 2 to 15, docs/studies/mueller13/", mueller13::run),
+    ("pryce20", "[--keep-times]", "natural coordinates: Mechanism0, Table 4, times", pryce20::run),
     ("scale", "[--most N]", "time and memory of whole runs against the number of bodies, docs/studies/scale.md", scale::run),
     ("properties", "[--count N] [--seed S]", "laws that every formulation obeys, on random mechanisms", properties::run),
     ("tolerance", "[MODEL...] [--patience S]", "errors of whole runs against their tolerance, docs/studies/tolerance.md", tolerance::run),

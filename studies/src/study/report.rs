@@ -21,6 +21,18 @@ pub struct Series {
     pub points: Vec<(f64, f64)>,
 }
 
+/// The word on the command line that leaves what was timed as it stands: for machines that are busy with other things.
+pub const KEEP_TIMES: &str = "--keep-times";
+
+/// A section of a page, with its heading.
+pub fn section(page: &std::path::Path, heading: &str) -> Option<String> {
+    let text = std::fs::read_to_string(page).ok()?;
+    let from = text.find(&format!("\n## {heading}\n"))?;
+    let rest = &text[from + 1..];
+    let end = rest.find("\n## ").map_or(rest.len(), |k| k + 1);
+    Some(format!("\n{}\n", rest[..end].trim_end()))
+}
+
 impl Report {
     /// A page with a title and the command that makes it.
     pub fn new(name: &str, title: &str) -> Result<Self, String> {
@@ -43,6 +55,13 @@ impl Report {
     fn at(page: PathBuf, folder: PathBuf, prefix: String, name: &str, title: &str) -> Result<Self, String> {
         std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
         Ok(Self { page, folder, prefix, text: format!("# {title}\n\nMade by `cargo xtask study {name}`.\n") })
+    }
+
+    /// A section as it stands in the page that was written before; whether there is one.
+    pub fn keep(&mut self, heading: &str) -> bool {
+        let kept = section(&self.page, heading);
+        self.text += kept.as_deref().unwrap_or_default();
+        kept.is_some()
     }
 
     /// A heading.

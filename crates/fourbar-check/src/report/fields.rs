@@ -36,8 +36,8 @@ pub fn fields(model: &Model, f: &Findings) -> Value {
         "characteristic_length": model.length,
         "planar": t.planar.is_some(), "plane_normal": t.planar.map(|n| [n.x, n.y, n.z]),
         "tree_depth": depth(t), "components": t.components.len(), "loops": loops, "not_joined_to_ground": floating(model, t),
-        "mobility": mobility(&f.free),
-        "mobility_with_drives": f.driven.as_ref().map(mobility),
+        "mobility": mobility(model, &f.free),
+        "mobility_with_drives": f.driven.as_ref().map(|m| mobility(model, m)),
         "free_motions": f.motions.iter().map(motion).collect::<Vec<_>>(),
         "free_motions_with_drives": f.still_free.iter().map(motion).collect::<Vec<_>>(),
         "idle_drives": idle_drives(model, f),
@@ -61,9 +61,9 @@ pub fn fields(model: &Model, f: &Findings) -> Value {
     object
 }
 
-fn mobility(m: &Mobility) -> Value {
+fn mobility(model: &Model, m: &Mobility) -> Value {
     json!({
-        "by_count": m.by_count, "by_rank": m.start.mobility(), "generic": m.generic.mobility(), "singular_start": m.singular_start,
+        "by_count": m.by_count, "by_rank": m.start.mobility(), "generic": m.generic.mobility(), "idle": m.generic.idle(model), "singular_start": m.singular_start,
         "freedoms": m.start.columns, "rows": m.start.rows, "rank": m.start.rank, "tolerance": TOLERANCE, "smallest_singular_value": m.start.smallest,
     })
 }

@@ -75,7 +75,8 @@ pub fn headline(model: &Model, f: &Findings) -> String {
     if f.assembled.is_err() {
         return "It cannot be assembled.".into();
     }
-    let n = f.free.generic.mobility();
+    let idle = f.free.generic.idle(model);
+    let n = f.free.generic.mobility() - idle;
     let bare = in_time(model);
     let mut text = match (n, &f.driven) {
         (0, None) if !bare.is_empty() => {
@@ -88,7 +89,7 @@ pub fn headline(model: &Model, f: &Findings) -> String {
         (_, Some(d)) => {
             let drives: Vec<&str> = model.drives.iter().map(|d| d.name.as_str()).collect();
             let verb = if drives.len() == 1 { "drives" } else { "drive" };
-            match d.generic.mobility() {
+            match d.generic.mobility() - d.generic.idle(model) {
                 0 if n == 1 => format!("It moves with 1 freedom, and {} {verb} it.", names(&drives)),
                 0 => format!("It moves with {n} freedoms, and {} {verb} all of them.", names(&drives)),
                 left => {
@@ -191,6 +192,11 @@ fn mobility(facts: &mut Facts, model: &Model, f: &Findings) {
         "mobility",
         &format!("{} by rank: {} freedoms - rank {} of the constraints{how}", m.start.mobility(), m.start.columns, m.start.rank),
     );
+    match m.start.idle(model) {
+        0 => {}
+        1 => facts.add("", "1 of them turns a point mass about itself, moves nothing and is not counted as a freedom"),
+        n => facts.add("", &format!("{n} of them turn point masses about themselves, move nothing and are not counted as freedoms")),
+    }
     let planar = match f.topology.planar {
         // Joints of planar mechanisms have two rows in the plane each, but for welds.
         Some(_) => format!(", {} in its plane", planar_count(model)),

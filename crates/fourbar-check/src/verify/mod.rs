@@ -342,7 +342,9 @@ fn high_order(
     // The most accurate explicit method there is pays at these tolerances.
     // Where forces are stiff from the start an explicit method would come to no end.
     let stiff = settings.study.chosen(model).is_ok_and(|c| c.integrator == "radau");
-    let wanted = |i: &&'static str| if stiff && info.integrators.contains(&"radau") { *i == "radau" } else { *i == "dop853" };
+    // With a dense matrix of all bodies it is no help on groups.
+    let implicit = stiff && matches!(info.name, "ra" | "grcr");
+    let wanted = |i: &&'static str| if implicit { *i == "radau" } else { *i == "dop853" };
     let integrator = info.integrators.iter().copied().find(wanted).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
     let loose = sampled(settings.patience, model, &study, info, integrator, start)?;

@@ -9,8 +9,22 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 const FORMULATIONS: &[&str] = &["auto", "ra", "rp", "reps", "so3xr3", "se3", "lie", "dca", "grcr", "natural"];
-const INTEGRATORS: &[&str] =
-    &["gen-alpha", "radau", "bdf2", "backward-euler", "dopri5", "dop853", "rk4", "rkf45", "heun", "euler", "taylor"];
+const INTEGRATORS: &[&str] = &[
+    "gen-alpha",
+    "radau",
+    "bdf2",
+    "backward-euler",
+    "dopri5",
+    "dop853",
+    "rk4",
+    "rkf45",
+    "heun",
+    "euler",
+    "cg3",
+    "cf4",
+    "tableau",
+    "taylor",
+];
 const OPTIONS: &[&str] = &[
     "rho=0.5",
     "rho=2",
@@ -22,6 +36,11 @@ const OPTIONS: &[&str] = &[
     "first-step=1e-4",
     "order=12",
     "alpha=1e4",
+    "dependents=J1,J2",
+    "coupling=rcr",
+    "closed=velocities",
+    "spaces=a:se3",
+    "coordinates=file",
     "x=1",
 ];
 

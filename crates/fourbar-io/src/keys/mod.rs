@@ -126,6 +126,12 @@ pub enum Expect {
     SidePlane,
     /// Dry friction: a coefficient, or the table `contact friction`.
     Friction,
+    /// The name of an integrator, or the table `study.integrator`.
+    Integrator,
+    /// Any number of plain numbers.
+    NumberList,
+    /// Rows of them, each of any length.
+    NumberRows,
 }
 
 impl Expect {
@@ -186,6 +192,9 @@ impl Expect {
             Self::Sides => "2 sides".into(),
             Self::SidePlane => "plane of a body".into(),
             Self::Friction => "number, or keys of friction".into(),
+            Self::Integrator => "name of an integrator, or its keys".into(),
+            Self::NumberList => "list of numbers".into(),
+            Self::NumberRows => "rows of numbers".into(),
         }
     }
 }
@@ -330,6 +339,6 @@ pub fn keys() -> Vec<&'static Table> {
     all.extend([&INPUT, &STATE]);
     all.extend([&LIMITS, &EVENT]);
     all.extend([&PATH, &MOTOR]);
-    all.extend([&STUDY, &STUDY_EVENTS, &SWEEP, &OPTIMIZE, &TOLERANCE, &RESULTS, &VIEW]);
+    all.extend([&STUDY, &INTEGRATOR, &TABLEAU, &STUDY_EVENTS, &SWEEP, &OPTIMIZE, &TOLERANCE, &RESULTS, &VIEW]);
     all
 }

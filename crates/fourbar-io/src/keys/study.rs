@@ -11,7 +11,7 @@ pub const STUDY: Table = Table {
     keys: &[
         may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
         may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
-        may("integrator", Expect::Name("integrator"), "`fourbar list` prints them"),
+        may("integrator", Expect::Integrator, "`fourbar list` prints them; or a method of one's own, `{tableau: {a: ..., b: ...}}`"),
         may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
         may("output_step", Expect::Number(TIME), "distance of output times"),
         may("step", Expect::Number(TIME), "fixed step"),
@@ -25,6 +25,29 @@ pub const STUDY: Table = Table {
         ),
         may("sweep", Expect::Group(&SWEEP), "what `sweep` varies"),
         may("optimize", Expect::Group(&OPTIMIZE), "what `optimize` looks for"),
+    ],
+};
+
+/// A method of one's own.
+pub const INTEGRATOR: Table = Table {
+    section: "study.integrator",
+    kind: None,
+    title: "the integrator",
+    doc: "A method of one's own, instead of the name of one.",
+    keys: &[need("tableau", Expect::Group(&TABLEAU), "an explicit Runge-Kutta method")],
+};
+
+/// An explicit Runge-Kutta method, as Butcher writes it.
+pub const TABLEAU: Table = Table {
+    section: "study.integrator.tableau",
+    kind: None,
+    title: "the tableau",
+    doc: "An explicit Runge-Kutta method of one's own; its order is found by the order conditions and told after the run.",
+    keys: &[
+        need("a", Expect::NumberRows, "the matrix by rows, from the first stage on or from the second; nothing on and above the diagonal"),
+        need("b", Expect::NumberList, "weights of the result, one for each stage"),
+        may("c", Expect::NumberList, "nodes; left out: the sums of the rows"),
+        may("estimate", Expect::NumberList, "weights of a second result that estimates the error; left out: fixed steps only"),
     ],
 };
 

@@ -15,7 +15,7 @@ use crate::reader::{Path, Reader};
 use crate::tree::{Content, Node, Text, Tree, is_null, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, ModelSpec, Place, V3};
+use fourbar::spec::{At, BasicSpec, ModelSpec, Place, V3};
 use joints::Joined;
 use std::collections::HashMap;
 
@@ -181,6 +181,13 @@ pub(crate) fn read<'a>(
             spec.points.push((item.name.to_string(), Place { body, at: At::Body(*at) }));
             spec.trace.push(item.name.to_string());
         }
+    }
+    for (k, part) in parts.parts.iter().enumerate().skip(1) {
+        let basic = |item: &usize| {
+            let at = parts.local(*item, k)?;
+            Some(BasicSpec { name: parts.items[*item].name.to_string(), vector: parts.items[*item].vector, at })
+        };
+        spec.basis.push((part.label.clone(), part.items.iter().filter_map(basic).collect()));
     }
     r.warn_of_unused();
     Some(spec)

@@ -8,7 +8,7 @@ use super::geometry::Mass;
 use crate::places::Span;
 use fourbar::diagnostic::nearest;
 use fourbar::expr::{Expr, Kind};
-use fourbar::spec::{At, ContactFriction, Inertia, Orientation, PlotSpec, Shape, SideSpec, StateExpr, V3};
+use fourbar::spec::{At, ContactFriction, Inertia, Orientation, PlotSpec, Shape, SideSpec, StateExpr, TableauSpec, V3};
 
 /// A place or direction whose body may still be missing.
 #[derive(Clone, Debug)]
@@ -59,6 +59,7 @@ pub(crate) enum Value {
     Sides(Box<[SideSpec; 2]>),
     SidePlane(SidePlane),
     Friction(ContactFriction),
+    Tableau(TableauSpec),
     /// A section, read elsewhere.
     Elsewhere,
 }
@@ -131,6 +132,8 @@ impl Record {
     getter!(sides, Sides, Box<[SideSpec; 2]>);
     getter!(side_plane, SidePlane, SidePlane);
     getter!(friction, Friction, ContactFriction);
+    getter!(tableau, Tableau, TableauSpec);
+    getter!(rows, Rows, Vec<Vec<f64>>);
 
     /// Two names.
     pub fn pair(&self, key: &str) -> Option<[String; 2]> {

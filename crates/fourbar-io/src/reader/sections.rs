@@ -391,7 +391,8 @@ impl<'a> Reader<'a> {
         Some(StudySpec {
             analysis: x.text("analysis"),
             formulation: x.text("formulation"),
-            integrator: x.text("integrator"),
+            integrator: if x.tableau("integrator").is_some() { Some("tableau".into()) } else { x.text("integrator") },
+            tableau: x.tableau("integrator"),
             t_end: x.number("t_end").unwrap_or(default.t_end),
             output_step: x.number("output_step"),
             step: x.number("step"),

@@ -4,12 +4,12 @@ use super::expression::Scope;
 use super::problem::comma_inside;
 use super::record::{LooseFrame, LoosePlace, Record, Value};
 use super::{Path, Reader};
-use crate::keys::{Expect, FRAME, PLACE, Table};
+use crate::keys::{Expect, FRAME, INTEGRATOR, PLACE, TABLEAU, Table};
 use crate::places::pointer;
 use crate::tree::{Content, Node, Text, is_null, shorten};
 use fourbar::Diagnostic;
 use fourbar::expr::Dimension;
-use fourbar::spec::{At, Inertia, PlotSpec, StateExpr, V3};
+use fourbar::spec::{At, Inertia, PlotSpec, StateExpr, TableauSpec, V3};
 use std::path::{Component, Path as FilePath};
 
 const PLAIN: Option<Dimension> = Some(Dimension::NONE);
@@ -161,6 +161,10 @@ impl Reader<'_> {
             Expect::SidePlane => Value::SidePlane(self.side_plane(node, key, path)?),
             Expect::Friction => Value::Friction(self.contact_friction(node, key, path)?),
             Expect::Functions | Expect::Actions => Value::Elsewhere,
+            Expect::Integrator if matches!(node.content, Content::Map(_)) => Value::Tableau(self.own_integrator(node, key, path)?),
+            Expect::Integrator => Value::Text(self.text(node, path)?),
+            Expect::NumberList => Value::Numbers(self.number_list(node, path)?),
+            Expect::NumberRows => Value::Rows(self.number_rows(node, path)?),
             Expect::Group(_) | Expect::Section(_) | Expect::Parameters | Expect::Coordinates => Value::Elsewhere,
         })
     }
@@ -220,6 +224,29 @@ impl Reader<'_> {
             }
         }
         complete.then_some(numbers)
+    }
+
+    /// Plain numbers, any number of them.
+    fn number_list(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<f64>> {
+        let items = self.items(node, None, path)?;
+        let numbers: Vec<_> = items.iter().enumerate().map(|(i, n)| self.number(n, PLAIN, &path.index(i))).collect();
+        numbers.into_iter().collect()
+    }
+
+    fn number_rows(&mut self, node: &Node, path: &Path<'_>) -> Option<Vec<Vec<f64>>> {
+        let items = self.items(node, None, path)?;
+        let rows: Vec<_> = items.iter().enumerate().map(|(i, n)| self.number_list(n, &path.index(i))).collect();
+        rows.into_iter().collect()
+    }
+
+    /// A method of one's own.
+    fn own_integrator(&mut self, node: &Node, key: &Text, path: &Path<'_>) -> Option<TableauSpec> {
+        let Content::Map(entries) = &node.content else { return None };
+        self.record(&INTEGRATOR, key, node, path, &[])?;
+        let (key, group) = entries.iter().find(|(k, _)| k.get(self.source) == "tableau")?;
+        let x = self.record(&TABLEAU, key, group, &path.key("tableau"), &[])?;
+        let spec = TableauSpec { a: x.rows("a")?, b: x.numbers("b")?, c: x.numbers("c"), estimate: x.numbers("estimate") };
+        (!x.broken).then_some(spec)
     }
 
     pub(crate) fn vector(&mut self, node: &Node, dimension: Option<Dimension>, path: &Path<'_>) -> Option<V3> {

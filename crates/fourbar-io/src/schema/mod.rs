@@ -4,8 +4,8 @@
 mod tests;
 
 use crate::keys::{
-    BODY, CONSTRAINTS, CONTACT, CONTACT_FRICTION, CURVE, DRIVE, EVENT, Expect, FRAME, INPUT, JOINTS, Key, MOTOR, ORIENTATION, OUTPUT, PATH,
-    PLACE, PLANE, SHAPES, SIDE, SIDE_PLANE, SOLIDS, STATE, TABLE, TOLERANCE, TOP, Table,
+    BODY, CONSTRAINTS, CONTACT, CONTACT_FRICTION, CURVE, DRIVE, EVENT, Expect, FRAME, INPUT, INTEGRATOR, JOINTS, Key, MOTOR, ORIENTATION,
+    OUTPUT, PATH, PLACE, PLANE, SHAPES, SIDE, SIDE_PLANE, SOLIDS, STATE, TABLE, TOLERANCE, TOP, Table,
 };
 use serde_json::{Map, Value, json};
 
@@ -144,6 +144,9 @@ fn of(expect: &Expect) -> Value {
         Expect::Sides => list(group(&SIDE), 2),
         Expect::SidePlane => group(&SIDE_PLANE),
         Expect::Friction => json!({"anyOf": [number(), group(&CONTACT_FRICTION)]}),
+        Expect::Integrator => json!({"anyOf": [word(), group(&INTEGRATOR)]}),
+        Expect::NumberList => json!({"type": "array", "items": number()}),
+        Expect::NumberRows => json!({"type": "array", "items": {"type": "array", "items": number()}}),
         Expect::Parameters => json!({"$ref": "#/$defs/parameters"}),
         Expect::Coordinates => json!({
             "type": "object",

@@ -532,15 +532,37 @@ fn motor(m: &MotorSpec) -> Group {
     g
 }
 
+fn listed(items: impl Iterator<Item = String>) -> String {
+    format!("[{}]", items.collect::<Vec<_>>().join(", "))
+}
+
 fn study(s: &StudySpec) -> Group {
     let mut g = Group::default();
     if *s == StudySpec::default() {
         return g;
     }
-    for (key, word) in [("analysis", &s.analysis), ("formulation", &s.formulation), ("integrator", &s.integrator)] {
+    for (key, word) in [("analysis", &s.analysis), ("formulation", &s.formulation)] {
         if let Some(word) = word {
             g.put(key, quoted(word));
         }
+    }
+    match (&s.tableau, &s.integrator) {
+        (Some(t), _) => {
+            let mut keys = Group::default();
+            keys.put("a", listed(t.a.iter().map(|row| listed(row.iter().map(f64::to_string)))));
+            for (key, list) in [("b", Some(&t.b)), ("c", t.c.as_ref()), ("estimate", t.estimate.as_ref())] {
+                if let Some(list) = list {
+                    keys.put(key, listed(list.iter().map(f64::to_string)));
+                }
+            }
+            let mut integrator = Group::default();
+            integrator.put("tableau", keys.line());
+            g.put("integrator", integrator.line());
+        }
+        (None, Some(word)) => {
+            g.put("integrator", quoted(word));
+        }
+        (None, None) => {}
     }
     g.number("t_end", s.t_end);
     for (key, x) in [("output_step", s.output_step), ("step", s.step), ("tol", s.tol)] {

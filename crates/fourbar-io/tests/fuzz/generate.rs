@@ -159,6 +159,14 @@ impl Maker {
             Expect::Shapes => "[{type: sphere, radius: 1}]".into(),
             Expect::Solid => "{type: box, size: [1, 2, 3], density: 1000}".into(),
             Expect::Options => "{rho: 0.8}".into(),
+            Expect::Integrator => r
+                .pick(
+                    &["dopri5", "{tableau: {a: [[1/2]], b: [0, 1]}}", "{tableau: {a: [], b: []}}", "{tableau: {a: [[1]], b: [1]}}"]
+                        [..if self.careful { 2 } else { 4 }],
+                )
+                .to_string(),
+            Expect::NumberList => self.list(r, 3, |r| self.number(r)),
+            Expect::NumberRows => "[[1/2], [0, 1]]".into(),
             Expect::Coordinates => {
                 let name = *r.pick(if self.careful {
                     &["p1.x", "p1.vy", "p2.z"][..]

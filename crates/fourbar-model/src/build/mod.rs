@@ -101,6 +101,7 @@ impl<'a> Builder<'a> {
             outputs: Vec::new(),
             events: Vec::new(),
             limits: Vec::new(),
+            basis: Vec::new(),
         };
         if spec.bodies.is_empty() {
             self.error(Diagnostic::new("M118", "the mechanism has no bodies").at("bodies").help("add at least one body under `bodies:`"));
@@ -119,6 +120,15 @@ impl<'a> Builder<'a> {
         for (name, place) in &spec.points {
             if let Some(p) = self.place(&model, &format!("points.{name}"), place) {
                 model.points.push((name.clone(), p));
+            }
+        }
+        for (name, list) in &spec.basis {
+            let path = format!("bodies.{name}");
+            for b in list {
+                let place = Place { body: name.clone(), at: At::Body(b.at) };
+                let Some(p) = self.place(&model, &path, &place) else { continue };
+                let s = if b.vector { v3(&b.at).try_normalize(0.0).unwrap_or_else(Vector3::x) } else { p.s };
+                model.basis.push(Basic { name: b.name.clone(), vector: b.vector, body: p.body, s });
             }
         }
         self.forces(&mut model);
@@ -458,6 +468,9 @@ impl<'a> Builder<'a> {
             let help = nearest(a, ["kinematics", "dynamics"])
                 .map_or("choose `kinematics` or `dynamics`".to_string(), |n| format!("did you mean `{n}`?"));
             self.error(Diagnostic::new("M114", format!("there is no analysis `{a}`")).at("study.analysis").help(help));
+        }
+        if let Some(d) = s.tableau.as_ref().and_then(|t| t.check().err()) {
+            self.error(d);
         }
     }
 }

@@ -140,6 +140,11 @@ pub(crate) const PAGES: &[Page] = &[
         "In joint coordinates the loops are closed again at every evaluation, from the values that the integrator predicts. The loop through the named joint did not close from there: the step reaches beyond a dead point of the links, or a drive asks for a position that the links cannot reach. The step is halved on this; the message appears where that did not help. Look at the drives near this time, or run with `--formulation ra`, which carries loops in another way."
     ),
     page!(
+        "S271",
+        "Plain recursive coordinate reduction breaks down",
+        "With `--option coupling=rcr` the formulation `grcr` takes the last coordinates of every loop as its dependent ones, as the method of [Critchley03, section 3] does. That is not possible where one of them can move while all before it stand still, as the two slides on one line of the model `grcr_five_bar`; the message names it, and the time where it happens on the way. The option is there to show this: without it, or with `coupling=acs` or `gcl`, other coordinates are taken."
+    ),
+    page!(
         "S251",
         "A formulation did not finish in time",
         "During verification each formulation has a limited time, `--patience`. Explicit formulations take very small steps where forces are stiff; the others are compared without them. Give more time, a larger tolerance, or name the formulations to compare with `--formulations`."

@@ -86,7 +86,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U305",
         "A method without error estimate needs a step",
-        "Euler and the classical Runge-Kutta method have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
+        "Euler, the classical Runge-Kutta method, cg3, cg4, cf3, cf4 and a tableau of one's own without `estimate` have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
     ),
     page(
         "U306",
@@ -100,8 +100,13 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "U308",
-        "The mechanism is too large for radau in joint coordinates",
-        "`grcr` with radau solves one dense matrix with a row for every coordinate and every speed, whose work grows with the third power of their number. `--formulation ra --integrator radau` has a sparse matrix, whose work grows in proportion to the number of bodies.",
+        "The mechanism is too large for radau with a dense matrix",
+        "`grcr`, `se3`, `so3xr3` and `lie` with radau solve one dense matrix with a row for every coordinate and every speed, whose work grows with the third power of their number. `--formulation ra --integrator radau` has a sparse matrix, whose work grows in proportion to the number of bodies.",
+    ),
+    page(
+        "U309",
+        "No tableau in the file",
+        "The integrator `tableau` is the Runge-Kutta method that the file gives: `study: {integrator: {tableau: {a: ..., b: ...}}}`. This file gives none. `fourbar explain M117` shows how it is written.",
     ),
     page(
         "U310",

@@ -45,6 +45,25 @@ impl Rank {
     pub fn redundant(&self) -> usize {
         self.rows - self.rank
     }
+    /// Free motions that move nothing: point masses that turn about themselves. Zero where the motions are not known one by one.
+    pub fn idle(&self, model: &Model) -> usize {
+        let point = |b: usize| model.bodies[b].mass > 0.0 && model.bodies[b].J_bar.amax() == 0.0;
+        if self.motions.is_empty() || !(1..model.bodies.len()).any(point) {
+            return 0;
+        }
+        // Places of all bodies, and turns of those that are no points.
+        let moved = DMatrix::from_fn(6 * model.moving(), self.motions.len(), |i, m| {
+            let (b, x) = (1 + i / 6, &self.motions[m][1 + i / 6]);
+            let way = match i % 6 {
+                k @ 0..3 => x.v[k],
+                _ if point(b) => 0.0,
+                k => model.length * x.w[k - 3],
+            };
+            // Motions have unit length: less than this is rounding.
+            if way.abs() < TOLERANCE { 0.0 } else { way }
+        });
+        self.motions.len() - dense::rank_alone(&moved, TOLERANCE)
+    }
 }
 
 /// The Jacobian as a dense matrix: rows of unit length, rotations measured as `L omega`.

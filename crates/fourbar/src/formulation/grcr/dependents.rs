@@ -49,6 +49,10 @@ struct Pass {
     dependent: Vec<bool>,
     count: usize,
     smallest: f64,
+    /// The dependent with that sine.
+    weakest: usize,
+    /// A column that was passed over and one further inward that took a row of the same front.
+    skipped: Option<(usize, usize)>,
     /// Largest sine of a column that was passed over.
     passed: f64,
     /// Node and combination over its incoming rows.
@@ -82,17 +86,22 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
         dependent: vec![false; tree.speeds],
         count: 0,
         smallest: f64::INFINITY,
+        weakest: usize::MAX,
+        skipped: None,
         passed: 0.0,
         redundant: Vec::new(),
         tapes: vec![Tape::default(); n],
     };
     // Open rows by node, with the width of its front.
     let mut open: Vec<Vec<f64>> = vec![Vec::new(); n];
+    // The first column that the rows of a front were carried past.
+    let mut past: Vec<Option<usize>> = vec![None; n];
     for k in (1..n).rev() {
         let front = &schedule.fronts[k];
         let w = front.w();
         let mut G: Vec<f64> = Vec::new();
         for a in &front.arrivals {
+            past[k] = past[k].or(past[a.from]);
             let from = std::mem::take(&mut open[a.from]);
             let width = 6 * a.map.len();
             let d = tree.offset(a.from);
@@ -152,7 +161,10 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
             if take {
                 out.dependent[c] = true;
                 out.count += 1;
-                out.smallest = out.smallest.min(sine);
+                if sine < out.smallest {
+                    (out.smallest, out.weakest) = (sine, c);
+                }
+                out.skipped = out.skipped.or(past[k].map(|p| (p, c)));
                 let (_, beta) = reflection(&mut e);
                 reflect_rows(&e, beta, &mut G, w, w);
                 rows -= 1;
@@ -160,6 +172,7 @@ fn pass(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], c
                 tape.reflections.push((e, beta));
             } else {
                 out.passed = out.passed.max(sine);
+                past[k] = past[k].or(Some(c));
             }
         }
         if front.holder.is_some_and(|h| h != 0) {
@@ -275,6 +288,37 @@ pub fn select(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bo
             p = above(*tau);
         }
     }
+    selection(tree, closings, schedule, fixed, p)
+}
+
+/// Given dependents, or the one that does not hold with its sine. All rows of `closings` must be active.
+pub fn select_given(
+    tree: &Tree,
+    closings: &Closings,
+    schedule: &Schedule,
+    fixed: &[bool],
+    roles: &[Role],
+) -> Result<Selection, (usize, f64)> {
+    let p = pass(tree, closings, schedule, fixed, &Choice::These(roles));
+    // A sine of zero leaves no digit of what comes after it.
+    if p.weakest < tree.speeds && p.smallest.is_nan() || p.smallest < RANK {
+        return Err((p.weakest, p.smallest));
+    }
+    Ok(selection(tree, closings, schedule, fixed, p))
+}
+
+/// The last coordinates of every loop, as plain recursive coordinate reduction has them; or the one that rows are carried past, and the one
+/// further inward that would have to take its place.
+pub fn select_last(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool]) -> Result<Selection, (usize, usize)> {
+    let p = pass(tree, closings, schedule, fixed, &Choice::Above(RANK));
+    match p.skipped {
+        Some(pair) => Err(pair),
+        None => Ok(selection(tree, closings, schedule, fixed, p)),
+    }
+}
+
+/// What a pass has found.
+fn selection(tree: &Tree, closings: &Closings, schedule: &Schedule, fixed: &[bool], p: Pass) -> Selection {
     let stresses: Vec<Stress> = p.redundant.iter().map(|(k, c)| stress(closings, schedule, &p.tapes, *k, c)).collect();
     let redundant = stresses.len();
     let kept = drop_redundant(closings, stresses);

@@ -6,6 +6,8 @@
 //! the articulated-body recursion of [Critchley03, Eqs. (7)-(22)]; the dependent pivot gives the reduced inertias of Eqs. (53)-(64), the blocks of
 //! carriers are the lists of Eqs. (103)-(111), and rows that independent columns feel carry the matrix `C` in place of the scalars of Eqs. (65)-(102).
 
+mod wide;
+
 use super::articulated::{self, Articulated, Column, NO_INERTIA};
 use super::block::{put_inertia, shift, subtract_pair, subtract_square, trace_angular};
 use super::hinge::Body;
@@ -78,6 +80,9 @@ pub struct Fronts {
     collects: Vec<bool>,
     /// Stretches of nodes for one kernel.
     runs: Vec<Run>,
+    /// Subtrees of a wide tree without loops, and what lies between them.
+    limbs: Vec<wide::Limb>,
+    steps: Vec<wide::Step>,
     /// Columns of plain fronts. Written inward.
     columns: Vec<Column>,
     /// The bodies; filled by the caller.
@@ -106,6 +111,8 @@ impl Fronts {
             collected: Vec::new(),
             collects: Vec::new(),
             runs: Vec::new(),
+            limbs: Vec::new(),
+            steps: Vec::new(),
             columns: Vec::new(),
             bodies: Vec::new(),
             a_hat: Vec::new(),
@@ -149,17 +156,25 @@ impl Fronts {
         for (k, node) in tree.nodes.iter().enumerate().skip(1) {
             collects[node.parent] |= plain[k] && node.parent + 1 != k;
         }
+        let ranges = if schedule.loops { Vec::new() } else { wide::ranges(tree) };
+        let mut begins = vec![false; n];
+        ranges.iter().for_each(|r| begins[r.start] = true);
         let mut runs: Vec<Run> = Vec::new();
         for (k, node) in tree.nodes.iter().enumerate().skip(1) {
             let hinges = plain[k] && node.kind.is_hinge() && schedule.roles[node.u] == Role::Independent;
             let alone = |k: usize| !collects[k] && schedule.fronts[k].arrivals.iter().all(|a| plain[a.from]);
             match runs.last_mut() {
-                Some(run) if run.hinges && hinges && node.parent + 1 == k && !node.shift && alone(k - 1) => run.nodes.end += 1,
+                Some(run) if run.hinges && hinges && node.parent + 1 == k && !node.shift && !begins[k] && alone(k - 1) => {
+                    run.nodes.end += 1
+                }
                 _ => runs.push(Run { nodes: k..k + 1, hinges }),
             }
         }
+        let (limbs, steps) = wide::lay_out(tree, &runs, ranges);
         Self {
             runs,
+            limbs,
+            steps,
             places,
             pivots,
             data: vec![0.0; data],
@@ -182,6 +197,9 @@ impl Fronts {
     /// Inward: eliminates all columns, outermost first. Right-hand sides are in `closings.g`.
     pub fn inward(&mut self, tree: &Tree, closings: &Closings, schedule: &Schedule) {
         self.weightless = None;
+        if !self.limbs.is_empty() {
+            return self.inward_wide(tree, schedule);
+        }
         // What a node hands to the one before it stays at hand; other children are collected.
         let mut carried = (Articulated::default(), Six::default());
         let mut carried_to = usize::MAX;
@@ -209,7 +227,9 @@ impl Fronts {
                     articulated::inward(&mut I, &mut f, &self.bodies[nodes], &tree.S[columns.clone()], &mut self.columns[columns.clone()]);
                 self.weightless = found.map(|c| columns.start + c).or(self.weightless);
             } else {
-                self.eliminate_plain(k, tree, schedule, &mut I, &mut f);
+                let columns = link.u as usize..(link.u + link.speeds) as usize;
+                let found = eliminate_plain(k, tree, &schedule.roles, &self.bodies[k], &mut I, &mut f, &mut self.columns[columns]);
+                self.weightless = found.or(self.weightless);
             }
             if link.shift {
                 let d = tree.offset(k);
@@ -230,32 +250,6 @@ impl Fronts {
                     *f_p += f;
                 }
             }
-        }
-    }
-
-    /// Eliminates the columns of a plain node of any kind.
-    fn eliminate_plain(&mut self, k: usize, tree: &Tree, schedule: &Schedule, I: &mut Articulated, f: &mut Six) {
-        I.add_rigid(&self.bodies[k].I);
-        *f += self.bodies[k].f;
-        let link = &tree.links[k];
-        let first = link.u as usize;
-        for c in (first..first + link.speeds as usize).rev() {
-            let s = &tree.S[c];
-            let U = I.apply(s);
-            let (D, phi) = (s.dot(&U), s.dot(f));
-            let out = &mut self.columns[c];
-            *out = Column { U, inverse: 0.0, phi };
-            if schedule.roles[c] == Role::Prescribed {
-                continue;
-            }
-            let (linear, angular) = I.traces();
-            if D <= NO_INERTIA * (s.l.norm_squared() * linear + s.a.norm_squared() * angular) {
-                self.weightless = Some(c);
-                continue;
-            }
-            out.inverse = 1.0 / D;
-            I.subtract_square(&U, out.inverse);
-            *f -= U * (phi * out.inverse);
         }
     }
 
@@ -482,6 +476,9 @@ impl Fronts {
 
     /// Outward: rates of the columns to `udot`, accelerations to `a_hat`, multipliers.
     pub fn outward(&mut self, tree: &Tree, schedule: &Schedule, udot: &mut [f64]) {
+        if !self.limbs.is_empty() {
+            return self.outward_wide(tree, schedule, udot);
+        }
         for i in 0..self.runs.len() {
             let Run { nodes, hinges } = self.runs[i].clone();
             let k = nodes.start;
@@ -572,6 +569,41 @@ impl Fronts {
             }
         }
     }
+}
+
+/// Eliminates the columns of a plain node of any kind, which go to `out`; tells one without inertia.
+fn eliminate_plain(
+    k: usize,
+    tree: &Tree,
+    roles: &[Role],
+    body: &Body,
+    I: &mut Articulated,
+    f: &mut Six,
+    out: &mut [Column],
+) -> Option<usize> {
+    I.add_rigid(&body.I);
+    *f += body.f;
+    let first = tree.links[k].u as usize;
+    let mut weightless = None;
+    for (c, out) in out.iter_mut().enumerate().rev() {
+        let c = first + c;
+        let s = &tree.S[c];
+        let U = I.apply(s);
+        let (D, phi) = (s.dot(&U), s.dot(f));
+        *out = Column { U, inverse: 0.0, phi };
+        if roles[c] == Role::Prescribed {
+            continue;
+        }
+        let (linear, angular) = I.traces();
+        if D <= NO_INERTIA * (s.l.norm_squared() * linear + s.a.norm_squared() * angular) {
+            weightless = Some(c);
+            continue;
+        }
+        out.inverse = 1.0 / D;
+        I.subtract_square(&U, out.inverse);
+        *f -= U * (phi * out.inverse);
+    }
+    weightless
 }
 
 fn arrival_row(front: &Front, from: usize) -> usize {

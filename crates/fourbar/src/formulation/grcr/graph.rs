@@ -19,12 +19,17 @@ pub struct Growth {
 }
 
 impl Growth {
-    /// The same tree with some bodies on free joints of their own; `None` where that changes nothing.
-    pub fn with_free(&self, free: &[bool]) -> Option<Self> {
+    /// The same tree with some bodies on free joints of their own, which hang on the ground or on what they hung on before; `None`
+    /// where that changes nothing.
+    pub fn with_free(&self, free: &[bool], on_ground: bool) -> Option<Self> {
         if !self.steps.iter().any(|(b, _, joint)| joint.is_some() && free[*b]) {
             return None;
         }
-        let steps = self.steps.iter().map(|&(b, on, joint)| if free[b] { (b, 0, None) } else { (b, on, joint) }).collect();
+        let steps = self
+            .steps
+            .iter()
+            .map(|&(b, on, joint)| if free[b] { (b, if on_ground { 0 } else { on }, None) } else { (b, on, joint) })
+            .collect();
         Some(Self { steps })
     }
 }
@@ -78,7 +83,7 @@ impl Graph {
         if self.is_forest() {
             return vec![self.depth_first(false, |_| true)];
         }
-        let kept = self.keeping_wanted();
+        let kept = self.keeping(|k| self.wanted[k]);
         let mut list = vec![
             self.depth_first(true, |_| true),
             self.depth_first(false, |_| true),
@@ -89,14 +94,20 @@ impl Graph {
         list
     }
 
-    /// Joints of a tree that leaves as few wanted ones out as possible.
-    fn keeping_wanted(&self) -> Vec<bool> {
+    /// A tree that leaves out as few joints as possible but those that may be.
+    pub fn cutting(&self, may: &[bool]) -> Growth {
+        let kept = self.keeping(|k| !may[k]);
+        self.depth_first(false, |k| kept[k])
+    }
+
+    /// Joints of a tree that leaves as few of some joints out as possible.
+    fn keeping(&self, first: impl Fn(usize) -> bool) -> Vec<bool> {
         let mut set = Sets::new(self.edges.len());
         let mut kept = vec![false; self.joints.len()];
         for pass in [true, false] {
             for (k, ends) in self.joints.iter().enumerate() {
                 if let Some([a, b]) = ends
-                    && self.wanted[k] == pass
+                    && first(k) == pass
                     && set.join(*a, *b)
                 {
                     kept[k] = true;

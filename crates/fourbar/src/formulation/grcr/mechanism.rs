@@ -3,7 +3,6 @@
 //! All tree coordinates and speeds are stored; the independent ones decide, and every evaluation first corrects the dependent ones, starting
 //! from the given values, which keeps the branch. The accelerations do not depend on which columns are dependent.
 
-use super::Options;
 use super::close_loops::Closure;
 use super::dependents::{self, Selection};
 use super::fronts::Fronts;
@@ -13,6 +12,7 @@ use super::schedule::{Role, Schedule};
 use super::spatial::Six;
 use super::tree::Tree;
 use super::tree_choice;
+use super::{Closed, Options};
 use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
@@ -92,6 +92,8 @@ pub struct Mechanism<'m> {
     pub applied: Vec<Six>,
     /// Evaluations and corrections of positions so far.
     pub counts: [usize; 2],
+    /// What is closed in every evaluation.
+    pub closed: Closed,
 }
 
 impl<'m> Mechanism<'m> {
@@ -100,7 +102,15 @@ impl<'m> Mechanism<'m> {
         Self::with_options(model, start, &Options::default())
     }
 
-    /// The same with options.
+    /// The same with options, of which the choice of dependents may be refused.
+    pub fn asked(model: &'m Model, start: &Configuration, options: &Options) -> Result<Self, Diagnostic> {
+        let mut m = Self::with_options(model, start, options);
+        m.choose_as_asked(options)?;
+        m.closed = options.closed;
+        Ok(m)
+    }
+
+    /// The same with options that choose the tree alone.
     pub fn with_options(model: &'m Model, start: &Configuration, options: &Options) -> Self {
         let mut m = tree_choice::cheapest(model, start, options);
         m.look_beside(start);
@@ -194,6 +204,7 @@ impl<'m> Mechanism<'m> {
             placed: true,
             friction,
             counts: [0; 2],
+            closed: Closed::Positions,
             model,
             tree,
             closings,
@@ -243,7 +254,7 @@ impl<'m> Mechanism<'m> {
         }
     }
 
-    fn fixed(&self) -> Vec<bool> {
+    pub(super) fn fixed(&self) -> Vec<bool> {
         let mut fixed = vec![false; self.tree.speeds];
         for p in &self.tree.prescribed {
             fixed[p.column] = true;
@@ -253,10 +264,16 @@ impl<'m> Mechanism<'m> {
 
     /// Dependents and active rows for the pose of the tree.
     pub fn choose(&mut self) -> Selection {
+        let (all, schedule) = self.all_open();
+        dependents::select(&self.tree, &all, &schedule, &self.fixed())
+    }
+
+    /// The closings with all rows active, and the fronts that carry them.
+    pub(super) fn all_open(&self) -> (Closings, Schedule) {
         let mut all = self.closings.clone();
         all.open_all(&self.tree, &self.poses);
         let schedule = Schedule::new(&self.tree, &all, vec![Role::Independent; self.tree.speeds]);
-        dependents::select(&self.tree, &all, &schedule, &self.fixed())
+        (all, schedule)
     }
 
     /// Takes a choice of dependents into use.
@@ -304,9 +321,7 @@ impl<'m> Mechanism<'m> {
 
     /// Self-stresses at the pose, by scaled row of the closings, all rows being active.
     pub fn self_stresses(&self) -> (Closings, Vec<dependents::Stress>) {
-        let mut all = self.closings.clone();
-        all.open_all(&self.tree, &self.poses);
-        let schedule = Schedule::new(&self.tree, &all, vec![Role::Independent; self.tree.speeds]);
+        let (all, schedule) = self.all_open();
         let list = dependents::self_stresses(&self.tree, &all, &schedule, &self.selection.roles);
         (all, list)
     }
@@ -350,7 +365,13 @@ impl<'m> Mechanism<'m> {
         }
         self.tree.place(&self.q);
         self.pose_needed(1);
-        let Some(near) = self.close_positions(lost, t)? else { return Ok(false) };
+        let near = if self.closed == Closed::Positions {
+            let Some(near) = self.close_positions(lost, t)? else { return Ok(false) };
+            near
+        } else {
+            self.closings.positions(&self.poses, &self.turns, t);
+            false
+        };
         self.closings.rows(&self.tree, &self.poses);
         // A factor that is off by the last small correction still removes a small velocity residual to rounding.
         if !near {
@@ -358,6 +379,9 @@ impl<'m> Mechanism<'m> {
         }
         if self.closure.smallest.0 < lost {
             return Ok(false);
+        }
+        if self.closed == Closed::Nothing {
+            return Ok(true);
         }
         self.tree.speed(&self.u);
         self.closings.velocities(&self.tree, t);

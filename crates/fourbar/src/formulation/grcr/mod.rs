@@ -16,6 +16,7 @@ mod householder;
 pub mod joint;
 pub mod loop_rows;
 pub mod mechanism;
+mod named_dependents;
 mod passage;
 mod reaction;
 pub mod schedule;
@@ -29,6 +30,7 @@ pub use mechanism::Mechanism;
 pub use system::start;
 
 use crate::diagnostic::Diagnostic;
+use crate::integrator::word;
 
 /// How loops that reach beyond their own end are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -40,36 +42,72 @@ pub enum Coupling {
     Acs,
     /// General coupled loops: the last body of every loop floats on fictitious free columns, and its real joints close.
     Gcl,
+    /// Plain recursive coordinate reduction: the last coordinates of every loop are dependent, or nothing goes.
+    Rcr,
+}
+
+/// What the fictitious joints of general coupled loops hang on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Fictitious {
+    /// The ground: all loops have one base body, as in [Critchley03, Fig. 8b].
+    #[default]
+    Ground,
+    /// The body before it in the tree: loops have base bodies of their own, as in Fig. 8a.
+    Parent,
+}
+
+/// What is closed in every evaluation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Closed {
+    /// Positions and velocities.
+    #[default]
+    Positions,
+    /// Velocities alone: dependent speeds follow from the independent ones, positions drift.
+    Velocities,
+    /// Nothing: only accelerations meet the constraints, and both drift.
+    Nothing,
 }
 
 /// Options of the formulation.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Options {
     /// Cut joints and one dense matrix in place of the recursion.
     pub cut: bool,
     /// Choice between carried rows and fictitious joints.
     pub coupling: Coupling,
+    /// Where fictitious joints hang.
+    pub fictitious: Fictitious,
+    /// What is closed.
+    pub closed: Closed,
+    /// Joints whose coordinates are to be dependent at the start; none: they are chosen.
+    pub dependents: Vec<String>,
 }
 
 impl Options {
-    /// From those of a study: `loops` and `coupling`.
+    /// From those of a study.
     pub fn of(options: &[(String, String)]) -> Result<Self, Diagnostic> {
         let wanted = |key: &str| options.iter().rev().find(|(k, _)| k == key).map(|(_, v)| v.trim());
-        let cut = match wanted("loops") {
-            None | Some("recursive") => false,
-            Some("cut") => true,
-            Some(other) => {
-                return Err(Diagnostic::new("U304", format!("option `loops` is `{other}`")).help("it is `recursive` or `cut`"));
-            }
-        };
-        let coupling = match wanted("coupling") {
-            None | Some("auto") => Coupling::Auto,
-            Some("acs") => Coupling::Acs,
-            Some("gcl") => Coupling::Gcl,
-            Some(other) => {
-                return Err(Diagnostic::new("U304", format!("option `coupling` is `{other}`")).help("it is `auto`, `acs` or `gcl`"));
-            }
-        };
-        Ok(Self { cut, coupling })
+        let names = wanted("dependents").unwrap_or_default();
+        let dependents: Vec<String> = names.split(',').map(str::trim).filter(|n| !n.is_empty()).map(String::from).collect();
+        let couplings = [("auto", Coupling::Auto), ("acs", Coupling::Acs), ("gcl", Coupling::Gcl), ("rcr", Coupling::Rcr)];
+        let coupling = word(options, "coupling", &couplings)?;
+        if coupling == Coupling::Rcr && !dependents.is_empty() {
+            return Err(Diagnostic::new(
+                "U304",
+                "`coupling=rcr` takes the last coordinates of every loop, so `dependents` cannot be named",
+            )
+            .help("leave one of the two options out"));
+        }
+        Ok(Self {
+            cut: word(options, "loops", &[("recursive", false), ("cut", true)])?,
+            coupling,
+            fictitious: word(options, "fictitious", &[("ground", Fictitious::Ground), ("parent", Fictitious::Parent)])?,
+            closed: word(
+                options,
+                "closed",
+                &[("positions", Closed::Positions), ("velocities", Closed::Velocities), ("nothing", Closed::Nothing)],
+            )?,
+            dependents,
+        })
     }
 }

@@ -15,6 +15,7 @@ use super::dependents::Selection;
 use super::mechanism::WEAK;
 use super::schedule::Role;
 use super::system::{Grcr, TOLD};
+use crate::diagnostic::Diagnostic;
 
 /// Below this sine of a dependent the rows have lost rank: rounding counts in the rates by the cube of its inverse.
 pub(super) const LOST: f64 = 0.02;
@@ -141,7 +142,12 @@ impl Grcr<'_> {
         // Where no set is better, as in a singular position, there is nothing to be found for a while; else as soon as it would be taken.
         self.search_below = if s.smallest > 1.1 * sine { (s.smallest / BETTER).min(0.5 * sine) } else { 0.03 * sine };
         if s.rank == self.m.selection.rank && s.smallest > BETTER * sine {
-            self.change(t, s);
+            if self.plain {
+                // It is borne as long as digits are left.
+                self.broken = (sine < LOST).then(|| self.breaks(t));
+            } else {
+                self.change(t, s);
+            }
         }
         self.inside_below = self.below_inside();
     }
@@ -150,7 +156,7 @@ impl Grcr<'_> {
     /// the step again with.
     pub(super) fn weak_inside(&mut self) -> bool {
         let (sine, _) = self.m.closure.smallest;
-        if self.m.closings.is_empty() || sine >= self.inside_below {
+        if self.plain || self.m.closings.is_empty() || sine >= self.inside_below {
             return false;
         }
         self.inside_below = 0.3 * sine;
@@ -160,6 +166,17 @@ impl Grcr<'_> {
             self.redo = Some(Redo::Set(s));
         }
         better
+    }
+
+    /// Why plain recursive coordinate reduction ends.
+    pub(super) fn breaks(&self, t: f64) -> Box<Diagnostic> {
+        let (sine, column) = self.m.closure.smallest;
+        let name = if column < self.m.tree.speeds { self.m.column_name(column) } else { "the last coordinate of a loop".into() };
+        Box::new(
+            Diagnostic::new("S271", format!("at t = {t:.6} s plain recursive coordinate reduction breaks down: {name} is not determined by its loop any more (sine {sine:.1e})"))
+                .time(t)
+                .help("the last coordinates of a loop cannot be its dependent ones there; `--option coupling=acs` chooses others"),
+        )
     }
 
     /// Where to search first inside the next step: what the search at its beginning did not find is not there, unless rank is lost altogether.

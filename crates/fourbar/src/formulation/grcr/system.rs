@@ -8,6 +8,7 @@ use super::cut_joints::Cut;
 use super::mechanism::{Mechanism, WEAK};
 use super::passage::{LOST, Redo};
 use super::reaction;
+use super::{Closed, Coupling};
 use crate::analysis::massless::Massless;
 use crate::analysis::passages::Passages;
 use crate::constraint::ConstraintSet;
@@ -68,6 +69,9 @@ pub struct Grcr<'m> {
     flagged: usize,
     /// Workspace of interpolation.
     pub(super) side: [Vec<f64>; 5],
+    /// Whether the dependents are the last coordinates of their loops and stay so, and where that broke.
+    pub(super) plain: bool,
+    pub(super) broken: Option<Box<Diagnostic>>,
 }
 
 /// Sets the formulation in motion.
@@ -86,7 +90,7 @@ impl<'m> Grcr<'m> {
     fn new(structure: &Structure<'m>, at: &Configuration, study: &Study) -> Result<Self, Diagnostic> {
         let (model, set) = (structure.model, structure.rows.clone());
         let options = super::Options::of(&study.options)?;
-        let m = Mechanism::with_options(model, at, &options);
+        let m = Mechanism::asked(model, at, &options)?;
         let mut start = at.z.clone();
         start.extend_from_slice(&m.q);
         start.extend_from_slice(&m.u);
@@ -119,6 +123,8 @@ impl<'m> Grcr<'m> {
             flagged: 0,
             side: [vec![0.0; n], vec![0.0; n], vec![0.0; m.tree.stored], vec![0.0; n], vec![0.0; n]],
             carried: Carried::new(at),
+            plain: options.coupling == Coupling::Rcr,
+            broken: None,
             cut: options.cut.then(|| Cut::new(&m)),
             start,
             set,
@@ -278,6 +284,9 @@ impl System for Grcr<'_> {
 
     fn derivative(&mut self, t: f64, y: &[f64], f: &mut [f64]) -> Result<(), Box<Diagnostic>> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
+        if let Some(why) = &self.broken {
+            return Err(why.clone());
+        }
         self.redo = None;
         let at_hand = std::mem::replace(&mut self.last.0, f64::NAN) == t && self.last.1 == y;
         let accepted = self.accepted.0 == t && self.accepted.1 == y;
@@ -298,6 +307,9 @@ impl System for Grcr<'_> {
         // Past a near miss no set is good, but that in use may come to its dead position while another one does not.
         if !accepted && self.weak_inside() {
             return Err(begun_again(t));
+        }
+        if !closed && self.plain {
+            return Err(self.breaks(t));
         }
         if closed {
             f[2 * n] = self.accelerate(t)?;
@@ -479,6 +491,11 @@ impl System for Grcr<'_> {
         outcome.notes.push(super::describe::summary(&self.m));
         if self.cut.is_some() {
             outcome.notes.push("loops are cut: the multipliers are solved from one dense matrix".into());
+        }
+        match self.m.closed {
+            Closed::Positions => {}
+            Closed::Velocities => outcome.notes.push("velocities are closed, positions drift".into()),
+            Closed::Nothing => outcome.notes.push("accelerations alone are closed, positions and velocities drift".into()),
         }
         for (t, what) in &self.switches {
             outcome.notes.push(format!("t = {t:.5} s: {what}"));

@@ -8,7 +8,7 @@ use super::loop_rows::Closings;
 use super::mechanism::{Mechanism, SMALL};
 use super::schedule::{Role, Schedule};
 use super::tree::Tree;
-use super::{Coupling, Options};
+use super::{Coupling, Fictitious, Options};
 use crate::constraint::Owner;
 use crate::model::Model;
 use crate::state::Configuration;
@@ -59,17 +59,28 @@ impl Candidate {
 fn candidates(model: &Model, start: &Configuration, options: &Options) -> Vec<Candidate> {
     let graph = Graph::new(model);
     let mut list = Vec::new();
-    for growth in graph.candidates() {
+    let named: Vec<bool> = model.joints.iter().map(|j| options.names(&j.name)).collect();
+    let mut growths = graph.candidates();
+    if named.contains(&true) {
+        growths.push(graph.cutting(&named));
+    }
+    for growth in growths {
         let real = Candidate::new(model, start, &graph, &growth);
         let fictitious = match options.coupling {
-            Coupling::Acs => None,
+            Coupling::Acs | Coupling::Rcr => None,
+            Coupling::Auto if named.contains(&true) => None,
             Coupling::Auto if model.bodies.len() > SMALL => None,
-            Coupling::Auto | Coupling::Gcl => growth.with_free(&real.floating()),
+            Coupling::Auto | Coupling::Gcl => growth.with_free(&real.floating(), options.fictitious == Fictitious::Ground),
         };
         if options.coupling != Coupling::Gcl || fictitious.is_none() {
             list.push(real);
         }
         list.extend(fictitious.map(|growth| Candidate::new(model, start, &graph, &growth)));
+    }
+    // What the tree leaves out is dependent by that alone, so it must be among what is named.
+    let cuts_named = |c: &Candidate| c.closings.list.iter().all(|x| !matches!(x.owner, Owner::Joint(k) if !named[k]));
+    if named.contains(&true) && list.iter().any(cuts_named) {
+        list.retain(cuts_named);
     }
     list
 }

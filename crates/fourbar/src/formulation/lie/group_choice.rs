@@ -183,7 +183,7 @@ pub fn tailored(model: &Model, q: &[Pose]) -> (Space, String) {
     (Space { screw }, format!("state space: {}", parts.join("; ")))
 }
 
-fn named(names: &[&str]) -> String {
+pub(super) fn named(names: &[&str]) -> String {
     let mut text = names.iter().take(NAMES).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
     if names.len() > NAMES {
         text.push_str(&format!(" and {} more", names.len() - NAMES));

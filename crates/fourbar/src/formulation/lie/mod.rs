@@ -9,6 +9,7 @@
 //! `gamma`, `project`, the default, returns to the constraints after each step in the metric of the masses.
 
 mod group_choice;
+mod named_spaces;
 mod project;
 mod space;
 mod yielding;
@@ -31,6 +32,7 @@ use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::{Study, count};
 use fourbar_math::so3;
+use named_spaces::named_spaces;
 use serde_json::{Value, json};
 use yielding::Yielding;
 
@@ -104,7 +106,10 @@ pub fn start_so3xr3<'m>(m: &Structure<'m>, s: &Study, i: &'static str, c: &Confi
 
 /// The motion with the group chosen for each body.
 pub fn start_lie<'m>(m: &Structure<'m>, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
-    let (space, note) = tailored(m.model, &c.q);
+    let (mut space, mut note) = tailored(m.model, &c.q);
+    if let Some((_, text)) = s.options.iter().rev().find(|(k, _)| k == "spaces") {
+        note = named_spaces(m.model, text, &mut space)?;
+    }
     start(m, s, i, c, space, Some(note))
 }
 
@@ -261,6 +266,12 @@ impl System for Lie<'_> {
         let n = self.carried.len();
         (0..n).for_each(|k| to[k] = from[k] + d[k]);
         self.space.moved(&from[n..], &d[n..], &mut to[n..]);
+    }
+
+    fn increment(&self, from: &[f64], to: &[f64], d: &mut [f64]) {
+        let n = self.carried.len();
+        (0..n).for_each(|k| d[k] = to[k] - from[k]);
+        self.space.increment(&from[n..], &to[n..], &mut d[n..]);
     }
 
     fn pull_back(&self, d: &[f64], f: &mut [f64]) {

@@ -71,6 +71,25 @@ impl Space {
         to[from.len() - 1] = from[from.len() - 1] + d[d.len() - 1];
     }
 
+    /// The increment from one point to another, `to = from o exp(d)`, with turns of less than half a turn.
+    pub fn increment(&self, from: &[f64], to: &[f64], d: &mut [f64]) {
+        let (last, end) = (from.len() - 1, d.len() - 1);
+        let points = from.chunks_exact(STORED).zip(to.chunks_exact(STORED));
+        for ((screw, (y, to)), d) in self.screw[1..].iter().zip(points).zip(d.chunks_exact_mut(SIZE)) {
+            let (p, q) = (pose(y), pose(to));
+            let w = so3::log(&p.A.tr_mul(&q.A));
+            let v = q.r - p.r;
+            // exp takes v to dexp_w v, whose inverse is that of the turn the other way.
+            let v = if *screw { se3::turn_inv(&-w, &p.A.tr_mul(&v)) } else { v };
+            d[..3].copy_from_slice(v.as_slice());
+            d[3..6].copy_from_slice(w.as_slice());
+            for k in 0..6 {
+                d[6 + k] = (to[12 + k] - y[12 + k]) + (to[18 + k] - y[18 + k]);
+            }
+        }
+        d[end] = to[last] - from[last];
+    }
+
     /// The derivative `f` at `from o exp(d)` as the derivative of `d`.
     pub fn pull_back(&self, d: &[f64], f: &mut [f64]) {
         for ((screw, d), f) in self.screw[1..].iter().zip(d.chunks_exact(SIZE)).zip(f.chunks_exact_mut(SIZE)) {
@@ -183,6 +202,16 @@ mod tests {
         let mut again = y.clone();
         space.pack(&q, &v, &mut again);
         assert!(y.iter().zip(&again).all(|(a, b)| (a - b).abs() < 1e-15));
+    }
+
+    #[test]
+    fn an_increment_is_what_led_to_a_point() {
+        let (space, y) = point();
+        let d = sample(space.size(), 3.0);
+        let (mut to, mut back) = (y.clone(), vec![0.0; space.size()]);
+        space.moved(&y, &d, &mut to);
+        space.increment(&y, &to, &mut back);
+        assert!(d.iter().zip(&back).all(|(a, b)| (a - b).abs() < 1e-14), "{d:?} {back:?}");
     }
 
     #[test]

@@ -121,8 +121,10 @@ impl Builder<'_> {
             self.origin[b] = Some(o);
             return;
         }
+        let first = self.file_items(b).into_iter().find(|(_, _, point)| *point).map(|(k, loc, _)| (k, loc));
         let shared = points.iter().filter(|(k, _)| self.layout.items[*k].on.len() > 1);
-        let (item, loc, name) = match shared.max_by_key(|(k, _)| (self.layout.items[*k].on.len(), std::cmp::Reverse(*k))) {
+        let chosen = shared.max_by_key(|(k, _)| (self.layout.items[*k].on.len(), std::cmp::Reverse(*k)));
+        let (item, loc, name) = match first.as_ref().or(chosen) {
             Some((k, loc)) => (Some(*k), *loc, self.layout.items[*k].name.clone()),
             None => (None, self.layout.parts[b].com, self.name_of(b)),
         };

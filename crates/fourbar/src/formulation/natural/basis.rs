@@ -150,11 +150,17 @@ impl Builder<'_> {
         let vectors = self.vectors_of(g).into_iter().map(|(k, loc)| (k, loc, false));
         let points = self.points_of(b).into_iter().map(|(k, loc)| (k, loc - o_loc, true));
         let least = 1e-3 * self.model.length;
+        let listed_in_file = self.file_items(b).into_iter().find_map(|(k, loc, point)| {
+            let local = if point { loc - o_loc } else { loc };
+            let fits = self.items[k].is_none() && (!point || local.norm() > least) && sine_to(&local, basis) > 0.05;
+            fits.then_some(((0, !point, std::cmp::Reverse(k)), local))
+        });
         let chosen = vectors
             .chain(points)
             .filter(|(k, local, point)| self.items[*k].is_none() && (!point || local.norm() > least) && sine_to(local, basis) > 0.3)
             .map(|(k, local, point)| ((waiting(&self.layout.items[k].on, point), !point, std::cmp::Reverse(k)), local))
             .max_by_key(|(key, _)| *key);
+        let chosen = listed_in_file.or(chosen);
         if let Some(((_, vector, std::cmp::Reverse(k)), local)) = chosen {
             let name = self.layout.items[k].name.clone();
             if vector {

@@ -6,7 +6,7 @@ use super::part_order::Queue;
 use super::rows::{Class, Row};
 use crate::coordinate::Coordinate;
 use crate::force::eval::Plain;
-use crate::model::{BodyId, Model};
+use crate::model::{Basic, BodyId, Model};
 use crate::state::Configuration;
 use fourbar_dae::Node;
 use fourbar_math::Scalar;
@@ -25,11 +25,13 @@ pub struct Choice {
     pub parallelograms: bool,
     /// Twelve coordinates per body, an origin and three vectors: constant mass matrix, all joints equated.
     pub twelve: bool,
+    /// What a part needs is taken from the points and vectors that the file describes it by, in their order.
+    pub file: bool,
 }
 
 impl Default for Choice {
     fn default() -> Self {
-        Self { assign: true, parallelograms: false, twelve: false }
+        Self { assign: true, parallelograms: false, twelve: false, file: false }
     }
 }
 
@@ -93,7 +95,7 @@ pub(super) struct Builder<'m> {
 
 impl<'m> Builder<'m> {
     pub fn new(model: &'m Model, start: &'m Configuration, choice: Choice) -> Self {
-        let mut layout = Layout::new(model, !choice.twelve);
+        let mut layout = Layout::new(model, !choice.twelve, choice.file);
         if choice.twelve {
             layout.normal = None;
         }
@@ -253,6 +255,27 @@ impl<'m> Builder<'m> {
 
     pub fn points_of(&self, part: usize) -> Vec<(usize, V)> {
         self.layout.points_on[part].clone()
+    }
+
+    /// Points and vectors that the file describes a part by, in their order; none where they are not asked for.
+    pub fn file_items(&self, part: usize) -> Vec<(usize, V, bool)> {
+        if !self.choice.file {
+            return Vec::new();
+        }
+        let group = self.layout.parts[part].group;
+        let (points, vectors) = (self.points_of(part), self.vectors_of(group));
+        let near = 1e-9 * self.model.length;
+        let of = |b: &Basic| {
+            let same = if b.vector {
+                let d = self.layout.direction(b.body, &b.s);
+                vectors.iter().find(|(_, loc)| loc.cross(&d).norm() < 1e-9)
+            } else {
+                let p = self.layout.point(b.body, &b.s);
+                points.iter().find(|(_, loc)| (loc - p).norm() < near)
+            };
+            same.map(|(k, loc)| (*k, *loc, !b.vector))
+        };
+        self.model.basis.iter().filter(|b| self.layout.part_of[b.body.index()] == part).filter_map(of).collect()
     }
 
     pub fn vectors_of(&self, group: usize) -> Vec<(usize, V)> {

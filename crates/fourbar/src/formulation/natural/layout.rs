@@ -110,8 +110,9 @@ impl Union {
 }
 
 impl Layout {
-    /// The layout of a mechanism. Parts that only slide against each other share their axes if `share` is set.
-    pub fn new(model: &Model, share: bool) -> Self {
+    /// The layout of a mechanism. Parts that only slide against each other share their axes if `share` is set; the points and vectors of
+    /// the file are items beside those of joints if `file` is set.
+    pub fn new(model: &Model, share: bool, file: bool) -> Self {
         let n = model.bodies.len();
         let (mut welded, mut turning) = (Union((0..n).collect()), Union((0..n).collect()));
         for j in model.joints.iter().filter(|j| !j.open) {
@@ -171,6 +172,14 @@ impl Layout {
             slides_on: vec![Vec::new(); part_roots.len()],
             normal: None,
         };
+        // First, so that joints take their names.
+        for b in model.basis.iter().filter(|_| file) {
+            if b.vector {
+                layout.add_vector(b.name.clone(), &[(b.body, b.s)]);
+            } else {
+                layout.add_point(&b.name, &[(b.body, b.s)]);
+            }
+        }
         layout.joints(model);
         layout.merge(1e-9 * model.length);
         layout.parts.iter().enumerate().for_each(|(p, part)| layout.parts_of[part.group].push(p));

@@ -62,12 +62,12 @@ pub fn choice(options: &[(String, String)]) -> Result<Choice, Diagnostic> {
             ("coordinates", "assigned") => choice = Choice { parallelograms: choice.parallelograms, ..Choice::default() },
             ("coordinates", "unassigned") => choice.assign = false,
             ("coordinates", "twelve") => choice.twelve = true,
+            ("coordinates", "file") => choice = Choice { parallelograms: choice.parallelograms, file: true, ..Choice::default() },
             ("parallelograms", "assign") => choice.parallelograms = true,
             ("parallelograms", "equate") => choice.parallelograms = false,
             ("coordinates", other) => {
-                return Err(
-                    Diagnostic::new("U304", format!("option `coordinates` is `{other}`")).help("it is assigned, unassigned or twelve")
-                );
+                return Err(Diagnostic::new("U304", format!("option `coordinates` is `{other}`"))
+                    .help("it is assigned, file, unassigned or twelve"));
             }
             ("parallelograms", other) => {
                 return Err(Diagnostic::new("U304", format!("option `parallelograms` is `{other}`")).help("it is assign or equate"));
@@ -82,6 +82,13 @@ impl System {
     /// Builds the system of a mechanism around an assembled start.
     pub fn new(model: &Model, start: &Configuration, choice: Choice) -> Result<Self, Diagnostic> {
         applies(model)?;
+        if choice.file && model.basis.is_empty() {
+            return Err(Diagnostic::new(
+                "U304",
+                "option `coordinates` is `file`, but the file does not describe its bodies by points and vectors",
+            )
+            .help("MechSpec files do; leave the option out, and points and vectors are chosen"));
+        }
         let (tape, built) = Tape::record_around(start.t, || {
             let mut b = Builder::new(model, start, choice);
             b.build();

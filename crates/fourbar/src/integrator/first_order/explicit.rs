@@ -5,8 +5,8 @@
 //! the plain method. The stages are kept until the next step, so an output time inside the step costs a polynomial in `d`.
 
 use super::System;
+use super::method::{Estimate, Method};
 use super::stiffness::Stiffness;
-use super::tableau::{Estimate, TABLEAUS, Tableau, Weights};
 use super::track::{Interpolates, SMALLEST, Track, Why, again, fill};
 use crate::diagnostic::Diagnostic;
 use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_every};
@@ -23,7 +23,7 @@ const SPAN: f64 = 50.0;
 /// An explicit method in motion.
 pub struct Explicit<S> {
     track: Track<S>,
-    tableau: &'static Tableau,
+    method: Method,
     /// Nodes of all stages.
     nodes: Vec<f64>,
     /// Derivatives by stage, pulled back to the start of the step; one after the other.
@@ -35,8 +35,9 @@ pub struct Explicit<S> {
     end_known: bool,
     end_fits: bool,
     dense_ready: bool,
-    /// Workspace: an increment.
+    /// Workspace: an increment, and a state on the way to a stage.
     scratch: Vec<f64>,
+    way: Vec<f64>,
     last_error: f64,
     stiffness: Stiffness,
     /// Whether the run is to end where forces turn out to be stiff, so that another method can go on.
@@ -52,27 +53,22 @@ fn no_estimate(name: &str) -> Diagnostic {
 impl<S: System> Explicit<S> {
     /// Sets a system in motion with a method by name.
     pub fn new(system: S, model: &Model, study: &Study, integrator: &'static str, t: f64) -> Result<Self, Diagnostic> {
-        Self::on(Track::new(system, model, study, integrator, t)?, integrator)
+        let method = Method::named(integrator, model)?;
+        Self::on(Track::new(system, model, study, integrator, t)?, method)
     }
 
     /// The same with a system on its way.
-    pub(super) fn on(track: Track<S>, integrator: &'static str) -> Result<Self, Diagnostic> {
-        let Some(tableau) = Tableau::named(integrator) else {
-            return Err(Diagnostic::new("U302", format!("there is no explicit method `{integrator}`"))
-                .help(format!("there are {}", TABLEAUS.iter().map(|t| t.name).collect::<Vec<_>>().join(", "))));
-        };
+    pub(super) fn on(track: Track<S>, method: Method) -> Result<Self, Diagnostic> {
         let adaptive = track.pace.fixed.is_none();
-        if adaptive && matches!(tableau.error, Estimate::None) {
-            return Err(no_estimate(integrator));
+        if adaptive && matches!(method.error, Estimate::None) {
+            return Err(no_estimate(method.name));
         }
         let size = track.system.size();
-        let sum = |w: &Weights| w.iter().map(|(_, x)| x).sum::<f64>();
+        let sum = |w: &Vec<(usize, f64)>| w.iter().map(|(_, x)| x).sum::<f64>();
         let mut nodes = vec![0.0];
-        nodes.extend(tableau.a.iter().map(sum));
-        nodes.extend(tableau.extra.iter().map(sum));
+        nodes.extend(method.a.iter().map(sum));
+        nodes.extend(method.extra.iter().map(sum));
         Ok(Self {
-            track,
-            tableau,
             k: vec![0.0; nodes.len() * size],
             nodes,
             end: vec![0.0; size],
@@ -81,9 +77,12 @@ impl<S: System> Explicit<S> {
             end_fits: false,
             dense_ready: false,
             scratch: vec![0.0; size],
+            way: track.y.clone(),
             last_error: 1e-4,
-            stiffness: Stiffness::new(tableau.stable.filter(|_| adaptive)),
+            stiffness: Stiffness::new(method.stable.filter(|_| adaptive)),
             gives_way: false,
+            method,
+            track,
         })
     }
 
@@ -98,7 +97,7 @@ impl<S: System> Explicit<S> {
     }
 
     /// `out = factor sum w_j k_j`.
-    fn combine(k: &[f64], weights: Weights, factor: f64, out: &mut [f64]) {
+    fn combine(k: &[f64], weights: &[(usize, f64)], factor: f64, out: &mut [f64]) {
         let n = out.len();
         out.fill(0.0);
         for &(j, w) in weights {
@@ -145,32 +144,59 @@ impl<S: System> Explicit<S> {
         let n = self.track.d.len();
         self.first()?;
         self.dense_ready = false;
-        let rows = self.tableau.a;
-        for (row, weights) in rows.iter().enumerate() {
-            let last = row + 1 == rows.len();
-            Self::combine(&self.k, weights, h, &mut self.track.d);
-            if !(self.track.d.iter().sum::<f64>().is_finite() && self.track.system.fits(&self.track.d)) {
+        let rows = self.method.a.len();
+        for row in 0..rows {
+            let last = row + 1 == rows;
+            if !self.reach(row, h) {
                 return Ok(false);
             }
-            if last && !self.tableau.same_last {
-                self.track.system.moved(&self.track.y, &self.track.d, &mut self.track.trial);
+            if last && !self.method.same_last {
                 break;
             }
-            self.stage(row + 1, h, false)?;
+            self.derivative(row + 1, h, false)?;
             let k = &mut self.k[(row + 1) * n..(row + 2) * n];
             if last {
                 self.new_end.copy_from_slice(k);
             }
-            self.track.system.pull_back(&self.track.d, k);
+            if self.method.product.is_empty() {
+                self.track.system.pull_back(&self.track.d, k);
+            }
         }
         Ok(true)
     }
 
-    /// Derivative at stage `i`, whose increment is in `d`; `dense` stages belong to the last step, others to the next.
-    fn stage(&mut self, i: usize, h: f64, dense: bool) -> Result<(), Box<Diagnostic>> {
+    /// The state of a row, in `trial`, and the increment that leads to it, in `d`; `false` where one is too large.
+    fn reach(&mut self, row: usize, h: f64) -> bool {
+        let (track, method) = (&mut self.track, &self.method);
+        let Some(factors) = method.product.get(row) else {
+            Self::combine(&self.k, &method.a[row], h, &mut track.d);
+            let fits = track.d.iter().sum::<f64>().is_finite() && track.system.fits(&track.d);
+            if fits {
+                track.system.moved(&track.y, &track.d, &mut track.trial);
+            }
+            return fits;
+        };
+        // One motion after the other.
+        track.trial.copy_from_slice(&track.y);
+        for weights in factors {
+            Self::combine(&self.k, weights, h, &mut track.d);
+            if !(track.d.iter().sum::<f64>().is_finite() && track.system.fits(&track.d)) {
+                return false;
+            }
+            std::mem::swap(&mut track.trial, &mut self.way);
+            track.system.moved(&self.way, &track.d, &mut track.trial);
+        }
+        // The step as one motion, between whose ends states are interpolated.
+        if row + 1 == method.a.len() {
+            track.system.increment(&track.y, &track.trial, &mut track.d);
+        }
+        track.system.fits(&track.d)
+    }
+
+    /// Derivative at stage `i`, whose state is in `trial`; `dense` stages belong to the last step, others to the next.
+    fn derivative(&mut self, i: usize, h: f64, dense: bool) -> Result<(), Box<Diagnostic>> {
         let n = self.track.d.len();
-        let (t, from) = if dense { (self.track.t_n, &self.track.y_n) } else { (self.track.t, &self.track.y) };
-        self.track.system.moved(from, &self.track.d, &mut self.track.trial);
+        let t = if dense { self.track.t_n } else { self.track.t };
         self.track.evaluations += 1;
         let mut done = self.track.system.derivative(t + self.nodes[i] * h, &self.track.trial, &mut self.k[i * n..(i + 1) * n]);
         if done.is_err() && dense && self.track.system.renewed() {
@@ -183,13 +209,14 @@ impl<S: System> Explicit<S> {
     /// Error estimate of the stages relative to the tolerance; what is not a number counts as too large.
     fn estimate(&mut self, h: f64) -> f64 {
         let n = self.track.d.len();
-        let powers = self.k.chunks_exact(n).take(self.tableau.a.len()).map(|k| k[n - 1].abs());
+        let powers = self.k.chunks_exact(n).take(self.method.a.len()).map(|k| k[n - 1].abs());
         let of_step = powers.fold(0.0, f64::max) * h;
-        let mut size = |weights| {
-            Self::combine(&self.k, weights, h, &mut self.scratch);
-            self.track.size_of(&self.scratch, of_step, WORK)
+        let Self { track, method, k, scratch, .. } = self;
+        let mut size = |weights: &[(usize, f64)]| {
+            Self::combine(k, weights, h, scratch);
+            track.size_of(scratch, of_step, WORK)
         };
-        let error = match self.tableau.error {
+        let error = match &method.error {
             Estimate::None => 0.0,
             Estimate::One { e, .. } => size(e),
             Estimate::Two { e, coarse, .. } => {
@@ -197,15 +224,15 @@ impl<S: System> Explicit<S> {
                 if fine == 0.0 { 0.0 } else { fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt() }
             }
         };
-        if error.is_finite() { error / self.track.tol } else { f64::INFINITY }
+        if error.is_finite() { error / track.tol } else { f64::INFINITY }
     }
 
     /// Takes the step that [`Explicit::stages_of`] left; on failure nothing has changed.
     fn take(&mut self, h: f64) -> Result<(), Box<Diagnostic>> {
         self.track.take(h)?;
-        self.end_known = self.tableau.same_last;
-        self.end_fits = self.tableau.same_last && !self.track.changed;
-        if self.tableau.same_last {
+        self.end_known = self.method.same_last;
+        self.end_fits = self.method.same_last && !self.track.changed;
+        if self.method.same_last {
             std::mem::swap(&mut self.end, &mut self.new_end);
         }
         self.look_inside();
@@ -214,11 +241,11 @@ impl<S: System> Explicit<S> {
 
     /// Whether forces have turned out to be stiff with the step just taken.
     fn is_stiff_now(&mut self) -> bool {
-        let (n, last, rows) = (self.end.len(), self.tableau.a.len(), self.tableau.a);
+        let (n, last, rows) = (self.end.len(), self.method.a.len(), &self.method.a);
         let track = &self.track;
         let h = track.h_n;
         // The state of the last stage but one, which stands at the end of the step too.
-        Self::combine(&self.k, rows[last - 2], h, &mut self.scratch);
+        Self::combine(&self.k, &rows[last - 2], h, &mut self.scratch);
         self.scratch.iter_mut().zip(&track.step_d).for_each(|(s, d)| *s -= d);
         let gap = track.system.error(&track.y_n, &self.scratch);
         let [one, end] = [last - 1, last].map(|i| &self.k[i * n..(i + 1) * n]);
@@ -261,9 +288,9 @@ impl<S: System> Explicit<S> {
     }
 
     fn order_of_estimate(&self) -> f64 {
-        match self.tableau.error {
+        match self.method.error {
             Estimate::One { order, .. } | Estimate::Two { order, .. } => order as f64,
-            Estimate::None => self.tableau.order as f64,
+            Estimate::None => self.method.order as f64,
         }
     }
 
@@ -273,8 +300,8 @@ impl<S: System> Explicit<S> {
             return Ok(());
         }
         let (n, h) = (self.track.d.len(), self.track.h_n);
-        let last = self.tableau.a.len();
-        if !self.tableau.same_last {
+        let last = self.method.a.len();
+        if !self.method.same_last {
             self.track.d.copy_from_slice(&self.track.step_d);
             if !self.end_known {
                 self.track.evaluations += 1;
@@ -289,10 +316,11 @@ impl<S: System> Explicit<S> {
             k.copy_from_slice(&self.end);
             self.track.system.pull_back(&self.track.step_d, k);
         }
-        for (e, weights) in self.tableau.extra.iter().enumerate() {
+        for e in 0..self.method.extra.len() {
             let i = last + 1 + e;
-            Self::combine(&self.k, weights, h, &mut self.track.d);
-            self.stage(i, h, true)?;
+            Self::combine(&self.k, &self.method.extra[e], h, &mut self.track.d);
+            self.track.system.moved(&self.track.y_n, &self.track.d, &mut self.track.trial);
+            self.derivative(i, h, true)?;
             self.track.system.pull_back(&self.track.d, &mut self.k[i * n..(i + 1) * n]);
         }
         self.dense_ready = true;
@@ -312,16 +340,16 @@ impl<S: System> Interpolates<S> for Explicit<S> {
         let u = 1.0 - s;
         // d = s (r1 + u (r2 + s (r3 + u (r4 + s (r5 + u (r6 + s r7)))))), r1 the whole increment, r2 and r3 from the ends.
         self.scratch.fill(0.0);
-        for (j, weights) in self.tableau.dense.iter().enumerate().rev() {
+        for (j, weights) in self.method.dense.iter().enumerate().rev() {
             // Factors alternate outwards: r7 s, r6 u, r5 s, r4 u.
             let factor = if j % 2 == 0 { s } else { u };
-            let inner = if j + 1 == self.tableau.dense.len() { 0.0 } else { factor };
+            let inner = if j + 1 == self.method.dense.len() { 0.0 } else { factor };
             Self::combine(&self.k, weights, h, &mut self.track.d);
             for (x, d) in self.scratch.iter_mut().zip(&self.track.d) {
                 *x = d + inner * *x;
             }
         }
-        let end = self.tableau.a.len();
+        let end = self.method.a.len();
         for c in 0..n {
             let (r1, first, last) = (self.track.step_d[c], h * self.k[c], h * self.k[end * n + c]);
             let r2 = first - r1;
@@ -397,7 +425,7 @@ impl<S: System> Tries for Explicit<S> {
         if self.stiffness.is_due(self.track.steps) && self.is_stiff_now() && self.gives_way {
             return Err(Diagnostic::new(
                 "S235",
-                format!("at t = {:.6} s forces have turned out to be stiff for {}", self.track.t, self.tableau.name),
+                format!("at t = {:.6} s forces have turned out to be stiff for {}", self.track.t, self.method.name),
             )
             .time(self.track.t)
             .help("an implicit method takes larger steps: `--integrator radau`"));
@@ -469,9 +497,10 @@ impl<S: System> Motion for Explicit<S> {
             ("rejected_steps", self.track.rejections as f64),
             ("failed_steps", self.track.failures as f64),
         ]);
+        outcome.notes.extend(self.method.note.clone());
         if let Some(t) = self.stiffness.since.filter(|_| !self.gives_way) {
             outcome.warnings.push(
-                Diagnostic::new("W235", format!("from t = {t:.4} s on stiff forces held {} back: steps were as large as it is stable with, while accuracy would have allowed larger ones", self.tableau.name))
+                Diagnostic::new("W235", format!("from t = {t:.4} s on stiff forces held {} back: steps were as large as it is stable with, while accuracy would have allowed larger ones", self.method.name))
                     .time(t)
                     .help("`--integrator radau` takes larger steps, with `--formulation ra` or `grcr`"),
             );

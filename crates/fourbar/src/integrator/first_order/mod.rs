@@ -2,6 +2,7 @@
 
 mod carried;
 mod explicit;
+mod method;
 mod radau;
 mod stiffness;
 mod system;

@@ -80,11 +80,8 @@ impl<S: System> Radau<S> {
         let track = Track::new(system, model, study, "radau", t)?;
         let n = track.d.len();
         if n > MOST {
-            return Err(Diagnostic::new(
-                "U308",
-                format!("radau in joint coordinates takes one dense matrix, here of {n} rows; it goes up to {MOST}"),
-            )
-            .help("`--formulation ra --integrator radau` has a sparse one"));
+            return Err(Diagnostic::new("U308", format!("radau takes one dense matrix here, of {n} rows; it goes up to {MOST}"))
+                .help("`--formulation ra --integrator radau` has a sparse one"));
         }
         Ok(Self::on(track, study, model.first_state()))
     }

@@ -33,6 +33,10 @@ pub trait System: Send {
     fn start(&self, y: &mut [f64]);
     /// `to = from o exp(d)`; plain addition in vector spaces.
     fn moved(&self, from: &[f64], d: &[f64], to: &mut [f64]);
+    /// The increment of a motion, `to = from o exp(d)`; plain subtraction in vector spaces.
+    fn increment(&self, from: &[f64], to: &[f64], d: &mut [f64]) {
+        d.iter_mut().zip(to.iter().zip(from)).for_each(|(d, (b, a))| *d = b - a);
+    }
     /// Turns the derivative of the state at `from o exp(d)` into the derivative of `d`; nothing to do in vector spaces.
     fn pull_back(&self, d: &[f64], f: &mut [f64]) {
         let _ = (d, f);

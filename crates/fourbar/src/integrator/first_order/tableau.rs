@@ -2,8 +2,10 @@
 //!
 //! Sources of the numbers: Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I, 2nd ed.: Heun and the classical
 //! method in section II.1, Fehlberg 4(5) in II.5, Dormand and Prince 5(4) in II.5 with the interpolant of II.6, and 8(5,3)
-//! from the authors' code DOP853 (II.10). Weights are written as (stage, weight), zeros left out; nodes are row sums. The
-//! conditions of each order are checked in the tests.
+//! from the authors' code DOP853 (II.10). Crouch-Grossman of order 3 from Hairer, Lubich and Wanner, Geometric Numerical Integration,
+//! IV.8.1; of order 4 from Jackiewicz, Marthinsen and Owren, Construction of Runge-Kutta methods of Crouch-Grossman type of high order
+//! (2000); commutator-free methods from Celledoni, Marthinsen and Owren, Commutator-free Lie group methods (2003). Weights are
+//! written as (stage, weight), zeros left out; nodes are row sums. The conditions of each order are checked in the tests.
 
 /// Weights by stage.
 pub type Weights = &'static [(usize, f64)];
@@ -50,25 +52,33 @@ pub struct Tableau {
     pub extra: &'static [Weights],
     /// Weights of the interpolant beyond the cubic.
     pub dense: &'static [Weights],
+    /// For methods that make a stage of several motions one after the other: the weights of each, row by row as in `a`, which has their
+    /// sums. Empty for methods of Munthe-Kaas kind, which make it of one.
+    pub product: &'static [&'static [Weights]],
 }
 
 /// All of them.
-pub const TABLEAUS: &[Tableau] = &[EULER, HEUN, RK4, RKF45, DOPRI5, DOP853];
+pub const TABLEAUS: &[Tableau] = &[EULER, HEUN, RK4, RKF45, DOPRI5, DOP853, CG3, CG4, CF3, CF4];
 
 impl Tableau {
     /// The method of a name.
     pub fn named(name: &str) -> Option<&'static Tableau> {
         TABLEAUS.iter().find(|t| t.name == name)
     }
-    /// Stages of a step, the derivative at the end not counted where it is none.
-    pub fn stages(&self) -> usize {
-        self.a.len() + usize::from(self.same_last)
-    }
 }
 
 /// Euler.
-pub const EULER: Tableau =
-    Tableau { name: "euler", order: 1, a: &[&[(0, 1.0)]], same_last: false, error: Estimate::None, stable: None, extra: &[], dense: &[] };
+pub const EULER: Tableau = Tableau {
+    name: "euler",
+    order: 1,
+    a: &[&[(0, 1.0)]],
+    same_last: false,
+    error: Estimate::None,
+    stable: None,
+    extra: &[],
+    dense: &[],
+    product: &[],
+};
 
 /// Heun, with Euler inside.
 pub const HEUN: Tableau = Tableau {
@@ -80,6 +90,7 @@ pub const HEUN: Tableau = Tableau {
     stable: None,
     extra: &[],
     dense: &[],
+    product: &[],
 };
 
 /// The classical method of order 4.
@@ -92,6 +103,7 @@ pub const RK4: Tableau = Tableau {
     stable: None,
     extra: &[],
     dense: &[],
+    product: &[],
 };
 
 /// Fehlberg 4(5), continued with the result of order 5.
@@ -114,6 +126,7 @@ pub const RKF45: Tableau = Tableau {
     stable: None,
     extra: &[],
     dense: &[],
+    product: &[],
 };
 
 /// Dormand and Prince 5(4) with its interpolant of order 4.
@@ -143,6 +156,7 @@ pub const DOPRI5: Tableau = Tableau {
         (5, -1453857185.0 / 822651844.0),
         (6, 69997945.0 / 29380423.0),
     ]],
+    product: &[],
 };
 
 /// Dormand and Prince 8(5,3) with its interpolant of order 7.
@@ -327,4 +341,72 @@ pub const DOP853: Tableau = Tableau {
             (15, -149.72683625798564),
         ],
     ],
+    product: &[],
 };
+
+/// A method without estimate that moves by products.
+const fn by_products(name: &'static str, order: usize, a: &'static [Weights], product: &'static [&'static [Weights]]) -> Tableau {
+    Tableau { name, order, a, same_last: false, error: Estimate::None, stable: None, extra: &[], dense: &[], product }
+}
+
+/// Crouch and Grossman, order 3: every motion follows one stage alone.
+pub const CG3: Tableau = by_products(
+    "cg3",
+    3,
+    &[&[(0, 3.0 / 4.0)], &[(0, 119.0 / 216.0), (1, 17.0 / 108.0)], &[(0, 13.0 / 51.0), (1, -2.0 / 3.0), (2, 24.0 / 17.0)]],
+    &[
+        &[&[(0, 3.0 / 4.0)]],
+        &[&[(0, 119.0 / 216.0)], &[(1, 17.0 / 108.0)]],
+        &[&[(0, 13.0 / 51.0)], &[(1, -2.0 / 3.0)], &[(2, 24.0 / 17.0)]],
+    ],
+);
+
+/// The same of order 4 with five stages.
+pub const CG4: Tableau = by_products(
+    "cg4",
+    4,
+    &[
+        &[(0, 0.8177227988124852)],
+        &[(0, 0.3199876375476427), (1, 0.0659864263556022)],
+        &[(0, 0.9214417194464946), (1, 0.4997857776773573), (2, -1.0969984448371582)],
+        &[(0, 0.3552358559023322), (1, 0.2390958372307326), (2, 1.3918565724203246), (3, -1.1092979392113465)],
+        &[(0, 0.1370831520630755), (1, -0.0183698531564020), (2, 0.7397813985370780), (3, -0.1907142565505889), (4, 0.3322195591068374)],
+    ],
+    &[
+        &[&[(0, 0.8177227988124852)]],
+        &[&[(0, 0.3199876375476427)], &[(1, 0.0659864263556022)]],
+        &[&[(0, 0.9214417194464946)], &[(1, 0.4997857776773573)], &[(2, -1.0969984448371582)]],
+        &[&[(0, 0.3552358559023322)], &[(1, 0.2390958372307326)], &[(2, 1.3918565724203246)], &[(3, -1.1092979392113465)]],
+        &[
+            &[(0, 0.1370831520630755)],
+            &[(1, -0.0183698531564020)],
+            &[(2, 0.7397813985370780)],
+            &[(3, -0.1907142565505889)],
+            &[(4, 0.3322195591068374)],
+        ],
+    ],
+);
+
+/// Commutator-free, order 3: the result takes two motions.
+pub const CF3: Tableau = by_products(
+    "cf3",
+    3,
+    &[&[(0, 1.0 / 3.0)], &[(1, 2.0 / 3.0)], &[(0, 1.0 / 4.0), (2, 3.0 / 4.0)]],
+    &[&[&[(0, 1.0 / 3.0)]], &[&[(1, 2.0 / 3.0)]], &[&[(0, 1.0 / 3.0)], &[(0, -1.0 / 12.0), (2, 3.0 / 4.0)]]],
+);
+
+/// Commutator-free, order 4, on the classical method: the last stage and the result take two motions.
+pub const CF4: Tableau = by_products(
+    "cf4",
+    4,
+    &[&[(0, 0.5)], &[(1, 0.5)], &[(2, 1.0)], &[(0, 1.0 / 6.0), (1, 1.0 / 3.0), (2, 1.0 / 3.0), (3, 1.0 / 6.0)]],
+    &[
+        &[&[(0, 0.5)]],
+        &[&[(1, 0.5)]],
+        &[&[(0, 0.5)], &[(0, -0.5), (2, 1.0)]],
+        &[
+            &[(0, 1.0 / 4.0), (1, 1.0 / 6.0), (2, 1.0 / 6.0), (3, -1.0 / 12.0)],
+            &[(0, -1.0 / 12.0), (1, 1.0 / 6.0), (2, 1.0 / 6.0), (3, 1.0 / 4.0)],
+        ],
+    ],
+);

@@ -48,7 +48,7 @@ impl System for Known {
 }
 
 fn explicit<S: System>(system: S, sizes: (f64, f64), study: &Study, name: &'static str, t: f64) -> Result<Explicit<S>, Diagnostic> {
-    Explicit::on(Track::with_sizes(system, sizes, study, name, t)?, name)
+    Explicit::on(Track::with_sizes(system, sizes, study, name, t)?, method::Method::listed(name)?)
 }
 
 const PLAIN: Known = Known { nudge: 0.0, fail_beyond: f64::INFINITY };

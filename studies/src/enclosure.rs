@@ -1,0 +1,327 @@
+//! Bounds with outward rounding on what a Taylor step leaves out, for planar mechanisms in natural coordinates.
+//!
+//! Points are linear in the coordinates `q`, so that the mass matrix `M` is constant and rods say `|u|^2 = L^2` with `u = P q + p`. The
+//! coefficients of the series follow order by order from
+//! ```text
+//! [ M        2 P^T u_0 ] [ a_k      ]   [ F_k - 2 P^T sum_{i>=1} u_i lambda_{k-i}        ]
+//! [ 2 u_0^T P    0     ] [ lambda_k ] = [ -(k+1)(k+2) sum_{i=1}^{k+1} u_i . u_{k+2-i}    ],   q_{k+2} = a_k / ((k+1)(k+2))
+//! ```
+//! Evaluated on intervals that hold the motion of a whole step, the coefficient `q_{p+1}` times `h^{p+1}` bounds what a series of order `p`
+//! leaves out (Lagrange's remainder). That intervals hold the motion is shown by Picard's iteration, on parts of the step: if
+//! `v_0 + [0, s] a(Q, V)` lies in `V` and `q_0 + [0, s] V` in `Q`, the motion stays in `Q` and `V` for the time `s`.
+
+use crate::interval::Interval;
+use nalgebra::DMatrix;
+
+/// A linear form of the coordinates: factors and a constant.
+pub type Form = (Vec<f64>, f64);
+
+/// A point of the plane, linear in the coordinates.
+#[derive(Clone, Debug)]
+pub struct Point {
+    /// Its coordinates.
+    pub xy: [Form; 2],
+}
+
+impl Point {
+    /// A fixed point.
+    pub fn fixed(n: usize, x: f64, y: f64) -> Self {
+        Self { xy: [(vec![0.0; n], x), (vec![0.0; n], y)] }
+    }
+
+    /// The point of two coordinates.
+    pub fn moving(n: usize, first: usize) -> Self {
+        let unit = |k: usize| {
+            let mut f = vec![0.0; n];
+            f[k] = 1.0;
+            (f, 0.0)
+        };
+        Self { xy: [unit(first), unit(first + 1)] }
+    }
+
+    /// A sum of points with factors.
+    fn sum(parts: &[(f64, &Form)]) -> Form {
+        let mut out = (vec![0.0; parts[0].1.0.len()], 0.0);
+        for (k, f) in parts {
+            out.0.iter_mut().zip(&f.0).for_each(|(o, x)| *o += k * x);
+            out.1 += k * f.1;
+        }
+        out
+    }
+
+    /// From one point to another.
+    pub fn to(&self, o: &Self) -> Self {
+        Self { xy: [0, 1].map(|i| Self::sum(&[(1.0, &o.xy[i]), (-1.0, &self.xy[i])])) }
+    }
+
+    /// The point with coordinates `(a, b)` in the frame with origin `self` and x axis towards `o` at the distance `length`.
+    pub fn beside(&self, o: &Self, length: f64, a: f64, b: f64) -> Self {
+        let d = self.to(o);
+        let (a, b) = (a / length, b / length);
+        Self {
+            xy: [
+                Self::sum(&[(1.0, &self.xy[0]), (a, &d.xy[0]), (-b, &d.xy[1])]),
+                Self::sum(&[(1.0, &self.xy[1]), (a, &d.xy[1]), (b, &d.xy[0])]),
+            ],
+        }
+    }
+}
+
+/// A spring between a fixed point and another one: its vector, stiffness and length at rest.
+pub struct Spring {
+    /// From one end to the other.
+    pub vector: Point,
+    /// Stiffness, N/m.
+    pub stiffness: f64,
+    /// Length at rest, m.
+    pub rest: f64,
+}
+
+/// A planar mechanism.
+pub struct Planar {
+    /// Names of the coordinates.
+    pub names: Vec<&'static str>,
+    /// Constant mass matrix.
+    pub mass: DMatrix<f64>,
+    /// Vectors of fixed length, with the square of that.
+    pub rods: Vec<(Point, f64)>,
+    /// Forces that do not change.
+    pub weight: Vec<f64>,
+    /// Forces that are linear in the coordinates, by coordinate.
+    pub linear: Vec<Form>,
+    /// Springs.
+    pub springs: Vec<Spring>,
+}
+
+impl Planar {
+    /// Nothing yet.
+    pub fn new(names: Vec<&'static str>) -> Self {
+        let n = names.len();
+        Self {
+            mass: DMatrix::zeros(n, n),
+            rods: Vec::new(),
+            weight: vec![0.0; n],
+            linear: vec![(vec![0.0; n], 0.0); n],
+            springs: Vec::new(),
+            names,
+        }
+    }
+
+    /// Adds a rigid part from `a` to `b` at the distance `length`: centre of mass in its frame, mass and moment of inertia, gravity along -y.
+    pub fn part(&mut self, (a, b, length): (&Point, &Point, f64), (x, y): (f64, f64), mass: f64, inertia: f64, gravity: f64) {
+        self.rods.push((a.to(b), length * length));
+        let (c, d) = (a.beside(b, length, x, y), a.to(b));
+        let n = self.names.len();
+        for i in 0..n {
+            for j in 0..n {
+                for k in 0..2 {
+                    self.mass[(i, j)] += mass * c.xy[k].0[i] * c.xy[k].0[j] + inertia / (length * length) * d.xy[k].0[i] * d.xy[k].0[j];
+                }
+            }
+            self.weight[i] -= mass * gravity * c.xy[1].0[i];
+        }
+    }
+}
+
+fn dot(f: &[f64], x: &[Interval]) -> Interval {
+    f.iter().zip(x).filter(|(f, _)| **f != 0.0).fold(Interval::ZERO, |s, (f, x)| s + *x * *f)
+}
+
+/// Coefficients of the coordinates up to an order.
+type Series = Vec<Vec<Interval>>;
+
+/// Series of a motion from intervals of positions and velocities; `None` where the matrix may be singular.
+fn series(system: &Planar, q: &[Interval], v: &[Interval], order: usize) -> Option<Series> {
+    let (n, m) = (q.len(), system.rods.len());
+    let mut x: Series = vec![q.to_vec(), v.to_vec()];
+    // Vectors of rods and springs by order.
+    let place = |p: &Point, x: &[Interval], k: usize| -> [Interval; 2] {
+        [0, 1].map(|i| dot(&p.xy[i].0, x) + if k == 0 { Interval::of(p.xy[i].1) } else { Interval::ZERO })
+    };
+    let mut u: Vec<Vec<[Interval; 2]>> = system.rods.iter().map(|(p, _)| vec![place(p, q, 0), place(p, v, 1)]).collect();
+    let mut w: Vec<Vec<[Interval; 2]>> = system.springs.iter().map(|s| vec![place(&s.vector, q, 0), place(&s.vector, v, 1)]).collect();
+    let (mut length, mut inverse): (Vec<Vec<Interval>>, Vec<Vec<Interval>>) = (vec![Vec::new(); w.len()], vec![Vec::new(); w.len()]);
+    let mut lambda: Vec<Vec<Interval>> = vec![Vec::new(); m];
+    // The matrix, nearly inverted at its middle: x = R b + E x with E = 1 - R A.
+    let size = n + m;
+    let mut a = vec![Interval::ZERO; size * size];
+    for i in 0..n {
+        for j in 0..n {
+            a[i * size + j] = Interval::of(system.mass[(i, j)]);
+        }
+        for (j, (p, _)) in system.rods.iter().enumerate() {
+            let g = (u[j][0][0] * p.xy[0].0[i] + u[j][0][1] * p.xy[1].0[i]) * 2.0;
+            (a[i * size + n + j], a[(n + j) * size + i]) = (g, g);
+        }
+    }
+    // Rows and columns of like size, so that one number measures them all.
+    let middle = DMatrix::from_fn(size, size, |i, j| a[i * size + j].middle());
+    let near = middle.try_inverse()?;
+    let mut rest = vec![Interval::ZERO; size * size];
+    for i in 0..size {
+        for j in 0..size {
+            let sum = (0..size).fold(Interval::ZERO, |s, k| s + a[k * size + j] * near[(i, k)]);
+            rest[i * size + j] = Interval::of(f64::from(u8::from(i == j))) - sum;
+        }
+    }
+    let solve = |b: &[Interval]| -> Option<Vec<Interval>> {
+        let y: Vec<Interval> = (0..size).map(|i| (0..size).fold(Interval::ZERO, |s, k| s + b[k] * near[(i, k)])).collect();
+        // |x - y| <= |E| (|y| + |x - y|): any radius that this maps into itself holds.
+        let grown = |radius: &[f64]| -> Vec<f64> {
+            let of = |i: usize| {
+                (0..size)
+                    .fold(Interval::ZERO, |s, k| {
+                        s + Interval::of(rest[i * size + k].size()) * (Interval::of(y[k].size()) + Interval::of(radius[k]))
+                    })
+                    .high
+            };
+            (0..size).map(of).collect()
+        };
+        let mut radius = vec![0.0; size];
+        for _ in 0..60 {
+            let next = grown(&radius);
+            if next.iter().zip(&radius).all(|(n, r)| n < r) {
+                return Some(y.iter().zip(&radius).map(|(y, r)| *y + Interval::between(-r, *r)).collect());
+            }
+            radius = next.iter().map(|r| r * 1.1 + 1e-300).collect();
+            if !radius.iter().sum::<f64>().is_finite() {
+                return None;
+            }
+        }
+        None
+    };
+    for k in 0..=order.saturating_sub(2) {
+        let mut b = vec![Interval::ZERO; size];
+        for i in 0..n {
+            let (f, c) = &system.linear[i];
+            b[i] = dot(f, &x[k]) + if k == 0 { Interval::of(*c) + Interval::of(system.weight[i]) } else { Interval::ZERO };
+        }
+        for (s, spring) in system.springs.iter().enumerate() {
+            let square = (0..=k).fold(Interval::ZERO, |sum, i| sum + w[s][i][0] * w[s][k - i][0] + w[s][i][1] * w[s][k - i][1]);
+            if k == 0 {
+                length[s].push(square.sqrt());
+                inverse[s].push(length[s][0].inverse());
+            } else {
+                let known = (1..k).fold(Interval::ZERO, |sum, i| sum + length[s][i] * length[s][k - i]);
+                let l = (square - known) * (length[s][0] * 2.0).inverse();
+                length[s].push(l);
+                let sum = (1..=k).fold(Interval::ZERO, |sum, i| sum + length[s][i] * inverse[s][k - i]);
+                let r = -(sum * length[s][0].inverse());
+                inverse[s].push(r);
+            }
+            for c in 0..2 {
+                let bent = (0..=k).fold(Interval::ZERO, |sum, i| sum + w[s][i][c] * inverse[s][k - i]);
+                let pull = (w[s][k][c] - bent * spring.rest) * spring.stiffness;
+                for i in 0..n {
+                    b[i] = b[i] - pull * spring.vector.xy[c].0[i];
+                }
+            }
+        }
+        for (j, (p, _)) in system.rods.iter().enumerate() {
+            for c in 0..2 {
+                let sum = (1..=k).fold(Interval::ZERO, |sum, i| sum + u[j][i][c] * lambda[j][k - i]);
+                for i in 0..n {
+                    b[i] = b[i] - sum * (2.0 * p.xy[c].0[i]);
+                }
+            }
+            let sum = (1..=k + 1).fold(Interval::ZERO, |sum, i| sum + u[j][i][0] * u[j][k + 2 - i][0] + u[j][i][1] * u[j][k + 2 - i][1]);
+            b[n + j] = -(sum * ((k + 1) * (k + 2)) as f64);
+        }
+        let found = solve(&b)?;
+        let divisor = Interval::of(((k + 1) * (k + 2)) as f64).inverse();
+        let next: Vec<Interval> = found[..n].iter().map(|a| *a * divisor).collect();
+        for (j, l) in lambda.iter_mut().enumerate() {
+            l.push(found[n + j]);
+        }
+        for (j, (p, _)) in system.rods.iter().enumerate() {
+            u[j].push(place(p, &next, k + 2));
+        }
+        for (s, spring) in system.springs.iter().enumerate() {
+            w[s].push(place(&spring.vector, &next, k + 2));
+        }
+        x.push(next);
+    }
+    Some(x)
+}
+
+/// Intervals that hold positions and velocities for a time, from intervals at its begin.
+fn enclosed(system: &Planar, q: &[Interval], v: &[Interval], s: f64) -> Option<(Vec<Interval>, Vec<Interval>)> {
+    let span = Interval { low: 0.0, high: s };
+    let first = series(system, q, v, 2)?;
+    let moved = |x: &[Interval], rate: &[Interval]| -> Vec<Interval> { x.iter().zip(rate).map(|(x, r)| *x + span * *r).collect() };
+    let scale = |x: &[Interval]| x.iter().fold(0.0_f64, |m, x| m.max(x.size()));
+    let rate: Vec<Interval> = first[2].iter().map(|a| *a * 2.0).collect();
+    let mut V = moved(v, &rate);
+    let mut Q = moved(q, &V);
+    for _ in 0..12 {
+        let (dq, dv) = (1e-12 * scale(&Q), 1e-12 * scale(&V));
+        Q = Q.iter().map(|x| x.widened(0.2, dq)).collect();
+        V = V.iter().map(|x| x.widened(0.2, dv)).collect();
+        let a: Vec<Interval> = series(system, &Q, &V, 2)?[2].iter().map(|a| *a * 2.0).collect();
+        let (newer, new) = (moved(v, &a), moved(q, &V));
+        if newer.iter().chain(&new).any(|x| !x.is_finite()) {
+            return None;
+        }
+        let fits = |a: &[Interval], b: &[Interval]| a.iter().zip(b).all(|(a, b)| a.inside(*b));
+        if fits(&newer, &V) && fits(&new, &Q) {
+            return Some((new, newer));
+        }
+        V = newer.iter().zip(&V).map(|(a, b)| a.hull(*b)).collect();
+        Q = new.iter().zip(&Q).map(|(a, b)| a.hull(*b)).collect();
+    }
+    None
+}
+
+/// What a series of order `p` leaves out at most in a step of size `h` from a state, by the largest coordinate; with the number of parts that
+/// were needed. `None` where the step has more than `most` parts.
+pub fn left_out(system: &Planar, q: &[f64], v: &[f64], h: f64, p: usize, most: usize) -> Option<(f64, usize)> {
+    let thin = |x: &[f64]| -> Vec<Interval> { x.iter().map(|x| Interval::of(*x)).collect() };
+    let (mut q, mut v) = (thin(q), thin(v));
+    let (mut t, mut s, mut parts) = (0.0_f64, h / 8.0, 0);
+    let mut largest = 0.0_f64;
+    while t < h {
+        let end = if t + s >= h * (1.0 - 1e-12) { h } else { t + s };
+        // A little more than the time itself, so that its rounding is held too.
+        let time = (end - t).next_up();
+        let Some((Q, V)) = enclosed(system, &q, &v, time) else {
+            s *= 0.5;
+            if s < h / most as f64 {
+                return None;
+            }
+            continue;
+        };
+        let (Some(inside), Some(begin)) = (series(system, &Q, &V, p + 1), series(system, &q, &v, p)) else {
+            s *= 0.5;
+            if s < h / most as f64 {
+                return None;
+            }
+            continue;
+        };
+        largest = inside[p + 1].iter().fold(largest, |m, x| m.max(x.size()));
+        parts += 1;
+        if parts > most {
+            return None;
+        }
+        // The state at the end of the part: its own series with its own remainder.
+        let x = Interval::between(end - t, time);
+        let n = q.len();
+        let (mut q_new, mut v_new) = (Vec::with_capacity(n), Vec::with_capacity(n));
+        for c in 0..n {
+            let (mut a, mut b) = (inside[p + 1][c], inside[p + 1][c] * (p + 1) as f64);
+            for k in (0..=p).rev() {
+                a = a * x + begin[k][c];
+                if k > 0 {
+                    b = b * x + begin[k][c] * k as f64;
+                }
+            }
+            q_new.push(a);
+            v_new.push(b);
+        }
+        (q, v) = (q_new, v_new);
+        t = end;
+        s *= 1.3;
+    }
+    let h = Interval::of(h);
+    let power = (0..=p).fold(Interval::of(1.0), |x, _| x * h);
+    Some(((Interval::of(largest) * power).high, parts))
+}
