@@ -1,6 +1,8 @@
 //! What needs the engine and is not a test: studies, times beside other programs, documents made from the code. `cargo xtask` starts it
 //! in release, so that tests never wait for a second build of the engine.
 
+#![allow(non_snake_case)]
+
 mod docs;
 mod double_double;
 mod enclosure;

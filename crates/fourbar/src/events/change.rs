@@ -136,6 +136,7 @@ impl Eventful {
         let mut brought = Brought::default();
         let mut state = left.configuration();
         let mut released = Left::default();
+        let pressed = std::mem::take(&mut self.pressed);
         for what in &found.what {
             match *what {
                 Watched::Event(k) => {
@@ -148,6 +149,9 @@ impl Eventful {
                         return Err(self.passed(k, left.t));
                     }
                     released.reached.push(k);
+                    if pressed.contains(&k) {
+                        released.pressed.push(k);
+                    }
                 }
                 Watched::Effort(k) => {
                     let kind = if matches!(self.base.limits[k].of, Bounded::Rate(_)) { Kind::Release } else { Kind::Lift };

@@ -21,6 +21,8 @@ pub struct Left {
     pub limits: Vec<usize>,
     /// Limits whose gap came down to zero.
     pub reached: Vec<usize>,
+    /// Limits among them that would be passed from here on, though nothing moves and nothing pushes yet.
+    pub pressed: Vec<usize>,
     /// Friction whose bound was reached, with the direction in which its joint will slide.
     pub frictions: Vec<(usize, f64)>,
     /// Friction whose joint has come to rest.
@@ -89,7 +91,7 @@ impl Eventful {
             self.closed[k] = false;
         }
         for round in 0.. {
-            self.close(&candidates, state)?;
+            self.close(&candidates, &left.pressed, state)?;
             if open.is_empty() && candidates.is_empty() {
                 return Ok(());
             }
@@ -143,8 +145,8 @@ impl Eventful {
         self.forces[force] && joint.is_some_and(|j| self.joints[j] && !held(j))
     }
 
-    /// Closes those of some limits at rest that would be passed.
-    fn close(&mut self, candidates: &[usize], state: &Configuration) -> Result<(), Diagnostic> {
+    /// Closes those of some limits at rest that would be passed; `pressed` are known to be.
+    fn close(&mut self, candidates: &[usize], pressed: &[usize], state: &Configuration) -> Result<(), Diagnostic> {
         let base = self.base.clone();
         for &k in candidates {
             self.closed[k] = false;
@@ -158,13 +160,14 @@ impl Eventful {
         let limits: Vec<_> = candidates.iter().map(|&k| &base.limits[k]).collect();
         let b = DVector::from_iterator(limits.len(), limits.iter().map(|l| l.second_rate(&base, &state.q, &state.v, &a)));
         let top = a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
-        if b.iter().all(|b| *b >= -1e-12 * top.max(1.0)) {
-            return Ok(());
+        let still = -1e-12 * top.max(1.0);
+        let mut x = DVector::zeros(limits.len());
+        if b.iter().any(|b| *b < still) {
+            let (_, G) = Jump::new(&model, state).responses(&base, &state.q, &limits);
+            x = complementary(&G, &b).map_err(|i| self.presses(candidates[i], state.t))?;
         }
-        let (_, G) = Jump::new(&model, state).responses(&base, &state.q, &limits);
-        let x = complementary(&G, &b).map_err(|i| self.presses(candidates[i], state.t))?;
-        for (k, x) in candidates.iter().zip(x.iter()) {
-            self.closed[*k] = *x > 0.0;
+        for ((k, x), b) in candidates.iter().zip(x.iter()).zip(b.iter()) {
+            self.closed[*k] = *x > 0.0 || (pressed.contains(k) && *b <= -still);
             if self.closed[*k]
                 && let Bounded::Rate(which) = base.limits[*k].of
             {

@@ -108,6 +108,8 @@ pub struct Eventful {
     watched: Vec<Watch>,
     /// What is known to be zero at the start of the last step.
     zeros: Vec<Watched>,
+    /// Limits that were found closed where nothing pushed them yet.
+    pressed: Vec<usize>,
     /// Zeros in a row at which nothing happened.
     idle: usize,
     /// Start of the last step.
@@ -158,6 +160,7 @@ impl Eventful {
             switches,
             watched: Vec::new(),
             zeros: Vec::new(),
+            pressed: Vec::new(),
             idle: 0,
             from: now.clone(),
             found: None,

@@ -12,6 +12,8 @@ use crate::trajectory::rates;
 const LOOKS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
 /// Where the sign behind a zero at the start of a step is taken, in shares of the step.
 const PROBE: f64 = 1e-4;
+/// Where a gap is looked at that may sink from the start of a step on, in shares of the step.
+const SOON: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
 /// Places at which what time alone decides is looked at.
 const TIMES: usize = 32;
 /// Evaluations to narrow down a zero.
@@ -171,6 +173,7 @@ impl Eventful {
     /// The first zeros between the start and the end of the last step, where there are any. `from` is the instant at its start, and the
     /// engine stands at its end.
     pub(super) fn search(&mut self, from: &Instant) -> Result<Option<Found>, Diagnostic> {
+        self.pressed.clear();
         let to = self.engine_now();
         let h = to.t - from.t;
         if h <= 0.0 || self.watched.is_empty() {
@@ -201,6 +204,14 @@ impl Eventful {
                 if let Some(t) = found {
                     join(&mut first, t, what);
                 }
+                continue;
+            }
+            if let Watched::Gap(k) = what
+                && watch.known_zero
+                && self.sinks(what, &samples, h)?
+            {
+                self.pressed.push(k);
+                join(&mut first, from.t, what);
                 continue;
             }
             // The sign with which it starts.
@@ -241,6 +252,29 @@ impl Eventful {
             self.watched[place].known_zero = !left;
         }
         Ok(first)
+    }
+
+    /// Whether a gap that is closed at the start of a step falls below zero right from there and stays below: nothing moved and nothing
+    /// pushed at that instant, and what pushes next closes it.
+    fn sinks(&self, what: Watched, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
+        let least = ROUNDING * self.base.length.max(1.0);
+        let from = samples[0].t;
+        let mut below = false;
+        for s in &samples[1..] {
+            let f = self.seen(what, s);
+            if f > least {
+                return Ok(false);
+            }
+            below |= f < -least;
+        }
+        if below {
+            for share in SOON {
+                if self.seen(what, &self.watched_at(from + share * h)?) > least {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(below)
     }
 
     /// The first zero of a guard that time alone decides, in a step from `t` on.

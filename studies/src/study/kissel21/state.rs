@@ -38,7 +38,7 @@ pub fn compared() -> Result<Vec<Compared>, String> {
     for (name, until) in MODELS {
         let model = shipped(name);
         for (method, formulation, integrator) in METHODS {
-            for tol in [1e-6, 1e-8] {
+            for tol in [1e-6_f64, 1e-8] {
                 // Generalized-alpha goes down to 1e-7.
                 let tol = if integrator == "gen-alpha" { tol.max(1e-7) } else { tol };
                 list.push(one(name, &model, method, (formulation, integrator), tol, until)?);
