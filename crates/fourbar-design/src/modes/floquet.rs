@@ -135,13 +135,14 @@ fn repeats(model: &Model, first: &Configuration, last: &Configuration, period: f
     let L = model.length;
     let turn = if first.q.len() > 1 { last.q[1].A * first.q[1].A.transpose() } else { Matrix3::identity() };
     let shift = if first.q.len() > 1 { last.q[1].r - turn * first.q[1].r } else { Vector3::zeros() };
-    let speed = first.v.iter().fold(0.0_f64, |s, v| s.max(v.v.norm()).max(L * v.w.norm()));
+    // A motion may be at rest where it begins.
+    let speed = first.v.iter().fold(L / period, |s, v| s.max(v.v.norm()).max(L * v.w.norm()));
     let [now, then] = [last, first].map(|s| Evaluation::new(model, s).map(|e| e.accelerations().to_vec()));
     let (now, then) = (now?, then?);
     let size = then.iter().fold(model.gravity.norm(), |s, a| s.max(a.v.norm()).max(L * a.w.norm()));
     for (b, body) in model.bodies.iter().enumerate().skip(1) {
         let place = (last.q[b].r - turn * first.q[b].r - shift).norm() / L + (last.q[b].A - turn * first.q[b].A).norm();
-        let motion = ((last.v[b].v - turn * first.v[b].v).norm() + L * (last.v[b].w - first.v[b].w).norm()) / speed.max(f64::MIN_POSITIVE);
+        let motion = ((last.v[b].v - turn * first.v[b].v).norm() + L * (last.v[b].w - first.v[b].w).norm()) / speed;
         let forces = ((now[b].v - turn * then[b].v).norm() + L * (now[b].w - then[b].w).norm()) / size.max(f64::MIN_POSITIVE);
         let worst = place.max(motion).max(0.1 * forces);
         if worst > REPEATS {

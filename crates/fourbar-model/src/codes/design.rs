@@ -38,6 +38,11 @@ pub(crate) const PAGES: &[Page] = &[
         "The matrix of the linear model holds numbers that are not finite, or the iteration for its eigenvalues did not end. Look for a force whose derivative is infinite at this state: a root at zero, a spring of zero length with a free length.",
     ),
     page(
+        "S412",
+        "The motion does not repeat itself",
+        "`fourbar modes --floquet PERIOD` looks at a motion that begins again after its period, up to a turn and a shift of the whole mechanism. The message names the body that is elsewhere, or moves otherwise, after that time. Give the period with more digits (`2*pi/W` of a drive, for example), or run to a state of the periodic motion first with `--about TIME`. Mechanisms with states of their own are not taken.",
+    ),
+    page(
         "U400",
         "The mechanism is too large for this analysis",
         "Equilibria and linear models are computed with dense matrices, which grow with the square of the number of bodies and take time with its cube; up to 400 moving bodies are allowed. Analyse a part of the mechanism, or replace parts that do not move against each other by one body.",
