@@ -56,7 +56,7 @@ fn drives_with_corners_agree_in_every_formulation() {
             assert!(r.warnings.iter().all(|w| w != "W244"), "{f}: {:?}", r.warnings);
             let e: Vec<&Happened> = r.events.iter().filter(|h| h.t < 0.9).collect();
             assert!(e.len() == 1 && e[0].name == "d" && e[0].kind == kind && e[0].t == 0.5 && e[0].speed == speed, "{f}: {e:?}");
-            balanced(f, &r, if loose { 1e-3 } else { 1e-8 });
+            balanced(f, &r, if loose { 1e-3 } else { 1e-7 });
             // Rows on both sides of the jump have the accelerations of their sides.
             let [t, a] = ["t", "a.alpha.y"].map(|c| r.rows.column(c).expect("there"));
             let at: Vec<f64> = t.iter().zip(a).filter(|(t, _)| **t == 0.5).map(|(_, a)| *a).collect();
@@ -159,7 +159,8 @@ fn positions_that_jump_are_refused_by_name() {
             let study = Study { formulation: Some(f.into()), ..Study::of(&model) };
             let d = study::run(&model, &study, &mut Trajectory::default()).expect_err("a jump").diagnostic;
             assert!(d.code.0 == "S244" && d.names == ["d"] && d.message.contains("the value that `d` prescribes jumps"), "{f}: {d}");
-            assert!(d.message.contains(&format!("from {from} to {to} rad")), "{f}: {d}");
+            let there = if to == 0.0 { String::new() } else { format!(" to {to} rad") };
+            assert!(d.message.contains(&format!("from {from}{there}")), "{f}: {d}");
         }
         // Beyond the end of the study as well, where a simulation goes on.
         let s = Study { t_end: 0.3, formulation: Some("grcr".into()), ..Study::of(&model) };
@@ -180,7 +181,9 @@ fn kinematics_passes_corners() {
     assert!((rows.column("j1.angle").expect("there").last().expect("rows") - 1.0).abs() < 1e-12);
     let [t, w] = ["t", "a.omega.y"].map(|c| rows.column(c).expect("there"));
     // The ramp begins and ends with a corner.
-    assert!(t.iter().zip(w).all(|(t, w)| *t == 0.5 || *t == 1.0 || (w.abs() - if *t < 0.5 { 0.0 } else { 2.0 }).abs() < 1e-9));
+    for (t, w) in t.iter().zip(w).filter(|(t, _)| **t != 0.5 && **t != 1.0) {
+        assert!((w.abs() - if *t < 0.5 { 0.0 } else { 2.0 }).abs() < 1e-9, "{w} at {t}");
+    }
 }
 
 /// A force against the sign of a speed gets nowhere by switching: it is told, and the run goes on.

@@ -38,7 +38,7 @@ impl Eventful {
             "from": self.from.save(),
             "found": self.found.as_ref().map(|f| json!([f.t, f.what])),
             "watched": self.watched.iter().map(watch).collect::<Vec<_>>(),
-            "zeros": self.zeros,
+            "zeros": self.zeros, "pressed": self.pressed,
             "mode": self.mode, "built": self.built.save(),
             "placed": self.piece.borrow().model().placed_drives().map(|i| i.save()).collect::<Vec<_>>(),
             "engine": self.piece.borrow().with_dependent(|_, e| e.save()),
@@ -128,6 +128,7 @@ impl Eventful {
         let watched: Vec<(Watched, bool, f64)> = read(&v["watched"])?;
         self.watched = watched.into_iter().map(|(what, known_zero, offset)| Watch { what, known_zero, offset, endless: false }).collect();
         self.zeros = read(&v["zeros"])?;
+        self.pressed = read(&v["pressed"])?;
         let found: Option<(f64, Vec<Watched>)> = read(&v["found"])?;
         self.found = found.filter(|f| !f.1.is_empty()).map(|(t, what)| Found { t, what });
         let all: Vec<Watched> = self.watched.iter().map(|w| w.what).chain(self.zeros.iter().copied()).collect();
