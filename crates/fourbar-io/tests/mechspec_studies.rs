@@ -155,7 +155,7 @@ fn a_sprung_mass_swings_with_a_third_of_the_spring() {
     let study = Study { formulation: Some("natural".into()), tol: Some(1e-12), output_step: 0.05, ..Study::of(&m) };
     let (t, _) = run(&m, &study);
     let (time, x) = (t.column("t").expect("t"), t.column("B.x").expect("B"));
-    for (t, x) in time.iter().zip(&x) {
+    for (t, x) in time.iter().zip(x) {
         let expected = 1.0 + 0.1 * (10.0 * t).cos();
         assert!((x - expected).abs() < 1e-9, "{t}: {x} {expected}");
     }
