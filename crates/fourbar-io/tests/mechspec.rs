@@ -209,7 +209,8 @@ fn converted_mechanisms_move_alike() {
     for (name, t_end, step) in [("mechanism0", 0.2, 1e-3), ("rscr", 0.5, 1e-3), ("andrews", 0.005, 1e-5), ("robot", 0.2, 1e-3)] {
         let first = spec(&mechspec(name));
         let same = spec(&write_model(&first));
-        assert_eq!(same, first, "{name}");
+        // The other format has no points and vectors that make up a part.
+        assert_eq!(same, ModelSpec { basis: Vec::new(), ..first.clone() }, "{name}");
         let (text, _) = write_mechspec(&first).unwrap_or_else(|e| panic!("{name}: {e:#?}"));
         let again = spec(&text);
         let bodies: Vec<String> = first.bodies.iter().map(|b| b.0.clone()).collect();
