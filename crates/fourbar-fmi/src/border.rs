@@ -3,6 +3,7 @@
 //! What crosses the border is checked here: null pointers and lengths that do not fit are errors, and a panic ends the instance with
 //! the status "fatal" instead of going through the importer's frames. What the unit does not offer answers with an error and says so.
 #![allow(non_snake_case, reason = "the standard names the functions")]
+#![allow(clippy::not_unsafe_ptr_arg_deref, reason = "importers call these functions from C, where nothing is marked as unsafe")]
 #![allow(unsafe_code, reason = "the standard is an interface in C: pointers of the importer are read and written here and nowhere else")]
 
 mod absent;
