@@ -158,7 +158,8 @@ impl Session {
         let at_limit = (!d.limits.is_empty()).then(|| {
             let list: Vec<String> = d.limits.iter().map(|n| format!("`{n}`")).collect();
             let names: Vec<&str> = d.limits.iter().map(|n| n.rsplit_once('.').map_or(n.as_str(), |(joint, _)| joint)).collect();
-            json!({"text": format!("`{body}` can go no farther this way: {} is reached", list.join(" and ")), "names": names})
+            let verb = if list.len() == 1 { "is" } else { "are" };
+            json!({"text": format!("`{body}` can go no farther this way: {} {verb} reached", list.join(" and ")), "names": names})
         });
         let stopped = d.stopped.map(|moving| {
             let others: Vec<String> = moving.iter().map(|n| format!("`{n}`")).collect();

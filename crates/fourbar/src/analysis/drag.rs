@@ -124,7 +124,7 @@ impl Drag {
             ways = self.ways(model, grip, &at.q, &e);
             most = most.max(ways);
             match self.step(model, grip, target, at) {
-                Step::Moved => self.back_to_limits(model, at),
+                Step::Moved => {}
                 Step::Held(k) if self.held.iter().all(|(h, _)| *h != k) => self.held.push((k, vec![Twist::zero(); at.q.len()])),
                 _ => break,
             }
@@ -221,41 +221,43 @@ impl Drag {
         self.held = held;
     }
 
-    /// A step along limits that hold leaves them by the square of its length; this goes back.
-    fn back_to_limits(&mut self, model: &Model, at: &mut Configuration) {
-        for _ in 0..3 {
-            let gap = |k: usize, at: &Configuration| model.limits[k].gap(model, &at.q, &at.v, &at.turns);
-            if self.held.iter().all(|(k, _)| gap(*k, at) >= -1e-12 * model.length.max(1.0)) {
-                return;
+    /// A step along limits that hold leaves them by the square of its length; this goes back to them, joints closed. False where it cannot.
+    fn back_to_limits(&mut self, model: &Model, q: &mut Vec<Pose>, at: &Configuration) -> bool {
+        let mut turns = at.turns.clone();
+        for _ in 0..5 {
+            update_turns(model, q, &mut turns);
+            let gaps: Vec<f64> = self.held.iter().map(|(k, _)| model.limits[*k].gap(model, q, &at.v, &turns)).collect();
+            if gaps.iter().all(|gap| gap.abs() <= 0.1 * REACHED * model.length.min(1.0)) {
+                return true;
             }
-            self.moving.factor(&self.tangents, &at.q, SHIFT);
-            self.keep_limits(model, &at.q);
+            self.moving.factor(&self.tangents, q, SHIFT);
+            self.keep_limits(model, q);
             self.moving.dq.fill(Twist::zero());
-            for (k, own) in &self.held {
-                let rate = model.limits[*k].row(model, &at.q).iter().map(|(b, x)| x.dot(&own[*b])).sum::<f64>();
-                let share = if rate > 0.0 { -gap(*k, at).min(0.0) / rate } else { 0.0 };
+            for ((k, own), gap) in self.held.iter().zip(&gaps) {
+                let rate = model.limits[*k].row(model, q).iter().map(|(b, x)| x.dot(&own[*b])).sum::<f64>();
+                let share = if rate > 0.0 { -gap / rate } else { 0.0 };
                 for (d, o) in self.moving.dq.iter_mut().zip(own) {
                     *d = d.plus(&o.scaled(share));
                 }
             }
-            let mut q: Vec<Pose> = at.q.iter().zip(&self.moving.dq).map(|(q, d)| q.moved(d)).collect();
-            if !self.close(model, &mut q, &at.turns, at.t, STEP * model.length) || flipped_joint(model, &q).is_some() {
-                return;
+            for (q, d) in q.iter_mut().zip(&self.moving.dq) {
+                *q = q.moved(d);
             }
-            update_turns(model, &q, &mut at.turns);
-            at.q = q;
+            if !self.close(model, q, &turns, at.t, STEP * model.length) {
+                return false;
+            }
         }
+        false
     }
 
     /// The limit that a pose passes first on the way from the present, and which part of the way leads up to it: none where it is reached
-    /// already. A limit that is passed at present does not keep the pose from coming back, and one that holds is gone back to.
-    fn beyond(&self, model: &Model, at: &Configuration, q: &[Pose], turns: &[f64]) -> Option<(usize, f64)> {
+    /// already. A limit that is passed at present does not keep the pose from coming back.
+    fn beyond(model: &Model, at: &Configuration, q: &[Pose], turns: &[f64]) -> Option<(usize, f64)> {
         let positions = model.limits.iter().enumerate().filter(|(_, l)| !matches!(l.of, Bounded::Rate(_)));
         let passed = positions.filter_map(|(k, l)| {
             let unit = if matches!(l.of, Bounded::Position(JointCoordinate::Angle)) { 1.0 } else { model.length };
             let (before, after) = (l.gap(model, &at.q, &at.v, &at.turns), l.gap(model, q, &at.v, turns));
-            let slack = if self.held.iter().any(|(h, _)| *h == k) { STEP } else { REACHED };
-            if after >= -slack * unit || after >= before {
+            if after >= -REACHED * unit || after >= before {
                 return None;
             }
             Some((k, if before <= REACHED * unit { 0.0 } else { before / (before - after) }))
@@ -285,13 +287,15 @@ impl Drag {
             return Step::Stuck;
         }
         let mut share = (STEP * L / size).min(1.0);
+        let way = self.moving.dq.clone();
         for _ in 0..12 {
-            let mut q: Vec<Pose> = at.q.iter().zip(&self.moving.dq).map(|(q, d)| q.moved(&d.scaled(share))).collect();
+            let mut q: Vec<Pose> = at.q.iter().zip(&way).map(|(q, d)| q.moved(&d.scaled(share))).collect();
             let mut turns = at.turns.clone();
-            let closed = self.close(model, &mut q, &turns, at.t, share * size);
+            let closed =
+                self.close(model, &mut q, &turns, at.t, share * size) && (self.held.is_empty() || self.back_to_limits(model, &mut q, at));
             if closed && distance(&q) < before * (1.0 - 1e-9) && flipped_joint(model, &q).is_none() {
                 update_turns(model, &q, &mut turns);
-                match self.beyond(model, at, &q, &turns) {
+                match Self::beyond(model, at, &q, &turns) {
                     None => {
                         at.q = q;
                         at.turns = turns;
