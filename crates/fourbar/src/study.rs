@@ -152,7 +152,7 @@ const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler"
 pub static FORMULATIONS: &[FormulationInfo] = &[
     FormulationInfo {
         name: "ra",
-        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances, moreau for rigid contacts, dopri5 and dop853 in state space",
+        summary: "absolute coordinates, rotation matrices; index 3, implicit; radau for stiff forces and tight tolerances, moreau for rigid contacts",
         integrators: INTEGRATORS_OF_RA,
         options: OF_RA,
         applies: everything,
