@@ -50,7 +50,7 @@ fn described(model: &Model, f: &Findings, name: &str, options: &[(String, String
     let start = &f.assembled.as_ref().map_err(Clone::clone)?.configuration;
     match name {
         "natural" => natural::describe(model, start, natural::choice(options)?),
-        "grcr" => Ok(grcr::describe(model, start, &grcr::Options::of(options)?)),
+        "grcr" => grcr::describe(model, start, &grcr::Options::of(options)?),
         "dca" => Ok(dca::describe(model)),
         _ => Err(Diagnostic::new("U301", format!("formulation `{name}` has nothing to describe")).help("`natural`, `grcr` and `dca` have")),
     }

@@ -5,6 +5,7 @@ use super::dependents::Selection;
 use super::mechanism::Mechanism;
 use super::schedule::Role;
 use crate::constraint::Owner;
+use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::state::Configuration;
 use crate::study::count;
@@ -31,8 +32,8 @@ pub fn summary(m: &Mechanism<'_>) -> String {
 }
 
 /// Tree, closings, dependents, carried base bodies and cost of a mechanism at an assembled configuration.
-pub fn describe(model: &Model, start: &Configuration, options: &Options) -> Vec<String> {
-    let m = Mechanism::with_options(model, start, options);
+pub fn describe(model: &Model, start: &Configuration, options: &Options) -> Result<Vec<String>, Diagnostic> {
+    let m = Mechanism::asked(model, start, options)?;
     let mut lines = vec![summary(&m)];
     let name = |node: usize| model.bodies[m.tree.nodes[node].body].name.as_str();
     let mut tree: Vec<String> = (1..m.tree.nodes.len())
@@ -46,7 +47,7 @@ pub fn describe(model: &Model, start: &Configuration, options: &Options) -> Vec<
     lines.push("tree:".into());
     lines.append(&mut tree);
     if m.closings.is_empty() {
-        return lines;
+        return Ok(lines);
     }
     let mut closings: Vec<String> = m
         .closings
@@ -74,7 +75,7 @@ pub fn describe(model: &Model, start: &Configuration, options: &Options) -> Vec<
     shorten(&mut dependent, "coordinate");
     lines.push(format!("dependent coordinates (smallest sine {:.2}):", m.selection.smallest.min(1.0)));
     lines.append(&mut dependent);
-    lines
+    Ok(lines)
 }
 
 fn shorten(lines: &mut Vec<String>, what: &str) {
