@@ -8,7 +8,9 @@ const out = JSON.parse(input).map((requests) => {
   const e = engine();
   return requests.map((request) => {
     const { ok, rows, diagnostics } = e.ask(request);
-    return { ok, rows: rows ?? [Array.from(e.row())], said: (diagnostics ?? []).map((d) => d.message).join("; ") };
+    // JSON of JavaScript has no negative zero.
+    const exact = (row) => row.map((x) => (Object.is(x, -0) ? "-0" : x));
+    return { ok, rows: (rows ?? [Array.from(e.row())]).map(exact), said: (diagnostics ?? []).map((d) => d.message).join("; ") };
   });
 });
 process.stdout.write(JSON.stringify(out));

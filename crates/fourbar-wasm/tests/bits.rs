@@ -63,11 +63,10 @@ fn natively(requests: &[Value]) -> Vec<Value> {
 
 /// The largest difference of two tables, each column by its own size; none where all bits are equal.
 fn apart(a: &Value, b: &Value) -> Option<f64> {
-    // JSON has no number for what is none; there both have the same `null`.
-    let rows = |v: &Value| -> Vec<Vec<f64>> {
-        let list: Vec<Vec<Option<f64>>> = serde_json::from_value(v["rows"].clone()).unwrap_or_default();
-        list.into_iter().map(|r| r.into_iter().map(|x| x.unwrap_or(f64::NAN)).collect()).collect()
-    };
+    // JSON has no number for what is none, where both have `null`, and none for a negative zero in JavaScript.
+    let number = |v: &Value| v.as_f64().or_else(|| v.as_str()?.parse().ok()).unwrap_or(f64::NAN);
+    let list = |v: &Value| v.as_array().cloned().unwrap_or_default();
+    let rows = |v: &Value| -> Vec<Vec<f64>> { list(&v["rows"]).iter().map(|r| list(r).iter().map(number).collect()).collect() };
     let (a, b) = (rows(a), rows(b));
     if a.len() != b.len() || a.is_empty() {
         return Some(f64::INFINITY);
