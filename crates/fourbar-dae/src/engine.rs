@@ -12,6 +12,7 @@ use crate::program::Span;
 use crate::project::Projection;
 use crate::state::State;
 use crate::taylor::{Target, Taylor};
+use fourbar_math::elementary;
 use fourbar_math::factor::{self, Factor};
 use std::sync::Arc;
 
@@ -451,7 +452,7 @@ impl Engine {
         let n = row.len();
         let mut growth = 0.0f64;
         for seed in 1..=3 {
-            let b: Vec<f64> = (0..n).map(|i| (0.7 + seed as f64 * (1.0 + i as f64)).sin()).collect();
+            let b: Vec<f64> = (0..n).map(|i| elementary::sin(0.7 + seed as f64 * (1.0 + i as f64))).collect();
             let mut x: Vec<f64> = b.iter().zip(&row).map(|(b, r)| b / r).collect();
             self.factor.solve(&mut x);
             let length = |v: &mut dyn Iterator<Item = f64>| v.map(|x| x * x).sum::<f64>().sqrt();

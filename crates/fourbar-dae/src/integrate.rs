@@ -569,5 +569,5 @@ impl Integrator {
 
 /// The power of two nearest to `h`, with its sign: scaling by it is exact.
 pub(crate) fn power_of_two(h: f64) -> f64 {
-    h.abs().log2().round().clamp(-1000.0, 1000.0).exp2().copysign(h)
+    elementary::exp2(elementary::log2(h.abs()).round().clamp(-1000.0, 1000.0)).copysign(h)
 }

@@ -103,7 +103,7 @@ impl Engine {
             return Proposal { s1: f64::INFINITY, s0: f64::INFINITY, limited_by: 0, fit: None };
         }
         let pf = p as f64;
-        let root = |e: f64, m: f64| if e > 0.0 { (tolerance / e).powf(1.0 / m) } else { f64::INFINITY };
+        let root = |e: f64, m: f64| if e > 0.0 { elementary::powf(tolerance / e, 1.0 / m) } else { f64::INFINITY };
         let s0 = root(last, pf).min(root(before, pf - 1.0));
         let ratio = |a: f64, b: f64| if b > 0.0 { a / b } else { 0.0 };
         let inverse = ratio(e[0].0, e[2].0).max(ratio(e[1].0, e[3].0)).sqrt();
@@ -153,7 +153,7 @@ impl Engine {
         let p = (now + self.plan.d_max) as f64;
         let rate = |k: usize| {
             let shift = k as f64 - now as f64;
-            tail_step(a * inverse.powf(shift), inverse, p + shift, proposal.s0, tolerance) / self.cost(k)
+            tail_step(a * elementary::powf(inverse, shift), inverse, p + shift, proposal.s0, tolerance) / self.cost(k)
         };
         let lowest = now.saturating_sub(2).max(6);
         let highest = (now + 2).min(self.max_order);

@@ -44,6 +44,11 @@ pub fn exp(x: f64) -> f64 {
     libm::exp(x)
 }
 
+/// Power of two.
+pub fn exp2(x: f64) -> f64 {
+    libm::exp2(x)
+}
+
 /// Exponential less 1, exact where it is small.
 pub fn exp_m1(x: f64) -> f64 {
     libm::expm1(x)
@@ -57,6 +62,11 @@ pub fn ln(x: f64) -> f64 {
 /// Natural logarithm of `1 + x`, exact where it is small.
 pub fn ln_1p(x: f64) -> f64 {
     libm::log1p(x)
+}
+
+/// Logarithm to the base 2.
+pub fn log2(x: f64) -> f64 {
+    libm::log2(x)
 }
 
 /// Logarithm to the base 10.

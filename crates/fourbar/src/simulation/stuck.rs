@@ -5,6 +5,7 @@ use crate::analysis::passages::Measure;
 use crate::diagnostic::Diagnostic;
 use crate::state::Pose;
 use crate::structure::Structure;
+use fourbar_math::elementary;
 
 /// Failures that a singular position may cause: steps that become too small or do not converge, joints that open.
 const CAUSED: [&str; 5] = ["S230", "S231", "S232", "S233", "S241"];
@@ -22,7 +23,7 @@ pub fn explain(structure: &Structure<'_>, d: Diagnostic, near: &[(f64, Vec<Pose>
     let mut measure = Massless::new(structure);
     let usual = measure.log_distance(far.0, far.1);
     let nearest = near.iter().map(|(t, q)| (measure.log_distance(*t, q), *t, q)).min_by(|a, b| a.0.total_cmp(&b.0));
-    let Some((log, t, q)) = nearest.filter(|n| n.0 - usual < AT.ln()) else { return d };
+    let Some((log, t, q)) = nearest.filter(|n| n.0 - usual < elementary::ln(AT)) else { return d };
     if !log.is_finite() {
         return d;
     }

@@ -4,6 +4,7 @@ use super::layout::{Layout, TASK};
 use super::tree::{NONE, Tree};
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
+use fourbar_math::elementary;
 
 /// So many lines of the tree are listed; what lies deeper is counted.
 const LISTED: usize = 200;
@@ -101,7 +102,7 @@ pub fn describe(model: &Model) -> Vec<String> {
             "{n} {}, {} levels (log2 of the bodies: {:.1}), widest front {} coordinates",
             if n == 1 { "body" } else { "bodies" },
             tree.levels(),
-            (n as f64).log2(),
+            elementary::log2(n as f64),
             6 * tree.widest()
         ),
         format!(
