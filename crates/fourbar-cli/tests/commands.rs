@@ -402,7 +402,7 @@ fn check_shows_the_tree_of_divide_and_conquer() {
             .into_iter()
             .flatten()
             .filter_map(|l| l.as_str())
-            .find(|l| l.contains("case "))
+            .find(|l| l.contains(": case "))
             .map(String::from)
             .unwrap_or_default()
     };

@@ -6,6 +6,14 @@ use fourbar::{Model, Trajectory};
 use fourbar_io::{ReadOptions, read_model};
 use std::path::PathBuf;
 
+/// Explicit methods without an error estimate: they need a fixed step.
+pub const WITHOUT_ESTIMATE: [&str; 6] = ["rk4", "euler", "cg3", "cg4", "cf3", "cf4"];
+
+/// Integrators of a formulation that need nothing but their name: a tableau of one's own needs numbers.
+pub fn integrators_of(f: &fourbar::study::FormulationInfo) -> Vec<&'static str> {
+    f.integrators.iter().copied().filter(|i| *i != "tableau").collect()
+}
+
 /// A shipped model by name.
 pub fn model(name: &str) -> Model {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../models").join(format!("{name}.yaml"));

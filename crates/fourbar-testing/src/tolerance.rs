@@ -21,7 +21,7 @@ const SECOND: f64 = 1e-11;
 /// Who is asked for the truth, the most accurate first.
 const ASKED: [(&str, &str); 3] = [("natural", "taylor"), ("grcr", "dop853"), ("lie", "dop853")];
 /// Integrators without an error estimate.
-const FIXED: [&str; 3] = ["euler", "rk4", "moreau"];
+const FIXED: [&str; 8] = ["euler", "rk4", "moreau", "cg3", "cg4", "cf3", "cf4", "tableau"];
 
 /// A mechanism with its motion as accurately as it is known.
 pub struct Case {

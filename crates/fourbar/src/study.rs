@@ -99,8 +99,7 @@ fn everything(_: &Model) -> Result<(), Diagnostic> {
 /// Options of the implicit formulations.
 const OF_IMPLICIT: &[OptionInfo] = &[RHO, THETA, NORM, MATRIX, MOST_ITERATIONS, INDEX, TAU];
 /// Options of `ra`.
-const OF_RA: &[OptionInfo] =
-    &[RHO, THETA, NORM, MATRIX, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau", "dopri5", "dop853"]), SWEEPS, TAU];
+const OF_RA: &[OptionInfo] = &[RHO, THETA, NORM, MATRIX, MOST_ITERATIONS, INDEX, FIRST_STEP.only(&["radau"]), SWEEPS, TAU];
 /// Options of `reps`.
 const OF_REPS: &[OptionInfo] = &[
     RHO,
@@ -240,7 +239,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
 ];
 
 const IMPLICIT: &[&str] = &["gen-alpha", "bdf2", "backward-euler"];
-const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler", "moreau", "dopri5", "dop853"];
+const INTEGRATORS_OF_RA: &[&str] = &["gen-alpha", "radau", "bdf2", "backward-euler", "moreau"];
 
 /// Settings of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

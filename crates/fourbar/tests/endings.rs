@@ -93,7 +93,8 @@ fn drawn_ends_and_output_steps_are_met() {
             let mut part = |k: usize| ((draw.number() + 1.0) * 0.5 * k as f64) as usize;
             let (name, m) = &models[part(models.len())];
             let f = &FORMULATIONS[part(FORMULATIONS.len())];
-            let integrator = f.integrators[part(f.integrators.len())];
+            let known = integrators_of(f);
+            let integrator = known[part(known.len())];
             // Ends with two or three decimals, at least 0.01 s; output steps that are decimals, parts of the end, or longer than it.
             let t_end = if part(2) == 0 { (1 + part(12)) as f64 / 100.0 } else { (10 + part(110)) as f64 / 1000.0 };
             let output_step = match part(5) {
@@ -103,7 +104,7 @@ fn drawn_ends_and_output_steps_are_met() {
                 3 => t_end * (1.0 + 1e-15 * draw.number()) / 3.0,
                 _ => t_end * (0.11 + 0.4 * draw.number().abs()),
             };
-            let no_estimate = ["rk4", "euler"].contains(&integrator);
+            let no_estimate = WITHOUT_ESTIMATE.contains(&integrator);
             let step = (no_estimate || n % 5 == 0).then(|| output_step.min(t_end) * (0.05 + 0.5 * draw.number().abs()));
             let analysis = Some(if name == "fourbar" && n % 3 == 0 { Analysis::Kinematics } else { Analysis::Dynamics });
             let study = Study {
@@ -152,9 +153,9 @@ fn motions_go_on_beyond_the_end_of_the_study() {
     watched(120, |case| {
         let m = model("a01_simple_pendulum");
         for f in FORMULATIONS {
-            for integrator in f.integrators {
+            for integrator in integrators_of(f) {
                 for step in [None, Some(1e-3)] {
-                    if step.is_none() && ["rk4", "euler"].contains(integrator) {
+                    if step.is_none() && WITHOUT_ESTIMATE.contains(&integrator) {
                         continue;
                     }
                     let what = format!("{} {integrator} {step:?}", f.name);

@@ -74,13 +74,13 @@ fn dead_points_of_drives_do_not_pass() {
                 // The message has the time, and a joint of the mechanism.
                 let report = failed.report.as_ref().expect("what there was until then");
                 assert!(d.time.is_some_and(|t| t > 0.0 && t <= report.t * (1.0 + 1e-12)), "{name} {f}: {d}");
-            } else {
+            } else if d.time.is_some() {
                 // Steps that become too small are not the cause: the message says what is.
                 assert!(d.message.contains("it is at a dead point of"), "{name} {f}: {d}");
                 assert!(m.drives.iter().any(|drive| d.names.contains(&drive.name)), "{name} {f}: {d}");
             }
             let known = |n: &String| m.joints.iter().map(|j| &j.name).chain(m.drives.iter().map(|d| &d.name)).any(|k| k == n);
-            assert!(!d.names.is_empty() && d.names.iter().all(known), "{name} {f}: {d}");
+            assert!(d.time.is_none() || (!d.names.is_empty() && d.names.iter().all(known)), "{name} {f}: {d}");
         }
         let failed = |f: &str| {
             let study = Study { formulation: Some(f.into()), ..Study::of(&m) };

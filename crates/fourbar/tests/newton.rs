@@ -53,7 +53,7 @@ fn the_matrix_is_the_one_asked_for_and_the_motion_the_same() {
     }
 }
 
-/// A stiff damper: without its derivative in the matrix Newton does not converge at this step, with it two or three iterations do.
+/// A stiff damper: without its derivative in the matrix Newton needs far shorter steps, with it two or three iterations do.
 #[test]
 fn stiff_forces_need_the_exact_matrix() {
     let model = parse(
@@ -66,12 +66,14 @@ forces: {brake: {type: torsion, joint: pin, stiffness: 0, damping: 2000}}
 study: {t_end: 0.1}
 ",
     );
-    let d = refused(&model, &with(&model, "backward-euler", 1e-2, 0.1, &[("matrix", "schur")]));
-    assert_eq!(d.code.0, "S230", "{d}");
-    for matrix in ["auto", "exact"] {
+    let iterations = |matrix: &str| {
         let (_, report) = run(&model, &with(&model, "backward-euler", 1e-2, 0.1, &[("matrix", matrix)]));
-        assert_eq!(work(&report, "steps_with_exact_matrix"), work(&report, "steps"), "{matrix}");
-    }
+        work(&report, "newton_iterations")
+    };
+    // The step is divided until the other matrix does.
+    let (schur, exact) = (iterations("schur"), iterations("exact"));
+    assert!(exact < 50.0 && schur > 5.0 * exact, "{schur} {exact}");
+    assert!(iterations("auto") < 5.0 * exact);
 }
 
 /// [Kissel21, Eq. (46)]: corrections of accelerations and multipliers below Theta leave positions within Theta h^2 and velocities within

@@ -4,7 +4,7 @@ use fourbar::study::{Analysis, FORMULATIONS, Study};
 use fourbar::{Diagnostic, Model, Trajectory};
 use fourbar_check::verify::{Settings, verify};
 use fourbar_testing::common;
-use fourbar_testing::common::{model, parse, run};
+use fourbar_testing::common::{WITHOUT_ESTIMATE, integrators_of, model, parse, run};
 
 fn with(model: &Model, formulation: &str, options: &[(&str, &str)]) -> Study {
     let options = options.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
@@ -23,8 +23,8 @@ fn refused(model: &Model, study: &Study) -> Diagnostic {
 fn every_option_that_a_formulation_lists_is_read() {
     let model = model("dca_five_bar");
     for f in FORMULATIONS {
-        for integrator in f.integrators {
-            let step = ["rk4", "euler"].contains(integrator).then_some(1e-3);
+        for integrator in integrators_of(f) {
+            let step = WITHOUT_ESTIMATE.contains(&integrator).then_some(1e-3);
             let taken = f.options_with(integrator);
             for option in f.options {
                 // Neither a number nor a word that any of them knows.

@@ -208,7 +208,7 @@ impl Eventful {
             }
             if let Watched::Gap(k) = what
                 && watch.known_zero
-                && self.sinks(what, &samples, h)?
+                && self.sinks(k, &samples, h)?
             {
                 self.pressed.push(k);
                 join(&mut first, from.t, what);
@@ -256,9 +256,13 @@ impl Eventful {
 
     /// Whether a gap that is closed at the start of a step falls below zero right from there and stays below: nothing moved and nothing
     /// pushed at that instant, and what pushes next closes it.
-    fn sinks(&self, what: Watched, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
-        let least = ROUNDING * self.base.length.max(1.0);
-        let from = samples[0].t;
+    fn sinks(&self, limit: usize, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
+        let (base, at) = (&*self.base, &samples[0]);
+        // What moves away from its limit comes back to it later.
+        if base.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
+            return Ok(false);
+        }
+        let (what, least, from) = (Watched::Gap(limit), ROUNDING * base.length.max(1.0), at.t);
         let mut below = false;
         for s in &samples[1..] {
             let f = self.seen(what, s);

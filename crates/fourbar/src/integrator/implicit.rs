@@ -11,7 +11,6 @@ use super::{Method, moreau, number, positive, radau, tau, tolerance, word};
 use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
 use crate::formulation::absolute::chart::{Chart, Ra};
-use crate::formulation::absolute::state_space;
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
@@ -78,9 +77,6 @@ pub fn start<'m, C: Chart>(
     refuse_rigid(structure.model)?;
     if integrator == "radau" {
         return radau::start(structure, study, start);
-    }
-    if state_space::INTEGRATORS.contains(&integrator) {
-        return state_space::start(structure, study, integrator, start);
     }
     Ok(Box::new(Implicit::<C>::new(structure, study, integrator, start)?))
 }

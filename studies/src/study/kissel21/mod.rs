@@ -4,7 +4,6 @@
 mod literal;
 mod measure;
 mod page;
-mod state;
 
 use crate::root;
 use fourbar::Model;
@@ -59,7 +58,6 @@ struct Results {
     table10: Vec<Row>,
     literal10: [Vec<Literal>; 2],
     fig4_literal: Vec<(f64, [Three; 2])>,
-    state_space: Vec<state::Compared>,
     fig3: Vec<(f64, Three)>,
     fig4: Vec<(f64, Three)>,
     /// Errors of velocity and acceleration against the step, by figure.
@@ -114,7 +112,6 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
         table10: table10()?,
         literal10: [literal_rows(true, Newton::Kept)?, literal_rows(true, Newton::Full)?],
         fig4_literal: fig4_literal(&folder)?,
-        state_space: state::compared()?,
         fig3: fig3(&folder)?,
         fig4: fig4(&folder)?,
         orders: [

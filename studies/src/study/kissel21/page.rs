@@ -224,26 +224,8 @@ pub fn text(r: &Results) -> String {
             (0..3).map(|c| format!("{:.2}", order(&|p| p.1[c]))).chain((0..3).map(|c| format!("{:.2}", order(&|p| p.2[c])))).collect();
         let _ = writeln!(s, "| order, 2e-3 to 2e-4 | {} |\n", o.join(" | "));
     }
-    state_space(&mut s, r);
     profile(&mut s, r);
     s
-}
-
-fn state_space(s: &mut String, r: &Results) {
-    s.push_str(
-        "## rA in state space, the paper's future work\n\n\
-         `--formulation ra --integrator dopri5` (or `dop853`) integrates independent velocities, one per freedom, by a basis of the null space of the constraint Jacobian ([ra.md](../../formulations/ra.md#state-space)). \
-         Beside it the index-3 form with two integrators, and the index-1 form with projections after every step. Errors are largest distances of bodies from independent references; evaluations are accelerations, or Newton iterations.\n\n\
-         | mechanism | freedoms | method | tolerance | error, m | largest residual, m | m/s | steps | evaluations | time, ms |\n|---|---|---|---|---|---|---|---|---|---|\n",
-    );
-    for c in &r.state_space {
-        let _ = writeln!(
-            s,
-            "| {} | {} | {} | {:.0e} | {:.1e} | {:.0e} | {:.0e} | {:.0} | {:.0} | {:.1} |",
-            c.model, c.freedoms, c.method, c.tol, c.error, c.residuals[0], c.residuals[1], c.steps, c.evaluations, c.time
-        );
-    }
-    s.push('\n');
 }
 
 fn profile(s: &mut String, r: &Results) {

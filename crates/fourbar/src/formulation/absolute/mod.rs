@@ -9,6 +9,5 @@ pub mod exact;
 pub mod linear;
 pub mod reps;
 pub mod rp;
-pub mod state_space;
 pub mod states;
 mod weak;
