@@ -72,10 +72,13 @@ pub fn package(source: Source, loaded: &Loaded, folder: Option<&Path>, libraries
     Ok((unit, archive(&files.into_iter().map(|(name, bytes)| Entry::new(name, bytes)).collect::<Vec<_>>())))
 }
 
-/// The files of a unit but for its libraries, names with their folders.
+/// Files by name, with their folders.
+pub type Files = Vec<(String, Vec<u8>)>;
+
+/// The files of a unit but for its libraries.
 ///
 /// A file in the format of another program is written in ours, because its meshes and includes are not needed any more.
-pub fn contents(mut source: Source, loaded: &Loaded, folder: Option<&Path>) -> Result<(Unit, Vec<(String, Vec<u8>)>), Diagnostic> {
+pub fn contents(mut source: Source, loaded: &Loaded, folder: Option<&Path>) -> Result<(Unit, Files), Diagnostic> {
     let text = if loaded.imported.is_some() {
         let mut spec = loaded.spec.clone();
         spec.bodies.iter_mut().for_each(|b| b.1.shapes.clear());

@@ -114,7 +114,7 @@ fn fixed_positions_one_by_one() {
     }
     // Both components of A contradict the length of the rod.
     let m = parse(&text("{A}"));
-    let d = assemble(&m).err().expect("a refusal");
+    let d = assemble(&m).expect_err("a refusal");
     assert!(d.message.contains('A'), "{}", d.message);
 }
 

@@ -66,14 +66,11 @@ pub fn order(a: &[Vec<f64>], b: &[f64]) -> Order {
     found
 }
 
+/// A tree that hangs on another: its nodes less one, and its number among those.
+type Branch = (usize, usize);
+
 /// Every set of known trees with `left` nodes in all, as (nodes - 1, number), none before `from`.
-fn joined(
-    known: &[Vec<Tree>],
-    left: usize,
-    from: (usize, usize),
-    branches: &mut Vec<(usize, usize)>,
-    found: &mut dyn FnMut(&[(usize, usize)]),
-) {
+fn joined(known: &[Vec<Tree>], left: usize, from: (usize, usize), branches: &mut Vec<Branch>, found: &mut dyn FnMut(&[Branch])) {
     if left == 0 {
         return found(branches);
     }

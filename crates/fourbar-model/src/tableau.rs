@@ -57,7 +57,8 @@ impl TableauSpec {
         }
         for (i, c) in self.c.iter().flatten().enumerate() {
             let sum: f64 = a[i].iter().sum();
-            if !((c - sum).abs() <= WRITTEN * (1.0 + sum.abs())) {
+            let off = (c - sum).abs();
+            if off.is_nan() || off > WRITTEN * (1.0 + sum.abs()) {
                 let d = refused("c", format!("node {} is {}, but its row of `a` adds up to {}", i + 1, number(*c), number(sum)));
                 return Err(d.help("nodes are the sums of their rows; leave `c` out to have them computed"));
             }

@@ -222,7 +222,7 @@ impl Drag {
     }
 
     /// A step along limits that hold leaves them by the square of its length; this goes back to them, joints closed. False where it cannot.
-    fn back_to_limits(&mut self, model: &Model, q: &mut Vec<Pose>, at: &Configuration) -> bool {
+    fn back_to_limits(&mut self, model: &Model, q: &mut [Pose], at: &Configuration) -> bool {
         let mut turns = at.turns.clone();
         for _ in 0..5 {
             update_turns(model, q, &mut turns);

@@ -115,7 +115,7 @@ fn sheet(film: &Film<'_>, scale: f32) -> Result<Pixmap, Diagnostic> {
             Footing::Rail(ends) => pen.stroke(&[ends.to_vec()], false, "#bbb", 5.0, 1.0, LineCap::Butt),
             Footing::Foot([x, y]) => {
                 let foot = vec![[x, y], [x - 7.0, y + 13.0], [x + 7.0, y + 13.0]];
-                pen.fill(&[foot.clone()], "#e8e8e8", 1.0);
+                pen.fill(std::slice::from_ref(&foot), "#e8e8e8", 1.0);
                 pen.stroke(&[foot], true, "#888", 1.2, 1.0, LineCap::Butt);
                 let mut hatch = vec![vec![[x - 11.0, y + 13.0], [x + 11.0, y + 13.0]]];
                 hatch.extend((0..4).map(|k| x - 8.0 + 6.0 * f64::from(k)).map(|x| vec![[x, y + 13.0], [x - 4.0, y + 18.0]]));

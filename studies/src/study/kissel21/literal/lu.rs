@@ -37,7 +37,8 @@ impl<S: Scalar> Lu<S> {
                 }
             }
             // Not a number counts as zero.
-            if !(self.a[pivot * n + k].value().abs() > 1e-300) {
+            let size = self.a[pivot * n + k].value().abs();
+            if size.is_nan() || size <= 1e-300 {
                 return false;
             }
             if pivot != k {

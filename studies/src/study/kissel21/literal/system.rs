@@ -8,6 +8,9 @@ use super::rotation::{M, Rotation, V, lift};
 use fourbar_math::Scalar;
 use nalgebra::{SMatrix, SVector};
 
+/// Place, matrix, velocity, and angular velocity in body axes.
+type Start = (V<f64>, M<f64>, V<f64>, V<f64>);
+
 /// A mechanism in the terms of the paper.
 #[derive(Clone, Debug)]
 pub struct Mechanism {
@@ -16,7 +19,7 @@ pub struct Mechanism {
     pub gravity: V<f64>,
     pub gcons: Vec<Gcon>,
     /// Poses and velocities at the start: place, matrix, velocity, angular velocity in body axes.
-    pub start: Vec<(V<f64>, M<f64>, V<f64>, V<f64>)>,
+    pub start: Vec<Start>,
 }
 
 /// Where Newton starts and how often it forms its matrix.

@@ -180,7 +180,8 @@ fn euler<R: Varied<X>, const X: usize>(second: impl Fn(SVector<f64, X>, SVector<
         let x = R::enter::<f64>(&fourbar_math::so3::exp(&random.vector()));
         let p = R::values::<f64>(&x);
         let mut numbers = || SVector::<f64, X>::from_fn(|_, _| random.number());
-        let rate = if R::NORM { (|v: SVector<f64, X>| v - p * p.dot(&v))(numbers()) } else { numbers() };
+        let drawn = numbers();
+        let rate = if R::NORM { drawn - p * p.dot(&drawn) } else { drawn };
         let acceleration = second(p, rate, numbers());
         let t = Taylor::<3>::variable(0.0);
         let moved = R::along::<Taylor<3>>(&x, &SVector::from_fn(|i, _| t * rate[i] + t * t * (0.5 * acceleration[i])));
