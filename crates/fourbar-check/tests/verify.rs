@@ -39,7 +39,7 @@ fn a_dead_point_that_stops_most_formulations_is_no_agreement() {
 fn one_family_over_a_part_of_the_time_is_no_agreement() {
     let v = found("trebuchet2", |s| {
         s.patience = Duration::from_millis(300);
-        s.formulations = ["ra", "reps", "lie", "natural"].map(String::from).to_vec();
+        s.formulations = ["ra", "reps"].map(String::from).to_vec();
     });
     assert_ne!(v.verdict.word, Word::Agreed, "{:?}", v.verdict.words);
     assert!(v.verdict.words.iter().all(|w| !w.contains("99999")), "{:?}", v.verdict.words);

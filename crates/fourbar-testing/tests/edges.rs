@@ -41,6 +41,7 @@ const KNOWN: [(&str, &[&str], &str); 6] = [
             "rolling",
             "spec",
             "state",
+            "switching",
             "topology",
         ],
         "the file of a joint or force has all of it: what a specification says, how a model is built from that, how it is evaluated on poses",

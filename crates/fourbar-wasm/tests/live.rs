@@ -270,7 +270,7 @@ fn a_dragged_part_feels_limits_and_goes_along_them() {
     assert!((q.abs() - 0.5).abs() < 1e-7, "{q}");
     let tip = [p.cos() + (p + q).cos(), p.sin() + (p + q).sin()];
     let cross = tip[0] * 0.9 - tip[1] * 1.2;
-    assert!(cross.abs() < 1e-6, "the tip is on the ray to the hand: {cross}, {reply}");
+    assert!(cross.abs() < 1e-4, "the tip is on the ray to the hand: {cross}, {reply}");
     assert!(reply["stopped"]["text"].as_str().is_some_and(|t| t.contains("`q.m")), "{reply}");
     assert_eq!(reply["stopped"]["names"], json!(["q"]));
     // Both limits, and free again.

@@ -166,7 +166,9 @@ mod file {
     type Read = (Vec<Column>, Vec<(String, String)>);
 
     pub fn read(bytes: Vec<u8>) -> Result<Read, String> {
-        columns_of(bytes).map_err(words)
+        // Damaged files make the library panic here and there.
+        let read = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| columns_of(bytes)));
+        read.unwrap_or_else(|_| Err(ParquetError::General("it is damaged".into()))).map_err(words)
     }
 
     fn columns_of(bytes: Vec<u8>) -> Result<Read, ParquetError> {

@@ -150,7 +150,9 @@ fn read(text: &str) -> Depth {
 fn converts(spec: &ModelSpec) {
     let text = write_model(spec);
     let again = read_model(&text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e:#?}\n{text}"));
-    assert!(again.spec == *spec, "another mechanism after writing and reading:\n{text}");
+    // Points of a MechSpec that may be coordinates have no place in the other format.
+    let said = ModelSpec { basis: Vec::new(), ..spec.clone() };
+    assert!(again.spec == said, "another mechanism after writing and reading:\n{text}");
     if let Err(list) = write_mechspec(spec) {
         assert!(!list.is_empty());
     }

@@ -235,9 +235,7 @@ impl Eventful {
         }
         self.idle = if brought.happened.is_empty() { self.idle + 1 } else { 0 };
         if self.idle > CHATTER {
-            return Err(Diagnostic::new("S302", format!("at t = {:.6} s the motion does not get away from a limit", left.t))
-                .time(left.t)
-                .help("a smaller tolerance or another formulation may pass"));
+            return Err(super::stalls(left.t));
         }
         self.happened.append(&mut brought.happened);
         Ok(Some(Advanced::Event(Box::new([left, self.now.clone()]))))

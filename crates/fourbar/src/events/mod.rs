@@ -38,6 +38,16 @@ const SHORTER: usize = 8;
 /// So many events in less than [`STANDSTILL`] of the run are no progress.
 const CHATTER: usize = 100;
 const STANDSTILL: f64 = 1e-9;
+/// After so many steps between events somebody is asked whether to go on, and after so many it is looked at whether they lead anywhere.
+const ASKED: usize = 32;
+const STALLED: usize = 3200;
+
+/// Steps that lead nowhere.
+fn stalls(t: f64) -> Diagnostic {
+    Diagnostic::new("S302", format!("at t = {t:.6} s the motion does not get away from a limit"))
+        .time(t)
+        .help("a smaller tolerance or another formulation may pass")
+}
 
 /// What holds a coordinate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -291,9 +301,23 @@ impl Eventful {
             )
             .help("time passes forwards; `restore` or `set_state` goes back to a state that was kept"));
         }
-        loop {
+        let mut mark = self.now.t;
+        for round in 1_usize.. {
             if self.ended {
                 return Ok(Advanced::Ended);
+            }
+            // Steps that are made again and again in short ask nobody, and must lead somewhere.
+            if round.is_multiple_of(ASKED) {
+                let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
+                if !go_on(reached) {
+                    return Ok(Advanced::Stopped);
+                }
+                if round.is_multiple_of(STALLED) {
+                    if reached - mark < STANDSTILL * (t - mark).abs().max(f64::MIN_POSITIVE) {
+                        return Err(stalls(reached));
+                    }
+                    mark = reached;
+                }
             }
             if let Some(found) = self.found.take_if(|f| f.t <= t) {
                 match self.meet(found)? {
@@ -316,6 +340,7 @@ impl Eventful {
             }
             self.look(from)?;
         }
+        Ok(Advanced::There)
     }
 
     /// Looks for zeros in the step that was just made from an instant. Where one lies near its start the step was far too long for what
@@ -331,7 +356,7 @@ impl Eventful {
                 || self.analysis == Analysis::Kinematics
                 || found.what.iter().all(|w| self.by_time(*w))
                 || left > 0.2 * h
-                || left <= 1e-13 * start.t.abs().max(1e-3)
+                || left <= 1e-12 * start.t.abs().max(1e-3)
             {
                 return Ok(());
             }

@@ -13,7 +13,7 @@ const LOOKS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
 /// Where the sign behind a zero at the start of a step is taken, in shares of the step.
 const PROBE: f64 = 1e-4;
 /// Where a gap is looked at that may sink from the start of a step on, in shares of the step.
-const SOON: [f64; 4] = [1e-1, 1e-2, 1e-3, 1e-4];
+const SOON: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8];
 /// Places at which what time alone decides is looked at.
 const TIMES: usize = 32;
 /// Evaluations to narrow down a zero.
@@ -206,11 +206,10 @@ impl Eventful {
                 }
                 continue;
             }
-            if let Watched::Gap(k) = what
-                && watch.known_zero
-                && self.sinks(k, &samples, h)?
-            {
-                self.pressed.push(k);
+            if watch.known_zero && self.sinks(what, &samples, h)? {
+                if let Watched::Gap(k) = what {
+                    self.pressed.push(k);
+                }
                 join(&mut first, from.t, what);
                 continue;
             }
@@ -254,15 +253,17 @@ impl Eventful {
         Ok(first)
     }
 
-    /// Whether a gap that is closed at the start of a step falls below zero right from there and stays below: nothing moved and nothing
+    /// Whether a gap or a guard that is zero at the start of a step falls below zero right from there and stays below: nothing moved and nothing
     /// pushed at that instant, and what pushes next closes it.
-    fn sinks(&self, limit: usize, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
+    fn sinks(&self, what: Watched, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
         let (base, at) = (&*self.base, &samples[0]);
-        // What moves away from its limit comes back to it later.
-        if base.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
-            return Ok(false);
+        match what {
+            // What moves away from its limit comes back to it later.
+            Watched::Gap(k) if base.limits[k].rate(base, &at.q, &at.v).abs() > self.slow(k, &at.v) => return Ok(false),
+            Watched::Gap(_) | Watched::Guard(..) => {}
+            _ => return Ok(false),
         }
-        let (what, least, from) = (Watched::Gap(limit), ROUNDING * base.length.max(1.0), at.t);
+        let (least, from) = (ROUNDING * base.length.max(1.0), at.t);
         let mut below = false;
         for s in &samples[1..] {
             let f = self.seen(what, s);

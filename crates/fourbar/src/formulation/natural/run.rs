@@ -353,17 +353,18 @@ impl<'m> Run<'m> {
         self.now.q.iter().zip(&self.start.q).fold(0.0f64, |m, (q, start)| m.max((q.r - start.r).norm()))
     }
 
-    /// Follows the counted angles to a time of the last step; poses are those of that time afterwards.
+    /// Follows the counted angles to a time of the last step, forwards or back; poses are those of that time afterwards.
     fn follow_turns(&mut self, t: f64) {
         let (from, _) = self.integrator.interval();
         self.turns_at = self.turns_at.max(from);
-        while !self.turns.is_empty() && self.turns_at < t {
+        while !self.turns.is_empty() && self.turns_at != t {
             self.bodies_at(self.turns_at);
-            let (apart, least) = (FOLLOWED / (self.fastest() + f64::MIN_POSITIVE), (t - from) / MOST_LOOKS);
+            let (apart, least) = (FOLLOWED / (self.fastest() + f64::MIN_POSITIVE), (self.turns_at.max(t) - from) / MOST_LOOKS);
             // Not so for speeds without bound, or looks would come ever closer.
             self.flung |= apart.is_nan() || apart < least;
-            let look = (self.turns_at + if apart > least { apart } else { least }).min(t);
-            if look <= self.turns_at {
+            let way = if apart > least { apart } else { least };
+            let look = if self.turns_at < t { (self.turns_at + way).min(t) } else { (self.turns_at - way).max(t) };
+            if look == self.turns_at || look.is_nan() {
                 break;
             }
             self.bodies_at(look);
