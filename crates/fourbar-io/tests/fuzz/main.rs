@@ -222,7 +222,7 @@ fn mutated_robots_are_read_or_refused() {
 
 #[test]
 fn generated_files_are_read_or_refused() {
-    run("generated", generate::model, read, 50);
+    run("generated", generate::model, read, 60);
 }
 
 #[test]
