@@ -206,10 +206,11 @@ impl Eventful {
                 }
                 continue;
             }
-            if watch.known_zero && self.sinks(what, &samples, h)? {
-                if let Watched::Gap(k) = what {
-                    self.pressed.push(k);
-                }
+            if let Watched::Gap(k) = what
+                && watch.known_zero
+                && self.sinks(k, &samples, h)?
+            {
+                self.pressed.push(k);
                 join(&mut first, from.t, what);
                 continue;
             }
@@ -253,17 +254,15 @@ impl Eventful {
         Ok(first)
     }
 
-    /// Whether a gap or a guard that is zero at the start of a step falls below zero right from there and stays below: nothing moved and nothing
+    /// Whether a gap that is zero at the start of a step falls below zero right from there and stays below: nothing moved and nothing
     /// pushed at that instant, and what pushes next closes it.
-    fn sinks(&self, what: Watched, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
+    fn sinks(&self, limit: usize, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
         let (base, at) = (&*self.base, &samples[0]);
-        match what {
-            // What moves away from its limit comes back to it later.
-            Watched::Gap(k) if base.limits[k].rate(base, &at.q, &at.v).abs() > self.slow(k, &at.v) => return Ok(false),
-            Watched::Gap(_) | Watched::Guard(..) => {}
-            _ => return Ok(false),
+        // What moves away from its limit comes back to it later.
+        if base.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
+            return Ok(false);
         }
-        let (least, from) = (ROUNDING * base.length.max(1.0), at.t);
+        let (what, least, from) = (Watched::Gap(limit), ROUNDING * base.length.max(1.0), at.t);
         let mut below = false;
         for s in &samples[1..] {
             let f = self.seen(what, s);
