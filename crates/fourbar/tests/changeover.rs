@@ -23,7 +23,7 @@ fn found(name: &str) -> Model {
 /// A governor whose springs turn out to be stiff after a few outputs: `auto` begins with an explicit method and goes on with an implicit one.
 fn governor() -> (Model, Study) {
     let model = model("a05_flyball_governor");
-    let study = Study { t_end: 0.3, output_step: 0.005, formulation: None, integrator: None, ..Study::of(&model) };
+    let study = Study { t_end: 1.0, output_step: 0.005, formulation: None, integrator: None, ..Study::of(&model) };
     (model, study)
 }
 
