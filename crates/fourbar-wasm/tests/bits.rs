@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Kinematics and dynamics, explicit and implicit methods, Taylor series, forces, inputs, events, limits, contacts.
-const MODELS: [&str; 24] = [
+const MODELS: [&str; 23] = [
     "fourbar",
     "jansen_leg",
     "klann",
@@ -33,7 +33,6 @@ const MODELS: [&str; 24] = [
     "watt_governor",
     "event_trebuchet",
     "event_ratchet",
-    "contact_gripper",
     "stiff_engine_mounts",
 ];
 /// Rows that are compared.
