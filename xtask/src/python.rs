@@ -5,7 +5,7 @@ use crate::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What builds the wheel.
+/// What builds wheels.
 const MATURIN: &str = "maturin>=1.9,<2";
 
 fn package() -> PathBuf {
@@ -35,7 +35,7 @@ fn needed() -> Result<Vec<String>, String> {
     let list = text.split_once("\ntest = [").and_then(|(_, rest)| rest.split_once(']')).map(|(list, _)| list);
     let list = list.ok_or_else(|| format!("{} has no list `test`", path.display()))?;
     let quoted = list.split('"').skip(1).step_by(2).map(String::from);
-    Ok([MATURIN, "numpy>=1.24"].map(String::from).into_iter().chain(quoted).collect())
+    Ok([MATURIN, "wheel>=0.40", "numpy>=1.24"].map(String::from).into_iter().chain(quoted).collect())
 }
 
 /// Makes the environment, and installs what is missing in it.
@@ -56,36 +56,73 @@ fn environment() -> Result<(), String> {
     std::fs::write(stamp, list).map_err(|e| e.to_string())
 }
 
-/// Builds a wheel with a profile of cargo and gives its path.
-fn build(profile: &str, folder: &Path) -> Result<PathBuf, String> {
-    let wheels = || {
-        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
-        entries.filter(|p| p.extension().is_some_and(|e| e == "whl")).collect::<Vec<_>>()
-    };
-    for old in wheels() {
-        std::fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
-    }
-    let mut command = Command::new(program("maturin"));
-    command.args(["build", "--quiet", "--profile", profile, "--out"]).arg(folder).arg("--manifest-path").arg(package().join("Cargo.toml"));
-    // Without the environment maturin may find another Python.
-    run(command.arg("--interpreter").arg(program("python")).current_dir(root()))?;
-    wheels().pop().ok_or_else(|| format!("maturin left no wheel in {}", folder.display()))
+fn wheel_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|e| e.path());
+    entries.filter(|p| p.extension().is_some_and(|e| e == "whl")).collect()
 }
 
 /// Leaves a release wheel in `target/wheels`.
 pub fn wheel() -> Result<(), String> {
     environment()?;
-    let wheel = build("release", &scratch("wheels"))?;
+    let folder = scratch("wheels");
+    for old in wheel_in(&folder) {
+        std::fs::remove_file(&old).map_err(|e| format!("{}: {e}", old.display()))?;
+    }
+    let mut command = Command::new(program("maturin"));
+    command
+        .args(["build", "--quiet", "--profile", "release", "--out"])
+        .arg(&folder)
+        .arg("--manifest-path")
+        .arg(package().join("Cargo.toml"));
+    // Without the environment maturin may find another Python.
+    run(command.arg("--interpreter").arg(program("python")).current_dir(root()))?;
+    let wheel = wheel_in(&folder).pop().ok_or_else(|| format!("maturin left no wheel in {}", folder.display()))?;
     println!("{}", wheel.display());
     Ok(())
 }
 
-/// Builds the wheel as the tests do and installs it in the environment.
+/// Packs a wheel around the library as the tests of the workspace build it, and installs it in the environment. maturin would build that
+/// package alone, with other features of its dependencies, and so all of them and the engine once more.
 fn install() -> Result<(), String> {
     environment()?;
-    let wheel = build("dev", &scratch("python").join("wheels"))?;
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    run(Command::new(cargo).args(["build", "--workspace", "--lib", "--examples", "--quiet"]).current_dir(root()))?;
+    let (folder, wheels) = (scratch("python").join("unpacked"), scratch("python").join("wheels"));
+    for old in [&folder, &wheels] {
+        if old.exists() {
+            std::fs::remove_dir_all(old).map_err(|e| format!("{}: {e}", old.display()))?;
+        }
+        std::fs::create_dir_all(old).map_err(|e| format!("{}: {e}", old.display()))?;
+    }
+    let mut described = Command::new(program("maturin"));
+    described.args(["pep517", "write-dist-info", "--metadata-directory"]).arg(&folder).arg("--interpreter").arg(program("python"));
+    run(described.current_dir(package()).stdout(Stdio::null()))?;
+    copy(&package().join("python/fourbar"), &folder.join("fourbar"))?;
+    let built = scratch("debug").join(format!("{}_fourbar{}", std::env::consts::DLL_PREFIX, std::env::consts::DLL_SUFFIX));
+    let module = folder.join("fourbar").join(if cfg!(windows) { "_fourbar.pyd" } else { "_fourbar.abi3.so" });
+    std::fs::copy(&built, module).map_err(|e| format!("{}: {e}", built.display()))?;
+    run(Command::new(program("python")).args(["-m", "wheel", "pack", "--dest-dir"]).arg(&wheels).arg(&folder).stdout(Stdio::null()))?;
+    let wheel = wheel_in(&wheels).pop().ok_or_else(|| format!("there is no wheel in {}", wheels.display()))?;
     let uv = ["-m", "uv", "pip", "install", "--quiet", "--reinstall", "--no-deps", "--python"];
     run(Command::new(program("python")).args(uv).arg(program("python")).arg(wheel))
+}
+
+/// Copies a folder of sources, without what Python has compiled.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    let failed = |e: std::io::Error| format!("{}: {e}", from.display());
+    std::fs::create_dir_all(to).map_err(failed)?;
+    for entry in std::fs::read_dir(from).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let (path, name) = (entry.path(), entry.file_name());
+        if path.is_dir() {
+            if name != "__pycache__" {
+                copy(&path, &to.join(name))?;
+            }
+        } else {
+            std::fs::copy(&path, to.join(name)).map_err(failed)?;
+        }
+    }
+    Ok(())
 }
 
 /// Builds the wheel, installs it and runs the tests: those of the package, its doc tests, its notebooks.

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Kinematics and dynamics, explicit and implicit methods, Taylor series, forces, inputs, events, limits, contacts.
-const MODELS: [&str; 23] = [
+const MODELS: [&str; 24] = [
     "fourbar",
     "jansen_leg",
     "klann",
@@ -34,6 +34,7 @@ const MODELS: [&str; 23] = [
     "event_trebuchet",
     "event_ratchet",
     "stiff_engine_mounts",
+    "contact_gripper",
 ];
 /// Rows that are compared.
 const ROWS: usize = 40;

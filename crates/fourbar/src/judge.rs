@@ -69,6 +69,10 @@ fn off_its_curve(model: &Model, now: &Instant) -> Option<Diagnostic> {
     })
 }
 
+/// Cure of a balance that is off in kinematics.
+const COARSE: &str = "positions, speeds and efforts are not affected; the power changes too quickly for `energy.work` to be summed at these times: \
+                      choose a smaller `--output-step`, or `--step` for steps in between";
+
 /// The judge of one run.
 pub struct Judge<'m> {
     model: &'m Model,
@@ -191,7 +195,7 @@ impl<'m> Judge<'m> {
         if let Some([t, _]) = above(share) {
             let d = |code, help: &str| Diagnostic::new(code, words(*t)).time(*t).help(help);
             if self.analysis == Analysis::Kinematics {
-                warnings.push(d("W242", "positions, speeds and efforts are not concerned; `energy.work` is summed from output time to output time: choose a smaller `--output-step`, or `--step` for steps in between"));
+                warnings.push(d("W242", COARSE));
             } else if let Some(off) = &self.off {
                 warnings.push(d("W242", &format!("nothing keeps the constraints with `{off}`; leave it out for a result to rely on")));
             } else if self.tol.is_some() {
@@ -206,9 +210,7 @@ impl<'m> Judge<'m> {
             && let Some([t, _]) = above(WARNS)
         {
             let help = match self.analysis {
-                Analysis::Kinematics => {
-                    "positions, speeds and efforts are not concerned; `energy.work` is summed from output time to output time: choose a smaller `--output-step`, or `--step` for steps in between"
-                }
+                Analysis::Kinematics => COARSE,
                 Analysis::Dynamics => "the fixed step is large for this motion: compare with a smaller one",
             };
             warnings.push(Diagnostic::new("W242", words(*t)).time(*t).help(help));

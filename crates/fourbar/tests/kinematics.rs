@@ -72,6 +72,25 @@ fn coarse_and_fine_output_give_the_same_motion_and_reactions() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
+/// Energy balances with the work of the drives and forces, to a hundredth of what the motion carries, at whatever times it is asked for.
+#[test]
+fn work_does_not_depend_on_the_output_step() {
+    const SEED: u64 = 242;
+    let mut draw = fourbar::random::Random(SEED);
+    let mut bad = Vec::new();
+    for (name, model) in driven() {
+        let of_file = Study::of(&model);
+        for _ in 0..3 {
+            let t_end = of_file.t_end.min(2.0) * (0.3 + 0.7 * draw.number().abs());
+            let output_step = t_end * (0.03 + 0.97 * draw.number().abs());
+            let (_, report) = run(&model, &Study { t_end, output_step, step: None, ..of_file.clone() });
+            let off = report.warnings.iter().find(|w| w.code == fourbar::Code("W242"));
+            bad.extend(off.map(|w| format!("{name} until {t_end} s by {output_step} s: {w}")));
+        }
+    }
+    assert!(bad.is_empty(), "seed {SEED}:\n{}", bad.join("\n"));
+}
+
 #[test]
 fn a_drive_that_stands_still_at_an_output_is_followed() {
     // The speed of the crank is zero to the last bit but one at t = 0.5 s.

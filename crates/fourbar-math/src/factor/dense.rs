@@ -66,14 +66,15 @@ impl<T: ComplexField<RealField = f64> + Copy> DenseLu<T> {
         let n = self.n;
         for i in 0..n {
             self.row[i] = i as u32;
-            // To judge the pivots against.
-            self.largest[i] = (0..n).map(|k| self.lu[k * n + i].modulus()).fold(0.0, f64::max);
+            // To judge the pivots against. Sizes of complex numbers are sums of their parts: `hypot` differs from one system to the next,
+            // and with it the pivot among equals.
+            self.largest[i] = (0..n).map(|k| self.lu[k * n + i].norm1()).fold(0.0, f64::max);
         }
         let mut worst = 1.0f64;
         for k in 0..n {
             let (mut best, mut size) = (k, 0.0);
             for i in k..n {
-                let a = self.lu[i * n + k].modulus();
+                let a = self.lu[i * n + k].norm1();
                 if a > size {
                     (best, size) = (i, a);
                 }

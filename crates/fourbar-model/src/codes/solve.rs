@@ -112,7 +112,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "W242",
         "Energy and work balance poorly",
-        "With fixed steps, energy minus work changed by more than a hundredth of the energy that the motion carried: the step is large for this motion. Compare with a smaller one. In kinematics the motion follows from the drives alone and is not concerned, only the column `energy.work` is wrong: it is summed from output time to output time, and needs a smaller `--output-step`, or `--step` for steps in between."
+        "With fixed steps, energy minus work changed by more than a hundredth of the energy that the motion carried: the step is large for this motion. Compare with a smaller one. In kinematics the motion follows from the drives alone and is not affected, only the column `energy.work` is wrong: the power changes too quickly to be summed at these times. Choose a smaller `--output-step`, or `--step` for steps in between."
     ),
     page!(
         "W244",

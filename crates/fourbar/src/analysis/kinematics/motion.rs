@@ -36,6 +36,13 @@ fn applies(model: &Model) -> Result<(), Diagnostic> {
     })
 }
 
+/// Travel in a step, in radians or characteristic lengths, beyond which the power is looked at in between as well.
+const LONG: f64 = 0.1;
+/// Travel from look to look then: cams rise within a few tenths of a radian.
+const SHORTER: f64 = 0.02;
+/// Travel beyond which that would take too long: the work of several turns in one step stays a guess, and the balance of energy tells.
+const TOO_LONG: f64 = 25.0;
+
 /// A driven mechanism in motion.
 struct Driven<'m, C: Chart> {
     model: &'m Model,
@@ -114,7 +121,8 @@ impl<C: Chart> Driven<'_, C> {
         if left > most { s.t + left / (left / most).ceil() } else { t }
     }
 
-    /// One step towards a time, and the work of the drives in it by the trapezoidal rule.
+    /// One step towards a time, and the work of the drives in it: by Simpson's rule where the step is long and its length was not chosen,
+    /// otherwise by the trapezoidal rule.
     fn part_towards(&mut self, t: f64) -> Result<(), Diagnostic> {
         self.before.clone_from(&self.k.state);
         self.before_a.copy_from_slice(&self.k.a);
@@ -123,11 +131,20 @@ impl<C: Chart> Driven<'_, C> {
         let h = target - from;
         // Looks for singular positions divide a long step.
         let travel = h * (self.passages.speed(&self.k.state.v) + 0.5 * h * self.passages.speed(&self.k.a));
-        let parts = if self.watched { self.passages.parts(travel) } else { 1 };
+        let looks = if self.watched { self.passages.parts(travel) } else { 1 };
+        let long = self.step.is_none() && self.states.is_none() && travel > LONG && travel < TOO_LONG;
+        let parts = if long { looks.max((travel / SHORTER).ceil() as usize).next_multiple_of(2) } else { looks };
+        let mut between = 0.0;
         for part in 1..=parts {
             self.k.advance(if part == parts { target } else { from + h * part as f64 / parts as f64 }, 0)?;
             if self.watched {
                 self.k.watch(&mut self.passages, &mut self.measure);
+            }
+            if long && part < parts {
+                if !self.k.reactions() {
+                    return Err(locked(self.model, self.k.state.t));
+                }
+                between += if part % 2 == 1 { 4.0 } else { 2.0 } * self.k.power();
             }
         }
         self.k.work.steps += 1;
@@ -141,7 +158,9 @@ impl<C: Chart> Driven<'_, C> {
         }
         let h = self.k.state.t - self.before.t;
         self.power = [self.k.power(), self.power[0]];
-        self.work = [self.work[0] + 0.5 * h * (self.power[0] + self.power[1]), self.work[0]];
+        let ends = self.power[0] + self.power[1];
+        let work = if long { h / (3.0 * parts as f64) * (ends + between) } else { 0.5 * h * ends };
+        self.work = [self.work[0] + work, self.work[0]];
         Ok(())
     }
 }
