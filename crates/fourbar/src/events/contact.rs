@@ -30,6 +30,8 @@ const STANDS: f64 = 1e-10;
 const SWEEPS: usize = 3000;
 const SOLVED: f64 = 1e-13;
 const ROUGH: f64 = 1e-7;
+/// Steps in which friction grows where it cannot be met at once.
+const GROWS: usize = 20;
 /// A push below this share of that without friction jams.
 const JAMS: f64 = 1e-9;
 /// Rounds in which the slip that breaks a group loose is found.
@@ -218,12 +220,30 @@ impl Eventful {
         touching.iter().any(|k| self.limits[*k].friction()[1] > 0.0)
     }
 
-    fn settled(&self, mut list: Vec<Active>, mut v: Vec<Twist>, touching: &[usize], t: f64) -> Result<(Outcome, Vec<Active>), Diagnostic> {
-        if let Some(i) = list.iter().position(|a| a.columns.is_empty() && a.velocity(&v).x < a.target.x - ROUGH * self.fast(&v).max(1e-9)) {
+    /// Impulses or forces of limits that touch, from velocities or accelerations without them; `scale` is what is large among these.
+    fn settled(
+        &self,
+        mut list: Vec<Active>,
+        mut v: Vec<Twist>,
+        scale: f64,
+        touching: &[usize],
+        t: f64,
+    ) -> Result<(Outcome, Vec<Active>), Diagnostic> {
+        if let Some(i) = list.iter().position(|a| a.columns.is_empty() && a.velocity(&v).x < a.target.x - ROUGH * scale) {
             return Err(self.presses(touching[i], t));
         }
-        let scale = list.iter().map(|a| (a.velocity(&v) - a.target).norm()).fold(1e-9 * self.fast(&v), f64::max).max(f64::MIN_POSITIVE);
-        let done = solve(&mut list, &mut v, SOLVED * scale, SWEEPS);
+        let free = v.clone();
+        let mut done = solve(&mut list, &mut v, SOLVED * scale, SWEEPS);
+        if !(done.residual <= ROUGH * scale) {
+            // With friction that grows little by little, each time from where the last one led.
+            let mu: Vec<f64> = list.iter().map(|a| a.mu).collect();
+            list.iter_mut().for_each(|a| a.P = Vector3::zeros());
+            for k in 0..=GROWS {
+                v.clone_from(&free);
+                list.iter_mut().zip(&mu).for_each(|(a, mu)| a.mu = mu * k as f64 / GROWS as f64);
+                done = solve(&mut list, &mut v, SOLVED * scale, SWEEPS / 10);
+            }
+        }
         if done.residual > ROUGH * scale || done.residual.is_nan() {
             let worst = list.iter().map(|a| a.residual(&a.velocity(&v))).enumerate().fold((0, 0.0), |m, x| if x.1 > m.1 { x } else { m }).0;
             return Err(self.nothing_fits(touching[worst], t));
@@ -247,7 +267,8 @@ impl Eventful {
             let u = a.velocity(&state.v);
             a.mu = self.limits[k].friction()[usize::from(Vector2::new(u.y, u.z).norm() <= slow)];
         }
-        let (first, list) = self.settled(list, state.v.clone(), touching, state.t)?;
+        let scale = list.iter().map(|a| a.velocity(&state.v).norm()).fold(slow, f64::max);
+        let (first, list) = self.settled(list, state.v.clone(), scale, touching, state.t)?;
         let before = self.kinetic(&state.v);
         let mut share = 1.0_f64;
         loop {
@@ -259,7 +280,7 @@ impl Eventful {
             if again.iter().all(|a| a.least == 0.0) {
                 return Ok(first);
             }
-            let (mut second, _) = self.settled(again, first.v.clone(), touching, state.t)?;
+            let (mut second, _) = self.settled(again, first.v.clone(), scale, touching, state.t)?;
             if self.kinetic(&second.v) <= before * (1.0 + 1e-13) || share < 1e-3 {
                 second.normal.iter_mut().zip(&first.normal).for_each(|(x, y)| *x += y);
                 second.along.iter_mut().zip(&first.along).for_each(|(x, y)| *x += y);
@@ -318,7 +339,9 @@ impl Eventful {
                 self.warn_of_two(candidates[i], state.t);
             }
         }
-        let (out, list) = self.settled(list, a, candidates, state.t)?;
+        let scale = list.iter().map(|x| (x.velocity(&a) - x.target).norm()).fold(1e-3 * base.gravity.norm(), f64::max);
+        let scale = scale.max(1e-6 * self.fast(&a)).max(f64::MIN_POSITIVE);
+        let (out, list) = self.settled(list, a, scale, candidates, state.t)?;
         let scale = out.slip.iter().map(Vector3::norm).fold(0.0, f64::max).max(base.gravity.norm()).max(self.fast(&out.v));
         for (i, &k) in candidates.iter().enumerate() {
             self.closed[k] = out.normal[i] * list[i].G[(0, 0)] > 1e-12 * scale || (left.pressed.contains(&k) && list[i].velocity(&out.v).x <= list[i].target.x);

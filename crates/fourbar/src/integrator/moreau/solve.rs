@@ -11,6 +11,8 @@ use nalgebra::{DMatrix, DVector, Vector3};
 const FEW: usize = 48;
 /// After so many sweeps.
 const FIRST: usize = 30;
+/// So few contacts try them again.
+const HANDFUL: usize = 8;
 /// Most Newton steps.
 const NEWTON: usize = 12;
 /// Pivots below this share of the largest entry are none: contacts depend on each other.
@@ -36,15 +38,16 @@ pub fn solve(list: &mut [Active], v: &mut [Twist], tol: f64, most: usize) -> Sol
     if list.is_empty() {
         return done;
     }
-    let mut tried = false;
+    let mut next = FIRST;
     while done.sweeps < most {
         let change = sweep(list, v);
         done.sweeps += 1;
         if change <= tol {
             break;
         }
-        if !tried && done.sweeps >= FIRST && list.len() <= FEW {
-            tried = true;
+        if done.sweeps >= next && list.len() <= FEW {
+            // A handful may try again from where more sweeps lead.
+            next = if list.len() <= HANDFUL { 4 * next } else { usize::MAX };
             newton(list, v, tol);
         }
     }
