@@ -343,9 +343,7 @@ impl Coordinate {
                 let [x, y] = c.flat().map(|y| y.row(qi, qj).parts);
                 [0, 1].map(|k| x[k].scaled(gradient.x).plus(&y[k].scaled(gradient.y)))
             }
-            Coordinate::Gap(g) => {
-                g.row_of(&PoseOf { r: qi.r, A: qi.A }, &PoseOf { r: qj.r, A: qj.A }).map(|(v, w)| Twist { v, w })
-            }
+            Coordinate::Gap(g) => g.row_of(&PoseOf { r: qi.r, A: qi.A }, &PoseOf { r: qj.r, A: qj.A }).map(|(v, w)| Twist { v, w }),
         };
         Row { ij: self.slots(), parts }
     }
@@ -479,7 +477,11 @@ impl Coordinate {
                 for (l, q) in [qi, qj].into_iter().enumerate() {
                     for d in 0..6 {
                         let mut e = Twist::zero();
-                        if d < 3 { e.v[d] = 1.0 } else { e.w[d - 3] = 1.0 }
+                        if d < 3 {
+                            e.v[d] = 1.0
+                        } else {
+                            e.w[d - 3] = 1.0
+                        }
                         let dA = q.A * tilde(&e.w);
                         let mut varied = still;
                         varied[l] = PoseOf {

@@ -145,7 +145,11 @@ impl Rolling {
             // Rows of one body do not change with its place.
             for d in if two { 0..6 } else { 3..6 } {
                 let mut e = Twist::zero();
-                if d < 3 { e.v[d] = 1.0 } else { e.w[d - 3] = 1.0 }
+                if d < 3 {
+                    e.v[d] = 1.0
+                } else {
+                    e.w[d - 3] = 1.0
+                }
                 let dA = q[l].A * tilde(&e.w);
                 let mut varied = still;
                 varied[l] = PoseOf {

@@ -10,8 +10,8 @@
 //! refuse, goes to Lie groups, whose set-up costs least. No clock is read: the same study gets the same choice.
 
 use crate::analysis::{rank, uniqueness};
-use crate::contact::Spots;
 use crate::constraint::{Constraint, ConstraintSet};
+use crate::contact::Spots;
 use crate::force::Force;
 use crate::formulation::natural;
 use crate::integrator::DEFAULT_TOL;

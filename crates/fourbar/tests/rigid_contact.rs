@@ -492,7 +492,10 @@ fn bodies(random: &mut Random) -> (String, String) {
     let angle = between(random, -1.5, 1.5);
     let v = [between(random, -2.0, 2.0), between(random, -2.0, 0.5)];
     let omega = between(random, -5.0, 5.0);
-    let pose = format!("at: [0, 0.8, 0], orientation: {{axis: [0, 0, 1], angle: {angle}}}, velocity: [{}, {}, 0], omega: [0, 0, {omega}]", v[0], v[1]);
+    let pose = format!(
+        "at: [0, 0.8, 0], orientation: {{axis: [0, 0, 1], angle: {angle}}}, velocity: [{}, {}, 0], omega: [0, 0, {omega}]",
+        v[0], v[1]
+    );
     let body = format!("{{mass: {m}, inertia: [{j}, {j}, {j}], {pose}}}");
     let sides = match between(random, 0.0, 3.0) as usize {
         0 => format!("{{body: thing, radius: {h}}}"),
@@ -579,7 +582,10 @@ study: {{t_end: 0.1, output_step: 0.1}}
     let floor = "{floor: {between: [{bodies: [one, two], radius: 0.1}, {plane: {normal: [0, 1, 0]}}]}}";
     assert_eq!(code("{heap: {among: [one, two], radius: 0.1}}", ("lie", "dopri5")), Err("S320"));
     let square = "{polygon: [[-0.1, -0.1, 0], [0.1, -0.1, 0], [0.1, 0.1, 0], [-0.1, 0.1, 0]]";
-    assert_eq!(code(&format!("{{stone: {{between: [{{body: one, radius: 0.1}}, {square}, body: two}}]}}}}"), ("lie", "dopri5")), Err("S320"));
+    assert_eq!(
+        code(&format!("{{stone: {{between: [{{body: one, radius: 0.1}}, {square}, body: two}}]}}}}"), ("lie", "dopri5")),
+        Err("S320")
+    );
     assert_eq!(code(floor, ("natural", "taylor")), Err("S320"));
     assert_eq!(code(floor, ("lie", "dopri5")), Ok(()));
     let overlap = "{floor: {between: [{body: two, radius: 0.3}, {plane: {normal: [0, 1, 0]}}]}}";

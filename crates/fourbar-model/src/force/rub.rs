@@ -73,7 +73,12 @@ impl Rub {
     pub fn touches(&self) -> Touches<'_> {
         let place = |b: usize| PointOn { body: BodyId(b as u32), s: Vector3::zeros() };
         let bodies: SmallVec<[BodyId; 2]> = self.spot.bodies.iter().filter(|b| **b != 0).map(|b| BodyId(*b as u32)).collect();
-        Touches { places: smallvec![place(self.spot.bodies[0]), place(self.spot.bodies[1])], turned: bodies, spot: Some(self.closed), ..Touches::default() }
+        Touches {
+            places: smallvec![place(self.spot.bodies[0]), place(self.spot.bodies[1])],
+            turned: bodies,
+            spot: Some(self.closed),
+            ..Touches::default()
+        }
     }
 
     /// What it reports: as part of its contact, nothing of its own.

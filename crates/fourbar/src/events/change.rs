@@ -574,10 +574,13 @@ impl Eventful {
         let l = &self.limits[limit];
         if l.spot.is_some() {
             let name = self.contact_name(limit);
-            return Diagnostic::new("S303", format!("at t = {t:.6} s the bodies of contact `{name}` meet and cannot stop: a drive leads them on"))
-                .name(name)
-                .time(t)
-                .help("keep the drive where bodies are apart, replace it by an actuator, or give the contact a `stiffness`");
+            return Diagnostic::new(
+                "S303",
+                format!("at t = {t:.6} s the bodies of contact `{name}` meet and cannot stop: a drive leads them on"),
+            )
+            .name(name)
+            .time(t)
+            .help("keep the drive where bodies are apart, replace it by an actuator, or give the contact a `stiffness`");
         }
         let joint = &self.base.joints[l.joint].name;
         Diagnostic::new("S303", format!("at t = {t:.6} s limit `{}` is hit and joint `{joint}` cannot stop: a drive leads it on", l.name))

@@ -3,11 +3,11 @@
 //! Impacts with friction and the choice between sticking, sliding and parting are problems over all limits that touch, with what unit
 //! impulses along their directions do to the velocities, solved by [`solve`].
 
+use super::change::Brought;
 use super::decide::Left;
 use super::jump::Jump;
-use super::change::Brought;
-use super::{Eventful, Kind};
 use super::watch::{Found, Watched};
+use super::{Eventful, Kind};
 use crate::contact::{Moving, Spots};
 use crate::diagnostic::{Diagnostic, number};
 use crate::event::{Doing, Limit, Mode, Touching};
@@ -55,7 +55,8 @@ impl Eventful {
             return None;
         }
         let closed = self.limits.iter().enumerate().filter(|(k, _)| self.closed[*k]);
-        let one = |(k, l): (usize, &Limit)| l.spot.as_ref().map(|s| Touching { contact: s.contact, number: s.number, doing: self.doing[k] });
+        let one =
+            |(k, l): (usize, &Limit)| l.spot.as_ref().map(|s| Touching { contact: s.contact, number: s.number, doing: self.doing[k] });
         Some(closed.filter_map(one).collect())
     }
 
@@ -344,7 +345,8 @@ impl Eventful {
         let (out, list) = self.settled(list, a, scale, candidates, state.t)?;
         let scale = out.slip.iter().map(Vector3::norm).fold(0.0, f64::max).max(base.gravity.norm()).max(self.fast(&out.v));
         for (i, &k) in candidates.iter().enumerate() {
-            self.closed[k] = out.normal[i] * list[i].G[(0, 0)] > 1e-12 * scale || (left.pressed.contains(&k) && list[i].velocity(&out.v).x <= list[i].target.x);
+            self.closed[k] = out.normal[i] * list[i].G[(0, 0)] > 1e-12 * scale
+                || (left.pressed.contains(&k) && list[i].velocity(&out.v).x <= list[i].target.x);
             let Some(s) = &self.limits[k].spot else { continue };
             let second = &state.q[s.spot.bodies[1]].A;
             let slides = |d: Vector3<f64>, from: f64| {
@@ -398,7 +400,9 @@ impl Eventful {
                 }
                 _ => None,
             };
-            if matches!(self.doing[k], Doing::Slides(..)) && l.spot.as_ref().is_some_and(|s| s.moving(&state.q, &state.v).slip.norm() <= self.slow(k, &state.v)) {
+            if matches!(self.doing[k], Doing::Slides(..))
+                && l.spot.as_ref().is_some_and(|s| s.moving(&state.q, &state.v).slip.norm() <= self.slow(k, &state.v))
+            {
                 brought.zeros.push(Watched::Slip(k));
             }
             if let Some(kind) = kind {
@@ -459,7 +463,9 @@ impl Eventful {
             return Err(Diagnostic::new("S320", format!("contact `{}` is rigid and {why}, which events do not carry", c.name))
                 .name(c.name.clone())
                 .at(format!("contacts.{}", c.name))
-                .help("take steps that carry impacts: `--formulation ra --integrator moreau`, or make the contact compliant by a `stiffness`"));
+                .help(
+                    "take steps that carry impacts: `--formulation ra --integrator moreau`, or make the contact compliant by a `stiffness`",
+                ));
         }
         Ok(())
     }
