@@ -370,11 +370,13 @@ impl Layout {
                         }
                     }
                     Rows::Rolling(r) => {
-                        if let Some(start) = slots[r.slot].map(|s| s - base) {
-                            for (k, b) in r.rows(pose(r.slot)).iter().enumerate() {
-                                let g = &mut G[start + 6 * (row + k)..start + 6 * (row + k) + 6];
-                                g[..3].copy_from_slice(b.v.as_slice());
-                                g[3..].copy_from_slice(b.w.as_slice());
+                        for (k, parts) in r.rows([pose(0), pose(1)]).iter().enumerate() {
+                            for (slot, b) in parts.iter().enumerate() {
+                                if let Some(start) = slots[slot].map(|s| s - base) {
+                                    let g = &mut G[start + 6 * (row + k)..start + 6 * (row + k) + 6];
+                                    g[..3].copy_from_slice(b.v.as_slice());
+                                    g[3..].copy_from_slice(b.w.as_slice());
+                                }
                             }
                         }
                     }
@@ -462,8 +464,8 @@ impl Layout {
                         gamma[row..row + 3].copy_from_slice(b.as_slice());
                     }
                     Rows::Rolling(r) => {
-                        let (q, v) = at(r.slot);
-                        for (g, b) in gamma[row..].iter_mut().zip(r.bias(q, v)) {
+                        let ((qi, vi), (qj, vj)) = (at(0), at(1));
+                        for (g, b) in gamma[row..].iter_mut().zip(r.bias([qi, qj], [vi, vj])) {
                             *g = -b;
                         }
                     }
@@ -510,9 +512,14 @@ impl Layout {
                         }
                     }
                     Rows::Rolling(r) => {
-                        let b = c.bodies[r.slot].index();
-                        let (K, _) = r.variation(&q[b], &Twist::zero(), &lambda[row..row + n]);
-                        add(b, b, &K);
+                        let still = Twist::zero();
+                        let (K, _) = r.variation([pose(0), pose(1)], [&still; 2], &lambda[row..row + n]);
+                        let bodies = [c.bodies[0].index(), c.bodies[1].index()];
+                        for a in 0..2 {
+                            for b in 0..2 {
+                                add(bodies[a], bodies[b], &K[a][b]);
+                            }
+                        }
                     }
                     Rows::Sum { terms, .. } => {
                         for (k, y) in terms {
@@ -561,12 +568,11 @@ impl Layout {
                         }
                     }
                 }
-                Rows::Rolling(r) if r.slot == slot => {
-                    for (k, b) in r.rows(pose(slot)).iter().enumerate() {
-                        out = out.plus(&b.scaled(lambda[row + k]));
+                Rows::Rolling(r) => {
+                    for (k, b) in r.rows([pose(0), pose(1)]).iter().enumerate() {
+                        out = out.plus(&b[slot].scaled(lambda[row + k]));
                     }
                 }
-                Rows::Rolling(_) => {}
                 Rows::Sum { terms, .. } => {
                     for (k, y) in terms {
                         let [i, j] = y.slots();
@@ -599,9 +605,9 @@ impl Layout {
     /// `factor B v` of the velocity-only rows into their places of `out`; other rows stay.
     pub fn slip(&self, q: &[Pose], v: &[Twist], factor: f64, out: &mut [f64]) {
         for (c, row, r) in self.rolling() {
-            let b = self.list[c].bodies[r.slot].index();
-            for (k, line) in r.rows(&q[b]).iter().enumerate() {
-                out[row + k] = factor * line.dot(&v[b]);
+            let [i, j] = [0, 1].map(|slot| self.list[c].bodies[slot].index());
+            for (k, line) in r.rows([&q[i], &q[j]]).iter().enumerate() {
+                out[row + k] = factor * (line[0].dot(&v[i]) + line[1].dot(&v[j]));
             }
         }
     }

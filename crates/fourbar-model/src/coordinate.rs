@@ -5,6 +5,7 @@
 //! derivative at zero acceleration); variation of the reaction `K = d(row^T lambda)/dq`.
 //! They replace Tables 2 to 6 and Eq. (18) of \[Kissel21\], whose printed signs are not reliable.
 
+use crate::contact::Spot;
 use crate::curve::{Measure, Path};
 use crate::rolling;
 use crate::state::{Pose, Twist};
@@ -12,6 +13,7 @@ use fourbar_math::elementary;
 use fourbar_math::{Dual, Scalar, Taylor, so3::tilde};
 use nalgebra::{Matrix3, Matrix6, Vector2, Vector3, Vector6};
 use std::f64::consts::PI;
+use std::sync::Arc;
 
 type V = Vector3<f64>;
 
@@ -75,6 +77,33 @@ pub enum Coordinate {
     Angle(Angle),
     /// What a path in the plane x, y of frame F on i measures of a point on j.
     Curve(OnCurve),
+    /// Distance of the surfaces of two bodies where they may touch.
+    Gap(Gap),
+}
+
+/// The gap at a spot: the first body of the spot is j, the second i.
+#[derive(Clone, Debug)]
+pub struct Gap {
+    /// Slots of the two bodies.
+    pub ij: [usize; 2],
+    /// The spot.
+    pub spot: Arc<Spot>,
+}
+
+impl PartialEq for Gap {
+    fn eq(&self, other: &Self) -> bool {
+        self.ij == other.ij && Arc::ptr_eq(&self.spot, &other.spot)
+    }
+}
+
+impl Gap {
+    /// Its row for any scalar, by slot: linear and angular parts.
+    fn row_of<S: Scalar>(&self, qi: &PoseOf<S>, qj: &PoseOf<S>) -> [(Vector3<S>, Vector3<S>); 2] {
+        // The point lies on the common normal: the rate of the gap is the relative velocity there along the normal.
+        let touch = self.spot.touch(qj, qi);
+        let part = |q: &PoseOf<S>, n: Vector3<S>| (n, q.A.tr_mul(&(touch.p - q.r).cross(&n)));
+        [part(qi, -touch.n), part(qj, touch.n)]
+    }
 }
 
 /// A point on j seen from a path fixed on i; rounds of closed curves are counted.
@@ -198,6 +227,7 @@ impl Coordinate {
             | Coordinate::Touch { ij, .. } => *ij,
             Coordinate::Angle(a) => a.ij,
             Coordinate::Curve(c) => c.ij,
+            Coordinate::Gap(g) => g.ij,
         }
     }
 
@@ -207,7 +237,7 @@ impl Coordinate {
         let s = match self {
             Coordinate::Dp2 { s_j, .. } | Coordinate::D { s_j, .. } | Coordinate::Cd { s_j, .. } | Coordinate::Touch { s_j, .. } => *s_j,
             Coordinate::Curve(c) => c.s_j,
-            Coordinate::Dp1 { .. } | Coordinate::Angle(_) => V::zeros(),
+            Coordinate::Dp1 { .. } | Coordinate::Angle(_) | Coordinate::Gap(_) => V::zeros(),
         };
         (self.slots()[1], s)
     }
@@ -222,6 +252,7 @@ impl Coordinate {
             | Coordinate::Touch { ij, .. } => *ij = slots,
             Coordinate::Angle(a) => a.ij = slots,
             Coordinate::Curve(c) => c.ij = slots,
+            Coordinate::Gap(g) => g.ij = slots,
         }
         self
     }
@@ -258,6 +289,7 @@ impl Coordinate {
                 let p = c.a_i.map(|a| (qi.A * lift(&a)).dot(&d(&c.s_i, &c.s_j)));
                 c.path.measure_of(c.what, &Vector2::new(p[0], p[1]))
             }
+            Coordinate::Gap(g) => g.spot.touch(qj, qi).gap,
         }
     }
 
@@ -273,6 +305,7 @@ impl Coordinate {
             Coordinate::Touch { n, s_j, e_j, radius, .. } => rolling::height(&PoseOf { r: qj.r, A: qj.A }, n, s_j, e_j, *radius),
             Coordinate::Angle(a) => a.value(qi, qj, turns.get(a.memory).copied().unwrap_or(0.0)),
             Coordinate::Curve(c) => c.value(qi, qj, turns.get(c.memory).copied().unwrap_or(0.0)),
+            Coordinate::Gap(_) => self.value_of(&PoseOf { r: qi.r, A: qi.A }, &PoseOf { r: qj.r, A: qj.A }),
         }
     }
 
@@ -310,6 +343,7 @@ impl Coordinate {
                 let [x, y] = c.flat().map(|y| y.row(qi, qj).parts);
                 [0, 1].map(|k| x[k].scaled(gradient.x).plus(&y[k].scaled(gradient.y)))
             }
+            Coordinate::Gap(g) => g.row_of(&PoseOf { r: qi.r, A: qi.A }, &PoseOf { r: qj.r, A: qj.A }).map(|(v, w)| Twist { v, w }),
         };
         Row { ij: self.slots(), parts }
     }
@@ -346,6 +380,21 @@ impl Coordinate {
                     A: Matrix3::from_fn(|i, j| Taylor { c: [qj.A[(i, j)], A1[(i, j)], A2[(i, j)]] }),
                 };
                 2.0 * self.value_of(&moving, &moving).c[2]
+            }
+            Coordinate::Gap(g) => {
+                // The rate of the row along the motion.
+                let moving = |q: &Pose, v: &Twist| {
+                    let dA = q.A * tilde(&v.w);
+                    PoseOf::<Dual> {
+                        r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], v.v[i])),
+                        A: Matrix3::from_fn(|i, j| Taylor::with_slope(q.A[(i, j)], dA[(i, j)])),
+                    }
+                };
+                let rows = g.row_of(&moving(qi, vi), &moving(qj, vj));
+                let power = |(a, b): &(Vector3<Dual>, Vector3<Dual>), v: &Twist| {
+                    (0..3).map(|k| a[k].c[1] * v.v[k] + b[k].c[1] * v.w[k]).sum::<f64>()
+                };
+                power(&rows[0], vi) + power(&rows[1], vj)
             }
             Coordinate::Angle(a) => {
                 let (e, sigma, z_f, z_m) = a.axis(qi, qj);
@@ -420,6 +469,31 @@ impl Coordinate {
                             block += tilde(&q[k].A.tr_mul(&e)) * sign;
                         }
                         add(&mut K[k][l], 3, 3, &block);
+                    }
+                }
+            }
+            Coordinate::Gap(g) => {
+                let still = [qi, qj].map(|q| PoseOf::<Dual> { r: q.r.map(Taylor::of), A: q.A.map(Taylor::of) });
+                for (l, q) in [qi, qj].into_iter().enumerate() {
+                    for d in 0..6 {
+                        let mut e = Twist::zero();
+                        if d < 3 {
+                            e.v[d] = 1.0
+                        } else {
+                            e.w[d - 3] = 1.0
+                        }
+                        let dA = q.A * tilde(&e.w);
+                        let mut varied = still;
+                        varied[l] = PoseOf {
+                            r: Vector3::from_fn(|i, _| Taylor::with_slope(q.r[i], e.v[i])),
+                            A: Matrix3::from_fn(|i, j| Taylor::with_slope(q.A[(i, j)], dA[(i, j)])),
+                        };
+                        for (k, (v, w)) in g.row_of(&varied[0], &varied[1]).iter().enumerate() {
+                            for i in 0..3 {
+                                K[k][l][(i, d)] += lambda * v[i].c[1];
+                                K[k][l][(3 + i, d)] += lambda * w[i].c[1];
+                            }
+                        }
                     }
                 }
             }

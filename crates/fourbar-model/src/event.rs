@@ -3,14 +3,19 @@
 //! Between two events a mechanism is smooth: formulations see a model in one mode, which is made by
 //! [`Model::in_mode`] from the mechanism as it stands in the file.
 
-use crate::coordinate::Coordinate;
+use crate::contact::{Moving, Spot, Spots};
+use crate::coordinate::{Coordinate, Gap};
 use crate::expr::Expr;
-use crate::force::{Force, StateLaw};
-use crate::model::{Drive, JointCoordinate, Model};
+use crate::force::eval::Plain;
+use crate::force::{Force, Rub, StateLaw};
+use crate::model::{BodyId, Drive, JointCoordinate, Model, RollingElement};
+use crate::rolling::{Rolling, RollingKind};
 use crate::spec::Direction;
 use crate::state::{Pose, Twist};
 use crate::switching::Switching;
 use crate::time::TimeFunction;
+use nalgebra::Vector3;
+use std::sync::Arc;
 
 /// An expression whose zero changes something.
 #[derive(Clone, Debug)]
@@ -53,9 +58,10 @@ pub enum Action {
 /// A bound that a mechanism may touch but not pass.
 #[derive(Clone, Debug)]
 pub struct Limit {
-    /// Name in results: that of the joint with `min`, `max`, `speed_min` or `speed_max`.
+    /// Name in results: that of the joint with `min`, `max`, `speed_min` or `speed_max`; that of a contact, with the number of its spot
+    /// where it has several.
     pub name: String,
-    /// The joint.
+    /// The joint; of a contact none, and a number that means nothing.
     pub joint: usize,
     /// What is bounded.
     pub of: Bounded,
@@ -65,6 +71,51 @@ pub struct Limit {
     pub side: f64,
     /// Share of the speed that is left after an impact.
     pub restitution: f64,
+    /// The spot of a contact.
+    pub spot: Option<SpotOf>,
+}
+
+/// A spot of a rigid contact.
+#[derive(Clone, Debug)]
+pub struct SpotOf {
+    /// The contact.
+    pub contact: usize,
+    /// Its number among the spots of the contact.
+    pub number: usize,
+    /// Where the bodies may touch.
+    pub spot: Arc<Spot>,
+    /// Coefficients of friction while sliding and at rest.
+    pub mu: [f64; 2],
+}
+
+impl SpotOf {
+    /// How the bodies move there.
+    pub fn moving(&self, q: &[Pose], v: &[Twist]) -> Moving<f64> {
+        Moving::at(&self.spot, &Plain { t: 0.0, q, v, turns: &[], loads: &[], z: &[] })
+    }
+}
+
+/// What bodies do at a spot of a rigid contact that is closed.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub enum Doing {
+    /// There is no friction.
+    Glides,
+    /// They slide on each other: direction of the slip of the first body where it began, axes of the second, and the slip below which
+    /// there is none, m/s.
+    Slides([f64; 3], f64),
+    /// They stick: a direction on the second body that those along the surface are taken from.
+    Sticks([f64; 3]),
+}
+
+/// A spot of a rigid contact that is closed between two events.
+#[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+pub struct Touching {
+    /// The contact.
+    pub contact: usize,
+    /// The number of the spot in it.
+    pub number: usize,
+    /// What the bodies do there.
+    pub doing: Doing,
 }
 
 /// What a limit bounds.
@@ -77,6 +128,8 @@ pub enum Bounded {
     /// What the joint itself keeps: the distance of its points, or the height of its point over its plane. The joint acts only while the
     /// limit is closed.
     Own,
+    /// The gap at a spot of a rigid contact.
+    Spot,
 }
 
 /// Settings of a study with events.
@@ -125,6 +178,9 @@ pub struct Mode {
     pub held: Vec<Held>,
     /// What is made of pieces, with those in force.
     pub pieces: Vec<(Switching, Vec<i64>)>,
+    /// Spots of rigid contacts that are closed; `None` where contacts are left to a method that steps through them.
+    #[serde(default)]
+    pub touching: Option<Vec<Touching>>,
 }
 
 impl Mode {
@@ -137,6 +193,7 @@ impl Mode {
             slides: vec![0.0; model.forces.len()],
             held: Vec::new(),
             pieces: Vec::new(),
+            touching: None,
         }
     }
 }
@@ -144,11 +201,28 @@ impl Mode {
 impl Limit {
     /// Coordinate that is bounded, slots 0 (base) and 1 (moving).
     fn coordinate(&self, model: &Model) -> Option<Coordinate> {
+        if let Some(s) = &self.spot {
+            return Some(Coordinate::Gap(Gap { ij: [0, 1], spot: s.spot.clone() }));
+        }
         let j = &model.joints[self.joint];
         match self.of {
             Bounded::Position(which) | Bounded::Rate(which) => j.coordinate(which),
             Bounded::Own => Some(j.kind.own_measure(&j.pair(1.0))),
+            Bounded::Spot => None,
         }
+    }
+
+    /// Its bodies: base and moving, or second and first of a spot.
+    pub fn bodies(&self, model: &Model) -> [usize; 2] {
+        match &self.spot {
+            Some(s) => [s.spot.bodies[1], s.spot.bodies[0]],
+            None => model.joints[self.joint].bodies.map(|b| b.index()),
+        }
+    }
+
+    /// Coefficients of friction while sliding and at rest.
+    pub fn friction(&self) -> [f64; 2] {
+        self.spot.as_ref().map_or([0.0; 2], |s| s.mu)
     }
 
     /// Whether the measure is the square of a length.
@@ -163,14 +237,14 @@ impl Limit {
             return self.rate(model, q, v);
         }
         let Some(y) = self.coordinate(model) else { return f64::NAN };
-        let [i, j] = model.joints[self.joint].bodies.map(|b| &q[b.index()]);
+        let [i, j] = self.bodies(model).map(|b| &q[b]);
         let y = y.value(i, j, turns);
         self.side * (if self.is_square(model) { y.max(0.0).sqrt() } else { y } - self.bound)
     }
 
     /// Row of the rate of the gap: bodies and what their velocities are multiplied by.
     pub fn row(&self, model: &Model, q: &[Pose]) -> [(usize, Twist); 2] {
-        let bodies = model.joints[self.joint].bodies.map(|b| b.index());
+        let bodies = self.bodies(model);
         let Some(y) = self.coordinate(model) else { return bodies.map(|b| (b, Twist::zero())) };
         let [i, j] = bodies.map(|b| &q[b]);
         let row = y.row(i, j);
@@ -190,9 +264,8 @@ impl Limit {
     /// Second rate of the gap; of a bounded rate its rate.
     pub fn second_rate(&self, model: &Model, q: &[Pose], v: &[Twist], a: &[Twist]) -> f64 {
         let along: f64 = self.row(model, q).iter().map(|(b, x)| x.dot(&a[*b])).sum();
-        let bodies = model.joints[self.joint].bodies.map(|b| b.index());
         let Some(y) = self.coordinate(model) else { return f64::NAN };
-        let [i, j] = bodies;
+        let [i, j] = self.bodies(model);
         let bias = y.bias(&q[i], &q[j], &v[i], &v[j]);
         if !self.is_square(model) {
             return along + self.side * bias;
@@ -205,10 +278,12 @@ impl Limit {
 }
 
 impl Model {
-    /// Whether anything can happen on the way that is told: events, limits, friction that sticks, drives and forces that may jump.
+    /// Whether anything can happen on the way that is told: events, limits, rigid contacts, friction that sticks, drives and forces that may
+    /// jump.
     pub fn has_events(&self) -> bool {
         !self.events.is_empty()
             || !self.limits.is_empty()
+            || !self.contacts.is_empty()
             || self.forces.iter().any(|(_, f)| f.sticks().is_some())
             || self.switching().iter().any(|s| !matches!(s, Switching::Side(..)))
     }
@@ -218,8 +293,45 @@ impl Model {
         self.has_events() || !self.switching().is_empty()
     }
 
-    /// The mechanism in one mode: joints that do not act are open, drives and forces that do not act are left out, and coordinates that are
-    /// held are drives behind the others.
+    /// The spots of rigid contacts as limits; none of balls among each other, whose spots come and go.
+    pub fn spot_limits(&self) -> Vec<Limit> {
+        let mut list = Vec::new();
+        for (contact, c) in self.contacts.iter().enumerate() {
+            let Spots::Listed(spots) = &c.spots else { continue };
+            for (number, spot) in spots.iter().enumerate() {
+                let name = if spots.len() == 1 { c.name.clone() } else { format!("{}.{}", c.name, number + 1) };
+                let spot = SpotOf { contact, number, spot: Arc::new(spot.clone()), mu: [c.friction.mu, c.friction.fixed] };
+                let restitution = c.restitution;
+                list.push(Limit { name, joint: usize::MAX, of: Bounded::Spot, bound: 0.0, side: 1.0, restitution, spot: Some(spot) });
+            }
+        }
+        list
+    }
+
+    /// Puts in what a spot that is closed does: the bodies keep in touch and slide or roll on each other.
+    fn touch(&mut self, base: &Model, at: &Touching) {
+        let contact = &base.contacts[at.contact];
+        let Spots::Listed(spots) = &contact.spots else { return };
+        let spot = Arc::new(spots[at.number].clone());
+        let axis = if let Doing::Sticks(axis) = at.doing { Some(Vector3::from(axis)) } else { None };
+        if let Doing::Slides(direction, slow) = at.doing {
+            let closed = self.rolling.len();
+            let load = self.load_of_rolling(closed);
+            let rub = Rub { spot: spot.clone(), closed, load, mu: contact.friction.mu, direction: Vector3::from(direction), slow };
+            self.forces.push((contact.name.clone(), Force::Rub(rub)));
+        }
+        let zero = Vector3::zeros();
+        self.rolling.push(RollingElement {
+            name: contact.name.clone(),
+            kind: "contact",
+            bodies: [BodyId(spot.bodies[1] as u32), BodyId(spot.bodies[0] as u32)],
+            contact: Some((Coordinate::Gap(Gap { ij: [0, 1], spot: spot.clone() }), 0.0)),
+            rolling: Rolling { s: zero, n: zero, t: [zero; 2], kind: RollingKind::Spot { spot, axis } },
+        });
+    }
+
+    /// The mechanism in one mode: joints that do not act are open, drives and forces that do not act are left out, coordinates that are
+    /// held are drives behind the others, and spots that are closed are rolling elements and friction behind the others.
     pub fn in_mode(&self, mode: &Mode) -> Model {
         let mut model = self.clone();
         model.events.clear();
@@ -244,6 +356,10 @@ impl Model {
             let value = Expr::line(h.value - h.rate * h.since, h.rate);
             let name = format!("{} (held)", model.joints[h.joint].name);
             model.drives.push(Drive { name, joint: h.joint, coordinate: h.coordinate, value: TimeFunction::Value(value) });
+        }
+        if let Some(touching) = &mode.touching {
+            model.contacts.clear();
+            touching.iter().for_each(|t| model.touch(self, t));
         }
         model
     }

@@ -133,16 +133,16 @@ impl Bare {
     }
 }
 
-/// A body that rolls on, or cuts into, a plane of the world.
+/// A body that rolls on, or cuts into, a plane of the world; and where two bodies touch between two events.
 #[derive(Clone, Debug)]
 pub struct RollingElement {
     /// Name.
     pub name: String,
     /// Its type in files.
     pub kind: &'static str,
-    /// The body.
-    pub body: BodyId,
-    /// Velocity rows; the body is slot 1.
+    /// The bodies by slot: the one that rolls is slot 1, what it rolls on slot 0.
+    pub bodies: [BodyId; 2],
+    /// Velocity rows.
     pub rolling: Rolling,
     /// The row that keeps it on the plane, where it has one: coordinate and its value.
     pub contact: Option<(Coordinate, f64)>,
@@ -379,6 +379,16 @@ impl Model {
         (0..self.joints.len()).filter(|&k| !self.joints[k].open)
     }
 
+    /// Number of loads that dry friction may follow: of every joint, and behind them of every rolling element.
+    pub fn loads(&self) -> usize {
+        self.joints.len() + self.rolling.len()
+    }
+
+    /// Place of a rolling element among the loads.
+    pub fn load_of_rolling(&self, k: usize) -> usize {
+        self.joints.len() + k
+    }
+
     /// Number of bodies that can move.
     pub fn moving(&self) -> usize {
         self.bodies.len() - 1
@@ -453,11 +463,11 @@ impl Model {
 
     /// Velocity constraints that have no position.
     pub fn velocity_constraints(&self) -> impl Iterator<Item = Constraint> + '_ {
-        self.rolling.iter().enumerate().map(|(k, r)| Constraint {
+        self.rolling.iter().enumerate().filter(|(_, r)| r.rolling.count() > 0).map(|(k, r)| Constraint {
             name: r.name.clone(),
             owner: Owner::Rolling(k),
-            bodies: smallvec![BodyId::GROUND, r.body],
-            rows: smallvec![Rows::Rolling(r.rolling)],
+            bodies: smallvec![r.bodies[0], r.bodies[1]],
+            rows: smallvec![Rows::Rolling(r.rolling.clone())],
             spare: None,
         })
     }
@@ -476,7 +486,7 @@ impl Model {
             Some(Constraint {
                 name: r.name.clone(),
                 owner: Owner::Rolling(k),
-                bodies: smallvec![BodyId::GROUND, r.body],
+                bodies: smallvec![r.bodies[0], r.bodies[1]],
                 rows: smallvec![Rows::one(1.0, y, value)],
                 spare: None,
             })

@@ -32,12 +32,9 @@ pub enum Switching {
 }
 
 impl Model {
-    /// Everything that is made of pieces. Time stepping passes through all of it with its own error.
+    /// Everything that is made of pieces.
     pub fn switching(&self) -> Vec<Switching> {
         let mut list = Vec::new();
-        if !self.contacts.is_empty() {
-            return list;
-        }
         list.extend((0..self.drives.len()).filter(|&k| self.drives[k].value.expr().switches()).map(Switching::Drive));
         let bare = |k: &usize| self.bare[*k].value.expr().switches() && self.bare[*k].other.is_none();
         list.extend((0..self.bare.len()).filter(bare).map(Switching::Bare));

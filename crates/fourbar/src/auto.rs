@@ -11,6 +11,7 @@
 
 use crate::analysis::{rank, uniqueness};
 use crate::constraint::{Constraint, ConstraintSet};
+use crate::contact::Spots;
 use crate::force::Force;
 use crate::formulation::natural;
 use crate::integrator::DEFAULT_TOL;
@@ -24,6 +25,8 @@ use crate::topology::Topology;
 const STIFF: f64 = 1e5;
 /// The same for friction, which damps: implicit steps need not follow it, while those of springs do.
 const STICKING: f64 = 1e4;
+/// Up to so many places of rigid contact impacts are events.
+const FEW_SPOTS: usize = 32;
 /// Loops of more bodies than this are for the formulation whose set-up costs least.
 const LARGE: usize = 200;
 
@@ -102,8 +105,11 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         }
     }
     let pick = |formulation, integrator, why: &str| Choice { formulation, integrator, why: why.into() };
-    if !model.contacts.is_empty() {
-        return pick("ra", "moreau", "rigid contacts need steps that carry impacts");
+    if !model.contacts.is_empty() && !few_contacts(model) {
+        return pick("ra", "moreau", "many rigid contacts, or such whose places come and go, need steps that carry impacts");
+    }
+    if !model.contacts.is_empty() && study.step.is_some() {
+        return pick("ra", "moreau", "rigid contacts in fixed steps need steps that carry impacts");
     }
     if study.step.is_some() {
         return pick("ra", "gen-alpha", "a fixed step is for an implicit method, which is stable at any");
@@ -140,7 +146,7 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("lie", "dopri5", "bare constraints share nothing that natural coordinates could use");
     }
     let small = model.bodies.len() <= LARGE;
-    let rubs = model.forces.iter().any(|(_, f)| f.touches().load);
+    let rubs = model.forces.iter().any(|(_, f)| f.touches().is_loaded());
     // As many rows as motions leave nothing, unless some of them are redundant.
     let balanced = !plane && model.drives.is_empty() && rows == 6 * model.moving();
     if small && balanced && (rubs || far >= AT_REST) && cannot_move(model) {
@@ -176,6 +182,15 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
         return pick("lie", explicit, &why);
     }
     pick("natural", "taylor", "loops of few bodies that move far, where natural coordinates and a Taylor series need the fewest steps")
+}
+
+/// Whether rigid contacts are few and smooth, so that each of their impacts can be an event.
+fn few_contacts(model: &Model) -> bool {
+    let spots = model.contacts.iter().map(|c| match &c.spots {
+        Spots::Listed(list) if list.iter().all(|s| s.is_smooth()) => list.len(),
+        _ => usize::MAX,
+    });
+    spots.fold(0_usize, usize::saturating_add) <= FEW_SPOTS
 }
 
 /// Whether constraints leave no freedom as drawn.

@@ -11,10 +11,13 @@ pub use poorly::{DATA, Poorly, largest_force};
 
 use crate::analysis::singular::Singular;
 use crate::constraint::{ConstraintSet, Owner};
+use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
+use crate::force::Force;
 use crate::force::eval::Plain;
 use crate::inputs::{Plan, change_drives};
 use crate::model::{JointCoordinate, Model};
+use crate::rolling::RollingKind;
 use crate::state::{Configuration, Pose, Twist};
 use crate::study::Study;
 use nalgebra::Vector3;
@@ -104,6 +107,19 @@ pub struct Switched {
     pub frictions: Vec<(usize, f64, bool)>,
     /// Coordinates of joints that are held by locks, limits or friction, and with which effort.
     pub held: Vec<(usize, JointCoordinate, f64)>,
+    /// What rigid contacts push with.
+    pub pushes: Vec<Push>,
+}
+
+/// A force at a place of contact.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Push {
+    /// The body it acts on, and the one that it acts back on.
+    pub bodies: [usize; 2],
+    /// Where, world.
+    pub at: Vector3<f64>,
+    /// Force on the first body, world, N.
+    pub force: Vector3<f64>,
 }
 
 impl Switched {
@@ -126,6 +142,12 @@ impl Switched {
         }
         for (joint, which, effort) in &self.held {
             along_joint(model, *joint, *which, *effort, x, &mut add);
+        }
+        for p in &self.pushes {
+            for (body, F) in [(p.bodies[0], p.force), (p.bodies[1], -p.force)] {
+                let q = &x.q[body];
+                add(body, F, q.A.tr_mul(&(p.at - q.r).cross(&F)));
+            }
         }
     }
 }
@@ -180,11 +202,26 @@ impl Instant {
         Plain { t: self.t, q: &self.q, v: &self.v, turns: &self.turns, loads, z: &self.z }
     }
 
-    /// Forces across the joints in which dry friction acts, N, from their reactions; zero for the others.
+    /// Forces across the joints in which dry friction acts, N, from their reactions; zero for the others. Behind the joints the normal
+    /// forces of spots that slide.
     pub fn loads(&self, model: &Model, out: &mut [f64]) {
+        for (_, f) in &model.forces {
+            if let Force::Rub(rub) = f
+                && let Some(load) = out.get_mut(rub.load)
+            {
+                *load = self.pressed(model, rub.closed);
+            }
+        }
         for joint in model.forces.iter().filter_map(|(_, f)| f.touches().loaded_joint()) {
             out[joint] = load_across(model, joint, &self.q, &self.reactions[joint]);
         }
+    }
+
+    /// Normal force of a rolling element at a spot of a contact, N.
+    pub fn pressed(&self, model: &Model, rolling: usize) -> f64 {
+        let RollingKind::Spot { spot, .. } = &model.rolling[rolling].rolling.kind else { return 0.0 };
+        let [first, second] = spot.bodies.map(|b| PoseOf { r: self.q[b].r, A: self.q[b].A });
+        self.constraints[model.bare.len() + rolling].force.dot(&spot.touch(&first, &second).n)
     }
 
     /// For a checkpoint: numbers to the bit.

@@ -75,11 +75,11 @@ impl Simulation {
             Cow::Borrowed(_) => Arc::clone(model),
         };
         let model = &own;
-        if model.has_modes() {
+        if study.is_eventful(model)? {
             study::check(study)?;
             let own = Arc::new(model.with_own_drives());
             let mut moving = Eventful::new(&own, study, &study.assemble(&own)?)?;
-            moving.warn(jumps::check(&own, moving.analysis(), study.t_end)?);
+            moving.warn(jumps::check_where(&own, moving.analysis(), study.t_end, !moving.is_stepped())?);
             return Ok(Self { mover: Mover::Eventful(Box::new(moving)), study: study.clone() });
         }
         let candidates = study.candidates(model)?;
@@ -89,7 +89,7 @@ impl Simulation {
             Engine::new(Structure::new(model, &assembled.configuration), study, candidates, &assembled)
         });
         held.with_dependent_mut(|model, engine| {
-            engine.warn(jumps::check(model, engine.analysis(), study.t_end)?);
+            engine.warn(jumps::check_where(model, engine.analysis(), study.t_end, model.contacts.is_empty())?);
             engine.begin()
         })?;
         Ok(Self { mover: Mover::Smooth(held), study: study.clone() })

@@ -333,6 +333,17 @@ impl Study {
         }
     }
 
+    /// Whether rigid contacts are stepped through in fixed steps, instead of met as events.
+    pub fn steps_through(&self, model: &Model) -> Result<bool, Diagnostic> {
+        Ok(!model.contacts.is_empty() && self.chosen(model)?.integrator == "moreau")
+    }
+
+    /// Whether events are looked for: where anything may change a mechanism on its way and steps do not pass through it.
+    pub fn is_eventful(&self, model: &Model) -> Result<bool, Diagnostic> {
+        let by_author = || !model.events.is_empty() || !model.limits.is_empty() || model.forces.iter().any(|(_, f)| f.sticks().is_some());
+        Ok(if self.steps_through(model)? { by_author() } else { model.has_modes() })
+    }
+
     fn of_choice(&self, choice: auto::Choice) -> Result<Chosen, Diagnostic> {
         let f = formulation(choice.formulation)?;
         let integrator = if self.integrator.is_some() { choice.integrator } else { self.fitting(f, choice.integrator) };
@@ -349,8 +360,8 @@ impl Study {
     pub fn candidates(&self, model: &Model) -> Result<Vec<Chosen>, Diagnostic> {
         let first = self.chosen(model)?;
         let mut list = vec![first];
-        // Rigid contacts have one method.
-        if self.is_auto() && model.contacts.is_empty() {
+        // Many rigid contacts have one method.
+        if self.is_auto() && list[0].integrator != "moreau" {
             for choice in auto::others(model, self, (list[0].formulation.name, list[0].integrator)) {
                 let next = self.of_choice(choice)?;
                 let known = |c: &Chosen| (c.formulation.name, c.integrator) == (next.formulation.name, next.integrator);
@@ -572,7 +583,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     let mut plan = Plan::new(model, &study.inputs)?;
     let prepared = plan.prepared(model);
     let model = prepared.as_ref();
-    if model.has_modes() {
+    if study.is_eventful(model)? {
         return run_eventful(model, study, &mut plan, saved.as_ref(), observer);
     }
     let mut candidates = study.candidates(model)?;
@@ -582,7 +593,7 @@ pub fn run_from(model: &Model, study: &Study, checkpoint: Option<&str>, observer
     check(study)?;
     let assembled = study.assemble(model)?;
     let mut engine = Engine::new(Structure::new(model, &assembled.configuration), study, candidates, &assembled);
-    let jumps = jumps::check(model, engine.analysis(), study.t_end)?;
+    let jumps = jumps::check_where(model, engine.analysis(), study.t_end, model.contacts.is_empty())?;
     let names = columns(model);
     observer.begin(&names);
     let mut recorder = Recorder::new(model, observer.wants());
@@ -653,7 +664,7 @@ fn run_eventful(
     }
     let assembled = study.assemble(model)?;
     let mut moving = Eventful::new(&base, study, &assembled)?;
-    let jumps = jumps::check(model, moving.analysis(), study.t_end)?;
+    let jumps = jumps::check_where(model, moving.analysis(), study.t_end, !moving.is_stepped())?;
     moving.warn(jumps);
     let names = columns(model);
     observer.begin(&names);

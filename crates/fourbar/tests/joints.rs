@@ -188,6 +188,7 @@ fn rolling_rows_are_the_velocity_of_the_contact_point() {
     let mut random = Random(9);
     for _ in 0..20 {
         let (q, v) = (random.pose(), random.velocity());
+        let ground = Pose::identity();
         let R = random.rotation();
         let (n, t) = (R.column(2).into_owned(), [R.column(0).into_owned(), R.column(1).into_owned()]);
         let s = random.vector();
@@ -199,21 +200,21 @@ fn rolling_rows_are_the_velocity_of_the_contact_point() {
         };
         let radius = 0.4;
         for (kind, rho) in [(RollingKind::Sphere { radius }, -n * radius), (RollingKind::Disk { axis, radius }, -u * radius)] {
-            let rolling = Rolling { slot: 1, s, n, t, kind };
+            let rolling = Rolling { s, n, t, kind };
             let slip = centre + omega.cross(&rho);
-            for (row, t) in rolling.rows(&q).iter().zip(&t) {
-                close(row.dot(&v), slip.dot(t), 1e-12, "slip");
+            for (row, t) in rolling.rows([&ground, &q]).iter().zip(&t) {
+                close(row[1].dot(&v), slip.dot(t), 1e-12, "slip");
             }
             // Rates along the motion without acceleration, by central differences.
             let h = 1e-6;
-            let at = |h: f64| rolling.rows(&q.moved(&v.scaled(h))).iter().map(|r| r.dot(&v)).collect::<Vec<f64>>();
-            for ((p, m), b) in at(h).iter().zip(at(-h)).zip(rolling.bias(&q, &v)) {
+            let at = |h: f64| rolling.rows([&ground, &q.moved(&v.scaled(h))]).iter().map(|r| r[1].dot(&v)).collect::<Vec<f64>>();
+            for ((p, m), b) in at(h).iter().zip(at(-h)).zip(rolling.bias([&ground, &q], [&Twist::zero(), &v])) {
                 close(b, (p - m) / (2.0 * h), 1e-8, "rate of slip");
             }
         }
         let across = random.vector();
-        let blade = Rolling { slot: 1, s, n, t, kind: RollingKind::KnifeEdge { across } };
-        close(blade.rows(&q)[0].dot(&v), (q.A * across).dot(&centre), 1e-12, "blade");
+        let blade = Rolling { s, n, t, kind: RollingKind::KnifeEdge { across } };
+        close(blade.rows([&ground, &q])[0][1].dot(&v), (q.A * across).dot(&centre), 1e-12, "blade");
     }
 }
 

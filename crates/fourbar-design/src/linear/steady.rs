@@ -78,9 +78,9 @@ fn candidates(model: &Model, b: usize, w: &Vector3<f64>) -> Vec<Vector3<f64>> {
                 }
             }
         }
-        for r in model.rolling.iter().filter(|r| r.body.index() == b) {
-            if let RollingKind::Disk { axis, .. } = r.rolling.kind {
-                list.push(axis);
+        for r in model.rolling.iter().filter(|r| r.bodies[1].index() == b) {
+            if let RollingKind::Disk { axis, .. } = &r.rolling.kind {
+                list.push(*axis);
             }
         }
         list.extend(Some(*w).filter(|w| w.norm() > 0.0));

@@ -73,10 +73,13 @@ fn third(y: &Coordinate, q: [&Pose; 2], v: [&Twist; 2], slot: usize, k: usize, s
 const ZERO: Twist = Twist { v: Vector3::new(0.0, 0.0, 0.0), w: Vector3::new(0.0, 0.0, 0.0) };
 
 /// Derivatives of the rates `d(B v)/dt` at zero acceleration of a rolling element, by row.
-fn rolling_bias(r: &Rolling, q: &Pose, v: &Twist, k: usize, size: f64) -> Vec<f64> {
+fn rolling_bias(r: &Rolling, q: [&Pose; 2], v: [&Twist; 2], slot: usize, k: usize, size: f64) -> Vec<f64> {
     let coefficient = |sign: f64| -> Vec<f64> {
-        let pose: PoseOf<Taylor<3>> = along(q, &unit(k, sign * size), v);
-        r.rows_of(&pose).iter().map(|(a, b)| (0..3).map(|i| a[i].c[2] * v.v[i] + b[i].c[2] * v.w[i]).sum()).collect()
+        let pose = |s: usize| -> PoseOf<Taylor<3>> { along(q[s], &if s == slot { unit(k, sign * size) } else { Twist::zero() }, v[s]) };
+        let power = |s: usize, (a, b): &(Vector3<Taylor<3>>, Vector3<Taylor<3>>)| {
+            (0..3).map(|i| a[i].c[2] * v[s].v[i] + b[i].c[2] * v[s].w[i]).sum::<f64>()
+        };
+        r.rows_of([&pose(0), &pose(1)]).iter().map(|row| power(0, &row[0]) + power(1, &row[1])).collect()
     };
     let (plus, minus) = (coefficient(1.0), coefficient(-1.0));
     plus.iter().zip(&minus).map(|(p, m)| (p - m) / (2.0 * size)).collect()
@@ -137,11 +140,14 @@ impl RowDerivatives {
                 Rows::Point { ij, s_i, s_j } => self.spun(row, [(body(ij[0]), s_i, 1.0), (body(ij[1]), s_j, -1.0)], state),
                 Rows::Direction { ij, a_i, a_j, L } => self.spun(row, [(body(ij[0]), a_i, *L), (body(ij[1]), a_j, -L)], state),
                 Rows::Rolling(r) => {
-                    let b = body(r.slot);
-                    for k in 0..6 {
-                        let step = if k < 3 { size * length } else { size };
-                        for (i, x) in rolling_bias(r, &state.q[b], &state.v[b], k, step).into_iter().enumerate() {
-                            self.gamma_q[(row + i, 6 * (b - 1) + k)] -= x;
+                    let bodies = [body(0), body(1)];
+                    let (q, v) = (bodies.map(|b| &state.q[b]), bodies.map(|b| &state.v[b]));
+                    for slot in (0..2).filter(|&s| bodies[s] > 0) {
+                        for k in 0..6 {
+                            let step = if k < 3 { size * length } else { size };
+                            for (i, x) in rolling_bias(r, q, v, slot, k, step).into_iter().enumerate() {
+                                self.gamma_q[(row + i, 6 * (bodies[slot] - 1) + k)] -= x;
+                            }
                         }
                     }
                 }

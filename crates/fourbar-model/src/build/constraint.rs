@@ -137,8 +137,8 @@ impl Builder<'_> {
                 (RollingKind::Sphere { radius }, Some((y, level + radius)))
             }
         };
-        let rolling = Rolling { slot: 1, s: place.s, n, t: [R.column(0).into(), R.column(1).into()], kind: kind_data };
-        Some(RollingElement { name: name.to_string(), kind, body: place.body, rolling, contact })
+        let rolling = Rolling { s: place.s, n, t: [R.column(0).into(), R.column(1).into()], kind: kind_data };
+        Some(RollingElement { name: name.to_string(), kind, bodies: [BodyId::GROUND, place.body], rolling, contact })
     }
 
     pub(super) fn drives(&mut self, model: &mut Model) {

@@ -99,7 +99,7 @@ impl Builder<'_> {
             }
             j.open = true;
             let name = format!("{name}.{}", if side < 0.0 { "max" } else { "min" });
-            model.limits.push(Limit { name, joint, of: Bounded::Own, bound, side, restitution: e });
+            model.limits.push(Limit { name, joint, of: Bounded::Own, bound, side, restitution: e, spot: None });
             return;
         }
         let Some(of) = of else { return };
@@ -111,7 +111,7 @@ impl Builder<'_> {
         ];
         for (key, bound, side, of) in bounds {
             if let Some(bound) = bound {
-                model.limits.push(Limit { name: format!("{name}.{key}"), joint, of, bound, side, restitution: e });
+                model.limits.push(Limit { name: format!("{name}.{key}"), joint, of, bound, side, restitution: e, spot: None });
             }
         }
     }

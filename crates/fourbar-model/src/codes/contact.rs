@@ -34,8 +34,8 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "S320",
-        "A rigid contact in a method without impacts",
-        "A contact without `stiffness` is rigid: velocities jump when bodies meet. Smooth methods cannot carry that. Take the time stepping that does, `--formulation ra --integrator moreau`, which needs a fixed step and is of first order; or give the contact a `stiffness`, which makes it a force that every formulation carries.\n\n    contacts:\n      foot: {between: [{body: leg, radius: 10 mm}, {plane: {normal: [0, 1, 0]}}], restitution: 0.1, stiffness: 1e7}",
+        "A rigid contact in a method that does not carry it",
+        "A contact without `stiffness` is rigid: velocities jump when bodies meet. Where its places are few and known, every formulation but `natural` meets them as events. Balls `among` each other have places that come and go, and the normal of a polygon jumps at its corners: they are for the time stepping, `--formulation ra --integrator moreau`, which needs a fixed step and is of first order. With a `stiffness` a contact is a force that every formulation carries. An evaluation at a state has no contact that is closed or open, so it refuses rigid ones.\n\n    contacts:\n      foot: {between: [{body: leg, radius: 10 mm}, {plane: {normal: [0, 1, 0]}}], restitution: 0.1, stiffness: 1e7}",
     ),
     page(
         "S321",
@@ -46,6 +46,11 @@ pub(crate) const PAGES: &[Page] = &[
         "S322",
         "Time stepping lost a body or a contact",
         "A step of `moreau` gave numbers that are not finite, or bodies went through each other by more than the size of their contact. Choose a smaller step with `--step`: bodies should move by no more than a tenth of their radius in a step.",
+    ),
+    page(
+        "S323",
+        "A contact that jams",
+        "Where bodies slide, friction comes with the normal force. On a body that leans against its motion friction turns it into the floor: the more the floor presses, the faster the body would sink into it, and no normal force is large enough. This is the paradox of Painleve; chalk that is pushed over a board shows it by hopping. Rigid bodies with Coulomb's law then have no acceleration. Give the contact a `stiffness`, which decides what happens, or less friction; or step through it with `--formulation ra --integrator moreau`, in which an impulse stops the slip at once.",
     ),
     page(
         "W320",
@@ -61,5 +66,15 @@ pub(crate) const PAGES: &[Page] = &[
         "W322",
         "Contact forces not solved to the tolerance",
         "The impulses of many contacts are solved for in sweeps, of which there are at most as many as the option `sweeps` says. In some steps they ended before the residual of the contact conditions was below the tolerance. The motion is bounded, but single contact forces there are rough. Choose a smaller step, or more sweeps with `--option sweeps=1000`.",
+    ),
+    page(
+        "W323",
+        "Forces at several places that are not unique",
+        "More places carry a body than are needed, as the four feet of a table do: infinitely many shares of the weight give the same motion. The smallest forces are given, their sum and the motion are unique. Friction that slides follows each force by itself; where the places of a body slide in different directions the shares then decide the motion too, and a contact with `stiffness` says which they are.",
+    ),
+    page(
+        "W324",
+        "A contact with two motions",
+        "Friction is so large that sliding bodies may part, or stay together with a normal force that makes room for itself: both obey Coulomb's law. The bodies part here. This is the paradox of Painleve; with a `stiffness` the contact decides.",
     ),
 ];

@@ -35,7 +35,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "S301",
         "The start is beyond a limit",
-        "A rigid limit may be touched, not passed, and the mechanism starts beyond one. Draw it inside, say where it starts under `start:`, or correct the limit. Coordinates are zero as drawn, unless joint frames say otherwise: `fourbar assemble` shows them.",
+        "A rigid limit may be touched, not passed, and the mechanism starts beyond one. Draw it inside, say where it starts under `start:`, or correct the limit. Coordinates are zero as drawn, unless joint frames say otherwise: `fourbar assemble` shows them. Bodies of a rigid contact may touch at the start, not overlap.",
     ),
     page(
         "S302",
@@ -45,7 +45,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "S303",
         "A drive leads through a rigid limit",
-        "A drive prescribes where a joint is, and a rigid limit says where it may not be. Both cannot hold. Keep the drive inside the limit, drive by an actuator with an effort, which can give way, or make the limit springy with `stiffness`.",
+        "A drive prescribes where a joint is, and a rigid limit says where it may not be. Both cannot hold. Keep the drive inside the limit, drive by an actuator with an effort, which can give way, or make the limit springy with `stiffness`. The same holds for bodies of a rigid contact that drives lead into each other.",
     ),
     page(
         "S304",

@@ -112,6 +112,11 @@ impl Spot {
         !matches!(self.first, First::Curve(_)) && matches!(self.second, Second::Plane { .. } | Second::Ball { .. })
     }
 
+    /// Whether its normal turns smoothly wherever the bodies touch: polygons have corners.
+    pub fn is_smooth(&self) -> bool {
+        !matches!(self.second, Second::Polygon(_))
+    }
+
     /// Gap, normal and point at poses of the two bodies. Where the first body is beyond the end of an open curve the gap is positive and says
     /// only that nothing touches.
     pub fn touch<S: Scalar>(&self, qa: &PoseOf<S>, qb: &PoseOf<S>) -> Touch<S> {

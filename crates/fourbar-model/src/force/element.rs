@@ -203,6 +203,8 @@ pub struct Touches<'a> {
     pub angle: bool,
     /// Whether it follows the force across that joint, which the constraints decide.
     pub load: bool,
+    /// The rolling element whose normal force it follows.
+    pub spot: Option<usize>,
     /// Its expressions.
     pub laws: SmallVec<[&'a StateLaw; 3]>,
 }
@@ -226,6 +228,10 @@ impl<'a> Touches<'a> {
     /// The joint whose load it follows.
     pub fn loaded_joint(&self) -> Option<usize> {
         self.joint.filter(|_| self.load)
+    }
+    /// Whether it follows a force that the constraints decide.
+    pub fn is_loaded(&self) -> bool {
+        self.spot.is_some() || self.loaded_joint().is_some()
     }
     /// The bodies at the ends, ground where there is none.
     pub fn ends(&self) -> [usize; 2] {

@@ -1,7 +1,7 @@
-//! Loads across the axes of joints, on which dry friction depends: they follow the multipliers, and the multipliers follow the
+//! Loads across the axes of joints and normal forces of spots, on which dry friction depends: they follow the multipliers, and the multipliers follow the
 //! friction, so every solver goes around until both rest.
 
-use crate::constraint::{ConstraintSet, Owner};
+use crate::constraint::{ConstraintSet, Owner, Rows};
 use crate::model::Model;
 use crate::state::Pose;
 use nalgebra::Vector3;
@@ -11,41 +11,135 @@ const SETTLED: f64 = 1e-14;
 /// Changes below this share that no longer halve are rounding as well.
 const STANDS_STILL: f64 = 1e-10;
 
+/// Rounds that are remembered to find where loads go.
+const REMEMBERED: usize = 6;
+/// Where changes fall by less than this from round to round, what is remembered is used.
+const SLOW: f64 = 0.1;
+
+/// Finds where rounds lead that would take long, or would lead away: of the last rounds the mixture that changes least (Anderson). For loads
+/// that follow each other in proportion, as those of contacts do, it is exact after as many rounds as there are loads.
+#[derive(Clone, Debug, Default)]
+pub struct Rounds {
+    count: usize,
+    /// Where the last round began, and its change.
+    x: Vec<f64>,
+    g: Vec<f64>,
+    /// Differences between rounds, the last one first.
+    dx: [Vec<f64>; REMEMBERED],
+    dg: [Vec<f64>; REMEMBERED],
+}
+
+impl Rounds {
+    /// For so many loads.
+    pub fn new(loads: usize) -> Self {
+        let zeros = || vec![0.0; loads];
+        Self { count: 0, x: zeros(), g: zeros(), dx: std::array::from_fn(|_| zeros()), dg: std::array::from_fn(|_| zeros()) }
+    }
+
+    /// Forgets all rounds.
+    pub fn begin(&mut self) {
+        self.count = 0;
+    }
+
+    /// A round began with loads `x` and led to `f`, which becomes what the next one begins with; `slow`: rounds by themselves get nowhere.
+    pub fn next(&mut self, x: &[f64], f: &mut [f64], slow: bool) {
+        if self.count > 0 {
+            self.dx.rotate_right(1);
+            self.dg.rotate_right(1);
+            for k in 0..f.len() {
+                self.dx[0][k] = x[k] - self.x[k];
+                self.dg[0][k] = (f[k] - x[k]) - self.g[k];
+            }
+        }
+        for k in 0..f.len() {
+            (self.x[k], self.g[k]) = (x[k], f[k] - x[k]);
+        }
+        let m = self.count.min(REMEMBERED);
+        self.count += 1;
+        if m == 0 || !slow {
+            return;
+        }
+        // Least squares of g - dg y by its normal equations.
+        let mut r = [[0.0; REMEMBERED]; REMEMBERED];
+        let mut rest = [0.0; REMEMBERED];
+        let mut y = [0.0; REMEMBERED];
+        let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        for i in 0..m {
+            for j in 0..m {
+                r[i][j] = dot(&self.dg[i], &self.dg[j]);
+            }
+            rest[i] = dot(&self.dg[i], &self.g);
+        }
+        // Elimination with the largest pivot; pivots of rounding are left out.
+        let top = (0..m).map(|i| r[i][i]).fold(0.0, f64::max);
+        let mut order = [usize::MAX; REMEMBERED];
+        for step in 0..m {
+            let left = (0..m).filter(|i| !order[..step].contains(i)).max_by(|a, b| r[*a][*a].total_cmp(&r[*b][*b]));
+            let Some(p) = left.filter(|p| r[*p][*p] > 1e-20 * top) else { break };
+            order[step] = p;
+            for i in (0..m).filter(|i| !order[..=step].contains(i)) {
+                let factor = r[i][p] / r[p][p];
+                for j in 0..m {
+                    r[i][j] -= factor * r[p][j];
+                }
+                rest[i] -= factor * rest[p];
+            }
+        }
+        for &p in order.iter().rev().filter(|p| **p != usize::MAX) {
+            let known: f64 = (0..m).filter(|j| *j != p).map(|j| r[p][j] * y[j]).sum();
+            y[p] = (rest[p] - known) / r[p][p];
+        }
+        if y.iter().all(|y| y.is_finite()) {
+            for k in 0..f.len() {
+                f[k] -= (0..m).map(|i| y[i] * (self.dx[i][k] + self.dg[i][k])).sum::<f64>();
+            }
+        }
+    }
+}
+
 /// An element with dry friction.
 #[derive(Clone, Copy, Debug)]
 pub struct Rubbing {
     /// Its place among the forces of the model.
     pub element: usize,
-    /// The joint.
-    pub joint: usize,
-    /// The joint's constraint in the set.
+    /// What presses: its place among the loads, which are those of joints and behind them those of rolling elements.
+    pub place: usize,
+    /// The constraint of the joint, or the one that keeps the spot closed, in the set.
     pub constraint: usize,
+    /// Bodies of that constraint.
+    pub bodies: [usize; 2],
+    /// Direction of the axis of the joint on its base; `None` at a spot, whose load is its normal force.
+    axis: Option<Vector3<f64>>,
 }
 
 impl Rubbing {
     /// Force across the axis of the joint with its two bodies at given poses and its own multipliers. Joints that slide along the
     /// axis feel no force there.
-    fn across(&self, model: &Model, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> Vector3<f64> {
+    fn across(&self, axis: &Vector3<f64>, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> Vector3<f64> {
         let force = set.generalized_at(self.constraint, 1, |slot| &poses[slot], own).v;
-        let z = poses[0].A * model.joints[self.joint].F.axis(2);
+        let z = poses[0].A * axis;
         force - z * z.dot(&force)
     }
 
-    /// Its load.
-    pub fn load(&self, model: &Model, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> f64 {
-        self.across(model, set, poses, own).norm()
+    /// Its load. That of a spot is its only multiplier, positive where bodies press on each other.
+    pub fn load(&self, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> f64 {
+        self.axis.map_or_else(|| -own[0], |axis| self.across(&axis, set, poses, own).norm())
     }
 
-    /// Derivatives of the load by the multipliers of the joint.
-    pub fn slopes(&self, model: &Model, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> [f64; 6] {
-        let force = self.across(model, set, poses, own);
-        let norm = force.norm();
+    /// Derivatives of the load by the multipliers of its constraint.
+    pub fn slopes(&self, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> [f64; 6] {
         let mut out = [0.0; 6];
+        let Some(axis) = self.axis else {
+            out[0] = -1.0;
+            return out;
+        };
+        let force = self.across(&axis, set, poses, own);
+        let norm = force.norm();
         if norm > 0.0 {
             for r in 0..own.len().min(6) {
                 let mut unit = [0.0; 6];
                 unit[r] = 1.0;
-                out[r] = force.dot(&self.across(model, set, poses, &unit[..own.len()])) / norm;
+                out[r] = force.dot(&self.across(&axis, set, poses, &unit[..own.len()])) / norm;
             }
         }
         out
@@ -57,26 +151,42 @@ impl Rubbing {
 pub struct NormalLoads {
     /// Elements that depend on a load.
     pub rubbing: Vec<Rubbing>,
-    /// Load by joint; zero where no friction reads it. Written by [`NormalLoads::update`].
+    /// Load by joint, behind them by rolling element; zero where no friction reads it. Written by [`NormalLoads::update`].
     pub by_joint: Vec<f64>,
     /// The last change, relative to the largest load. Written by [`NormalLoads::update`].
     pub change: f64,
+    rounds: Rounds,
+    /// Where the present round began.
+    began: Vec<f64>,
 }
 
 impl NormalLoads {
     /// For a model whose multipliers follow `set`; no loads yet.
     pub fn new(model: &Model, set: &ConstraintSet) -> Self {
-        let mut constraint_of = vec![None; model.joints.len()];
+        let mut constraint_of = vec![None; model.loads()];
         for (c, constraint) in set.list.iter().enumerate() {
-            if let Owner::Joint(k) = constraint.owner {
-                constraint_of[k] = Some(c);
+            match constraint.owner {
+                Owner::Joint(k) => constraint_of[k] = Some(c),
+                // Rolling elements have a constraint on positions and one on velocities; the first one presses.
+                Owner::Rolling(k) if !matches!(constraint.rows[0], Rows::Rolling(_)) => constraint_of[model.load_of_rolling(k)] = Some(c),
+                _ => {}
             }
         }
         let rubbing = model.forces.iter().enumerate().filter_map(|(element, (_, f))| {
-            let joint = f.touches().loaded_joint()?;
-            constraint_of[joint].map(|constraint| Rubbing { element, joint, constraint })
+            let touches = f.touches();
+            let (place, axis) = match (touches.spot, touches.loaded_joint()) {
+                (Some(k), _) => (model.load_of_rolling(k), None),
+                (None, Some(joint)) => (joint, Some(model.joints[joint].F.axis(2))),
+                (None, None) => return None,
+            };
+            let constraint = constraint_of[place]?;
+            let bodies = [0, 1].map(|slot| set.list[constraint].bodies[slot].index());
+            Some(Rubbing { element, place, constraint, bodies, axis })
         });
-        Self { rubbing: rubbing.collect(), by_joint: vec![0.0; model.joints.len()], change: f64::INFINITY }
+        let rubbing: Vec<Rubbing> = rubbing.collect();
+        let loads = model.loads();
+        let rounds = if rubbing.is_empty() { Rounds::default() } else { Rounds::new(loads) };
+        Self { rubbing, by_joint: vec![0.0; loads], change: f64::INFINITY, rounds, began: vec![0.0; loads] }
     }
 
     /// Whether no force depends on a load.
@@ -85,18 +195,40 @@ impl NormalLoads {
     }
 
     /// New loads from all multipliers; their largest change, relative to the largest load.
-    pub fn update(&mut self, model: &Model, set: &ConstraintSet, q: &[Pose], lambda: &[f64]) -> f64 {
+    pub fn update(&mut self, set: &ConstraintSet, q: &[Pose], lambda: &[f64]) -> f64 {
         let (mut change, mut size) = (0.0_f64, f64::MIN_POSITIVE);
         for r in &self.rubbing {
-            let poses = model.joints[r.joint].bodies.map(|b| q[b.index()]);
-            let load = r.load(model, set, &poses, &lambda[set.row_start[r.constraint]..set.row_start[r.constraint + 1]]);
-            change = change.max((load - self.by_joint[r.joint]).abs());
-            size = size.max(load);
-            self.by_joint[r.joint] = load;
+            let poses = r.bodies.map(|b| q[b]);
+            let load = r.load(set, &poses, &lambda[set.row_start[r.constraint]..set.row_start[r.constraint + 1]]);
+            change = change.max((load - self.by_joint[r.place]).abs());
+            size = size.max(load.abs());
+            self.by_joint[r.place] = load;
         }
         self.change = change / size;
         self.change
     }
+
+    /// The same between rounds of a solve, where the multipliers follow from the loads: loads are set to where rounds lead. `first` begins a solve.
+    pub fn iterate(&mut self, set: &ConstraintSet, q: &[Pose], lambda: &[f64], first: bool) -> f64 {
+        if self.rubbing.is_empty() {
+            return self.update(set, q, lambda);
+        }
+        let last = if first { f64::INFINITY } else { self.change };
+        if first {
+            self.rounds.begin();
+        }
+        self.began.copy_from_slice(&self.by_joint);
+        let change = self.update(set, q, lambda);
+        if change > SETTLED {
+            self.rounds.next(&self.began, &mut self.by_joint, change > SLOW * last);
+        }
+        change
+    }
+}
+
+/// Whether a round changes loads so little less than the one before that [`Rounds`] should help.
+pub fn is_slow(change: f64, last: f64) -> bool {
+    change > SLOW * last
 }
 
 /// Whether loads rest, from their last two changes. `round` counts the updates of one solve, from zero: the first few may change little

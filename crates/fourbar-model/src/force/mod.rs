@@ -10,6 +10,7 @@ mod friction;
 pub mod load;
 mod point;
 mod rope;
+mod rub;
 mod spring;
 mod stop;
 mod torque;
@@ -46,6 +47,8 @@ macro_rules! forces {
             $($(#[$doc])* $variant($type),)*
             /// Where bodies overlap; stated under `contacts`.
             Contact(Contact),
+            /// Where bodies slide on each other between two events; nobody states it.
+            Rub(Rub),
         }
 
         /// The words of a force in files, and how it is read.
@@ -87,67 +90,67 @@ macro_rules! forces {
             }
             /// Its words in files.
             pub fn words(&self) -> &'static Words {
-                match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* Force::Contact(_) => &CONTACT }
+                match self { $(Force::$variant(_) => &<$type as Element>::WORDS,)* Force::Contact(_) | Force::Rub(_) => &CONTACT }
             }
             /// Where it acts and what it reads.
             pub fn touches(&self) -> Touches<'_> {
-                match self { $(Force::$variant(f) => f.touches(),)* Force::Contact(f) => f.touches() }
+                match self { $(Force::$variant(f) => f.touches(),)* Force::Contact(f) => f.touches(), Force::Rub(f) => f.touches() }
             }
             /// Its expressions, in the order of [`Touches::laws`].
             pub fn laws_mut(&mut self) -> SmallVec<[&mut StateLaw; 3]> {
-                match self { $(Force::$variant(f) => f.laws_mut(),)* Force::Contact(_) => SmallVec::new() }
+                match self { $(Force::$variant(f) => f.laws_mut(),)* Force::Contact(_) | Force::Rub(_) => SmallVec::new() }
             }
             /// Its own coordinate and the rate of it, which its expressions may read.
             pub fn own_coordinate(&self, model: &Model, x: &Plain<'_>) -> (f64, f64) {
-                match self { $(Force::$variant(f) => f.own_coordinate(model, x),)* Force::Contact(_) => (0.0, 0.0) }
+                match self { $(Force::$variant(f) => f.own_coordinate(model, x),)* Force::Contact(_) | Force::Rub(_) => (0.0, 0.0) }
             }
             /// On how many sides it acts only beyond a bound.
             pub fn sides(&self) -> usize {
-                match self { $(Force::$variant(f) => f.sides(),)* Force::Contact(f) => f.sides() }
+                match self { $(Force::$variant(f) => f.sides(),)* Force::Contact(f) => f.sides(), Force::Rub(_) => 0 }
             }
             /// How it stands on one of them.
             pub fn side(&self, model: &Model, x: &Plain<'_>, k: usize) -> Option<Side> {
-                match self { $(Force::$variant(f) => f.side(model, x, k),)* Force::Contact(f) => f.side(x, k) }
+                match self { $(Force::$variant(f) => f.side(model, x, k),)* Force::Contact(f) => f.side(x, k), Force::Rub(_) => None }
             }
             /// Lets it do on one side what [`doing`] says, whatever the gap is.
             pub fn set_doing(&mut self, side: usize, doing: i64) {
-                match self { $(Force::$variant(f) => f.set_doing(side, doing),)* Force::Contact(f) => f.set_doing(side, doing) }
+                match self { $(Force::$variant(f) => f.set_doing(side, doing),)* Force::Contact(f) => f.set_doing(side, doing), Force::Rub(_) => {} }
             }
             /// Adds its wrench: `add(body, force in the world at the centre of mass, torque in body axes)`.
             pub fn wrench<S: Scalar>(&self, model: &Model, x: &impl States<S>, add: &mut impl FnMut(usize, Vector3<S>, Vector3<S>)) {
-                match self { $(Force::$variant(f) => f.wrench(model, x, add),)* Force::Contact(f) => f.wrench(x, add) }
+                match self { $(Force::$variant(f) => f.wrench(model, x, add),)* Force::Contact(f) => f.wrench(x, add), Force::Rub(f) => f.wrench(x, add) }
             }
             /// Its potential energy, J; elements without a potential have none.
             pub fn potential<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
-                match self { $(Force::$variant(f) => f.potential(model, x),)* Force::Contact(f) => f.potential(x) }
+                match self { $(Force::$variant(f) => f.potential(model, x),)* Force::Contact(f) => f.potential(x), Force::Rub(_) => S::zero() }
             }
             /// Power of what has no potential in it, W.
             pub fn power<S: Scalar>(&self, model: &Model, x: &impl States<S>) -> S {
-                match self { $(Force::$variant(f) => f.power(model, x),)* Force::Contact(f) => f.power(x) }
+                match self { $(Force::$variant(f) => f.power(model, x),)* Force::Contact(f) => f.power(x), Force::Rub(f) => f.power(x) }
             }
             /// Its energies and virtual power.
             pub fn act<S: Scalar>(&self, model: &Model, name: &str, x: &mut impl Acts<S>) -> Result<(), Diagnostic> {
-                match self { $(Force::$variant(f) => f.act(model, name, x),)* Force::Contact(f) => { f.act(x); Ok(()) } }
+                match self { $(Force::$variant(f) => f.act(model, name, x),)* Force::Contact(f) => { f.act(x); Ok(()) } Force::Rub(_) => Ok(()) }
             }
             /// Stiffness and damping between its ends, N/m and N s/m, where they are constants.
             pub fn stiffness(&self) -> SmallVec<[(f64, f64); 3]> {
-                match self { $(Force::$variant(f) => f.stiffness(),)* Force::Contact(f) => f.stiffness() }
+                match self { $(Force::$variant(f) => f.stiffness(),)* Force::Contact(f) => f.stiffness(), Force::Rub(_) => SmallVec::new() }
             }
             /// Rate at which it brings a body of a given weight per mass to rest, 1/s; zero where it does not stick.
             pub fn sticking_rate(&self, gravity: f64) -> f64 {
-                match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* Force::Contact(f) => f.sticking_rate(gravity) }
+                match self { $(Force::$variant(f) => f.sticking_rate(gravity),)* Force::Contact(f) => f.sticking_rate(gravity), Force::Rub(_) => 0.0 }
             }
             /// Names and units of what it reports.
             pub fn quantities(&self, model: &Model) -> Quantities {
-                match self { $(Force::$variant(f) => f.quantities(model),)* Force::Contact(_) => Contact::quantities() }
+                match self { $(Force::$variant(f) => f.quantities(model),)* Force::Contact(_) => Contact::quantities(), Force::Rub(_) => Quantities::new() }
             }
             /// Values of what it reports, at a state with the loads of joints.
             pub fn values(&self, model: &Model, x: &Plain<'_>) -> Values {
-                match self { $(Force::$variant(f) => f.values(model, x),)* Force::Contact(f) => f.values(x) }
+                match self { $(Force::$variant(f) => f.values(model, x),)* Force::Contact(f) => f.values(x), Force::Rub(f) => f.values(x) }
             }
             /// How it is drawn.
             pub fn glyph(&self) -> Glyph {
-                match self { $(Force::$variant(f) => f.glyph(),)* Force::Contact(f) => f.glyph() }
+                match self { $(Force::$variant(f) => f.glyph(),)* Force::Contact(f) => f.glyph(), Force::Rub(f) => f.glyph() }
             }
         }
     };
@@ -181,6 +184,7 @@ pub use contact::Contact;
 pub use friction::{Friction, FrictionSpec};
 pub use point::{PointForce, PointForceSpec};
 pub use rope::{Rope, RopeSpec};
+pub use rub::Rub;
 pub use spring::{Spring, SpringSpec};
 pub use stop::{Stop, StopSpec};
 pub use torque::{Torque, TorqueSpec};

@@ -30,7 +30,11 @@ pub(crate) fn of_position(name: &str, t: f64, [from, to]: [f64; 2], unit: &'stat
 /// Refuses drives whose value jumps between zero and `t_end`. Speeds that jump are events, and so are accelerations; kinematics follows
 /// them and is warned that no acceleration holds the blow. Where events are not looked for, they are refused and warned of.
 pub fn check(model: &Model, analysis: Analysis, t_end: f64) -> Result<Vec<Diagnostic>, Diagnostic> {
-    let watched = model.contacts.is_empty();
+    check_where(model, analysis, t_end, true)
+}
+
+/// The same; `watched`: whether events are looked for.
+pub fn check_where(model: &Model, analysis: Analysis, t_end: f64, watched: bool) -> Result<Vec<Diagnostic>, Diagnostic> {
     let drives = model.drives.iter().map(|d| match d.coordinate {
         JointCoordinate::Angle => Moving { name: &d.name, value: &d.value, unit: "rad", large: 1.0, watched },
         JointCoordinate::Distance => Moving { name: &d.name, value: &d.value, unit: "m", large: model.length, watched },

@@ -427,7 +427,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             if self.normal.is_empty() {
                 return true;
             }
-            let change = self.normal.update(self.model, &self.set, &self.state.q, &self.lambda);
+            let change = self.normal.update(&self.set, &self.state.q, &self.lambda);
             if load::rest(change, last, round) {
                 return true;
             }

@@ -67,7 +67,7 @@ pub fn friction_is_shared(model: &Model, at: &Configuration) -> bool {
     let stresses = self_stresses(model, &set, at);
     let mut loads = NormalLoads::new(model, &set);
     stresses.iter().any(|z| {
-        loads.update(model, &set, &at.q, z);
+        loads.update(&set, &at.q, z);
         let size = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
         loads.by_joint.iter().any(|load| *load > TOLERANCE * size)
     })

@@ -156,7 +156,7 @@ impl Evaluation<'_> {
             // Friction follows the reactions of this very motion: J^T lambda = C^T x - wanted.
             let rest = C.tr_mul(&x) - &wanted;
             let lambda = least_squares(&weighed, &rest, DEPENDENT).component_div(&weights);
-            let change = loads.update(self.model, &set, &self.now.q, lambda.as_slice());
+            let change = loads.update(&set, &self.now.q, lambda.as_slice());
             if round > 0 && load::rest(change, last, round) {
                 break;
             }

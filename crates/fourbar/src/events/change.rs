@@ -31,7 +31,7 @@ const BEYOND: f64 = 1e-6;
 pub(super) struct Brought {
     pub(super) happened: Vec<Happened>,
     /// What is known to be zero afterwards.
-    zeros: Vec<Watched>,
+    pub(super) zeros: Vec<Watched>,
     /// Whether rows may have been added, so that velocities have to jump onto them.
     pub(super) switched: bool,
     /// Guards that were passed.
@@ -41,13 +41,16 @@ pub(super) struct Brought {
 impl Eventful {
     /// The first mode, at a consistent state.
     pub(super) fn begin(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
-        for k in 0..self.base.limits.len() {
-            let l = &self.base.limits[k];
+        for k in 0..self.limits.len() {
+            let l = &self.limits[k];
             let gap = l.gap(&self.base, &state.q, &state.v, &state.turns);
             let beyond = match l.of {
                 Bounded::Rate(_) => gap < -1e-6 * self.fast(&state.v) - 1e-9,
                 _ => gap < -BEYOND * self.size_of(k),
             };
+            if beyond && l.spot.is_some() {
+                return Err(self.overlaps(k, gap, state.t));
+            }
             if beyond {
                 let joint = &self.base.joints[l.joint].name;
                 return Err(Diagnostic::new(
@@ -74,7 +77,7 @@ impl Eventful {
 
     /// Characteristic length of the coordinate of a limit: 1 for angles.
     fn size_of(&self, limit: usize) -> f64 {
-        match self.base.limits[limit].of {
+        match self.limits[limit].of {
             Bounded::Position(JointCoordinate::Angle) | Bounded::Rate(JointCoordinate::Angle) => 1.0,
             _ => self.base.length,
         }
@@ -154,14 +157,23 @@ impl Eventful {
                     }
                 }
                 Watched::Effort(k) => {
-                    let kind = if matches!(self.base.limits[k].of, Bounded::Rate(_)) { Kind::Release } else { Kind::Lift };
-                    brought.happened.push(self.note(left.t, self.base.limits[k].name.clone(), kind));
+                    let kind = if matches!(self.limits[k].of, Bounded::Rate(_)) { Kind::Release } else { Kind::Lift };
+                    brought.happened.push(self.note(left.t, self.limits[k].name.clone(), kind));
                     brought.zeros.push(Watched::Gap(k));
                     self.closed[k] = false;
                     released.limits.push(k);
                 }
                 Watched::Guard(n, g) => self.pass_guard(n, g, &left, &mut brought)?,
                 Watched::Slide(k) => released.stopped.push(k),
+                Watched::Slip(k) if self.has_stopped(k, &here) => released.halted.push(k),
+                // Sliding that has turned goes on in its new direction.
+                Watched::Slip(_) => {}
+                Watched::Hold(k) => {
+                    let (_, ways) = self.holds(k, &here);
+                    brought.happened.push(self.note(left.t, self.contact_name(k), Kind::Slide));
+                    brought.zeros.extend(ways.iter().map(|w| Watched::Slip(w.0)));
+                    released.broke.extend(ways);
+                }
                 Watched::Bound(k) => {
                     let effort = self.held_effort(super::HeldBy::Friction(k), &here);
                     released.frictions.push((k, -effort.signum()));
@@ -171,6 +183,7 @@ impl Eventful {
                 }
             }
         }
+        let only_turns = self.only_turns(&found, &here);
         let only_guards = found.what.iter().all(|w| matches!(w, Watched::Guard(..))) && !brought.switched;
         let mut round = 0;
         loop {
@@ -220,7 +233,7 @@ impl Eventful {
         self.next_pieces(&state);
         zeros.extend(self.zero_guards(&brought, &state).into_iter().map(|(n, g)| Watched::Guard(n, g)));
         self.enter(&state, left.work, &book, &zeros, only_guards)?;
-        if only_guards && brought.happened.is_empty() {
+        if (only_guards || only_turns) && brought.happened.is_empty() {
             return Ok(None);
         }
         let lost = before - self.energy(&self.now);
@@ -268,7 +281,14 @@ impl Eventful {
 
     /// A limit that drives lead a mechanism through.
     fn passed(&self, limit: usize, t: f64) -> Diagnostic {
-        let l = &self.base.limits[limit];
+        let l = &self.limits[limit];
+        if l.spot.is_some() {
+            let name = self.contact_name(limit);
+            return Diagnostic::new("S303", format!("at t = {t:.6} s the drives lead the bodies of contact `{name}` into each other"))
+                .name(name)
+                .time(t)
+                .help("keep the drive where bodies are apart, or give the contact a `stiffness`");
+        }
         let joint = &self.base.joints[l.joint].name;
         Diagnostic::new("S303", format!("at t = {t:.6} s the drives lead joint `{joint}` through its limit `{}`", l.name))
             .names([joint.clone(), l.name.clone()])
@@ -384,7 +404,7 @@ impl Eventful {
             self.frictions.iter_mut().for_each(|f| f.1 = Friction::Off);
             return Ok(());
         }
-        let base = self.base.clone();
+        let (base, limits) = (self.base.clone(), self.limits.clone());
         let before = state.v.clone();
         let mut model = None;
         if brought.switched {
@@ -395,9 +415,9 @@ impl Eventful {
             model = Some(made);
         }
         // Limits that touch, and whether one of them is hit.
-        let touching: Vec<usize> = (0..base.limits.len())
+        let touching: Vec<usize> = (0..limits.len())
             .filter(|&k| {
-                let l = &base.limits[k];
+                let l = &limits[k];
                 let near = match l.of {
                     Bounded::Rate(_) => true,
                     _ => l.gap(&base, &state.q, &state.v, &state.turns) <= CLOSED * self.size_of(k),
@@ -405,7 +425,7 @@ impl Eventful {
                 self.closed[k] || left.reached.contains(&k) || near
             })
             .collect();
-        let rate = |k: usize, v: &[Twist]| base.limits[k].rate(&base, &state.q, v);
+        let rate = |k: usize, v: &[Twist]| limits[k].rate(&base, &state.q, v);
         let hit = |k: &usize| rate(*k, &state.v) < -self.slow(*k, &before).max(self.slow(*k, &state.v));
         let impact = touching.iter().any(hit);
         if impact {
@@ -414,23 +434,24 @@ impl Eventful {
         }
         brought.switched = false;
         let reached: Vec<usize> = left.reached.clone();
-        let was = (self.closed.clone(), self.frictions.clone());
+        let was = (self.closed.clone(), self.frictions.clone(), self.doing.clone());
         self.decide(state, left)?;
         for k in reached {
-            let hit = brought.happened.iter().any(|h| h.name == base.limits[k].name);
+            let hit = brought.happened.iter().any(|h| h.name == limits[k].name);
             // What opens has only been touched by rounding.
-            let opens = base.limits[k].rate(&base, &state.q, &state.v) > self.slow(k, &state.v);
+            let opens = limits[k].rate(&base, &state.q, &state.v) > self.slow(k, &state.v);
             if !hit && !opens {
-                let kind = if matches!(base.limits[k].of, Bounded::Rate(_)) { Kind::Engage } else { Kind::Touch };
-                brought.happened.push(self.note(state.t, base.limits[k].name.clone(), kind));
+                let kind = if matches!(limits[k].of, Bounded::Rate(_)) { Kind::Engage } else { Kind::Touch };
+                brought.happened.push(self.note(state.t, limits[k].name.clone(), kind));
             }
         }
-        for (k, l) in base.limits.iter().enumerate() {
+        for (k, l) in limits.iter().enumerate() {
             let gap = l.gap(&base, &state.q, &state.v, &state.turns);
             if !self.closed[k] && gap.abs() <= 1e3 * CLOSED * self.size_of(k) && touching.contains(&k) {
                 brought.zeros.push(Watched::Gap(k));
             }
         }
+        self.tell_slips(&was.0, &was.2, left, state, brought);
         for k in 0..self.frictions.len() {
             let name = || base.forces[self.frictions[k].0].0.clone();
             match (was.1[k].1, self.frictions[k].1) {
@@ -459,9 +480,10 @@ impl Eventful {
         touching: &[usize],
         brought: &mut Brought,
     ) -> Result<(), Diagnostic> {
-        let base = self.base.clone();
+        let (base, all) = (self.base.clone(), self.limits.clone());
         let mut jump = Jump::new(model, state);
-        let limits: Vec<_> = touching.iter().map(|&k| &base.limits[k]).collect();
+        let limits: Vec<_> = touching.iter().map(|&k| &all[k]).collect();
+        let rough = self.any_rough(touching);
         let (responses, G) = jump.responses(&base, &state.q, &limits);
         drop(jump);
         let rates: Vec<f64> = limits.iter().map(|l| l.rate(&base, &state.q, &state.v)).collect();
@@ -471,13 +493,22 @@ impl Eventful {
         let mut rest = vec![None; limits.len()];
         let came = state.v.clone();
         loop {
-            let target = |i: usize| if first[i] < -slow[i] { given[i] * first[i].min(0.0) } else { 0.0 };
-            let b = DVector::from_fn(limits.len(), |i, _| rates[i] + target(i));
-            let P = complementary(&G, &b).map_err(|i| self.presses(touching[i], state.t))?;
             state.v.clone_from(&came);
-            for (p, u) in P.iter().zip(&responses) {
-                state.v.iter_mut().zip(u).for_each(|(v, u)| *v = v.plus(&u.scaled(*p)));
-            }
+            let P = if rough {
+                // What did not approach gives nothing back.
+                let given: Vec<f64> = (0..limits.len()).map(|i| if first[i] < -slow[i] { given[i] } else { 0.0 }).collect();
+                let out = self.strike(model, state, touching, &given)?;
+                state.v.clone_from(&out.v);
+                DVector::from_vec(out.normal)
+            } else {
+                let target = |i: usize| if first[i] < -slow[i] { given[i] * first[i].min(0.0) } else { 0.0 };
+                let b = DVector::from_fn(limits.len(), |i, _| rates[i] + target(i));
+                let P = complementary(&G, &b).map_err(|i| self.presses(touching[i], state.t))?;
+                for (p, u) in P.iter().zip(&responses) {
+                    state.v.iter_mut().zip(u).for_each(|(v, u)| *v = v.plus(&u.scaled(*p)));
+                }
+                P
+            };
             // Flights that are too short are summed up. Meanwhile limits at rest stay closed where they push.
             let mut a = self.open_accelerations(state)?;
             let resting = |i: &usize| limits[*i].rate(&base, &state.q, &state.v).abs() <= slow[*i];
@@ -540,7 +571,17 @@ impl Eventful {
 
     /// A drive or a loop that cannot give way to a limit.
     pub(super) fn presses(&self, limit: usize, t: f64) -> Diagnostic {
-        let l = &self.base.limits[limit];
+        let l = &self.limits[limit];
+        if l.spot.is_some() {
+            let name = self.contact_name(limit);
+            return Diagnostic::new(
+                "S303",
+                format!("at t = {t:.6} s the bodies of contact `{name}` meet and cannot stop: a drive leads them on"),
+            )
+            .name(name)
+            .time(t)
+            .help("keep the drive where bodies are apart, replace it by an actuator, or give the contact a `stiffness`");
+        }
         let joint = &self.base.joints[l.joint].name;
         Diagnostic::new("S303", format!("at t = {t:.6} s limit `{}` is hit and joint `{joint}` cannot stop: a drive leads it on", l.name))
             .names([joint.clone(), l.name.clone()])

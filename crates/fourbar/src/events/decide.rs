@@ -9,7 +9,7 @@ use crate::force::eval::coordinate_of;
 use crate::motion::{Instant, load_across};
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
-use nalgebra::DVector;
+use nalgebra::{DVector, Vector3};
 
 /// Rounds in which limits and friction find their mode.
 const ROUNDS: usize = 30;
@@ -27,6 +27,10 @@ pub struct Left {
     pub frictions: Vec<(usize, f64)>,
     /// Friction whose joint has come to rest.
     pub stopped: Vec<usize>,
+    /// Spots whose friction was at its bound, with the direction in which the first body will slide, world.
+    pub broke: Vec<(usize, Vector3<f64>)>,
+    /// Spots whose slip has come down to zero.
+    pub halted: Vec<usize>,
 }
 
 impl Eventful {
@@ -35,6 +39,7 @@ impl Eventful {
         let (mut mode, by) = self.present_mode();
         let mut keep = by.iter().map(|b| matches!(b, HeldBy::Lock(..)));
         mode.held.retain(|_| keep.next().unwrap_or(true));
+        mode.touching = mode.touching.map(|_| Vec::new());
         for l in self.base.limits.iter().filter(|l| l.of == Bounded::Own) {
             mode.joints[l.joint] = false;
         }
@@ -53,14 +58,14 @@ impl Eventful {
         let base = self.base.clone();
         // Limits that touch at rest.
         let at_rest = |k: usize| {
-            let l = &base.limits[k];
+            let l = &self.limits[k];
             let (gap, rate) = (l.gap(&base, &state.q, &state.v, &state.turns), l.rate(&base, &state.q, &state.v));
             let size = if matches!(l.of, Bounded::Position(crate::model::JointCoordinate::Angle)) { 1.0 } else { base.length };
             let near = matches!(l.of, Bounded::Rate(_)) || gap <= 1e-9 * size || left.reached.contains(&k) || self.closed[k];
             let slow = self.slow(k, &state.v).max(if self.closed[k] { 1e-7 * self.fast(&state.v) } else { 0.0 });
             near && rate.abs() <= slow && self.acts(k) && !left.limits.contains(&k)
         };
-        let candidates: Vec<usize> = (0..base.limits.len()).filter(|&k| at_rest(k)).collect();
+        let candidates: Vec<usize> = (0..self.limits.len()).filter(|&k| at_rest(k)).collect();
         let free: Vec<usize> = (0..self.frictions.len()).filter(|&k| !self.friction_acts(k)).collect();
         // Friction: what moves slides, what rests is tried as sticking.
         let mut open = Vec::new();
@@ -87,11 +92,9 @@ impl Eventful {
                 self.frictions[k].1 = Friction::Slides(rate.signum());
             }
         }
-        for k in 0..base.limits.len() {
-            self.closed[k] = false;
-        }
+        self.closed.fill(false);
         for round in 0.. {
-            self.close(&candidates, &left.pressed, state)?;
+            self.close(&candidates, left, state)?;
             if open.is_empty() && candidates.is_empty() {
                 return Ok(());
             }
@@ -133,8 +136,8 @@ impl Eventful {
 
     /// Whether the joint of a limit acts, or is the limit itself.
     fn acts(&self, limit: usize) -> bool {
-        let l = &self.base.limits[limit];
-        l.of == Bounded::Own || self.joints[l.joint]
+        let l = &self.limits[limit];
+        matches!(l.of, Bounded::Own | Bounded::Spot) || self.joints[l.joint]
     }
 
     /// Whether a friction that can stick acts.
@@ -145,9 +148,9 @@ impl Eventful {
         self.forces[force] && joint.is_some_and(|j| self.joints[j] && !held(j))
     }
 
-    /// Closes those of some limits at rest that would be passed; `pressed` are known to be.
-    fn close(&mut self, candidates: &[usize], pressed: &[usize], state: &Configuration) -> Result<(), Diagnostic> {
-        let base = self.base.clone();
+    /// Closes those of some limits at rest that would be passed; those pressed are known to be.
+    fn close(&mut self, candidates: &[usize], left: &Left, state: &Configuration) -> Result<(), Diagnostic> {
+        let (base, all, pressed) = (self.base.clone(), self.limits.clone(), &left.pressed);
         for &k in candidates {
             self.closed[k] = false;
         }
@@ -157,7 +160,10 @@ impl Eventful {
         let (mode, _) = self.present_mode();
         let model = base.in_mode(&mode);
         let a = Evaluation::new(&model, state).map_err(|e| e.cause().clone())?.accelerations().to_vec();
-        let limits: Vec<_> = candidates.iter().map(|&k| &base.limits[k]).collect();
+        if self.any_rough(candidates) {
+            return self.close_rough(&model, a, candidates, left, state);
+        }
+        let limits: Vec<_> = candidates.iter().map(|&k| &all[k]).collect();
         let b = DVector::from_iterator(limits.len(), limits.iter().map(|l| l.second_rate(&base, &state.q, &state.v, &a)));
         let top = a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
         let still = -1e-12 * top.max(1.0);
@@ -169,10 +175,10 @@ impl Eventful {
         for ((k, x), b) in candidates.iter().zip(x.iter()).zip(b.iter()) {
             self.closed[*k] = *x > 0.0 || (pressed.contains(k) && *b <= -still);
             if self.closed[*k]
-                && let Bounded::Rate(which) = base.limits[*k].of
+                && let Bounded::Rate(which) = all[*k].of
             {
                 let at = Instant::new(&base, state);
-                let (y, _) = coordinate_of(&base, base.limits[*k].joint, Some(which), &at.plain(&[]));
+                let (y, _) = coordinate_of(&base, all[*k].joint, Some(which), &at.plain(&[]));
                 self.since[*k] = [y, state.t];
             }
         }

@@ -34,7 +34,7 @@ impl<'m> Jump<'m> {
     }
 
     /// How velocities change under a unit impulse along a row.
-    fn response(&mut self, row: &[(usize, Twist); 2]) -> Vec<Twist> {
+    pub fn response(&mut self, row: &[(usize, Twist); 2]) -> Vec<Twist> {
         let e = &mut self.equations;
         let mut v = vec![Twist::zero(); e.p.inverse.len()];
         for (b, x) in row.iter().filter(|(b, _)| *b != 0) {
@@ -50,6 +50,11 @@ impl<'m> Jump<'m> {
             }
         }
         v
+    }
+
+    /// What a unit impulse along a row would do to its rate through one body, were the body free.
+    pub fn free(&self, body: usize, row: &Twist) -> f64 {
+        if body == 0 { 0.0 } else { row.dot(&self.equations.p.inverse[body].apply(row)) }
     }
 
     /// Responses to unit impulses along the gaps of some limits, and the matrix of what they do to the rates of the gaps.

@@ -28,7 +28,7 @@ impl Eventful {
             "now": self.now.t,
             "joints": self.joints, "drives": self.drives, "forces": self.forces,
             "locks": self.locks.iter().map(|(j, c, y)| json!([j, *c == JointCoordinate::Angle, y])).collect::<Vec<_>>(),
-            "closed": self.closed, "since": self.since,
+            "closed": self.closed, "since": self.since, "doing": self.doing,
             "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at,
             "switches": self.switches.iter().map(|s| json!([s.pieces.to_vec(), s.loose, s.times])).collect::<Vec<_>>(),
             "count": self.count, "armed": self.armed, "lost": self.lost, "ended": self.ended,
@@ -57,7 +57,11 @@ impl Eventful {
         self.joints = flags("joints", joints).ok_or_else(misfit)?;
         self.drives = flags("drives", drives).ok_or_else(misfit)?;
         self.forces = flags("forces", forces).ok_or_else(misfit)?;
-        self.closed = flags("closed", self.base.limits.len()).ok_or_else(misfit)?;
+        self.closed = flags("closed", self.limits.len()).ok_or_else(misfit)?;
+        self.doing = read(&v["doing"])?;
+        if self.doing.len() != self.limits.len() {
+            return Err(misfit());
+        }
         self.armed = flags("armed", self.base.events.len()).ok_or_else(misfit)?;
         self.since = read(&v["since"])?;
         self.happened = read(&v["happened"])?;
@@ -92,7 +96,12 @@ impl Eventful {
             let held = mode.held.iter().all(|h| h.joint < joints && self.base.joints[h.joint].coordinate(h.coordinate).is_some());
             let same =
                 |a: &(crate::switching::Switching, Vec<i64>)| self.switches.iter().any(|s| s.of == a.0 && s.pieces.len() == a.1.len());
-            sizes && held && mode.pieces.iter().all(same)
+            let spot = |t: &crate::event::Touching| {
+                let own = |l: &crate::event::Limit| l.spot.as_ref().is_some_and(|s| (s.contact, s.number) == (t.contact, t.number));
+                self.limits.iter().any(own)
+            };
+            let touching = mode.touching.is_none() == self.stepped && mode.touching.iter().flatten().all(spot);
+            sizes && held && touching && mode.pieces.iter().all(same)
         };
         // The engines that were known, made where they were made.
         let mut known = Vec::new();
@@ -115,6 +124,7 @@ impl Eventful {
         }
         self.held_by = by;
         self.kept = self.base.drives_of(&self.mode);
+        self.touched = self.touched_in(&self.mode);
         for (k, i) in self.piece.borrow().model().placed_drives().enumerate() {
             i.restore(&numbers(&v["placed"][k])).ok_or_else(misfit)?;
         }
@@ -142,7 +152,7 @@ impl Eventful {
 
     fn restore_switches(&mut self, v: &Value) -> Result<(), Diagnostic> {
         let list: Vec<(Vec<i64>, bool, Vec<f64>)> = read(v)?;
-        let fresh = Switch::all(&self.base);
+        let fresh = if self.stepped { Vec::new() } else { Switch::all(&self.base) };
         if list.len() != fresh.len() {
             return Err(bad_checkpoint("its sizes do not fit"));
         }
@@ -159,7 +169,7 @@ impl Eventful {
     fn exists(&self, what: Watched) -> bool {
         match what {
             Watched::Event(k) => k < self.base.events.len(),
-            Watched::Gap(k) | Watched::Effort(k) => k < self.base.limits.len(),
+            Watched::Gap(k) | Watched::Effort(k) | Watched::Slip(k) | Watched::Hold(k) => k < self.limits.len(),
             Watched::Slide(k) | Watched::Bound(k) => k < self.frictions.len(),
             Watched::Guard(n, g) => self.switches.get(n).is_some_and(|s| g < 2 * s.pieces.len()),
         }

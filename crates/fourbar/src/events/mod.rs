@@ -5,6 +5,7 @@
 //! first zero, goes back to it, solves one small problem for velocities and forces there, and goes on with the engine of the next mode.
 
 mod change;
+mod contact;
 mod decide;
 mod jump;
 mod keep;
@@ -16,7 +17,7 @@ mod watch;
 pub use record::{Happened, Kind};
 
 use crate::diagnostic::{Diagnostic, number};
-use crate::event::{Bounded, Held, Mode};
+use crate::event::{Bounded, Doing, Held, Limit, Mode};
 use crate::inputs::{Change as InputChange, Plan};
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Switched};
@@ -96,6 +97,13 @@ pub struct Eventful {
     forces: Vec<bool>,
     /// Joints whose coordinates are locked, with the values.
     locks: Vec<(usize, JointCoordinate, f64)>,
+    /// Limits of joints, and behind them the spots of rigid contacts.
+    limits: Arc<[Limit]>,
+    /// Whether rigid contacts are left to a method that steps through them.
+    stepped: bool,
+    /// What bodies do at spots that are closed, by limit; and the closed spots of the mode in force.
+    doing: Vec<Doing>,
+    touched: Vec<usize>,
     /// Limits that are closed; of one-way limits the value and time from which on they hold.
     closed: Vec<bool>,
     since: Vec<[f64; 2]>,
@@ -140,8 +148,15 @@ impl Eventful {
     pub fn new(base: &Arc<Model>, study: &Study, start: &crate::analysis::assembly::Assembled) -> Result<Self, Diagnostic> {
         let structure = crate::structure::Structure::new(base, &start.configuration);
         let analysis = study.analysis_of(&structure);
-        let switches = Switch::all_at(base, &start.configuration);
+        let stepped = study.steps_through(base)?;
+        if !stepped && !base.contacts.is_empty() && study.chosen(base)?.formulation.name == "natural" {
+            crate::analysis::contacts::refuse_rigid(base)?;
+        }
+        // Time stepping passes through everything that is made of pieces with its own error.
+        let switches = if stepped { Vec::new() } else { Switch::all_at(base, &start.configuration) };
+        let limits: Arc<[Limit]> = base.limits.iter().cloned().chain(if stepped { Vec::new() } else { base.spot_limits() }).collect();
         let mut mode = Mode::of(base);
+        mode.touching = (!stepped).then(Vec::new);
         mode.pieces = switches.iter().map(|s| (s.of, s.pieces.to_vec())).collect();
         let piece = Piece::of_mode(base, &mode, study, analysis, &start.configuration)?;
         let now = Instant::new(base, &start.configuration);
@@ -155,8 +170,12 @@ impl Eventful {
             drives: vec![true; base.drives.len()],
             forces: vec![true; base.forces.len()],
             locks: Vec::new(),
-            closed: vec![false; base.limits.len()],
-            since: vec![[0.0; 2]; base.limits.len()],
+            closed: vec![false; limits.len()],
+            since: vec![[0.0; 2]; limits.len()],
+            doing: vec![Doing::Glides; limits.len()],
+            touched: Vec::new(),
+            limits,
+            stepped,
             stuck_at: vec![0.0; frictions.len()],
             frictions,
             count: vec![0; base.events.len()],
@@ -182,6 +201,9 @@ impl Eventful {
             ahead: f64::NEG_INFINITY,
             warnings: start.warning(base).into_iter().collect(),
         };
+        if !stepped {
+            own.refuse_contacts()?;
+        }
         own.refuse_sticking_on_loads_that_are_not_unique(&structure)?;
         own.begin(&start.configuration)?;
         Ok(own)
@@ -212,6 +234,11 @@ impl Eventful {
         &self.happened
     }
 
+    /// Whether rigid contacts are left to a method that steps through them.
+    pub fn is_stepped(&self) -> bool {
+        self.stepped
+    }
+
     /// Whether an event has ended the run.
     pub fn ended(&self) -> bool {
         self.ended
@@ -239,7 +266,7 @@ impl Eventful {
 
     /// The same for those who watch: loads only where one of them is watched.
     fn watched_at(&self, t: f64) -> Result<Instant, Diagnostic> {
-        self.engine_with(t, self.watched.iter().any(|w| matches!(w.what, Watched::Effort(_) | Watched::Bound(_))))
+        self.engine_with(t, self.watched.iter().any(|w| matches!(w.what, Watched::Effort(_) | Watched::Bound(_) | Watched::Hold(_))))
     }
 
     fn engine_with(&self, t: f64, loaded: bool) -> Result<Instant, Diagnostic> {
@@ -273,14 +300,17 @@ impl Eventful {
             };
             (force, effort, doing == Friction::Sticks)
         };
+        let (contacts, pushes) = if self.stepped { (s.contacts.clone(), Vec::new()) } else { self.contact_loads(s) };
+        let constraints = s.constraints[..base.bare.len() + base.rolling.len()].to_vec();
         let switched = Switched {
             lost: self.lost,
+            pushes,
             acting: base.acting(&self.mode),
             limits: (0..base.limits.len()).map(limit).collect(),
             frictions: (0..self.frictions.len()).map(friction).collect(),
             held: self.mode.held.iter().zip(s.efforts.iter().skip(self.kept.len())).map(|(h, e)| (h.joint, h.coordinate, *e)).collect(),
         };
-        Instant { efforts, switched: Some(Box::new(switched)), ..s.clone() }
+        Instant { efforts, constraints, contacts, switched: Some(Box::new(switched)), ..s.clone() }
     }
 
     /// Effort of friction that slides in a direction.
@@ -471,14 +501,16 @@ impl Eventful {
             slides: vec![0.0; base.forces.len()],
             held: Vec::new(),
             pieces: self.switches.iter().filter(|s| !s.loose).map(|s| (s.of, s.pieces.to_vec())).collect(),
+            touching: self.touching(),
         };
         let mut by = Vec::new();
         for (joint, coordinate, value) in &self.locks {
             mode.held.push(Held { joint: *joint, coordinate: *coordinate, value: *value, rate: 0.0, since: 0.0 });
             by.push(HeldBy::Lock(*joint, *coordinate == JointCoordinate::Angle));
         }
-        for (k, l) in base.limits.iter().enumerate().filter(|(k, _)| self.closed[*k]) {
+        for (k, l) in self.limits.iter().enumerate().filter(|(k, _)| self.closed[*k]) {
             match l.of {
+                Bounded::Spot => {}
                 Bounded::Own => mode.joints[l.joint] = true,
                 Bounded::Position(coordinate) => {
                     mode.held.push(Held { joint: l.joint, coordinate, value: l.bound, rate: 0.0, since: 0.0 });
@@ -512,7 +544,8 @@ impl Eventful {
     /// be zero there. `only_forces`: nothing else can have changed.
     fn enter(&mut self, state: &Configuration, work: f64, book: &Value, zeros: &[Watched], only_forces: bool) -> Result<(), Diagnostic> {
         let (mode, by) = self.present_mode();
-        let same_rows = (&mode.joints, &mode.drives, &mode.held) == (&self.mode.joints, &self.mode.drives, &self.mode.held);
+        let same_rows = (&mode.joints, &mode.drives, &mode.held, &mode.touching)
+            == (&self.mode.joints, &self.mode.drives, &self.mode.held, &self.mode.touching);
         if mode != self.mode {
             let known = self.pieces.iter().position(|(m, ..)| *m == mode).and_then(|k| self.pieces.remove(k));
             let (next, built) = match known {
@@ -532,6 +565,7 @@ impl Eventful {
         }
         self.held_by = by;
         self.kept = self.base.drives_of(&self.mode);
+        self.touched = self.touched_in(&self.mode);
         self.place_integrals(self.piece.borrow().model(), state);
         // Onto the constraints of the mode to rounding, where they have changed.
         let state = match self.analysis {

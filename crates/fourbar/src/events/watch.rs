@@ -2,7 +2,7 @@
 
 use super::{Eventful, Friction, HeldBy};
 use crate::diagnostic::Diagnostic;
-use crate::event::Bounded;
+use crate::event::{Bounded, Doing};
 use crate::force::eval::law_value;
 use crate::motion::{Instant, load_across};
 use crate::spec::Direction;
@@ -34,6 +34,10 @@ pub enum Watched {
     Bound(usize),
     /// A guard of something that is made of pieces, by its place among these.
     Guard(usize, usize),
+    /// The slip of a spot that slides, in its direction.
+    Slip(usize),
+    /// What is left of the friction of spots that stick; the first of them.
+    Hold(usize),
 }
 
 /// Something watched with what is known of it.
@@ -62,7 +66,14 @@ impl Eventful {
     /// Everything that has to be watched in the mode in force.
     pub(super) fn to_watch(&self) -> Vec<Watched> {
         let mut list: Vec<Watched> = (0..self.base.events.len()).filter(|&k| self.may_happen(k)).map(Watched::Event).collect();
-        list.extend((0..self.base.limits.len()).map(|k| if self.closed[k] { Watched::Effort(k) } else { Watched::Gap(k) }));
+        list.extend((0..self.limits.len()).map(|k| if self.closed[k] { Watched::Effort(k) } else { Watched::Gap(k) }));
+        for &k in &self.touched {
+            match self.doing[k] {
+                Doing::Slides(..) => list.push(Watched::Slip(k)),
+                Doing::Sticks(_) if self.group_of(k).first() == Some(&k) => list.push(Watched::Hold(k)),
+                _ => {}
+            }
+        }
         for (k, f) in self.frictions.iter().enumerate() {
             match f.1 {
                 Friction::Sticks => list.push(Watched::Bound(k)),
@@ -92,7 +103,9 @@ impl Eventful {
         let base = &*self.base;
         match what {
             Watched::Event(k) => law_value(base, &base.events[k].when, &s.plain(&[]), (0.0, 0.0)),
-            Watched::Gap(k) => base.limits[k].gap(base, &s.q, &s.v, &s.turns),
+            Watched::Gap(k) => self.limits[k].gap(base, &s.q, &s.v, &s.turns),
+            Watched::Slip(k) => self.slides_on(k, s),
+            Watched::Hold(k) => self.holds(k, s).0,
             Watched::Effort(k) => self.limit_effort(k, s),
             Watched::Guard(n, g) => self.guard(n, g, s),
             Watched::Slide(k) => {
@@ -122,7 +135,10 @@ impl Eventful {
     /// Force of a limit along its gap: positive where it pushes.
     pub(super) fn limit_effort(&self, k: usize, s: &Instant) -> f64 {
         let base = &*self.base;
-        let l = &base.limits[k];
+        let l = &self.limits[k];
+        if l.of == Bounded::Spot {
+            return self.spot_force(k, s).0;
+        }
         if l.of != Bounded::Own {
             return l.side * self.held_effort(HeldBy::Limit(k), s);
         }
@@ -259,7 +275,7 @@ impl Eventful {
     fn sinks(&self, limit: usize, samples: &[Instant], h: f64) -> Result<bool, Diagnostic> {
         let (base, at) = (&*self.base, &samples[0]);
         // What moves away from its limit comes back to it later.
-        if base.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
+        if self.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
             return Ok(false);
         }
         let (what, least, from) = (Watched::Gap(limit), ROUNDING * base.length.max(1.0), at.t);
@@ -316,7 +332,7 @@ impl Eventful {
             return self.side_stays_far(n, g, from, to, h);
         }
         let Watched::Gap(k) = w.what else { return false };
-        let l = &self.base.limits[k];
+        let l = &self.limits[k];
         if w.known_zero || matches!(l.of, Bounded::Rate(_)) {
             return false;
         }

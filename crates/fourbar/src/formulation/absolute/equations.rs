@@ -193,7 +193,12 @@ impl<'m> Equations<'m> {
 
     /// Residual of the equations of motion into `r`, with the Jacobian in `G`.
     pub fn motion(&mut self, q: &[Pose], v: &[Twist], v_dot: &[Twist], lambda: &[f64], turns: &[f64], t: f64) {
-        self.loads.update(self.model, &self.set, q, lambda);
+        self.loads.update(&self.set, q, lambda);
+        self.motion_under_loads(q, v, v_dot, lambda, turns, t);
+    }
+
+    /// The same with loads that are known.
+    fn motion_under_loads(&mut self, q: &[Pose], v: &[Twist], v_dot: &[Twist], lambda: &[f64], turns: &[f64], t: f64) {
         let x = eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z };
         eval::applied(self.model, &x, &mut self.r);
         for b in 1..self.r.len() {
@@ -368,7 +373,12 @@ impl<'m> Equations<'m> {
         let (mut last, mut last_load) = (f64::INFINITY, f64::INFINITY);
         lambda.fill(0.0);
         for round in 0..rounds {
-            self.motion(q, v, a, lambda, turns, t);
+            // The first round has no multipliers, and its loads are none.
+            match round {
+                0 => self.loads.update(&self.set, q, lambda),
+                _ => self.loads.iterate(&self.set, q, lambda, round == 1),
+            };
+            self.motion_under_loads(q, v, a, lambda, turns, t);
             // Where drives prescribe the motion loads change though accelerations do not. The first round has no loads yet.
             let loads_rest = self.loads.is_empty() || (round > 0 && load::rest(self.loads.change, last_load, round));
             last_load = self.loads.change;
@@ -430,7 +440,7 @@ impl<'m> Equations<'m> {
 
     /// Power of drives and of forces without a potential.
     pub fn power(&mut self, q: &[Pose], v: &[Twist], lambda: &[f64], turns: &[f64], t: f64) -> f64 {
-        self.loads.update(self.model, &self.set, q, lambda);
+        self.loads.update(&self.set, q, lambda);
         self.set.nu(t, &mut self.rhs);
         let drives: f64 = lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
         drives + eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z })

@@ -85,17 +85,21 @@ impl Exact {
             }
             for (_, row, r) in e.set.rolling().filter(|(k, ..)| *k == c) {
                 // The rows act on velocities: B V + (h / b_v) d(B v)/dq.
-                let b = e.set.list[c].bodies[r.slot].index();
-                let rows = r.rows(&x.q[b]);
-                let (_, rates) = r.variation(&x.q[b], &x.velocities()[b], &[0.0; 2]);
-                let V = self.slopes[b].0;
-                let down = linear.pattern.block(n + c, b - 1);
+                let bodies = [0, 1].map(|slot| e.set.list[c].bodies[slot].index());
+                let (poses, v) = (bodies.map(|b| &x.q[b]), bodies.map(|b| &x.velocities()[b]));
+                let rows = r.rows(poses);
+                let (_, rates) = r.variation(poses, v, &[0.0; 2]);
                 let first = row - e.set.row_start[c];
-                for (k, line) in rows.iter().enumerate() {
-                    let w = V.tr_mul(&line.w);
-                    for d in 0..6 {
-                        let g = if d < 3 { line.v[d] } else { w[d - 3] };
-                        a[down + 6 * (first + k) + d] = g + h / b_v * rates[k][d];
+                for (slot, b) in bodies.into_iter().enumerate().filter(|(_, b)| *b != 0) {
+                    let V = self.slopes[b].0;
+                    let down = linear.pattern.block(n + c, b - 1);
+                    for (k, line) in rows.iter().enumerate() {
+                        let (line, rates) = (&line[slot], &rates[k][slot]);
+                        let w = V.tr_mul(&line.w);
+                        for d in 0..6 {
+                            let g = if d < 3 { line.v[d] } else { w[d - 3] };
+                            a[down + 6 * (first + k) + d] = g + h / b_v * rates[d];
+                        }
                     }
                 }
             }

@@ -274,7 +274,7 @@ impl Linear {
         for r in &e.loads.rubbing {
             let push = friction_per_load(e, x, r.element);
             let own = &at.lambda[e.set.row_start[r.constraint]..e.set.row_start[r.constraint + 1]];
-            let bodies = e.model.joints[r.joint].bodies.map(|b| b.index());
+            let bodies = r.bodies;
             for l in bodies.into_iter().filter(|&l| l != 0) {
                 // Central differences: the load is a smooth function of two poses.
                 for d in 0..6 {
@@ -287,7 +287,7 @@ impl Linear {
                             dq.w[d - 3] = sign * step
                         }
                         let moved = bodies.map(|b| if b == l { x.q[b].moved(&dq) } else { x.q[b] });
-                        r.load(e.model, &e.set, &moved, own)
+                        r.load(&e.set, &moved, own)
                     };
                     let slope = (load(1.0) - load(-1.0)) / (2.0 * step);
                     for (b, w) in push.iter().filter(|(b, _)| *b != 0) {
@@ -320,8 +320,8 @@ impl Linear {
             let push = friction_per_load(e, x, r.element);
             let (c, own) = (r.constraint, &at.lambda[e.set.row_start[r.constraint]..e.set.row_start[r.constraint + 1]]);
             let m = own.len();
-            let poses = e.model.joints[r.joint].bodies.map(|b| x.q[b.index()]);
-            let slopes = r.slopes(e.model, &e.set, &poses, own);
+            let poses = r.bodies.map(|b| x.q[b]);
+            let slopes = r.slopes(&e.set, &poses, own);
             for (b, w) in push.iter().filter(|(b, _)| *b != 0) {
                 let up = self.pattern.block(b - 1, n + c);
                 for r in 0..m {

@@ -397,7 +397,7 @@ impl<'m, const B: usize> Solver<'m, B> {
                 break;
             }
             // Friction depends on the multipliers: repeated until the loads rest.
-            let change = self.loads.update(self.model, &self.set, s.q, &self.lambda);
+            let change = self.loads.iterate(&self.set, s.q, &self.lambda, round == 0);
             if load::rest(change, last, round) {
                 break;
             }

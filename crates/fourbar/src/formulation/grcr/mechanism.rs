@@ -15,7 +15,7 @@ use super::tree_choice;
 use super::{Closed, Options};
 use crate::analysis::assembly::{Options as AssemblyOptions, assemble_from};
 use crate::diagnostic::Diagnostic;
-use crate::force::eval;
+use crate::force::{eval, load};
 use crate::model::Model;
 use crate::motion::{Instant, Loads, load_across};
 use crate::random::Random;
@@ -78,6 +78,7 @@ pub struct Mechanism<'m> {
     pub turns: Vec<f64>,
     /// Normal loads by joint, for friction.
     pub loads: Vec<f64>,
+    rounds: load::Rounds,
     /// Inputs and states that forces read; whoever evaluates sets them first.
     pub z: Vec<f64>,
     /// Nodes of which pose and velocity are needed in every evaluation.
@@ -184,7 +185,7 @@ impl<'m> Mechanism<'m> {
         };
         needed.sort_unstable();
         needed.dedup();
-        let friction = model.forces.iter().any(|(_, f)| f.touches().load);
+        let friction = model.forces.iter().any(|(_, f)| f.touches().is_loaded());
         let mut m = Self {
             closure: Closure::empty(),
             fronts: Fronts::empty(),
@@ -198,7 +199,8 @@ impl<'m> Mechanism<'m> {
             poses: start.q.clone(),
             velocities: start.v.clone(),
             turns: start.turns.clone(),
-            loads: vec![0.0; model.joints.len()],
+            loads: vec![0.0; model.loads()],
+            rounds: load::Rounds::new(if friction { model.loads() } else { 0 }),
             z: start.z.clone(),
             needed,
             placed: true,
@@ -585,11 +587,16 @@ impl<'m> Mechanism<'m> {
 
     /// Friction follows the loads and the loads the friction, until both rest.
     fn iterate_friction(&mut self, t: f64) {
+        self.rounds.begin();
+        let mut last = f64::INFINITY;
         for _ in 0..FRICTION_ROUNDS {
+            let began = self.loads.clone();
             let change = self.update_loads(t);
             if change <= 1e-14 {
                 break;
             }
+            self.rounds.next(&began, &mut self.loads, load::is_slow(change, last));
+            last = change;
             self.apply_forces(t);
             self.solve();
         }
@@ -602,12 +609,15 @@ impl<'m> Mechanism<'m> {
         reaction::fill(self, &Loads::new(self.model, &self.closings.set), &mut instant);
         let (mut change, mut size) = (0.0_f64, f64::MIN_POSITIVE);
         for (_, f) in &self.model.forces {
-            if let Some(joint) = f.touches().loaded_joint() {
-                let load = load_across(self.model, joint, &self.poses, &instant.reactions[joint]);
-                change = change.max((load - self.loads[joint]).abs());
-                size = size.max(load);
-                self.loads[joint] = load;
-            }
+            let touches = f.touches();
+            let (place, load) = match (touches.spot, touches.loaded_joint()) {
+                (Some(k), _) => (self.model.load_of_rolling(k), instant.pressed(self.model, k)),
+                (None, Some(joint)) => (joint, load_across(self.model, joint, &self.poses, &instant.reactions[joint])),
+                (None, None) => continue,
+            };
+            change = change.max((load - self.loads[place]).abs());
+            size = size.max(load.abs());
+            self.loads[place] = load;
         }
         change / size
     }

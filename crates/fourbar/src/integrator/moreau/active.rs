@@ -1,6 +1,6 @@
 //! Contacts that are closed in a step: their directions, what an impulse along them does to all bodies, and what they ask of velocities.
 
-use crate::contact::{Spot, Spots};
+use crate::contact::{Spot, Spots, Touch};
 use crate::coordinate::PoseOf;
 use crate::formulation::absolute::equations::Equations;
 use crate::model::Model;
@@ -49,11 +49,80 @@ pub struct Active {
     pub target: Vector3<f64>,
     /// Bound of friction over the normal impulse.
     pub mu: f64,
+    /// Direction along the surface in which it slides whatever happens, so that friction is `mu` times the normal impulse against it; `None`
+    /// where that follows from the velocities.
+    pub slides: Option<[f64; 2]>,
+    /// The least impulse along the normal.
+    pub least: f64,
     /// Impulse.
     pub P: Vector3<f64>,
 }
 
 impl Active {
+    /// A closed spot with its directions: the normal and two along the surface, as columns, world.
+    pub fn at(key: Key, spot: &Spot, touch: &Touch<f64>, frame: Matrix3<f64>, q: &[Pose]) -> Self {
+        let rows = [0, 1].map(|side| {
+            let q = &q[spot.bodies[side]];
+            let sign = if side == 0 { 1.0 } else { -1.0 };
+            let arm = touch.p - q.r;
+            [0, 1, 2].map(|k| {
+                let d: Vector3<f64> = frame.column(k) * sign;
+                Twist { v: d, w: q.A.tr_mul(&arm.cross(&d)) }
+            })
+        });
+        Self { swapped: spot.swapped, gap: touch.gap, frame, ..Self::along(key, spot.bodies, rows) }
+    }
+
+    /// Something that pushes along rows of two bodies, of which the first is its normal.
+    pub fn along(key: Key, bodies: [usize; 2], rows: [[Twist; 3]; 2]) -> Self {
+        Self {
+            key,
+            bodies,
+            swapped: false,
+            gap: 0.0,
+            frame: Matrix3::identity(),
+            rows,
+            columns: Vec::new(),
+            G: Matrix3::zeros(),
+            step: 0.0,
+            before: Vector3::zeros(),
+            target: Vector3::zeros(),
+            mu: 0.0,
+            slides: None,
+            least: 0.0,
+            P: Vector3::zeros(),
+        }
+    }
+
+    /// Takes what unit impulses do to velocities.
+    pub fn set_columns(&mut self, columns: Vec<(usize, [Twist; 3])>) {
+        self.columns = columns;
+        self.G = Matrix3::zeros();
+        for (body, columns) in &self.columns {
+            for side in (0..2).filter(|s| self.bodies[*s] == *body) {
+                self.G += Matrix3::from_fn(|i, j| self.rows[side][i].dot(&columns[j]));
+            }
+        }
+        self.step = safe_step(&self.G);
+    }
+
+    /// Change of the rate of the gap by a unit normal impulse with the friction that comes with it.
+    pub fn push(&self) -> f64 {
+        let d = self.slides.unwrap_or([0.0; 2]);
+        self.G[(0, 0)] - self.mu * (self.G[(0, 1)] * d[0] + self.G[(0, 2)] * d[1])
+    }
+
+    /// An impulse brought back into what the contact can have.
+    pub fn inside(&self, P: &Vector3<f64>) -> Vector3<f64> {
+        let normal = P.x.max(self.least);
+        if let Some(d) = self.slides {
+            return Vector3::new(normal, -self.mu * d[0] * normal, -self.mu * d[1] * normal);
+        }
+        let length = elementary::hypot(P.y, P.z);
+        let factor = if length > self.mu * normal { self.mu * normal / length.max(f64::MIN_POSITIVE) } else { 1.0 };
+        Vector3::new(normal, P.y * factor, P.z * factor)
+    }
+
     /// Relative velocity along the three directions.
     pub fn velocity(&self, v: &[Twist]) -> Vector3<f64> {
         let part = |side: usize, k: usize| self.rows[side][k].dot(&v[self.bodies[side]]);
@@ -73,10 +142,14 @@ impl Active {
 
     /// The impulse after one projection with relative velocity `u`: onto what pushes, and onto the disk of friction.
     pub fn projected(&self, u: &Vector3<f64>) -> Vector3<f64> {
-        if self.G[(0, 0)] <= 0.0 {
+        let push = self.push();
+        if push <= 0.0 {
             return Vector3::zeros();
         }
-        let normal = (self.P.x - (u.x - self.target.x) / self.G[(0, 0)]).max(0.0);
+        let normal = (self.P.x - (u.x - self.target.x) / push).max(self.least);
+        if self.slides.is_some() {
+            return self.inside(&Vector3::new(normal, 0.0, 0.0));
+        }
         if self.mu == 0.0 {
             return Vector3::new(normal, 0.0, 0.0);
         }
@@ -128,31 +201,7 @@ impl Finder {
                 if touch.gap > self.slack || touch.n == Vector3::zeros() {
                     return;
                 }
-                let frame = frame_of(&touch.n);
-                let rows = [0, 1].map(|side| {
-                    let q = &q[spot.bodies[side]];
-                    let sign = if side == 0 { 1.0 } else { -1.0 };
-                    let arm = touch.p - q.r;
-                    [0, 1, 2].map(|k| {
-                        let d: Vector3<f64> = frame.column(k) * sign;
-                        Twist { v: d, w: q.A.tr_mul(&arm.cross(&d)) }
-                    })
-                });
-                out.push(Active {
-                    key: (c as u32, i as u32, j as u32),
-                    bodies: spot.bodies,
-                    swapped: spot.swapped,
-                    gap: touch.gap,
-                    frame,
-                    rows,
-                    columns: Vec::new(),
-                    G: Matrix3::zeros(),
-                    step: 0.0,
-                    before: Vector3::zeros(),
-                    target: Vector3::zeros(),
-                    mu: 0.0,
-                    P: Vector3::zeros(),
-                });
+                out.push(Active::at((c as u32, i as u32, j as u32), spot, &touch, frame_of(&touch.n), q));
             };
             match &contact.spots {
                 Spots::Listed(list) => list.iter().enumerate().for_each(|(i, s)| look(s, i, 0)),
@@ -191,9 +240,10 @@ impl Finder {
             let w = &e.p.inverse[a.bodies[side]];
             a.rows[side].map(|r| w.apply(&r))
         });
-        a.columns.clear();
+        let mut list = std::mem::take(&mut a.columns);
+        list.clear();
         if !a.bodies.iter().any(|b| self.held[*b]) {
-            a.columns.extend([0, 1].map(|side| (a.bodies[side], own[side])).into_iter().filter(|(b, _)| *b != 0));
+            list.extend([0, 1].map(|side| (a.bodies[side], own[side])).into_iter().filter(|(b, _)| *b != 0));
         } else {
             let n = e.p.inverse.len();
             let mut columns = vec![[Twist::zero(); 3]; n];
@@ -212,15 +262,9 @@ impl Finder {
                 columns.iter_mut().zip(&free).for_each(|(c, f)| c[k] = *f);
             }
             let moved = |c: &[Twist; 3]| c.iter().any(|t| *t != Twist::zero());
-            a.columns.extend(columns.into_iter().enumerate().filter(|(_, c)| moved(c)));
+            list.extend(columns.into_iter().enumerate().filter(|(_, c)| moved(c)));
         }
-        a.G = Matrix3::zeros();
-        for (body, columns) in &a.columns {
-            for side in (0..2).filter(|s| a.bodies[*s] == *body) {
-                a.G += Matrix3::from_fn(|i, j| a.rows[side][i].dot(&columns[j]));
-            }
-        }
-        a.step = safe_step(&a.G);
+        a.set_columns(list);
     }
 }
 

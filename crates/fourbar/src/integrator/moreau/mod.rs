@@ -15,8 +15,8 @@
 //!
 //! The method is of first order: impacts fall anywhere in a step, and bodies overlap by up to a step at their speed of approach.
 
-mod active;
-mod solve;
+pub(crate) mod active;
+pub(crate) mod solve;
 
 use super::control::asked_every;
 use super::lists::{flat, list, poses, unflat, unflat_poses};
@@ -287,7 +287,7 @@ impl<'m> Moreau<'m> {
         if e.set.rows() > 0 {
             hold(e, wanted, &mut self.v, Some(&mut self.lambda));
             self.lambda.iter_mut().for_each(|l| *l /= h);
-            e.loads.update(self.model, &e.set, &self.middle, &self.lambda);
+            e.loads.update(&e.set, &self.middle, &self.lambda);
         }
         let lost: f64 = self.active.iter().map(|a| a.P.dot(&mean(a, &self.v))).sum();
         self.work += lost;
@@ -580,7 +580,7 @@ impl Motion for Moreau<'_> {
         // Loads of joints with friction, as the last step left them.
         let e = &mut self.equations;
         e.z.copy_from_slice(&self.now.z);
-        e.loads.update(self.model, &e.set, &self.before.q, &self.lambda);
+        e.loads.update(&e.set, &self.before.q, &self.lambda);
         Ok(())
     }
 }

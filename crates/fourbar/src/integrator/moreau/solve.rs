@@ -11,8 +11,12 @@ use nalgebra::{DMatrix, DVector, Vector3};
 const FEW: usize = 48;
 /// After so many sweeps.
 const FIRST: usize = 30;
+/// So few contacts try them again.
+const HANDFUL: usize = 8;
 /// Most Newton steps.
 const NEWTON: usize = 12;
+/// Pivots below this share of the largest entry are none: contacts depend on each other.
+const DEPENDENT: f64 = 1e-12;
 
 /// How a solve went.
 #[derive(Clone, Copy, Debug, Default)]
@@ -26,7 +30,7 @@ pub struct Solved {
 /// Changes impulses and velocities until the contact conditions are met to `tol`, m/s.
 pub fn solve(list: &mut [Active], v: &mut [Twist], tol: f64, most: usize) -> Solved {
     for a in list.iter_mut() {
-        a.P = inside(&a.P, a.mu);
+        a.P = a.inside(&a.P);
         let P = a.P;
         a.add(&P, v);
     }
@@ -34,15 +38,16 @@ pub fn solve(list: &mut [Active], v: &mut [Twist], tol: f64, most: usize) -> Sol
     if list.is_empty() {
         return done;
     }
-    let mut tried = false;
+    let mut next = FIRST;
     while done.sweeps < most {
         let change = sweep(list, v);
         done.sweeps += 1;
         if change <= tol {
             break;
         }
-        if !tried && done.sweeps >= FIRST && list.len() <= FEW {
-            tried = true;
+        if done.sweeps >= next && list.len() <= FEW {
+            // A handful may try again from where more sweeps lead.
+            next = if list.len() <= HANDFUL { 4 * next } else { usize::MAX };
             newton(list, v, tol);
         }
     }
@@ -64,14 +69,6 @@ fn sweep(list: &mut [Active], v: &mut [Twist]) -> f64 {
         }
     }
     most
-}
-
-/// An impulse brought back into the cone.
-fn inside(P: &Vector3<f64>, mu: f64) -> Vector3<f64> {
-    let normal = P.x.max(0.0);
-    let length = elementary::hypot(P.y, P.z);
-    let factor = if length > mu * normal { mu * normal / length.max(f64::MIN_POSITIVE) } else { 1.0 };
-    Vector3::new(normal, P.y * factor, P.z * factor)
 }
 
 /// Newton steps on the projections of all contacts together; kept only where they lessen the residual.
@@ -107,13 +104,18 @@ fn newton(list: &mut [Active], v: &mut [Twist], tol: f64) {
         for (i, a) in list.iter().enumerate() {
             equations(a, &three(&u, i), i, &G, &mut J, &mut F);
         }
-        let Some(step) = J.lu().solve(&F) else { break };
+        // Contacts may depend on each other: then the smallest step.
+        let top = J.amax();
+        let lu = J.clone().lu();
+        let regular = lu.u().diagonal().iter().all(|x| x.abs() > DEPENDENT * top);
+        let step = if regular { lu.solve(&F) } else { J.svd(true, true).solve(&F, DEPENDENT * top).ok() };
+        let Some(step) = step else { break };
         if !step.iter().all(|x| x.is_finite()) {
             break;
         }
         P -= step;
         for (i, a) in list.iter_mut().enumerate() {
-            a.P = inside(&three(&P, i), a.mu);
+            a.P = a.inside(&three(&P, i));
         }
         // The residual is measured at impulses that the contacts can have.
         P = stacked(list, |a| a.P);
@@ -145,8 +147,8 @@ fn stacked(list: &[Active], f: impl Fn(&Active) -> Vector3<f64>) -> DVector<f64>
 /// Equations of one contact and their derivatives by all impulses: open, sticking or sliding, as its projection has it.
 fn equations(a: &Active, u: &Vector3<f64>, i: usize, G: &DMatrix<f64>, J: &mut DMatrix<f64>, F: &mut DVector<f64>) {
     let row = 3 * i;
-    let normal = a.P.x - (u.x - a.target.x) / a.G[(0, 0)].max(f64::MIN_POSITIVE);
-    if normal <= 0.0 {
+    let normal = a.P.x - (u.x - a.target.x) / a.push().max(f64::MIN_POSITIVE);
+    if normal <= 0.0 && a.least == 0.0 {
         for k in 0..3 {
             J[(row + k, row + k)] = 1.0;
             F[row + k] = a.P[k];
@@ -154,8 +156,21 @@ fn equations(a: &Active, u: &Vector3<f64>, i: usize, G: &DMatrix<f64>, J: &mut D
         return;
     }
     let columns = J.ncols();
-    (0..columns).for_each(|c| J[(row, c)] = G[(row, c)]);
-    F[row] = u.x - a.target.x;
+    if normal <= a.least {
+        J[(row, row)] = 1.0;
+        F[row] = a.P.x - a.least;
+    } else {
+        (0..columns).for_each(|c| J[(row, c)] = G[(row, c)]);
+        F[row] = u.x - a.target.x;
+    }
+    if let Some(d) = a.slides {
+        for k in 0..2 {
+            J[(row + 1 + k, row + 1 + k)] = 1.0;
+            J[(row + 1 + k, row)] = a.mu * d[k];
+            F[row + 1 + k] = a.P[1 + k] + a.mu * d[k] * a.P.x;
+        }
+        return;
+    }
     if a.mu == 0.0 {
         for k in 1..3 {
             J[(row + k, row + k)] = 1.0;

@@ -219,7 +219,7 @@ impl Solver {
         e.set.jacobian(&at.q, &mut e.G);
         self.G.copy_from_slice(&e.G);
         self.choose_rows(e);
-        e.loads.update(e.model, &e.set, &at.q, &at.lambda);
+        e.loads.update(&e.set, &at.q, &at.lambda);
         e.z.copy_from_slice(&at.z);
         let (loads, z) = (std::mem::take(&mut e.loads.by_joint), std::mem::take(&mut e.z));
         let plain = Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &loads, z: &z };
@@ -419,7 +419,7 @@ impl Solver {
             e.z.copy_from_slice(&self.z);
             // Friction loads are those of the multipliers.
             e.set.jacobian(&self.q, &mut e.G);
-            e.loads.update(e.model, &e.set, &self.q, &x.lambda[i]);
+            e.loads.update(&e.set, &self.q, &x.lambda[i]);
             e.state_rates(&self.q, &self.v, &from.turns, from.t + self.k.c[i] * h, &mut self.rates);
             for a in 0..n {
                 let d: f64 = (0..3).map(|j| self.k.E[(i, j)] * x.dz[j][first + a]).sum::<f64>() / h;

@@ -1,0 +1,569 @@
+//! Rigid contacts: spots are limits of a mechanism, and where they are closed bodies stick, slide on each other, or glide without friction.
+//!
+//! Impacts with friction and the choice between sticking, sliding and parting are problems over all limits that touch, with what unit
+//! impulses along their directions do to the velocities, solved by [`solve`].
+
+use super::change::Brought;
+use super::decide::Left;
+use super::jump::Jump;
+use super::watch::{Found, Watched};
+use super::{Eventful, Kind};
+use crate::contact::{Moving, Spots};
+use crate::diagnostic::{Diagnostic, number};
+use crate::event::{Doing, Limit, Mode, Touching};
+use crate::force::Rub;
+use crate::integrator::moreau::active::Active;
+use crate::integrator::moreau::solve::solve;
+use crate::model::Model;
+use crate::motion::{ContactLoad, Instant, Push};
+use crate::rolling::{RollingKind, along_surface};
+use crate::state::{Configuration, Twist};
+use nalgebra::{Matrix3, Vector2, Vector3};
+
+/// A sliding direction holds while the slip is within this slope of it.
+const TURN: f64 = 0.3;
+/// Slips below this share of that at the start of sliding are none.
+const STOPPED: f64 = 1e-6;
+/// And below this, in characteristic lengths per second.
+const STANDS: f64 = 1e-10;
+/// Most sweeps over the contacts of one instant, and what is left where they end well, in velocities or accelerations of the mechanism.
+const SWEEPS: usize = 3000;
+const SOLVED: f64 = 1e-13;
+const ROUGH: f64 = 1e-7;
+/// Steps in which friction grows where it cannot be met at once.
+const GROWS: usize = 20;
+/// A push below this share of that without friction jams.
+const JAMS: f64 = 1e-9;
+/// Rounds in which the slip that breaks a group loose is found.
+const ROUNDS: usize = 60;
+
+/// What becomes of limits that touch.
+pub(super) struct Outcome {
+    /// Impulses or forces along the normal and along the surface, world, on the first body.
+    pub normal: Vec<f64>,
+    pub along: Vec<Vector3<f64>>,
+    /// Relative accelerations or velocities along the surface, world.
+    pub slip: Vec<Vector3<f64>>,
+    /// Velocities or accelerations of the bodies.
+    pub v: Vec<Twist>,
+}
+
+impl Eventful {
+    /// What the bodies do at the spots that are closed, as a mode has it.
+    pub(super) fn touching(&self) -> Option<Vec<Touching>> {
+        if self.stepped {
+            return None;
+        }
+        let closed = self.limits.iter().enumerate().filter(|(k, _)| self.closed[*k]);
+        let one =
+            |(k, l): (usize, &Limit)| l.spot.as_ref().map(|s| Touching { contact: s.contact, number: s.number, doing: self.doing[k] });
+        Some(closed.filter_map(one).collect())
+    }
+
+    /// The closed spots of a mode, by their places among the limits.
+    pub(super) fn touched_in(&self, mode: &Mode) -> Vec<usize> {
+        let place = |t: &Touching| {
+            let same = |l: &Limit| l.spot.as_ref().is_some_and(|s| (s.contact, s.number) == (t.contact, t.number));
+            self.limits.iter().position(same)
+        };
+        mode.touching.iter().flatten().filter_map(place).collect()
+    }
+
+    /// Slip of the first body of a spot, and the motion there.
+    fn moving(&self, limit: usize, s: &Instant) -> Option<Moving<f64>> {
+        self.limits[limit].spot.as_ref().map(|x| x.moving(&s.q, &s.v))
+    }
+
+    /// Force on the first body of a closed spot at an instant of the mode in force: along the normal and along the surface, world.
+    pub(super) fn spot_force(&self, limit: usize, s: &Instant) -> (f64, Vector3<f64>) {
+        let (Some(spot), Some(m)) = (&self.limits[limit].spot, self.moving(limit, s)) else { return (0.0, Vector3::zeros()) };
+        let Some(place) = self.touched.iter().position(|k| *k == limit) else { return (0.0, Vector3::zeros()) };
+        let force = s.constraints[self.base.bare.len() + self.base.rolling.len() + place].force;
+        let normal = force.dot(&m.touch.n);
+        let mut along = force - m.touch.n * normal;
+        if let Doing::Slides(direction, slow) = self.doing[limit] {
+            let direction = Vector3::from(direction);
+            let d = s.q[spot.spot.bodies[1]].A * direction;
+            let rub = Rub { spot: spot.spot.clone(), closed: 0, load: 0, mu: spot.mu[0], direction, slow };
+            along -= rub.along(&m.slip, &d) * (spot.mu[0] * normal);
+        }
+        (normal, along)
+    }
+
+    /// What rigid contacts report at an instant, and what they push with.
+    pub(super) fn contact_loads(&self, s: &Instant) -> (Vec<ContactLoad>, Vec<Push>) {
+        let mut list = vec![ContactLoad::default(); self.base.contacts.len()];
+        let mut most = vec![0.0; list.len()];
+        let mut pushes = Vec::new();
+        for (load, c) in list.iter_mut().zip(&self.base.contacts) {
+            let pose = |b: usize| crate::coordinate::PoseOf { r: s.q[b].r, A: s.q[b].A };
+            load.gap = c.spots.least_gap(c.spots.reach(), &pose);
+        }
+        for &k in &self.touched {
+            let (Some(spot), Some(m)) = (&self.limits[k].spot, self.moving(k, s)) else { continue };
+            let (normal, along) = self.spot_force(k, s);
+            let load = &mut list[spot.contact];
+            load.normal += normal;
+            load.tangential += if spot.spot.swapped { along } else { -along };
+            if load.state == 0.0 || normal >= most[spot.contact] {
+                most[spot.contact] = normal;
+                let sticks = matches!(self.doing[k], Doing::Sticks(_));
+                (load.slip, load.state) = (m.slip.norm(), if sticks { 2.0 } else { 1.0 });
+            }
+            pushes.push(Push { bodies: spot.spot.bodies, at: m.touch.p, force: m.touch.n * normal + along });
+        }
+        (list, pushes)
+    }
+
+    /// How far the slip of a spot is from leaving the direction in which it began.
+    pub(super) fn slides_on(&self, limit: usize, s: &Instant) -> f64 {
+        let (Doing::Slides(direction, _), Some(m)) = (self.doing[limit], self.moving(limit, s)) else { return f64::INFINITY };
+        let Some(spot) = &self.limits[limit].spot else { return f64::INFINITY };
+        let d = s.q[spot.spot.bodies[1]].A * Vector3::from(direction);
+        let forward = m.slip.dot(&d);
+        TURN * forward - (m.slip - d * forward).norm()
+    }
+
+    /// Whether the slip of a spot has come down to zero, not only turned.
+    pub(super) fn has_stopped(&self, limit: usize, s: &Instant) -> bool {
+        match (self.doing[limit], self.moving(limit, s)) {
+            (Doing::Slides(_, slow), Some(m)) => m.slip.norm() <= slow.max(self.slow(limit, &s.v)),
+            _ => false,
+        }
+    }
+
+    /// Spots between the same two bodies that stick, which can only slide together; the first stands for them.
+    pub(super) fn group_of(&self, limit: usize) -> Vec<usize> {
+        let pair = |k: usize| self.limits[k].spot.as_ref().map(|s| s.spot.bodies);
+        let sticks = |k: &usize| matches!(self.doing[*k], Doing::Sticks(_)) && pair(*k) == pair(limit);
+        self.touched.iter().copied().filter(sticks).collect()
+    }
+
+    /// What is left of the friction that holds a group of spots, N, and the slips with which it would break loose.
+    pub(super) fn holds(&self, limit: usize, s: &Instant) -> (f64, Vec<(usize, Vector3<f64>)>) {
+        let group = self.group_of(limit);
+        let data: Vec<_> = group
+            .iter()
+            .filter_map(|&k| {
+                let (normal, along) = self.spot_force(k, s);
+                let mu = self.limits[k].friction()[1];
+                self.moving(k, s).map(|m| (k, mu * normal, along, m.touch.p, m.touch.n))
+            })
+            .collect();
+        if let [(k, bound, along, ..)] = data.as_slice() {
+            return (bound - along.norm(), vec![(*k, -along.normalize())]);
+        }
+        hold_of_group(&data, self.base.length)
+    }
+
+    /// An instant's limits that touch as what can be pushed along them; `touching` by their places.
+    fn actives(&self, jump: &mut Jump<'_>, state: &Configuration, touching: &[usize]) -> Vec<Active> {
+        let base = &*self.base;
+        let mut list = Vec::new();
+        for &k in touching {
+            let l = &self.limits[k];
+            let key = (k as u32, 0, 0);
+            let mut a = match &l.spot {
+                Some(s) => {
+                    let touch = s.moving(&state.q, &state.v).touch;
+                    let axis = state.q[s.spot.bodies[1]].A * self.axis_of(k, state);
+                    let [x, y] = along_surface(&touch.n, &axis);
+                    Active::at(key, &s.spot, &touch, Matrix3::from_columns(&[touch.n, x, y]), &state.q)
+                }
+                None => {
+                    let row = l.row(base, &state.q);
+                    let none = Twist::zero();
+                    Active::along(key, [row[0].0, row[1].0], [[row[0].1, none, none], [row[1].1, none, none]])
+                }
+            };
+            let rough = l.friction()[1] > 0.0;
+            let responses: Vec<Vec<Twist>> = (0..if rough { 3 } else { 1 })
+                .map(|d| jump.response(&[(a.bodies[0], a.rows[0][d]), (a.bodies[1], a.rows[1][d])]))
+                .collect();
+            let column = |b: usize| [0, 1, 2].map(|d| responses.get(d).map_or_else(Twist::zero, |r| r[b]));
+            a.set_columns((1..base.bodies.len()).map(|b| (b, column(b))).collect());
+            let free: f64 = (0..2).map(|s| jump.free(a.bodies[s], &a.rows[s][0])).sum();
+            if a.G[(0, 0)] < 1e-11 * free {
+                // What is left of a row that the constraints hold is rounding.
+                a.set_columns(Vec::new());
+            }
+            list.push(a);
+        }
+        list
+    }
+
+    /// A direction on the second body of a spot that is not along the normal.
+    pub(super) fn axis_of(&self, limit: usize, state: &Configuration) -> Vector3<f64> {
+        let Some(s) = &self.limits[limit].spot else { return Vector3::x() };
+        let [first, second] = s.spot.bodies;
+        let n = s.moving(&state.q, &state.v).touch.n;
+        // The last one stays while it is good.
+        if let Doing::Sticks(axis) = self.doing[limit] {
+            let axis = Vector3::from(axis);
+            if (state.q[second].A * axis).dot(&n).abs() < 0.5 {
+                return axis;
+            }
+        }
+        // Where the bodies turn against each other the normal turns about the same axis: it stays square to it.
+        let turning = state.q[first].A * state.v[first].w - state.q[second].A * state.v[second].w;
+        let across = turning - n * n.dot(&turning);
+        let axis = if across.norm() > 0.1 * turning.norm() && across.norm() > 0.0 {
+            across.normalize()
+        } else {
+            let other = if n.x.abs() < 0.6 { Vector3::x() } else { Vector3::y() };
+            (other - n * n.dot(&other)).normalize()
+        };
+        state.q[second].A.tr_mul(&axis)
+    }
+
+    /// Whether a limit among some has friction.
+    pub(super) fn any_rough(&self, touching: &[usize]) -> bool {
+        touching.iter().any(|k| self.limits[*k].friction()[1] > 0.0)
+    }
+
+    /// Impulses or forces of limits that touch, from velocities or accelerations without them; `scale` is what is large among these.
+    fn settled(
+        &self,
+        mut list: Vec<Active>,
+        mut v: Vec<Twist>,
+        scale: f64,
+        touching: &[usize],
+        t: f64,
+    ) -> Result<(Outcome, Vec<Active>), Diagnostic> {
+        if let Some(i) = list.iter().position(|a| a.columns.is_empty() && a.velocity(&v).x < a.target.x - ROUGH * scale) {
+            return Err(self.presses(touching[i], t));
+        }
+        let free = v.clone();
+        let mut done = solve(&mut list, &mut v, SOLVED * scale, SWEEPS);
+        if !(done.residual <= ROUGH * scale) {
+            // With friction that grows little by little, each time from where the last one led.
+            let mu: Vec<f64> = list.iter().map(|a| a.mu).collect();
+            list.iter_mut().for_each(|a| a.P = Vector3::zeros());
+            for k in 0..=GROWS {
+                v.clone_from(&free);
+                list.iter_mut().zip(&mu).for_each(|(a, mu)| a.mu = mu * k as f64 / GROWS as f64);
+                done = solve(&mut list, &mut v, SOLVED * scale, SWEEPS / 10);
+            }
+        }
+        if done.residual > ROUGH * scale || done.residual.is_nan() {
+            let worst = list.iter().map(|a| a.residual(&a.velocity(&v))).enumerate().fold((0, 0.0), |m, x| if x.1 > m.1 { x } else { m }).0;
+            return Err(self.nothing_fits(touching[worst], t));
+        }
+        let out = |a: &Active, x: &Vector3<f64>| a.frame.column(1) * x.y + a.frame.column(2) * x.z;
+        let normal = list.iter().map(|a| a.P.x).collect();
+        let along = list.iter().map(|a| out(a, &a.P)).collect();
+        let slip = list.iter().map(|a| out(a, &(a.velocity(&v) - a.target))).collect();
+        Ok((Outcome { normal, along, slip, v }, list))
+    }
+
+    /// Velocities after an impact of limits that touch, of which one has friction: Poisson's law, in two phases. In the first all approach ends, in
+    /// the second every limit gives back at least its share of the impulse. Energy never grows: where shares of several limits would make it,
+    /// they are lessened together.
+    pub(super) fn strike(&self, model: &Model, state: &Configuration, touching: &[usize], given: &[f64]) -> Result<Outcome, Diagnostic> {
+        let mut jump = Jump::new(model, state);
+        let mut list = self.actives(&mut jump, state, touching);
+        drop(jump);
+        let slow = 1e-8 * self.fast(&state.v) + 1e-12 * self.base.length;
+        for (a, &k) in list.iter_mut().zip(touching) {
+            let u = a.velocity(&state.v);
+            a.mu = self.limits[k].friction()[usize::from(Vector2::new(u.y, u.z).norm() <= slow)];
+        }
+        let scale = list.iter().map(|a| a.velocity(&state.v).norm()).fold(slow, f64::max);
+        let (first, list) = self.settled(list, state.v.clone(), scale, touching, state.t)?;
+        let before = self.kinetic(&state.v);
+        let mut share = 1.0_f64;
+        loop {
+            let mut again = list.clone();
+            for ((a, e), p) in again.iter_mut().zip(given).zip(&first.normal) {
+                a.least = share * e * p;
+                a.P = Vector3::zeros();
+            }
+            if again.iter().all(|a| a.least == 0.0) {
+                return Ok(first);
+            }
+            let (mut second, _) = self.settled(again, first.v.clone(), scale, touching, state.t)?;
+            if self.kinetic(&second.v) <= before * (1.0 + 1e-13) || share < 1e-3 {
+                second.normal.iter_mut().zip(&first.normal).for_each(|(x, y)| *x += y);
+                second.along.iter_mut().zip(&first.along).for_each(|(x, y)| *x += y);
+                return Ok(second);
+            }
+            share *= 0.9;
+        }
+    }
+
+    fn kinetic(&self, v: &[Twist]) -> f64 {
+        self.base.bodies.iter().zip(v).skip(1).map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum()
+    }
+
+    /// Closes those of some limits at rest that would be passed, and chooses what bodies do where they touch; `model` is the mechanism without
+    /// these limits, and `a` its accelerations.
+    pub(super) fn close_rough(
+        &mut self,
+        model: &Model,
+        a: Vec<Twist>,
+        candidates: &[usize],
+        left: &Left,
+        state: &Configuration,
+    ) -> Result<(), Diagnostic> {
+        let base = self.base.clone();
+        let mut jump = Jump::new(model, state);
+        let mut list = self.actives(&mut jump, state, candidates);
+        drop(jump);
+        let axes: Vec<Vector3<f64>> = candidates.iter().map(|&k| self.axis_of(k, state)).collect();
+        // Directions in which spots slide whatever happens.
+        let mut sliding: Vec<Option<Vector3<f64>>> = vec![None; candidates.len()];
+        for (i, (active, &k)) in list.iter_mut().zip(candidates).enumerate() {
+            let l = &self.limits[k];
+            active.target.x = -l.second_rate(&base, &state.q, &state.v, &a) + active.velocity(&a).x;
+            let Some(s) = l.spot.as_ref().filter(|s| s.mu[1] > 0.0) else { continue };
+            let m = s.moving(&state.q, &state.v);
+            let slow = 1e-8 * self.fast(&state.v) + 1e-12 * base.length;
+            let speed = m.slip.norm();
+            let broke = left.broke.iter().find(|b| b.0 == k).map(|b| b.1);
+            let rests = speed <= slow || left.halted.contains(&k);
+            sliding[i] = broke.or_else(|| (!rests).then(|| m.slip / speed));
+            active.mu = s.mu[usize::from(sliding[i].is_none())];
+            active.slides = sliding[i].map(|d| [active.frame.column(1).dot(&d), active.frame.column(2).dot(&d)]);
+            let [first, second] = s.spot.bodies;
+            let (q, v) = ([&state.q[second], &state.q[first]], [&state.v[second], &state.v[first]]);
+            let rolls = rolling_at(s.spot.clone(), axes[i]);
+            let bias = rolls.bias(q, v);
+            (active.target.y, active.target.z) = (-bias[0], -bias[1]);
+        }
+        // Friction that turns a push into a pull: rigid bodies have no acceleration there, or two.
+        for (i, active) in list.iter().enumerate().filter(|(_, a)| a.slides.is_some() && !a.columns.is_empty()) {
+            if active.push() <= JAMS * active.G[(0, 0)] {
+                let free = active.velocity(&a).x - active.target.x;
+                if free < 0.0 {
+                    return Err(self.jams(candidates[i], state.t));
+                }
+                self.warn_of_two(candidates[i], state.t);
+            }
+        }
+        let scale = list.iter().map(|x| (x.velocity(&a) - x.target).norm()).fold(1e-3 * base.gravity.norm(), f64::max);
+        let scale = scale.max(1e-6 * self.fast(&a)).max(f64::MIN_POSITIVE);
+        let (out, list) = self.settled(list, a, scale, candidates, state.t)?;
+        let scale = out.slip.iter().map(Vector3::norm).fold(0.0, f64::max).max(base.gravity.norm()).max(self.fast(&out.v));
+        for (i, &k) in candidates.iter().enumerate() {
+            self.closed[k] = out.normal[i] * list[i].G[(0, 0)] > 1e-12 * scale
+                || (left.pressed.contains(&k) && list[i].velocity(&out.v).x <= list[i].target.x);
+            let Some(s) = &self.limits[k].spot else { continue };
+            let second = &state.q[s.spot.bodies[1]].A;
+            let slides = |d: Vector3<f64>, from: f64| {
+                let d = second.tr_mul(&d);
+                Doing::Slides([d.x, d.y, d.z], (STOPPED * from).max(STANDS * base.length))
+            };
+            self.doing[k] = match sliding[i] {
+                _ if s.mu[1] == 0.0 => Doing::Glides,
+                Some(d) => slides(d, s.moving(&state.q, &state.v).slip.norm()),
+                None if out.slip[i].norm() <= 1e-9 * scale => Doing::Sticks([axes[i].x, axes[i].y, axes[i].z]),
+                None if out.along[i].norm() > 0.0 => slides(-out.along[i].normalize(), 0.0),
+                None => slides(out.slip[i].normalize(), 0.0),
+            };
+        }
+        self.warn_if_not_unique(&list, candidates, state.t);
+        Ok(())
+    }
+
+    /// Warns once where normal forces at spots are not unique.
+    fn warn_if_not_unique(&mut self, list: &[Active], candidates: &[usize], t: f64) {
+        let closed: Vec<usize> = (0..list.len()).filter(|i| self.closed[candidates[*i]]).collect();
+        if closed.len() < 2 || self.warnings.iter().any(|w| w.code.0 == "W323") {
+            return;
+        }
+        let along = |a: &Active, b: &Active| {
+            let part = |side: usize| b.columns.iter().find(|c| c.0 == a.bodies[side]).map_or(0.0, |c| a.rows[side][0].dot(&c.1[0]));
+            part(0) + part(1)
+        };
+        let G = nalgebra::DMatrix::from_fn(closed.len(), closed.len(), |i, j| {
+            let (a, b) = (&list[closed[i]], &list[closed[j]]);
+            along(a, b) / (a.G[(0, 0)] * b.G[(0, 0)]).sqrt()
+        });
+        if G.rank(1e-9) < closed.len() {
+            let mut names: Vec<String> = closed.iter().map(|i| self.contact_name(candidates[*i])).collect();
+            names.sort_unstable();
+            names.dedup();
+            let listed = names.iter().take(4).map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
+            let message = format!("from t = {} s on the normal forces at the places of contact {listed} are not unique", number(t));
+            self.warnings.push(Diagnostic::new("W323", message).names(names).time(t).help("their sum and the motion are; of the single forces the smallest are given. Three places carry a body in space, two in a plane"));
+        }
+    }
+
+    /// Notes what spots do anew, each contact once.
+    pub(super) fn tell_slips(&self, was_closed: &[bool], was: &[Doing], left: &Left, state: &Configuration, brought: &mut Brought) {
+        for (k, l) in self.limits.iter().enumerate().filter(|(k, l)| self.closed[*k] && l.friction()[1] > 0.0) {
+            let halted = left.halted.contains(&k);
+            let kind = match (was[k], self.doing[k]) {
+                (Doing::Slides(..), Doing::Sticks(_)) if halted && was_closed[k] => Some(Kind::Stick),
+                (Doing::Slides(a, _), Doing::Slides(b, _)) if halted => {
+                    (Vector3::from(a).dot(&Vector3::from(b)) < 0.0).then_some(Kind::Reverse)
+                }
+                _ => None,
+            };
+            if matches!(self.doing[k], Doing::Slides(..))
+                && l.spot.as_ref().is_some_and(|s| s.moving(&state.q, &state.v).slip.norm() <= self.slow(k, &state.v))
+            {
+                brought.zeros.push(Watched::Slip(k));
+            }
+            if let Some(kind) = kind {
+                let name = self.contact_name(k);
+                if !brought.happened.iter().any(|h| h.name == name && h.kind == kind) {
+                    brought.happened.push(self.note(state.t, name, kind));
+                }
+            }
+        }
+    }
+
+    /// Name of the contact of a spot, or of a limit.
+    pub(super) fn contact_name(&self, limit: usize) -> String {
+        let l = &self.limits[limit];
+        l.spot.as_ref().map_or_else(|| l.name.clone(), |s| self.base.contacts[s.contact].name.clone())
+    }
+
+    fn jams(&self, limit: usize, t: f64) -> Diagnostic {
+        let name = self.contact_name(limit);
+        let mu = self.limits[limit].friction()[0];
+        Diagnostic::new("S323", format!("at t = {t:.6} s contact `{name}` jams: rigid bodies with friction {} have no acceleration here", number(mu)))
+            .name(name)
+            .time(t)
+            .help("the more it presses, the more friction presses the bodies into each other; give the contact a `stiffness`, less friction, or step through it with `--formulation ra --integrator moreau`")
+    }
+
+    fn warn_of_two(&mut self, limit: usize, t: f64) {
+        let name = self.contact_name(limit);
+        if self.warnings.iter().any(|w| w.code.0 == "W324" && w.names.contains(&name)) {
+            return;
+        }
+        let message = format!("at t = {t:.6} s contact `{name}` may go on sliding or part, both fit: it parts");
+        self.warnings.push(
+            Diagnostic::new("W324", message)
+                .name(name)
+                .time(t)
+                .help("friction this large makes rigid bodies undecided; with a `stiffness` the contact decides"),
+        );
+    }
+
+    /// Friction and limits that cannot be met together.
+    fn nothing_fits(&self, limit: usize, t: f64) -> Diagnostic {
+        let name = self.contact_name(limit);
+        Diagnostic::new("S305", format!("at t = {t:.6} s nothing fits what contact `{name}` and the others that touch ask for"))
+            .name(name)
+            .time(t)
+            .help("less friction, or a `stiffness`, may pass")
+    }
+
+    /// Refuses rigid contacts whose places come and go, or whose normals jump, where they are to be met as events.
+    pub(super) fn refuse_contacts(&self) -> Result<(), Diagnostic> {
+        for c in &self.base.contacts {
+            let why = match &c.spots {
+                Spots::Among(_) => "has places that come and go",
+                Spots::Listed(list) if !list.iter().all(|s| s.is_smooth()) => "has edges at which its normal jumps",
+                Spots::Listed(_) => continue,
+            };
+            return Err(Diagnostic::new("S320", format!("contact `{}` is rigid and {why}, which events do not carry", c.name))
+                .name(c.name.clone())
+                .at(format!("contacts.{}", c.name))
+                .help(
+                    "take steps that carry impacts: `--formulation ra --integrator moreau`, or make the contact compliant by a `stiffness`",
+                ));
+        }
+        Ok(())
+    }
+
+    /// Bodies that overlap at the start.
+    pub(super) fn overlaps(&self, limit: usize, gap: f64, t: f64) -> Diagnostic {
+        let name = self.contact_name(limit);
+        Diagnostic::new("S301", format!("at t = {} s the bodies of contact `{name}` overlap by {} m", number(t), number(-gap)))
+            .name(name.clone())
+            .at(format!("contacts.{name}"))
+            .time(t)
+            .help("draw them apart or just touching, or say so under `start:`")
+    }
+
+    /// Whether all that was found is a slip that has turned.
+    pub(super) fn only_turns(&self, found: &Found, here: &Instant) -> bool {
+        found.what.iter().all(|w| matches!(w, Watched::Slip(k) if !self.has_stopped(*k, here)))
+    }
+}
+
+/// Rolling of two bodies on each other at a spot.
+fn rolling_at(spot: std::sync::Arc<crate::contact::Spot>, axis: Vector3<f64>) -> crate::rolling::Rolling {
+    let zero = Vector3::zeros();
+    crate::rolling::Rolling { s: zero, n: zero, t: [zero; 2], kind: RollingKind::Spot { spot, axis: Some(axis) } }
+}
+
+/// What is left of the friction of several spots between two bodies, and the slips with which they break loose: of all motions of one body along
+/// the surface the one that takes the least friction for its power. `data`: limit, bound, force along the surface, place, normal.
+fn hold_of_group(data: &[(usize, f64, Vector3<f64>, Vector3<f64>, Vector3<f64>)], length: f64) -> (f64, Vec<(usize, Vector3<f64>)>) {
+    let bounds: f64 = data.iter().map(|d| d.1.max(0.0)).sum();
+    let n = data.iter().map(|d| d.4).sum::<Vector3<f64>>();
+    let centre = data.iter().map(|d| d.3).sum::<Vector3<f64>>() / data.len().max(1) as f64;
+    if n.norm() == 0.0 || bounds <= 0.0 {
+        let rest = data.iter().map(|d| d.2.norm()).sum::<f64>();
+        return (bounds - rest, Vec::new());
+    }
+    let n = n.normalize();
+    let other = if n.x.abs() < 0.6 { Vector3::x() } else { Vector3::y() };
+    let [x, y] = along_surface(&n, &(other - n * n.dot(&other)));
+    // Slip of a place per motion: along x, along y, turning about n through the centre, in lengths.
+    let slips: Vec<[Vector3<f64>; 3]> = data.iter().map(|d| [x, y, n.cross(&(d.3 - centre)) / length]).collect();
+    let mut load = Vector3::zeros();
+    for (d, s) in data.iter().zip(&slips) {
+        load -= Vector3::from_fn(|k, _| s[k].dot(&d.2));
+    }
+    if load.norm() <= 1e-14 * bounds {
+        return (bounds, Vec::new());
+    }
+    let slip = |s: &[Vector3<f64>; 3], m: &Vector3<f64>| s[0] * m.x + s[1] * m.y + s[2] * m.z;
+    let friction = |m: &Vector3<f64>| data.iter().zip(&slips).map(|(d, s)| d.1.max(0.0) * slip(s, m).norm()).sum::<f64>();
+    let mut motion = load / load.norm_squared();
+    for _ in 0..ROUNDS {
+        let size = motion.norm();
+        let mut A = Matrix3::identity() * (1e-12 * bounds / size);
+        for (d, s) in data.iter().zip(&slips) {
+            let weight = d.1.max(0.0) / slip(s, &motion).norm().max(1e-9 * size);
+            A += Matrix3::from_fn(|i, j| weight * s[i].dot(&s[j]));
+        }
+        let Some(next) = A.lu().solve(&load) else { break };
+        let next = next / next.dot(&load);
+        let change = (next - motion).norm();
+        motion = next;
+        if change <= 1e-14 * motion.norm() {
+            break;
+        }
+    }
+    let least = friction(&motion);
+    let ways = data.iter().zip(&slips).filter_map(|(d, s)| {
+        let v = slip(s, &motion);
+        (v.norm() > 1e-6 * motion.norm()).then(|| (d.0, v.normalize()))
+    });
+    (bounds * (1.0 - 1.0 / least), ways.collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four corners of a square that all press alike: pushed, they hold up to the sum; turned, up to the sum of their moments.
+    #[test]
+    fn groups_hold_pushes_and_turns() {
+        let n = Vector3::z();
+        let corner = |k: usize| Vector3::new(if k % 2 == 0 { -0.5 } else { 0.5 }, if k < 2 { -0.5 } else { 0.5 }, 0.0);
+        let group = |along: &dyn Fn(usize) -> Vector3<f64>| {
+            let data: Vec<_> = (0..4).map(|k| (k, 1.0, along(k), corner(k), n)).collect();
+            hold_of_group(&data, 1.0)
+        };
+        for share in [0.5, 1.0, 1.5] {
+            let (rest, ways) = group(&|_| Vector3::new(share, 0.0, 0.0));
+            assert!((rest - 4.0 * (1.0 - share)).abs() < 1e-9, "{rest}");
+            assert!(ways.iter().all(|w| (w.1 + Vector3::x()).norm() < 1e-6), "{ways:?}");
+            // A couple: every corner carries the same, square to its arm.
+            let (rest, ways) = group(&|k| n.cross(&corner(k)).normalize() * share);
+            assert!((rest - 4.0 * (1.0 - share)).abs() < 1e-9, "{rest}");
+            assert!(ways.iter().all(|(k, w)| (w + n.cross(&corner(*k)).normalize()).norm() < 1e-6), "{ways:?}");
+        }
+        // However a push is shared out along its line, only its sum counts.
+        let shared = |first: f64| group(&|k| Vector3::new([first, 2.0 - first, 0.0, 0.0][k], 0.0, 0.0)).0;
+        assert!((shared(2.0) - shared(0.5)).abs() < 1e-9 && shared(2.0) > 0.0 && shared(2.0) < 2.0, "{}", shared(2.0));
+    }
+}
