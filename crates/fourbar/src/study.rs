@@ -133,7 +133,10 @@ const OF_GROUPS: &[OptionInfo] = &[
 ];
 /// Options of `so3xr3`, which has a state-space form.
 const OF_SO3XR3: &[OptionInfo] = &[
-    OptionInfo::new("constraints", "project, baumgarte, none, or independent: state space, one coordinate and one velocity for every freedom"),
+    OptionInfo::new(
+        "constraints",
+        "project, baumgarte, none, or independent: state space, one coordinate and one velocity for every freedom",
+    ),
     OptionInfo::new("rate", "at which violations decay with baumgarte, 1/s"),
     FIRST_STEP,
     TAU,

@@ -128,9 +128,9 @@ fn summary(s: &mut String, r: &Results) {
     );
     let _ = writeln!(
         s,
-        "**Why they differ.** Newton: Eq. (11) starts from `A_(n-1) exp(h omega)` and Eqs. (14), (38) form the matrix anew in every iteration; the counts of Table 9 are those of a Newton that starts from the last pose and keeps the matrix of the first iteration, and that is what the authors' public programs do \
-         (`simEngine3D`, classes for rA, rp and r-epsilon: one LU factorisation before the loop; in dynamics of masses and constraints at the last state, without the variation of reactions of Tables 3 to 6). The tables below show this Newton, full Newton and Eq. (11) side by side. \
-         Speed: those programs are in Python with arrays of three and four numbers, where every product of small matrices costs about the same whatever its size, so their times count calls and not operations; rp has more calls per constraint (`B(p, s)`, rotation matrices built anew in each of them). \
+        "**Why they differ.** Newton: Eq. (11) starts from `A_(n-1) exp(h omega)` and Eqs. (14), (38) form the matrix anew in every iteration; the counts of Table 9 are those of a Newton that starts from the last pose and keeps the matrix of the first iteration, and that is what an early public version of the first author's program does (`simEngine3D`, Euler parameters: the Jacobian is inverted once per step, before the loop; \
+         in dynamics the matrix has masses and constraints alone, without the variation of reactions of Tables 3 to 6). The programs behind the tables could not be seen. The tables below show this Newton, full Newton and Eq. (11) side by side. \
+         Speed: the paper's programs are in Python, where a product of small matrices costs about the same whatever its size, so that times count calls rather than operations; rp has more calls per constraint (`B(p, s)`, and rotation matrices built anew in each of them). \
          In compiled code the ratio is that of operations ({} with the matrix kept, kinematics: {} in time). \
          The systems of the paper are then beaten by any of our charts by {} times in dynamics, because ours factor the constraints alone, sparse, once per step.\n",
         work(&r.literal8[0], 0),
@@ -166,7 +166,7 @@ pub fn text(r: &Results) -> String {
         r.literal10[0].iter().filter(|l| l.exchanged > 0).map(|l| format!("{} ({})", l.name, l.exchanged)).collect();
     let _ = writeln!(
         s,
-        "\nEuler angles are singular where the z axis of a body stands upright. Bodies that come near it have their axes exchanged for rE alone, as the authors' program does on the way: {}.\n\nOur charts on one set of equations:\n",
+        "\nEuler angles are singular where the z axis of a body stands upright. Bodies that come near it have other axes for rE alone: {}.\n\nOur charts on one set of equations:\n",
         exchanged.join(", ")
     );
     speed_ups(&mut s, &r.table8, &TABLE8);

@@ -39,10 +39,8 @@ pub struct Case {
     pub name: &'static str,
     plain: Mechanism,
     turned: Mechanism,
-    /// Bodies whose axes were exchanged.
+    /// Bodies that have other axes for Euler angles.
     pub exchanged: usize,
-    /// The least sine of theta of any body in the axes chosen for Euler angles.
-    pub sine: f64,
 }
 
 /// How long mechanisms are looked at for the singularity of Euler angles, s, how often, and the sine of theta that is far from it.
@@ -158,13 +156,7 @@ impl Case {
         };
         let chosen: Vec<usize> = least.iter().enumerate().map(|(b, l)| if b == 0 { 0 } else { choice(l) }).collect();
         let R: Vec<Matrix3<f64>> = chosen.iter().map(|&k| choices[k]).collect();
-        Ok(Self {
-            name,
-            turned: plain.turned(&R),
-            plain,
-            exchanged: chosen.iter().filter(|k| **k != 0).count(),
-            sine: least.iter().zip(&chosen).skip(1).map(|(l, &k)| l[k]).fold(1.0, f64::min),
-        })
+        Ok(Self { name, turned: plain.turned(&R), plain, exchanged: chosen.iter().filter(|k| **k != 0).count() })
     }
 
     /// Its constraints: CD, DP1, DP2, D.
