@@ -131,6 +131,16 @@ const OF_GROUPS: &[OptionInfo] = &[
     FIRST_STEP,
     TAU,
 ];
+/// Options of `so3xr3`, which has a state-space form.
+const OF_SO3XR3: &[OptionInfo] = &[
+    OptionInfo::new(
+        "constraints",
+        "project, baumgarte, none, or independent: state space, one coordinate and one velocity for every freedom",
+    ),
+    OptionInfo::new("rate", "at which violations decay with baumgarte, 1/s"),
+    FIRST_STEP,
+    TAU,
+];
 /// Options of `lie`, which are those and the choice of groups.
 const OF_LIE: &[OptionInfo] = &[
     OptionInfo::new("constraints", "project, baumgarte or none"),
@@ -177,7 +187,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
         name: "so3xr3",
         summary: "absolute coordinates on SO(3) x R3; index 1, on the group",
         integrators: ON_GROUPS,
-        options: OF_GROUPS,
+        options: OF_SO3XR3,
         applies: everything,
         start: lie::start_so3xr3,
     },

@@ -83,7 +83,7 @@ impl Cost {
 }
 
 /// Times steps in chunks.
-fn timed(steps: usize, mut step: impl FnMut(usize) -> Result<(), String>) -> Result<Vec<f64>, String> {
+pub fn timed(steps: usize, mut step: impl FnMut(usize) -> Result<(), String>) -> Result<Vec<f64>, String> {
     let mut chunks = Vec::with_capacity(steps / CHUNK + 1);
     for first in (1..=steps).step_by(CHUNK) {
         let clock = Instant::now();

@@ -1,14 +1,17 @@
-//! The numerical experiments of [Kissel21, section 4] with our three formulations: Tables 8 to 10 and Figs. 2 to 7, written to
+//! The numerical experiments of [Kissel21, section 4] with the systems of the paper and with our three formulations: Tables 8 to 10 and Figs. 2 to 7, written to
 //! `docs/studies/kissel21`.
 
+mod literal;
 mod measure;
 mod page;
+mod state;
 
 use crate::root;
 use fourbar::Model;
 use fourbar::integrator::Method;
 use fourbar_bench::shipped;
 use fourbar_io::plot::{Curve, svg};
+use literal::{Formulation, Newton};
 use measure::{Chart3, Run, dynamics, kinematics};
 use std::path::Path;
 
@@ -17,6 +20,8 @@ const DRIVEN: [(&str, &str); 3] =
     [("1-pendulum", "ra_single_pendulum"), ("four link", "ra_four_link"), ("slider-crank", "ra_slider_crank")];
 /// Rounds of timing; the three formulations take turns, and of every fifty steps the shortest time counts.
 const ROUNDS: usize = 20;
+/// Rounds of the systems of the paper; it took ten runs.
+const LITERAL_ROUNDS: usize = 10;
 const STEPS: [f64; 7] = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2];
 
 /// Three numbers, for rA, rp and reps.
@@ -24,17 +29,74 @@ type Three = [f64; 3];
 /// A row of a table: its name, times in microseconds per step, iterations per step.
 type Row = (String, Three, Three);
 
+/// The systems of the paper as they stand there, on one mechanism.
+struct Literal {
+    name: String,
+    /// Unknowns.
+    sizes: [usize; 3],
+    /// Microseconds per step.
+    times: Three,
+    /// Iterations per step.
+    iterations: Three,
+    /// Operations on numbers per step.
+    operations: Three,
+    /// Bodies whose axes were exchanged for Euler angles.
+    exchanged: usize,
+    /// Constraints: CD, DP1, DP2, D.
+    constraints: [usize; 4],
+}
+
+/// Iterations of position analysis: with the matrix kept, full Newton, from the guess of Eq. (11), and our own way.
+type Counts = [Three; 4];
+
 /// What was measured.
 struct Results {
     table8: Vec<Row>,
-    table9: Vec<(String, Three, Three)>,
-    fig2: Vec<(f64, Three)>,
+    /// With the matrix of the first iteration kept, and with a new one in every iteration.
+    literal8: [Vec<Literal>; 2],
+    table9: Vec<(String, Counts)>,
+    fig2: Vec<(f64, [Three; 3])>,
     table10: Vec<Row>,
+    literal10: [Vec<Literal>; 2],
+    fig4_literal: Vec<(f64, [Three; 2])>,
+    state_space: Vec<state::Compared>,
     fig3: Vec<(f64, Three)>,
     fig4: Vec<(f64, Three)>,
     /// Errors of velocity and acceleration against the step, by figure.
     orders: [Vec<(f64, Three, Three)>; 3],
     profile: Vec<measure::Phases>,
+}
+
+/// The double pendulum of the paper in bare primitives: two revolute joints of three CD and two DP1 each.
+const DOUBLE_PENDULUM: &str = "
+fourbar: 1
+title: Double pendulum in bare primitives
+gravity: [0, 0, -9.81]
+bodies:
+  rod1: {mass: 78, inertia: [0.0325, 104, 104], at: [0, 2, 0], orientation: {quaternion: [0.5, 0.5, 0.5, 0.5]}}
+  rod2: {mass: 39, inertia: [0.01625, 13.01, 13.01], at: [0, 4, -1], orientation: {axis: [0, 1, 0], angle: 90 deg}}
+constraints:
+  J1_x: {type: cd, axis: [1, 0, 0], from: {body: ground, at: [0, 0, 0]}, to: {body: rod1, world: [0, 0, 0]}, value: 0}
+  J1_y: {type: cd, axis: [0, 1, 0], from: {body: ground, at: [0, 0, 0]}, to: {body: rod1, world: [0, 0, 0]}, value: 0}
+  J1_z: {type: cd, axis: [0, 0, 1], from: {body: ground, at: [0, 0, 0]}, to: {body: rod1, world: [0, 0, 0]}, value: 0}
+  J1_a: {type: dp1, axes: [{body: ground, at: [0, 1, 0]}, {body: rod1, world: [1, 0, 0]}], value: 0}
+  J1_b: {type: dp1, axes: [{body: ground, at: [0, 0, 1]}, {body: rod1, world: [1, 0, 0]}], value: 0}
+  J2_x: {type: cd, axis: [1, 0, 0], from: {body: rod1, world: [0, 4, 0]}, to: {body: rod2, world: [0, 4, 0]}, value: 0}
+  J2_y: {type: cd, axis: [0, 1, 0], from: {body: rod1, world: [0, 4, 0]}, to: {body: rod2, world: [0, 4, 0]}, value: 0}
+  J2_z: {type: cd, axis: [0, 0, 1], from: {body: rod1, world: [0, 4, 0]}, to: {body: rod2, world: [0, 4, 0]}, value: 0}
+  J2_a: {type: dp1, axes: [{body: rod1, world: [0, 1, 0]}, {body: rod2, world: [1, 0, 0]}], value: 0}
+  J2_b: {type: dp1, axes: [{body: rod1, world: [0, 0, 1]}, {body: rod2, world: [1, 0, 0]}], value: 0}
+study: {analysis: dynamics, t_end: 5, output_step: 0.01}
+";
+
+/// The four mechanisms of the paper in bare primitives.
+fn cases() -> Result<Vec<literal::Case>, String> {
+    let mut list = Vec::new();
+    for (name, file) in DRIVEN {
+        list.push(literal::Case::new(name, &shipped(&format!("{file}_primitives")))?);
+    }
+    list.insert(1, literal::Case::new("2-pendulum", &fourbar_bench::written(DOUBLE_PENDULUM))?);
+    Ok(list)
 }
 
 /// Runs all of it and writes the page with its figures.
@@ -46,17 +108,13 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     std::fs::create_dir_all(&folder).map_err(|e| format!("{}: {e}", folder.display()))?;
     let results = Results {
         table8: both_forms(|model| best(|c| kinematics(c, model, &Run { h: 1e-3, steps: 3000, correction: 1e-10, plain: false })))?,
-        table9: DRIVEN
-            .iter()
-            .map(|(name, file)| {
-                let model = shipped(&format!("{file}_primitives"));
-                let count =
-                    |plain| three(|c| Ok(kinematics(c, &model, &Run { h: 1e-3, steps: 3000, correction: 1e-10, plain })?.iterations));
-                Ok((name.to_string(), count(true)?, count(false)?))
-            })
-            .collect::<Result<_, String>>()?,
+        literal8: [literal_rows(false, Newton::Kept)?, literal_rows(false, Newton::Full)?],
+        table9: table9()?,
         fig2: fig2(&folder)?,
         table10: table10()?,
+        literal10: [literal_rows(true, Newton::Kept)?, literal_rows(true, Newton::Full)?],
+        fig4_literal: fig4_literal(&folder)?,
+        state_space: state::compared()?,
         fig3: fig3(&folder)?,
         fig4: fig4(&folder)?,
         orders: [
@@ -112,18 +170,121 @@ fn table10() -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-fn fig2(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
-    let model = shipped("ra_four_link_primitives");
-    let points: Vec<(f64, Three)> = STEPS
-        .iter()
-        .map(|&h| {
-            let run = Run { h, steps: (3.0 / h).round() as usize, correction: 1e-11, plain: true };
-            Ok((h, three(|c| Ok(kinematics(c, &model, &run)?.iterations))?))
-        })
-        .collect::<Result<_, String>>()?;
-    let title = "Fig. 2: four link, kinematics, corrections per step until below 1e-11 m";
-    draw(folder, "fig2", title, "corrections", &points)?;
+/// The literal systems on all mechanisms: rounds in which the three take turns.
+fn literal_rows(dynamic: bool, newton: Newton) -> Result<Vec<Literal>, String> {
+    let mut rows = Vec::new();
+    for case in cases()? {
+        // Two seconds more for the double pendulum, as in the paper; it has no kinematics.
+        if !dynamic && case.name == "2-pendulum" {
+            continue;
+        }
+        let steps = if case.name == "2-pendulum" { 5000 } else { 3000 };
+        let run = literal::Run { h: 1e-3, steps, bound: if dynamic { 1e-3 } else { 1e-10 }, newton };
+        let go = |f: Formulation| if dynamic { literal::dynamics(f, &case, &run) } else { literal::kinematics(f, &case, &run) };
+        let mut costs = [go(Formulation::Ra)?, go(Formulation::Rp)?, go(Formulation::Re)?];
+        for _ in 1..LITERAL_ROUNDS {
+            for (cost, f) in costs.iter_mut().zip(literal::ALL) {
+                cost.shorten(&go(f)?);
+            }
+        }
+        let few = literal::Run { steps: 300, ..run };
+        let mut operations = [0.0; 3];
+        for (o, f) in operations.iter_mut().zip(literal::ALL) {
+            *o = literal::operations(f, &case, &few, dynamic)?;
+        }
+        let row = Literal {
+            name: case.name.to_string(),
+            sizes: literal::ALL.map(|f| literal::sizes(f, &case)[usize::from(dynamic)]),
+            times: costs.each_ref().map(|c| c.microseconds()),
+            iterations: costs.each_ref().map(|c| c.iterations),
+            operations,
+            exchanged: case.exchanged,
+            constraints: case.counts(),
+        };
+        println!(
+            "literal {}, {newton:?}, dynamic {dynamic}: {:.2?} us, {:.2?} iterations, {:.0?} operations",
+            row.name, row.times, row.iterations, row.operations
+        );
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// Iterations of the position analysis with every Newton; bare primitives.
+fn table9() -> Result<Vec<(String, Counts)>, String> {
+    let mut rows = Vec::new();
+    for case in cases()?.iter().filter(|c| c.name != "2-pendulum") {
+        let file = DRIVEN.iter().find(|d| d.0 == case.name).map_or("", |d| d.1);
+        let model = shipped(&format!("{file}_primitives"));
+        let mut counts = [[0.0; 3]; 4];
+        for (k, newton) in [Newton::Kept, Newton::Full, Newton::Predicted].into_iter().enumerate() {
+            let run = literal::Run { h: 1e-3, steps: 3000, bound: 1e-10, newton };
+            for (n, f) in counts[k].iter_mut().zip(literal::ALL) {
+                *n = literal::kinematics(f, case, &run)?.iterations;
+            }
+        }
+        counts[3] = three(|c| Ok(kinematics(c, &model, &Run { h: 1e-3, steps: 3000, correction: 1e-10, plain: false })?.iterations))?;
+        rows.push((case.name.to_string(), counts));
+    }
+    Ok(rows)
+}
+
+/// Iterations of kinematics of the four link against the step, with every Newton.
+fn fig2(folder: &Path) -> Result<Vec<(f64, [Three; 3])>, String> {
+    let list = cases()?;
+    let case = &list[2];
+    let mut points = Vec::new();
+    for h in STEPS {
+        let mut counts = [[0.0; 3]; 3];
+        for (k, newton) in [Newton::Kept, Newton::Full, Newton::Predicted].into_iter().enumerate() {
+            let run = literal::Run { h, steps: (3.0 / h).round() as usize, bound: 1e-11, newton };
+            for (n, f) in counts[k].iter_mut().zip(literal::ALL) {
+                *n = literal::kinematics(f, case, &run)?.iterations;
+            }
+        }
+        points.push((h, counts));
+    }
+    let title = "Fig. 2: four link, kinematics, corrections per step until below 1e-11";
+    draw_newtons(folder, "fig2", title, &["matrix kept", "full Newton", "guess of Eq. (11)"], &points)?;
     Ok(points)
+}
+
+/// The same of dynamics.
+fn fig4_literal(folder: &Path) -> Result<Vec<(f64, [Three; 2])>, String> {
+    let list = cases()?;
+    let case = &list[2];
+    let mut points = Vec::new();
+    for h in STEPS {
+        let mut counts = [[0.0; 3]; 2];
+        for (k, newton) in [Newton::Kept, Newton::Full].into_iter().enumerate() {
+            let run = literal::Run { h, steps: (3.0 / h).round() as usize, bound: 1e-11 / (h * h), newton };
+            for (n, f) in counts[k].iter_mut().zip(literal::ALL) {
+                *n = literal::dynamics(f, case, &run)?.iterations;
+            }
+        }
+        points.push((h, counts));
+    }
+    let title = "Fig. 4: four link, dynamics, iterations per step, Theta h^2 = 1e-11, the paper's systems";
+    draw_newtons(folder, "fig4", title, &["matrix kept", "full Newton"], &points)?;
+    Ok(points)
+}
+
+fn draw_newtons<const N: usize>(
+    folder: &Path,
+    name: &str,
+    title: &str,
+    newtons: &[&str; N],
+    points: &[(f64, [Three; N])],
+) -> Result<(), String> {
+    let x: Vec<f64> = points.iter().map(|p| p.0.log10()).collect();
+    let mut lines: Vec<(String, Vec<f64>)> = Vec::new();
+    for (k, newton) in newtons.iter().enumerate() {
+        for (c, f) in ["rA", "rp", "rE"].iter().enumerate() {
+            lines.push((format!("{newton}, {f}"), points.iter().map(|p| p.1[k][c]).collect()));
+        }
+    }
+    let curves: Vec<Curve<'_>> = lines.iter().map(|(name, y)| Curve { name, unit: "", x: &x, y }).collect();
+    write(folder, name, svg(title, ("log10 h", ""), &curves))
 }
 
 fn fig4(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
@@ -135,7 +296,13 @@ fn fig4(folder: &Path) -> Result<Vec<(f64, Three)>, String> {
             Ok((h, three(|c| Ok(dynamics(c, &model, Method::BackwardEuler, &run)?.iterations))?))
         })
         .collect::<Result<_, String>>()?;
-    draw(folder, "fig4", "Fig. 4: four link, dynamics, Newton iterations per step, Theta h^2 = 1e-11", "iterations", &points)?;
+    draw(
+        folder,
+        "fig4_charts",
+        "Four link, dynamics, our charts: Newton iterations per step, corrections below 1e-11 m",
+        "iterations",
+        &points,
+    )?;
     Ok(points)
 }
 

@@ -12,6 +12,7 @@ mod group_choice;
 mod named_spaces;
 mod project;
 mod space;
+mod state_space;
 mod yielding;
 
 pub use group_choice::tailored;
@@ -38,6 +39,9 @@ use yielding::Yielding;
 
 /// Below this pivot the reactions of an output are trusted only if singular values say so.
 const ILL_DEFINED: f64 = 1e-6;
+
+/// The word that asks for the state-space form.
+const INDEPENDENT: &str = "independent";
 
 /// Where drives leave no freedom, rows that yield do so no more once the smallest pivot of the others has come below this at a pose that is a
 /// regular one: what the others can hardly hold is theirs to hold there. The motion is given, and the efforts of the drives are the better
@@ -99,8 +103,11 @@ pub fn start_se3<'m>(m: &Structure<'m>, s: &Study, i: &'static str, c: &Configur
     start(m, s, i, c, Space { screw }, None)
 }
 
-/// The motion of every body on SO(3) x R3.
+/// The motion of every body on SO(3) x R3, or in state space.
 pub fn start_so3xr3<'m>(m: &Structure<'m>, s: &Study, i: &'static str, c: &Configuration) -> Result<Box<dyn Motion + 'm>, Diagnostic> {
+    if s.options.iter().rev().find(|(k, _)| k == "constraints").is_some_and(|(_, word)| word == INDEPENDENT) {
+        return state_space::start(m, s, i, c);
+    }
     start(m, s, i, c, Space { screw: vec![false; m.model.bodies.len()] }, None)
 }
 
@@ -242,6 +249,15 @@ fn not_finite(t: f64) -> Box<Diagnostic> {
     )
 }
 
+/// The warning where reactions of some outputs are not well defined.
+fn ill_defined(outputs: usize) -> Option<Diagnostic> {
+    (outputs > 0).then(|| {
+        let many = count(outputs, "output time");
+        Diagnostic::new("W231", format!("at {many} the reactions are not well defined, because the mechanism is at a singular position"))
+            .help("read reactions near singular positions with care")
+    })
+}
+
 impl System for Lie<'_> {
     fn stored(&self) -> usize {
         self.carried.len() + self.space.stored()
@@ -377,16 +393,7 @@ impl System for Lie<'_> {
             Drift::None => outcome.notes.push("constraints are left to drift".into()),
             Drift::Baumgarte(rate) => outcome.notes.push(format!("constraint violations decay at {rate:.4} 1/s (Baumgarte)")),
         }
-        if self.flagged > 0 {
-            let many = count(self.flagged, "output time");
-            outcome.warnings.push(
-                Diagnostic::new(
-                    "W231",
-                    format!("at {many} the reactions are not well defined, because the mechanism is at a singular position"),
-                )
-                .help("read reactions near singular positions with care"),
-            );
-        }
+        outcome.warnings.extend(ill_defined(self.flagged));
         outcome.warnings.extend(self.equations.poorly.warning());
         outcome.singular.append(&mut self.passages.found);
     }
