@@ -15,7 +15,6 @@ pub(super) type Data<'a> = (usize, &'a Around, &'a [usize]);
 
 /// A tree with tangents: what [`crate::tree::Moved`] moves.
 pub(super) struct Tangents<'a, const N: usize> {
-    arch: pulp::Arch,
     pub values: Values<'a>,
     linear: Linear,
     changes: Changes<N>,
@@ -128,7 +127,6 @@ impl<'a, const N: usize> Tangents<'a, N> {
         bodies.dedup();
         let none = (PoseOf { r: Vector3::zeros(), A: Matrix3::identity() }, VelocityOf { v: Vector3::zeros(), w: Vector3::zeros() });
         Self {
-            arch: pulp::Arch::new(),
             values: Values::new(tree, model),
             linear: Linear::new(&tree.nodes),
             changes,
@@ -243,20 +241,14 @@ impl<const N: usize> Rates<Jet<N>> for Tangents<'_, N> {
     fn rates(&mut self, t: f64, q: &[Jet<N>], u: &[Jet<N>], du: &mut [Jet<N>]) {
         self.q.iter_mut().zip(q).for_each(|(a, b)| *a = b.x);
         self.u.iter_mut().zip(u).for_each(|(a, b)| *a = b.x);
-        {
-            let Self { arch, values, q, u, .. } = self;
-            arch.dispatch(|| values.kernel.sweep(q, u));
-        }
+        self.values.kernel.sweep(&self.q, &self.u);
         if !self.values.model.forces.is_empty() {
             self.load(t, q, u);
         }
-        let Self { arch, values, linear, changes, pushed, work, u: speeds, du: rates, .. } = self;
-        // In the widest registers that the processor has; nothing is fused, so that bits are the same in all of them.
-        arch.dispatch(|| {
-            values.kernel.solve(rates);
-            linear.form(&values.kernel, speeds);
-            linear.tangents(&|c| (q[c].d, u[c].d), changes, pushed, work, &mut |c, d| du[c].d = *d);
-        });
+        self.values.kernel.solve(&mut self.du);
+        self.linear.form(&self.values.kernel, &self.u);
+        let Self { linear, changes, pushed, work, .. } = self;
+        linear.tangents(&|c| (q[c].d, u[c].d), changes, pushed, work, &mut |c, d| du[c].d = *d);
         du.iter_mut().zip(&self.du).for_each(|(a, b)| a.x = *b);
     }
 }
