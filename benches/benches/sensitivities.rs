@@ -1,11 +1,16 @@
 //! What derivatives of a run cost: the motion of a chain of eight rods with derivatives by eight parameters against the run alone, both in
-//! joint coordinates by the classical method with the same steps. Central differences take sixteen runs.
+//! joint coordinates by the classical method with the same steps, where central differences take sixteen runs; and a chain of 143 rods with
+//! seven parameters each, gone back once.
+//!
+//! With a word (`plain`, `eight`, `back-plain`, `back`) it does one of them once, to count instructions:
+//! `valgrind --tool=callgrind target/debug/deps/sensitivities-... eight`.
 
 use fourbar::spec::{Inertia, ModelSpec};
 use fourbar::study::Study;
 use fourbar::{Error, Model, Simulation};
 use fourbar_bench::*;
-use fourbar_design::sensitivities::{Parameters, of_rows};
+use fourbar_design::measure::Measure;
+use fourbar_design::sensitivities::{Parameters, of_many, of_rows};
 use std::sync::Arc;
 
 /// A chain whose rods have masses of their own.
@@ -18,6 +23,54 @@ fn build(spec: &ModelSpec, masses: &[f64]) -> Result<Model, Error> {
     spec.build()
 }
 
+/// A chain of rods with seven numbers each: mass, three moments of inertia and the place of its centre.
+fn numbers(spec: &ModelSpec, p: &[f64]) -> Result<Model, Error> {
+    let mut spec = spec.clone();
+    for ((_, body), own) in spec.bodies.iter_mut().zip(p.chunks_exact(7)) {
+        body.mass = own[0];
+        body.inertia = Inertia::Principal([own[1], own[2], own[3]]);
+        (0..3).for_each(|i| body.at[i] += own[4 + i]);
+    }
+    spec.build()
+}
+
+/// A long chain gone back: the run alone, or with its derivatives.
+fn back(rods: usize, t_end: f64, alone: bool) -> usize {
+    let spec = chain_spec(rods, false);
+    let make = |p: &[f64]| numbers(&spec, p);
+    let values: Vec<f64> = (0..rods).flat_map(|_| [1.0, 0.01, 0.09, 0.09, 0.0, 0.0, 0.0]).collect();
+    let names: Vec<String> = (0..values.len()).map(|k| format!("p{k}")).collect();
+    let parameters = Parameters::new(names, values, &make);
+    let model = Arc::new(parameters.model().unwrap_or_else(|e| panic!("{e}")));
+    let study = steps(&model, t_end);
+    if alone {
+        run(&model, &study);
+        return 0;
+    }
+    let which: Vec<usize> = (0..7 * rods).collect();
+    let name = format!("last(link{rods}.r.z)");
+    let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> { Ok(vec![Measure::new(&name, &run.columns)?]) };
+    let many = of_many(&parameters, &study, &which, &of).unwrap_or_else(|e| panic!("{e}"));
+    many.map_or(0, |m| m.kept)
+}
+
+/// Steps of one size by the classical method.
+fn steps(model: &Model, t_end: f64) -> Study {
+    Study {
+        formulation: Some("grcr".into()),
+        integrator: Some("rk4".into()),
+        step: Some(1e-3),
+        t_end,
+        output_step: t_end,
+        ..Study::of(model)
+    }
+}
+
+fn run(model: &Arc<Model>, study: &Study) {
+    let mut s = Simulation::new(model, study).unwrap_or_else(|d| panic!("{d}"));
+    s.advance(study.t_end).unwrap_or_else(|d| panic!("{d}"));
+}
+
 fn main() {
     // `cargo test --benches` only checks that benchmarks start.
     let quick = std::env::args().any(|a| a == "--test");
@@ -28,22 +81,23 @@ fn main() {
     let names: Vec<String> = (1..=n).map(|k| format!("m{k}")).collect();
     let parameters = Parameters::new(names, vec![1.0; n], &make);
     let model = Arc::new(parameters.model().unwrap_or_else(|e| panic!("{e}")));
-    let study = Study {
-        formulation: Some("grcr".into()),
-        integrator: Some("rk4".into()),
-        step: Some(1e-3),
-        t_end,
-        output_step: t_end,
-        ..Study::of(&model)
-    };
-    let plain = shortest(runs, || {
-        let mut s = Simulation::new(&model, &study).unwrap_or_else(|d| panic!("{d}"));
-        s.advance(t_end).unwrap_or_else(|d| panic!("{d}"));
-    });
+    let last = |run: &fourbar::Trajectory| Ok((0..run.len()).map(|k| k + 1 == run.len()).collect());
+    match std::env::args().nth(1).as_deref() {
+        Some("plain") => return run(&model, &steps(&model, 5.0)),
+        Some("eight") => {
+            let all: Vec<usize> = (0..n).collect();
+            let found = of_rows(&parameters, &steps(&model, 5.0), &all, &last).unwrap_or_else(|e| panic!("{e}"));
+            return println!("{:?}", found.method);
+        }
+        Some("back-plain") => return println!("{}", back(143, 5.0, true)),
+        Some("back") => return println!("{} bytes kept", back(143, 5.0, false)),
+        _ => {}
+    }
+    let study = steps(&model, t_end);
+    let plain = shortest(runs, || run(&model, &study));
     println!("chain of {n} rods, {} steps of rk4 in joint coordinates: {:.1} ms", t_end / 1e-3, 1e3 * plain);
     for count in [1, 2, 4, 8] {
         let which: Vec<usize> = (0..count).collect();
-        let last = |run: &fourbar::Trajectory| Ok((0..run.len()).map(|k| k + 1 == run.len()).collect());
         let whole = shortest(runs, || {
             let run = of_rows(&parameters, &study, &which, &last).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(run.slopes.len(), count);
@@ -55,4 +109,10 @@ fn main() {
             2 * count
         );
     }
+    let (rods, t_end) = if quick { (3, 0.01) } else { (143, 20.0) };
+    let plain = shortest(runs.min(2), || {
+        back(rods, t_end, true);
+    });
+    let whole = shortest(1, || assert!(back(rods, t_end, false) > 0));
+    println!("chain of {rods} rods gone back by {} parameters: {whole:.2} s, {:.2} runs", 7 * rods, whole / plain);
 }

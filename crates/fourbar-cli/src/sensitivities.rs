@@ -14,7 +14,8 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_design::equilibrium::{Options, start_settled};
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{
-    Derivative, OfRun, Parameters, compared, of_measure, of_modes, of_rest, of_rows, of_start, rest_near, ties,
+    Derivative, Method, OfMany, OfRun, Parameters, are_many, compared, of_many, of_measure, of_modes, of_rest, of_rows, of_start,
+    rest_near, ties,
 };
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use serde_json::{Value, json};
@@ -200,8 +201,15 @@ fn attempt(
         }
         Ok(rows)
     };
-    let run: Option<OfRun> =
-        all.iter().any(|a| matches!(a, Asked::Measure(_))).then(|| of_rows(&moving, study, &places, &needed)).transpose()?;
+    let texts: Vec<&String> = all.iter().filter_map(|a| if let Asked::Measure(text) = a { Some(text) } else { None }).collect();
+    let read = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
+        let list = texts.iter().map(|t| Measure::with(t, &run.columns, &mut asked::Words(known)));
+        Ok(list.collect::<Result<Vec<_>, Diagnostic>>()?)
+    };
+    // Many parameters: the motion is gone back, where that is possible.
+    let many: Option<OfMany> = if are_many(places.len(), texts.len()) { of_many(&moving, study, &places, &read)? } else { None };
+    let run: Option<OfRun> = (!texts.is_empty() && many.is_none()).then(|| of_rows(&moving, study, &places, &needed)).transpose()?;
+    let mut gone_back = many.iter().flat_map(|m| &m.derivatives);
     warnings.extend(run.iter().flat_map(|r| r.warnings.iter().cloned()));
     let mut list = Vec::new();
     let one_row = |of: &str, column: &str, columns: &fourbar::Trajectory, slopes: &[fourbar::Trajectory]| -> Result<Derivative, Error> {
@@ -214,6 +222,12 @@ fn attempt(
     for a in all {
         let (d, how) = match a {
             Asked::Measure(text) => {
+                if let (Some(d), Some(many)) = (gone_back.next(), &many) {
+                    let mega = number((many.kept as f64 / 1e6).ceil());
+                    let how = format!("{} (they are many); {mega} MB of states were kept", Method::Adjoint.words());
+                    list.push(Answer { d: d.clone(), parameters: here.clone(), how, by_runs: None, seconds: Some(many.seconds) });
+                    continue;
+                }
                 let Some(run) = &run else { continue };
                 let m = Measure::with(text, &run.run.columns, &mut asked::Words(known))?;
                 warnings.extend(ties(&m, run));
@@ -238,11 +252,9 @@ fn attempt(
     if args.check {
         let (places_of, derivatives): (Vec<usize>, Vec<Derivative>) =
             list.iter().enumerate().filter(|(k, _)| matches!(all[*k], Asked::Measure(_))).map(|(k, a)| (k, a.d.clone())).unzip();
-        if let Some(run) = &run {
-            let measures = derivatives
-                .iter()
-                .map(|d| Measure::with(&d.of, &run.run.columns, &mut asked::Words(known)))
-                .collect::<Result<Vec<_>, _>>()?;
+        if let Some(run) = run.as_ref().map(|r| &r.run).or(many.as_ref().map(|m| &m.run)) {
+            let measures =
+                derivatives.iter().map(|d| Measure::with(&d.of, &run.columns, &mut asked::Words(known))).collect::<Result<Vec<_>, _>>()?;
             let against = compared(&moving, study, &places, &measures, &derivatives)?;
             places_of.iter().zip(against).for_each(|(k, c)| list[*k].by_runs = Some(c.by_runs));
         }

@@ -169,3 +169,41 @@ fn drives_and_columns_in_a_linear_model() {
     let bytes = std::fs::read(f.join("l/linear.mat")).expect("a file");
     assert_eq!(&bytes[..12], [0, 0, 0, 0, 2, 0, 0, 0, 2, 0, 0, 0]);
 }
+
+/// A chain of hinged rods with so many parameters that its motion is gone back; derivatives beside those of fewer, which go along with it.
+#[test]
+fn many_parameters_are_gone_back_for() {
+    let f = folder("gone_back");
+    let rods = 9;
+    let mut text = String::from("fourbar: 1\nparameters: {");
+    for k in 1..=rods {
+        text += &format!("m{k}: {}, J{k}: 0.02, c{k}: 0.0{k}, ", 1.0 + 0.1 * k as f64);
+    }
+    text += "g: 9.81}\ngravity: [0, 0, -g]\nbodies:\n";
+    let (mut joints, mut forces) = (String::from("joints:\n"), String::from("forces:\n"));
+    for k in 1..=rods {
+        let x = 0.3 * (k as f64 - 1.0);
+        text += &format!("  rod{k}: {{mass: m{k}, inertia: [1e-3, J{k}, J{k}], at: [{}, 0, 0]}}\n", x + 0.15);
+        let on = if k == 1 { "ground".into() } else { format!("rod{}", k - 1) };
+        joints += &format!("  P{k}: {{type: revolute, bodies: [{on}, rod{k}], at: [{x}, 0, 0], axis: [0, 1, {}]}}\n", 0.1 * k as f64);
+        forces += &format!("  d{k}: {{type: torsion, joint: P{k}, stiffness: 1, damping: c{k}}}\n");
+    }
+    text += &format!("{joints}{forces}points: {{tip: {{body: rod{rods}, at: [0.15, 0, 0]}}}}\nstudy: {{t_end: 0.3, output_step: 20 ms}}\n");
+    std::fs::write(f.join("chain.yaml"), text).expect("a file");
+    let of = "min(tip.z)";
+    let all = json(&fourbar(&f, &["sensitivities", "chain.yaml", "--of", of, "--json"]));
+    let many = &all["outputs"][0];
+    assert!(many["method"].as_str().is_some_and(|m| m.contains("gone back once") && m.contains("MB")), "{}", many["method"]);
+    let some = json(&fourbar(&f, &["sensitivities", "chain.yaml", "--of", of, "--to", "m3,J9,c2,g", "--json"]));
+    let few = &some["outputs"][0];
+    assert!(few["method"].as_str().is_some_and(|m| m.contains("along the same steps")), "{}", few["method"]);
+    let largest = few["parameters"].as_array().into_iter().flatten().fold(0.0_f64, |m, p| m.max(number(&p["per_cent"]).abs()));
+    for p in few["parameters"].as_array().into_iter().flatten() {
+        let same = many["parameters"].as_array().into_iter().flatten().find(|q| q["parameter"] == p["parameter"]).expect("the parameter");
+        let gap = (number(&same["per_cent"]) - number(&p["per_cent"])).abs();
+        assert!(gap < 1e-7 * largest, "{p} {same}");
+    }
+    // Reactions do not follow from poses and velocities: the other way.
+    let force = json(&fourbar(&f, &["sensitivities", "chain.yaml", "--of", "last(P1.force.z)", "--json"]));
+    assert!(force["outputs"][0]["method"].as_str().is_some_and(|m| m.contains("along the same steps")));
+}

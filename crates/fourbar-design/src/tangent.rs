@@ -63,13 +63,19 @@ pub(crate) fn step(x: &DMatrix<f64>, h: f64, from: &Coefficients, to: &Coefficie
     left.lu().solve(&right)
 }
 
+/// Step sizes that are extrapolated over, at most: steps that are long against the fastest vibration do harm.
+const SIZES: usize = 5;
+/// Share of the difference between results with all steps and without the smallest that counts as an error at least: what vibrates too fast
+/// for the steps does not show in the last extrapolation.
+const UNRESOLVED: f64 = 1.0 / 64.0;
+
 /// Deviations carried on by steps of one, two, four and more parts of an interval.
 pub(crate) struct Passes(Vec<DMatrix<f64>>);
 
 impl Passes {
     /// From the deviations at the start, for intervals of so many parts, a power of two.
     pub(crate) fn new(start: &DMatrix<f64>, parts: usize) -> Self {
-        Self(vec![start.clone(); parts.ilog2() as usize + 1])
+        Self(vec![start.clone(); (parts.ilog2() as usize + 1).min(SIZES)])
     }
 
     /// Over one interval: times and coefficients at the ends of its parts, one more than there are parts. `None` where it fails.
@@ -83,12 +89,16 @@ impl Passes {
         Some(())
     }
 
-    /// The limit of small steps, and what it would be without the last extrapolation.
+    /// The limit of small steps, and the same with less effort: the difference tells the error.
     pub(crate) fn limit(&self) -> [DMatrix<f64>; 2] {
         let mut table = self.0.clone();
-        let mut before = table[0].clone();
+        // Without the last extrapolation, and without the smallest steps.
+        let (mut before, mut coarse) = (table[0].clone(), None);
         for level in 1..table.len() {
             let factor = 4f64.powi(level as i32);
+            if level + 1 == self.0.len() {
+                coarse = Some(table[1].clone());
+            }
             for k in 0..self.0.len() - level {
                 let next = (&table[k] * factor - &table[k + 1]) / (factor - 1.0);
                 let was = std::mem::replace(&mut table[k], next);
@@ -97,6 +107,15 @@ impl Passes {
                 }
             }
         }
-        [table.swap_remove(0), before]
+        let best = table.swap_remove(0);
+        if let Some(coarse) = coarse {
+            before.iter_mut().zip(best.iter().zip(coarse.iter())).for_each(|(rough, (best, coarse))| {
+                let least = UNRESOLVED * (coarse - best);
+                if least.abs() > (*rough - best).abs() {
+                    *rough = best + least;
+                }
+            });
+        }
+        [best, before]
     }
 }

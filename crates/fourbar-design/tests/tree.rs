@@ -3,7 +3,7 @@
 use fourbar::study::Study;
 use fourbar::{Error, Evaluation, Model};
 use fourbar_design::measure::Measure;
-use fourbar_design::sensitivities::{Method, Parameters, compared, of_measure, of_run};
+use fourbar_design::sensitivities::{Method, Parameters, compared, of_many, of_measure, of_run};
 use fourbar_design::tree::{Jet, Tree};
 use fourbar_math::{Dual, Scalar};
 
@@ -109,4 +109,122 @@ fn a_run_of_a_tree_has_the_derivatives_of_differences() {
     // A mechanism with a drive or a loop is none.
     let other = fourbar_testing::common::model("fourbar");
     assert!(Tree::new(&other, &fourbar::state::Configuration::start(&other)).is_none());
+}
+
+/// Numbers by chance, between one half and one and a half of some.
+fn near_by(random: &mut fourbar::random::Random, x: f64) -> f64 {
+    x * (1.0 + 0.5 * random.number())
+}
+
+/// A tree by chance: rods that hang on earlier ones by hinges and slides at odd angles, with springs and dampers. Parameters are four
+/// numbers of each rod (mass, length, tilt of its axis, damping), the stiffness of a spring and gravity.
+fn drawn(count: usize, on: &[usize], p: &[f64]) -> Result<Model, Error> {
+    let mut text = format!("fourbar: 1\ngravity: [0.2, 0.1, {:e}]\nbodies:\n", -p[1]);
+    let (mut joints, mut forces) = (String::from("joints:\n"), String::from("forces:\n"));
+    let mut ends = vec![[0.0; 3]];
+    for k in 0..count {
+        let own = &p[2 + 4 * k..6 + 4 * k];
+        let (mass, length, tilt, damping) = (own[0], own[1], own[2], own[3]);
+        let at = ends[on[k]];
+        let way = if k % 3 == 1 { [0.6, 0.8 * tilt.cos(), 0.8 * tilt.sin()] } else { [tilt.sin(), 0.3, -tilt.cos()] };
+        let centre: [f64; 3] = std::array::from_fn(|i| at[i] + 0.5 * length * way[i]);
+        ends.push(std::array::from_fn(|i| at[i] + length * way[i]));
+        let names = [if on[k] == 0 { "ground".to_string() } else { format!("rod{}", on[k]) }, format!("rod{}", k + 1)];
+        text += &format!(
+            "  {}: {{mass: {mass:e}, inertia: [{:e}, {:e}, {:e}], at: [{:e}, {:e}, {:e}]}}\n",
+            names[1],
+            0.02 * mass,
+            mass * length * length / 12.0,
+            0.1 * mass * length * length,
+            centre[0],
+            centre[1],
+            centre[2]
+        );
+        let kind = if k % 4 == 2 { "prismatic" } else { "revolute" };
+        let bodies =
+            if k % 2 == 0 || kind == "prismatic" { format!("{}, {}", names[0], names[1]) } else { format!("{}, {}", names[1], names[0]) };
+        joints += &format!(
+            "  J{}: {{type: {kind}, bodies: [{bodies}], at: [{:e}, {:e}, {:e}], axis: [{:e}, 1, 0.2]}}\n",
+            k + 1,
+            at[0],
+            at[1],
+            at[2],
+            tilt
+        );
+        if kind == "revolute" {
+            forces += &format!("  D{}: {{type: torsion, joint: J{}, stiffness: 0.5, damping: {damping:e}}}\n", k + 1, k + 1);
+        } else {
+            forces += &format!(
+                "  D{}: {{type: spring, between: [{{body: {}, at: [0.1, 0, 0]}}, {{body: {}, at: [0, 0.3, 0.2]}}], stiffness: 20, length: 0.2, damping: {damping:e}}}\n",
+                k + 1,
+                names[0],
+                names[1]
+            );
+        }
+    }
+    forces += &format!(
+        "  coil: {{type: spring, between: [{{body: ground, at: [1, 0.5, 0]}}, {{body: rod{count}, at: [0.1, 0, 0]}}], stiffness: {:e}, length: 0.4, damping: 0.1}}\n",
+        p[0]
+    );
+    text += &joints;
+    text += &forces;
+    text += &format!("points:\n  tip: {{body: rod{count}, at: [0.1, 0.2, {:e}]}}\n", 0.3 * p[3]);
+    text += "study: {t_end: 0.6, output_step: 0.05}\n";
+    fourbar_io::read_model(&text, &fourbar_io::ReadOptions { set: &[], ..fourbar_io::ReadOptions::default() })?.spec.build()
+}
+
+/// Gone back, a motion has the derivatives that go along with it, and those of differences of runs.
+#[test]
+fn the_way_back_has_the_derivatives_of_the_way_there() {
+    let seed = 41;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    for (integrator, step) in [(Some("rk4"), Some(0.005)), (Some("dopri5"), Some(0.01)), (None, None)] {
+        let count = 5;
+        let on: Vec<usize> =
+            (0..count).map(|k| if k == 0 { 0 } else { ((0.5 * random.number() + 0.5) * (k + 1) as f64) as usize % (k + 1) }).collect();
+        let mut values = vec![near_by(&mut random, 30.0), 9.81];
+        for _ in 0..count {
+            values.extend([1.0, 0.6, 0.5, 0.05].map(|x| near_by(&mut random, x)));
+        }
+        let build = |p: &[f64]| drawn(count, &on, p);
+        let names = (0..values.len()).map(|k| format!("p{k}")).collect();
+        let p = Parameters::new(names, values.clone(), &build);
+        let model = p.model().unwrap_or_else(|e| panic!("{e}"));
+        let formulation = integrator.map(|_| "grcr".to_string());
+        let study = Study { formulation, integrator: integrator.map(String::from), step, ..Study::of(&model) };
+        let which: Vec<usize> = (0..values.len()).collect();
+        let texts = [
+            "last(tip.x)",
+            "max(abs(tip.z))",
+            "mean(J1.angle^2)",
+            "last(energy.total)",
+            "rms(rod3.v.y)+at(coil.power,0.31)",
+            "length(tip)",
+        ];
+        let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
+            Ok(texts.iter().map(|m| Measure::new(m, &run.columns)).collect::<Result<_, _>>()?)
+        };
+        let many = of_many(&p, &study, &which, &of).unwrap_or_else(|e| panic!("{e}")).expect("a tree");
+        let run = of_run(&p, &study, &which).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(run.method, Method::Jets);
+        let measures = of(&run.run).unwrap_or_else(|e| panic!("{e}"));
+        let found: Vec<_> = measures.iter().map(|m| of_measure(m, &run).unwrap_or_else(|e| panic!("{e}"))).collect();
+        let against = compared(&p, &study, &which, &measures, &found).unwrap_or_else(|e| panic!("{e}"));
+        for ((back, there), runs) in many.derivatives.iter().zip(&found).zip(against) {
+            assert!(
+                (back.value - there.value).abs() < 1e-9 * (1.0 + there.value.abs()),
+                "{integrator:?} {}: {} {}",
+                back.of,
+                back.value,
+                there.value
+            );
+            let largest = there.slopes.iter().zip(&values).fold(0.0_f64, |m, (s, p)| m.max((s * p).abs()));
+            for (k, (a, b)) in back.slopes.iter().zip(&there.slopes).enumerate() {
+                let gap = (a - b).abs() * values[k].abs();
+                assert!(gap < 1e-8 * largest, "{integrator:?} {} by {k}: {a} back, {b} there, {} by differences", back.of, runs.by_runs[k]);
+            }
+            assert!(runs.worst < 1e-5, "{integrator:?} {}: {:?} instead of {:?}", there.of, there.slopes, runs.by_runs);
+        }
+    }
 }

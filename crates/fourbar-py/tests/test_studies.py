@@ -92,6 +92,26 @@ def test_sensitivities_are_the_derivatives(slider_crank):
     assert caught.value.code == "U412"
 
 
+def test_many_parameters_have_the_derivatives_of_few():
+    names = [f"m{k}" for k in range(30)]
+    parameters = ", ".join(f"{n}: {1 + 0.01 * k}" for k, n in enumerate(names))
+    mass = " + ".join(f"{n}/30" for n in names)
+    text = f"""fourbar: 1
+parameters: {{{parameters}}}
+gravity: [0, 0, -9.81]
+bodies:
+  rod: {{mass: {mass}, inertia: [1e-3, 0.1 + m3/10, 0.1], at: [0.5, 0, 0]}}
+joints: {{pin: {{type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}}}}
+study: {{t_end: 0.3, output_step: 10 ms}}
+"""
+    model = fourbar.loads(text)
+    many = model.sensitivities("last(pin.angle)").gradient("last(pin.angle)")
+    few = model.sensitivities("last(pin.angle)", to=["m3", "m7"]).gradient("last(pin.angle)")
+    assert len(many) == 30
+    for name, slope in few.items():
+        assert many[name] == pytest.approx(slope, rel=1e-7)
+
+
 def test_reports_have_peaks(fourbar_model, tmp_path):
     run = fourbar_model.run()
     r = fourbar.report(run)

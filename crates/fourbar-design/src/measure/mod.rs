@@ -36,7 +36,9 @@ pub use reduce::Extreme;
 use fourbar::expr::{Expr, Kind};
 use fourbar::trajectory::{Column, Trajectory};
 use fourbar::{Diagnostic, expr};
+use fourbar_dae::{Node, Tape};
 use fourbar_math::{Dual, Scalar, Taylor};
+use std::collections::HashMap;
 
 /// A reduction of a column over time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -164,6 +166,27 @@ impl Measure {
             Taylor::with_slope(run.values[column][row], slope)
         };
         self.eval(run.len(), &sample)
+    }
+
+    /// Its derivatives by the numbers of a run that it reads: row, column and derivative, those that are zero left out.
+    pub fn gradient(&self, run: &Trajectory) -> Result<Vec<(usize, usize, f64)>, Diagnostic> {
+        let needed = self.rows(run)?;
+        let rows = (0..run.len()).filter(|&r| needed[r]);
+        let list: Vec<(usize, usize)> =
+            rows.flat_map(|r| self.reads.iter().map(move |&c| (r, c))).filter(|x| Some(x.1) != self.time).collect();
+        let (tape, result) = Tape::record_around(0.0, || {
+            let variables: HashMap<(usize, usize), Node> =
+                list.iter().map(|&(r, c)| ((r, c), Node::variable(run.values[c][r], 0.0))).collect();
+            let sample =
+                |row: usize, column: usize| variables.get(&(row, column)).copied().unwrap_or_else(|| Node::of(run.values[column][row]));
+            self.eval(run.len(), &sample)
+        });
+        let value = result?.value;
+        let mut known = vec![0.0; tape.len()];
+        let x: Vec<f64> = list.iter().map(|&(r, c)| run.values[c][r]).collect();
+        tape.eval(&tape.needed(std::iter::once(value)), 0.0, &x, &mut known);
+        let slopes = tape.gradient(value, &known, &mut vec![0.0; tape.len()]);
+        Ok(slopes.into_iter().filter(|(_, d)| *d != 0.0).map(|(k, d)| (list[k].0, list[k].1, d)).collect())
     }
 
     /// Its value for samples by row and column.

@@ -39,17 +39,34 @@ impl Parameters<'_> {
             let d = Diagnostic::new("S432", format!("`{}` cannot be varied: {why}", self.names[k])).name(&self.names[k]);
             Error::from(d.help("derivatives need a mechanism on both sides of the value; ask for other parameters with `--to`"))
         };
-        let shape =
-            |m: &Model| (m.bodies.len(), m.joints.len(), m.forces.len(), m.drives.len(), m.angles.len(), m.auxiliaries(), m.points.len());
         let mut models = Vec::new();
         for (at, _) in PLACES {
             let m = self.varied(k, at * h).map_err(|e| refuse(e.cause().message.clone()))?;
-            if shape(&m) != shape(model) {
+            if !self.same_shape(&m, model) {
                 return Err(refuse("the mechanism has other elements for other values of it".into()));
             }
             models.push(without_dry_friction(&m).0);
         }
         Ok(Around { h, models })
+    }
+
+    /// Whether a mechanism has as many elements of every kind as another.
+    pub(super) fn same_shape(&self, a: &Model, b: &Model) -> bool {
+        let shape =
+            |m: &Model| (m.bodies.len(), m.joints.len(), m.forces.len(), m.drives.len(), m.angles.len(), m.auxiliaries(), m.points.len());
+        shape(a) == shape(b)
+    }
+
+    /// Mechanisms around this one in which several parameters are varied at once, each by its own step; weights are for a step of one.
+    pub(super) fn around_several(&self, steps: &[(usize, f64)], model: &Model) -> Option<Around> {
+        let mut models = Vec::new();
+        for (at, _) in PLACES {
+            let mut values = self.values.clone();
+            steps.iter().for_each(|(k, h)| values[*k] += at * h);
+            let m = (self.build)(&values).ok().filter(|m| self.same_shape(m, model))?;
+            models.push(without_dry_friction(&m).0);
+        }
+        Some(Around { h: 1.0, models })
     }
 
     /// The mechanisms around this one, as far away as they can be built.

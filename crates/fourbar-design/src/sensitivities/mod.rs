@@ -37,18 +37,23 @@
 //! # Ok::<(), fourbar::Error>(())
 //! ```
 
+mod adjoint;
 pub mod alone;
 mod around;
 mod columns;
 mod compare;
+mod given;
+mod groups;
+mod lanes;
 mod rest;
 mod run;
 mod state;
 mod trees;
 
+pub use adjoint::Measures;
 pub use compare::{Against, compared};
 pub use rest::{OfModes, OfRest, of_modes, of_rest, rest_near};
-pub use run::{Method, Needed, OfRun, of_measure, of_rows, of_run, ties};
+pub use run::{Method, Needed, OfMany, OfRun, are_many, of_many, of_measure, of_rows, of_run, ties};
 pub use state::{OfStart, Tangent, of_start};
 
 use fourbar::{Error, Model};

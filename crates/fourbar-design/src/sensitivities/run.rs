@@ -8,10 +8,12 @@
 //! Where the equations have kinks, dry friction or numbers of their own that are integrated, runs themselves are compared instead
 //! ([`Method::Differences`]).
 
+use super::adjoint::{self, Measures};
 use super::around::{Around, around};
 use super::columns::Row;
 use super::state::{Spaces, Tangent, Varied, start_tangents};
-use super::{Derivative, Parameters, trees};
+use super::trees::{self, Way as TreeWay};
+use super::{Derivative, Parameters};
 use crate::manifold::Manifold;
 use crate::measure::Measure;
 use crate::operator::{lengths, without_dry_friction};
@@ -26,9 +28,8 @@ use nalgebra::DMatrix;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Parts of an output step at which the coefficients of the tangent are taken, powers of two: more where fewer do not suffice. The rule is
-/// extrapolated over all steps that are a power of two of them.
-const PARTS: [usize; 3] = [4, 16, 64];
+/// Parts of an output step at which the coefficients of the tangent are taken, powers of two: more where fewer do not suffice.
+const PARTS: [usize; 5] = [4, 16, 64, 256, 1024];
 /// Differences of the last two extrapolations, as a share of the largest increment, that suffice, and beyond which runs are compared
 /// instead.
 const ENOUGH: f64 = 1e-7;
@@ -49,8 +50,10 @@ const USELESS: f64 = 1e8;
 pub enum Method {
     /// Solved for at every output time: the drives prescribe everything.
     Kinematics,
-    /// The motion of a tree in numbers that carry derivatives.
+    /// The motion of a tree with tangents beside it, along the same steps.
     Jets,
+    /// The motion of a tree, gone back once for all parameters.
+    Adjoint,
     /// The tangent of the motion, integrated with it.
     Tangent,
     /// Differences of runs.
@@ -62,7 +65,8 @@ impl Method {
     pub fn words(self) -> &'static str {
         match self {
             Self::Kinematics => "solved for at every output time",
-            Self::Jets => "the motion in joint coordinates, in numbers that carry their derivatives",
+            Self::Jets => "the motion in joint coordinates, with its derivatives along the same steps",
+            Self::Adjoint => "the motion in joint coordinates, gone back once for all parameters",
             Self::Tangent => "the tangent of the motion, integrated along it",
             Self::Differences => "differences of runs",
         }
@@ -119,10 +123,7 @@ pub fn of_run(parameters: &Parameters<'_>, study: &Study, which: &[usize]) -> Re
 /// The same at some rows; at others derivatives are not numbers. An extreme needs that of its instant, and nothing else.
 pub fn of_rows(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
     let model = parameters.model()?;
-    let mut study = study.clone();
-    if study.step.is_none() {
-        study.tol = Some(study.tol.unwrap_or(TIGHT).min(TIGHT));
-    }
+    let study = tight(study);
     let fits = crate::operator::fits(&model).is_ok();
     let why = if fits { kinks(&model) } else { Some("it is too large for dense matrices".into()) };
     let start = study.assemble(&model)?.configuration;
@@ -244,6 +245,86 @@ fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &
     Ok(OfRun { run, rough: slopes.clone(), slopes, method: Method::Kinematics, seconds, warnings: Vec::new() })
 }
 
+/// From how many parameters on, for each measure, a motion is gone back.
+const MANY: usize = 24;
+
+/// Derivatives of measures of a run by many parameters.
+#[derive(Clone, Debug)]
+pub struct OfMany {
+    /// The run: columns that follow from poses and velocities; others are not numbers.
+    pub run: Trajectory,
+    /// The derivatives, by measure.
+    pub derivatives: Vec<Derivative>,
+    /// Seconds that the run alone took, and the run with its derivatives.
+    pub seconds: [f64; 2],
+    /// Bytes of the states that were kept on the way.
+    pub kept: usize,
+}
+
+/// Whether so many parameters and measures are many: [`of_many`] is the quicker way.
+pub fn are_many(parameters: usize, measures: usize) -> bool {
+    measures > 0 && parameters >= MANY * measures
+}
+
+/// Derivatives of measures of a run by many parameters at once, at a cost that hardly depends on their number: the motion is gone back with
+/// what each state matters to the measures. `None` where that is not possible: for mechanisms with loops, drives, other joints than hinges,
+/// slides and welds or equations with kinks, for measures that read more than poses and velocities, and for extremes that are reached at
+/// several instants. [`of_rows`] knows a way then.
+pub fn of_many(parameters: &Parameters<'_>, study: &Study, which: &[usize], measures: &Measures<'_>) -> Result<Option<OfMany>, Error> {
+    let clock = Instant::now();
+    let model = Arc::new(parameters.model()?);
+    let study = tight(study);
+    let start = begin(&study)(&model)?;
+    let smooth = without_dry_friction(&model).0;
+    let dynamics = study.analysis_of(&Structure::new(&model, &start)) == Analysis::Dynamics;
+    if !dynamics || kinks(&model).is_some() {
+        return Ok(None);
+    }
+    let Some(way) = TreeWay::new(&smooth, &start, &study) else { return Ok(None) };
+    let end = end_of_run(&model, &study)?;
+    let plain = clock.elapsed().as_secs_f64();
+    let Some(found) = adjoint::of_measures(&way, parameters, which, &begin(&study), measures)? else { return Ok(None) };
+    if !same_end(&model, &end, &found.end) {
+        return Ok(None);
+    }
+    let mut derivatives = Vec::new();
+    for (m, slopes) in found.measures.iter().zip(found.slopes) {
+        let value = m.of(&found.run)?;
+        if value.extremes.iter().any(|e| !e.ties.is_empty()) {
+            return Ok(None);
+        }
+        // As [`of_measure`] says.
+        let errors = slopes.iter().map(|s: &f64| 1e-8 * s.abs()).collect();
+        derivatives.push(Derivative { of: m.text.clone(), value: value.value, unit: m.unit(), slopes, errors });
+    }
+    let seconds = [plain, clock.elapsed().as_secs_f64()];
+    Ok(Some(OfMany { run: found.run, derivatives, seconds, kept: found.kept }))
+}
+
+/// A study whose tolerance is tight enough to be differentiated.
+fn tight(study: &Study) -> Study {
+    let mut study = study.clone();
+    if study.step.is_none() {
+        study.tol = Some(study.tol.unwrap_or(TIGHT).min(TIGHT));
+    }
+    study
+}
+
+/// Where the engine takes a mechanism to.
+fn end_of_run(model: &Arc<Model>, study: &Study) -> Result<Configuration, Error> {
+    let mut simulation = Simulation::new(model, study)?;
+    simulation.run_ahead(study.t_end);
+    for t in study.output_times() {
+        simulation.advance(t)?;
+    }
+    Ok(simulation.state())
+}
+
+/// Whether two motions end the same way.
+fn same_end(model: &Model, a: &Configuration, b: &Configuration) -> bool {
+    Manifold::between(a, b).component_mul(&lengths(model)).amax() <= SAME * model.length
+}
+
 /// Derivatives along the motion of a tree; `None` where the mechanism is none, or the engine says that it moves otherwise.
 fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<Option<OfRun>, Error> {
     let clock = Instant::now();
@@ -253,17 +334,11 @@ fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], neede
     if Tree::new(&smooth, &start).is_none() {
         return Ok(None);
     }
-    let mut simulation = Simulation::new(&model, study)?;
-    simulation.run_ahead(study.t_end);
-    for t in study.output_times() {
-        simulation.advance(t)?;
-    }
-    let end = simulation.state();
+    let end = end_of_run(&model, study)?;
     let plain = clock.elapsed().as_secs_f64();
     let around = around(parameters, &smooth, which)?;
     let Some(samples) = trees::samples(&smooth, &around, &start, study, &begin(study)) else { return Ok(None) };
-    let off = samples.last().map_or(f64::INFINITY, |s| Manifold::between(&end, &s.state).component_mul(&lengths(&model)).amax());
-    if off > SAME * model.length {
+    if !samples.last().is_some_and(|s| same_end(&model, &end, &s.state)) {
         return Ok(None);
     }
     let mut growth = Growth::default();

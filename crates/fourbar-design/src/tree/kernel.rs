@@ -55,7 +55,7 @@ fn sub<T: Scalar>(a: &V<T>, b: &V<T>) -> V<T> {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 #[inline(always)]
-fn scale<T: Scalar>(a: &V<T>, k: T) -> V<T> {
+pub(super) fn scale<T: Scalar>(a: &V<T>, k: T) -> V<T> {
     [a[0] * k, a[1] * k, a[2] * k]
 }
 #[inline(always)]
@@ -85,7 +85,7 @@ pub fn product<T: Scalar>(A: &[T; 9], B: &[T; 9]) -> [T; 9] {
     of_columns(&times(A, &column(B, 0)), &times(A, &column(B, 1)), &times(A, &column(B, 2)))
 }
 #[inline(always)]
-fn symmetric<T: Scalar>(m: &[T; 6], x: &V<T>) -> V<T> {
+pub(super) fn symmetric<T: Scalar>(m: &[T; 6], x: &V<T>) -> V<T> {
     [m[0] * x[0] + m[1] * x[1] + m[2] * x[2], m[1] * x[0] + m[3] * x[1] + m[4] * x[2], m[2] * x[0] + m[4] * x[1] + m[5] * x[2]]
 }
 /// `E J E^T` of a symmetric matrix.
@@ -104,7 +104,7 @@ impl<T: Scalar> Six<T> {
         Self { l: [T::zero(); 3], a: [T::zero(); 3] }
     }
     #[inline(always)]
-    fn plus(&self, o: &Self) -> Self {
+    pub(super) fn plus(&self, o: &Self) -> Self {
         Self { l: add(&self.l, &o.l), a: add(&self.a, &o.a) }
     }
     #[inline(always)]
@@ -118,6 +118,16 @@ impl<T: Scalar> Six<T> {
     #[inline(always)]
     fn dot(&self, o: &Self) -> T {
         dot(&self.l, &o.l) + dot(&self.a, &o.a)
+    }
+    /// How a motion that is carried along with this one changes.
+    #[inline(always)]
+    pub(super) fn crossed(&self, o: &Self) -> Self {
+        Self { l: add(&cross(&self.a, &o.l), &cross(&self.l, &o.a)), a: cross(&self.a, &o.a) }
+    }
+    /// How a wrench that is carried along with this motion changes.
+    #[inline(always)]
+    pub(super) fn crossed_wrench(&self, o: &Self) -> Self {
+        Self { l: cross(&self.a, &o.l), a: add(&cross(&self.a, &o.a), &cross(&self.l, &o.l)) }
     }
 }
 
@@ -197,20 +207,20 @@ pub struct Moving<T> {
     pub c: V<T>,
     /// Velocity, and acceleration where no speed changes.
     pub V: Six<T>,
-    a: Six<T>,
+    pub(super) a: Six<T>,
     /// What the joint allows.
-    S: Six<T>,
+    pub(super) S: Six<T>,
     /// Second moment about the origin.
-    J: [T; 6],
+    pub(super) J: [T; 6],
     /// Wrench on it, less what inertia asks for.
     pub f: Six<T>,
 }
 
 /// What a column leaves for the last pass.
 #[derive(Clone, Copy, Debug)]
-struct Column<T> {
-    U: Six<T>,
-    inverse: T,
+pub(super) struct Column<T> {
+    pub(super) U: Six<T>,
+    pub(super) inverse: T,
     phi: T,
 }
 
@@ -222,9 +232,9 @@ pub struct Kernel<T> {
     pub gravity: V<T>,
     /// By node, the ground first.
     pub at: Vec<Moving<T>>,
-    columns: Vec<Column<T>>,
+    pub(super) columns: Vec<Column<T>>,
     gathered: Vec<(Articulated<T>, Six<T>)>,
-    rates: Vec<Six<T>>,
+    pub(super) rates: Vec<Six<T>>,
 }
 
 impl<T: Scalar> Kernel<T> {
@@ -274,8 +284,7 @@ impl<T: Scalar> Kernel<T> {
             if n.joint != Joint::Weld {
                 let own = S.by(u[n.column]);
                 // The own motion is carried along by that of the parent.
-                let carried = Six { l: add(&cross(&V.a, &own.l), &cross(&V.l, &own.a)), a: cross(&V.a, &own.a) };
-                a = a.plus(&carried);
+                a = a.plus(&V.crossed(&own));
                 V = V.plus(&own);
             }
             let c = add(&x, &times(&E, &shape.c));

@@ -1,5 +1,5 @@
-//! Trees of hinges, slides and welds in joint coordinates over any scalar: with numbers that carry eight derivatives, one motion gives its
-//! derivatives by eight parameters, exactly, along the same steps.
+//! Trees of hinges, slides and welds in joint coordinates, with their derivatives: one motion with several tangents beside it, or gone back
+//! once, exactly, along the same steps.
 //!
 //! The data of a mechanism (frames, masses, inertias, the start) depend on its parameters as the author wrote it; their derivatives come from
 //! the mechanisms around it, once. Forces are those of the model, evaluated over the same scalar; where a parameter changes their data, the
@@ -7,10 +7,13 @@
 
 mod jet;
 pub mod kernel;
+pub mod linear;
 mod moved;
+mod values;
 
 pub use jet::Jet;
-pub use moved::{Force, Moved, Seen};
+pub use moved::{Kept, Moved, Rates, places};
+pub use values::{Seen, Values};
 
 use fourbar::Model;
 use fourbar::formulation::grcr::Mechanism;
@@ -18,6 +21,7 @@ use fourbar::joint::JointKind;
 use fourbar::state::Configuration;
 use fourbar_math::Scalar;
 use kernel::{Joint, Kernel, Node, Shape};
+use linear::Change;
 
 /// Numbers of a node in the list of all.
 const NODE: usize = 31;
@@ -104,6 +108,51 @@ impl Tree {
     /// Whether another one has the same nodes.
     pub fn fits(&self, other: &Self) -> bool {
         self.nodes == other.nodes && self.counted == other.counted
+    }
+
+    /// How far the bodies of a state lie from where the coordinates of the tree put them: lengths, turns and their rates.
+    pub fn gap(&self, at: &Configuration) -> f64 {
+        let mut kernel = self.kernel(&self.numbers);
+        let (q, u) = self.start.split_at(self.size);
+        kernel.sweep(q, u);
+        let mut worst = 0.0_f64;
+        for b in 1..at.q.len() {
+            let k = self.of_body[b];
+            let (node, axes) = (&kernel.at[k], kernel.axes(k));
+            let (pose, v) = (&at.q[b], &at.v[b]);
+            let turning = kernel::cross(&node.V.a, &node.c);
+            let w = pose.A * v.w;
+            for i in 0..3 {
+                let gaps = [node.c[i] - pose.r[i], node.V.l[i] + turning[i] - v.v[i], node.V.a[i] - w[i]];
+                let turns = (0..3).map(|j| axes[3 * i + j] - pose.A[(i, j)]);
+                worst = gaps.into_iter().chain(turns).fold(worst, |m, x| m.max(x.abs()));
+            }
+        }
+        worst
+    }
+
+    /// A change of all numbers as gravity, and changes of nodes in the terms that derivatives are taken by; those that are none are left
+    /// out.
+    pub fn changes(&self, by: &[f64]) -> ([f64; 3], Vec<Change>) {
+        let mut list = Vec::new();
+        for (k, (own, d)) in self.numbers[3..].chunks_exact(NODE).zip(by[3..].chunks_exact(NODE)).enumerate() {
+            if d.iter().all(|x| *x == 0.0) {
+                continue;
+            }
+            // Turns on the left of a matrix, `d R R^T`, and on its right, `axes^T d axes`; row by row.
+            let left = |i: usize, j: usize| (0..3).map(|l| d[3 * i + l] * own[3 * j + l]).sum::<f64>();
+            let right = |i: usize, j: usize| (0..3).map(|l| own[22 + 3 * l + i] * d[22 + 3 * l + j]).sum::<f64>();
+            let turn = |m: &dyn Fn(usize, usize) -> f64| [0.5 * (m(2, 1) - m(1, 2)), 0.5 * (m(0, 2) - m(2, 0)), 0.5 * (m(1, 0) - m(0, 1))];
+            let mut by = [0.0; linear::OWN];
+            by[..3].copy_from_slice(&d[9..12]);
+            by[3..6].copy_from_slice(&turn(&left));
+            by[6] = d[15];
+            by[7..10].copy_from_slice(&d[12..15]);
+            by[10..16].copy_from_slice(&d[16..22]);
+            by[16..].copy_from_slice(&turn(&right));
+            list.push(Change { node: k + 1, by });
+        }
+        ([by[0], by[1], by[2]], list)
     }
 
     /// The passes with given numbers.

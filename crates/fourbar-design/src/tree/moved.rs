@@ -1,86 +1,70 @@
 //! A tree in motion: explicit steps over any scalar, whose sizes are decided by values alone.
 
 use super::Tree;
-use super::kernel::{Kernel, cross};
-use fourbar::Model;
-use fourbar::coordinate::PoseOf;
-use fourbar::force::eval::{States, VelocityOf};
 use fourbar::integrator::first_order::{Estimate, Tableau, Weights};
 use fourbar_math::Scalar;
-use nalgebra::{Matrix3, Vector3};
 
 /// Steps, at most.
 const MOST: usize = 10_000_000;
 
-/// Adds what forces do to the bodies of a tree that is placed.
-pub trait Force<T: Scalar> {
-    /// At a time, with counted angles and their rates by column.
-    fn load(&mut self, t: f64, q: &[T], u: &[T], tree: &Tree, kernel: &mut Kernel<T>);
+/// What moves a tree.
+pub trait Rates<T> {
+    /// Rates of the speeds at a time, by coordinates and speeds.
+    fn rates(&mut self, t: f64, q: &[T], u: &[T], du: &mut [T]);
 }
 
-/// The state of a tree as forces read it.
-pub struct Seen<'a, T> {
-    pub t: f64,
-    pub tree: &'a Tree,
-    pub kernel: &'a Kernel<T>,
-    pub q: &'a [T],
-    pub u: &'a [T],
+/// States on the way that are kept, so that it can be gone back: all of them, or every second, fourth and so on where they are many.
+#[derive(Clone, Debug, Default)]
+pub struct Kept {
+    /// Where each step begins, and its size.
+    pub steps: Vec<(f64, f64)>,
+    /// Every how many steps the state is kept.
+    pub every: usize,
+    /// Numbers of a state, and most that are kept.
+    size: usize,
+    most: usize,
+    states: Vec<f64>,
 }
 
-impl<T: Scalar> States<T> for Seen<'_, T> {
-    fn time(&self) -> f64 {
-        self.t
+impl Kept {
+    /// Nothing yet, for states of so many numbers, with at most so many in all.
+    pub fn new(size: usize, most: usize) -> Self {
+        Self { steps: Vec::new(), every: 1, size, most: most.max(4 * size), states: Vec::new() }
     }
-    fn pose(&self, b: usize) -> PoseOf<T> {
-        let k = self.tree.of_body[b];
-        if b == 0 {
-            return PoseOf { r: Vector3::zeros(), A: Matrix3::identity() };
-        }
-        PoseOf { r: Vector3::from(self.kernel.at[k].c), A: Matrix3::from_row_slice(&self.kernel.axes(k)) }
-    }
-    fn velocity(&self, b: usize) -> VelocityOf<T> {
-        if b == 0 {
-            return VelocityOf { v: Vector3::zeros(), w: Vector3::zeros() };
-        }
-        let k = self.tree.of_body[b];
-        let at = &self.kernel.at[k];
-        let turned = cross(&at.V.a, &at.c);
-        let v = Vector3::from_fn(|i, _| at.V.l[i] + turned[i]);
-        VelocityOf { v, w: Matrix3::from_row_slice(&self.kernel.axes(k)).tr_mul(&Vector3::from(at.V.a)) }
-    }
-    fn turn(&self, memory: usize) -> f64 {
-        self.q[self.tree.counted[memory]].value()
-    }
-    fn load(&self, _joint: usize) -> T {
-        T::zero()
-    }
-    fn auxiliary(&self, _k: usize) -> T {
-        T::zero()
-    }
-    fn counted(&self, memory: usize) -> Option<(T, T)> {
-        let c = self.tree.counted[memory];
-        Some((self.q[c], self.u[c]))
-    }
-}
 
-impl<T: Scalar> Seen<'_, T> {
-    /// Wrenches of the forces of a model: force at the centre of mass and torque, both in world axes, by body.
-    pub fn wrenches(&self, model: &Model, add: &mut impl FnMut(usize, Vector3<T>, Vector3<T>)) {
-        for (_, force) in &model.forces {
-            force.wrench(model, self, &mut |b, F, torque| {
-                if b != 0 {
-                    add(b, F, self.pose(b).A * torque);
+    /// A state that is kept.
+    pub fn state(&self, place: usize) -> &[f64] {
+        &self.states[place * self.size..(place + 1) * self.size]
+    }
+
+    /// Numbers that are kept.
+    pub fn numbers(&self) -> usize {
+        self.states.len()
+    }
+
+    fn step(&mut self, t: f64, h: f64, y: impl Iterator<Item = f64>) {
+        if self.steps.len().is_multiple_of(self.every) {
+            if self.states.len() + self.size > self.most {
+                let half = (self.states.len() / self.size).div_ceil(2);
+                for k in 0..half {
+                    self.states.copy_within(2 * k * self.size..(2 * k + 1) * self.size, k * self.size);
                 }
-            });
+                self.states.truncate(half * self.size);
+                self.every *= 2;
+            }
+            if self.steps.len().is_multiple_of(self.every) {
+                self.states.extend(y);
+            }
         }
+        self.steps.push((t, h));
     }
 }
 
 /// A tree with its state, moved by an explicit method.
-pub struct Moved<'a, T: Scalar> {
-    tree: &'a Tree,
-    pub kernel: Kernel<T>,
-    force: Box<dyn Force<T> + 'a>,
+pub struct Moved<T: Scalar, R: Rates<T>> {
+    pub rates: R,
+    /// Coordinates.
+    n: usize,
     tableau: &'static Tableau,
     /// Time, and coordinates and speeds.
     pub t: f64,
@@ -95,28 +79,27 @@ pub struct Moved<'a, T: Scalar> {
     begun: bool,
     /// Evaluations so far.
     pub evaluations: usize,
+    /// The way, where it is to be gone back.
+    pub kept: Option<Kept>,
 }
 
-impl<'a, T: Scalar> Moved<'a, T> {
+/// Where the stages of a method stand, as shares of a step.
+pub fn places(tableau: &Tableau) -> Vec<f64> {
+    let sum = |w: &Weights| w.iter().map(|(_, x)| x).sum::<f64>();
+    std::iter::once(0.0).chain(tableau.a.iter().map(sum)).collect()
+}
+
+impl<T: Scalar, R: Rates<T>> Moved<T, R> {
     /// From a start, with a method.
-    pub fn new(
-        tree: &'a Tree,
-        numbers: &[T],
-        start: &[T],
-        force: Box<dyn Force<T> + 'a>,
-        tableau: &'static Tableau,
-        t: f64,
-        length: f64,
-    ) -> Self {
-        let sum = |w: &Weights| w.iter().map(|(_, x)| x).sum::<f64>();
-        let nodes: Vec<f64> = std::iter::once(0.0).chain(tableau.a.iter().map(sum)).collect();
+    pub fn new(tree: &Tree, rates: R, start: &[T], tableau: &'static Tableau, t: f64, length: f64) -> Self {
+        let nodes = places(tableau);
         let mut sizes = vec![length; tree.size];
         for n in tree.nodes.iter().filter(|n| n.joint == super::kernel::Joint::Slide) {
             sizes[n.column] = 1.0;
         }
         Self {
-            kernel: tree.kernel(numbers),
-            force,
+            rates,
+            n: tree.size,
             stages: vec![vec![T::zero(); 2 * tree.size]; nodes.len()],
             nodes,
             next: start.to_vec(),
@@ -124,10 +107,10 @@ impl<'a, T: Scalar> Moved<'a, T> {
             h: 0.0,
             begun: false,
             sizes,
-            tree,
             tableau,
             t,
             evaluations: 0,
+            kept: None,
         }
     }
 
@@ -135,14 +118,11 @@ impl<'a, T: Scalar> Moved<'a, T> {
     #[inline(always)]
     fn evaluate(&mut self, t: f64, stage: usize, of_next: bool) {
         self.evaluations += 1;
-        let n = self.tree.size;
         let y = if of_next { &self.next } else { &self.y };
-        let (q, u) = y.split_at(n);
-        self.kernel.sweep(q, u);
-        self.force.load(t, q, u, self.tree, &mut self.kernel);
-        let (dq, du) = self.stages[stage].split_at_mut(n);
+        let (q, u) = y.split_at(self.n);
+        let (dq, du) = self.stages[stage].split_at_mut(self.n);
         dq.copy_from_slice(u);
-        self.kernel.solve(du);
+        self.rates.rates(t, q, u, du);
     }
 
     /// All stages of a step, and its end in `next`.
@@ -171,7 +151,10 @@ impl<'a, T: Scalar> Moved<'a, T> {
     }
 
     /// Takes the end of a step for the state.
-    fn accept(&mut self, t: f64) {
+    fn accept(&mut self, t: f64, h: f64) {
+        if let Some(kept) = &mut self.kept {
+            kept.step(self.t, h, self.y.iter().map(|y| y.value()));
+        }
         std::mem::swap(&mut self.y, &mut self.next);
         self.t = t;
         self.begun = self.tableau.same_last;
@@ -186,13 +169,13 @@ impl<'a, T: Scalar> Moved<'a, T> {
         for _ in 0..steps {
             self.begin();
             self.attempt(h);
-            self.accept(self.t + h);
+            self.accept(self.t + h, h);
         }
     }
 
     /// Size of an error: lengths, and speeds by a time.
     fn size(&self, weights: Weights, h: f64) -> f64 {
-        let n = self.tree.size;
+        let n = self.n;
         let fastest = (0..n).fold(1e-3_f64, |m, i| m.max(self.y[n + i].value().abs()));
         let error = |i: usize| weights.iter().map(|&(j, w)| w * self.stages[j][i].value()).sum::<f64>() * h;
         (0..n).fold(0.0_f64, |m, i| m.max((self.sizes[i] * error(i)).abs()).max((self.sizes[i] * error(n + i) / fastest).abs()))
@@ -222,7 +205,7 @@ impl<'a, T: Scalar> Moved<'a, T> {
             let factor = 0.9 * (tolerance / error.max(1e-300)).powf(1.0 / order);
             count += 1;
             if error <= tolerance {
-                self.accept(if h == left { t } else { self.t + h });
+                self.accept(if h == left { t } else { self.t + h }, h);
                 let grown = h * factor.clamp(0.2, 5.0);
                 // A step cut short by its end says little of the next one.
                 self.h = if h < self.h { self.h.max(grown) } else { grown };
@@ -236,17 +219,5 @@ impl<'a, T: Scalar> Moved<'a, T> {
             }
         }
         true
-    }
-
-    /// Places the nodes at the state that is reached.
-    pub fn place(&mut self) {
-        let (q, u) = self.y.split_at(self.tree.size);
-        self.kernel.sweep(q, u);
-    }
-
-    /// The state that is reached, as forces read it; places are those of the last evaluation.
-    pub fn seen(&self) -> Seen<'_, T> {
-        let (q, u) = self.y.split_at(self.tree.size);
-        Seen { t: self.t, tree: self.tree, kernel: &self.kernel, q, u }
     }
 }

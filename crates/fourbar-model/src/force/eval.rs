@@ -85,6 +85,41 @@ impl States<f64> for Plain<'_> {
     }
 }
 
+/// A plain state of which some things are given otherwise.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// The state.
+    pub plain: Plain<'a>,
+    /// The normal load of every joint.
+    pub load: Option<f64>,
+    /// Values and rates of counted angles, as coordinates: forces that read them do not see where the frames of a joint are drawn.
+    pub counted: Option<&'a [(f64, f64)]>,
+}
+
+impl States<f64> for Given<'_> {
+    fn time(&self) -> f64 {
+        self.plain.t
+    }
+    fn pose(&self, b: usize) -> PoseOf<f64> {
+        self.plain.pose(b)
+    }
+    fn velocity(&self, b: usize) -> VelocityOf<f64> {
+        self.plain.velocity(b)
+    }
+    fn turn(&self, memory: usize) -> f64 {
+        self.counted.map_or_else(|| self.plain.turn(memory), |c| c[memory].0)
+    }
+    fn load(&self, joint: usize) -> f64 {
+        self.load.unwrap_or_else(|| self.plain.load(joint))
+    }
+    fn auxiliary(&self, k: usize) -> f64 {
+        self.plain.auxiliary(k)
+    }
+    fn counted(&self, memory: usize) -> Option<(f64, f64)> {
+        self.counted.map(|c| c[memory])
+    }
+}
+
 pub(super) fn lift<S: Scalar>(a: &Vector3<f64>) -> Vector3<S> {
     a.map(S::of)
 }

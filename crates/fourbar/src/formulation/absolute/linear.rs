@@ -9,7 +9,7 @@
 use super::equations::{Equations, FLOOR, NO_INERTIA};
 use super::states::bodies_of_states;
 use crate::coordinate::PoseOf;
-use crate::force::eval::{Plain, States, VelocityOf};
+use crate::force::eval::{Given, Plain, States, VelocityOf};
 use crate::hubs::Hubs;
 use crate::state::Twist;
 use fourbar_math::so3::tilde;
@@ -102,7 +102,7 @@ impl States<Dual> for Varied<'_> {
 fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Twist); 2]> {
     let mut out: SmallVec<[(usize, Twist); 2]> = SmallVec::new();
     for (load, sign) in [(1.0, 1.0), (0.0, -1.0)] {
-        let state = Loaded { plain: Plain { t: x.t, q: x.q, v: x.v, turns: x.turns, loads: &[], z: x.z }, load };
+        let state = Given { plain: *x, load: Some(load), counted: None };
         e.model.forces[element].1.wrench(e.model, &state, &mut |b, F, T| {
             let w = Twist { v: F, w: T }.scaled(sign);
             match out.iter_mut().find(|(k, _)| *k == b) {
@@ -112,33 +112,6 @@ fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallV
         });
     }
     out
-}
-
-/// The plain state with a given load in every joint.
-struct Loaded<'a> {
-    plain: Plain<'a>,
-    load: f64,
-}
-
-impl States<f64> for Loaded<'_> {
-    fn time(&self) -> f64 {
-        self.plain.t
-    }
-    fn pose(&self, b: usize) -> PoseOf<f64> {
-        self.plain.pose(b)
-    }
-    fn velocity(&self, b: usize) -> VelocityOf<f64> {
-        self.plain.velocity(b)
-    }
-    fn turn(&self, memory: usize) -> f64 {
-        self.plain.turn(memory)
-    }
-    fn load(&self, _joint: usize) -> f64 {
-        self.load
-    }
-    fn auxiliary(&self, k: usize) -> f64 {
-        self.plain.auxiliary(k)
-    }
 }
 
 impl Linear {
