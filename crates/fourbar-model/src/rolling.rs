@@ -61,6 +61,11 @@ type RowOf<S> = (Vector3<S>, Vector3<S>);
 /// The same for the bodies of slots 0 and 1.
 pub type RowsOf<S> = SmallVec<[[RowOf<S>; 2]; 2]>;
 
+/// Blocks of a matrix by slots.
+pub type Blocks = [[Matrix6<f64>; 2]; 2];
+/// Derivatives of rates, by row and slot.
+pub type RatesBySlot = SmallVec<[[[f64; 6]; 2]; 2]>;
+
 /// Vector from the centre of a disk to its lowest point.
 fn to_contact<S: Scalar>(q: &PoseOf<S>, n: &Vector3<f64>, axis: &Vector3<f64>, radius: f64) -> Vector3<S> {
     let n = n.map(S::of);
@@ -136,9 +141,9 @@ impl Rolling {
     }
 
     /// `d(B^T lambda)/dq` by slots and, by row and slot, `d(B v)/dq`.
-    pub fn variation(&self, q: [&Pose; 2], v: [&Twist; 2], lambda: &[f64]) -> ([[Matrix6<f64>; 2]; 2], SmallVec<[[[f64; 6]; 2]; 2]>) {
+    pub fn variation(&self, q: [&Pose; 2], v: [&Twist; 2], lambda: &[f64]) -> (Blocks, RatesBySlot) {
         let mut K = [[Matrix6::zeros(); 2]; 2];
-        let mut rates: SmallVec<[[[f64; 6]; 2]; 2]> = SmallVec::from_iter((0..self.count()).map(|_| [[0.0; 6]; 2]));
+        let mut rates: RatesBySlot = SmallVec::from_iter((0..self.count()).map(|_| [[0.0; 6]; 2]));
         let two = matches!(self.kind, RollingKind::Spot { .. });
         let still = q.map(|q| PoseOf::<Dual> { r: q.r.map(Taylor::of), A: q.A.map(Taylor::of) });
         for l in if two { 0..2 } else { 1..2 } {

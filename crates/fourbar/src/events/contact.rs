@@ -235,7 +235,7 @@ impl Eventful {
         }
         let free = v.clone();
         let mut done = solve(&mut list, &mut v, SOLVED * scale, SWEEPS);
-        if !(done.residual <= ROUGH * scale) {
+        if done.residual > ROUGH * scale || done.residual.is_nan() {
             // With friction that grows little by little, each time from where the last one led.
             let mu: Vec<f64> = list.iter().map(|a| a.mu).collect();
             list.iter_mut().for_each(|a| a.P = Vector3::zeros());
@@ -492,9 +492,12 @@ fn rolling_at(spot: std::sync::Arc<crate::contact::Spot>, axis: Vector3<f64>) ->
     crate::rolling::Rolling { s: zero, n: zero, t: [zero; 2], kind: RollingKind::Spot { spot, axis: Some(axis) } }
 }
 
+/// A spot that sticks: its limit, its bound, the force along the surface, its place and its normal.
+type Pressed = (usize, f64, Vector3<f64>, Vector3<f64>, Vector3<f64>);
+
 /// What is left of the friction of several spots between two bodies, and the slips with which they break loose: of all motions of one body along
 /// the surface the one that takes the least friction for its power. `data`: limit, bound, force along the surface, place, normal.
-fn hold_of_group(data: &[(usize, f64, Vector3<f64>, Vector3<f64>, Vector3<f64>)], length: f64) -> (f64, Vec<(usize, Vector3<f64>)>) {
+fn hold_of_group(data: &[Pressed], length: f64) -> (f64, Vec<(usize, Vector3<f64>)>) {
     let bounds: f64 = data.iter().map(|d| d.1.max(0.0)).sum();
     let n = data.iter().map(|d| d.4).sum::<Vector3<f64>>();
     let centre = data.iter().map(|d| d.3).sum::<Vector3<f64>>() / data.len().max(1) as f64;
