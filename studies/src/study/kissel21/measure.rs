@@ -9,10 +9,9 @@ use fourbar::formulation::absolute::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
 use fourbar::{Model, Twist};
-use fourbar_bench::shortest;
+use fourbar_bench::{cpu_clock, shortest};
 use nalgebra::Vector3;
 use std::hint::black_box;
-use std::time::Instant;
 
 /// One of the three formulations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -55,13 +54,13 @@ pub struct Run {
     pub plain: bool,
 }
 
-/// Steps timed together: few enough that a shared machine seldom interrupts them.
-const CHUNK: usize = 50;
+/// Steps timed together: many enough that the clock does not count, few enough that other load seldom empties the caches.
+const CHUNK: usize = 250;
 
 /// Cost of a run.
 #[derive(Clone, Debug)]
 pub struct Cost {
-    /// Seconds of every [`CHUNK`] of steps.
+    /// Seconds on the processor of every [`CHUNK`] of steps.
     pub chunks: Vec<f64>,
     pub steps: usize,
     /// Iterations per step.
@@ -86,11 +85,11 @@ impl Cost {
 pub fn timed(steps: usize, mut step: impl FnMut(usize) -> Result<(), String>) -> Result<Vec<f64>, String> {
     let mut chunks = Vec::with_capacity(steps / CHUNK + 1);
     for first in (1..=steps).step_by(CHUNK) {
-        let clock = Instant::now();
+        let clock = cpu_clock();
         for k in first..(first + CHUNK).min(steps + 1) {
             step(k)?;
         }
-        chunks.push(clock.elapsed().as_secs_f64());
+        chunks.push(cpu_clock() - clock);
     }
     Ok(chunks)
 }

@@ -18,8 +18,8 @@ use std::path::Path;
 /// The driven mechanisms of the paper.
 const DRIVEN: [(&str, &str); 3] =
     [("1-pendulum", "ra_single_pendulum"), ("four link", "ra_four_link"), ("slider-crank", "ra_slider_crank")];
-/// Rounds of timing; the three formulations take turns, and of every fifty steps the shortest time counts.
-const ROUNDS: usize = 20;
+/// Rounds of timing; the three formulations take turns, and of each part of a run the shortest time counts.
+const ROUNDS: usize = 10;
 /// Rounds of the systems of the paper; it took ten runs.
 const LITERAL_ROUNDS: usize = 10;
 const STEPS: [f64; 7] = [1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2];

@@ -3,8 +3,7 @@
 use super::measure::reference;
 use fourbar::study::{Analysis, Study};
 use fourbar::{Model, Trajectory};
-use fourbar_bench::shipped;
-use std::time::Instant;
+use fourbar_bench::{cpu_clock, shipped};
 
 /// One run.
 pub struct Compared {
@@ -20,7 +19,7 @@ pub struct Compared {
     /// Evaluations of accelerations, or Newton iterations.
     pub evaluations: f64,
     pub factorisations: f64,
-    /// Milliseconds, the shortest of several runs.
+    /// Milliseconds on the processor, the shortest of several runs.
     pub time: f64,
 }
 
@@ -72,9 +71,9 @@ fn one(
     let mut last = None;
     for _ in 0..5 {
         let mut t = Trajectory::default();
-        let clock = Instant::now();
+        let clock = cpu_clock();
         let report = fourbar::study::run(model, &study, &mut t).map_err(|f| format!("{name} {method}: {}", f.diagnostic))?;
-        time = time.min(1e3 * clock.elapsed().as_secs_f64());
+        time = time.min(1e3 * (cpu_clock() - clock));
         last = Some((t, report));
     }
     let (t, report) = last.ok_or("no run")?;
