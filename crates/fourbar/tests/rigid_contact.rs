@@ -409,7 +409,7 @@ study: {{t_end: 1.2, output_step: 0.1}}
     ));
     let r = half * f64::sqrt(2.0);
     let rate = mu * G * r / J;
-    for &method in &HIGH {
+    for method in [("grcr", "dop853"), ("lie", "dop853"), ("dca", "dop853")] {
         let what = format!("{method:?}");
         let ran = run(&model, method, 1e-10);
         assert_eq!(ran.kinds(), [Kind::Stick], "{what}: {:?}", ran.events);
@@ -508,7 +508,7 @@ fn bodies(random: &mut Random) -> (String, String) {
 /// Things thrown on the floor at random: energy never grows, bodies never overlap, and formulations agree until impacts have parted them.
 #[test]
 fn thrown_things_lose_energy_and_formulations_agree() {
-    for seed in 0..24 {
+    for seed in 0..12 {
         let mut random = drawn(700 + seed);
         let (body, contact) = bodies(&mut random);
         let text = format!(
