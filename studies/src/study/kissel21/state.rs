@@ -98,10 +98,10 @@ fn one(
     })
 }
 
-/// Largest distance from the reference in the places of all bodies that it has.
+/// Largest distance from the reference in the places of all bodies that it has; not a number where it has none.
 fn error(name: &str, t: &Trajectory, until: f64) -> Result<f64, String> {
     let time = t.column("t").ok_or("no time")?;
-    let mut most = 0.0_f64;
+    let mut most = f64::NAN;
     for (k, c) in t.columns.iter().enumerate() {
         let Some((body, axis)) = c.name.split_once(".r.") else { continue };
         let Ok(truth) = reference(name, &format!("{body}.{axis}")) else { continue };
