@@ -199,7 +199,8 @@ fn the_way_back_has_the_derivatives_of_the_way_there() {
             "max(abs(tip.z))",
             "mean(J1.angle^2)",
             "last(energy.total)",
-            "rms(rod3.v.y)+at(coil.power,0.31)",
+            "rms(rod3.v.y)",
+            "at(coil.power, 0.31)",
             "length(tip)",
         ];
         let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
