@@ -42,7 +42,7 @@ fn back(rods: usize, t_end: f64, alone: bool) -> usize {
     let names: Vec<String> = (0..values.len()).map(|k| format!("p{k}")).collect();
     let parameters = Parameters::new(names, values, &make);
     let model = Arc::new(parameters.model().unwrap_or_else(|e| panic!("{e}")));
-    let study = steps(&model, t_end);
+    let study = steps(&model, t_end, 2.5e-4);
     if alone {
         run(&model, &study);
         return 0;
@@ -55,11 +55,11 @@ fn back(rods: usize, t_end: f64, alone: bool) -> usize {
 }
 
 /// Steps of one size by the classical method.
-fn steps(model: &Model, t_end: f64) -> Study {
+fn steps(model: &Model, t_end: f64, step: f64) -> Study {
     Study {
         formulation: Some("grcr".into()),
         integrator: Some("rk4".into()),
-        step: Some(1e-3),
+        step: Some(step),
         t_end,
         output_step: t_end,
         ..Study::of(model)
@@ -83,17 +83,17 @@ fn main() {
     let model = Arc::new(parameters.model().unwrap_or_else(|e| panic!("{e}")));
     let last = |run: &fourbar::Trajectory| Ok((0..run.len()).map(|k| k + 1 == run.len()).collect());
     match std::env::args().nth(1).as_deref() {
-        Some("plain") => return run(&model, &steps(&model, 5.0)),
+        Some("plain") => return run(&model, &steps(&model, 5.0, 1e-3)),
         Some("eight") => {
             let all: Vec<usize> = (0..n).collect();
-            let found = of_rows(&parameters, &steps(&model, 5.0), &all, &last).unwrap_or_else(|e| panic!("{e}"));
+            let found = of_rows(&parameters, &steps(&model, 5.0, 1e-3), &all, &last).unwrap_or_else(|e| panic!("{e}"));
             return println!("{:?}", found.method);
         }
         Some("back-plain") => return println!("{}", back(143, 5.0, true)),
         Some("back") => return println!("{} bytes kept", back(143, 5.0, false)),
         _ => {}
     }
-    let study = steps(&model, t_end);
+    let study = steps(&model, t_end, 1e-3);
     let plain = shortest(runs, || run(&model, &study));
     println!("chain of {n} rods, {} steps of rk4 in joint coordinates: {:.1} ms", t_end / 1e-3, 1e3 * plain);
     for count in [1, 2, 4, 8] {
@@ -109,10 +109,15 @@ fn main() {
             2 * count
         );
     }
-    let (rods, t_end) = if quick { (3, 0.01) } else { (143, 20.0) };
+    let (rods, t_end) = if quick { (3, 0.01) } else { (143, 5.0) };
     let plain = shortest(runs.min(2), || {
         back(rods, t_end, true);
     });
     let whole = shortest(1, || assert!(back(rods, t_end, false) > 0));
-    println!("chain of {rods} rods gone back by {} parameters: {whole:.2} s, {:.2} runs", 7 * rods, whole / plain);
+    println!(
+        "chain of {rods} rods, {} steps, gone back by {} parameters: {whole:.2} s, {:.2} runs",
+        t_end / 2.5e-4,
+        7 * rods,
+        whole / plain
+    );
 }
