@@ -210,7 +210,8 @@ impl NormalLoads {
 
     /// The same between rounds of a solve, where the multipliers follow from the loads: loads are set to where rounds lead. `first` begins a solve.
     pub fn iterate(&mut self, set: &ConstraintSet, q: &[Pose], lambda: &[f64], first: bool) -> f64 {
-        if self.rubbing.is_empty() {
+        // Loads of joints alone settle by plain rounds, or mean nothing, as at dead points.
+        if self.rubbing.iter().all(|r| r.axis.is_some()) {
             return self.update(set, q, lambda);
         }
         let last = if first { f64::INFINITY } else { self.change };

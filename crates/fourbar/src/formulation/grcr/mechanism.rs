@@ -587,6 +587,7 @@ impl<'m> Mechanism<'m> {
 
     /// Friction follows the loads and the loads the friction, until both rest.
     fn iterate_friction(&mut self, t: f64) {
+        let spots = self.model.forces.iter().any(|(_, f)| f.touches().spot.is_some());
         self.rounds.begin();
         let mut last = f64::INFINITY;
         for _ in 0..FRICTION_ROUNDS {
@@ -595,7 +596,7 @@ impl<'m> Mechanism<'m> {
             if change <= 1e-14 {
                 break;
             }
-            self.rounds.next(&began, &mut self.loads, load::is_slow(change, last));
+            self.rounds.next(&began, &mut self.loads, spots && load::is_slow(change, last));
             last = change;
             self.apply_forces(t);
             self.solve();
