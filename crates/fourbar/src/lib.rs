@@ -31,6 +31,7 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod analysis;
+pub mod batch;
 pub mod evaluate;
 pub mod events;
 pub mod inputs;

@@ -18,10 +18,10 @@ pub mod loop_rows;
 pub mod mechanism;
 mod named_dependents;
 mod passage;
-mod reaction;
+pub(crate) mod reaction;
 pub mod schedule;
 pub mod spatial;
-mod system;
+pub(crate) mod system;
 pub mod tree;
 mod tree_choice;
 
