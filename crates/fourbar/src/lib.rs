@@ -31,7 +31,6 @@
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 pub mod analysis;
-pub mod batch;
 pub mod evaluate;
 pub mod events;
 pub mod inputs;

@@ -249,10 +249,8 @@ impl Closings {
     }
 
     /// What the active rows are made of: active row, closing, row of it, and its factor.
-    pub(crate) fn parts(&self) -> impl Iterator<Item = (usize, usize, usize, f64)> + '_ {
-        let of = |(n, c): (usize, &Closing)| {
-            c.terms.iter().map(|&(k, r, p)| (c.at + k, n, r, p * c.scale[r])).collect::<Vec<_>>()
-        };
+    pub fn parts(&self) -> impl Iterator<Item = (usize, usize, usize, f64)> + '_ {
+        let of = |(n, c): (usize, &Closing)| c.terms.iter().map(|&(k, r, p)| (c.at + k, n, r, p * c.scale[r])).collect::<Vec<_>>();
         self.list.iter().enumerate().flat_map(of)
     }
 

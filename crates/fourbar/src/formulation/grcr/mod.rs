@@ -18,16 +18,16 @@ pub mod loop_rows;
 pub mod mechanism;
 mod named_dependents;
 mod passage;
-pub(crate) mod reaction;
+pub mod reaction;
 pub mod schedule;
 pub mod spatial;
-pub(crate) mod system;
+mod system;
 pub mod tree;
 mod tree_choice;
 
 pub use describe::describe;
 pub use mechanism::Mechanism;
-pub use system::start;
+pub use system::{errors, start};
 
 use crate::diagnostic::Diagnostic;
 use crate::integrator::word;

@@ -186,7 +186,7 @@ impl<'m> Grcr<'m> {
 }
 
 /// Residuals of the constraints on positions, velocities and accelerations at an instant.
-pub(crate) fn errors(set: &mut ConstraintSet, G: &mut [f64], [x, y]: &mut [Vec<f64>; 2], out: &mut Instant) {
+pub fn errors(set: &mut ConstraintSet, G: &mut [f64], [x, y]: &mut [Vec<f64>; 2], out: &mut Instant) {
     let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
     set.choose(out.t);
     set.residual(&out.q, &out.turns, out.t, x);

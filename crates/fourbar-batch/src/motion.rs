@@ -1,11 +1,11 @@
 //! Lanes in motion. Every lane has its own time and its own steps, fixed or chosen by its own error, so that it moves as it would alone;
 //! where one has come to its end another case takes its place.
 
-use super::kernel::Kernel;
-use super::passes::{LANES, Row, ZERO};
-use super::prepare::{Case, Prepared, Way};
-use crate::integrator::first_order::{Estimate, Tableau, Weights, largest_turn};
-use crate::study::Observer;
+use crate::kernel::Kernel;
+use crate::passes::{LANES, Row, ZERO};
+use crate::prepare::{Case, Prepared, Way};
+use fourbar::integrator::first_order::{Estimate, Tableau, Weights, largest_turn};
+use fourbar::study::Observer;
 use fourbar_math::elementary;
 
 /// Share of the tolerance that the relative error of work counts with.
@@ -73,7 +73,7 @@ pub struct Lanes<'m, 'o> {
     pub(super) k: Vec<Vec<Row>>,
     pub(super) scratch: Vec<Row>,
     row: Vec<f64>,
-    warnings: Vec<crate::Diagnostic>,
+    warnings: Vec<fourbar::Diagnostic>,
 }
 
 impl<'m, 'o> Lanes<'m, 'o> {
@@ -129,7 +129,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         self.y[2 * n][lane] = 0.0;
         self.t[lane] = x.t;
         self.lost[lane] = false;
-        observer.begin(&crate::trajectory::columns(x.case.model));
+        observer.begin(&fourbar::trajectory::columns(x.case.model));
         self.lanes[lane] = Some(Lane {
             h: x.case.fixed.unwrap_or(0.0),
             case: x.case,
@@ -348,23 +348,6 @@ pub(super) enum State {
     Trial,
 }
 
-/// `out = sum w_j k_j h`, in all lanes.
-#[inline(always)]
-pub(super) fn combine(k: &[Vec<Row>], weights: &[(usize, f64)], h: &Row, out: &mut [Row]) {
-    out.fill(ZERO);
-    for &(j, w) in weights {
-        let mut wh = ZERO;
-        for i in 0..LANES {
-            wh[i] = w * h[i];
-        }
-        for (o, x) in out.iter_mut().zip(&k[j]) {
-            for i in 0..LANES {
-                o[i] += wh[i] * x[i];
-            }
-        }
-    }
-}
-
 /// Explicit methods, with the errors and the control of steps of the same methods alone.
 impl Lanes<'_, '_> {
     /// Sizes of errors of states and speeds in metres, the largest of each lane.
@@ -457,18 +440,12 @@ impl Lanes<'_, '_> {
         let rows = tableau.a.len();
         let mut failed = [false; LANES];
         for (row, weights) in tableau.a.iter().enumerate() {
-            let (k, d, y, trial) = (&self.k, &mut self.scratch, &self.y, &mut self.trial);
-            self.kernel.widely(
-                #[inline(always)]
-                || {
-                    combine(k, weights, &h, d);
-                    for ((x, y), d) in trial.iter_mut().zip(y).zip(d.iter()) {
-                        for i in 0..LANES {
-                            x[i] = y[i] + d[i];
-                        }
-                    }
-                },
-            );
+            self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
+            for ((x, y), d) in self.trial.iter_mut().zip(&self.y).zip(&self.scratch) {
+                for i in 0..LANES {
+                    x[i] = y[i] + d[i];
+                }
+            }
             if row + 1 < rows || tableau.same_last {
                 let t = std::array::from_fn(|i| self.t[i] + self.nodes[row + 1] * h[i]);
                 let now = self.evaluate(&t, State::Trial, row + 1);
@@ -561,11 +538,7 @@ impl Lanes<'_, '_> {
     /// Errors of the steps relative to the tolerances.
     fn errors(&mut self, tableau: &Tableau, h: &Row) -> Row {
         let mut sizes = |weights: Weights| {
-            let (k, d) = (&self.k, &mut self.scratch);
-            self.kernel.widely(
-                #[inline(always)]
-                || combine(k, weights, h, d),
-            );
+            self.kernel.combine(&self.k, weights, h, &mut self.scratch);
             self.sizes_with_work(tableau, h)
         };
         let mut out = match tableau.error {

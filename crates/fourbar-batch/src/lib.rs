@@ -8,11 +8,11 @@
 //! A lane has the same bits whatever the other lanes hold, so that results depend neither on the width of the registers nor on how
 //! cases are shared out. They are those of the mechanism alone to rounding where steps are fixed and in kinematics, and within the tolerance where steps are chosen. A
 //! lane that meets something that asks for care (a dead point, a joint that cannot close, steps that become too small, energy that does not
-//! balance) falls out, and its mechanism has to be run alone, by [`crate::study::run`]; so has one that no batch knows.
+//! balance) falls out, and its mechanism has to be run alone, by [`fourbar::study::run`]; so has one that no batch knows.
 //!
 //! ```
 //! use fourbar::Trajectory;
-//! use fourbar::batch::{self, Ended};
+//! use fourbar_batch::Ended;
 //! use fourbar::mechanism::{Body, GROUND, Mechanism};
 //! use fourbar::study::Study;
 //!
@@ -28,12 +28,15 @@
 //!     models.iter().map(|m| Study { formulation: Some("grcr".into()), t_end: 1.0, output_step: 0.1, ..Study::of(m) }).collect();
 //! let mut runs = vec![Trajectory::default(); 3];
 //! let cases: Vec<_> = models.iter().zip(&studies).collect();
-//! let ended = batch::run(&cases, &mut runs);
+//! let ended = fourbar_batch::run(&cases, &mut runs);
 //! assert!(ended.iter().all(|e| matches!(e, Ended::Well { .. })));
 //! // The longer one swings more slowly.
 //! assert!(runs[2].column("pin.angle").map(|a| a[1]) < runs[0].column("pin.angle").map(|a| a[1]));
 //! # Ok::<(), fourbar::Error>(())
 //! ```
+
+#![allow(non_snake_case)]
+#![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod dense;
 mod kernel;
@@ -45,8 +48,8 @@ mod record;
 
 pub use passes::LANES;
 
-use crate::model::Model;
-use crate::study::{Observer, Study};
+use fourbar::model::Model;
+use fourbar::study::{Observer, Study};
 use motion::Lanes;
 use prepare::{Prepared, prepare};
 

@@ -1,24 +1,24 @@
 //! From a mechanism and its study to a lane: what it shares with others, its numbers, and everything that records it.
 
-use super::kernel::{Form, Node, Numbers};
-use super::loops::{LoopRow, Loops, Mover, Says};
-use super::passes::Joint;
-use crate::analysis::jumps;
-use crate::constraint::{Owner, Rows};
-use crate::coordinate::Coordinate;
-use crate::formulation::grcr::schedule::Role;
-use crate::formulation::grcr::tree::Tree;
-use crate::formulation::grcr::{Mechanism, Options};
-use crate::integrator::first_order::Tableau;
-use crate::integrator::{tau, tolerance};
-use crate::joint::JointKind;
-use crate::judge::Judge;
-use crate::model::Model;
-use crate::motion::{Instant, Loads};
-use crate::structure::Structure;
-use crate::study::{self, Analysis, Study};
-use crate::trajectory::outputs::Watch;
-use crate::trajectory::{Recorder, WantedColumns};
+use crate::kernel::{Form, Node, Numbers};
+use crate::loops::{LoopRow, Loops, Mover, Says};
+use crate::passes::Joint;
+use fourbar::analysis::jumps;
+use fourbar::constraint::{Owner, Rows};
+use fourbar::coordinate::Coordinate;
+use fourbar::formulation::grcr::schedule::Role;
+use fourbar::formulation::grcr::tree::Tree;
+use fourbar::formulation::grcr::{Mechanism, Options};
+use fourbar::integrator::first_order::Tableau;
+use fourbar::integrator::{tau, tolerance};
+use fourbar::joint::JointKind;
+use fourbar::judge::Judge;
+use fourbar::model::Model;
+use fourbar::motion::{Instant, Loads};
+use fourbar::structure::Structure;
+use fourbar::study::{self, Analysis, Study};
+use fourbar::trajectory::outputs::Watch;
+use fourbar::trajectory::{Recorder, WantedColumns};
 use nalgebra::{Matrix3, Vector3};
 
 /// Columns of a mechanism with loops, at most: its equations are dense.
@@ -115,7 +115,7 @@ pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Re
     if let Some(why) = refusal(model, study) {
         return Err(why);
     }
-    let trouble = |d: crate::Diagnostic| format!("it cannot be started: {}", d.message);
+    let trouble = |d: fourbar::Diagnostic| format!("it cannot be started: {}", d.message);
     study::check(study).map_err(trouble)?;
     let start = study.assemble(model).map_err(trouble)?.configuration;
     let structure = Structure::new(model, &start);
@@ -156,7 +156,7 @@ pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Re
         rows: [vec![0.0; structure.rows.rows()], vec![0.0; structure.rows.rows()]],
         times: study.output_times().collect(),
         fixed: study.fixed_step(),
-        little: crate::integrator::little_energy(model, tau),
+        little: fourbar::integrator::little_energy(model, tau),
         now,
         wanted,
         tol,
@@ -218,14 +218,7 @@ fn formed(model: &Model, m: &Mechanism<'_>) -> Result<(Form, Numbers), String> {
         loaded: !model.forces.is_empty(),
         nodes,
     };
-    let numbers = Numbers {
-        centre: tree.centre.into(),
-        gravity: tree.gravity.into(),
-        shapes,
-        rows,
-        weights,
-        ell: m.closings.ell,
-    };
+    let numbers = Numbers { centre: tree.centre.into(), gravity: tree.gravity.into(), shapes, rows, weights, ell: m.closings.ell };
     Ok((form, numbers))
 }
 

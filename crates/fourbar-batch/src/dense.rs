@@ -1,8 +1,8 @@
 //! States inside the last step, and lanes whose drives prescribe everything.
 
-use super::motion::{FOLLOWED, Lanes, State, combine};
-use super::passes::{LANES, Row, at, take};
-use super::prepare::Way;
+use crate::motion::{FOLLOWED, Lanes, State};
+use crate::passes::{LANES, Row, at, take};
+use crate::prepare::Way;
 
 impl Lanes<'_, '_> {
     /// States at times inside the last steps, into `trial`; lanes that are there already have theirs.
@@ -19,7 +19,7 @@ impl Lanes<'_, '_> {
         let last = tableau.a.len();
         if dense.contains(&true) {
             for (e, weights) in tableau.extra.iter().enumerate() {
-                combine(&self.k, weights, &h, &mut self.scratch);
+                self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
                 for k in 0..self.y.len() {
                     for i in 0..LANES {
                         self.trial[k][i] = if now[i] { self.y[k][i] } else { self.y_n[k][i] + self.scratch[k][i] };
@@ -37,7 +37,7 @@ impl Lanes<'_, '_> {
         let mut sum = vec![[0.0; LANES]; self.y.len()];
         for (j, weights) in tableau.dense.iter().enumerate().rev() {
             let innermost = j + 1 == tableau.dense.len();
-            combine(&self.k, weights, &h, &mut self.scratch);
+            self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
             for (x, d) in sum.iter_mut().zip(&self.scratch) {
                 for i in 0..LANES {
                     let factor = if j % 2 == 0 { s[i] } else { 1.0 - s[i] };
@@ -117,7 +117,7 @@ impl Lanes<'_, '_> {
 
     /// The fastest turn of a body.
     fn fastest(&self, lane: usize) -> f64 {
-        let square = |node: &super::passes::Moving| take::<3, 45>(node, at::V + 3, lane).iter().map(|x| x * x).sum::<f64>();
+        let square = |node: &crate::passes::Moving| take::<3, 45>(node, at::V + 3, lane).iter().map(|x| x * x).sum::<f64>();
         self.kernel.at.iter().map(square).fold(0.0, f64::max).sqrt()
     }
 }

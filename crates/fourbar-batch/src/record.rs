@@ -1,14 +1,14 @@
 //! A lane as forces read it and as it is recorded.
 
-use super::kernel::Kernel;
-use super::passes::{add, at, cross, six, take};
-use super::prepare::Case;
-use crate::diagnostic::Diagnostic;
-use crate::force::eval::{self, Plain};
-use crate::formulation::grcr::reaction;
-use crate::formulation::grcr::system::errors;
-use crate::state::{Pose, Twist};
-use crate::study::Observer;
+use crate::kernel::Kernel;
+use crate::passes::{add, at, cross, six, take};
+use crate::prepare::Case;
+use fourbar::diagnostic::Diagnostic;
+use fourbar::force::eval::{self, Plain};
+use fourbar::formulation::grcr::errors;
+use fourbar::formulation::grcr::reaction;
+use fourbar::state::{Pose, Twist};
+use fourbar::study::Observer;
 use nalgebra::{Matrix3, Vector3};
 
 impl Case<'_> {
@@ -80,8 +80,12 @@ impl Case<'_> {
     ) -> bool {
         self.look(kernel, lane);
         for (k, n) in kernel.form.nodes.iter().enumerate().skip(1) {
-            let (c, V, a, x) =
-                (take::<3, 45>(&kernel.at[k], at::C, lane), six(&kernel.at[k], at::V, lane), six(&kernel.at[k], at::A, lane), six(&kernel.rates[k], 0, lane));
+            let (c, V, a, x) = (
+                take::<3, 45>(&kernel.at[k], at::C, lane),
+                six(&kernel.at[k], at::V, lane),
+                six(&kernel.at[k], at::A, lane),
+                six(&kernel.rates[k], 0, lane),
+            );
             let (l, alpha) = (add(&a.0, &x.0), add(&a.1, &x.1));
             let v = add(&V.0, &cross(&V.1, &c));
             let of_centre = add(&add(&l, &cross(&alpha, &c)), &cross(&V.1, &v));

@@ -1,8 +1,8 @@
 //! One mechanism in all lanes: what the lanes share, what each has of its own, and the evaluation of a state.
 
-use super::loops::{Closing, Loops};
-use super::passes::*;
-use pulp::Arch;
+use crate::loops::{Closing, Loops};
+use crate::passes::*;
+use pulp::{Arch, NullaryFnOnce};
 
 /// A body in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -144,10 +144,7 @@ impl Kernel {
         }
         if !self.form.loops.rows.is_empty() {
             let arch = self.arch;
-            arch.dispatch(
-                #[inline(always)]
-                || self.close_loops(lost),
-            );
+            arch.dispatch(Close(self, lost));
         }
     }
 
@@ -217,18 +214,18 @@ impl Kernel {
     /// Places, velocities and the wrenches of inertia at the state that is closed.
     pub fn sweep(&mut self) {
         let arch = self.arch;
-        arch.dispatch(
-            #[inline(always)]
-            || {
-                for k in 1..self.form.nodes.len() {
-                    let n = &self.form.nodes[k];
-                    let (before, here) = self.at.split_at_mut(k);
-                    let c = n.column;
-                    let (q, u, rate) = if n.joint == Joint::Weld { (&ZERO, &ZERO, &ZERO) } else { (&self.q[c], &self.u[c], &self.given[c]) };
-                    outward(n.joint, &self.shapes[k], &before[n.parent], q, u, rate, &mut here[0]);
-                }
-            },
-        );
+        arch.dispatch(Sweep(self));
+    }
+
+    #[inline(always)]
+    fn sweep_nodes(&mut self) {
+        for k in 1..self.form.nodes.len() {
+            let n = &self.form.nodes[k];
+            let (before, here) = self.at.split_at_mut(k);
+            let c = n.column;
+            let (q, u, rate) = if n.joint == Joint::Weld { (&ZERO, &ZERO, &ZERO) } else { (&self.q[c], &self.u[c], &self.given[c]) };
+            outward(n.joint, &self.shapes[k], &before[n.parent], q, u, rate, &mut here[0]);
+        }
     }
 
     /// A wrench on a node of a lane: force at its centre and torque, in world axes.
@@ -243,11 +240,13 @@ impl Kernel {
 
     /// Rates of the speeds at the state that is swept; those of driven columns are zero here.
     pub fn solve(&mut self, udot: &mut [Row]) {
-        let arch = self.arch;
-        arch.dispatch(
-            #[inline(always)]
-            || if self.form.loops.rows.is_empty() { self.solve_tree(udot) } else { self.solve_loops(udot) },
-        );
+        if self.form.loops.rows.is_empty() {
+            let arch = self.arch;
+            arch.dispatch(SolveTree(self, udot));
+        } else {
+            let arch = self.arch;
+            arch.dispatch(SolveLoops(self, udot));
+        }
     }
 
     #[inline(always)]
@@ -280,9 +279,71 @@ impl Kernel {
         }
     }
 
-    /// Runs a function for all lanes with the widest instructions there are.
+    /// `out = sum w_j k_j h`, in all lanes.
+    pub fn combine(&self, k: &[Vec<Row>], weights: &[(usize, f64)], h: &Row, out: &mut [Row]) {
+        self.arch.dispatch(Combine { k, weights, h, out });
+    }
+}
+
+// What is dispatched by the processor has to be inlined as a whole, which holds for methods and not for closures.
+
+struct Close<'a>(&'a mut Kernel, &'a mut [bool; LANES]);
+impl NullaryFnOnce for Close<'_> {
+    type Output = ();
     #[inline(always)]
-    pub fn widely<T>(&self, f: impl FnOnce() -> T) -> T {
-        self.arch.dispatch(f)
+    fn call(self) {
+        self.0.close_loops(self.1);
+    }
+}
+
+struct Sweep<'a>(&'a mut Kernel);
+impl NullaryFnOnce for Sweep<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.sweep_nodes();
+    }
+}
+
+struct SolveTree<'a>(&'a mut Kernel, &'a mut [Row]);
+impl NullaryFnOnce for SolveTree<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.solve_tree(self.1);
+    }
+}
+
+struct SolveLoops<'a>(&'a mut Kernel, &'a mut [Row]);
+impl NullaryFnOnce for SolveLoops<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.solve_loops(self.1);
+    }
+}
+
+struct Combine<'a> {
+    k: &'a [Vec<Row>],
+    weights: &'a [(usize, f64)],
+    h: &'a Row,
+    out: &'a mut [Row],
+}
+impl NullaryFnOnce for Combine<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.out.fill(ZERO);
+        for &(j, w) in self.weights {
+            let mut wh = ZERO;
+            for i in 0..LANES {
+                wh[i] = w * self.h[i];
+            }
+            for (o, x) in self.out.iter_mut().zip(&self.k[j]) {
+                for i in 0..LANES {
+                    o[i] += wh[i] * x[i];
+                }
+            }
+        }
     }
 }
