@@ -27,8 +27,9 @@ const COSINE: [f64; 6] = [
     4.166_666_666_666_66e-2,
 ];
 
+/// Sine and cosine of an angle of at most a million radians, without a branch.
 #[inline(always)]
-fn near(x: f64) -> [f64; 2] {
+pub fn near(x: f64) -> [f64; 2] {
     let turned = x * std::f64::consts::FRAC_2_PI + ROUND;
     let quarter = turned.to_bits();
     let k = turned - ROUND;

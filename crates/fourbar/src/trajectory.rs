@@ -35,6 +35,11 @@ impl Column {
         let ends = [".length", ".angle", ".rate", ".gap", ".slip", ".state"];
         self.is_load() || ends.iter().any(|e| self.name.ends_with(e))
     }
+    /// Whether it shows a component of a reaction.
+    fn is_reaction(&self) -> bool {
+        let vector = XYZ.iter().find_map(|a| self.name.strip_suffix(a)?.strip_suffix('.'));
+        vector.is_some_and(|v| v.ends_with(".force") || v.ends_with(".torque"))
+    }
 }
 
 /// Which columns anybody looks at: the others stay zero and cost nothing.
@@ -46,19 +51,25 @@ pub struct WantedColumns {
     pub rates: bool,
     /// What force elements report.
     pub elements: bool,
+    /// Reactions, among the loads.
+    pub reactions: bool,
+    /// Residuals of the constraints.
+    pub errors: bool,
 }
 
 impl WantedColumns {
     /// All of them.
-    pub const ALL: WantedColumns = WantedColumns { loads: true, rates: true, elements: true };
+    pub const ALL: WantedColumns = WantedColumns { loads: true, rates: true, elements: true, reactions: true, errors: true };
 
     /// What some columns need.
     pub fn of<'c>(columns: impl IntoIterator<Item = &'c Column>) -> Self {
-        let mut wanted = WantedColumns { loads: false, rates: false, elements: false };
+        let mut wanted = WantedColumns { loads: false, rates: false, elements: false, reactions: false, errors: false };
         for c in columns {
             wanted.loads |= c.is_load();
             wanted.rates |= c.is_rate();
             wanted.elements |= c.is_element();
+            wanted.reactions |= c.is_reaction();
+            wanted.errors |= c.name.starts_with("error.");
         }
         wanted
     }

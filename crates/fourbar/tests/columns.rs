@@ -377,7 +377,7 @@ fn columns_that_nobody_wants_are_left_out_and_change_nothing_else() {
     let (whole, _) = run(&model, &Study::of(&model));
     let names = ["t", "a.r.x", "energy.total"];
     let wanted = WantedColumns::of(all.iter().filter(|c| names.contains(&c.name.as_str())));
-    assert_eq!(wanted, WantedColumns { loads: false, rates: false, elements: false });
+    assert_eq!(wanted, WantedColumns { loads: false, rates: false, elements: false, reactions: false, errors: false });
     assert_eq!(WantedColumns::of(&all), WantedColumns::ALL);
     let mut some = Selective { wanted, rows: Vec::new() };
     study::run(&model, &Study::of(&model), &mut some).unwrap_or_else(|f| panic!("{}", f.diagnostic));

@@ -248,6 +248,12 @@ impl Closings {
         self.lay_out();
     }
 
+    /// What the active rows are made of: active row, closing, row of it, and its factor.
+    pub fn parts(&self) -> impl Iterator<Item = (usize, usize, usize, f64)> + '_ {
+        let of = |(n, c): (usize, &Closing)| c.terms.iter().map(|&(k, r, p)| (c.at + k, n, r, p * c.scale[r])).collect::<Vec<_>>();
+        self.list.iter().enumerate().flat_map(of)
+    }
+
     /// Scales and active combinations, to the bit.
     pub fn save(&self) -> Value {
         let one = |c: &Closing| json!({"scale": c.scale, "active": c.active, "P": c.P.as_ref().map(|P| P.as_slice().to_vec())});

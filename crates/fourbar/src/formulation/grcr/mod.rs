@@ -18,7 +18,7 @@ pub mod loop_rows;
 pub mod mechanism;
 mod named_dependents;
 mod passage;
-mod reaction;
+pub mod reaction;
 pub mod schedule;
 pub mod spatial;
 mod system;
@@ -27,7 +27,7 @@ mod tree_choice;
 
 pub use describe::describe;
 pub use mechanism::Mechanism;
-pub use system::start;
+pub use system::{errors, start};
 
 use crate::diagnostic::Diagnostic;
 use crate::integrator::word;

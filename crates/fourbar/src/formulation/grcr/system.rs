@@ -181,19 +181,23 @@ impl<'m> Grcr<'m> {
     }
 
     fn errors(&mut self, out: &mut Instant) {
-        let [x, y] = &mut self.rows;
-        let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
-        self.set.choose(out.t);
-        self.set.residual(&out.q, &out.turns, out.t, x);
-        out.errors[0] = x.iter().fold(0.0, |m, x| m.max(x.abs()));
-        self.set.jacobian(&out.q, &mut self.G);
-        self.set.multiply(&self.G, &out.v, x);
-        self.set.nu(out.t, y);
-        out.errors[1] = largest(x, y);
-        self.set.multiply(&self.G, &out.a, x);
-        self.set.gamma(&out.q, &out.v, out.t, y);
-        out.errors[2] = largest(x, y);
+        errors(&mut self.set, &mut self.G, &mut self.rows, out);
     }
+}
+
+/// Residuals of the constraints on positions, velocities and accelerations at an instant.
+pub fn errors(set: &mut ConstraintSet, G: &mut [f64], [x, y]: &mut [Vec<f64>; 2], out: &mut Instant) {
+    let largest = |x: &[f64], y: &[f64]| x.iter().zip(y).fold(0.0_f64, |m, (x, y)| m.max((x - y).abs()));
+    set.choose(out.t);
+    set.residual(&out.q, &out.turns, out.t, x);
+    out.errors[0] = x.iter().fold(0.0, |m, x| m.max(x.abs()));
+    set.jacobian(&out.q, G);
+    set.multiply(G, &out.v, x);
+    set.nu(out.t, y);
+    out.errors[1] = largest(x, y);
+    set.multiply(G, &out.a, x);
+    set.gamma(&out.q, &out.v, out.t, y);
+    out.errors[2] = largest(x, y);
 }
 
 /// Why a stage gave up; told only where the step cannot be begun again any more.

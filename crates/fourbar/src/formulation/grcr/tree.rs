@@ -41,8 +41,9 @@ pub struct Node {
     /// Whether its patch differs from the parent's.
     pub shift: bool,
     /// Rotation from the own frame to body axes, and the own origin relative to the centre of mass, in body axes.
-    R_own: M3,
-    s_own: V,
+    pub R_own: M3,
+    /// See `R_own`.
+    pub s_own: V,
 }
 
 /// Constants of a node for the passes.
@@ -129,7 +130,7 @@ pub struct Tree {
     /// Drives that prescribe columns.
     pub prescribed: Vec<Prescribed>,
     /// Reference point of the first patch.
-    centre: V,
+    pub centre: V,
     /// Acceleration of gravity.
     pub gravity: V,
     /// Motion of the nodes.

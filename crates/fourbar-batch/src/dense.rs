@@ -1,0 +1,123 @@
+//! States inside the last step, and lanes whose drives prescribe everything.
+
+use crate::motion::{FOLLOWED, Lanes, State};
+use crate::passes::{LANES, Row, at, take};
+use crate::prepare::Way;
+
+impl Lanes<'_, '_> {
+    /// States at times inside the last steps, into `trial`; lanes that are there already have theirs.
+    pub(super) fn interpolate(&mut self, t: &Row, now: &[bool; LANES]) {
+        let Way::Explicit(tableau) = self.way else { return };
+        let (mut h, mut from) = ([0.0; LANES], [0.0; LANES]);
+        let mut dense = [false; LANES];
+        for (i, lane) in self.lanes.iter_mut().enumerate() {
+            if let Some(lane) = lane.as_mut().filter(|_| !now[i]) {
+                (h[i], from[i]) = (lane.h_n, lane.t_n);
+                dense[i] = !std::mem::replace(&mut lane.dense, true);
+            }
+        }
+        let last = tableau.a.len();
+        if dense.contains(&true) {
+            for (e, weights) in tableau.extra.iter().enumerate() {
+                self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
+                for k in 0..self.y.len() {
+                    for i in 0..LANES {
+                        self.trial[k][i] = if now[i] { self.y[k][i] } else { self.y_n[k][i] + self.scratch[k][i] };
+                    }
+                }
+                let node = self.nodes[last + 1 + e];
+                let at: Row = std::array::from_fn(|i| if now[i] { self.t[i] } else { from[i] + node * h[i] });
+                // Stages of steps that have theirs already come out the same.
+                let failed = self.evaluate(&at, State::Trial, last + 1 + e);
+                self.lose(failed);
+            }
+        }
+        let s: Row = std::array::from_fn(|i| if now[i] { 0.0 } else { (t[i] - from[i]) / h[i] });
+        // d = s (r1 + u (r2 + s (r3 + u (r4 + ...)))), r1 the whole increment, r2 and r3 from the ends.
+        let mut sum = vec![[0.0; LANES]; self.y.len()];
+        for (j, weights) in tableau.dense.iter().enumerate().rev() {
+            let innermost = j + 1 == tableau.dense.len();
+            self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
+            for (x, d) in sum.iter_mut().zip(&self.scratch) {
+                for i in 0..LANES {
+                    let factor = if j % 2 == 0 { s[i] } else { 1.0 - s[i] };
+                    x[i] = if innermost { d[i] } else { d[i] + factor * x[i] };
+                }
+            }
+        }
+        for k in 0..self.y.len() {
+            for i in 0..LANES {
+                let (r1, first, end) = (self.step[k][i], h[i] * self.k[0][k][i], h[i] * self.k[last][k][i]);
+                let r2 = first - r1;
+                let r3 = r1 - end - r2;
+                let u = 1.0 - s[i];
+                let d = s[i] * (r1 + u * (r2 + s[i] * (r3 + u * sum[k][i])));
+                self.trial[k][i] = if now[i] { self.y[k][i] } else { self.y_n[k][i] + d };
+            }
+        }
+    }
+
+    /// One step of kinematics in every lane: predicted, closed, and with the accelerations that follow.
+    pub(super) fn follow(&mut self) {
+        let n = self.kernel.form.columns;
+        let mut h = [0.0; LANES];
+        for i in 0..LANES {
+            let fastest = self.fastest(i);
+            let Some(lane) = &mut self.lanes[i] else { continue };
+            let t = self.t[i];
+            if t >= lane.target {
+                // A whole step begins: to the next time that is asked for, or to where bodies have not turned too far.
+                let Some(&next) = lane.case.times.get(lane.next) else { continue };
+                let end = match lane.case.fixed {
+                    Some(nominal) => {
+                        let left = next - t;
+                        let parts = (left / nominal - 1e-6).ceil().max(1.0);
+                        if parts > 1.0 { t + left / parts } else { next }
+                    }
+                    None => next,
+                };
+                let turn = fastest * (end - t);
+                lane.target = if turn > FOLLOWED[1] { t + (end - t) / turn.ceil() } else { end };
+                lane.from = (t, self.k[0][2 * n][i]);
+            }
+            let left = lane.target - t;
+            let parts = (fastest * left / FOLLOWED[0]).ceil().max(1.0);
+            h[i] = left / parts;
+            if parts == 1.0 {
+                lane.tried = lane.target;
+            } else {
+                lane.tried = t + h[i];
+            }
+        }
+        for c in 0..n {
+            for i in 0..LANES {
+                let (q, u, a) = (self.y[c][i], self.y[n + c][i], self.k[0][n + c][i]);
+                self.trial[c][i] = q + h[i] * (u + 0.5 * h[i] * a);
+                self.trial[n + c][i] = u + h[i] * a;
+            }
+        }
+        let aside = self.k.len() - 1;
+        let t: Row = std::array::from_fn(|i| self.lanes[i].as_ref().map_or(0.0, |l| l.tried));
+        let failed = self.evaluate(&t, State::Trial, aside);
+        self.lose(failed);
+        let all = std::array::from_fn(|i| self.lanes[i].is_some());
+        self.arrive(&all, Some(aside));
+        for i in 0..LANES {
+            let power = self.k[0][2 * n][i];
+            let Some(lane) = &mut self.lanes[i] else { continue };
+            // The correction of a step that left its branch is as large as the mechanism.
+            self.lost[i] |= !(t[i] > self.t[i]) && lane.next < lane.case.times.len();
+            self.t[i] = t[i];
+            if t[i] >= lane.target {
+                lane.steps += 1;
+                self.y[2 * n][i] += 0.5 * (t[i] - lane.from.0) * (power + lane.from.1);
+            }
+        }
+    }
+
+    /// The fastest turn of a body.
+    fn fastest(&self, lane: usize) -> f64 {
+        let square = |node: &crate::passes::Moving| take::<3, 45>(node, at::V + 3, lane).iter().map(|x| x * x).sum::<f64>();
+        self.kernel.at.iter().map(square).fold(0.0, f64::max).sqrt()
+    }
+}

@@ -1,0 +1,349 @@
+//! One mechanism in all lanes: what the lanes share, what each has of its own, and the evaluation of a state.
+
+use crate::loops::{Closing, Loops};
+use crate::passes::*;
+use pulp::{Arch, NullaryFnOnce};
+
+/// A body in the tree.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    pub parent: usize,
+    pub joint: Joint,
+    /// Its column; of welds the next one's.
+    pub column: usize,
+    /// Whether a drive prescribes it.
+    pub driven: bool,
+    /// Body of the model.
+    pub body: usize,
+}
+
+/// What all lanes of a batch share.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Form {
+    /// Nodes, the ground first.
+    pub nodes: Vec<Node>,
+    pub columns: usize,
+    /// Whether each column is a translation.
+    pub slides: Vec<bool>,
+    /// Drives and their columns.
+    pub drives: Vec<(usize, usize)>,
+    /// Column of each counted angle; none where a loop closes there.
+    pub counted: Vec<Option<usize>>,
+    pub loops: Loops,
+    /// Whether forces and drives do work.
+    pub worked: bool,
+    /// Whether there are forces besides gravity.
+    pub loaded: bool,
+}
+
+/// Numbers of a lane.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    /// The point that twists are taken about, and gravity.
+    pub centre: V,
+    pub gravity: V,
+    /// By node but the ground.
+    pub shapes: Vec<[f64; 22]>,
+    /// By row of the loops, and by term.
+    pub rows: Vec<[f64; 10]>,
+    pub weights: Vec<f64>,
+    pub ell: f64,
+}
+
+/// Scaled residual that counts as closed, and the same where a dependent is weak.
+const CLOSED: f64 = 1e-13;
+const EXACT: f64 = 1e-16;
+/// Sine below which a dependent column is weak, and below which a lane is left.
+const WEAK: f64 = 0.1;
+const LOST: f64 = 0.02;
+/// A residual above this after all corrections is not closed.
+const OPEN: f64 = 1e-9;
+/// A correction that leaves more than this of a residual may have left its branch.
+const CERTAIN: f64 = 0.25;
+/// Corrections of positions tried.
+const CORRECTIONS: usize = 25;
+/// Angles beyond this are reduced too coarsely.
+const FAR: f64 = 1e6;
+
+/// A mechanism in lanes with its workspace.
+pub struct Kernel {
+    pub form: Form,
+    arch: Arch,
+    pub shapes: Vec<Shape>,
+    /// By node, the ground first.
+    pub at: Vec<Moving>,
+    gathered: Vec<Gathered>,
+    left: Vec<Column>,
+    /// Parts of the accelerations of the nodes that unknown rates make.
+    pub rates: Vec<Sixes>,
+    /// Efforts of the drives, in their order.
+    pub efforts: Vec<Row>,
+    /// Coordinates and speeds, closed, and rates that drives prescribe.
+    pub q: Vec<Row>,
+    pub u: Vec<Row>,
+    pub given: Vec<Row>,
+    pub closing: Closing,
+    /// Point that twists are taken about.
+    pub centre: [Row; 3],
+    pub gravity: [Row; 3],
+}
+
+impl Kernel {
+    pub fn new(form: Form) -> Self {
+        let n = form.nodes.len();
+        let mut at = vec![[ZERO; 45]; n];
+        for k in [0, 4, 8] {
+            at[0][at::E + k] = [1.0; LANES];
+        }
+        Self {
+            arch: Arch::new(),
+            shapes: vec![[ZERO; 22]; n],
+            at,
+            gathered: vec![[ZERO; 27]; n],
+            left: vec![[ZERO; 8]; n],
+            rates: vec![[ZERO; 6]; n],
+            efforts: vec![ZERO; form.drives.len()],
+            q: vec![ZERO; form.columns],
+            u: vec![ZERO; form.columns],
+            given: vec![ZERO; form.columns],
+            closing: Closing::new(&form),
+            centre: [ZERO; 3],
+            gravity: [ZERO; 3],
+            form,
+        }
+    }
+
+    /// Puts the numbers of a mechanism into a lane.
+    pub fn enter(&mut self, lane: usize, x: &Numbers) {
+        for (rows, numbers) in self.shapes.iter_mut().skip(1).zip(&x.shapes) {
+            put(rows, 0, lane, numbers);
+        }
+        for k in 0..3 {
+            self.centre[k][lane] = x.centre[k];
+            self.gravity[k][lane] = x.gravity[k];
+            // Gravity is an acceleration of the ground: nothing else has to know of it.
+            self.at[0][at::X + k][lane] = -x.centre[k];
+            self.at[0][at::A + k][lane] = -x.gravity[k];
+        }
+        for (rows, numbers) in self.closing.data.iter_mut().zip(&x.rows) {
+            put(rows, 0, lane, numbers);
+        }
+        for (w, x) in self.closing.weights.iter_mut().zip(&x.weights) {
+            w[lane] = *x;
+        }
+        self.closing.ell[lane] = x.ell;
+    }
+
+    /// Closes positions and velocities from predicted ones, with the drives in place; a lane that cannot be closed is marked.
+    pub fn close(&mut self, lost: &mut [bool; LANES]) {
+        for q in &self.q {
+            for i in 0..LANES {
+                let near = q[i].abs() < FAR;
+                lost[i] |= !near;
+            }
+        }
+        if !self.form.loops.rows.is_empty() {
+            let arch = self.arch;
+            arch.dispatch(Close(self, lost));
+        }
+    }
+
+    #[inline(always)]
+    fn place(&mut self) {
+        for k in 1..self.form.nodes.len() {
+            let n = &self.form.nodes[k];
+            let (before, here) = self.at.split_at_mut(k);
+            let q = if n.joint == Joint::Weld { &ZERO } else { &self.q[n.column] };
+            place(n.joint, &self.shapes[k], &before[n.parent], q, &mut here[0]);
+        }
+    }
+
+    #[inline(always)]
+    fn close_loops(&mut self, lost: &mut [bool; LANES]) {
+        self.place();
+        let m = self.form.loops.active;
+        let mut residual = self.closing.residuals(&self.form.loops, &self.at);
+        let mut open = [true; LANES];
+        for round in 0..=CORRECTIONS {
+            // Every correction has a factor of its own: what one lane needs must not decide for another.
+            self.closing.factor(&self.form, &self.at);
+            let smallest = self.closing.smallest;
+            for i in 0..LANES {
+                lost[i] |= !(smallest[i] > LOST) || !residual[i].is_finite();
+                open[i] &= !lost[i] && !(residual[i] <= if smallest[i] < WEAK { EXACT } else { CLOSED });
+            }
+            if round == CORRECTIONS || !open.contains(&true) {
+                break;
+            }
+            self.closing.corrections(m);
+            for (d, &c) in self.form.loops.dependent.iter().enumerate() {
+                let (q, x) = (&mut self.q[c], &self.closing.rhs[d]);
+                for i in 0..LANES {
+                    q[i] += if open[i] { x[i] } else { 0.0 };
+                }
+            }
+            self.place();
+            let before = residual;
+            residual = self.closing.residuals(&self.form.loops, &self.at);
+            for i in 0..LANES {
+                let slow = residual[i] > 0.3 * before[i];
+                // Rounding ends the corrections; what is far and hardly falls may be on its way to another branch.
+                open[i] &= !(slow && residual[i] < OPEN);
+                lost[i] |= open[i] && residual[i] > CERTAIN * before[i] && residual[i] >= OPEN;
+            }
+        }
+        for i in 0..LANES {
+            lost[i] |= !(residual[i] < OPEN);
+        }
+        for k in 1..self.form.nodes.len() {
+            let n = &self.form.nodes[k];
+            let (before, here) = self.at.split_at_mut(k);
+            let u = if n.joint == Joint::Weld { &ZERO } else { &self.u[n.column] };
+            speed(&before[n.parent], u, &mut here[0]);
+        }
+        self.closing.velocities(&self.form.loops, &self.at);
+        self.closing.corrections(m);
+        for (d, &c) in self.form.loops.dependent.iter().enumerate() {
+            let (u, x) = (&mut self.u[c], &self.closing.rhs[d]);
+            for i in 0..LANES {
+                u[i] += x[i];
+            }
+        }
+    }
+
+    /// Places, velocities and the wrenches of inertia at the state that is closed.
+    pub fn sweep(&mut self) {
+        let arch = self.arch;
+        arch.dispatch(Sweep(self));
+    }
+
+    #[inline(always)]
+    fn sweep_nodes(&mut self) {
+        for k in 1..self.form.nodes.len() {
+            let n = &self.form.nodes[k];
+            let (before, here) = self.at.split_at_mut(k);
+            let c = n.column;
+            let (q, u, rate) = if n.joint == Joint::Weld { (&ZERO, &ZERO, &ZERO) } else { (&self.q[c], &self.u[c], &self.given[c]) };
+            outward(n.joint, &self.shapes[k], &before[n.parent], q, u, rate, &mut here[0]);
+        }
+    }
+
+    /// A wrench on a node of a lane: force at its centre and torque, in world axes.
+    pub fn load(&mut self, k: usize, lane: usize, F: &V, torque: &V) {
+        let node = &mut self.at[k];
+        let moment = add(torque, &cross(&take(node, at::C, lane), F));
+        for k in 0..3 {
+            node[at::F + k][lane] += F[k];
+            node[at::F + 3 + k][lane] += moment[k];
+        }
+    }
+
+    /// Rates of the speeds at the state that is swept; those of driven columns are zero here.
+    pub fn solve(&mut self, udot: &mut [Row]) {
+        if self.form.loops.rows.is_empty() {
+            let arch = self.arch;
+            arch.dispatch(SolveTree(self, udot));
+        } else {
+            let arch = self.arch;
+            arch.dispatch(SolveLoops(self, udot));
+        }
+    }
+
+    #[inline(always)]
+    fn solve_tree(&mut self, udot: &mut [Row]) {
+        self.gathered.fill([ZERO; 27]);
+        let nodes = &self.form.nodes;
+        for k in (1..nodes.len()).rev() {
+            let n = &nodes[k];
+            let (before, here) = self.gathered.split_at_mut(k);
+            let parent = &mut before[n.parent];
+            if n.joint == Joint::Weld || n.driven {
+                inward_held(&self.shapes[k][15], &self.at[k], &mut here[0], parent);
+            } else {
+                inward(&self.shapes[k][15], &self.at[k], &here[0], parent, &mut self.left[k]);
+            }
+        }
+        for k in 1..nodes.len() {
+            let n = &nodes[k];
+            let (before, here) = self.rates.split_at_mut(k);
+            if n.joint == Joint::Weld || n.driven {
+                here[0] = before[n.parent];
+                if n.driven {
+                    udot[n.column] = ZERO;
+                    let drive = self.form.drives.iter().position(|d| d.1 == n.column).unwrap_or(0);
+                    effort(&self.at[k], &self.gathered[k], &here[0], &mut self.efforts[drive]);
+                }
+            } else {
+                last(&self.at[k], &self.left[k], &before[n.parent], &mut here[0], &mut udot[n.column]);
+            }
+        }
+    }
+
+    /// `out = sum w_j k_j h`, in all lanes.
+    pub fn combine(&self, k: &[Vec<Row>], weights: &[(usize, f64)], h: &Row, out: &mut [Row]) {
+        self.arch.dispatch(Combine { k, weights, h, out });
+    }
+}
+
+// What is dispatched by the processor has to be inlined as a whole, which holds for methods and not for closures.
+
+struct Close<'a>(&'a mut Kernel, &'a mut [bool; LANES]);
+impl NullaryFnOnce for Close<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.close_loops(self.1);
+    }
+}
+
+struct Sweep<'a>(&'a mut Kernel);
+impl NullaryFnOnce for Sweep<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.sweep_nodes();
+    }
+}
+
+struct SolveTree<'a>(&'a mut Kernel, &'a mut [Row]);
+impl NullaryFnOnce for SolveTree<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.solve_tree(self.1);
+    }
+}
+
+struct SolveLoops<'a>(&'a mut Kernel, &'a mut [Row]);
+impl NullaryFnOnce for SolveLoops<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.0.solve_loops(self.1);
+    }
+}
+
+struct Combine<'a> {
+    k: &'a [Vec<Row>],
+    weights: &'a [(usize, f64)],
+    h: &'a Row,
+    out: &'a mut [Row],
+}
+impl NullaryFnOnce for Combine<'_> {
+    type Output = ();
+    #[inline(always)]
+    fn call(self) {
+        self.out.fill(ZERO);
+        for &(j, w) in self.weights {
+            let mut wh = ZERO;
+            for i in 0..LANES {
+                wh[i] = w * self.h[i];
+            }
+            for (o, x) in self.out.iter_mut().zip(&self.k[j]) {
+                for i in 0..LANES {
+                    o[i] += wh[i] * x[i];
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,590 @@
+//! Lanes in motion. Every lane has its own time and its own steps, fixed or chosen by its own error, so that it moves as it would alone;
+//! where one has come to its end another case takes its place.
+
+use crate::kernel::Kernel;
+use crate::passes::{LANES, Row, ZERO};
+use crate::prepare::{Case, Prepared, Way};
+use fourbar::integrator::first_order::{Estimate, Tableau, Weights, largest_turn};
+use fourbar::study::Observer;
+use fourbar_math::elementary;
+
+/// Share of the tolerance that the relative error of work counts with.
+const WORK: f64 = 0.1;
+/// Powers are known to this share, and to so many tolerances at best.
+const POWER: [f64; 2] = [1e-8, 30.0];
+/// A first step is looked for within so many characteristic times.
+const SPAN: f64 = 50.0;
+/// Steps below this share of the characteristic time lead nowhere.
+const SMALLEST: f64 = 5e-10;
+/// Bodies turn by at most this angle in radians from one closure to the next in kinematics, and in a step.
+pub(super) const FOLLOWED: [f64; 2] = [0.5, 3.0];
+
+/// A lane that is taken.
+pub(super) struct Lane<'m, 'o> {
+    pub(super) case: Case<'m>,
+    observer: &'o mut dyn Observer,
+    /// Place among the cases.
+    number: usize,
+    /// The step to try next; the size of the step that was tried; time and size of the last one.
+    pub(super) h: f64,
+    pub(super) tried: f64,
+    pub(super) t_n: f64,
+    pub(super) h_n: f64,
+    /// The next output time.
+    pub(super) next: usize,
+    last_error: f64,
+    refused: bool,
+    /// Whether the first stage is that of the state; whether the last stage of the last step is to become it.
+    begun: bool,
+    fresh: bool,
+    /// Whether the stages of the interpolant are there.
+    pub(super) dense: bool,
+    pub(super) steps: usize,
+    evaluations: usize,
+    /// In kinematics, where the step in parts ends, and where it began with which power.
+    pub(super) target: f64,
+    pub(super) from: (f64, f64),
+}
+
+/// How a lane ended.
+pub enum Ended {
+    /// With all its rows, after so many steps and evaluations.
+    Well([usize; 2]),
+    /// It has to be run alone.
+    Alone(&'static str),
+    /// It was told to stop.
+    Stopped,
+}
+
+/// Lanes with their states.
+pub struct Lanes<'m, 'o> {
+    pub(super) kernel: Kernel,
+    pub(super) way: Way,
+    /// Nodes of the stages, those of the interpolant included.
+    pub(super) nodes: Vec<f64>,
+    pub(super) lanes: [Option<Lane<'m, 'o>>; LANES],
+    pub(super) lost: [bool; LANES],
+    pub(super) t: Row,
+    pub(super) y: Vec<Row>,
+    pub(super) y_n: Vec<Row>,
+    pub(super) trial: Vec<Row>,
+    pub(super) step: Vec<Row>,
+    /// Derivatives by stage; one more for evaluations aside.
+    pub(super) k: Vec<Vec<Row>>,
+    pub(super) scratch: Vec<Row>,
+    row: Vec<f64>,
+    warnings: Vec<fourbar::Diagnostic>,
+}
+
+impl<'m, 'o> Lanes<'m, 'o> {
+    /// Lanes for mechanisms of one form that move in one way.
+    pub fn new(first: &Prepared<'m>) -> Self {
+        let size = 2 * first.form.columns + 1;
+        let mut nodes = vec![0.0];
+        if let Way::Explicit(t) = first.way {
+            let sum = |w: &Weights| w.iter().map(|(_, x)| x).sum::<f64>();
+            nodes.extend(t.a.iter().chain(t.extra).map(sum));
+        }
+        let rows = || vec![ZERO; size];
+        Self {
+            kernel: Kernel::new(first.form.clone()),
+            way: first.way,
+            k: (0..=nodes.len()).map(|_| rows()).collect(),
+            nodes,
+            lanes: std::array::from_fn(|_| None),
+            lost: [false; LANES],
+            t: ZERO,
+            y: rows(),
+            y_n: rows(),
+            trial: rows(),
+            step: rows(),
+            scratch: rows(),
+            row: Vec::new(),
+            warnings: Vec::new(),
+        }
+    }
+
+    /// Whether a case can take a lane here.
+    pub fn fits(&self, x: &Prepared<'m>) -> bool {
+        self.way == x.way && self.kernel.form == x.form
+    }
+
+    /// A lane that nobody has.
+    pub fn free(&self) -> Option<usize> {
+        self.lanes.iter().position(Option::is_none)
+    }
+
+    /// Whether no lane is taken.
+    pub fn idle(&self) -> bool {
+        self.lanes.iter().all(Option::is_none)
+    }
+
+    /// Gives a lane to a case.
+    pub fn enter(&mut self, lane: usize, number: usize, x: Prepared<'m>, observer: &'o mut dyn Observer) {
+        self.kernel.enter(lane, &x.numbers);
+        let n = self.kernel.form.columns;
+        for (k, value) in x.q.iter().chain(&x.u).enumerate() {
+            self.y[k][lane] = *value;
+        }
+        self.y[2 * n][lane] = 0.0;
+        self.t[lane] = x.t;
+        self.lost[lane] = false;
+        observer.begin(&fourbar::trajectory::columns(x.case.model));
+        self.lanes[lane] = Some(Lane {
+            h: x.case.fixed.unwrap_or(0.0),
+            case: x.case,
+            observer,
+            number,
+            tried: 0.0,
+            t_n: x.t,
+            h_n: 0.0,
+            next: 0,
+            last_error: 1e-4,
+            refused: false,
+            begun: false,
+            fresh: false,
+            dense: false,
+            steps: 0,
+            evaluations: 0,
+            target: x.t,
+            from: (x.t, 0.0),
+        });
+    }
+
+    /// One step of every lane; `ended` is told of those that have come to an end, which leaves their lanes free.
+    pub fn advance(&mut self, ended: &mut dyn FnMut(usize, Ended)) {
+        self.begin();
+        match self.way {
+            Way::Kinematics => self.follow(),
+            Way::Explicit(tableau) => self.explicit(tableau),
+        }
+        self.outputs();
+        self.renew();
+        self.leave(ended);
+    }
+
+    /// The last stage of a step becomes the first of the next one.
+    fn renew(&mut self) {
+        let Way::Explicit(tableau) = self.way else { return };
+        let last = tableau.a.len();
+        for i in 0..LANES {
+            if self.lanes[i].as_mut().is_some_and(|l| std::mem::take(&mut l.fresh)) {
+                for k in 0..self.y.len() {
+                    self.k[0][k][i] = self.k[last][k][i];
+                }
+            }
+        }
+    }
+
+    /// Frees the lanes that are at their end or lost.
+    fn leave(&mut self, ended: &mut dyn FnMut(usize, Ended)) {
+        for i in 0..LANES {
+            let Some(lane) = &mut self.lanes[i] else { continue };
+            let how = if self.lost[i] {
+                Ended::Alone("its loops, its steps or its numbers ask for care")
+            } else if lane.next < lane.case.times.len() {
+                if lane.observer.go_on(self.t[i], lane.case.times[lane.case.times.len() - 1]) {
+                    continue;
+                }
+                Ended::Stopped
+            } else if lane.case.judge.verdict(lane.steps as f64, &mut self.warnings).is_err() {
+                Ended::Alone("its energy and work do not balance")
+            } else {
+                Ended::Well([lane.steps, lane.evaluations])
+            };
+            self.warnings.clear();
+            ended(lane.number, how);
+            self.lanes[i] = None;
+        }
+    }
+
+    /// Derivatives at states, at a time of each lane, into a stage; and in which lanes there are none.
+    pub(super) fn evaluate(&mut self, t: &Row, of: State, stage: usize) -> [bool; LANES] {
+        let mut failed = [false; LANES];
+        let state = match of {
+            State::Now => &self.y,
+            State::Trial => &self.trial,
+        };
+        let n = self.kernel.form.columns;
+        self.kernel.q.copy_from_slice(&state[..n]);
+        self.kernel.u.copy_from_slice(&state[n..2 * n]);
+        for (i, lane) in self.lanes.iter_mut().enumerate() {
+            let Some(lane) = lane else { continue };
+            lane.evaluations += 1;
+            for &(drive, column) in &self.kernel.form.drives {
+                let f = lane.case.model.drives[drive].value.at(t[i]);
+                self.kernel.q[column][i] = f[0];
+                self.kernel.u[column][i] = f[1];
+                self.kernel.given[column][i] = f[2];
+                failed[i] |= !(f[0] + f[1] + f[2]).is_finite();
+            }
+        }
+        self.kernel.close(&mut failed);
+        self.kernel.sweep();
+        if self.kernel.form.loaded {
+            for i in 0..LANES {
+                if let Some(lane) = &mut self.lanes[i] {
+                    lane.case.apply(&mut self.kernel, i, t[i]);
+                }
+            }
+        }
+        let out = &mut self.k[stage];
+        let (dq, du) = out.split_at_mut(n);
+        dq.copy_from_slice(&self.kernel.u);
+        self.kernel.solve(&mut du[..n]);
+        du[n] = ZERO;
+        for &(_, column) in &self.kernel.form.drives {
+            du[column] = self.kernel.given[column];
+        }
+        if self.kernel.form.worked {
+            for i in 0..LANES {
+                if let Some(lane) = &self.lanes[i] {
+                    du[n][i] = lane.case.power(&self.kernel, i, t[i]);
+                }
+            }
+        }
+        failed
+    }
+
+    /// Lanes that failed are lost.
+    pub(super) fn lose(&mut self, failed: [bool; LANES]) {
+        for i in 0..LANES {
+            self.lost[i] |= failed[i];
+        }
+    }
+
+    /// The first stage of lanes that have none, and their first steps.
+    fn begin(&mut self) {
+        let new: [bool; LANES] = std::array::from_fn(|i| self.lanes[i].as_ref().is_some_and(|l| !l.begun));
+        if !new.contains(&true) {
+            return;
+        }
+        let aside = self.k.len() - 1;
+        let t = self.t;
+        let failed = self.evaluate(&t, State::Now, aside);
+        self.lose(failed);
+        self.arrive(&new, Some(aside));
+        if let Way::Explicit(tableau) = self.way {
+            self.first_steps(tableau, &new);
+        }
+        self.outputs();
+    }
+
+    /// The states of some lanes are those that were evaluated last, and are closed now; a stage becomes their first one.
+    pub(super) fn arrive(&mut self, which: &[bool; LANES], stage: Option<usize>) {
+        let n = self.kernel.form.columns;
+        for i in (0..LANES).filter(|i| which[*i]) {
+            for c in 0..n {
+                self.y[c][i] = self.kernel.q[c][i];
+                self.y[n + c][i] = self.kernel.u[c][i];
+            }
+            if let Some(stage) = stage {
+                let mut sum = 0.0;
+                for k in 0..=2 * n {
+                    self.k[0][k][i] = self.k[stage][k][i];
+                    sum += self.k[0][k][i] + self.y[k][i];
+                }
+                self.lost[i] |= !sum.is_finite();
+            }
+            if let Some(lane) = &mut self.lanes[i] {
+                lane.begun = true;
+                lane.case.count_turns(&self.kernel, i);
+            }
+        }
+    }
+
+    /// Rows at all output times that the lanes have passed.
+    fn outputs(&mut self) {
+        loop {
+            let mut t = self.t;
+            let (mut due, mut now) = ([false; LANES], [true; LANES]);
+            for i in 0..LANES {
+                let Some(lane) = &self.lanes[i] else { continue };
+                let Some(&at) = lane.case.times.get(lane.next).filter(|_| !self.lost[i]) else { continue };
+                // Rounding decides about no row.
+                let reached = at <= self.t[i] + 1e-12 * self.t[i].abs().max(lane.h_n);
+                // In kinematics the power of a step belongs to its end.
+                let ready = self.way != Way::Kinematics || self.t[i] >= lane.target;
+                if reached && ready {
+                    due[i] = true;
+                    now[i] = (self.t[i] - at).abs() <= 1e-12 * self.t[i].abs().max(lane.h_n);
+                    t[i] = if now[i] { self.t[i] } else { at };
+                }
+            }
+            if !due.contains(&true) {
+                return;
+            }
+            let aside = self.k.len() - 1;
+            let failed = if now.contains(&false) {
+                self.interpolate(&t, &now);
+                self.evaluate(&t, State::Trial, aside)
+            } else {
+                self.evaluate(&t, State::Now, aside)
+            };
+            self.lose(failed);
+            // A state that was evaluated here needs no first stage later.
+            let new = std::array::from_fn(|i| now[i] && self.lanes[i].as_ref().is_some_and(|l| !l.begun));
+            self.arrive(&new, Some(aside));
+            for i in 0..LANES {
+                if !due[i] || self.lost[i] {
+                    continue;
+                }
+                let n = self.kernel.form.columns;
+                let work = if now[i] { self.y[2 * n][i] } else { self.trial[2 * n][i] };
+                let Some(lane) = &mut self.lanes[i] else { continue };
+                let at = lane.case.times[lane.next];
+                lane.next += 1;
+                let rows = (&mut self.row, &mut self.warnings);
+                self.lost[i] |= !lane.case.record(&self.kernel, i, at, work, lane.observer, rows);
+            }
+        }
+    }
+}
+
+/// Which states are evaluated.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum State {
+    Now,
+    Trial,
+}
+
+/// Explicit methods, with the errors and the control of steps of the same methods alone.
+impl Lanes<'_, '_> {
+    /// Sizes of errors of states and speeds in metres, the largest of each lane.
+    fn sizes(&self, d: &[Row]) -> Row {
+        let n = self.kernel.form.columns;
+        let (mut length, mut tau) = ([1.0; LANES], [1.0; LANES]);
+        for (i, lane) in self.lanes.iter().enumerate() {
+            if let Some(lane) = lane {
+                (length[i], tau[i]) = (lane.case.model.length, lane.case.tau);
+            }
+        }
+        let mut worst = ZERO;
+        for c in 0..n {
+            let slides = self.kernel.form.slides[c];
+            for i in 0..LANES {
+                let unit = if slides { 1.0 } else { length[i] };
+                let (a, b) = (d[c][i].abs(), tau[i] * d[n + c][i].abs());
+                let x = unit * if a >= b { a } else { b };
+                // What is no number must count.
+                worst[i] = if x <= worst[i] { worst[i] } else { x };
+            }
+        }
+        worst
+    }
+
+    /// First steps from the sizes of the derivative and of its change.
+    fn first_steps(&mut self, tableau: &Tableau, new: &[bool; LANES]) {
+        let order = order_of(tableau);
+        let chosen: [bool; LANES] = std::array::from_fn(|i| new[i] && self.lanes[i].as_ref().is_some_and(|l| l.h == 0.0));
+        if !chosen.contains(&true) {
+            return;
+        }
+        let aside = self.k.len() - 1;
+        let d1 = self.sizes(&self.k[0]);
+        let (mut h, mut t) = (ZERO, self.t);
+        for i in (0..LANES).filter(|i| chosen[*i]) {
+            let Some(lane) = &self.lanes[i] else { continue };
+            let span = SPAN * lane.case.tau;
+            h[i] = if d1[i] > 0.0 { (0.01 * lane.case.model.length / d1[i]).min(0.01 * span) } else { 1e-3 * span };
+            t[i] += h[i];
+        }
+        for k in 0..self.y.len() {
+            for i in 0..LANES {
+                self.trial[k][i] = self.y[k][i] + h[i] * self.k[0][k][i];
+            }
+        }
+        // A step that leads nowhere is refused when it is tried.
+        let _ = self.evaluate(&t, State::Trial, aside);
+        for k in 0..self.y.len() {
+            for i in 0..LANES {
+                self.scratch[k][i] = self.k[aside][k][i] - self.k[0][k][i];
+            }
+        }
+        let change = self.sizes(&self.scratch);
+        for i in (0..LANES).filter(|i| chosen[*i]) {
+            let Some(lane) = &mut self.lanes[i] else { continue };
+            let most = d1[i].max(change[i] / h[i]);
+            let span = SPAN * lane.case.tau;
+            let guess = if most > 0.0 { elementary::powf(0.01 * lane.case.tol / most, 1.0 / (order + 1.0)) } else { 1e-3 * span };
+            lane.h = guess.min(100.0 * h[i]).min(0.1 * span).max(10.0 * SMALLEST * lane.case.tau);
+        }
+    }
+
+    /// Sizes of the next steps; no step for lanes without one.
+    fn next_steps(&mut self) -> Row {
+        let mut h = ZERO;
+        for (i, lane) in self.lanes.iter_mut().enumerate() {
+            let Some(lane) = lane else { continue };
+            let times = &lane.case.times;
+            let (t, end) = (self.t[i], times[times.len() - 1]);
+            h[i] = match lane.case.fixed {
+                // Fixed steps land on output times.
+                Some(nominal) => {
+                    let left = times.get(lane.next).map_or(nominal, |next| next - t);
+                    left / (left / nominal - 1e-6).ceil().max(1.0)
+                }
+                None => {
+                    let left = end - t;
+                    if lane.h >= left * (1.0 - 1e-9) { left } else { lane.h }
+                }
+            };
+            lane.tried = h[i];
+        }
+        h
+    }
+
+    /// One try of a step in every lane.
+    fn explicit(&mut self, tableau: &'static Tableau) {
+        let h = self.next_steps();
+        let rows = tableau.a.len();
+        let mut failed = [false; LANES];
+        for (row, weights) in tableau.a.iter().enumerate() {
+            self.kernel.combine(&self.k, weights, &h, &mut self.scratch);
+            for ((x, y), d) in self.trial.iter_mut().zip(&self.y).zip(&self.scratch) {
+                for i in 0..LANES {
+                    x[i] = y[i] + d[i];
+                }
+            }
+            if row + 1 < rows || tableau.same_last {
+                let t = std::array::from_fn(|i| self.t[i] + self.nodes[row + 1] * h[i]);
+                let now = self.evaluate(&t, State::Trial, row + 1);
+                (0..LANES).for_each(|i| failed[i] |= now[i]);
+            }
+        }
+        // The increment of the step is still in `scratch`.
+        std::mem::swap(&mut self.step, &mut self.scratch);
+        let errors = self.errors(tableau, &h);
+        let (n, order) = (self.kernel.form.columns, order_of(tableau));
+        let mut taken = [false; LANES];
+        for i in 0..LANES {
+            let Some(lane) = &mut self.lanes[i] else { continue };
+            if self.lost[i] {
+                continue;
+            }
+            let turned = (0..n).filter(|c| !self.kernel.form.slides[*c]).fold(0.0_f64, |m, c| m.max(self.step[c][i].abs()));
+            let moved = (0..=2 * n).map(|k| self.step[k][i]).sum::<f64>();
+            if lane.case.fixed.is_some() {
+                // What a fixed step cannot do is cut into smaller ones alone.
+                self.lost[i] = failed[i] || !moved.is_finite() || turned >= largest_turn(lane.case.model);
+                taken[i] = !self.lost[i];
+                continue;
+            }
+            let error = if failed[i] { f64::INFINITY } else { errors[i] };
+            if !(error <= 1.0) || turned >= largest_turn(lane.case.model) {
+                let factor = match error {
+                    e if e > 1.0 && e.is_finite() => (0.9 * elementary::powf(e, -1.0 / (order + 1.0))).clamp(0.1, 0.9),
+                    e if e.is_finite() => 0.5,
+                    _ if failed[i] => 0.5,
+                    _ => 0.25,
+                };
+                lane.h = factor * h[i];
+                lane.refused = true;
+                self.lost[i] = lane.h < (SMALLEST * lane.case.tau).max(16.0 * f64::EPSILON * self.t[i].abs());
+                continue;
+            }
+            taken[i] = true;
+            let beta = if order > 6.0 { 0.0 } else { 0.04 };
+            let error = error.max(1e-10);
+            let grown = elementary::powf(error, -(1.0 / (order + 1.0) - 0.75 * beta)) * elementary::powf(lane.last_error, beta);
+            let factor = (0.9 * grown).clamp(0.2, 6.0);
+            lane.last_error = error.max(1e-4);
+            let factor = if lane.refused { factor.min(1.0) } else { factor };
+            lane.refused = false;
+            // A step that was cut to land says nothing of the usual size.
+            if h[i] >= lane.h {
+                lane.h = h[i] * factor;
+            }
+        }
+        self.take(tableau, &h, &taken);
+    }
+
+    /// Takes the steps of some lanes.
+    fn take(&mut self, tableau: &Tableau, h: &Row, taken: &[bool; LANES]) {
+        for k in 0..self.y.len() {
+            for i in 0..LANES {
+                if taken[i] {
+                    self.y_n[k][i] = self.y[k][i];
+                    self.y[k][i] = self.trial[k][i];
+                }
+            }
+        }
+        for i in (0..LANES).filter(|i| taken[*i]) {
+            let Some(lane) = &mut self.lanes[i] else { continue };
+            (lane.t_n, lane.h_n) = (self.t[i], h[i]);
+            lane.steps += 1;
+            (lane.begun, lane.dense) = (false, false);
+            let times = &lane.case.times;
+            let reached = self.t[i] + h[i];
+            // Landing is exact.
+            let end = match lane.case.fixed {
+                Some(_) => times.get(lane.next).copied(),
+                None => times.last().copied(),
+            };
+            let nominal = lane.case.fixed.unwrap_or(h[i]);
+            self.t[i] = end.filter(|end| (end - reached).abs() <= 1e-9 * nominal).unwrap_or(reached);
+        }
+        if tableau.same_last {
+            // The ends of the steps are what was evaluated last.
+            self.arrive(taken, None);
+            for i in (0..LANES).filter(|i| taken[*i]) {
+                if let Some(lane) = &mut self.lanes[i] {
+                    lane.fresh = true;
+                }
+            }
+        }
+    }
+
+    /// Errors of the steps relative to the tolerances.
+    fn errors(&mut self, tableau: &Tableau, h: &Row) -> Row {
+        let mut sizes = |weights: Weights| {
+            self.kernel.combine(&self.k, weights, h, &mut self.scratch);
+            self.sizes_with_work(tableau, h)
+        };
+        let mut out = match tableau.error {
+            Estimate::None => ZERO,
+            Estimate::One { e, .. } => sizes(e),
+            Estimate::Two { e, coarse, .. } => {
+                let (fine, coarse) = (sizes(e), sizes(coarse));
+                std::array::from_fn(|i| match fine[i] {
+                    0.0 => 0.0,
+                    f => f * f / (f * f + 0.01 * coarse[i] * coarse[i]).sqrt(),
+                })
+            }
+        };
+        for (i, x) in out.iter_mut().enumerate() {
+            let tol = self.lanes[i].as_ref().map_or(1.0, |l| l.case.tol);
+            *x = if x.is_finite() { *x / tol } else { f64::INFINITY };
+        }
+        out
+    }
+
+    /// Sizes of the errors in `scratch`, that of work counted with a share.
+    fn sizes_with_work(&self, tableau: &Tableau, h: &Row) -> Row {
+        let mut out = self.sizes(&self.scratch);
+        if !self.kernel.form.worked {
+            return out;
+        }
+        let last = self.y.len() - 1;
+        for (i, lane) in self.lanes.iter().enumerate() {
+            let Some(lane) = lane else { continue };
+            let of_step = (0..tableau.a.len()).fold(0.0_f64, |m, s| m.max(self.k[s][last][i].abs())) * h[i];
+            let work = of_step + self.y[last][i].abs() + lane.case.little;
+            let length = lane.case.model.length;
+            let unknown = of_step * POWER[0].min(POWER[1] * lane.case.tol / length);
+            let of_work = WORK * length * (self.scratch[last][i].abs() - unknown) / work;
+            if of_work > out[i] {
+                out[i] = of_work;
+            }
+        }
+        out
+    }
+}
+
+/// The order that the control of steps counts on.
+fn order_of(tableau: &Tableau) -> f64 {
+    match tableau.error {
+        Estimate::One { order, .. } | Estimate::Two { order, .. } => order as f64,
+        Estimate::None => tableau.order as f64,
+    }
+}
