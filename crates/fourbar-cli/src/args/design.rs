@@ -52,6 +52,9 @@ pub struct SweepArgs {
     /// Replace the sweep in the folder.
     #[arg(long, requires = "out")]
     pub force: bool,
+    /// Advance several cases at once in the vector registers of each core, in joint coordinates or by kinematics.
+    #[arg(long, conflicts_with_all = ["resume", "merge"])]
+    pub batch: bool,
     /// Settings of the runs; `--threads` is the number of cases at a time.
     #[command(flatten)]
     pub study: StudyArgs,

@@ -41,6 +41,8 @@ pub struct Subject {
     pub kept: Vec<usize>,
     /// Columns that are kept.
     pub columns: Vec<Column>,
+    /// Whether cases run together in batches.
+    pub(crate) together: bool,
     /// Set from outside to end what runs.
     stop: &'static AtomicBool,
 }
@@ -79,7 +81,7 @@ impl Subject {
         let kept: Vec<usize> = kept.into_iter().collect();
         let columns = kept.iter().map(|&k| all[k].clone()).collect();
         let args = StudyArgs { input: Vec::new(), ..args.clone() };
-        Ok(Self { input, file: varied, args, inputs, measures, units, kept, columns, stop: screen.stop })
+        Ok(Self { input, file: varied, args, inputs, measures, units, kept, columns, together: false, stop: screen.stop })
     }
 
     /// The settings of a run of one of the mechanisms.
@@ -118,6 +120,7 @@ impl Subject {
             measures: self.measures.len(),
             columns: self.kept.clone(),
             wanted,
+            together: self.together,
             stop: self.stop,
         })
     }

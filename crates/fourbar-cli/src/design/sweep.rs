@@ -8,14 +8,17 @@ use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, number, table};
 use fourbar::study::count;
 use fourbar::{Diagnostic, Trajectory};
-use fourbar_design::sweep::{Axis, Plan, Scheme, Status, execute};
+use fourbar_design::sweep::{Axis, LANES, Plan, Scheme, Status, Sweep, execute, parts};
 use fourbar_io::results::{CaseRow, Shard, SweepFolder, SweepPlan, Table, TrajectoryPlace, number as csv_number, parquet};
 use fourbar_io::studies::{Spread, axis};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
+/// Where the settings of a plan say that its cases run in batches.
+const BATCH: &str = "batch";
 /// Rows that are printed.
 const SHOWN: usize = 12;
 
@@ -30,19 +33,22 @@ pub struct Cases {
     pub plan: Plan,
     /// What the columns are.
     pub schema: Value,
+    /// Why cases of batches were run alone: how many, and the first of them.
+    alone: Mutex<BTreeMap<String, (usize, usize)>>,
 }
 
 impl Cases {
     fn new(args: &SweepArgs, screen: &Screen) -> Result<Self, Stop> {
         // The parser asks for it.
         let Some(file) = &args.file else { return Err(Diagnostic::new("U001", "there is no mechanism file").into()) };
-        let (subject, described) = match &args.resume {
+        let (mut subject, described) = match &args.resume {
             Some(folder) => resumed(args, file, folder, screen)?,
             None => planned(args, file, screen)?,
         };
+        subject.together = described.settings[BATCH] == json!(true);
         let plan = Plan::new(described.axes.clone(), described.scheme)?;
         let schema = described.schema(&subject.units, &axis_units(&subject, &described.axes), env!("CARGO_PKG_VERSION"));
-        Ok(Self { subject, described, plan, schema })
+        Ok(Self { subject, described, plan, schema, alone: Mutex::default() })
     }
 
     /// The sweep of a command line, whose first word is `sweep`, for a program that runs the cases itself; the flag ends what runs.
@@ -63,6 +69,10 @@ impl Cases {
     ) {
         let names: Vec<&str> = self.described.axes.iter().map(|a| a.name.as_str()).collect();
         self.subject.with_sweep(&names, |cases| {
+            if self.subject.together {
+                self.run_together(cases, (numbers, threads), &make, &mut done);
+                return;
+            }
             let run = |k: usize| {
                 let values = self.plan.case(k);
                 let (outcome, rows) = cases.run(&values)?;
@@ -70,6 +80,43 @@ impl Cases {
             };
             execute(numbers, threads, cases.stop, run, |_, (row, made)| done(row, made));
         });
+    }
+
+    /// The same in batches. A case has the same bits in any of them.
+    fn run_together<T: Send>(
+        &self,
+        cases: &Sweep<'_>,
+        (numbers, threads): (&[usize], usize),
+        make: &(impl Fn(usize, Trajectory) -> T + Sync),
+        done: &mut impl FnMut(CaseRow, T) -> bool,
+    ) {
+        let parts = parts(numbers, threads, LANES);
+        let places: Vec<usize> = (0..parts.len()).collect();
+        let run = |place: usize| {
+            let list: Vec<Vec<f64>> = parts[place].iter().map(|k| self.plan.case(*k)).collect();
+            let shared = cases.run_together(&list);
+            let mut rows = Vec::with_capacity(list.len());
+            for ((&k, values), shared) in parts[place].iter().zip(list).zip(shared) {
+                if let Some(why) = shared.alone {
+                    let mut alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+                    let (count, first) = alone.entry(why).or_insert((0, k));
+                    (*count, *first) = (*count + 1, k.min(*first));
+                }
+                if let Some((outcome, kept)) = shared.result {
+                    rows.push((CaseRow::new(k, values, &outcome), make(k, kept)));
+                }
+            }
+            Some(rows)
+        };
+        execute(&places, threads, cases.stop, run, |_, rows| rows.into_iter().all(|(row, made)| done(row, made)));
+    }
+
+    /// How many cases ran alone and not in a batch, and why most of them did, with the first case.
+    fn alone(&self) -> Option<(usize, String, usize)> {
+        let alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = alone.values().map(|x| x.0).sum();
+        let (why, (_, case)) = alone.iter().max_by_key(|(_, (count, first))| (*count, std::cmp::Reverse(*first)))?;
+        Some((all, why.clone(), *case))
     }
 
     /// The rows of a case as a file of the form of its name, `.csv` or `.parquet`.
@@ -132,7 +179,7 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
         return merge(folder, screen);
     }
     let cases = Cases::new(args, screen)?;
-    let Cases { subject, described, plan, schema } = &cases;
+    let Cases { subject, described, plan, schema, .. } = &cases;
     let file = args.file.as_deref().unwrap_or_default();
     let shard = args.shard.map_or(Shard::WHOLE, |(number, of)| Shard { number, of });
     let out = args.resume.as_ref().or(args.out.as_ref());
@@ -191,6 +238,15 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
     let mut reply = told.reply(screen);
     reply.fields.insert("seconds".into(), json!(progress.seconds()));
     reply.fields.insert("computed".into(), json!(rows.len().min(missing.len())));
+    if subject.together {
+        let alone = cases.alone();
+        let count = alone.as_ref().map_or(0, |a| a.0);
+        reply.text += &match &alone {
+            None => "\nall cases ran in batches\n".to_string(),
+            Some((n, why, case)) => format!("\n{n} of {} cases ran alone and not in a batch; case {case}: {why}\n", missing.len()),
+        };
+        reply.fields.insert("alone".into(), json!({"cases": count, "why": alone.map(|a| a.1)}));
+    }
     if let Some(path) = &written {
         reply.text += &format!("\nthe cases are in {}\n", path.display());
         reply.fields.insert("table".into(), json!(path));
@@ -247,12 +303,16 @@ fn planned(args: &SweepArgs, file: &str, screen: &Screen) -> Result<(Subject, Sw
         Some(Spread::Lhs(cases)) => Scheme::Lhs { cases, seed },
         Some(Spread::Sobol(cases)) => Scheme::Sobol { cases, seed },
     };
+    let mut settings = json!(StudyArgs { threads: None, ..args.study.clone() });
+    if args.batch {
+        settings[BATCH] = json!(true);
+    }
     let plan = SweepPlan {
         file: subject.input.name.clone(),
         model: subject.input.loaded.hash.clone(),
         data: subject.input.loaded.data.clone(),
         set: args.set.clone(),
-        settings: json!(StudyArgs { threads: None, ..args.study.clone() }),
+        settings,
         axes,
         scheme,
         measures: subject.measures.clone(),

@@ -2,9 +2,10 @@
 
 use crate::equilibrium::start_settled;
 use fourbar::expr::Dimension;
-use fourbar::study::{Failed, Observer, Study, run};
+use fourbar::study::{Analysis, Failed, Observer, Study, run};
 use fourbar::trajectory::{Column, WantedColumns};
 use fourbar::{Diagnostic, Error, Model, Trajectory};
+use fourbar_batch::Ended;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -92,6 +93,8 @@ pub struct Sweep<'a> {
     pub columns: Vec<usize>,
     /// What these columns need.
     pub wanted: WantedColumns,
+    /// Whether cases run together where they can: studies that name no formulation then move in joint coordinates.
+    pub together: bool,
     /// Set from outside to end everything.
     pub stop: &'a AtomicBool,
 }
@@ -109,31 +112,106 @@ impl Sweep<'_> {
     }
 
     fn attempt(&self, values: &[f64]) -> Option<(Outcome, Trajectory)> {
-        let lost = |d: Diagnostic, status: Status, rows: Trajectory| Some((Outcome::failure(d, status, self.measures), rows));
-        let built = (self.build)(values).and_then(|(m, p)| Ok((start_settled(m)?.0, p)));
-        let (model, parameters) = match built {
-            Ok(built) => built,
-            Err(e) => return lost(e.cause().clone(), Status::of_failure(e.cause()), Trajectory::default()),
-        };
-        let study = match (self.settings)(&model) {
-            Ok(study) => study,
-            Err(d) => return lost(d, Status::Failed, Trajectory::default()),
-        };
-        let mut rows = Rows { chosen: &self.columns, wanted: self.wanted, stop: self.stop, kept: Trajectory::default(), row: Vec::new() };
-        let report = run(&model, &study, &mut rows);
-        let kept = rows.kept;
-        match report {
-            Err(Failed { diagnostic, .. }) => {
-                let status = Status::of_failure(&diagnostic);
-                lost(*diagnostic, status, kept)
-            }
-            Ok(report) if report.stopped => None,
-            Ok(_) => match (self.take)(&parameters, &kept) {
-                Err(d) => lost(d, Status::Failed, kept),
-                Ok(measures) => Some((Outcome { status: Status::Ok, measures, problem: None }, kept)),
-            },
+        match self.make(values) {
+            Ok((model, parameters, study)) => self.alone(&model, &parameters, &study),
+            Err(outcome) => Some((*outcome, Trajectory::default())),
         }
     }
+
+    /// The mechanism of a case with its parameters and its study, or why there is none.
+    fn make(&self, values: &[f64]) -> Result<(Model, Parameters, Study), Box<Outcome>> {
+        let lost = |d: &Diagnostic, status| Box::new(Outcome::failure(d.clone(), status, self.measures));
+        let built = (self.build)(values).and_then(|(m, p)| Ok((start_settled(m)?.0, p)));
+        let (model, parameters) = built.map_err(|e| lost(e.cause(), Status::of_failure(e.cause())))?;
+        let study = (self.settings)(&model).map_err(|d| lost(&d, Status::Failed))?;
+        let study = if self.together { in_joint_coordinates(&model, study) } else { study };
+        Ok((model, parameters, study))
+    }
+
+    fn rows(&self) -> Rows<'_> {
+        Rows { chosen: &self.columns, wanted: self.wanted, stop: self.stop, kept: Trajectory::default(), row: Vec::new() }
+    }
+
+    /// Runs a mechanism by itself.
+    fn alone(&self, model: &Model, parameters: &Parameters, study: &Study) -> Option<(Outcome, Trajectory)> {
+        let mut rows = self.rows();
+        match run(model, study, &mut rows) {
+            Err(Failed { diagnostic, .. }) => {
+                let status = Status::of_failure(&diagnostic);
+                Some((Outcome::failure(*diagnostic, status, self.measures), rows.kept))
+            }
+            Ok(report) if report.stopped => None,
+            Ok(_) => Some(self.measured(parameters, rows.kept)),
+        }
+    }
+
+    fn measured(&self, parameters: &Parameters, kept: Trajectory) -> (Outcome, Trajectory) {
+        let outcome = match (self.take)(parameters, &kept) {
+            Err(d) => Outcome::failure(d, Status::Failed, self.measures),
+            Ok(measures) => Outcome { status: Status::Ok, measures, problem: None },
+        };
+        (outcome, kept)
+    }
+
+    /// Runs cases together in the lanes of the processor (see the crate `fourbar-batch`), and those alone that cannot share a batch or fall out
+    /// of it; why is told for each. What a case gives does not depend on the others.
+    pub fn run_together(&self, list: &[Vec<f64>]) -> Vec<Shared> {
+        let shared = catch_unwind(AssertUnwindSafe(|| self.share(list)));
+        // Alone, a case that ends in a fault of the program does not take the others with it.
+        let why = || Some("the batch met a fault of its own".to_string());
+        shared.unwrap_or_else(|_| list.iter().map(|values| Shared { result: self.run(values), alone: why() }).collect())
+    }
+
+    fn share(&self, list: &[Vec<f64>]) -> Vec<Shared> {
+        let made: Vec<_> = list.iter().map(|values| self.make(values)).collect();
+        let cases: Vec<(&Model, &Study)> = made.iter().flatten().map(|(model, _, study)| (model, study)).collect();
+        let mut rows: Vec<Rows<'_>> = cases.iter().map(|_| self.rows()).collect();
+        let ended = fourbar_batch::run(&cases, &mut rows);
+        drop(cases);
+        let mut moved = ended.into_iter().zip(rows);
+        let mut shared = Vec::with_capacity(list.len());
+        for (made, values) in made.into_iter().zip(list) {
+            let (model, parameters, study) = match made {
+                Err(outcome) => {
+                    shared.push(Shared { result: Some((*outcome, Trajectory::default())), alone: None });
+                    continue;
+                }
+                Ok(made) => made,
+            };
+            shared.push(match moved.next() {
+                Some((Ended::Well { .. }, rows)) => Shared { result: Some(self.measured(&parameters, rows.kept)), alone: None },
+                Some((Ended::Stopped, _)) => Shared { result: None, alone: None },
+                Some((Ended::Alone(why), _)) => {
+                    // A model that a lane has moved is as it was: only drives remember, and each case has its own.
+                    let result = catch_unwind(AssertUnwindSafe(|| self.alone(&model, &parameters, &study)));
+                    Shared { result: result.unwrap_or_else(|_| self.run(values)), alone: Some(why) }
+                }
+                None => Shared { result: self.run(values), alone: None },
+            });
+        }
+        shared
+    }
+}
+
+/// A case of several that ran together.
+#[derive(Clone, Debug)]
+pub struct Shared {
+    /// What [`Sweep::run`] gives.
+    pub result: Option<(Outcome, Trajectory)>,
+    /// Why it was run alone, where it was.
+    pub alone: Option<String>,
+}
+
+/// The study with the method of batches where nobody chose another: joint coordinates and an explicit method.
+fn in_joint_coordinates(model: &Model, study: Study) -> Study {
+    let explicit = |i: &str| ["dopri5", "dop853", "rk4"].iter().any(|e| e.eq_ignore_ascii_case(i));
+    if !study.is_auto() || study.analysis == Some(Analysis::Kinematics) || study.integrator.as_deref().is_some_and(|i| !explicit(i)) {
+        return study;
+    }
+    let chosen = study.chosen(model).ok().filter(|c| c.formulation.name == "grcr" && explicit(c.integrator)).map(|c| c.integrator);
+    let usual = if study.step.is_some() { "rk4" } else { "dopri5" };
+    let integrator = study.integrator.clone().unwrap_or_else(|| chosen.unwrap_or(usual).into());
+    Study { formulation: Some("grcr".into()), integrator: Some(integrator), ..study }
 }
 
 /// Keeps some columns of a run.

@@ -64,9 +64,30 @@ pub fn execute<R: Send>(
     });
 }
 
+/// Parts of a list of cases that run together on some threads (zero: one for every core): a few batches each, and enough of them for all threads.
+pub fn parts(numbers: &[usize], threads: usize, lanes: usize) -> Vec<&[usize]> {
+    let threads = match threads {
+        0 => std::thread::available_parallelism().map_or(1, usize::from),
+        n => n,
+    };
+    let size = numbers.len().div_ceil(4 * threads).next_multiple_of(lanes).clamp(lanes, 8 * lanes);
+    numbers.chunks(size).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn parts_hold_every_case_and_keep_all_threads_busy() {
+        let numbers: Vec<usize> = (0..1000).collect();
+        for (threads, lanes) in [(1, 8), (2, 8), (64, 8), (3, 1)] {
+            let parts = parts(&numbers, threads, lanes);
+            assert_eq!(parts.concat(), numbers);
+            assert!(parts.len() >= threads && parts.iter().rev().skip(1).all(|p| p.len() % lanes == 0), "{threads}");
+        }
+        assert!(parts(&[], 0, 8).is_empty());
+    }
 
     #[test]
     fn every_case_comes_once_whatever_the_threads() {

@@ -11,8 +11,9 @@ mod execute;
 mod plan;
 mod sobol;
 
-pub use case::{Build, Outcome, Parameters, Settings, Status, Sweep, Take};
+pub use case::{Build, Outcome, Parameters, Settings, Shared, Status, Sweep, Take};
 pub use draw::{Draw, normal_quantile, upper_tail};
-pub use execute::execute;
+pub use execute::{execute, parts};
+pub use fourbar_batch::LANES;
 pub use plan::{Axis, MOST_CASES, Plan, Scheme, Values};
 pub use sobol::Sobol;

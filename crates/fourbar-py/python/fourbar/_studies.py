@@ -284,6 +284,7 @@ class Studies:
         executor: Executor | None = None,
         threads: int | None = None,
         chunk: float = _sweep.CHUNK,
+        batch: bool = False,
         progress: Progress = None,
         t_end: float | None = None,
         **settings: Unpack[Settings],
@@ -295,11 +296,12 @@ class Studies:
         instead. lhs, sobol: spread so many cases by a Latin hypercube or a Sobol sequence. out: a folder with ``cases.csv``,
         ``cases.parquet``, ``plan.json`` and, for `trajectories` (patterns of columns), the rows of every run as a partitioned dataset.
         resume: go on with what is missing there. executor: any `concurrent.futures.Executor`, such as a process pool or
-        ``client.get_executor()`` of Dask, which gets tasks of about `chunk` seconds; left out, all cores of this machine, or `threads`.
+        ``client.get_executor()`` of Dask, which gets tasks of about `chunk` seconds; left out, all cores of this machine, or `threads`. batch: advance
+        several cases at once in the vector registers of each core, those of a kind that batches take; the others run as usual.
         t_end and settings are those of `run`. The rows have the same bits whoever computes them.
         """
         words = pairs("--vary", vary, _sweep.values) + pairs("--measure", measures, lambda _, text: str(text))
-        words += whole("--lhs", lhs) + whole("--sobol", sobol) + whole("--seed", seed)
+        words += whole("--lhs", lhs) + whole("--sobol", sobol) + whole("--seed", seed) + (["--batch"] if batch else [])
         if trajectories is not None:
             patterns = [trajectories] if isinstance(trajectories, str) else list(trajectories)
             if out is None:
