@@ -46,14 +46,17 @@ fn start_of(way: &Way<'_>, model: &Model, drawn: bool, begin: &Begin<'_>) -> Opt
     Tree::new(model, &begin(model).ok()?)
 }
 
-/// How a tree follows parameters, and those that change forces; `None` where mechanisms around are other trees.
+/// How a tree follows parameters, and those that change forces.
+type Followed = (Vec<Follows>, Vec<Changed>);
+
+/// How a tree follows parameters; `None` where mechanisms around are other trees.
 pub(super) fn follow(
     way: &Way<'_>,
     parameters: &Parameters<'_>,
     which: &[usize],
     begin: &Begin<'_>,
     sight: &dyn Sight,
-) -> Result<Option<(Vec<Follows>, Vec<Changed>)>, Error> {
+) -> Result<Option<Followed>, Error> {
     let (tree, model) = (&way.tree, way.model);
     let (numbers, start) = (tree.numbers.len(), tree.start.len());
     let forces = numbers + start;
