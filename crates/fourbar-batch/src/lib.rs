@@ -36,6 +36,8 @@
 //! ```
 
 #![allow(non_snake_case)]
+// What is not a number is lost as well: comparisons are written so that it is.
+#![allow(clippy::neg_cmp_op_on_partial_ord)]
 #![cfg_attr(not(test), deny(clippy::disallowed_methods))]
 
 mod dense;

@@ -387,7 +387,13 @@ fn a_stopped_run_goes_on_to_the_bit() {
 #[test]
 fn rigid_contacts_choose_their_method_and_a_step() {
     let model = parse(BALL);
+    // One place is met as events; balls among each other, and steps that are given, go to time stepping.
     let (_, report) = run(&model, &Study { t_end: 0.5, ..Study::of(&model) });
+    assert_ne!(report.integrator, "moreau");
+    let (_, report) = run(&model, &Study { t_end: 0.1, step: Some(5e-4), ..Study::of(&model) });
+    assert_eq!((report.formulation, report.integrator), ("ra", "moreau"));
+    let heap = fourbar_testing::common::model("contact_ball_heap");
+    let (_, report) = run(&heap, &Study { t_end: 0.02, output_step: 0.01, ..Study::of(&heap) });
     assert_eq!((report.formulation, report.integrator), ("ra", "moreau"));
     assert!(count(&report, "step") <= 1e-3);
 }

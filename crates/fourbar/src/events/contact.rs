@@ -551,7 +551,7 @@ mod tests {
     #[test]
     fn groups_hold_pushes_and_turns() {
         let n = Vector3::z();
-        let corner = |k: usize| Vector3::new(if k % 2 == 0 { -0.5 } else { 0.5 }, if k < 2 { -0.5 } else { 0.5 }, 0.0);
+        let corner = |k: usize| Vector3::new(if k.is_multiple_of(2) { -0.5 } else { 0.5 }, if k < 2 { -0.5 } else { 0.5 }, 0.0);
         let group = |along: &dyn Fn(usize) -> Vector3<f64>| {
             let data: Vec<_> = (0..4).map(|k| (k, 1.0, along(k), corner(k), n)).collect();
             hold_of_group(&data, 1.0)

@@ -40,7 +40,8 @@ fn applies(model: &Model) -> Result<(), Diagnostic> {
 const LONG: f64 = 0.1;
 /// Travel from look to look then: cams rise within a few tenths of a radian.
 const SHORTER: f64 = 0.02;
-/// Travel beyond which that would take too long: the work of several turns in one step stays a guess, and the balance of energy tells.
+/// Travel to the time that is asked for beyond which that would take too long: the work of several turns stays a guess, and the balance of
+/// energy tells.
 const TOO_LONG: f64 = 25.0;
 
 /// A driven mechanism in motion.
@@ -132,7 +133,8 @@ impl<C: Chart> Driven<'_, C> {
         // Looks for singular positions divide a long step.
         let travel = h * (self.passages.speed(&self.k.state.v) + 0.5 * h * self.passages.speed(&self.k.a));
         let looks = if self.watched { self.passages.parts(travel) } else { 1 };
-        let long = self.step.is_none() && self.states.is_none() && travel > LONG && travel < TOO_LONG;
+        let asked = (t - self.asked_from) * self.passages.speed(&self.k.state.v);
+        let long = self.step.is_none() && self.states.is_none() && travel > LONG && asked < TOO_LONG;
         let parts = if long { looks.max((travel / SHORTER).ceil() as usize).next_multiple_of(2) } else { looks };
         let mut between = 0.0;
         for part in 1..=parts {
