@@ -67,7 +67,7 @@ fn apart_in(a: &Trajectory, b: &Trajectory, unit: impl Fn(&str) -> bool) -> (f64
         let size = like.flat_map(|(_, v)| v).fold(1e-3_f64, |m, x| m.max(x.abs()));
         for (x, y) in a.values[k].iter().zip(&b.values[k]) {
             let d = (x - y).abs() / size;
-            if !(d <= worst.0) {
+            if d.is_nan() || d > worst.0 {
                 worst = (d, c.name.clone());
             }
         }
