@@ -1,4 +1,4 @@
-//! The three systems of [Kissel21] written as they stand in the paper, dense and with all their unknowns, to measure what the paper
+//! The three systems of Kissel21 written as they stand in the paper, dense and with all their unknowns, to measure what the paper
 //! measures: rA against rp and r-epsilon as ways to write the equations. The engine's own charts share one set of equations instead.
 //!
 //! All three have the same structure, as the two programs of the paper have; each constraint and each reaction is differentiated by the

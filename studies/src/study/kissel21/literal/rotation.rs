@@ -1,4 +1,4 @@
-//! The three ways to write a rotation in [Kissel21]: the matrix itself, Euler parameters, Euler angles.
+//! The three ways to write a rotation in Kissel21: the matrix itself, Euler parameters, Euler angles.
 //!
 //! Everything that the paper says of a formulation comes from four readings of a body-fixed vector `s`: where it is, `u = A s`; how that
 //! changes, `P = du/dx`; its second derivative in time without accelerations; and how `P^T w` changes. For rA these are Eqs. (13), for rp

@@ -1,4 +1,4 @@
-//! The systems of equations of [Kissel21] as they stand there: kinematics with all coordinates as unknowns (6 or 7 per body), backward
+//! The systems of equations of Kissel21 as they stand there: kinematics with all coordinates as unknowns (6 or 7 per body), backward
 //! Euler with accelerations and multipliers as unknowns (6 per body and the constraints, or 8 per body and the constraints with the
 //! multipliers of the norms), both dense, both by Newton.
 
