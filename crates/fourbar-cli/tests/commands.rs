@@ -1,6 +1,6 @@
 //! Whole commands with their output and exit code.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, fourbar_with, json, whole};
 use insta::assert_snapshot;

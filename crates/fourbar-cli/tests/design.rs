@@ -1,6 +1,6 @@
 //! `equilibrium`, `modes` and `linearize`: what they print, write and refuse.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, json, whole};
 use insta::assert_snapshot;

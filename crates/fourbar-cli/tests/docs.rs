@@ -11,7 +11,7 @@
 //!
 //! With `FOURBAR_UPDATE_DOCS=1` printed lines and pictures are brought up to date instead; read the changes before they are kept.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, whole};
 use std::collections::BTreeSet;

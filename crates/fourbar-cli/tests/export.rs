@@ -1,6 +1,6 @@
 //! The motion as pictures, films, scenes and tables, and mechanisms as units: files that other programs open.
 
-mod common;
+use crate::common;
 
 use common::{command, folder, fourbar, json, whole};
 use serde_json::Value;

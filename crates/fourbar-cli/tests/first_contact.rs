@@ -1,6 +1,6 @@
 //! What a newcomer meets first: files to start from, lists, plots of files, moving pictures, and warnings that are said once.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, json, whole};
 use std::path::Path;

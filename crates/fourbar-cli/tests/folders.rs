@@ -1,6 +1,6 @@
 //! Result folders and other files: nothing that stands there is lost to a slip of the pen, a second run, a full disk or a kill.
 
-mod common;
+use crate::common;
 
 use common::{command, folder, fourbar, interrupt, json, start, wait_for_rows, whole};
 use std::collections::BTreeMap;

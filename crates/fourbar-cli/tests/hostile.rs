@@ -1,6 +1,6 @@
 //! Files that want to do harm: each ends with exit code 2 and a diagnostic, soon, without a panic.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, whole};
 

@@ -1,6 +1,6 @@
 //! Inputs on the command line: values, tables, and what is wrong with them.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, interrupt, json, start, wait_for_rows, whole};
 

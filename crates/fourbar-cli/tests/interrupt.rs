@@ -2,7 +2,7 @@
 
 #![cfg(unix)]
 
-mod common;
+use crate::common;
 
 use common::{command, folder};
 use std::fmt::Write;

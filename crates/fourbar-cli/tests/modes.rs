@@ -1,6 +1,6 @@
 //! Assembly modes by number: every verb that starts a mechanism takes the same ones, says so, and refuses others with the list.
 
-mod common;
+use crate::common;
 
 use common::{command, folder, fourbar, interrupt, json, wait_for_rows, whole};
 use insta::assert_snapshot;

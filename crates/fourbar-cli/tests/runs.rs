@@ -1,6 +1,6 @@
 //! Runs that are stopped, killed, continued; the results they leave.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, interrupt, json, start, wait_for_rows, whole};
 

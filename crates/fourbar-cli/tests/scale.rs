@@ -1,6 +1,6 @@
 //! Large mechanisms through the command: verbs that do not grow out of hand, and files beyond the usual limits.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, json, whole};
 use std::fmt::Write;

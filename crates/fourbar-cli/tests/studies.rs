@@ -1,6 +1,6 @@
 //! `tolerance`, `optimize` and `synthesize` against closed forms and reference values.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, json, whole};
 use serde_json::Value;

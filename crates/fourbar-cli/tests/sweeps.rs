@@ -1,6 +1,6 @@
 //! `sweep`: plans, rows and files; the same bytes whatever the threads, after a kill, and from shards.
 
-mod common;
+use crate::common;
 
 use common::{command, folder, fourbar, json, whole};
 use std::fmt::Write;

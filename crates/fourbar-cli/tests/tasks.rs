@@ -1,6 +1,6 @@
 //! `inverse`, `report` and `sensitivities`: what they print, write and refuse.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, json};
 use serde_json::Value;

@@ -1,6 +1,6 @@
 //! Pages of the command: of mechanisms, of results, of several results, and what cannot be shown.
 
-mod common;
+use crate::common;
 
 use common::{folder, fourbar, fourbar_with, json};
 use serde_json::Value;

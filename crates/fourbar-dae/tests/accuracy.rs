@@ -2,7 +2,7 @@
 
 #[path = "problems/local.rs"]
 mod local;
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Integrator, Options, Problem, Scalar, State, diff};
 use local::{local_errors, median};

@@ -1,6 +1,6 @@
 //! Solutions known in closed form.
 
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Integrator, Options, Problem, Scalar, diff};
 use problems::*;

@@ -1,6 +1,6 @@
 //! Taylor coefficients: the paper's pendulum term by term, and the tape against plain series arithmetic.
 
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Equations, Integrator, Options, Piecewise, Problem, Scalar, Taylor, diff};
 use problems::{pendulum, two_pendula};

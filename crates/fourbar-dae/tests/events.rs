@@ -1,6 +1,6 @@
 //! Events and kinks: where they are, and what happens there.
 
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Direction, Error, Integrator, Options, Piecewise, Problem, Scalar, Stop, diff};
 use std::f64::consts::PI;

@@ -1,6 +1,6 @@
 //! The same motion from equations written by hand, a Lagrangian, its momentum form and a Hamiltonian.
 
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Equations, Error, Integrator, Mechanics, Options, Problem, Scalar, diff};
 use problems::*;

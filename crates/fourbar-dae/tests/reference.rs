@@ -1,6 +1,6 @@
 //! Motions against reference data: mechanisms, and public test problems with published end states.
 
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Equations, Integrator, Options, Problem, Scalar, diff};
 use problems::*;

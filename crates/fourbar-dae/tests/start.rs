@@ -1,6 +1,6 @@
 //! Consistent initial values: held ones stay, free ones move least, impossible ones are named.
 
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Error, Integrator, Options, Problem, Scalar};
 use problems::*;

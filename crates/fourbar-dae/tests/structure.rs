@@ -1,6 +1,6 @@
 //! Structural analysis: offsets and indices that the literature gives, and the names in its complaints.
 
-mod problems;
+use crate::problems;
 
 use fourbar_dae::{Error, Integrator, Options, Problem, Scalar, diff};
 use problems::*;

@@ -2,7 +2,7 @@
 //! mechanism stands; random options never fail otherwise than by a diagnostic.
 #![allow(non_snake_case)]
 
-mod common;
+use crate::common;
 
 use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank;

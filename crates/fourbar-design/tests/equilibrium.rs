@@ -1,6 +1,6 @@
 //! Equilibria with known values, found by other means: roots in 30 digits, closed forms, balances of forces.
 
-mod common;
+use crate::common;
 
 use common::{coordinate, model, model_with, near};
 use fourbar_design::equilibrium::{Kind, Options, Stability, search, settle};

@@ -1,6 +1,6 @@
 //! The lowest modes of large mechanisms against dense ones and against a closed form.
 
-mod common;
+use crate::common;
 
 use fourbar::Model;
 use fourbar::analysis::assembly::assemble;

@@ -1,7 +1,7 @@
 //! Modes with known values: closed forms, and the tables of the benchmark bicycle [Meijaard07].
 #![allow(non_snake_case)]
 
-mod common;
+use crate::common;
 
 use common::{model, model_with, near};
 use fourbar::analysis::assembly::assemble;

@@ -1,6 +1,6 @@
 //! A load path with known turning points.
 
-mod common;
+use crate::common;
 
 use common::{coordinate, model_with, near};
 use fourbar_design::equilibrium::Options;

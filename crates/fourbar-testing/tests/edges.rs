@@ -204,3 +204,26 @@ fn modules_go_round_in_no_other_circles_than_those_known() {
     let gone: Vec<_> = (0..KNOWN.len()).filter(|k| !used.contains(k)).map(|k| KNOWN[k]).collect();
     assert!(gone.is_empty(), "cut, and to be taken from the list: {gone:?}");
 }
+
+#[test]
+fn every_file_of_tests_is_part_of_a_program() {
+    let mut lost = Vec::new();
+    for package in LINE.map(|name| crates().join(name)).into_iter().chain([crates().join("../benches")]) {
+        let manifest = std::fs::read_to_string(package.join("Cargo.toml")).expect("a manifest");
+        let Ok(all) = std::fs::read_to_string(package.join("tests/all.rs")) else {
+            assert!(!manifest.contains("autotests = false"), "{}: no program of tests", package.display());
+            continue;
+        };
+        for entry in std::fs::read_dir(package.join("tests")).expect("tests").flatten() {
+            let path = entry.path();
+            let name = path.file_stem().and_then(|n| n.to_str()).unwrap_or_default().to_string();
+            let source = path.extension().is_some_and(|e| e == "rs") || path.join("mod.rs").exists() || path.join("main.rs").exists();
+            let known =
+                all.lines().any(|line| line == format!("mod {name};")) || manifest.contains(&format!("[[test]]\nname = \"{name}\"\n"));
+            if source && !known {
+                lost.push(path);
+            }
+        }
+    }
+    assert!(lost.is_empty(), "neither in `tests/all.rs` nor a program of their own: {lost:?}");
+}

@@ -1,6 +1,6 @@
 //! The engine that pages carry is fresh: it gives the bits of the native engine, in studies and in the hand.
 
-mod common;
+use crate::common;
 
 use common::text;
 use fourbar_wasm::Live;

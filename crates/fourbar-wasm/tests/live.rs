@@ -1,7 +1,7 @@
 //! The engine of live pages, natively: dragging against kinematics, requests against the library, hostile requests.
 #![allow(non_snake_case)]
 
-mod common;
+use crate::common;
 
 use common::text;
 use fourbar::constraint::ConstraintSet;

@@ -2,7 +2,7 @@
 //! rows times freedoms, counts, and the invariances a joint must have.
 #![allow(non_snake_case)]
 
-mod common;
+use crate::common;
 
 use common::*;
 use fourbar::constraint::{Constraint, ConstraintSet, Owner, Rows};

@@ -17,7 +17,17 @@ pub fn run(arguments: &[String]) -> Result<(), String> {
     }
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
     let status = Command::new(cargo)
-        .args(["test", "--release", "--package", "fourbar-check", "--test", "verify", "random_mechanisms", "--", "--nocapture"])
+        .args([
+            "test",
+            "--release",
+            "--package",
+            "fourbar-check",
+            "--test",
+            "all",
+            "verify::formulations_agree_on_random_mechanisms",
+            "--",
+            "--nocapture",
+        ])
         .env("FOURBAR_VERIFY", count.to_string())
         .env("FOURBAR_SEED", seed.to_string())
         .current_dir(root())

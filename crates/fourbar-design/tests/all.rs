@@ -1,0 +1,14 @@
+//! Tests of the analyses of designers, in one program: linked once, run one process a test.
+
+mod agreement;
+mod common;
+mod equilibrium;
+mod inverse;
+mod large;
+mod modes;
+mod operator;
+mod optimize;
+mod path;
+mod references;
+mod sensitivities;
+mod tree;
