@@ -11,7 +11,7 @@ use fourbar::motion::Instant;
 use fourbar::random::Random;
 use fourbar::spec::*;
 use fourbar::study::Study;
-use fourbar::{Configuration, Model, Twist};
+use fourbar::{Configuration, Model, Twist, Wrench};
 use fourbar_bench::*;
 
 fn tree(model: &Model) -> Tree {
@@ -112,14 +112,14 @@ fn residuals(model: &Model, s: &Solver<'_, 6>, c: &Configuration, a: &[Twist]) -
     let set = &s.set;
     let mut G = vec![0.0; set.values];
     set.jacobian(&c.q, &mut G);
-    let mut f = vec![Twist::zero(); model.bodies.len()];
+    let mut f = vec![Wrench::zero(); model.bodies.len()];
     set.add_transposed(&G, &s.lambda, 1.0, &mut f);
     let (mut worst, mut size) = (0.0_f64, 0.0_f64);
     for b in 1..f.len() {
         let body = &model.bodies[b];
-        size = size.max(f[b].v.amax()).max(f[b].w.amax());
-        let r = f[b].v + body.mass * (a[b].v - model.gravity);
-        let m = f[b].w + body.J_bar * a[b].w + c.v[b].w.cross(&(body.J_bar * c.v[b].w));
+        size = size.max(f[b].F.amax()).max(f[b].T.amax());
+        let r = f[b].F + body.mass * (a[b].v - model.gravity);
+        let m = f[b].T + body.J_bar * a[b].w + c.v[b].w.cross(&(body.J_bar * c.v[b].w));
         worst = worst.max(r.amax()).max(m.amax());
     }
     let (mut gamma, mut rate) = (vec![0.0; set.rows()], vec![0.0; set.rows()]);
@@ -149,10 +149,10 @@ fn outside_of_range(set: &fourbar::constraint::ConstraintSet, c: &Configuration,
     let mut G = vec![0.0; set.values];
     set.jacobian(&c.q, &mut G);
     let root: Vec<f64> = alpha.iter().map(|a| a.sqrt()).collect();
-    let dot = |x: &[Twist]| x.iter().map(|x| x.dot(x)).sum::<f64>();
+    let dot = |x: &[Wrench]| x.iter().map(|x| x.F.dot(&x.F) + x.T.dot(&x.T)).sum::<f64>();
     let gradient = |r: &[f64]| {
         let scaled: Vec<f64> = r.iter().zip(&root).map(|(r, s)| r * s).collect();
-        let mut g = vec![Twist::zero(); c.q.len()];
+        let mut g = vec![Wrench::zero(); c.q.len()];
         set.add_transposed(&G, &scaled, 1.0, &mut g);
         g
     };
@@ -163,7 +163,9 @@ fn outside_of_range(set: &fourbar::constraint::ConstraintSet, c: &Configuration,
     let (mut gg, mut rows) = (dot(&g), vec![0.0; r.len()]);
     let start = gg;
     for _ in 0..20_000 {
-        set.multiply(&G, &p, &mut rows);
+        // Steepest in the metric of the components.
+        let along: Vec<Twist> = p.iter().map(|f| Twist { v: f.F, w: f.T }).collect();
+        set.multiply(&G, &along, &mut rows);
         rows.iter_mut().zip(&root).for_each(|(x, s)| *x *= s);
         let step = gg / rows.iter().map(|x| x * x).sum::<f64>();
         r.iter_mut().zip(&rows).for_each(|(r, x)| *r -= step * x);

@@ -33,7 +33,7 @@ fn rates(model: &Model, q: &[Pose], m: &[Twist]) -> Vec<(String, f64, f64)> {
         for (what, y) in j.coordinates() {
             let row = y.row(&q[a], &q[b]).parts;
             let scale = if matches!(y, Coordinate::Angle(_)) { model.length } else { 1.0 };
-            list.push((format!("{}.{what}", j.name), row[0].dot(&m[a]) + row[1].dot(&m[b]), scale));
+            list.push((format!("{}.{what}", j.name), row[0].power(&m[a]) + row[1].power(&m[b]), scale));
             described[a] = true;
             described[b] = true;
         }

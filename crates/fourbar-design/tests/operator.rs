@@ -3,7 +3,7 @@
 
 use fourbar::evaluate::{Evaluation, by_body, stacked};
 use fourbar::random::Random;
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::{Model, analysis::assembly};
 use fourbar_design::manifold::stepped;
 use fourbar_design::operator::{Operator, Space, lengths, plain, without_dry_friction};
@@ -62,7 +62,7 @@ fn check(name: &str, model: &Model, seed: u64) {
     let pulled = |x: &Configuration| op.jacobian(x).tr_mul(&lambda) - force(x);
     agree(name, "K", &K, &differences(&c, false, &pulled));
     let gyro = |x: &Configuration| {
-        let torque = model.bodies.iter().zip(&x.v).map(|(b, v)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) });
+        let torque = model.bodies.iter().zip(&x.v).map(|(b, v)| Wrench { F: Default::default(), T: v.w.cross(&(b.J_bar * v.w)) });
         stacked(&torque.collect::<Vec<_>>()) - force(x)
     };
     agree(name, "D", &D, &differences(&c, true, &gyro));

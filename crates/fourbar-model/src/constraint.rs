@@ -7,7 +7,7 @@
 use crate::coordinate::Coordinate;
 use crate::model::BodyId;
 use crate::rolling::Rolling;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use crate::time::TimeFunction;
 use fourbar_math::so3::tilde;
 use nalgebra::{Matrix6, Vector3};
@@ -374,8 +374,8 @@ impl Layout {
                             for (slot, b) in parts.iter().enumerate() {
                                 if let Some(start) = slots[slot].map(|s| s - base) {
                                     let g = &mut G[start + 6 * (row + k)..start + 6 * (row + k) + 6];
-                                    g[..3].copy_from_slice(b.v.as_slice());
-                                    g[3..].copy_from_slice(b.w.as_slice());
+                                    g[..3].copy_from_slice(b.F.as_slice());
+                                    g[3..].copy_from_slice(b.T.as_slice());
                                 }
                             }
                         }
@@ -388,8 +388,8 @@ impl Layout {
                                 if let Some(start) = slots[slot].map(|s| s - base) {
                                     let g = &mut G[start + 6 * row..start + 6 * row + 6];
                                     for l in 0..3 {
-                                        g[l] = k * part.v[l];
-                                        g[3 + l] = k * part.w[l];
+                                        g[l] = k * part.F[l];
+                                        g[3 + l] = k * part.T[l];
                                     }
                                 }
                             }
@@ -404,8 +404,8 @@ impl Layout {
                                     if let Some(start) = slots[slot].map(|s| s - base) {
                                         let g = &mut G[start + 6 * row..start + 6 * row + 6];
                                         for l in 0..3 {
-                                            g[l] += k * part.v[l];
-                                            g[3 + l] += k * part.w[l];
+                                            g[l] += k * part.F[l];
+                                            g[3 + l] += k * part.T[l];
                                         }
                                     }
                                 }
@@ -541,22 +541,22 @@ impl Layout {
     }
 
     /// Generalized force `Phi_q^T lambda` of constraint `c` on the body in `slot`, ground included.
-    pub fn generalized(&self, c: usize, slot: usize, q: &[Pose], lambda: &[f64]) -> Twist {
+    pub fn generalized(&self, c: usize, slot: usize, q: &[Pose], lambda: &[f64]) -> Wrench {
         self.generalized_at(c, slot, |k| &q[self.list[c].bodies[k].index()], lambda)
     }
 
     /// The same with the poses of the constraint's bodies given by slot.
-    pub fn generalized_at<'p>(&self, c: usize, slot: usize, pose: impl Fn(usize) -> &'p Pose, lambda: &[f64]) -> Twist {
+    pub fn generalized_at<'p>(&self, c: usize, slot: usize, pose: impl Fn(usize) -> &'p Pose, lambda: &[f64]) -> Wrench {
         let constraint = &self.list[c];
-        let (mut out, mut row) = (Twist::zero(), 0);
+        let (mut out, mut row) = (Wrench::zero(), 0);
         for rows in &constraint.rows {
             match rows {
                 Rows::Point { ij, s_i, s_j } => {
                     let force = Vector3::from_column_slice(&lambda[row..row + 3]);
                     for (k, s, sign) in [(ij[0], s_i, -1.0), (ij[1], s_j, 1.0)] {
                         if k == slot {
-                            out.v += force * sign;
-                            out.w += s.cross(&pose(k).A.tr_mul(&force)) * sign;
+                            out.F += force * sign;
+                            out.T += s.cross(&pose(k).A.tr_mul(&force)) * sign;
                         }
                     }
                 }
@@ -564,7 +564,7 @@ impl Layout {
                     let force = Vector3::from_column_slice(&lambda[row..row + 3]) * *L;
                     for (k, a, sign) in [(ij[0], a_i, -1.0), (ij[1], a_j, 1.0)] {
                         if k == slot {
-                            out.w += a.cross(&pose(k).A.tr_mul(&force)) * sign;
+                            out.T += a.cross(&pose(k).A.tr_mul(&force)) * sign;
                         }
                     }
                 }
@@ -607,7 +607,7 @@ impl Layout {
         for (c, row, r) in self.rolling() {
             let [i, j] = [0, 1].map(|slot| self.list[c].bodies[slot].index());
             for (k, line) in r.rows([&q[i], &q[j]]).iter().enumerate() {
-                out[row + k] = factor * (line[0].dot(&v[i]) + line[1].dot(&v[j]));
+                out[row + k] = factor * (line[0].power(&v[i]) + line[1].power(&v[j]));
             }
         }
     }
@@ -628,19 +628,19 @@ impl Layout {
     }
 
     /// `out += factor Phi_q^T x`.
-    pub fn add_transposed(&self, G: &[f64], x: &[f64], factor: f64, out: &mut [Twist]) {
+    pub fn add_transposed(&self, G: &[f64], x: &[f64], factor: f64, out: &mut [Wrench]) {
         for c in 0..self.list.len() {
             let x = &x[self.row_start[c]..self.row_start[c + 1]];
             for b in self.blocks_of(c) {
                 let o = &mut out[b.body];
                 for (k, g) in x.iter().zip(G[b.start..].chunks_exact(6)) {
                     let k = k * factor;
-                    o.v[0] += k * g[0];
-                    o.v[1] += k * g[1];
-                    o.v[2] += k * g[2];
-                    o.w[0] += k * g[3];
-                    o.w[1] += k * g[4];
-                    o.w[2] += k * g[5];
+                    o.F[0] += k * g[0];
+                    o.F[1] += k * g[1];
+                    o.F[2] += k * g[2];
+                    o.T[0] += k * g[3];
+                    o.T[1] += k * g[4];
+                    o.T[2] += k * g[5];
                 }
             }
         }

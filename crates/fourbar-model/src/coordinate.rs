@@ -8,7 +8,7 @@
 use crate::contact::Spot;
 use crate::curve::{Measure, Path};
 use crate::rolling;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::elementary;
 use fourbar_math::{Dual, Scalar, Taylor, so3::tilde};
 use nalgebra::{Matrix3, Matrix6, Vector2, Vector3, Vector6};
@@ -177,7 +177,7 @@ pub struct Row {
     /// Slots.
     pub ij: [usize; 2],
     /// Parts for i and j.
-    pub parts: [Twist; 2],
+    pub parts: [Wrench; 2],
 }
 
 /// Pose with any scalar, for derivatives.
@@ -313,17 +313,17 @@ impl Coordinate {
     #[inline]
     pub fn row(&self, qi: &Pose, qj: &Pose) -> Row {
         // Rows of a point s on a body, dotted with the world vector y: (y, s x A^T y).
-        let point = |q: &Pose, s: &V, y: &V| Twist { v: *y, w: s.cross(&q.A.tr_mul(y)) };
+        let point = |q: &Pose, s: &V, y: &V| Wrench { F: *y, T: s.cross(&q.A.tr_mul(y)) };
         let parts = match self {
             Coordinate::Dp1 { a_i, a_j, .. } => {
                 let c = (qi.A * a_i).cross(&(qj.A * a_j));
-                [Twist { v: V::zeros(), w: qi.A.tr_mul(&c) }, Twist { v: V::zeros(), w: -qj.A.tr_mul(&c) }]
+                [Wrench { F: V::zeros(), T: qi.A.tr_mul(&c) }, Wrench { F: V::zeros(), T: -qj.A.tr_mul(&c) }]
             }
             Coordinate::Dp2 { a_i, s_i, s_j, .. } => {
                 let a = qi.A * a_i;
                 let d = qj.point(s_j) - qi.point(s_i);
                 let w_i = a_i.cross(&(qi.A.tr_mul(&d))) - s_i.cross(a_i);
-                [Twist { v: -a, w: w_i }, point(qj, s_j, &a)]
+                [Wrench { F: -a, T: w_i }, point(qj, s_j, &a)]
             }
             Coordinate::D { s_i, s_j, .. } => {
                 let d = (qj.point(s_j) - qi.point(s_i)) * 2.0;
@@ -332,18 +332,18 @@ impl Coordinate {
             Coordinate::Cd { c, s_i, s_j, .. } => [point(qi, s_i, c).scaled(-1.0), point(qj, s_j, c)],
             Coordinate::Touch { n, s_j, e_j, radius, .. } => {
                 let (v, w) = rolling::height_row(&PoseOf { r: qj.r, A: qj.A }, n, s_j, e_j, *radius);
-                [Twist::zero(), Twist { v, w }]
+                [Wrench::zero(), Wrench { F: v, T: w }]
             }
             Coordinate::Angle(a) => {
                 let (e, ..) = a.axis(qi, qj);
-                [Twist { v: V::zeros(), w: -qi.A.tr_mul(&e) }, Twist { v: V::zeros(), w: qj.A.tr_mul(&e) }]
+                [Wrench { F: V::zeros(), T: -qi.A.tr_mul(&e) }, Wrench { F: V::zeros(), T: qj.A.tr_mul(&e) }]
             }
             Coordinate::Curve(c) => {
                 let (_, gradient, _) = c.path.measure(c.what, &c.plane(qi, qj));
                 let [x, y] = c.flat().map(|y| y.row(qi, qj).parts);
                 [0, 1].map(|k| x[k].scaled(gradient.x).plus(&y[k].scaled(gradient.y)))
             }
-            Coordinate::Gap(g) => g.row_of(&PoseOf { r: qi.r, A: qi.A }, &PoseOf { r: qj.r, A: qj.A }).map(|(v, w)| Twist { v, w }),
+            Coordinate::Gap(g) => g.row_of(&PoseOf { r: qi.r, A: qi.A }, &PoseOf { r: qj.r, A: qj.A }).map(|(F, T)| Wrench { F, T }),
         };
         Row { ij: self.slots(), parts }
     }
@@ -408,7 +408,7 @@ impl Coordinate {
                 let (_, gradient, bend) = c.path.measure(c.what, &c.plane(qi, qj));
                 let flat = c.flat().map(|y| {
                     let [i, j] = y.row(qi, qj).parts;
-                    (i.dot(vi) + j.dot(vj), y.bias(qi, qj, vi, vj))
+                    (i.power(vi) + j.power(vj), y.bias(qi, qj, vi, vj))
                 });
                 let v = Vector2::new(flat[0].0, flat[1].0);
                 gradient.x * flat[0].1 + gradient.y * flat[1].1 + v.dot(&(bend * v))
@@ -501,7 +501,7 @@ impl Coordinate {
                 let (_, gradient, bend) = c.path.measure(c.what, &c.plane(qi, qj));
                 let flat = c.flat();
                 flat.iter().zip(gradient.iter()).for_each(|(y, g)| y.variation(qi, qj, lambda * g, K));
-                let rows = flat.map(|y| y.row(qi, qj).parts.map(|p| Vector6::new(p.v.x, p.v.y, p.v.z, p.w.x, p.w.y, p.w.z)));
+                let rows = flat.map(|y| y.row(qi, qj).parts.map(|p| Vector6::new(p.F.x, p.F.y, p.F.z, p.T.x, p.T.y, p.T.z)));
                 for a in 0..2 {
                     for b in 0..2 {
                         for k in 0..2 {

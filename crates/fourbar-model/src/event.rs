@@ -11,7 +11,7 @@ use crate::force::{Force, Rub, StateLaw};
 use crate::model::{BodyId, Drive, JointCoordinate, Model, RollingElement};
 use crate::rolling::{Rolling, RollingKind};
 use crate::spec::Direction;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use crate::switching::Switching;
 use crate::time::TimeFunction;
 use nalgebra::Vector3;
@@ -243,9 +243,9 @@ impl Limit {
     }
 
     /// Row of the rate of the gap: bodies and what their velocities are multiplied by.
-    pub fn row(&self, model: &Model, q: &[Pose]) -> [(usize, Twist); 2] {
+    pub fn row(&self, model: &Model, q: &[Pose]) -> [(usize, Wrench); 2] {
         let bodies = self.bodies(model);
-        let Some(y) = self.coordinate(model) else { return bodies.map(|b| (b, Twist::zero())) };
+        let Some(y) = self.coordinate(model) else { return bodies.map(|b| (b, Wrench::zero())) };
         let [i, j] = bodies.map(|b| &q[b]);
         let row = y.row(i, j);
         let factor = match self.is_square(model) {
@@ -257,13 +257,13 @@ impl Limit {
 
     /// Rate of the gap; of a bounded rate what is left of it.
     pub fn rate(&self, model: &Model, q: &[Pose], v: &[Twist]) -> f64 {
-        let rate: f64 = self.row(model, q).iter().map(|(b, x)| x.dot(&v[*b])).sum();
+        let rate: f64 = self.row(model, q).iter().map(|(b, x)| x.power(&v[*b])).sum();
         if matches!(self.of, Bounded::Rate(_)) { rate - self.side * self.bound } else { rate }
     }
 
     /// Second rate of the gap; of a bounded rate its rate.
     pub fn second_rate(&self, model: &Model, q: &[Pose], v: &[Twist], a: &[Twist]) -> f64 {
-        let along: f64 = self.row(model, q).iter().map(|(b, x)| x.dot(&a[*b])).sum();
+        let along: f64 = self.row(model, q).iter().map(|(b, x)| x.power(&a[*b])).sum();
         let Some(y) = self.coordinate(model) else { return f64::NAN };
         let [i, j] = self.bodies(model);
         let bias = y.bias(&q[i], &q[j], &v[i], &v[j]);

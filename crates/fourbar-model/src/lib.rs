@@ -38,7 +38,7 @@ pub use error::Error;
 pub use mechanism::Mechanism;
 pub use model::{BodyId, Model};
 pub use spec::ModelSpec;
-pub use state::{Configuration, Pose, Twist};
+pub use state::{Configuration, Pose, Twist, Wrench};
 
 /// The example of the README is run with the doc tests.
 #[cfg(doctest)]

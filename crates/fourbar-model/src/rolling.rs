@@ -6,7 +6,7 @@
 
 use crate::contact::Spot;
 use crate::coordinate::PoseOf;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, Scalar, Taylor};
 use nalgebra::{Matrix3, Matrix6, Vector3};
@@ -121,9 +121,9 @@ impl Rolling {
     }
 
     /// Its rows, by slot.
-    pub fn rows(&self, q: [&Pose; 2]) -> SmallVec<[[Twist; 2]; 2]> {
+    pub fn rows(&self, q: [&Pose; 2]) -> SmallVec<[[Wrench; 2]; 2]> {
         let [i, j] = q.map(|q| PoseOf { r: q.r, A: q.A });
-        self.rows_of([&i, &j]).into_iter().map(|r| r.map(|(v, w)| Twist { v, w })).collect()
+        self.rows_of([&i, &j]).into_iter().map(|r| r.map(|(F, T)| Wrench { F, T })).collect()
     }
 
     /// Rate of `B v` at zero acceleration, by row.

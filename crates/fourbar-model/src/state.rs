@@ -70,10 +70,50 @@ impl Twist {
     pub fn plus(&self, o: &Self) -> Self {
         Self { v: self.v + o.v, w: self.w + o.w }
     }
-    /// Inner product of the six components.
+}
+
+impl From<Twist> for [f64; 6] {
+    fn from(x: Twist) -> Self {
+        [x.v.x, x.v.y, x.v.z, x.w.x, x.w.y, x.w.z]
+    }
+}
+
+/// What acts on a body: force at the centre of mass in world axes, torque about it in body axes.
+/// Impulses and momenta have the same shape, and so has a row of a Jacobian: it is the wrench of a unit multiplier.
+#[derive(Clone, Copy, Debug, PartialEq, Default)]
+pub struct Wrench {
+    /// Force, world axes.
+    pub F: Vector3<f64>,
+    /// Torque, body axes.
+    pub T: Vector3<f64>,
+}
+
+impl Wrench {
+    /// No load.
     #[inline]
-    pub fn dot(&self, o: &Self) -> f64 {
-        self.v.dot(&o.v) + self.w.dot(&o.w)
+    pub fn zero() -> Self {
+        Self::default()
+    }
+    /// Multiple.
+    #[inline]
+    pub fn scaled(&self, k: f64) -> Self {
+        Self { F: self.F * k, T: self.T * k }
+    }
+    /// Sum.
+    #[inline]
+    pub fn plus(&self, o: &Self) -> Self {
+        Self { F: self.F + o.F, T: self.T + o.T }
+    }
+    /// Power on a body that moves; of a row, the rate it gives.
+    #[inline]
+    pub fn power(&self, of: &Twist) -> f64 {
+        self.F.dot(&of.v) + self.T.dot(&of.w)
+    }
+}
+
+impl From<Wrench> for [f64; 6] {
+    fn from(x: Wrench) -> Self {
+        [x.F.x, x.F.y, x.F.z, x.T.x, x.T.y, x.T.z]
     }
 }
 

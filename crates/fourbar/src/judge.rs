@@ -12,7 +12,7 @@ use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::integrator::{tau, usual_tolerance};
 use crate::model::{JointCoordinate, Model};
-use crate::motion::{Instant, Wrench};
+use crate::motion::{Instant, Reaction};
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 use crate::study::{Analysis, Study};
@@ -274,7 +274,7 @@ fn not_finite(model: &Model, now: &Instant) -> Option<String> {
     let sum = |v: &Twist| v.v.sum() + v.w.sum();
     let body = |b: usize| now.q[b].r.sum() + now.q[b].A.sum() + sum(&now.v[b]) + sum(&now.a[b]);
     let bodies = (1..now.q.len()).find(|b| !body(*b).is_finite()).map(|b| format!("the motion of `{}`", model.bodies[b].name));
-    let joint = |w: &Wrench| w.force.sum() + w.torque.sum();
+    let joint = |w: &Reaction| w.force.sum() + w.torque.sum();
     let joints = || now.reactions.iter().position(|w| !joint(w).is_finite()).map(|k| format!("the reaction of `{}`", model.joints[k].name));
     let drives = || now.efforts.iter().position(|e| !e.is_finite()).map(|k| format!("the effort of `{}`", model.drives[k].name));
     let first = model.first_state();

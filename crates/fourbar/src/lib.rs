@@ -70,7 +70,7 @@ pub use mechanism::Mechanism;
 pub use model::{BodyId, Model};
 pub use simulation::{Simulation, Snapshot};
 pub use spec::ModelSpec;
-pub use state::{Configuration, Pose, Twist};
+pub use state::{Configuration, Pose, Twist, Wrench};
 pub use structure::Structure;
 pub use trajectory::Trajectory;
 

@@ -18,14 +18,14 @@ use crate::force::eval::Plain;
 use crate::inputs::{Plan, change_drives};
 use crate::model::{JointCoordinate, Model};
 use crate::rolling::RollingKind;
-use crate::state::{Configuration, Pose, Twist};
+use crate::state::{Configuration, Pose, Twist, Wrench};
 use crate::study::Study;
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
 /// A force and a torque, world axes.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Wrench {
+pub struct Reaction {
     /// Force.
     pub force: Vector3<f64>,
     /// Torque.
@@ -76,12 +76,12 @@ pub struct Instant {
     /// Inputs, their slopes, and states; see [`crate::auxiliary`].
     pub z: Vec<f64>,
     /// Reaction of each joint on its moving body at its joint-frame origin.
-    pub reactions: Vec<Wrench>,
+    pub reactions: Vec<Reaction>,
     /// Effort of each drive.
     pub efforts: Vec<f64>,
     /// Reaction of each bare constraint on the body of its second place, at that place; then of each rolling element on its body,
     /// at the contact.
-    pub constraints: Vec<Wrench>,
+    pub constraints: Vec<Reaction>,
     /// Loads of each rigid contact.
     pub contacts: Vec<ContactLoad>,
     /// Work done since the start by drives and by forces without a potential.
@@ -124,13 +124,13 @@ pub struct Push {
 
 impl Switched {
     /// All forces on the bodies that act, and what holds coordinates; reactions and drives are not among them.
-    pub fn applied(&self, model: &Model, x: &Plain<'_>, f: &mut [Twist]) {
+    pub fn applied(&self, model: &Model, x: &Plain<'_>, f: &mut [Wrench]) {
         for (f, b) in f.iter_mut().zip(&model.bodies) {
-            *f = Twist { v: model.gravity * b.mass, w: Vector3::zeros() };
+            *f = Wrench { F: model.gravity * b.mass, T: Vector3::zeros() };
         }
         let mut add = |b: usize, F: Vector3<f64>, T: Vector3<f64>| {
-            f[b].v += F;
-            f[b].w += T;
+            f[b].F += F;
+            f[b].T += T;
         };
         for (k, (_, force)) in model.forces.iter().enumerate().filter(|(k, _)| self.acting[*k]) {
             match (self.frictions.iter().find(|x| x.0 == k), force.sticks()) {
@@ -167,7 +167,7 @@ fn along_joint(
     let row = y.row(&x.q[bodies[0]], &x.q[bodies[1]]);
     for k in 0..2 {
         let part = row.parts[k].scaled(effort);
-        add(bodies[row.ij[k]], part.v, part.w);
+        add(bodies[row.ij[k]], part.F, part.T);
     }
 }
 
@@ -181,9 +181,9 @@ impl Instant {
             a: vec![Twist::zero(); model.bodies.len()],
             turns: at.turns.clone(),
             z: at.z.clone(),
-            reactions: vec![Wrench::default(); model.joints.len()],
+            reactions: vec![Reaction::default(); model.joints.len()],
             efforts: vec![0.0; model.drives.len()],
-            constraints: vec![Wrench::default(); model.bare.len() + model.rolling.len()],
+            constraints: vec![Reaction::default(); model.bare.len() + model.rolling.len()],
             contacts: vec![ContactLoad::default(); model.contacts.len()],
             work: 0.0,
             errors: [0.0; 3],
@@ -227,7 +227,7 @@ impl Instant {
     /// For a checkpoint: numbers to the bit.
     pub(crate) fn save(&self) -> Value {
         let three = |x: &Vector3<f64>| [x.x, x.y, x.z];
-        let wrenches = |list: &[Wrench]| list.iter().flat_map(|w| [three(&w.force), three(&w.torque)]).flatten().collect::<Vec<f64>>();
+        let wrenches = |list: &[Reaction]| list.iter().flat_map(|w| [three(&w.force), three(&w.torque)]).flatten().collect::<Vec<f64>>();
         let accelerations: Vec<f64> = self.a.iter().flat_map(|a| [three(&a.v), three(&a.w)]).flatten().collect();
         json!({
             "state": self.configuration().save(), "a": accelerations, "reactions": wrenches(&self.reactions),
@@ -248,7 +248,7 @@ impl Instant {
         let three = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
         self.a.iter_mut().zip(a.chunks_exact(6)).for_each(|(a, x)| *a = Twist { v: three(x), w: three(&x[3..]) });
         for (list, x) in [(&mut self.reactions, &reactions), (&mut self.constraints, &constraints)] {
-            list.iter_mut().zip(x.chunks_exact(6)).for_each(|(w, x)| *w = Wrench { force: three(x), torque: three(&x[3..]) });
+            list.iter_mut().zip(x.chunks_exact(6)).for_each(|(w, x)| *w = Reaction { force: three(x), torque: three(&x[3..]) });
         }
         let contacts = numbers(&saved["contacts"]);
         if contacts.len() != 7 * self.contacts.len() {
@@ -276,7 +276,7 @@ pub struct Loads {
 }
 
 /// Force across the axis of a joint, N, from its reaction: the load that dry friction follows.
-pub fn load_across(model: &Model, joint: usize, q: &[Pose], w: &Wrench) -> f64 {
+pub fn load_across(model: &Model, joint: usize, q: &[Pose], w: &Reaction) -> f64 {
     let j = &model.joints[joint];
     let z = q[j.bodies[0].index()].A * j.F.axis(2);
     (w.force - z * z.dot(&w.force)).norm()
@@ -308,19 +308,19 @@ impl Loads {
     }
 
     /// Reaction on the moving body of a joint at its joint-frame origin.
-    pub fn reaction(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], lambda: &[f64]) -> Wrench {
-        let Some(c) = self.joints[joint] else { return Wrench::default() };
+    pub fn reaction(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], lambda: &[f64]) -> Reaction {
+        let Some(c) = self.joints[joint] else { return Reaction::default() };
         self.wrench(model, set, joint, q, &lambda[set.row_start[c]..set.row_start[c + 1]])
     }
 
     /// The same from the multipliers of the joint alone.
-    fn wrench(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], own: &[f64]) -> Wrench {
-        let Some(c) = self.joints[joint] else { return Wrench::default() };
+    fn wrench(&self, model: &Model, set: &ConstraintSet, joint: usize, q: &[Pose], own: &[f64]) -> Reaction {
+        let Some(c) = self.joints[joint] else { return Reaction::default() };
         let j = &model.joints[joint];
         let g = set.generalized(c, 1, q, own);
         let A = &q[j.bodies[1].index()].A;
-        let force = -g.v;
-        Wrench { force, torque: -(A * g.w) - (A * j.M.s).cross(&force) }
+        let force = -g.F;
+        Reaction { force, torque: -(A * g.T) - (A * j.M.s).cross(&force) }
     }
 
     /// Fills in all reactions and efforts.
@@ -331,14 +331,14 @@ impl Loads {
         for (effort, d) in out.efforts.iter_mut().zip(&self.drives) {
             *effort = d.map_or(0.0, |(row, factor)| factor * lambda[row]);
         }
-        out.constraints.fill(Wrench::default());
+        out.constraints.fill(Reaction::default());
         for (k, c, slot, place) in &self.others {
             let g = set.generalized(*c, *slot, &out.q, &lambda[set.row_start[*c]..set.row_start[c + 1]]);
             let A = &out.q[set.list[*c].bodies[*slot].index()].A;
             let w = &mut out.constraints[*k];
-            w.force -= g.v;
+            w.force -= g.F;
             if let Some(s) = place {
-                w.torque -= A * (g.w - s.cross(&A.tr_mul(&g.v)));
+                w.torque -= A * (g.T - s.cross(&A.tr_mul(&g.F)));
             }
         }
     }

@@ -7,7 +7,7 @@
 
 use crate::constraint::ConstraintSet;
 use crate::schur::{InverseMass, Schur};
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 
 /// Constraints in a metric of the bodies, with what solving for them needs; nothing is allocated but for the pattern of the factor.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Projector {
     pub scale: f64,
     /// Right-hand sides and solutions on the rows.
     pub x: Vec<f64>,
+    /// What multipliers do to the bodies.
+    pub wrench: Vec<Wrench>,
     /// Increments of the bodies.
     pub dq: Vec<Twist>,
 }
@@ -28,7 +30,14 @@ impl Projector {
     /// For constraints and inverse weights of all bodies, ground included.
     pub fn new(set: &ConstraintSet, inverse: Vec<InverseMass>) -> Self {
         let n = inverse.len();
-        Self { schur: Schur::new(set, n), inverse, scale: 1.0, x: vec![0.0; set.rows()], dq: vec![Twist::zero(); n] }
+        Self {
+            schur: Schur::new(set, n),
+            inverse,
+            scale: 1.0,
+            x: vec![0.0; set.rows()],
+            wrench: vec![Wrench::zero(); n],
+            dq: vec![Twist::zero(); n],
+        }
     }
 
     /// The same with the mean weight of the bodies that move as unit.
@@ -53,20 +62,20 @@ impl Projector {
         self.schur.solve(&mut self.x);
     }
 
-    /// What the multipliers in `x` do to the bodies, `G^T x`, into `dq`; gives the largest force, or torque divided by `length`, on
+    /// What the multipliers in `x` do to the bodies, `G^T x`, into `wrench`; gives the largest force, or torque divided by `length`, on
     /// a body that moves.
     pub fn load(&mut self, set: &ConstraintSet, length: f64) -> f64 {
-        self.dq.fill(Twist::zero());
-        set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.dq);
-        self.dq[1..].iter().fold(0.0_f64, |s, l| s.max(l.v.amax()).max(l.w.amax() / length))
+        self.wrench.fill(Wrench::zero());
+        set.add_transposed(&self.schur.G, &self.x, 1.0, &mut self.wrench);
+        self.wrench[1..].iter().fold(0.0_f64, |s, l| s.max(l.F.amax()).max(l.T.amax() / length))
     }
 
     /// `factor scale W^-1 G^T x` into `dq`.
     pub fn spread(&mut self, set: &ConstraintSet, factor: f64) {
-        self.dq.fill(Twist::zero());
-        set.add_transposed(&self.schur.G, &self.x, factor * self.scale, &mut self.dq);
-        for (d, w) in self.dq.iter_mut().zip(&self.inverse) {
-            *d = w.apply(d);
+        self.wrench.fill(Wrench::zero());
+        set.add_transposed(&self.schur.G, &self.x, factor * self.scale, &mut self.wrench);
+        for (d, (f, w)) in self.dq.iter_mut().zip(self.wrench.iter().zip(&self.inverse)) {
+            *d = w.apply(f);
         }
     }
 

@@ -10,7 +10,7 @@
 use crate::constraint::ConstraintSet;
 use crate::hubs::Hubs;
 use crate::model::Model;
-use crate::state::Twist;
+use crate::state::{Twist, Wrench};
 use crate::topology::Groups;
 use fourbar_math::{BlockPattern, BlockSolver};
 use nalgebra::{Matrix3, SymmetricEigen, Vector3};
@@ -27,8 +27,8 @@ pub struct InverseMass {
 impl InverseMass {
     /// `W^-1 x`.
     #[inline]
-    pub fn apply(&self, x: &Twist) -> Twist {
-        Twist { v: x.v * self.m, w: self.J * x.w }
+    pub fn apply(&self, x: &Wrench) -> Twist {
+        Twist { v: x.F * self.m, w: self.J * x.T }
     }
 }
 

@@ -14,7 +14,7 @@ use fourbar::integrator::Method;
 use fourbar::integrator::index3::{Memory, Stepper, index1};
 use fourbar::random::Random;
 use fourbar::study::Study;
-use fourbar::{Model, Trajectory, Twist};
+use fourbar::{Model, Trajectory, Twist, Wrench};
 use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, Scalar, Taylor};
 use fourbar_testing::common::*;
@@ -173,13 +173,13 @@ fn paper_equations_hold<C: Written>(
 ) {
     let n = C::coordinates(&m.x[1]).len();
     let constant = |b: usize| PoseOf { r: m.q[b].r.map(Dual::of), A: m.q[b].A.map(Dual::of) };
-    let mut force = vec![Twist::zero(); m.q.len()];
+    let mut force = vec![Wrench::zero(); m.q.len()];
     applied(model, &Plain { t: m.t, q: &m.q, v: m.velocities(), turns: &m.turns, loads: &[], z: &m.carried.z }, &mut force);
-    let scale = m.lambda.iter().chain(force.iter().flat_map(|f| f.v.iter())).fold(1.0_f64, |s, x| s.max(x.abs()));
+    let scale = m.lambda.iter().chain(force.iter().flat_map(|f| f.F.iter())).fold(1.0_f64, |s, x| s.max(x.abs()));
     let mut q: Vec<PoseOf<Dual>> = (0..m.q.len()).map(constant).collect();
     for b in 1..m.q.len() {
         let c = C::coordinates(&m.x[b]);
-        let (mass, right) = body_equation(b, &force[b].w);
+        let (mass, right) = body_equation(b, &force[b].T);
         // Phi_r^T lambda and Phi_x^T lambda, a column at a time.
         for k in 0..3 + n {
             q[b] = if k < 3 {
@@ -191,7 +191,7 @@ fn paper_equations_hold<C: Written>(
             let Phi = residual(model, &q, |f| Dual::of(f[0]), m.t);
             let reaction: f64 = Phi.iter().zip(&m.lambda).map(|(p, l)| p.c[1] * l).sum();
             let rest = if k < 3 {
-                model.bodies[b].mass * m.v_dot[b].linear()[k] + reaction - force[b].v[k]
+                model.bodies[b].mass * m.v_dot[b].linear()[k] + reaction - force[b].F[k]
             } else {
                 mass[k - 3] + reaction - right[k - 3]
             };

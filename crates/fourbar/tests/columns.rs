@@ -6,7 +6,7 @@ use fourbar::force::eval::Plain;
 use fourbar::integrator::least_tolerance;
 use fourbar::random::Random;
 use fourbar::spec::*;
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::study::{self, Analysis, FORMULATIONS, FormulationInfo, Observer, Study};
 use fourbar::topology;
 use fourbar::trajectory::{Column, WantedColumns};
@@ -163,9 +163,9 @@ fn what_has_a_potential_pulls_along_its_gradient() {
                 continue;
             }
             seen += 1;
-            let mut wrench = [Twist::zero(); 3];
+            let mut wrench = [Wrench::zero(); 3];
             element.wrench(&model, &Plain { t: 0.0, q: &q, v: &still, turns: &turns, loads: &[], z: &[] }, &mut |b, F, T| {
-                wrench[b] = wrench[b].plus(&Twist { v: F, w: T });
+                wrench[b] = wrench[b].plus(&Wrench { F, T });
             });
             for body in 1..3 {
                 for k in 0..6 {
@@ -181,7 +181,7 @@ fn what_has_a_potential_pulls_along_its_gradient() {
                         potential(&q)
                     };
                     let slope = (moved(1e-5) - moved(-1e-5)) / 2e-5;
-                    let own = if k < 3 { wrench[body].v[k] } else { wrench[body].w[k - 3] };
+                    let own = if k < 3 { wrench[body].F[k] } else { wrench[body].T[k - 3] };
                     // Central differences of some tens of joules: the square of the step, and rounding over it.
                     assert!((slope + own).abs() < 1e-6, "{force}, body {body}, {k}: {own} and {slope}");
                 }

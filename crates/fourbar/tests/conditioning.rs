@@ -8,10 +8,10 @@ use fourbar::analysis::uniqueness::not_unique;
 use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::force::{Force, Friction, eval};
 use fourbar::integrator::least_tolerance;
-use fourbar::motion::{Instant, Loads, Outcome, Wrench};
+use fourbar::motion::{Instant, Loads, Outcome, Reaction};
 use fourbar::random::Random;
 use fourbar::study::{FORMULATIONS, Study};
-use fourbar::{Configuration, Diagnostic, Model, Twist};
+use fourbar::{Configuration, Diagnostic, Model, Wrench};
 use fourbar_testing::common;
 use fourbar_testing::common::parse;
 use fourbar_testing::families::{self, family_of};
@@ -29,7 +29,7 @@ fn found(name: &str) -> Model {
 
 /// Reactions by a dense solve of the equations of motion at a state, no row redundant; and how much rounding of the state may change
 /// them, relative to the largest: singular values below 1 come in squared.
-fn dense(model: &Model, at: &Instant) -> (Vec<Wrench>, f64) {
+fn dense(model: &Model, at: &Instant) -> (Vec<Reaction>, f64) {
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
     let (m, n, L) = (set.rows(), 6 * model.moving(), model.length);
     let mut G = vec![0.0; set.values];
@@ -49,7 +49,7 @@ fn dense(model: &Model, at: &Instant) -> (Vec<Wrench>, f64) {
     let norms: Vec<f64> = J.row_iter().map(|r| r.norm()).collect();
     let mut gamma = vec![0.0; m];
     set.gamma(&at.q, &at.v, at.t, &mut gamma);
-    let mut f = vec![Twist::zero(); model.bodies.len()];
+    let mut f = vec![Wrench::zero(); model.bodies.len()];
     let loads = vec![0.0; model.joints.len()];
     eval::applied(model, &eval::Plain { t: at.t, q: &at.q, v: &at.v, turns: &at.turns, loads: &loads, z: &at.z }, &mut f);
     let heaviest = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
@@ -57,10 +57,10 @@ fn dense(model: &Model, at: &Instant) -> (Vec<Wrench>, f64) {
     for (k, body) in model.bodies.iter().enumerate().skip(1) {
         let at6 = 6 * (k - 1);
         let w = at.v[k].w;
-        let torque = f[k].w - w.cross(&(body.J_bar * w));
+        let torque = f[k].T - w.cross(&(body.J_bar * w));
         for i in 0..3 {
             K[(at6 + i, at6 + i)] = body.mass / heaviest;
-            b[at6 + i] = f[k].v[i] / heaviest;
+            b[at6 + i] = f[k].F[i] / heaviest;
             b[at6 + 3 + i] = torque[i] / L / heaviest;
             for j in 0..3 {
                 K[(at6 + 3 + i, at6 + 3 + j)] = body.J_bar[(i, j)] / (L * L * heaviest);
@@ -89,8 +89,8 @@ fn dense(model: &Model, at: &Instant) -> (Vec<Wrench>, f64) {
 }
 
 /// Largest difference of components, relative to the largest of the second.
-fn difference(L: f64, a: &[Wrench], b: &[Wrench], unique: &[[bool; 6]]) -> f64 {
-    let six = |w: &Wrench| -> [f64; 6] { std::array::from_fn(|k| if k < 3 { w.force[k] } else { w.torque[k - 3] / L }) };
+fn difference(L: f64, a: &[Reaction], b: &[Reaction], unique: &[[bool; 6]]) -> f64 {
+    let six = |w: &Reaction| -> [f64; 6] { std::array::from_fn(|k| if k < 3 { w.force[k] } else { w.torque[k - 3] / L }) };
     let size = b.iter().flat_map(six).fold(1e-300_f64, |s, x| s.max(x.abs()));
     let mut worst = 0.0_f64;
     for ((a, b), unique) in a.iter().zip(b).zip(unique) {

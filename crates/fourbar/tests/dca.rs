@@ -6,7 +6,7 @@ use fourbar::constraint::ConstraintSet;
 use fourbar::force::eval;
 use fourbar::formulation::dca::{Settings, Solver, State};
 use fourbar::random::Random;
-use fourbar::{Configuration, Model, Twist};
+use fourbar::{Configuration, Model, Twist, Wrench};
 use fourbar_testing::common::*;
 use nalgebra::{DMatrix, DVector};
 
@@ -49,16 +49,16 @@ fn dense(model: &Model, set: &ConstraintSet, alpha: &[f64], loads: &[f64], c: &C
             }
         }
     }
-    let mut f = vec![Twist::zero(); model.bodies.len()];
+    let mut f = vec![Wrench::zero(); model.bodies.len()];
     eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads, z: &c.z }, &mut f);
     let mut M = DMatrix::zeros(n, n);
     let mut Q = DVector::zeros(n);
     for b in 1..model.bodies.len() {
         let body = &model.bodies[b];
-        let torque = f[b].w - c.v[b].w.cross(&(body.J_bar * c.v[b].w));
+        let torque = f[b].T - c.v[b].w.cross(&(body.J_bar * c.v[b].w));
         for k in 0..3 {
             M[(6 * (b - 1) + k, 6 * (b - 1) + k)] = body.mass;
-            Q[6 * (b - 1) + k] = f[b].v[k];
+            Q[6 * (b - 1) + k] = f[b].F[k];
             Q[6 * (b - 1) + 3 + k] = torque[k];
             for l in 0..3 {
                 M[(6 * (b - 1) + 3 + k, 6 * (b - 1) + 3 + l)] = body.J_bar[(k, l)];
@@ -201,7 +201,7 @@ forces:
         for (joint, name) in [(1, "B"), (4, "E")] {
             let k = s.set.list.iter().position(|c| c.name == name).expect("joint");
             let rows = s.set.row_start[k]..s.set.row_start[k + 1];
-            let force = s.set.generalized(k, 1, &c.q, d.lambda.rows(rows.start, rows.len()).as_slice()).v;
+            let force = s.set.generalized(k, 1, &c.q, d.lambda.rows(rows.start, rows.len()).as_slice()).F;
             // Hinges along z: the load lies across.
             loads[joint] = force.xy().norm();
         }

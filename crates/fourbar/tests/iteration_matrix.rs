@@ -74,7 +74,7 @@ fn residual<C: Chart>(e: &mut Equations<'_>, x: &Memory<C>) -> Vec<f64> {
     e.constraints(&x.q, &x.turns, x.t);
     e.set.slip(&x.q, x.velocities(), H / B_V, &mut e.Phi);
     e.motion(&x.q, x.velocities(), x.accelerations(), &x.lambda, &x.turns, x.t);
-    let mut out: Vec<f64> = e.r[1..].iter().flat_map(|r| r.v.iter().chain(r.w.iter()).map(|f| f * H * H).collect::<Vec<_>>()).collect();
+    let mut out: Vec<f64> = e.r[1..].iter().flat_map(|r| r.F.iter().chain(r.T.iter()).map(|f| f * H * H).collect::<Vec<_>>()).collect();
     out.extend((0..e.Phi.len()).map(|k| e.Phi[k] - e.eps[k] * H * H * x.lambda[k]));
     out
 }

@@ -10,7 +10,7 @@ use fourbar::coordinate::{Angle, Coordinate, OnCurve, PoseOf};
 use fourbar::curve::{Curve, Measure, Path};
 use fourbar::joint::*;
 use fourbar::model::BodyId;
-use fourbar::state::{Pose, Twist};
+use fourbar::state::{Pose, Twist, Wrench};
 use fourbar_math::so3::{self, tilde};
 use fourbar_math::{Scalar, Taylor};
 use nalgebra::{Matrix3, Vector2, Vector3};
@@ -162,7 +162,7 @@ fn every_primitive_has_the_row_that_dual_numbers_give() {
         for (name, y) in primitives(&mut random) {
             let row = y.row(&qi, &qj).parts;
             for k in 0..6 {
-                let part = |v: &Twist| if k < 3 { v.v[k] } else { v.w[k - 3] };
+                let part = |f: &Wrench| if k < 3 { f.F[k] } else { f.T[k - 3] };
                 close(part(&row[0]), y.value_of(&varied(&qi, Some(k)), &varied(&qj, None)).c[1], 1e-10, name);
                 close(part(&row[1]), y.value_of(&varied(&qi, None), &varied(&qj, Some(k))).c[1], 1e-10, name);
             }
@@ -203,18 +203,18 @@ fn rolling_rows_are_the_velocity_of_the_contact_point() {
             let rolling = Rolling { s, n, t, kind };
             let slip = centre + omega.cross(&rho);
             for (row, t) in rolling.rows([&ground, &q]).iter().zip(&t) {
-                close(row[1].dot(&v), slip.dot(t), 1e-12, "slip");
+                close(row[1].power(&v), slip.dot(t), 1e-12, "slip");
             }
             // Rates along the motion without acceleration, by central differences.
             let h = 1e-6;
-            let at = |h: f64| rolling.rows([&ground, &q.moved(&v.scaled(h))]).iter().map(|r| r[1].dot(&v)).collect::<Vec<f64>>();
+            let at = |h: f64| rolling.rows([&ground, &q.moved(&v.scaled(h))]).iter().map(|r| r[1].power(&v)).collect::<Vec<f64>>();
             for ((p, m), b) in at(h).iter().zip(at(-h)).zip(rolling.bias([&ground, &q], [&Twist::zero(), &v])) {
                 close(b, (p - m) / (2.0 * h), 1e-8, "rate of slip");
             }
         }
         let across = random.vector();
         let blade = Rolling { s, n, t, kind: RollingKind::KnifeEdge { across } };
-        close(blade.rows([&ground, &q])[0][1].dot(&v), (q.A * across).dot(&centre), 1e-12, "blade");
+        close(blade.rows([&ground, &q])[0][1].power(&v), (q.A * across).dot(&centre), 1e-12, "blade");
     }
 }
 
@@ -244,7 +244,7 @@ fn the_variation_of_reactions_is_the_derivative_of_the_rows() {
                     let (p, m) = (row(&plus), row(&minus));
                     for b in 0..2 {
                         for r in 0..6 {
-                            let at = |v: &Twist| if r < 3 { v.v[r] } else { v.w[r - 3] };
+                            let at = |f: &Wrench| if r < 3 { f.F[r] } else { f.T[r - 3] };
                             close(K[b][l][(r, k)], lambda * (at(&p[b]) - at(&m[b])) / (2.0 * h), 2e-8, name);
                         }
                     }
@@ -252,7 +252,7 @@ fn the_variation_of_reactions_is_the_derivative_of_the_rows() {
             }
             // Rotations do not commute: K - K^T is the cross-product matrix of the generalized torque, exactly.
             for b in 0..2 {
-                let torque = row(&q)[b].w * lambda;
+                let torque = row(&q)[b].T * lambda;
                 let skew = (K[b][b] - K[b][b].transpose()).fixed_view::<3, 3>(3, 3).into_owned() - tilde(&torque);
                 assert!(skew.amax() < 1e-12, "{name}");
             }
@@ -450,6 +450,6 @@ fn an_angle_keeps_its_rank_through_the_whole_turn_and_counts_turns() {
         last = angle.value(&base, &turned, last);
         close(last, a, 1e-12, "turns");
         let row = Coordinate::Angle(angle).row(&base, &turned).parts[1];
-        close(row.w.norm(), 1.0, 1e-12, "rank");
+        close(row.T.norm(), 1.0, 1e-12, "rank");
     }
 }

@@ -6,7 +6,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::dense_jacobian;
 use fourbar::analysis::uniqueness::not_unique;
 use fourbar::constraint::ConstraintSet;
-use fourbar::motion::{Instant, Loads, Wrench};
+use fourbar::motion::{Instant, Loads, Reaction};
 use fourbar::study::{FORMULATIONS, Study};
 use fourbar::{Configuration, Model};
 use fourbar_testing::common::model;
@@ -22,7 +22,7 @@ fn first(model: &Model, start: &Configuration, formulation: &str) -> Instant {
     out
 }
 
-fn flat(L: f64, list: &[Wrench]) -> Vec<f64> {
+fn flat(L: f64, list: &[Reaction]) -> Vec<f64> {
     list.iter().flat_map(|w| w.force.iter().copied().chain(w.torque.iter().map(move |x| x / L)).collect::<Vec<_>>()).collect()
 }
 

@@ -6,7 +6,7 @@ use fourbar::analysis::assembly::assemble;
 use fourbar::analysis::rank::{dense_jacobian, mobility, rank};
 use fourbar::analysis::uniqueness::not_unique;
 use fourbar::constraint::ConstraintSet;
-use fourbar::motion::{Loads, Wrench};
+use fourbar::motion::{Loads, Reaction};
 use fourbar::study::Study;
 use fourbar_testing::common;
 use fourbar_testing::common::*;
@@ -92,7 +92,7 @@ fn unique_components_are_those_orthogonal_to_all_self_stresses() {
             for z in null.column_iter() {
                 let lambda: Vec<f64> = z.iter().zip(&norms).map(|(z, n)| z / n.sqrt()).collect();
                 let size = lambda.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
-                let Wrench { force, torque } = loads.reaction(&model, &set, k, &start.q, &lambda);
+                let Reaction { force, torque } = loads.reaction(&model, &set, k, &start.q, &lambda);
                 for i in 0..3 {
                     touched[i] |= force[i].abs() > 1e-6 * size;
                     touched[3 + i] |= torque[i].abs() > 1e-6 * size * model.length;

@@ -8,7 +8,7 @@ use fourbar::force::eval;
 use fourbar::formulation::dca::{Settings, Solver, State};
 use fourbar::random::Random;
 use fourbar::study::{self, Analysis, Report, Study};
-use fourbar::{Configuration, Model, Trajectory, Twist};
+use fourbar::{Configuration, Model, Trajectory, Twist, Wrench};
 use fourbar_bench::{folding_five_bar, shipped};
 use fourbar_io::plot::Scale;
 use nalgebra::{DMatrix, DVector};
@@ -164,7 +164,7 @@ fn sweep(page: &mut Page) -> Result<(), String> {
 #[allow(non_snake_case)]
 fn saddle(model: &Model, c: &Configuration) -> (DMatrix<f64>, DVector<f64>) {
     let set = ConstraintSet::new(model.all_constraints(), |_| false);
-    let mut f = vec![Twist::zero(); model.bodies.len()];
+    let mut f = vec![Wrench::zero(); model.bodies.len()];
     eval::applied(model, &eval::Plain { t: 0.0, q: &c.q, v: &c.v, turns: &c.turns, loads: &[], z: &c.z }, &mut f);
     let (n, m) = (6 * model.moving(), set.rows());
     let mut G = vec![0.0; set.values];
@@ -174,8 +174,8 @@ fn saddle(model: &Model, c: &Configuration) -> (DMatrix<f64>, DVector<f64>) {
     for b in 1..model.bodies.len() {
         for k in 0..3 {
             K[(6 * (b - 1) + k, 6 * (b - 1) + k)] = model.bodies[b].mass;
-            rhs[6 * (b - 1) + k] = f[b].v[k];
-            rhs[6 * (b - 1) + 3 + k] = f[b].w[k];
+            rhs[6 * (b - 1) + k] = f[b].F[k];
+            rhs[6 * (b - 1) + 3 + k] = f[b].T[k];
             for l in 0..3 {
                 K[(6 * (b - 1) + 3 + k, 6 * (b - 1) + 3 + l)] = model.bodies[b].J_bar[(k, l)];
             }

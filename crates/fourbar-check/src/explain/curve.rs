@@ -88,7 +88,7 @@ impl<'m> Curve<'m> {
         let L2 = self.model.length * self.model.length;
         for (b, part) in [(i, row[0]), (j, row[1])] {
             // The gradient in the metric of translations and L times rotations.
-            wish[b] = wish[b].plus(&Twist { v: part.v, w: part.w / L2 });
+            wish[b] = wish[b].plus(&Twist { v: part.F, w: part.T / L2 });
         }
         wish[0] = Twist::zero();
         let (tangent, sigma) = self.direction(&at.q, &wish);

@@ -101,8 +101,8 @@ pub fn explain(model: &Model, all: &[Constraint], set: &RedundantSet, q: &[Pose]
         let (mut own, mut moved) = (DMatrix::zeros(6, stresses.len()), DMatrix::zeros(6, stresses.len()));
         for (n, lambda) in stresses.iter().enumerate() {
             let g = part.set.generalized(c, 1, q, &lambda[part.set.row_start[c]..part.set.row_start[c + 1]]);
-            let force = -g.v;
-            let torque = -(pose.A * g.w) - (pose.A * j.M.s).cross(&force);
+            let force = -g.F;
+            let torque = -(pose.A * g.T) - (pose.A * j.M.s).cross(&force);
             let about_centre = torque + (place - centre).cross(&force);
             for i in 0..3 {
                 (own[(i, n)], own[(3 + i, n)]) = (force[i], torque[i] / model.length);

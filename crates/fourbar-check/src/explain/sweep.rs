@@ -157,7 +157,7 @@ fn ranges(model: &Model, points: &[Point], closed: bool) -> Vec<Range> {
                 .iter()
                 .map(|p| {
                     let row = y.row(&p.q[i], &p.q[m]).parts;
-                    row[0].dot(&p.tangent[i]) + row[1].dot(&p.tangent[m])
+                    row[0].power(&p.tangent[i]) + row[1].power(&p.tangent[m])
                 })
                 .collect();
             let (mut from, mut to) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
@@ -191,7 +191,7 @@ fn extreme(y: [f64; 2], slope: [f64; 2], h: f64) -> f64 {
 fn rate(s: &Swept, p: &Point) -> f64 {
     let [i, j] = s.bodies.map(BodyId::index);
     let row = s.y.row(&p.q[i], &p.q[j]).parts;
-    row[0].dot(&p.tangent[i]) + row[1].dot(&p.tangent[j])
+    row[0].power(&p.tangent[i]) + row[1].power(&p.tangent[j])
 }
 
 fn find(model: &Model, curve: &mut Curve<'_>, swept: &Swept, points: &[Point], first: &Point) -> Vec<Event> {

@@ -9,7 +9,7 @@ use fourbar::constraint::{ConstraintSet, Owner};
 use fourbar::force::eval;
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::motion::Instant;
-use fourbar::state::Twist;
+use fourbar::state::Wrench;
 use nalgebra::{DMatrix, DVector};
 
 /// Above this many moving bodies the least squares are left out and only bodies without such constraints are looked at.
@@ -50,18 +50,18 @@ impl<'m> NewtonEuler<'m> {
         self.others.choose(s.t);
         let mut loads = vec![0.0; model.joints.len()];
         s.loads(model, &mut loads);
-        let mut applied = vec![Twist::zero(); n];
+        let mut applied = vec![Wrench::zero(); n];
         match &s.switched {
             None => eval::applied(model, &s.plain(&loads), &mut applied),
             Some(switched) => switched.applied(model, &s.plain(&loads), &mut applied),
         }
         let L = model.length;
         let mut size = 0.0_f64;
-        let mut r = vec![Twist::zero(); n];
+        let mut r = vec![Wrench::zero(); n];
         for b in 1..n {
             let (body, v, a) = (&model.bodies[b], &s.v[b], &s.a[b]);
-            let inertia = Twist { v: a.v * body.mass, w: body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) };
-            size = size.max(inertia.v.norm()).max(inertia.w.norm() / L).max(applied[b].v.norm()).max(applied[b].w.norm() / L);
+            let inertia = Wrench { F: a.v * body.mass, T: body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) };
+            size = size.max(inertia.F.norm()).max(inertia.T.norm() / L).max(applied[b].F.norm()).max(applied[b].T.norm() / L);
             // A free body has no forces to compare with: the momenta that turn with it take their place.
             size = size.max((body.J_bar * v.w).norm() * v.w.norm() / L);
             r[b] = inertia.plus(&applied[b].scaled(-1.0));
@@ -74,8 +74,8 @@ impl<'m> NewtonEuler<'m> {
             let at = s.q[j].point(&joint.M.s);
             for (b, sign) in [(i, 1.0), (j, -1.0)] {
                 let torque = w.torque + (at - s.q[b].r).cross(&w.force);
-                r[b].v += w.force * sign;
-                r[b].w += s.q[b].A.tr_mul(&torque) * sign;
+                r[b].F += w.force * sign;
+                r[b].T += s.q[b].A.tr_mul(&torque) * sign;
             }
         }
         let mut G = vec![0.0; self.drives.values];
@@ -88,7 +88,7 @@ impl<'m> NewtonEuler<'m> {
         self.drives.add_transposed(&G, &lambda, 1.0, &mut r);
         let skip = self.take_out_others(s, &mut r);
         let (worst, body) = (1..n).filter(|&b| !skip[b]).fold((0.0_f64, 0), |m, b| {
-            let x = r[b].v.norm().max(r[b].w.norm() / L);
+            let x = r[b].F.norm().max(r[b].T.norm() / L);
             let x = if x.is_nan() { f64::INFINITY } else { x };
             if x > m.0 { (x, b) } else { m }
         });
@@ -96,7 +96,7 @@ impl<'m> NewtonEuler<'m> {
     }
 
     /// Removes what constraints without columns can carry; tells which bodies could not be treated.
-    fn take_out_others(&self, s: &Instant, r: &mut [Twist]) -> Vec<bool> {
+    fn take_out_others(&self, s: &Instant, r: &mut [Wrench]) -> Vec<bool> {
         let (set, n) = (&self.others, r.len());
         let mut skip = vec![false; n];
         if set.rows() == 0 {
@@ -123,7 +123,7 @@ impl<'m> NewtonEuler<'m> {
                 }
             }
         }
-        let flat = DVector::from_iterator(6 * n, r.iter().flat_map(|x| [x.v.x, x.v.y, x.v.z, x.w.x / L, x.w.y / L, x.w.z / L]));
+        let flat = DVector::from_iterator(6 * n, r.iter().flat_map(|x| [x.F.x, x.F.y, x.F.z, x.T.x / L, x.T.y / L, x.T.z / L]));
         // Rows on the ground carry anything.
         for k in 0..6 {
             A.row_mut(k).fill(0.0);
@@ -137,8 +137,8 @@ impl<'m> NewtonEuler<'m> {
         }
         for b in 1..n {
             for k in 0..3 {
-                r[b].v[k] = rest[6 * b + k];
-                r[b].w[k] = rest[6 * b + 3 + k] * L;
+                r[b].F[k] = rest[6 * b + k];
+                r[b].T[k] = rest[6 * b + 3 + k] * L;
             }
         }
         skip[0] = true;

@@ -5,18 +5,18 @@ use crate::words;
 use fourbar::Diagnostic;
 use fourbar::diagnostic::number;
 use fourbar::evaluate::stacked;
-use fourbar::state::Twist;
+use fourbar::state::Wrench;
 use nalgebra::DVector;
 
 /// The force that drives a mechanism along a motion most: its name and its share of what drives it.
 fn driver(p: &Problem<'_>, rest: &Rest, motion: &DVector<f64>) -> String {
     let m = p.model;
     let x = crate::operator::plain(&rest.state);
-    let weight: Vec<Twist> = m.bodies.iter().map(|b| Twist { v: m.gravity * b.mass, w: Default::default() }).collect();
+    let weight: Vec<Wrench> = m.bodies.iter().map(|b| Wrench { F: m.gravity * b.mass, T: Default::default() }).collect();
     let mut powers = vec![("gravity".to_string(), motion.dot(&stacked(&weight)))];
     for (name, f) in &m.forces {
-        let mut own = vec![Twist::zero(); m.bodies.len()];
-        f.wrench(m, &x, &mut |b, F, T| own[b] = own[b].plus(&Twist { v: F, w: T }));
+        let mut own = vec![Wrench::zero(); m.bodies.len()];
+        f.wrench(m, &x, &mut |b, F, T| own[b] = own[b].plus(&Wrench { F, T }));
         powers.push((format!("`{name}`"), motion.dot(&stacked(&own))));
     }
     let most = powers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));

@@ -22,7 +22,7 @@ use crate::operator::{Along, Direction, Operator, Space, lengths, without_dry_fr
 use crate::pencil::{MASSLESS, small_motions};
 use fourbar::constraint::Owner;
 use fourbar::evaluate::{by_body, stacked};
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::{Diagnostic, Model};
 use nalgebra::{DMatrix, DVector};
 use steady::Steady;
@@ -292,7 +292,7 @@ pub(crate) fn motion(
     M: &DMatrix<f64>,
 ) -> Result<(Vec<Twist>, DVector<f64>), Diagnostic> {
     let model = op.model;
-    let torque = |(b, v): (&fourbar::model::Body, &Twist)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
+    let torque = |(b, v): (&fourbar::model::Body, &Twist)| Wrench { F: Default::default(), T: v.w.cross(&(b.J_bar * v.w)) };
     let load = op.applied(state) - stacked(&model.bodies.iter().zip(&state.v).map(torque).collect::<Vec<_>>());
     let mut gamma = DVector::zeros(op.set().rows());
     op.set().gamma(&state.q, &state.v, state.t, gamma.as_mut_slice());
@@ -319,7 +319,7 @@ fn drive_row(op: &Operator<'_>, state: &Configuration, G: &DMatrix<f64>, drive: 
     // Rows of rotations are scaled by the characteristic length.
     let [a, b] = j.bodies.map(|b| b.index());
     let own = y.row(&state.q[a], &state.q[b]).parts;
-    let size = [a, b].iter().zip(&own).filter(|(k, _)| **k > 0).map(|(_, p)| p.v.norm_squared() + p.w.norm_squared()).sum::<f64>().sqrt();
+    let size = [a, b].iter().zip(&own).filter(|(k, _)| **k > 0).map(|(_, p)| p.F.norm_squared() + p.T.norm_squared()).sum::<f64>().sqrt();
     let mut e = DVector::zeros(set.rows());
     e[set.row_start[c]] = G.row(set.row_start[c]).norm() / size.max(f64::MIN_POSITIVE);
     Ok(e)

@@ -9,7 +9,7 @@ use fourbar::Model;
 use fourbar::evaluate::{by_body, stacked};
 use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::absolute::linear::{At, Linear};
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::{Configuration, Wrench};
 use fourbar_math::BlockLu;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
@@ -119,7 +119,7 @@ impl<'m> Solver<'m> {
 
     fn mass(&self, x: &DVector<f64>) -> DVector<f64> {
         let bodies = by_body(x).into_iter().zip(&self.model.bodies);
-        stacked(&bodies.map(|(x, b)| Twist { v: x.v * b.mass, w: b.J_bar * x.w }).collect::<Vec<_>>())
+        stacked(&bodies.map(|(x, b)| Wrench { F: x.v * b.mass, T: b.J_bar * x.w }).collect::<Vec<_>>())
     }
 
     /// `(K + s M) x`.
@@ -141,7 +141,7 @@ impl<'m> Solver<'m> {
         let mut last = f64::INFINITY;
         for _ in 0..REFINED {
             let e = &self.equations;
-            let mut pull = vec![Twist::zero(); self.model.bodies.len()];
+            let mut pull = vec![Wrench::zero(); self.model.bodies.len()];
             e.set.add_transposed(&e.G, &mu, 1.0, &mut pull);
             let left = b - self.stiffness(&x) - stacked(&pull);
             let mut gap = vec![0.0; rows];

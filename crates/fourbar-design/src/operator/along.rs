@@ -6,7 +6,7 @@ use fourbar::coordinate::PoseOf;
 use fourbar::evaluate::stacked;
 use fourbar::force::Force;
 use fourbar::force::eval::{States, VelocityOf, law_value};
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, Taylor};
 use nalgebra::{DVector, Matrix3, Vector3};
@@ -66,11 +66,11 @@ impl States<Dual> for Along<'_> {
 impl Along<'_> {
     /// How the wrench of a force element changes.
     pub fn force(&self, model: &Model, force: &Force) -> DVector<f64> {
-        let mut out = vec![Twist::zero(); model.bodies.len()];
+        let mut out = vec![Wrench::zero(); model.bodies.len()];
         force.wrench(model, self, &mut |b, F, T| {
             for k in 0..3 {
-                out[b].v[k] += F[k].c[1];
-                out[b].w[k] += T[k].c[1];
+                out[b].F[k] += F[k].c[1];
+                out[b].T[k] += T[k].c[1];
             }
         });
         stacked(&out)

@@ -20,7 +20,7 @@ use fourbar::force::Force;
 use fourbar::force::eval::{self, Plain};
 use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::absolute::linear::{At, Linear};
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::{Diagnostic, Model};
 use nalgebra::{DMatrix, DVector};
 
@@ -112,7 +112,7 @@ impl<'m> Operator<'m> {
 
     /// Applied forces at a state.
     pub fn applied(&self, state: &Configuration) -> DVector<f64> {
-        let mut f = vec![Twist::zero(); self.model.bodies.len()];
+        let mut f = vec![Wrench::zero(); self.model.bodies.len()];
         eval::applied(self.model, &plain(state), &mut f);
         stacked(&f)
     }

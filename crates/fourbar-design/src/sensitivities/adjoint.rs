@@ -17,7 +17,7 @@ use crate::measure::Measure;
 use crate::tree::linear::{Covectors, Linear, OWN, Placed};
 use crate::tree::{Kept, Moved, Rates, Tree, Values, places};
 use fourbar::integrator::first_order::Tableau;
-use fourbar::motion::{Instant, Wrench};
+use fourbar::motion::{Instant, Reaction};
 use fourbar::state::{Configuration, Twist};
 use fourbar::trajectory::{Recorder, Trajectory, WantedColumns, columns};
 use fourbar::{Diagnostic, Error, Model};
@@ -264,7 +264,7 @@ impl Rows {
         let none = Vector3::repeat(f64::NAN);
         let mut now = Instant::new(model, at);
         now.a.fill(Twist { v: none, w: none });
-        now.reactions.fill(Wrench { force: none, torque: none });
+        now.reactions.fill(Reaction { force: none, torque: none });
         now.efforts.fill(f64::NAN);
         now.work = f64::NAN;
         now.errors = [f64::NAN; 3];

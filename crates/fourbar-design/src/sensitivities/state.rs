@@ -8,7 +8,7 @@ use crate::operator::{Operator, Space, without_dry_friction};
 use crate::tangent::Columns;
 use fourbar::analysis::assembly::assemble;
 use fourbar::evaluate::stacked;
-use fourbar::state::{Configuration, Twist};
+use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::trajectory::Trajectory;
 use fourbar::{Error, Model};
 use nalgebra::{DMatrix, DVector};
@@ -63,7 +63,7 @@ pub(super) struct Varied<'m> {
 }
 
 fn gyroscopic(op: &Operator<'_>, at: &Configuration) -> DVector<f64> {
-    let torque = |(b, v): (&fourbar::model::Body, &Twist)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
+    let torque = |(b, v): (&fourbar::model::Body, &Twist)| Wrench { F: Default::default(), T: v.w.cross(&(b.J_bar * v.w)) };
     stacked(&op.model.bodies.iter().zip(&at.v).map(torque).collect::<Vec<_>>())
 }
 

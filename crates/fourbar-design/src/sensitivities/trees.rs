@@ -7,7 +7,7 @@ use crate::tree::linear::Changes;
 use crate::tree::{Jet, Moved, Rates, Tree};
 use fourbar::force::eval::{Given, Plain};
 use fourbar::integrator::first_order::Tableau;
-use fourbar::state::{Configuration, Pose, Twist};
+use fourbar::state::{Configuration, Pose, Twist, Wrench};
 use fourbar::study::Study;
 use fourbar::{Error, Model};
 use fourbar_math::Scalar;
@@ -41,8 +41,8 @@ pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configura
         let plain = Plain { t: start.t, q: &state.q, v: &state.v, turns: &[], loads: &[], z: &[] };
         let x = Given { plain, load: Some(0.0), counted: Some(&counted) };
         let wrench = |m: &Model, k: usize| {
-            let mut list: Vec<(usize, Twist)> = Vec::new();
-            m.forces[k].1.wrench(m, &x, &mut |b, F, T| list.push((b, Twist { v: F, w: T })));
+            let mut list: Vec<(usize, Wrench)> = Vec::new();
+            m.forces[k].1.wrench(m, &x, &mut |b, F, T| list.push((b, Wrench { F, T })));
             list
         };
         for (k, c) in changed.iter_mut().enumerate() {

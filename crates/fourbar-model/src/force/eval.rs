@@ -4,7 +4,7 @@
 use super::{Law, StateLaw, Variable};
 use crate::coordinate::{Coordinate, PoseOf};
 use crate::model::{Joint, JointCoordinate, Model, PointOn};
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::Scalar;
 use nalgebra::Vector3;
 use smallvec::SmallVec;
@@ -281,14 +281,14 @@ pub(super) fn joint_effort<S: Scalar>(
 }
 
 /// All applied forces, gravity included, without the gyroscopic torque.
-pub fn applied(model: &Model, x: &Plain<'_>, f: &mut [Twist]) {
+pub fn applied(model: &Model, x: &Plain<'_>, f: &mut [Wrench]) {
     for (f, b) in f.iter_mut().zip(&model.bodies) {
-        *f = Twist { v: model.gravity * b.mass, w: Vector3::zeros() };
+        *f = Wrench { F: model.gravity * b.mass, T: Vector3::zeros() };
     }
     for (_, force) in &model.forces {
         force.wrench(model, x, &mut |b, F, T| {
-            f[b].v += F;
-            f[b].w += T;
+            f[b].F += F;
+            f[b].T += T;
         });
     }
 }

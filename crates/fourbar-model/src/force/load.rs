@@ -116,7 +116,7 @@ impl Rubbing {
     /// Force across the axis of the joint with its two bodies at given poses and its own multipliers. Joints that slide along the
     /// axis feel no force there.
     fn across(&self, axis: &Vector3<f64>, set: &ConstraintSet, poses: &[Pose; 2], own: &[f64]) -> Vector3<f64> {
-        let force = set.generalized_at(self.constraint, 1, |slot| &poses[slot], own).v;
+        let force = set.generalized_at(self.constraint, 1, |slot| &poses[slot], own).F;
         let z = poses[0].A * axis;
         force - z * z.dot(&force)
     }

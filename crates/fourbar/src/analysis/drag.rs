@@ -14,7 +14,7 @@ use crate::model::{JointCoordinate, Model};
 use crate::projector::Projector;
 use crate::random::Random;
 use crate::schur::inverse_weights;
-use crate::state::{Configuration, Pose, Twist};
+use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::{Matrix3, Vector3};
 
 /// Steps of one call.
@@ -156,7 +156,7 @@ impl Drag {
         let (pose, mut S, mut free) = (q[grip.body], Matrix3::zeros(), 0.0_f64);
         for k in 0..3 {
             let unit = Vector3::ith(k, 1.0);
-            let force = Twist { v: unit, w: grip.s.cross(&(pose.A.transpose() * unit)) };
+            let force = Wrench { F: unit, T: grip.s.cross(&(pose.A.transpose() * unit)) };
             self.moving.dq.fill(Twist::zero());
             self.moving.dq[grip.body] = self.moving.inverse[grip.body].apply(&force.scaled(self.moving.scale));
             free = free.max(self.moving.dq[grip.body].of_point(&pose, &grip.s)[k]);
@@ -194,7 +194,7 @@ impl Drag {
         let mut held = std::mem::take(&mut self.held);
         for n in 0..held.len() {
             let row = model.limits[held[n].0].row(model, q);
-            let rate = |d: &[Twist]| row.iter().map(|(b, x)| x.dot(&d[*b])).sum::<f64>();
+            let rate = |d: &[Twist]| row.iter().map(|(b, x)| x.power(&d[*b])).sum::<f64>();
             self.moving.dq.fill(Twist::zero());
             for (b, x) in row.iter().filter(|(b, _)| *b != 0) {
                 let d = self.moving.inverse[*b].apply(&x.scaled(self.moving.scale));
@@ -205,7 +205,7 @@ impl Drag {
             let (before, rest) = held.split_at_mut(n);
             for (k, other) in before.iter() {
                 let row = model.limits[*k].row(model, q);
-                take_off(&mut self.moving.dq, other, |d| row.iter().map(|(b, x)| x.dot(&d[*b])).sum());
+                take_off(&mut self.moving.dq, other, |d| row.iter().map(|(b, x)| x.power(&d[*b])).sum());
             }
             let own = &mut rest[0].1;
             // A limit that the joints or the other limits keep by themselves takes nothing more.
@@ -234,7 +234,7 @@ impl Drag {
             self.keep_limits(model, q);
             self.moving.dq.fill(Twist::zero());
             for ((k, own), gap) in self.held.iter().zip(&gaps) {
-                let rate = model.limits[*k].row(model, q).iter().map(|(b, x)| x.dot(&own[*b])).sum::<f64>();
+                let rate = model.limits[*k].row(model, q).iter().map(|(b, x)| x.power(&own[*b])).sum::<f64>();
                 let share = if rate > 0.0 { -gap / rate } else { 0.0 };
                 for (d, o) in self.moving.dq.iter_mut().zip(own) {
                     *d = d.plus(&o.scaled(share));
@@ -369,7 +369,7 @@ impl Drag {
                     let Some(y) = j.coordinate(which) else { continue };
                     let row = y.row(&at.q[a], &at.q[b]).parts;
                     let unit = if which == JointCoordinate::Angle { model.length } else { 1.0 };
-                    *rate = rate.max(unit * (row[0].dot(&self.moving.dq[a]) + row[1].dot(&self.moving.dq[b])).abs());
+                    *rate = rate.max(unit * (row[0].power(&self.moving.dq[a]) + row[1].power(&self.moving.dq[b])).abs());
                 }
             }
         }

@@ -44,7 +44,7 @@ pub fn coordinates(model: &Model, at: &Configuration, free: &Mobility) -> Vec<Sw
         let [a, b] = j.bodies.map(BodyId::index);
         let row = y.row(&at.q[a], &at.q[b]).parts;
         let scale = if which == JointCoordinate::Angle { model.length } else { 1.0 };
-        let rates: Vec<f64> = motions.iter().map(|m| scale * (row[0].dot(&m[a]) + row[1].dot(&m[b]))).collect();
+        let rates: Vec<f64> = motions.iter().map(|m| scale * (row[0].power(&m[a]) + row[1].power(&m[b]))).collect();
         // Only what the ones before it do not fix already.
         let mut with = rows.clone();
         with.push(rates);

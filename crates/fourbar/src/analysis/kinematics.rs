@@ -29,7 +29,7 @@ use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, numbers};
 use crate::projector::Projector;
 use crate::schur::inverse_weights;
-use crate::state::{Configuration, Pose, Twist};
+use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::Vector3;
 use serde_json::{Value, json};
 
@@ -95,7 +95,7 @@ pub struct Kinematics<'m, C: Chart = Ra> {
     Phi: Vec<f64>,
     /// Right-hand sides; written by the velocity and acceleration solves.
     rhs: Vec<f64>,
-    force: Vec<Twist>,
+    force: Vec<Wrench>,
     /// Jacobian at the current pose.
     G: Vec<f64>,
     trial: Vec<Pose>,
@@ -146,7 +146,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
             permanent: vec![false; m],
             Phi: vec![0.0; m],
             rhs: vec![0.0; m],
-            force: vec![Twist::zero(); n],
+            force: vec![Wrench::zero(); n],
             G: vec![0.0; values],
             trial: start.q.clone(),
             predicted: start.q.clone(),
@@ -444,18 +444,18 @@ impl<'m, C: Chart> Kinematics<'m, C> {
         eval::applied(m, &x, &mut self.force);
         for b in 1..self.force.len() {
             let (body, v, a) = (&m.bodies[b], &self.state.v[b], &self.a[b]);
-            self.force[b].v -= a.v * body.mass;
-            self.force[b].w -= body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w));
+            self.force[b].F -= a.v * body.mass;
+            self.force[b].T -= body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w));
         }
         // Least squares on Phi_q^T lambda = force.
         self.lambda.fill(0.0);
         let mut last = f64::INFINITY;
         for _ in 0..REFINEMENTS {
-            self.p.dq.copy_from_slice(&self.force);
-            self.p.dq[0] = Twist::zero();
-            self.set.add_transposed(&self.G, &self.lambda, -1.0, &mut self.p.dq);
-            for (d, w) in self.p.dq.iter_mut().zip(&self.p.inverse) {
-                *d = w.apply(d).scaled(self.p.scale);
+            self.p.wrench.copy_from_slice(&self.force);
+            self.p.wrench[0] = Wrench::zero();
+            self.set.add_transposed(&self.G, &self.lambda, -1.0, &mut self.p.wrench);
+            for (d, (f, w)) in self.p.dq.iter_mut().zip(self.p.wrench.iter().zip(&self.p.inverse)) {
+                *d = w.apply(f).scaled(self.p.scale);
             }
             self.p.rates_of_increments(&self.set);
             self.p.solve();

@@ -211,7 +211,7 @@ pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Twist>]) -> Vec<FreeMo
                 // A coordinate against the ground reads best.
                 let grounded = if a == 0 || b == 0 { 4.0 } else { 1.0 };
                 let scale = grounded * if which == JointCoordinate::Angle { model.length } else { 1.0 };
-                rates.push(motions.iter().map(|m| scale * (row[0].dot(&m[a]) + row[1].dot(&m[b]))).collect());
+                rates.push(motions.iter().map(|m| scale * (row[0].power(&m[a]) + row[1].power(&m[b]))).collect());
                 labels.push(FreeMotion { name: j.name.clone(), what: if which == JointCoordinate::Angle { "angle" } else { "distance" } });
             }
         }

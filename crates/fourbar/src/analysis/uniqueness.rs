@@ -10,7 +10,7 @@ use crate::analysis::redundancy::Part;
 use crate::constraint::ConstraintSet;
 use crate::force::load::NormalLoads;
 use crate::model::Model;
-use crate::motion::{Loads, Wrench};
+use crate::motion::{Loads, Reaction};
 use crate::projector::Projector;
 use crate::random::Random;
 use crate::schur::unit_weights;
@@ -41,11 +41,11 @@ pub fn not_unique_in(model: &Model, set: &ConstraintSet, at: &Configuration) -> 
     let loads = Loads::new(model, set);
     let mut touched = vec![[false; 6]; model.joints.len()];
     for z in &stresses {
-        let wrenches: Vec<Wrench> = (0..model.joints.len()).map(|k| loads.reaction(model, set, k, &at.q, z)).collect();
+        let wrenches: Vec<Reaction> = (0..model.joints.len()).map(|k| loads.reaction(model, set, k, &at.q, z)).collect();
         // Drives and bare rows count too: what a self-stress of theirs leaves in a joint may be rounding.
         let rows = z.iter().fold(0.0_f64, |s, z| s.max(z.abs()));
         let size = wrenches.iter().fold(rows, |s, w| s.max(w.force.amax()).max(w.torque.amax() / model.length));
-        for (touched, Wrench { force, torque }) in touched.iter_mut().zip(&wrenches) {
+        for (touched, Reaction { force, torque }) in touched.iter_mut().zip(&wrenches) {
             for i in 0..3 {
                 touched[i] |= force[i].abs() > TOLERANCE * size;
                 touched[3 + i] |= torque[i].abs() > TOLERANCE * size * model.length;

@@ -5,7 +5,7 @@ use crate::coordinate::Coordinate;
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::error::Error;
 use crate::model::BodyId;
-use crate::state::Twist;
+use crate::state::Wrench;
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector, Vector3};
 
@@ -30,7 +30,7 @@ pub struct Coordinates {
 /// One coordinate.
 pub(super) struct Reading {
     /// Parts of the row by body.
-    parts: Vec<(usize, Twist)>,
+    parts: Vec<(usize, Wrench)>,
     bias: f64,
     pub(super) angular: bool,
 }
@@ -39,7 +39,7 @@ impl Reading {
     /// Adds a multiple of its row to a row of a matrix.
     pub(super) fn add_to(&self, factor: f64, out: &mut DMatrix<f64>, row: usize) {
         for (body, x) in self.parts.iter().filter(|(body, _)| *body != 0) {
-            for (l, value) in x.v.iter().chain(x.w.iter()).enumerate() {
+            for (l, value) in x.F.iter().chain(x.T.iter()).enumerate() {
                 out[(row, 6 * (body - 1) + l)] += factor * value;
             }
         }
@@ -111,13 +111,13 @@ impl Evaluation<'_> {
     /// Second derivative of a coordinate at these accelerations, such as that of `pin.angle`.
     pub fn joint_acceleration(&self, coordinate: &str) -> Result<f64, Error> {
         let r = self.reading(coordinate)?;
-        Ok(r.bias + r.parts.iter().map(|(b, x)| x.dot(&self.now.a[*b])).sum::<f64>())
+        Ok(r.bias + r.parts.iter().map(|(b, x)| x.power(&self.now.a[*b])).sum::<f64>())
     }
 
     /// First derivative of a coordinate, such as that of `pin.angle`.
     pub fn joint_speed(&self, coordinate: &str) -> Result<f64, Error> {
         let r = self.reading(coordinate)?;
-        Ok(r.parts.iter().map(|(b, x)| x.dot(&self.now.v[*b])).sum::<f64>())
+        Ok(r.parts.iter().map(|(b, x)| x.power(&self.now.v[*b])).sum::<f64>())
     }
 
     pub(super) fn reading(&self, name: &str) -> Result<Reading, Error> {
@@ -157,8 +157,8 @@ impl Evaluation<'_> {
         let e = unit(XYZ.iter().position(|a| *a == axis)?);
         // The world components of the angular acceleration are those of the body axes, turned.
         let part = match what {
-            "r" => Twist { v: e, w: Vector3::zeros() },
-            "turn" => Twist { v: Vector3::zeros(), w: self.now.q[body].A.tr_mul(&e) },
+            "r" => Wrench { F: e, T: Vector3::zeros() },
+            "turn" => Wrench { F: Vector3::zeros(), T: self.now.q[body].A.tr_mul(&e) },
             _ => return None,
         };
         Some(Reading { parts: vec![(body, part)], bias: 0.0, angular: what == "turn" })

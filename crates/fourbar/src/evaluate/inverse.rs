@@ -9,8 +9,8 @@ use crate::diagnostic::{Diagnostic, number};
 use crate::error::Error;
 use crate::force::{Actuator, Force, load};
 use crate::model::JointCoordinate;
-use crate::state::Twist;
-use nalgebra::{DMatrix, DVector};
+use crate::state::{Twist, Wrench};
+use nalgebra::{DMatrix, DVector, Vector3};
 
 /// Rounds of efforts and friction loads, at most.
 const FRICTION_ROUNDS: usize = 40;
@@ -231,11 +231,11 @@ impl Evaluation<'_> {
 
     /// Applied forces but those of the actuators among some motors.
     fn applied_without(&self, motors: &[Motor], loads: &load::NormalLoads) -> DVector<f64> {
-        let mut f = vec![Twist::zero(); self.model.bodies.len()];
+        let mut f = vec![Wrench::zero(); self.model.bodies.len()];
         for m in motors.iter().filter_map(|m| m.actuator) {
             self.model.forces[m].1.wrench(self.model, &self.plain(loads), &mut |b, F, T| {
-                f[b].v += F;
-                f[b].w += T;
+                f[b].F += F;
+                f[b].T += T;
             });
         }
         self.applied_with(loads) - stacked(&f)
@@ -250,8 +250,9 @@ impl Evaluation<'_> {
         let L = self.model.length;
         let size = self.now.v.iter().map(|v| v.v.norm_squared() / L + L * v.w.norm_squared()).fold(gamma.amax(), f64::max);
         // And so do those of bodies without joints: in a rigid mechanism nothing else is left.
-        let bodies = super::by_body(&self.applied()).into_iter().zip(&self.model.bodies).skip(1);
-        let size = bodies.map(|(f, b)| f.v.norm() / b.mass).fold(size, f64::max);
+        let applied = self.applied();
+        let bodies = applied.as_slice().chunks_exact(6).zip(&self.model.bodies[1..]);
+        let size = bodies.map(|(f, b)| Vector3::new(f[0], f[1], f[2]).norm() / b.mass).fold(size, f64::max);
         let size = super::by_body(a).iter().map(|a| a.v.norm() + L * a.w.norm()).fold(size, f64::max);
         let worst = (0..gamma.len()).max_by(|&i, &k| (Ja[i] - gamma[i]).abs().total_cmp(&(Ja[k] - gamma[k]).abs()));
         let Some(row) = worst.filter(|&k| (Ja[k] - gamma[k]).abs().partial_cmp(&(LEFT_OVER * size)).is_none_or(|o| o.is_gt())) else {

@@ -6,7 +6,7 @@ use crate::constraint::{ConstraintSet, Owner};
 use crate::diagnostic::Diagnostic;
 use crate::error::Error;
 use crate::model::Model;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
@@ -71,11 +71,8 @@ impl Evaluation<'_> {
 
     /// Mass matrix times a vector.
     pub(super) fn mass_times(&self, a: &DVector<f64>) -> DVector<f64> {
-        let mut f = super::by_body(a);
-        for (f, b) in f.iter_mut().zip(&self.model.bodies) {
-            *f = Twist { v: f.v * b.mass, w: b.J_bar * f.w };
-        }
-        stacked(&f)
+        let bodies = super::by_body(a).into_iter().zip(&self.model.bodies);
+        stacked(&bodies.map(|(a, b)| Wrench { F: a.v * b.mass, T: b.J_bar * a.w }).collect::<Vec<_>>())
     }
 
     /// Jacobian of all constraints, drives and rolling included. Rows of rotations are scaled by the characteristic length.
@@ -132,7 +129,7 @@ impl Evaluation<'_> {
     /// # Ok::<(), fourbar::Error>(())
     /// ```
     pub fn bias(&self) -> DVector<f64> {
-        let torque = |(b, v): (&crate::model::Body, &Twist)| Twist { v: Default::default(), w: v.w.cross(&(b.J_bar * v.w)) };
+        let torque = |(b, v): (&crate::model::Body, &Twist)| Wrench { F: Default::default(), T: v.w.cross(&(b.J_bar * v.w)) };
         stacked(&self.model.bodies.iter().zip(&self.now.v).map(torque).collect::<Vec<_>>())
     }
 

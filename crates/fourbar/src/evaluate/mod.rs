@@ -50,9 +50,9 @@ use crate::force::eval::{self, Plain};
 use crate::force::load::NormalLoads;
 use crate::formulation::absolute::equations::{COMPLIANCE, Equations};
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Wrench};
+use crate::motion::{Instant, LeastLoads, Reaction};
 use crate::simulation::{Energy, Simulation, Snapshot};
-use crate::state::{Configuration, Twist};
+use crate::state::{Configuration, Twist, Wrench};
 use crate::trajectory::energies;
 use nalgebra::DVector;
 use std::borrow::Cow;
@@ -142,9 +142,9 @@ impl<'m> Evaluation<'m> {
     }
 
     /// Reaction of a joint on its moving body at its joint-frame origin, world axes: N and N m.
-    pub fn reaction(&self, joint: &str) -> Result<Wrench, Error> {
+    pub fn reaction(&self, joint: &str) -> Result<Reaction, Error> {
         let s = self.snapshot().joint(joint)?;
-        Ok(Wrench { force: s.force, torque: s.torque })
+        Ok(Reaction { force: s.force, torque: s.torque })
     }
 
     /// Reactions of all joints by name.
@@ -165,7 +165,7 @@ impl<'m> Evaluation<'m> {
     /// }
     /// # Ok::<(), fourbar::Error>(())
     /// ```
-    pub fn reactions(&self) -> impl Iterator<Item = (&'m str, Wrench)> + '_ {
+    pub fn reactions(&self) -> impl Iterator<Item = (&'m str, Reaction)> + '_ {
         self.model.joints.iter().zip(&self.now.reactions).map(|(j, w)| (j.name.as_str(), *w))
     }
 
@@ -202,7 +202,7 @@ impl<'m> Evaluation<'m> {
 
     /// Applied forces with some loads of friction.
     fn applied_with(&self, loads: &NormalLoads) -> DVector<f64> {
-        let mut f = vec![Twist::zero(); self.model.bodies.len()];
+        let mut f = vec![Wrench::zero(); self.model.bodies.len()];
         eval::applied(self.model, &self.plain(loads), &mut f);
         stacked(&f)
     }
@@ -229,12 +229,12 @@ impl Simulation {
     }
 }
 
-/// Velocities, accelerations or forces of the moving bodies as one vector.
-pub fn stacked(list: &[Twist]) -> DVector<f64> {
-    DVector::from_iterator(6 * (list.len() - 1), list.iter().skip(1).flat_map(|x| [x.v.x, x.v.y, x.v.z, x.w.x, x.w.y, x.w.z]))
+/// Velocities, accelerations ([`Twist`]) or forces ([`crate::Wrench`]) of the moving bodies as one vector.
+pub fn stacked<X: Copy + Into<[f64; 6]>>(list: &[X]) -> DVector<f64> {
+    DVector::from_iterator(6 * (list.len() - 1), list.iter().skip(1).flat_map(|x| (*x).into()))
 }
 
-/// The same by body, ground first.
+/// Velocities or accelerations by body, ground first, from one vector.
 pub fn by_body(x: &DVector<f64>) -> Vec<Twist> {
     let body = |x: &[f64]| Twist { v: [x[0], x[1], x[2]].into(), w: [x[3], x[4], x[5]].into() };
     std::iter::once(Twist::zero()).chain(x.as_slice().chunks_exact(6).map(body)).collect()

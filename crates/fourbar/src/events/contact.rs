@@ -17,7 +17,7 @@ use crate::integrator::moreau::solve::solve;
 use crate::model::Model;
 use crate::motion::{ContactLoad, Instant, Push};
 use crate::rolling::{RollingKind, along_surface};
-use crate::state::{Configuration, Twist};
+use crate::state::{Configuration, Twist, Wrench};
 use nalgebra::{Matrix3, Vector2, Vector3};
 
 /// A sliding direction holds while the slip is within this slope of it.
@@ -172,7 +172,7 @@ impl Eventful {
                 }
                 None => {
                     let row = l.row(base, &state.q);
-                    let none = Twist::zero();
+                    let none = Wrench::zero();
                     Active::along(key, [row[0].0, row[1].0], [[row[0].1, none, none], [row[1].1, none, none]])
                 }
             };
@@ -372,7 +372,7 @@ impl Eventful {
             return;
         }
         let along = |a: &Active, b: &Active| {
-            let part = |side: usize| b.columns.iter().find(|c| c.0 == a.bodies[side]).map_or(0.0, |c| a.rows[side][0].dot(&c.1[0]));
+            let part = |side: usize| b.columns.iter().find(|c| c.0 == a.bodies[side]).map_or(0.0, |c| a.rows[side][0].power(&c.1[0]));
             part(0) + part(1)
         };
         let G = nalgebra::DMatrix::from_fn(closed.len(), closed.len(), |i, j| {

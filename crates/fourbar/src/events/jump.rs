@@ -4,7 +4,7 @@
 use crate::event::Limit;
 use crate::formulation::absolute::equations::Equations;
 use crate::model::Model;
-use crate::state::{Configuration, Pose, Twist};
+use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::{DMatrix, DVector};
 
 /// Rounds of a projection: what redundant rows take from one is given back by the next.
@@ -34,7 +34,7 @@ impl<'m> Jump<'m> {
     }
 
     /// How velocities change under a unit impulse along a row.
-    pub fn response(&mut self, row: &[(usize, Twist); 2]) -> Vec<Twist> {
+    pub fn response(&mut self, row: &[(usize, Wrench); 2]) -> Vec<Twist> {
         let e = &mut self.equations;
         let mut v = vec![Twist::zero(); e.p.inverse.len()];
         for (b, x) in row.iter().filter(|(b, _)| *b != 0) {
@@ -53,20 +53,20 @@ impl<'m> Jump<'m> {
     }
 
     /// What a unit impulse along a row would do to its rate through one body, were the body free.
-    pub fn free(&self, body: usize, row: &Twist) -> f64 {
-        if body == 0 { 0.0 } else { row.dot(&self.equations.p.inverse[body].apply(row)) }
+    pub fn free(&self, body: usize, row: &Wrench) -> f64 {
+        if body == 0 { 0.0 } else { row.power(&self.equations.p.inverse[body].apply(row)) }
     }
 
     /// Responses to unit impulses along the gaps of some limits, and the matrix of what they do to the rates of the gaps.
     pub fn responses(&mut self, model: &Model, q: &[Pose], limits: &[&Limit]) -> (Vec<Vec<Twist>>, DMatrix<f64>) {
         let rows: Vec<_> = limits.iter().map(|l| l.row(model, q)).collect();
         let responses: Vec<Vec<Twist>> = rows.iter().map(|r| self.response(r)).collect();
-        let along = |r: &[(usize, Twist); 2], v: &[Twist]| r.iter().map(|(b, x)| x.dot(&v[*b])).sum::<f64>();
+        let along = |r: &[(usize, Wrench); 2], v: &[Twist]| r.iter().map(|(b, x)| x.power(&v[*b])).sum::<f64>();
         let n = limits.len();
         let mut G = DMatrix::from_fn(n, n, |i, j| along(&rows[i], &responses[j]));
         // What is left of a row that the constraints hold is rounding.
         for i in 0..n {
-            let free: f64 = rows[i].iter().filter(|(b, _)| *b != 0).map(|(b, x)| x.dot(&self.equations.p.inverse[*b].apply(x))).sum();
+            let free: f64 = rows[i].iter().filter(|(b, _)| *b != 0).map(|(b, x)| x.power(&self.equations.p.inverse[*b].apply(x))).sum();
             if G[(i, i)] < 1e-11 * free {
                 G.row_mut(i).fill(0.0);
                 G.column_mut(i).fill(0.0);

@@ -146,9 +146,9 @@ impl Eventful {
         let [(i, a), (j, b)] = l.row(base, &s.q);
         let moving = base.joints[l.joint].bodies[1].index();
         let along = if j == moving {
-            b.v
+            b.F
         } else if i == moving {
-            a.v
+            a.F
         } else {
             return 0.0;
         };

@@ -3,7 +3,7 @@
 use crate::diagnostic::{Diagnostic, nearest};
 use crate::force::{Quantities, Values};
 use crate::model::Model;
-use crate::motion::{Instant, Wrench};
+use crate::motion::{Instant, Reaction};
 use crate::trajectory::{drive_speed, energies, rates};
 use nalgebra::{Matrix3, Vector3};
 use std::borrow::Cow;
@@ -147,7 +147,7 @@ impl<'a> Snapshot<'a> {
 
     /// Reaction of a bare constraint on the body of its second place, at that place, or of a rolling element on its body, at the
     /// contact; world axes, N and N m.
-    pub fn constraint(&self, name: &str) -> Result<Wrench, Diagnostic> {
+    pub fn constraint(&self, name: &str) -> Result<Reaction, Diagnostic> {
         let bare = self.model.bare.iter().map(|b| b.name.as_str());
         let k = place("constraint", name, bare.chain(self.model.rolling.iter().map(|r| r.name.as_str())))?;
         Ok(self.instant.constraints[k])

@@ -14,7 +14,7 @@ pub fn rates(joint: &Joint, y: &Coordinate, s: &Instant) -> [f64; 2] {
     let [i, j] = joint.bodies.map(|b| b.index());
     let row = y.row(&s.q[i], &s.q[j]);
     let along = |x: &[Twist]| {
-        let part = |k: usize| row.parts[k].v.dot(&x[[i, j][row.ij[k]]].v) + row.parts[k].w.dot(&x[[i, j][row.ij[k]]].w);
+        let part = |k: usize| row.parts[k].power(&x[[i, j][row.ij[k]]]);
         part(0) + part(1)
     };
     [along(&s.v), along(&s.a) + y.bias(&s.q[i], &s.q[j], &s.v[i], &s.v[j])]

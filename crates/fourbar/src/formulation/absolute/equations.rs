@@ -14,7 +14,7 @@ use crate::model::Model;
 use crate::motion::Poorly;
 use crate::projector::Projector;
 use crate::schur::{inverse_masses, unit_weights};
-use crate::state::{Configuration, Pose, Twist};
+use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::Matrix3;
 
 /// Compliance of a row relative to the diagonal of S.
@@ -57,7 +57,7 @@ pub struct Equations<'m> {
     /// Constraint residual at the last evaluated pose.
     pub Phi: Vec<f64>,
     /// Residual of the equations of motion; applied forces on the way.
-    pub r: Vec<Twist>,
+    pub r: Vec<Wrench>,
     rhs: Vec<f64>,
     /// Right-hand side of the acceleration constraints.
     pub(super) gamma: Vec<f64>,
@@ -108,7 +108,7 @@ impl<'m> Equations<'m> {
             eps: vec![0.0; m],
             G: vec![0.0; values],
             Phi: vec![0.0; m],
-            r: vec![Twist::zero(); n],
+            r: vec![Wrench::zero(); n],
             rhs: vec![0.0; m],
             gamma: vec![0.0; m],
             weak: super::weak::Workspace::new(m, model.bodies.len()),
@@ -204,12 +204,12 @@ impl<'m> Equations<'m> {
         for b in 1..self.r.len() {
             let body = &self.model.bodies[b];
             let (v, a, f) = (&v[b], &v_dot[b], &mut self.r[b]);
-            f.v = a.v * body.mass - f.v;
-            f.w = body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) - f.w;
+            f.F = a.v * body.mass - f.F;
+            f.T = body.J_bar * a.w + v.w.cross(&(body.J_bar * v.w)) - f.T;
         }
-        self.r[0] = Twist::zero();
+        self.r[0] = Wrench::zero();
         self.set.add_transposed(&self.G, lambda, 1.0, &mut self.r);
-        self.r[0] = Twist::zero();
+        self.r[0] = Wrench::zero();
     }
 
     /// Whether all increments are finite; maxima would hide what is not a number.
@@ -231,7 +231,7 @@ impl<'m> Equations<'m> {
         }
         self.p.schur.solve(&mut self.p.x);
         // r is free now: it takes Phi_q^T d(h^2 lambda).
-        self.r.fill(Twist::zero());
+        self.r.fill(Wrench::zero());
         self.set.add_transposed(&self.p.schur.G, &self.p.x, 1.0, &mut self.r);
         for (d, (r, w)) in self.p.dq.iter_mut().zip(self.r.iter().zip(&self.p.inverse)) {
             let y = w.apply(r);
@@ -262,7 +262,7 @@ impl<'m> Equations<'m> {
             self.rhs[row..row + r.count()].fill(0.0);
         }
         self.p.schur.solve(&mut self.rhs);
-        self.r.fill(Twist::zero());
+        self.r.fill(Wrench::zero());
         self.set.add_transposed(&self.p.schur.G, &self.rhs, 1.0 / b_a, &mut self.r);
         for (o, (d, (r, w))) in out.iter_mut().zip(self.p.dq.iter().zip(self.r.iter().zip(&self.p.inverse))) {
             let y = w.apply(r);
@@ -322,7 +322,7 @@ impl<'m> Equations<'m> {
         eval::applied(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z }, &mut self.r);
         for b in 0..self.r.len() {
             let w = &v[b].w;
-            self.r[b].w -= w.cross(&(self.model.bodies[b].J_bar * w));
+            self.r[b].T -= w.cross(&(self.model.bodies[b].J_bar * w));
             a[b] = self.p.inverse[b].apply(&self.r[b]);
         }
         self.set.multiply(&self.G, a, &mut self.p.x);
@@ -351,10 +351,10 @@ impl<'m> Equations<'m> {
             }
             last = now;
         }
-        self.p.dq.fill(Twist::zero());
-        self.set.add_transposed(&self.G, lambda, 1.0, &mut self.p.dq);
-        for (a, (d, w)) in a.iter_mut().zip(self.p.dq.iter().zip(&self.p.inverse)) {
-            let d = w.apply(d);
+        self.p.wrench.fill(Wrench::zero());
+        self.set.add_transposed(&self.G, lambda, 1.0, &mut self.p.wrench);
+        for (a, (f, w)) in a.iter_mut().zip(self.p.wrench.iter().zip(&self.p.inverse)) {
+            let d = w.apply(f);
             a.v -= d.v;
             a.w -= d.w;
         }

@@ -95,9 +95,9 @@ impl Exact {
                     let down = linear.pattern.block(n + c, b - 1);
                     for (k, line) in rows.iter().enumerate() {
                         let (line, rates) = (&line[slot], &rates[k][slot]);
-                        let w = V.tr_mul(&line.w);
+                        let w = V.tr_mul(&line.T);
                         for d in 0..6 {
-                            let g = if d < 3 { line.v[d] } else { w[d - 3] };
+                            let g = if d < 3 { line.F[d] } else { w[d - 3] };
                             a[down + 6 * (first + k) + d] = g + h / b_v * rates[d];
                         }
                     }
@@ -116,8 +116,8 @@ impl Exact {
         for b in 1..=n {
             let r = &e.r[b];
             for k in 0..3 {
-                self.x[6 * (b - 1) + k] = -h2 * r.v[k];
-                self.x[6 * (b - 1) + 3 + k] = -h2 * r.w[k];
+                self.x[6 * (b - 1) + k] = -h2 * r.F[k];
+                self.x[6 * (b - 1) + 3 + k] = -h2 * r.T[k];
             }
         }
         for (x, r) in self.x[6 * n..].iter_mut().zip(&e.p.x) {

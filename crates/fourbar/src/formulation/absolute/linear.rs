@@ -11,7 +11,7 @@ use super::states::bodies_of_states;
 use crate::coordinate::PoseOf;
 use crate::force::eval::{Given, Plain, States, VelocityOf};
 use crate::hubs::Hubs;
-use crate::state::Twist;
+use crate::state::{Twist, Wrench};
 use fourbar_math::so3::tilde;
 use fourbar_math::{Dual, LuPattern, Taylor};
 use nalgebra::{Matrix3, Matrix6, Vector3};
@@ -99,12 +99,12 @@ impl States<Dual> for Varied<'_> {
 }
 
 /// Wrench of a friction element per newton of load: the element is linear in its load.
-fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Twist); 2]> {
-    let mut out: SmallVec<[(usize, Twist); 2]> = SmallVec::new();
+fn friction_per_load(e: &Equations<'_>, x: &Plain<'_>, element: usize) -> SmallVec<[(usize, Wrench); 2]> {
+    let mut out: SmallVec<[(usize, Wrench); 2]> = SmallVec::new();
     for (load, sign) in [(1.0, 1.0), (0.0, -1.0)] {
         let state = Given { plain: *x, load: Some(load), counted: None };
         e.model.forces[element].1.wrench(e.model, &state, &mut |b, F, T| {
-            let w = Twist { v: F, w: T }.scaled(sign);
+            let w = Wrench { F, T }.scaled(sign);
             match out.iter_mut().find(|(k, _)| *k == b) {
                 Some((_, sum)) => *sum = sum.plus(&w),
                 None => out.push((b, w)),
@@ -266,8 +266,8 @@ impl Linear {
                     for (b, w) in push.iter().filter(|(b, _)| *b != 0) {
                         let place = self.pattern.block(b - 1, l - 1);
                         for k in 0..3 {
-                            self.K[place + 6 * k + d] -= slope * w.v[k];
-                            self.K[place + 6 * (3 + k) + d] -= slope * w.w[k];
+                            self.K[place + 6 * k + d] -= slope * w.F[k];
+                            self.K[place + 6 * (3 + k) + d] -= slope * w.T[k];
                         }
                     }
                 }
@@ -299,8 +299,8 @@ impl Linear {
                 let up = self.pattern.block(b - 1, n + c);
                 for r in 0..m {
                     for k in 0..3 {
-                        self.U[up + k * m + r] -= slopes[r] * w.v[k];
-                        self.U[up + (3 + k) * m + r] -= slopes[r] * w.w[k];
+                        self.U[up + k * m + r] -= slopes[r] * w.F[k];
+                        self.U[up + (3 + k) * m + r] -= slopes[r] * w.T[k];
                     }
                 }
             }

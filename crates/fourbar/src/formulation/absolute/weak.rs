@@ -9,7 +9,7 @@
 use super::equations::{COMPLIANCE, Equations};
 use crate::motion::{DATA, largest_force};
 use crate::random::Random;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 
 /// Where no row comes as near to others as this (relative pivot), every mode is an ordinary one.
 const CLEAR: f64 = 0.1;
@@ -37,14 +37,15 @@ pub(super) struct Workspace {
     z: Vec<f64>,
     p: Vec<f64>,
     Sp: Vec<f64>,
-    /// Accelerations by body.
+    /// Accelerations by body, and what multipliers do to them.
     a: Vec<Twist>,
+    d: Vec<Twist>,
 }
 
 impl Workspace {
     pub(super) fn new(rows: usize, bodies: usize) -> Self {
         let x = vec![0.0; rows];
-        Self { b: x.clone(), z: x.clone(), p: x.clone(), Sp: x, a: vec![Twist::zero(); bodies] }
+        Self { b: x.clone(), z: x.clone(), p: x.clone(), Sp: x, a: vec![Twist::zero(); bodies], d: vec![Twist::zero(); bodies] }
     }
 }
 
@@ -83,7 +84,7 @@ impl Equations<'_> {
             w.p.iter_mut().zip(&self.eps).for_each(|(p, e)| *p *= e);
             self.p.schur.solve(&mut w.p);
         }
-        self.without_compliance(&w.p, &mut w.Sp);
+        self.without_compliance(&w.p, &mut w.d, &mut w.Sp);
         // In the metric of the diagonal, which is that of the compliance.
         let (mut pp, mut pSp, mut SpSp) = (0.0, 0.0, 0.0);
         for ((p, Sp), e) in w.p.iter().zip(&w.Sp).zip(&self.eps) {
@@ -110,14 +111,14 @@ impl Equations<'_> {
         self.weak = w;
     }
 
-    /// `y = Phi_q M^-1 Phi_q^T x`. Overwrites `r`.
-    fn without_compliance(&mut self, x: &[f64], y: &mut [f64]) {
-        self.r.fill(Twist::zero());
+    /// `y = Phi_q d` with `d = M^-1 Phi_q^T x`. Overwrites `r`.
+    fn without_compliance(&mut self, x: &[f64], d: &mut [Twist], y: &mut [f64]) {
+        self.r.fill(Wrench::zero());
         self.set.add_transposed(&self.G, x, 1.0, &mut self.r);
-        for (r, w) in self.r.iter_mut().zip(&self.p.inverse) {
-            *r = w.apply(r);
+        for (d, (r, w)) in d.iter_mut().zip(self.r.iter().zip(&self.p.inverse)) {
+            *d = w.apply(r);
         }
-        self.set.multiply(&self.G, &self.r, y);
+        self.set.multiply(&self.G, d, y);
     }
 
     fn refine_with(&mut self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64, a: &mut [Twist], lambda: &mut [f64]) {
@@ -141,7 +142,7 @@ impl Equations<'_> {
             if !self.p.x.iter().all(|x| x.is_finite()) {
                 return;
             }
-            self.r.fill(Twist::zero());
+            self.r.fill(Wrench::zero());
             self.set.add_transposed(&self.G, &self.p.x, 1.0, &mut self.r);
             for ((a, d), (r, w)) in a.iter_mut().zip(&self.p.dq).zip(self.r.iter().zip(&self.p.inverse)) {
                 let y = w.apply(r);
@@ -172,7 +173,7 @@ impl Equations<'_> {
             if rz.is_nan() || rz <= ROUNDING * ROUNDING * first {
                 return;
             }
-            self.without_compliance(&w.p, &mut w.Sp);
+            self.without_compliance(&w.p, &mut w.d, &mut w.Sp);
             let pSp = dot(&w.p, &w.Sp);
             let shifted = pSp + w.p.iter().zip(&self.eps).map(|(p, e)| e * p * p).sum::<f64>();
             if pSp.is_nan() || pSp <= LOST * shifted {

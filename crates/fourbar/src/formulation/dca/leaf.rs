@@ -8,7 +8,7 @@
 use super::kernel::FrontMut;
 use super::sweep::{Job, Load, Shared};
 use crate::constraint::ConstraintSet;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Matrix3x4, Vector3};
 
@@ -57,13 +57,13 @@ pub fn to_velocity<const B: usize>(q: &Pose, x: &[f64]) -> Twist {
 
 /// A generalized force (linear, angular) in the coordinates of the leaf: `T^T f`.
 #[inline(always)]
-fn from_force<const B: usize>(q: &Pose, f: &Twist) -> [f64; B] {
+fn from_force<const B: usize>(q: &Pose, f: &Wrench) -> [f64; B] {
     let mut x = [0.0; B];
-    x[..3].copy_from_slice(f.v.as_slice());
+    x[..3].copy_from_slice(f.F.as_slice());
     if B == 6 {
-        x[3..].copy_from_slice(f.w.as_slice());
+        x[3..].copy_from_slice(f.T.as_slice());
     } else {
-        x[3..].copy_from_slice((twice_G(&q.A).transpose() * f.w).as_slice());
+        x[3..].copy_from_slice((twice_G(&q.A).transpose() * f.T).as_slice());
     }
     x
 }
@@ -109,9 +109,9 @@ pub fn load<const B: usize>(s: &Shared<'_>, first: usize, Q: &mut [f64], norm: &
             let (body, v) = (&s.inertia[first + i], &s.v[k]);
             let mut f = match s.forces.get(k) {
                 Some(f) => *f,
-                None => Twist { v: s.gravity * body.mass, w: Vector3::zeros() },
+                None => Wrench { F: s.gravity * body.mass, T: Vector3::zeros() },
             };
-            f.w -= v.w.cross(&(body.J_bar * v.w));
+            f.T -= v.w.cross(&(body.J_bar * v.w));
             Q.copy_from_slice(&from_force::<B>(&s.q[k], &f));
             if B == 7 {
                 // -2 p_dot^T p_dot with p_dot = G^T omega_bar / 2.
@@ -134,7 +134,7 @@ pub fn residual<const B: usize>(s: &Shared<'_>, first: usize, Q: &[f64], x: &[f6
         let body = &s.inertia[first + i];
         let q = &s.q[k];
         let a = to_velocity::<B>(q, x);
-        let y = from_force::<B>(q, &Twist { v: a.v * body.mass, w: body.J_bar * a.w });
+        let y = from_force::<B>(q, &Wrench { F: a.v * body.mass, T: body.J_bar * a.w });
         for r in 0..B {
             f[r] += Q[r] - y[r];
         }

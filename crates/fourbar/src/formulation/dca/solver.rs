@@ -22,7 +22,7 @@ use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::elementary;
 use nalgebra::Vector3;
 
@@ -159,7 +159,7 @@ pub struct Solver<'m, const B: usize = 6> {
     norm: Vec<[f64; 2]>,
     stack: Vec<f64>,
     /// Forces of elements, by body; empty where the model has none.
-    forces: Vec<Twist>,
+    forces: Vec<Wrench>,
     /// Loads of joints with dry friction.
     loads: NormalLoads,
     /// Whether the motion or its work depends on multipliers: friction by load, drives.
@@ -198,7 +198,7 @@ impl<'m, const B: usize> Solver<'m, B> {
         let end = layout.at[layout.fronts.len()];
         let (m, n) = (set.rows(), model.bodies.len());
         let loads = NormalLoads::new(model, &set);
-        let forces = if model.forces.is_empty() { Vec::new() } else { vec![Twist::zero(); n] };
+        let forces = if model.forces.is_empty() { Vec::new() } else { vec![Wrench::zero(); n] };
         Self {
             model,
             refining: Workspace::new(&penalty.rows, B * (n - 1)),
@@ -436,9 +436,9 @@ impl<'m, const B: usize> Solver<'m, B> {
             for (i, b) in self.set.blocks_of(c).iter().enumerate() {
                 let (v, a) = (&s.v[b.body], &a[b.body]);
                 for (k, g) in G[6 * m * i..6 * m * (i + 1)].chunks_exact(6).enumerate() {
-                    let row = Twist { v: Vector3::new(g[0], g[1], g[2]), w: Vector3::new(g[3], g[4], g[5]) };
-                    nu[k] -= row.dot(v);
-                    gamma[k] -= row.dot(a);
+                    let row = Wrench { F: Vector3::new(g[0], g[1], g[2]), T: Vector3::new(g[3], g[4], g[5]) };
+                    nu[k] -= row.power(v);
+                    gamma[k] -= row.power(a);
                 }
             }
             for (w, list) in worst.iter_mut().zip([Phi, nu, gamma]) {

@@ -17,7 +17,7 @@ use super::layout::Layout;
 use super::leaf;
 use super::tree::NONE;
 use crate::constraint::ConstraintSet;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use nalgebra::Vector3;
 
 /// Subtrees up to this many bodies are passed down and up at once: their numbers fit into the nearer caches.
@@ -74,7 +74,7 @@ pub struct Shared<'a> {
     /// Velocities.
     pub v: &'a [Twist],
     /// Forces of elements, by body; empty where there are only weights.
-    pub forces: &'a [Twist],
+    pub forces: &'a [Wrench],
     /// Counted angles.
     pub turns: &'a [f64],
     /// Time.

@@ -9,7 +9,7 @@ use super::mechanism::Mechanism;
 use super::spatial::Six;
 use crate::constraint::Owner;
 use crate::model::JointCoordinate;
-use crate::motion::{Instant, Loads, Wrench};
+use crate::motion::{Instant, Loads, Reaction};
 use nalgebra::{DMatrix, DVector};
 
 /// Up to this many self-stresses are combined by a dense factor, more by conjugate gradients.
@@ -57,7 +57,7 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
             let k = tree.of_body[b];
             let rho = m.poses[b].r - tree.O[tree.nodes[k].patch];
             // The wrench on the body is -g; what the joint to the parent must hold is the opposite.
-            W[k] += Six::new(g.v, m.poses[b].A * g.w + rho.cross(&g.v));
+            W[k] += Six::new(g.F, m.poses[b].A * g.T + rho.cross(&g.F));
         }
     }
     for k in (1..tree.nodes.len()).rev() {
@@ -70,7 +70,7 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
             let joint = &m.model.joints[j];
             let p = m.poses[joint.bodies[1].index()].point(&joint.M.s) - tree.O[n.patch];
             let w = W[k].wrench_at(&p) * if n.reversed { -1.0 } else { 1.0 };
-            out.reactions[j] = Wrench { force: w.l, torque: w.a };
+            out.reactions[j] = Reaction { force: w.l, torque: w.a };
         }
     }
     for p in &tree.prescribed {
@@ -89,16 +89,16 @@ fn spread(m: &Mechanism<'_>, loads: &Loads, closings: &Closings, multipliers: &[
 
 /// What a self-stress of unit size loads. It holds the few bodies of its loop, whatever the size of the mechanism.
 struct Stressed {
-    reactions: Vec<(usize, Wrench)>,
-    constraints: Vec<(usize, Wrench)>,
+    reactions: Vec<(usize, Reaction)>,
+    constraints: Vec<(usize, Reaction)>,
     efforts: Vec<(usize, f64)>,
 }
 
 impl Stressed {
     fn new(part: &Instant, L: f64, k: f64) -> Self {
-        let felt = |w: &Wrench| w.force.amax().max(w.torque.amax() / L) * k > NOTHING;
-        let listed = |list: &[Wrench]| {
-            let scaled = |(j, w): (usize, &Wrench)| (j, Wrench { force: w.force * k, torque: w.torque * k });
+        let felt = |w: &Reaction| w.force.amax().max(w.torque.amax() / L) * k > NOTHING;
+        let listed = |list: &[Reaction]| {
+            let scaled = |(j, w): (usize, &Reaction)| (j, Reaction { force: w.force * k, torque: w.torque * k });
             list.iter().enumerate().filter(|(_, w)| felt(w)).map(scaled).collect()
         };
         let efforts = part.efforts.iter().enumerate().filter(|(_, e)| e.abs().max(e.abs() / L) * k > NOTHING);

@@ -16,7 +16,7 @@ use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::first_order::{self, Carried, System, largest_turn};
 use crate::integrator::tau;
-use crate::motion::{Instant, Loads, Motion, Outcome, Wrench, numbers};
+use crate::motion::{Instant, Loads, Motion, Outcome, Reaction, numbers};
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
 use crate::study::{Study, count};
@@ -431,9 +431,9 @@ impl System for Grcr<'_> {
         if !self.holding && !closed {
             let mut sum = out.clone();
             sum.a.fill(Twist::zero());
-            sum.reactions.fill(Wrench::default());
+            sum.reactions.fill(Reaction::default());
             sum.efforts.fill(0.0);
-            sum.constraints.fill(Wrench::default());
+            sum.constraints.fill(Reaction::default());
             through = self.beside(t, q, u, |s, weight, _| {
                 s.m.globals();
                 s.m.body_accelerations(&mut out.a);

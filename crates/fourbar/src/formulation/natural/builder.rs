@@ -177,7 +177,7 @@ impl<'m> Builder<'m> {
         let [i, j] = bodies.map(BodyId::index);
         let (q, v) = (&self.start.q, &self.start.v);
         let parts = y.row(&q[i], &q[j]).parts;
-        (y.value(&q[i], &q[j], &self.start.turns), parts[0].dot(&v[i]) + parts[1].dot(&v[j]))
+        (y.value(&q[i], &q[j], &self.start.turns), parts[0].power(&v[i]) + parts[1].power(&v[j]))
     }
 
     pub fn unique(&mut self, name: String) -> String {

@@ -11,7 +11,7 @@
 use super::{Chart, Exact, Method, Rate, Stepper, Weights};
 use crate::formulation::absolute::equations::NO_INERTIA;
 use crate::model::Model;
-use crate::state::Twist;
+use crate::state::{Twist, Wrench};
 use nalgebra::{Matrix3, SymmetricEigen};
 
 /// In so many characteristic times may the errors of steps add up to the tolerance. Those of backward Euler all have one sign: it damps.
@@ -149,7 +149,7 @@ impl<C: Chart> Stepper<'_, C> {
         let Some(matrix) = exact.as_mut() else { return 0.0 };
         for (b, (r, field)) in e.r.iter_mut().zip(fields.iter()).enumerate() {
             let body = &e.model.bodies[b];
-            *r = Twist { v: field.v * body.mass, w: body.J_bar * field.w }.scaled(-b_a / (h * h));
+            *r = Wrench { F: field.v * body.mass, T: body.J_bar * field.w }.scaled(-b_a / (h * h));
         }
         e.p.x.fill(0.0);
         matrix.solve(e, h * h);

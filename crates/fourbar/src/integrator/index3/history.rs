@@ -74,13 +74,11 @@ impl<C: Chart> Stepper<'_, C> {
     /// of the chart included. Needs the factor with `b_a = 1` at this pose.
     fn offset(&mut self, scale: f64, field: impl Fn(&Memory<C>, usize) -> C::Rate) {
         let (e, m) = (&mut self.equations, &mut self.memory);
-        e.r[0] = Twist::zero();
+        e.p.dq[0] = Twist::zero();
         for b in 1..m.v.len() {
-            e.r[b] = C::twist(&m.x[b], &field(m, b));
+            e.p.dq[b] = C::twist(&m.x[b], &field(m, b));
         }
-        let r = std::mem::take(&mut e.r);
-        e.set.multiply(&e.G, &r, &mut e.p.x);
-        e.r = r;
+        e.set.multiply(&e.G, &e.p.dq, &mut e.p.x);
         e.normal_part();
         for b in 1..m.v.len() {
             let own = C::across(&m.x[b], &field(m, b));

@@ -4,7 +4,7 @@ use crate::contact::{Spot, Spots, Touch};
 use crate::coordinate::PoseOf;
 use crate::formulation::absolute::equations::Equations;
 use crate::model::Model;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::elementary;
 use nalgebra::{Matrix3, Vector3};
 use std::collections::HashMap;
@@ -36,7 +36,7 @@ pub struct Active {
     /// Normal and two directions along the surface, as columns, world.
     pub frame: Matrix3<f64>,
     /// Rows of the relative velocity along the three directions, by body.
-    pub rows: [[Twist; 3]; 2],
+    pub rows: [[Wrench; 3]; 2],
     /// Changes of velocities by a unit impulse along each direction.
     pub columns: Vec<(usize, [Twist; 3])>,
     /// Change of the relative velocity by unit impulses.
@@ -67,14 +67,14 @@ impl Active {
             let arm = touch.p - q.r;
             [0, 1, 2].map(|k| {
                 let d: Vector3<f64> = frame.column(k) * sign;
-                Twist { v: d, w: q.A.tr_mul(&arm.cross(&d)) }
+                Wrench { F: d, T: q.A.tr_mul(&arm.cross(&d)) }
             })
         });
         Self { swapped: spot.swapped, gap: touch.gap, frame, ..Self::along(key, spot.bodies, rows) }
     }
 
     /// Something that pushes along rows of two bodies, of which the first is its normal.
-    pub fn along(key: Key, bodies: [usize; 2], rows: [[Twist; 3]; 2]) -> Self {
+    pub fn along(key: Key, bodies: [usize; 2], rows: [[Wrench; 3]; 2]) -> Self {
         Self {
             key,
             bodies,
@@ -100,7 +100,7 @@ impl Active {
         self.G = Matrix3::zeros();
         for (body, columns) in &self.columns {
             for side in (0..2).filter(|s| self.bodies[*s] == *body) {
-                self.G += Matrix3::from_fn(|i, j| self.rows[side][i].dot(&columns[j]));
+                self.G += Matrix3::from_fn(|i, j| self.rows[side][i].power(&columns[j]));
             }
         }
         self.step = safe_step(&self.G);
@@ -125,7 +125,7 @@ impl Active {
 
     /// Relative velocity along the three directions.
     pub fn velocity(&self, v: &[Twist]) -> Vector3<f64> {
-        let part = |side: usize, k: usize| self.rows[side][k].dot(&v[self.bodies[side]]);
+        let part = |side: usize, k: usize| self.rows[side][k].power(&v[self.bodies[side]]);
         Vector3::from_fn(|k, _| part(0, k) + part(1, k))
     }
 

@@ -30,7 +30,7 @@ use crate::formulation::absolute::equations::Equations;
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{ContactLoad, Instant, LeastLoads, Motion, Outcome, bad_checkpoint};
-use crate::state::{Configuration, Pose, Twist};
+use crate::state::{Configuration, Pose, Twist, Wrench};
 use crate::structure::Structure;
 use crate::study::{Study, count};
 use active::{Active, Finder, Kept, Key};
@@ -91,7 +91,7 @@ pub struct Moreau<'m> {
     turned: Vec<Twist>,
     v: Vec<Twist>,
     middle: Vec<Pose>,
-    f: Vec<Twist>,
+    f: Vec<Wrench>,
     rates: Vec<f64>,
     /// Largest speed so far, m/s: residuals are small against it.
     speed: f64,
@@ -152,7 +152,7 @@ impl<'m> Moreau<'m> {
             turned: now.v.clone(),
             v: now.v.clone(),
             middle: now.q.clone(),
-            f: vec![Twist::zero(); n],
+            f: vec![Wrench::zero(); n],
             rates: vec![0.0; now.z.len()],
             speed: 0.0,
             now,
@@ -279,7 +279,7 @@ impl<'m> Moreau<'m> {
         self.v.copy_from_slice(unheld);
         for a in &self.active {
             for side in (0..2).filter(|s| a.bodies[*s] != 0) {
-                let push = (0..3).fold(Twist::zero(), |sum, k| sum.plus(&a.rows[side][k].scaled(a.P[k])));
+                let push = (0..3).fold(Wrench::zero(), |sum, k| sum.plus(&a.rows[side][k].scaled(a.P[k])));
                 let b = a.bodies[side];
                 self.v[b] = self.v[b].plus(&e.p.inverse[b].apply(&push));
             }

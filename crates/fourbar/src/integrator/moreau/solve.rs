@@ -82,7 +82,7 @@ fn newton(list: &mut [Active], v: &mut [Twist], tol: f64) {
                 for side in (0..2).filter(|s| a.bodies[*s] == *body) {
                     for r in 0..3 {
                         for k in 0..3 {
-                            G[(3 * i + r, 3 * j + k)] += a.rows[side][r].dot(&columns[k]);
+                            G[(3 * i + r, 3 * j + k)] += a.rows[side][r].power(&columns[k]);
                         }
                     }
                 }

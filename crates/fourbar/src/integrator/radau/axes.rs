@@ -5,7 +5,7 @@
 use super::stages::Point;
 use crate::constraint::Rows;
 use crate::formulation::absolute::equations::Equations;
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use crate::topology::Groups;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};
@@ -91,11 +91,11 @@ impl Axes {
     }
 
     /// Writes residuals in the turned axes; `psi` are the increments at which they were evaluated.
-    pub fn bring(&self, psi: &[Twist], (r_psi, r_v, r_c): (&mut [Twist], &mut [Twist], &mut [f64])) {
+    pub fn bring(&self, psi: &[Twist], (r_psi, r_v, r_c): (&mut [Twist], &mut [Wrench], &mut [f64])) {
         for b in 1..r_psi.len() {
             let R = &self.turn[self.group[b]];
             r_psi[b] = Twist { v: R.tr_mul(&r_psi[b].v), w: so3::tangent(&psi[b].w) * r_psi[b].w };
-            r_v[b].v = R.tr_mul(&r_v[b].v);
+            r_v[b].F = R.tr_mul(&r_v[b].F);
         }
         for &(row, g) in &self.triples {
             let x = self.turn[g].tr_mul(&Vector3::from_column_slice(&r_c[row..row + 3]));

@@ -2,7 +2,7 @@
 
 use crate::formulation::absolute::equations::Equations;
 use crate::formulation::absolute::linear::Linear;
-use crate::state::Twist;
+use crate::state::{Twist, Wrench};
 use fourbar_math::BlockLu;
 use fourbar_math::so3::tilde;
 use nalgebra::{ComplexField, Matrix6, Vector3};
@@ -42,7 +42,7 @@ impl<T: ComplexField<RealField = f64> + Copy> System<T> {
     }
 
     /// Adds the residuals with a weight.
-    pub fn gather(&mut self, (r_psi, r_v, r_c): (&[Twist], &[Twist], &[f64]), w: T) {
+    pub fn gather(&mut self, (r_psi, r_v, r_c): (&[Twist], &[Wrench], &[f64]), w: T) {
         let Self { r, sum, .. } = self;
         let n = r.len();
         for b in 1..r_psi.len() {
@@ -50,8 +50,8 @@ impl<T: ComplexField<RealField = f64> + Copy> System<T> {
                 let at = 6 * (b - 1) + k;
                 r[at] += w * T::from_real(r_psi[b].v[k]);
                 r[at + 3] += w * T::from_real(r_psi[b].w[k]);
-                sum[at] += w * T::from_real(r_v[b].v[k]);
-                sum[at + 3] += w * T::from_real(r_v[b].w[k]);
+                sum[at] += w * T::from_real(r_v[b].F[k]);
+                sum[at + 3] += w * T::from_real(r_v[b].T[k]);
             }
         }
         for (s, r) in sum[n..].iter_mut().zip(r_c) {

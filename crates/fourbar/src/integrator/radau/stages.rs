@@ -25,7 +25,7 @@ use crate::formulation::absolute::equations::Equations;
 use crate::formulation::absolute::linear::{At, Linear};
 use crate::integrator::index3::Trouble;
 use crate::schur::{InverseMass, unit_weights};
-use crate::state::{Pose, Twist};
+use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::factor::Factor;
 use fourbar_math::so3::{self, tilde};
 use nalgebra::{Complex, Matrix3, Vector3};
@@ -122,7 +122,7 @@ pub(super) struct Solver {
     z: Vec<f64>,
     /// Residuals of a stage.
     r_psi: Vec<Twist>,
-    r_v: Vec<Twist>,
+    r_v: Vec<Wrench>,
     r_c: Vec<f64>,
     nu: Vec<f64>,
     /// States in the stages: slopes of their rates, the factored matrix of all stages, residuals.
@@ -176,8 +176,8 @@ impl Solver {
             v: twists.clone(),
             v_dot: twists.clone(),
             z: vec![0.0; size],
-            r_psi: twists.clone(),
-            r_v: twists,
+            r_psi: twists,
+            r_v: vec![Wrench::zero(); n],
             r_c: vec![0.0; rows],
             nu: vec![0.0; rows],
             first_state: model.first_state(),
@@ -455,7 +455,7 @@ impl Solver {
         for b in 1..from.q.len() {
             self.r_psi[b] = from.v[b].plus(&sum(&x.psi, b)).scaled(-1.0);
             let d = a[b].plus(&sum(&x.dv, b));
-            self.r_v[b] = Twist { v: d.v * -e.model.bodies[b].mass, w: -(e.model.bodies[b].J_bar * d.w) };
+            self.r_v[b] = Wrench { F: d.v * -e.model.bodies[b].mass, T: -(e.model.bodies[b].J_bar * d.w) };
             self.q[b] = from.q[b];
         }
         self.r_c.fill(0.0);
