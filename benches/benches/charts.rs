@@ -2,13 +2,13 @@
 //! Times are the shortest of several runs taken in turn; compare figures of one run only.
 
 use fourbar::Model;
+use fourbar::absolute::chart::{Chart, Ra};
+use fourbar::absolute::reps::Reps;
+use fourbar::absolute::rp::Rp;
 use fourbar::analysis::assembly::assemble;
-use fourbar::analysis::kinematics::Kinematics;
-use fourbar::formulation::absolute::chart::{Chart, Ra};
-use fourbar::formulation::absolute::reps::Reps;
-use fourbar::formulation::absolute::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
+use fourbar::kinematics::Kinematics;
 use fourbar_bench::{shipped, shortest};
 
 /// Microseconds per step and mean iterations.

@@ -2,9 +2,9 @@
 
 use fourbar::Model;
 use fourbar::analysis::assembly::{Options, assemble, assemble_from};
-use fourbar::analysis::kinematics::Kinematics;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
+use fourbar::kinematics::Kinematics;
 use fourbar::random::Random;
 use fourbar_bench::*;
 

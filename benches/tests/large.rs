@@ -1,9 +1,9 @@
 //! Divide and conquer on large mechanisms: the tree, the equations, the motion, and threads.
 #![allow(non_snake_case)]
 
+use fourbar::absolute::chart::Ra;
+use fourbar::absolute::equations::Equations;
 use fourbar::analysis::assembly::assemble;
-use fourbar::formulation::absolute::chart::Ra;
-use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::dca::tree::{NONE, Tree};
 use fourbar::formulation::dca::{Settings, Solver, State, system};
 use fourbar::integrator::implicit;

@@ -1,8 +1,8 @@
 //! Recursive reduction on mechanisms of a real size: a tree like a human body, and a thousand four-bars in a row.
 #![allow(non_snake_case)]
 
+use fourbar::absolute::equations::Equations;
 use fourbar::analysis::assembly::assemble;
-use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::grcr::Mechanism;
 use fourbar::motion::Instant;
 use fourbar::random::Random;

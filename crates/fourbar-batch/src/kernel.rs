@@ -1,7 +1,9 @@
 //! One mechanism in all lanes: what the lanes share, what each has of its own, and the evaluation of a state.
 
-use crate::loops::{Closing, Loops};
+pub mod loops;
+
 use crate::passes::*;
+use loops::{Closing, Loops};
 use pulp::{Arch, NullaryFnOnce};
 
 /// A body in the tree.

@@ -42,7 +42,6 @@
 
 mod dense;
 mod kernel;
-mod loops;
 mod motion;
 mod passes;
 mod prepare;

@@ -1,7 +1,7 @@
 //! From a mechanism and its study to a lane: what it shares with others, its numbers, and everything that records it.
 
+use crate::kernel::loops::{LoopRow, Loops, Mover, Says};
 use crate::kernel::{Form, Node, Numbers};
-use crate::loops::{LoopRow, Loops, Mover, Says};
 use crate::passes::Joint;
 use fourbar::analysis::jumps;
 use fourbar::constraint::{Owner, Rows};

@@ -4,16 +4,18 @@
 //! [Pryce20, Eqs. (20)-(27)]. All stages share the system Jacobian; it is factored once, at stage 0. In the stages k < 0
 //! fewer equations than unknowns remain; they move the carried values to the nearest point that satisfies them.
 
+mod project;
+
 use crate::Error;
 use crate::plan::{Partial, Plan};
 use crate::problem::Problem;
 use crate::profile::{Part, Profile};
 use crate::program::Span;
-use crate::project::Projection;
 use crate::state::State;
 use crate::taylor::{Target, Taylor};
 use fourbar_math::elementary;
 use fourbar_math::factor::{self, Factor};
+use project::Projection;
 use std::sync::Arc;
 
 /// A tight row whose value is used beyond its stage.

@@ -13,7 +13,6 @@ mod plan;
 mod problem;
 mod profile;
 mod program;
-mod project;
 mod record;
 mod roots;
 mod singular;

@@ -3,6 +3,7 @@
 //! A run that is killed leaves a readable prefix: lines go out whole, at least every second. Files are written beside their
 //! place and renamed, so a reader sees the old one or the new one, never half of one.
 
+mod beside;
 mod cases;
 mod checkpoint;
 pub mod columns;
@@ -14,6 +15,7 @@ mod summary;
 mod words;
 mod write;
 
+pub use beside::MODEL;
 pub use cases::{CASES, CASES_PARQUET, CaseRow, PLAN, SCHEMA, Shard, SweepFolder, SweepPlan, TRAJECTORIES, TrajectoryPlace};
 pub use checkpoint::{CHECKPOINT, Checkpoint, read_checkpoint, write_checkpoint};
 pub(crate) use folder::MAX_JSON;

@@ -195,7 +195,7 @@ fn long_lines_and_control_characters_are_tamed() {
 
 #[test]
 fn singular_positions_that_look_alike_are_told_once() {
-    use fourbar::analysis::singular::{Singular, warning};
+    use fourbar::singular::{Singular, warning};
     let at = |time: f64| Singular { time, pivot: 1e-9, joints: vec!["pin".into()] };
     let told = |times: &[f64]| warning(&times.iter().map(|t| at(*t)).collect::<Vec<_>>()).map(|d| d.message).unwrap_or_default();
     assert!(told(&[0.25; 6]).starts_with("at t = 0.25000 s the mechanism passes a singular position"), "{}", told(&[0.25; 6]));

@@ -21,13 +21,7 @@ const LINE: [&str; 13] = [
 ];
 
 /// Circles between the top modules of a crate that are there for a reason. No other module may join one.
-const KNOWN: [(&str, &[&str], &str); 7] = [
-    ("fourbar-batch", &["kernel", "loops"], "a kernel has loops, and closes them in a file of their own"),
-    (
-        "fourbar-dae",
-        &["engine", "project"],
-        "a projection is a Newton iteration of the engine, and the engine projects the ends of its steps",
-    ),
+const KNOWN: [(&str, &[&str], &str); 3] = [
     (
         "fourbar-model",
         &[
@@ -49,29 +43,10 @@ const KNOWN: [(&str, &[&str], &str); 7] = [
         "the file of a joint or force has all of it: what a specification says, how a model is built from that, how it is evaluated on poses",
     ),
     (
-        "fourbar",
-        &[
-            "analysis",
-            "auto",
-            "evaluate",
-            "events",
-            "formulation",
-            "integrator",
-            "judge",
-            "motion",
-            "simulation",
-            "structure",
-            "study",
-            "trajectory",
-        ],
-        "a study lists the formulations, each of which takes its settings from a study and its start from an analysis",
-    ),
-    (
         "fourbar-io",
         &["file", "import", "keys", "mechspec", "places", "reader", "tree", "writer"],
         "the tables of keys name the functions of the reader that read them; files of other programs are kept as this program writes them",
     ),
-    ("fourbar-io", &["page", "results"], "results lie beside their pages, and pages show results"),
     ("fourbar-cli", &["run", "view"], "a run may end with its page, and a page may be asked of a run"),
 ];
 

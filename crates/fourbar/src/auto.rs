@@ -12,12 +12,12 @@
 use crate::analysis::{rank, uniqueness};
 use crate::constraint::{Constraint, ConstraintSet};
 use crate::contact::Spots;
+use crate::diagnostic::Diagnostic;
 use crate::force::Force;
-use crate::formulation::natural;
-use crate::integrator::DEFAULT_TOL;
+use crate::formulation::{Chosen, FORMULATIONS, FormulationInfo, formulation, named_integrator, natural};
 use crate::model::Model;
+use crate::settings::{DEFAULT_TOL, Study, least_tolerance};
 use crate::state::Configuration;
-use crate::study::{FORMULATIONS, Study};
 use crate::topology::Topology;
 
 /// Explicit steps are bound by the fastest rate: forces that are faster than this, over the time of the run, are stiff from the start. Those
@@ -231,6 +231,71 @@ pub fn others(model: &Model, study: &Study, (chosen, integrator): (&str, &str)) 
 fn stiff(model: &Model, why: &str) -> Choice {
     let formulation = if model.moving() <= FEW { "grcr" } else { "ra" };
     Choice { formulation, integrator: "radau", why: why.into() }
+}
+
+impl Study {
+    /// Formulation and integrator by name, checked against the list, or chosen.
+    pub fn method(&self, model: &Model) -> Result<(&'static FormulationInfo, &'static str), Diagnostic> {
+        self.chosen(model).map(|c| (c.formulation, c.integrator))
+    }
+
+    /// The same with the reason of a choice.
+    pub fn chosen(&self, model: &Model) -> Result<Chosen, Diagnostic> {
+        let Some(named) = self.formulation.as_deref().filter(|_| !self.is_auto()) else {
+            if let Some(integrator) = &self.integrator {
+                named_integrator(integrator)?;
+            }
+            let choice = choose(model, self);
+            return self.of_choice(choice);
+        };
+        let f = formulation(named)?;
+        let wanted = self.integrator.as_deref().unwrap_or_else(|| self.fitting(f, f.integrators[0]));
+        match f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)) {
+            Some(i) => Ok(Chosen { formulation: f, integrator: i, why: None }),
+            None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name))
+                .help(format!("it goes with {}", f.integrators.join(", ")))),
+        }
+    }
+
+    /// Whether rigid contacts are stepped through in fixed steps, instead of met as events.
+    pub fn steps_through(&self, model: &Model) -> Result<bool, Diagnostic> {
+        Ok(!model.contacts.is_empty() && self.chosen(model)?.integrator == "moreau")
+    }
+
+    /// Whether events are looked for: where anything may change a mechanism on its way and steps do not pass through it.
+    pub fn is_eventful(&self, model: &Model) -> Result<bool, Diagnostic> {
+        let by_author = || !model.events.is_empty() || !model.limits.is_empty() || model.forces.iter().any(|(_, f)| f.sticks().is_some());
+        Ok(if self.steps_through(model)? { by_author() } else { model.has_modes() })
+    }
+
+    fn of_choice(&self, choice: Choice) -> Result<Chosen, Diagnostic> {
+        let f = formulation(choice.formulation)?;
+        let integrator = if self.integrator.is_some() { choice.integrator } else { self.fitting(f, choice.integrator) };
+        Ok(Chosen { formulation: f, integrator, why: Some(choice.why) })
+    }
+
+    /// An integrator that nobody named, or, where it cannot keep the tolerance, the first one of the formulation that can.
+    fn fitting(&self, f: &'static FormulationInfo, integrator: &'static str) -> &'static str {
+        let keeps = |i: &str| self.step.is_some() || self.tol.is_none_or(|tol| tol >= least_tolerance(i));
+        if keeps(integrator) { integrator } else { f.integrators.iter().copied().find(|i| keeps(i)).unwrap_or(integrator) }
+    }
+
+    /// What a run may move with: the formulation that is named, or the choice and after it what is tried where that cannot go on.
+    pub fn candidates(&self, model: &Model) -> Result<Vec<Chosen>, Diagnostic> {
+        let first = self.chosen(model)?;
+        let mut list = vec![first];
+        // Many rigid contacts have one method.
+        if self.is_auto() && list[0].integrator != "moreau" {
+            for choice in others(model, self, (list[0].formulation.name, list[0].integrator)) {
+                let next = self.of_choice(choice)?;
+                let known = |c: &Chosen| (c.formulation.name, c.integrator) == (next.formulation.name, next.integrator);
+                if !list.iter().any(known) {
+                    list.push(next);
+                }
+            }
+        }
+        Ok(list)
+    }
 }
 
 #[cfg(test)]

@@ -10,12 +10,12 @@
 use crate::analysis::assembly::gaps;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
-use crate::integrator::{tau, usual_tolerance};
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Reaction};
+use crate::settings::{Analysis, Study};
+use crate::settings::{tau, usual_tolerance};
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
-use crate::study::{Analysis, Study};
 use crate::trajectory::energies;
 use serde::{Deserialize, Serialize};
 

@@ -34,15 +34,21 @@ pub mod analysis;
 pub mod evaluate;
 pub mod events;
 pub mod inputs;
+pub mod kinematics;
 pub mod motion;
 pub mod simulation;
+pub mod singular;
 pub mod structure;
 pub mod study;
 pub mod trajectory;
 
 // The engine's own parts: open to tests, benchmarks and the crates that explain results, and changed at will.
 #[doc(hidden)]
+pub mod absolute;
+#[doc(hidden)]
 pub mod auto;
+#[doc(hidden)]
+pub mod engine;
 #[doc(hidden)]
 pub mod formulation;
 mod hubs;
@@ -54,8 +60,11 @@ pub mod judge;
 pub mod projector;
 #[doc(hidden)]
 pub mod random;
+mod report;
 #[doc(hidden)]
 pub mod schur;
+mod settings;
+mod snapshot;
 
 #[doc(no_inline)]
 pub use fourbar_model::{

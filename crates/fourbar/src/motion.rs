@@ -9,7 +9,6 @@ mod poorly;
 pub use least_norm::LeastLoads;
 pub use poorly::{DATA, Poorly, largest_force};
 
-use crate::analysis::singular::Singular;
 use crate::constraint::{ConstraintSet, Owner};
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
@@ -18,9 +17,10 @@ use crate::force::eval::Plain;
 use crate::inputs::{Plan, change_drives};
 use crate::model::{JointCoordinate, Model};
 use crate::rolling::RollingKind;
+use crate::settings::Study;
 use crate::state::{Configuration, Pose, Twist, Wrench};
-use crate::study::Study;
 use nalgebra::Vector3;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
 /// A force and a torque, world axes.
@@ -341,6 +341,28 @@ impl Loads {
                 w.torque -= A * (g.T - s.cross(&A.tr_mul(&g.F)));
             }
         }
+    }
+}
+
+/// A singular position that was met.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Singular {
+    /// When.
+    pub time: f64,
+    /// Square of the distance from it that was left in the search, relative to that of its surroundings.
+    pub pivot: f64,
+    /// Joints and drives whose rows become dependent.
+    pub joints: Vec<String>,
+}
+
+impl Singular {
+    /// The list that was written as JSON.
+    pub fn restored(list: &Value) -> Vec<Self> {
+        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
+        let names =
+            |v: &Value| -> Vec<String> { v.as_array().into_iter().flatten().filter_map(|j| j.as_str().map(String::from)).collect() };
+        let one = |s: &Value| Self { time: number(&s["time"]), pivot: number(&s["pivot"]), joints: names(&s["joints"]) };
+        list.as_array().into_iter().flatten().map(one).collect()
     }
 }
 

@@ -135,3 +135,9 @@ fn mean_weight(inverse: &[InverseMass]) -> f64 {
     let moving = inverse.iter().filter(|w| w.m > 0.0).count().max(1) as f64;
     moving / inverse.iter().map(|w| w.m).sum::<f64>().max(f64::MIN_POSITIVE)
 }
+
+/// Largest size in a list; not a number where one of them is none, which a plain maximum would hide.
+pub fn largest(x: &[f64]) -> f64 {
+    let (most, sum) = x.iter().fold((0.0_f64, 0.0), |(m, s), x| (m.max(x.abs()), s + x));
+    if sum.is_nan() { f64::NAN } else { most }
+}

@@ -4,28 +4,27 @@
 //! [`Simulation::snapshot`] says where everything is, [`Simulation::set_state`] puts it elsewhere, [`Simulation::save`] keeps it.
 //! Kinematics and every formulation are moved by the same few calls, and runs, pages and comparisons are written on them.
 
-pub mod engine;
 mod inputs;
-pub(crate) mod leg;
-mod snapshot;
-mod stuck;
-#[doc(hidden)]
-pub mod warnings;
 
+pub use crate::snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapshot};
 pub use inputs::InputId;
-pub use snapshot::{BodyState, DriveState, Energy, ForceState, JointState, Snapshot};
 
 use crate::analysis::assembly::{self, assemble_from};
 use crate::analysis::jumps;
 use crate::diagnostic::{Diagnostic, number};
+use crate::engine::Engine;
+use crate::error::Error;
+use crate::evaluate::Evaluation;
 use crate::events::{Eventful, Happened};
+use crate::formulation::Chosen;
 use crate::inputs::{Course, Plan};
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint};
+use crate::report::Report;
+use crate::settings::{Analysis, Study};
 use crate::state::Configuration;
 use crate::structure::Structure;
-use crate::study::{self, Analysis, Chosen, Report, Study};
-use engine::Engine;
+use crate::study;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -211,14 +210,14 @@ impl Simulation {
 
     /// Goes on from another state, at any time. It must be consistent: its joints closed, its velocities fitting.
     pub fn set_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
-        Self::fits(self.model(), state)?;
+        assembly::fits(self.model(), state)?;
         self.inputs_fit(state)?;
         self.put(state)
     }
 
     /// Goes on from the consistent state nearest to another one, at any time.
     pub fn assemble_state(&mut self, state: &Configuration) -> Result<(), Diagnostic> {
-        Self::fits(self.model(), state)?;
+        assembly::fits(self.model(), state)?;
         self.inputs_fit(state)?;
         // What the author asked of the start alone does not hold elsewhere.
         let mut model = Model::clone(self.model());
@@ -233,32 +232,6 @@ impl Simulation {
             Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.set_state(state, CONSISTENT)),
             Mover::Eventful(e) => e.set_state(state),
         }
-    }
-
-    /// Refuses a state of another mechanism.
-    pub(crate) fn fits(model: &Model, state: &Configuration) -> Result<(), Diagnostic> {
-        let n = model.bodies.len();
-        let sizes =
-            state.q.len() == n && state.v.len() == n && state.turns.len() == model.angles.len() && state.z.len() == model.auxiliaries();
-        let bodies = state.q.iter().zip(&state.v).map(|(q, v)| q.r.sum() + q.A.sum() + v.v.sum() + v.w.sum());
-        let finite = (bodies.sum::<f64>() + state.turns.iter().chain(&state.z).sum::<f64>() + state.t).is_finite();
-        if sizes && finite {
-            return Ok(());
-        }
-        let what = if sizes {
-            "one of its values is not a finite number".to_string()
-        } else {
-            format!(
-                "it has {} bodies with ground, {} counted angles and {} numbers of inputs and states, the mechanism {n}, {} and {}",
-                state.q.len(),
-                state.turns.len(),
-                state.z.len(),
-                model.angles.len(),
-                model.auxiliaries()
-            )
-        };
-        Err(Diagnostic::new("U312", format!("the state does not fit the mechanism: {what}"))
-            .help("take it from `state` of a simulation of the same mechanism"))
     }
 
     /// Everything needed to go on from here, as text; numbers survive to the bit.
@@ -304,5 +277,26 @@ fn steady(study: &Study) -> Result<Vec<(String, Course)>, Diagnostic> {
 impl std::fmt::Debug for Simulation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "Simulation of `{}` at t = {} s", self.model().title, number(self.t()))
+    }
+}
+
+impl Simulation {
+    /// Evaluates the mechanism at the present state: matrices, free motions, inverse dynamics.
+    ///
+    /// ```
+    /// use fourbar::simulation::Simulation;
+    /// use fourbar::study::Study;
+    /// # use std::sync::Arc;
+    /// let model = Arc::new(fourbar_io::load("ra_double_pendulum")?);
+    /// let mut pendulum = Simulation::new(&model, &Study::of(&model))?;
+    /// pendulum.advance(0.1)?;
+    /// let now = pendulum.evaluate()?;
+    /// let free = now.free_motions()?;
+    /// assert_eq!(free.shape(), (12, 2));
+    /// assert!((now.jacobian()? * free).amax() < 1e-12);
+    /// # Ok::<(), fourbar::Error>(())
+    /// ```
+    pub fn evaluate(&self) -> Result<Evaluation<'_>, Error> {
+        Evaluation::new(self.model(), &self.state())
     }
 }

@@ -7,6 +7,7 @@ use crate::analysis::rank::{self, Mobility};
 use crate::analysis::uniqueness;
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
+use crate::settings::{Analysis, Study};
 use crate::state::Configuration;
 use crate::topology::is_forest;
 use std::cell::OnceCell;
@@ -64,5 +65,12 @@ impl<'m> Structure<'m> {
     /// Joints whose reactions are not unique at the start, with the components.
     pub fn not_unique(&self) -> &[(String, Vec<String>)] {
         self.not_unique.get_or_init(|| uniqueness::not_unique_in(self.model, &self.rows, &self.start))
+    }
+}
+
+impl Study {
+    /// The analysis that is named; else kinematics where the drives leave no freedom.
+    pub fn analysis_of(&self, structure: &Structure<'_>) -> Analysis {
+        self.analysis.unwrap_or_else(|| if structure.is_prescribed() { Analysis::Kinematics } else { Analysis::Dynamics })
     }
 }

@@ -2,240 +2,25 @@
 //!
 //! [`run`] assembles the mechanism, moves it, and hands every output row to an [`Observer`], which may stop it.
 
-mod changes;
-mod formulations;
+pub use crate::formulation::{Chosen, FORMULATIONS, FormulationInfo, Start, formulation};
+pub use crate::report::{ListedName, Report};
+pub use crate::settings::{Analysis, Changes, FIRST_STEP, OptionInfo, Study, TAU, count};
 
-pub use changes::Changes;
-pub use formulations::{FIRST_STEP, FORMULATIONS, FormulationInfo, OptionInfo, Start, TAU, formulation};
-
-use crate::analysis::kinematics::KINEMATICS;
-use crate::analysis::singular::Singular;
-use crate::analysis::{assembly, jumps};
-use crate::auto;
+use crate::analysis::jumps;
 use crate::diagnostic::{Diagnostic, number};
+use crate::engine::Engine;
 use crate::error::Error;
-use crate::events::{Advanced, Eventful, Happened};
-use crate::inputs::{Course, Plan};
-use crate::integrator::{LEAST_TOL, least_tolerance};
+use crate::events::{Advanced, Eventful};
+use crate::formulation::did_you_mean;
+use crate::inputs::Plan;
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint, numbers};
-use crate::simulation::engine::Engine;
+use crate::settings::LEAST_TOL;
 use crate::structure::Structure;
 use crate::trajectory::outputs::Watch;
 use crate::trajectory::{Column, Recorder, WantedColumns, columns};
-use formulations::{did_you_mean, named_integrator};
-use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::{Value, json};
-use std::borrow::Cow;
 use std::sync::Arc;
-
-/// Which analysis.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Analysis {
-    /// The drives prescribe everything.
-    Kinematics,
-    /// Forces and inertia decide.
-    Dynamics,
-}
-
-/// Settings of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Study {
-    /// Analysis; `None` takes kinematics where the drives leave no freedom, else dynamics.
-    pub analysis: Option<Analysis>,
-    /// Formulation; `None` or `auto` chooses.
-    pub formulation: Option<String>,
-    /// Integrator; `None` takes the formulation's default.
-    pub integrator: Option<String>,
-    /// End of the run.
-    pub t_end: f64,
-    /// Distance of output times.
-    pub output_step: f64,
-    /// Fixed step; `None` means adaptive.
-    pub step: Option<f64>,
-    /// Tolerance of adaptive runs.
-    pub tol: Option<f64>,
-    /// Options of formulation and integrator.
-    pub options: Vec<(String, String)>,
-    /// Inputs by name, where they are not at their defaults all the time.
-    pub inputs: Vec<(String, Course)>,
-    /// Assembly mode to start in, counted from 1 as `fourbar check` lists them; `None` is the drawn one.
-    pub mode: Option<u16>,
-}
-
-impl Study {
-    /// The study of the model's author.
-    pub fn of(model: &Model) -> Self {
-        let s = &model.study;
-        let analysis = match s.analysis.as_deref() {
-            Some("kinematics") => Some(Analysis::Kinematics),
-            Some("dynamics") => Some(Analysis::Dynamics),
-            _ => None,
-        };
-        Self {
-            analysis,
-            formulation: s.formulation.clone(),
-            integrator: s.integrator.clone(),
-            t_end: s.t_end,
-            output_step: s.output_step.unwrap_or(s.t_end / 200.0),
-            step: s.step,
-            tol: s.tol,
-            options: s.options.clone(),
-            inputs: Vec::new(),
-            mode: None,
-        }
-    }
-
-    /// The consistent start of the study: the drawn one, or that of another assembly mode.
-    pub fn assemble(&self, model: &Model) -> Result<assembly::Assembled, Diagnostic> {
-        if model.settle {
-            let d = Diagnostic::new("U403", "the mechanism starts from its equilibrium and has not been settled").at("start");
-            return Err(d.help("settle it first: `start_settled` of the crate fourbar-design gives the mechanism where it rests"));
-        }
-        let mut assembled = assembly::modes::assemble_in(model, self.mode)?;
-        Plan::new(model, &self.inputs)?.begin(&mut assembled.configuration.z);
-        Ok(assembled)
-    }
-
-    /// The analysis that is named; else kinematics where the drives leave no freedom.
-    pub fn analysis_of(&self, structure: &Structure<'_>) -> Analysis {
-        self.analysis.unwrap_or_else(|| if structure.is_prescribed() { Analysis::Kinematics } else { Analysis::Dynamics })
-    }
-
-    /// Formulation and integrator by name, checked against the list, or chosen.
-    pub fn method(&self, model: &Model) -> Result<(&'static FormulationInfo, &'static str), Diagnostic> {
-        self.chosen(model).map(|c| (c.formulation, c.integrator))
-    }
-
-    /// Whether the formulation is to be chosen.
-    pub fn is_auto(&self) -> bool {
-        self.formulation.as_deref().is_none_or(|f| f.eq_ignore_ascii_case("auto"))
-    }
-
-    /// The same with the reason of a choice.
-    pub fn chosen(&self, model: &Model) -> Result<Chosen, Diagnostic> {
-        let Some(named) = self.formulation.as_deref().filter(|_| !self.is_auto()) else {
-            if let Some(integrator) = &self.integrator {
-                named_integrator(integrator)?;
-            }
-            let choice = auto::choose(model, self);
-            return self.of_choice(choice);
-        };
-        let f = formulation(named)?;
-        let wanted = self.integrator.as_deref().unwrap_or_else(|| self.fitting(f, f.integrators[0]));
-        match f.integrators.iter().find(|i| i.eq_ignore_ascii_case(wanted)) {
-            Some(i) => Ok(Chosen { formulation: f, integrator: i, why: None }),
-            None => Err(Diagnostic::new("U302", format!("formulation `{}` has no integrator `{wanted}`", f.name))
-                .help(format!("it goes with {}", f.integrators.join(", ")))),
-        }
-    }
-
-    /// Whether rigid contacts are stepped through in fixed steps, instead of met as events.
-    pub fn steps_through(&self, model: &Model) -> Result<bool, Diagnostic> {
-        Ok(!model.contacts.is_empty() && self.chosen(model)?.integrator == "moreau")
-    }
-
-    /// Whether events are looked for: where anything may change a mechanism on its way and steps do not pass through it.
-    pub fn is_eventful(&self, model: &Model) -> Result<bool, Diagnostic> {
-        let by_author = || !model.events.is_empty() || !model.limits.is_empty() || model.forces.iter().any(|(_, f)| f.sticks().is_some());
-        Ok(if self.steps_through(model)? { by_author() } else { model.has_modes() })
-    }
-
-    fn of_choice(&self, choice: auto::Choice) -> Result<Chosen, Diagnostic> {
-        let f = formulation(choice.formulation)?;
-        let integrator = if self.integrator.is_some() { choice.integrator } else { self.fitting(f, choice.integrator) };
-        Ok(Chosen { formulation: f, integrator, why: Some(choice.why) })
-    }
-
-    /// An integrator that nobody named, or, where it cannot keep the tolerance, the first one of the formulation that can.
-    fn fitting(&self, f: &'static FormulationInfo, integrator: &'static str) -> &'static str {
-        let keeps = |i: &str| self.step.is_some() || self.tol.is_none_or(|tol| tol >= least_tolerance(i));
-        if keeps(integrator) { integrator } else { f.integrators.iter().copied().find(|i| keeps(i)).unwrap_or(integrator) }
-    }
-
-    /// What a run may move with: the formulation that is named, or the choice and after it what is tried where that cannot go on.
-    pub fn candidates(&self, model: &Model) -> Result<Vec<Chosen>, Diagnostic> {
-        let first = self.chosen(model)?;
-        let mut list = vec![first];
-        // Many rigid contacts have one method.
-        if self.is_auto() && list[0].integrator != "moreau" {
-            for choice in auto::others(model, self, (list[0].formulation.name, list[0].integrator)) {
-                let next = self.of_choice(choice)?;
-                let known = |c: &Chosen| (c.formulation.name, c.integrator) == (next.formulation.name, next.integrator);
-                if !list.iter().any(known) {
-                    list.push(next);
-                }
-            }
-        }
-        Ok(list)
-    }
-
-    /// Fixed steps between two output times: as many as are needed for steps of at most the size asked for.
-    pub fn steps_per_output(&self) -> Option<f64> {
-        self.step.map(|h| (self.output_step / h - 1e-9).ceil().max(1.0))
-    }
-
-    /// The fixed step that lands on output times.
-    pub fn fixed_step(&self) -> Option<f64> {
-        self.steps_per_output().map(|n| self.output_step / n)
-    }
-
-    /// A warning where options are given that mean nothing to `who`, who takes those of `taken`.
-    pub fn idle_options(&self, who: &str, taken: &[&str]) -> Option<Diagnostic> {
-        let idle: Vec<String> = self.options.iter().filter(|(k, _)| !taken.contains(&k.as_str())).map(|(k, _)| format!("`{k}`")).collect();
-        let means = if idle.len() == 1 { "means" } else { "mean" };
-        let help = match taken {
-            [] => "leave it out, or let a formulation move the mechanism: `--analysis dynamics`".to_string(),
-            _ => format!("it takes {}", taken.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ")),
-        };
-        (!idle.is_empty()).then(|| Diagnostic::new("W302", format!("{} {means} nothing to {who}", idle.join(", "))).help(help))
-    }
-
-    /// Output times, from zero to the end, which is `t_end` to the bit; none lies beyond it.
-    pub fn output_times(&self) -> impl Iterator<Item = f64> + '_ {
-        let multiple = Multiples::of(self.output_step);
-        // Output times nearer to the end than this share of the output step give way to the end itself.
-        let near = 1e-9 * self.output_step;
-        let n = (self.t_end / self.output_step * (1.0 + 1e-12)).floor() as usize;
-        (0..=n).map(move |k| multiple.at(k)).filter(move |t| *t == 0.0 || *t < self.t_end - near).chain(std::iter::once(self.t_end))
-    }
-}
-
-/// Multiples of a step. Steps that are short decimal numbers keep their multiples so: 3 x 0.1 is 0.3, not 0.30000000000000004.
-#[derive(Clone, Copy, Debug)]
-struct Multiples {
-    /// The step is `part / whole`.
-    part: f64,
-    whole: f64,
-}
-
-impl Multiples {
-    fn of(step: f64) -> Self {
-        (0..=15)
-            .map(|digits| {
-                let whole = 10f64.powi(digits);
-                Self { part: (step * whole).round(), whole }
-            })
-            .find(|m| m.part / m.whole == step && m.part < 1e6)
-            .unwrap_or(Self { part: step, whole: 1.0 })
-    }
-
-    fn at(&self, k: usize) -> f64 {
-        k as f64 * self.part / self.whole
-    }
-}
-
-/// With what a study runs.
-#[derive(Clone, Debug)]
-pub struct Chosen {
-    /// Formulation.
-    pub formulation: &'static FormulationInfo,
-    /// Integrator.
-    pub integrator: &'static str,
-    /// Why, where the study named no formulation.
-    pub why: Option<String>,
-}
 
 /// Receives the rows of a run.
 pub trait Observer {
@@ -262,58 +47,6 @@ impl Observer for crate::Trajectory {
     fn row(&mut self, row: &[f64]) {
         self.push(row);
     }
-}
-
-/// A name from one of the lists of the program. It has a name of its own so that serde does not take it for borrowed text.
-pub type ListedName = &'static str;
-
-/// What a run has to say besides its rows.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Report {
-    /// What was done.
-    pub analysis: Analysis,
-    /// Formulation used.
-    #[serde(deserialize_with = "known_formulation")]
-    pub formulation: ListedName,
-    /// Integrator used.
-    #[serde(deserialize_with = "known_integrator")]
-    pub integrator: ListedName,
-    /// Last time reached.
-    pub t: f64,
-    /// Whether the observer stopped it.
-    pub stopped: bool,
-    /// Work counts by name.
-    pub work: Vec<(Cow<'static, str>, f64)>,
-    /// Rows of constraints, and how many of them are redundant.
-    pub rows: usize,
-    /// Redundant rows at the start.
-    pub redundant: usize,
-    /// Reaction components that are not unique: joint, then `force.x` and so on.
-    pub not_unique: Vec<(String, Vec<String>)>,
-    /// Singular positions met.
-    pub singular: Vec<Singular>,
-    /// What was chosen or happened, in words.
-    pub notes: Vec<String>,
-    /// Warnings.
-    pub warnings: Vec<Diagnostic>,
-    /// Characteristic length, which scales torques in minimum-norm reactions.
-    pub length: f64,
-    /// What happened on the way.
-    #[serde(default)]
-    pub events: Vec<Happened>,
-}
-
-/// A formulation by its name in a stored report.
-fn known_formulation<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    formulation(&name).map(|f| f.name).map_err(serde::de::Error::custom)
-}
-
-/// An integrator by its name in a stored report.
-fn known_integrator<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
-    let name = String::deserialize(deserializer)?;
-    let mut all = FORMULATIONS.iter().chain(KINEMATICS).flat_map(|f| f.integrators.iter().copied());
-    all.find(|i| *i == name).ok_or_else(|| serde::de::Error::custom(format!("there is no integrator `{name}`")))
 }
 
 /// A run that ended early: why, and what there was until then.
@@ -572,9 +305,4 @@ pub fn check_tolerance(tol: f64) -> Result<(), Diagnostic> {
     }
     Err(Diagnostic::new("U303", format!("tol is {tol:e}; the least that rounding allows is {LEAST_TOL:e}"))
         .help("it is the error of a step relative to the size of the mechanism; 1e-6 is usual, 1e-10 is fine"))
-}
-
-/// `1 motion`, `2 motions`.
-pub fn count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
 }

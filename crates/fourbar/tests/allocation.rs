@@ -1,13 +1,13 @@
 //! Nothing is allocated inside a step.
 
+use fourbar::absolute::chart::Chart;
+use fourbar::absolute::reps::Reps;
+use fourbar::absolute::rp::Rp;
 use fourbar::analysis::assembly::assemble;
-use fourbar::analysis::kinematics::Kinematics;
-use fourbar::formulation::absolute::chart::Chart;
-use fourbar::formulation::absolute::reps::Reps;
-use fourbar::formulation::absolute::rp::Rp;
 use fourbar::formulation::dca;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
+use fourbar::kinematics::Kinematics;
 use fourbar::study::Study;
 use fourbar_testing::common::*;
 use std::alloc::{GlobalAlloc, Layout, System};

@@ -3,13 +3,13 @@
 //! of Euler angles.
 #![allow(non_snake_case)]
 
+use fourbar::absolute::chart::{Chart, Ra, Rate};
+use fourbar::absolute::reps::{Angles, Reps};
+use fourbar::absolute::rp::{G, G_tr, Rp};
 use fourbar::analysis::assembly::{Options, assemble, assemble_from};
 use fourbar::constraint::Rows;
 use fourbar::coordinate::PoseOf;
 use fourbar::force::eval::{Plain, applied};
-use fourbar::formulation::absolute::chart::{Chart, Ra, Rate};
-use fourbar::formulation::absolute::reps::{Angles, Reps};
-use fourbar::formulation::absolute::rp::{G, G_tr, Rp};
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::{Memory, Stepper, index1};
 use fourbar::random::Random;
@@ -103,7 +103,7 @@ fn off_the_unit_sphere_the_map_is_that_of_the_normalised_rotation() {
         let (p, p1, p2) = (four(1.0) + Vector4::new(1.0, 0.0, 0.0, 0.0), four(2.0), four(3.0));
         let series: [Taylor<3>; 4] = std::array::from_fn(|k| Taylor { c: [p[k], p1[k], 0.5 * p2[k]] });
         let [w, w_dot] = twists_of(&fourbar_math::so3::from_quaternion(&series));
-        let rate = |w| fourbar::formulation::absolute::chart::Wide { v: Vector3::zeros(), w };
+        let rate = |w| fourbar::absolute::chart::Wide { v: Vector3::zeros(), w };
         let scale = 1.0 + w_dot.amax();
         assert!((Rp::twist(&p, &rate(p1)).w - w).amax() < 1e-12 * scale);
         assert!((Rp::twist_dot(&p, &rate(p1), &rate(p2)).w - w_dot).amax() < 1e-12 * scale);

@@ -2,8 +2,8 @@
 #![allow(non_snake_case)]
 
 use fourbar::Configuration;
+use fourbar::absolute::equations::Equations;
 use fourbar::analysis::assembly::assemble;
-use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::grcr::{Coupling, Mechanism, Options};
 use fourbar::random::Random;
 use fourbar::spec::{BodySpec, Inertia, JointSpec, ModelSpec, PairKind, Placement};

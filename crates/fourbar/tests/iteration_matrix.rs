@@ -2,13 +2,13 @@
 //! particular.
 #![allow(non_snake_case)]
 
+use fourbar::absolute::chart::{Chart, Ra, Rate, Weights};
+use fourbar::absolute::equations::Equations;
+use fourbar::absolute::reps::Reps;
+use fourbar::absolute::rp::Rp;
 use fourbar::analysis::assembly::assemble;
-use fourbar::formulation::absolute::chart::{Chart, Ra, Rate, Weights};
-use fourbar::formulation::absolute::equations::Equations;
-use fourbar::formulation::absolute::exact::Exact;
-use fourbar::formulation::absolute::reps::Reps;
-use fourbar::formulation::absolute::rp::Rp;
 use fourbar::integrator::Method;
+use fourbar::integrator::index3::exact::Exact;
 use fourbar::integrator::index3::{Memory, Stepper};
 use fourbar::random::Random;
 use fourbar::{Model, Twist};

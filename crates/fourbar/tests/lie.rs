@@ -3,9 +3,9 @@
 
 #![allow(non_snake_case)]
 
+use fourbar::absolute::equations::Equations;
 use fourbar::analysis::assembly::{Options, assemble, assemble_from};
 use fourbar::analysis::uniqueness;
-use fourbar::formulation::absolute::equations::Equations;
 use fourbar::formulation::lie::{Drift, Lie, Space, tailored};
 use fourbar::integrator::first_order::System;
 use fourbar::motion::{Instant, LeastLoads};

@@ -241,7 +241,7 @@ fn dead_points_are_passed_on_the_right_branch() {
 }
 
 /// All ten dead points of ten seconds, with the hinges that take part.
-fn dead_points_are_told(singular: &[fourbar::analysis::singular::Singular], first: Option<f64>) {
+fn dead_points_are_told(singular: &[fourbar::singular::Singular], first: Option<f64>) {
     let times: Vec<f64> = singular.iter().map(|s| s.time).collect();
     assert_eq!(times.len(), 10, "{times:?}");
     // In units of the last digit known.

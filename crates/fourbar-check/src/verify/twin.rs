@@ -2,10 +2,10 @@
 
 use super::sample::{self, Unique, difference, scales};
 use super::{Member, Settings, sampled};
+use fourbar::absolute::equations::Equations;
 use fourbar::analysis::assembly::Assembled;
 use fourbar::analysis::rank;
 use fourbar::diagnostic::Diagnostic;
-use fourbar::formulation::absolute::equations::Equations;
 use fourbar::model::Model;
 use fourbar::motion::Instant;
 use fourbar::random::Random;

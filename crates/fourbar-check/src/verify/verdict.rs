@@ -5,9 +5,9 @@ use super::sample::{QUANTITIES, Quantity, Unique, difference, middle, scales, st
 use super::twin::Disturbed;
 use super::{Family, Member, NewtonEuler, Row, Settings, Verification, energy_errors, uniqueness, words};
 use fourbar::diagnostic::Diagnostic;
+use fourbar::engine::warnings::friction_warning;
 use fourbar::model::Model;
 use fourbar::motion::Instant;
-use fourbar::simulation::warnings::friction_warning;
 use fourbar::state::Configuration;
 use fourbar::study::FormulationInfo;
 use serde::Serialize;

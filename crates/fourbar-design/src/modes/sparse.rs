@@ -6,9 +6,9 @@
 //! until nothing new comes, because one run sees only one of several equal frequencies.
 
 use fourbar::Model;
+use fourbar::absolute::equations::Equations;
+use fourbar::absolute::linear::{At, Linear};
 use fourbar::evaluate::{by_body, stacked};
-use fourbar::formulation::absolute::equations::Equations;
-use fourbar::formulation::absolute::linear::{At, Linear};
 use fourbar::state::{Configuration, Wrench};
 use fourbar_math::BlockLu;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
@@ -71,7 +71,7 @@ impl<'m> Solver<'m> {
         if damped > 1e-12 * (stiff * mass).sqrt() {
             return Err(Refused::Unsymmetric);
         }
-        let share = COMPLIANCE / (fourbar::formulation::absolute::equations::COMPLIANCE * shift);
+        let share = COMPLIANCE / (fourbar::absolute::equations::COMPLIANCE * shift);
         let eps = equations.eps.iter().zip(&equations.permanent).map(|(x, p)| if *p { x * share } else { 0.0 }).collect();
         let mut reach = vec![0.0_f64; model.bodies.len()];
         for j in &model.joints {

@@ -14,12 +14,12 @@ pub use along::{Along, Direction};
 pub use rows::RowDerivatives;
 pub use space::{Space, lengths};
 
+use fourbar::absolute::equations::Equations;
+use fourbar::absolute::linear::{At, Linear};
 use fourbar::constraint::{ConstraintSet, Rows};
 use fourbar::evaluate::{dense_rows, stacked};
 use fourbar::force::Force;
 use fourbar::force::eval::{self, Plain};
-use fourbar::formulation::absolute::equations::Equations;
-use fourbar::formulation::absolute::linear::{At, Linear};
 use fourbar::state::{Configuration, Twist, Wrench};
 use fourbar::{Diagnostic, Model};
 use nalgebra::{DMatrix, DVector};

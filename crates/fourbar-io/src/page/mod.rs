@@ -14,12 +14,12 @@ mod stored;
 mod summary;
 mod sweep;
 
+pub use crate::results::MODEL;
 pub use animation::{Frames, animated_gif, animated_svg, frames, still_png};
 pub use gltf::{GltfFile, animated_gltf};
 pub use joint_states::joint_states;
 pub use live::{LiveFile, has_engine, live_page};
-pub(crate) use stored::side_files;
-pub use stored::{MODEL, Stored, read_stored};
+pub use stored::{Stored, read_stored};
 pub use summary::{Note, RunSummary};
 pub use sweep::{History, history_page, sweep_page};
 

@@ -2,17 +2,10 @@
 
 use super::summary::RunSummary;
 use crate::disk::{PART, part, read_bounded};
-use crate::mesh;
-use crate::results::{CHECKPOINT, MAX_JSON, SUMMARY, Table, read_table, trajectory_of};
+use crate::results::{CHECKPOINT, MAX_JSON, MODEL, SUMMARY, Table, read_table, trajectory_of};
 use fourbar::Diagnostic;
-use fourbar::model::Model;
-use fourbar::spec::Shape;
 use serde_json::Value;
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-
-/// Name of the copy of the mechanism file in a result folder.
-pub const MODEL: &str = "model.yaml";
 
 /// A result on disk.
 #[derive(Clone, Debug)]
@@ -63,52 +56,4 @@ fn pairs(v: &Value) -> Option<Vec<(String, String)>> {
         Value::Array(_) => serde_json::from_value(v.clone()).ok(),
         _ => None,
     }
-}
-
-/// A file beside a mechanism that belongs to it: a mesh, or the points of a table.
-#[derive(Clone, Debug)]
-pub(crate) struct SideFile {
-    /// Its name below the folder of the model.
-    pub name: String,
-    /// Where it is.
-    source: PathBuf,
-}
-
-impl SideFile {
-    /// Its bytes.
-    pub fn bytes(&self) -> Result<Vec<u8>, Diagnostic> {
-        read_bounded(&self.source, mesh::MAX_BYTES).map_err(|why| {
-            Diagnostic::new("M081", format!("the file `{}` beside the model cannot be read: {why}", self.name)).help("export it again")
-        })
-    }
-
-    /// Whether another file is this one, or a copy of it.
-    pub fn same_as(&self, target: &Path) -> bool {
-        let itself = target.canonicalize().is_ok_and(|t| self.source.canonicalize().is_ok_and(|s| s == t));
-        itself || read_bounded(target, mesh::MAX_BYTES).is_ok_and(|t| self.bytes().is_ok_and(|s| s == t))
-    }
-}
-
-/// The files of a mechanism that stands in `folder`, each once: its meshes, and the files of its tables, `data`.
-pub(crate) fn side_files(model: &Model, data: &[(String, String)], folder: Option<&Path>) -> Result<Vec<SideFile>, Diagnostic> {
-    let mut list: Vec<SideFile> = Vec::new();
-    let mut seen = HashSet::new();
-    let Some(from) = folder else { return Ok(list) };
-    for shape in model.bodies.iter().flat_map(|b| &b.shapes) {
-        let Shape::Mesh { file, .. } = shape else { continue };
-        if seen.contains(file) {
-            continue;
-        }
-        for name in mesh::files(from, file)? {
-            if seen.insert(name.clone()) {
-                list.push(SideFile { source: mesh::inside(from, &name)?, name });
-            }
-        }
-    }
-    for (name, _) in data {
-        if seen.insert(name.clone()) {
-            list.push(SideFile { source: mesh::inside(from, name)?, name: name.clone() });
-        }
-    }
-    Ok(list)
 }

@@ -1,8 +1,8 @@
 //! What a run has to say besides its rows, whether it has just ended or is read back from its folder.
 
 use fourbar::Diagnostic;
-use fourbar::analysis::singular::Singular;
 use fourbar::events::Happened;
+use fourbar::singular::Singular;
 use fourbar::study::{Analysis, Report};
 use serde_json::Value;
 

@@ -3,10 +3,10 @@
 //! A folder belongs to one mechanism file. While a run lasts, its files stand beside their places (`trajectory.csv.part`), under a
 //! lock; when it has ended they are moved there together. A run that does not reach its end never replaces a complete result.
 
+use super::beside::{MODEL, side_files};
 use super::{CHECKPOINT, EVENTS, SUMMARY, TRAJECTORY, parquet, read_table, write_json};
 use crate::disk::{Kind, is_ours, may_replace, part, read_bounded, read_text_bounded, unwritable};
 use crate::file::text_hash;
-use crate::page::{MODEL, side_files};
 use fourbar::Diagnostic;
 use fourbar::events::Happened;
 use fourbar::model::Model;

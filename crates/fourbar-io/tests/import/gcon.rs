@@ -2,7 +2,7 @@
 
 use super::read;
 use fourbar::analysis::assembly::assemble;
-use fourbar::analysis::kinematics::Kinematics;
+use fourbar::kinematics::Kinematics;
 use fourbar_io::{ReadOptions, read_model};
 
 /// A rod of four metres on a hinge along x, turned by a drive: numbers as ids, words with bars.

@@ -11,9 +11,9 @@ mod walk;
 
 use crate::constraint::{Constraint, ConstraintSet, Owner, Rows};
 use crate::diagnostic::{Diagnostic, number};
-use crate::formulation::absolute::equations::largest;
 use crate::joint::Alignment;
 use crate::model::{Hold, Joint, Model};
+use crate::projector::largest;
 use crate::random::Random;
 use crate::state::{Configuration, Pose};
 use crate::topology::Topology;
@@ -506,4 +506,29 @@ fn impossible(model: &Model, p: &mut Problem, q: &[Pose], start: &Configuration)
     Diagnostic::new("S211", message).names(gaps.iter().map(|g| g.name.clone())).help(
         "check the lengths of the links around these joints, the drive values at t = 0 and `hold:`; or start closer to the wanted pose",
     )
+}
+
+/// Refuses a state of another mechanism.
+pub(crate) fn fits(model: &Model, state: &Configuration) -> Result<(), Diagnostic> {
+    let n = model.bodies.len();
+    let sizes = state.q.len() == n && state.v.len() == n && state.turns.len() == model.angles.len() && state.z.len() == model.auxiliaries();
+    let bodies = state.q.iter().zip(&state.v).map(|(q, v)| q.r.sum() + q.A.sum() + v.v.sum() + v.w.sum());
+    let finite = (bodies.sum::<f64>() + state.turns.iter().chain(&state.z).sum::<f64>() + state.t).is_finite();
+    if sizes && finite {
+        return Ok(());
+    }
+    let what = if sizes {
+        "one of its values is not a finite number".to_string()
+    } else {
+        format!(
+            "it has {} bodies with ground, {} counted angles and {} numbers of inputs and states, the mechanism {n}, {} and {}",
+            state.q.len(),
+            state.turns.len(),
+            state.z.len(),
+            model.angles.len(),
+            model.auxiliaries()
+        )
+    };
+    Err(Diagnostic::new("U312", format!("the state does not fit the mechanism: {what}"))
+        .help("take it from `state` of a simulation of the same mechanism"))
 }

@@ -3,7 +3,7 @@
 
 use crate::diagnostic::{Diagnostic, number};
 use crate::model::{JointCoordinate, Model};
-use crate::study::{Analysis, count};
+use crate::settings::{Analysis, count};
 use crate::time::{Seam, TimeFunction};
 
 /// Jumps smaller than these shares of the largest value, speed and acceleration are rounding.

@@ -9,13 +9,7 @@ pub mod eliminate;
 pub mod independent;
 #[doc(hidden)]
 pub mod jumps;
-pub mod kinematics;
-#[doc(hidden)]
-pub mod massless;
-#[doc(hidden)]
-pub mod passages;
 pub mod rank;
 #[doc(hidden)]
 pub mod redundancy;
-pub mod singular;
 pub mod uniqueness;

@@ -42,16 +42,17 @@ pub use matrices::{Row, dense_rows};
 pub use reduced::Reduced;
 pub use sharing::Sharing;
 
+use crate::absolute::equations::{COMPLIANCE, Equations};
+use crate::analysis::assembly::fits;
 use crate::analysis::contacts::refuse_rigid;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
 use crate::error::Error;
 use crate::force::eval::{self, Plain};
 use crate::force::load::NormalLoads;
-use crate::formulation::absolute::equations::{COMPLIANCE, Equations};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Reaction};
-use crate::simulation::{Energy, Simulation, Snapshot};
+use crate::snapshot::{Energy, Snapshot};
 use crate::state::{Configuration, Twist, Wrench};
 use crate::trajectory::energies;
 use nalgebra::DVector;
@@ -59,7 +60,7 @@ use std::borrow::Cow;
 
 /// A mechanism at a state, with its accelerations and reactions there.
 ///
-/// The state should be consistent, its joints closed and its velocities fitting, as every state of a [`Simulation`] is: elsewhere the
+/// The state should be consistent, its joints closed and its velocities fitting, as every state of a [`crate::Simulation`] is: elsewhere the
 /// constraints are taken as they stand, which is the tangent of what is there.
 #[derive(Clone, Debug)]
 pub struct Evaluation<'m> {
@@ -79,7 +80,7 @@ pub struct Evaluation<'m> {
 impl<'m> Evaluation<'m> {
     /// Evaluates a mechanism at a state.
     pub fn new(model: &'m Model, state: &Configuration) -> Result<Self, Error> {
-        Simulation::fits(model, state)?;
+        fits(model, state)?;
         refuse_rigid(model)?;
         let mut e = Equations::new(model, state);
         if e.set.choose(state.t) {
@@ -205,27 +206,6 @@ impl<'m> Evaluation<'m> {
         let mut f = vec![Wrench::zero(); self.model.bodies.len()];
         eval::applied(self.model, &self.plain(loads), &mut f);
         stacked(&f)
-    }
-}
-
-impl Simulation {
-    /// Evaluates the mechanism at the present state: matrices, free motions, inverse dynamics.
-    ///
-    /// ```
-    /// use fourbar::simulation::Simulation;
-    /// use fourbar::study::Study;
-    /// # use std::sync::Arc;
-    /// let model = Arc::new(fourbar_io::load("ra_double_pendulum")?);
-    /// let mut pendulum = Simulation::new(&model, &Study::of(&model))?;
-    /// pendulum.advance(0.1)?;
-    /// let now = pendulum.evaluate()?;
-    /// let free = now.free_motions()?;
-    /// assert_eq!(free.shape(), (12, 2));
-    /// assert!((now.jacobian()? * free).amax() < 1e-12);
-    /// # Ok::<(), fourbar::Error>(())
-    /// ```
-    pub fn evaluate(&self) -> Result<Evaluation<'_>, Error> {
-        Evaluation::new(self.model(), &self.state())
     }
 }
 

@@ -9,8 +9,8 @@ use crate::event::{Action, Bounded};
 use crate::force::eval::{coordinate_of, law_value};
 use crate::model::JointCoordinate;
 use crate::motion::Instant;
+use crate::settings::Analysis;
 use crate::state::{Configuration, Twist};
-use crate::study::Analysis;
 use nalgebra::DVector;
 
 /// So many impacts of one limit within the time of rest are a series.

@@ -1,8 +1,8 @@
 //! Jumps of velocities and the choice of closed limits, in absolute coordinates, for every formulation: mass-weighted projection onto
 //! the constraints, and one small complementarity problem over the limits that touch.
 
+use crate::absolute::equations::Equations;
 use crate::event::Limit;
-use crate::formulation::absolute::equations::Equations;
 use crate::model::Model;
 use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::{DMatrix, DVector};

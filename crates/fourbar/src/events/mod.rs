@@ -10,19 +10,20 @@ mod decide;
 mod jump;
 mod keep;
 mod piece;
-mod record;
 mod switch;
 mod watch;
 
-pub use record::{Happened, Kind};
+pub use crate::report::{Happened, Kind};
 
 use crate::diagnostic::{Diagnostic, number};
 use crate::event::{Bounded, Doing, Held, Limit, Mode};
+use crate::formulation::Chosen;
 use crate::inputs::{Change as InputChange, Plan};
 use crate::model::{JointCoordinate, Model};
 use crate::motion::{Instant, Switched};
+use crate::report::Report;
+use crate::settings::{Analysis, Study};
 use crate::state::Configuration;
-use crate::study::{Analysis, Chosen, Report, Study};
 use crate::trajectory::energies;
 use piece::Piece;
 use serde_json::Value;

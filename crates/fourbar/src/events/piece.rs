@@ -2,12 +2,12 @@
 
 use crate::analysis::assembly::Assembled;
 use crate::diagnostic::Diagnostic;
+use crate::engine::Engine;
 use crate::event::Mode;
 use crate::model::Model;
-use crate::simulation::engine::Engine;
+use crate::settings::{Analysis, Study};
 use crate::state::Configuration;
 use crate::structure::Structure;
-use crate::study::{Analysis, Study};
 use std::sync::Arc;
 
 self_cell::self_cell!(

@@ -1,7 +1,10 @@
 //! Formulations: which unknowns, and how their equations are evaluated.
 
-pub mod absolute;
 pub mod dca;
 pub mod grcr;
 pub mod lie;
+mod list;
 pub mod natural;
+
+pub use list::{Chosen, FORMULATIONS, FormulationInfo, Start, formulation};
+pub(crate) use list::{did_you_mean, named_integrator};

@@ -8,15 +8,15 @@ use super::output::Output;
 use super::watch::Watch;
 use super::work::Work;
 use super::{Method, moreau, number, positive, radau, tau, tolerance, word};
+use crate::absolute::chart::{Chart, Ra};
 use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::absolute::chart::{Chart, Ra};
 use crate::judge;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
+use crate::settings::{Study, count};
 use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
-use crate::study::{Study, count};
 use fourbar_math::elementary;
 use serde_json::{Value, json};
 

@@ -1,6 +1,6 @@
 //! Lists of numbers in checkpoints of implicit methods.
 
-use crate::formulation::absolute::chart::Rate;
+use crate::absolute::chart::Rate;
 use crate::motion::numbers;
 use crate::state::Pose;
 use serde_json::Value;

@@ -1,13 +1,13 @@
 //! Output times of implicit methods: the state is brought onto the constraints, and accelerations and reactions are those of that state.
 
+use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
-use crate::analysis::singular::Detector;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::absolute::equations::Equations;
 use crate::motion::{Instant, LeastLoads};
+use crate::settings::count;
+use crate::singular::Detector;
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
-use crate::study::count;
 
 /// Below this pivot the index-1 multipliers are trusted only if singular values say so; else the step's own are written.
 const ILL_DEFINED: f64 = 1e-6;

@@ -1,7 +1,7 @@
 //! Singular positions on the way of an implicit method.
 
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::{Measure, Passages};
+use crate::singular::massless::Massless;
+use crate::singular::passages::{Measure, Passages};
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
 

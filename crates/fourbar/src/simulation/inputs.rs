@@ -4,8 +4,8 @@ use super::{Mover, Simulation};
 use crate::auxiliary::Input;
 use crate::diagnostic::Diagnostic;
 use crate::inputs::{Change, Course, allowed, find, no_impact};
+use crate::settings::Study;
 use crate::state::Configuration;
-use crate::study::Study;
 
 /// An input of a simulation, by its place among [`Simulation::inputs`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

@@ -1,13 +1,13 @@
 //! Runs of one formulation: what they cost, where they end, and where the time goes.
 
 use crate::root;
+use fourbar::absolute::chart::{Chart, Ra, Rate};
+use fourbar::absolute::reps::Reps;
+use fourbar::absolute::rp::Rp;
 use fourbar::analysis::assembly::assemble;
-use fourbar::analysis::kinematics::Kinematics;
-use fourbar::formulation::absolute::chart::{Chart, Ra, Rate};
-use fourbar::formulation::absolute::reps::Reps;
-use fourbar::formulation::absolute::rp::Rp;
 use fourbar::integrator::Method;
 use fourbar::integrator::index3::Stepper;
+use fourbar::kinematics::Kinematics;
 use fourbar::{Model, Twist};
 use fourbar_bench::{cpu_clock, shortest};
 use nalgebra::Vector3;
@@ -217,7 +217,7 @@ pub fn phases(name: &str, model: &Model) -> Result<Phases, String> {
     step(&mut s, 1e-3, 100)?;
     let m = s.memory.clone();
     let e = &mut s.equations;
-    let mut per_call = |f: &mut dyn FnMut(&mut fourbar::formulation::absolute::equations::Equations<'_>)| per_call(&mut || f(e));
+    let mut per_call = |f: &mut dyn FnMut(&mut fourbar::absolute::equations::Equations<'_>)| per_call(&mut || f(e));
     let equations = per_call(&mut |e| {
         e.jacobian(black_box(&m.q));
         e.constraints(&m.q, &m.turns, m.t);

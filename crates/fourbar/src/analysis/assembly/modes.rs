@@ -7,8 +7,10 @@ use super::{Assembled, Bound, Options, assemble, assemble_from, pull, update_tur
 use crate::analysis::independent::{Swept, coordinates, distance, held_rows};
 use crate::analysis::rank::{self, Mobility};
 use crate::diagnostic::{Diagnostic, number};
+use crate::inputs::Plan;
 use crate::model::Model;
 use crate::random::Random;
+use crate::settings::Study;
 use crate::state::{Configuration, Pose};
 use crate::topology::Topology;
 use fourbar_math::so3;
@@ -258,4 +260,17 @@ pub fn assemble_in(model: &Model, mode: Option<u16>) -> Result<Assembled, Diagno
         (m.distance, m.angle) = (d.v.norm(), d.w.norm());
     }
     Ok(a)
+}
+
+impl Study {
+    /// The consistent start of the study: the drawn one, or that of another assembly mode.
+    pub fn assemble(&self, model: &Model) -> Result<Assembled, Diagnostic> {
+        if model.settle {
+            let d = Diagnostic::new("U403", "the mechanism starts from its equilibrium and has not been settled").at("start");
+            return Err(d.help("settle it first: `start_settled` of the crate fourbar-design gives the mechanism where it rests"));
+        }
+        let mut assembled = assemble_in(model, self.mode)?;
+        Plan::new(model, &self.inputs)?.begin(&mut assembled.configuration.z);
+        Ok(assembled)
+    }
 }

@@ -2,8 +2,8 @@
 
 use super::solver::Settings;
 use crate::diagnostic::Diagnostic;
-use crate::integrator::{positive, tau, word};
-use crate::study::{FIRST_STEP, OptionInfo, Study, TAU};
+use crate::settings::{FIRST_STEP, OptionInfo, Study, TAU};
+use crate::settings::{positive, tau, word};
 
 /// The options there are, each with what it does.
 pub const KEYS: &[OptionInfo] = &[

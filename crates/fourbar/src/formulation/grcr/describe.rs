@@ -7,8 +7,8 @@ use super::schedule::Role;
 use crate::constraint::Owner;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
+use crate::settings::count;
 use crate::state::Configuration;
-use crate::study::count;
 
 /// Lines listed before the rest is counted only.
 const LISTED: usize = 24;

@@ -30,7 +30,7 @@ pub use mechanism::Mechanism;
 pub use system::{errors, start};
 
 use crate::diagnostic::Diagnostic;
-use crate::integrator::word;
+use crate::settings::word;
 
 /// How loops that reach beyond their own end are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]

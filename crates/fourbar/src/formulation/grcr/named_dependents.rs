@@ -6,7 +6,7 @@ use super::schedule::Role;
 use super::{Coupling, Options};
 use crate::constraint::Owner;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::study::count;
+use crate::settings::count;
 
 impl Options {
     /// Whether a joint is among the dependents that are named.

@@ -9,17 +9,17 @@ use super::mechanism::{Mechanism, WEAK};
 use super::passage::{LOST, Redo};
 use super::reaction;
 use super::{Closed, Coupling};
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::Passages;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::integrator::first_order::{self, Carried, System, largest_turn};
-use crate::integrator::tau;
 use crate::motion::{Instant, Loads, Motion, Outcome, Reaction, numbers};
+use crate::settings::tau;
+use crate::settings::{Study, count};
+use crate::singular::massless::Massless;
+use crate::singular::passages::Passages;
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
-use crate::study::{Study, count};
 use serde_json::{Value, json};
 
 /// Switches told one by one.

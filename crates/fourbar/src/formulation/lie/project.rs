@@ -5,7 +5,7 @@
 
 use super::Lie;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::absolute::equations::largest;
+use crate::projector::largest;
 use crate::state::Twist;
 
 /// Position residuals below this share of the extent are rounding, and velocity residuals below this share of the speed.

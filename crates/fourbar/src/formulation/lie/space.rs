@@ -7,7 +7,7 @@
 //! world axes and adds up. The last number of both is the work. The reference point is the centre of mass; on SE(3) the
 //! choice makes no difference, because screws of another body-fixed frame differ by a constant linear map.
 
-use crate::formulation::absolute::equations::largest;
+use crate::projector::largest;
 use crate::state::{Pose, Twist};
 use fourbar_math::{se3, so3};
 use nalgebra::{Matrix3, Vector3};

@@ -1,8 +1,8 @@
 //! Which rows of redundant constraints give way where they contradict the others, as they do a little off the constraints.
 
+use crate::absolute::equations::{COMPLIANCE, Equations};
 use crate::analysis::rank::DENSE;
-use crate::analysis::singular::regular_pivot;
-use crate::formulation::absolute::equations::{COMPLIANCE, Equations};
+use crate::singular::regular_pivot;
 
 /// Rows that yield do so by this share of the diagonal at least; others by [`COMPLIANCE`].
 const FIRMEST: f64 = 1e-4;

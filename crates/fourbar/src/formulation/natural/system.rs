@@ -7,8 +7,8 @@ use super::rows::{Chosen, Row, Rows};
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
 use crate::model::{BodyId, Model};
+use crate::settings::count;
 use crate::state::Configuration;
-use crate::study::count;
 use fourbar_dae::{Node, Problem, State, Tape};
 
 /// Pose of a body as results on the tape.

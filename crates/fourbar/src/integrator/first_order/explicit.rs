@@ -12,7 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome};
-use crate::study::Study;
+use crate::settings::Study;
 use fourbar_math::elementary;
 use serde_json::{Value, json};
 

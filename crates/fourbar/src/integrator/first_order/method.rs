@@ -3,7 +3,7 @@
 use super::tableau::{self, TABLEAUS, Tableau};
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
-use crate::study::count;
+use crate::settings::count;
 use crate::tableau::TableauSpec;
 
 /// Weights by stage.

@@ -20,7 +20,7 @@ use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::Motion;
-use crate::study::Study;
+use crate::settings::Study;
 
 /// Sets a system in motion at a time with a method by name.
 pub fn start<'m, S: System + 'm>(

@@ -16,7 +16,7 @@ use crate::integrator::radau::coefficients::Coefficients;
 use crate::integrator::radau::newton::{Convergence, Sizes, Verdict, estimated};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint};
-use crate::study::Study;
+use crate::settings::Study;
 use fourbar_math::elementary;
 use fourbar_math::factor::DenseLu;
 use nalgebra::Complex;

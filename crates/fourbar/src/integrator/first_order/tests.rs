@@ -3,7 +3,7 @@
 use super::track::{Interpolates, Track};
 use super::*;
 use crate::motion::{Instant, Outcome};
-use crate::study::Study;
+use crate::settings::Study;
 
 /// `y' = y cos t`, `y = exp(sin t)`, and a second component that integrates the first; optionally nudged after each step.
 struct Known {

@@ -6,7 +6,7 @@ use crate::integrator::control::{Pace, Refused};
 use crate::integrator::{DEFAULT_TOL, FLUNG, little_energy, positive, tau};
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint, numbers};
-use crate::study::Study;
+use crate::settings::Study;
 use crate::time::Knots;
 use serde_json::{Value, json};
 

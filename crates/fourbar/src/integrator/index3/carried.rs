@@ -2,7 +2,7 @@
 
 use super::super::Method;
 use super::{Memory, Stepper};
-use crate::formulation::absolute::chart::{Chart, Rate};
+use crate::absolute::chart::{Chart, Rate};
 
 /// Inputs and states with their history.
 #[derive(Clone, Debug)]

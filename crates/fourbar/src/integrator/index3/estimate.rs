@@ -9,7 +9,7 @@
 //! a method of order `p` both the error per time and that of the run fall with the power `p` of the step.
 
 use super::{Chart, Exact, Method, Rate, Stepper, Weights};
-use crate::formulation::absolute::equations::NO_INERTIA;
+use crate::absolute::equations::NO_INERTIA;
 use crate::model::Model;
 use crate::state::{Twist, Wrench};
 use nalgebra::{Matrix3, SymmetricEigen};

@@ -3,9 +3,9 @@
 
 use super::super::Method;
 use super::{Memory, Stepper, TOO_NEAR, Trouble, gen_alpha};
-use crate::formulation::absolute::chart::{Chart, Rate};
-use crate::formulation::absolute::equations::Equations;
-use crate::formulation::absolute::reps::NEAR;
+use crate::absolute::chart::{Chart, Rate};
+use crate::absolute::equations::Equations;
+use crate::absolute::reps::NEAR;
 use crate::state::{Pose, Twist};
 use fourbar_math::so3;
 

@@ -9,21 +9,22 @@
 
 mod carried;
 mod estimate;
+pub mod exact;
 mod history;
 mod newton;
 
 use super::Method;
 use super::work::Filter;
+use crate::absolute::chart::{Chart, Ra, Rate, Weights};
+use crate::absolute::equations::Equations;
 use crate::analysis::assembly::flipped_joint;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::absolute::chart::{Chart, Ra, Rate, Weights};
-use crate::formulation::absolute::equations::Equations;
-use crate::formulation::absolute::exact::Exact;
 use crate::model::Model;
 use crate::state::{Configuration, Pose, Twist};
 pub use carried::Carried;
 pub use estimate::LocalError;
+use exact::Exact;
 use fourbar_math::so3;
 pub use history::index1;
 use nalgebra::Matrix3;

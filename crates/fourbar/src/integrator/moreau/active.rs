@@ -1,8 +1,8 @@
 //! Contacts that are closed in a step: their directions, what an impulse along them does to all bodies, and what they ask of velocities.
 
+use crate::absolute::equations::Equations;
 use crate::contact::{Spot, Spots, Touch};
 use crate::coordinate::PoseOf;
-use crate::formulation::absolute::equations::Equations;
 use crate::model::Model;
 use crate::state::{Pose, Twist, Wrench};
 use fourbar_math::elementary;

@@ -3,8 +3,8 @@
 //! All bodies that constraints or forces connect share one turn, the mean of their own by mass.
 
 use super::stages::Point;
+use crate::absolute::equations::Equations;
 use crate::constraint::Rows;
-use crate::formulation::absolute::equations::Equations;
 use crate::state::{Pose, Twist, Wrench};
 use crate::topology::Groups;
 use fourbar_math::so3;

@@ -1,7 +1,7 @@
 //! The two systems of an iteration, one for each eigenvalue: how they are formed, factored and solved.
 
-use crate::formulation::absolute::equations::Equations;
-use crate::formulation::absolute::linear::Linear;
+use crate::absolute::equations::Equations;
+use crate::absolute::linear::Linear;
 use crate::state::{Twist, Wrench};
 use fourbar_math::BlockLu;
 use fourbar_math::so3::tilde;

@@ -4,7 +4,7 @@ use super::gcon::{At, Kind, Moving};
 use super::rotation::{Angles, M, Matrices, Parameters, Rotation, V};
 use super::system::{Mechanism, Newton, System};
 use super::{ALL, Case, Run, dynamics, kinematics, operations, sizes};
-use fourbar::analysis::kinematics::Kinematics;
+use fourbar::kinematics::Kinematics;
 use fourbar::random::Random;
 use fourbar_bench::shipped;
 use fourbar_math::so3::tilde;

@@ -17,18 +17,19 @@
 mod system;
 
 use super::not_finite;
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::Passages;
-use crate::analysis::singular::Detector;
+use crate::absolute::equations::Equations;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::absolute::equations::{Equations, largest};
 use crate::integrator::first_order::{self, Carried};
-use crate::integrator::tau;
 use crate::motion::{LeastLoads, Motion};
+use crate::projector::largest;
 use crate::random::Random;
+use crate::settings::tau;
+use crate::settings::{Study, count};
+use crate::singular::Detector;
+use crate::singular::massless::Massless;
+use crate::singular::passages::Passages;
 use crate::state::{Configuration, Pose, Twist};
 use crate::structure::Structure;
-use crate::study::{Study, count};
 use fourbar_math::factor::DenseLu;
 use fourbar_math::so3;
 use nalgebra::{Matrix3, Vector3};

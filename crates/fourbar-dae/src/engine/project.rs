@@ -4,8 +4,8 @@
 //! rows R G W of length one, [a (RGW)^T; RGW 0]: a constraint that is eliminated after most of its variables then has a pivot
 //! that is no smaller than its other entries, and none vanishes while the rows of G are independent.
 
+use super::Engine;
 use crate::Error;
-use crate::engine::Engine;
 use crate::plan::Plan;
 use crate::problem::Problem;
 use fourbar_math::factor::{Factor, PREFER, saddle_pairing};

@@ -1,27 +1,32 @@
 //! A mechanism in motion: the formulation in force, what it goes on with where it cannot, and the judge of what is handed over.
 //!
-//! [`Engine`] borrows its model; [`super::Simulation`] is the same with a model of its own. The first of the candidates moves the
+//! [`Engine`] borrows its model; [`crate::Simulation`] is the same with a model of its own. The first of the candidates moves the
 //! mechanism; where it cannot go on, the next ones in turn do, from the last state that was handed over, until none gets any further.
 
-use super::leg::{Change, Fallen, Leg, STIFF, another_may_pass, no_other};
-use super::stuck;
-use super::warnings::{friction_warning, mass_warning};
+pub(crate) mod leg;
+mod stuck;
+pub mod warnings;
+
+use crate::absolute::chart::{Chart, Ra};
 use crate::analysis::assembly::Assembled;
 use crate::analysis::contacts::overlaps;
-use crate::analysis::kinematics::{KINEMATICS, undefined_drive};
-use crate::analysis::singular;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::{Diagnostic, number};
-use crate::formulation::absolute::chart::{Chart, Ra};
+use crate::formulation::Chosen;
 use crate::inputs::{Change as InputChange, Plan, change_drives, place_drives};
 use crate::judge::Judge;
+use crate::kinematics::{KINEMATICS, undefined_drive};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
+use crate::report::Report;
+use crate::settings::{Analysis, Study};
+use crate::singular;
 use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
-use crate::study::{Analysis, Chosen, Report, Study};
+use leg::{Change, Fallen, Leg, STIFF, another_may_pass, no_other};
 use serde_json::{Value, json};
 use std::collections::HashSet;
+use warnings::{friction_warning, mass_warning};
 
 /// The integrator for stiff forces.
 const IMPLICIT: &str = "radau";

@@ -14,21 +14,21 @@ mod states;
 
 pub use motion::KINEMATICS;
 
+use crate::absolute::chart::{Chart, Ra, Rate};
+use crate::absolute::reps::NEAR;
 use crate::analysis::assembly::{flipped_joint, gaps, update_turns};
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::Passages;
-use crate::analysis::singular::{own_parts, regular_pivot};
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
-use crate::formulation::absolute::chart::{Chart, Ra, Rate};
-use crate::formulation::absolute::reps::NEAR;
 use crate::integrator::index3::TOO_NEAR;
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, numbers};
 use crate::projector::Projector;
 use crate::schur::inverse_weights;
+use crate::singular::massless::Massless;
+use crate::singular::passages::Passages;
+use crate::singular::{own_parts, regular_pivot};
 use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::Vector3;
 use serde_json::{Value, json};

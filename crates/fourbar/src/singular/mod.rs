@@ -1,5 +1,10 @@
 //! Singular positions: where constraints that are independent elsewhere become dependent.
 
+pub mod massless;
+pub mod passages;
+
+pub use crate::motion::Singular;
+
 use crate::analysis::rank::dense_jacobian;
 use crate::constraint::ConstraintSet;
 use crate::diagnostic::Diagnostic;
@@ -8,30 +13,7 @@ use crate::motion::numbers;
 use crate::state::{Configuration, Pose};
 use crate::structure::Structure;
 use fourbar_math::elementary;
-use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-
-/// A singular position that was met.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Singular {
-    /// When.
-    pub time: f64,
-    /// Square of the distance from it that was left in the search, relative to that of its surroundings.
-    pub pivot: f64,
-    /// Joints and drives whose rows become dependent.
-    pub joints: Vec<String>,
-}
-
-impl Singular {
-    /// The list that was written as JSON.
-    pub fn restored(list: &Value) -> Vec<Self> {
-        let number = |v: &Value| v.as_f64().unwrap_or(f64::NAN);
-        let names =
-            |v: &Value| -> Vec<String> { v.as_array().into_iter().flatten().filter_map(|j| j.as_str().map(String::from)).collect() };
-        let one = |s: &Value| Self { time: number(&s["time"]), pivot: number(&s["pivot"]), joints: names(&s["joints"]) };
-        list.as_array().into_iter().flatten().map(one).collect()
-    }
-}
 
 /// One warning for all singular positions of a run: when, and the joints of the first.
 pub fn warning(list: &[Singular]) -> Option<Diagnostic> {

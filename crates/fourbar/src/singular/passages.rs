@@ -8,8 +8,8 @@
 //! Three looks between which a row may have such a V are a suspicion. It is settled by a [`Measure`] along a cubic through the poses and
 //! velocities of the three looks: whether that vanishes, and when, depends on the motion and not on steps or output times.
 
-use crate::analysis::singular::Singular;
 use crate::motion::numbers;
+use crate::singular::Singular;
 use crate::state::{Pose, Twist};
 use fourbar_math::elementary;
 use fourbar_math::so3;

@@ -2,28 +2,29 @@
 
 use super::states::{self, Along, SHORT, TURNED};
 use super::{Kinematics, undefined_drive};
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::Passages;
+use crate::absolute::chart::{Chart, Ra};
+use crate::absolute::reps::Reps;
+use crate::absolute::rp::Rp;
 use crate::analysis::rank;
 use crate::diagnostic::Diagnostic;
-use crate::formulation::absolute::chart::{Chart, Ra};
-use crate::formulation::absolute::reps::Reps;
-use crate::formulation::absolute::rp::Rp;
+use crate::formulation::FormulationInfo;
 use crate::integrator::control::{self, Stepping, asked_every};
 use crate::integrator::first_order::Explicit;
-use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint, numbers};
+use crate::settings::tau;
+use crate::settings::{Study, count};
+use crate::singular::massless::Massless;
+use crate::singular::passages::Passages;
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
-use crate::study::{FormulationInfo, Study, count};
 use serde_json::{Value, json};
 
 /// Kinematics in the three charts of rotations, as they are found among the formulations.
 pub static KINEMATICS: &[FormulationInfo] =
     &[in_chart(Ra::NAME, start::<Ra>), in_chart(Rp::NAME, start::<Rp>), in_chart(Reps::NAME, start::<Reps>)];
 
-const fn in_chart(name: &'static str, start: crate::study::Start) -> FormulationInfo {
+const fn in_chart(name: &'static str, start: crate::formulation::Start) -> FormulationInfo {
     FormulationInfo { name, summary: "kinematics: the drives prescribe everything", integrators: &["newton"], options: &[], applies, start }
 }
 

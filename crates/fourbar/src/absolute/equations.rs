@@ -6,14 +6,14 @@
 //! `Phi - eps h^2 lambda = 0` in matrix and residual alike, so multipliers are unique and do not wander.
 
 use super::states::StateEquations;
-use crate::analysis::singular::regular_pivot;
 use crate::constraint::ConstraintSet;
 use crate::force::eval;
 use crate::force::load::{self, NormalLoads};
 use crate::model::Model;
 use crate::motion::Poorly;
-use crate::projector::Projector;
+use crate::projector::{Projector, largest};
 use crate::schur::{inverse_masses, unit_weights};
+use crate::singular::regular_pivot;
 use crate::state::{Configuration, Pose, Twist, Wrench};
 use nalgebra::Matrix3;
 
@@ -458,10 +458,4 @@ impl<'m> Equations<'m> {
         self.set.multiply(&self.G, a, &mut self.p.x);
         [position, velocity, difference(&self.p.x, &self.rhs)]
     }
-}
-
-/// Largest size in a list; not a number where one of them is none, which a plain maximum would hide.
-pub fn largest(x: &[f64]) -> f64 {
-    let (most, sum) = x.iter().fold((0.0_f64, 0.0), |(m, s), x| (m.max(x.abs()), s + x));
-    if sum.is_nan() { f64::NAN } else { most }
 }

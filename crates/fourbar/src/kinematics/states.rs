@@ -1,14 +1,14 @@
 //! States along a motion that drives prescribe: integrated from step to step with poses and velocities in between.
 
+use crate::absolute::states::bodies_of_states;
 use crate::diagnostic::Diagnostic;
 use crate::force::eval::Plain;
-use crate::formulation::absolute::states::bodies_of_states;
 use crate::integrator::first_order::{Carried, Explicit, System};
-use crate::integrator::tau;
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome};
+use crate::settings::Study;
+use crate::settings::tau;
 use crate::state::{Configuration, Pose, Twist};
-use crate::study::Study;
 use fourbar_math::so3;
 use nalgebra::Vector3;
 

@@ -8,11 +8,11 @@
 //! with the derivatives of [`Linear`] and the blocks `V`, `V'` of the chart, for rA both the inverse tangent operator of the step's
 //! rotation.
 
-use super::chart::{Chart, Weights};
-use super::equations::Equations;
-use super::linear::{At, Linear};
+use super::Memory;
+use crate::absolute::chart::{Chart, Weights};
+use crate::absolute::equations::Equations;
+use crate::absolute::linear::{At, Linear};
 use crate::force::eval::Plain;
-use crate::integrator::index3::Memory;
 use fourbar_math::BlockLu;
 use nalgebra::Matrix3;
 

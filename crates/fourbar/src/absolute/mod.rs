@@ -5,7 +5,6 @@
 
 pub mod chart;
 pub mod equations;
-pub mod exact;
 pub mod linear;
 pub mod reps;
 pub mod rp;

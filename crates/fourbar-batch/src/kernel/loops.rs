@@ -3,7 +3,7 @@
 //! All closings are one dense matrix: the mechanisms that are varied by the thousand have few loops. The matrix of the dependent columns is
 //! factored by reflections, which need no exchange of rows, so that no lane decides for another.
 
-use crate::kernel::{Form, Kernel};
+use super::{Form, Kernel};
 use crate::passes::*;
 
 /// What a row of a closing says of two directions or points, one on each body.

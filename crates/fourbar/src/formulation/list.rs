@@ -1,14 +1,14 @@
 //! The formulations there are: names, integrators and options.
 
-use super::Study;
+use super::{dca, grcr, lie, natural};
+use crate::absolute::chart::Ra;
+use crate::absolute::reps::Reps;
+use crate::absolute::rp::Rp;
 use crate::diagnostic::{Diagnostic, nearest};
-use crate::formulation::absolute::chart::Ra;
-use crate::formulation::absolute::reps::Reps;
-use crate::formulation::absolute::rp::Rp;
-use crate::formulation::{dca, grcr, lie, natural};
 use crate::integrator::implicit;
 use crate::model::Model;
 use crate::motion::Motion;
+use crate::settings::{FIRST_STEP, OptionInfo, Study, TAU};
 use crate::state::Configuration;
 use crate::structure::Structure;
 
@@ -39,27 +39,15 @@ impl FormulationInfo {
     }
 }
 
-/// An option of a formulation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct OptionInfo {
-    /// Its name.
-    pub key: &'static str,
-    /// What it does.
-    pub about: &'static str,
-    /// The integrators that it means something to; empty where all of them take it.
-    pub only: &'static [&'static str],
-}
-
-impl OptionInfo {
-    /// One for every integrator.
-    pub const fn new(key: &'static str, about: &'static str) -> Self {
-        Self { key, about, only: &[] }
-    }
-
-    /// The same for some integrators.
-    pub const fn only(self, only: &'static [&'static str]) -> Self {
-        Self { only, ..self }
-    }
+/// With what a study runs.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// Formulation.
+    pub formulation: &'static FormulationInfo,
+    /// Integrator.
+    pub integrator: &'static str,
+    /// Why, where the study named no formulation.
+    pub why: Option<String>,
 }
 
 /// Formulations that carry whatever a file can hold.
@@ -120,11 +108,6 @@ const OF_LIE: &[OptionInfo] = &[
     FIRST_STEP,
     TAU,
 ];
-/// The weight of velocity errors, of every adaptive method but the Taylor series.
-pub const TAU: OptionInfo = OptionInfo::new("tau", "time that weighs velocity errors against position errors, s");
-/// The first step, of methods that choose their own.
-pub const FIRST_STEP: OptionInfo = OptionInfo::new("first-step", "first step of an adaptive run, s");
-
 /// Integrators of the formulations on Lie groups.
 const ON_GROUPS: &[&str] = &["dopri5", "dop853", "rk4", "rkf45", "heun", "euler", "cg3", "cg4", "cf3", "cf4", "radau", "tableau"];
 
@@ -231,7 +214,7 @@ pub fn formulation(name: &str) -> Result<&'static FormulationInfo, Diagnostic> {
 }
 
 /// Refuses an integrator that no formulation has.
-pub(super) fn named_integrator(name: &str) -> Result<(), Diagnostic> {
+pub(crate) fn named_integrator(name: &str) -> Result<(), Diagnostic> {
     let mut all: Vec<&str> = FORMULATIONS.iter().flat_map(|f| f.integrators.iter().copied()).collect();
     if all.iter().any(|i| i.eq_ignore_ascii_case(name)) {
         return Ok(());
@@ -242,6 +225,6 @@ pub(super) fn named_integrator(name: &str) -> Result<(), Diagnostic> {
 }
 
 /// The nearest of some names, or all of them.
-pub(super) fn did_you_mean(name: &str, all: &[&str]) -> String {
+pub(crate) fn did_you_mean(name: &str, all: &[&str]) -> String {
     nearest(name, all.iter().copied()).map_or_else(|| format!("there are {}", all.join(", ")), |n| format!("did you mean `{n}`?"))
 }

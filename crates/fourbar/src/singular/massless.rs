@@ -1,11 +1,11 @@
 //! How far constraints are from depending on each other, whatever the masses: the measure of singular positions.
 
-use crate::analysis::passages::{Measure, Passages};
-use crate::analysis::singular::half_log;
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
 use crate::projector::Projector;
 use crate::schur::unit_weights;
+use crate::singular::half_log;
+use crate::singular::passages::{Measure, Passages};
 use crate::state::{Pose, Twist};
 use crate::structure::Structure;
 

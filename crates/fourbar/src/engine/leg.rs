@@ -2,11 +2,11 @@
 //! chosen and its choice cannot go on, the next candidate goes on from the last good state, over one and the same trajectory.
 
 use crate::diagnostic::Diagnostic;
+use crate::formulation::Chosen;
 use crate::formulation::lie;
 use crate::model::Model;
 use crate::motion::Instant;
 use crate::state::Configuration;
-use crate::study::Chosen;
 use serde_json::{Value, json};
 
 /// The diagnostic of an explicit method that gives way to an implicit one because forces are stiff.

@@ -1,8 +1,8 @@
 //! Why a motion cannot go on: words for a mechanism that stands at a dead point.
 
-use crate::analysis::massless::Massless;
-use crate::analysis::passages::Measure;
 use crate::diagnostic::Diagnostic;
+use crate::singular::massless::Massless;
+use crate::singular::passages::Measure;
 use crate::state::Pose;
 use crate::structure::Structure;
 use fourbar_math::elementary;
