@@ -6,7 +6,7 @@ use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, names, number, table};
 use crate::view::{self, Wanted, page_of};
 use fourbar::Diagnostic;
-use fourbar::study::Study;
+use fourbar::study::{Changes, Study};
 use fourbar_design::inverse::{Inverse, Request, forward, inverse as inverse_of};
 use fourbar_design::sizing::{Course, Sizing, sizing};
 use fourbar_io::disk::{Kind, may_replace};
@@ -88,15 +88,8 @@ pub fn inverse(args: &InverseArgs, screen: &Screen) -> Result<Reply, Stop> {
 }
 
 fn request(input: &Input, args: &InverseArgs) -> Result<Request, Diagnostic> {
-    let mut study = Study::of(&input.model);
-    if let Some(t_end) = args.t_end {
-        study.t_end = t_end;
-        if input.model.study.output_step.is_none() {
-            study.output_step = t_end / 200.0;
-        }
-    }
-    study.output_step = args.output_step.unwrap_or(study.output_step);
-    study.mode = args.mode;
+    let changes = Changes { t_end: args.t_end, output_step: args.output_step, mode: args.mode, ..Changes::default() };
+    let study = Study::with(&input.model, &changes);
     let weight = |(name, text): &(String, String)| match text.trim().parse::<f64>() {
         Ok(x) => Ok((name.clone(), x)),
         Err(_) => Err(Diagnostic::new("U411", format!("the weight `{text}` of `{name}` is no number")).name(name)),

@@ -4,6 +4,7 @@ use crate::input::{Input, load_as_drawn};
 use crate::reply::Stop;
 use fourbar::diagnostic::nearest;
 use fourbar::{Diagnostic, Error, Model};
+use fourbar_io::studies::number_and_unit;
 
 /// A parameter of the file that is varied.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,16 +15,6 @@ pub struct Range {
     pub ends: [f64; 2],
     /// Unit as it was written; empty: SI.
     pub unit: String,
-}
-
-fn number_and_unit(text: &str) -> Option<(f64, String)> {
-    let text = text.trim();
-    let mut split = text.len();
-    while split > 0 && text[..split].trim_end().parse::<f64>().is_err() {
-        split = text[..split].char_indices().next_back().map_or(0, |(k, _)| k);
-    }
-    let x: f64 = text[..split].trim_end().parse().ok()?;
-    x.is_finite().then(|| (x, text[split..].trim().to_string()))
 }
 
 impl Range {

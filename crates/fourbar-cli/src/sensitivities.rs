@@ -9,7 +9,7 @@ use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, number, table};
 use asked::{Asked, asked};
 use fourbar::diagnostic::nearest;
-use fourbar::study::Study;
+use fourbar::study::{Changes, Study};
 use fourbar::{Diagnostic, Error, Model};
 use fourbar_design::equilibrium::{Options, start_settled};
 use fourbar_design::measure::Measure;
@@ -77,15 +77,8 @@ pub fn sensitivities(args: &SensitivitiesArgs, screen: &Screen) -> Result<Reply,
     }
     let all = asked(&args.of)?;
     let (which, explicit) = parameters(&input, args).map_err(|d| input.stop(&d))?;
-    let mut study = Study::of(&input.model);
-    if let Some(t_end) = args.t_end {
-        study.t_end = t_end;
-        if input.model.study.output_step.is_none() {
-            study.output_step = t_end / 200.0;
-        }
-    }
-    study.output_step = args.output_step.unwrap_or(study.output_step);
-    study.tol = args.tol.or(study.tol);
+    let changes = Changes { t_end: args.t_end, output_step: args.output_step, tol: args.tol, ..Changes::default() };
+    let study = Study::with(&input.model, &changes);
     let mut warnings: Vec<Diagnostic> = input.loaded.warnings.clone();
     let answers = answers(args, &input, &all, which, explicit, &study, &mut warnings).map_err(|e| input.stop(e.cause()))?;
     let mut text = format!("{}\n", screen.bold(if input.model.title.is_empty() { &input.name } else { &input.model.title }));

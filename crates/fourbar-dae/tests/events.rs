@@ -1,7 +1,5 @@
 //! Events and kinks: where they are, and what happens there.
 
-use crate::problems;
-
 use fourbar_dae::{Direction, Error, Integrator, Options, Piecewise, Problem, Scalar, Stop, diff};
 use std::f64::consts::PI;
 use std::sync::Arc;

@@ -128,7 +128,7 @@ pub fn quantity_of(text: &str) -> Option<f64> {
 }
 
 /// A number at the head of a text, and what follows it.
-fn number_and_unit(text: &str) -> Option<(f64, String)> {
+pub fn number_and_unit(text: &str) -> Option<(f64, String)> {
     let text = text.trim();
     let mut split = text.len();
     while split > 0 && text[..split].trim_end().parse::<f64>().is_err() {

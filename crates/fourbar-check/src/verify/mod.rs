@@ -25,6 +25,7 @@ pub use sample::{QUANTITIES, Quantity, apart};
 pub use twin::Twin;
 pub use verdict::{Outlier, Unsound, Verdict, Word};
 
+use fourbar::Structure;
 use fourbar::analysis::assembly::Assembled;
 
 use fourbar::analysis::{jumps, uniqueness};
@@ -38,6 +39,7 @@ use fourbar::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, chec
 use fourbar::trajectory::energies;
 use sample::{Unique, difference, extrapolate};
 use serde::Serialize;
+use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant as Clock};
 
@@ -266,6 +268,18 @@ pub fn sampled(
     integrator: &'static str,
     start: &Configuration,
 ) -> Result<Ran, Diagnostic> {
+    sampled_in(patience, &Structure::new(model, start), study, info, integrator)
+}
+
+/// The same with a structure at hand, which the runs of one formulation share.
+fn sampled_in(
+    patience: Duration,
+    structure: &Structure<'_>,
+    study: &Study,
+    info: &FormulationInfo,
+    integrator: &'static str,
+) -> Result<Ran, Diagnostic> {
+    let Structure { model, start, .. } = structure;
     let clock = Clock::now();
     // Drives that follow inputs are those of this run alone.
     let mut plan = Plan::new(model, &study.inputs)?;
@@ -275,7 +289,10 @@ pub fn sampled(
         let study = Study { formulation: Some(info.name.into()), integrator: Some(integrator.into()), ..study.clone() };
         return events::sampled(patience, model, &study, &mut plan, start);
     }
-    let mut motion = (info.start)(&fourbar::Structure::new(model, start), study, integrator, start)?;
+    let mut motion = match &own {
+        Cow::Borrowed(_) => (info.start)(structure, study, integrator, start)?,
+        Cow::Owned(model) => (info.start)(&Structure::new(model, start), study, integrator, start)?,
+    };
     let mut now = Instant::new(model, start);
     let mut sample = Vec::new();
     let done = drive_planned(model, motion.as_mut(), study, &mut plan, &mut now, &mut |event| {
@@ -321,23 +338,22 @@ fn one(
     unique: &Unique,
 ) -> Result<Member, Diagnostic> {
     let integrator = info.integrators[0];
-    let start = &assembled.configuration;
+    let structure = Structure::new(model, &assembled.configuration);
     if is_second_order(integrator) {
-        second_order(model, settings, info, start, unique)
+        second_order(&structure, settings, info, unique)
     } else {
-        high_order(model, settings, info, start, unique)
+        high_order(&structure, settings, info, unique)
     }
 }
 
 /// Two tolerances; the tighter result, and a share of the difference as its expected error.
 fn high_order(
-    model: &Model,
+    structure: &Structure<'_>,
     settings: &Settings,
     info: &'static FormulationInfo,
-    start: &Configuration,
     unique: &Unique,
 ) -> Result<Member, Diagnostic> {
-    let integrator = info.integrators[0];
+    let (model, integrator) = (structure.model, info.integrators[0]);
     let mut study = settings.study.clone();
     // The most accurate explicit method there is pays at these tolerances.
     // Where forces are stiff from the start an explicit method would come to no end.
@@ -347,13 +363,13 @@ fn high_order(
     let wanted = |i: &&'static str| if implicit { *i == "radau" } else { *i == "dop853" };
     let integrator = info.integrators.iter().copied().find(wanted).unwrap_or(integrator);
     study.tol = Some(settings.tol * LOOSER);
-    let loose = sampled(settings.patience, model, &study, info, integrator, start)?;
+    let loose = sampled_in(settings.patience, structure, &study, info, integrator)?;
     if let Some(d) = loose.stopped.as_ref().filter(|d| d.code.0 == IMPATIENT) {
         // The tighter run would not come even as far.
         return Err(d.clone());
     }
     study.tol = Some(settings.tol);
-    let tight = sampled(settings.patience * 2, model, &study, info, integrator, start)?;
+    let tight = sampled_in(settings.patience * 2, structure, &study, info, integrator)?;
     let expected = running(model, unique, &loose.sample, &tight.sample, SHARE);
     let Ran { mut sample, outcome, seconds, stopped, events } = tight;
     sample.truncate(expected.len());
@@ -375,18 +391,17 @@ fn high_order(
 
 /// Fixed steps halved until two extrapolations agree.
 fn second_order(
-    model: &Model,
+    structure: &Structure<'_>,
     settings: &Settings,
     info: &'static FormulationInfo,
-    start: &Configuration,
     unique: &Unique,
 ) -> Result<Member, Diagnostic> {
-    let integrator = info.integrators[0];
+    let (model, integrator) = (structure.model, info.integrators[0]);
     let clock = Clock::now();
     let mut study = settings.study.clone();
     // An adaptive run of moderate accuracy, which every method of second order keeps, tells the time scale.
     study.tol = Some(1e-4);
-    let steps = sampled(settings.patience * 2, model, &study, info, integrator, start)
+    let steps = sampled_in(settings.patience * 2, structure, &study, info, integrator)
         .and_then(Ran::complete)
         .ok()
         .and_then(|ran| ran.outcome.work.iter().find(|(k, _)| *k == "steps").map(|(_, n)| *n))
@@ -395,7 +410,7 @@ fn second_order(
     study.tol = None;
     let mut at = |h: f64| {
         study.step = Some(h);
-        sampled(settings.patience * 2, model, &study, info, integrator, start)
+        sampled_in(settings.patience * 2, structure, &study, info, integrator)
     };
     let pair = |a: &[Instant], b: &[Instant]| -> Vec<Instant> { a.iter().zip(b).map(|(a, b)| extrapolate(a, b, 1.0 / 3.0)).collect() };
     let mut last = at(h)?;
