@@ -1,6 +1,8 @@
 //! Singular positions: where constraints that are independent elsewhere become dependent.
 
+#[doc(hidden)]
 pub mod massless;
+#[doc(hidden)]
 pub mod passages;
 
 pub use crate::motion::Singular;
