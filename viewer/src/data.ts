@@ -34,7 +34,7 @@ export interface Force {
   /** Of a contact: what the two bodies bring to each place where they may touch. */
   spots?: [Side, Side][];
 }
-export interface Side extends Place { radius?: number; normal?: Vec3; outline?: Vec3[]; closed?: boolean }
+export interface Side extends Place { radius?: number; normal?: Vec3; axis?: Vec3; outline?: Vec3[]; closed?: boolean; hollow?: boolean; swapped?: boolean }
 export interface Drive { name: string; joint: string; kind: string }
 export interface Model {
   title: string; length_unit?: string; length?: number; gravity?: Vec3; planar_normal?: Vec3 | null;

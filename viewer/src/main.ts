@@ -46,7 +46,7 @@ function api(app: App): object {
     counts: () => ({
       bodies: app.page.model.bodies.length, joints: app.page.model.joints?.length ?? 0, results: app.motions.length, columns: app.catalogue.entries.length,
       triangles: app.stage.renderer?.info.render.triangles ?? 0, calls: app.stage.renderer?.info.render.calls ?? 0, traces: app.overlays.traced.length,
-      reactions: app.overlays.reactionCount, plots: app.plots.cards.length, warnings: warningCount(app.page.diagnosis ?? []),
+      reactions: app.overlays.reactionCount, contacts: app.overlays.contactCount, plots: app.plots.cards.length, warnings: warningCount(app.page.diagnosis ?? []),
     }),
     traced: () => app.overlays.traced,
     plots: () => app.plots.cards.map((c) => ({ names: [...c.names], over: c.over, log: c.isLog, curves: c.curveCount, readout: c.readout() })),
@@ -80,6 +80,9 @@ function api(app: App): object {
   });
 }
 
+/** Waits until a frame has been drawn, so that the engine does not hold back the first picture; not for ever, where a page lies hidden. */
+const drawn = () => new Promise<void>((done) => { requestAnimationFrame(() => setTimeout(done)); setTimeout(done, 1000); });
+
 /** The live page for tests and scripts. */
 function liveApi(live: Live): object {
   return Object.freeze({
@@ -105,7 +108,7 @@ try {
   Object.defineProperty(window, "fourbar", { value: api(app), enumerable: false });
   const data = app.page.live, engine = document.getElementById("fourbar-engine")?.textContent ?? "";
   // Without WebAssembly the page still plays its recording.
-  if (data && engine) void Engine.of(engine).then((e) => {
+  if (data && engine) void drawn().then(() => Engine.of(engine)).then((e) => {
     const live = new Live(app, data, e);
     if (data.gallery) playground(live, data.gallery);
     const tab = new URLSearchParams(location.hash.slice(1)).get("tab");

@@ -250,6 +250,37 @@ export async function sizes(page) {
   }
 }
 
+/** The first picture comes before the engine, within a second of the page's own processor time. */
+export async function firstPicture(context, file) {
+  const page = await context.newPage(), cdp = await context.newCDPSession(page);
+  await cdp.send("Performance.enable", { timeDomain: "threadTicks" });
+  await page.addInitScript("requestAnimationFrame(function f() { if (window.fourbar) { window.before = window.live === undefined; setTimeout(() => { window.pictured = true; }); } else requestAnimationFrame(f); });");
+  await page.goto(`file://${file}#play=0`, { waitUntil: "commit" });
+  await page.waitForFunction(() => window.pictured, null, { timeout: 60000, polling: 10 });
+  const { metrics } = await cdp.send("Performance.getMetrics"), spent = metrics.find((m) => m.name === "TaskDuration").value;
+  assert.ok(await page.evaluate(() => window.before), "the engine came first");
+  assert.ok(spent < 1, `${spent} s until the first picture`);
+  await ready(page);
+  await page.close();
+}
+
+/** Contact forces are arrows where bodies touch, and only then. */
+export async function pushes(page) {
+  await ready(page);
+  const names = (await model(page)).forces.filter((f) => f.spots?.length).map((f) => f.name), times = await api(page, "sampleTimes");
+  assert.ok(names.length > 0);
+  const seen = new Set();
+  for (const t of times.filter((_, k) => k % Math.ceil(times.length / 60) === 0)) {
+    await api(page, "setTime", t);
+    const forces = await page.evaluate(([list, at]) => list.map((n) => window.fourbar.value(`${n}.normal`, at).at), [names, t]), most = Math.max(...forces);
+    const { contacts } = await api(page, "counts"), touching = forces.filter((f) => f > 0).length;
+    assert.ok(contacts <= touching, `${contacts} arrows for ${touching} contacts at ${t}`);
+    if (touching === 0 || most > 0.2) seen.add(contacts > 0);
+    if (touching === 0) assert.equal(contacts, 0);
+  }
+  assert.ok(seen.has(true), "no arrow at any time");
+}
+
 export async function withoutWebgl(page) {
   assert.match(await page.locator(".nogl").textContent(), /does not offer WebGL/);
   assert.ok((await page.locator(".chart svg path").count()) > 0, "plots are there");

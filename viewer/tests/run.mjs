@@ -109,6 +109,10 @@ try {
       const file = join(scratch, "live.html"), play = join(scratch, "playground.html");
       await writeFile(file, await livePage("fourbar"));
       await writeFile(play, await livePage("fourbar", ["fourbar", "stewart_platform", "jansen_leg"]));
+      await check("live: the first picture does not wait for the engine", file, () => live.firstPicture(context, file));
+      const grip = join(scratch, "grip.html");
+      await writeFile(grip, await livePage("contact_gripper"));
+      await check("live: contact forces are arrows", grip, live.pushes);
       await check("live: a dragged crank closes all loops", file, live.drags);
       await check("live: ten cranks lead their mechanisms as kinematics does", file, live.branches);
       await check("live: sixty dragged paths on twenty models", file, live.paths);

@@ -22,7 +22,8 @@ export class Engine {
 
   /** From the text of the block that holds it: gzip in base64. */
   static async of(text: string): Promise<Engine> {
-    const packed = Uint8Array.from(atob(text.trim()), (c) => c.charCodeAt(0));
+    const bytes = atob(text.trim()), packed = new Uint8Array(bytes.length);
+    for (let k = 0; k < bytes.length; k++) packed[k] = bytes.charCodeAt(k);
     const plain = new Response(new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip")));
     return new Engine(await WebAssembly.compile(await plain.arrayBuffer()));
   }

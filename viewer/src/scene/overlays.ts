@@ -4,11 +4,12 @@ import * as THREE from "three";
 import { Line2 } from "three/examples/jsm/lines/Line2.js";
 import { LineGeometry } from "three/examples/jsm/lines/LineGeometry.js";
 import { LineMaterial } from "three/examples/jsm/lines/LineMaterial.js";
-import type { Vec3 } from "../data";
+import type { Side, Vec3 } from "../data";
 import { interval, type Column, type Motion } from "../motion";
 import { ACCENT } from "./draft";
 import { frameOf, vec } from "./shapes";
 import { RESULT_COLORS, type Stage } from "./stage";
+import { meeting, type World } from "./touch";
 
 /** A point that can be traced: a named one, a joint, or a centre of mass. */
 export interface Tracer { name: string; body: number; at: Vec3 }
@@ -139,6 +140,9 @@ function arc(angle: number): number[] {
 }
 
 const LOAD = "#7a4fd0";
+const CONTACT = "#0f8a6b";
+/** Contact forces beyond this share of all rows, such as impacts of a step, are drawn no longer than it. */
+const USUAL = 0.98;
 const UP = new THREE.Vector3(0, 1, 0);
 const M = new THREE.Matrix4();
 export const UNSURE = "#b08a00";
@@ -155,6 +159,9 @@ export class Overlays {
   private readonly turning: Turns;
   private readonly loads: { body: number; at: Vec3; columns: Column[]; turns: boolean }[] = [];
   private readonly largestLoad: [number, number] = [0, 0];
+  private readonly pushing: Arrows;
+  private readonly contacts: { spots: [Side, Side][]; normal: Column; along: Column[] }[] = [];
+  private usualPush = 0;
   private speedScale = 0;
   largestForce = 0;
   largestSpeed = 0;
@@ -175,7 +182,14 @@ export class Overlays {
     this.speed = new Arrows(d.model.bodies.length, "#2a7f9e", thick * 0.8);
     this.applied = new Arrows(d.model.forces?.length ?? 0, LOAD, thick);
     this.turning = new Turns(d.model.forces?.length ?? 0, LOAD, thick, stage.draft.link);
-    stage.overlay.add(this.sure.group, this.unsure.group, this.speed.group, this.applied.group, this.turning.group);
+    for (const f of d.model.forces ?? []) {
+      const normal = columns.get(`${f.name}.normal`), along = ["x", "y", "z"].map((a) => columns.get(`${f.name}.tangential.${a}`));
+      if (f.spots?.length && normal && along.every((c) => c)) this.contacts.push({ spots: f.spots, normal, along: along as Column[] });
+    }
+    this.pushing = new Arrows(this.contacts.length, CONTACT, thick);
+    const pushes = this.contacts.flatMap((c) => Array.from(c.normal.y).filter((x) => x > 0)).sort((a, b) => a - b);
+    this.usualPush = pushes.length ? pushes[Math.floor(USUAL * (pushes.length - 1))]! : 0;
+    stage.overlay.add(this.sure.group, this.unsure.group, this.speed.group, this.applied.group, this.turning.group, this.pushing.group);
     for (const f of d.model.forces ?? []) {
       if (f.type !== "force" && f.type !== "torque") continue;
       const turns = f.type === "torque", name = f.on?.body ?? f.body, body = name === undefined ? -1 : d.body(name);
@@ -196,6 +210,7 @@ export class Overlays {
   private get forceScale(): number { return this.largestForce > 0 ? (this.stage.sceneRadius * 0.5) / this.largestForce : 0; }
 
   get hasReactions(): boolean { return this.reactions.length > 0; }
+  get contactCount(): number { return this.pushing.shown; }
   get reactionCount(): number { return this.sure.shown + this.unsure.shown; }
   get traced(): string[] { return this.traces.filter((t) => t.motion === this.stage.motions[0]).map((t) => t.tracer.name); }
 
@@ -241,7 +256,7 @@ export class Overlays {
   set(time: number): void {
     const d = this.stage.draft, motion = this.stage.motions[0]!;
     for (const t of this.traces) t.set(time);
-    for (const a of [this.sure, this.unsure, this.speed, this.applied, this.turning]) a.begin();
+    for (const a of [this.sure, this.unsure, this.speed, this.applied, this.turning, this.pushing]) a.begin();
     // Reactions of the moment may be larger than any of the recording.
     if (motion.isLive) for (const r of this.reactions) {
       const f = Math.hypot(...r.columns.map((c) => motion.value(c, time)));
@@ -262,6 +277,7 @@ export class Overlays {
       if (l.turns) this.turning.add(at, f.divideScalar(largest));
       else this.applied.add(at, f.multiplyScalar((this.stage.draft.link * 1.2) / largest));
     }
+    if (this.showLoads) this.push(time);
     // A result without columns of forces still shows the constant ones.
     if (this.showLoads && !this.loads.length) for (const f of d.model.forces ?? []) {
       if (!f.on || !f.vector || f.type !== "force") continue;
@@ -272,8 +288,31 @@ export class Overlays {
       }
       if (dir.lengthSq() > 0) this.applied.add(vec(motion.place(body, f.on.at, time)), dir.setLength(this.stage.sceneRadius * 0.35));
     }
-    for (const a of [this.sure, this.unsure, this.speed, this.applied, this.turning]) a.end();
+    for (const a of [this.sure, this.unsure, this.speed, this.applied, this.turning, this.pushing]) a.end();
     this.stage.touch();
+  }
+
+  /** Contact forces on the first side of each contact, where the sides touch. */
+  private push(time: number): void {
+    const d = this.stage.draft, motion = this.stage.motions[0]!;
+    const world: World = {
+      place: (body, at) => motion.place(d.body(body), at, time),
+      direction: (body, v) => {
+        const i = d.body(body);
+        if (i < 0) return v;
+        const p = motion.pose(i, time).p;
+        return vec(v).applyQuaternion(new THREE.Quaternion(p[1], p[2], p[3], p[0])).toArray() as Vec3;
+      },
+    };
+    for (const c of this.contacts) {
+      const normal = motion.value(c.normal, time);
+      if (!(normal > 0)) continue;
+      if (motion.isLive) this.usualPush = Math.max(this.usualPush, normal);
+      const t = meeting(c.spots, world, 1e-4 * this.stage.sceneRadius), side = c.spots[0]![0].swapped ? 1 : -1;
+      if (!t) continue;
+      const f = vec(t.n).multiplyScalar(normal).addScaledVector(new THREE.Vector3(...c.along.map((k) => motion.value(k, time)) as Vec3), side);
+      this.pushing.add(vec(t.at), f.multiplyScalar((this.stage.draft.link * 1.2) / this.usualPush).clampLength(0, this.stage.draft.link * 1.8));
+    }
   }
 
   private measureSpeed(): void {
@@ -288,6 +327,7 @@ export class Overlays {
     const out: Legend[] = [], [force, torque] = this.largestLoad;
     if (this.showLoads && force > 0) out.push({ text: `applied force, longest ${format(force)} N`, color: LOAD });
     if (this.showLoads && torque > 0) out.push({ text: `applied torque, largest ${format(torque)} N m`, color: LOAD });
+    if (this.showLoads && this.usualPush > 0) out.push({ text: `contact force, ${format(this.usualPush)} N as long as a link`, color: CONTACT });
     if (this.showReactions) {
       out.push({ text: this.hasReactions ? `reaction on the moving body, longest ${format(this.largestForce)} N` : "this result has no reactions", color: ACCENT });
       if (this.reactions.some((r) => !r.sure)) out.push({ text: "reaction not unique (smallest one shown)", color: UNSURE });

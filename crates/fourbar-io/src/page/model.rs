@@ -5,7 +5,7 @@
 use crate::mesh::{self, MAX_TRIANGLES, Mesh};
 use crate::pack;
 use fourbar::Diagnostic;
-use fourbar::contact::{First, Second, Spots};
+use fourbar::contact::{First, Outline, Second, Spots};
 use fourbar::coordinate::Coordinate;
 use fourbar::force::{Force, Glyph};
 use fourbar::joint::Frame;
@@ -178,22 +178,26 @@ fn drawn(model: &Model, spots: &Spots) -> Vec<Value> {
         place[key] = value;
         place
     };
+    let outline = |body: usize, o: &Outline| {
+        let place = |p: &Vector2<f64>| v3(&(model.bodies[body].com + o.s + o.R * Vector3::new(p.x, p.y, 0.0)));
+        json!(o.curve.polyline(64).iter().map(place).collect::<Vec<_>>())
+    };
     list.iter()
         .take(SPOTS)
         .map(|spot| {
             let [a, b] = spot.bodies;
-            let first = match &spot.first {
-                First::Ball { s, radius } | First::Rim { s, radius, .. } => side(on(a, s), "radius", json!(radius)),
-                First::Curve(o) => side(on(a, &o.s), "radius", json!(0.0)),
+            let mut first = match &spot.first {
+                First::Ball { s, radius } => side(on(a, s), "radius", json!(radius)),
+                First::Rim { s, e, radius } => side(side(on(a, s), "radius", json!(radius)), "axis", json!(v3(e))),
+                First::Curve(o) => side(on(a, &o.s), "outline", outline(a, o)),
             };
+            if spot.swapped {
+                first["swapped"] = json!(true);
+            }
             let second = match &spot.second {
                 Second::Plane { s, n } => side(on(b, s), "normal", json!(v3(n))),
-                Second::Ball { s, radius, .. } => side(on(b, s), "radius", json!(radius)),
-                Second::Curve(o) => {
-                    let place = |p: &Vector2<f64>| v3(&(model.bodies[b].com + o.s + o.R * Vector3::new(p.x, p.y, 0.0)));
-                    let points: Vec<_> = o.curve.polyline(64).iter().map(place).collect();
-                    side(side(on(b, &o.s), "outline", json!(points)), "closed", json!(o.curve.closed()))
-                }
+                Second::Ball { s, radius, hollow } => side(side(on(b, s), "radius", json!(radius)), "hollow", json!(hollow)),
+                Second::Curve(o) => side(side(on(b, &o.s), "outline", outline(b, o)), "closed", json!(o.curve.closed())),
                 Second::Polygon(o) => {
                     let place = |p: &Vector2<f64>| v3(&(model.bodies[b].com + o.s + o.R * Vector3::new(p.x, p.y, 0.0)));
                     let points: Vec<_> = o.points.iter().map(place).collect();
