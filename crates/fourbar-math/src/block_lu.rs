@@ -194,8 +194,12 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
                 let mi = p.size[p.later[i] as usize];
                 // L = A_ik D^-1, in place.
                 let (l, product) = (p.lower[i], &mut scratch[..mi * m]);
-                multiply(&a[l..l + mi * m], &a[d..d + m * m], m, m, product);
-                a[l..l + mi * m].copy_from_slice(product);
+                product.fill(T::zero());
+                subtract_product(&a[l..l + mi * m], &a[d..d + m * m], m, m, product);
+                for (l, x) in a[l..l + mi * m].iter_mut().zip(product.iter_mut()) {
+                    *x = -*x;
+                    *l = *x;
+                }
                 for j in range.clone() {
                     let mj = p.size[p.later[j] as usize];
                     let (u, t) = (p.upper[j], p.targets[target]);
@@ -237,10 +241,9 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
                 take(&a[p.upper[e]..p.upper[e] + m * p.size[i]], &rest[at..at + p.size[i]], own);
             }
             let solved = &mut scratch[..m];
-            for (s, line) in solved.iter_mut().zip(a[p.diagonal[k]..p.diagonal[k] + m * m].chunks_exact(m.max(1))) {
-                *s = dot(line, own);
-            }
-            own.copy_from_slice(solved);
+            solved.fill(T::zero());
+            take(&a[p.diagonal[k]..p.diagonal[k] + m * m], own, solved);
+            own.iter_mut().zip(solved.iter()).for_each(|(x, s)| *x = -*s);
         }
         for k in 0..n {
             b[p.caller_row[k]..p.caller_row[k] + p.size[k]].copy_from_slice(&x[p.row[k]..p.row[k + 1]]);
@@ -248,37 +251,62 @@ impl<T: ComplexField<RealField = f64> + Copy> BlockLu<T> {
     }
 }
 
-#[inline]
-fn dot<T: ComplexField + Copy>(a: &[T], b: &[T]) -> T {
-    a.iter().zip(b).fold(T::zero(), |s, (a, b)| s + *a * *b)
+/// Calls a kernel with the width of its rows as a constant where it is a usual one: loops of known length are unrolled, and their sums stay in
+/// registers. Other widths are handed over as a number.
+macro_rules! by_width {
+    ($width:expr, $fixed:ident, $any:ident, $($argument:expr),*) => {
+        match $width {
+            1 => $fixed::<T, 1>($($argument),*),
+            2 => $fixed::<T, 2>($($argument),*),
+            3 => $fixed::<T, 3>($($argument),*),
+            4 => $fixed::<T, 4>($($argument),*),
+            5 => $fixed::<T, 5>($($argument),*),
+            6 => $fixed::<T, 6>($($argument),*),
+            width => $any($($argument),*, width),
+        }
+    };
 }
 
 /// `y -= A x`, by rows.
 #[inline]
 fn take<T: ComplexField + Copy>(A: &[T], x: &[T], y: &mut [T]) {
-    for (y, line) in y.iter_mut().zip(A.chunks_exact(x.len().max(1))) {
-        *y -= dot(line, x);
+    by_width!(x.len(), take_fixed, take_any, A, x, y);
+}
+
+fn take_fixed<T: ComplexField + Copy, const N: usize>(A: &[T], x: &[T], y: &mut [T]) {
+    let [x] = x.as_chunks::<N>().0 else { return };
+    for (y, line) in y.iter_mut().zip(A.as_chunks::<N>().0) {
+        *y -= (0..N).fold(T::zero(), |s, k| s + line[k] * x[k]);
     }
 }
 
-/// `C = A B` with rows of `m` and of `n` entries.
-#[inline]
-fn multiply<T: ComplexField + Copy>(A: &[T], B: &[T], m: usize, n: usize, C: &mut [T]) {
-    C.fill(T::zero());
-    for (line, out) in A.chunks_exact(m.max(1)).zip(C.chunks_exact_mut(n.max(1))) {
-        for (f, b) in line.iter().zip(B.chunks_exact(n.max(1))) {
-            for (o, b) in out.iter_mut().zip(b) {
-                *o += *f * *b;
-            }
-        }
+fn take_any<T: ComplexField + Copy>(A: &[T], x: &[T], y: &mut [T], width: usize) {
+    for (y, line) in y.iter_mut().zip(A.chunks_exact(width.max(1))) {
+        *y -= line.iter().zip(x).fold(T::zero(), |s, (a, b)| s + *a * *b);
     }
 }
 
-/// `C -= A B`, likewise.
+/// `C -= A B` with rows of `m` and of `n` entries.
 #[inline]
 fn subtract_product<T: ComplexField + Copy>(A: &[T], B: &[T], m: usize, n: usize, C: &mut [T]) {
-    for (line, out) in A.chunks_exact(m.max(1)).zip(C.chunks_exact_mut(n.max(1))) {
-        for (f, b) in line.iter().zip(B.chunks_exact(n.max(1))) {
+    by_width!(n, subtract_fixed, subtract_any, A, B, m, C);
+}
+
+fn subtract_fixed<T: ComplexField + Copy, const N: usize>(A: &[T], B: &[T], m: usize, C: &mut [T]) {
+    for (line, out) in A.chunks_exact(m.max(1)).zip(C.as_chunks_mut::<N>().0) {
+        let mut sum = *out;
+        for (f, b) in line.iter().zip(B.as_chunks::<N>().0) {
+            for k in 0..N {
+                sum[k] -= *f * b[k];
+            }
+        }
+        *out = sum;
+    }
+}
+
+fn subtract_any<T: ComplexField + Copy>(A: &[T], B: &[T], m: usize, C: &mut [T], width: usize) {
+    for (line, out) in A.chunks_exact(m.max(1)).zip(C.chunks_exact_mut(width.max(1))) {
+        for (f, b) in line.iter().zip(B.chunks_exact(width.max(1))) {
             for (o, b) in out.iter_mut().zip(b) {
                 *o -= *f * *b;
             }
@@ -288,6 +316,18 @@ fn subtract_product<T: ComplexField + Copy>(A: &[T], B: &[T], m: usize, n: usize
 
 /// Inverse of a small matrix in place by Gauss-Jordan with row pivoting.
 fn invert<T: ComplexField<RealField = f64> + Copy>(a: &mut [T], m: usize, scratch: &mut [T]) -> bool {
+    // Of known sizes the loops are unrolled.
+    match m {
+        6 => invert_any(a, 6, scratch),
+        5 => invert_any(a, 5, scratch),
+        3 => invert_any(a, 3, scratch),
+        _ => invert_any(a, m, scratch),
+    }
+}
+
+#[inline(always)]
+fn invert_any<T: ComplexField<RealField = f64> + Copy>(a: &mut [T], m: usize, scratch: &mut [T]) -> bool {
+    let a = &mut a[..m * m];
     let inverse = &mut scratch[..m * m];
     inverse.fill(T::zero());
     for i in 0..m {
@@ -399,6 +439,39 @@ mod tests {
         turned.solve(&mut x);
         let exact = Z.lu().solve(&b).expect("regular");
         assert!((DVector::from_vec(x) - exact).iter().all(|x| x.norm() < 1e-11));
+    }
+
+    #[test]
+    fn blocks_of_every_width_solve_like_a_dense_lu() {
+        let mut seed = 11u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+            (seed >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+        };
+        for case in 0..30 {
+            // A ring of blocks of one to nine rows.
+            let sizes: Vec<usize> = (0..6).map(|_| 1 + (4.5 * (random() + 1.0)) as usize % 9).collect();
+            let n = sizes.len();
+            let starts: Vec<usize> = (0..n).map(|k| sizes[..k].iter().sum()).collect();
+            let total: usize = sizes.iter().sum();
+            let neighbours: Vec<Vec<u32>> = (0..n).map(|k| vec![((k + 1) % n) as u32, ((k + n - 1) % n) as u32]).collect();
+            let pattern = Arc::new(LuPattern::new(&sizes, &neighbours, &vec![Vec::new(); n]));
+            let (mut lu, mut A) = (BlockLu::<f64>::new(&pattern), DMatrix::<f64>::zeros(total, total));
+            lu.clear();
+            for (i, j) in (0..n).flat_map(|i| [(i, i), (i, (i + 1) % n), ((i + 1) % n, i)]) {
+                let at = lu.block(i, j);
+                for (r, c) in (0..sizes[i]).flat_map(|r| (0..sizes[j]).map(move |c| (r, c))) {
+                    let x = random() + if i == j && r == c { 20.0 } else { 0.0 };
+                    A[(starts[i] + r, starts[j] + c)] = x;
+                    lu.a[at + r * sizes[j] + c] = x;
+                }
+            }
+            let b = DVector::from_fn(total, |_, _| random());
+            let mut x = b.as_slice().to_vec();
+            assert!(lu.factor());
+            lu.solve(&mut x);
+            assert!((&A * DVector::from_vec(x) - b).amax() < 1e-13, "case {case}, blocks of {sizes:?}");
+        }
     }
 
     #[test]

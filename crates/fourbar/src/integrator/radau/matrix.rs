@@ -5,7 +5,7 @@ use crate::absolute::linear::Linear;
 use crate::state::{Twist, Wrench};
 use fourbar_math::BlockLu;
 use fourbar_math::so3::tilde;
-use nalgebra::{ComplexField, Matrix6, Vector3};
+use nalgebra::{ComplexField, Vector3};
 
 /// Compliance of kept rows relative to that of the equations.
 const RIGID: f64 = 1e-4;
@@ -48,14 +48,14 @@ impl<T: ComplexField<RealField = f64> + Copy> System<T> {
         for b in 1..r_psi.len() {
             for k in 0..3 {
                 let at = 6 * (b - 1) + k;
-                r[at] += w * T::from_real(r_psi[b].v[k]);
-                r[at + 3] += w * T::from_real(r_psi[b].w[k]);
-                sum[at] += w * T::from_real(r_v[b].F[k]);
-                sum[at + 3] += w * T::from_real(r_v[b].T[k]);
+                r[at] += w.scale(r_psi[b].v[k]);
+                r[at + 3] += w.scale(r_psi[b].w[k]);
+                sum[at] += w.scale(r_v[b].F[k]);
+                sum[at + 3] += w.scale(r_v[b].T[k]);
             }
         }
         for (s, r) in sum[n..].iter_mut().zip(r_c) {
-            *s += w * T::from_real(*r);
+            *s += w.scale(*r);
         }
     }
 
@@ -63,19 +63,20 @@ impl<T: ComplexField<RealField = f64> + Copy> System<T> {
     pub fn solve(&mut self, form: &Form<'_>) {
         let Self { s, lu, r, sum, x, dv } = self;
         let (n, e) = (r.len(), form.e);
-        let (s, hh) = (*s, T::from_real(form.h));
+        let (s, h) = (*s, form.h);
+        let (into, over) = (T::from_real(h) / s, s / T::from_real(h));
         for b in 1..=form.linear.bodies {
             let (m, J, at) = (e.model.bodies[b].mass, &form.linear.J[b], 6 * (b - 1));
             for k in 0..3 {
-                let turned = (0..3).fold(T::zero(), |t, c| t + T::from_real(J[(k, c)]) * r[at + 3 + c]);
-                x[at + k] = -(hh * hh * sum[at + k] + hh * s * T::from_real(m) * r[at + k]);
-                x[at + 3 + k] = -(hh * hh * sum[at + 3 + k] + hh * s * turned);
+                let turned = (0..3).fold(T::zero(), |t, c| t + r[at + 3 + c].scale(J[(k, c)]));
+                x[at + k] = -(sum[at + k].scale(h * h) + s * r[at + k].scale(h * m));
+                x[at + 3 + k] = -(sum[at + 3 + k].scale(h * h) + s * turned.scale(h));
             }
         }
         for &(i, j, place) in &form.linear.pairs {
-            for row in 0..6 {
-                let d = (0..6).fold(T::zero(), |t, c| t + T::from_real(form.linear.D[place + 6 * row + c]) * r[6 * (j - 1) + c]);
-                x[6 * (i - 1) + row] -= hh * hh * d;
+            let (D, r) = (&form.linear.D[place..place + 36], &r[6 * (j - 1)..6 * j]);
+            for (x, line) in x[6 * (i - 1)..6 * i].iter_mut().zip(D.as_chunks::<6>().0) {
+                *x -= (0..6).fold(T::zero(), |t, c| t + r[c].scale(line[c])).scale(h * h);
             }
         }
         for c in 0..e.set.list.len() {
@@ -83,9 +84,9 @@ impl<T: ComplexField<RealField = f64> + Copy> System<T> {
                 let mut g = sum[n + row];
                 for block in e.set.blocks_of(c) {
                     let line = &form.G[block.start + 6 * k..block.start + 6 * k + 6];
-                    g = line.iter().zip(&r[6 * (block.body - 1)..]).fold(g, |g, (l, r)| g + T::from_real(*l) * *r);
+                    g = line.iter().zip(&r[6 * (block.body - 1)..]).fold(g, |g, (l, r)| g + r.scale(*l));
                 }
-                x[n + row] = if form.dropped[row] { T::zero() } else { -g * hh / s };
+                x[n + row] = if form.dropped[row] { T::zero() } else { -g * into };
             }
         }
         lu.solve(x);
@@ -95,8 +96,8 @@ impl<T: ComplexField<RealField = f64> + Copy> System<T> {
             for (first, w) in [(at, spin), (at + 3, own)] {
                 for k in 0..3 {
                     let (i, j) = ((k + 1) % 3, (k + 2) % 3);
-                    let turned = T::from_real(w[i]) * x[first + j] - T::from_real(w[j]) * x[first + i];
-                    dv[first + k] = s / hh * x[first + k] + turned + r[first + k];
+                    let turned = x[first + j].scale(w[i]) - x[first + i].scale(w[j]);
+                    dv[first + k] = over * x[first + k] + turned + r[first + k];
                 }
             }
         }
@@ -105,24 +106,25 @@ impl<T: ComplexField<RealField = f64> + Copy> System<T> {
     /// Forms and factors the matrix; `false` where it is singular.
     pub fn factor(&mut self, form: &Form<'_>) -> bool {
         let (linear, e, h, n) = (form.linear, form.e, form.h, form.linear.bodies);
-        let (s, sh, h2) = (self.s, self.s * T::from_real(h), T::from_real(h * h));
+        let (s, sh, s2, h2) = (self.s, self.s.scale(h), self.s * self.s, h * h);
         let a = self.lu.clear();
         for &(i, j, at) in &linear.pairs {
-            let D = Linear::block(&linear.D, at);
-            let (spin, own) = (form.spin)(j);
-            let mut W = Matrix6::zeros();
-            W.fixed_view_mut::<3, 3>(0, 0).copy_from(&tilde(&spin));
-            W.fixed_view_mut::<3, 3>(3, 3).copy_from(&tilde(&own));
-            let mut M = Matrix6::zeros();
-            if i == j {
-                (0..3).for_each(|k| M[(k, k)] = e.model.bodies[i].mass);
-                M.fixed_view_mut::<3, 3>(3, 3).copy_from(&linear.J[i]);
+            let (D, K) = (&linear.D[at..at + 36], &linear.K[at..at + 36]);
+            for (a, (d, k)) in a[at..at + 36].iter_mut().zip(D.iter().zip(K)) {
+                *a = sh.scale(*d) + T::from_real(h2 * k);
             }
-            let (second, first, zeroth) = (M, M * W + D, D * W + Linear::block(&linear.K, at));
-            for r in 0..6 {
-                for c in 0..6 {
-                    a[at + 6 * r + c] =
-                        s * s * T::from_real(second[(r, c)]) + sh * T::from_real(first[(r, c)]) + h2 * T::from_real(zeroth[(r, c)]);
+            if i != j {
+                continue;
+            }
+            // Inertia, and what the spin of the axes makes of it.
+            let (spin, own) = (form.spin)(i);
+            let (m, J) = (e.model.bodies[i].mass, &linear.J[i]);
+            let (moved, turned) = (tilde(&spin) * m, J * tilde(&own));
+            for r in 0..3 {
+                a[at + 7 * r] += s2.scale(m);
+                for c in 0..3 {
+                    a[at + 6 * r + c] += sh.scale(moved[(r, c)]);
+                    a[at + 6 * (3 + r) + 3 + c] += s2.scale(J[(r, c)]) + sh.scale(turned[(r, c)]);
                 }
             }
         }

@@ -230,13 +230,22 @@ impl Solver {
         self.linear.form(e, &At { plain, lambda: &at.lambda });
         (e.loads.by_joint, e.z) = (loads, z);
         self.axes.set_spins(e, at);
-        for &(i, j, place) in &self.linear.pairs {
+        let linear = &mut self.linear;
+        for &(i, j, place) in &linear.pairs {
             if i == j {
                 let W = tilde(&self.axes.spin_of(i)) * e.model.bodies[i].mass;
                 for r in 0..3 {
                     for c in 0..3 {
-                        self.linear.D[place + 6 * r + c] += W[(r, c)];
+                        linear.D[place + 6 * r + c] += W[(r, c)];
                     }
+                }
+            }
+            // K becomes K + D W: rows times the cross products of the spins.
+            let (spin, own) = self.axes.spins(j, &self.made_at);
+            for at in (place..place + 36).step_by(6) {
+                for (at, w) in [(at, spin), (at + 3, own)] {
+                    let d = Vector3::from_column_slice(&linear.D[at..at + 3]).cross(&w);
+                    (0..3).for_each(|c| linear.K[at + c] += d[c]);
                 }
             }
         }
