@@ -181,7 +181,7 @@ impl<'m, 'o> Lanes<'m, 'o> {
         for i in 0..LANES {
             let Some(lane) = &mut self.lanes[i] else { continue };
             let how = if self.lost[i] {
-                Ended::Alone("its loops, its steps or its numbers ask for care")
+                Ended::Alone("its loops, steps or numbers need more care than a batch takes")
             } else if lane.next < lane.case.times.len() {
                 if lane.observer.go_on(self.t[i], lane.case.times[lane.case.times.len() - 1]) {
                     continue;

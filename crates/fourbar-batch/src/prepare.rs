@@ -127,7 +127,10 @@ pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Re
             let chosen = study.chosen(model).map_err(trouble)?;
             let tableau = Tableau::named(chosen.integrator).filter(|t| chosen.formulation.name == "grcr" && t.product.is_empty());
             let Some(tableau) = tableau else {
-                return Err(format!("{} with {} is no explicit method in joint coordinates", chosen.formulation.name, chosen.integrator));
+                return Err(format!(
+                    "{} with {} is not an explicit method in joint coordinates",
+                    chosen.formulation.name, chosen.integrator
+                ));
             };
             (Way::Explicit(tableau), tolerance(study, tableau.name).map_err(trouble)? * model.length)
         }
@@ -181,7 +184,7 @@ fn formed(model: &Model, m: &Mechanism<'_>) -> Result<(Form, Numbers), String> {
             Some(JointKind::Prismatic(_)) => Joint::Slide,
             Some(JointKind::Fixed(_)) => Joint::Weld,
             None if k == 0 => Joint::Weld,
-            _ => return Err(format!("{} is no hinge, slide or weld", name(n.joint))),
+            _ => return Err(format!("{} is not a hinge, slide or weld", name(n.joint))),
         };
         if n.shift {
             return Err("it is a chain of more than 23 joints".into());
@@ -294,7 +297,7 @@ fn movers(tree: &Tree, nodes: [usize; 2]) -> Vec<Mover> {
 /// What a row of a closing says, with its numbers in the frames of the nodes.
 fn said(m: &Mechanism<'_>, closing: usize, row: usize) -> Result<(LoopRow, [f64; 10]), String> {
     let (tree, constraint) = (&m.tree, &m.closings.set.list[closing]);
-    let refused = || Err(format!("`{}` closes a loop in a way that batches do not know", constraint.name));
+    let refused = || Err(format!("`{}` closes a loop in a way that batches do not support", constraint.name));
     let Owner::Joint(joint) = constraint.owner else { return refused() };
     let (mut first, mut found) = (0, None);
     for rows in &constraint.rows {

@@ -51,9 +51,9 @@ pub enum Verb {
     Modes(ModesArgs),
     /// The linear model about an equilibrium or a steady motion: A, B, C, D from the inputs of the file to outputs.
     Linearize(LinearizeArgs),
-    /// Run a mechanism for many values of its parameters, on all cores, and take measures: one row a case.
+    /// Run a mechanism for many values of its parameters, on all cores, and take measures: one row per case.
     Sweep(SweepArgs),
-    /// What tolerances and clearances do to measures: linear stack-up, samples, yield, and who causes the spread.
+    /// What tolerances and clearances do to measures: linear stack-up, samples, yield, and what causes the spread.
     Tolerance(ToleranceArgs),
     /// Find values of parameters, between bounds, that make a measure small or large, or fit several.
     Optimize(OptimizeArgs),
@@ -65,7 +65,7 @@ pub enum Verb {
     Sensitivities(SensitivitiesArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
-    /// Run the study that the file asks for: dynamics, or kinematics where the drives leave no freedom.
+    /// Run the study of the file: dynamics, or kinematics where the drives leave no freedom.
     Run(RunArgs),
     /// Run every formulation that applies, compare them, and say whether they agree.
     Verify(VerifyArgs),
@@ -79,7 +79,7 @@ pub enum Verb {
     Plot(PlotArgs),
     /// One page of a result for whoever chooses motors, bearings and springs: peaks, root mean squares, powers, speed against effort.
     Report(ReportArgs),
-    /// Write a mechanism in another format: that of this program from any that is read; MechSpec, MJCF or URDF from any.
+    /// Convert a mechanism file: from any format that is read to that of this program, MechSpec, MJCF or URDF.
     Convert(ConvertArgs),
     /// Write a functional mock-up unit (FMI 3.0, co-simulation) for other simulation programs: inputs, parameters and results by name.
     Fmu(FmuArgs),
@@ -201,7 +201,7 @@ pub struct EquilibriumArgs {
     /// Random starts of `--all`.
     #[arg(long, value_name = "N", requires = "all", default_value = "48", value_parser = clap::value_parser!(u16).range(1..=10000))]
     pub starts: u16,
-    /// Which rest: `stable`, where the mechanism comes to lie by itself, or `any`, the nearest.
+    /// Which rest: `stable`, where the mechanism comes to rest by itself, or `any`, the nearest.
     #[arg(long, value_enum, value_name = "KIND", default_value = "stable")]
     pub kind: RestKind,
     /// Time at which drives and forces are taken, seconds; left out: 0.
@@ -227,7 +227,7 @@ pub struct EquilibriumArgs {
 /// Which rest is looked for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum RestKind {
-    /// Where the mechanism comes to lie by itself.
+    /// Where the mechanism comes to rest by itself.
     Stable,
     /// The nearest, stable or not.
     Any,
@@ -322,7 +322,7 @@ pub struct RunArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Settings that go before those of the file.
+    /// Settings that override those of the file.
     #[command(flatten)]
     pub study: StudyArgs,
     /// Write trajectory.csv and summary.json into this folder.
@@ -348,7 +348,7 @@ pub struct RunArgs {
     pub force: bool,
 }
 
-/// Settings of a run that go before those of the file.
+/// Settings of a run that override those of the file.
 #[derive(Clone, Debug, Default, PartialEq, ClapArgs, Serialize, Deserialize)]
 pub struct StudyArgs {
     /// Analysis; left out: as the file says, or kinematics where the drives leave no freedom.
@@ -369,7 +369,7 @@ pub struct StudyArgs {
     /// End of the run, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub t_end: Option<f64>,
-    /// Distance of output times, seconds.
+    /// Time between outputs, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub output_step: Option<f64>,
     /// Option of the formulation or integrator, such as `rho=0.8`.
@@ -406,7 +406,7 @@ pub struct VerifyArgs {
     /// End of the comparison, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub t_end: Option<f64>,
-    /// Distance of the times compared, seconds.
+    /// Time between comparisons, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds, allow_negative_numbers = true)]
     pub output_step: Option<f64>,
     /// Tolerance of the adaptive formulations.
@@ -548,7 +548,7 @@ pub struct FmuArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Settings that go before those of the file; `--input NAME=VALUE` is what an input starts with.
+    /// Settings that override those of the file; `--input NAME=VALUE` is what an input starts with.
     #[command(flatten)]
     pub study: StudyArgs,
     /// The unit to write; left out: the name of the mechanism with the ending .fmu, in this folder.

@@ -53,7 +53,7 @@ fn words(input: &Input, a: &Assembled, mode: Option<u16>, screen: &Screen) -> St
         text += "positions are consistent\n";
         if !a.asked.is_empty() {
             let asked: Vec<String> = a.asked.iter().map(Gap::to_string).collect();
-            text += &format!("{}\n", wrapped(&format!("moved as `start:` asks: {}", asked.join(", ")), 0, 0));
+            text += &format!("{}\n", wrapped(&format!("moved as `start:` requires: {}", asked.join(", ")), 0, 0));
         }
     } else {
         text += &format!(

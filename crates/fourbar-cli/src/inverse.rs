@@ -92,7 +92,7 @@ fn request(input: &Input, args: &InverseArgs) -> Result<Request, Diagnostic> {
     let study = Study::with(&input.model, &changes);
     let weight = |(name, text): &(String, String)| match text.trim().parse::<f64>() {
         Ok(x) => Ok((name.clone(), x)),
-        Err(_) => Err(Diagnostic::new("U411", format!("the weight `{text}` of `{name}` is no number")).name(name)),
+        Err(_) => Err(Diagnostic::new("U411", format!("the weight `{text}` of `{name}` is not a number")).name(name)),
     };
     let weights = args.weights.iter().map(weight).collect::<Result<_, _>>()?;
     Ok(Request { path: args.path.clone(), motors: args.motors.clone(), weights, study })
@@ -186,7 +186,7 @@ fn words(input: &Input, found: &Inverse, sizes: &[Sizing], screen: &Screen) -> S
             more.add(&m.name, &format!("rms over the worst window {} {}", number(w), m.unit()));
         }
         if let Some(r) = s.rotor.filter(|_| m.spec.inertia > 0.0) {
-            let best = r.best_ratio.map_or(String::new(), |b| format!("; the ratio of least torque is {}", number(b)));
+            let best = r.best_ratio.map_or(String::new(), |b| format!("; the gear ratio for the least torque is {}", number(b)));
             let text = format!(
                 "rotor: torque at most {} N*m, rms {} N*m, speed at most {} rad/s, reflected inertia {} {}{best}",
                 number(r.peak),

@@ -109,7 +109,7 @@ fn words(input: &Input, found: &Modes, about: &str, most: usize, screen: &Screen
     }
     if found.rigid > 0 {
         let list: Vec<String> = found.rigid_motions.iter().map(|m| format!("`{m}`")).collect();
-        let what = if list.is_empty() { "rates that keep what they are".to_string() } else { list.join(", ") };
+        let what = if list.is_empty() { "rates that stay constant".to_string() } else { list.join(", ") };
         facts.add("rigid", &format!("{}: nothing drives back {what}", count(found.rigid, "zero eigenvalue")));
     }
     if found.idle > 0 {

@@ -226,7 +226,7 @@ impl Observer for Watcher<'_> {
         if let Some(k) = row.iter().position(|x| !x.is_finite()) {
             let column = self.columns.get(k).map_or("a column", |c| c.name.as_str());
             let d = Diagnostic::new("S250", format!("at t = {:.6} s `{column}` is not a finite number", row[0])).time(row[0]);
-            self.note(Err(d.help("the rows before are good; try a smaller step or tolerance, and tell us about the mechanism")));
+            self.note(Err(d.help("the rows before are good; try a smaller step or tolerance, and please report the mechanism")));
             return;
         }
         self.open();

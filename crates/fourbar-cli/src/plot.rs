@@ -240,7 +240,7 @@ fn choose<'a>(shown: &'a Shown, patterns: &[String]) -> Result<Vec<&'a str>, Dia
             return Err(unknown(shown, pattern));
         }
         if fitting.len() > MOST {
-            let message = format!("`{pattern}` means {} columns", fitting.len());
+            let message = format!("`{pattern}` matches {} columns", fitting.len());
             return Err(Diagnostic::new("U008", message).help(format!("choose at most {MOST} at a time")));
         }
         for name in fitting {

@@ -21,9 +21,9 @@ impl Range {
     /// Reads a range, such as `0..3 kN`.
     pub fn new((name, text): &(String, String)) -> Result<Self, Diagnostic> {
         let refused = || {
-            Diagnostic::new("U402", format!("`{name}={text}` is no range of a parameter"))
+            Diagnostic::new("U402", format!("`{name}={text}` is not a range of a parameter"))
                 .name(name)
-                .help("write two different numbers with two dots between them, and a unit behind, as in `load=0..3 kN`")
+                .help("write two different numbers with two dots between them and a unit after them, as in `load=0..3 kN`")
         };
         let (a, b) = text.split_once("..").ok_or_else(refused)?;
         let ((a, first), (b, unit)) = (number_and_unit(a).ok_or_else(refused)?, number_and_unit(b).ok_or_else(refused)?);

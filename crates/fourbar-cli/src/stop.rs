@@ -22,7 +22,7 @@ pub fn listen() {
         if INTERRUPTED.swap(true, Ordering::Relaxed) {
             std::process::exit(i32::from(EXIT));
         }
-        say("\ninterrupted: finishing the current output step (again to stop at once)\n");
+        say("\ninterrupted: finishing the current output step (press Ctrl-C again to stop at once)\n");
         std::thread::spawn(|| {
             std::thread::sleep(GRACE);
             say("the run did not end by itself and was cut short; rows written so far stay, the rest is lost\n");

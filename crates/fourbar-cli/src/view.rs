@@ -74,7 +74,7 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     if (args.study != StudyArgs::default() || !args.set.is_empty()) && args.inputs.iter().all(|name| is_result(Path::new(name))) {
         return Err(Diagnostic::new(
             "U001",
-            "settings of a run do not go with results: these were computed already, and are shown as they are",
+            "settings of a run have no effect on results: they are already computed, and shown as they are",
         )
         .help("leave the settings out, or give the mechanism file instead of the result: it is run first")
         .into());
@@ -121,7 +121,7 @@ fn sweep_of(path: &Path) -> Option<PathBuf> {
 /// The page of a sweep.
 fn sweep(folder: &Path, args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
     if args.study != StudyArgs::default() || !args.set.is_empty() {
-        let d = Diagnostic::new("U001", "settings of a run do not go with a sweep: it was computed already, and is shown as it is");
+        let d = Diagnostic::new("U001", "settings of a run have no effect on a sweep: it is already computed, and shown as it is");
         return Err(d.help("leave the settings out").into());
     }
     if args.export.is_some() {

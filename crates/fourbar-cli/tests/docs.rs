@@ -5,8 +5,11 @@
 //!
 //! - ```` ```yaml file=my.yaml ```` is written to `my.yaml` in a folder of its own for the page (any language may have `file=`),
 //! - ```` ```yaml section=my.yaml ```` replaces the sections of that file that it names, or adds them,
-//! - ```` ```console ```` is executed: lines that start with `$ fourbar` are commands, the lines after them are what is printed. A line
-//!   `...` stands for any lines, and at the end of a line for its rest. ```` ```console exit=1 ```` says with which exit code the last command ends,
+//! - ```` ```console ```` is executed: lines that start with `$ fourbar` are commands, the lines after them are what is printed; nothing
+//!   after them means that the output is not compared. A command goes on after a line that ends in `\`. A line
+//!   `...` stands for any lines, and at the end of a line for its rest. ```` ```console exit=1 ```` says with which exit code the last command ends.
+//!   The folder of a page has a copy of `models`, and pages are written but not opened,
+//! - ```` ```yaml ```` with a whole file (its first line is `fourbar: 1`) and without a mark is given to `fourbar check`,
 //! - a picture `![...](.../pictures/NAME.svg)` must be written by a command of the page as `NAME.svg`.
 //!
 //! With `FOURBAR_UPDATE_DOCS=1` printed lines and pictures are brought up to date instead; read the changes before they are kept.
@@ -147,7 +150,7 @@ fn same(page: &str, printed: &str) -> bool {
 
 /// A command of a block with the lines of the page after it.
 struct Command<'a> {
-    line: &'a str,
+    line: String,
     /// Places of its printed lines in the page.
     after: std::ops::Range<usize>,
     printed: Vec<&'a str>,
@@ -155,10 +158,20 @@ struct Command<'a> {
 
 fn commands<'a>(block: &Block<'a>) -> Vec<Command<'a>> {
     let mut list: Vec<Command<'a>> = Vec::new();
+    let mut goes_on = false;
     for (k, line) in block.lines.iter().enumerate() {
         let at = block.first + k;
+        let (text, continued) = line.strip_suffix('\\').map_or((*line, false), |l| (l, true));
         match (line.strip_prefix("$ "), list.last_mut()) {
-            (Some(command), _) => list.push(Command { line: command, after: at + 1..at + 1, printed: Vec::new() }),
+            (_, Some(last)) if goes_on => {
+                last.line = format!("{} {}", last.line.trim_end(), text.trim());
+                last.after = at + 1..at + 1;
+                goes_on = continued;
+            }
+            (Some(_), _) => {
+                list.push(Command { line: text[2..].to_string(), after: at + 1..at + 1, printed: Vec::new() });
+                goes_on = continued;
+            }
             (None, Some(last)) => {
                 last.printed.push(line);
                 last.after.end = at + 1;
@@ -175,10 +188,14 @@ fn execute(page: &Path) -> Vec<String> {
     let name = page.strip_prefix(root()).expect("inside").display().to_string();
     let mut wrong = Vec::new();
     let all = blocks(&text);
-    if !all.iter().any(|b| b.marks.first() == Some(&"console")) {
+    let whole_file = |b: &Block<'_>| b.marks == ["yaml"] && b.lines.first().is_some_and(|l| l.starts_with("fourbar: 1"));
+    if !all.iter().any(|b| b.marks.first() == Some(&"console") || whole_file(b)) {
         return wrong;
     }
     let f = folder(&format!("docs_{}", name.replace(['/', '.'], "_")));
+    if text.contains("models/") {
+        copied(&root().join("models"), &f.join("models"));
+    }
     let mut edits: Vec<(std::ops::Range<usize>, Vec<String>)> = Vec::new();
     for block in &all {
         if let Some(file) = block.mark("file") {
@@ -187,17 +204,28 @@ fn execute(page: &Path) -> Vec<String> {
             let old = std::fs::read_to_string(f.join(file)).unwrap_or_else(|_| panic!("{name}: `{file}` is not there yet"));
             std::fs::write(f.join(file), replaced(&old, &block.text())).expect("writable");
         }
+        if whole_file(block) {
+            std::fs::write(f.join("whole.yaml"), block.text()).expect("writable");
+            let output = fourbar(&f, &["check", "whole.yaml"]);
+            if !output.status.success() {
+                wrong.push(format!("{name}: the file in line {} is refused\n{}", block.first + 1, whole(&output)));
+            }
+        }
         if block.marks.first() != Some(&"console") {
             continue;
         }
         let list = commands(block);
         for (k, command) in list.iter().enumerate() {
             let Some(rest) = command.line.strip_prefix("fourbar ") else {
-                wrong.push(format!("{name}: `{}` is no command of the program", command.line));
+                wrong.push(format!("{name}: `{}` is not a command of the program", command.line));
                 continue;
             };
             let arguments = words(rest);
-            let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            let mut arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+            // Tests open no browser.
+            if matches!(arguments[0], "view" | "demo" | "playground") && !arguments.iter().any(|a| matches!(*a, "--export" | "--no-open")) {
+                arguments.push("--no-open");
+            }
             let output = fourbar(&f, &arguments);
             let expected = if k + 1 == list.len() { block.mark("exit").map_or(0, |e| e.parse().expect("a number")) } else { 0 };
             let code = output.status.code().unwrap_or(-1);
@@ -219,7 +247,8 @@ fn execute(page: &Path) -> Vec<String> {
             }
         }
     }
-    for picture in pictures(&text) {
+    let executed = all.iter().any(|b| b.marks.first() == Some(&"console"));
+    for picture in pictures(&text).into_iter().filter(|_| executed) {
         let file = picture.rsplit('/').next().unwrap_or_default();
         let kept = page.parent().expect("a folder").join(&picture);
         let made = f.join(file);
@@ -240,6 +269,20 @@ fn execute(page: &Path) -> Vec<String> {
         std::fs::write(page, lines.join("\n") + "\n").expect("writable");
     }
     wrong
+}
+
+/// A folder with the files in it, one level of folders deep.
+fn copied(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).expect("writable");
+    for entry in std::fs::read_dir(from).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        let target = to.join(path.file_name().expect("a name"));
+        if path.is_dir() {
+            copied(&path, &target);
+        } else {
+            std::fs::copy(&path, &target).expect("writable");
+        }
+    }
 }
 
 /// Pictures of a page that its commands make.
@@ -297,6 +340,25 @@ fn files_and_commands_of_the_pages_do_what_they_say() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
 }
 
+/// Every command of the program in a page stands in a block that is executed. Left out are the pages of diagnostics, which show commands
+/// for files that are the reader's own and say so by `my.yaml`, and how a verb is used, `text`.
+#[test]
+fn commands_of_the_pages_are_executed() {
+    let mut wrong = Vec::new();
+    for page in pages().iter().filter(|p| !p.ends_with("diagnostics.md")) {
+        let text = std::fs::read_to_string(page).expect("a page");
+        // What has to be built or installed first is left out as well.
+        let other = |l: &&str| ["cargo ", "pip "].iter().any(|tool| l.starts_with(tool));
+        let shown = |b: &Block<'_>| matches!(b.marks.first(), Some(&"console" | &"text")) || b.lines.iter().any(other);
+        for block in blocks(&text).iter().filter(|b| !shown(b)) {
+            if let Some(line) = block.lines.iter().find(|l| l.trim_start().trim_start_matches("$ ").starts_with("fourbar ")) {
+                wrong.push(format!("{}:{}: {line}", page.display(), block.first + 1));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "not executed:\n{}", wrong.join("\n"));
+}
+
 #[test]
 fn links_of_the_pages_lead_somewhere() {
     let mut wrong = Vec::new();
@@ -349,4 +411,9 @@ fn the_helpers_of_this_file_read_as_they_say() {
     assert_eq!(replaced(file, "bodies:\n  c: {mass: 3}\n"), "fourbar: 1\nbodies:\n  c: {mass: 3}\nstudy: {t_end: 1}\n");
     assert_eq!(links("see [a](b.md#c) and `[x](y)`\n```\n[n](m)\n```\n![p](q.svg)"), ["b.md#c", "q.svg"]);
     assert_eq!(anchor("## Stops, and `if`"), "stops-and-if");
+    let page = "```console\n$ fourbar sweep a \\\n    --out b\ndone\n$ fourbar list\n```";
+    let blocks = blocks(page);
+    let list = commands(&blocks[0]);
+    assert_eq!(list.iter().map(|c| c.line.as_str()).collect::<Vec<_>>(), ["fourbar sweep a --out b", "fourbar list"]);
+    assert!(list[0].printed == ["done"] && list[0].after == (3..4) && list[1].printed.is_empty());
 }

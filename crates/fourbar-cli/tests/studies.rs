@@ -7,39 +7,6 @@ use serde_json::Value;
 
 const HELD: &str = include_str!("data/fourbar_held.yaml");
 
-/// Commands of a page of the docs: lines of its blocks for a shell, those that go on joined.
-fn commands(page: &str) -> Vec<String> {
-    let mut list = Vec::new();
-    for block in page.split("```sh\n").skip(1).filter_map(|b| b.split("```").next()) {
-        let joined = block.replace("\\\n", " ");
-        list.extend(joined.lines().map(str::trim).filter(|l| l.starts_with("fourbar ")).map(String::from));
-    }
-    list
-}
-
-#[cfg(unix)]
-#[test]
-fn the_commands_of_the_docs_run() {
-    let f = folder("docs_of_studies");
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    std::fs::create_dir_all(f.join("models")).expect("a folder");
-    std::fs::copy(root.join("models/fourbar.yaml"), f.join("models/fourbar.yaml")).expect("the model");
-    let mut count = 0;
-    for name in ["sweep", "tolerance", "optimize"] {
-        let page = std::fs::read_to_string(root.join(format!("docs/{name}.md"))).expect("the page");
-        for command in commands(&page) {
-            // A sweep of a shipped model by its name is continued by its file, whose text is the same.
-            let program = format!("{} ", env!("CARGO_BIN_EXE_fourbar"));
-            let line = command.replacen("fourbar ", &program, 1);
-            let output =
-                std::process::Command::new("sh").args(["-c", &line]).current_dir(&f).env("NO_COLOR", "1").output().expect("a shell");
-            assert!(output.status.success(), "{command}\n{}", whole(&output));
-            count += 1;
-        }
-    }
-    assert!(count >= 14, "{count}");
-}
-
 #[test]
 fn a_file_may_hold_its_own_optimisation() {
     let f = folder("optimize_file");

@@ -57,7 +57,7 @@ fn results_are_shown_from_their_folders_with_their_parameters() {
     for settings in [&["--mode", "2"][..], &["--tol", "1e-4"], &["--set", "L=3"], &["--t-end", "0.1"]] {
         let output = fourbar(&f, &[&["view", "a", "--no-open", "-o", "other.html"], settings].concat());
         let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.code() == Some(2) && said.contains("error[U001]: settings of a run do not go with results"), "{said}");
+        assert!(output.status.code() == Some(2) && said.contains("error[U001]: settings of a run have no effect on results"), "{said}");
         assert!(!f.join("other.html").exists());
     }
     run(&["view", "a", "b/trajectory.csv", "--no-open"]);

@@ -309,7 +309,7 @@ fn followed<'b>(build: Builder<'b>, [from, to]: [f64; 2], options: &Options) -> 
 /// Follows the path that crosses the first one at one of its crossings, counted from one, to one side; negative numbers to the other.
 pub fn branch(build: Builder<'_>, ends: [f64; 2], options: &Options, number_of: i32) -> Result<LoadPath, Error> {
     let (f, main, crossings) = followed(build, ends, options)?;
-    let refused = |why: String| Diagnostic::new("S404", why).help("`--along` without `--branch` tells where other paths cross");
+    let refused = |why: String| Diagnostic::new("S404", why).help("`--along` without `--branch` shows where other paths cross");
     let wanted = (number_of.unsigned_abs() as usize).checked_sub(1);
     let Some(c) = wanted.and_then(|k| crossings.get(k)) else {
         let count = fourbar::study::count(main.crossings.len(), "other path");

@@ -95,7 +95,7 @@ impl Component {
             }
             Err(_) => {
                 self.broken = true;
-                self.send(Status::Fatal, "logStatusError", "the engine failed in a way it should not; please report the model");
+                self.send(Status::Fatal, "logStatusError", "the engine failed unexpectedly; please report the model");
                 return Status::Fatal;
             }
         };
@@ -197,7 +197,7 @@ pub extern "C" fn fmi3InstantiateCoSimulation(
             Box::into_raw(Box::new(Component { instance, log, environment, logging, categories: Vec::new(), events, broken: false }))
         }
         Ok(Err(d)) => failed(&d.to_string()),
-        Err(_) => failed("the engine failed in a way it should not; please report the model"),
+        Err(_) => failed("the engine failed unexpectedly; please report the model"),
     }
 }
 

@@ -68,7 +68,7 @@ fn table(name: &str, file: &str, between: Between) -> Result<Course, Diagnostic>
             }
             // A heading.
             [] if t.is_empty() && k == 0 => {}
-            _ => return Err(refuse(format!("has no two numbers in line {}", k + 1))),
+            _ => return Err(refuse(format!("does not have two numbers in line {}", k + 1))),
         }
     }
     Course::table(t, value, between).map_err(|d| refuse(format!("cannot be used: {}", d.message)))

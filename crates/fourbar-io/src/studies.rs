@@ -93,12 +93,12 @@ pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis
         let (mut values, mut written) = (Vec::new(), String::new());
         let words: Vec<&str> = text.split(',').collect();
         for (k, word) in words.iter().enumerate() {
-            let (x, u) = number_and_unit(word).ok_or_else(|| refused("are no numbers"))?;
+            let (x, u) = number_and_unit(word).ok_or_else(|| refused("are not numbers"))?;
             values.push(x);
             if k + 1 == words.len() {
                 written = u;
             } else if !u.is_empty() && Some(u) != number_and_unit(words[words.len() - 1]).map(|l| l.1) {
-                return Err(refused("have several units: give one, behind the last"));
+                return Err(refused("have several units: give one, after the last number"));
             }
         }
         let factor = unit_of(&written)?;
@@ -107,9 +107,9 @@ pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis
     let mut parts = rest.split(':').map(str::trim);
     let to = parts.next().unwrap_or_default();
     let ((from, first), (to, written)) =
-        (number_and_unit(from).ok_or_else(|| refused("are no numbers"))?, number_and_unit(to).ok_or_else(|| refused("are no numbers"))?);
+        (number_and_unit(from).ok_or_else(|| refused("are not numbers"))?, number_and_unit(to).ok_or_else(|| refused("are not numbers"))?);
     if !first.is_empty() && first != written {
-        return Err(refused("have two units: give one, behind the last"));
+        return Err(refused("have two units: give one, after the last number"));
     }
     let (mut count, mut log) = (0, false);
     for part in parts {

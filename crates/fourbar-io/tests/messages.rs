@@ -238,6 +238,8 @@ fn a_coordinate_in_a_drive() {
     let (message, help) = only(&format!("{PIN}drives: {{m: {{joint: guide, distance: '10 mm*(1 - cos(pin.angle))'}}}}\n"));
     assert_eq!(message, "M021: `distance`: unknown name `pin.angle`");
     assert!(help.starts_with("this must be a function of the time `t` alone; an `actuator` may use `pin.angle`"), "{help}");
+    let (_, help) = only(&format!("{PIN}drives: {{m: {{joint: pin, angle: 'cos(shaft.angle)'}}}}\n"));
+    assert_eq!(help, "no joint or point is called `shaft`, and this must be a function of the time `t` alone");
     let (_, help) = only(&format!("{PIN}parameters: {{a: 2*pin.angle}}\npoints: {{p: {{body: crank, at: [a, 0, 0]}}}}\n"));
     assert!(help.contains("here a constant is needed"), "{help}");
 }
@@ -268,6 +270,19 @@ fn contacts_and_limits() {
     let (message, help) = only(text);
     assert_eq!(message, "M012: unknown key `limits` in a fixed joint");
     assert!(help.starts_with("this joint takes no limits"), "{help}");
+    let (message, help) = only(&text.replace("type: fixed", "type: revolute").replace("limits:", "axis: [0, 0, 1], limits:"));
+    assert_eq!(
+        (message.as_str(), help.as_str()),
+        ("M011: `limits` must be a group of keys, not a list", "for example `limits: {min: -90 deg, max: 90 deg}`")
+    );
+}
+
+#[test]
+fn a_disk_that_lies_flat() {
+    let text = "fourbar: 1\nbodies: {b: {mass: 1, inertia: [1, 1, 2]}}\nconstraints: {f: {type: rolling-disk, place: {body: b}, axis: [0, 0, 1], radius: 0.2}}\n";
+    let refused = read_model(text, &ReadOptions::default()).expect("it is read").spec.build().map(|_| ()).expect_err("it cannot roll");
+    let help = &refused[0].help;
+    assert!(refused[0].code.0 == "M115" && help.contains("the axis that the disk turns about, in the frame of its body"), "{help}");
 }
 
 #[test]

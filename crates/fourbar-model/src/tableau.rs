@@ -106,7 +106,7 @@ impl TableauSpec {
             }
             if let Some(j) = (i..row.len()).find(|&j| row[j] != 0.0) {
                 let d = refused("a", format!("stage {} depends on stage {}: the method is implicit", i + 1, j + 1));
-                let help = "methods of one's own are explicit: entries on and above the diagonal are zero; `radau` is implicit";
+                let help = "your own methods are explicit: entries on and above the diagonal are zero; `radau` is implicit";
                 return Err(d.help(help));
             }
             a[i][..row.len()].copy_from_slice(row);

@@ -106,10 +106,10 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     }
     let pick = |formulation, integrator, why: &str| Choice { formulation, integrator, why: why.into() };
     if !model.contacts.is_empty() && !few_contacts(model) {
-        return pick("ra", "moreau", "many rigid contacts, or such whose places come and go, need steps that carry impacts");
+        return pick("ra", "moreau", "many rigid contacts, or contacts whose places change, need steps that include impacts");
     }
     if !model.contacts.is_empty() && study.step.is_some() {
-        return pick("ra", "moreau", "rigid contacts in fixed steps need steps that carry impacts");
+        return pick("ra", "moreau", "rigid contacts in fixed steps need steps that include impacts");
     }
     if study.step.is_some() {
         return pick("ra", "gen-alpha", "a fixed step is for an implicit method, which is stable at any");

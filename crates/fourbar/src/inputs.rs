@@ -222,7 +222,7 @@ pub fn no_impact(model: &Model, input: usize) -> Result<(), Diagnostic> {
         let name = &model.inputs[input].name;
         Err(Diagnostic::new(
             "U323",
-            format!("input `{name}` cannot change while the mechanism moves: drive `{}` would change its speed in no time", drive.name),
+            format!("input `{name}` cannot change while the mechanism moves: drive `{}` would change its speed instantly", drive.name),
         )
         .names([name.clone(), drive.name.clone()])
         .help("set it before the start, or drive by `acceleration:`"))

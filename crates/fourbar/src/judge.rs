@@ -119,7 +119,7 @@ impl<'m> Judge<'m> {
         if let Some(what) = not_finite(self.model, now) {
             return Err(Diagnostic::new("S250", format!("at t = {:.6} s {what} is not a finite number", now.t))
                 .time(now.t)
-                .help("what was given before is good; try a smaller step or tolerance, and tell us about the mechanism"));
+                .help("what was given before is good; try a smaller step or tolerance, and please report the mechanism"));
         }
         if let Some((t, q, turns)) = own {
             self.gap(t, q, turns)?;
@@ -241,7 +241,7 @@ impl<'m> Judge<'m> {
         self.set.choose(at.t);
         self.set.residual(&at.q, &at.turns, at.t, &mut self.Phi);
         if let Some(gap) = gaps(self.model, &self.set, &self.Phi, share * L).into_iter().next() {
-            return Err(refuse(format!("open is {gap}"), Some(gap.name)));
+            return Err(refuse(format!("{gap} is open"), Some(gap.name)));
         }
         let mut G = vec![0.0; self.set.values];
         self.set.jacobian(&at.q, &mut G);
@@ -296,11 +296,11 @@ pub fn open(model: &Model, set: &ConstraintSet, Phi: &[f64], t: f64) -> Option<(
         return None;
     }
     let gap = gaps(model, set, Phi, 0.0).into_iter().next();
-    let size = gap.as_ref().map_or_else(|| format!("{} m", number(worst)), |g| g.to_string());
-    let d = Diagnostic::new("S241", format!("the mechanism comes apart at t = {t:.6} s: open is {size}"))
+    let size = gap.as_ref().map_or_else(|| format!("of {} m", number(worst)), |g| format!("at {g}"));
+    let d = Diagnostic::new("S241", format!("the mechanism comes apart at t = {t:.6} s: there is a gap {size}"))
         .names(gap.map(|g| g.name))
         .time(t)
-        .help("the motion before is good; a drive asks for more than the links allow, or a singular position was passed: look at it with `fourbar view`, limit the drive, or try another formulation or a smaller tolerance");
+        .help("the motion before is good; a drive demands more than the links allow, or a singular position was passed: look at it with `fourbar view`, limit the drive, or try another formulation or a smaller tolerance");
     Some((worst, d))
 }
 

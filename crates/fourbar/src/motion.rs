@@ -480,5 +480,5 @@ pub use fourbar_model::state::numbers;
 /// The diagnostic of a checkpoint that does not fit.
 pub fn bad_checkpoint(what: &str) -> Diagnostic {
     Diagnostic::new("S240", format!("the checkpoint cannot be used: {what}"))
-        .help("resume with the same mechanism file and options, or start afresh")
+        .help("resume with the same mechanism file and options, or start again")
 }

@@ -263,7 +263,7 @@ fn not_finite(model: &Model, column: &str, t: f64) -> Diagnostic {
     let help = if own {
         "the rows before are good; the expression of this output is not defined there: guard it with `if(condition, a, b)`, `max` or `abs`"
     } else {
-        "the rows before are good; try a smaller step or tolerance, and tell us about the mechanism"
+        "the rows before are good; try a smaller step or tolerance, and please report the mechanism"
     };
     Diagnostic::new("S250", format!("at t = {t:.6} s `{column}` is not a finite number")).time(t).name(column).help(help)
 }

@@ -187,7 +187,7 @@ fn a_formulation_that_kinematics_does_not_have_is_told() {
         let warnings = run(&model, &study).1.warnings;
         warnings.into_iter().filter(|w| w.code.0 == "W302").map(|w| w.message).collect::<Vec<_>>()
     };
-    assert_eq!(told("dca"), ["formulation `dca` means nothing to kinematics"]);
+    assert_eq!(told("dca"), ["formulation `dca` does not apply to kinematics"]);
     assert!(told("reps").is_empty() && told("auto").is_empty());
 }
 

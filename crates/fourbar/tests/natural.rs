@@ -171,7 +171,7 @@ fn every_shipped_model_agrees_with_absolute_coordinates() {
             continue;
         }
         if !model.rolling.is_empty() {
-            // Rolling constrains velocities, which natural coordinates do not carry.
+            // Rolling constrains velocities, which natural coordinates do not support.
             assert_eq!((FORMULATIONS.iter().find(|f| f.name == "natural").unwrap().applies)(&model).unwrap_err().code.to_string(), "S280");
             continue;
         }

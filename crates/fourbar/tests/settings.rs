@@ -53,7 +53,7 @@ fn options_that_nobody_has_are_refused_and_those_of_others_noted() {
     assert_eq!((d.code.0, d.help.as_str()), ("U306", "did you mean `rho`?"), "{d}");
     let warnings = run(&model, &with(&model, "se3", &[("rho", "0.5"), ("tau", "0.1")])).1.warnings;
     let told: Vec<&str> = warnings.iter().filter(|w| w.code.0 == "W302").map(|w| w.message.as_str()).collect();
-    assert_eq!(told, ["`rho` means nothing to `se3`"]);
+    assert_eq!(told, ["`rho` has no effect on `se3`"]);
 }
 
 /// A step of zero or backwards would never end.

@@ -119,7 +119,7 @@ pub fn explain(
                 uncured = workshop.left(tried[0]);
             }
         } else {
-            skipped.push(Skipped { what: "exchanges of joints", why: format!("{rows} constraint rows; at most {CURED}") });
+            skipped.push(Skipped { what: "replacements of joints", why: format!("{rows} constraint rows; at most {CURED}") });
         }
     }
     let not_unique = if closed.is_some() && redundancy.total > 0 { uniqueness::not_unique(model, at) } else { Vec::new() };

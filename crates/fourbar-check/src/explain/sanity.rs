@@ -104,7 +104,7 @@ fn one_sided(model: &Model) -> Vec<Diagnostic> {
             "force `{name}` acts on `{body}` and follows the motion of `{body}` and `{other}`, but nothing acts on `{other}` in return"
         );
         out.push(Diagnostic::new("W311", message).at(format!("forces.{name}")).names([name.to_string(), body.clone(), other.clone()]).help(
-            "whatever moves the other body does so for nothing: a `spring` with `tension:` or a contact under `contacts:` acts on both, or give the other body a force of its own",
+            "the other body feels no reaction: a `spring` with `tension:` or a contact under `contacts:` acts on both; or give the other body a force of its own",
         ));
     }
     out

@@ -70,6 +70,11 @@ pub fn facts(model: &Model, f: &Findings, all: bool) -> Facts {
     facts
 }
 
+/// So many degrees of freedom.
+fn degrees(n: usize) -> String {
+    format!("{} of freedom", count(n, "degree"))
+}
+
 /// One sentence that answers the question.
 pub fn headline(model: &Model, f: &Findings) -> String {
     if f.assembled.is_err() {
@@ -85,16 +90,16 @@ pub fn headline(model: &Model, f: &Findings) -> String {
         }
         (0, None) => "It does not move: its joints leave no freedom.".to_string(),
         (0, Some(_)) => "It cannot follow its drives: its joints leave no freedom.".to_string(),
-        (_, None) => format!("It moves with {}; nothing drives it.", count(n, "freedom")),
+        (_, None) => format!("It has {}; nothing drives it.", degrees(n)),
         (_, Some(d)) => {
             let drives: Vec<&str> = model.drives.iter().map(|d| d.name.as_str()).collect();
             let verb = if drives.len() == 1 { "drives" } else { "drive" };
             match d.generic.mobility() - d.generic.idle(model) {
-                0 if n == 1 => format!("It moves with 1 freedom, and {} {verb} it.", names(&drives)),
-                0 => format!("It moves with {n} freedoms, and {} {verb} all of them.", names(&drives)),
+                0 if n == 1 => format!("It has 1 degree of freedom, and {} {verb} it.", names(&drives)),
+                0 => format!("It has {n} degrees of freedom, and {} {verb} all of them.", names(&drives)),
                 left => {
                     let stay = if left == 1 { "1 stays".into() } else { format!("{left} stay") };
-                    format!("It moves with {}; {} {verb} {}, {stay} free.", count(n, "freedom"), names(&drives), n - left.min(n))
+                    format!("It has {}; {} {verb} {}, {stay} free.", degrees(n), names(&drives), n - left.min(n))
                 }
             }
         }
@@ -115,8 +120,8 @@ pub fn headline(model: &Model, f: &Findings) -> String {
 fn conflicts(facts: &mut Facts, f: &Findings) {
     for s in &f.explanation.sets {
         let what = match s.agreement {
-            Agreement::Conflicting { gap } => format!("ask for different positions: a gap of {} m remains", number(gap)),
-            Agreement::ConflictingSpeeds { speed } => format!("ask for different velocities: {} m/s apart", number(speed)),
+            Agreement::Conflicting { gap } => format!("require different positions: a gap of {} m remains", number(gap)),
+            Agreement::ConflictingSpeeds { speed } => format!("require different velocities: {} m/s apart", number(speed)),
             Agreement::Consistent => continue,
         };
         facts.add("conflict", &format!("{} {what}", names(&s.names)));
@@ -151,7 +156,7 @@ fn start(model: &Model, f: &Findings) -> (bool, String) {
                 format!("largest gap {} m", number(a.residual_before))
             };
             let asked: Vec<&str> = a.asked.iter().map(|g| g.name.as_str()).collect();
-            let moved = if asked.is_empty() { String::new() } else { format!("; moved to {} as `start:` asks", names(&asked)) };
+            let moved = if asked.is_empty() { String::new() } else { format!("; moved to {} as `start:` requires", names(&asked)) };
             (true, format!("consistent: {closed}{moved}{velocities}"))
         }
         Err(_) => (false, "the mechanism cannot be assembled".into()),
@@ -314,9 +319,9 @@ fn cures(facts: &mut Facts, f: &Findings, most: usize) {
     if e.cures.len() > most {
         facts.add("", &format!("and {}", count(e.cures.len() - most, "more exchange")));
     }
-    let tried = !e.skipped.iter().any(|s| s.what == "exchanges of joints") && f.assembled.is_ok();
+    let tried = !e.skipped.iter().any(|s| s.what == "replacements of joints") && f.assembled.is_ok();
     if e.cures.is_empty() && e.redundancy.total > 0 && tried {
-        facts.add("cure", "no exchange of up to three joints removes the redundancy and keeps the motion");
+        facts.add("cure", "no replacement of up to three joints removes the redundancy and keeps the motion");
     }
 }
 

@@ -146,7 +146,7 @@ pub(super) fn compare(model: &Model, results: &[Result<Member, Diagnostic>], ver
     }
     if let Some(h) = grazing {
         verdict.words.push(format!(
-            "The impact of `{}` at t = {:.6} s is grazing: whether it happens hangs on rounding, and events after it are not compared.",
+            "The impact of `{}` at t = {:.6} s is grazing: whether it happens depends on rounding, and events after it are not compared.",
             h.name, h.t
         ));
     }

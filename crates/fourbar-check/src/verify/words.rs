@@ -39,7 +39,7 @@ pub(super) fn all(x: &Findings) -> Vec<String> {
         let t = time(t);
         list.push(match v.growth {
             Some(g) if g > 1e3 => format!(
-                "Neighbouring motions separate by a factor {g:.0e}; after t = {t} s a comparison of single trajectories means nothing, so it ends there."
+                "Neighbouring motions separate by a factor {g:.0e}; after t = {t} s a comparison of single trajectories is meaningless, so it ends there."
             ),
             _ => format!("After t = {t} s the expected errors are too large for a comparison, so it ends there."),
         });

@@ -132,7 +132,7 @@ pub struct OptimizeArgs {
     /// Most cases of a start.
     #[arg(long, value_name = "N", default_value = "600", value_parser = clap::value_parser!(u32).range(4..=100_000_000))]
     pub evaluations: u32,
-    /// Distance of differences, as a share of the range of a parameter.
+    /// Step of finite differences, as a share of the range of a parameter.
     #[arg(long, value_name = "SHARE", default_value = "1e-5", value_parser = share)]
     pub difference: f64,
     /// Seed of the starts and of the evolution strategy.

@@ -25,7 +25,7 @@ pub struct InverseArgs {
     /// End of the motion, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub t_end: Option<f64>,
-    /// Distance of output times, seconds.
+    /// Time between outputs, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub output_step: Option<f64>,
     /// Start in the assembly mode of this number, which says on which side the elbows are; 1 is the drawn one.
@@ -87,7 +87,7 @@ pub struct SensitivitiesArgs {
     /// End of the run, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub t_end: Option<f64>,
-    /// Distance of output times, seconds.
+    /// Time between outputs, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub output_step: Option<f64>,
     /// Tolerance of the run; left out: 1e-9.

@@ -162,7 +162,7 @@ fn named(name: &str, others: &[(String, String)]) -> Result<(), Diagnostic> {
     let taken = ["case", "status", "code", "time", "names", "message"].contains(&name) || others.iter().any(|o| o.0 == name);
     match (word, taken) {
         (true, false) => Ok(()),
-        (false, _) => Err(Diagnostic::new("U436", format!("`{name}` is no name for a measure"))
+        (false, _) => Err(Diagnostic::new("U436", format!("`{name}` is not a name for a measure"))
             .help("take letters, digits and `_`, as in `peak=max(abs(motor.effort))`")),
         (true, true) => Err(Diagnostic::new("U436", format!("the name `{name}` of a measure is taken")).help("choose another name")),
     }

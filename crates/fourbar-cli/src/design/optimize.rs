@@ -148,7 +148,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         } else {
             write_kind(path, &told.history(), Kind::Other, args.force)?;
         }
-        reply.text += &format!("the way there is in {}\n", path.display());
+        reply.text += &format!("the history of the search is in {}\n", path.display());
         reply.fields.insert("history".into(), json!(path));
     }
     let mut notes = subject.input.loaded.warnings.clone();
@@ -306,7 +306,7 @@ impl Told<'_> {
         facts.add("goal", &format!("{what}: {}{unit}; {from}", number(plain(s.best.goal))));
         if !s.goals.margins.is_empty() {
             let worst = s.best.violation;
-            let words = if worst > 0.0 { format!("broken by up to {}", number(worst)) } else { "all hold".into() };
+            let words = if worst > 0.0 { format!("violated by up to {}", number(worst)) } else { "all hold".into() };
             facts.add("conditions", &format!("{}: {words}", count(s.goals.margins.len(), "condition")));
         }
         facts.add(
@@ -425,8 +425,10 @@ impl Told<'_> {
                 .iter()
                 .any(|m| *m < -1e-6 * self.solution.goals.margins.iter().fold(1e-12_f64, |s, x| s.max(x.abs())))
         {
-            let message =
-                format!("no values were found that meet all conditions: the best break one by {}", number(self.solution.best.violation));
+            let message = format!(
+                "no values were found that meet all conditions: the best ones violate one by {}",
+                number(self.solution.best.violation)
+            );
             list.push(
                 Diagnostic::new("S440", message).help("widen the bounds, ease a condition, or give more `--starts` or `--evaluations`"),
             );

@@ -54,7 +54,7 @@ impl Cases {
     /// The sweep of a command line, whose first word is `sweep`, for a program that runs the cases itself; the flag ends what runs.
     pub fn of(words: &[String], stop: &'static AtomicBool) -> Result<Self, Refused> {
         let args = parsed(words).map_err(Refused::Usage)?;
-        let Verb::Sweep(args) = &args.verb else { return Err(Refused::Usage("this is no sweep".into())) };
+        let Verb::Sweep(args) = &args.verb else { return Err(Refused::Usage("this is not a sweep".into())) };
         Self::new(args, &Screen::silent(stop)).map_err(|stop| Refused::Told(stop.0.list, stop.0.name))
     }
 
@@ -331,7 +331,7 @@ fn resumed(args: &SweepArgs, file: &str, folder: &Path, screen: &Screen) -> Resu
     if subject.input.loaded.hash != plan.model || subject.input.loaded.data != plan.data {
         let message = format!("the sweep in `{}` is that of another mechanism file", folder.display());
         return Err(Diagnostic::new("U432", message)
-            .help("the file or a table beside it was changed since: start anew in another folder")
+            .help("the file or a table beside it was changed since: start again in another folder")
             .into());
     }
     Ok((subject, plan))

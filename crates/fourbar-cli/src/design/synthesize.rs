@@ -56,7 +56,7 @@ fn rows(text: &str, widths: &[usize], what: &str) -> Result<Vec<Vec<f64>>, Diagn
             None if k == 0 && is_file => {}
             _ => {
                 return Err(refused(format!(
-                    "`{line}` has not {} numbers",
+                    "`{line}` does not have {} numbers",
                     widths.iter().map(usize::to_string).collect::<Vec<_>>().join(" or ")
                 )));
             }
@@ -92,7 +92,7 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
         (step, _) => match quantity_of(step) {
             Some(x) if x > 0.0 => Timing::Steps((0..n).map(|k| x * k as f64).collect()),
             _ => {
-                return Err(Diagnostic::new("U439", format!("`{step}` is no timing"))
+                return Err(Diagnostic::new("U439", format!("`{step}` is not a timing"))
                     .help("write `free`, `equal`, `given`, or the crank angle from point to point, as `20deg`")
                     .into());
             }
@@ -103,7 +103,7 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
     let tilt = args
         .tilt
         .as_ref()
-        .map(|t| quantity_of(t).ok_or_else(|| Diagnostic::new("U439", format!("`{t}` is no angle")).help("write for instance `15deg`")))
+        .map(|t| quantity_of(t).ok_or_else(|| Diagnostic::new("U439", format!("`{t}` is not an angle")).help("write for instance `15deg`")))
         .transpose()?;
     let task = Task {
         points,

@@ -117,7 +117,7 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
             ToleranceSpec::Uniform(t) => Distribution::Uniform(*t),
             ToleranceSpec::Grade(g) => {
                 let width = grade::width(g, nominal).ok_or_else(|| {
-                    Diagnostic::new("U437", format!("`{g}` is no grade of a length of {} m", number(nominal)))
+                    Diagnostic::new("U437", format!("`{g}` is not a grade for a length of {} m", number(nominal)))
                         .name(&name)
                         .help("grades are `IT5` to `IT16`, for lengths of up to 500 mm")
                 })?;
@@ -134,7 +134,7 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
 fn written(name: &str, text: &str) -> Result<ToleranceSpec, Diagnostic> {
     let number = |text: &str| {
         quantity_of(text).ok_or_else(|| {
-            Diagnostic::new("U437", format!("the tolerance `{text}` of `{name}` is no number"))
+            Diagnostic::new("U437", format!("the tolerance `{text}` of `{name}` is not a number"))
                 .name(name)
                 .help("write `0.1mm`, `sigma:0.03mm`, `uniform:0.2mm`, `IT7`, or `clearance:20um` for a joint")
         })

@@ -127,7 +127,9 @@ impl Motor {
                     number(r.peak_speed),
                     number(r.reflected)
                 ));
-                parts.extend(r.best_ratio.map(|b| format!("the ratio of least torque is {}, it has {}", number(b), number(m.ratio))));
+                parts.extend(
+                    r.best_ratio.map(|b| format!("the gear ratio for the least torque is {}, it has {}", number(b), number(m.ratio))),
+                );
             }
         }
         (!parts.is_empty()).then(|| parts.join("; "))

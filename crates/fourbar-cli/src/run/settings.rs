@@ -71,5 +71,5 @@ pub fn threads(args: &StudyArgs, model: &Model, study: &Study) -> Option<Diagnos
     } else {
         return None;
     };
-    Some(Diagnostic::new("W301", format!("{n} threads are asked for; {why}")).help("leave `--threads` out"))
+    Some(Diagnostic::new("W301", format!("{n} threads were requested; {why}")).help("leave `--threads` out"))
 }

@@ -58,7 +58,7 @@ pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
             Asked::Rest(column.into())
         } else if let Some(rest) = text.strip_prefix("modes.") {
             let refused = || {
-                let d = Diagnostic::new("U412", format!("`{text}` is no number of a mode"));
+                let d = Diagnostic::new("U412", format!("`{text}` is not a number of a mode"));
                 d.help("write `modes.1.omega`, `modes.1.frequency`, `modes.1.damping`, `modes.1.re` or `modes.1.im`")
             };
             let (k, what) = rest.split_once('.').ok_or_else(refused)?;

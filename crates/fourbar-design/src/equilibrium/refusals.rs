@@ -58,8 +58,7 @@ pub fn lost(p: &Problem<'_>, rest: &Rest) -> Diagnostic {
         number(share),
         words::motion(p.model, &rest.state.q, &motion)
     );
-    let help =
-        "a force that jumps (`if`, a stop) has no rest where it jumps; otherwise start closer to the rest, or look for all with `--all`";
+    let help = "a force that jumps (`if`, a stop) has no equilibrium where it jumps; otherwise start closer to the rest, or look for all with `--all`";
     Diagnostic::new("S403", message).help(help)
 }
 

@@ -216,7 +216,7 @@ pub(super) fn parse(text: &str, columns: &[Column], names: &mut dyn Names) -> Re
             if *reduction == Reduction::At {
                 let (e, k) = read(second)?;
                 let fits = matches!(k, Kind::Quantity(d) if d == Dimension::TIME) || !matches!(k, Kind::Quantity(_));
-                time = e.constant_value().filter(|_| fits).ok_or_else(|| bad(text, &format!("`{second}` is no time")))?;
+                time = e.constant_value().filter(|_| fits).ok_or_else(|| bad(text, &format!("`{second}` is not a time")))?;
             } else {
                 condition = Some(match comparison(second) {
                     Some((a, b, greater)) => {

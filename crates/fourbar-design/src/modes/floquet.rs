@@ -37,7 +37,7 @@ const RIGID: f64 = 1e-4;
 pub fn floquet(model: &Model, state: &Configuration, period: f64) -> Result<Modes, Error> {
     crate::operator::fits(model)?;
     if !(period > 0.0 && period.is_finite()) {
-        return Err(Diagnostic::new("S412", format!("{} s is no period", number(period))).help("give a positive time").into());
+        return Err(Diagnostic::new("S412", format!("{} s is not a period", number(period))).help("give a positive time").into());
     }
     let (own, rubbing) = without_dry_friction(model);
     if !own.states.is_empty() {

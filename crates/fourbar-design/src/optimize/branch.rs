@@ -96,6 +96,6 @@ impl Branch {
     /// Why another mechanism is none of these: it is put together in another way.
     pub fn left(&self, model: &Model, start: &Configuration) -> Option<Diagnostic> {
         let other = sign(&jacobian(model, start)?, &self.rows)?;
-        (other != self.sign).then(|| Diagnostic::new("W441", "the mechanism is put together in another assembly mode"))
+        (other != self.sign).then(|| Diagnostic::new("W441", "the mechanism is assembled in another assembly mode"))
     }
 }

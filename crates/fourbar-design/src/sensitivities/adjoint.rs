@@ -259,7 +259,7 @@ impl Rows {
         Self(recorder)
     }
 
-    /// What follows from poses and velocities; the rest are no numbers.
+    /// What follows from poses and velocities; the rest are not numbers.
     fn row(&mut self, model: &Model, at: &Configuration) -> Vec<f64> {
         let none = Vector3::repeat(f64::NAN);
         let mut now = Instant::new(model, at);

@@ -105,7 +105,7 @@ impl Sweep<'_> {
         // One case that ends in a fault of the program must not take the others with it.
         let fault = |_| {
             let d = Diagnostic::new("S449", "the program met a fault of its own in this case")
-                .help("the other cases are good; tell us about this one");
+                .help("the other cases are good; please report this one with its values");
             Some((Outcome::failure(d, Status::Failed, self.measures), Trajectory::default()))
         };
         catch_unwind(AssertUnwindSafe(|| self.attempt(values))).unwrap_or_else(fault)

@@ -114,7 +114,7 @@ impl Axis {
     fn check(&self) -> Result<(), Diagnostic> {
         let wrong = |why: String| Err(Diagnostic::new("U430", format!("the values of `{}` {why}", self.name)).name(&self.name).help(HOW));
         if !self.factor.is_finite() {
-            return wrong("have a unit that is no number".into());
+            return wrong("have a unit without a finite size".into());
         }
         match &self.values {
             Values::List(list) if list.is_empty() => wrong("are none".into()),

@@ -217,7 +217,7 @@ impl<'a> Reading<'a> {
     /// Something that the mechanism would need and that cannot be said here.
     pub fn unsupported(&self, what: &str, help: &str, spot: Spot) {
         self.problem(
-            Diagnostic::new("M653", format!("{what} is not read, and the mechanism would be another one without it")).help(help),
+            Diagnostic::new("M653", format!("{what} is not read, and the mechanism would be a different one without it")).help(help),
             spot,
         );
     }

@@ -9,7 +9,7 @@ pub const TABLE: Table = Table {
     title: "a table",
     doc: "A function given by points, from a `file` or as `points`: the cubic spline through them, whose first and second derivative do not jump.",
     keys: &[
-        may("file", Expect::File, "CSV file beside the model: a line per point, cells parted by commas, semicolons, tabs or spaces"),
+        may("file", Expect::File, "CSV file beside the model: a line per point, cells separated by commas, semicolons, tabs or spaces"),
         may("x", Expect::Column, "column of x, by number from 1 or by its heading; left out: 1"),
         may("y", Expect::Column, "column of y; left out: 2"),
         may("points", Expect::Pairs, "instead of `file`: [[x, y], ...], x rising"),
@@ -38,7 +38,7 @@ pub const OUTPUT: Table = Table {
     section: "outputs",
     kind: None,
     title: "an output",
-    doc: "A result column of one's own. The expression alone may stand instead of the group.",
+    doc: "A result column of your own. The expression alone may stand instead of the group.",
     keys: &[
         need("value", Expect::StateFunction(None), "the column, of time, joints and points"),
         may("unit", Expect::Unit, "unit of the column; left out: SI"),

@@ -220,7 +220,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
     constraint(
         "rolling-disk",
         "a rolling disk",
-        "A thin disk that stays on a plane of the world and rolls there without slipping, leaning as it likes.",
+        "A thin disk that stays on a plane of the world and rolls there without slipping, free to lean.",
         &[ROLL_ON, PLACE_ALIAS, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
         build::rolling_disk,
     ),

@@ -270,7 +270,7 @@ pub const TOP: Table = Table {
             "functions of `t`, parameters, inputs, tables and each other, to be used by name wherever those may stand",
         ),
         may("tables", Expect::Section("tables"), "functions given by points, called as `lift(x)` in expressions, by name"),
-        may("outputs", Expect::Section("outputs"), "result columns of one's own, by name"),
+        may("outputs", Expect::Section("outputs"), "result columns of your own, by name"),
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
         may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),

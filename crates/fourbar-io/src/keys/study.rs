@@ -11,9 +11,9 @@ pub const STUDY: Table = Table {
     keys: &[
         may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
         may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
-        may("integrator", Expect::Integrator, "`fourbar list` prints them; or a method of one's own, `{tableau: {a: ..., b: ...}}`"),
+        may("integrator", Expect::Integrator, "`fourbar list` prints them; or a method of your own, `{tableau: {a: ..., b: ...}}`"),
         may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
-        may("output_step", Expect::Number(TIME), "distance of output times"),
+        may("output_step", Expect::Number(TIME), "time between outputs"),
         may("step", Expect::Number(TIME), "fixed step"),
         may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
         may("options", Expect::Options, "options of formulation and integrator"),
@@ -33,7 +33,7 @@ pub const INTEGRATOR: Table = Table {
     section: "study.integrator",
     kind: None,
     title: "the integrator",
-    doc: "A method of one's own, instead of the name of one.",
+    doc: "A method of your own instead of a named one.",
     keys: &[need("tableau", Expect::Group(&TABLEAU), "an explicit Runge-Kutta method")],
 };
 
@@ -42,7 +42,7 @@ pub const TABLEAU: Table = Table {
     section: "study.integrator.tableau",
     kind: None,
     title: "the tableau",
-    doc: "An explicit Runge-Kutta method of one's own; its order is found by the order conditions and told after the run.",
+    doc: "An explicit Runge-Kutta method of your own; its order is found from the order conditions and reported after the run.",
     keys: &[
         need("a", Expect::NumberRows, "the matrix by rows, from the first stage on or from the second; nothing on and above the diagonal"),
         need("b", Expect::NumberList, "weights of the result, one for each stage"),

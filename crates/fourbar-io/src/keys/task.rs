@@ -8,7 +8,7 @@ pub const PATH: Table = Table {
     section: "paths",
     kind: None,
     title: "a path",
-    doc: "World coordinates of a point over time, for `fourbar inverse`: functions of `t`, or points that are gone through.",
+    doc: "World coordinates of a point over time, for `fourbar inverse`: functions of `t`, or points to pass through.",
     keys: &[
         need("point", Expect::Name("point"), "the point"),
         may("x", Expect::TimeFunction(LENGTH), "its coordinate x in the world; left out: free"),
@@ -35,11 +35,11 @@ pub const MOTOR: Table = Table {
     doc: "A motor on a joint, for `fourbar inverse` and `fourbar report`.",
     keys: &[
         need("joint", Expect::Name("joint"), "the joint it turns or pushes"),
-        may("rated", Expect::Number(None), "effort it gives for ever, at the joint: torque, or force"),
+        may("rated", Expect::Number(None), "effort it can give continuously, at the joint: torque, or force"),
         may("limit", Expect::Number(None), "largest effort it gives, at the joint"),
         may("inertia", Expect::Number(Some(Dimension::INERTIA)), "inertia of its rotor about its own axis; left out: 0"),
         may("ratio", Expect::Number(None), "angle of the rotor over the coordinate of the joint; left out: 1"),
-        may("efficiency", Expect::Number(PLAIN), "share of the power that the gear hands on; left out: 1"),
+        may("efficiency", Expect::Number(PLAIN), "share of the power that the gear transmits; left out: 1"),
         may(
             "weight",
             Expect::Number(None),

@@ -60,8 +60,10 @@ fn text(data: &[u8]) -> Result<Mesh, Flaw> {
                 }
             }
             Some("endfacet") => {
-                let triangle =
-                    open.as_slice().try_into().map_err(|_| Flaw::broken(format!("line {}: a facet has not three vertices", k + 1)))?;
+                let triangle = open
+                    .as_slice()
+                    .try_into()
+                    .map_err(|_| Flaw::broken(format!("line {}: a facet does not have three vertices", k + 1)))?;
                 corners.triangle(triangle)?;
                 open.clear();
             }

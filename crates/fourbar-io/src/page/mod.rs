@@ -189,7 +189,7 @@ fn unknown_columns(model: &Model, results: &[Shown<'_>]) -> Vec<Diagnostic> {
         .map(|name| {
             let near = nearest(name, names.iter().copied());
             let help = near.map_or("`fourbar plot RESULT` lists the columns of a result".into(), |n| format!("did you mean `{n}`?"));
-            Diagnostic::new("W470", format!("a plot of `view` names `{name}`, which is no column of the result"))
+            Diagnostic::new("W470", format!("a plot of `view` names `{name}`, which is not a column of the result"))
                 .at("view.plots")
                 .name(name)
                 .help(help)
@@ -204,11 +204,11 @@ fn finite(model: &Model, r: &Shown<'_>) -> Result<Option<(Table, RunSummary)>, D
     let body = model.bodies.get(body + 1).map_or("a body", |b| b.name.as_str());
     let time = r.table.column("t").map_or(0.0, |t| t[rows]);
     let message = format!(
-        "from t = {time:.6} s on the result has no pose of `{body}`: numbers that are none, or a quaternion that is not of unit length; later rows are not shown"
+        "from t = {time:.6} s on the result has no pose of `{body}`: values that are not numbers, or a quaternion that is not of unit length; later rows are not shown"
     );
     if rows == 0 {
         let message = format!(
-            "the result `{}` has no pose of `{body}` at its start: numbers that are none, or a quaternion that is not of unit length",
+            "the result `{}` has no pose of `{body}` at its start: values that are not numbers, or a quaternion that is not of unit length",
             r.label
         );
         return Err(Diagnostic::new("U013", message)

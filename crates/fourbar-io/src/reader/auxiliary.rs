@@ -25,7 +25,7 @@ impl Reader<'_> {
         match dimension_of(text.trim()) {
             Some(d) => Some((text.trim().to_string(), d)),
             None => {
-                let d = Diagnostic::new("M603", format!("`{}` is no SI unit", shorten(&text)))
+                let d = Diagnostic::new("M603", format!("`{}` is not an SI unit", shorten(&text)))
                     .help("results are in SI units: write `N*m`, `rad`, `m/s`, `A` or the like, or `1`; values may have any unit")
                     .at(path.to_string());
                 self.problem(d, behind.span);

@@ -123,7 +123,7 @@ impl Reader<'_> {
         };
         for idle in ["at", "radius", "inside", "side", "depth"] {
             if x.has(idle) && !used.contains(&idle) {
-                let message = format!("`{idle}` means nothing to a side with `{shape}`");
+                let message = format!("`{idle}` has no effect on a side with `{shape}`");
                 self.conflict(message, "leave it out", x.span_of(idle), path);
                 return None;
             }

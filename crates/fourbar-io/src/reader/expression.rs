@@ -477,6 +477,9 @@ impl<'a> Reader<'a> {
                 ),
             };
         }
+        if name.contains('.') && scope != Scope::Constant {
+            return format!("no joint or point is called `{}`, and this must be a function of the time `t` alone", shorten(base));
+        }
         if self.tables.contains_key(name) {
             return format!("`{name}` is a table: say where it is read, `{name}(x)`");
         }

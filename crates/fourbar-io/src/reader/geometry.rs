@@ -157,8 +157,10 @@ impl Reader<'_> {
         };
         self.data.push((file.clone(), fingerprint(&bytes)));
         let Some(turn) = orientation.matrix() else {
-            let d =
-                Diagnostic::new("M112", "the orientation of the mesh is none: its axis or quaternion is zero, or its axes are parallel");
+            let d = Diagnostic::new(
+                "M112",
+                "the orientation of the mesh is undefined: its axis or quaternion is zero, or its axes are parallel",
+            );
             return refuse(self, d.help("check its numbers"));
         };
         let unit = match of_mesh(&mesh, &Vector3::repeat(scale)) {

@@ -187,7 +187,7 @@ pub(crate) fn understand<'a>(
         _ => {
             if problems.len() >= MAX_PROBLEMS {
                 problems.push((
-                    Diagnostic::new("M099", format!("reading stopped after {MAX_PROBLEMS} problems")).help("cure these first"),
+                    Diagnostic::new("M099", format!("reading stopped after {MAX_PROBLEMS} problems")).help("fix these first"),
                     None,
                 ));
             }

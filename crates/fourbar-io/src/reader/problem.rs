@@ -108,6 +108,7 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("between", "between: [{body: ground, at: [0, 0, 0]}, {body: crank, at: [0.1, 0, 0]}]"),
     ("axes", "axes: [[1, 0, 0], [0, 1, 0]]"),
     ("joints", "joints: [first, second]"),
+    ("limits", "limits: {min: -90 deg, max: 90 deg}"),
     ("trace", "trace: [tip]"),
     ("hold", "hold: [pin]"),
     ("quaternion", "quaternion: [1, 0, 0, 0]"),

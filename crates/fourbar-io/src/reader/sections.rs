@@ -356,7 +356,7 @@ impl<'a> Reader<'a> {
             }
             let Some(variable) = self.coordinate(name) else {
                 let help = self.coordinate_help(name);
-                let d = Diagnostic::new("M113", format!("`{}` is no coordinate of the start", shorten(name))).help(help);
+                let d = Diagnostic::new("M113", format!("`{}` is not a coordinate of the start", shorten(name))).help(help);
                 self.problem(d.at(path.to_string()), key.span);
                 continue;
             };
@@ -378,7 +378,7 @@ impl<'a> Reader<'a> {
     fn starts_settled(&mut self, node: &Node, path: &Path<'_>) -> bool {
         let text = if let Content::Scalar(text) = &node.content { text.get(self.source).trim() } else { "" };
         if text != "equilibrium" {
-            let d = Diagnostic::new("M113", "a start goes out `from: equilibrium`, or else as drawn");
+            let d = Diagnostic::new("M113", "`from` of a start can only be `equilibrium`");
             self.problem(d.at(path.to_string()).help("write `start: {from: equilibrium}`, or leave it out"), node.span);
         }
         text == "equilibrium"

@@ -1,4 +1,4 @@
-//! The folder of a sweep: `plan.json`, one row a case in `cases.csv`, names and units of its columns in `schema.json`.
+//! The folder of a sweep: `plan.json`, one row per case in `cases.csv`, names and units of its columns in `schema.json`.
 //!
 //! While a sweep runs, rows are appended to `cases.csv.part` as they come, one whole line at a time; when all cases are there, they are
 //! written in the order of their numbers. A sweep that is killed is continued from the case numbers that are present, and ends with the
@@ -204,7 +204,7 @@ fn split(line: &str) -> Option<Vec<String>> {
 fn rows_of(path: &Path, plan: &SweepPlan) -> Result<(Vec<CaseRow>, u64), Diagnostic> {
     let spoilt = |why: String| {
         Diagnostic::new("U433", format!("`{}` does not belong to the plan beside it: {why}", path.display()))
-            .help("the folder was changed by hand; start the sweep anew with `--force`, or in another folder")
+            .help("the folder was changed by hand; start the sweep again with `--force`, or in another folder")
     };
     let text = read_text_bounded(path, MOST).map_err(spoilt)?;
     let mut lines = text.split_inclusive('\n').filter(|l| l.ends_with('\n'));
@@ -217,7 +217,7 @@ fn rows_of(path: &Path, plan: &SweepPlan) -> Result<(Vec<CaseRow>, u64), Diagnos
     let mut rows = Vec::new();
     for (k, line) in lines.enumerate() {
         let row = CaseRow::parse(line.trim_end_matches('\n'), plan.axes.len(), plan.measures.len());
-        rows.push(row.ok_or_else(|| spoilt(format!("line {} is no row of it", k + 2)))?);
+        rows.push(row.ok_or_else(|| spoilt(format!("line {} is not one of its rows", k + 2)))?);
         length += line.len() as u64;
     }
     Ok((rows, length))
@@ -305,7 +305,7 @@ impl SweepFolder {
         };
         let text = read_text_bounded(&path.join(PLAN), 64 << 20).map_err(|e| refused(format!("`{PLAN}` cannot be read: {e}")))?;
         let value: Value = serde_json::from_str(&text).map_err(|_| refused(format!("`{PLAN}` is not complete")))?;
-        let plan: SweepPlan = serde_json::from_value(value.clone()).map_err(|e| refused(format!("`{PLAN}` is no plan: {e}")))?;
+        let plan: SweepPlan = serde_json::from_value(value.clone()).map_err(|e| refused(format!("`{PLAN}` is not a plan: {e}")))?;
         if value["hash"] != json!(plan.hash()) {
             return Err(refused(format!("`{PLAN}` was changed by hand")));
         }
@@ -342,7 +342,7 @@ impl SweepFolder {
         if there && !force && !resume && (own.exists() || part(&own).exists()) {
             let message = format!("`{}` holds rows of this sweep already", path.display());
             return Err(Diagnostic::new("U432", message)
-                .help(format!("`fourbar sweep FILE --resume {}` continues it, `--force` starts anew", path.display())));
+                .help(format!("`fourbar sweep FILE --resume {}` continues it, `--force` starts over", path.display())));
         }
         let mut value = json!(plan);
         value["hash"] = json!(plan.hash());
@@ -407,7 +407,7 @@ impl SweepFolder {
                 {
                     let message = format!("`{}` has two different rows of case {}", self.path.display(), row.case);
                     return Err(Diagnostic::new("U433", message)
-                        .help("the rows come from different versions of the program: start anew with `--force`"));
+                        .help("the rows come from different versions of the program: start again with `--force`"));
                 }
                 self.rows.insert(row.case, row);
             }

@@ -35,7 +35,7 @@ pub fn choose(columns: &[Column], patterns: &[String]) -> Result<Vec<usize>, Dia
             let help = near.map_or("write for instance `crank.*` or `*.angle`; a run without `--columns` shows all".to_string(), |n| {
                 format!("did you mean `{n}`?")
             });
-            return Err(Diagnostic::new("U005", format!("no column fits `{p}`")).help(help));
+            return Err(Diagnostic::new("U005", format!("no column matches `{p}`")).help(help));
         }
     }
     Ok((0..columns.len()).filter(|&k| k == 0 || patterns.iter().any(|p| fits(p, &columns[k].name))).collect())

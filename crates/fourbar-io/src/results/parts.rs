@@ -52,7 +52,7 @@ pub fn part_of(plan: &SweepPlan, schema: &Value, rows: &[CaseRow]) -> Result<Vec
 pub fn rows_of_part(bytes: Vec<u8>, plan: &SweepPlan, what: &str) -> Result<Vec<CaseRow>, Diagnostic> {
     let spoilt = |why: &str| {
         Diagnostic::new("U433", format!("{what} does not belong to the plan of the sweep: {why}"))
-            .help("it comes from another sweep or another version of the program: start anew with `--force`, or in another folder")
+            .help("it comes from another sweep or another version of the program: start again with `--force`, or in another folder")
     };
     let (columns, description) = parquet::read(bytes)?;
     if description["plan"].as_str() != Some(plan.hash().as_str()) {
@@ -89,7 +89,7 @@ pub fn rows_of_part(bytes: Vec<u8>, plan: &SweepPlan, what: &str) -> Result<Vec<
             measures: numbers[p + 1..].iter().map(|c| c[k]).collect(),
         })
     };
-    (0..n).map(|k| row(k).ok_or_else(|| spoilt(&format!("row {} is no case", k + 1)))).collect()
+    (0..n).map(|k| row(k).ok_or_else(|| spoilt(&format!("row {} is not a case", k + 1)))).collect()
 }
 
 /// The rows of the file of a part.

@@ -34,7 +34,8 @@ impl Table {
         self.columns.first().map_or(0, Vec::len)
     }
 
-    /// A table from text: a header line, then rows; an unfinished last line does not count.
+    /// A table from text: a header line, then rows; an unfinished last line does not count. Columns that begin with a word, such as
+    /// `stable`, hold texts and are left out.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::read(text.as_bytes())
     }
@@ -49,25 +50,45 @@ impl Table {
             return Err("its first line is not a list of column names".into());
         }
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
+        let mut texts = vec![false; names.len()];
         let mut k = 1;
         while let Some(line) = lines.next()? {
             k += 1;
             let line = std::str::from_utf8(line).map_err(|_| format!("line {k} is not a text in UTF-8"))?;
+            if k == 2 {
+                texts.iter_mut().zip(line.split(',')).for_each(|(text, cell)| *text = is_word(cell.trim()));
+                // A line of words alone is no row of a table.
+                if texts.iter().all(|text| *text) {
+                    texts.fill(false);
+                }
+            }
             let mut words = line.split(',');
-            for column in &mut columns {
-                let word = words.next().ok_or_else(|| format!("line {k} has not {} numbers", names.len()))?.trim();
+            for (column, text) in columns.iter_mut().zip(&texts) {
+                let word = words.next().ok_or_else(|| format!("line {k} does not have {} numbers", names.len()))?.trim();
+                if *text {
+                    continue;
+                }
                 column
                     .push(word.parse().map_err(|_| format!("line {k}: `{}` is not a number", word.chars().take(40).collect::<String>()))?);
             }
             if words.next().is_some() {
-                return Err(format!("line {k} has not {} numbers", names.len()));
+                return Err(format!("line {k} does not have {} numbers", names.len()));
             }
             if (k as u64).saturating_mul(names.len() as u64) > MAX_NUMBERS {
                 return Err(format!("it has more than {MAX_NUMBERS} numbers: run with a larger output step, or with `--columns`"));
             }
         }
+        let mut keep = texts.iter().map(|text| !text);
+        let names: Vec<String> = names.into_iter().filter(|_| keep.next().unwrap_or(true)).collect();
+        let mut keep = texts.iter().map(|text| !text);
+        columns.retain(|_| keep.next().unwrap_or(true));
         Ok(Self { units: vec![String::new(); names.len()], names, columns })
     }
+}
+
+/// Whether a cell of a table is a word: letters and hyphens, and not a word for a number.
+fn is_word(cell: &str) -> bool {
+    !cell.is_empty() && cell.chars().all(|c| c.is_ascii_alphabetic() || c == '-') && cell.parse::<f64>().is_err()
 }
 
 /// Most numbers of a table: 4 GB of memory.
@@ -107,7 +128,7 @@ pub fn trajectory_of(result: &Path) -> PathBuf {
     if !whole.exists() && rows.exists() { rows } else { whole }
 }
 
-/// Numbers of a sweep by columns: the case, the varied parameters and the measures, one row a case; measures of cases that failed are no
+/// Numbers of a sweep by columns: the case, the varied parameters and the measures, one row per case; measures of cases that failed are no
 /// numbers. The unit of each column is that of the schema.
 fn read_sweep(folder: &Path) -> Result<Table, Diagnostic> {
     let sweep = SweepFolder::read(folder)?;
@@ -179,7 +200,15 @@ mod tests {
     fn what_is_no_table_is_refused_with_the_line() {
         assert!(Table::parse("t,x\n0,1\n1\n").is_err_and(|e| e.contains("line 3")));
         assert!(Table::parse("t,x\n0,1,2\n").is_err_and(|e| e.contains("line 2")));
-        assert!(Table::parse("t,x\n0,one\n").is_err_and(|e| e.contains("`one`")));
+        assert!(Table::parse("t,x\n0,1\n1,one\n").is_err_and(|e| e.contains("line 3") && e.contains("`one`")));
+        assert!(Table::parse("t,x\n0,1x\n").is_err_and(|e| e.contains("`1x`")));
+        // A column of texts is left out; words for numbers are numbers, and a line of words alone is refused.
+        let table = Table::parse("load,stability,x\n0,stable,nan\n1,unstable,2\n").expect("readable");
+        assert_eq!(
+            (table.names, table.columns[0].as_slice(), table.columns[1][1]),
+            (vec!["load".into(), "x".into()], &[0.0, 1.0][..], 2.0)
+        );
+        assert!(Table::parse("load,x\nzero,one\n").is_err_and(|e| e.contains("`zero`")));
         assert!(Table::parse("").is_err());
     }
 }

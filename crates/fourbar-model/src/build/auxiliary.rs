@@ -91,7 +91,7 @@ impl Builder<'_> {
                 Diagnostic::new("M602", format!("`{word}` of a drive may not read the input `{}`", d.inputs[0]))
                     .at(path)
                     .name(&d.inputs[0])
-                    .help("a changed input would move it in no time: drive by `acceleration:`, or by `speed:` with inputs that stay"),
+                    .help("a changed input would move it instantly: drive by `acceleration:`, or by `speed:` with inputs that stay"),
             );
             return None;
         }

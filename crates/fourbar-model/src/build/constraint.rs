@@ -125,7 +125,7 @@ impl Builder<'_> {
                         Diagnostic::new("M115", format!("the disk `{name}` lies flat on its plane"))
                             .at(format!("{path}.axis"))
                             .name(name)
-                            .help("the axis of a rolling disk is not the normal of the plane"),
+                            .help("`axis` is the axis that the disk turns about, in the frame of its body; it may not be the normal of the plane"),
                     );
                     return None;
                 }

@@ -194,7 +194,7 @@ impl Builder<'_> {
         }
         let d = Diagnostic::new("M150", format!("{} and {} have no contact", a.1.name(), b.1.name())).at(format!("{path}.between"));
         self.error(d.help(
-            "known are balls and points on planes, balls, hollow balls, curves and polygons; corners and boxes on planes, curves and polygons; polygons on planes, curves and polygons; rims on planes; curves on planes and curves; all but these in a hollow box",
+            "these pairs are known: balls and points on planes, balls, hollow balls, curves and polygons; corners and boxes on planes, curves and polygons; polygons on planes, curves and polygons; rims on planes; curves on planes and curves; all but planes inside a hollow box",
         ));
         None
     }

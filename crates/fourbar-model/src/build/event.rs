@@ -38,7 +38,7 @@ impl Builder<'_> {
             return refuse(self, message, "joints with an angle or a distance have limits, and `distance` and `point-on-plane` joints");
         }
         if l.min.is_none() && l.max.is_none() && l.speed_min.is_none() && l.speed_max.is_none() {
-            return refuse(self, format!("the limits of `{name}` say nothing"), "give `min`, `max`, `speed_min` or `speed_max`");
+            return refuse(self, format!("the limits of `{name}` are empty"), "give `min`, `max`, `speed_min` or `speed_max`");
         }
         for [low, high] in [[l.min, l.max], [l.speed_min, l.speed_max]] {
             if let (Some(low), Some(high)) = (low, high)
@@ -231,7 +231,9 @@ impl Builder<'_> {
                         format!("event `{event}` sets input `{name}`, which gives drive `{}` its speed", drive.name),
                     );
                     self.error(
-                        d.at(path).names([event.to_string(), name.clone()]).help("a speed that jumps is a blow: drive by `acceleration:`"),
+                        d.at(path)
+                            .names([event.to_string(), name.clone()])
+                            .help("a speed that jumps is an impact: drive by `acceleration:`"),
                     );
                     return false;
                 }

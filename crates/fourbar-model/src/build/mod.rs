@@ -185,7 +185,7 @@ impl<'a> Builder<'a> {
                     self.error(
                         Diagnostic::new("M101", format!("`{name}` is a reserved word"))
                             .at(&path)
-                            .help(format!("choose another name; taken are {}", RESERVED.map(|r| format!("`{r}`")).join(", "))),
+                            .help(format!("choose another name; these are taken: {}", RESERVED.map(|r| format!("`{r}`")).join(", "))),
                     );
                 }
                 if let Some(other) = seen.insert(name, section) {

@@ -26,7 +26,7 @@ impl Builder<'_> {
                 StateVariable::PointPosition(p, k) => self.start_of_point(model, p, *k).map(|x| (x, false)),
                 StateVariable::PointVelocity(p, k) => self.start_of_point(model, p, *k).map(|x| (x, true)),
                 StateVariable::Time | StateVariable::Length | StateVariable::Rate | StateVariable::Auxiliary(_) => {
-                    let d = Diagnostic::new("M113", format!("`{name}` is no coordinate of the start"));
+                    let d = Diagnostic::new("M113", format!("`{name}` is not a coordinate of the start"));
                     self.error(d.at(path).name(name.clone()).help("name a coordinate such as `pin.angle`, `tip.x` or `tip.vx`"));
                     None
                 }

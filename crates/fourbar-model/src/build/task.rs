@@ -10,7 +10,7 @@ impl Builder<'_> {
         for (name, path) in &spec.paths {
             let at = format!("paths.{name}");
             if !self.points.contains_key(path.point.as_str()) {
-                let d = Diagnostic::new("U411", format!("the path `{name}` speaks of `{}`, which is no point", path.point));
+                let d = Diagnostic::new("U411", format!("the path `{name}` names `{}`, which is not a point", path.point));
                 let known = spec.points.iter().map(|p| p.0.as_str());
                 let help =
                     nearest(&path.point, known).map_or_else(|| "name a point of `points:`".into(), |n| format!("did you mean `{n}`?"));
@@ -48,7 +48,7 @@ impl Builder<'_> {
             let positive =
                 motor.rated.is_none_or(|x| x > 0.0) && motor.limit.is_none_or(|x| x > 0.0) && motor.weight.is_none_or(|x| x > 0.0);
             if !(positive && motor.inertia >= 0.0 && motor.ratio != 0.0 && motor.efficiency > 0.0 && motor.efficiency <= 1.0) {
-                let message = format!("the motor `{name}` has a number that means nothing");
+                let message = format!("the motor `{name}` has a number out of its range");
                 let help = "`rated`, `limit` and `weight` are positive, `inertia` is not negative, `ratio` is not zero, `efficiency` is above 0 and at most 1";
                 self.error(Diagnostic::new("U411", message).at(&at).name(name).help(help));
             }

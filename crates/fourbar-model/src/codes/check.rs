@@ -10,7 +10,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U014",
         "Assembly modes cannot be written or chosen",
-        "`fourbar check FILE --assembly-modes page.html` draws the ways to assemble a mechanism over each other, `--assembly-modes poses.json` writes their poses, and `--mode K` of `assemble`, `run`, `kinematics`, `verify` and `view` takes one of them. Only mechanisms with loops have several, they are looked for in mechanisms of up to 40 moving bodies, and a mechanism that cannot be assembled has none. Numbers go from 1, the drawn mode, to the count that `check` tells; the refusal of a number lists them. All assembly modes have the driven, held and start coordinates of the drawn one.",
+        "`fourbar check FILE --assembly-modes page.html` draws the ways to assemble a mechanism over each other, `--assembly-modes poses.json` writes their poses, and `--mode K` of `assemble`, `run`, `kinematics`, `verify` and `view` takes one of them. Only mechanisms with loops have several, they are looked for in mechanisms of up to 40 moving bodies, and a mechanism that cannot be assembled has none. Numbers go from 1, the drawn mode, to the number that `check` reports; a refused number is answered with the list. All assembly modes have the driven, held and start coordinates of the drawn one.",
     ),
     page(
         "W251",

@@ -10,7 +10,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M150",
         "Shapes that have no contact",
-        "The two sides of a contact are a pair for which no gap is known. Known are: balls and points on planes, balls, hollow balls, curves and convex polygons; corners and boxes on planes, curves and polygons; polygons on planes, curves and polygons; rims of disks on planes; curves on planes and on curves. Any of these but planes may be inside a hollow box, `{box: [1, 1, 1], inside: true}`, which is six planes.\n\nA box touches by its corners only. For a face against a round body, give the face as a `plane` of its body and the round body as a ball.",
+        "The two sides of a contact are a pair for which no gap is known. Known pairs are: balls and points on planes, balls, hollow balls, curves and convex polygons; corners and boxes on planes, curves and polygons; polygons on planes, curves and polygons; rims of disks on planes; curves on planes and on curves. Any of these but planes may be inside a hollow box, `{box: [1, 1, 1], inside: true}`, which is six planes.\n\nA box touches by its corners only. For a face against a round body, give the face as a `plane` of its body and the round body as a ball.",
     ),
     page(
         "M151",
@@ -34,12 +34,12 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "S320",
-        "A rigid contact in a method that does not carry it",
+        "A rigid contact in a method that does not support it",
         "A contact without `stiffness` is rigid: velocities jump when bodies meet. Where its places are few and known, every formulation but `natural` meets them as events. Balls `among` each other have places that come and go, and the normal of a polygon jumps at its corners: they are for the time stepping, `--formulation ra --integrator moreau`, which needs a fixed step and is of first order. With a `stiffness` a contact is a force that every formulation carries. An evaluation at a state has no contact that is closed or open, so it refuses rigid ones.\n\n    contacts:\n      foot: {between: [{body: leg, radius: 10 mm}, {plane: {normal: [0, 1, 0]}}], restitution: 0.1, stiffness: 1e7}",
     ),
     page(
         "S321",
-        "A contact that natural coordinates do not carry",
+        "A contact that natural coordinates do not support",
         "Natural coordinates are solved by Taylor series. A force that grows with a power such as 1.5 of the overlap has no series where bodies begin to touch, and the place of contact on a curve, a polygon or among many balls is searched for, which a series cannot follow. Give the contact a whole exponent, or use another formulation: all others carry it.",
     ),
     page(

@@ -15,12 +15,12 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M621",
         "A table that does not rise in x",
-        "The points of a table are sorted by x, and no x stands there twice: otherwise nobody knows which value holds. The message names the first point that is not beyond the one before it, with its line where the points come from a file. Sort the lines of the file, and leave out repeated ones.",
+        "The points of a table are sorted by x, and no x stands there twice: otherwise it is not known which value holds. The message names the first point that is not beyond the one before it, with its line where the points come from a file. Sort the lines of the file, and leave out repeated ones.",
     ),
     page(
         "M622",
         "A table with something that is not a finite number",
-        "A line of the file of a table, or a point of its list, holds something else than finite numbers, has fewer columns than asked for, or the points are so far apart that the spline has no finite coefficients. Decimals are written with a point. Lines that start with `#` and empty ones are left out; the first line may hold headings.",
+        "A line of the file of a table, or a point of its list, holds something other than finite numbers, has fewer columns than asked for, or the points are so far apart that the spline has no finite coefficients. Decimals are written with a point. Lines that start with `#` and empty ones are left out; the first line may hold headings.",
     ),
     page(
         "M623",
@@ -59,7 +59,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "W621",
-        "A table is read beyond its points, and nobody said what holds there",
+        "A table is read beyond its points, and the file does not say what holds there",
         "Beyond its first and last point a table goes on along its tangent, or, with `ends: flat`, with its last value. That is rarely meant. Give it more points, let it repeat (`ends: periodic`), or say what is meant: `outside: linear`, `outside: hold`, or `outside: error` to stop there.",
     ),
 ];

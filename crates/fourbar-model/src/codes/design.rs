@@ -10,7 +10,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "S401",
         "There is no equilibrium",
-        "Nothing holds the mechanism against its forces: following them it goes on for ever. The message names the force that drives it and the motion along which it goes. Hold that motion by a joint, a spring or a drive, or leave the force out.\n\n    bodies: {plate: {mass: 2, ...}}     # no joint, no spring: it falls",
+        "Nothing holds the mechanism against its forces: following them it moves on without end. The message names the force that drives it and the motion along which it goes. Hold that motion by a joint, a spring or a drive, or leave the force out.\n\n    bodies: {plate: {mass: 2, ...}}     # no joint, no spring: it falls",
     ),
     page(
         "S402",

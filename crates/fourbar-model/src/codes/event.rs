@@ -10,7 +10,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M131",
         "Friction that sticks has numbers that do not fit",
-        "With `stick: true` a joint is held up to `static` times its load and slides with `coulomb` times it. What holds is at least as strong as what slides, so `static` is not less than `coulomb`. `static` and `stribeck` mean nothing to the smoothed law:\n\n    forces: {rub: {type: friction, joint: slide, coulomb: 0.4, static: 0.5, stick: true}}",
+        "With `stick: true` a joint is held up to `static` times its load and slides with `coulomb` times it. What holds is at least as strong as what slides, so `static` is not less than `coulomb`. `static` and `stribeck` have no effect on the smoothed law:\n\n    forces: {rub: {type: friction, joint: slide, coulomb: 0.4, static: 0.5, stick: true}}",
     ),
     page(
         "M132",
@@ -25,7 +25,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M134",
         "An action cannot be done",
-        "`enable`, `disable` and `remove` name a joint, a drive or a force; `lock` and `release` a joint with an angle or a distance; `set` an input or a state. Parameters are numbers that the file is read with and do not change. Joints that have limits of their own (ropes, points over planes) act by themselves, springs with a mass cannot be switched, and an input that gives a drive its speed cannot jump: that would be a blow.",
+        "`enable`, `disable` and `remove` name a joint, a drive or a force; `lock` and `release` a joint with an angle or a distance; `set` an input or a state. Parameters are numbers that the file is read with and do not change. Joints that have limits of their own (ropes, points over planes) act by themselves, springs with a mass cannot be switched, and an input that gives a drive its speed cannot jump: that would be an impact.",
     ),
     page(
         "S300",
@@ -49,7 +49,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "S304",
-        "An event puts something in that does not fit",
+        "An event enables something that does not fit",
         "A joint that is put in must be closed at that instant, and a drive that is switched on must want its joint where it stands: positions do not jump. Velocities may; the energy that is lost is reported. Let the event happen where the joint closes, or drive by `acceleration:`, which goes on from where the joint is.",
     ),
     page(
@@ -64,7 +64,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "W303",
-        "Something switches to and fro without end",
+        "Something switches back and forth without end",
         "An expression with a condition, a `sign` or the like, or a force that begins to act at once, switched fifty times in a thousandth of the run: whatever piece it takes leads back to the other one, as a force against the sign of a speed does once the speed is zero. It is no longer taken as an event from there on, and the method follows it with small steps. Friction that sticks (`type: friction, stick: true`), a dead band, or a law without a jump such as `tanh(x/x0)` says what is meant, and is quicker.",
     ),
     page(

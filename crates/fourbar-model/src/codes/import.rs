@@ -15,7 +15,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M651",
         "A value that is not what its attribute needs",
-        "An attribute of a robot file holds something else than the numbers or words that it needs: too few or too many numbers, a word instead of a number, a number that is not finite, an axis of length zero, a negative mass. Numbers are separated by blanks, decimals are written with a point.",
+        "An attribute of a robot file holds something other than the numbers or words that it needs: too few or too many numbers, a word instead of a number, a number that is not finite, an axis of length zero, a negative mass. Numbers are separated by blanks, decimals are written with a point.",
     ),
     page(
         "M652",
@@ -45,7 +45,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M657",
         "A file that cannot be included",
-        "A robot file includes others by name. They must stand in the folder of the file or below it, exist, be texts, and not include each other in a ring. The message names the file and the place that asks for it.",
+        "A robot file includes others by name. They must stand in the folder of the file or below it, exist, be texts, and not include each other in a ring. The message names the file and the place that includes it.",
     ),
     page(
         "M658",
@@ -60,7 +60,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M660",
         "An ASMT file that cannot be read",
-        "ASMT is the format in which the assembly workbench of FreeCAD hands an assembly to its solver: lines indented by tabs, a name on one line and its values on the lines below. The message says what was expected and what stands there. A joint of a kind that is not read is refused as well, since the assembly would be another one without it.",
+        "ASMT is the format in which the assembly workbench of FreeCAD hands an assembly to its solver: lines indented by tabs, a name on one line and its values on the lines below. The message says what was expected and what stands there. A joint of a kind that is not read is refused as well, since the assembly would be a different one without it.",
     ),
     page(
         "M661",
@@ -129,7 +129,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "W459",
-        "Something that the other format cannot say",
-        "`fourbar convert` writes what the other format has words for and lists the rest: joints, forces, drives and expressions that URDF or MJCF do not know. The written file is another mechanism where a joint or force is missing.",
+        "Something that the other format cannot express",
+        "`fourbar convert` writes what the other format can express and lists the rest: joints, forces, drives and expressions that URDF or MJCF do not know. The written file is another mechanism where a joint or force is missing.",
     ),
 ];

@@ -90,7 +90,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M117",
         "A Runge-Kutta tableau that cannot be used",
-        "A method of one's own is explicit and written as Butcher does: `b` has a weight for each stage, `a` a row for each stage (or from the second stage on) whose entries on and above the diagonal are zero or left out, `c` the sums of these rows, or nothing. `estimate` has the weights of a second result for steps that are chosen by their error. The classical method:\n\n  study:\n    integrator:\n      tableau:\n        a: [[1/2], [0, 1/2], [0, 0, 1]]\n        b: [1/6, 1/3, 1/3, 1/6]\n        c: [0, 1/2, 1/2, 1]\n    step: 1 ms\n\nThe order follows from the order conditions of rooted trees and is told after the run; weights that do not add up to one have none."
+        "A method of your own is explicit and written as Butcher does: `b` has a weight for each stage, `a` a row for each stage (or from the second stage on) whose entries on and above the diagonal are zero or left out, `c` the sums of these rows, or nothing. `estimate` has the weights of a second result for steps that are chosen by their error. The classical method:\n\n  study:\n    integrator:\n      tableau:\n        a: [[1/2], [0, 1/2], [0, 0, 1]]\n        b: [1/6, 1/3, 1/3, 1/6]\n        c: [0, 1/2, 1/2, 1]\n    step: 1 ms\n\nThe order follows from the order conditions of rooted trees and is reported after the run; weights that do not add up to one have none."
     ),
     page!("M118", "No bodies", "A mechanism needs at least one body besides the ground."),
     page!(

@@ -141,7 +141,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M031",
         "A quantity of the wrong dimension",
-        "The unit says that this is something else than the key needs.\n\n    mass: 40 mm         # a length where a mass must stand\n\nBare numbers are taken as SI and fit anywhere. In a product with units every factor needs its unit: `0.5 kg*(40 mm)^2`, not `0.5*(40 mm)^2`, is a moment of inertia.",
+        "The unit says that this is something other than the key needs.\n\n    mass: 40 mm         # a length where a mass is expected\n\nBare numbers are taken as SI and fit anywhere. In a product with units every factor needs its unit: `0.5 kg*(40 mm)^2`, not `0.5*(40 mm)^2`, is a moment of inertia.",
     ),
     page(
         "M032",
@@ -203,10 +203,10 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "M065",
-        "The other format cannot say this",
+        "The other format cannot express this",
         "`fourbar convert` writes a mechanism only where the other format means the same. MechSpec joins parts by shared points and vectors: hinges, balls, welds, slides, cylindrical joints, points on lines and prescribed lengths. Gears, racks, screws, universal and planar joints, bare constraints, rolling, friction, bushings and forces that read joints stay in the format of this program.",
     ),
-    page("M099", "Too many problems", "Reading stopped after fifty problems. Cure the first ones; the rest often follows from them."),
+    page("M099", "Too many problems", "Reading stopped after fifty problems. Fix the first ones; the rest often follows from them."),
     page("W050", "A parameter that nothing uses", "The parameter has no effect. Remove it, or check the spelling where it should be used."),
     page(
         "W051",

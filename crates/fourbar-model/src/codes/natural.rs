@@ -40,7 +40,7 @@ pub(crate) const PAGES: &[Page] = &[
     },
     Page {
         code: "S291",
-        title: "A joint that natural coordinates cannot carry",
+        title: "A joint that natural coordinates do not support",
         text: "The formulation `natural` moves by Taylor series of its equations, which must be smooth without end. A point-on-curve joint follows a spline: its curvature is continuous, but its higher derivatives jump at the points of the curve. All other formulations carry such a joint: `ra`, `rp`, `reps`, `so3xr3`, `se3`, `lie`, `dca`, `grcr`, and kinematics.",
     },
     Page {

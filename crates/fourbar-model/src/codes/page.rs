@@ -29,7 +29,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "U013",
-        "The result has not what a page needs",
+        "The result lacks what a page needs",
         "A page needs the time and the positions and quaternions of all bodies. A run with `--columns` may have left them out; run it again without. Several results on one page must belong to the same mechanism, that is, have the same bodies.",
     ),
     page(
@@ -39,7 +39,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "W081",
-        "A result holds poses that are no numbers",
+        "A result holds poses that are not numbers",
         "Something went wrong in the run that nothing noticed. The page shows the motion up to there. Run with a smaller tolerance or step; if it stays, it is a fault of the program and worth a report with the mechanism file.",
     ),
     page(

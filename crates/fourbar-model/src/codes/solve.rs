@@ -36,7 +36,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page!(
         "S222",
-        "Kinematics cannot carry rolling",
+        "Kinematics cannot follow rolling",
         "Rolling elements and knife edges constrain velocities, not positions: where a body ends up depends on the way it took. State `study: {analysis: dynamics}` and use `fourbar run`."
     ),
     page!(
@@ -82,7 +82,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "S240",
         "The checkpoint cannot be used",
-        "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start afresh."
+        "It is incomplete, belongs to another mechanism, or to other options. Resume with the file and options of the first run, or start again."
     ),
     page!(
         "S241",

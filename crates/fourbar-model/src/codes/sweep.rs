@@ -11,7 +11,7 @@ pub(super) const PAGES: &[Page] = &[
     page(
         "U430",
         "The values of a varied parameter cannot be used",
-        "A sweep, a tolerance or an optimisation names parameters of the file and gives each values or bounds.\n\n    fourbar sweep models/fourbar.yaml --vary crank_length=60..100mm:41 --vary rocker_length=150,160,170mm --measure top=\"max(P.y)\"\n\n`60..100 mm:41` are 41 values in equal steps, `1..100 kN/m:9:log` nine values in equal ratios, `60, 70, 90 mm` these three. A range without a number of values serves where cases are spread (`--lhs N`, `--sobol N`) and as bounds of an optimisation. The unit stands behind the last number and must fit the parameter; without one the numbers are in SI units.",
+        "A sweep, a tolerance or an optimisation names parameters of the file and gives each values or bounds.\n\n    fourbar sweep models/fourbar.yaml --vary crank_length=60..100mm:41 --vary rocker_length=150,160,170mm --measure top=\"max(P.y)\"\n\n`60..100 mm:41` are 41 values in equal steps, `1..100 kN/m:9:log` nine values in equal ratios, `60, 70, 90 mm` these three. A range without a number of values serves where cases are spread (`--lhs N`, `--sobol N`) and as bounds of an optimisation. The unit stands after the last number and must fit the parameter; without one the numbers are in SI units.",
     ),
     page(
         "U431",
@@ -26,7 +26,7 @@ pub(super) const PAGES: &[Page] = &[
     page(
         "U433",
         "The rows of a sweep do not fit its plan",
-        "A file with rows beside `plan.json` has other columns than the plan, lines that are no rows, or two different rows of one case. It was changed by hand or comes from another version of the program. Start the sweep anew in another folder.",
+        "A file with rows beside `plan.json` has other columns than the plan, lines that are no rows, or two different rows of one case. It was changed by hand or comes from another version of the program. Start the sweep again in another folder.",
     ),
     page(
         "U434",
@@ -81,7 +81,7 @@ pub(super) const PAGES: &[Page] = &[
     page(
         "S449",
         "The program met a fault of its own",
-        "A case ended in a fault of the program, which is not the fault of the mechanism. The other cases are good. Tell us about the mechanism and the values of the case.",
+        "A case ended in a fault of the program, which is not the fault of the mechanism. The other cases are good. Please report it with the mechanism and the values of the case.",
     ),
     page(
         "W440",

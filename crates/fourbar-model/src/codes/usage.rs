@@ -29,7 +29,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page(
         "U005",
-        "No column fits a pattern",
+        "No column matches a pattern",
         "`--columns` takes names of columns in which `*` stands for anything. The name of an element alone means all its columns:\n\n  fourbar run my.yaml --out results --columns crank '*.angle' energy.total\n\nA run without `--columns` writes all; the first line of its trajectory.csv lists them.",
     ),
     page(
@@ -86,7 +86,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U305",
         "A method without error estimate needs a step",
-        "Euler, the classical Runge-Kutta method, cg3, cg4, cf3, cf4 and a tableau of one's own without `estimate` have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
+        "Euler, the classical Runge-Kutta method, cg3, cg4, cf3, cf4 and a tableau of your own without `estimate` have no error estimate, so they cannot choose their steps. Give one with `--step` or `study: {step: ...}`, or take an adaptive method: dopri5, dop853, rkf45, heun.",
     ),
     page(
         "U306",
@@ -147,7 +147,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U323",
         "An input that may not change while the mechanism moves",
-        "A drive by `speed:` reads this input. Another value would change the speed of the drive in no time, which is an impact. Give it a value before the start, or drive by `acceleration:`, whose inputs may change at any time.",
+        "A drive by `speed:` reads this input. Another value would change the speed of the drive instantly, which is an impact. Give it a value before the start, or drive by `acceleration:`, whose inputs may change at any time.",
     ),
     page(
         "U324",
@@ -172,7 +172,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U338",
         "Efforts that cannot cause the accelerations",
-        "Inverse dynamics was given accelerations that the joints do not allow, or motors that cannot cause them: a free motion that no motor drives goes its own way. Make the accelerations from those of coordinates, and name a motor for every motion that is prescribed.",
+        "Inverse dynamics was given accelerations that the joints do not allow, or motors that cannot cause them: a free motion that no motor drives moves freely. Make the accelerations from those of coordinates, and name a motor for every motion that is prescribed.",
     ),
     page(
         "W301",

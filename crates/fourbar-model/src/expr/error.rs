@@ -62,8 +62,8 @@ impl fmt::Display for ExprErrorKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Empty => write!(f, "the expression is empty"),
-            Self::Syntax { expected, found } if found.is_empty() => write!(f, "the expression ends where {expected} should stand"),
-            Self::Syntax { expected, found } => write!(f, "`{found}` stands where {expected} should stand"),
+            Self::Syntax { expected, found } if found.is_empty() => write!(f, "the expression ends where {expected} is expected"),
+            Self::Syntax { expected, found } => write!(f, "`{found}` stands where {expected} is expected"),
             Self::UnknownName(name) => write!(f, "unknown name `{name}`"),
             Self::UnknownFunction(name) => write!(f, "unknown function `{name}`"),
             Self::Arguments { function, needed: (a, b), given } => {

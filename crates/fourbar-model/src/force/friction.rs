@@ -216,7 +216,7 @@ impl Element for Friction {
             return None;
         }
         if !stick && (spec.static_coefficient.is_some() || spec.stribeck.is_some()) {
-            let d = Diagnostic::new("M131", "`static` and `stribeck` say nothing to a smoothed law");
+            let d = Diagnostic::new("M131", "`static` and `stribeck` have no effect on a smoothed law");
             b.refuse("static", d.help("write `stick: true` beside them"));
             return None;
         }

@@ -53,7 +53,7 @@ impl JointType for PointOnCurve {
         Some(Drawn { points: curve.polyline(200), closed: curve.closed(), radius: self.path.offset.abs() })
     }
     fn shared(&self) -> Shared {
-        let refused = "follows a curve made of pieces, which a Taylor series cannot carry from one piece into the next";
+        let refused = "follows a curve made of pieces, which a Taylor series cannot follow from one piece into the next";
         Shared { points: SharedPoints::Apart, loose: [false, true], level: Stand::Along, refused: Some(refused), ..Shared::default() }
     }
     fn looser(&self) -> Vec<Looser> {

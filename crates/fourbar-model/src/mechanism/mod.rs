@@ -260,7 +260,7 @@ impl<L> Mechanism<L> {
         match expression::coordinate(coordinate) {
             Some(variable) => self.state.spec.start.push((variable, value)),
             None => self.state.errors.push(
-                Diagnostic::new("M113", format!("`{coordinate}` is no coordinate of the start"))
+                Diagnostic::new("M113", format!("`{coordinate}` is not a coordinate of the start"))
                     .at("start")
                     .help("write the element and its coordinate: `pin.angle`, `pin.distance`, `pin.speed`, `tip.x` or `tip.vx`"),
             ),

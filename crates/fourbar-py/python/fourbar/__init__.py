@@ -8,7 +8,7 @@ Read a mechanism, run it, look at it:
 >>> result["P.y"].shape                          # arrays of numpy by column name
 (201,)
 >>> print(model.check().headline)
-It moves with 1 freedom, and `motor` drives it. 3 constraint rows are redundant; the motion is not affected.
+It has 1 degree of freedom, and `motor` drives it. 3 constraint rows are redundant; the motion is not affected.
 
 The entrances are
 

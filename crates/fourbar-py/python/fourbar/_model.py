@@ -262,7 +262,7 @@ class Model(Studies):
         t_end: end, s. columns: patterns of the columns to keep; others cost nothing. progress: ``True``, ``False``, or a function of the
         time and its end; left out, a bar is shown where somebody looks. Settings are
 
-        output_step: distance of output times, s. formulation, integrator: names of `fourbar.formulations()`; left out, they are chosen.
+        output_step: time between outputs, s. formulation, integrator: names of `fourbar.formulations()`; left out, they are chosen.
         step: fixed step, s. tol: tolerance of adaptive steps, relative. analysis: ``"dynamics"`` or ``"kinematics"``. options: of
         formulation and integrator. inputs: by name a number, ``(times, values)`` held from point to point, or ``(times, values,
         "linear")``. mode: assembly mode to start in, counted from 1.

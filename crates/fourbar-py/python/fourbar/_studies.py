@@ -289,7 +289,7 @@ class Studies:
         t_end: float | None = None,
         **settings: Unpack[Settings],
     ) -> _sweep.Sweep:
-        """Runs it for many values of its parameters and takes numbers from each run: one row a case. Cases that fail are rows too.
+        """Runs it for many values of its parameters and takes numbers from each run: one row per case. Cases that fail are rows too.
 
         vary: by parameter a text such as ``"60..100 mm:41"``, ``(from, to, count)``, ``(from, to)`` for `lhs` and `sobol`, or a sequence of
         numbers; several make a grid. measures: by name an expression of columns, ``max(abs(motor.effort))``. Both may stand in the file

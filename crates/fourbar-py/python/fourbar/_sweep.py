@@ -33,7 +33,7 @@ TRIES = 3
 
 
 class Sweep(Mapping[str, Any]):
-    """The rows of a sweep: a mapping from names of columns to arrays, one row a case.
+    """The rows of a sweep: a mapping from names of columns to arrays, one row per case.
 
     Columns are ``case``, ``set.NAME`` for each parameter, ``status`` (``ok``, ``not-built``, ``not-assembled`` or ``failed``), ``code``,
     ``time``, ``names`` and ``message`` of a case that failed, then the measures. Numbers are in SI units.

@@ -20,10 +20,10 @@ pub fn refuse_rigid(model: &Model) -> Result<(), Diagnostic> {
         0 => format!("contact `{}` is rigid", contact.name),
         others => format!("contact `{}` and {others} more are rigid", contact.name),
     };
-    Err(Diagnostic::new("S320", format!("{what}, which this method does not carry"))
+    Err(Diagnostic::new("S320", format!("{what}, which this method does not support"))
         .names(model.contacts.iter().map(|c| c.name.clone()).take(8))
         .at(format!("contacts.{}", contact.name))
-        .help("take steps that carry impacts: `--formulation ra --integrator moreau`, or make the contact compliant by a `stiffness`"))
+        .help("take steps that include impacts: `--formulation ra --integrator moreau`, or make the contact compliant by a `stiffness`"))
 }
 
 /// Warnings about bodies that overlap at the start.

@@ -90,7 +90,7 @@ fn words(m: &Moving<'_>, s: &Seam, order: usize) -> String {
 
 fn refusal(m: &Moving<'_>, s: &Seam, order: usize) -> Diagnostic {
     let why = [
-        "a mass cannot change its position in no time",
+        "a mass cannot change its position instantly",
         "it would take an infinite force, and how the other parts respond to the impact is not defined",
     ][order.min(1)];
     Diagnostic::new("S244", format!("{}: {why}", words(m, s, order))).name(m.name).time(s.t).help(

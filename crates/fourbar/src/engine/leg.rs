@@ -54,7 +54,7 @@ impl Fallen {
 
 /// What the others said where none of them got any further than the first.
 pub fn no_other(failed: &[Fallen]) -> Option<String> {
-    let others: Vec<String> = failed.iter().skip(1).map(Fallen::reason).map(|(name, why)| format!("{name} says {why}")).collect();
+    let others: Vec<String> = failed.iter().skip(1).map(Fallen::reason).map(|(name, why)| format!("`{name}`: {why}")).collect();
     (!others.is_empty()).then(|| format!("no other formulation goes on from there: {}", others.join("; ")))
 }
 
@@ -83,7 +83,7 @@ impl Change {
 
     fn could_not_go_on(&self) -> Diagnostic {
         let names: Vec<String> = self.failed.iter().map(|(name, _)| format!("`{name}`")).collect();
-        let why: Vec<String> = self.failed.iter().map(|(name, why)| format!("{name} says {why}")).collect();
+        let why: Vec<String> = self.failed.iter().map(|(name, why)| format!("`{name}`: {why}")).collect();
         Diagnostic::new(
             "W290",
             format!("from t = {} s on `{}` moves the mechanism, because {} could not go on", self.t, self.to, listed(&names)),

@@ -307,7 +307,7 @@ impl<'m> Engine<'m> {
                 "U310",
                 format!("t = {} s is before the present, which is t = {} s", number(t), number(self.now.t)),
             )
-            .help("time passes forwards; `restore` or `set_state` goes back to a state that was kept"));
+            .help("time only goes forward; `restore` or `set_state` goes back to a state that was kept"));
         }
         if t == self.now.t && self.begun {
             return Ok(true);
@@ -584,7 +584,7 @@ fn in_charts(study: &Study, asked: &Chosen, warnings: &mut Vec<Diagnostic>) -> V
     // A choice was made for dynamics and says nothing here.
     if chart.is_none() && asked.why.is_none() && !study.is_auto() {
         warnings.push(
-            Diagnostic::new("W302", format!("formulation `{name}` means nothing to kinematics"))
+            Diagnostic::new("W302", format!("formulation `{name}` does not apply to kinematics"))
                 .help("`--analysis dynamics` lets it move the mechanism; kinematics goes in the coordinates of ra, rp or reps"),
         );
     }

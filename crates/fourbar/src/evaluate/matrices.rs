@@ -42,7 +42,7 @@ impl Evaluation<'_> {
         if size <= MOST {
             return Ok(());
         }
-        let message = format!("the matrices of this mechanism have {size} rows or columns; dense ones are made up to {MOST}");
+        let message = format!("the matrices of this mechanism have {size} rows or columns; dense ones have at most {MOST}");
         Err(Diagnostic::new("U337", message).help("accelerations, reactions and energies can be evaluated at any size").into())
     }
 

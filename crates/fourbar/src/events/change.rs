@@ -221,7 +221,7 @@ impl Eventful {
                 return Err(Diagnostic::new("S302", format!("at t = {} s events cause each other without end", number(left.t)))
                     .names(names)
                     .time(left.t)
-                    .help("let them happen `once`, or part their conditions"));
+                    .help("let them happen `once`, or separate their conditions"));
             }
             for k in more {
                 self.perform(k, &mut state, &left, &mut brought)?;
@@ -365,7 +365,7 @@ impl Eventful {
             return Ok(());
         }
         let name = &self.base.joints[joint].name;
-        let message = format!("at t = {:.6} s event `{event}` cannot put joint `{name}` in: it is open by {} m", state.t, number(worst));
+        let message = format!("at t = {:.6} s event `{event}` cannot enable joint `{name}`: it is open by {} m", state.t, number(worst));
         Err(Diagnostic::new("S304", message)
             .names([event.to_string(), name.clone()])
             .time(state.t)
@@ -386,7 +386,7 @@ impl Eventful {
         }
         let joint = &self.base.joints[d.joint].name;
         let message = format!(
-            "at t = {:.6} s event `{event}` cannot switch drive `{}` on: it wants joint `{joint}` at {}, which stands at {}",
+            "at t = {:.6} s event `{event}` cannot switch drive `{}` on: it needs joint `{joint}` at {}, but the joint is at {}",
             left.t,
             d.name,
             number(wanted),

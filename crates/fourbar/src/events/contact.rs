@@ -446,7 +446,7 @@ impl Eventful {
     /// Friction and limits that cannot be met together.
     fn nothing_fits(&self, limit: usize, t: f64) -> Diagnostic {
         let name = self.contact_name(limit);
-        Diagnostic::new("S305", format!("at t = {t:.6} s nothing fits what contact `{name}` and the others that touch ask for"))
+        Diagnostic::new("S305", format!("at t = {t:.6} s no motion satisfies contact `{name}` together with the others that touch"))
             .name(name)
             .time(t)
             .help("less friction, or a `stiffness`, may pass")
@@ -460,11 +460,11 @@ impl Eventful {
                 Spots::Listed(list) if !list.iter().all(|s| s.is_smooth()) => "has edges at which its normal jumps",
                 Spots::Listed(_) => continue,
             };
-            return Err(Diagnostic::new("S320", format!("contact `{}` is rigid and {why}, which events do not carry", c.name))
+            return Err(Diagnostic::new("S320", format!("contact `{}` is rigid and {why}, which events do not support", c.name))
                 .name(c.name.clone())
                 .at(format!("contacts.{}", c.name))
                 .help(
-                    "take steps that carry impacts: `--formulation ra --integrator moreau`, or make the contact compliant by a `stiffness`",
+                    "take steps that include impacts: `--formulation ra --integrator moreau`, or make the contact compliant by a `stiffness`",
                 ));
         }
         Ok(())

@@ -122,7 +122,7 @@ impl Eventful {
                 }
                 Some((k, ..)) => {
                     let name = base.forces[self.frictions[k].0].0.clone();
-                    let message = format!("at t = {} s nothing fits what friction `{name}` and the limits ask for", number(state.t));
+                    let message = format!("at t = {} s no motion satisfies both friction `{name}` and the limits", number(state.t));
                     return Err(Diagnostic::new("S305", message)
                         .name(name)
                         .time(state.t)

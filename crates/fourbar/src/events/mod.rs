@@ -330,7 +330,7 @@ impl Eventful {
                 "U310",
                 format!("t = {} s is before the present, which is t = {} s", number(t), number(self.now.t)),
             )
-            .help("time passes forwards; `restore` or `set_state` goes back to a state that was kept"));
+            .help("time only goes forward; `restore` or `set_state` goes back to a state that was kept"));
         }
         let mut mark = self.now.t;
         for round in 1_usize.. {

@@ -30,7 +30,7 @@ impl Piece {
             let chosen = candidates[0].formulation.name;
             candidates.retain(|c| c.formulation.name != "natural");
             if chosen == "natural" {
-                candidates[0].why = Some("a Taylor series would have to be set up anew at every event".into());
+                candidates[0].why = Some("a Taylor series would have to be set up again at every event".into());
             }
         }
         for c in &candidates {

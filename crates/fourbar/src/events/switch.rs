@@ -181,7 +181,7 @@ impl Eventful {
         Ok(())
     }
 
-    /// Something that switches to and fro without end is left to the method, and told.
+    /// Something that switches back and forth without end is left to the method, and told.
     fn count_switch(&mut self, n: usize, t: f64) {
         let switch = &mut self.switches[n];
         // Time passes its corners as often as they come, but not twice.
@@ -196,7 +196,7 @@ impl Eventful {
         }
         switch.loose = true;
         let name = self.base.switching_name(of).to_string();
-        let message = format!("from t = {} s on `{name}` switches to and fro without end", number(first));
+        let message = format!("from t = {} s on `{name}` switches back and forth without end", number(first));
         self.warnings.push(Diagnostic::new("W303", message).name(name).time(t).help(
             "it is followed with small steps from there on; friction that sticks, a dead band, or a law without a jump such as `tanh(x/x0)` is quicker and exact",
         ));

@@ -78,7 +78,7 @@ const NORM: OptionInfo = OptionInfo::new(
 )
 .only(IMPLICIT);
 const MATRIX: OptionInfo =
-    OptionInfo::new("matrix", "auto, schur: masses and constraints alone, or exact: all derivatives, anew in every Newton iteration")
+    OptionInfo::new("matrix", "auto, schur: masses and constraints alone, or exact: all derivatives, renewed in every Newton iteration")
         .only(IMPLICIT);
 const MOST_ITERATIONS: OptionInfo = OptionInfo::new("iterations", "most Newton iterations").only(IMPLICIT);
 const INDEX: OptionInfo = OptionInfo::new("index", "3, or 2 for the stabilised form of gen-alpha").only(IMPLICIT);
@@ -180,7 +180,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
                 "auto, acs or gcl: how loops that reach beyond their end are carried; rcr: the plain method, where it can",
             ),
             OptionInfo::new("dependents", "joints whose coordinates are dependent at the start: J2,J3,J5; left out: chosen"),
-            OptionInfo::new("fictitious", "ground or parent: what the fictitious joints of gcl hang on"),
+            OptionInfo::new("fictitious", "ground or parent: what the fictitious joints of gcl are attached to"),
             OptionInfo::new("closed", "positions, velocities or nothing: what is closed in every evaluation; the rest drifts"),
             FIRST_STEP,
             TAU,

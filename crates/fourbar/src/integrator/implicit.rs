@@ -183,7 +183,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
         }
         if self.lately > COUNTED * MOST_OVER && m.t - self.over_since < FORWARD * self.stepper.tau {
             let t = m.t;
-            return Err(Diagnostic::new("S230", format!("at t = {t:.6} s more than {MOST_OVER} steps were taken with an error estimate above the tolerance and hardly came forward"))
+            return Err(Diagnostic::new("S230", format!("at t = {t:.6} s more than {MOST_OVER} steps were taken with an error estimate above the tolerance and made hardly any progress"))
                 .time(t)
                 .help("the mechanism stands at a singular position, or forces are not smooth; give a fixed step (`--step`), a larger tolerance or another formulation"));
         }

@@ -31,7 +31,7 @@ const fn in_chart(name: &'static str, start: crate::formulation::Start) -> Formu
 /// Refuses what constrains velocities only.
 fn applies(model: &Model) -> Result<(), Diagnostic> {
     model.rolling.first().map_or(Ok(()), |r| {
-        Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot carry", r.name))
+        Err(Diagnostic::new("S222", format!("`{}` constrains velocities only, which kinematics cannot follow", r.name))
             .name(r.name.clone())
             .help("let dynamics move it: `study: {analysis: dynamics}` and `fourbar run`"))
     })

@@ -85,12 +85,12 @@ impl Study {
     /// A warning where options are given that mean nothing to `who`, who takes those of `taken`.
     pub fn idle_options(&self, who: &str, taken: &[&str]) -> Option<Diagnostic> {
         let idle: Vec<String> = self.options.iter().filter(|(k, _)| !taken.contains(&k.as_str())).map(|(k, _)| format!("`{k}`")).collect();
-        let means = if idle.len() == 1 { "means" } else { "mean" };
+        let has = if idle.len() == 1 { "has" } else { "have" };
         let help = match taken {
             [] => "leave it out, or let a formulation move the mechanism: `--analysis dynamics`".to_string(),
             _ => format!("it takes {}", taken.iter().map(|o| format!("`{o}`")).collect::<Vec<_>>().join(", ")),
         };
-        (!idle.is_empty()).then(|| Diagnostic::new("W302", format!("{} {means} nothing to {who}", idle.join(", "))).help(help))
+        (!idle.is_empty()).then(|| Diagnostic::new("W302", format!("{} {has} no effect on {who}", idle.join(", "))).help(help))
     }
 
     /// Output times, from zero to the end, which is `t_end` to the bit; none lies beyond it.

@@ -52,7 +52,7 @@ impl Asmt<'_, '_> {
         let name = item.value("Name").map_or_else(|| item.text.clone(), |n| n.text.clone());
         if !READ.contains(&item.text.as_str()) {
             let d = Diagnostic::new("M660", format!("`{name}` is a `{}`, which is not read", item.text)).name(&name);
-            return self.reading.problem(d.help("the assembly would be another one without it"), item.spot);
+            return self.reading.problem(d.help("the assembly would be a different one without it"), item.spot);
         }
         let (Some(i), Some(j)) = (self.marker(item, "MarkerI"), self.marker(item, "MarkerJ")) else { return };
         let path = format!("/{assembly}/{name}");

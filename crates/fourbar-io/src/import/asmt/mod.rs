@@ -95,7 +95,7 @@ pub(super) fn read(reading: &Reading<'_>, text: &str) -> Option<Draft> {
             a.limit(l);
         }
         for g in sets.child("GeneralConstraintSets").iter().flat_map(|l| &l.inside) {
-            let help = "the assembly would be another one without it";
+            let help = "the assembly would be a different one without it";
             reading.problem(Diagnostic::new("M660", format!("`{}` is not read", g.text)).help(help), g.spot);
         }
     }

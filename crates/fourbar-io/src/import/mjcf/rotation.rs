@@ -14,7 +14,7 @@ impl Mjcf<'_, '_, '_> {
         let v = |x: &[f64]| Vector3::new(x[0], x[1], x[2]);
         for e in chain {
             let wrong = |what: &str| {
-                r.problem(Diagnostic::new("M651", format!("{what} says no orientation: it is zero")).help("check the numbers"), e.spot);
+                r.problem(Diagnostic::new("M651", format!("{what} gives no orientation: it is zero")).help("check the numbers"), e.spot);
                 Matrix3::identity()
             };
             if let Some(a) = e.get("quat") {

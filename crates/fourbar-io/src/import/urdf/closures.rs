@@ -71,7 +71,7 @@ impl Urdf<'_, '_> {
                 Some("6d") | None => PairKind::Fixed,
                 Some("3d") => PairKind::Spherical,
                 Some(other) => {
-                    let d = Diagnostic::new("M661", format!("`{other}` is no kind of closure"));
+                    let d = Diagnostic::new("M661", format!("`{other}` is not a kind of closure"));
                     r.problem(d.help("write `6d` for a weld, `3d` for a ball"), spot);
                     continue;
                 }

@@ -257,7 +257,7 @@ impl Urdf<'_, '_> {
         if list.len() + 1 < n {
             let lost: Vec<String> =
                 (1..n).filter(|k| !list.contains(k)).take(10).map(|k| format!("`{}`", self.draft.links[k].name)).collect();
-            let d = Diagnostic::new("M658", format!("{} hang in a ring that the root does not reach", lost.join(", ")));
+            let d = Diagnostic::new("M658", format!("{} form a ring that the root does not reach", lost.join(", ")));
             return self.reading.problem(d.help("check `parent` and `child` of their joints"), spot);
         }
         let name = self.draft.links[*root].name.clone();

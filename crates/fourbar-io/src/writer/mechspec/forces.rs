@@ -10,7 +10,7 @@ use fourbar::model::{BodyId, Joint, JointCoordinate, PointOn};
 use fourbar::spec::*;
 use fourbar::state::{Configuration, Pose};
 
-const RATHER: &str = "keep the mechanism in the format of this program, or say it with forces that are functions of points";
+const RATHER: &str = "keep the mechanism in the format of this program, or express it by forces that are functions of points";
 
 impl Writer<'_> {
     /// A point with its name; shared with what is there already.

@@ -123,7 +123,7 @@ impl Writer<'_> {
         }
         for (name, c) in &spec.constraints {
             if !matches!(c, fourbar::spec::ConstraintSpec::D { .. }) {
-                self.refuse("constraints", name, "a bare constraint", "only prescribed distances can be said");
+                self.refuse("constraints", name, "a bare constraint", "only prescribed distances can be expressed");
             }
         }
         for j in self.model.joints.clone() {
@@ -176,7 +176,7 @@ impl Writer<'_> {
                 (JointKind::Distance(_), _) => {}
                 _ => {
                     let what = format!("a {} joint", j.kind.name());
-                    let help = "hinges, balls, slides, welds, cylindrical joints and points on lines can be said";
+                    let help = "hinges, balls, slides, welds, cylindrical joints and points on lines can be expressed";
                     self.refuse("joints", &j.name, &what, help);
                 }
             }

@@ -87,7 +87,7 @@ pub fn write_mechspec(spec: &ModelSpec) -> Result<(String, Vec<Diagnostic>), Err
     match read_model(&text, &ReadOptions::default()) {
         Ok(_) => Ok((text, w.notes)),
         Err(problem) => {
-            let message = format!("the mechanism cannot be said in MechSpec: {}", problem.cause().message);
+            let message = format!("the mechanism cannot be expressed in MechSpec: {}", problem.cause().message);
             Err(Diagnostic::new("M065", message).help("keep it in the format of this program").into())
         }
     }
@@ -122,7 +122,7 @@ fn is_plane(spec: &ModelSpec, model: &Model) -> bool {
 
 impl Writer<'_> {
     fn refuse(&mut self, section: &str, name: &str, what: &str, help: &str) {
-        let d = Diagnostic::new("M065", format!("MechSpec cannot say `{name}`, {what}")).at(format!("{section}.{name}")).name(name);
+        let d = Diagnostic::new("M065", format!("MechSpec cannot express `{name}`, {what}")).at(format!("{section}.{name}")).name(name);
         self.refused.push(d.help(help));
     }
 

@@ -46,7 +46,7 @@ impl<'m> Tree<'m> {
         Ok(Self { spec, model, start, parent, notes: Vec::new(), out: String::new(), level: 0 })
     }
 
-    /// Something that the other format cannot say.
+    /// Something that the other format cannot express.
     fn left_out(&mut self, section: &str, name: &str, why: &str) {
         let d = Diagnostic::new("W459", format!("`{name}` is not written: {why}")).name(name).at(format!("{section}.{name}"));
         self.notes.push(d);
@@ -127,7 +127,7 @@ impl<'m> Tree<'m> {
             let written = (0..model.joints.len())
                 .any(|k| model.joints[k].name == *name && kinds.contains(&model.joints[k].kind.name()) && self.carries(k));
             let why = if !written {
-                "those of joints of this kind, or that close a loop, have no words there"
+                "those of joints of this kind, or that close a loop, have no counterpart there"
             } else if l.stiffness.is_some() {
                 "they are springs"
             } else if l.speed_min.is_some() || l.speed_max.is_some() {
@@ -165,10 +165,10 @@ impl<'m> Tree<'m> {
             self.left_out("events", name, &format!("{names} has no events"));
         }
         for (name, _) in &spec.states {
-            self.left_out("states", name, &format!("{names} has no states of one's own"));
+            self.left_out("states", name, &format!("{names} has no states"));
         }
         for (name, _) in &spec.outputs {
-            self.left_out("outputs", name, &format!("{names} has no outputs of one's own"));
+            self.left_out("outputs", name, &format!("{names} has no outputs"));
         }
         for (k, (name, _)) in spec.bodies.iter().enumerate() {
             if self.start.v[k + 1].v.norm() + self.start.v[k + 1].w.norm() > 0.0 {

@@ -244,7 +244,7 @@ pub fn assemble_in(model: &Model, mode: Option<u16>) -> Result<Assembled, Diagno
     let found = looked.as_ref().map_or(&[][..], |(found, _)| found);
     let Some(mode) = usize::from(k).checked_sub(1).and_then(|k| found.get(k)) else {
         let why = match (&looked, found.len()) {
-            (Err(why), _) => format!("others than the drawn one were not looked for ({why})"),
+            (Err(why), _) => format!("modes other than the drawn one were not looked for ({why})"),
             (_, 0) => "the mechanism has no loops, so the drawn one is the only one".into(),
             (_, 1) => "none but the drawn one was found".into(),
             (_, n) => format!("{n} were found: 1: as drawn; {}", lines(model, found, LISTED).join("; ")),

@@ -34,7 +34,7 @@ impl RootCase {
     fn words(self) -> &'static str {
         match self {
             Self::Floating => "case 1, floats freely: no multiplier at either end",
-            Self::Hung => "case 2, hangs on ground by one body: multipliers at one end",
+            Self::Hung => "case 2, attached to ground by one body: multipliers at one end",
             Self::Held => "case 3, held by ground at several bodies: multipliers at both ends",
         }
     }

@@ -110,7 +110,7 @@ fn not_closed(t: f64) -> Box<Diagnostic> {
     Box::new(
         Diagnostic::new("S233", format!("the constraints cannot be closed again after the step to t = {t:.6} s"))
             .time(t)
-            .help("a drive asks for a position that the mechanism cannot reach, or the step is too large; see `fourbar check`"),
+            .help("a drive demands a position that the mechanism cannot reach, or the step is too large; see `fourbar check`"),
     )
 }
 

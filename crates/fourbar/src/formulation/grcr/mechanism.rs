@@ -442,7 +442,7 @@ impl<'m> Mechanism<'m> {
             self.closings.list.iter().zip(&self.closings.set.list).find(|(c, _)| worst < c.at + c.active).map(|(_, c)| c.name.clone());
         let name = name.unwrap_or_default();
         Err(Box::new(
-            Diagnostic::new("S270", format!("the loop through `{name}` cannot be closed: a gap of {residual:.1e} link lengths stays"))
+            Diagnostic::new("S270", format!("the loop through `{name}` cannot be closed: a gap of {residual:.1e} link lengths remains"))
                 .name(name)
                 .time(t)
                 .help("the mechanism is near a dead point or the step is too large; choose a smaller tolerance or step"),

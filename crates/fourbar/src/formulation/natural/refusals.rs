@@ -47,7 +47,7 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
             return Err(Diagnostic::new("S321", format!("contact `{name}` {why}"))
                 .name(name)
                 .at(format!("contacts.{name}"))
-                .help(format!("{help}: `ra`, `lie`, `grcr` and `dca` carry it")));
+                .help(format!("{help}: `ra`, `lie`, `grcr` and `dca` support it")));
         }
         if let Force::Stop(stop) = force
             && stop.exponent.fract() != 0.0
@@ -67,7 +67,7 @@ pub fn applies(model: &Model) -> Result<(), Diagnostic> {
             let joint = &model.joints[joint].name;
             return Err(Diagnostic::new(
                 "S282",
-                format!("friction `{name}` depends on the load of joint `{joint}`, which natural coordinates do not carry"),
+                format!("friction `{name}` depends on the load of joint `{joint}`, which natural coordinates do not support"),
             )
             .names([name.clone(), joint.clone()])
             .at(format!("forces.{name}"))
