@@ -1,8 +1,8 @@
 //! What derivatives of a run cost: the motion of a chain of eight rods with derivatives by eight parameters against the run alone, both in
-//! joint coordinates by the classical method with the same steps, where central differences take sixteen runs; and a chain of 143 rods with
-//! seven parameters each, gone back once.
+//! joint coordinates by the classical method with the same steps, where central differences take sixteen runs; a four-bar of hinges in space
+//! with eight parameters in natural coordinates; and a chain of 143 rods with seven parameters each, gone back once.
 //!
-//! With a word (`plain`, `eight`, `back-plain`, `back`) it does one of them once, to count instructions:
+//! With a word (`plain`, `eight`, `loop-plain`, `loop-eight`, `back-plain`, `back`) it does one of them once, to count instructions:
 //! `valgrind --tool=callgrind target/debug/deps/sensitivities-... eight`.
 
 use fourbar::spec::{Inertia, ModelSpec};
@@ -54,6 +54,41 @@ fn back(rods: usize, t_end: f64, alone: bool) -> usize {
     many.map_or(0, |m| m.kept)
 }
 
+/// A four-bar of hinges in space, falling from rest, in eight parameters.
+const LOOP: &str = "
+fourbar: 1
+parameters: {a: 0.15, b: 0.35, c: 0.3, d: 0.4, m1: 0.3, m2: 0.7, m3: 0.6, w: 9.81}
+gravity: [0, 0, -w]
+bodies:
+  crank: {mass: m1, inertia: [1e-6, 'm1*a^2/12', 'm1*a^2/12'], at: [0.034, 0, 0.0668], orientation: {axis: [0, -1, 0], angle: 1.1}}
+  coupler: {mass: m2, inertia: [1e-6, 'm2*b^2/12', 'm2*b^2/12'], at: [0.2223, 0, 0.2164], orientation: {axis: [0, -1, 0], angle: 0.4922}}
+  rocker: {mass: m3, inertia: [1e-6, 'm3*c^2/12', 'm3*c^2/12'], at: [0.3882, 0, 0.1495], orientation: {axis: [0, -1, 0], angle: 1.6492}}
+joints:
+  O: {type: revolute, bodies: [ground, crank], frames: {ground: {at: [0, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, crank: {at: [-a/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
+  A: {type: revolute, bodies: [crank, coupler], frames: {crank: {at: [a/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, coupler: {at: [-b/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
+  B: {type: revolute, bodies: [coupler, rocker], frames: {coupler: {at: [b/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, rocker: {at: [c/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
+  C: {type: revolute, bodies: [ground, rocker], frames: {ground: {at: [d, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}, rocker: {at: [-c/2, 0, 0], axis: [0, -1, 0], x: [1, 0, 0]}}}
+start: {O.angle: 1.1}
+";
+
+/// The four-bar in natural coordinates: the run alone, or with its derivatives.
+fn closed(t_end: f64, count: usize) {
+    let loaded = fourbar_io::read_model(LOOP, &fourbar_io::ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"));
+    let file = fourbar_io::Variations::new(&loaded, None, &[], false).unwrap_or_else(|e| panic!("{e}"));
+    let (names, values): (Vec<String>, Vec<f64>) = loaded.parameters.iter().cloned().unzip();
+    let make = |p: &[f64]| file.model(&names.iter().map(String::as_str).zip(p.iter().copied()).collect::<Vec<_>>());
+    let parameters = Parameters::new(names.clone(), values, &make);
+    let model = Arc::new(parameters.model().unwrap_or_else(|e| panic!("{e}")));
+    let study = Study { formulation: Some("natural".into()), tol: Some(1e-9), t_end, output_step: t_end, ..Study::of(&model) };
+    if count == 0 {
+        return run(&model, &study);
+    }
+    let which: Vec<usize> = (0..count).collect();
+    let last = |run: &fourbar::Trajectory| Ok((0..run.len()).map(|k| k + 1 == run.len()).collect());
+    let found = of_rows(&parameters, &study, &which, &last).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(found.method, fourbar_design::sensitivities::Method::Series);
+}
+
 /// Steps of one size by the classical method.
 fn steps(model: &Model, t_end: f64, step: f64) -> Study {
     Study {
@@ -89,6 +124,8 @@ fn main() {
             let found = of_rows(&parameters, &steps(&model, 5.0, 1e-3), &all, &last).unwrap_or_else(|e| panic!("{e}"));
             return println!("{:?}", found.method);
         }
+        Some("loop-plain") => return closed(20.0, 0),
+        Some("loop-eight") => return closed(20.0, 8),
         Some("back-plain") => return println!("{}", back(143, 5.0, true)),
         Some("back") => return println!("{} bytes kept", back(143, 5.0, false)),
         _ => {}
@@ -102,6 +139,17 @@ fn main() {
             let run = of_rows(&parameters, &study, &which, &last).unwrap_or_else(|e| panic!("{e}"));
             assert_eq!(run.slopes.len(), count);
         });
+        println!(
+            "  derivatives by {count} of its parameters: {:.1} ms, {:.2} runs (differences: {})",
+            1e3 * whole,
+            whole / plain,
+            2 * count
+        );
+    }
+    let plain = shortest(runs, || closed(t_end, 0));
+    println!("four-bar of hinges in space, {t_end} s in natural coordinates: {:.1} ms", 1e3 * plain);
+    for count in [1, 2, 4, 8] {
+        let whole = shortest(runs, || closed(t_end, count));
         println!(
             "  derivatives by {count} of its parameters: {:.1} ms, {:.2} runs (differences: {})",
             1e3 * whole,

@@ -4,7 +4,7 @@ pub mod loops;
 
 use crate::passes::*;
 use loops::{Closing, Loops};
-use pulp::{Arch, NullaryFnOnce};
+use pulp::{Arch, NullaryFnOnce, Simd, WithSimd};
 
 /// A body in the tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,18 +151,18 @@ impl Kernel {
     }
 
     #[inline(always)]
-    fn place(&mut self) {
+    fn place<S: Simd>(&mut self, simd: S) {
         for k in 1..self.form.nodes.len() {
             let n = &self.form.nodes[k];
             let (before, here) = self.at.split_at_mut(k);
             let q = if n.joint == Joint::Weld { &ZERO } else { &self.q[n.column] };
-            place(n.joint, &self.shapes[k], &before[n.parent], q, &mut here[0]);
+            place(simd, n.joint, &self.shapes[k], &before[n.parent], q, &mut here[0]);
         }
     }
 
     #[inline(always)]
-    fn close_loops(&mut self, lost: &mut [bool; LANES]) {
-        self.place();
+    fn close_loops<S: Simd>(&mut self, simd: S, lost: &mut [bool; LANES]) {
+        self.place(simd);
         let m = self.form.loops.active;
         let mut residual = self.closing.residuals(&self.form.loops, &self.at);
         let mut open = [true; LANES];
@@ -184,7 +184,7 @@ impl Kernel {
                     q[i] += if open[i] { x[i] } else { 0.0 };
                 }
             }
-            self.place();
+            self.place(simd);
             let before = residual;
             residual = self.closing.residuals(&self.form.loops, &self.at);
             for i in 0..LANES {
@@ -220,13 +220,13 @@ impl Kernel {
     }
 
     #[inline(always)]
-    fn sweep_nodes(&mut self) {
+    fn sweep_nodes<S: Simd>(&mut self, simd: S) {
         for k in 1..self.form.nodes.len() {
             let n = &self.form.nodes[k];
             let (before, here) = self.at.split_at_mut(k);
             let c = n.column;
             let (q, u, rate) = if n.joint == Joint::Weld { (&ZERO, &ZERO, &ZERO) } else { (&self.q[c], &self.u[c], &self.given[c]) };
-            outward(n.joint, &self.shapes[k], &before[n.parent], q, u, rate, &mut here[0]);
+            outward(simd, n.joint, &self.shapes[k], &before[n.parent], [q, u, rate], &mut here[0]);
         }
     }
 
@@ -252,7 +252,7 @@ impl Kernel {
     }
 
     #[inline(always)]
-    fn solve_tree(&mut self, udot: &mut [Row]) {
+    fn solve_tree<S: Simd>(&mut self, simd: S, udot: &mut [Row]) {
         self.gathered.fill([ZERO; 27]);
         let nodes = &self.form.nodes;
         for k in (1..nodes.len()).rev() {
@@ -260,9 +260,9 @@ impl Kernel {
             let (before, here) = self.gathered.split_at_mut(k);
             let parent = &mut before[n.parent];
             if n.joint == Joint::Weld || n.driven {
-                inward_held(&self.shapes[k][15], &self.at[k], &mut here[0], parent);
+                inward_held(simd, &self.shapes[k][15], &self.at[k], &mut here[0], parent);
             } else {
-                inward(&self.shapes[k][15], &self.at[k], &here[0], parent, &mut self.left[k]);
+                inward(simd, &self.shapes[k][15], &self.at[k], &here[0], parent, &mut self.left[k]);
             }
         }
         for k in 1..nodes.len() {
@@ -276,7 +276,7 @@ impl Kernel {
                     effort(&self.at[k], &self.gathered[k], &here[0], &mut self.efforts[drive]);
                 }
             } else {
-                last(&self.at[k], &self.left[k], &before[n.parent], &mut here[0], &mut udot[n.column]);
+                last(simd, &self.at[k], &self.left[k], &before[n.parent], &mut here[0], &mut udot[n.column]);
             }
         }
     }
@@ -290,29 +290,29 @@ impl Kernel {
 // What is dispatched by the processor has to be inlined as a whole, which holds for methods and not for closures.
 
 struct Close<'a>(&'a mut Kernel, &'a mut [bool; LANES]);
-impl NullaryFnOnce for Close<'_> {
+impl WithSimd for Close<'_> {
     type Output = ();
     #[inline(always)]
-    fn call(self) {
-        self.0.close_loops(self.1);
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.0.close_loops(simd, self.1);
     }
 }
 
 struct Sweep<'a>(&'a mut Kernel);
-impl NullaryFnOnce for Sweep<'_> {
+impl WithSimd for Sweep<'_> {
     type Output = ();
     #[inline(always)]
-    fn call(self) {
-        self.0.sweep_nodes();
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.0.sweep_nodes(simd);
     }
 }
 
 struct SolveTree<'a>(&'a mut Kernel, &'a mut [Row]);
-impl NullaryFnOnce for SolveTree<'_> {
+impl WithSimd for SolveTree<'_> {
     type Output = ();
     #[inline(always)]
-    fn call(self) {
-        self.0.solve_tree(self.1);
+    fn with_simd<S: Simd>(self, simd: S) {
+        self.0.solve_tree(simd, self.1);
     }
 }
 

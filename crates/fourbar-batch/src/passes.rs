@@ -1,17 +1,19 @@
 //! Passes over a tree of bodies in all lanes at once: places and velocities outward, articulated or composite inertias inward, accelerations
 //! outward again.
 //!
-//! A pass is a loop over the lanes around plain arithmetic on one node. Compilers turn such a loop into vector instructions of the width that
-//! the processor has; what a lane holds never meets what another holds, and no product is fused with a sum, so that a lane has the same
-//! bits whatever the width and whatever its neighbours. Twists are (linear, angular) in world axes about one point near the mechanism.
+//! The arithmetic of a node is written once, for numbers of one lane or for those of as many lanes as a register of the processor holds
+//! ([`Pack`]); what a lane holds never meets what another holds, and no product is fused with a sum, so that a lane has the same bits whatever
+//! the width and whatever its neighbours. Twists are (linear, angular) in world axes about one point near the mechanism.
 
 use fourbar_math::trig;
+use pulp::Simd;
+use std::ops::{Add, Mul, Sub};
 
 /// Mechanisms that are advanced together.
 pub const LANES: usize = 8;
 /// A number of every lane.
 pub type Row = [f64; LANES];
-pub type V = [f64; 3];
+pub type V<T = f64> = [T; 3];
 
 /// Numbers of a node: frame of its joint in the frame it hangs on (rotation by rows, origin), then centre, mass and central inertia (xx, xy,
 /// xz, yy, yz, zz) in its own frame.
@@ -69,49 +71,147 @@ pub fn put<const K: usize, const M: usize>(to: &mut [Row; M], first: usize, i: u
         k += 1;
     }
 }
+/// What the arithmetic of a node is done with.
+pub trait Number: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
+impl Number for f64 {}
+
+/// Numbers of neighbouring lanes in a register.
+#[derive(Clone, Copy)]
+pub struct Pack<S: Simd> {
+    simd: S,
+    x: S::f64s,
+}
+
+impl<S: Simd> Number for Pack<S> {}
+
+impl<S: Simd> Add for Pack<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn add(self, y: Self) -> Self {
+        Self { simd: self.simd, x: self.simd.add_f64s(self.x, y.x) }
+    }
+}
+
+impl<S: Simd> Sub for Pack<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn sub(self, y: Self) -> Self {
+        Self { simd: self.simd, x: self.simd.sub_f64s(self.x, y.x) }
+    }
+}
+
+impl<S: Simd> Mul for Pack<S> {
+    type Output = Self;
+    #[inline(always)]
+    fn mul(self, y: Self) -> Self {
+        Self { simd: self.simd, x: self.simd.mul_f64s(self.x, y.x) }
+    }
+}
+
+impl<S: Simd> Pack<S> {
+    /// Registers that a row fills.
+    pub const PARTS: usize = LANES / S::F64_LANES;
+
+    /// One number in all lanes.
+    #[inline(always)]
+    pub fn all(simd: S, x: f64) -> Self {
+        Self { simd, x: simd.splat_f64s(x) }
+    }
+
+    /// Part `i` of a row.
+    #[inline(always)]
+    pub fn of(simd: S, row: &Row, i: usize) -> Self {
+        Self { simd, x: S::as_simd_f64s(row).0[i] }
+    }
+
+    /// Writes part `i` of a row.
+    #[inline(always)]
+    pub fn write(self, row: &mut Row, i: usize) {
+        S::as_mut_simd_f64s(row).0[i] = self.x;
+    }
+
+    #[inline(always)]
+    pub fn inverse(self) -> Self {
+        Self { simd: self.simd, x: self.simd.div_f64s(self.simd.splat_f64s(1.0), self.x) }
+    }
+}
+
+/// Part `i` of several rows.
 #[inline(always)]
-pub fn add(a: &V, b: &V) -> V {
+pub fn load<S: Simd, const K: usize, const M: usize>(simd: S, from: &[Row; M], first: usize, i: usize) -> [Pack<S>; K] {
+    let mut x = [Pack::of(simd, &from[first], i); K];
+    let mut k = 1;
+    while k < K {
+        x[k] = Pack::of(simd, &from[first + k], i);
+        k += 1;
+    }
+    x
+}
+/// Writes part `i` of several rows.
+#[inline(always)]
+pub fn store<S: Simd, const K: usize, const M: usize>(to: &mut [Row; M], first: usize, i: usize, x: &[Pack<S>; K]) {
+    let mut k = 0;
+    while k < K {
+        x[k].write(&mut to[first + k], i);
+        k += 1;
+    }
+}
+/// Linear and angular part of a six-vector.
+#[inline(always)]
+fn load_six<S: Simd, const M: usize>(simd: S, from: &[Row; M], first: usize, i: usize) -> (V<Pack<S>>, V<Pack<S>>) {
+    (load(simd, from, first, i), load(simd, from, first + 3, i))
+}
+#[inline(always)]
+fn store_six<S: Simd, const M: usize>(to: &mut [Row; M], first: usize, i: usize, x: &(V<Pack<S>>, V<Pack<S>>)) {
+    store(to, first, i, &x.0);
+    store(to, first + 3, i, &x.1);
+}
+
+#[inline(always)]
+pub fn add<T: Number>(a: &V<T>, b: &V<T>) -> V<T> {
     [a[0] + b[0], a[1] + b[1], a[2] + b[2]]
 }
 #[inline(always)]
-pub fn sub(a: &V, b: &V) -> V {
+pub fn sub<T: Number>(a: &V<T>, b: &V<T>) -> V<T> {
     [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
 }
 #[inline(always)]
-pub fn scale(a: &V, k: f64) -> V {
+pub fn scale<T: Number>(a: &V<T>, k: T) -> V<T> {
     [a[0] * k, a[1] * k, a[2] * k]
 }
 #[inline(always)]
-pub fn dot(a: &V, b: &V) -> f64 {
+pub fn dot<T: Number>(a: &V<T>, b: &V<T>) -> T {
     a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 #[inline(always)]
-pub fn cross(a: &V, b: &V) -> V {
+pub fn cross<T: Number>(a: &V<T>, b: &V<T>) -> V<T> {
     [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
 }
 /// Matrix by rows times a vector.
 #[inline(always)]
-pub fn times(E: &[f64; 9], x: &V) -> V {
+pub fn times<T: Number>(E: &[T; 9], x: &V<T>) -> V<T> {
     [E[0] * x[0] + E[1] * x[1] + E[2] * x[2], E[3] * x[0] + E[4] * x[1] + E[5] * x[2], E[6] * x[0] + E[7] * x[1] + E[8] * x[2]]
 }
 #[inline(always)]
-fn column(E: &[f64; 9], k: usize) -> V {
+fn column<T: Number>(E: &[T; 9], k: usize) -> V<T> {
     [E[k], E[3 + k], E[6 + k]]
 }
 #[inline(always)]
-fn of_columns(x: &V, y: &V, z: &V) -> [f64; 9] {
+fn of_columns<T: Number>(x: &V<T>, y: &V<T>, z: &V<T>) -> [T; 9] {
     [x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]]
 }
 #[inline(always)]
-fn symmetric(m: &[f64; 6], x: &V) -> V {
+fn symmetric<T: Number>(m: &[T; 6], x: &V<T>) -> V<T> {
     [m[0] * x[0] + m[1] * x[1] + m[2] * x[2], m[1] * x[0] + m[3] * x[1] + m[4] * x[2], m[2] * x[0] + m[4] * x[1] + m[5] * x[2]]
 }
 /// `E m E^T` of a symmetric matrix.
 #[inline(always)]
-fn turned(E: &[f64; 9], m: &[f64; 6]) -> [f64; 6] {
+fn turned<T: Number>(E: &[T; 9], m: &[T; 6]) -> [T; 6] {
     let (x, y, z) = (times(E, &[m[0], m[1], m[2]]), times(E, &[m[1], m[3], m[4]]), times(E, &[m[2], m[4], m[5]]));
-    let of = |i: usize, j: usize| x[i] * E[3 * j] + y[i] * E[3 * j + 1] + z[i] * E[3 * j + 2];
-    [of(0, 0), of(0, 1), of(0, 2), of(1, 1), of(1, 2), of(2, 2)]
+    let row = |j: usize| [E[3 * j], E[3 * j + 1], E[3 * j + 2]];
+    let (first, second, third) = (row(0), row(1), row(2));
+    let (r0, r1, r2) = ([x[0], y[0], z[0]], [x[1], y[1], z[1]], [x[2], y[2], z[2]]);
+    [dot(&r0, &first), dot(&r0, &second), dot(&r0, &third), dot(&r1, &second), dot(&r1, &third), dot(&r2, &third)]
 }
 /// Linear and angular part of a six-vector.
 #[inline(always)]
@@ -119,26 +219,34 @@ pub fn six<const M: usize>(from: &[Row; M], first: usize, i: usize) -> (V, V) {
     (take(from, first, i), take(from, first + 3, i))
 }
 #[inline(always)]
-pub fn dot_six(a: &(V, V), b: &(V, V)) -> f64 {
+pub fn dot_six<T: Number>(a: &(V<T>, V<T>), b: &(V<T>, V<T>)) -> T {
     dot(&a.0, &b.0) + dot(&a.1, &b.1)
 }
 
 /// Own frame, origin and column of a node, by its coordinate.
 #[inline(always)]
-fn placed<const JOINT: u8>(shape: &Shape, parent: &Moving, q: f64, i: usize) -> ([f64; 9], V, (V, V)) {
-    let E: [f64; 9] = take(parent, at::E, i);
-    let R: [f64; 9] = take(shape, 0, i);
-    let x = add(&take(parent, at::X, i), &times(&E, &take(shape, 9, i)));
+fn placed<S: Simd, const JOINT: u8>(
+    simd: S,
+    shape: &Shape,
+    parent: &Moving,
+    [q, sine, cosine]: [&Row; 3],
+    i: usize,
+) -> ([Pack<S>; 9], V<Pack<S>>, (V<Pack<S>>, V<Pack<S>>)) {
+    let E: [Pack<S>; 9] = load(simd, parent, at::E, i);
+    let R: [Pack<S>; 9] = load(simd, shape, 0, i);
+    let q = Pack::of(simd, q, i);
+    let (s, c) = (Pack::of(simd, sine, i), Pack::of(simd, cosine, i));
+    let zero = Pack::all(simd, 0.0);
+    let x = add(&load(simd, parent, at::X, i), &times(&E, &load(simd, shape, 9, i)));
     let (nx, ny, z) = (times(&E, &column(&R, 0)), times(&E, &column(&R, 1)), times(&E, &column(&R, 2)));
     match JOINT {
         HINGE => {
-            let [s, c] = trig::near(q);
             let E = of_columns(&add(&scale(&nx, c), &scale(&ny, s)), &sub(&scale(&ny, c), &scale(&nx, s)), &z);
             (E, x, (cross(&x, &z), z))
         }
-        SLIDE => (of_columns(&nx, &ny, &z), add(&x, &scale(&z, q)), (z, [0.0; 3])),
-        SLIDE_BACK => (of_columns(&nx, &ny, &z), sub(&x, &scale(&z, q)), (scale(&z, -1.0), [0.0; 3])),
-        _ => (of_columns(&nx, &ny, &z), x, ([0.0; 3], [0.0; 3])),
+        SLIDE => (of_columns(&nx, &ny, &z), add(&x, &scale(&z, q)), (z, [zero; 3])),
+        SLIDE_BACK => (of_columns(&nx, &ny, &z), sub(&x, &scale(&z, q)), (scale(&z, Pack::all(simd, -1.0)), [zero; 3])),
+        _ => (of_columns(&nx, &ny, &z), x, ([zero; 3], [zero; 3])),
     }
 }
 
@@ -147,33 +255,45 @@ const SLIDE: u8 = 1;
 const SLIDE_BACK: u8 = 2;
 const WELD: u8 = 3;
 
+/// Sines and cosines of the angle of a hinge.
+#[inline(always)]
+fn circle<const JOINT: u8>(q: &Row) -> [Row; 2] {
+    let (mut s, mut c) = (ZERO, ZERO);
+    if JOINT == HINGE {
+        for i in 0..LANES {
+            [s[i], c[i]] = trig::near(q[i]);
+        }
+    }
+    [s, c]
+}
+
 /// Places a node.
 #[inline(always)]
-pub fn place(joint: Joint, shape: &Shape, parent: &Moving, q: &Row, out: &mut Moving) {
+pub fn place<S: Simd>(simd: S, joint: Joint, shape: &Shape, parent: &Moving, q: &Row, out: &mut Moving) {
     match joint {
-        Joint::Hinge => place_as::<HINGE>(shape, parent, q, out),
-        Joint::Slide => place_as::<SLIDE>(shape, parent, q, out),
-        Joint::SlideBack => place_as::<SLIDE_BACK>(shape, parent, q, out),
-        Joint::Weld => place_as::<WELD>(shape, parent, q, out),
+        Joint::Hinge => place_as::<S, HINGE>(simd, shape, parent, q, out),
+        Joint::Slide => place_as::<S, SLIDE>(simd, shape, parent, q, out),
+        Joint::SlideBack => place_as::<S, SLIDE_BACK>(simd, shape, parent, q, out),
+        Joint::Weld => place_as::<S, WELD>(simd, shape, parent, q, out),
     }
 }
 
 #[inline(always)]
-fn place_as<const JOINT: u8>(shape: &Shape, parent: &Moving, q: &Row, out: &mut Moving) {
-    for i in 0..LANES {
-        let (E, x, S) = placed::<JOINT>(shape, parent, q[i], i);
-        put(out, at::E, i, &E);
-        put(out, at::X, i, &x);
-        put(out, at::S, i, &S.0);
-        put(out, at::S + 3, i, &S.1);
+fn place_as<S: Simd, const JOINT: u8>(simd: S, shape: &Shape, parent: &Moving, q: &Row, out: &mut Moving) {
+    let [s, c] = circle::<JOINT>(q);
+    for i in 0..Pack::<S>::PARTS {
+        let (E, x, column) = placed::<S, JOINT>(simd, shape, parent, [q, &s, &c], i);
+        store(out, at::E, i, &E);
+        store(out, at::X, i, &x);
+        store_six(out, at::S, i, &column);
     }
 }
 
 /// Velocity of a node that is placed.
 #[inline(always)]
 pub fn speed(parent: &Moving, u: &Row, out: &mut Moving) {
-    for i in 0..LANES {
-        for k in 0..6 {
+    for k in 0..6 {
+        for i in 0..LANES {
             out[at::V + k][i] = parent[at::V + k][i] + out[at::S + k][i] * u[i];
         }
     }
@@ -181,34 +301,36 @@ pub fn speed(parent: &Moving, u: &Row, out: &mut Moving) {
 
 /// Places a node and gives it velocity, acceleration and the wrench of inertia; `rate` is the known rate of its speed.
 #[inline(always)]
-pub fn outward(joint: Joint, shape: &Shape, parent: &Moving, q: &Row, u: &Row, rate: &Row, out: &mut Moving) {
+pub fn outward<S: Simd>(simd: S, joint: Joint, shape: &Shape, parent: &Moving, [q, u, rate]: [&Row; 3], out: &mut Moving) {
     match joint {
-        Joint::Hinge => outward_as::<HINGE>(shape, parent, q, u, rate, out),
-        Joint::Slide => outward_as::<SLIDE>(shape, parent, q, u, rate, out),
-        Joint::SlideBack => outward_as::<SLIDE_BACK>(shape, parent, q, u, rate, out),
-        Joint::Weld => outward_as::<WELD>(shape, parent, q, u, rate, out),
+        Joint::Hinge => outward_as::<S, HINGE>(simd, shape, parent, [q, u, rate], out),
+        Joint::Slide => outward_as::<S, SLIDE>(simd, shape, parent, [q, u, rate], out),
+        Joint::SlideBack => outward_as::<S, SLIDE_BACK>(simd, shape, parent, [q, u, rate], out),
+        Joint::Weld => outward_as::<S, WELD>(simd, shape, parent, [q, u, rate], out),
     }
 }
 
 #[inline(always)]
-fn outward_as<const JOINT: u8>(shape: &Shape, parent: &Moving, q: &Row, u: &Row, rate: &Row, out: &mut Moving) {
-    for i in 0..LANES {
-        let (E, x, S) = placed::<JOINT>(shape, parent, q[i], i);
-        let (mut V, mut a) = (six(parent, at::V, i), six(parent, at::A, i));
+fn outward_as<S: Simd, const JOINT: u8>(simd: S, shape: &Shape, parent: &Moving, [q, u, rate]: [&Row; 3], out: &mut Moving) {
+    let [s, c] = circle::<JOINT>(q);
+    for i in 0..Pack::<S>::PARTS {
+        let (E, x, S) = placed::<S, JOINT>(simd, shape, parent, [q, &s, &c], i);
+        let (mut V, mut a) = (load_six(simd, parent, at::V, i), load_six(simd, parent, at::A, i));
         if JOINT != WELD {
-            let own = (scale(&S.0, u[i]), scale(&S.1, u[i]));
+            let (u, rate) = (Pack::of(simd, u, i), Pack::of(simd, rate, i));
+            let own = (scale(&S.0, u), scale(&S.1, u));
             // The own motion is carried along by that of the parent.
             let carried = (add(&cross(&V.1, &own.0), &cross(&V.0, &own.1)), cross(&V.1, &own.1));
-            a = (add(&add(&a.0, &carried.0), &scale(&S.0, rate[i])), add(&add(&a.1, &carried.1), &scale(&S.1, rate[i])));
+            a = (add(&add(&a.0, &carried.0), &scale(&S.0, rate)), add(&add(&a.1, &carried.1), &scale(&S.1, rate)));
             V = (add(&V.0, &own.0), add(&V.1, &own.1));
         }
-        let m = shape[15][i];
-        let c = add(&x, &times(&E, &take(shape, 12, i)));
+        let m = Pack::of(simd, &shape[15], i);
+        let c = add(&x, &times(&E, &load(simd, shape, 12, i)));
         let h = scale(&c, m);
-        let J = turned(&E, &take(shape, 16, i));
+        let J = turned(&E, &load(simd, shape, 16, i));
         let w = &V.1;
         let v = add(&V.0, &cross(w, &c));
-        let F = scale(&add(&add(&a.0, &cross(&a.1, &c)), &cross(w, &v)), -m);
+        let F = scale(&add(&add(&a.0, &cross(&a.1, &c)), &cross(w, &v)), m * Pack::all(simd, -1.0));
         let torque = add(&symmetric(&J, &a.1), &cross(w, &symmetric(&J, w)));
         let hc = dot(&h, &c);
         let J = [
@@ -219,45 +341,46 @@ fn outward_as<const JOINT: u8>(shape: &Shape, parent: &Moving, q: &Row, u: &Row,
             J[4] - h[1] * c[2],
             J[5] + (hc - h[2] * c[2]),
         ];
-        put(out, at::E, i, &E);
-        put(out, at::X, i, &x);
-        put(out, at::C, i, &c);
-        put(out, at::V, i, &V.0);
-        put(out, at::V + 3, i, &V.1);
-        put(out, at::A, i, &a.0);
-        put(out, at::A + 3, i, &a.1);
-        put(out, at::S, i, &S.0);
-        put(out, at::S + 3, i, &S.1);
-        put(out, at::J, i, &J);
-        put(out, at::F, i, &F);
-        put(out, at::F + 3, i, &sub(&cross(&c, &F), &torque));
+        store(out, at::E, i, &E);
+        store(out, at::X, i, &x);
+        store(out, at::C, i, &c);
+        store_six(out, at::V, i, &V);
+        store_six(out, at::A, i, &a);
+        store_six(out, at::S, i, &S);
+        store(out, at::J, i, &J);
+        store_six(out, at::F, i, &(F, sub(&cross(&c, &F), &torque)));
     }
 }
 
+/// An articulated inertia in blocks, and a wrench.
+type Articulated<T> = ([T; 6], [T; 9], [T; 6], (V<T>, V<T>));
+
 /// Adds the rigid body of a node to what was gathered.
 #[inline(always)]
-fn with_body(m: &Row, node: &Moving, g: &Gathered, i: usize) -> ([f64; 6], [f64; 9], [f64; 6], (V, V)) {
-    let (mut ll, mut la, mut aa): ([f64; 6], [f64; 9], [f64; 6]) = (take(g, 0, i), take(g, 6, i), take(g, 15, i));
-    let (c, J): (V, [f64; 6]) = (take(node, at::C, i), take(node, at::J, i));
-    let h = scale(&c, m[i]);
+fn with_body<S: Simd>(simd: S, m: &Row, node: &Moving, g: &Gathered, i: usize) -> Articulated<Pack<S>> {
+    let (mut ll, mut la, mut aa): ([Pack<S>; 6], [Pack<S>; 9], [Pack<S>; 6]) =
+        (load(simd, g, 0, i), load(simd, g, 6, i), load(simd, g, 15, i));
+    let (c, J): (V<Pack<S>>, [Pack<S>; 6]) = (load(simd, node, at::C, i), load(simd, node, at::J, i));
+    let m = Pack::of(simd, m, i);
+    let h = scale(&c, m);
     for k in [0, 3, 5] {
-        ll[k] += m[i];
+        ll[k] = ll[k] + m;
     }
-    la[1] += h[2];
-    la[2] -= h[1];
-    la[3] -= h[2];
-    la[5] += h[0];
-    la[6] += h[1];
-    la[7] -= h[0];
+    la[1] = la[1] + h[2];
+    la[2] = la[2] - h[1];
+    la[3] = la[3] - h[2];
+    la[5] = la[5] + h[0];
+    la[6] = la[6] + h[1];
+    la[7] = la[7] - h[0];
     for k in 0..6 {
-        aa[k] += J[k];
+        aa[k] = aa[k] + J[k];
     }
-    let (f, own) = (six(g, 21, i), six(node, at::F, i));
+    let (f, own) = (load_six(simd, g, 21, i), load_six(simd, node, at::F, i));
     (ll, la, aa, (add(&f.0, &own.0), add(&f.1, &own.1)))
 }
 
 #[inline(always)]
-fn times_articulated(ll: &[f64; 6], la: &[f64; 9], aa: &[f64; 6], s: &(V, V)) -> (V, V) {
+fn times_articulated<T: Number>(ll: &[T; 6], la: &[T; 9], aa: &[T; 6], s: &(V<T>, V<T>)) -> (V<T>, V<T>) {
     let (l, a) = s;
     let down = [
         la[0] * l[0] + la[3] * l[1] + la[6] * l[2],
@@ -268,74 +391,74 @@ fn times_articulated(ll: &[f64; 6], la: &[f64; 9], aa: &[f64; 6], s: &(V, V)) ->
 }
 
 #[inline(always)]
-fn hand_over(to: &mut Gathered, i: usize, ll: &[f64; 6], la: &[f64; 9], aa: &[f64; 6], f: &(V, V)) {
-    for k in 0..6 {
-        to[k][i] += ll[k];
-        to[15 + k][i] += aa[k];
-    }
-    for k in 0..9 {
-        to[6 + k][i] += la[k];
-    }
-    for k in 0..3 {
-        to[21 + k][i] += f.0[k];
-        to[24 + k][i] += f.1[k];
+fn hand_over<S: Simd>(simd: S, to: &mut Gathered, i: usize, (ll, la, aa, f): &Articulated<Pack<S>>) {
+    more(simd, to, 0, i, ll);
+    more(simd, to, 6, i, la);
+    more(simd, to, 15, i, aa);
+    more(simd, to, 21, i, &f.0);
+    more(simd, to, 24, i, &f.1);
+}
+
+/// Adds to part `i` of several rows.
+#[inline(always)]
+fn more<S: Simd, const K: usize>(simd: S, to: &mut Gathered, first: usize, i: usize, x: &[Pack<S>; K]) {
+    for k in 0..K {
+        let row = &mut to[first + k];
+        (Pack::of(simd, row, i) + x[k]).write(row, i);
     }
 }
 
 /// Eliminates the column of a node and hands its inertia to the parent.
 #[inline(always)]
-pub fn inward(m: &Row, node: &Moving, own: &Gathered, parent: &mut Gathered, left: &mut Column) {
-    for i in 0..LANES {
-        let (mut ll, mut la, mut aa, f) = with_body(m, node, own, i);
-        let S = six(node, at::S, i);
+pub fn inward<S: Simd>(simd: S, m: &Row, node: &Moving, own: &Gathered, parent: &mut Gathered, left: &mut Column) {
+    for i in 0..Pack::<S>::PARTS {
+        let (mut ll, mut la, mut aa, f) = with_body(simd, m, node, own, i);
+        let S = load_six(simd, node, at::S, i);
         let U = times_articulated(&ll, &la, &aa, &S);
         let phi = dot_six(&S, &f);
-        let inverse = 1.0 / dot_six(&S, &U);
+        let inverse = dot_six(&S, &U).inverse();
         let (kl, ka) = (scale(&U.0, inverse), scale(&U.1, inverse));
         let mut n = 0;
         for r in 0..3 {
             for c in r..3 {
-                ll[n] -= kl[r] * U.0[c];
-                aa[n] -= ka[r] * U.1[c];
+                ll[n] = ll[n] - kl[r] * U.0[c];
+                aa[n] = aa[n] - ka[r] * U.1[c];
                 n += 1;
             }
             for c in 0..3 {
-                la[3 * r + c] -= kl[r] * U.1[c];
+                la[3 * r + c] = la[3 * r + c] - kl[r] * U.1[c];
             }
         }
         let k = phi * inverse;
         let f = (sub(&f.0, &scale(&U.0, k)), sub(&f.1, &scale(&U.1, k)));
-        put(left, 0, i, &U.0);
-        put(left, 3, i, &U.1);
-        left[6][i] = inverse;
-        left[7][i] = phi;
-        hand_over(parent, i, &ll, &la, &aa, &f);
+        store_six(left, 0, i, &U);
+        inverse.write(&mut left[6], i);
+        phi.write(&mut left[7], i);
+        hand_over(simd, parent, i, &(ll, la, aa, f));
     }
 }
 
 /// The same for a node that is held or whose speed is known; what was gathered stays with the node, for the effort.
 #[inline(always)]
-pub fn inward_held(m: &Row, node: &Moving, own: &mut Gathered, parent: &mut Gathered) {
-    for i in 0..LANES {
-        let (ll, la, aa, f) = with_body(m, node, own, i);
-        put(own, 0, i, &ll);
-        put(own, 6, i, &la);
-        put(own, 15, i, &aa);
-        put(own, 21, i, &f.0);
-        put(own, 24, i, &f.1);
-        hand_over(parent, i, &ll, &la, &aa, &f);
+pub fn inward_held<S: Simd>(simd: S, m: &Row, node: &Moving, own: &mut Gathered, parent: &mut Gathered) {
+    for i in 0..Pack::<S>::PARTS {
+        let all = with_body(simd, m, node, own, i);
+        store(own, 0, i, &all.0);
+        store(own, 6, i, &all.1);
+        store(own, 15, i, &all.2);
+        store_six(own, 21, i, &all.3);
+        hand_over(simd, parent, i, &all);
     }
 }
 
 /// Rate of the speed of a node, and the part of its acceleration that such rates make.
 #[inline(always)]
-pub fn last(node: &Moving, left: &Column, parent: &Sixes, out: &mut Sixes, udot: &mut Row) {
-    for i in 0..LANES {
-        let (x, U, S) = (six(parent, 0, i), six(left, 0, i), six(node, at::S, i));
-        let rate = (left[7][i] - dot_six(&U, &x)) * left[6][i];
-        udot[i] = rate;
-        put(out, 0, i, &add(&x.0, &scale(&S.0, rate)));
-        put(out, 3, i, &add(&x.1, &scale(&S.1, rate)));
+pub fn last<S: Simd>(simd: S, node: &Moving, left: &Column, parent: &Sixes, out: &mut Sixes, udot: &mut Row) {
+    for i in 0..Pack::<S>::PARTS {
+        let (x, U, S) = (load_six(simd, parent, 0, i), load_six(simd, left, 0, i), load_six(simd, node, at::S, i));
+        let rate = (Pack::of(simd, &left[7], i) - dot_six(&U, &x)) * Pack::of(simd, &left[6], i);
+        rate.write(udot, i);
+        store_six(out, 0, i, &(add(&x.0, &scale(&S.0, rate)), add(&x.1, &scale(&S.1, rate))));
     }
 }
 

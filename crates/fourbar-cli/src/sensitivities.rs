@@ -204,6 +204,7 @@ fn attempt(
     let run: Option<OfRun> = (!texts.is_empty() && many.is_none()).then(|| of_rows(&moving, study, &places, &needed)).transpose()?;
     let mut gone_back = many.iter().flat_map(|m| &m.derivatives);
     warnings.extend(run.iter().flat_map(|r| r.warnings.iter().cloned()));
+    warnings.extend(many.iter().flat_map(|m| m.warnings.iter().cloned()));
     let mut list = Vec::new();
     let one_row = |of: &str, column: &str, columns: &fourbar::Trajectory, slopes: &[fourbar::Trajectory]| -> Result<Derivative, Error> {
         let m = Measure::with(&format!("last({column})"), &columns.columns, &mut asked::Words(known))?;

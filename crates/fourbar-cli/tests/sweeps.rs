@@ -167,6 +167,49 @@ fn the_same_bytes_whatever_the_threads_and_from_shards() {
 }
 
 #[cfg(unix)]
+/// Cases in batches: the rows of plain runs, the same bytes whatever the threads and from shards, and cases that no batch takes alone.
+#[test]
+fn cases_in_batches_are_those_of_plain_runs() {
+    let f = folder("sweep_batch");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let seed = 71_u64;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    let mut between = |least: f64, most: f64| least + (most - least) * (0.5 + 0.5 * random.number());
+    let (least, most, count) = (between(35.0, 45.0), between(50.0, 60.0), between(9.0, 24.0) as usize);
+    // The last rod is too short to be assembled.
+    let plan = ["--vary", &format!("r={least:.3}..{most:.3}mm:{count}"), "--vary", "l=140,160,20mm"];
+    let alone = json(&fourbar(&f, &[&["sweep", "slider.yaml", "--json"][..], &plan].concat()));
+    let o = json(&fourbar(&f, &[&["sweep", "slider.yaml", "--batch", "--json"][..], &plan].concat()));
+    let (rows, others) = (o["rows"].as_array().expect("rows"), alone["rows"].as_array().expect("rows"));
+    assert_eq!((rows.len(), others.len()), (3 * count, 3 * count));
+    for (a, b) in rows.iter().zip(others) {
+        assert_eq!((&a["case"], &a["set"], &a["status"], &a["code"]), (&b["case"], &b["set"], &b["status"], &b["code"]));
+        for m in ["out", "stroke"] {
+            let (x, y) = (a["measures"][m].as_f64(), b["measures"][m].as_f64());
+            let near = x.zip(y).map_or(x == y, |(x, y)| (x - y).abs() < 1e-9);
+            assert!(near, "{m}: {a} instead of {b}");
+        }
+    }
+    // What could not be assembled ran alone, and is counted.
+    let failed = rows.iter().filter(|r| r["status"] != "ok").count();
+    assert!(failed >= count, "{failed}");
+    assert_eq!(o["alone"]["cases"].as_u64(), Some(failed as u64), "{:#}", o["alone"]);
+    // The bytes do not depend on who computes what.
+    let base = [&["sweep", "slider.yaml", "--batch", "--trajectories", "P.x"][..], &plan].concat();
+    ok(&f, &[&base[..], &["--out", "one", "--threads", "1"]].concat());
+    ok(&f, &[&base[..], &["--out", "two", "--threads", "2"]].concat());
+    for k in ["1/2", "2/2"] {
+        ok(&f, &[&base[..], &["--out", "shards", "--shard", k]].concat());
+    }
+    ok(&f, &["sweep", "--merge", "shards"]);
+    let whole = bytes(&f.join("one/cases.csv"));
+    assert!(whole == bytes(&f.join("two/cases.csv")) && whole == bytes(&f.join("shards/cases.csv")));
+    // A mechanism that no batch takes runs as usual, and that is said.
+    let text = ok(&f, &["sweep", "bicycle", "--batch", "--vary", "v=4,5", "--measure", "z=last(frame.r.z)", "--t-end", "0.2"]);
+    assert!(text.contains("2 of 2 cases ran alone and not in a batch; case 0: it has rolling elements (`road_r`)"), "{text}");
+}
+
 #[test]
 fn a_sweep_that_is_killed_is_continued_to_the_same_bytes() {
     let f = folder("sweep_killed");

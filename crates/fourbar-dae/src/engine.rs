@@ -20,11 +20,11 @@ use std::sync::Arc;
 
 /// A tight row whose value is used beyond its stage.
 #[derive(Debug, Clone, Copy)]
-struct Spread {
-    number: u32,
-    edges: Span,
-    r: u32,
-    to: Target,
+pub(crate) struct Spread {
+    pub number: u32,
+    pub edges: Span,
+    pub r: u32,
+    pub to: Target,
 }
 
 /// Expansion machinery with all its storage.
@@ -42,16 +42,16 @@ pub(crate) struct Engine {
     pub weight: Vec<f64>,
     /// Largest values of events and switching expressions so far.
     pub event_size: Vec<f64>,
-    factor: Factor,
+    pub factor: Factor,
     pub partial: Vec<f64>,
     gradient: Vec<f64>,
     pub jacobian: Vec<f64>,
     /// Unknowns of a stage: derivative k + d_j of each variable over k!.
     unknown: Vec<f64>,
     change: Vec<f64>,
-    spreads: Vec<Spread>,
+    pub spreads: Vec<Spread>,
     /// Source of every tight edge.
-    sources: Vec<u32>,
+    pub sources: Vec<u32>,
     pub projections: Vec<Projection>,
     /// (k + r)!/k! at `(k + d_max) * (d_max + 1) + r`, without the division where k < 0.
     factorials: Vec<f64>,
@@ -60,8 +60,8 @@ pub(crate) struct Engine {
     c: Vec<usize>,
     d: Vec<usize>,
     /// Row of each equation, and places of each variable.
-    equation_row: Vec<u32>,
-    variable_target: Vec<Target>,
+    pub equation_row: Vec<u32>,
+    pub variable_target: Vec<Target>,
     /// `unit(k, r)` of the stage in hand.
     units: Vec<f64>,
     pub profile: Profile,

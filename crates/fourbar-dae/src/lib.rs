@@ -20,6 +20,7 @@ mod start;
 mod state;
 mod step;
 mod structure;
+mod tangents;
 mod taylor;
 
 pub use error::Error;
@@ -33,6 +34,7 @@ pub use record::{Node, Tape};
 pub use start::Start;
 pub use state::State;
 pub use structure::Structure;
+pub use tangents::Tangents;
 
 #[cfg(doctest)]
 #[doc = include_str!("../docs/structural-analysis.md")]

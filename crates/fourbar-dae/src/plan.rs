@@ -209,7 +209,7 @@ impl Plan {
                 Row::Const(_) | Row::Time | Row::Var(_) | Row::Param(_) | Row::Partner => {}
                 Row::Quad { lin, prod, .. } => {
                     for &(_, a) in program.lin(lin) {
-                        f[a as usize] |= !reached[v] || need[a as usize] != need[v];
+                        f[a as usize] |= program.keep || !reached[v] || need[a as usize] != need[v];
                     }
                     for &(_, a, b) in program.prod(prod) {
                         let (a, b) = (a as usize, b as usize);

@@ -184,6 +184,30 @@ impl Problem {
         (self.program.rows.len(), self.program.prod.len(), self.program.lin.len())
     }
 
+    /// The numbers in the equations: constants, coefficients and exponents, in an order of their own.
+    pub fn constants(&self) -> Vec<f64> {
+        let mut list = Vec::new();
+        self.program.clone().each_number(|x| list.push(*x));
+        list
+    }
+
+    /// Whether two problems differ in their numbers alone.
+    pub fn is_like(&self, other: &Self) -> bool {
+        self.variables == other.variables
+            && self.equations == other.equations
+            && self.kinks.is_empty()
+            && other.kinks.is_empty()
+            && self.program.is_like(&other.program)
+    }
+
+    /// The same equations with other numbers, prepared for derivatives by them ([`Tangents`](crate::Tangents)).
+    pub fn with_constants(&self, constants: &[f64]) -> Self {
+        let mut out = self.clone();
+        out.program = self.program.with_numbers(constants);
+        out.program.keep = true;
+        out
+    }
+
     /// Name of a kink: its kind and the first equation that contains it.
     pub(crate) fn kink_name(&self, k: usize) -> String {
         let holds = |row: &Row| match (*row, &self.kinks[k]) {

@@ -41,7 +41,7 @@ pub(crate) enum Row {
     Switch(u32, u32, u32),
 }
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Program {
     pub rows: Vec<Row>,
     pub lin: Vec<(f64, u32)>,
@@ -50,6 +50,8 @@ pub(crate) struct Program {
     pub variables: Vec<u32>,
     /// Outputs, then events, then switching expressions of the kinks.
     pub extras: Vec<u32>,
+    /// Whether all series that linear terms read are kept: derivatives by their coefficients need them.
+    pub keep: bool,
 }
 
 impl Program {
@@ -168,6 +170,34 @@ impl Program {
             }
         }
         Row::Quad { c0, lin: (lin0, self.lin.len() as u32), prod: (prod0, self.prod.len() as u32) }
+    }
+
+    /// Calls `f` with every number, always in the same order.
+    pub fn each_number(&mut self, mut f: impl FnMut(&mut f64)) {
+        for row in &mut self.rows {
+            if let Row::Const(c) | Row::Quad { c0: c, .. } | Row::Pow(_, c) = row {
+                f(c);
+            }
+        }
+        self.lin.iter_mut().for_each(|x| f(&mut x.0));
+        self.prod.iter_mut().for_each(|x| f(&mut x.0));
+    }
+
+    /// The same with other numbers.
+    pub fn with_numbers(&self, numbers: &[f64]) -> Self {
+        let (mut out, mut next) = (self.clone(), numbers.iter());
+        out.each_number(|x| *x = next.next().copied().unwrap_or(*x));
+        out
+    }
+
+    /// Whether only numbers differ.
+    pub fn is_like(&self, other: &Self) -> bool {
+        let bare = |p: &Self| {
+            let mut p = p.clone();
+            p.each_number(|x| *x = 0.0);
+            p
+        };
+        bare(self) == bare(other)
     }
 
     pub fn lin(&self, s: Span) -> &[(f64, u32)] {

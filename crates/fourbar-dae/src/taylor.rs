@@ -11,7 +11,7 @@ use fourbar_math::recurrence;
 
 /// Where a coefficient of the current stage is read.
 #[derive(Debug, Clone, Copy)]
-enum Read {
+pub(crate) enum Read {
     /// The argument's coefficient of this stage.
     Current(u32),
     /// An earlier one, from storage.
@@ -19,7 +19,7 @@ enum Read {
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Kind {
+pub(crate) enum Kind {
     Const(f64),
     Time,
     Param(u32),
@@ -80,8 +80,8 @@ enum Kind {
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Slots {
-    fwd: u32,
+pub(crate) struct Slots {
+    pub fwd: u32,
     rev: u32,
     wgt: u32,
 }
@@ -89,36 +89,36 @@ struct Slots {
 /// A row with its places.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Target {
-    row: u32,
-    fwd: u32,
-    rev: u32,
+    pub row: u32,
+    pub fwd: u32,
+    pub rev: u32,
     wgt: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
-struct Instruction {
-    need: i32,
-    to: Target,
-    kind: Kind,
+pub(crate) struct Instruction {
+    pub need: i32,
+    pub to: Target,
+    pub kind: Kind,
 }
 
 /// Storage and compiled instructions.
 #[derive(Debug, Clone)]
 pub(crate) struct Taylor {
     /// Largest number of coefficients, and distance between rows.
-    size: usize,
+    pub size: usize,
     stride: usize,
     forward: Vec<f64>,
     reversed: Vec<f64>,
     weighted: Vec<f64>,
     /// Coefficient of the current stage of every row.
     pub current: Vec<f64>,
-    staged: Vec<Instruction>,
+    pub staged: Vec<Instruction>,
     after: Vec<Instruction>,
     /// Coefficient and row; coefficient and slot.
-    current_terms: Vec<(f64, u32)>,
-    stored_terms: Vec<(f64, u32)>,
-    prod: Vec<(f64, u32, u32)>,
+    pub current_terms: Vec<(f64, u32)>,
+    pub stored_terms: Vec<(f64, u32)>,
+    pub prod: Vec<(f64, u32, u32)>,
     pub targets: Vec<Target>,
     pub params: Vec<f64>,
     /// Side of every kink: true where its switching expression is not negative.
@@ -254,6 +254,13 @@ impl Taylor {
         &self.forward[at..at + self.size]
     }
 
+    /// Coefficients 0 to `m` of the row in slot `fwd`.
+    #[inline]
+    pub fn up_to(&self, fwd: u32, m: usize) -> &[f64] {
+        let at = fwd as usize * self.stride;
+        &self.forward[at..=at + m]
+    }
+
     #[inline]
     fn read(&self, from: Read, m: usize) -> f64 {
         match from {
@@ -264,7 +271,7 @@ impl Taylor {
 
     /// Sum of a_i b_(m-i) over i = 0..=m.
     #[inline]
-    fn product(&self, a: u32, b_rev: u32, m: usize) -> f64 {
+    pub fn product(&self, a: u32, b_rev: u32, m: usize) -> f64 {
         let (a, b) = (a as usize * self.stride, b_rev as usize * self.stride + self.size - 1 - m);
         dot(&self.forward, a, &self.reversed, b, m + 1)
     }

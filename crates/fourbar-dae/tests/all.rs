@@ -10,3 +10,4 @@ mod reference;
 mod saved;
 mod start;
 mod structure;
+mod tangents;

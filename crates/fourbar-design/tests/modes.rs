@@ -128,6 +128,12 @@ fn a_top_nutates_in_its_carrier() {
     let plus = "(C*n + sqrt((C*n)^2 - 4*A*cos(tilt)*m*g*l))/(2*A*cos(tilt))";
     let fast = found(&model_with("top", &[("W", plus)]));
     assert!(missed(&fast, C::new(0.0, 13.96590936617081)) < 1e-9);
+    // The centre goes round at the speeds of the closed form.
+    for (m, W) in [(model("top"), 2.5330394460985524), (model_with("top", &[("W", plus)]), 15.641385271586199)] {
+        let state = assemble(&m).expect("it closes").configuration;
+        let speed = state.v[1].v.norm() / (0.2 * 0.6_f64.sin());
+        assert!((speed - W).abs() < 1e-12 * W, "{speed} instead of {W}");
+    }
     // Sleeping: upright, with a spin above and below the border of stability.
     for (n, known) in [
         ("80", [C::new(0.0, 10.093683509993301), C::new(0.0, 3.2396498233400326)]),

@@ -6,7 +6,10 @@ use fourbar::study::Study;
 use fourbar::{Error, Model};
 use fourbar_design::equilibrium::Options;
 use fourbar_design::measure::Measure;
-use fourbar_design::sensitivities::{Method, Parameters, compared, of_measure, of_modes, of_rest, of_rows, of_run, of_start, rest_near};
+use fourbar_design::sensitivities::alone::openings;
+use fourbar_design::sensitivities::{
+    Method, Parameters, compared, of_measure, of_modes, of_rest, of_rows, of_run, of_start, rest_near, ties,
+};
 use fourbar_io::{ReadOptions, read_model};
 use std::path::PathBuf;
 
@@ -149,10 +152,42 @@ fn a_redundant_loop_follows_its_crank() {
         let which = [find("a")];
         let study = Study { t_end: 0.3, output_step: 0.01, tol: Some(1e-11), ..Study::of(&p.model().expect("a mechanism")) };
         let run = of_run(p, &study, &which).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(run.method, Method::Series);
         let angle = Measure::new("last(O.angle)", &run.run.columns).expect("a measure");
         let d = of_measure(&angle, &run).expect("derivatives");
         near(d.value, -0.3801070587457518, 1e-8);
         near(d.slopes[0], 8.143682070884857, 1e-6);
+    });
+}
+
+/// The pin of a crank is as far to the right as to the left: how far follows the crank in the same way at both instants, but not the place of
+/// its hinge, and that is told.
+#[test]
+fn an_extreme_that_is_reached_twice_is_told() {
+    let text = "
+fourbar: 1
+parameters: {r: 0.1, e: 0}
+bodies: {crank: {mass: 1, inertia: [1e-3, 1e-3, 1e-3], at: [e, 0, 0]}}
+joints: {O: {type: revolute, bodies: [ground, crank], at: [e, 0, 0], axis: [0, 0, 1]}}
+drives: {motor: {joint: O, angle: 2*pi*t}}
+points: {P: {body: crank, at: [r, 0, 0]}}
+study: {t_end: 0.9, output_step: 50 ms}
+";
+    with(text, |p, find| {
+        let study = Study::of(&p.model().expect("a mechanism"));
+        for (names, told) in [(vec!["r"], false), (vec!["r", "e"], true)] {
+            let which: Vec<usize> = names.iter().map(|n| find(n)).collect();
+            let run = of_run(p, &study, &which).unwrap_or_else(|e| panic!("{e}"));
+            let m = Measure::new("max(abs(P.x))", &run.run.columns).expect("a measure");
+            let d = of_measure(&m, &run).expect("derivatives");
+            near(d.slopes[0], 1.0, 1e-9);
+            let tied = ties(&m, &run);
+            assert_eq!(tied.as_ref().map(|w| w.code.0), told.then_some("W423"), "{tied:?}");
+            if told {
+                assert!((d.slopes[1].abs() - 1.0).abs() < 1e-9, "{:?}", d.slopes);
+                assert!(tied.is_some_and(|w| w.message.contains("0.5")), "both instants are named");
+            }
+        }
     });
 }
 
@@ -204,6 +239,14 @@ fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
     };
     let names = ["L1", "L2", "L3", "L4"].map(String::from).to_vec();
     let p = Parameters::new(names, vec![0.5, 0.4, 0.5, 0.4], &build);
+    // Reference values of the project: rows in metres and in unit dot products, each length alone and two opposite ones together.
+    let rates = openings(&p, &[0, 1, 2, 3]).unwrap_or_else(|e| panic!("{e}"));
+    for (x, exact) in rates.iter().zip([0.47412432, 0.48301314, 0.47412432, 0.48301314]) {
+        near(*x, exact, 1e-7);
+    }
+    let opposite = |s: &[f64]| build(&[0.5, s[0], 0.5, s[0]]);
+    let two = Parameters::new(vec!["opposite".into()], vec![0.4], &opposite);
+    near(openings(&two, &[0]).unwrap_or_else(|e| panic!("{e}"))[0], 0.4845143, 1e-7);
     for k in 0..4 {
         let d = of_start(&p, &[k]).expect_err("it would open").cause().clone();
         assert_eq!(d.code.0, "S430", "{d}");
@@ -216,6 +259,7 @@ fn one_bar_of_a_bennett_linkage_cannot_change_alone() {
     // In proportion it is possible, and every place grows with its distance.
     let whole = |s: &[f64]| build(&[s[0], 0.8 * s[0], s[0], 0.8 * s[0]]);
     let p = Parameters::new(vec!["size".into()], vec![0.5], &whole);
+    assert!(openings(&p, &[0]).unwrap_or_else(|e| panic!("{e}"))[0] < 1e-8);
     let s = of_start(&p, &[0]).unwrap_or_else(|e| panic!("{e}"));
     let place = s.columns.column("bar2.r.x").expect("a column")[0];
     near(s.slopes[0].column("bar2.r.x").expect("a column")[0], place / 0.5, 1e-7);

@@ -1,5 +1,6 @@
 //! Trees of hinges, slides and welds in numbers that carry derivatives: their functions, their accelerations, and whole runs.
 
+use fourbar::mechanism::{Body, GROUND, Mechanism};
 use fourbar::study::Study;
 use fourbar::{Error, Evaluation, Model};
 use fourbar_design::measure::Measure;
@@ -227,5 +228,42 @@ fn the_way_back_has_the_derivatives_of_the_way_there() {
             }
             assert!(runs.worst < 1e-5, "{integrator:?} {}: {:?} instead of {:?}", there.of, there.slopes, runs.by_runs);
         }
+    }
+}
+
+/// A rod that stands upright on its hinge: what happens to it at first grows by the closed form `exp(sqrt(1.5 g/l) t)`, and the way back says
+/// so where that is beyond all use.
+#[test]
+fn the_way_back_says_where_derivatives_are_of_no_use() {
+    let rod = |p: &[f64]| {
+        let (m, l) = (p[0], 0.1);
+        Mechanism::new()
+            .gravity([0.0, 0.0, -9.81])
+            .body("rod", Body::new().mass(m).inertia([m * l * l / 12.0, m * l * l / 12.0, 1e-6]).at([0.0, 0.0, 0.5 * l]))
+            .revolute("foot", GROUND, "rod")
+            .at([0.0; 3])
+            .axis([0.0, 1.0, 0.0])
+            .build()
+    };
+    let p = Parameters::new(vec!["m".into()], vec![1.0], &rod);
+    let model = p.model().unwrap_or_else(|e| panic!("{e}"));
+    let of = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> { Ok(vec![Measure::new("last(rod.r.x)", &run.columns)?]) };
+    let rate = (1.5_f64 * 9.81 / 0.1).sqrt();
+    for (growth, told) in [(1e4_f64, false), (1e11, true)] {
+        let t_end = growth.ln() / rate;
+        let study = Study {
+            formulation: Some("grcr".into()),
+            integrator: Some("rk4".into()),
+            step: Some(1e-3),
+            t_end,
+            output_step: t_end,
+            ..Study::of(&model)
+        };
+        let many = of_many(&p, &study, &[0], &of).unwrap_or_else(|e| panic!("{e}")).expect("a tree");
+        let found = many.warnings.iter().find(|w| w.code.0 == "W425");
+        assert_eq!(found.is_some(), told, "{:?}", many.warnings);
+        // A factor of 1e8 before the end, but for that from angles to speeds.
+        let expected = t_end - 1e8_f64.ln() / rate;
+        assert!(found.and_then(|w| w.time).is_none_or(|t| (t - expected).abs() < 0.3), "{:?} instead of {expected}", many.warnings);
     }
 }

@@ -51,6 +51,17 @@ def test_rows_are_those_of_plain_runs(fourbar_model, expected):
         expected["rise"][0] = 1.0
 
 
+def test_batches_have_the_rows_of_plain_runs(fourbar_model, expected, tmp_path):
+    batch = fourbar_model.sweep(VARY, MEASURES, batch=True, threads=1)
+    assert batch.columns == expected.columns and list(batch["status"]) == list(expected["status"])
+    for name in MEASURES:
+        np.testing.assert_allclose(batch[name], expected[name], rtol=1e-7, equal_nan=True)
+    # The same bits on any number of threads and by an executor.
+    same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, threads=2, out=tmp_path / "batch"))
+    with ThreadPoolExecutor(2) as pool:
+        same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, executor=pool))
+
+
 def test_rows_have_the_same_bits_whoever_computes_them(fourbar_model, expected, tmp_path):
     same(expected, fourbar_model.sweep(VARY, MEASURES, threads=2))
     same(expected, fourbar_model.sweep(VARY, MEASURES, out=tmp_path / "here"))

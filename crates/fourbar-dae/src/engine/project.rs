@@ -17,8 +17,8 @@ const DIAGONAL: f64 = 0.05;
 /// Stages below zero that share their equations and variables, and so one factorisation.
 #[derive(Debug, Clone)]
 pub(crate) struct Projection {
-    stages: Vec<i32>,
-    equations: Vec<u32>,
+    pub stages: Vec<i32>,
+    pub equations: Vec<u32>,
     pub variables: Vec<u32>,
     /// Entries of the system Jacobian used: (position, equation and variable in the local numbering).
     entries: Vec<(u32, u32, u32)>,

@@ -12,6 +12,7 @@ use super::Parameters;
 use super::around::{Around, PLACES};
 use super::given::{Pushes, Work};
 use super::groups::{self, Follows, Sight};
+use super::run::USELESS;
 use super::trees::{Begin, Way};
 use crate::measure::Measure;
 use crate::tree::linear::{Covectors, Linear, OWN, Placed};
@@ -40,11 +41,15 @@ pub(super) struct Found {
     pub slopes: Vec<Vec<f64>>,
     /// Bytes of the states that were kept.
     pub kept: usize,
+    /// Where, on the way back, what a state matters has grown beyond all use: the latest such time.
+    pub useless: Option<f64>,
 }
 
 /// What one measure has gathered on the way back.
 struct Carried {
     lambda: Vec<f64>,
+    /// The largest entry that outputs have given it.
+    given: f64,
     stages: Vec<Vec<f64>>,
     /// Of coordinates, then of speeds.
     by: Vec<f64>,
@@ -126,6 +131,7 @@ pub(super) fn of_measures(
     };
     let zero = |_: &Measure| Carried {
         lambda: vec![0.0; 2 * tree.size],
+        given: 0.0,
         stages: vec![vec![0.0; 2 * tree.size]; s],
         by: vec![0.0; 2 * tree.size],
         gravity: [0.0; 3],
@@ -136,6 +142,7 @@ pub(super) fn of_measures(
     let (count, every) = (kept.steps.len(), kept.every);
     let mut segment: Vec<Vec<f64>> = Vec::new();
     let (mut row, mut step) = (ends.len(), count);
+    let mut useless = None;
     loop {
         // Outputs where this step begins, or where the last one ends.
         while row > 0 && ends[row - 1] == step {
@@ -152,9 +159,12 @@ pub(super) fn of_measures(
         }
         let (t, h) = kept.steps[step];
         back.step(t, h, &segment[step % every], &mut carried);
+        if useless.is_none() && carried.iter().any(|c| c.size() > USELESS * c.given) {
+            useless = Some(t);
+        }
     }
     let slopes = carried.iter().enumerate().map(|(m, c)| c.by_parameters(m, tree, &follow)).collect();
-    Ok(Some(Found { run, measures, end, slopes, kept: 8 * (kept.numbers() + segment.len() * 2 * tree.size) }))
+    Ok(Some(Found { run, measures, end, slopes, kept: 8 * (kept.numbers() + segment.len() * 2 * tree.size), useless }))
 }
 
 impl Back<'_> {
@@ -228,6 +238,11 @@ impl Back<'_> {
 }
 
 impl Carried {
+    /// The largest entry of what the state matters.
+    fn size(&self) -> f64 {
+        self.lambda.iter().fold(0.0, |m, x| x.abs().max(m))
+    }
+
     /// The derivatives by parameters, at the start, of the measure that this is.
     fn by_parameters(&self, measure: usize, tree: &Tree, follow: &[Follows]) -> Vec<f64> {
         let sum = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -365,8 +380,10 @@ impl<'a> Looks<'a> {
                 let k = back.tree.of_body[b];
                 linear.of_body(k, &back.values.kernel.axes(k), by, &mut back.placed[k], &mut out.numbers[k]);
             }
+            let before = out.lambda.clone();
             let (by_q, by_u) = out.lambda.split_at_mut(n);
             linear.displace_back(&mut back.placed, [by_q, by_u], &mut out.numbers);
+            out.given = out.lambda.iter().zip(before).fold(out.given, |m, (a, b)| m.max((a - b).abs()));
             if out.lambda.iter().any(|x| !x.is_finite()) {
                 let d = Diagnostic::new("S432", "what a measure reads has no derivative at an output time");
                 return Err(d.time(state.t).help("take another measure, or other output times").into());

@@ -7,6 +7,8 @@
 use super::Parameters;
 use super::around::Around;
 use super::state::{Spaces, Varied};
+use crate::operator::without_dry_friction;
+use fourbar::analysis::assembly::assemble;
 use fourbar::diagnostic::number;
 use fourbar::state::Configuration;
 use fourbar::{Diagnostic, Error, Model};
@@ -17,6 +19,29 @@ use nalgebra::{DMatrix, DVector};
 const OPEN: f64 = 1e-6;
 /// And openings for a change by the whole parameter, in characteristic lengths, that are rounding.
 const ROUNDING: f64 = 1e-9;
+/// Singular values below this share of the largest are rounding.
+const RANK: f64 = 1e-9;
+
+/// An orthonormal basis of the changes of the rows that motions make: gaps of points in metres, sines of angles.
+fn closed_by_motions(spaces: &Spaces) -> Option<DMatrix<f64>> {
+    let svd = dense::svd(spaces.P.clone(), true, false)?;
+    let (u, s) = (svd.u?, svd.singular_values);
+    let counts: Vec<usize> = (0..s.len()).filter(|&k| s[k] > RANK * s.amax()).collect();
+    Some(DMatrix::from_fn(u.nrows(), counts.len(), |i, j| u[(i, counts[j])]))
+}
+
+/// How fast the joints of a mechanism at its start would open if each parameter changed alone, in metres (and sines of angles) for each unit
+/// of it: the size of `Z^T Phi_p` with an orthonormal `Z`. Nothing but rounding where it can change alone.
+pub fn openings(parameters: &Parameters<'_>, which: &[usize]) -> Result<Vec<f64>, Error> {
+    let model = without_dry_friction(&parameters.model()?).0;
+    let at = assemble(&model)?.configuration;
+    let around = which.iter().map(|&k| parameters.around(k, &model)).collect::<Result<Vec<Around>, Error>>()?;
+    let mut varied = Varied::new(&model, &around, &at);
+    varied.choose(at.t);
+    let at = varied.closed(&at);
+    let Some(closed) = closed_by_motions(&varied.spaces(&at)) else { return Ok(vec![f64::NAN; which.len()]) };
+    Ok((0..which.len()).map(|i| varied.open_by(i, &at, &closed)[1].norm()).collect())
+}
 
 /// Refuses parameters that cannot change alone.
 pub(super) fn check(parameters: &Parameters<'_>, varied: &Varied<'_>, at: &Configuration, which: &[usize]) -> Result<(), Error> {
@@ -24,12 +49,12 @@ pub(super) fn check(parameters: &Parameters<'_>, varied: &Varied<'_>, at: &Confi
         return Ok(());
     }
     let at = varied.closed(at);
-    let spaces = varied.spaces(&at);
+    let Some(closed) = closed_by_motions(&varied.spaces(&at)) else { return Ok(()) };
     let sizes = parameters.values_of(which);
     for (i, &k) in which.iter().enumerate() {
-        let [by, rest] = varied.open_by(i, &at, &spaces);
+        let [by, rest] = varied.open_by(i, &at, &closed);
         if rest.norm() > OPEN * by.norm() && rest.norm() * sizes[i] > ROUNDING * varied.op.model.length {
-            return Err(refusal(parameters, varied, &at, &spaces, k, &rest).into());
+            return Err(refusal(parameters, varied, &at, &closed, k, &rest).into());
         }
     }
     Ok(())
@@ -40,12 +65,12 @@ fn refusal(
     parameters: &Parameters<'_>,
     varied: &Varied<'_>,
     at: &Configuration,
-    spaces: &Spaces,
+    closed: &DMatrix<f64>,
     k: usize,
     rest: &DVector<f64>,
 ) -> Diagnostic {
     let name = &parameters.names[k];
-    let partners = partners(parameters, varied.op.model, at, spaces, k);
+    let partners = partners(parameters, varied.op.model, at, closed, k);
     let set = varied.op.set();
     let rows = varied.positions().iter().enumerate().filter(|(_, p)| **p).map(|(r, _)| r);
     let mut joints: Vec<String> = Vec::new();
@@ -73,12 +98,12 @@ fn refusal(
 }
 
 /// The parameters that must change with one, with their changes per unit of it; `None` where there are none.
-fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, spaces: &Spaces, k: usize) -> Option<Vec<(String, f64)>> {
+fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, closed: &DMatrix<f64>, k: usize) -> Option<Vec<(String, f64)>> {
     // Parameters that cannot be varied on their own account are no partners.
     let (all, around): (Vec<usize>, Vec<Around>) =
         (0..parameters.names.len()).filter_map(|i| parameters.around(i, model).ok().map(|a| (i, a))).unzip();
     let varied = Varied::new(model, &around, at);
-    let columns: Vec<DVector<f64>> = (0..all.len()).map(|i| varied.open_by(i, at, spaces)).map(|[_, rest]| rest).collect();
+    let columns: Vec<DVector<f64>> = (0..all.len()).map(|i| varied.open_by(i, at, closed)).map(|[_, rest]| rest).collect();
     let own = all.iter().position(|i| *i == k)?;
     let size = columns[own].norm();
     let helping: Vec<usize> = (0..all.len()).filter(|&i| i != own && columns[i].norm() > OPEN * size).collect();

@@ -59,14 +59,16 @@ impl Parameters<'_> {
 
     /// Mechanisms around this one in which several parameters are varied at once, each by its own step; weights are for a step of one.
     pub(super) fn around_several(&self, steps: &[(usize, f64)], model: &Model) -> Option<Around> {
-        let mut models = Vec::new();
-        for (at, _) in PLACES {
-            let mut values = self.values.clone();
-            steps.iter().for_each(|(k, h)| values[*k] += at * h);
-            let m = (self.build)(&values).ok().filter(|m| self.same_shape(m, model))?;
-            models.push(without_dry_friction(&m).0);
-        }
+        let models = PLACES.iter().map(|(at, _)| self.moved(steps, *at, model)).collect::<Option<Vec<Model>>>()?;
         Some(Around { h: 1.0, models })
+    }
+
+    /// The mechanism in which several parameters are varied at once, so many steps each, without dry friction.
+    pub(super) fn moved(&self, steps: &[(usize, f64)], at: f64, model: &Model) -> Option<Model> {
+        let mut values = self.values.clone();
+        steps.iter().for_each(|(k, h)| values[*k] += at * h);
+        let m = (self.build)(&values).ok().filter(|m| self.same_shape(m, model))?;
+        Some(without_dry_friction(&m).0)
     }
 
     /// The mechanisms around this one, as far away as they can be built.

@@ -45,6 +45,7 @@ mod compare;
 mod given;
 mod groups;
 mod lanes;
+mod loops;
 mod rest;
 mod run;
 mod state;

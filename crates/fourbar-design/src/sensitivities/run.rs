@@ -11,6 +11,7 @@
 use super::adjoint::{self, Measures};
 use super::around::{Around, around};
 use super::columns::Row;
+use super::loops;
 use super::state::{Spaces, Tangent, Varied, start_tangents};
 use super::trees::{self, Way as TreeWay};
 use super::{Derivative, Parameters};
@@ -34,6 +35,8 @@ const PARTS: [usize; 5] = [4, 16, 64, 256, 1024];
 /// instead.
 const ENOUGH: f64 = 1e-7;
 const TOO_MUCH: f64 = 1e-2;
+/// Share of the largest effect of a parameter below which another's counts as small.
+const LITTLE: f64 = 1e-3;
 /// Most evaluations times the cube of their size.
 const WORK: f64 = 2e9;
 /// Loosest tolerance of a run that is differentiated.
@@ -43,7 +46,7 @@ const APART: f64 = 1e-4;
 /// Difference of two motions at the end, in characteristic lengths, up to which they are the same.
 const SAME: f64 = 1e-5;
 /// Growth of a tangent beyond which a derivative says nothing about changes of practical size.
-const USELESS: f64 = 1e8;
+pub(super) const USELESS: f64 = 1e8;
 
 /// How derivatives of a run were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,6 +55,8 @@ pub enum Method {
     Kinematics,
     /// The motion of a tree with tangents beside it, along the same steps.
     Jets,
+    /// The motion of a mechanism with loops by its series, with those of its derivatives, along the same steps.
+    Series,
     /// The motion of a tree, gone back once for all parameters.
     Adjoint,
     /// The tangent of the motion, integrated with it.
@@ -66,6 +71,7 @@ impl Method {
         match self {
             Self::Kinematics => "solved for at every output time",
             Self::Jets => "the motion in joint coordinates, with its derivatives along the same steps",
+            Self::Series => "the motion in natural coordinates, with the series of its derivatives along the same steps",
             Self::Adjoint => "the motion in joint coordinates, gone back once for all parameters",
             Self::Tangent => "the tangent of the motion, integrated along it",
             Self::Differences => "differences of runs",
@@ -137,6 +143,9 @@ pub fn of_rows(parameters: &Parameters<'_>, study: &Study, which: &[usize], need
         (Analysis::Kinematics, None) => driven(parameters, &study, which, needed),
         (Analysis::Dynamics, None) => {
             if let Some(run) = along_tree(parameters, &study, which, needed)? {
+                return Ok(run);
+            }
+            if let Some(run) = along_loops(parameters, &study, which, needed)? {
                 return Ok(run);
             }
             let evaluations = |parts: usize| parts as f64 * study.t_end / study.output_step * (6.0 * model.moving() as f64).powi(3);
@@ -259,6 +268,8 @@ pub struct OfMany {
     pub seconds: [f64; 2],
     /// Bytes of the states that were kept on the way.
     pub kept: usize,
+    /// What the reader should know.
+    pub warnings: Vec<Diagnostic>,
 }
 
 /// Whether so many parameters and measures are many: [`of_many`] is the quicker way.
@@ -281,10 +292,10 @@ pub fn of_many(parameters: &Parameters<'_>, study: &Study, which: &[usize], meas
         return Ok(None);
     }
     let Some(way) = TreeWay::new(&smooth, &start, &study) else { return Ok(None) };
-    let end = end_of_run(&model, &study)?;
+    let states = of_engine(&model, &study)?;
     let plain = clock.elapsed().as_secs_f64();
     let Some(found) = adjoint::of_measures(&way, parameters, which, &begin(&study), measures)? else { return Ok(None) };
-    if !same_end(&model, &end, &found.end) {
+    if !states.last().is_some_and(|end| same(&model, end, &found.end)) {
         return Ok(None);
     }
     let mut derivatives = Vec::new();
@@ -298,7 +309,12 @@ pub fn of_many(parameters: &Parameters<'_>, study: &Study, which: &[usize], meas
         derivatives.push(Derivative { of: m.text.clone(), value: value.value, unit: m.unit(), slopes, errors });
     }
     let seconds = [plain, clock.elapsed().as_secs_f64()];
-    Ok(Some(OfMany { run: found.run, derivatives, seconds, kept: found.kept }))
+    let warnings = found.useless.map(|t| {
+        let message =
+            format!("deviations at t = {} s grow so much until the end that derivatives are of no use", fourbar::diagnostic::number(t));
+        Diagnostic::new("W425", message).time(t).help("ask for them at an earlier time")
+    });
+    Ok(Some(OfMany { run: found.run, derivatives, seconds, kept: found.kept, warnings: warnings.into_iter().collect() }))
 }
 
 /// A study whose tolerance is tight enough to be differentiated.
@@ -310,18 +326,20 @@ fn tight(study: &Study) -> Study {
     study
 }
 
-/// Where the engine takes a mechanism to.
-fn end_of_run(model: &Arc<Model>, study: &Study) -> Result<Configuration, Error> {
+/// Where the engine takes a mechanism to, at the output times.
+fn of_engine(model: &Arc<Model>, study: &Study) -> Result<Vec<Configuration>, Error> {
     let mut simulation = Simulation::new(model, study)?;
     simulation.run_ahead(study.t_end);
+    let mut states = Vec::new();
     for t in study.output_times() {
         simulation.advance(t)?;
+        states.push(simulation.state());
     }
-    Ok(simulation.state())
+    Ok(states)
 }
 
-/// Whether two motions end the same way.
-fn same_end(model: &Model, a: &Configuration, b: &Configuration) -> bool {
+/// Whether two states are the same but for errors of integration.
+fn same(model: &Model, a: &Configuration, b: &Configuration) -> bool {
     Manifold::between(a, b).component_mul(&lengths(model)).amax() <= SAME * model.length
 }
 
@@ -334,23 +352,66 @@ fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], neede
     if Tree::new(&smooth, &start).is_none() {
         return Ok(None);
     }
-    let end = end_of_run(&model, study)?;
+    let states = of_engine(&model, study)?;
     let plain = clock.elapsed().as_secs_f64();
     let around = around(parameters, &smooth, which)?;
     let Some(samples) = trees::samples(&smooth, &around, &start, study, &begin(study)) else { return Ok(None) };
-    if !samples.last().is_some_and(|s| same_end(&model, &end, &s.state)) {
+    if !samples.last().zip(states.last()).is_some_and(|(s, end)| same(&model, end, &s.state)) {
         return Ok(None);
     }
-    let mut growth = Growth::default();
-    for s in &samples {
-        growth.look(s.state.t, s.tangents.iter().fold(0.0_f64, |m, x| m.max(x.q.amax()).max(x.v.amax())));
+    let followed = Followed { parameters, which, needed, model: smooth, around, samples };
+    followed.run(Method::Jets, clock, plain).map(Some)
+}
+
+/// Derivatives along the motion of a mechanism with loops; `None` where natural coordinates do not take it the way the engine does.
+fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<Option<OfRun>, Error> {
+    let clock = Instant::now();
+    let model = Arc::new(parameters.model()?);
+    let smooth = without_dry_friction(&model).0;
+    let start = begin(study)(&model)?;
+    let states = of_engine(&model, study)?;
+    let plain = clock.elapsed().as_secs_f64();
+    let Some(mut samples) = loops::samples(parameters, &smooth, which, &start, study, &begin(study)) else { return Ok(None) };
+    if samples.len() != states.len() {
+        return Ok(None);
     }
-    let (states, tangents): (Vec<Configuration>, Vec<Vec<Tangent>>) = samples.into_iter().map(|s| (s.state, s.tangents)).unzip();
-    let way = Way { parameters, which, model: &smooth, around: &around, needed };
-    let (run, mut sets) = way.rows(&states, &mut |_, i, _| vec![tangents[i].clone()])?;
-    let slopes = sets.pop().unwrap_or_default();
-    let seconds = [plain, clock.elapsed().as_secs_f64()];
-    Ok(Some(OfRun { run, rough: slopes.clone(), slopes, method: Method::Jets, seconds, warnings: growth.warnings }))
+    for (sample, state) in samples.iter_mut().zip(states) {
+        if !same(&model, &state, &sample.state) {
+            return Ok(None);
+        }
+        // Angles that are counted, and work done, are those of the engine.
+        sample.state = state;
+    }
+    let around = around(parameters, &smooth, which)?;
+    let followed = Followed { parameters, which, needed, model: smooth, around, samples };
+    followed.run(Method::Series, clock, plain).map(Some)
+}
+
+/// A motion that was followed with its derivatives.
+struct Followed<'a> {
+    parameters: &'a Parameters<'a>,
+    which: &'a [usize],
+    needed: &'a Needed<'a>,
+    model: Model,
+    around: Vec<Around>,
+    samples: Vec<trees::Sample>,
+}
+
+impl Followed<'_> {
+    /// The run with its derivatives.
+    fn run(self, method: Method, clock: Instant, plain: f64) -> Result<OfRun, Error> {
+        let Self { parameters, which, needed, model, around, samples } = self;
+        let mut growth = Growth::default();
+        for s in &samples {
+            growth.look(s.state.t, s.tangents.iter().fold(0.0_f64, |m, x| m.max(x.q.amax()).max(x.v.amax())));
+        }
+        let (states, tangents): (Vec<Configuration>, Vec<Vec<Tangent>>) = samples.into_iter().map(|s| (s.state, s.tangents)).unzip();
+        let way = Way { parameters, which, model: &model, around: &around, needed };
+        let (run, mut sets) = way.rows(&states, &mut |_, i, _| vec![tangents[i].clone()])?;
+        let slopes = sets.pop().unwrap_or_default();
+        let seconds = [plain, clock.elapsed().as_secs_f64()];
+        Ok(OfRun { run, rough: slopes.clone(), slopes, method, seconds, warnings: growth.warnings })
+    }
 }
 
 /// How deviations grow, and from when on that says nothing about changes of practical size.
@@ -387,7 +448,7 @@ struct Carried {
     states: Vec<Configuration>,
     /// The limit of small steps and that of one extrapolation less, a column for each parameter.
     tangents: Vec<[DMatrix<f64>; 2]>,
-    /// By which share of the largest increments of poses, or of velocities, the two differ.
+    /// By which share of the largest increments of poses, or of velocities, by the same parameter the two differ.
     apart: f64,
     growth: Growth,
     clock: Instant,
@@ -416,7 +477,8 @@ fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: u
     let (n, count) = (6 * model.moving(), which.len());
     let mut tangents = Vec::new();
     let mut growth = Growth::default();
-    let (mut largest, mut apart) = ([f64::MIN_POSITIVE; 2], [0.0_f64; 2]);
+    // Of poses and of velocities, by parameter.
+    let (mut largest, mut apart) = (vec![[0.0_f64; 2]; count], vec![[0.0_f64; 2]; count]);
     {
         let mut varied = Varied::new(&smooth, &around, &states[0]);
         let first = start_tangents(parameters, &mut varied, &states[0], which, &begin(study))?;
@@ -441,16 +503,22 @@ fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: u
             }
             let both = passes.limit();
             let differ = &both[0] - &both[1];
-            for part in 0..2 {
-                largest[part] = largest[part].max(both[0].rows(part * n, n).amax());
-                apart[part] = apart[part].max(differ.rows(part * n, n).amax());
+            for (k, part) in (0..count).flat_map(|k| [(k, 0), (k, 1)]) {
+                largest[k][part] = largest[k][part].max(both[0].view((part * n, k), (n, 1)).amax());
+                apart[k][part] = apart[k][part].max(differ.view((part * n, k), (n, 1)).amax());
             }
             growth.look(*t, both[0].amax());
             tangents.push(both);
         }
     }
     let states = states.into_iter().step_by(parts).collect();
-    Ok(Carried { smooth, around, states, tangents, apart: (apart[0] / largest[0]).max(apart[1] / largest[1]), growth, clock, plain })
+    // What a parameter hardly matters to is compared with what the others do.
+    let sizes = parameters.values_of(which);
+    let effect = |part: usize| (0..count).fold(f64::MIN_POSITIVE, |m, k| m.max(largest[k][part] * sizes[k]));
+    let effects = [effect(0), effect(1)];
+    let share = |k: usize, part: usize| apart[k][part] * sizes[k] / (largest[k][part] * sizes[k]).max(LITTLE * effects[part]);
+    let apart = (0..count).fold(0.0_f64, |m, k| m.max(share(k, 0)).max(share(k, 1)));
+    Ok(Carried { smooth, around, states, tangents, apart, growth, clock, plain })
 }
 
 impl Carried {

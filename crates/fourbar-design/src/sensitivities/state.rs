@@ -188,10 +188,10 @@ impl<'m> Varied<'m> {
         s
     }
 
-    /// `Phi_p`, and what of it no motion closes.
-    pub fn open_by(&self, k: usize, at: &Configuration, spaces: &Spaces) -> [DVector<f64>; 2] {
+    /// `Phi_p`, and what of it no motion closes: the part that is normal to all changes of the rows that motions make.
+    pub fn open_by(&self, k: usize, at: &Configuration, closed: &DMatrix<f64>) -> [DVector<f64>; 2] {
         let by = self.gaps_by(k, at);
-        let rest = &by - &spaces.P * spaces.positions.increment(&by);
+        let rest = &by - closed * closed.tr_mul(&by);
         [by, rest]
     }
 

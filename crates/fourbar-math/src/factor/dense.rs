@@ -134,3 +134,32 @@ impl<T: ComplexField<RealField = f64> + Copy> DenseLu<T> {
         b[..n].copy_from_slice(&self.work);
     }
 }
+
+impl DenseLu<f64> {
+    /// Replaces several right-hand sides, side by side, by their solutions.
+    pub fn solve_lanes<const N: usize>(&self, b: &mut [[f64; N]], work: &mut [[f64; N]]) {
+        let n = self.n;
+        let work = &mut work[..n];
+        for (w, &row) in work.iter_mut().zip(&self.row) {
+            *w = b[row as usize];
+        }
+        for (k, column) in self.columns.chunks_exact(n).enumerate() {
+            let x = work[k];
+            for (w, l) in work[k + 1..].iter_mut().zip(&column[k + 1..]) {
+                for i in 0..N {
+                    w[i] -= *l * x[i];
+                }
+            }
+        }
+        for (k, column) in self.columns.chunks_exact(n).enumerate().rev() {
+            let x = work[k].map(|x| x * column[k]);
+            work[k] = x;
+            for (w, u) in work[..k].iter_mut().zip(&column[..k]) {
+                for i in 0..N {
+                    w[i] -= *u * x[i];
+                }
+            }
+        }
+        b[..n].copy_from_slice(work);
+    }
+}

@@ -1,7 +1,8 @@
 //! The rows left out and those in use, watched in flight: steps that violate the former are not taken, and where the latter become
 //! weak others are chosen.
 
-use super::run::{LOCAL, Moving, Run, diagnosis_of};
+use super::run::{Moving, Run, diagnosis_of};
+use super::system::LOCAL;
 use crate::diagnostic::Diagnostic;
 use fourbar_dae::{Integrator, Options};
 use std::sync::Arc;

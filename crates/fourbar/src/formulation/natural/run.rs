@@ -1,7 +1,7 @@
 //! Natural coordinates in motion: Taylor steps, poses from the series, reactions from the motion, rows watched and chosen anew.
 
 use super::refusals::nothing_moves;
-use super::system::{System, choice};
+use super::system::{LOCAL, System, choice};
 use super::work::Power;
 use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
@@ -11,7 +11,7 @@ use crate::integrator::{FLUNG, little_energy};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Outcome, bad_checkpoint, numbers};
 use crate::settings::Study;
-use crate::settings::{number, tau};
+use crate::settings::tau;
 use crate::singular::massless::Massless;
 use crate::singular::passages::Passages;
 use crate::state::{Configuration, Pose, Twist};
@@ -23,10 +23,6 @@ use nalgebra::{Matrix3, Vector3};
 use serde_json::{Value, json};
 use std::sync::Arc;
 
-/// Tolerance where none is given.
-const DEFAULT_TOL: f64 = 1e-9;
-/// Local errors are kept this much below the tolerance, so that the whole run meets it.
-pub(super) const LOCAL: f64 = 1e-2;
 /// A pivot below this share of the largest seen, whatever the rows, belongs to a singular position nearby.
 const NEAR: f64 = 3e-2;
 
@@ -172,24 +168,7 @@ impl<'m> Run<'m> {
     pub fn new(structure: &Structure<'m>, study: &Study, start: &Configuration) -> Result<Self, Diagnostic> {
         let model = structure.model;
         let system = System::new(model, start, choice(&study.options)?)?;
-        let tol = study.tol.unwrap_or(DEFAULT_TOL);
-        let mut options = Options::new((LOCAL * tol).clamp(1e-15, 1e-2));
-        options.abs = options.rel * 0.1 * model.length.min(1.0);
-        for (name, size) in system.names.iter().zip(&system.sizes) {
-            options.sizes.extend(size.map(|s| (name.clone(), s)));
-        }
-        // States that start small are measured by what they change by in a characteristic time.
-        for &j in &system.carried {
-            let [value, rate] = system.tape.variables()[j];
-            let size = value.abs().max(tau(study)? * rate.abs());
-            options.least.extend((size > 0.0).then(|| (system.names[j].clone(), size)));
-        }
-        if let Some(order) = number(&study.options, "order")? {
-            if !(4.0..=60.0).contains(&order) {
-                return Err(Diagnostic::new("U304", format!("order = {order} is out of range")).help("the order lies between 4 and 60"));
-            }
-            options.order = Some(order as usize);
-        }
+        let options = system.options(model, study)?;
         let problem = Arc::new(system.record().map_err(diagnosis_of)?);
         let state = system.start_state(&problem, start.t);
         let integrator = Integrator::new(&problem, &state, options.clone()).map_err(diagnosis_of)?;

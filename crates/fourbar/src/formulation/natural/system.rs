@@ -6,10 +6,16 @@ use super::refusals::applies;
 use super::rows::{Chosen, Row, Rows};
 use crate::coordinate::PoseOf;
 use crate::diagnostic::Diagnostic;
+
 use crate::model::{BodyId, Model};
-use crate::settings::count;
+use crate::settings::{Study, count, number, tau};
 use crate::state::Configuration;
-use fourbar_dae::{Node, Problem, State, Tape};
+use fourbar_dae::{Node, Options, Problem, State, Tape};
+
+/// Tolerance where none is given.
+const DEFAULT_TOL: f64 = 1e-9;
+/// Local errors are kept this much below the tolerance, so that the whole run meets it.
+pub(super) const LOCAL: f64 = 1e-2;
 
 /// Pose of a body as results on the tape.
 #[derive(Clone, Copy, Debug)]
@@ -215,6 +221,29 @@ impl System {
             state.set(j, 1, x[1]);
         }
         state
+    }
+
+    /// How the solver is to treat a recorded problem: tolerances and sizes of errors, and the order that a study asks for.
+    pub fn options(&self, model: &Model, study: &Study) -> Result<Options, Diagnostic> {
+        let tol = study.tol.unwrap_or(DEFAULT_TOL);
+        let mut options = Options::new((LOCAL * tol).clamp(1e-15, 1e-2));
+        options.abs = options.rel * 0.1 * model.length.min(1.0);
+        for (name, size) in self.names.iter().zip(&self.sizes) {
+            options.sizes.extend(size.map(|s| (name.clone(), s)));
+        }
+        // States that start small are measured by what they change by in a characteristic time.
+        for &j in &self.carried {
+            let [value, rate] = self.tape.variables()[j];
+            let size = value.abs().max(tau(study)? * rate.abs());
+            options.least.extend((size > 0.0).then(|| (self.names[j].clone(), size)));
+        }
+        if let Some(order) = number(&study.options, "order")? {
+            if !(4.0..=60.0).contains(&order) {
+                return Err(Diagnostic::new("U304", format!("order = {order} is out of range")).help("the order lies between 4 and 60"));
+            }
+            options.order = Some(order as usize);
+        }
+        Ok(options)
     }
 
     /// The start as a state of a recorded problem.
