@@ -100,7 +100,7 @@ def test_many_parameters_have_the_derivatives_of_few():
 parameters: {{{parameters}}}
 gravity: [0, 0, -9.81]
 bodies:
-  rod: {{mass: {mass}, inertia: [1e-3, 0.1 + m3/10, 0.1], at: [0.5, 0, 0]}}
+  rod: {{mass: {mass}, inertia: [1e-3, 0.1 + m3/10, 0.1 + m3/10], at: [0.5, 0, 0]}}
 joints: {{pin: {{type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}}}}
 study: {{t_end: 0.3, output_step: 10 ms}}
 """
