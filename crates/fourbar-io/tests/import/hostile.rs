@@ -1,14 +1,21 @@
 //! Files that nobody writes in good faith: a diagnostic each, within seconds.
 
 use super::*;
+use fourbar::Diagnostic;
+use fourbar::spec::At;
 use std::time::{Duration, Instant};
 
 #[track_caller]
 fn refused(text: &str) -> &'static str {
+    refused_with(text, false).code.0
+}
+
+#[track_caller]
+fn refused_with(text: &str, large: bool) -> Diagnostic {
     let clock = Instant::now();
-    let e = read_model(text, &ReadOptions::default()).expect_err("refused");
+    let e = read_model(text, &ReadOptions { large, ..ReadOptions::default() }).expect_err("refused");
     assert!(clock.elapsed() < Duration::from_secs(2), "{:?}", clock.elapsed());
-    e.code().0
+    e.cause().clone()
 }
 
 #[test]
@@ -41,6 +48,22 @@ fn deep_and_wide_files_are_refused_in_time() {
 }
 
 #[test]
+fn very_many_attributes_are_refused_in_time() {
+    // Whether an attribute stands there twice is asked of all pairs of them.
+    let list = |n: usize| (0..n).map(|k| format!(" a{k}=''")).collect::<String>();
+    for (many, large) in [(1_000_000, false), (9_000_000, true)] {
+        let d = refused_with(&format!("<robot name='r'><link{}/></robot>", list(many)), large);
+        assert!(d.code.0 == "M652" && d.message.contains("attributes"), "{d}");
+        assert_eq!(d.place.as_ref().map(|p| (p.line, p.column)), Some((1, 17)), "{d:?}");
+    }
+    let d = refused_with(&format!("<robot>{}</robot>", "<a/>".repeat(3_200_000)), true);
+    assert!(d.code.0 == "M652" && !d.help.contains("--large"), "{d}");
+    // Quotes of the other kind, signs of comparison and blanks inside of values count for nothing.
+    let odd = format!("<robot name='r'><link name='a' note=\"{}\"/></robot>", "' = '> ".repeat(2_000));
+    assert_eq!(refused(&odd), "M658");
+}
+
+#[test]
 fn very_many_links_in_a_row_are_read() {
     let n = 3000;
     let mut text = String::from("<robot name='chain'><link name='l0'/>");
@@ -56,6 +79,48 @@ fn very_many_links_in_a_row_are_read() {
     assert_eq!(loaded.spec.bodies.len(), n - 1);
     assert_eq!(loaded.spec.bodies[n - 2].1.at[0], (n - 1) as f64);
     assert!(clock.elapsed() < Duration::from_secs(2), "{:?}", clock.elapsed());
+}
+
+#[test]
+fn rows_of_frames_and_of_joints_that_follow_each_other_may_be_long() {
+    let clock = Instant::now();
+    let n = 20_000;
+    let frame = |k: usize| {
+        let before = if k == 0 { "a".to_string() } else { format!("f{}", k - 1) };
+        format!("<frame name='f{k}' attached_to='{before}'><pose>0.001 0 0 0 0 0</pose></frame>")
+    };
+    let frames: String = (0..n).rev().map(frame).collect();
+    let text = format!(
+        "<sdf version='1.7'><model name='m'><link name='a'><pose>1 0 0 0 0 0</pose></link>{frames}\
+         <joint name='j' type='revolute'><parent>world</parent><child>f{}</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>",
+        n - 1
+    );
+    let loaded = read_model(&text, &ReadOptions::default()).expect("read");
+    let last = &loaded.spec.points.iter().find(|(name, _)| *name == format!("f{}", n - 1)).expect("the last frame").1;
+    let At::Body(at) = last.at else { panic!("{last:?}") };
+    assert!(last.body == "a" && (at[0] - 0.001 * n as f64).abs() < 1e-9, "{last:?}");
+    // Every joint is at half of the one before it and a tenth: near 0.2 at the end.
+    let link = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>";
+    let joint = |k: usize| {
+        let follows = if k > 1 { format!("<mimic joint='j{}' multiplier='0.5' offset='0.1'/>", k - 1) } else { String::new() };
+        format!(
+            "<link name='l{k}'>{link}<joint name='j{k}' type='prismatic'><parent link='l0'/><child link='l{k}'/><axis xyz='1 0 0'/>{follows}</joint>"
+        )
+    };
+    let n = 2_000;
+    let joints: String = (1..=n).rev().map(joint).collect();
+    let loaded = read_model(&format!("<robot name='r'><link name='l0'/>{joints}</robot>"), &ReadOptions::default()).expect("read");
+    let body = |k: usize| loaded.spec.bodies.iter().find(|(name, _)| *name == format!("l{k}")).expect("a link").1.at[0];
+    assert!(body(1) == 0.0 && (body(2) - 0.1).abs() < 1e-12 && (body(3) - 0.15).abs() < 1e-12 && (body(n) - 0.2).abs() < 1e-12);
+    assert!(clock.elapsed() < Duration::from_secs(4), "{:?}", clock.elapsed());
+    // Rings of both are told.
+    let ring: String = (0..500).map(|k| format!("<frame name='f{k}' attached_to='f{}'/>", (k + 1) % 500)).collect();
+    assert_eq!(
+        refused(&format!("<sdf version='1.7'><model name='m'>{ring}<link name='a'><pose relative_to='f3'/></link></model></sdf>")),
+        "M658"
+    );
+    let ring: String = (0..9).map(|k| format!("<link name='l{k}'>{link}<joint name='j{k}' type='continuous'><parent link='l'/><child link='l{k}'/><mimic joint='j{}'/></joint>", (k + 1) % 9)).collect();
+    assert_eq!(refused(&format!("<robot name='r'><link name='l'/>{ring}</robot>")), "M658");
 }
 
 #[test]
