@@ -73,7 +73,7 @@ fn mistakes_are_named() {
         ("max(motor.efort)", "motor.effort"),
         ("mean(motor.effort, 2)", "takes 1 argument"),
         ("at(motor.effort)", "takes 2 arguments"),
-        ("at(motor.effort, tip.x)", "no time"),
+        ("at(motor.effort, tip.x)", "not a time"),
         ("max(motor.effort) + max(tip.x)", "cannot be added"),
         ("3 + 4", "reads no column"),
         ("max(motor.effort", "understood"),

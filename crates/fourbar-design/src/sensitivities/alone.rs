@@ -6,7 +6,7 @@
 
 use super::Parameters;
 use super::around::Around;
-use super::state::{Spaces, Varied};
+use super::state::Varied;
 use crate::operator::without_dry_friction;
 use fourbar::analysis::assembly::assemble;
 use fourbar::diagnostic::number;
@@ -22,12 +22,34 @@ const ROUNDING: f64 = 1e-9;
 /// Singular values below this share of the largest are rounding.
 const RANK: f64 = 1e-9;
 
-/// An orthonormal basis of the changes of the rows that motions make: gaps of points in metres, sines of angles.
-fn closed_by_motions(spaces: &Spaces) -> Option<DMatrix<f64>> {
-    let svd = dense::svd(spaces.P.clone(), true, false)?;
-    let (u, s) = (svd.u?, svd.singular_values);
-    let counts: Vec<usize> = (0..s.len()).filter(|&k| s[k] > RANK * s.amax()).collect();
-    Some(DMatrix::from_fn(u.nrows(), counts.len(), |i, j| u[(i, counts[j])]))
+/// The changes of the rows that motions make: gaps of points in metres, sines of angles.
+pub(super) struct Closed {
+    /// What makes metres and sines of the rows.
+    weights: DVector<f64>,
+    /// An orthonormal basis.
+    basis: DMatrix<f64>,
+}
+
+impl Closed {
+    fn new(varied: &Varied<'_>, at: &Configuration) -> Option<Self> {
+        let rows = varied.op.set().list.iter().flat_map(|c| &c.rows);
+        let each = rows.flat_map(|r| std::iter::repeat_n(if r.is_rotation() { 1.0 / varied.op.model.length } else { 1.0 }, r.count()));
+        let weights: Vec<f64> = each.zip(varied.positions()).filter(|(_, position)| **position).map(|(w, _)| w).collect();
+        let weights = DVector::from_vec(weights);
+        let mut P = varied.spaces(at).P;
+        P.row_iter_mut().zip(weights.iter()).for_each(|(mut row, w)| row *= *w);
+        let svd = dense::svd(P, true, false)?;
+        let (u, s) = (svd.u?, svd.singular_values);
+        let counts: Vec<usize> = (0..s.len()).filter(|&k| s[k] > RANK * s.amax()).collect();
+        Some(Self { weights, basis: DMatrix::from_fn(u.nrows(), counts.len(), |i, j| u[(i, counts[j])]) })
+    }
+
+    /// How the rows follow a parameter, and what of it no motion closes: the part that is normal to all changes that motions make.
+    fn open_by(&self, varied: &Varied<'_>, k: usize, at: &Configuration) -> [DVector<f64>; 2] {
+        let by = varied.gaps_by(k, at).component_mul(&self.weights);
+        let rest = &by - &self.basis * self.basis.tr_mul(&by);
+        [by, rest]
+    }
 }
 
 /// How fast the joints of a mechanism at its start would open if each parameter changed alone, in metres (and sines of angles) for each unit
@@ -39,8 +61,8 @@ pub fn openings(parameters: &Parameters<'_>, which: &[usize]) -> Result<Vec<f64>
     let mut varied = Varied::new(&model, &around, &at);
     varied.choose(at.t);
     let at = varied.closed(&at);
-    let Some(closed) = closed_by_motions(&varied.spaces(&at)) else { return Ok(vec![f64::NAN; which.len()]) };
-    Ok((0..which.len()).map(|i| varied.open_by(i, &at, &closed)[1].norm()).collect())
+    let Some(closed) = Closed::new(&varied, &at) else { return Ok(vec![f64::NAN; which.len()]) };
+    Ok((0..which.len()).map(|i| closed.open_by(&varied, i, &at)[1].norm()).collect())
 }
 
 /// Refuses parameters that cannot change alone.
@@ -49,10 +71,10 @@ pub(super) fn check(parameters: &Parameters<'_>, varied: &Varied<'_>, at: &Confi
         return Ok(());
     }
     let at = varied.closed(at);
-    let Some(closed) = closed_by_motions(&varied.spaces(&at)) else { return Ok(()) };
+    let Some(closed) = Closed::new(varied, &at) else { return Ok(()) };
     let sizes = parameters.values_of(which);
     for (i, &k) in which.iter().enumerate() {
-        let [by, rest] = varied.open_by(i, &at, &closed);
+        let [by, rest] = closed.open_by(varied, i, &at);
         if rest.norm() > OPEN * by.norm() && rest.norm() * sizes[i] > ROUNDING * varied.op.model.length {
             return Err(refusal(parameters, varied, &at, &closed, k, &rest).into());
         }
@@ -65,7 +87,7 @@ fn refusal(
     parameters: &Parameters<'_>,
     varied: &Varied<'_>,
     at: &Configuration,
-    closed: &DMatrix<f64>,
+    closed: &Closed,
     k: usize,
     rest: &DVector<f64>,
 ) -> Diagnostic {
@@ -98,12 +120,12 @@ fn refusal(
 }
 
 /// The parameters that must change with one, with their changes per unit of it; `None` where there are none.
-fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, closed: &DMatrix<f64>, k: usize) -> Option<Vec<(String, f64)>> {
+fn partners(parameters: &Parameters<'_>, model: &Model, at: &Configuration, closed: &Closed, k: usize) -> Option<Vec<(String, f64)>> {
     // Parameters that cannot be varied on their own account are no partners.
     let (all, around): (Vec<usize>, Vec<Around>) =
         (0..parameters.names.len()).filter_map(|i| parameters.around(i, model).ok().map(|a| (i, a))).unzip();
     let varied = Varied::new(model, &around, at);
-    let columns: Vec<DVector<f64>> = (0..all.len()).map(|i| varied.open_by(i, at, closed)).map(|[_, rest]| rest).collect();
+    let columns: Vec<DVector<f64>> = (0..all.len()).map(|i| closed.open_by(&varied, i, at)).map(|[_, rest]| rest).collect();
     let own = all.iter().position(|i| *i == k)?;
     let size = columns[own].norm();
     let helping: Vec<usize> = (0..all.len()).filter(|&i| i != own && columns[i].norm() > OPEN * size).collect();

@@ -24,8 +24,8 @@ const MIDDLE: [f64; COUNT] = [-1.0 / 6.0, 4.0 / 6.0, 4.0 / 6.0, -1.0 / 6.0];
 const COUNT: usize = 4;
 /// Steps along a line as a share of each parameter.
 const SHARE: f64 = 5e-4;
-/// Steps in which the motion must get on.
-const MOST_STEPS: usize = 1_000_000;
+/// Series that need more steps than this are no way to a derivative: the next way is taken.
+const MOST_STEPS: usize = 5_000;
 
 /// A mechanism at one place of a line.
 struct Place {
@@ -219,14 +219,33 @@ pub(super) fn samples(
     study: &Study,
     begin: &Begin<'_>,
 ) -> Option<Vec<Sample>> {
-    let lines = Lines::new(parameters, model, which, study, begin)?;
-    match which.len() {
-        0 => None,
-        1 => along::<1>(lines, model, start, study),
-        2 => along::<2>(lines, model, start, study),
-        3 | 4 => along::<4>(lines, model, start, study),
-        _ => along::<8>(lines, model, start, study),
+    let all: Vec<(usize, f64)> = which.iter().map(|&k| (k, parameters.step(k, SHARE))).collect();
+    // What is computed from others would stay behind if it moved beside them: it moves alone.
+    let (alone, together): (Vec<usize>, Vec<usize>) =
+        (0..which.len()).partition(|&i| which.len() > 1 && parameters.follows(which[i], &all));
+    let groups = std::iter::once(together).chain(alone.into_iter().map(|i| vec![i])).filter(|g| !g.is_empty());
+    let mut out: Option<Vec<Sample>> = None;
+    for group in groups {
+        let own: Vec<usize> = group.iter().map(|&i| which[i]).collect();
+        let lines = Lines::new(parameters, model, &own, study, begin)?;
+        let found = match own.len() {
+            1 => along::<1>(lines, model, start, study),
+            2 => along::<2>(lines, model, start, study),
+            3 | 4 => along::<4>(lines, model, start, study),
+            _ => along::<8>(lines, model, start, study),
+        }?;
+        let none = || Tangent { q: DVector::zeros(0), v: DVector::zeros(0) };
+        let list = out.get_or_insert_with(|| {
+            let empty = |s: &Sample| Sample { state: s.state.clone(), tangents: which.iter().map(|_| none()).collect() };
+            found.iter().map(empty).collect()
+        });
+        for (sample, mut of_group) in list.iter_mut().zip(found) {
+            for (&i, tangent) in group.iter().zip(of_group.tangents.drain(..)) {
+                sample.tangents[i] = tangent;
+            }
+        }
     }
+    out
 }
 
 fn along<const N: usize>(mut lines: Lines, model: &Model, start: &Configuration, study: &Study) -> Option<Vec<Sample>> {

@@ -188,13 +188,6 @@ impl<'m> Varied<'m> {
         s
     }
 
-    /// `Phi_p`, and what of it no motion closes: the part that is normal to all changes of the rows that motions make.
-    pub fn open_by(&self, k: usize, at: &Configuration, closed: &DMatrix<f64>) -> [DVector<f64>; 2] {
-        let by = self.gaps_by(k, at);
-        let rest = &by - closed * closed.tr_mul(&by);
-        [by, rest]
-    }
-
     /// A tangent with the smallest correction that keeps all joints closed and all velocities fitting.
     pub fn corrected(&self, k: usize, at: &Configuration, spaces: &Spaces, x: &Tangent, rates: &DMatrix<f64>) -> Tangent {
         let q = &x.q - spaces.positions.increment(&(&spaces.P * &x.q + self.gaps_by(k, at)));
