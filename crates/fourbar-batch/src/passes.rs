@@ -223,15 +223,12 @@ pub fn dot_six<T: Number>(a: &(V<T>, V<T>), b: &(V<T>, V<T>)) -> T {
     dot(&a.0, &b.0) + dot(&a.1, &b.1)
 }
 
+/// Own frame, origin and column of a node.
+type Placed<T> = ([T; 9], V<T>, (V<T>, V<T>));
+
 /// Own frame, origin and column of a node, by its coordinate.
 #[inline(always)]
-fn placed<S: Simd, const JOINT: u8>(
-    simd: S,
-    shape: &Shape,
-    parent: &Moving,
-    [q, sine, cosine]: [&Row; 3],
-    i: usize,
-) -> ([Pack<S>; 9], V<Pack<S>>, (V<Pack<S>>, V<Pack<S>>)) {
+fn placed<S: Simd, const JOINT: u8>(simd: S, shape: &Shape, parent: &Moving, [q, sine, cosine]: [&Row; 3], i: usize) -> Placed<Pack<S>> {
     let E: [Pack<S>; 9] = load(simd, parent, at::E, i);
     let R: [Pack<S>; 9] = load(simd, shape, 0, i);
     let q = Pack::of(simd, q, i);
@@ -358,8 +355,9 @@ type Articulated<T> = ([T; 6], [T; 9], [T; 6], (V<T>, V<T>));
 /// Adds the rigid body of a node to what was gathered.
 #[inline(always)]
 fn with_body<S: Simd>(simd: S, m: &Row, node: &Moving, g: &Gathered, i: usize) -> Articulated<Pack<S>> {
-    let (mut ll, mut la, mut aa): ([Pack<S>; 6], [Pack<S>; 9], [Pack<S>; 6]) =
-        (load(simd, g, 0, i), load(simd, g, 6, i), load(simd, g, 15, i));
+    let mut ll: [Pack<S>; 6] = load(simd, g, 0, i);
+    let mut la: [Pack<S>; 9] = load(simd, g, 6, i);
+    let mut aa: [Pack<S>; 6] = load(simd, g, 15, i);
     let (c, J): (V<Pack<S>>, [Pack<S>; 6]) = (load(simd, node, at::C, i), load(simd, node, at::J, i));
     let m = Pack::of(simd, m, i);
     let h = scale(&c, m);
