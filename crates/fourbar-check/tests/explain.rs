@@ -377,3 +377,37 @@ fn large_models_are_explained_in_part_and_say_so() {
     let left_out: Vec<&str> = e.skipped.iter().map(|s| s.what).collect();
     assert_eq!(left_out, ["sweeps for singular poses", "exchanges of joints", "other assembly modes"]);
 }
+
+/// A cam made by a force on its follower alone is warned of; with an answer on the cam, or a spring between the two, it is not.
+#[test]
+fn a_force_on_one_body_that_ought_to_act_on_two_is_warned_of() {
+    let codes = |forces: &str| {
+        let model = parse(&format!(
+            "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  cam: {{mass: 1, inertia: [0.01, 0.01, 0.01]}}
+  follower: {{mass: 1, inertia: [0.01, 0.01, 0.01], at: [0, 0.1, 0]}}
+joints:
+  shaft: {{type: revolute, bodies: [ground, cam], at: [0, 0, 0], axis: [0, 0, 1]}}
+  guide: {{type: prismatic, bodies: [ground, follower], at: [0, 0.1, 0], axis: [0, 1, 0]}}
+forces:
+{forces}
+"
+        ));
+        let list = fourbar_check::explain::sanity::sanity(&model);
+        list.iter().filter(|d| d.code.0 == "W311").map(|d| d.names.clone()).collect::<Vec<_>>()
+    };
+    let lift = "  lift: {type: force, on: {body: follower}, force: [0, '1e4*max(0, 0.02*sin(shaft.angle) - guide.distance)', 0]}";
+    let answer =
+        "  answer: {type: torque, body: cam, torque: [0, 0, '-200*cos(shaft.angle)*max(0, 0.02*sin(shaft.angle) - guide.distance)']}";
+    assert_eq!(codes(lift), [["lift", "follower", "cam"]]);
+    assert_eq!(codes(&format!("{lift}\n{answer}")), Vec::<[&str; 3]>::new());
+    // What follows its own body alone comes from outside.
+    assert_eq!(codes("  own: {type: force, on: {body: follower}, force: [0, '-10*guide.speed', 0]}"), Vec::<[&str; 3]>::new());
+    assert_eq!(
+        codes("  pull: {type: spring, between: [{body: cam}, {body: follower}], stiffness: 10, length: 0.1}"),
+        Vec::<[&str; 3]>::new()
+    );
+}

@@ -151,3 +151,44 @@ fn formulations_agree_on_random_mechanisms_of_every_family() {
     }
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), study.unwrap_or(FEW), wrong.join("\n"));
 }
+
+/// A pendulum that swings towards a stop, and beyond it, touches it, or does not reach it by very little.
+fn swing(stop: f64) -> fourbar::Model {
+    parse(&format!(
+        "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies: {{rod: {{mass: 1, inertia: [0.083, 0.083, 0.083], at: [0, -0.5, 0], omega: [0, 0, 2], velocity: [1, 0, 0]}}}}
+joints:
+  pin: {{type: revolute, bodies: [ground, rod], at: [0, 0, 0], axis: [0, 0, 1], limits: {{min: -0.2, max: {stop}, restitution: 0.5}}}}
+study: {{t_end: 1.5, output_step: 0.05}}
+"
+    ))
+}
+
+/// Formulations that meet the same events agree and say how far apart in time; an impact that only grazes is told, and what follows is not compared.
+#[test]
+fn events_are_compared_until_an_impact_grazes() {
+    // The rod comes to rest where its energy is used up: 1/2 (0.083 + 0.25) 2^2 = 9.81 (1 - cos)/2.
+    let highest = f64::acos(1.0 - 0.333 * 4.0 / 9.81);
+    let v = |stop: f64| {
+        let model = swing(stop);
+        let settings = Settings { formulations: ONE_OF_EACH.map(String::from).to_vec(), ..Settings::of(&model) };
+        verify(&model, &settings, &|_| {}).unwrap_or_else(|d| panic!("{d}")).verdict
+    };
+    let hit = v(0.7 * highest);
+    assert_eq!(hit.word, Word::Agreed, "{:?}", hit.words);
+    assert!(hit.words.iter().any(|w| w.contains("met the same") && w.contains("times that differ by at most")), "{:?}", hit.words);
+    assert!(!hit.words.iter().any(|w| w.contains("grazing")), "{:?}", hit.words);
+    // It arrives with less than a thousandth of the speed of the other impacts.
+    let graze = v(highest * (1.0 - 1e-8));
+    assert!(
+        graze.words.iter().any(|w| w.contains("`pin.max`") && w.contains("grazing") && w.contains("hangs on rounding")),
+        "{:?}",
+        graze.words
+    );
+    assert_ne!(graze.word, Word::NotAgreed, "{:?}", graze.words);
+    let short = v(highest * (1.0 + 1e-6));
+    assert!(!short.words.iter().any(|w| w.contains("grazing")), "{:?}", short.words);
+    assert_eq!(short.word, Word::Agreed, "{:?}", short.words);
+}

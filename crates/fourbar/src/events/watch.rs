@@ -298,7 +298,7 @@ impl Eventful {
     }
 
     /// The first zero of a guard that time alone decides, in a step from `t` on.
-    fn search_time(&self, watch: &Watch, n: usize, g: usize, t: f64, h: f64) -> Option<f64> {
+    pub(super) fn search_time(&self, watch: &Watch, n: usize, g: usize, t: f64, h: f64) -> Option<f64> {
         let value = |t: f64| self.guard_by_time(n, g, t) - watch.offset;
         let (mut low, mut left) = (t, !watch.known_zero);
         for k in 1..=TIMES {
@@ -326,19 +326,8 @@ impl Eventful {
 
     /// Whether a gap is so far from zero at both ends of a step that its rates do not lead it there.
     fn stays_far(&self, w: &Watch, from: &Instant, to: &Instant, h: f64) -> bool {
-        if let Watched::Guard(n, g) = w.what
-            && !w.known_zero
-        {
-            return self.side_stays_far(n, g, from, to, h);
-        }
-        let Watched::Gap(k) = w.what else { return false };
-        let l = &self.limits[k];
-        if w.known_zero || matches!(l.of, Bounded::Rate(_)) {
-            return false;
-        }
-        let at = |s: &Instant| (self.value(w.what, s), l.rate(&self.base, &s.q, &s.v).abs());
-        let ((g0, r0), (g1, r1)) = (at(from), at(to));
-        g0.min(g1) > (r0 + r1) * h + (g1 - g0).abs()
+        let at = |s: &Instant| self.margin(w.what, &s.plain(&[]));
+        !w.known_zero && matches!((at(from), at(to)), (Some(a), Some(b)) if a.stays_far(&b, h))
     }
 
     /// The time between `low` and `high` at which something comes through zero; `below` is its side at `low`, and `zero` a zero at `low`

@@ -12,6 +12,7 @@ use crate::diagnostic::Diagnostic;
 use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_every};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome};
+use crate::state::Configuration;
 use crate::study::Study;
 use fourbar_math::elementary;
 use serde_json::{Value, json};
@@ -479,6 +480,10 @@ impl<S: System> Motion for Explicit<S> {
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
         self.instant_at(t, out)
+    }
+
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        self.track.glance(out)
     }
 
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
