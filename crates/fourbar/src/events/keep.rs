@@ -25,7 +25,7 @@ impl Eventful {
         let watch = |w: &Watch| json!([w.what, w.known_zero, w.offset]);
         json!({
             "fourbar-checkpoint": 3,
-            "now": self.now.t,
+            "now": self.now.t, "looked": self.looked,
             "joints": self.joints, "drives": self.drives, "forces": self.forces,
             "locks": self.locks.iter().map(|(j, c, y)| json!([j, *c == JointCoordinate::Angle, y])).collect::<Vec<_>>(),
             "closed": self.closed, "since": self.since, "doing": self.doing,
@@ -68,6 +68,7 @@ impl Eventful {
         self.count = read(&v["count"])?;
         self.idle = read(&v["idle"])?;
         self.modes = read(&v["modes"])?;
+        self.looked = read(&v["looked"])?;
         [self.residual, self.overlap] = read(&v["residual"])?;
         let lock = |l: &Value| {
             let which = if l[1].as_bool()? { JointCoordinate::Angle } else { JointCoordinate::Distance };

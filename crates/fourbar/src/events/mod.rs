@@ -136,6 +136,8 @@ pub struct Eventful {
     idle: usize,
     /// Start of the last step.
     from: Instant,
+    /// Up to where steps have been looked at.
+    looked: f64,
     /// What was found in it.
     found: Option<Found>,
     /// How far what is watched was from changing anything, while all of it was far.
@@ -201,6 +203,7 @@ impl Eventful {
             pressed: Vec::new(),
             idle: 0,
             from: now.clone(),
+            looked: start.configuration.t,
             found: None,
             margins: quiet::Margins::default(),
             residual: 0.0,
@@ -350,7 +353,7 @@ impl Eventful {
             }
             // Steps that are made again and again in short ask nobody, and must lead somewhere.
             if round.is_multiple_of(ASKED) {
-                let reached = self.reached();
+                let reached = self.looked;
                 if !go_on(reached) {
                     return Ok(Advanced::Stopped);
                 }
@@ -367,7 +370,7 @@ impl Eventful {
                     None => continue,
                 }
             }
-            if self.reached() >= t {
+            if self.looked >= t {
                 if !self.come_to(t, go_on)? {
                     return Ok(Advanced::Stopped);
                 }
@@ -386,7 +389,7 @@ impl Eventful {
                 }
                 Quiet::Not => {}
             }
-            let reached = self.reached();
+            let reached = self.looked;
             if !self.come_to(reached, go_on)? {
                 return Ok(Advanced::Stopped);
             }
@@ -404,6 +407,12 @@ impl Eventful {
     /// Looks for zeros in the step that was just made from an instant. Where one lies near its start the step was far too long for what
     /// happens there, and is made again in short.
     fn look(&mut self, from: Instant) -> Result<(), Diagnostic> {
+        self.look_closely(from)?;
+        self.looked = self.engine_now().t;
+        Ok(())
+    }
+
+    fn look_closely(&mut self, from: Instant) -> Result<(), Diagnostic> {
         let (start, work) = (from.configuration(), from.work);
         self.from = from.clone();
         self.found = self.search(&from)?;
@@ -474,7 +483,7 @@ impl Eventful {
 
     /// One step of the integrator, or to the first event in it.
     pub fn step(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        let reached = self.reached();
+        let reached = self.looked;
         let next = self.found.as_ref().map_or(reached, |f| f.t);
         if next > self.now.t {
             return self.pass(next, go_on);
@@ -486,7 +495,7 @@ impl Eventful {
             return Ok(false);
         }
         self.look(from)?;
-        let reached = self.reached();
+        let reached = self.looked;
         let to = self.found.as_ref().map_or(reached, |f| f.t);
         self.pass(to, go_on)
     }
@@ -624,6 +633,7 @@ impl Eventful {
         self.piece.get_mut().with_dependent_mut(|_, e| e.resume(state, work, book))?;
         let first = self.engine_now();
         self.from = first.clone();
+        self.looked = first.t;
         self.found = None;
         self.margins.forget();
         self.watched = self

@@ -72,26 +72,27 @@ pub enum Quiet {
 }
 
 impl Eventful {
-    /// The end of the last step.
-    pub(super) fn reached(&self) -> f64 {
-        self.piece.borrow().with_dependent(|_, e| e.reached())
-    }
-
     /// Makes a time that is not beyond the last step the present of the engine, where it is not behind it already. Where another candidate has to take
     /// over it goes on from there; `false` where it was told to stop.
     pub(super) fn come_to(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        self.piece.get_mut().with_dependent_mut(|_, e| {
+        let (on, anew) = self.piece.get_mut().with_dependent_mut(|_, e| {
             if e.now().t >= t {
-                return Ok(true);
+                return Ok((true, false));
             }
             let turn = e.turn();
             let on = e.advance(t, go_on)?;
-            if on && e.turn() != turn && e.reached() > t {
+            let anew = on && e.turn() != turn && e.reached() > t;
+            if anew {
                 let (state, work, book) = (e.now().configuration(), e.now().work, e.book());
                 e.resume(&state, work, &book)?;
             }
-            Ok(on)
-        })
+            Ok((on, anew))
+        })?;
+        if anew {
+            self.looked = t;
+            self.margins.forget();
+        }
+        Ok(on)
     }
 
     /// How far something watched is from zero; `None` where its values alone do not tell.
@@ -140,8 +141,10 @@ impl Eventful {
             return Ok(Quiet::Not);
         }
         let mut m = std::mem::take(&mut self.margins);
-        let before = self.reached();
-        let known = m.at == before || (self.glance(&mut m.state) && self.margins_at(&m.state, &mut m.list));
+        let before = self.looked;
+        // A method that has made its first step already is looked at as a whole.
+        let at_end = self.made() == before;
+        let known = at_end && (m.at == before || (self.glance(&mut m.state) && self.margins_at(&m.state, &mut m.list)));
         if !known {
             self.margins = m;
             return Ok(Quiet::Not);
@@ -150,7 +153,7 @@ impl Eventful {
         let far = match stepped {
             // Another candidate that has taken over began at the present, where nothing is known yet.
             Ok(Some(start)) if start == before => {
-                let h = self.reached() - start;
+                let h = self.made() - start;
                 self.glance(&mut m.state)
                     && self.margins_at(&m.state, &mut m.next)
                     && m.list.iter().zip(&m.next).all(|(a, b)| a.stays_far(b, h))
@@ -160,7 +163,8 @@ impl Eventful {
         };
         if far {
             std::mem::swap(&mut m.list, &mut m.next);
-            m.at = self.reached();
+            m.at = self.made();
+            self.looked = m.at;
             self.margins = m;
             return Ok(Quiet::Passed);
         }
@@ -168,11 +172,16 @@ impl Eventful {
         self.margins = m;
         let Some(start) = stepped? else { return Ok(Quiet::Stopped) };
         self.zeros.clear();
-        let (mut from, end) = (self.engine_now(), self.reached());
+        let (mut from, end) = (self.engine_now(), self.made());
         if from.t != start {
             self.piece.get_mut().with_dependent_mut(|_, e| e.instant_at(start, &mut from))?;
         }
         Ok(if self.come_to(end, go_on)? { Quiet::Near(Box::new(from)) } else { Quiet::Stopped })
+    }
+
+    /// The end of the last step of the engine, which may not have been looked at.
+    fn made(&self) -> f64 {
+        self.piece.borrow().with_dependent(|_, e| e.reached())
     }
 
     /// Poses and velocities at the end of the last step, where they are at hand.

@@ -420,9 +420,11 @@ impl System for Grcr<'_> {
     }
 
     fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
-        // The tree stands at the accepted state until something else is evaluated.
+        // The tree stands at the accepted state until something else is evaluated; then it is placed there, without its loops.
         if self.last.0 != t || self.last.1 != y {
-            return false;
+            let (stored, z) = (self.m.tree.stored, self.carried.len());
+            self.last.0 = f64::NAN;
+            self.m.stand_at(&y[z..z + stored], &y[z + stored..z + stored + self.m.tree.speeds]);
         }
         self.m.globals();
         out.t = t;
