@@ -499,20 +499,17 @@ fn a_follower_lifts_off_its_cam_and_lands() {
     let (head, rows) = table("n07_cam_follower.csv");
     let place = |name: &str| head.iter().position(|c| c == name).expect("a column");
     let events = table("n07_cam_follower.events.csv").1;
-    let high: Vec<_> = HIGH.iter().map(|m| (*m, None, 1e-11)).collect();
-    let implicit: Vec<_> = IMPLICIT.iter().map(|m| (*m, None, 1e-9)).collect();
-    let second: Vec<_> = ["ra", "rp", "reps"].map(|f| ((f, "gen-alpha"), Some(2e-5), 1e-6)).to_vec();
-    let series = vec![(("natural", "taylor"), None, 1e-12)];
+    let high: Vec<_> = HIGH.iter().map(|m| (*m, 1e-11)).collect();
+    let implicit: Vec<_> = IMPLICIT.iter().map(|m| (*m, 1e-9)).collect();
+    let series = vec![(("natural", "taylor"), 1e-12)];
     for (what, text, methods) in
-        [("contact", &contact, vec![&high, &implicit, &second]), ("limit", &limit, vec![&high, &implicit, &series])]
+        [("contact", &contact, vec![&high, &implicit]), ("limit", &limit, vec![&high, &implicit, &series])]
     {
         let model = parse(text);
-        for &(method, step, tol) in methods.into_iter().flatten() {
+        for &(method, tol) in methods.into_iter().flatten() {
             let what = format!("{what} {method:?}");
-            let study = study_of(&model, method, tol);
-            let study = if step.is_some() { Study { step, tol: None, ..study } } else { study };
-            let ran = try_run(&model, &study).unwrap_or_else(|d| panic!("{what}: {d}"));
-            let (allowed, near) = if step.is_some() { (1e-6, 1e-4) } else { (1e-9, 1e-7) };
+            let ran = run(&model, method, tol);
+            let (allowed, near) = (1e-9, 1e-7);
             assert_eq!(ran.events.len(), events.len(), "{what}: {:?}", ran.events);
             for (own, row) in ran.events.iter().zip(&events) {
                 assert_eq!(own.kind.word(), row[2], "{what}");
@@ -612,14 +609,11 @@ fn a_woodpecker_pecks_its_way_down() {
     let start = rows.iter().find(|r| (r[0] - FROM).abs() < 1e-12).expect("a row");
     let events: Vec<_> = table("n16_woodpecker.events.csv").1.into_iter().filter(|r| number(&r[0]) > FROM).collect();
     let model = parse(&woodpecker(&start[2..]));
-    let methods = HIGH.iter().map(|m| (*m, None, 1e-11)).chain([(("grcr", "radau"), None, 1e-10), (("ra", "gen-alpha"), Some(2e-5), 1e-6)]);
-    for (method, step, tol) in methods {
+    for method in HIGH {
         let what = format!("{method:?}");
-        let study = study_of(&model, method, tol);
-        let study = if step.is_some() { Study { step, tol: None, ..study } } else { study };
-        let ran = try_run(&model, &study).unwrap_or_else(|d| panic!("{what}: {d}"));
+        let ran = run(&model, method, 1e-11);
         assert_eq!(ran.events.len(), 33, "{what}: {:?}", ran.events);
-        let allowed = if step.is_some() { 1e-6 } else { 1e-9 };
+        let allowed = 1e-9;
         for (own, row) in ran.events.iter().zip(&events) {
             let kind = match row[2].as_str() {
                 "stop" => "stick",
@@ -636,7 +630,7 @@ fn a_woodpecker_pecks_its_way_down() {
                 close(ran.at(column, t), row[k] - first, 10.0 * allowed, &format!("{what} {column} at {t}"));
             }
         }
-        balanced(&ran, if step.is_some() { 1e-4 } else { 1e-8 }, &what);
+        balanced(&ran, 1e-8, &what);
     }
 }
 
