@@ -294,7 +294,7 @@ fn a_trebuchet_throws() {
         let d = ran.events.iter().zip(&reference).map(|(h, t)| (h.t - t).abs()).fold(0.0, f64::max);
         let x = ran.trajectory.column("ball.r.x").expect("a column");
         println!("{formulation}: times {d:.1e}, range {:.9}", x[x.len() - 1]);
-        assert!(d < 1e-8, "{formulation}: {d:.2e} s");
+        assert!(d < 1e-9, "{formulation}: {d:.2e} s");
         assert!((x[x.len() - 1] - 188.0358140626702).abs() < 1e-6, "{formulation}: {}", x[x.len() - 1]);
         assert!(states_apart("n06_trebuchet", &ran, &reference) < 1e-6);
         energy_is_kept(formulation, &ran, 1e-8);
@@ -488,6 +488,23 @@ study: {t_end: 1, output_step: 0.01}
     }
 }
 
+/// References with their mechanisms.
+fn references() -> Vec<(&'static str, String)> {
+    vec![
+        ("n01_bouncing_ball", BALL.into()),
+        ("n02_incline_stick", incline(0.7)),
+        ("n02_incline_back", incline(0.4)),
+        ("n02_breakaway", BREAKAWAY.into()),
+        ("n03_pendulum_stop_bottom", pendulum(0.0, 0.6)),
+        ("n03_pendulum_stop_zeno", pendulum(20_f64.to_radians(), 0.5)),
+        ("n04_double_pendulum_knee_e0", knee(0.0)),
+        ("n04_double_pendulum_knee_e5", knee(0.5)),
+        ("n09_fourbar_end_stop", fourbar(true)),
+        ("n10_one_way_clutch", ONE_WAY.into()),
+        ("n12_coulomb_oscillator", OSCILLATOR.into()),
+    ]
+}
+
 /// Second-order methods find events with the error of their steps.
 #[test]
 fn methods_of_second_order_find_events_with_their_own_error() {
@@ -501,6 +518,25 @@ fn methods_of_second_order_find_events_with_their_own_error() {
         let (coarse, fine) = (error(1e-3), error(5e-4));
         println!("{formulation}: {coarse:.2e} {fine:.2e}");
         assert!(fine < 1e-6 && fine < 0.4 * coarse, "{formulation}: {coarse:.2e} {fine:.2e}");
+    }
+}
+
+/// Implicit methods of high order meet the events of the references like explicit ones.
+#[test]
+fn implicit_methods_meet_the_references() {
+    for (name, text) in references() {
+        let (model, reference) = (model_of(&text), reference_events(name));
+        let times: Vec<f64> = reference.iter().map(|e| e.0).collect();
+        for formulation in ["ra", "grcr"] {
+            let what = format!("{name} with {formulation} and radau");
+            let ran = run(&model, formulation, Some("radau"), 1e-11, None, last_time(name).max(reference[reference.len() - 1].0 + 0.01));
+            let d = times_apart(&what, &ran.events, &reference);
+            let states = states_apart(name, &ran, &times);
+            println!("{what}: times {d:.1e} s, states {states:.1e}");
+            assert!(d < 1e-9, "{what}: times differ by {d:.2e} s");
+            assert!(states < 1e-8, "{what}: states differ by {states:.2e}");
+            energy_is_kept(&what, &ran, 1e-7);
+        }
     }
 }
 
