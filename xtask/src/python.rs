@@ -5,21 +5,21 @@ use crate::root;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// What builds wheels.
-const MATURIN: &str = "maturin>=1.9,<2";
+/// What builds wheels, and the program that simulates functional mock-up units.
+const TOOLS: [&str; 4] = ["maturin>=1.9,<2", "wheel>=0.40", "numpy>=1.24", "fmpy>=0.3.20"];
 
 fn package() -> PathBuf {
     root().join("crates/fourbar-py")
 }
 
 /// A program of the environment.
-fn program(name: &str) -> PathBuf {
+pub fn program(name: &str) -> PathBuf {
     let folder = if cfg!(windows) { "Scripts" } else { "bin" };
     scratch("python").join(folder).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
 }
 
 /// The Python that makes the environment: `PYTHON`, or whatever `python3` is.
-pub fn host() -> Result<String, String> {
+fn host() -> Result<String, String> {
     let named = std::env::var("PYTHON").ok();
     let candidates = named.iter().map(String::as_str).chain(["python3", "python"]);
     let new_enough = "import sys; sys.exit(sys.version_info < (3, 10))";
@@ -28,18 +28,18 @@ pub fn host() -> Result<String, String> {
     candidates.into_iter().find(good).map(String::from).ok_or_else(|| "there is no Python 3.10 or newer; set PYTHON to one".into())
 }
 
-/// What the tests and the notebooks need: numpy, and what `pyproject.toml` lists under `test`.
+/// What the tests and the notebooks need: the tools, and what `pyproject.toml` lists under `test`.
 fn needed() -> Result<Vec<String>, String> {
     let path = package().join("pyproject.toml");
     let text = std::fs::read_to_string(&path).map_err(|e| format!("{}: {e}", path.display()))?;
     let list = text.split_once("\ntest = [").and_then(|(_, rest)| rest.split_once(']')).map(|(list, _)| list);
     let list = list.ok_or_else(|| format!("{} has no list `test`", path.display()))?;
     let quoted = list.split('"').skip(1).step_by(2).map(String::from);
-    Ok([MATURIN, "wheel>=0.40", "numpy>=1.24"].map(String::from).into_iter().chain(quoted).collect())
+    Ok(TOOLS.map(String::from).into_iter().chain(quoted).collect())
 }
 
-/// Makes the environment, and installs what is missing in it.
-fn environment() -> Result<(), String> {
+/// Makes the environment that all tests in Python share, and installs what is missing in it.
+pub fn environment() -> Result<(), String> {
     let folder = scratch("python");
     if !program("python").exists() {
         run(Command::new(host()?).args(["-m", "venv"]).arg(&folder))?;
@@ -81,12 +81,17 @@ pub fn wheel() -> Result<(), String> {
     Ok(())
 }
 
-/// Packs a wheel around the library as the tests of the workspace build it, and installs it in the environment. maturin would build that
-/// package alone, with other features of its dependencies, and so all of them and the engine once more.
+/// Builds the libraries, the commands and the examples with the features that the tests of the workspace have, so that nothing is compiled
+/// once more: one package alone would choose other features of its dependencies.
+pub fn build() -> Result<(), String> {
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
+    run(Command::new(cargo).args(["build", "--workspace", "--lib", "--bins", "--examples", "--quiet"]).current_dir(root()))
+}
+
+/// Packs a wheel around the library that the workspace has built, and installs it in the environment.
 fn install() -> Result<(), String> {
     environment()?;
-    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    run(Command::new(cargo).args(["build", "--workspace", "--lib", "--examples", "--quiet"]).current_dir(root()))?;
+    build()?;
     let (folder, wheels) = (scratch("python").join("unpacked"), scratch("python").join("wheels"));
     for old in [&folder, &wheels] {
         if old.exists() {

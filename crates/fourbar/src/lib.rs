@@ -36,6 +36,7 @@ pub mod events;
 pub mod inputs;
 pub mod motion;
 pub mod simulation;
+pub mod stop;
 pub mod structure;
 pub mod study;
 pub mod trajectory;

@@ -1,6 +1,7 @@
 //! A tree in motion: explicit steps over any scalar, whose sizes are decided by values alone.
 
 use super::Tree;
+use fourbar::stop;
 use fourbar::integrator::first_order::{Estimate, Tableau, Weights};
 use fourbar_math::Scalar;
 
@@ -214,7 +215,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
             } else {
                 self.h = 0.1 * h;
             }
-            if self.h < 1e-14 * t.abs().max(1e-9) || count > MOST {
+            if self.h < 1e-14 * t.abs().max(1e-9) || count > MOST || stop::told() {
                 return false;
             }
         }

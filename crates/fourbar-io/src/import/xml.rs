@@ -4,7 +4,6 @@
 //! element and attribute remembers whether an importer asked for it: what nobody asked for is listed as not carried over.
 
 use super::reading::{Reading, Spot};
-use crate::file::Limits;
 use crate::places::Span;
 use fourbar::Diagnostic;
 use roxmltree::{Document, Node, ParsingOptions};
@@ -13,6 +12,10 @@ use std::cell::Cell;
 
 /// Prefixes of tags that need not be declared.
 const MOST_PREFIXES: usize = 6;
+/// Most elements, comments and texts of a file, and of a large one.
+const MOST_NODES: [u32; 2] = [600_000, 3_000_000];
+/// Most attributes of an element: whether one stands there twice is looked up among all of them.
+const MOST_ATTRIBUTES: usize = 500;
 /// Deepest nesting of elements; robots of a hundred links in a row stay far below it.
 pub(crate) const MAX_DEPTH: usize = 500;
 
@@ -136,8 +139,8 @@ pub(crate) fn root_tag(text: &str) -> Option<&str> {
 
 /// Reads the text of source number `file`, within limits.
 pub(crate) fn parse(reading: &Reading<'_>, file: u16, text: &str) -> Result<Element, Diagnostic> {
-    depth(text).map_err(|(d, at)| reading.placed(d, Spot { file, span: Span::new(at, at + 1) }))?;
-    let nodes = if Limits::of(reading.options.large) == Limits::USUAL { 600_000 } else { 3_000_000 };
+    let nodes = MOST_NODES[usize::from(reading.options.large)];
+    measure(text, nodes).map_err(|(d, at)| reading.placed(d, Spot { file, span: Span::new(at, at + 1) }))?;
     // Prefixes that nobody declares are part of the name; places stay as they are.
     let mut plain = plain_comments(text);
     for _ in 0..MOST_PREFIXES {
@@ -176,9 +179,7 @@ fn options<'i>(nodes: u32) -> ParsingOptions<'i> {
 
 fn refused(reading: &Reading<'_>, file: u16, text: &str, e: &roxmltree::Error) -> Diagnostic {
     let d = match e {
-        roxmltree::Error::NodesLimitReached => {
-            Diagnostic::new("M652", "the file has more elements than are read").help("`--large` reads larger files")
-        }
+        roxmltree::Error::NodesLimitReached => too_many(MOST_NODES[usize::from(reading.options.large)]),
         roxmltree::Error::DtdDetected => no_entities(),
         other => Diagnostic::new("M650", format!("the file is not well-formed XML: {other}")).help("correct it at this place"),
     };
@@ -194,48 +195,69 @@ fn no_entities() -> Diagnostic {
         .help("remove the `<!DOCTYPE ...>` and write the values out")
 }
 
+fn too_many(nodes: u32) -> Diagnostic {
+    let d = Diagnostic::new("M652", format!("the file has more than {nodes} elements, comments and texts, the most that are read"));
+    d.help(if nodes == MOST_NODES[0] { "`--large` reads larger files" } else { "read its parts one by one" })
+}
+
 pub(crate) fn too_deep() -> Diagnostic {
     Diagnostic::new("M652", format!("elements are nested deeper than {MAX_DEPTH} levels"))
         .help("a file written by a program may be at fault: robots need far fewer")
 }
 
-/// Walks over the tags without building anything: a file nested beyond measure is refused before it costs anything.
-fn depth(text: &str) -> Result<(), (Diagnostic, usize)> {
+/// Walks over the tags without building anything: a file beyond measure is refused before it costs anything.
+fn measure(text: &str, nodes: u32) -> Result<(), (Diagnostic, usize)> {
     let bytes = text.as_bytes();
-    let (mut k, mut open) = (0, 0usize);
+    let (mut k, mut open, mut count) = (0, 0usize, 0u32);
     let skip = |from: usize, end: &str| text[from..].find(end).map_or(bytes.len(), |n| from + n + end.len());
     while let Some(n) = text[k..].find('<') {
         let at = k + n;
         let rest = &text[at..];
+        // What stands before the tag is a text of its own.
+        count += u32::from(n > 0);
         if rest.starts_with("<!--") {
+            count += 1;
             k = skip(at + 4, "-->");
         } else if rest.starts_with("<![CDATA[") {
+            count += 1;
             k = skip(at + 9, "]]>");
         } else if rest.starts_with("<!") {
             return Err((no_entities(), at));
         } else if rest.starts_with("<?") {
+            count += 1;
             k = skip(at + 2, "?>");
         } else {
             let closing = rest.starts_with("</");
             // The end of the tag, outside of quotes.
-            let (mut quote, mut end) = (0u8, at + 1);
+            let (mut quote, mut end, mut attributes) = (0u8, at + 1, 0);
             while end < bytes.len() && (quote != 0 || bytes[end] != b'>') {
                 match bytes[end] {
                     b'"' | b'\'' if quote == 0 => quote = bytes[end],
-                    b if b == quote => quote = 0,
+                    b if b == quote => {
+                        quote = 0;
+                        attributes += 1;
+                    }
                     _ => {}
+                }
+                if attributes > MOST_ATTRIBUTES {
+                    let d = Diagnostic::new("M652", format!("an element has more than {MOST_ATTRIBUTES} attributes, the most that are read"));
+                    return Err((d.help("a file written by a program may be at fault: robots need far fewer"), at));
                 }
                 end += 1;
             }
             if closing {
                 open = open.saturating_sub(1);
-            } else if end == 0 || bytes.get(end - 1) != Some(&b'/') {
-                open += 1;
+            } else {
+                count += 1;
+                open += usize::from(end == 0 || bytes.get(end - 1) != Some(&b'/'));
             }
             if open > MAX_DEPTH {
                 return Err((too_deep(), at));
             }
             k = (end + 1).min(bytes.len());
+        }
+        if count > nodes {
+            return Err((too_many(nodes), at));
         }
     }
     Ok(())

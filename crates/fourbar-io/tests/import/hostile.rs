@@ -5,10 +5,15 @@ use std::time::{Duration, Instant};
 
 #[track_caller]
 fn refused(text: &str) -> &'static str {
+    refused_with(text, false).code.0
+}
+
+#[track_caller]
+fn refused_with(text: &str, large: bool) -> Diagnostic {
     let clock = Instant::now();
-    let e = read_model(text, &ReadOptions::default()).expect_err("refused");
+    let e = read_model(text, &ReadOptions { large, ..ReadOptions::default() }).expect_err("refused");
     assert!(clock.elapsed() < Duration::from_secs(2), "{:?}", clock.elapsed());
-    e.code().0
+    e.cause().clone()
 }
 
 #[test]
@@ -38,6 +43,22 @@ fn deep_and_wide_files_are_refused_in_time() {
     assert_eq!(read_model(&bodies(1_000), &ReadOptions::default()).expect("read").spec.bodies.len(), 1_000);
     let tabs: String = (1..10_000).map(|k| format!("{}x\n", "\t".repeat(k.min(200)))).collect();
     assert_eq!(refused(&format!("OndselSolver\nAssembly\n{tabs}")), "M660");
+}
+
+#[test]
+fn very_many_attributes_are_refused_in_time() {
+    // Whether an attribute stands there twice is asked of all pairs of them.
+    let list = |n: usize| (0..n).map(|k| format!(" a{k}=''")).collect::<String>();
+    for (many, large) in [(1_000_000, false), (9_000_000, true)] {
+        let d = refused_with(&format!("<robot name='r'><link{}/></robot>", list(many)), large);
+        assert!(d.code.0 == "M652" && d.message.contains("attributes"), "{d}");
+        assert_eq!(d.place.as_ref().map(|p| (p.line, p.column)), Some((1, 17)), "{d:?}");
+    }
+    let d = refused_with(&format!("<robot>{}</robot>", "<a/>".repeat(3_200_000)), true);
+    assert!(d.code.0 == "M652" && !d.help.contains("--large"), "{d}");
+    // Quotes of the other kind, signs of comparison and blanks inside of values count for nothing.
+    let odd = format!("<robot name='r'><link name='a' note=\"{}\"/></robot>", "' = '> ".repeat(2_000));
+    assert_eq!(refused(&odd), "M658");
 }
 
 #[test]

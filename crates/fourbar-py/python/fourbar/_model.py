@@ -13,7 +13,7 @@ from ._errors import Diagnostic, FourbarError, warn
 from ._fourbar import Simulation, State
 from ._progress import Bar, bar
 from ._result import Result
-from ._settings import Progress, Settings
+from ._settings import Progress, Run, Settings
 from ._studies import Studies
 
 if TYPE_CHECKING:
@@ -294,17 +294,12 @@ class Model(Studies):
         warn(ran.warnings(self._core)[len(self._core.warnings):])
         return result
 
-    def kinematics(
-        self,
-        t_end: float | None = None,
-        *,
-        columns: str | Iterable[str] | None = None,
-        progress: Progress = None,
-        **settings: Unpack[Settings],
-    ) -> Result:
+    def kinematics(self, t_end: float | None = None, **settings: Unpack[Run]) -> Result:
         """Moves it as its drives prescribe, whatever its author's study is; settings are those of `run`."""
-        given = _settings.of("kinematics", settings, without=["analysis"])
-        return self.run(t_end, columns=columns, progress=progress, **given, analysis="kinematics")
+        if "analysis" in settings:
+            raise TypeError("kinematics() got an unexpected keyword argument 'analysis'")
+        settings["analysis"] = "kinematics"
+        return self.run(t_end, **settings)
 
     def simulation(self, **settings: Unpack[Settings]) -> Simulation:
         """Assembles it and holds it at time zero, to be moved on as far as one likes; settings are those of `run`.

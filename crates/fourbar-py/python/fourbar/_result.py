@@ -5,17 +5,15 @@ from __future__ import annotations
 import json
 import os
 import pathlib
-from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Iterable
 
 from . import _fourbar, _html
+from ._columns import Columns
 from ._errors import ColumnError, Diagnostic, FourbarError
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-    import pandas
-    import polars
     import xarray
 
     from ._model import Model
@@ -25,7 +23,7 @@ else:
     from ._lazy import np
 
 
-class Result(Mapping[str, Any]):
+class Result(Columns):
     """The result of a run: a mapping from names of columns to arrays.
 
     Arrays are views on one block of numbers and cannot be written to; `copy()` of numpy gives one that can. A name of a whole element, a
@@ -41,34 +39,20 @@ class Result(Mapping[str, Any]):
     'N*m'
     """
 
+    _index = "t"
+
     def __init__(self, model: Model, names: tuple[str, ...], units: tuple[str, ...], values: Array, ran: Any):
+        super().__init__(names)
         self._model = model
-        self._names = names
         self._units = units
         # One row a column; the transpose is what users see.
         self._values = values
         values.setflags(write=False)
-        self._places = {name: k for k, name in enumerate(names)}
         self._ran = ran
         self._told: dict[str, Any] | None = None
 
     def __reduce__(self) -> tuple[Any, ...]:
         return (Result, (self._model, self._names, self._units, np.array(self._values), self._ran))
-
-    # A mapping compares its items, which arrays do not allow.
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._places
 
     def __getitem__(self, key: str | Iterable[str]) -> Any:
         if isinstance(key, str):
@@ -105,11 +89,6 @@ class Result(Mapping[str, Any]):
     def model(self) -> Model:
         """The mechanism."""
         return self._model
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns, ``t`` first."""
-        return self._names
 
     @property
     def units(self) -> dict[str, str]:
@@ -162,20 +141,6 @@ class Result(Mapping[str, Any]):
         """Warnings of the file and of the run."""
         return list(self._ran.warnings(self._model._core))
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with the time as its index; units stand in ``attrs["units"]``."""
-        import pandas as pd
-
-        frame = pd.DataFrame(self._values.T, columns=list(self._names)).set_index("t")
-        frame.attrs["units"] = self.units
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """A DataFrame of polars."""
-        import polars as pl
-
-        return pl.DataFrame({name: self._values[k] for k, name in enumerate(self._names)})
-
     def to_xarray(self) -> xarray.Dataset:
         """A Dataset over ``t``; every variable has its unit in ``attrs["units"]``."""
         import xarray as xr
@@ -185,7 +150,6 @@ class Result(Mapping[str, Any]):
         return xr.Dataset(variables, coords={"t": time}, attrs={"title": self._model.title})
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The stream that pyarrow, polars, DuckDB and others read; units stand in the metadata of the fields."""
         return _fourbar.arrow_stream(list(self._names), list(self._units), self._values)
 
     def save(self, folder: str | os.PathLike[str], force: bool = False) -> pathlib.Path:
@@ -195,12 +159,9 @@ class Result(Mapping[str, Any]):
         self._model._core.save(self._ran, list(self._names), list(self._units), self._values, path, force)
         return path
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes a Parquet file; units stand in its metadata, and pandas puts them into ``attrs``."""
-        target = pathlib.Path(path)
+    def _parquet(self) -> bytes:
         facts = json.dumps({"file": self._model.name, "title": self._model.title, "complete": self.complete})
-        target.write_bytes(_fourbar.parquet_file(list(self._names), list(self._units), self._values, facts))
-        return target
+        return _fourbar.parquet_file(list(self._names), list(self._units), self._values, facts)
 
     def _given(self, label: str) -> tuple[Any, ...]:
         return (label, list(self._names), list(self._units), self._values, self._ran)

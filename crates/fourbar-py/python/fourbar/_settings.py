@@ -24,6 +24,13 @@ class Settings(TypedDict, total=False):
 NAMES = tuple(Settings.__annotations__)
 
 
+class Run(Settings, total=False):
+    """Settings of a run with what is kept of it and how it is watched."""
+
+    columns: str | Iterable[str] | None
+    progress: Progress
+
+
 def of(call: str, settings: Mapping[str, Any], without: Iterable[str] = ()) -> dict[str, Any]:
     """Settings as the engine takes them; names that it does not know are refused as Python does."""
     for name in settings:

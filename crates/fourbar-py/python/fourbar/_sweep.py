@@ -8,10 +8,11 @@ import json
 import os
 import pathlib
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from . import _fourbar, _html
+from ._columns import Columns
 from ._errors import Diagnostic, FourbarError
 from ._progress import Bar, bar
 from ._settings import Progress, number
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor, Future
 
     import numpy as np
-    import pandas
-    import polars
 else:
     from ._lazy import np
 
@@ -32,7 +31,7 @@ MOST = 10_000
 TRIES = 3
 
 
-class Sweep(Mapping[str, Any]):
+class Sweep(Columns):
     """The rows of a sweep: a mapping from names of columns to arrays, one row a case.
 
     Columns are ``case``, ``set.NAME`` for each parameter, ``status`` (``ok``, ``not-built``, ``not-assembled`` or ``failed``), ``code``,
@@ -46,9 +45,11 @@ class Sweep(Mapping[str, Any]):
     True
     """
 
+    _index = "case"
+
     def __init__(self, table: _fourbar.CaseTable, folder: pathlib.Path | None = None, computed: int = 0):
+        super().__init__(table.names())
         self._table = table
-        self._names = tuple(table.names())
         self._kept: dict[str, Any] = {}
         self.schema: dict[str, Any] = json.loads(table.schema())
         self.folder = folder
@@ -57,19 +58,8 @@ class Sweep(Mapping[str, Any]):
     def __reduce__(self) -> tuple[Any, ...]:
         return (Sweep, (self._table, self.folder, self.computed))
 
-    __hash__ = object.__hash__
-
-    def __eq__(self, other: object) -> bool:
-        return self is other
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
     def __len__(self) -> int:
         return len(self._table)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._kept:
@@ -77,11 +67,6 @@ class Sweep(Mapping[str, Any]):
             self._kept[name] = np.array(column, dtype=object) if isinstance(column, list) else column
             self._kept[name].setflags(write=False)
         return self._kept[name]
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Names of the columns."""
-        return self._names
 
     @property
     def units(self) -> dict[str, str]:
@@ -99,29 +84,11 @@ class Sweep(Mapping[str, Any]):
         words, numbers = np.unique(self["status"].astype(str), return_counts=True)
         return {str(w): int(n) for w, n in zip(words, numbers)}
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A DataFrame with the case as its index; units stand in ``attrs["units"]``."""
-        import pandas as pd
-
-        frame = pd.DataFrame({name: self[name] for name in self._names}).set_index("case")
-        frame.attrs["units"] = self.units
-        return frame
-
-    def to_polars(self) -> polars.DataFrame:
-        """A DataFrame of polars."""
-        import polars as pl
-
-        return pl.DataFrame(self)
-
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The stream that pyarrow, polars, DuckDB and others read; units stand in the metadata of the fields."""
         return self._table.arrow_stream()
 
-    def to_parquet(self, path: str | os.PathLike[str]) -> pathlib.Path:
-        """Writes a Parquet file; units stand in its metadata."""
-        target = pathlib.Path(path)
-        target.write_bytes(self._table.parquet())
-        return target
+    def _parquet(self) -> bytes:
+        return self._table.parquet()
 
     def __repr__(self) -> str:
         counts = ", ".join(f"{n} {word}" for word, n in self.counts.items())

@@ -1,0 +1,75 @@
+"""What results and sweeps share: columns of numbers by name, with units."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+
+
+class Columns(Mapping[str, Any]):
+    """A mapping from names of columns to arrays. Who has them gives their names, their units and the table as Arrow and Parquet."""
+
+    # The column that tells rows apart.
+    _index: str
+
+    def __init__(self, names: Iterable[str]):
+        self._names = tuple(names)
+        self._places = {name: k for k, name in enumerate(self._names)}
+
+    # A mapping compares its items, which arrays do not allow.
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        return self is other
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._places
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return self._names
+
+    @property
+    def units(self) -> dict[str, str]:
+        """Units of the columns by name."""
+        raise NotImplementedError
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """A DataFrame with the time, or the case of a sweep, as its index; units stand in ``attrs["units"]``."""
+        import pandas as pd
+
+        frame = pd.DataFrame({name: self[name] for name in self._names}).set_index(self._index)
+        frame.attrs["units"] = self.units
+        return frame
+
+    def to_polars(self) -> polars.DataFrame:
+        """A DataFrame of polars."""
+        import polars as pl
+
+        return pl.DataFrame(self)
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        """The stream that pyarrow, polars, DuckDB and others read; units stand in the metadata of the fields."""
+        raise NotImplementedError
+
+    def _parquet(self) -> bytes:
+        raise NotImplementedError
+
+    def to_parquet(self, path: str | os.PathLike[str]) -> pathlib.Path:
+        """Writes a Parquet file; units stand in its metadata, and pandas puts them into ``attrs``."""
+        target = pathlib.Path(path)
+        target.write_bytes(self._parquet())
+        return target
