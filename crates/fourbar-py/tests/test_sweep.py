@@ -65,6 +65,56 @@ def test_rows_have_the_same_bits_whoever_computes_them(fourbar_model, expected, 
     same(expected, pickle.loads(pickle.dumps(expected)))
 
 
+def drawn(seed, count, low, high):
+    print("seed", seed)
+    return np.random.default_rng(seed).uniform(low, high, count).tolist()
+
+
+def test_batches_give_the_rows_of_plain_runs(fourbar_model, expected, tmp_path):
+    """Kinematics, with a case that cannot be closed among them: it runs alone, as it is told."""
+    batch = fourbar_model.sweep(VARY, MEASURES, batch=True)
+    for name in ("case", "status", "code", "set.crank_length", "set.rocker_length"):
+        assert list(batch[name]) == list(expected[name]), name
+    for name in MEASURES:
+        np.testing.assert_allclose(batch[name], expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
+    count, why, first = batch.alone
+    assert 1 <= count < 15 and why and 0 <= first < 15 and expected.alone is None
+    # A case has the same bits in any batch, whoever computes it.
+    same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, threads=1))
+    with ThreadPoolExecutor(2) as pool:
+        same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, executor=pool, chunk=0.01, out=tmp_path / "s"))
+    seed = random.SystemRandom().randrange(2**31)
+    few = drawn(seed, 5, 0.05, 0.09)
+    a, b = (fourbar_model.sweep({"crank_length": list_}, MEASURES, batch=True) for list_ in (few, few[::-1]))
+    assert a["rise"].tobytes() == b["rise"][::-1].tobytes() and a["torque"].tobytes() == b["torque"][::-1].tobytes()
+
+
+def test_batches_of_motions_by_forces(pendulum):
+    two = (
+        fourbar.Mechanism("Two rods", gravity=[0, 0, -9.81])
+        .parameters(L=1.0)
+        .body("a", mass=1, inertia=[1e-3, "L^2/12", "L^2/12"], at=["L/2", 0, 0])
+        .body("b", mass=1, inertia=[1e-3, 1 / 12, 1 / 12], at=["L + 0.5", 0, 0])
+        .revolute("p", fourbar.GROUND, "a", at=[0, 0, 0], axis=[0, 1, 0])
+        .revolute("q", "a", "b", at=["L", 0, 0], axis=[0, 1, 0])
+        .point("tip", fourbar.on("b", [0.5, 0, 0]))
+        .study(t_end=0.5, output_step=0.01)
+        .build()
+    )
+    vary, measures = {"L": drawn(random.SystemRandom().randrange(2**31), 11, 0.5, 1.5)}, {"low": "min(tip.z)", "x": "last(tip.x)"}
+    fixed = {"formulation": "grcr", "integrator": "rk4", "step": 1e-3}
+    plain, batch = two.sweep(vary, measures, **fixed), two.sweep(vary, measures, batch=True, **fixed)
+    assert batch.alone is None and batch.counts == {"ok": 11}
+    for name in measures:
+        np.testing.assert_allclose(batch[name], plain[name], rtol=1e-9, atol=1e-12)
+    loose, tight = two.sweep(vary, measures, batch=True), two.sweep(vary, measures, tol=1e-11)
+    np.testing.assert_allclose(loose["x"], tight["x"], atol=1e-4)
+    # What batches do not take runs as ever, and says why.
+    inputs = pendulum.sweep({"L": [0.8, 1.2]}, {"x": "last(tip.x)"}, batch=True, formulation="ra")
+    assert inputs.alone[0] == 2 and inputs.alone[1]
+    same(inputs, pendulum.sweep({"L": [0.8, 1.2]}, {"x": "last(tip.x)"}, formulation="ra"))
+
+
 def test_plans_spread_cases(fourbar_model):
     s = fourbar_model.sweep({"crank_length": (0.06, 0.09)}, {"rise": "range(P.y)"}, sobol=8, seed=3, t_end=0.2)
     assert len(s) == 8 and len(set(s["set.crank_length"])) == 8

@@ -80,6 +80,42 @@ fn very_many_links_in_a_row_are_read() {
 }
 
 #[test]
+fn rows_of_frames_and_of_joints_that_follow_each_other_may_be_long() {
+    let clock = Instant::now();
+    let n = 20_000;
+    let frame = |k: usize| {
+        let before = if k == 0 { "a".to_string() } else { format!("f{}", k - 1) };
+        format!("<frame name='f{k}' attached_to='{before}'><pose>0.001 0 0 0 0 0</pose></frame>")
+    };
+    let frames: String = (0..n).rev().map(frame).collect();
+    let text = format!(
+        "<sdf version='1.7'><model name='m'><link name='a'><pose>1 0 0 0 0 0</pose></link>{frames}\
+         <joint name='j' type='revolute'><parent>world</parent><child>f{}</child><axis><xyz>0 0 1</xyz></axis></joint></model></sdf>",
+        n - 1
+    );
+    let loaded = read_model(&text, &ReadOptions::default()).expect("read");
+    let last = &loaded.spec.points.iter().find(|(name, _)| *name == format!("f{}", n - 1)).expect("the last frame").1;
+    assert!(last.body == "a" && (last.at[0] - 0.001 * n as f64).abs() < 1e-9, "{last:?}");
+    // Every joint is at half of the one before it and a tenth: near 0.2 at the end.
+    let link = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>";
+    let joint = |k: usize| {
+        let follows = if k > 1 { format!("<mimic joint='j{}' multiplier='0.5' offset='0.1'/>", k - 1) } else { String::new() };
+        format!("<link name='l{k}'>{link}<joint name='j{k}' type='prismatic'><parent link='l0'/><child link='l{k}'/><axis xyz='1 0 0'/>{follows}</joint>")
+    };
+    let n = 2_000;
+    let joints: String = (1..=n).rev().map(joint).collect();
+    let loaded = read_model(&format!("<robot name='r'><link name='l0'/>{joints}</robot>"), &ReadOptions::default()).expect("read");
+    let body = |k: usize| loaded.spec.bodies.iter().find(|(name, _)| *name == format!("l{k}")).expect("a link").1.at[0];
+    assert!(body(1) == 0.0 && (body(2) - 0.1).abs() < 1e-12 && (body(3) - 0.15).abs() < 1e-12 && (body(n) - 0.2).abs() < 1e-12);
+    assert!(clock.elapsed() < Duration::from_secs(4), "{:?}", clock.elapsed());
+    // Rings of both are told.
+    let ring: String = (0..500).map(|k| format!("<frame name='f{k}' attached_to='f{}'/>", (k + 1) % 500)).collect();
+    assert_eq!(refused(&format!("<sdf version='1.7'><model name='m'>{ring}<link name='a'><pose relative_to='f3'/></link></model></sdf>")), "M658");
+    let ring: String = (0..9).map(|k| format!("<link name='l{k}'>{link}<joint name='j{k}' type='continuous'><parent link='l'/><child link='l{k}'/><mimic joint='j{}'/></joint>", (k + 1) % 9)).collect();
+    assert_eq!(refused(&format!("<robot name='r'><link name='l'/>{ring}</robot>")), "M658");
+}
+
+#[test]
 fn every_cut_of_a_file_is_refused_or_read_without_panic() {
     let texts = [
         super::asmt::slider(),

@@ -9,10 +9,8 @@ use super::xml::{Attribute, Element};
 use fourbar::Diagnostic;
 use fourbar::spec::Shape;
 use nalgebra::{Matrix3, Vector3};
+use std::cell::RefCell;
 use std::collections::HashMap;
-
-/// Frames that may refer to each other in a row.
-const MOST_FRAMES: usize = 200;
 
 /// Something that has a pose: what it is relative to, where it stands there, and the link it belongs to.
 #[derive(Clone, Debug)]
@@ -33,6 +31,8 @@ struct Sdf<'r, 'a> {
     joints: Names,
     /// Frames of the model at hand by name.
     frames: HashMap<String, Frame>,
+    /// Frames that were looked up: where they stand in the frame of the model.
+    known: RefCell<HashMap<String, Pose>>,
     /// The frame of the model at hand in the world.
     model: Pose,
     /// Put before names where there are several models.
@@ -52,6 +52,7 @@ pub(super) fn read(reading: &Reading<'_>, root: &Element) -> Draft {
         draft: Draft::new(title),
         joints: Names::default(),
         frames: HashMap::new(),
+        known: RefCell::default(),
         model: Pose::IDENTITY,
         prefix: String::new(),
     };
@@ -101,6 +102,7 @@ impl Sdf<'_, '_> {
     fn model(&mut self, m: &Element) {
         let r = self.reading;
         self.frames.clear();
+        self.known.get_mut().clear();
         m.get("name");
         let (pose, _) = self.pose(m);
         self.model = pose;
@@ -163,20 +165,31 @@ impl Sdf<'_, '_> {
 
     /// A frame in the frame of the model; none, with a problem, where frames refer to each other in a ring.
     fn in_model(&self, name: &str, spot: Spot) -> Option<Pose> {
-        let mut pose = Pose::IDENTITY;
-        let mut at = Some(name.to_string());
-        for _ in 0..MOST_FRAMES {
-            let Some(name) = at.filter(|n| n != "__model__") else { return Some(pose) };
-            let Some(f) = self.frames.get(&name) else {
-                self.reading.unknown("frame", &name, self.frames.keys().map(String::as_str), spot);
+        let mut known = self.known.borrow_mut();
+        // From the frame to the first that is known, then back.
+        let (mut way, mut at, mut pose) = (Vec::new(), Some(name), Pose::IDENTITY);
+        while let Some(next) = at.filter(|n| *n != "__model__") {
+            if let Some(found) = known.get(next) {
+                pose = *found;
+                break;
+            }
+            let Some(f) = self.frames.get(next) else {
+                self.reading.unknown("frame", next, self.frames.keys().map(String::as_str), spot);
                 return None;
             };
-            pose = f.pose.then(&pose);
-            at = f.relative_to.clone();
+            if way.len() > self.frames.len() {
+                let d = Diagnostic::new("M658", format!("the pose of `{name}` refers to itself in a ring")).name(name);
+                self.reading.problem(d.help("one frame of the ring must be relative to the model"), spot);
+                return None;
+            }
+            way.push((next, f));
+            at = f.relative_to.as_deref();
         }
-        let d = Diagnostic::new("M658", format!("the pose of `{name}` refers to itself in a ring")).name(name);
-        self.reading.problem(d.help("one frame of the ring must be relative to the model"), spot);
-        None
+        for (name, f) in way.into_iter().rev() {
+            pose = pose.then(&f.pose);
+            known.insert(name.to_string(), pose);
+        }
+        Some(pose)
     }
 
     /// A frame in the world.
@@ -185,13 +198,22 @@ impl Sdf<'_, '_> {
     }
 
     /// The link that a frame belongs to.
-    fn link_of(&self, a: &Attribute) -> Option<usize> {
-        let mut name = a.value.clone();
-        for _ in 0..MOST_FRAMES {
-            let Some(f) = self.frames.get(&name) else { break };
+    fn link_of(&mut self, a: &Attribute) -> Option<usize> {
+        let (mut name, mut way) = (a.value.as_str(), Vec::new());
+        while let Some(f) = self.frames.get(name).filter(|_| way.len() <= self.frames.len()) {
             match (f.link, &f.attached_to) {
-                (Some(k), _) => return Some(k),
-                (None, Some(next)) => name = next.clone(),
+                (Some(link), _) => {
+                    // The next one who asks for a frame on the way is told at once.
+                    let (last, way) = (name.to_string(), way.into_iter().map(String::from).collect::<Vec<_>>());
+                    for n in way {
+                        self.frames.entry(n).and_modify(|f| f.attached_to = Some(last.clone()));
+                    }
+                    return Some(link);
+                }
+                (None, Some(next)) => {
+                    way.push(name);
+                    name = next;
+                }
                 (None, None) => break,
             }
         }

@@ -315,20 +315,25 @@ impl Urdf<'_, '_> {
         }
         let mut order: Vec<usize> = list.keys().copied().collect();
         order.sort_unstable();
+        // What a joint is at while the first in its row is at zero.
+        let mut values: HashMap<usize, f64> = HashMap::new();
         for k in order {
             let (first, ratio, offset, spot) = list[&k];
-            // What the joint follows may follow another one.
-            let (mut value, mut at, mut chain) = (offset, first, vec![k]);
-            let mut factor = ratio;
-            while let Some((next, r, o, _)) = list.get(&at) {
-                if chain.contains(&at) {
+            // What the joint follows may follow another one: up to one that leads or is known, then back.
+            let (mut at, mut way) = (k, Vec::new());
+            while let Some((next, ..)) = list.get(&at).filter(|_| !values.contains_key(&at)) {
+                if way.len() > list.len() {
                     let d = Diagnostic::new("M658", format!("joint `{}` follows itself", self.draft.joints[k].name));
                     return self.reading.problem(d.help("one joint of a ring of `mimic` must lead"), spot);
                 }
-                chain.push(at);
-                value += factor * o;
-                factor *= r;
+                way.push(at);
                 at = *next;
+            }
+            let mut value = values.get(&at).copied().unwrap_or(0.0);
+            for j in way.into_iter().rev() {
+                let (_, ratio, offset, _) = list[&j];
+                value = offset + ratio * value;
+                values.insert(j, value);
             }
             let name = self.draft.joints[k].name.clone();
             if ratio == 0.0 {
