@@ -1,6 +1,8 @@
 //! Files that nobody writes in good faith: a diagnostic each, within seconds.
 
 use super::*;
+use fourbar::Diagnostic;
+use fourbar::spec::At;
 use std::time::{Duration, Instant};
 
 #[track_caller]
@@ -95,7 +97,8 @@ fn rows_of_frames_and_of_joints_that_follow_each_other_may_be_long() {
     );
     let loaded = read_model(&text, &ReadOptions::default()).expect("read");
     let last = &loaded.spec.points.iter().find(|(name, _)| *name == format!("f{}", n - 1)).expect("the last frame").1;
-    assert!(last.body == "a" && (last.at[0] - 0.001 * n as f64).abs() < 1e-9, "{last:?}");
+    let At::Body(at) = last.at else { panic!("{last:?}") };
+    assert!(last.body == "a" && (at[0] - 0.001 * n as f64).abs() < 1e-9, "{last:?}");
     // Every joint is at half of the one before it and a tenth: near 0.2 at the end.
     let link = "<inertial><mass value='1'/><inertia ixx='1' iyy='1' izz='1'/></inertial></link>";
     let joint = |k: usize| {
