@@ -81,11 +81,11 @@ pub fn wheel() -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the libraries, the commands and the examples with the features that the tests of the workspace have, so that nothing is compiled
+/// Builds the libraries, the command and the examples with the features that the tests of the workspace have, so that nothing is compiled
 /// once more: one package alone would choose other features of its dependencies.
 pub fn build() -> Result<(), String> {
     let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".into());
-    run(Command::new(cargo).args(["build", "--workspace", "--lib", "--bins", "--examples", "--quiet"]).current_dir(root()))
+    run(Command::new(cargo).args(["build", "--workspace", "--lib", "--bin", "fourbar", "--examples", "--quiet"]).current_dir(root()))
 }
 
 /// Packs a wheel around the library that the workspace has built, and installs it in the environment.

@@ -20,7 +20,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M652",
         "XML beyond the limits",
-        "The file is nested too deeply, has too many elements, or declares a document type. Document types can define entities that grow without bound, so they are refused: write the values out. `--large` raises the number of elements; no robot needs deeper nesting.",
+        "The file is nested too deeply, has too many elements, an element with more than 500 attributes, or declares a document type. Document types can define entities that grow without bound, so they are refused: write the values out. `--large` raises the number of elements; no robot needs deeper nesting.",
     ),
     page(
         "M653",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as _html
 import pathlib
 
 from ._progress import in_notebook
@@ -10,14 +9,18 @@ from ._progress import in_notebook
 
 def frame(page: str, height: int = 560) -> str:
     """A whole page in a frame of a cell. It needs no server and no extension, and stays in notebooks that are stored."""
+    from html import escape  # Its table of entities takes longer to import than all of this package.
+
     style = f"width:100%;height:{height}px;border:1px solid #8884;border-radius:6px"
-    source = _html.escape(page, quote=True)
+    source = escape(page, quote=True)
     return f'<iframe style="{style}" sandbox="allow-scripts allow-same-origin allow-downloads" srcdoc="{source}"></iframe>'
 
 
 def text(words: str) -> str:
     """Plain text as it is."""
-    return f'<pre style="font-family:monospace;font-size:12px;line-height:1.35;white-space:pre;overflow-x:auto">{_html.escape(words)}</pre>'
+    from html import escape
+
+    return f'<pre style="font-family:monospace;font-size:12px;line-height:1.35;white-space:pre;overflow-x:auto">{escape(words)}</pre>'
 
 
 def show(page: str, path: str | pathlib.Path | None, open: bool | None) -> pathlib.Path | None:
