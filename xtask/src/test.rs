@@ -1,7 +1,7 @@
 //! Runs every test of the workspace, one stage after the other, and tells how each ended.
 
 use crate::browser::{self, scratch};
-use crate::root;
+use crate::{fmi, python, root};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
@@ -34,8 +34,12 @@ pub fn run() -> Result<(), String> {
             failed.push(stage.name);
         }
     }
-    // Each of these sets up what it needs. The Python package and the units of FMI have tasks of their own: `cargo xtask python`, `cargo xtask fmi`.
-    let others: [(&str, &str, Test); 1] = [("pages", "in a browser", browser::test)];
+    // Each of these sets up what it needs.
+    let others: [(&str, &str, Test); 3] = [
+        ("pages", "in a browser", browser::test),
+        ("python", "the package in an environment of its own", python::test),
+        ("units", "functional mock-up units in another program", fmi::test),
+    ];
     for (name, what, test) in others {
         println!("== {name}: {what}");
         let start = Instant::now();

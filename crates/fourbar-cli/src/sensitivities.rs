@@ -76,11 +76,13 @@ pub fn sensitivities(args: &SensitivitiesArgs, screen: &Screen) -> Result<Reply,
         return Err(input.stop(&d.help("save it to a file")));
     }
     let all = asked(&args.of)?;
-    let (which, explicit) = parameters(&input, args).map_err(|d| input.stop(&d))?;
+    // Where one parameter is asked for, nothing is varied beside it.
+    let computed = if args.to.len() == 1 { Vec::new() } else { computed(args, &input.loaded.parameters) };
+    let (which, explicit) = parameters(&input, args, &computed).map_err(|d| input.stop(&d))?;
     let changes = Changes { t_end: args.t_end, output_step: args.output_step, tol: args.tol, ..Changes::default() };
     let study = Study::with(&input.model, &changes);
     let mut warnings: Vec<Diagnostic> = input.loaded.warnings.clone();
-    let answers = answers(args, &input, &all, which, explicit, &study, &mut warnings).map_err(|e| input.stop(e.cause()))?;
+    let answers = answers(args, &input, &all, which, explicit, &computed, &study, &mut warnings).map_err(|e| input.stop(e.cause()))?;
     let mut text = format!("{}\n", screen.bold(if input.model.title.is_empty() { &input.name } else { &input.model.title }));
     answers.iter().for_each(|a| text += &words(a, screen));
     let mut fields = json!({
@@ -100,7 +102,7 @@ pub fn sensitivities(args: &SensitivitiesArgs, screen: &Screen) -> Result<Reply,
 }
 
 /// Parameters that are asked for, and whether they were named.
-fn parameters(input: &Input, args: &SensitivitiesArgs) -> Result<(Vec<String>, bool), Diagnostic> {
+fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> Result<(Vec<String>, bool), Diagnostic> {
     let known = &input.loaded.parameters;
     if known.is_empty() {
         let d = Diagnostic::new("U412", "the file has no parameters");
@@ -115,7 +117,6 @@ fn parameters(input: &Input, args: &SensitivitiesArgs) -> Result<(Vec<String>, b
     }
     if args.to.is_empty() {
         // What nothing reads has no effect, and what is computed from others follows them.
-        let computed = computed(args, known);
         let used = known.iter().filter(|p| !input.loaded.unused_parameters.contains(&p.0) && !computed.contains(&p.0));
         return Ok((used.map(|p| p.0.clone()).collect(), false));
     }
@@ -142,12 +143,13 @@ fn answers(
     all: &[Asked],
     mut which: Vec<String>,
     explicit: bool,
+    computed: &[String],
     study: &Study,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Answer>, Error> {
     loop {
         let mut said = Vec::new();
-        match attempt(args, input, all, &which, study, &mut said) {
+        match attempt(args, input, all, &which, computed, study, &mut said) {
             Err(e) if !explicit && matches!(e.cause().code.0, "S430" | "S432") => {
                 let cause = e.cause().clone();
                 let Some(k) = cause.names.first().and_then(|n| which.iter().position(|w| w == n)) else { return Err(e) };
@@ -172,6 +174,7 @@ fn attempt(
     input: &Input,
     all: &[Asked],
     which: &[String],
+    computed: &[String],
     study: &Study,
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Answer>, Error> {
@@ -181,8 +184,8 @@ fn attempt(
     let (settled, drawn) = (builder(args, known, true), builder(args, known, false));
     let places: Vec<usize> = which.iter().filter_map(|n| names.iter().position(|k| k == n)).collect();
     let here: Vec<(String, f64)> = places.iter().map(|&k| known[k].clone()).collect();
-    let moving = Parameters::new(names.clone(), values.clone(), &settled);
-    let resting = Parameters::new(names, values, &drawn);
+    let moving = Parameters::new(names.clone(), values.clone(), &settled).with_computed(computed);
+    let resting = Parameters::new(names, values, &drawn).with_computed(computed);
     let options = Options::default();
     // Extremes and values at a time need derivatives at a few rows only.
     let needed = |run: &fourbar::Trajectory| -> Result<Vec<bool>, Error> {

@@ -4,6 +4,7 @@
 //! parameter turns back, and a mechanism driven by its load would snap through, are passed like any other.
 
 use crate::equilibrium::{Equilibrium, Kind, Options, Problem, Rest, Stability, settle, settle_from};
+use crate::manifold::{Manifold, stepped};
 use crate::operator::{fits, without_dry_friction};
 use fourbar::diagnostic::number;
 use fourbar::state::Configuration;
@@ -16,6 +17,8 @@ const POINTS: usize = 3000;
 const STEPS: [f64; 3] = [0.02, 1e-7, 0.05];
 /// Corrections of a step, at most.
 const CORRECTIONS: usize = 25;
+/// A step that ends this share of its length beside its tangent is taken again, shorter: it may have met another part of the path.
+const ASIDE: f64 = 0.3;
 /// Residual of a point as a share of the load.
 const AT_REST: f64 = 1e-12;
 
@@ -79,7 +82,7 @@ impl Follower<'_> {
         }
         let rest = p.rest(&c);
         let K = p.stiffness(&rest);
-        let H = rest.space.N.tr_mul(&(K * &rest.space.N));
+        let H = rest.space.reduced(&K);
         Some(Node { value, rest, H })
     }
 
@@ -118,7 +121,7 @@ impl Follower<'_> {
 
     /// A step along the tangent and back across it.
     fn step(&self, x: &Node, t: &Tangent, h: f64) -> Option<Node> {
-        let start = crate::manifold::stepped(&x.rest.state, &(&t.dq * h));
+        let start = stepped(&x.rest.state, &(&t.dq * h));
         let mut now = self.node(x.value + h * t.ds, &start)?;
         for _ in 0..CORRECTIONS {
             if now.rest.g.norm() <= AT_REST * now.rest.load {
@@ -134,7 +137,7 @@ impl Follower<'_> {
             if d.norm() > 0.5 || !d.norm().is_finite() {
                 return None;
             }
-            let from = crate::manifold::stepped(&now.rest.state, &(&now.rest.space.N * d.rows(0, n) * self.length));
+            let from = stepped(&now.rest.state, &(&now.rest.space.N * d.rows(0, n) * self.length));
             let next = self.node(now.value + d[n] * self.range, &from)?;
             // Corrections at the level of rounding end it.
             let stuck = d.norm() < 1e-13 && next.rest.g.norm() <= 1e-9 * next.rest.load;
@@ -144,6 +147,13 @@ impl Follower<'_> {
             }
         }
         (now.rest.g.norm() <= 1e-9 * now.rest.load).then_some(now)
+    }
+
+    /// How far a step ended beside where its tangent led, as a share of the step: far from it lies another part of the path.
+    fn missed(&self, x: &Node, t: &Tangent, h: f64, next: &Node) -> f64 {
+        let way = Manifold::between(&x.rest.state, &next.rest.state) - &t.dq * h;
+        let aside = x.rest.space.components(&way).norm() / self.length;
+        aside.hypot((next.value - x.value - t.ds * h) / self.range) / h
     }
 
     /// The point where the parameter turns back, within a step from a node.
@@ -214,6 +224,9 @@ impl Follower<'_> {
                 // A path that bends too much in one step is followed in smaller ones.
                 let turn = tangent.dq.dot(&t.dq) / (tangent.dq.norm() * t.dq.norm()).max(f64::MIN_POSITIVE);
                 let bend = (tangent.ds - t.ds).abs() / self.range;
+                if self.missed(&x, &t, h, &next) > ASIDE {
+                    return None;
+                }
                 let straight = turn > 0.9 || tangent.dq.norm() < 1e-9 * self.length || t.dq.norm() < 1e-9 * self.length;
                 (bend < 0.3 && straight).then_some((next, tangent))
             });

@@ -167,3 +167,32 @@ fn rolling_bodies_and_controllers_are_judged_by_the_eigenvalues_of_their_motion(
     assert_eq!((e.stability(), e.freedom), (Stability::Stable, 1));
     near(coordinate(&pid, &e.state, "O", "angle"), 1.0, 1e-12);
 }
+
+/// Links joined by stiff bushings alone, drawn aside: they come to hang straight, and every bushing is stretched by what hangs below it.
+#[test]
+fn a_rope_of_many_freedoms_hangs_straight() {
+    let (n, d, mass, ka, kb, g) = (25, 0.05, 0.007, 2e7, 10.0, 9.81);
+    let mut text = format!("fourbar: 1\ngravity: [0, 0, -{g}]\nbodies:\n");
+    let (sin, cos) = (1.05_f64.sin(), 1.05_f64.cos());
+    for k in 1..=n {
+        let s = (k as f64 - 0.5) * d;
+        text += &format!("  link{k}: {{mass: {mass}, inertia: [1.5e-6, 1.5e-6, 3e-8], at: [{}, 0, {}], ", s * sin, -s * cos);
+        text += "orientation: {axis: [0, 1, 0], angle: -1.05}}\n";
+    }
+    text += "forces:\n";
+    for k in 1..=n {
+        let before = if k == 1 { "{body: ground}".into() } else { format!("{{body: link{}, at: [0, 0, {}]}}", k - 1, -0.5 * d) };
+        let bend = if k == 1 { 0.0 } else { kb };
+        text += &format!("  part{k}: {{type: bushing, between: [{before}, {{body: link{k}, at: [0, 0, {}]}}], ", 0.5 * d);
+        text += &format!("stiffness: [{ka}, {ka}, {ka}, {bend}, {bend}, {kb}]}}\n");
+    }
+    let model = fourbar_testing::common::parse(&text);
+    let e = settle(&model, &Options::default()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!(e.stability(), Stability::Stable);
+    let count = n as f64;
+    for (k, q) in e.state.q.iter().enumerate().skip(1) {
+        let below = |j: usize| (n - j + 1) as f64 * mass * g / ka;
+        let z = -((k as f64 - 0.5) * d + (1..=k).map(below).sum::<f64>());
+        assert!((q.r.z - z).abs() < 1e-12 * count && q.r.xy().norm() < 1e-9, "link {k}: {} instead of {z}", q.r);
+    }
+}

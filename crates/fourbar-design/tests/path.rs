@@ -32,6 +32,26 @@ fn a_shallow_truss_snaps_through_at_its_limit_load() {
     assert_eq!(path.points.last().map(|p| p.value), Some(40.0));
 }
 
+/// The same truss with drawn ranges: where the load goes far beyond the limit, a step must not meet the path on the other side of both turns.
+#[test]
+fn turning_points_are_found_whatever_the_range() {
+    let seed = 4711;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    let build = |x: f64| Ok(model_with("von_mises", &[("load", &format!("{x:e}"))]));
+    let limit = 22.843766344633917;
+    for _ in 0..12 {
+        // From just above the limit to two hundred times it.
+        let end = limit * 1.01 * 200.0_f64.powf(0.5 + 0.5 * random.number());
+        let path = follow(&build, [0.0, end], &Options::default()).expect("a path");
+        assert!(path.ended.is_none(), "{end}: {:?}", path.ended);
+        let found: Vec<f64> = path.turning.iter().map(|p| p.value).collect();
+        assert_eq!(found.len(), 2, "{end}: {found:?}");
+        near(found[0], limit, 1e-9);
+        near(found[1], -limit, 1e-9);
+    }
+}
+
 /// A standing rod whose spring becomes too soft: at k = m g l/2 it leaves the upright position to either side.
 #[test]
 fn a_standing_rod_buckles_to_both_sides() {

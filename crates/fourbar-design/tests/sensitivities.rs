@@ -30,12 +30,24 @@ fn build(text: &str, known: &[(String, f64)], values: &[f64]) -> Result<Model, E
     read_model(text, &ReadOptions { set: &set, ..ReadOptions::default() })?.spec.build()
 }
 
+/// Parameters that change with others.
+fn computed(text: &str, known: &[(String, f64)]) -> Vec<String> {
+    let mut list = Vec::new();
+    for (other, x) in known {
+        let set = [(other.clone(), format!("{:e}", if *x == 0.0 { 1e-3 } else { 1.001 * x }))];
+        let Ok(changed) = read_model(text, &ReadOptions { set: &set, ..ReadOptions::default() }) else { continue };
+        let pairs = known.iter().zip(changed.parameters);
+        list.extend(pairs.filter(|(a, b)| a.0 != *other && a.1 != b.1).map(|(a, _)| a.0.clone()));
+    }
+    list
+}
+
 /// Does something with the parameters of a file.
 fn with<T>(text: &str, f: impl FnOnce(&Parameters<'_>, &dyn Fn(&str) -> usize) -> T) -> T {
     let list = known(text);
     let build = |values: &[f64]| build(text, &list, values);
     let (names, values): (Vec<String>, Vec<f64>) = list.iter().cloned().unzip();
-    let p = Parameters::new(names, values, &build);
+    let p = Parameters::new(names, values, &build).with_computed(&computed(text, &list));
     f(&p, &|name| p.find(name).unwrap_or_else(|| panic!("{name}")))
 }
 

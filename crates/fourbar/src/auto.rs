@@ -32,9 +32,7 @@ const LARGE: usize = 200;
 
 /// Motions by this many radians are long: from here on eighth order takes less work than fifth.
 const LONG: f64 = 10.0;
-/// At tight tolerances it does so from here on.
-const LONG_IF_TIGHT: f64 = 4.0;
-/// Tolerances below this are tight.
+/// Tolerances below this are tight: eighth order takes less work however short a motion is.
 const TIGHT: f64 = 1e-7;
 /// Tolerances from here on are loose: joint coordinates are content with fifth order.
 const LOOSE: f64 = 1e-5;
@@ -124,8 +122,7 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
     let graph = Topology::new(model);
     let plane = graph.planar.is_some();
     let far = pace(model) * study.t_end;
-    let long = far >= if tol < TIGHT { LONG_IF_TIGHT } else { LONG };
-    let explicit = if long { "dop853" } else { "dopri5" };
+    let explicit = if far >= LONG || tol < TIGHT { "dop853" } else { "dopri5" };
     // Bare constraints, couplings and rolling close loops too.
     let open = graph.loops.is_empty() && model.couplings.is_empty() && model.bare.is_empty() && model.rolling.is_empty();
     if open && graph.components.len() > 1 {
@@ -157,7 +154,8 @@ pub fn choose(model: &Model, study: &Study) -> Choice {
             return pick("lie", "dop853", "rolling constrains velocities, which natural coordinates do not take");
         }
         if small && !plane && rubs && uniqueness::friction_is_shared(model, &Configuration::start(model)) {
-            return pick("dca", "dopri5", "friction follows loads that are not unique, which divide and conquer shares out at once");
+            let integrator = if tol < TIGHT { "dop853" } else { "dopri5" };
+            return pick("dca", integrator, "friction follows loads that are not unique, which divide and conquer shares out at once");
         }
         let why = match refusal.names.first() {
             Some(name) => format!("natural coordinates do not take `{name}`"),

@@ -4,11 +4,12 @@
 //! handed on without a copy; what takes long is found where it is asked for first.
 
 use crate::analysis::rank::{self, Mobility};
-use crate::analysis::uniqueness;
+use crate::analysis::uniqueness::{self, friction_is_shared};
 use crate::constraint::ConstraintSet;
 use crate::model::Model;
+use crate::motion::LeastLoads;
 use crate::settings::{Analysis, Study};
-use crate::state::Configuration;
+use crate::state::{Configuration, Pose};
 use crate::topology::is_forest;
 use std::cell::OnceCell;
 
@@ -25,6 +26,7 @@ pub struct Structure<'m> {
     driven: OnceCell<Mobility>,
     redundant: OnceCell<usize>,
     not_unique: OnceCell<Vec<(String, Vec<String>)>>,
+    shared_friction: OnceCell<bool>,
 }
 
 impl<'m> Structure<'m> {
@@ -32,7 +34,16 @@ impl<'m> Structure<'m> {
     pub fn new(model: &'m Model, start: &Configuration) -> Self {
         let rows = ConstraintSet::new(model.all_constraints(), |_| false);
         let looped = !is_forest(model);
-        Self { model, start: start.clone(), rows, looped, driven: OnceCell::new(), redundant: OnceCell::new(), not_unique: OnceCell::new() }
+        Self {
+            model,
+            start: start.clone(),
+            rows,
+            looped,
+            driven: OnceCell::new(),
+            redundant: OnceCell::new(),
+            not_unique: OnceCell::new(),
+            shared_friction: OnceCell::new(),
+        }
     }
 
     /// Free motions that the constraints leave, drives included.
@@ -43,6 +54,19 @@ impl<'m> Structure<'m> {
     /// Whether drives prescribe the whole motion.
     pub fn is_prescribed(&self) -> bool {
         !self.model.drives.is_empty() && self.driven().generic.mobility() == 0
+    }
+
+    /// What turns multipliers into reactions: the smallest where they are not unique, but those of the motion where friction has felt them.
+    pub fn reactions(&self, q: &[Pose]) -> LeastLoads {
+        let shared = || {
+            let rubs = self.model.forces.iter().any(|(_, f)| f.touches().is_loaded());
+            self.looped && rubs && friction_is_shared(self.model, &self.start)
+        };
+        if *self.shared_friction.get_or_init(shared) {
+            LeastLoads::as_given(self.model, &self.rows)
+        } else {
+            LeastLoads::new(self.model, &self.rows, q)
+        }
     }
 
     /// Constraints on positions alone.

@@ -211,7 +211,7 @@ impl<'m> Problem<'m> {
         let energy = eval::potential(self.model, &plain(&rest.state));
         let all = rest.rolling.as_ref().unwrap_or(&rest.space);
         // Where all springs are slack, a thousandth of the size of the mechanism gives the load that counts.
-        let stiff = rest.space.N.tr_mul(&(&K * &rest.space.N)).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
+        let stiff = rest.space.reduced(&K).iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let load = rest.load.max(1e-3 * stiff * self.model.length);
         let left = rest.g.iter().fold(0.0_f64, |m, x| m.max(x.abs()));
         let residual = if load > 0.0 { left / load } else { left };

@@ -10,7 +10,7 @@ use crate::operator::{Along, Direction};
 use fourbar::evaluate::by_body;
 use fourbar::state::Configuration;
 use fourbar_math::dense;
-use nalgebra::{DMatrix, DVector, SymmetricEigen};
+use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SymmetricEigen};
 
 /// Steps, at most.
 const STEPS: usize = 300;
@@ -25,6 +25,13 @@ const TURN: f64 = 1.0;
 const STILL: f64 = 1e-14;
 /// Stiffness below minus this share of the largest is downhill.
 const DOWNHILL: f64 = 1e-9;
+/// What is symmetric but for this share of its largest entry is so but for rounding.
+const SYMMETRIC: f64 = 1e-14;
+/// Stiffness above this share of the largest is positive whatever rounding does.
+const POSITIVE: f64 = 1e-14;
+/// Above so many freedoms eigenvalues take long; residuals above this share of the load are far from a rest.
+const MANY: usize = 100;
+const NEAR: f64 = 1e-6;
 /// Beyond this many characteristic lengths nothing holds the mechanism.
 const FAR: f64 = 1e5;
 
@@ -38,6 +45,75 @@ pub enum Ending {
     Blocked(Box<Rest>),
     /// Not in the steps allowed; the best place reached.
     Lost(Box<Rest>),
+}
+
+/// The stiffness along the free motions, symmetric, taken apart.
+enum Stiffness {
+    /// It holds every motion once springs of equal stiffness are added to all (none where it does so by itself): a factor, and that stiffness.
+    Held(Cholesky<f64, Dyn>, f64),
+    /// By its eigenvalues, which tell the way down from where the forces vanish.
+    Any(SymmetricEigen<f64, Dyn>),
+}
+
+impl Stiffness {
+    /// Of a matrix. The factor of a cable of a thousand freedoms takes a fiftieth of the time of its eigenvalues; where the mechanism is far
+    /// from a rest and has many freedoms, it will do.
+    fn new(H: &DMatrix<f64>, load: f64, far: bool) -> Self {
+        let top = H.row_iter().map(|r| r.iter().map(|x| x.abs()).sum()).fold(load, f64::max);
+        let raised = |mu: f64| {
+            let mut A = H.clone();
+            (0..A.nrows()).for_each(|k| A[(k, k)] += mu);
+            Cholesky::new(A)
+        };
+        if raised(-POSITIVE * top).is_some()
+            && let Some(c) = raised(0.0)
+        {
+            return Self::Held(c, 0.0);
+        }
+        let mut mu = DOWNHILL * top;
+        while far && H.nrows() > MANY && mu <= 10.0 * top {
+            if let Some(c) = raised(mu) {
+                return Self::Held(c, mu);
+            }
+            mu *= 10.0;
+        }
+        Self::Any(SymmetricEigen::new(H.clone()))
+    }
+
+    /// Whether some motion goes downhill.
+    fn saddle(&self, load: f64) -> bool {
+        match self {
+            Self::Held(_, mu) => *mu > 0.0,
+            Self::Any(e) => e.eigenvalues.iter().any(|x| *x < -DOWNHILL * e.eigenvalues.amax().max(load)),
+        }
+    }
+
+    /// The step of a trust region against a gradient.
+    fn step(self, H: &DMatrix<f64>, g: &DVector<f64>, radius: f64) -> DVector<f64> {
+        match self {
+            Self::Held(c, mu) => held(H, c, mu, g, radius),
+            Self::Any(e) => &e.eigenvectors * trusted(&e.eigenvalues, &e.eigenvectors.tr_mul(g), radius),
+        }
+    }
+}
+
+/// Step of a trust region with a stiffness that holds every motion: Newton's step, or one that stiffer springs bring onto the radius.
+fn held(H: &DMatrix<f64>, mut c: Cholesky<f64, Dyn>, mut mu: f64, g: &DVector<f64>, radius: f64) -> DVector<f64> {
+    let mut y = -c.solve(g);
+    for _ in 0..20 {
+        let size = y.norm();
+        if size <= 1.01 * radius {
+            break;
+        }
+        // Newton's method for the inverse of the length, which approaches from the side of longer steps.
+        let Some(z) = c.l_dirty().solve_lower_triangular(&y) else { break };
+        let much = size / z.norm();
+        mu += much * much * (size - radius) / radius;
+        let Some(next) = Cholesky::new(H + DMatrix::identity(H.nrows(), H.nrows()) * mu) else { break };
+        c = next;
+        y = -c.solve(g);
+    }
+    if y.norm() > radius { &y * (radius / y.norm()) } else { y }
 }
 
 /// Step of a trust region: least `g y + y H y / 2` within a radius, from the eigenvalues `w` and the gradient in their basis.
@@ -80,12 +156,11 @@ impl Problem<'_> {
             if N.ncols() == 0 {
                 return Ending::Rest(Box::new(rest), count);
             }
-            let full = N.tr_mul(&(&K * &N));
+            let full = rest.space.reduced(&K);
             let H = (&full + full.transpose()) * 0.5;
-            let e = SymmetricEigen::new(H.clone());
-            let (w, U) = (&e.eigenvalues, &e.eigenvectors);
-            let top = w.amax().max(rest.load / L);
-            let saddle = w.iter().any(|x| *x < -DOWNHILL * top);
+            let circulatory = (&full - &H).amax() > SYMMETRIC * H.amax();
+            let stiffness = Stiffness::new(&H, rest.load / L, rest.g.norm() > NEAR * rest.load);
+            let saddle = stiffness.saddle(rest.load / L);
             let size = rest.g.norm();
             // Saddles, which are left, do not count.
             if saddle || size < 0.5 * best.0 {
@@ -95,11 +170,15 @@ impl Problem<'_> {
             if done && !saddle && size <= ROUNDING * rest.load.max(f64::MIN_POSITIVE) {
                 return Ending::Rest(Box::new(rest), count);
             }
-            let gu = U.tr_mul(&rest.g);
-            let mut y = U * trusted(w, &gu, radius);
+            let mut y = stiffness.step(&H, &rest.g, radius);
             // Near a rest the whole stiffness converges faster than its symmetric part.
-            if !saddle
-                && let Some(newton) = full.clone().lu().solve(&-&rest.g)
+            let newton = match circulatory {
+                _ if saddle => None,
+                true => full.lu().solve(&-&rest.g),
+                // A step that the radius does not shorten is Newton's.
+                false => Some(y.clone()).filter(|y| y.norm() < 0.99 * radius),
+            };
+            if let Some(newton) = newton
                 && newton.norm() <= radius
             {
                 // Where all springs are slack, positions to rounding leave forces that are large beside their loads.
@@ -150,7 +229,7 @@ impl Problem<'_> {
         if rest.rolling.is_some() || N.ncols() == 0 {
             return None;
         }
-        N.tr_mul(&(K * N)).lu().solve(&rest.g).map(|y| y.norm())
+        rest.space.reduced(&K).lu().solve(&rest.g).map(|y| y.norm())
     }
 
     /// A step along free motions, shortened so that no body turns too far.
@@ -172,7 +251,7 @@ impl Problem<'_> {
             let K = self.stiffness(&rest);
             let N = rest.space.N.clone();
             let n = N.ncols();
-            let A = N.tr_mul(&(&K * &N)) + DMatrix::identity(n, n) / h;
+            let A = rest.space.reduced(&K) + DMatrix::identity(n, n) / h;
             let y = A.lu().solve(&-&rest.g).map(|y| self.turned(&N, y));
             let next = y.and_then(|y| self.manifold.moved(&rest.state, &rest.space, &(&N * &y))).map(|c| self.rest(&c));
             match next.filter(|x| x.g.norm().is_finite()) {

@@ -84,7 +84,7 @@ pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
             roots: Vec::new(),
         };
     }
-    let H = N.tr_mul(&(K * N));
+    let H = rest.space.reduced(K);
     let anti = (&H - H.transpose()).amax() / 2.0;
     let size = N.column_iter().map(|x| contributions(op, rest, K, &x.into_owned())).fold(0.0_f64, f64::max);
     let circulatory = anti > ANTISYMMETRIC * size.max(H.amax());

@@ -74,6 +74,9 @@ impl Space {
             }
         }
         let (rows, none) = (G.nrows(), DMatrix::zeros(G.nrows(), 0));
+        if rows == 0 {
+            return Self::free(n, A, none, row, column);
+        }
         let tall = if rows < n { A.clone().resize(n, n, 0.0) } else { A.clone() };
         let Some(svd) = dense::svd(tall, true, true) else {
             return Self::free(n, A, none, row, column);
@@ -138,6 +141,15 @@ impl Space {
     /// Free motions.
     pub fn freedom(&self) -> usize {
         self.N.ncols()
+    }
+
+    /// `N^T K N`.
+    pub fn reduced(&self, K: &DMatrix<f64>) -> DMatrix<f64> {
+        // Without rows the free motions are the coordinates. A product of a transposed matrix is formed element by element, which takes long.
+        match self.rank {
+            0 => DMatrix::from_fn(K.nrows(), K.ncols(), |i, j| self.column[i] * K[(i, j)] * self.column[j]),
+            _ => self.N.transpose() * (K * &self.N),
+        }
     }
 
     /// Rows that depend on others.

@@ -16,15 +16,6 @@ pub(super) const ROUGH: [f64; 6] = [0.0, 1.0 / 12.0, -8.0 / 12.0, 8.0 / 12.0, -1
 /// Steps as shares of a parameter: the widest that fits is taken.
 pub(super) const SHARES: [f64; 4] = [2e-3, 2e-4, 2e-5, 2e-6];
 
-/// Numbers of two mechanisms are the same up to this share of them.
-const SAME: f64 = 1e-9;
-
-/// Every number that a mechanism is made of.
-fn numbers(model: &Model) -> Vec<f64> {
-    let text = format!("{model:?}");
-    text.split(|c: char| !(c.is_ascii_alphanumeric() || "+-._".contains(c))).filter_map(|word| word.parse().ok()).collect()
-}
-
 /// A mechanism at six values of one parameter around its own.
 pub(crate) struct Around {
     /// Step.
@@ -78,18 +69,6 @@ impl Parameters<'_> {
         steps.iter().for_each(|(k, h)| values[*k] += at * h);
         let m = (self.build)(&values).ok().filter(|m| self.same_shape(m, model))?;
         Some(without_dry_friction(&m).0)
-    }
-
-    /// Whether a parameter follows from others that move: whether the mechanism is another one where it stays as it is.
-    pub(super) fn follows(&self, k: usize, others: &[(usize, f64)]) -> bool {
-        let mut values = self.values.clone();
-        others.iter().filter(|(i, _)| *i != k).for_each(|(i, h)| values[*i] += h);
-        let free = (self.build)(&values);
-        // The smallest change says that it is given, and changes nothing else.
-        values[k] = values[k].next_up();
-        let (Ok(free), Ok(held)) = (free, (self.build)(&values)) else { return true };
-        let (a, b) = (numbers(&free), numbers(&held));
-        a.len() != b.len() || a.iter().zip(&b).any(|(x, y)| (x - y).abs() > SAME * x.abs().max(y.abs()) + f64::MIN_POSITIVE)
     }
 
     /// The mechanisms around this one, as far away as they can be built.

@@ -71,7 +71,8 @@ pub(super) fn follow(
         list.extend(sight.differs(m).then_some(seen));
         Some(list)
     };
-    // Groups of parameters that change different things.
+    // Groups of parameters that change different things. What is computed from a parameter changes nothing that the parameter leaves alone, so
+    // that the two are never in one group.
     let mut groups: Vec<(Vec<usize>, Vec<bool>)> = Vec::new();
     let mut alone = Vec::new();
     let mut places = Vec::new();

@@ -219,10 +219,8 @@ pub(super) fn samples(
     study: &Study,
     begin: &Begin<'_>,
 ) -> Option<Vec<Sample>> {
-    let all: Vec<(usize, f64)> = which.iter().map(|&k| (k, parameters.step(k, SHARE))).collect();
     // What is computed from others would stay behind if it moved beside them: it moves alone.
-    let (alone, together): (Vec<usize>, Vec<usize>) =
-        (0..which.len()).partition(|&i| which.len() > 1 && parameters.follows(which[i], &all));
+    let (alone, together): (Vec<usize>, Vec<usize>) = (0..which.len()).partition(|&i| parameters.computed[which[i]]);
     let groups = std::iter::once(together).chain(alone.into_iter().map(|i| vec![i])).filter(|g| !g.is_empty());
     let mut out: Option<Vec<Sample>> = None;
     for group in groups {

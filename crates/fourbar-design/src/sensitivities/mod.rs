@@ -66,6 +66,8 @@ pub struct Parameters<'a> {
     pub names: Vec<String>,
     /// Values, SI.
     pub values: Vec<f64>,
+    /// Whether each is computed from others as long as it keeps its value.
+    computed: Vec<bool>,
     build: &'a dyn Fn(&[f64]) -> Result<Model, Error>,
 }
 
@@ -87,7 +89,13 @@ pub struct Derivative {
 impl<'a> Parameters<'a> {
     /// A mechanism by the function that builds it.
     pub fn new(names: Vec<String>, values: Vec<f64>, build: &'a dyn Fn(&[f64]) -> Result<Model, Error>) -> Self {
-        Self { names, values, build }
+        Self { computed: vec![false; values.len()], names, values, build }
+    }
+
+    /// Says which parameters the function computes from others as long as they keep their values; they are never varied together with others.
+    pub fn with_computed(mut self, names: &[String]) -> Self {
+        self.computed = self.names.iter().map(|n| names.contains(n)).collect();
+        self
     }
 
     /// Place of a parameter.

@@ -31,7 +31,7 @@ pub fn friction_warning(model: &Model, not_unique: &[(String, Vec<String>)]) -> 
                 list.push(
                     Diagnostic::new("W230", format!("friction `{name}` depends on the load of joint `{joint}`, which is not unique: the mechanism is over-constrained there"))
                         .names([name.clone(), joint.clone()])
-                        .help("the minimum-norm load is used; remove the redundancy (make a hinge spherical or cylindrical) or state the friction without load"),
+                        .help("every formulation shares such loads out in its own way, so that motions may differ; remove the redundancy (make a hinge spherical or cylindrical) or state the friction without load"),
                 );
             }
         }

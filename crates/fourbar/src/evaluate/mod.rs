@@ -51,9 +51,10 @@ use crate::error::Error;
 use crate::force::eval::{self, Plain};
 use crate::force::load::NormalLoads;
 use crate::model::Model;
-use crate::motion::{Instant, LeastLoads, Reaction};
+use crate::motion::{Instant, Reaction};
 use crate::snapshot::{Energy, Snapshot};
 use crate::state::{Configuration, Twist, Wrench};
+use crate::structure::Structure;
 use crate::trajectory::energies;
 use nalgebra::DVector;
 use std::borrow::Cow;
@@ -101,7 +102,7 @@ impl<'m> Evaluation<'m> {
             return Err(d.time(*t).help("a force or a drive has no finite value at this state").into());
         }
         now.errors = e.errors(q, v, &now.a, turns, *t);
-        LeastLoads::new(model, &e.set, q).fill(model, &e.set, &lambda, &mut now);
+        Structure::new(model, state).reactions(q).fill(model, &e.set, &lambda, &mut now);
         Ok(Self { model, now, lambda, compliance: e.eps, loads: e.loads, set: e.set })
     }
 

@@ -25,12 +25,7 @@ pub(super) struct Output {
 impl Output {
     pub fn new(structure: &Structure<'_>, start: &Configuration) -> Self {
         let set = &structure.rows;
-        Self {
-            loads: LeastLoads::new(structure.model, set, &start.q),
-            detector: Detector::new(structure, start),
-            lambda: vec![0.0; set.rows()],
-            flagged: 0,
-        }
+        Self { loads: structure.reactions(&start.q), detector: Detector::new(structure, start), lambda: vec![0.0; set.rows()], flagged: 0 }
     }
 
     /// Projects the output state, evaluates accelerations and reactions there; `a` and `lambda` are those of the step.

@@ -59,6 +59,11 @@ impl LeastLoads {
         Self { plain: Loads::new(model, set), start: Some(q.to_vec()), least: None }
     }
 
+    /// For multipliers that friction depends on: other ones would belong to another motion.
+    pub fn as_given(model: &Model, set: &ConstraintSet) -> Self {
+        Self { plain: Loads::new(model, set), start: None, least: None }
+    }
+
     /// Fills in all reactions and efforts at the poses of the instant, where they are wanted.
     pub fn fill(&mut self, model: &Model, set: &ConstraintSet, lambda: &[f64], out: &mut Instant) {
         if !out.loaded {

@@ -167,7 +167,7 @@ impl<'m> Lie<'m> {
         let (mut passages, mut measure) = (Passages::new(model.length, n), Massless::new(structure));
         measure.look(&mut passages, at.t, &at.q, &at.v);
         Self {
-            loads: LeastLoads::new(model, &equations.set, &at.q),
+            loads: structure.reactions(&at.q),
             detector,
             passages,
             measure,

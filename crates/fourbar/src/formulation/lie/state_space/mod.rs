@@ -184,7 +184,7 @@ impl<'m> StateSpace<'m> {
         measure.look(&mut passages, at.t, &at.q, &at.v);
         let still = vec![Twist::zero(); n];
         let mut new = Self {
-            loads: LeastLoads::new(model, &equations.set, &at.q),
+            loads: structure.reactions(&at.q),
             detector: Detector::new(structure, at),
             passages,
             measure,
