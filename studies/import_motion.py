@@ -3,7 +3,7 @@
     python studies/import_motion.py FOURBAR FOLDER
 
 Takes the MJCF files of a folder whose bodies state their inertia, leaves out of each what the two programs model differently (shapes and
-with them contacts, rotor inertias, dry friction, limits), and lets both programs move what is left from its drawn pose. MuJoCo takes steps
+with them contacts, dry friction, limits), and lets both programs move what is left from its drawn pose. MuJoCo takes steps
 of 1e-5 s with RK4; its equalities, which give way, are made as stiff as the step allows, and twice as stiff, to see how far that matters.
 Needs `pip install mujoco numpy`; FOURBAR is the command.
 """
@@ -18,7 +18,7 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-# Times, and whether actuators are kept: servos on wrists without rotors are too stiff for explicit steps.
+# Times, and whether actuators are kept: servos on light wrists are too stiff for explicit steps.
 FILES = {
     "universal_robots_ur5e/ur5e.xml": (0.2, False),
     "kuka_iiwa_14/iiwa14.xml": (0.2, False),
@@ -32,7 +32,7 @@ FILES = {
     "agility_cassie/cassie.xml": (0.1, True),
 }
 DROPPED = {"geom", "asset", "contact", "sensor", "keyframe", "statistic", "visual", "camera", "light", "exclude", "pair", "texture", "material", "mesh", "skin"}
-ATTRIBUTES = {"armature", "frictionloss", "range", "limited", "forcerange", "actuatorfrcrange", "forcelimited", "actuatorfrclimited"}
+ATTRIBUTES = {"frictionloss", "range", "limited", "forcerange", "actuatorfrcrange", "forcelimited", "actuatorfrclimited"}
 
 
 def stripped(root, actuated):

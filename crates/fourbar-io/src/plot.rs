@@ -56,19 +56,33 @@ pub(crate) fn ticks(lo: f64, hi: f64, count: usize) -> Vec<f64> {
 
 /// A number for an axis: few digits, no noise.
 pub(crate) fn short(x: f64) -> String {
+    shortened(x, 0)
+}
+
+/// The same with some more digits.
+fn shortened(x: f64, more: usize) -> String {
     let size = x.abs();
     if size < 1e-12 {
         return "0".into();
     }
     if !(1e-3..1e5).contains(&size) {
-        let text = format!("{x:.2e}");
+        let text = format!("{x:.*e}", 2 + more);
         let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
         let mantissa = if mantissa.contains('.') { mantissa.trim_end_matches('0').trim_end_matches('.') } else { mantissa };
         return format!("{mantissa}e{exponent}");
     }
-    let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize;
+    let digits = (3 - size.log10().floor() as i32).clamp(0, 6) as usize + more;
     let text = format!("{x:.digits$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').into() } else { text }
+}
+
+/// Numbers of an axis: as many digits as tell its ticks apart, and name each where it stands.
+pub(crate) fn labels(ticks: &[f64]) -> Vec<String> {
+    let step = ticks.windows(2).map(|w| w[1] - w[0]).fold(f64::INFINITY, f64::min);
+    let with = |more: usize| -> Vec<String> { ticks.iter().map(|x| shortened(*x, more)).collect() };
+    let true_ones =
+        |list: &Vec<String>| list.iter().zip(ticks).all(|(text, x)| text.parse().is_ok_and(|y: f64| (x - y).abs() <= 0.02 * step));
+    (0..12).map(with).find(true_ones).unwrap_or_else(|| with(0))
 }
 
 #[cfg(test)]
@@ -89,6 +103,18 @@ mod tests {
     fn numbers_of_axes_are_short() {
         let text: Vec<String> = [0.0, 0.1 + 0.2, 1234.5678, -2.5e-7, 6.0e9, 100.0].into_iter().map(short).collect();
         assert_eq!(text, ["0", "0.3", "1235", "-2.5e-7", "6e9", "100"]);
+    }
+
+    #[test]
+    fn ticks_that_are_close_together_have_names_of_their_own() {
+        assert_eq!(labels(&ticks(0.21388, 0.21403, 3)), ["0.2139", "0.21395", "0.214"]);
+        assert_eq!(
+            labels(&ticks(0.0799, 0.0801, 8)),
+            ["0.0799", "0.079925", "0.07995", "0.079975", "0.08", "0.080025", "0.08005", "0.080075", "0.0801"]
+        );
+        assert_eq!(labels(&ticks(1e6, 1.0001e6, 2)), ["1e6", "1.00005e6", "1.0001e6"]);
+        assert_eq!(labels(&ticks(0.0, 1.0, 4)), ["0", "0.25", "0.5", "0.75", "1"]);
+        assert_eq!(labels(&ticks(-2e-9, 2e-9, 2)), ["-2e-9", "0", "2e-9"]);
     }
 
     #[test]

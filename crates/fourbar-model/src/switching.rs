@@ -49,6 +49,22 @@ impl Model {
         list
     }
 
+    /// Times at which smooth steps of time begin or end in drives, bare constraints, forces and rates of states, in order. Nothing jumps
+    /// there; but who chooses steps by what moves would pass over a pulse that begins while everything rests.
+    pub fn smooth_ends(&self) -> Vec<f64> {
+        let functions = self.drives.iter().map(|d| &d.value).chain(self.bare.iter().map(|b| &b.value));
+        let mut list: Vec<f64> = functions.flat_map(|f| f.expr().smooth_ends(0)).collect();
+        let forces = self.forces.iter().flat_map(|(_, f)| f.touches().laws);
+        for law in self.states.iter().map(|s| &s.rate).chain(forces) {
+            if let Some(time) = law.variables.iter().position(|v| *v == crate::force::Variable::Time) {
+                list.extend(law.expr.smooth_ends(time));
+            }
+        }
+        list.sort_by(f64::total_cmp);
+        list.dedup();
+        list
+    }
+
     /// Name of the element.
     pub fn switching_name(&self, s: Switching) -> &str {
         match s {

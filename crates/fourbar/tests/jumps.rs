@@ -147,6 +147,46 @@ study: {{t_end: 1, output_step: 0.1}}
     }
 }
 
+/// A smooth pulse somewhere in a long rest is not passed over, whoever chooses the steps: the speed behind it is that of its impulse.
+#[test]
+fn a_pulse_that_finds_everything_at_rest_is_met() {
+    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |t| u64::from(t.subsec_nanos()) + 1);
+    let mut random = fourbar::random::Random(seed);
+    for k in 0..4 {
+        let mut draw = |low: f64, high: f64| low + (high - low) * 0.5 * (1.0 + random.number());
+        let a = draw(0.05, 60.0);
+        let b = a + draw(0.01, 0.1);
+        let (c, function) = (b + draw(0.0, 0.1), if k % 2 == 0 { "smoothstep" } else { "smootherstep" });
+        let d = c + draw(0.01, 0.1);
+        let text = format!(
+            "
+fourbar: 1
+parameters: {{from: {a:?}, wide: {:?}}}
+bodies: {{mass: {{mass: 2, inertia: [0.1, 0.1, 0.1]}}}}
+joints: {{slide: {{type: prismatic, bodies: [ground, mass], at: [0, 0, 0], axis: [1, 0, 0]}}}}
+forces: {{push: {{type: actuator, joint: slide, effort: '4*{function}(2*(t - from)/wide, 0, 2)*{function}(-t, -{d:?}, -{c:?})'}}}}
+study: {{t_end: 100, output_step: 10}}
+",
+            b - a
+        );
+        let model = parse(&text);
+        let speed = 2.0 * (0.5 * (b - a) + (c - b) + 0.5 * (d - c));
+        for f in names() {
+            let r = run(&model, f, tolerance(f));
+            let off = (last(&r, "slide.speed") - speed).abs();
+            assert!(off < if tolerance(f) > 1e-7 { 1e-3 } else { 1e-7 } * speed, "seed {seed}, {f}: off by {off:.1e} of {speed}");
+        }
+        for integrator in ["radau", "dopri5"] {
+            let study =
+                Study { formulation: Some("grcr".into()), integrator: Some(integrator.into()), tol: Some(1e-9), ..Study::of(&model) };
+            let mut rows = Trajectory::default();
+            study::run(&model, &study, &mut rows).unwrap_or_else(|f| panic!("{integrator}: {}", f.diagnostic));
+            let off = (rows.column("slide.speed").expect("there").last().expect("rows") - speed).abs();
+            assert!(off < 1e-5 * speed, "seed {seed}, {integrator}: off by {off:.1e} of {speed}");
+        }
+    }
+}
+
 /// Positions that jump are refused alike, whatever writes the jump.
 #[test]
 fn positions_that_jump_are_refused_by_name() {

@@ -2,6 +2,7 @@
 //! efforts are written in the words of this program.
 
 mod forces;
+mod rotors;
 
 use super::draft::*;
 use super::reading::{Reading, Spot};
@@ -37,8 +38,9 @@ pub(crate) struct Lowered {
 
 /// Brings a draft into the words of this program.
 pub(crate) fn lower(mut draft: Draft, reading: &Reading<'_>) -> Lowered {
-    let merged = merge(&mut draft);
+    let mut merged = merge(&mut draft);
     let shifts = count_from_couplings(&mut draft, reading);
+    rotors::carry(&mut draft, &mut merged, reading);
     let mut l = Lowering {
         reading,
         taken: ["t", "ground", "energy", "error", "length", "rate", "angle", "pi", "e"].map(String::from).into(),

@@ -1,6 +1,6 @@
 //! A plot as marks on paper: lines and texts, to be written as SVG or painted as PNG.
 
-use super::{Curve, label, range, short, ticks};
+use super::{Curve, label, labels, range, short, ticks};
 
 /// Okabe and Ito's colours, the yellow left out: it is too faint on white.
 const COLOURS: [[u8; 3]; 7] = [[0, 114, 178], [213, 94, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [230, 159, 0], [0, 0, 0]];
@@ -94,11 +94,10 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     let ys: Vec<Vec<f64>> = curves.iter().map(|c| placed(c.y, scale.log_y)).collect();
     let (x0, x1) = range(xs.iter().flatten())?;
     let (y0, y1) = range(ys.iter().flatten())?;
-    let name = |v: f64, log: bool| match log {
-        true if (-3.0..5.0).contains(&v) => short(10_f64.powf(v)),
+    let names = |list: &[f64], log: bool| match log {
         // Far from one every power has its name: numbers as small as these are not zero here.
-        true => format!("1e{v:.0}"),
-        false => short(v),
+        true => list.iter().map(|v| if (-3.0..5.0).contains(v) { short(10_f64.powf(*v)) } else { format!("1e{v:.0}") }).collect(),
+        false => labels(list),
     };
     let room = 0.04 * (y1 - y0);
     let ([x0, x1], [y0, y1]) = match scale.equal {
@@ -108,13 +107,15 @@ pub(super) fn picture(title: &str, x: (&str, &str), y: (&str, &str), scale: Scal
     let px = |v: f64| LEFT + (v - x0) / (x1 - x0) * (W - LEFT - RIGHT);
     let py = |v: f64| H - BOTTOM - (v - y0) / (y1 - y0) * (H - TOP - BOTTOM);
     let mut marks = vec![Mark::Text { at: [LEFT, 20.0], size: 14.0, anchor: Anchor::Start, colour: INK, halo: false, text: title.into() }];
-    for v in if scale.log_x { powers(x0, x1, 8) } else { ticks(x0, x1, 8) } {
+    let at = if scale.log_x { powers(x0, x1, 8) } else { ticks(x0, x1, 8) };
+    for (&v, name) in at.iter().zip(names(&at, scale.log_x)) {
         marks.push(line(vec![[px(v), TOP], [px(v), H - BOTTOM]], GRID));
-        marks.push(text([px(v), H - BOTTOM + 18.0], Anchor::Middle, name(v, scale.log_x)));
+        marks.push(text([px(v), H - BOTTOM + 18.0], Anchor::Middle, name));
     }
-    for v in if scale.log_y { powers(y0, y1, 8) } else { ticks(y0, y1, 6) } {
+    let at = if scale.log_y { powers(y0, y1, 8) } else { ticks(y0, y1, 6) };
+    for (&v, name) in at.iter().zip(names(&at, scale.log_y)) {
         marks.push(line(vec![[LEFT, py(v)], [W - RIGHT, py(v)]], GRID));
-        marks.push(text([LEFT - 8.0, py(v) + 4.0], Anchor::End, name(v, scale.log_y)));
+        marks.push(text([LEFT - 8.0, py(v) + 4.0], Anchor::End, name));
     }
     marks.push(line(vec![[LEFT, TOP], [LEFT, H - BOTTOM], [W - RIGHT, H - BOTTOM]], FRAME));
     marks.push(text([0.5 * (LEFT + W - RIGHT), H - 12.0], Anchor::Middle, label(x.0, x.1)));

@@ -5,6 +5,7 @@ use fourbar::expr::{Dimension, Expr, Outside, number};
 use fourbar::force::Spelling;
 use fourbar::joint::PairForm;
 use fourbar::spec::*;
+use std::collections::HashMap;
 
 /// The text of a mechanism file; parameters have become numbers.
 pub fn write_model(spec: &ModelSpec) -> String {
@@ -22,7 +23,10 @@ pub fn write_model(spec: &ModelSpec) -> String {
         }
     }
     section(&mut text, "curves", spec.curves.iter().map(|(n, x)| (n, curve(x))));
-    section(&mut text, "joints", spec.joints.iter().map(|(n, x)| (n, limited(spec, n, joint(x)))));
+    let mut limits: HashMap<&str, Vec<&LimitSpec>> = HashMap::new();
+    spec.limits.iter().for_each(|(n, l)| limits.entry(n).or_default().push(l));
+    let limits_of = |n: &String| limits.get(n.as_str()).map_or(&[][..], Vec::as_slice);
+    section(&mut text, "joints", spec.joints.iter().map(|(n, x)| (n, limited(limits_of(n), joint(x)))));
     section(&mut text, "constraints", spec.constraints.iter().map(|(n, x)| (n, constraint(x))));
     section(&mut text, "drives", spec.drives.iter().map(|(n, x)| (n, drive(x))));
     section(&mut text, "forces", spec.forces.iter().map(|(n, x)| (n, force(x))));
@@ -77,8 +81,8 @@ fn plot(p: &PlotSpec) -> String {
 }
 
 /// A joint with its limits.
-fn limited(spec: &ModelSpec, name: &str, mut g: Group) -> Group {
-    for (_, l) in spec.limits.iter().filter(|(n, _)| n == name) {
+fn limited(limits: &[&LimitSpec], mut g: Group) -> Group {
+    for l in limits {
         let mut own = Group::default();
         if let Some(of) = l.of {
             own.put("of", if of == LimitOf::Angle { "angle" } else { "distance" });

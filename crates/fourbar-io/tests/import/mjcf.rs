@@ -300,6 +300,89 @@ fn rotors_limits_and_what_changes_the_mechanism_are_never_silent() {
 }
 
 #[test]
+fn rotors_resist_their_own_joints_alone() {
+    // A slide that is upright falls with m g/(m + a): the rotor has no weight. A hinge and a slide with springs swing with their sums.
+    let (m, a, k) = (2.0f64, 3.0, 8.0);
+    let text = format!(
+        r#"<mujoco><option gravity="0 0 -10"/><compiler angle="radian"/><worldbody>
+      <body name="a"><joint name="s" type="slide" axis="0 0 1" ref="0.3" armature="{a}"/><geom size="0.1" mass="{m}"/></body>
+      <body name="b"><joint name="h" type="hinge" axis="0 0 1" ref="-0.2" springref="0.4" stiffness="{k}" armature="{a}"/>
+        <inertial pos="0 0 0" mass="1" diaginertia="1 1 0.8"/></body>
+      </worldbody></mujoco>"#
+    );
+    let loaded = read(&text);
+    let told = loaded.warnings.iter().find(|w| w.code.0 == "W455").expect("told");
+    assert_eq!(told.names, ["s_rotor", "h_rotor"]);
+    let made = model(&loaded);
+    assert_eq!(mobility(&made), (2, 0));
+    let t = motion(&made, 0.7);
+    let s = 0.3 - 0.5 * 10.0 * m / (m + a) * 0.49;
+    let h = 0.4 - 0.6 * ((k / (0.8 + a)).sqrt() * 0.7).cos();
+    assert!((last(&t, "s.distance") - s).abs() < 1e-8, "{} {s}", last(&t, "s.distance"));
+    assert!((last(&t, "h.angle") - h).abs() < 1e-8, "{} {h}", last(&t, "h.angle"));
+}
+
+/// Rates of a double pendulum of rods with rotors: angles `q`, the second against the first, the first from the horizontal downwards.
+fn rods(x: [f64; 4], l: [f64; 2], rotor: [f64; 2], g: f64) -> [f64; 4] {
+    let [q1, q2, v1, v2] = x;
+    let ([l1, l2], (s2, c2)) = (l, q2.sin_cos());
+    // Rods of 1 kg; moments of inertia about their centres are l^2/12.
+    let (m22, m12) = (l2 * l2 / 3.0 + rotor[1], l2 * l2 / 3.0 + l1 * l2 * c2 / 2.0);
+    let m11 = l1 * l1 / 3.0 + l1 * l1 + l1 * l2 * c2 + l2 * l2 / 3.0 + rotor[0];
+    let h = l1 * l2 * s2 / 2.0;
+    let f1 = g * (1.5 * l1 * q1.cos() + 0.5 * l2 * (q1 + q2).cos()) + h * (2.0 * v1 * v2 + v2 * v2);
+    let f2 = g * 0.5 * l2 * (q1 + q2).cos() - h * v1 * v1;
+    let det = m11 * m22 - m12 * m12;
+    [v1, v2, (m22 * f1 - m12 * f2) / det, (m11 * f2 - m12 * f1) / det]
+}
+
+#[test]
+fn a_double_pendulum_with_rotors_moves_by_its_equations() {
+    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |t| u64::from(t.subsec_nanos()) + 1);
+    let mut random = fourbar::random::Random(seed);
+    for _ in 0..4 {
+        let mut draw = |low: f64, high: f64| low + (high - low) * 0.5 * (1.0 + random.number());
+        let (l, rotor, t_end) = ([draw(0.3, 1.5), draw(0.3, 1.5)], [draw(0.0, 0.5), draw(0.01, 2.0)], draw(0.2, 0.8));
+        let rod = |l: f64| format!("<inertial pos='{} 0 0' mass='1' diaginertia='1e-3 {} {}'/>", l / 2.0, l * l / 12.0, l * l / 12.0);
+        let text = format!(
+            "<mujoco><option gravity='0 0 -9.81'/><worldbody><body name='one'><joint name='p' axis='0 1 0' armature='{}'/>{}<body name='two' pos='{} 0 0'>\
+            <joint name='q' axis='0 1 0' armature='{}'/>{}</body></body></worldbody></mujoco>",
+            rotor[0],
+            rod(l[0]),
+            l[0],
+            rotor[1],
+            rod(l[1])
+        );
+        let t = motion(&model(&read(&text)), t_end);
+        let n = 4000;
+        let h = t_end / f64::from(n);
+        let mut x = [0.0; 4];
+        for _ in 0..n {
+            let f = |x: [f64; 4]| rods(x, l, rotor, 9.81);
+            let plus = |x: [f64; 4], k: [f64; 4], h: f64| [0, 1, 2, 3].map(|i| x[i] + h * k[i]);
+            let k1 = f(x);
+            let k2 = f(plus(x, k1, h / 2.0));
+            let k3 = f(plus(x, k2, h / 2.0));
+            let k4 = f(plus(x, k3, h));
+            x = [0, 1, 2, 3].map(|i| x[i] + h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]));
+        }
+        for (name, value) in [("p.angle", x[0]), ("q.angle", x[1])] {
+            assert!((last(&t, name) - value).abs() < 1e-7, "seed {seed}: {name} {} {value}", last(&t, name));
+        }
+    }
+}
+
+#[test]
+fn rotors_of_balls_and_free_bodies_are_listed() {
+    for joint in ["<joint name='j' type='ball' armature='0.2'/>", "<joint name='j' type='free' armature='0.2'/>"] {
+        let loaded = world(&format!("<body name='a'>{joint}<geom size='0.1'/></body>"));
+        let told: Vec<&str> = loaded.warnings.iter().filter(|w| w.code.0 == "W455").map(|w| w.message.as_str()).collect();
+        assert_eq!(told, ["the rotor inertia of `j`, 0.2 kg m^2, is not carried over: the joint has no single coordinate"]);
+        assert_eq!(loaded.spec.bodies.len(), 1);
+    }
+}
+
+#[test]
 fn a_pendulum_stops_at_its_limit() {
     // It falls from the horizontal by 30 degrees and stays there: the limit takes all speed.
     let text = "<mujoco><worldbody><body><joint name='j' axis='0 1 0' range='-10 30'/><inertial pos='1 0 0' mass='2' diaginertia='1 1 1'/>\

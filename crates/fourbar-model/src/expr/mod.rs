@@ -300,6 +300,38 @@ impl Expr {
         list
     }
 
+    /// Times at which smooth steps begin and end: `smoothstep(t, a, b)` and its like, whose first argument moves evenly with the variable
+    /// `time` and whose ends are numbers.
+    pub fn smooth_ends(&self, time: usize) -> Vec<f64> {
+        use Function::{SmoothStep, SmootherStep};
+        // Value at time zero and rate of what moves evenly.
+        let mut stack: Vec<Option<[f64; 2]>> = Vec::new();
+        let mut list = Vec::new();
+        for op in &self.ops {
+            let args = stack.split_off(stack.len() - op.takes());
+            if let (Op::Call(SmoothStep | SmootherStep), [Some([at, rate]), Some([low, 0.0]), Some([high, 0.0])]) = (op, args.as_slice())
+                && *rate != 0.0
+            {
+                list.extend([low, high].map(|x| (x - at) / rate));
+            }
+            stack.push(match (op, args.as_slice()) {
+                (Op::Constant(x), _) => Some([*x, 0.0]),
+                (Op::Variable(k), _) => (*k as usize == time).then_some([0.0, 1.0]),
+                (Op::Neg, [Some([x, v])]) => Some([-x, -v]),
+                (Op::Add, [Some([x, v]), Some([y, w])]) => Some([x + y, v + w]),
+                (Op::Sub, [Some([x, v]), Some([y, w])]) => Some([x - y, v - w]),
+                (Op::Mul, [Some([x, v]), Some([y, 0.0])] | [Some([y, 0.0]), Some([x, v])]) => Some([x * y, v * y]),
+                (Op::Div, [Some([x, v]), Some([y, 0.0])]) => Some([x / y, v / y]),
+                _ => {
+                    let fixed: Option<Vec<f64>> = args.iter().map(|a| a.filter(|[_, v]| *v == 0.0).map(|[x, _]| x)).collect();
+                    fixed.map(|a| [op.apply::<f64>(&a, &[], &self.tables), 0.0])
+                }
+            });
+        }
+        list.retain(|t| t.is_finite());
+        list
+    }
+
     /// All numbers in it: those written, those that follow from them alone, and the ends of its tables.
     pub fn constants(&self) -> Vec<f64> {
         let mut stack: Vec<Option<f64>> = Vec::new();

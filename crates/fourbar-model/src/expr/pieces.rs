@@ -2,7 +2,8 @@
 //! alone, which is smooth beyond them.
 //!
 //! Conditions, absolute values, steps and their like switch. Between two switches an expression is that of [`Expr::in_pieces`]; a piece
-//! ends where one of its guards comes down to zero. What is smooth up to its second derivative, such as `smoothstep`, does not switch.
+//! ends where one of its guards comes down to zero. What is smooth up to its second derivative, such as `smoothstep`, does not switch;
+//! steps end where it begins and ends ([`Expr::smooth_ends`]).
 
 use super::function::Function;
 use super::{Comparison, Expr, MAX_STACK, Op, Table};

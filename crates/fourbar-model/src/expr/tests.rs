@@ -349,6 +349,21 @@ fn smoother_steps_join_without_a_jump_of_the_third_derivative() {
     assert!((y - 0.5).abs() < 1e-15 && (d - 35.0 / 32.0).abs() < 1e-14 && dd.abs() < 1e-13);
 }
 
+/// Times at which smooth steps of time begin and end are known where they are numbers, and nowhere else.
+#[test]
+fn ends_of_smooth_steps_are_found() {
+    for (text, ends) in [
+        ("smoothstep(t, 0.2, 0.25)*(1 - smootherstep(t, 0.3, 0.35))", vec![0.2, 0.25, 0.3, 0.35]),
+        ("3*smoothstep(2*(t - L)/m, -(1), sqrt(4))", vec![-0.5, 2.5]),
+        ("smoothstep(-t, -3, -1)", vec![3.0, 1.0]),
+        ("smoothstep(smoothstep(t, 1, 2), 0, 1)", vec![1.0, 2.0]),
+        ("smoothstep(t^2, 0, 1) + smoothstep(t, 0, link-1.angle) + smoothstep(link-1.angle, 0, 1) + smoothstep(1, 0, 2) + t", vec![]),
+    ] {
+        let (expr, _) = Expr::parse_quantity(text, &mut Sample).unwrap_or_else(|e| panic!("{text}: {e}"));
+        assert_eq!(expr.smooth_ends(0), ends, "{text}");
+    }
+}
+
 /// On its pieces an expression is what it is, guards are positive there, and behind a guard the next piece holds.
 #[test]
 fn expressions_are_their_pieces() {

@@ -203,14 +203,16 @@ pub struct FreeMotion {
 pub fn describe(model: &Model, q: &[Pose], motions: &[Vec<Twist>]) -> Vec<FreeMotion> {
     let mut labels = Vec::new();
     let mut rates: Vec<Vec<f64>> = Vec::new();
-    for j in model.joints.iter().filter(|j| !j.open) {
+    for (k, j) in model.joints.iter().enumerate().filter(|(_, j)| !j.open) {
         let [a, b] = j.bodies.map(BodyId::index);
+        // What a gear moves is known by what moves it.
+        let follows = if model.couplings.iter().any(|c| c.joints[1] == k) { 0.2 } else { 1.0 };
         for which in [JointCoordinate::Angle, JointCoordinate::Distance] {
             if let Some(y) = j.coordinate(which) {
                 let row = y.row(&q[a], &q[b]).parts;
                 // A coordinate against the ground reads best.
                 let grounded = if a == 0 || b == 0 { 4.0 } else { 1.0 };
-                let scale = grounded * if which == JointCoordinate::Angle { model.length } else { 1.0 };
+                let scale = follows * grounded * if which == JointCoordinate::Angle { model.length } else { 1.0 };
                 rates.push(motions.iter().map(|m| scale * (row[0].power(&m[a]) + row[1].power(&m[b]))).collect());
                 labels.push(FreeMotion { name: j.name.clone(), what: if which == JointCoordinate::Angle { "angle" } else { "distance" } });
             }

@@ -41,12 +41,21 @@ pub struct Pace {
     pub ahead: f64,
     /// Smaller steps lead nowhere, s.
     pub smallest: f64,
+    /// Times at which steps end, in order: [`crate::Model::smooth_ends`].
+    pub ends: Vec<f64>,
 }
 
 impl Pace {
     /// The least step at a time: smaller ones lead nowhere, or are lost in its rounding.
     pub fn least(&self, t: f64) -> f64 {
         self.smallest.max(16.0 * f64::EPSILON * t.abs())
+    }
+
+    /// Where a step from a time towards `target` ends at the latest.
+    pub fn end(&self, from: f64, target: f64) -> f64 {
+        let least = self.least(from);
+        let next = self.ends.partition_point(|t| *t <= from + least);
+        self.ends.get(next).map_or(target, |t| t.min(target))
     }
 
     /// A step where the error decides and `left` is left: a last step much shorter than those before it is avoided.
@@ -161,8 +170,8 @@ fn fixed<M: Tries>(m: &mut M, t: f64, nominal: f64) -> Result<(), Diagnostic> {
 
 fn adaptive<M: Tries>(m: &mut M, t: f64) -> Result<(), Diagnostic> {
     let ahead = m.pace().ahead;
-    let target = m.landing(if t > ahead { t } else { ahead });
     let from = m.time();
+    let target = m.pace().end(from, m.landing(if t > ahead { t } else { ahead }));
     let left = target - from;
     // A step of some last digits of the time would move nothing.
     if left <= 8.0 * f64::EPSILON * from.abs() {

@@ -4,7 +4,6 @@ use super::super::draft::*;
 use super::super::reading::Spot;
 use super::Lowering;
 use fourbar::Diagnostic;
-use fourbar::diagnostic::number;
 use fourbar::expr::{Expr, Symbol};
 use fourbar::spec::*;
 
@@ -116,14 +115,8 @@ impl Lowering<'_, '_> {
     /// Springs, damping and friction of a joint.
     fn passive(&mut self, draft: &Draft, k: usize) {
         let j = &draft.joints[k];
-        let Passive { stiffness, rest, damping, dry, rotor } = j.passive;
+        let Passive { stiffness, rest, damping, dry, .. } = j.passive;
         let joint = self.joints[k].clone();
-        if rotor != 0.0 {
-            let unit = if j.turns() == Some(false) { "kg" } else { "kg m^2" };
-            let message = format!("the rotor inertia of `{joint}`, {} {unit}, is not carried over", number(rotor));
-            let d = Diagnostic::new("W455", message).name(&joint);
-            self.reading.note(d.help("the mechanism moves as without its rotors: they make accelerations smaller"), j.spot);
-        }
         match j.turns() {
             Some(true) if stiffness != 0.0 || damping != 0.0 => {
                 let name = self.name("forces", &format!("{joint}_spring"), "force", j.spot);

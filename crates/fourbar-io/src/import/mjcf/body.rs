@@ -145,6 +145,7 @@ impl Mjcf<'_, '_, '_> {
         let turns = joint.turns();
         let angle = if turns == Some(false) { 1.0 } else { self.compiler.angle };
         let mut reference = 0.0;
+        joint.passive.rotor = r.number(get("armature"), 0.0);
         if what != Kind::Free {
             let axis = if turns.is_some() { r.direction(get("axis"), Vector3::z()) } else { Vector3::z() };
             let frame = Pose::with_axis(r.vector(get("pos"), Vector3::zeros()), &axis);
@@ -162,7 +163,7 @@ impl Mjcf<'_, '_, '_> {
                 rest: angle * r.number(get("springref"), 0.0),
                 damping: first("damping"),
                 dry: r.number(get("frictionloss"), 0.0),
-                rotor: r.number(get("armature"), 0.0),
+                ..joint.passive
             };
             let range = get("range").and_then(|a| r.numbers(a, 2, 2)).map(|x| [angle * x[0], angle * x[1]]);
             let limited = match get("limited").map_or("auto", |a| a.value.as_str()) {

@@ -76,6 +76,7 @@ impl<S: System> Track<S> {
         let mut track = Self::with_sizes(system, (model.length, little_energy(model, tau(study)?)), study, method, t)?;
         let functions = model.drives.iter().map(|d| &d.value).chain(model.bare.iter().map(|b| &b.value));
         track.knots = functions.flat_map(|f| f.knots()).collect();
+        track.pace.ends = model.smooth_ends();
         Ok(track)
     }
 
@@ -88,7 +89,7 @@ impl<S: System> Track<S> {
         system.start(&mut y);
         Ok(Self {
             method,
-            pace: Pace { h: first, fixed, ahead: study.t_end, smallest: SMALLEST * tau },
+            pace: Pace { h: first, fixed, ahead: study.t_end, smallest: SMALLEST * tau, ends: Vec::new() },
             tol: study.tol.unwrap_or(DEFAULT_TOL) * length,
             length,
             little,
