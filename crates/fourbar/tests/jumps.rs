@@ -150,7 +150,8 @@ study: {{t_end: 1, output_step: 0.1}}
 /// A smooth pulse somewhere in a long rest is not passed over, whoever chooses the steps: the speed behind it is that of its impulse.
 #[test]
 fn a_pulse_that_finds_everything_at_rest_is_met() {
-    let seed = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(1, |t| u64::from(t.subsec_nanos()) + 1);
+    let seed = 20_261_118;
+    println!("seed {seed}");
     let mut random = fourbar::random::Random(seed);
     for k in 0..4 {
         let mut draw = |low: f64, high: f64| low + (high - low) * 0.5 * (1.0 + random.number());
