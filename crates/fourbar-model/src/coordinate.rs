@@ -17,6 +17,19 @@ use std::sync::Arc;
 
 type V = Vector3<f64>;
 
+/// How a gap follows the motion of the bodies that it lies between.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Follows {
+    /// It is an angle between them, rad.
+    Turn,
+    /// It is a coordinate along them, m: smooth in their poses.
+    Way,
+    /// It is a distance of surfaces or of several points, m: no quicker than they, but it may have kinks.
+    Surface,
+    /// It may jump, where the nearest part of a shape is searched for.
+    Jumps,
+}
+
 /// A scalar function of the poses of two bodies; `i` and `j` are slots in the body list of its constraint.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Coordinate {

@@ -4,7 +4,7 @@
 //! [`Model::in_mode`] from the mechanism as it stands in the file.
 
 use crate::contact::{Moving, Spot, Spots};
-use crate::coordinate::{Coordinate, Gap};
+use crate::coordinate::{Coordinate, Follows, Gap};
 use crate::expr::Expr;
 use crate::force::eval::Plain;
 use crate::force::{Force, Rub, StateLaw};
@@ -240,6 +240,18 @@ impl Limit {
         let [i, j] = self.bodies(model).map(|b| &q[b]);
         let y = y.value(i, j, turns);
         self.side * (if self.is_square(model) { y.max(0.0).sqrt() } else { y } - self.bound)
+    }
+
+    /// How the gap follows the bodies.
+    pub fn follows(&self) -> Follows {
+        match (self.of, &self.spot) {
+            (Bounded::Position(JointCoordinate::Angle), _) => Follows::Turn,
+            (Bounded::Position(JointCoordinate::Distance), _) => Follows::Way,
+            (Bounded::Own, _) => Follows::Surface,
+            (Bounded::Spot, Some(s)) => s.spot.follows(),
+            // Rates jump with forces.
+            (Bounded::Rate(_) | Bounded::Spot, _) => Follows::Jumps,
+        }
     }
 
     /// Row of the rate of the gap: bodies and what their velocities are multiplied by.

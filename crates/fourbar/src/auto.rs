@@ -255,9 +255,11 @@ impl Study {
         }
     }
 
-    /// Whether rigid contacts are stepped through in fixed steps, instead of met as events.
+    /// Whether contacts, and what is made of pieces, are stepped through in fixed steps, instead of met as events.
     pub fn steps_through(&self, model: &Model) -> Result<bool, Diagnostic> {
-        Ok(!model.contacts.is_empty() && self.chosen(model)?.integrator == "moreau")
+        // Without rigid contacts nobody chooses it but the author.
+        let named = self.integrator.as_deref() == Some("moreau");
+        Ok(named || (!model.contacts.is_empty() && self.chosen(model)?.integrator == "moreau"))
     }
 
     /// Whether events are looked for: where anything may change a mechanism on its way and steps do not pass through it.

@@ -396,6 +396,12 @@ pub trait Motion: Send {
     fn own_state(&self) -> Option<(f64, &[Pose], &[f64])> {
         None
     }
+    /// Poses, velocities, counted angles and auxiliaries at the end of the last step, to its own error and without all else that an
+    /// instant has; `false` where they are not at hand.
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        let _ = out;
+        false
+    }
     /// Replaces the inputs, their slopes and the states at `t`, which is the end of the last step or the start: later steps go on
     /// with `z`. `false` where that cannot be done in flight, and another motion has to be started.
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic>;

@@ -1,7 +1,7 @@
 //! Time stepping with rigid contacts against closed forms and laws: to its order, and energy never grows.
 
 use fourbar::random::Random;
-use fourbar::study::{Analysis, Report, Study};
+use fourbar::study::{Analysis, FORMULATIONS, Report, Study};
 use fourbar::{Model, Trajectory};
 use fourbar_testing::common::*;
 
@@ -396,4 +396,62 @@ fn rigid_contacts_choose_their_method_and_a_step() {
     let (_, report) = run(&heap, &Study { t_end: 0.02, output_step: 0.01, ..Study::of(&heap) });
     assert_eq!((report.formulation, report.integrator), ("ra", "moreau"));
     assert!(count(&report, "step") <= 1e-3);
+}
+
+/// Time stepping passes through whatever touches in every shipped model with contacts, compliant ones too, near to what is found otherwise.
+#[test]
+fn shipped_contacts_are_stepped_through() {
+    let mut random = Random(0x5eed);
+    for name in contacts() {
+        let model = model(&name);
+        for f in FORMULATIONS.iter().filter(|f| integrators_of(f).contains(&"moreau")) {
+            let t_end = 0.03 + 0.03 * unit(&mut random);
+            let study = Study {
+                formulation: Some(f.name.into()),
+                integrator: Some("moreau".into()),
+                t_end,
+                output_step: 0.2 * t_end,
+                // Compliant contacts are followed explicitly, and are stiff; the heap has its own step.
+                step: (name != "contact_ball_heap").then_some(1e-5),
+                tol: None,
+                ..Study::of(&model)
+            };
+            let (own, report) = run(&model, &study);
+            assert_eq!((report.formulation, report.integrator, own.column("t").map(<[f64]>::len)), (f.name, "moreau", Some(6)), "{name}");
+            let (other, _) = run(&model, &Study { formulation: None, integrator: None, ..study });
+            let mut off = 0.0_f64;
+            for b in model.bodies.iter().skip(1) {
+                for axis in ["x", "y", "z"] {
+                    let c = format!("{}.r.{axis}", b.name);
+                    off = off.max((last(&own, &c) - last(&other, &c)).abs());
+                }
+            }
+            println!("{name} {} until {t_end:.4}: {off:.1e} m of {:.1e}", f.name, model.length);
+            assert!(off < 2e-3 * model.length, "{name} {} until {t_end}: {off:.1e} m", f.name);
+        }
+    }
+}
+
+/// Limits of joints are met as events between the steps.
+#[test]
+fn a_limit_is_met_between_steps() {
+    let mut random = Random(0xf00d);
+    for _ in 0..4 {
+        let (stop, h) = (0.2 + 0.6 * unit(&mut random), 1e-3);
+        let model = parse(&format!(
+            "
+fourbar: 1
+bodies: {{cart: {{mass: 2, inertia: [1, 1, 1], velocity: [1, 0, 0]}}}}
+joints: {{rail: {{type: prismatic, bodies: [ground, cart], at: [0, 0, 0], axis: [1, 0, 0], limits: {{max: {stop}, restitution: 0.5}}}}}}
+study: {{analysis: dynamics, t_end: 1, output_step: 0.1}}
+"
+        ));
+        for step in [Some(h), None] {
+            let (t, report) = run(&model, &Study { step, ..stepped(&model, h) });
+            assert_eq!(report.events.len(), 1, "{stop} {step:?}: {:?}", report.events);
+            assert!((report.events[0].t - stop).abs() < 1e-9, "{stop} {step:?}: {:?}", report.events);
+            // It comes back with half its speed.
+            assert!((last(&t, "cart.r.x") - (stop - 0.5 * (1.0 - stop))).abs() < 1e-9, "{stop} {step:?}");
+        }
+    }
 }

@@ -1,5 +1,6 @@
 //! Ropes over pulleys and belts against closed forms, in every formulation; touches at tight tolerances.
 
+use fourbar::random::Random;
 use fourbar::study::{FORMULATIONS, Study};
 use fourbar::{Model, Trajectory};
 use fourbar_testing::common::{model, parse, run};
@@ -94,5 +95,82 @@ fn the_rope_swing_keeps_its_digits() {
                 t.column(&c).expect("there").iter().zip(best.column(&c).expect("there")).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
             assert!(off < allowed, "{f} {tol:.0e} {c}: {off:.1e}");
         }
+    }
+}
+
+/// A number in a range.
+fn between(random: &mut Random, low: f64, high: f64) -> f64 {
+    low + (high - low) * 0.5 * (1.0 + random.number())
+}
+
+/// Ropes over pulleys drawn at random, on the ground and on bodies that swing: formulations agree, energy is kept, and the tension is what the way from
+/// pulley to pulley says.
+#[test]
+fn ropes_over_pulleys_drawn_at_random() {
+    for seed in 1..=8_u64 {
+        let mut random = Random(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(seed) | 1);
+        (0..20).for_each(|_| {
+            random.number();
+        });
+        let mut place =
+            |x: f64, y: f64| [x + between(&mut random, -0.2, 0.2), y + between(&mut random, -0.2, 0.2), between(&mut random, -0.1, 0.1)];
+        let (a, b, c, eye) = (place(-0.6, -1.0), place(0.7, -1.2), place(0.0, -0.3), place(0.1, 0.4));
+        // From a weight over an eye on an arm that swings, an eye on the ground, and perhaps the arm once more, to another weight.
+        let more = if seed % 2 == 0 { format!(", {{body: arm, at: {:?}}}", place(0.2, 0.0)) } else { String::new() };
+        let (slack, stiffness, damping) =
+            (between(&mut random, -0.1, 0.1), between(&mut random, 100.0, 800.0), between(&mut random, 0.0, 4.0));
+        let text = |length: f64| {
+            format!(
+                "
+fourbar: 1
+gravity: [0, -9.81, 0]
+bodies:
+  left: {{mass: 2, inertia: [0.01, 0.02, 0.015], at: {a:?}}}
+  right: {{mass: 3, inertia: [0.03, 0.02, 0.01], at: {b:?}, velocity: [0.3, 0, 0.1]}}
+  arm: {{mass: 1.5, inertia: [0.05, 0.02, 0.04], at: {c:?}}}
+joints:
+  ball: {{type: spherical, bodies: [ground, arm], at: [0, 0, 0]}}
+forces:
+  rope: {{type: rope, between: [{{body: left, at: [0, 0.05, 0.02]}}, {{body: right, at: [0.03, 0.05, 0]}}], via: [{{body: arm, at: [-0.1, 0.05, 0.1]}}, {{body: ground, at: {eye:?}}}{more}], length: {length}, stiffness: {stiffness}, damping: {damping}}}
+study: {{t_end: 0.4, output_step: 0.02}}
+"
+            )
+        };
+        // The way from pulley to pulley at the start.
+        let first = parse(&text(1.0));
+        let (t, _) = run(&first, &Study { t_end: 1e-6, output_step: 1e-6, ..with(&first, "lie", None, 1e-8) });
+        let way = t.column("rope.length").expect("there")[0];
+        let point = |body: [f64; 3], at: [f64; 3]| [0, 1, 2].map(|k| body[k] + at[k]);
+        let apart = |p: [f64; 3], q: [f64; 3]| ((p[0] - q[0]).powi(2) + (p[1] - q[1]).powi(2) + (p[2] - q[2]).powi(2)).sqrt();
+        let (start, over, end) = (point(a, [0.0, 0.05, 0.02]), point(c, [-0.1, 0.05, 0.1]), point(b, [0.03, 0.05, 0.0]));
+        if more.is_empty() {
+            assert!((way - apart(start, over) - apart(over, eye) - apart(eye, end)).abs() < 1e-12, "seed {seed}: {way}");
+        }
+        let model = parse(&text(way + slack));
+        let mut results: Vec<(&str, Trajectory)> = Vec::new();
+        for (f, i, tol) in [
+            ("grcr", "dop853", 1e-10),
+            ("lie", "dop853", 1e-10),
+            ("dca", "dop853", 1e-10),
+            ("natural", "taylor", 1e-10),
+            ("ra", "radau", 1e-9),
+        ] {
+            results.push((f, run(&model, &with(&model, f, Some(i), tol)).0));
+        }
+        for (f, t) in &results {
+            let column = |name: &str| t.column(name).unwrap_or_else(|| panic!("{name}"));
+            for c in ["left.r.y", "right.r.x", "arm.r.z", "rope.tension"] {
+                let size = column(c).iter().fold(1.0_f64, |m, x| m.max(x.abs()));
+                let off = column(c).iter().zip(results[0].1.column(c).expect("there")).map(|(x, y)| (x - y).abs()).fold(0.0, f64::max);
+                assert!(off < 1e-5 * size, "seed {seed} {f} {c}: {off:.1e}");
+            }
+            let (total, work, kinetic) = (column("energy.total"), column("energy.work"), column("energy.kinetic"));
+            let most = kinetic.iter().fold(1e-3_f64, |m, x| m.max(*x));
+            let off = total.iter().zip(work).map(|(e, w)| (e - w - total[0]).abs()).fold(0.0, f64::max);
+            assert!(off < 1e-6 * most, "seed {seed} {f}: energy is off by {off:.1e} of {most:.1e}");
+            let taut = column("rope.length").iter().zip(column("rope.tension")).all(|(l, x)| *x >= 0.0 && (*l > way + slack || *x == 0.0));
+            assert!(taut, "seed {seed} {f}: a slack rope pulls");
+        }
+        assert!(results[0].1.column("rope.tension").expect("there").iter().any(|x| *x > 0.0), "seed {seed}: it is never taut");
     }
 }

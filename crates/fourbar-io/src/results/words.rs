@@ -2,7 +2,8 @@
 
 /// Counts of a run as phrases: `200 steps`, `1.94 Newton iterations per step`. What did not happen is left out.
 pub fn work_words<'a>(work: impl Iterator<Item = (&'a str, f64)>) -> String {
-    work.filter(|(_, n)| *n != 0.0).map(|(name, n)| phrase(name, n)).collect::<Vec<_>>().join(", ")
+    // Residuals are no work.
+    work.filter(|(name, n)| *n != 0.0 && !name.starts_with("largest_")).map(|(name, n)| phrase(name, n)).collect::<Vec<_>>().join(", ")
 }
 
 fn phrase(name: &str, n: f64) -> String {

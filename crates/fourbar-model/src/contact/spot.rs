@@ -11,7 +11,7 @@
 //! | curve | curve | distance at the deepest point of the first, where both have one normal |
 
 use super::outline::Outline;
-use crate::coordinate::PoseOf;
+use crate::coordinate::{Follows, PoseOf};
 use crate::curve::{Measure, Path};
 use fourbar_math::Scalar;
 use nalgebra::{Matrix3, Vector2, Vector3};
@@ -110,6 +110,11 @@ impl Spot {
     /// Whether a scalar that records what is done to it can follow: not where the nearest part of a shape is searched for.
     pub fn is_one_piece(&self) -> bool {
         !matches!(self.first, First::Curve(_)) && matches!(self.second, Second::Plane { .. } | Second::Ball { .. })
+    }
+
+    /// How its gap follows the bodies: curves and polygons end, or are passed from one part to the next.
+    pub fn follows(&self) -> Follows {
+        if self.is_one_piece() { Follows::Surface } else { Follows::Jumps }
     }
 
     /// Whether its normal turns smoothly wherever the bodies touch: polygons have corners.

@@ -57,9 +57,10 @@ impl Contact {
     /// How the bodies stand at a spot.
     pub fn side(&self, x: &Plain<'_>, k: usize) -> Option<Side> {
         let Spots::Listed(list) = &self.spots else { return None };
-        let m = Moving::at(list.get(k)?, x);
+        let spot = list.get(k)?;
+        let m = Moving::at(spot, x);
         let push = (1.0 - self.law.chi * m.rate) / (1.0 + (self.law.chi * m.rate).abs());
-        Some(Side { gap: m.touch.gap, rate: m.rate, push })
+        Some(Side { gap: m.touch.gap, rate: m.rate, push, follows: spot.follows() })
     }
 
     /// Lets bodies do at a spot what [`doing`] says.

@@ -7,6 +7,7 @@ use super::eval::{self, Plain, States};
 use super::{Law, StateLaw};
 use crate::build::Resolve;
 use crate::contact::Spots;
+use crate::coordinate::Follows;
 use crate::diagnostic::Diagnostic;
 use crate::expr::Dimension;
 use crate::model::{BodyId, JointCoordinate, Model, PointOn};
@@ -354,6 +355,8 @@ pub struct Side {
     pub rate: f64,
     /// Positive where it pushes, negative where its law would make it pull, which it does not; a plain number.
     pub push: f64,
+    /// How the gap follows the bodies.
+    pub follows: Follows,
 }
 
 /// What such an element does there: it is apart, it acts, or it is at rest though it touches.

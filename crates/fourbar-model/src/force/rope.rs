@@ -3,6 +3,7 @@
 use super::element::*;
 use super::eval::{Plain, States, pull, spring_state};
 use crate::build::Resolve;
+use crate::coordinate::Follows;
 use crate::diagnostic::{Diagnostic, number};
 use crate::expr::Dimension;
 use crate::model::{Model, PointOn};
@@ -133,7 +134,7 @@ impl Element for Rope {
         let (length, rate) = self.state(x);
         let (elastic, damped) = (self.stiffness * (length - self.length), self.damping * rate);
         let push = (elastic + damped) / (elastic.abs() + damped.abs() + f64::MIN_POSITIVE);
-        Some(Side { gap: self.length - length, rate: -rate, push })
+        Some(Side { gap: self.length - length, rate: -rate, push, follows: Follows::Surface })
     }
 
     fn set_doing(&mut self, _side: usize, doing: i64) {

@@ -3,6 +3,7 @@
 use super::element::*;
 use super::eval::{Plain, States, coordinate_of, joint_effort};
 use crate::build::Resolve;
+use crate::coordinate::Follows;
 use crate::diagnostic::Diagnostic;
 use crate::model::{JointCoordinate, Model};
 use fourbar_math::Scalar;
@@ -211,7 +212,8 @@ impl Element for Stop {
         let sign = if k == 0 { 1.0 } else { -1.0 };
         let push = self.stiffness - self.damping * sign * rate;
         let size = self.stiffness + self.damping * rate.abs() + f64::MIN_POSITIVE;
-        bound.is_finite().then(|| Side { gap: sign * (y - bound), rate: sign * rate, push: push / size })
+        let follows = if self.coordinate == JointCoordinate::Angle { Follows::Turn } else { Follows::Way };
+        bound.is_finite().then(|| Side { gap: sign * (y - bound), rate: sign * rate, push: push / size, follows })
     }
 
     fn set_doing(&mut self, side: usize, doing: i64) {

@@ -294,6 +294,49 @@ impl<'m> Engine<'m> {
         self.reach_next(from, go_on)
     }
 
+    /// The end of the last step.
+    pub fn reached(&self) -> f64 {
+        self.motion.as_ref().map_or(self.now.t, |m| m.t().max(self.now.t))
+    }
+
+    /// One step that ends at `limit` at the latest, without an instant at its end: the present stays. Gives the time at which it began, or
+    /// `None` where it was told to stop.
+    pub fn step_on(&mut self, limit: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Option<f64>, Diagnostic> {
+        self.run_ahead(limit);
+        loop {
+            let stepped = match &mut self.motion {
+                Some(motion) => {
+                    let from = motion.t();
+                    let to = match self.study.fixed_step() {
+                        Some(h) => {
+                            let left = limit - from;
+                            let n = (left / h - 1e-6).ceil().max(1.0);
+                            if n > 1.0 { from + left / n } else { limit }
+                        }
+                        None => from.next_up(),
+                    };
+                    motion.advance(to, go_on).map(|on| on.then_some(from))
+                }
+                None => match self.start() {
+                    Ok(motion) => {
+                        self.motion = Some(motion);
+                        continue;
+                    }
+                    Err(d) => Err(d),
+                },
+            };
+            match stepped {
+                Ok(from) => return Ok(from),
+                Err(d) => self.change_over(d)?,
+            }
+        }
+    }
+
+    /// Poses and velocities at the end of the last step, where they are at hand.
+    pub fn glance(&mut self, out: &mut Configuration) -> bool {
+        self.motion.as_mut().is_some_and(|m| m.glance(out))
+    }
+
     /// Computes the start, or goes on from it with the next candidate.
     pub fn begin(&mut self) -> Result<(), Diagnostic> {
         let t = self.leg.start.t;

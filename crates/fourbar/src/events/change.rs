@@ -499,6 +499,7 @@ impl Eventful {
                 let given: Vec<f64> = (0..limits.len()).map(|i| if first[i] < -slow[i] { given[i] } else { 0.0 }).collect();
                 let out = self.strike(model, state, touching, &given)?;
                 state.v.clone_from(&out.v);
+                self.residual = self.residual.max(out.residual);
                 DVector::from_vec(out.normal)
             } else {
                 let target = |i: usize| if first[i] < -slow[i] { given[i] * first[i].min(0.0) } else { 0.0 };
@@ -506,6 +507,11 @@ impl Eventful {
                 let P = complementary(&G, &b).map_err(|i| self.presses(touching[i], state.t))?;
                 for (p, u) in P.iter().zip(&responses) {
                     state.v.iter_mut().zip(u).for_each(|(v, u)| *v = v.plus(&u.scaled(*p)));
+                }
+                // Of impulse and rebound beyond what is given back one is zero.
+                for (i, l) in limits.iter().enumerate() {
+                    let beyond = l.rate(&base, &state.q, &state.v) + target(i);
+                    self.residual = self.residual.max((P[i] * G[(i, i)]).min(beyond).abs());
                 }
                 P
             };

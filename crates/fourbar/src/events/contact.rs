@@ -34,6 +34,8 @@ const ROUGH: f64 = 1e-7;
 const GROWS: usize = 20;
 /// A push below this share of that without friction jams.
 const JAMS: f64 = 1e-9;
+/// Steps that become too small while a push is below this share are those towards it.
+const ABOUT_TO_JAM: f64 = 1e-2;
 /// Rounds in which the slip that breaks a group loose is found.
 const ROUNDS: usize = 60;
 
@@ -46,6 +48,8 @@ pub(super) struct Outcome {
     pub slip: Vec<Vector3<f64>>,
     /// Velocities or accelerations of the bodies.
     pub v: Vec<Twist>,
+    /// What is left of the conditions, as a velocity or an acceleration.
+    pub residual: f64,
 }
 
 impl Eventful {
@@ -253,7 +257,7 @@ impl Eventful {
         let normal = list.iter().map(|a| a.P.x).collect();
         let along = list.iter().map(|a| out(a, &a.P)).collect();
         let slip = list.iter().map(|a| out(a, &(a.velocity(&v) - a.target))).collect();
-        Ok((Outcome { normal, along, slip, v }, list))
+        Ok((Outcome { normal, along, slip, v, residual: done.residual }, list))
     }
 
     /// Velocities after an impact of limits that touch, of which one has friction: Poisson's law, in two phases. In the first all approach ends, in
@@ -285,6 +289,7 @@ impl Eventful {
             if self.kinetic(&second.v) <= before * (1.0 + 1e-13) || share < 1e-3 {
                 second.normal.iter_mut().zip(&first.normal).for_each(|(x, y)| *x += y);
                 second.along.iter_mut().zip(&first.along).for_each(|(x, y)| *x += y);
+                second.residual = second.residual.max(first.residual);
                 return Ok(second);
             }
             share *= 0.9;
@@ -293,6 +298,44 @@ impl Eventful {
 
     fn kinetic(&self, v: &[Twist]) -> f64 {
         self.base.bodies.iter().zip(v).skip(1).map(|(b, v)| 0.5 * (b.mass * v.v.norm_squared() + v.w.dot(&(b.J_bar * v.w)))).sum()
+    }
+
+    /// What a push along the normal does to the gap of a spot that slides, with the friction that comes with it, as a share of what it does without;
+    /// friction jams where it comes down to zero. `None` where a spot does not slide.
+    fn leverage(&mut self, limit: usize, state: &Configuration) -> Option<f64> {
+        let (Doing::Slides(direction, _), [mu, _]) = (self.doing[limit], self.limits[limit].friction()) else { return None };
+        let second = self.limits[limit].spot.as_ref()?.spot.bodies[1];
+        if mu == 0.0 {
+            return None;
+        }
+        let closed = std::mem::replace(&mut self.closed, vec![false; self.limits.len()]);
+        let model = self.base.in_mode(&self.present_mode().0);
+        self.closed = closed;
+        let mut list = self.actives(&mut Jump::new(&model, state), state, &[limit]);
+        let active = list.first_mut()?;
+        let d = state.q[second].A * Vector3::from(direction);
+        active.mu = mu;
+        active.slides = Some([active.frame.column(1).dot(&d), active.frame.column(2).dot(&d)]);
+        (active.G[(0, 0)] > 0.0).then(|| active.push() / active.G[(0, 0)])
+    }
+
+    /// A spot whose force seems to come to zero in the last step, but comes through infinity: friction jams at the end of the step.
+    pub(super) fn jams_on_the_way(&mut self, found: &Found) -> Option<usize> {
+        let mut spots = found.what.iter().filter_map(|w| if let Watched::Effort(k) = w { Some(*k) } else { None });
+        spots.find(|k| {
+            let at = self.engine_now().configuration();
+            self.leverage(*k, &at).is_some_and(|x| x <= JAMS)
+        })
+    }
+
+    /// Why steps became too small, where friction is about to jam.
+    pub(super) fn blocked(&mut self, d: Diagnostic) -> Diagnostic {
+        let at = self.engine_now().configuration();
+        let spots = self.touched.clone();
+        match spots.into_iter().find(|k| self.leverage(*k, &at).is_some_and(|x| x <= ABOUT_TO_JAM)) {
+            Some(k) => self.jams(k, d.time.unwrap_or(at.t)),
+            None => d,
+        }
     }
 
     /// Closes those of some limits at rest that would be passed, and chooses what bodies do where they touch; `model` is the mechanism without
@@ -420,7 +463,7 @@ impl Eventful {
         l.spot.as_ref().map_or_else(|| l.name.clone(), |s| self.base.contacts[s.contact].name.clone())
     }
 
-    fn jams(&self, limit: usize, t: f64) -> Diagnostic {
+    pub(super) fn jams(&self, limit: usize, t: f64) -> Diagnostic {
         let name = self.contact_name(limit);
         let mu = self.limits[limit].friction()[0];
         Diagnostic::new("S323", format!("at t = {t:.6} s contact `{name}` jams: rigid bodies with friction {} have no acceleration here", number(mu)))

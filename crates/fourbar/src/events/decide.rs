@@ -135,7 +135,7 @@ impl Eventful {
     }
 
     /// Whether the joint of a limit acts, or is the limit itself.
-    fn acts(&self, limit: usize) -> bool {
+    pub(super) fn acts(&self, limit: usize) -> bool {
         let l = &self.limits[limit];
         matches!(l.of, Bounded::Own | Bounded::Spot) || self.joints[l.joint]
     }

@@ -25,7 +25,7 @@ impl Eventful {
         let watch = |w: &Watch| json!([w.what, w.known_zero, w.offset]);
         json!({
             "fourbar-checkpoint": 3,
-            "now": self.now.t,
+            "now": self.now.t, "looked": self.looked,
             "joints": self.joints, "drives": self.drives, "forces": self.forces,
             "locks": self.locks.iter().map(|(j, c, y)| json!([j, *c == JointCoordinate::Angle, y])).collect::<Vec<_>>(),
             "closed": self.closed, "since": self.since, "doing": self.doing,
@@ -34,7 +34,7 @@ impl Eventful {
             "count": self.count, "armed": self.armed, "lost": self.lost, "ended": self.ended,
             "happened": self.happened,
             "bodies": self.base.bodies.len(),
-            "idle": self.idle, "modes": self.modes,
+            "idle": self.idle, "modes": self.modes, "residual": [self.residual, self.overlap],
             "from": self.from.save(),
             "found": self.found.as_ref().map(|f| json!([f.t, f.what])),
             "watched": self.watched.iter().map(watch).collect::<Vec<_>>(),
@@ -68,6 +68,8 @@ impl Eventful {
         self.count = read(&v["count"])?;
         self.idle = read(&v["idle"])?;
         self.modes = read(&v["modes"])?;
+        self.looked = read(&v["looked"])?;
+        [self.residual, self.overlap] = read(&v["residual"])?;
         let lock = |l: &Value| {
             let which = if l[1].as_bool()? { JointCoordinate::Angle } else { JointCoordinate::Distance };
             Some((l[0].as_u64()? as usize, which, l[2].as_f64()?)).filter(|l| l.0 < joints)
@@ -137,6 +139,7 @@ impl Eventful {
         };
         let watched: Vec<(Watched, bool, f64)> = read(&v["watched"])?;
         self.watched = watched.into_iter().map(|(what, known_zero, offset)| Watch { what, known_zero, offset, endless: false }).collect();
+        self.margins.forget();
         self.zeros = read(&v["zeros"])?;
         self.pressed = read(&v["pressed"])?;
         let found: Option<(f64, Vec<Watched>)> = read(&v["found"])?;

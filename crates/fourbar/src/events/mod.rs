@@ -10,6 +10,7 @@ mod decide;
 mod jump;
 mod keep;
 mod piece;
+mod quiet;
 mod switch;
 mod watch;
 
@@ -26,6 +27,7 @@ use crate::settings::{Analysis, Study};
 use crate::state::Configuration;
 use crate::trajectory::energies;
 use piece::Piece;
+use quiet::Quiet;
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::VecDeque;
@@ -37,6 +39,8 @@ use watch::{Found, Watch, Watched};
 const KEPT: usize = 16;
 /// Most times a step is made again in short.
 const SHORTER: usize = 8;
+/// Most times a step is made again in short where friction jams in it.
+const HALVED: usize = 40;
 /// So many events in less than [`STANDSTILL`] of the run are no progress.
 const CHATTER: usize = 100;
 const STANDSTILL: f64 = 1e-9;
@@ -133,8 +137,15 @@ pub struct Eventful {
     idle: usize,
     /// Start of the last step.
     from: Instant,
+    /// Up to where steps have been looked at.
+    looked: f64,
     /// What was found in it.
     found: Option<Found>,
+    /// How far what is watched was from changing anything, while all of it was far.
+    margins: quiet::Margins,
+    /// What impacts left of the conditions of limits and contacts, m/s or rad/s, and the deepest overlap of a limit or contact at a row, m or rad.
+    residual: f64,
+    overlap: f64,
     now: Instant,
     lost: f64,
     ended: bool,
@@ -193,7 +204,11 @@ impl Eventful {
             pressed: Vec::new(),
             idle: 0,
             from: now.clone(),
+            looked: start.configuration.t,
             found: None,
+            margins: quiet::Margins::default(),
+            residual: 0.0,
+            overlap: 0.0,
             now,
             lost: 0.0,
             ended: false,
@@ -339,7 +354,7 @@ impl Eventful {
             }
             // Steps that are made again and again in short ask nobody, and must lead somewhere.
             if round.is_multiple_of(ASKED) {
-                let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
+                let reached = self.looked;
                 if !go_on(reached) {
                     return Ok(Advanced::Stopped);
                 }
@@ -351,22 +366,38 @@ impl Eventful {
                 }
             }
             if let Some(found) = self.found.take_if(|f| f.t <= t) {
-                match self.meet(found)? {
+                match self.meet(found).map_err(|d| self.blocked(d))? {
                     Some(met) => return Ok(met),
                     None => continue,
                 }
             }
-            let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
-            if reached >= t {
+            if self.looked >= t {
+                if !self.come_to(t, go_on)? {
+                    return Ok(Advanced::Stopped);
+                }
                 let s = self.engine_at(t)?;
                 self.now = self.in_file(&s);
+                self.measure_overlap();
                 return Ok(Advanced::There);
             }
-            self.zeros = self.watched.iter().filter(|w| w.known_zero).map(|w| w.what).collect();
             let limit = if self.study.step.is_some() || self.analysis == Analysis::Kinematics { t } else { self.ahead.max(t) };
+            match self.step_quietly(limit, go_on)? {
+                Quiet::Passed => continue,
+                Quiet::Stopped => return Ok(Advanced::Stopped),
+                Quiet::Near(from) => {
+                    self.look(*from)?;
+                    continue;
+                }
+                Quiet::Not => {}
+            }
+            let reached = self.looked;
+            if !self.come_to(reached, go_on)? {
+                return Ok(Advanced::Stopped);
+            }
+            self.zeros = self.watched.iter().filter(|w| w.known_zero).map(|w| w.what).collect();
             let from = self.engine_now();
-            let on = self.piece.get_mut().with_dependent_mut(|_, e| e.step_until(limit, go_on))?;
-            if !on {
+            let stepped = self.piece.get_mut().with_dependent_mut(|_, e| e.step_until(limit, go_on));
+            if !stepped.map_err(|d| self.blocked(d))? {
                 return Ok(Advanced::Stopped);
             }
             self.look(from)?;
@@ -377,9 +408,25 @@ impl Eventful {
     /// Looks for zeros in the step that was just made from an instant. Where one lies near its start the step was far too long for what
     /// happens there, and is made again in short.
     fn look(&mut self, from: Instant) -> Result<(), Diagnostic> {
+        self.look_closely(from).map_err(|d| self.blocked(d))?;
+        self.looked = self.engine_now().t;
+        Ok(())
+    }
+
+    fn look_closely(&mut self, from: Instant) -> Result<(), Diagnostic> {
         let (start, work) = (from.configuration(), from.work);
         self.from = from.clone();
         self.found = self.search(&from)?;
+        for _ in 0..HALVED {
+            let Some(limit) = self.found.clone().and_then(|f| self.jams_on_the_way(&f)) else { break };
+            // Normal forces have no bound where friction jams: nothing that lies beyond is a motion.
+            let h = self.engine_now().t - start.t;
+            if h <= STANDSTILL * start.t.abs().max(1e-3 * self.study.t_end) {
+                return Err(self.jams(limit, start.t));
+            }
+            self.again(&start, work, start.t + 0.25 * h)?;
+            self.found = self.search(&from)?;
+        }
         for _ in 0..SHORTER {
             let Some(found) = &self.found else { return Ok(()) };
             let (h, left) = (self.piece.borrow().with_dependent(|_, e| e.now().t) - start.t, found.t - start.t);
@@ -391,16 +438,21 @@ impl Eventful {
             {
                 return Ok(());
             }
-            let end = start.t + 2.5 * left;
-            let book = self.piece.borrow().with_dependent(|_, e| e.book());
-            self.piece.get_mut().with_dependent_mut(|_, e| {
-                e.resume(&start, work, &book)?;
-                e.step_until(end, &mut |_| true)
-            })?;
-            for w in &mut self.watched {
-                w.known_zero = self.zeros.contains(&w.what);
-            }
+            self.again(&start, work, start.t + 2.5 * left)?;
             self.found = self.search(&from)?;
+        }
+        Ok(())
+    }
+
+    /// Makes the last step again from its start, up to `end` at the latest.
+    fn again(&mut self, start: &Configuration, work: f64, end: f64) -> Result<(), Diagnostic> {
+        let book = self.piece.borrow().with_dependent(|_, e| e.book());
+        self.piece.get_mut().with_dependent_mut(|_, e| {
+            e.resume(start, work, &book)?;
+            e.step_until(end, &mut |_| true)
+        })?;
+        for w in &mut self.watched {
+            w.known_zero = self.zeros.contains(&w.what);
         }
         Ok(())
     }
@@ -432,7 +484,7 @@ impl Eventful {
 
     /// One step of the integrator, or to the first event in it.
     pub fn step(&mut self, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
-        let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
+        let reached = self.looked;
         let next = self.found.as_ref().map_or(reached, |f| f.t);
         if next > self.now.t {
             return self.pass(next, go_on);
@@ -444,7 +496,7 @@ impl Eventful {
             return Ok(false);
         }
         self.look(from)?;
-        let reached = self.piece.borrow().with_dependent(|_, e| e.now().t);
+        let reached = self.looked;
         let to = self.found.as_ref().map_or(reached, |f| f.t);
         self.pass(to, go_on)
     }
@@ -488,6 +540,11 @@ impl Eventful {
         report.t = self.now.t;
         report.work.push(("events".into(), self.happened.len() as f64));
         report.work.push(("modes".into(), self.modes as f64));
+        // Methods that step through contacts say it themselves.
+        if !self.limits.is_empty() && !self.stepped {
+            report.work.push(("largest_contact_residual".into(), self.residual));
+            report.work.push(("largest_overlap".into(), self.overlap));
+        }
         report.events = std::mem::take(&mut self.happened);
         (report, failure)
     }
@@ -578,7 +635,9 @@ impl Eventful {
         self.piece.get_mut().with_dependent_mut(|_, e| e.resume(state, work, book))?;
         let first = self.engine_now();
         self.from = first.clone();
+        self.looked = first.t;
         self.found = None;
+        self.margins.forget();
         self.watched = self
             .to_watch()
             .into_iter()

@@ -22,8 +22,6 @@ const SHORT: f64 = 1e-3;
 const ROUNDING: [f64; 3] = [1e-9, 1e-8, 1e-6];
 /// A kink makes of the difference of two pieces less than this share over a step.
 const KINK: f64 = 1e-7;
-/// Above this share of its size a force is far from pulling.
-const CLEAR: f64 = 0.2;
 /// Forces below this are none, N, N m or per second.
 const LEAST: f64 = 1e-12;
 
@@ -104,18 +102,6 @@ impl Eventful {
     pub(super) fn guard_by_time(&self, n: usize, g: usize, t: f64) -> f64 {
         let from = &self.from;
         self.guard_at(n, g, &Plain { t, ..from.plain(&[]) })
-    }
-
-    /// Whether a side that acts beyond a bound stays far from it over a step.
-    pub(super) fn side_stays_far(&self, n: usize, g: usize, from: &Instant, to: &Instant, h: f64) -> bool {
-        let Switching::Side(k, side) = self.switches[n].of else { return false };
-        let at = |s: &Instant| self.base.forces[k].1.side(&self.base, &s.plain(&[]), side);
-        let (Some(a), Some(b)) = (at(from), at(to)) else { return false };
-        if g == 1 {
-            return a.push * b.push > 0.0 && a.push.abs().min(b.push.abs()) > CLEAR;
-        }
-        let same = a.gap * b.gap > 0.0;
-        same && a.gap.abs().min(b.gap.abs()) > (a.rate.abs() + b.rate.abs()) * h + (b.gap - a.gap).abs()
     }
 
     /// Passes a guard that has come down to zero.

@@ -1,11 +1,13 @@
 //! What is watched between two events, and where in a step it first comes to zero.
 
+use super::quiet::Pace;
 use super::{Eventful, Friction, HeldBy};
 use crate::diagnostic::Diagnostic;
 use crate::event::{Bounded, Doing};
 use crate::force::eval::law_value;
 use crate::motion::{Instant, load_across};
 use crate::spec::Direction;
+use crate::switching::Switching;
 use crate::trajectory::rates;
 
 /// Places inside a step at which what is watched is looked at, in shares of the step.
@@ -16,6 +18,8 @@ const PROBE: f64 = 1e-4;
 const SOON: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8];
 /// Places at which what time alone decides is looked at.
 const TIMES: usize = 32;
+/// Above this share of its size a force is far from pulling.
+const CLEAR: f64 = 0.2;
 /// Evaluations to narrow down a zero.
 const NARROW: usize = 80;
 
@@ -195,8 +199,9 @@ impl Eventful {
         if h <= 0.0 || self.watched.is_empty() {
             return Ok(None);
         }
-        // Gaps that stay far from zero over the step need no further look.
-        let far: Vec<bool> = self.watched.iter().map(|w| self.stays_far(w, from, &to, h)).collect();
+        // Where all stay far from zero over the step they need no further look.
+        let paces = [from, &to].map(|s| Pace::of(&s.v, self.base.length));
+        let far: Vec<bool> = self.watched.iter().map(|w| self.stays_far(w, [from, &to], paces, h)).collect();
         let mut samples = vec![from.clone()];
         if self.watched.iter().zip(&far).any(|(w, far)| !far && !self.by_time(w.what)) {
             for share in LOOKS {
@@ -207,8 +212,7 @@ impl Eventful {
         let mut first: Option<Found> = None;
         for place in 0..self.watched.len() {
             let watch = self.watched[place];
-            if far[place] {
-                self.watched[place].known_zero = false;
+            if far[place] && samples.len() == 2 {
                 continue;
             }
             let what = watch.what;
@@ -248,6 +252,13 @@ impl Eventful {
                 if !left && matches!(what, Watched::Gap(_) | Watched::Guard(..)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
                     continue;
                 }
+                if let Watched::Gap(k) = what
+                    && !left
+                    && f < 0.0
+                    && self.opens(k, from, s)
+                {
+                    continue;
+                }
                 left = true;
                 if let Watched::Event(k) = what
                     && !self.armed[k]
@@ -278,6 +289,9 @@ impl Eventful {
         if self.limits[limit].rate(base, &at.q, &at.v).abs() > self.slow(limit, &at.v) {
             return Ok(false);
         }
+        if samples[1..].iter().all(|s| self.opens(limit, at, s)) {
+            return Ok(false);
+        }
         let (what, least, from) = (Watched::Gap(limit), ROUNDING * base.length.max(1.0), at.t);
         let mut below = false;
         for s in &samples[1..] {
@@ -297,8 +311,16 @@ impl Eventful {
         Ok(below)
     }
 
+    /// Whether accelerations lead a gap that is zero at the start of a step away from there up to a place in it: what the gap itself is short of zero
+    /// is then the error of the method, which after a lift is as large as the gap, because both begin with the third power of the time.
+    fn opens(&self, limit: usize, from: &Instant, to: &Instant) -> bool {
+        let l = &self.limits[limit];
+        let second = |s: &Instant| l.second_rate(&self.base, &s.q, &s.v, &s.a);
+        !matches!(l.of, Bounded::Rate(_)) && 2.0 * second(from) + second(to) > 0.0
+    }
+
     /// The first zero of a guard that time alone decides, in a step from `t` on.
-    fn search_time(&self, watch: &Watch, n: usize, g: usize, t: f64, h: f64) -> Option<f64> {
+    pub(super) fn search_time(&self, watch: &Watch, n: usize, g: usize, t: f64, h: f64) -> Option<f64> {
         let value = |t: f64| self.guard_by_time(n, g, t) - watch.offset;
         let (mut low, mut left) = (t, !watch.known_zero);
         for k in 1..=TIMES {
@@ -324,21 +346,19 @@ impl Eventful {
         None
     }
 
-    /// Whether a gap is so far from zero at both ends of a step that its rates do not lead it there.
-    fn stays_far(&self, w: &Watch, from: &Instant, to: &Instant, h: f64) -> bool {
-        if let Watched::Guard(n, g) = w.what
-            && !w.known_zero
-        {
-            return self.side_stays_far(n, g, from, to, h);
-        }
-        let Watched::Gap(k) = w.what else { return false };
-        let l = &self.limits[k];
-        if w.known_zero || matches!(l.of, Bounded::Rate(_)) {
+    /// Whether something is so far from zero at both ends of a step that nothing leads it there.
+    fn stays_far(&self, w: &Watch, ends: [&Instant; 2], paces: [Pace; 2], h: f64) -> bool {
+        if w.known_zero {
             return false;
         }
-        let at = |s: &Instant| (self.value(w.what, s), l.rate(&self.base, &s.q, &s.v).abs());
-        let ((g0, r0), (g1, r1)) = (at(from), at(to));
-        g0.min(g1) > (r0 + r1) * h + (g1 - g0).abs()
+        if let Watched::Guard(n, 1) = w.what
+            && let Switching::Side(k, side) = self.switches[n].of
+        {
+            let at = |s: &Instant| self.base.forces[k].1.side(&self.base, &s.plain(&[]), side).map(|s| s.push);
+            return matches!(ends.map(at), [Some(a), Some(b)] if a * b > 0.0 && a.abs().min(b.abs()) > CLEAR);
+        }
+        let at = |k: usize| self.margin(w.what, &ends[k].plain(&[]), paces[k]);
+        Pace::resolved(paces, h) && matches!([at(0), at(1)], [Some(a), Some(b)] if a.stays_far(&b, h))
     }
 
     /// The time between `low` and `high` at which something comes through zero; `below` is its side at `low`, and `zero` a zero at `low`

@@ -356,6 +356,24 @@ impl<C: Chart> Motion for Implicit<'_, C> {
         Some((m.t, &m.q, &m.turns))
     }
 
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        let m = &self.stepper.memory;
+        out.t = m.t;
+        match &self.start {
+            Some(start) => {
+                out.q.copy_from_slice(&start.q);
+                out.v.copy_from_slice(&start.v);
+            }
+            None => {
+                out.q.copy_from_slice(&m.q);
+                out.v.copy_from_slice(m.velocities());
+            }
+        }
+        out.turns.copy_from_slice(&m.turns);
+        out.z.copy_from_slice(&m.carried.z);
+        true
+    }
+
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
         if t != self.stepper.memory.t {
             return Ok(false);

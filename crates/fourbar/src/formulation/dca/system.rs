@@ -343,6 +343,16 @@ impl<const B: usize> System for Dca<'_, B> {
         }
     }
 
+    fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
+        let (z, y) = y.split_at(self.carried.len());
+        out.t = t;
+        out.z.copy_from_slice(z);
+        unpack(y, &mut out.q, &mut out.v);
+        out.turns.copy_from_slice(&self.turns);
+        update_turns(self.model, &out.q, &mut out.turns);
+        true
+    }
+
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         self.unpack(y);
         let y = &y[self.carried.len()..];

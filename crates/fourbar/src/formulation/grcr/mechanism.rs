@@ -350,6 +350,13 @@ impl<'m> Mechanism<'m> {
         }
     }
 
+    /// The same without bringing loops up to date: for poses and velocities alone.
+    pub fn stand_at(&mut self, q: &[f64], u: &[f64]) {
+        self.q.copy_from_slice(q);
+        self.u.copy_from_slice(u);
+        self.placed = false;
+    }
+
     /// Takes coordinates and speeds, and corrects the dependent ones.
     pub fn close(&mut self, t: f64, q: &[f64], u: &[f64]) -> Result<(), Box<Diagnostic>> {
         self.close_above(0.0, t, q, u).map(|_| ())

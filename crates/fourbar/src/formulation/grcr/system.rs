@@ -419,6 +419,23 @@ impl System for Grcr<'_> {
         self.passages.look(t, &m.poses, &m.velocities, &mut self.measure, |_, parts| m.closure.sines(parts));
     }
 
+    fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
+        // The tree stands at the accepted state until something else is evaluated; then it is placed there, without its loops.
+        if self.last.0 != t || self.last.1 != y {
+            let (stored, z) = (self.m.tree.stored, self.carried.len());
+            self.last.0 = f64::NAN;
+            self.m.stand_at(&y[z..z + stored], &y[z + stored..z + stored + self.m.tree.speeds]);
+        }
+        self.m.globals();
+        out.t = t;
+        out.q.copy_from_slice(&self.m.poses);
+        out.v.copy_from_slice(&self.m.velocities);
+        out.turns.copy_from_slice(&self.m.turns);
+        crate::analysis::assembly::update_turns(self.m.model, &out.q, &mut out.turns);
+        out.z.copy_from_slice(&y[..self.carried.len()]);
+        true
+    }
+
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         let (stored, n) = (self.m.tree.stored, self.m.tree.speeds);
         self.last.0 = f64::NAN;

@@ -352,6 +352,16 @@ impl System for Lie<'_> {
         Ok(changed)
     }
 
+    fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
+        let (z, y) = y.split_at(self.carried.len());
+        out.t = t;
+        out.z.copy_from_slice(z);
+        self.space.unpack(y, &mut out.q, &mut out.v);
+        out.turns.copy_from_slice(&self.turns);
+        update_turns(self.equations.model, &out.q, &mut out.turns);
+        true
+    }
+
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>> {
         self.unpack(y);
         self.equations.set.choose(t);

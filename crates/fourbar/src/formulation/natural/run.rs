@@ -504,6 +504,20 @@ impl Motion for Run<'_> {
         Ok(())
     }
 
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        if self.integrator.last_step() == 0.0 || self.replaced {
+            return false;
+        }
+        let t = self.integrator.t();
+        self.follow_turns(t);
+        out.t = t;
+        out.q.copy_from_slice(&self.now.q);
+        out.v.copy_from_slice(&self.now.v);
+        out.turns.copy_from_slice(&self.turns);
+        self.carried_at(&mut out.z);
+        true
+    }
+
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
         if !self.integrator.retreat(t) {
             return Ok(false);

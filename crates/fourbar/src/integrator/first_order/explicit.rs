@@ -13,6 +13,7 @@ use crate::integrator::control::{self, Pace, Refused, Stepping, Tries, asked_eve
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome};
 use crate::settings::Study;
+use crate::state::Configuration;
 use fourbar_math::elementary;
 use serde_json::{Value, json};
 
@@ -479,6 +480,10 @@ impl<S: System> Motion for Explicit<S> {
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
         self.instant_at(t, out)
+    }
+
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        self.track.glance(out)
     }
 
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {

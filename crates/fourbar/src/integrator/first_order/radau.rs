@@ -17,6 +17,7 @@ use crate::integrator::radau::newton::{Convergence, Sizes, Verdict, estimated};
 use crate::model::Model;
 use crate::motion::{Instant, Motion, Outcome, bad_checkpoint};
 use crate::settings::Study;
+use crate::state::Configuration;
 use fourbar_math::elementary;
 use fourbar_math::factor::DenseLu;
 use nalgebra::Complex;
@@ -418,6 +419,10 @@ impl<S: System> Motion for Radau<S> {
 
     fn instant(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
         self.instant_at(t, out)
+    }
+
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        self.track.glance(out)
     }
 
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {

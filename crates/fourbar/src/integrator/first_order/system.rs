@@ -3,6 +3,7 @@
 use crate::diagnostic::Diagnostic;
 use crate::model::Model;
 use crate::motion::{Instant, Outcome};
+use crate::state::Configuration;
 use serde_json::Value;
 
 /// Angle in radians by which a body or joint may turn in a step. Counted angles must stay below half a turn, even between two bodies
@@ -61,6 +62,11 @@ pub trait System: Send {
     fn accept(&mut self, t: f64, y: &mut [f64]) -> Result<bool, Box<Diagnostic>>;
     /// The state at an output time in global terms, projected, with accelerations, reactions, efforts, work and errors.
     fn instant(&mut self, t: f64, y: &[f64], out: &mut Instant) -> Result<(), Box<Diagnostic>>;
+    /// The last accepted state in global terms as it is; `false` where that takes more than reading it.
+    fn glance(&mut self, t: f64, y: &[f64], out: &mut Configuration) -> bool {
+        let _ = (t, y, out);
+        false
+    }
     /// What there is to say at the end.
     fn report(&mut self, outcome: &mut Outcome);
     /// Into how many parts a step with this increment is divided by looks for singular positions.

@@ -7,6 +7,7 @@ use crate::integrator::{DEFAULT_TOL, FLUNG, little_energy, positive, tau};
 use crate::model::Model;
 use crate::motion::{Instant, bad_checkpoint, numbers};
 use crate::settings::Study;
+use crate::state::Configuration;
 use crate::time::Knots;
 use serde_json::{Value, json};
 
@@ -202,6 +203,11 @@ impl<S: System> Track<S> {
     /// Whether a time is the end of the last step.
     fn is_now(&self, t: f64) -> bool {
         (self.t - t).abs() <= 1e-12 * self.t.abs().max(self.h_n)
+    }
+
+    /// The state now in global terms, where it only has to be read.
+    pub fn glance(&mut self, out: &mut Configuration) -> bool {
+        self.system.glance(self.t, &self.y, out)
     }
 
     /// Replaces inputs and states now; `false` where `t` is another time.

@@ -78,6 +78,8 @@ pub struct Moreau<'m> {
     /// Fixed step, s, and the most sweeps.
     h: f64,
     most: usize,
+    /// Up to where steps may pass the times that are asked for.
+    ahead: f64,
     now: Point,
     before: Point,
     /// Mean accelerations and multipliers of the last step.
@@ -143,6 +145,7 @@ impl<'m> Moreau<'m> {
             finder: Finder::new(model),
             h,
             most,
+            ahead: study.t_end,
             before: now.clone(),
             a: vec![Twist::zero(); n],
             lambda: vec![0.0; rows],
@@ -426,15 +429,23 @@ impl Motion for Moreau<'_> {
         self.now.t
     }
 
-    fn run_ahead(&mut self, _until: f64) {}
+    fn run_ahead(&mut self, until: f64) {
+        self.ahead = until;
+    }
 
     fn advance(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
         while self.now.t < t {
-            let left = t - self.now.t;
+            // Steps end at the times that are asked for. Nothing but rounding ahead asks for a step, wherever it leads.
+            let end = if t - self.now.t <= 1e-9 * self.h { self.ahead.max(t) } else { t };
+            let left = end - self.now.t;
+            if left <= 1e-9 * self.h {
+                self.now.t = end;
+                break;
+            }
             let n = (left / self.h - 1e-6).ceil().max(1.0);
             self.step(left / n)?;
-            if n == 1.0 || (t - self.now.t).abs() <= 1e-9 * self.h {
-                self.now.t = t;
+            if n == 1.0 || (end - self.now.t).abs() <= 1e-9 * self.h {
+                self.now.t = end;
             }
             let asked = asked_every(6 * self.now.q.len());
             if self.book.steps.is_multiple_of(asked) && !go_on(self.now.t.min(t)) {

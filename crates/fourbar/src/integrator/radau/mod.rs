@@ -403,6 +403,15 @@ impl Motion for Radau<'_> {
         Some((self.now.t, &self.now.q, &self.now.turns))
     }
 
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        out.t = self.now.t;
+        out.q.copy_from_slice(&self.now.q);
+        out.v.copy_from_slice(&self.now.v);
+        out.turns.copy_from_slice(&self.now.turns);
+        out.z.copy_from_slice(&self.now.z);
+        true
+    }
+
     fn set_auxiliaries(&mut self, t: f64, z: &[f64]) -> Result<bool, Diagnostic> {
         if t != self.now.t {
             return Ok(false);

@@ -1,0 +1,255 @@
+//! Steps in which nothing that is watched comes near: poses and velocities at their ends are enough to see that.
+//!
+//! A gap over a step lies about the cubic through its values and rates at both ends, which is nowhere below the least of its four Bezier points.
+//! From the cubic it differs by at most `h^4/384` of its fourth derivative: for anything that swings with a frequency `w` less than a share of
+//! `h` times its greatest speed, and that share is below an eighth up to `w h = 3.6`. Steps that resolve a motion are shorter than that, bodies
+//! turn by less than [`TURN`] in steps that count here, and the speed is not that of the gap, which may rest at both ends, but of the quickest body.
+//! Gaps with kinks are given the whole way of both bodies there and back.
+
+use super::Eventful;
+use super::watch::{Watch, Watched};
+use crate::coordinate::Follows;
+use crate::diagnostic::Diagnostic;
+use crate::event::Bounded;
+use crate::force::eval::Plain;
+use crate::motion::Instant;
+use crate::settings::Analysis;
+use crate::state::{Configuration, Twist};
+use crate::switching::Switching;
+
+/// Share of the way of the quickest body in a step by which a smooth gap stays away from zero.
+const SMOOTH: f64 = 0.25;
+/// The same for gaps that may have kinks.
+const KINKED: f64 = 2.0;
+/// Bodies turn less than this in steps that are judged by their ends, rad.
+const TURN: f64 = 2.0;
+
+/// Speeds of the quickest bodies: rad/s, and m/s with what turning adds at the size of the mechanism.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Pace {
+    turn: f64,
+    way: f64,
+}
+
+impl Pace {
+    /// Of some velocities in a mechanism of some size.
+    pub fn of(v: &[Twist], length: f64) -> Self {
+        let most = |speed: fn(&Twist) -> f64| v.iter().map(speed).fold(0.0, f64::max).sqrt();
+        let turn = most(|v| v.w.norm_squared());
+        Self { turn, way: most(|v| v.v.norm_squared()) + length * turn }
+    }
+
+    /// Whether the turning of bodies is resolved by a step between two of them.
+    pub fn resolved(ends: [Self; 2], h: f64) -> bool {
+        h * ends[0].turn.max(ends[1].turn) < TURN
+    }
+}
+
+/// How far something watched is from zero.
+#[derive(Clone, Copy, Debug)]
+pub struct Margin {
+    gap: f64,
+    rate: f64,
+    /// Speed with which bodies may lead it beyond what its own rates say.
+    loose: f64,
+}
+
+impl Margin {
+    /// `None` where rates say nothing.
+    pub fn new(gap: f64, rate: f64, follows: Follows, pace: Pace) -> Option<Self> {
+        let loose = match follows {
+            Follows::Turn => SMOOTH * pace.turn,
+            Follows::Way => SMOOTH * pace.way,
+            Follows::Surface => KINKED * pace.way,
+            Follows::Jumps => return None,
+        };
+        Some(Self { gap, rate, loose })
+    }
+
+    /// Whether it does not come to zero over a step, by its values and rates at both ends.
+    pub fn stays_far(&self, to: &Self, h: f64) -> bool {
+        let (side, away) = (self.gap.signum(), h * self.loose.max(to.loose));
+        [self.gap, self.gap + h / 3.0 * self.rate, to.gap - h / 3.0 * to.rate, to.gap].iter().all(|b| side * b > away)
+    }
+}
+
+/// Margins at the end of the last step.
+pub struct Margins {
+    /// When; not a number where nothing is known.
+    at: f64,
+    pace: Pace,
+    list: Vec<Margin>,
+    next: Vec<Margin>,
+    state: Configuration,
+}
+
+impl Default for Margins {
+    fn default() -> Self {
+        let state = Configuration { t: f64::NAN, q: Vec::new(), v: Vec::new(), turns: Vec::new(), z: Vec::new() };
+        Self { at: f64::NAN, pace: Pace::default(), list: Vec::new(), next: Vec::new(), state }
+    }
+}
+
+impl Margins {
+    /// Nothing is known any more.
+    pub fn forget(&mut self) {
+        self.at = f64::NAN;
+    }
+}
+
+/// What became of a step that was to be quiet.
+pub enum Quiet {
+    /// All stayed far.
+    Passed,
+    /// Something is near: the instant at its start. The engine stands at its end.
+    Near(Box<Instant>),
+    /// Whoever was asked said stop.
+    Stopped,
+    /// No step was made, because what is watched has to be looked at as a whole.
+    Not,
+}
+
+impl Eventful {
+    /// Makes a time that is not beyond the last step the present of the engine, where it is not behind it already. Where another candidate has to take
+    /// over it goes on from there; `false` where it was told to stop.
+    pub(super) fn come_to(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        let (on, anew) = self.piece.get_mut().with_dependent_mut(|_, e| {
+            if e.now().t >= t {
+                return Ok((true, false));
+            }
+            let turn = e.turn();
+            let on = e.advance(t, go_on)?;
+            let anew = on && e.turn() != turn && e.reached() > t;
+            if anew {
+                let (state, work, book) = (e.now().configuration(), e.now().work, e.book());
+                e.resume(&state, work, &book)?;
+            }
+            Ok((on, anew))
+        })?;
+        if anew {
+            self.looked = t;
+            self.margins.forget();
+        }
+        Ok(on)
+    }
+
+    /// How far something watched is from zero; `None` where its values and rates do not tell.
+    pub(super) fn margin(&self, what: Watched, x: &Plain<'_>, pace: Pace) -> Option<Margin> {
+        let base = &*self.base;
+        match what {
+            Watched::Gap(k) => {
+                let l = &self.limits[k];
+                // Evaluated for those alone that it says something of.
+                (l.follows() != Follows::Jumps)
+                    .then(|| Margin::new(l.gap(base, x.q, x.v, x.turns), l.rate(base, x.q, x.v), l.follows(), pace))?
+            }
+            Watched::Guard(n, 0) => {
+                let Switching::Side(k, side) = self.switches[n].of else { return None };
+                let side = base.forces[k].1.side(base, x, side)?;
+                Margin::new(side.gap, side.rate, side.follows, pace)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether nothing is watched but gaps that have been left, sides that are apart, and what time decides.
+    fn may_be_quiet(&self) -> bool {
+        let one = |w: &Watch| match w.what {
+            Watched::Gap(k) => !w.known_zero && self.limits[k].follows() != Follows::Jumps,
+            Watched::Guard(n, g) => {
+                !w.known_zero && (self.switches[n].by_time || (g == 0 && matches!(self.switches[n].of, Switching::Side(..))))
+            }
+            _ => false,
+        };
+        self.analysis == Analysis::Dynamics && self.found.is_none() && self.watched.iter().all(one)
+    }
+
+    /// Margins of all that is watched but by time at a state; `None` where one of them is unknown.
+    fn margins_at(&self, x: &Configuration, out: &mut Vec<Margin>) -> Option<Pace> {
+        let pace = Pace::of(&x.v, self.base.length);
+        let x = Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[], z: &x.z };
+        out.clear();
+        for w in self.watched.iter().filter(|w| !self.by_time(w.what)) {
+            out.push(self.margin(w.what, &x, pace)?);
+        }
+        Some(pace)
+    }
+
+    /// One step that ends at `limit` at the latest, without an instant at its end where nothing comes near in it.
+    pub(super) fn step_quietly(&mut self, limit: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<Quiet, Diagnostic> {
+        // A method that is ahead of what has been looked at, because it has no first instant without a step, is looked at as a whole.
+        let before = self.looked;
+        if !self.may_be_quiet() || self.made() != before {
+            return Ok(Quiet::Not);
+        }
+        let mut m = std::mem::take(&mut self.margins);
+        if m.at != before {
+            let known = self.glance(&mut m.state).then(|| self.margins_at(&m.state, &mut m.list)).flatten();
+            let Some(pace) = known else {
+                self.margins = m;
+                return Ok(Quiet::Not);
+            };
+            m.pace = pace;
+        }
+        let stepped = self.piece.get_mut().with_dependent_mut(|_, e| e.step_on(limit, go_on));
+        let quiet = match stepped {
+            // Another candidate that has taken over began at the present, where nothing is known yet.
+            Ok(Some(start)) if start == before => {
+                let h = self.made() - start;
+                let next = self.glance(&mut m.state).then(|| self.margins_at(&m.state, &mut m.next)).flatten();
+                next.filter(|next| {
+                    Pace::resolved([m.pace, *next], h)
+                        && m.list.iter().zip(&m.next).all(|(a, b)| a.stays_far(b, h))
+                        && self.times_pass(start, h)
+                })
+            }
+            _ => None,
+        };
+        if let Some(pace) = quiet {
+            std::mem::swap(&mut m.list, &mut m.next);
+            m.at = self.made();
+            m.pace = pace;
+            self.looked = m.at;
+            self.margins = m;
+            return Ok(Quiet::Passed);
+        }
+        m.at = f64::NAN;
+        self.margins = m;
+        let Some(start) = stepped? else { return Ok(Quiet::Stopped) };
+        self.zeros.clear();
+        let (mut from, end) = (self.engine_now(), self.made());
+        if from.t != start {
+            self.piece.get_mut().with_dependent_mut(|_, e| e.instant_at(start, &mut from))?;
+        }
+        Ok(if self.come_to(end, go_on)? { Quiet::Near(Box::new(from)) } else { Quiet::Stopped })
+    }
+
+    /// The end of the last step of the engine, which may not have been looked at.
+    fn made(&self) -> f64 {
+        self.piece.borrow().with_dependent(|_, e| e.reached())
+    }
+
+    /// Poses and velocities at the end of the last step, where they are at hand.
+    fn glance(&mut self, out: &mut Configuration) -> bool {
+        if out.q.is_empty() {
+            *out = self.from.configuration();
+        }
+        self.piece.get_mut().with_dependent_mut(|_, e| e.glance(out))
+    }
+
+    /// Whether nothing that time alone decides happens in a step.
+    fn times_pass(&self, start: f64, h: f64) -> bool {
+        self.watched.iter().all(|w| match w.what {
+            Watched::Guard(n, g) if self.switches[n].by_time => self.search_time(w, n, g, start, h).is_none(),
+            _ => true,
+        })
+    }
+
+    /// Takes note of how deep limits and bodies overlap at the present.
+    pub(super) fn measure_overlap(&mut self) {
+        let s = &self.now;
+        let deep = |k: usize| -self.limits[k].gap(&self.base, &s.q, &s.v, &s.turns);
+        let measured = (0..self.limits.len()).filter(|k| !matches!(self.limits[*k].of, Bounded::Rate(_)) && self.acts(*k));
+        self.overlap = measured.map(deep).fold(self.overlap, f64::max);
+    }
+}
