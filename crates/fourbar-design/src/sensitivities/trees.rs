@@ -9,7 +9,7 @@ use fourbar::force::eval::{Given, Plain};
 use fourbar::integrator::first_order::Tableau;
 use fourbar::state::{Configuration, Pose, Twist, Wrench};
 use fourbar::study::Study;
-use fourbar::{Error, Model};
+use fourbar::{Error, Model, stop};
 use fourbar_math::Scalar;
 use nalgebra::{DVector, Vector3};
 
@@ -139,7 +139,7 @@ impl<'a> Way<'a> {
             }
             _ => moved.to(t, TOLERANCE * self.model.length),
         };
-        ok && moved.y.iter().all(|x| x.value().is_finite())
+        ok && !stop::told() && moved.y.iter().all(|x| x.value().is_finite())
     }
 }
 

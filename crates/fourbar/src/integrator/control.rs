@@ -2,6 +2,7 @@
 //! size, the loop over the tries of one step.
 
 use crate::diagnostic::Diagnostic;
+use crate::stop;
 
 /// What moves through time in steps of its own.
 pub trait Stepping {
@@ -18,6 +19,7 @@ pub trait Stepping {
 pub fn advance<S: Stepping>(s: &mut S, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
     while s.time() < t {
         s.step_towards(t)?;
+        stop::check()?;
         if s.asks() && !go_on(s.time().min(t)) {
             return Ok(false);
         }

@@ -433,6 +433,7 @@ impl Motion for Moreau<'_> {
             let left = t - self.now.t;
             let n = (left / self.h - 1e-6).ceil().max(1.0);
             self.step(left / n)?;
+            crate::stop::check()?;
             if n == 1.0 || (t - self.now.t).abs() <= 1e-9 * self.h {
                 self.now.t = t;
             }
