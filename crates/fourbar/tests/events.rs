@@ -405,26 +405,35 @@ impl Random {
     fn between(&mut self, a: f64, b: f64) -> f64 {
         a + (b - a) * self.next()
     }
+
+    fn seeded(seed: u64) -> Self {
+        let mut r = Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
+        (0..8).for_each(|_| {
+            r.next();
+        });
+        r
+    }
+
+    /// A rod that begins at a place, as a file has it, and the way to its end.
+    fn rod(&mut self, k: usize, [x, y]: [f64; 2]) -> (String, [f64; 2]) {
+        let (length, angle, mass) = (self.between(0.3, 1.0), self.between(-2.5, 0.5), self.between(0.3, 2.0));
+        let j = mass * length * length / 12.0;
+        let (dx, dy) = (length * angle.cos(), length * angle.sin());
+        let at = format!("[{}, {}, 0]", x + 0.5 * dx, y + 0.5 * dy);
+        let turned = format!("{{axis: [0, 0, 1], angle: {angle}}}");
+        (format!("  rod{k}: {{mass: {mass}, inertia: [{j}, {j}, {j}], at: {at}, orientation: {turned}}}\n"), [dx, dy])
+    }
 }
 
 /// A chain of rods that hang on each other, with limits on some of its hinges.
 fn random_chain(seed: u64) -> String {
-    let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..8 {
-        r.next();
-    }
+    let mut r = Random::seeded(seed);
     let n = 1 + (r.next() * 3.0) as usize;
     let (mut bodies, mut joints) = (String::new(), String::new());
     let (mut x, mut y, mut base) = (0.0, 0.0, "ground".to_string());
     for k in 0..n {
-        let (length, angle, mass) = (r.between(0.3, 1.0), r.between(-2.5, 0.5), r.between(0.3, 2.0));
-        let j = mass * length * length / 12.0;
-        let (dx, dy) = (length * angle.cos(), length * angle.sin());
-        bodies += &format!(
-            "  rod{k}: {{mass: {mass}, inertia: [{j}, {j}, {j}], at: [{}, {}, 0], orientation: {{axis: [0, 0, 1], angle: {angle}}}}}\n",
-            x + 0.5 * dx,
-            y + 0.5 * dy
-        );
+        let (rod, [dx, dy]) = r.rod(k, [x, y]);
+        bodies += &rod;
         let limits = if k == 0 || r.next() < 0.7 {
             let (min, max, e) = (-r.between(0.05, 0.8), r.between(0.05, 0.8), r.between(0.0, 0.9));
             format!(", limits: {{min: {min}, max: {max}, restitution: {e}}}")
@@ -764,23 +773,14 @@ fn residuals_of_limits_are_told() {
 
 /// A mechanism drawn at random: a chain that swings, slides or is driven round, with limits near and far, a rope, or ground to fall on.
 fn random_limits(seed: u64) -> (String, &'static str, &'static str, f64) {
-    let mut r = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1);
-    for _ in 0..8 {
-        r.next();
-    }
+    let mut r = Random::seeded(seed);
     let n = 1 + (r.next() * 3.0) as usize;
     let wheel = r.next() < 0.3;
     let (mut bodies, mut joints) = (String::new(), String::new());
     let (mut x, mut y, mut base) = (0.0, 0.0, "ground".to_string());
     for k in 0..n {
-        let (length, angle, mass) = (r.between(0.3, 1.0), r.between(-2.5, 0.5), r.between(0.3, 2.0));
-        let j = mass * length * length / 12.0;
-        let (dx, dy) = (length * angle.cos(), length * angle.sin());
-        bodies += &format!(
-            "  rod{k}: {{mass: {mass}, inertia: [{j}, {j}, {j}], at: [{}, {}, 0], orientation: {{axis: [0, 0, 1], angle: {angle}}}}}\n",
-            x + 0.5 * dx,
-            y + 0.5 * dy
-        );
+        let (rod, [dx, dy]) = r.rod(k, [x, y]);
+        bodies += &rod;
         let slides = k > 0 && r.next() < 0.3;
         // From next to where it stands to far away.
         let mut bound = || 0.02 * 150_f64.powf(r.next()) * if slides { 0.3 } else { 1.0 };
