@@ -15,7 +15,7 @@ const POWER: [f64; 2] = [1e-8, 30.0];
 /// A first step is looked for within so many characteristic times.
 const SPAN: f64 = 50.0;
 /// Steps below this share of the characteristic time lead nowhere.
-const SMALLEST: f64 = 5e-10;
+pub(super) const SMALLEST: f64 = 5e-10;
 /// Bodies turn by at most this angle in radians from one closure to the next in kinematics, and in a step.
 pub(super) const FOLLOWED: [f64; 2] = [0.5, 3.0];
 
@@ -416,8 +416,7 @@ impl Lanes<'_, '_> {
         let mut h = ZERO;
         for (i, lane) in self.lanes.iter_mut().enumerate() {
             let Some(lane) = lane else { continue };
-            let times = &lane.case.times;
-            let (t, end) = (self.t[i], times[times.len() - 1]);
+            let (t, times) = (self.t[i], &lane.case.times);
             h[i] = match lane.case.fixed {
                 // Fixed steps land on output times.
                 Some(nominal) => {
@@ -425,7 +424,7 @@ impl Lanes<'_, '_> {
                     left / (left / nominal - 1e-6).ceil().max(1.0)
                 }
                 None => {
-                    let left = end - t;
+                    let left = lane.case.end(t) - t;
                     if lane.h >= left * (1.0 - 1e-9) { left } else { lane.h }
                 }
             };
@@ -480,7 +479,7 @@ impl Lanes<'_, '_> {
                 };
                 lane.h = factor * h[i];
                 lane.refused = true;
-                self.lost[i] = lane.h < (SMALLEST * lane.case.tau).max(16.0 * f64::EPSILON * self.t[i].abs());
+                self.lost[i] = lane.h < lane.case.least(self.t[i]);
                 continue;
             }
             taken[i] = true;
@@ -514,12 +513,11 @@ impl Lanes<'_, '_> {
             (lane.t_n, lane.h_n) = (self.t[i], h[i]);
             lane.steps += 1;
             (lane.begun, lane.dense) = (false, false);
-            let times = &lane.case.times;
             let reached = self.t[i] + h[i];
             // Landing is exact.
             let end = match lane.case.fixed {
-                Some(_) => times.get(lane.next).copied(),
-                None => times.last().copied(),
+                Some(_) => lane.case.times.get(lane.next).copied(),
+                None => Some(lane.case.end(self.t[i])),
             };
             let nominal = lane.case.fixed.unwrap_or(h[i]);
             self.t[i] = end.filter(|end| (end - reached).abs() <= 1e-9 * nominal).unwrap_or(reached);

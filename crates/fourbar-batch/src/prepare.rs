@@ -2,6 +2,7 @@
 
 use crate::kernel::loops::{LoopRow, Loops, Mover, Says};
 use crate::kernel::{Form, Node, Numbers};
+use crate::motion::SMALLEST;
 use crate::passes::Joint;
 use fourbar::analysis::jumps;
 use fourbar::constraint::{Owner, Rows};
@@ -10,6 +11,7 @@ use fourbar::formulation::grcr::schedule::Role;
 use fourbar::formulation::grcr::tree::Tree;
 use fourbar::formulation::grcr::{Mechanism, Options};
 use fourbar::integrator::first_order::Tableau;
+use fourbar::integrator::control::next_end;
 use fourbar::integrator::{tau, tolerance};
 use fourbar::joint::JointKind;
 use fourbar::judge::Judge;
@@ -74,10 +76,24 @@ pub struct Case<'m> {
     pub rows: [Vec<f64>; 2],
     pub wanted: WantedColumns,
     pub times: Vec<f64>,
+    /// Where steps whose size the error decides end, beside the last of the times.
+    pub ends: Vec<f64>,
     pub fixed: Option<f64>,
     pub tol: f64,
     pub tau: f64,
     pub little: f64,
+}
+
+impl Case<'_> {
+    /// The least step at a time that leads somewhere.
+    pub fn least(&self, t: f64) -> f64 {
+        (SMALLEST * self.tau).max(16.0 * f64::EPSILON * t.abs())
+    }
+
+    /// Where a step from a time ends at the latest, if its error decides.
+    pub fn end(&self, t: f64) -> f64 {
+        next_end(&self.ends, t + self.least(t), self.times[self.times.len() - 1])
+    }
 }
 
 /// Why a mechanism is run alone.
@@ -158,6 +174,7 @@ pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Re
         G: vec![0.0; structure.rows.values],
         rows: [vec![0.0; structure.rows.rows()], vec![0.0; structure.rows.rows()]],
         times: study.output_times().collect(),
+        ends: model.smooth_ends(),
         fixed: study.fixed_step(),
         little: fourbar::integrator::little_energy(model, tau),
         now,

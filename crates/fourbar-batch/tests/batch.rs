@@ -322,3 +322,35 @@ fn a_batch_stops_when_it_is_told_to() {
     assert!(ended.iter().all(|e| *e == Ended::Stopped));
     assert!(few.iter().all(|f| f.0 == 5));
 }
+
+/// A smooth pulse that finds everything at rest is met in a batch as it is alone: the speed behind it is that of its impulse.
+#[test]
+fn pulses_that_find_everything_at_rest_are_met() {
+    let mut r = source(seed(20_261_118));
+    let mut draw = |low: f64, high: f64| low + (high - low) * 0.5 * (1.0 + r.number());
+    let mut speeds = Vec::new();
+    let mut models = Vec::new();
+    for _ in 0..2 * LANES + 1 {
+        let a = draw(0.05, 60.0);
+        let b = a + draw(0.01, 0.1);
+        let c = b + draw(0.0, 0.1);
+        let d = c + draw(0.01, 0.1);
+        models.push(parse(&format!(
+            "
+fourbar: 1
+bodies: {{mass: {{mass: 2, inertia: [0.1, 0.1, 0.1]}}}}
+joints: {{slide: {{type: prismatic, bodies: [ground, mass], at: [0, 0, 0], axis: [1, 0, 0]}}}}
+forces: {{push: {{type: actuator, joint: slide, effort: '4*smoothstep(t, {a:?}, {b:?})*smoothstep(-t, -{d:?}, -{c:?})'}}}}
+"
+        )));
+        speeds.push(2.0 * (0.5 * (b - a) + (c - b) + 0.5 * (d - c)));
+    }
+    for method in ["dopri5", "dop853"] {
+        let (ended, runs) = together(&models, |m| grcr(m, method, None, Some(1e-9), 100.0));
+        for ((how, run), speed) in ended.iter().zip(&runs).zip(&speeds) {
+            assert!(matches!(how, Ended::Well(_)), "{method}: not in a batch");
+            let off = (run.column("slide.speed").expect("there").last().expect("rows") - speed).abs();
+            assert!(off < 1e-6 * speed, "{method}: off by {off:.1e} of {speed}");
+        }
+    }
+}

@@ -138,6 +138,34 @@ fn a_run_follows_its_parameters() {
     });
 }
 
+/// A pulse that comes in a long rest moves the derivatives of a tree as well: speeds and ways in closed form.
+#[test]
+fn a_pulse_between_two_rows_is_not_passed_over() {
+    let text = "
+fourbar: 1
+parameters: {m: 2, push: 4, from: 41.3}
+bodies: {block: {mass: m, inertia: [0.1, 0.1, 0.1]}}
+joints: {slide: {type: prismatic, bodies: [ground, block], at: [0, 0, 0], axis: [1, 0, 0]}}
+forces: {pulse: {type: actuator, joint: slide, effort: 'push*smoothstep(t, from, from + 0.05)*smoothstep(-t, -from - 0.15, -from - 0.1)'}}
+study: {t_end: 100, output_step: 50}
+";
+    with(text, |p, find| {
+        let which = ["m", "push", "from"].map(find);
+        let model = p.model().expect("a mechanism");
+        let run = of_run(p, &Study::of(&model), &which).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!(run.method, Method::Jets);
+        let speed = 4.0 / 2.0 * 0.1;
+        for (text, value, exact) in [
+            ("last(slide.speed)", speed, [-speed / 2.0, speed / 4.0, 0.0]),
+            ("last(slide.distance) - last(t)*last(slide.speed)", -speed * 41.375, [speed * 41.375 / 2.0, -speed * 41.375 / 4.0, -speed]),
+        ] {
+            let d = of_measure(&Measure::new(text, &run.run.columns).expect("a measure"), &run).expect("derivatives");
+            near(d.value, value, 1e-9);
+            d.slopes.iter().zip(exact).for_each(|(x, exact)| near(*x, exact, 1e-7));
+        }
+    });
+}
+
 /// Only the rows that a measure reads are differentiated, with the same result.
 #[test]
 fn rows_that_a_measure_does_not_read_are_left_out() {

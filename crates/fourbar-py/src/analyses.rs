@@ -96,7 +96,7 @@ impl Core {
     /// Looks at the mechanism from all sides: headline, text, text with everything, fields as JSON, warnings, why it cannot be assembled.
     fn check<'py>(&self, py: Python<'py>) -> PyResult<(String, String, String, String, Bound<'py, PyList>)> {
         let (model, warnings) = (Arc::clone(&self.model), self.loaded.warnings.clone());
-        let found = interruptible(py, move || {
+        let found = interruptible(py, move |_| {
             let f = report::examine(&model, &warnings);
             let texts = (report::headline(&model, &f), report::words(&model, &f, false), report::words(&model, &f, true));
             (texts, report::fields(&model, &f), f.warnings.iter().chain(f.assembled.as_ref().err()).cloned().collect::<Vec<_>>())
@@ -114,7 +114,7 @@ impl Core {
         let core = slf.get();
         let from = state.map(|s| fitting(py, core, s).cloned()).transpose()?;
         let model = Arc::clone(&core.model);
-        let done = interruptible(py, move || match from {
+        let done = interruptible(py, move |_| match from {
             None => assembly::modes::assemble_in(&model, mode),
             Some(from) => {
                 // What the author asked of the start alone does not hold elsewhere.
@@ -146,7 +146,7 @@ impl Core {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         s.threads = get::<usize>(settings, "threads")?.unwrap_or(cores).max(1);
         let (model, states) = (Arc::clone(&self.model), !self.model.states.is_empty());
-        let done = interruptible(py, move || verify(&model, &s, &|_| {}))?.map_err(|d| self.failed(py, d))?;
+        let done = interruptible(py, move |_| verify(&model, &s, &|_| {}))?.map_err(|d| self.failed(py, d))?;
         let agreed = done.verdict.word == Word::Agreed;
         let (word, words, table) = (done.verdict.word.to_string(), done.verdict.words.clone(), done.table(states));
         let mut fields = json!(done);
@@ -177,7 +177,7 @@ impl Core {
         }
         let options = Options { kind, t, inputs: input_values(inputs)?, starts };
         let model = Arc::clone(core.drawn());
-        let found = interruptible(py, move || match all {
+        let found = interruptible(py, move |_| match all {
             true => search(&model, &options),
             false => {
                 settle(&model, &options).map(|one| Found { list: vec![one], starts: 0, hits: 1, complete: false, warnings: Vec::new() })
@@ -202,7 +202,7 @@ impl Core {
         let core = slf.get();
         let (at, inputs) = (asked(py, core, about)?, input_values(inputs)?);
         let model = Arc::clone(&core.model);
-        let done = interruptible(py, move || {
+        let done = interruptible(py, move |_| {
             let (state, words, warnings) = state_of(&model, at, &inputs)?;
             let found = if fits(&model).is_ok() {
                 let request = Request { inputs: Some(Vec::new()), outputs: Some(Vec::new()), frozen };
@@ -242,7 +242,7 @@ impl Core {
         let core = slf.get();
         let (at, values) = (asked(py, core, about)?, input_values(values)?);
         let model = Arc::clone(&core.model);
-        let done = interruptible(py, move || {
+        let done = interruptible(py, move |_| {
             let (state, words, warnings) = state_of(&model, at, &values)?;
             let l = linearize(&model, &state, &Request { inputs, outputs, frozen })?;
             Ok::<_, Error>((l, words, warnings))

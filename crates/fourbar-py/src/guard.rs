@@ -1,17 +1,19 @@
 //! Calls into the engine: without the interpreter's lock, with Ctrl-C heard, and with panics turned into exceptions.
 
 use crate::errors::raised;
-use fourbar::Diagnostic;
+use fourbar::{Diagnostic, stop};
 use pyo3::prelude::*;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Time between two looks for Ctrl-C.
 const EVERY: Duration = Duration::from_millis(50);
+/// How long a call waits for a computation that was told to stop.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// Stack of a thread that computes: as much as the main thread has.
 const STACK: usize = 16 << 20;
 
@@ -70,10 +72,25 @@ pub fn stoppable<T: Send + 'static>(
     raised.map_or(Ok(value), Err)
 }
 
-/// Computes on a thread of its own, so that Ctrl-C ends the call even where the computation cannot be stopped; it then comes to its end
-/// unheard.
-pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce() -> T + Send + 'static) -> PyResult<T> {
-    waited(py, f, &mut |py| py.check_signals())
+/// Computes on a thread of its own that heeds a flag, which it also gets: Ctrl-C sets it, and the call waits for the end. Where that takes
+/// longer than [`PATIENCE`], or at a second Ctrl-C, the call ends before the thread does.
+pub fn interruptible<T: Send + 'static>(py: Python<'_>, f: impl FnOnce(&'static AtomicBool) -> T + Send + 'static) -> PyResult<T> {
+    // The flag belongs to the thread too: nobody else gets it before both are done with it.
+    let flag = Arc::new(Flag::new());
+    let own = Arc::clone(&flag);
+    let mut heard: Option<(PyErr, Instant)> = None;
+    let mut look = |py: Python<'_>| {
+        let again = py.check_signals();
+        match heard.take() {
+            None => heard = again.err().map(|e| (e, Instant::now())),
+            Some((e, since)) if again.is_err() || since.elapsed() > PATIENCE => return Err(e),
+            waiting => heard = waiting,
+        }
+        flag.0.store(heard.is_some(), Ordering::Relaxed);
+        Ok(())
+    };
+    let value = waited(py, move || stop::heeding(Some(own.0), || f(own.0)), &mut look)?;
+    heard.map_or(Ok(value), |(e, _)| Err(e))
 }
 
 /// Computes on a thread of its own and looks up now and then; an error of `look` leaves it alone.
@@ -144,5 +161,5 @@ impl Listener {
 #[pyo3(name = "_panics")]
 pub fn panics(py: Python<'_>, elsewhere: bool) -> PyResult<()> {
     let fail = || assert!(std::hint::black_box(false), "a panic on purpose");
-    if elsewhere { interruptible(py, fail) } else { detached(py, fail) }
+    if elsewhere { interruptible(py, move |_| fail()) } else { detached(py, fail) }
 }

@@ -123,6 +123,11 @@ impl Cases {
         Ok(CaseTable::new(&self.ready.described, &self.ready.schema, rows))
     }
 
+    /// Of a sweep in batches, how many cases of this process ran alone, why most of them did, and the first of these.
+    fn alone(&self) -> Option<(usize, String, usize)> {
+        self.ready.alone()
+    }
+
     /// The rows of some cases as a Parquet file, for somebody else to keep.
     fn part<'py>(&self, py: Python<'py>, numbers: Vec<usize>, threads: usize) -> PyResult<Part<'py>> {
         let (rows, kept): (Vec<CaseRow>, Vec<Option<Vec<u8>>>) = self.computed(py, numbers, threads, None)?.into_iter().unzip();

@@ -1,7 +1,7 @@
 //! Verbs of the command for mechanisms in memory: the words of a command line go in, text and fields come out.
 
 use crate::errors::{objects, raised};
-use crate::guard::{Flag, stoppable};
+use crate::guard::interruptible;
 use crate::model::Core;
 use fourbar_cli::hand::{self, Handed};
 use pyo3::exceptions::PyValueError;
@@ -38,11 +38,11 @@ pub fn answer<'py>(
         (Some(core), Some(handed)) => words_about(core, handed, &verb, rest),
         _ => std::iter::once(verb).chain(rest).collect(),
     };
-    let flag = Flag::new();
-    let stop = flag.0;
-    let done = stoppable(py, &flag, move || hand::answer(&words, stop), &mut |_| Ok(()))?;
-    // The mechanism is there as long as the computation lasts.
-    drop(given);
+    let done = interruptible(py, move |stop| {
+        // The mechanism is there as long as the computation lasts.
+        let _given = given;
+        hand::answer(&words, stop)
+    })?;
     let answer = done.map_err(PyValueError::new_err)?;
     let (warnings, errors): (Vec<_>, Vec<_>) = answer.diagnostics.into_iter().partition(|d| d.is_warning());
     if !errors.is_empty() {

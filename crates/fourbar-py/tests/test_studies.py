@@ -139,6 +139,12 @@ INTERRUPTED = """
 import os, signal, threading, time
 import fourbar
 model = fourbar.load("fourbar")
+def chain(n):
+    m = fourbar.Mechanism("Chain", gravity=[0, 0, -9.81])
+    for k in range(n):
+        m = m.body(f"b{{k}}", mass=1, inertia=[1e-3, 0.08, 0.08], at=[k + 0.5, 0, 0])
+        m = m.revolute(f"j{{k}}", f"b{{k - 1}}" if k else fourbar.GROUND, f"b{{k}}", at=[k, 0, 0], axis=[0, 1, 0])
+    return m.build()
 def press():
     time.sleep(1.0)
     os.kill(os.getpid(), signal.SIGINT)
@@ -163,6 +169,15 @@ except KeyboardInterrupt:
         'model.sweep({"crank_length": (0.05, 0.09, 100000)}, {"rise": "range(P.y)"})',
         'model.tolerance({"crank_length": "0.1 mm"}, {"rise": "range(P.y)"}, samples=1000000)',
         'model.optimize({"crank_length": (0.05, 0.09)}, minimize="max(abs(motor.effort))", evaluations=10000000, starts=1000)',
+        'model.verify(1e6, patience=600)',
+        'fourbar.load("ra_double_pendulum").equilibria(starts=10**9)',
+        'fourbar.load("ra_double_pendulum").modes(1e7, frozen=True)',
+        'fourbar.load("ra_double_pendulum").linearize(1e7, frozen=True)',
+        'fourbar.load("five_bar_robot").inverse(output_step=1e-7)',
+        'model.sensitivities("max(P.y)", to=["crank_length"], output_step=1e-6)',
+        'fourbar.load("ra_double_pendulum").sensitivities("max(energy.kinetic)", t_end=1e6, output_step=1.0)',
+        'chain(400).modes("start", frozen=True)',
+        'chain(60).equilibria(starts=10**6)',
     ],
 )
 def test_ctrl_c_ends_studies_and_their_threads(call):

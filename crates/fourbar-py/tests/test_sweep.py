@@ -82,12 +82,14 @@ def drawn(seed, count, low, high):
 
 
 def test_batches_give_the_rows_of_plain_runs(fourbar_model, expected, tmp_path):
-    """Kinematics, with a case that cannot be closed among them: it runs alone."""
+    """Kinematics, with a case that cannot be closed among them: it runs alone, as it is told."""
     batch = fourbar_model.sweep(VARY, MEASURES, batch=True)
     for name in ("case", "status", "code", "set.crank_length", "set.rocker_length"):
         assert list(batch[name]) == list(expected[name]), name
     for name in MEASURES:
         np.testing.assert_allclose(batch[name], expected[name], rtol=1e-9, atol=1e-12, err_msg=name)
+    count, why, first = batch.alone
+    assert 1 <= count < 15 and why and 0 <= first < 15 and expected.alone is None
     # A case has the same bits in any batch, whoever computes it.
     same(batch, fourbar_model.sweep(VARY, MEASURES, batch=True, threads=1))
     with ThreadPoolExecutor(2) as pool:
@@ -113,13 +115,14 @@ def test_batches_of_motions_by_forces(pendulum):
     vary, measures = {"L": drawn(random.SystemRandom().randrange(2**31), 11, 0.5, 1.5)}, {"low": "min(tip.z)", "x": "last(tip.x)"}
     fixed = {"formulation": "grcr", "integrator": "rk4", "step": 1e-3}
     plain, batch = two.sweep(vary, measures, **fixed), two.sweep(vary, measures, batch=True, **fixed)
-    assert batch.counts == {"ok": 11}
+    assert batch.alone is None and batch.counts == {"ok": 11}
     for name in measures:
         np.testing.assert_allclose(batch[name], plain[name], rtol=1e-9, atol=1e-12)
     loose, tight = two.sweep(vary, measures, batch=True), two.sweep(vary, measures, tol=1e-11)
     np.testing.assert_allclose(loose["x"], tight["x"], atol=1e-4)
-    # What batches do not take runs as ever.
+    # What batches do not take runs as ever, and says why.
     inputs = pendulum.sweep({"L": [0.8, 1.2]}, {"x": "last(tip.x)"}, batch=True, formulation="ra")
+    assert inputs.alone[0] == 2 and inputs.alone[1]
     same(inputs, pendulum.sweep({"L": [0.8, 1.2]}, {"x": "last(tip.x)"}, formulation="ra"))
 
 

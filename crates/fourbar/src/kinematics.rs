@@ -233,6 +233,7 @@ impl<'m, C: Chart> Kinematics<'m, C> {
     pub fn step_to(&mut self, t: f64) -> Result<(), Diagnostic> {
         while self.state.t < t {
             self.step_towards(t)?;
+            crate::stop::check()?;
         }
         Ok(())
     }

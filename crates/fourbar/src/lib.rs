@@ -38,6 +38,7 @@ pub mod kinematics;
 pub mod motion;
 pub mod simulation;
 pub mod singular;
+pub mod stop;
 pub mod structure;
 pub mod study;
 pub mod trajectory;

@@ -35,6 +35,7 @@ use fourbar::inputs::Plan;
 use fourbar::model::Model;
 use fourbar::motion::{Event, Instant, Outcome, drive_planned};
 use fourbar::state::Configuration;
+use fourbar::stop;
 use fourbar::study::{Analysis, FORMULATIONS, FormulationInfo, Study, check, check_tolerance, formulation};
 use fourbar::trajectory::energies;
 use sample::{Unique, difference, extrapolate};
@@ -195,6 +196,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
     let next = AtomicUsize::new(0);
     let threads = settings.threads.min(AT_WORK / model.bodies.len()).clamp(1, chosen.len().max(1));
     let mut results: Vec<Option<Result<Member, Diagnostic>>> = (0..chosen.len()).map(|_| None).collect();
+    let heeded = stop::flag();
     std::thread::scope(|scope| {
         let workers: Vec<_> = (0..threads)
             .map(|_| {
@@ -203,7 +205,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
                     loop {
                         let k = next.fetch_add(1, Ordering::Relaxed);
                         let Some(info) = chosen.get(k) else { return done };
-                        let result = one(model, settings, info, &assembled, &unique);
+                        let result = stop::heeding(heeded, || one(model, settings, info, &assembled, &unique));
                         progress(info.name);
                         done.push((k, result));
                     }
@@ -217,6 +219,7 @@ pub fn verify(model: &Model, settings: &Settings, progress: &(dyn Fn(&str) + Syn
             }
         }
     });
+    stop::check()?;
     let lost = || Diagnostic::new("S252", "the run broke off").help("this is a fault of the program; please report it with the file");
     let results: Vec<Result<Member, Diagnostic>> = results.into_iter().map(|r| r.unwrap_or_else(|| Err(lost()))).collect();
     narrow(model, &results, &mut unique);

@@ -112,7 +112,7 @@ impl Cases {
     }
 
     /// How many cases ran alone and not in a batch, and why most of them did, with the first case.
-    fn alone(&self) -> Option<(usize, String, usize)> {
+    pub fn alone(&self) -> Option<(usize, String, usize)> {
         let alone = self.alone.lock().unwrap_or_else(PoisonError::into_inner);
         let all = alone.values().map(|x| x.0).sum();
         let (why, (_, case)) = alone.iter().max_by_key(|(_, (count, first))| (*count, std::cmp::Reverse(*first)))?;

@@ -7,7 +7,7 @@ use crate::operator::{fits, without_dry_friction};
 use fourbar::analysis::assembly::{Bound, pull, update_turns};
 use fourbar::random::Random;
 use fourbar::state::{Configuration, Pose};
-use fourbar::{Diagnostic, Model};
+use fourbar::{Diagnostic, Model, stop};
 
 /// Positions closer than this share of the characteristic length are the same.
 const SAME: f64 = 1e-5;
@@ -60,6 +60,7 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
         found.complete = problem.follow(&drawn, &mut found.list);
     }
     for k in 0..=options.starts {
+        stop::check()?;
         let from = if k == 0 {
             drawn.clone()
         } else {
@@ -109,6 +110,9 @@ impl Problem<'_> {
             let mut closed = false;
             let (mut ended, mut travelled) = (false, 0.0);
             for _ in 0..STEPS {
+                if stop::told() {
+                    break;
+                }
                 let step = &way * (STEP * L);
                 let Some(next) = self.manifold.moved(&rest.state, &rest.space, &step) else {
                     ended = true;

@@ -9,6 +9,7 @@ use crate::manifold::Manifold;
 use crate::operator::{Along, Direction};
 use fourbar::evaluate::by_body;
 use fourbar::state::Configuration;
+use fourbar::stop;
 use fourbar_math::dense;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SymmetricEigen};
 
@@ -151,6 +152,9 @@ impl Problem<'_> {
         let (mut radius, mut blocked) = (RADIUS * L, 0);
         let mut best = (f64::INFINITY, 0);
         for count in 0..STEPS {
+            if stop::told() {
+                break;
+            }
             let K = self.stiffness(&rest);
             let N = rest.space.N.clone();
             if N.ncols() == 0 {
@@ -245,6 +249,9 @@ impl Problem<'_> {
         let first = rest.g.norm();
         let mut h = RADIUS * L / first.max(f64::MIN_POSITIVE);
         for count in 0..STEPS {
+            if stop::told() {
+                break;
+            }
             if rest.g.norm() <= AT_REST * rest.load {
                 return Ending::Rest(Box::new(rest), count);
             }
@@ -277,6 +284,9 @@ impl Problem<'_> {
         let mut mu = 0.0;
         let mut best = (f64::INFINITY, 0);
         for count in 0..STEPS {
+            if stop::told() {
+                break;
+            }
             let J = self.newton_matrix(&rest);
             let (rows, columns) = scales.get_or_insert_with(|| scaling(&J, rest.space.freedom(), rest.load, L)).clone();
             let R = rest.residual().component_mul(&rows);

@@ -27,7 +27,7 @@ use fourbar::spec::ModelSpec;
 use fourbar::state::{Configuration, Twist};
 use fourbar::study::{Analysis, Study};
 use fourbar::trajectory::{Column, Recorder, Trajectory, WantedColumns, columns, rates};
-use fourbar::{Diagnostic, Error, Evaluation, Model, Simulation};
+use fourbar::{Diagnostic, Error, Evaluation, Model, Simulation, stop};
 use nalgebra::DMatrix;
 use std::sync::Arc;
 
@@ -178,6 +178,7 @@ pub fn inverse(spec: &ModelSpec, request: &Request) -> Result<Inverse, Error> {
     let (mut work, mut last) = (0.0, None::<(f64, f64)>);
     let times: Vec<f64> = study.output_times().collect();
     for &t in &times {
+        stop::check()?;
         simulation.advance(t).map_err(|d| {
             let at = d.time.unwrap_or(t);
             not_reached(&c, d, at)

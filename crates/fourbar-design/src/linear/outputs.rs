@@ -10,7 +10,7 @@ use fourbar::model::JointCoordinate;
 use fourbar::state::Configuration;
 use fourbar::time::TimeFunction;
 use fourbar::trajectory::{Recorder, WantedColumns, columns};
-use fourbar::{Diagnostic, Evaluation, Model};
+use fourbar::{Diagnostic, Evaluation, Model, stop};
 use nalgebra::{DMatrix, DVector};
 
 /// What an output reads.
@@ -174,6 +174,7 @@ pub(super) fn of_columns(
         Ok(out)
     };
     for k in 0..Q.ncols() {
+        stop::check()?;
         let size = Q.column(k).amax().max(V.column(k).amax()).max(Z.column(k).amax()).max(f64::MIN_POSITIVE);
         let h = APART / size;
         let (less, more) = (row(-h, k)?, row(h, k)?);
@@ -208,6 +209,7 @@ pub(super) fn matrices(
         DVector::from_iterator(outputs.len(), outputs.iter().map(|o| slope(model, &x, o)))
     };
     for k in 0..Q.ncols() {
+        stop::check()?;
         C.set_column(k, &column(&Q.column(k).into_owned(), &V.column(k).into_owned(), &by_state.column(k).into_owned()));
     }
     let none = DVector::zeros(Q.nrows());

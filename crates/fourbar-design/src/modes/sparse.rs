@@ -10,6 +10,7 @@ use fourbar::absolute::equations::Equations;
 use fourbar::absolute::linear::{At, Linear};
 use fourbar::evaluate::{by_body, stacked};
 use fourbar::state::{Configuration, Wrench};
+use fourbar::stop;
 use fourbar_math::BlockLu;
 use nalgebra::{DMatrix, DVector, SymmetricEigen};
 
@@ -230,7 +231,7 @@ fn run(s: &mut Solver<'_>, count: usize, locked: &[Locked], seed: usize) -> Vec<
         let size = x.dot(&mx).max(0.0).sqrt();
         // Nothing is left of the answer but rounding: every motion was seen.
         let seen = size <= 1e-10 * before.max(top) || !size.is_finite();
-        if seen || steps.len() >= most {
+        if seen || steps.len() >= most || stop::told() {
             return converged(s, &steps, locked, count);
         }
         let (x0, mx0) = (x / size, mx / size);

@@ -21,7 +21,7 @@ use fourbar::integrator::first_order::Tableau;
 use fourbar::motion::{Instant, Reaction};
 use fourbar::state::{Configuration, Twist};
 use fourbar::trajectory::{Recorder, Trajectory, WantedColumns, columns};
-use fourbar::{Diagnostic, Error, Model};
+use fourbar::{Diagnostic, Error, Model, stop};
 use fourbar_math::so3;
 use nalgebra::Vector3;
 use std::ops::Range;
@@ -154,6 +154,7 @@ pub(super) fn of_measures(
             break;
         }
         step -= 1;
+        stop::check()?;
         if step % every == every - 1 || step == count - 1 {
             back.segment(&kept, step - step % every..step + 1, &mut segment);
         }

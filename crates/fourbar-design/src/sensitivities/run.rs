@@ -24,7 +24,7 @@ use fourbar::force::Force;
 use fourbar::state::{Configuration, Twist};
 use fourbar::study::{self, Analysis, Study};
 use fourbar::trajectory::Trajectory;
-use fourbar::{Diagnostic, Error, Model, Simulation, Structure};
+use fourbar::{Diagnostic, Error, Model, Simulation, Structure, stop};
 use nalgebra::DMatrix;
 use std::sync::Arc;
 use std::time::Instant;
@@ -205,6 +205,7 @@ impl Way<'_> {
         let mut sets: Vec<Vec<Trajectory>> = Vec::new();
         let none = vec![f64::NAN; run.columns.len()];
         for (i, state) in states.iter().enumerate() {
+            stop::check()?;
             let wanted = needed.get(i).copied().unwrap_or(true);
             if i > 0 && !wanted {
                 sets.iter_mut().flatten().for_each(|t| t.push(&none));
@@ -434,6 +435,7 @@ impl Growth {
 
 /// The coefficients of the tangent at a state, a disturbance for each parameter.
 fn coefficients_of(varied: &mut Varied<'_>, state: &Configuration, count: usize) -> Result<Coefficients, Error> {
+    stop::check()?;
     varied.choose(state.t);
     let all = varied.spaces(state).all;
     let (op, disturbed) = varied.by_parameters(state, count);

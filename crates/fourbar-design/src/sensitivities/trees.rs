@@ -6,10 +6,11 @@ use super::state::Tangent;
 use crate::tree::linear::Changes;
 use crate::tree::{Jet, Moved, Rates, Tree};
 use fourbar::force::eval::{Given, Plain};
+use fourbar::integrator::control::next_end;
 use fourbar::integrator::first_order::Tableau;
 use fourbar::state::{Configuration, Pose, Twist, Wrench};
 use fourbar::study::Study;
-use fourbar::{Error, Model};
+use fourbar::{Error, Model, stop};
 use fourbar_math::Scalar;
 use nalgebra::{DVector, Vector3};
 
@@ -95,6 +96,8 @@ pub(super) struct Way<'a> {
     pub study: &'a Study,
     pub tableau: &'static Tableau,
     step: Option<f64>,
+    /// Where steps end, beside output times.
+    ends: Vec<f64>,
 }
 
 /// The motion at the output times with its derivatives; `None` where the mechanism is no tree, or the motion cannot be followed that way.
@@ -126,7 +129,7 @@ impl<'a> Way<'a> {
     /// Of a mechanism from a start; `None` where it is no tree, or moves otherwise.
     pub fn new(model: &'a Model, start: &'a Configuration, study: &'a Study) -> Option<Self> {
         let (tableau, step) = method(study)?;
-        Some(Self { tree: Tree::new(model, start)?, model, start, study, tableau, step })
+        Some(Self { tree: Tree::new(model, start)?, model, start, study, tableau, step, ends: model.smooth_ends() })
     }
 
     /// Moves on to an output time; `false` where that fails.
@@ -137,9 +140,17 @@ impl<'a> Way<'a> {
                 moved.fixed((t - moved.t) / steps, steps as usize);
                 true
             }
-            _ => moved.to(t, TOLERANCE * self.model.length),
+            _ => loop {
+                let end = next_end(&self.ends, moved.t, t);
+                if !moved.to(end, TOLERANCE * self.model.length) {
+                    break false;
+                }
+                if end >= t {
+                    break true;
+                }
+            },
         };
-        ok && moved.y.iter().all(|x| x.value().is_finite())
+        ok && !stop::told() && moved.y.iter().all(|x| x.value().is_finite())
     }
 }
 

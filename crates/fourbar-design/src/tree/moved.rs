@@ -2,6 +2,7 @@
 
 use super::Tree;
 use fourbar::integrator::first_order::{Estimate, Tableau, Weights};
+use fourbar::stop;
 use fourbar_math::Scalar;
 
 /// Steps, at most.
@@ -214,7 +215,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
             } else {
                 self.h = 0.1 * h;
             }
-            if self.h < 1e-14 * t.abs().max(1e-9) || count > MOST {
+            if self.h < 1e-14 * t.abs().max(1e-9) || count > MOST || stop::told() {
                 return false;
             }
         }

@@ -130,6 +130,11 @@ pub(crate) const PAGES: &[Page] = &[
         "During verification a formulation had gone beyond the time at which an input changes, and could not come back to it. The other formulations are compared all the same."
     ),
     page!(
+        "S255",
+        "A computation was stopped",
+        "Whoever had started the computation ended it before it was complete: in Python by Ctrl-C. Nothing of it is kept, unless the call says so. Start it again."
+    ),
+    page!(
         "S252",
         "A run broke off during verification",
         "One of the formulations stopped without a result and without a reason, which is a fault of the program. The other formulations are compared all the same. Please report it with the mechanism file."

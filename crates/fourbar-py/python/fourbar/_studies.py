@@ -297,7 +297,7 @@ class Studies:
         ``cases.parquet``, ``plan.json`` and, for `trajectories` (patterns of columns), the rows of every run as a partitioned dataset.
         resume: go on with what is missing there. executor: any `concurrent.futures.Executor`, such as a process pool or
         ``client.get_executor()`` of Dask, which gets tasks of about `chunk` seconds; left out, all cores of this machine, or `threads`. batch: advance
-        several cases at once in the vector registers of each core, those of a kind that batches take; the others run as usual.
+        several cases at once in the vector registers of each core, those of a kind that batches take; the others run as usual, and ``alone`` of the answer counts them.
         t_end and settings are those of `run`. The rows have the same bits whoever computes them.
         """
         words = pairs("--vary", vary, _sweep.values) + pairs("--measure", measures, lambda _, text: str(text))

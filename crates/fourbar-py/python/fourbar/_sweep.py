@@ -36,7 +36,8 @@ class Sweep(Columns):
 
     Columns are ``case``, ``set.NAME`` for each parameter, ``status`` (``ok``, ``not-built``, ``not-assembled`` or ``failed``), ``code``,
     ``time``, ``names`` and ``message`` of a case that failed, then the measures. Numbers are in SI units. ``computed`` says how many cases were
-    computed now.
+    computed now, ``alone`` how many of a sweep in batches ran alone, why most of them did, and the first of these; ``None`` where all ran
+    in batches, or elsewhere.
 
     >>> import fourbar
     >>> sweep = fourbar.load("fourbar").sweep({"crank_length": [0.06, 0.07, 0.09]}, {"rise": "range(P.y)"})
@@ -48,16 +49,19 @@ class Sweep(Columns):
 
     _index = "case"
 
-    def __init__(self, table: _fourbar.CaseTable, folder: pathlib.Path | None = None, computed: int = 0):
+    def __init__(
+        self, table: _fourbar.CaseTable, folder: pathlib.Path | None = None, computed: int = 0, alone: tuple[int, str, int] | None = None
+    ):
         super().__init__(table.names())
         self._table = table
         self._kept: dict[str, Any] = {}
         self.schema: dict[str, Any] = json.loads(table.schema())
         self.folder = folder
         self.computed = computed
+        self.alone = alone
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return (Sweep, (self._table, self.folder, self.computed))
+        return (Sweep, (self._table, self.folder, self.computed, self.alone))
 
     def __len__(self) -> int:
         return len(self._table)
@@ -275,7 +279,7 @@ def sweep(
     try:
         if folder is None:
             table = _gathered(cases, Spec(core, words, cases.hash), executor, count, chunk, shown)
-            return Sweep(table, None, len(table))
+            return Sweep(table, None, len(table), cases.alone())
         if executor is None:
             computed = cases.fill(folder, count, shown)
         else:
@@ -288,7 +292,7 @@ def sweep(
             computed = len(missing)
         if not folder.missing():
             folder.finish()
-        return Sweep(folder.table(), pathlib.Path(out) if out is not None else None, computed)
+        return Sweep(folder.table(), pathlib.Path(out) if out is not None else None, computed, cases.alone())
     finally:
         if isinstance(shown, Bar):
             shown.close()

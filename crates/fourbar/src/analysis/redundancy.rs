@@ -71,7 +71,7 @@ pub fn redundancy(model: &Model, topology: &Topology, q: &[Pose], total: usize) 
         }
     }
     // Across loops, and with gears and bare constraints.
-    while left > 0 && all.len() <= ELEMENTS {
+    while left > 0 && all.len() <= ELEMENTS && !crate::stop::told() {
         let beyond = |members: &[usize]| {
             let explained: usize = found.iter().filter(|(f, _)| f.iter().all(|k| members.contains(k))).map(|(_, times)| times).sum();
             excess(&all, members, q, model.length).saturating_sub(explained)

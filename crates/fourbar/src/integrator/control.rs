@@ -2,6 +2,7 @@
 //! size, the loop over the tries of one step.
 
 use crate::diagnostic::Diagnostic;
+use crate::stop;
 
 /// What moves through time in steps of its own.
 pub trait Stepping {
@@ -18,6 +19,7 @@ pub trait Stepping {
 pub fn advance<S: Stepping>(s: &mut S, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
     while s.time() < t {
         s.step_towards(t)?;
+        stop::check()?;
         if s.asks() && !go_on(s.time().min(t)) {
             return Ok(false);
         }
@@ -28,6 +30,11 @@ pub fn advance<S: Stepping>(s: &mut S, t: f64, go_on: &mut dyn FnMut(f64) -> boo
 /// After how many steps of a system of some size a run asks whether it may go on: often enough to stop in a tenth of a second.
 pub fn asked_every(size: usize) -> usize {
     (1024 / size.max(1)).clamp(1, 64)
+}
+
+/// The first of some times in order ([`crate::Model::smooth_ends`]) behind `from`, or `target` where none lies before it.
+pub fn next_end(ends: &[f64], from: f64, target: f64) -> f64 {
+    ends.get(ends.partition_point(|t| *t <= from)).map_or(target, |t| t.min(target))
 }
 
 /// How long steps are.
@@ -53,9 +60,7 @@ impl Pace {
 
     /// Where a step from a time towards `target` ends at the latest.
     pub fn end(&self, from: f64, target: f64) -> f64 {
-        let least = self.least(from);
-        let next = self.ends.partition_point(|t| *t <= from + least);
-        self.ends.get(next).map_or(target, |t| t.min(target))
+        next_end(&self.ends, from + self.least(from), target)
     }
 
     /// A step where the error decides and `left` is left: a last step much shorter than those before it is avoided.

@@ -66,6 +66,9 @@ pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swe
     let mut found =
         vec![Mode { configuration: at.clone(), changes: Vec::new(), farthest: (String::new(), 0.0, 0.0), reachable: Some(true), found: 0 }];
     for _ in 0..starts {
+        if crate::stop::told() {
+            break;
+        }
         let thrown = throw(model, topology, at, &held, &mut random);
         let pulled = pull(model, &rows, &held, &thrown, at);
         if !pulled.closed {

@@ -123,7 +123,7 @@ pub(super) fn close(model: &Model, p: &mut Problem, q: &mut Vec<Pose>, turns: &[
     let mut trial = q.clone();
     let mut iterations = 0;
     let mut small = 0;
-    while iterations < ITERATIONS {
+    while iterations < ITERATIONS && !crate::stop::told() {
         let worst = p.Phi.iter().fold(0.0_f64, |s, x| s.max(x.abs()));
         if worst <= tolerance {
             break;

@@ -444,6 +444,7 @@ impl Motion for Moreau<'_> {
             }
             let n = (left / self.h - 1e-6).ceil().max(1.0);
             self.step(left / n)?;
+            crate::stop::check()?;
             if n == 1.0 || (end - self.now.t).abs() <= 1e-9 * self.h {
                 self.now.t = end;
             }

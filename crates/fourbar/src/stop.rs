@@ -1,0 +1,65 @@
+//! Computations that somebody may end: who starts one hands it a flag ([`heeding`]), long loops of the engine look at it ([`check`],
+//! [`told`]). Where nobody has handed a flag over, nothing is ever told to stop.
+
+use crate::diagnostic::Diagnostic;
+use std::cell::Cell;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+thread_local! {
+    static FLAG: Cell<Option<&'static AtomicBool>> = const { Cell::new(None) };
+}
+
+/// The flag of a thread before it took another one; taken back at the end, also where a panic passes.
+struct Before(Option<&'static AtomicBool>);
+
+impl Drop for Before {
+    fn drop(&mut self) {
+        FLAG.set(self.0);
+    }
+}
+
+/// Computes on this thread while heeding a flag. What was computed after the flag was set means nothing.
+pub fn heeding<T>(flag: Option<&'static AtomicBool>, f: impl FnOnce() -> T) -> T {
+    let _before = Before(FLAG.replace(flag));
+    f()
+}
+
+/// The flag that this thread heeds, for threads that work for it.
+pub fn flag() -> Option<&'static AtomicBool> {
+    FLAG.get()
+}
+
+/// Whether this thread is told to stop.
+pub fn told() -> bool {
+    FLAG.get().is_some_and(|f| f.load(Ordering::Relaxed))
+}
+
+/// An error where this thread is told to stop.
+pub fn check() -> Result<(), Diagnostic> {
+    if told() {
+        return Err(Diagnostic::new("S255", "the computation was stopped").help("start it again and let it come to its end"));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_flag_is_heeded_by_its_own_thread_until_the_end() {
+        static STOP: AtomicBool = AtomicBool::new(false);
+        let found = heeding(Some(&STOP), || {
+            let before = check().is_ok();
+            STOP.store(true, Ordering::Relaxed);
+            let elsewhere = std::thread::spawn(told).join().expect("joined");
+            let handed = flag();
+            let helper = std::thread::spawn(move || heeding(handed, told)).join().expect("joined");
+            (before, told(), check().map_err(|d| d.code.0), elsewhere, helper)
+        });
+        assert_eq!(found, (true, true, Err("S255"), false, true));
+        assert!(!told() && flag().is_none());
+        let _ = std::panic::catch_unwind(|| heeding(Some(&STOP), || std::panic::resume_unwind(Box::new(()))));
+        assert!(!told(), "the flag outlived a panic");
+    }
+}
