@@ -6,7 +6,7 @@ use super::watch::{Found, Watched};
 use super::{Advanced, CHATTER, Eventful, Friction, Happened, Kind, STANDSTILL};
 use crate::diagnostic::{Diagnostic, number};
 use crate::event::{Action, Bounded};
-use crate::force::eval::{coordinate_of, law_value};
+use crate::force::eval::{Plain, coordinate_of, law_value};
 use crate::model::JointCoordinate;
 use crate::motion::Instant;
 use crate::settings::Analysis;
@@ -124,7 +124,8 @@ impl Eventful {
             if round == 2 || !off.is_finite() || off.abs() > OFF * h || off.abs() <= 1e-14 * t.abs().max(1e-2) || t - off <= start.t {
                 return Ok(now);
             }
-            t -= off;
+            // What is found before a time that is asked for happens before it, whatever rounding says.
+            t = (t - off).min(self.asked);
         }
         Ok(self.engine_now())
     }
@@ -342,7 +343,9 @@ impl Eventful {
                 }
                 Action::Release(j) => self.locks.retain(|l| l.0 != *j),
                 Action::Set(z, law) => {
-                    let value = law_value(&self.base, law, &left.plain(&[]), (0.0, 0.0));
+                    // Actions of one instant follow each other: what was set before is seen.
+                    let at = Plain { z: &state.z, ..left.plain(&[]) };
+                    let value = law_value(&self.base, law, &at, (0.0, 0.0));
                     let inputs = self.base.inputs.len();
                     if *z < inputs {
                         crate::inputs::allowed(&self.base, *z, value)?;
