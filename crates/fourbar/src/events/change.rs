@@ -425,7 +425,7 @@ impl Eventful {
                     Bounded::Rate(_) => true,
                     _ => l.gap(&base, &state.q, &state.v, &state.turns) <= CLOSED * self.size_of(k),
                 };
-                self.closed[k] || left.reached.contains(&k) || near
+                self.acts(k) && (self.closed[k] || left.reached.contains(&k) || near)
             })
             .collect();
         let rate = |k: usize, v: &[Twist]| limits[k].rate(&base, &state.q, v);

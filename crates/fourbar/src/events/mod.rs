@@ -667,7 +667,8 @@ impl Eventful {
         for n in 0..self.watched.len() {
             let value = self.value(self.watched[n].what, &first);
             let w = &mut self.watched[n];
-            w.known_zero |= value == 0.0;
+            // Of pieces that were just found to hold, a guard below zero is rounding.
+            w.known_zero |= value == 0.0 || (value < 0.0 && matches!(w.what, Watched::Guard(..)));
             if w.known_zero && matches!(w.what, Watched::Gap(_) | Watched::Guard(..)) {
                 w.offset = value.min(0.0);
             }
