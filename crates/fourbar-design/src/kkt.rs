@@ -68,6 +68,8 @@ pub struct Kkt<'m> {
     pub eps: Vec<f64>,
     /// Springs across the rows; empty where there are none.
     pub springs: Vec<f64>,
+    /// By how much they are stiffer where the question is whether all motions that obey the rows are held.
+    pub firmer: f64,
     part: Part,
     shift: f64,
 }
@@ -80,7 +82,7 @@ impl<'m> Kkt<'m> {
         let linear = Linear::new(&equations);
         let eps = vec![0.0; equations.set.rows()];
         let lu = None;
-        Self { model, equations, linear, lu, definite: None, weights, eps, springs: Vec::new(), part: Part::Whole, shift: 0.0 }
+        Self { model, equations, linear, lu, definite: None, weights, eps, springs: Vec::new(), firmer: 1.0, part: Part::Whole, shift: 0.0 }
     }
 
     /// Forms the stiffness at a state with multipliers.
@@ -139,8 +141,8 @@ impl<'m> Kkt<'m> {
         }
     }
 
-    /// Hands over the blocks of `K + shift W + G^T P G`, raised weights included, one after the other; blocks may come more than once.
-    fn blocks(&self, shift: f64, part: Part, mut add: impl FnMut(usize, usize, &Matrix6<f64>)) {
+    /// Hands over the blocks of `K + shift W + firm G^T P G`, raised weights included, one after the other; blocks may come more than once.
+    fn blocks(&self, shift: f64, part: Part, firm: f64, mut add: impl FnMut(usize, usize, &Matrix6<f64>)) {
         for &(i, j, at) in &self.linear.pairs {
             let mut B = self.block(i, j, at, part);
             if i == j {
@@ -159,7 +161,7 @@ impl<'m> Kkt<'m> {
                     let mut B = Matrix6::zeros();
                     for (r, p) in self.springs[rows.clone()].iter().enumerate() {
                         let of = |start: usize| nalgebra::Vector6::from_column_slice(&G[start + 6 * r..start + 6 * r + 6]);
-                        B += of(a.start) * of(b.start).transpose() * *p;
+                        B += of(a.start) * of(b.start).transpose() * (firm * p);
                     }
                     add(a.body, b.body, &B);
                 }
@@ -173,7 +175,7 @@ impl<'m> Kkt<'m> {
         let mut lu = self.lu.take().unwrap_or_else(|| BlockLu::new(&self.linear.pattern));
         let a = lu.clear();
         let (linear, e, n) = (&self.linear, &self.equations, self.linear.bodies);
-        self.blocks(shift, part, |i, j, B| {
+        self.blocks(shift, part, 1.0, |i, j, B| {
             let at = linear.pattern.block(i - 1, j - 1);
             for r in 0..6 {
                 (0..6).for_each(|c| a[at + 6 * r + c] += B[(r, c)]);
@@ -205,7 +207,7 @@ impl<'m> Kkt<'m> {
             BlockSolver::new(BlockPattern::new(&vec![6; n], &neighbours))
         });
         solver.clear();
-        self.blocks(shift, Part::Symmetric, |i, j, B| {
+        self.blocks(shift, Part::Symmetric, self.firmer, |i, j, B| {
             // Of the two blocks beside the diagonal one is stored.
             let (at, rows_first) = solver.pattern().block(i - 1, j - 1);
             if rows_first {

@@ -6,7 +6,7 @@
 //! modes of the masses tell whether a rest is stable, and the way out of one that is not.
 
 use super::refusals::{self, Ended};
-use super::solve::{AT_REST, DOWNHILL, Ending, FAR, NEAR, RADIUS, ROUNDING, STEPS, STILL, SYMMETRIC, TURN};
+use super::solve::{AT_REST, DOWNHILL, Ending, FAR, NEAR, RADIUS, ROUNDING, STILL, SYMMETRIC, TURN};
 use super::verdict::{self, Stability, Verdict};
 use super::{Equilibrium, Kind};
 use crate::kkt::{Kkt, Part, lengths};
@@ -26,8 +26,14 @@ use nalgebra::{DMatrix, DVector};
 
 /// Coordinates above which dense matrices take long.
 const DENSE: usize = 300;
-/// Stiffness of the springs across the joints as a share of the stiffest of the mechanism; compliance of the rows beside that of these springs.
-const SPRINGS: f64 = 1e6;
+/// Steps, at most: a stiff rope of hundreds of links turns by a small angle in each, and they cost little.
+const STEPS: usize = 2000;
+/// Squares of frequencies below this share of the shift are rounding.
+const UNSEEN: f64 = 1e-9;
+/// Stiffness of the springs across the joints as a share of the stiffest of the mechanism: those that make blocks regular, and by how much those
+/// are stiffer that leave only what the joints allow. Compliance of the rows beside that of the first.
+const SPRINGS: f64 = 10.0;
+const FIRMER: f64 = 1e5;
 const COMPLIANCE: f64 = 1e-9;
 /// Shift under the rows of the projector, and corrections of what it leaves, at most.
 const SHIFT: f64 = 1e-9;
@@ -78,7 +84,8 @@ pub struct Large<'m> {
 impl<'m> Large<'m> {
     /// Around a closed position.
     pub fn new(model: &'m Model, at: &Configuration) -> Self {
-        let kkt = Kkt::new(model, at, lengths(model));
+        let mut kkt = Kkt::new(model, at, lengths(model));
+        kkt.firmer = FIRMER;
         let projector = Projector::new(&kkt.equations.set, unit_weights(model));
         let reach = at.q.iter().fold(model.length, |s, q| s.max(q.r.amax()));
         Self { model, kkt, projector, reach, largest: 0.0 }
@@ -169,9 +176,11 @@ impl<'m> Large<'m> {
     }
 
     /// The lowest modes of the masses, by the stiffness of a position with the springs of the last one that was formed.
-    fn lowest(&self, rest: &Rest, count: usize) -> Option<Vec<Lowest>> {
+    /// Gives the shift with them.
+    fn lowest(&self, rest: &Rest, count: usize) -> Option<(Vec<Lowest>, f64)> {
         let mut kkt = sparse::formed(self.model, &rest.state, &rest.lambda);
         kkt.springs.clone_from(&self.kkt.springs);
+        kkt.firmer = FIRMER;
         // With a shift beyond the lowest of them all answers are positive, and the largest are the lowest.
         let mut shift = sparse::first_shift(self.model, &rest.state);
         let mut tries = 0;
@@ -180,7 +189,7 @@ impl<'m> Large<'m> {
             tries += 1;
         }
         kkt.springs.clear();
-        sparse::near(kkt, shift, count).ok()
+        Some((sparse::near(kkt, shift, count).ok()?, shift))
     }
 
     /// The stiffness of the motions of single bodies by their masses, the largest.
@@ -191,12 +200,12 @@ impl<'m> Large<'m> {
 
     /// Frequencies of the small motions at a position whose stiffness was formed last; `None` where they cannot be found.
     fn verdict(&mut self, rest: &Rest, count: usize) -> Option<Verdict> {
-        let list = self.lowest(rest, count)?;
+        let (list, shift) = self.lowest(rest, count)?;
         self.kkt.plain(Part::Whole);
         let sizes = list.iter().map(|m| verdict::contributions(self.model, &rest.state, &m.shape, &self.kkt.stiffness(&m.shape)));
         let sizes: Vec<f64> = sizes.collect();
         let omega2: Vec<f64> = list.iter().map(|m| m.omega2).collect();
-        let stability = verdict::judged(&omega2, &sizes, self.quickest());
+        let stability = verdict::judged(&omega2, &sizes, UNSEEN * shift, self.quickest());
         let columns: Vec<DVector<f64>> = list.into_iter().map(|m| m.shape).collect();
         let softest = columns.first().map(|x| words::motion(self.model, &rest.state.q, x)).unwrap_or_default();
         let n = 6 * self.model.moving();

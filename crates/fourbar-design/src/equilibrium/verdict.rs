@@ -106,7 +106,7 @@ pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
     let omega2: Vec<f64> = order.iter().map(|&k| values[k]).collect();
     let shapes = DMatrix::from_fn(N.nrows(), order.len(), |i, j| shapes[(i, order[j])]);
     let sizes = sizes(&shapes);
-    let stability = judged(&omega2, &sizes, 0.0);
+    let stability = judged(&omega2, &sizes, 0.0, 0.0);
     let softest = shapes.column_iter().next().map(|x| words::motion(op.model, &rest.state.q, &x.into_owned())).unwrap_or_default();
     Verdict { stability, omega2, sizes, shapes, softest, idle, circulatory, roots: Vec::new() }
 }
@@ -133,10 +133,11 @@ pub fn by_roots(model: &Model, state: &Configuration, v: &mut Verdict) {
     v.shapes = DMatrix::zeros(v.shapes.nrows(), 0);
 }
 
-/// By squares of frequencies, with the sizes they would have if forces did not balance; `top` is the stiffest of those that are not listed.
-pub fn judged(omega2: &[f64], sizes: &[f64], top: f64) -> Stability {
+/// By squares of frequencies, with the sizes they would have if forces did not balance. They are known to `error`; `top` is the stiffest of those
+/// that are not listed.
+pub fn judged(omega2: &[f64], sizes: &[f64], error: f64, top: f64) -> Stability {
     let top = omega2.iter().chain(sizes).fold(top, |m, x| m.max(x.abs()));
-    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top;
+    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top + error;
     if (0..omega2.len()).any(|k| omega2[k] < 0.0 && !zero(k)) {
         Stability::Unstable
     } else if (0..omega2.len()).any(zero) {
