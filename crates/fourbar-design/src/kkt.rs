@@ -100,7 +100,8 @@ impl<'m> Kkt<'m> {
 
     /// Largest entry of the antisymmetric part of the stiffness.
     pub fn antisymmetric(&self) -> f64 {
-        let blocks = self.linear.pairs.iter().map(|&(i, j, at)| (self.block(i, j, at, Part::Whole) - self.block(i, j, at, Part::Symmetric)).amax());
+        let blocks =
+            self.linear.pairs.iter().map(|&(i, j, at)| (self.block(i, j, at, Part::Whole) - self.block(i, j, at, Part::Symmetric)).amax());
         blocks.fold(0.0, f64::max)
     }
 

@@ -144,15 +144,16 @@ impl<'m> Large<'m> {
     fn moved(&mut self, c: &Configuration, dq: &DVector<f64>) -> Option<Configuration> {
         let mut x = stepped(c, dq);
         let (set, p) = (&self.kkt.equations.set, &mut self.projector);
+        let extent = x.q.iter().fold(self.reach, |s, q| s.max(q.r.amax()));
         let mut last = f64::INFINITY;
         for _ in 0..CLOSING {
             update_turns(self.model, &x.q, &mut x.turns);
             set.residual(&x.q, &x.turns, x.t, &mut p.x);
             let size = fourbar::projector::largest(&p.x);
-            if !size.is_finite() || size > 1e3 * self.reach {
+            if !size.is_finite() || size > 1e3 * extent {
                 return None;
             }
-            if manifold::settled(size, last, self.reach) {
+            if manifold::settled(size, last, extent) {
                 return flipped_joint(self.model, &x.q).is_none().then_some(x);
             }
             last = size;

@@ -2,10 +2,10 @@
 
 use super::{Equilibrium, Problem, Rest, Stability, Verdict};
 use crate::words;
-use fourbar::{Diagnostic, Model};
 use fourbar::diagnostic::number;
 use fourbar::evaluate::by_body;
 use fourbar::state::{Configuration, Wrench};
+use fourbar::{Diagnostic, Model};
 use nalgebra::DVector;
 
 /// Where a search ended without a rest.
@@ -43,7 +43,8 @@ impl Ended<'_> {
     /// Nothing holds the mechanism.
     pub fn away(&self) -> Diagnostic {
         let message = format!("there is no equilibrium: {} drives {} away, and nothing holds it", self.driver(), self.words());
-        Diagnostic::new("S401", message).help("hold the mechanism against this motion by a joint, a spring or a drive; or leave out the force")
+        Diagnostic::new("S401", message)
+            .help("hold the mechanism against this motion by a joint, a spring or a drive; or leave out the force")
     }
 
     /// The load would need infinite reactions.
@@ -53,7 +54,8 @@ impl Ended<'_> {
             self.driver(),
             self.words()
         );
-        Diagnostic::new("S402", message).help("this is a singular position, such as a taut chain or a dead point: draw the mechanism off it")
+        Diagnostic::new("S402", message)
+            .help("this is a singular position, such as a taut chain or a dead point: draw the mechanism off it")
     }
 
     /// The search did not end.
@@ -76,12 +78,7 @@ pub fn unstable(found: &Equilibrium) -> Diagnostic {
 }
 
 /// What a verdict asks to be said; `along` tells whether a motion without stiffness leads to further positions of rest.
-pub fn of_verdict(
-    model: &Model,
-    state: &Configuration,
-    v: &Verdict,
-    along: impl FnOnce(&DVector<f64>) -> Option<bool>,
-) -> Vec<Diagnostic> {
+pub fn of_verdict(model: &Model, state: &Configuration, v: &Verdict, along: impl FnOnce(&DVector<f64>) -> Option<bool>) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     if v.stability == Stability::Neutral {
         let neutral = v.omega2.iter().zip(&v.sizes).position(|(w, s)| w.abs() <= 1e-6 * s).unwrap_or(0);
