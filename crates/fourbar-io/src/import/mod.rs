@@ -231,6 +231,7 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
         warnings,
         parameters: Vec::new(),
         unused_parameters: Vec::new(),
+        computed_parameters: Vec::new(),
         hash,
         places: Places::foreign(text, foreign),
         mechspec: false,
