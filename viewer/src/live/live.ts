@@ -53,7 +53,7 @@ export class Live {
     this.editor.open(data.text);
     this.goButton.classList.add("go");
     this.panel.append(
-      el("div", { class: "cardtools" }, this.goButton, button("Step", "One step of the screen", () => this.step()), button("Reset", "Back to the start", () => this.reset()), this.speedBox),
+      el("div", { class: "cardtools" }, this.goButton, button("Step", "Advance by one frame", () => this.step()), button("Reset", "Back to the start", () => this.reset()), this.speedBox),
       el("div", { class: "switches" }, el("label", {}, this.gravity, "gravity"), el("label", {}, this.motors, "motors")),
       this.status, this.values, this.sliders);
     app.addTab("Live", this.panel, "Plots");

@@ -469,7 +469,7 @@ pub fn mode_lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
 fn reach(m: &Mode, crossing: bool) -> &'static str {
     match m.reachable {
         Some(true) => "; the motion passes it",
-        Some(false) => "; not reached by motion: it must be taken apart",
+        Some(false) => "; cannot be reached by moving it, only by taking it apart",
         None if crossing => "; perhaps reached where branches cross",
         None => "",
     }

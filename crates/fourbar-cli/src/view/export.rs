@@ -105,7 +105,7 @@ fn coder() -> Result<&'static str, Diagnostic> {
     if there.is_ok_and(|s| s.success()) {
         return Ok("ffmpeg");
     }
-    let d = Diagnostic::new("U485", "films are made by the program ffmpeg, which is not there");
+    let d = Diagnostic::new("U485", "writing .mp4 needs ffmpeg, which was not found");
     Err(d.help("install ffmpeg, or export .gif or .svg, which need no other program"))
 }
 

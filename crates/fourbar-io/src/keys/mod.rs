@@ -255,7 +255,7 @@ pub const TOP: Table = Table {
         need("fourbar", Expect::Version, "version of the format"),
         may("title", Expect::Text, "free text"),
         may("parameters", Expect::Parameters, "numbers with names, to be used in expressions; `--set` changes them"),
-        may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; left out: none"),
+        may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; default: none"),
         need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` is always there"),
         may("curves", Expect::Section("curves"), "planar curves by name, for joints that follow them"),
         may("joints", Expect::Section("joints"), "joints and couplings by name"),
@@ -302,7 +302,7 @@ pub const RESULTS: Table = Table {
     keys: &[may(
         "columns",
         Expect::Names("column, element or pattern"),
-        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; left out: all; `--columns` goes before it",
+        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; default: all; `--columns` goes before it",
     )],
 };
 

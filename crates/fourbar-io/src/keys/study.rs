@@ -9,10 +9,10 @@ pub const STUDY: Table = Table {
     title: "the study",
     doc: "What `run` computes; measures, sweeps and optimisations of the same mechanism.",
     keys: &[
-        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
+        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "default: dynamics, or kinematics where the drives leave no freedom"),
         may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
         may("integrator", Expect::Integrator, "`fourbar list` prints them; or a method of your own, `{tableau: {a: ..., b: ...}}`"),
-        may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
+        may("t_end", Expect::Number(TIME), "end of the run; default: 1 s"),
         may("output_step", Expect::Number(TIME), "time between outputs"),
         may("step", Expect::Number(TIME), "fixed step"),
         may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
@@ -46,8 +46,8 @@ pub const TABLEAU: Table = Table {
     keys: &[
         need("a", Expect::NumberRows, "the matrix by rows, from the first stage on or from the second; nothing on and above the diagonal"),
         need("b", Expect::NumberList, "weights of the result, one for each stage"),
-        may("c", Expect::NumberList, "nodes; left out: the sums of the rows"),
-        may("estimate", Expect::NumberList, "weights of a second result that estimates the error; left out: fixed steps only"),
+        may("c", Expect::NumberList, "nodes; default: the sums of the rows"),
+        may("estimate", Expect::NumberList, "weights of a second result that estimates the error; without it: fixed steps only"),
     ],
 };
 
@@ -65,7 +65,7 @@ pub const SWEEP: Table = Table {
         ),
         may("lhs", Expect::Number(PLAIN), "spread so many cases by a Latin hypercube"),
         may("sobol", Expect::Number(PLAIN), "spread so many cases by a Sobol sequence"),
-        may("seed", Expect::Number(PLAIN), "seed of spread cases; left out: 1"),
+        may("seed", Expect::Number(PLAIN), "seed of spread cases; default: 1"),
     ],
 };
 

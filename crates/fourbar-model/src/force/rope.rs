@@ -76,10 +76,10 @@ impl Element for Rope {
         doc: "Pulls two points together where they are farther apart than its length: tension = stiffness*(length - rest) + damping*rate, never negative, and zero where it is slack.",
         keys: &[
             BETWEEN,
-            may("via", Holds::Path, "small pulleys or eyes that it runs over, in order; left out: straight"),
+            may("via", Holds::Path, "small pulleys or eyes that it runs over, in order; default: straight"),
             need("length", Holds::Number(Some(Dimension::LENGTH)), "length from which on it is taut"),
             need("stiffness", Holds::Number(Some(Dimension::STIFFNESS)), "stiffness where it is taut"),
-            may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping where it is taut; left out: none"),
+            may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping where it is taut; default: none"),
         ],
         own: &[],
     };
