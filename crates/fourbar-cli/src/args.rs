@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 const AFTER: &str = "\
-FILE is a mechanism file, the name of a shipped model (`fourbar examples` lists them), or `-` for standard input.
+FILE is a mechanism file (of this program, or MechSpec, MJCF, URDF, SDF, ASMT), the name of a shipped model
+(`fourbar examples` lists them), or `-` for standard input.
 
 Start here:
   fourbar demo                      run the four-bar linkage and see it move
@@ -135,7 +136,7 @@ impl Verb {
 /// A model with its parameters.
 #[derive(Debug, ClapArgs)]
 pub struct ModelArgs {
-    /// Mechanism file, name of a shipped model, or `-` for standard input.
+    /// Mechanism file (also MechSpec, MJCF, URDF, SDF, ASMT), name of a shipped model, or `-` for standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: String,
     /// Give a parameter another value, an expression such as `40 mm` or `2*pi`.
@@ -382,7 +383,7 @@ pub struct StudyArgs {
     /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
     #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
-    /// Number of threads, for `dca`; default: as many as there are cores.
+    /// Number of threads: those of `dca` in a single run, cases at a time where there are many; default: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
@@ -475,6 +476,9 @@ pub struct ViewArgs {
     /// Read large files: up to 200 MB and 40 million values instead of 16 MB and 3 million.
     #[arg(long)]
     pub large: bool,
+    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub mesh_path: Vec<PathBuf>,
     /// Give a parameter another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
@@ -516,6 +520,9 @@ pub struct PlotArgs {
     /// Give a parameter another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
+    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub mesh_path: Vec<PathBuf>,
     /// Write a picture instead: a file that ends in .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
