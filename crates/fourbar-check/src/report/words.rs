@@ -498,12 +498,14 @@ fn structure(facts: &mut Facts, model: &Model, f: &Findings, all: bool) {
 
 fn elements(model: &Model) -> String {
     let mut parts = vec![if model.moving() == 1 { "1 body".to_string() } else { format!("{} bodies", model.moving()) }, kinds(model)];
+    let compliant = model.forces.iter().filter(|(_, f)| matches!(f, fourbar::force::Force::Contact(_))).count();
     let more = [
         (model.couplings.len(), "coupling"),
         (model.bare.len(), "bare constraint"),
         (model.rolling.len(), "rolling element"),
         (model.drives.len(), "drive"),
-        (model.forces.len(), "force"),
+        (model.forces.len() - compliant, "force"),
+        (compliant + model.contacts.len(), "contact pair"),
         (model.points.len(), "point"),
         (model.inputs.len(), "input"),
         (model.states.len(), "state"),

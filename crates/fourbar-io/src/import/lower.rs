@@ -364,7 +364,9 @@ impl Lowering<'_, '_> {
             let skipped = matches!(j.kind, Kind::Welded | Kind::Free) || j.links[0] == j.links[1];
             if skipped {
                 if j.kind != Kind::Welded && j.kind != Kind::Free {
-                    let d = Diagnostic::new("W457", format!("`{}` connects parts that are welded into one body, so it is left out", j.name)).name(&j.name);
+                    let d =
+                        Diagnostic::new("W457", format!("`{}` connects parts that are welded into one body, so it is left out", j.name))
+                            .name(&j.name);
                     self.reading.note(d, j.spot);
                 }
                 self.joints.push(String::new());

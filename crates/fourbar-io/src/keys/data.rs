@@ -14,11 +14,7 @@ pub const TABLE: Table = Table {
         may("y", Expect::Column, "column of y; default: 2"),
         may("points", Expect::Pairs, "instead of `file`: [[x, y], ...], x rising"),
         may("x_unit", Expect::Unit, "unit of the numbers x; with it the argument of a call is checked; default: SI, of any dimension"),
-        may(
-            "y_unit",
-            Expect::Unit,
-            "unit of the numbers y; with it the value of a call has that dimension; default: SI, of any dimension",
-        ),
+        may("y_unit", Expect::Unit, "unit of the numbers y; with it the value of a call has that dimension; default: SI, of any dimension"),
         may(
             "ends",
             Expect::Choice(&["natural", "flat", "periodic"]),

@@ -16,11 +16,7 @@ pub const LIMITS: Table = Table {
         may("of", Expect::Choice(&["angle", "distance"]), "which coordinate, where the joint has two; default: the angle"),
         may("restitution", Expect::Number(PLAIN), "share of the speed left after an impact, 0 to 1; default: 0"),
         may("stiffness", Expect::Number(None), "effort per depth^exponent beyond the limit; default: rigid"),
-        may(
-            "damping",
-            Expect::Number(None),
-            "with `stiffness`: effort per depth^exponent and speed; default: none, or from `restitution`",
-        ),
+        may("damping", Expect::Number(None), "with `stiffness`: effort per depth^exponent and speed; default: none, or from `restitution`"),
         may("exponent", Expect::Number(PLAIN), "with `stiffness`: of the depth; default: 1.5"),
         may("speed", Expect::Number(None), "with `stiffness` and `restitution`: speed of the impact for which it holds"),
     ],

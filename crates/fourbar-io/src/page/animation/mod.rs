@@ -162,7 +162,7 @@ impl<'m> Film<'m> {
         let parts = parts(model, &camera, &frames[0]);
         let traces = traces(model);
         let all: Vec<Frame> = if traces.is_empty() { Vec::new() } else { (0..sound).map(|k| Frame::new(model, &poses, k)).collect() };
-        let size = fit(&mut camera, model, &parts, &traces, &frames);
+        let size = fit(&mut camera, model, &parts, &frames, &traces, &all);
         let paths = traces.iter().map(|p| all.iter().map(|f| camera.pixel(&f.place(p))).collect()).collect();
         let span = times[sound - 1] - times[0];
         // Rows that are not evenly spread keep their times.
@@ -323,8 +323,8 @@ fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, fi
     }
 }
 
-/// Chooses the scale so that all of the motion is seen; gives the size of the picture.
-fn fit(camera: &mut Camera, model: &Model, parts: &[Part], traces: &[PointOn], frames: &[Frame]) -> [f64; 2] {
+/// Chooses the scale so that all of the motion is seen, traces between the key frames (of `all` rows) included; gives the size of the picture.
+fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame], traces: &[PointOn], all: &[Frame]) -> [f64; 2] {
     let (mut lo, mut hi) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     let mut see = |p: [f64; 2], room: f64| {
         for k in 0..2 {
@@ -337,6 +337,8 @@ fn fit(camera: &mut Camera, model: &Model, parts: &[Part], traces: &[PointOn], f
             let room = if let Width::Metres(w) = part.width { 0.5 * w } else { 0.0 };
             part.strokes.iter().flatten().for_each(|p| see(camera.flat(&f.place(p)), room));
         }
+    }
+    for f in all {
         traces.iter().for_each(|p| see(camera.flat(&f.place(p)), 0.0));
     }
     for j in model.joints.iter().filter(|j| j.bodies[0] == BodyId::GROUND) {
