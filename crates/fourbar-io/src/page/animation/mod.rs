@@ -323,7 +323,7 @@ fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, fi
     }
 }
 
-/// Chooses the scale so that all of the motion is seen, traces between the key frames (of `all` rows) included; gives the size of the picture.
+/// Chooses the scale so that all of the motion is seen, the traces of `all` rows included; gives the size of the picture.
 fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame], traces: &[PointOn], all: &[Frame]) -> [f64; 2] {
     let (mut lo, mut hi) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     let mut see = |p: [f64; 2], room: f64| {
@@ -411,4 +411,25 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
         }
     }
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ReadOptions, examples, read_model};
+    use fourbar::study::{self, Study};
+    use fourbar::trajectory::Trajectory;
+
+    #[test]
+    fn traces_between_key_frames_are_in_the_picture() {
+        let text = examples::example("fourbar").expect("shipped").text;
+        let model = read_model(text, &ReadOptions::default()).expect("read").spec.build().expect("built");
+        let mut rows = Trajectory::default();
+        study::run(&model, &Study::of(&model), &mut rows).expect("runs");
+        let film = Film::new(&model, &Table::from(&rows), "fourbar", 2).expect("drawn");
+        assert!(!film.paths.is_empty());
+        for [x, y] in film.paths.iter().flatten() {
+            assert!((0.0..=film.size[0]).contains(x) && (0.0..=film.size[1]).contains(y), "{x} {y} outside of {:?}", film.size);
+        }
+    }
 }
