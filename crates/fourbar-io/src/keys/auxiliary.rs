@@ -10,7 +10,7 @@ pub const INPUT: Table = Table {
     doc: "A number that is set from outside between steps; forces, rates of states and drives by speed or acceleration may read it.",
     keys: &[
         may("unit", Expect::Text, "SI unit of its values, such as `N*m`; default: a plain number"),
-        may("default", Expect::Number(None), "value where nothing else is said; default: 0"),
+        may("default", Expect::Number(None), "value where none is given; default: 0"),
         may("range", Expect::Range, "least and largest value; default: any"),
     ],
 };

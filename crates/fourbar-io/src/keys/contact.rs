@@ -14,7 +14,7 @@ pub const CONTACT: Table = Table {
     doc: "Bodies that may touch: rigid, or with `stiffness` compliant. Needs `between` or `among`.",
     keys: &[
         may("between", Expect::Sides, "the two sides; sides with several bodies touch in all pairs"),
-        may("among", Expect::Names("body"), "balls that touch each other: names of bodies, in which `*` stands for any letters"),
+        may("among", Expect::Names("body"), "balls that touch each other: names of bodies, in which `*` stands for any characters"),
         may("at", Expect::Vector(LENGTH), "with `among`: centre of the ball in each body; default: the origin of its frame"),
         may("radius", Expect::Number(LENGTH), "with `among`: radius of the balls"),
         may(
@@ -39,9 +39,9 @@ pub const SIDE: Table = Table {
     section: "side",
     kind: None,
     title: "a side of a contact",
-    doc: "What a body brings into a contact, in its own frame: a ball or point (`at`, `radius`), a rim (`axis`, `radius`), `corners`, a `box`, a convex `polygon`, a `plane` or a `curve`.",
+    doc: "The shape with which a body takes part in a contact, in its own frame: a ball or point (`at`, `radius`), a rim (`axis`, `radius`), `corners`, a `box`, a convex `polygon`, a `plane` or a `curve`.",
     keys: &[
-        may("body", Expect::Name("body"), "the body; `*` in its name stands for any letters; left out with `plane`: ground"),
+        may("body", Expect::Name("body"), "the body; `*` in its name stands for any characters; default with `plane`: ground"),
         may("bodies", Expect::Names("body"), "several bodies instead"),
         may("at", Expect::Vector(LENGTH), "centre of ball, rim or box; default: the origin of the frame"),
         may("radius", Expect::Number(LENGTH), "radius of ball or rim, or of round corners; default: 0, a point"),
@@ -55,9 +55,9 @@ pub const SIDE: Table = Table {
         may(
             "depth",
             Expect::Number(LENGTH),
-            "overlap with the curve from which on the other body counts as elsewhere; default: none if closed, a small part of its length if open",
+            "overlap with the curve beyond which the other body counts as being elsewhere; default: none if closed, a small part of its length if open",
         ),
-        may("inside", Expect::Flag, "whether the other body is inside of ball or box; default: no"),
+        may("inside", Expect::Flag, "whether the other body is inside the ball or box; default: no"),
     ],
 };
 

@@ -7,7 +7,7 @@ pub const CURVE: Table = Table {
     section: "curves",
     kind: None,
     title: "a curve",
-    doc: "A planar curve through points, with continuous curvature: a track, a slot, a cam. It lies in the frame of the body that a joint gives it to.",
+    doc: "A planar curve through points, with continuous curvature: a track, a slot, a cam. It lies in the frame of the base of the joint that uses it.",
     keys: &[
         need(
             "points",

@@ -18,13 +18,13 @@ pub const TABLE: Table = Table {
         may(
             "ends",
             Expect::Choice(&["natural", "flat", "periodic"]),
-            "at the first and the last point: no second derivative, no slope, or the same again and again; default: natural",
+            "at the first and the last point: zero second derivative, zero slope, or periodic; default: natural",
         ),
         may("slopes", Expect::TwoNumbers, "instead of `ends`: the slopes at the first and the last point, in SI units"),
         may(
             "outside",
             Expect::Choice(&["linear", "hold", "error"]),
-            "beyond the points: along the tangent, with the last value, or the run stops; default: linear, hold with flat ends, and a warning",
+            "beyond the points: along the tangent, hold the last value, or stop the run; default: linear, or hold with flat ends, and a warning",
         ),
     ],
 };

@@ -27,12 +27,12 @@ pub const EVENT: Table = Table {
     section: "events",
     kind: None,
     title: "an event",
-    doc: "Something that happens where an expression of time and state has a zero.",
+    doc: "Something that happens where an expression of time and state reaches zero.",
     keys: &[
         need("when", Expect::StateFunction(None), "the expression, of time, joints, points, bodies, inputs and states"),
         may("direction", Expect::Choice(&["any", "rising", "falling"]), "which of its zeros count; default: any"),
         may("once", Expect::Flag, "whether it happens once only; default: yes, unless all it does is `set`"),
-        may("rearm", Expect::Number(None), "how far the expression must return before it can happen again; default: 0"),
+        may("rearm", Expect::Number(None), "how far the expression must go back before it can happen again; default: 0"),
         may("after", Expect::Name("event"), "the event that must have happened before"),
         need("do", Expect::Actions, "what is done, in order: `{remove: sling}`, `{lock: jaw}`, `{set: {torque: 0}}`, `{stop: true}`"),
     ],
@@ -45,8 +45,8 @@ pub const STUDY_EVENTS: Table = Table {
     title: "the events of the study",
     doc: "How events are handled.",
     keys: &[
-        may("rest_time", Expect::Number(TIME), "shorter flights between impacts are summed up to a rest; default: 1 us"),
-        may("most_per_second", Expect::Number(PLAIN), "more events in a second end the run; default: 10000"),
+        may("rest_time", Expect::Number(TIME), "a series of impacts ends in a rest where flights become shorter than this; default: 1 us"),
+        may("most_per_second", Expect::Number(PLAIN), "a run with more events in a second ends; default: 10000"),
     ],
 };
 

@@ -181,6 +181,6 @@ pub const FRAME: Table = Table {
     keys: &[
         need("at", Expect::Vector(LENGTH), "origin"),
         may("axis", Expect::Axis, "axis of the joint, z of the frame; joints without an axis need none"),
-        may("x", Expect::Axis, "direction from which the angle counts; default: zero as drawn"),
+        may("x", Expect::Axis, "direction from which the angle is measured; default: the angle is zero as drawn"),
     ],
 };

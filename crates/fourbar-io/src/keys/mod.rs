@@ -274,8 +274,8 @@ pub const TOP: Table = Table {
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
         may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
-        may("motors", Expect::Section("motors"), "motors that are to cause them, by name"),
-        may("events", Expect::Section("events"), "what changes the mechanism on its way, by name"),
+        may("motors", Expect::Section("motors"), "motors that drive them, by name"),
+        may("events", Expect::Section("events"), "what changes the mechanism during a run, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
@@ -298,11 +298,11 @@ pub const RESULTS: Table = Table {
     section: "results",
     kind: None,
     title: "the results",
-    doc: "Which columns results keep; the time is always there.",
+    doc: "Which columns results keep; the time is always included.",
     keys: &[may(
         "columns",
         Expect::Names("column, element or pattern"),
-        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; default: all; `--columns` goes before it",
+        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; default: all; `--columns` takes precedence",
     )],
 };
 

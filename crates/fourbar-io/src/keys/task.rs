@@ -21,9 +21,13 @@ pub const PATH: Table = Table {
             Expect::Choice(&["minimum-jerk", "trapezoid", "cycloid"]),
             "how the curve is travelled from rest to rest; default: minimum-jerk",
         ),
-        may("start", Expect::Number(TIME), "when the way through the points starts; default: 0"),
+        may("start", Expect::Number(TIME), "when the motion through the points starts; default: 0"),
         may("duration", Expect::Number(TIME), "how long it takes; default: to the end of the study"),
-        may("keep", Expect::Names("joint"), "joints that stay where they are, where the mechanism has more freedom than the path takes"),
+        may(
+            "keep",
+            Expect::Names("joint"),
+            "joints that stay where they are, where the mechanism has more degrees of freedom than the path prescribes",
+        ),
     ],
 };
 
@@ -36,14 +40,14 @@ pub const MOTOR: Table = Table {
     keys: &[
         need("joint", Expect::Name("joint"), "the joint it turns or pushes"),
         may("rated", Expect::Number(None), "effort it can give continuously, at the joint: torque, or force"),
-        may("limit", Expect::Number(None), "largest effort it gives, at the joint"),
+        may("limit", Expect::Number(None), "largest effort it can give, at the joint"),
         may("inertia", Expect::Number(Some(Dimension::INERTIA)), "inertia of its rotor about its own axis; default: 0"),
         may("ratio", Expect::Number(None), "angle of the rotor over the coordinate of the joint; default: 1"),
         may("efficiency", Expect::Number(PLAIN), "share of the power that the gear transmits; default: 1"),
         may(
             "weight",
             Expect::Number(None),
-            "where motors share a load, the sum of the squares of weight times effort is least; default: one over `rated`, or 1",
+            "where motors share a load, the sum of the squares of weight times effort is minimised; default: one over `rated`, or 1",
         ),
     ],
 };

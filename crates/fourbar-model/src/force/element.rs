@@ -70,7 +70,7 @@ pub(super) const BETWEEN: ForceKey = need("between", Holds::Places, "the two pla
 pub(super) const JOINT: ForceKey = need("joint", Holds::Joint, "the joint");
 pub(super) const FRAME: ForceKey = may("frame", Holds::Frame, "axes of the components; default: world");
 pub(super) const PLACE: ForceKey =
-    may("place", Holds::Place, "another word for `on`, which readers of YAML 1.1 (PyYAML) take for a truth value unless it is quoted");
+    may("place", Holds::Place, "another word for `on`, which YAML 1.1 readers (PyYAML) take for a truth value unless it is quoted");
 
 /// The words of a force in files.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -129,7 +129,11 @@ impl Element for Friction {
             JOINT,
             may("coulomb", Holds::Number(Some(Dimension::NONE)), "coefficient of dry friction; default: none"),
             may("viscous", Holds::Number(None), "effort per joint speed; default: none"),
-            may("radius", Holds::Number(Some(Dimension::LENGTH)), "where the normal force rubs, for joints that turn; default: 0"),
+            may(
+                "radius",
+                Holds::Number(Some(Dimension::LENGTH)),
+                "radius at which the normal force rubs, for joints that turn; default: 0",
+            ),
             may("speed", Holds::Number(None), "joint speed below which dry friction is smoothed; default: 1e-3"),
             may(
                 "stick",
@@ -137,11 +141,11 @@ impl Element for Friction {
                 "whether the joint stays where it is while the effort on it is small; default: no, the law is smoothed",
             ),
             may("static", Holds::Number(Some(Dimension::NONE)), "with `stick`: coefficient up to which it holds; default: `coulomb`"),
-            may("preload", Holds::Number(None), "dry friction that is there without any load; default: none"),
+            may("preload", Holds::Number(None), "dry friction without any load; default: none"),
             may(
                 "stribeck",
                 Holds::Number(None),
-                "with `static`: speed at which sliding has come down from the static coefficient; default: at once",
+                "with `static`: speed at which friction has fallen from the static coefficient; default: at once",
             ),
         ],
         own: &[],
