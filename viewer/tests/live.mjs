@@ -104,6 +104,7 @@ export async function refuses(page) {
   assert.ok(s.warn);
   assert.equal(await number("ground_length").inputValue(), "0.9");
   assert.equal(await number("ground_length").getAttribute("aria-invalid"), "true");
+  assert.equal(await page.getByLabel("ground_length", { exact: true }).getAttribute("max"), String(0.2 + 0.1), "the slider keeps its range");
   assert.deepEqual(s.complaints, [], "the file itself is good");
   await page.getByRole("button", { name: "Back to the start" }).click();
   await together(0.2);

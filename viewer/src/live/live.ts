@@ -216,7 +216,7 @@ export class Live {
       const digits = Math.max(0, 3 - Math.floor(Math.log10((hi - lo) || 1))), read = () => Number(Number(range.value).toFixed(Math.min(12, digits)));
       range.addEventListener("input", () => { number.value = String(read()); act(read()); });
       range.addEventListener("change", () => done(read()));
-      number.addEventListener("change", () => { const v = Number(number.value); if (Number.isFinite(v) && number.value !== "") { reach(range, v); range.value = number.value; act(v); done(v); } });
+      number.addEventListener("change", () => { const v = Number(number.value); if (Number.isFinite(v) && number.value !== "") { act(v); if (this.refused?.name !== name) reach(range, v); range.value = number.value; done(v); } });
       return el("label", { class: "slider" }, el("span", {}, name, unit && unit !== "1" ? el("small", {}, ` ${unit}`) : null), range, number);
     };
     const parameters = own.map(([name, v]) => {
