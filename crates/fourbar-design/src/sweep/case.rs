@@ -104,7 +104,7 @@ impl Sweep<'_> {
     pub fn run(&self, values: &[f64]) -> Option<(Outcome, Trajectory)> {
         // One case that ends in a fault of the program must not take the others with it.
         let fault = |_| {
-            let d = Diagnostic::new("S449", "the program met a fault of its own in this case")
+            let d = Diagnostic::new("S449", "the program had an internal error in this case")
                 .help("the other cases are good; please report this one with its values");
             Some((Outcome::failure(d, Status::Failed, self.measures), Trajectory::default()))
         };
