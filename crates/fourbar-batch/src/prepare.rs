@@ -10,8 +10,8 @@ use fourbar::coordinate::Coordinate;
 use fourbar::formulation::grcr::schedule::Role;
 use fourbar::formulation::grcr::tree::Tree;
 use fourbar::formulation::grcr::{Mechanism, Options};
-use fourbar::integrator::first_order::Tableau;
 use fourbar::integrator::control::next_end;
+use fourbar::integrator::first_order::Tableau;
 use fourbar::integrator::{tau, tolerance};
 use fourbar::joint::JointKind;
 use fourbar::judge::Judge;
@@ -174,7 +174,7 @@ pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Re
         G: vec![0.0; structure.rows.values],
         rows: [vec![0.0; structure.rows.rows()], vec![0.0; structure.rows.rows()]],
         times: study.output_times().collect(),
-        ends: model.smooth_ends(),
+        ends: model.time_marks(study.t_end),
         fixed: study.fixed_step(),
         little: fourbar::integrator::little_energy(model, tau),
         now,

@@ -80,8 +80,10 @@ fn events_that_come_in_pairs_happen() {
     for _ in 0..8 {
         let (w, depth) = (draw(2.0, 9.0), 10_f64.powf(draw(-3.0, -1.0)));
         let t_end = 3.0 * 2.0 * PI / w;
-        let rest =
-            format!("inputs: {{u: {{}}}}\nevents: {{e: {{when: s.distance - {:?}, once: false, do: [{{set: {{u: u + 1}}}}]}}}}", 1.0 - depth);
+        let rest = format!(
+            "inputs: {{u: {{}}}}\nevents: {{e: {{when: s.distance - {:?}, once: false, do: [{{set: {{u: u + 1}}}}]}}}}",
+            1.0 - depth
+        );
         let model = swinging(w, "", &rest, t_end);
         for f in EXPLICIT {
             let (report, _) = run(&model, f, 1e-8);
@@ -99,7 +101,8 @@ fn waves_of_time_are_followed() {
         let t_end = 1.5;
         let counted = (0..).map(|n| [level.asin() + 2.0 * PI * n as f64, PI - level.asin() + 2.0 * PI * n as f64]);
         let times: Vec<f64> = counted.flatten().map(|x| x / w).take_while(|t| *t < t_end).collect();
-        let rest = format!("inputs: {{u: {{}}}}\nevents: {{e: {{when: 'sin({w:?}*t) - {level:?}', once: false, do: [{{set: {{u: u + 1}}}}]}}}}");
+        let rest =
+            format!("inputs: {{u: {{}}}}\nevents: {{e: {{when: 'sin({w:?}*t) - {level:?}', once: false, do: [{{set: {{u: u + 1}}}}]}}}}");
         let model = swinging(2.0, "", &rest, t_end);
         let pulses = parse(&format!(
             "
@@ -151,7 +154,11 @@ study: {{t_end: 0.6, output_step: 0.1}}
                 let k = c / m;
                 let fallen = -g / k * ((k * (0.6 - hit.t)).exp() - 1.0);
                 let off = (last(&rows, "s.speed") - fallen).abs();
-                assert!(off < if f == "ra" { 1e-3 } else { 1e-6 } * fallen.abs(), "{f}, {law}: {} instead of {fallen}", last(&rows, "s.speed"));
+                assert!(
+                    off < if f == "ra" { 1e-3 } else { 1e-6 } * fallen.abs(),
+                    "{f}, {law}: {} instead of {fallen}",
+                    last(&rows, "s.speed")
+                );
             }
         }
     }
@@ -289,6 +296,34 @@ study: {t_end: 1, output_step: 0.1}
             if f != "ra" || tol >= 1e-7 {
                 run(&model, f, tol);
             }
+        }
+    }
+}
+
+/// A smooth pulse in a long rest is met, whatever function makes it.
+#[test]
+fn pulses_of_any_shape_are_met() {
+    let mut draw = source(20_261_124);
+    for k in 0..6 {
+        let (at, width, t_end) = (draw(1.0, 8.0), draw(0.02, 0.2), 10.0);
+        let (law, impulse) = match k % 3 {
+            0 => (format!("exp(-((t - {at:?})/{width:?})^2)"), width * PI.sqrt()),
+            1 => (format!("1/cosh((t - {at:?})/{width:?})^2"), 2.0 * width),
+            _ => (format!("tanh((t - {at:?})/{width:?}) - tanh((t - {at:?})/{width:?} - 1)"), 2.0 * width),
+        };
+        let model = parse(&format!(
+            "
+fourbar: 1
+bodies: {{b: {{mass: 1, inertia: [1, 1, 1]}}}}
+joints: {{s: {{type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [1, 0, 0]}}}}
+forces: {{a: {{type: actuator, joint: s, effort: '{law}'}}}}
+study: {{t_end: {t_end:?}, output_step: 0.5}}
+"
+        ));
+        for f in ["grcr", "lie", "dca", "natural", "auto", "ra"] {
+            let (_, rows) = run(&model, f, if f == "ra" { 1e-6 } else { 1e-9 });
+            let off = (last(&rows, "s.speed") - impulse).abs() / impulse;
+            assert!(off < if f == "ra" { 1e-3 } else { 1e-6 }, "{f}, {law}: off by {off:.1e}");
         }
     }
 }

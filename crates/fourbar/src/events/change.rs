@@ -542,9 +542,12 @@ impl Eventful {
                 let flight = 2.0 * bounce.max(0.0) / fall;
                 // Limits that hit each other in turns have no flights of their own.
                 let in_turns = self.often_hit(&l.name, state.t);
-                if given[i] < 1.0 && (fall > 0.0 && flight < base.study.events.rest_time || in_turns) {
+                let short = fall > 0.0 && flight < base.study.events.rest_time;
+                if short || in_turns && given[i] < 1.0 {
                     let flight = if in_turns { 0.0 } else { flight };
-                    rest[i] = Some(state.t + flight / (1.0 - given[i]));
+                    // What gives everything back is braked by friction on its flights alone.
+                    let series = if given[i] < 1.0 { flight / (1.0 - given[i]) } else { flight };
+                    rest[i] = Some(state.t + series);
                     given[i] = 0.0;
                     again = true;
                 }

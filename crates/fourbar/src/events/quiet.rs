@@ -213,7 +213,9 @@ impl Eventful {
             return true;
         }
         let known = m.looked == start || self.margins_at(&m.before, ends[0], &mut m.list).is_some();
-        if !known || self.margins_at(&m.state, ends[1], &mut m.next).is_none() || !m.list.iter().zip(&m.next).all(|(a, b)| a.stays_far(b, h))
+        if !known
+            || self.margins_at(&m.state, ends[1], &mut m.next).is_none()
+            || !m.list.iter().zip(&m.next).all(|(a, b)| a.stays_far(b, h))
         {
             return false;
         }

@@ -4,8 +4,8 @@ use super::quiet::Pace;
 use super::{Eventful, Friction, HeldBy, dips};
 use crate::diagnostic::Diagnostic;
 use crate::event::{Bounded, Doing};
-use crate::force::{StateLaw, Variable};
 use crate::force::eval::{Plain, law_value};
+use crate::force::{StateLaw, Variable};
 use crate::motion::{Instant, load_across};
 use crate::spec::Direction;
 use crate::switching::Switching;
@@ -308,8 +308,7 @@ impl Eventful {
     fn looks<'s>(&self, watch: &Watch, samples: &'s [Instant]) -> Result<Vec<Look<'s>>, Diagnostic> {
         let what = watch.what;
         let values: Vec<f64> = samples.iter().map(|s| self.seen(what, s)).collect();
-        let rates: Option<Vec<f64>> =
-            samples.iter().map(|s| self.margin(what, &s.plain(&[]), Pace::default()).map(|m| m.rate())).collect();
+        let rates: Option<Vec<f64>> = samples.iter().map(|s| self.margin(what, &s.plain(&[]), Pace::default()).map(|m| m.rate())).collect();
         let mut list = Vec::with_capacity(samples.len());
         let guesses = if rates.is_none() { dips::between_even(&values) } else { Vec::new() };
         // What begins with a zero that is known is left alone there, unless it was thrown off.
