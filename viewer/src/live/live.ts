@@ -323,7 +323,7 @@ export class Live {
     this.runner.stop();
     this.againButton.hidden = false;
   }
-  /** Shows the computed motion once no one holds the mechanism, and where no motion of the reader's own is on the time bar, and how long the one under way takes. */
+  /** Shows the computed motion, unless the reader holds the mechanism or has made a motion by hand; and how long the one under way takes. */
   private deliver(): void {
     const seconds = this.runner.busy ? (performance.now() - this.runSince) / 1000 : 0, waits = seconds > 0.5;
     if (this.busy.hidden === waits) this.busy.hidden = !waits;
