@@ -61,6 +61,8 @@ export class Live {
   private readonly runner: Beside;
   private readonly checker: Beside;
   private runSince = 0;
+  /** Whether the time bar has a motion that the reader started. */
+  private adopted = false;
   /** A motion that is computed and waits until the hand lets go. */
   private pending: PageData | null = null;
   private checked: Reply | null = null;
@@ -321,19 +323,20 @@ export class Live {
     this.runner.stop();
     this.againButton.hidden = false;
   }
-  /** Shows the computed motion once no one holds the mechanism, and how long the one under way takes. */
+  /** Shows the computed motion, unless the reader holds the mechanism or has made a motion by hand; and how long the one under way takes. */
   private deliver(): void {
     const seconds = this.runner.busy ? (performance.now() - this.runSince) / 1000 : 0, waits = seconds > 0.5;
     if (this.busy.hidden === waits) this.busy.hidden = !waits;
     if (waits) { const text = `The motion is being computed: ${Math.floor(seconds)} s `; if (this.busyText.textContent !== text) this.busyText.textContent = text; }
     const page = this.pending;
-    if (!page || this.running || this.hand || this.app.motions[0]!.isLive) return;
+    if (!page || this.running || this.hand || this.adopted || this.app.motions[0]!.isLive) return;
     this.pending = null;
     this.show(page);
     if (this.data.run) this.app.clock.play(true);
     this.data.run = false;
   }
   private show(page: PageData): void {
+    this.adopted = false;
     this.original = page;
     this.app.show(page);
     this.explainLater();
@@ -418,13 +421,24 @@ export class Live {
   private showButtons(): void { this.goButton.textContent = this.running ? "Pause" : this.started ? "Go on" : "Let go"; this.goButton.classList.toggle("on", this.running); }
   toggle(): void {
     if (this.running) { this.pause(); return; }
-    if (!this.begin()) return;
-    this.running = true;
-    this.lastFrame = 0;
-    this.showButtons();
+    if (this.starting) return;
+    this.starting = true;
+    // To start a large mechanism takes a while: the page says so first.
+    if (!this.started) this.say("The dynamics are being started\u2026");
+    window.setTimeout(() => {
+      this.starting = false;
+      if (!this.begin()) return;
+      this.running = true;
+      this.lastFrame = 0;
+      this.showButtons();
+    }, 30);
   }
+  private starting = false;
   private begin(): boolean {
     if (this.started) return true;
+    // What is computed beside waits: the mechanism that moves needs the processor.
+    if (this.runner.busy) this.runLater();
+    if (this.checker.busy) { this.checker.stop(); this.explainLater(); }
     this.takePose();
     const reply = this.engine.ask({ do: "start", gravity: this.gravity.checked, motors: this.motors.checked });
     this.heed(reply);
@@ -461,6 +475,7 @@ export class Live {
   reset(): void {
     this.running = this.started = false;
     this.hand = null;
+    this.adopted = false;
     this.refused = null;
     this.app.motions[0]!.setLive(null);
     if (this.editor.text !== this.text || !this.described?.assembled) {
@@ -501,6 +516,7 @@ export class Live {
   }
   private adopt(): void {
     if (this.rows.length < 2) return;
+    this.adopted = true;
     this.app.adopt(this.rows, this.index, this.happened);
     this.original = this.original ?? this.app.page;
   }
@@ -582,8 +598,9 @@ export class Live {
     if (this.checked) { this.explained(this.checked); return Promise.resolve(); }
     const text = this.text, request = { do: "load", text, set: [...this.set] };
     const checking = this.checking ??= this.checker.ask([request, { do: "check" }]).catch(() => this.engine.ask({ do: "check" })).then((reply) => {
-      if (this.checking !== checking || !reply?.ok) return;
+      if (this.checking !== checking) return;
       this.checking = null;
+      if (!reply?.ok) return;
       this.checked = reply;
       this.explained(reply);
     });

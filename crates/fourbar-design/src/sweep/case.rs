@@ -158,7 +158,7 @@ impl Sweep<'_> {
     pub fn run_together(&self, list: &[Vec<f64>]) -> Vec<Shared> {
         let shared = catch_unwind(AssertUnwindSafe(|| self.share(list)));
         // Alone, a case that ends in a fault of the program does not take the others with it.
-        let why = || Some("the batch met a fault of its own".to_string());
+        let why = || Some("the batch had an internal error".to_string());
         shared.unwrap_or_else(|_| list.iter().map(|values| Shared { result: self.run(values), alone: why() }).collect())
     }
 
