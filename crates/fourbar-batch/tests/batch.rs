@@ -348,7 +348,7 @@ forces: {{push: {{type: actuator, joint: slide, effort: '4*smoothstep(t, {a:?}, 
     for method in ["dopri5", "dop853"] {
         let (ended, runs) = together(&models, |m| grcr(m, method, None, Some(1e-9), 100.0));
         for ((how, run), speed) in ended.iter().zip(&runs).zip(&speeds) {
-            assert!(matches!(how, Ended::Well(_)), "{method}: not in a batch");
+            assert!(matches!(how, Ended::Well { .. }), "{method}: not in a batch");
             let off = (run.column("slide.speed").expect("there").last().expect("rows") - speed).abs();
             assert!(off < 1e-6 * speed, "{method}: off by {off:.1e} of {speed}");
         }

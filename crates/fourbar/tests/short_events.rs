@@ -3,7 +3,7 @@
 
 use fourbar::events::Kind;
 use fourbar::random::Random;
-use fourbar::report::Report;
+use fourbar::study::Report;
 use fourbar::study::{self, Study};
 use fourbar::{Diagnostic, Model, Trajectory};
 use fourbar_testing::common::parse;
