@@ -13,11 +13,13 @@
 //! # Ok::<(), fourbar::Error>(())
 //! ```
 
+pub mod limits;
 mod refusals;
 mod search;
 mod solve;
 pub mod verdict;
 
+pub use limits::{Leaning, leaning, leans_at};
 pub use search::{Found, search};
 pub use verdict::{Stability, Verdict};
 
@@ -30,6 +32,7 @@ use fourbar::state::{Configuration, Twist};
 use fourbar::{Diagnostic, Model};
 use nalgebra::{DMatrix, DVector};
 use solve::Ending;
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// What kind of rest is looked for.
@@ -82,6 +85,8 @@ pub struct Equilibrium {
     pub rank: usize,
     /// Rows that depend on others.
     pub redundant: usize,
+    /// Rigid limits that it leans on.
+    pub leans: Vec<Leaning>,
     /// What the reader should know.
     pub warnings: Vec<Diagnostic>,
 }
@@ -92,7 +97,12 @@ impl Equilibrium {
         self.verdict.stability
     }
 
-    /// Reactions, efforts and everything else by name, at rest.
+    /// The mechanism as it rests: with the limits closed that it leans on.
+    pub fn acting<'m>(&self, model: &'m Model) -> Cow<'m, Model> {
+        leaning(model, &self.leans)
+    }
+
+    /// Reactions, efforts and everything else by name, at rest, of the mechanism as it rests ([`Equilibrium::acting`]).
     pub fn evaluate<'m>(&self, model: &'m Model) -> Result<Evaluation<'m>, fourbar::Error> {
         let mut still = self.state.clone();
         still.v.fill(Twist::zero());
@@ -225,6 +235,7 @@ impl<'m> Problem<'m> {
             freedom: all.freedom(),
             rank: all.rank,
             redundant: all.redundant(),
+            leans: Vec::new(),
             warnings: Vec::new(),
         };
         self.driven(&mut found.state);
@@ -268,7 +279,7 @@ pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnost
 
 /// Whether a mechanism rests at a closed position, stable or not.
 pub fn rests(model: &Model, at: &Configuration) -> bool {
-    let (own, _) = without_dry_friction(model);
+    let (own, _) = without_dry_friction(&leaning(model, &leans_at(model, at)));
     let mut problem = Problem::new(&own, at);
     let rest = problem.rest(at);
     let still = rest.rates.iter().all(|x| x.abs() <= solve::ROUNDING);
@@ -283,12 +294,19 @@ pub fn settle(model: &Model, options: &Options) -> Result<Equilibrium, Diagnosti
 /// Settles a mechanism from a closed position.
 pub fn settle_from(model: &Model, from: &Configuration, kind: Kind) -> Result<Equilibrium, Diagnostic> {
     fits(model)?;
-    let (own, rubbing) = without_dry_friction(model);
-    let mut problem = Problem::new(&own, from);
+    let (free, rubbing) = without_dry_friction(model);
+    let leant = if model.limits.is_empty() {
+        limits::Leant { model: free, from: from.clone(), closed: Vec::new() }
+    } else {
+        limits::lean(&free, from, kind)?
+    };
+    let (own, from) = (&leant.model, &leant.from);
+    let mut problem = Problem::new(own, from);
     let (ending, method) = problem.solve(from, kind);
     match ending {
         Ending::Rest(rest, count) => {
             let mut found = problem.judged(&rest, count, method);
+            found.leans = leant.closed;
             found.warnings.extend(crate::refusals::in_time(&problem.op, &found.state));
             found.warnings.extend(crate::refusals::friction(&rubbing));
             if kind == Kind::Stable && found.stability() == Stability::Unstable {

@@ -73,7 +73,7 @@ pub fn warnings(p: &mut Problem<'_>, rest: &Rest, found: &Equilibrium) -> Vec<Di
     let mut list = Vec::new();
     if found.stability() == Stability::Neutral {
         let v = &found.verdict;
-        let neutral = v.omega2.iter().zip(&v.sizes).position(|(w, s)| w.abs() <= 1e-6 * s).unwrap_or(0);
+        let neutral = (0..v.omega2.len()).min_by(|&a, &b| v.omega2[a].abs().total_cmp(&v.omega2[b].abs())).unwrap_or(0);
         let shape = v.shapes.column_iter().nth(neutral).map(|x| x.into_owned());
         let words = shape.as_ref().map_or_else(|| v.softest.clone(), |x| words::motion(p.model, &rest.state.q, x));
         let how = match shape.and_then(|x| p.neutral_along(rest, &x)) {

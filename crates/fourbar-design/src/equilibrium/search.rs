@@ -1,7 +1,7 @@
 //! Several equilibria: from random positions downhill and by Newton's method; along the whole motion where there is one freedom.
 
 use super::solve::Ending;
-use super::{Equilibrium, Kind, Options, Problem, refusals, start};
+use super::{Equilibrium, Kind, Options, Problem, limits, refusals, settle_from, start};
 use crate::manifold::Manifold;
 use crate::operator::{fits, without_dry_friction};
 use fourbar::analysis::assembly::{Bound, pull, update_turns};
@@ -56,7 +56,8 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
     free.start.clear();
     let Bound { held, rows, .. } = Bound::new(&free, &drawn, true);
     let mut random = Random(0x0e90_1b1b_5eed_0007);
-    if problem.rest(&drawn).space.freedom() == 1 && own.states.is_empty() {
+    let limited = !own.limits.is_empty();
+    if problem.rest(&drawn).space.freedom() == 1 && own.states.is_empty() && !limited {
         found.complete = problem.follow(&drawn, &mut found.list);
     }
     for k in 0..=options.starts {
@@ -75,6 +76,22 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
             c
         };
         let kind = if k % 2 == 0 { Kind::Stable } else { Kind::Any };
+        if limited {
+            // A start beyond a limit is none.
+            if !limits::passed(&own, &drawn, &from).is_empty() {
+                continue;
+            }
+            match settle_from(&own, &from, kind) {
+                Ok(e) => {
+                    found.hits += 1;
+                    if !found.list.iter().any(|other| apart(&own, &other.state.q, &e.state.q) < SAME * own.length) {
+                        found.list.push(e);
+                    }
+                }
+                Err(d) => drop(first_failure.get_or_insert(d)),
+            }
+            continue;
+        }
         match problem.solve(&from, kind) {
             (Ending::Rest(rest, count), method) => {
                 found.hits += 1;

@@ -3,7 +3,7 @@
 use super::Rest;
 use crate::linear::{Request, linearize};
 use crate::modes::modes;
-use crate::operator::{Along, Direction, Operator};
+use crate::operator::{Along, Direction, Operator, lengths};
 use crate::pencil::small_motions;
 use crate::words;
 use fourbar::Model;
@@ -16,6 +16,8 @@ use serde::Serialize;
 const NEUTRAL: f64 = 1e-6;
 /// And below this share of the largest.
 const ROUNDING: f64 = 1e-12;
+/// Stiffness along a motion is rounded by so many units of the last place of what it is summed up from.
+const DIGITS: f64 = 256.0;
 /// An antisymmetric part of the stiffness above this share shows a force without potential.
 const ANTISYMMETRIC: f64 = 1e-8;
 
@@ -98,7 +100,8 @@ pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
     let shapes = DMatrix::from_fn(N.nrows(), order.len(), |i, j| shapes[(i, order[j])]);
     let sizes: Vec<f64> = shapes.column_iter().map(|x| contributions(op, rest, K, &x.into_owned())).collect();
     let top = omega2.iter().chain(&sizes).fold(0.0_f64, |m, x| m.max(x.abs()));
-    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top;
+    let left: Vec<f64> = shapes.column_iter().map(|x| rounding(op, rest, K, &x.into_owned())).collect();
+    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top + left[k];
     let stability = if (0..omega2.len()).any(|k| omega2[k] < 0.0 && !zero(k)) {
         Stability::Unstable
     } else if (0..omega2.len()).any(zero) {
@@ -130,6 +133,13 @@ pub fn by_roots(model: &Model, state: &Configuration, v: &mut Verdict) {
     }
     v.sizes = v.omega2.clone();
     v.shapes = DMatrix::zeros(v.shapes.nrows(), 0);
+}
+
+/// What rounding, and a rest that is one to a residual only, may leave of the stiffness along a motion.
+fn rounding(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
+    let (size, way) = (x.abs(), x.component_mul(&lengths(op.model)));
+    let residual = rest.g.amax() / op.model.length * way.norm_squared();
+    DIGITS * f64::EPSILON * size.dot(&(K.abs() * &size)) + residual
 }
 
 /// Sum of what gravity with the reactions and each force contribute to the stiffness along a motion, each by its size.
