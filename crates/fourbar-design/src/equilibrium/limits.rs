@@ -5,7 +5,7 @@
 
 use super::solve::Ending;
 use super::{Kind, Problem, Rest};
-use crate::operator::without_dry_friction;
+use crate::operator::{fits, without_dry_friction};
 use fourbar::analysis::assembly::{self, assemble_from};
 use fourbar::constraint::Owner;
 use fourbar::event::{Bounded, Held, Limit, Mode};
@@ -130,7 +130,7 @@ fn efforts(model: &Model, problem: &Problem<'_>, rest: &Rest, closed: &[usize]) 
         let size: f64 = row.iter().map(|(_, x)| x.F.norm_squared() + x.T.norm_squared()).sum();
         let mut push = 0.0;
         for (c, constraint) in set.list.iter().enumerate().filter(|(_, c)| c.owner == owner) {
-            let first = set.value_start(c);
+            let first = set.row_start[c];
             let own = &rest.lambda.as_slice()[first..first + constraint.count()];
             for (slot, body) in constraint.bodies.iter().enumerate() {
                 let force = set.generalized(c, slot, &rest.state.q, own);
@@ -164,7 +164,8 @@ fn told(model: &Model, bounds: &[Option<Bound<'_>>], closed: &[usize], efforts: 
 /// Limits that a mechanism leans on where it stands still: those that it touches and that push. All forces are taken, also where it does not
 /// rest: what pushes it off a limit opens it.
 pub fn leans_at(model: &Model, state: &Configuration) -> Vec<Leaning> {
-    if model.limits.is_empty() {
+    // What is too large for dense matrices is not settled either.
+    if model.limits.is_empty() || fits(model).is_err() {
         return Vec::new();
     }
     let bounds = bounds(model, state);

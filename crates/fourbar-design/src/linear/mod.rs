@@ -76,6 +76,21 @@ pub struct Request {
     pub frozen: bool,
 }
 
+/// Sizes of what entries of a matrix of all coordinates, such as the stiffness, are summed up from: those of two bodies are rounded by the
+/// largest entries of the two, rotations counted as lengths.
+fn summed_up(model: &Model, K: &DMatrix<f64>) -> DMatrix<f64> {
+    let l = lengths(model);
+    let mut largest = vec![0.0_f64; K.nrows() / 6];
+    for i in 0..K.nrows() {
+        for j in 0..K.ncols() {
+            let size = K[(i, j)].abs() / (l[i] * l[j]);
+            largest[i / 6] = largest[i / 6].max(size);
+            largest[j / 6] = largest[j / 6].max(size);
+        }
+    }
+    DMatrix::from_fn(K.nrows(), K.ncols(), |i, j| l[i] * l[j] * (largest[i / 6] * largest[j / 6]).sqrt())
+}
+
 /// A mechanism at rest, undamped, whose forces have a potential: along its free motions.
 #[derive(Clone, Debug)]
 pub struct Conservative {
@@ -159,7 +174,8 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
     }
     (0..driven.len()).for_each(|k| A[(at_drives + 2 * k, at_drives + 2 * k + 1)] = 1.0);
     let mut sizes = A.abs();
-    let summed = accelerations.sizes(&(K.abs() * Q.abs() + Dv.abs() * V.abs())) + Rv.abs() * all.increments(&asked).abs();
+    let stiff = summed_up(model, &K);
+    let summed = accelerations.sizes(&(&stiff * Q.abs() + summed_up(model, &Dv) * V.abs())) + Rv.abs() * all.increments(&asked).abs();
     sizes.rows_mut(n, m).zip_apply(&summed, |x, y| *x = x.max(y));
     if steady.moves() && steady::drift(N, R, &rates) > 1e-6 {
         let message = "the free motions of this position do not go with the symmetry of the motion";
@@ -192,7 +208,7 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
         let reduced = |X: &DMatrix<f64>| N.tr_mul(&(X * N));
         (reduced(&M), reduced(&K), reduced(&Dv))
     });
-    let stiff = N.abs().tr_mul(&(K.abs() * N.abs()));
+    let stiff = N.abs().tr_mul(&(&stiff * N.abs()));
     let conservative = conservative.and_then(|(M, K, D)| {
         let anti = (&K - K.transpose()).amax();
         let damped = D.amax() > 1e-13 * (K.amax() * M.amax()).sqrt();
