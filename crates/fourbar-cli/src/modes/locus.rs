@@ -22,6 +22,8 @@ const HALVINGS: usize = 60;
 
 /// An interval is halved down to this share of the distance of two values.
 const CLOSE: f64 = 1e-12;
+/// Distance to both sides, as a share of that of two values, at which a root is looked at.
+const NEAR: f64 = 1e-6;
 /// Roots whose real parts are below this share of themselves do not grow; nor do those below what rounding of the matrix does to them.
 const STILL: f64 = 1e-11;
 const ROUNDING: f64 = 64.0 * f64::EPSILON;
@@ -158,9 +160,23 @@ fn changed(args: &ModesArgs, range: &Range, a: &At, b: &At) -> Vec<Change> {
         let side = if more { &high } else { &low };
         if let Some(m) = side.growing().into_iter().min_by(|x, y| x.s.re.total_cmp(&y.s.re)) {
             let becomes = if more { "unstable" } else { "stable" };
-            list.push(Change { value: 0.5 * (low.value + high.value), words: m.words.clone(), becomes, frequency: m.frequency });
+            let value = 0.5 * (low.value + high.value);
+            let value = refined(args, range, value, NEAR * (b.value - a.value), m).unwrap_or(value);
+            list.push(Change { value, words: m.words.clone(), becomes, frequency: m.frequency });
         }
         from = high;
     }
     list
+}
+
+/// Where the real part of a root vanishes that changes its sign at a finite rate, by the roots at some distance to both sides: close to zero it
+/// may be taken for zero itself.
+fn refined(args: &ModesArgs, range: &Range, value: f64, distance: f64, mode: &Mode) -> Option<f64> {
+    let real = |value: f64| {
+        let at = modes_at(args, range, value).ok()?;
+        at.list.iter().min_by(|x, y| (x.s - mode.s).norm().total_cmp(&(y.s - mode.s).norm())).map(|m| m.s.re)
+    };
+    let (a, b) = (real(value - distance)?, real(value + distance)?);
+    let transversal = a * b < 0.0 && a.abs() < 3.0 * b.abs() && b.abs() < 3.0 * a.abs();
+    transversal.then(|| value - distance + 2.0 * distance * a / (a - b))
 }

@@ -226,12 +226,24 @@ pub fn lean(model: &Model, from: &Configuration, kind: Kind) -> Result<Leant, Di
                 .configuration;
             at.v.fill(fourbar::state::Twist::zero());
         }
-        let mut problem = Problem::new(&own, &at);
+        let open: Vec<usize> = (0..bounds.len()).filter(|k| !closed.contains(k)).collect();
+        let beyond = |state: &Configuration| open.iter().any(|&k| gap(k, state) < -PASSED);
+        let mut problem = Problem::new(&own, &at).within(Box::new(beyond));
         let (ending, _) = problem.solve(&at, kind);
+        let fenced = problem.fenced;
         let (rest, rests) = match ending {
             Ending::Rest(rest, _) => (rest, true),
             Ending::Away(rest) | Ending::Blocked(rest) | Ending::Lost(rest) => (rest, false),
         };
+        if fenced {
+            // Just before a limit: the nearest is closed there.
+            if let Some(first) = open.iter().copied().min_by(|&a, &b| gap(a, &rest.state).total_cmp(&gap(b, &rest.state))) {
+                closed.push(first);
+                closed.sort_unstable();
+                at = rest.state.clone();
+                continue;
+            }
+        }
         // Of the limits that are passed the one that is met first.
         let met = |k: usize| {
             let (before, after) = (gap(k, &at), gap(k, &rest.state));

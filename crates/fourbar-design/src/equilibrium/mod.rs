@@ -155,14 +155,35 @@ pub struct Problem<'m> {
     positions: Vec<bool>,
     /// Largest load so far: where springs are slack at rest, what they carried on the way is the measure of rounding.
     largest: Cell<f64>,
+    /// Positions beyond which the way downhill is not followed.
+    fence: Option<Fence<'m>>,
+    /// Whether the last way downhill ended there.
+    fenced: bool,
 }
+
+/// Says whether a position lies beyond.
+pub type Fence<'m> = Box<dyn Fn(&Configuration) -> bool + 'm>;
 
 impl<'m> Problem<'m> {
     /// Around a closed position.
     pub fn new(model: &'m Model, at: &Configuration) -> Self {
         let mut op = Operator::new(model, at);
         op.choose(at.t);
-        Self { model, positions: op.positions(), op, manifold: Manifold::new(model, at), largest: Cell::new(0.0) }
+        Self {
+            model,
+            positions: op.positions(),
+            op,
+            manifold: Manifold::new(model, at),
+            largest: Cell::new(0.0),
+            fence: None,
+            fenced: false,
+        }
+    }
+
+    /// The same whose way downhill ends before positions that lie beyond a fence.
+    pub fn within(mut self, fence: Fence<'m>) -> Self {
+        self.fence = Some(fence);
+        self
     }
 
     /// The forces at a closed position.
@@ -202,6 +223,9 @@ impl<'m> Problem<'m> {
             }
         }
         let down = self.descend(start);
+        if self.fenced {
+            return (down, "downhill");
+        }
         let Ending::Lost(reached) = &down else { return (down, "downhill") };
         let relaxed = self.relax(&reached.state);
         if matches!(relaxed, Ending::Rest(..)) {
