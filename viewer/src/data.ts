@@ -61,7 +61,7 @@ export interface Section { title: string; lines: Line[] }
 export interface PageData {
   fourbar: number; generator?: string; model: Model; results: PackedResult[]; diagnosis?: Section[];
   /** The file of a live page, and the shipped models of a playground. */
-  live?: { file: string; text: string; set?: [string, string][]; run?: boolean; gallery?: { name: string; title: string; text: string }[] };
+  live?: { file: string; text: string; set?: [string, string][]; run?: boolean; gallery?: { name: string; group?: string; title: string; purpose?: string; text: string }[] };
 }
 
 function bytes(base64: string): ArrayBuffer {

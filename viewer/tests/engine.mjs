@@ -32,8 +32,8 @@ export async function livePage(name, gallery = null) {
   const text = await modelText(name), e = engine(), loaded = e.ask({ do: "load", text });
   if (!loaded.ok) throw new Error(JSON.stringify(loaded));
   const data = { ...e.ask({ do: "run" }).page, live: { file: `${name}.yaml`, text, set: [] } };
-  if (gallery) data.live.gallery = await Promise.all(gallery.map(async (g) => ({ name: g, title: g, text: await modelText(g) })));
+  if (gallery) data.live.gallery = await Promise.all(gallery.map(async (g) => { const [name, group] = Array.isArray(g) ? g : [g]; return { name, ...(group ? { group } : {}), title: name, text: await modelText(name) }; }));
   const page = await readFile(join(here, "../dist/page.html"), "utf8");
   return page.replace("/*FOURBAR_DATA*/", () => JSON.stringify(data).replaceAll("<", "\\u003c")).replace("/*FOURBAR_ENGINE*/", () => packed.toString("base64"))
-    .replace("script-src ", "script-src 'wasm-unsafe-eval' ");
+    .replace("script-src ", "worker-src blob:; script-src 'wasm-unsafe-eval' ");
 }

@@ -118,6 +118,11 @@ try {
       await check("live: sixty dragged paths on twenty models", file, live.paths);
       await check("live: a dead point stops the hand", file, live.deadPoint);
       await check("live: sliders are set parameters", file, live.slides);
+      await check("live: a value that cannot be built", file, live.refuses);
+      await check("live: sliders have units", file, live.units);
+      const slow = join(scratch, "slow.html");
+      await writeFile(slow, await livePage("fourbar", [["fourbar", "First steps"], ["contact_ball_heap", "Heavy"]]));
+      await check("live: a long study does not hold up the page", slow, live.heavy);
       await check("live: the file is edited, hostile text stays text", file, live.edits);
       await check("live: dynamics, ten thousand frames", file, live.moves);
       await check("live: what check says, modes, values", file, live.explains);

@@ -174,7 +174,7 @@ pub fn prepare<'m>(model: &'m Model, study: &Study, wanted: WantedColumns) -> Re
         G: vec![0.0; structure.rows.values],
         rows: [vec![0.0; structure.rows.rows()], vec![0.0; structure.rows.rows()]],
         times: study.output_times().collect(),
-        ends: model.smooth_ends(),
+        ends: model.time_marks(study.t_end),
         fixed: study.fixed_step(),
         little: fourbar::integrator::little_energy(model, tau),
         now,

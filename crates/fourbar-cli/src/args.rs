@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
 const AFTER: &str = "\
-FILE is a mechanism file, the name of a shipped model (`fourbar examples` lists them), or `-` for standard input.
+FILE is a mechanism file (of this program, or MechSpec, MJCF, URDF, SDF, ASMT), the name of a shipped model
+(`fourbar examples` lists them), or `-` for standard input.
 
 Start here:
   fourbar demo                      run the four-bar linkage and see it move
@@ -59,9 +60,9 @@ pub enum Verb {
     Optimize(OptimizeArgs),
     /// Find a planar four-bar for a path, a function or three positions.
     Synthesize(SynthesizeArgs),
-    /// Motors for a motion: angles, speeds, efforts and powers that lead a point along its path, and what size of motor that takes.
+    /// Size motors for a motion: angles, speeds, efforts and powers that lead a point along its path, and what size of motor that takes.
     Inverse(InverseArgs),
-    /// What matters: how a measure, a position, a rest or a vibration follows the parameters of the file, ranked.
+    /// Rank which parameters matter: how a measure, a position, a rest or a vibration changes with them.
     Sensitivities(SensitivitiesArgs),
     /// Positions, velocities and accelerations of a fully driven mechanism over time.
     Kinematics(RunArgs),
@@ -135,7 +136,7 @@ impl Verb {
 /// A model with its parameters.
 #[derive(Debug, ClapArgs)]
 pub struct ModelArgs {
-    /// Mechanism file, name of a shipped model, or `-` for standard input.
+    /// Mechanism file (also MechSpec, MJCF, URDF, SDF, ASMT), name of a shipped model, or `-` for standard input.
     #[arg(value_hint = ValueHint::FilePath)]
     pub file: String,
     /// Give a parameter another value, an expression such as `40 mm` or `2*pi`.
@@ -155,7 +156,7 @@ pub struct CheckArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// Say everything: elements, loops, ranges of the joints, every set and pose, formulations.
+    /// Print everything: elements, loops, ranges of the joints, every set and pose, formulations.
     #[arg(long)]
     pub all: bool,
     /// Write the assembly modes: a page that shows them over each other (.html), or their poses (.json).
@@ -204,7 +205,7 @@ pub struct EquilibriumArgs {
     /// Which rest: `stable`, where the mechanism comes to rest by itself, or `any`, the nearest.
     #[arg(long, value_enum, value_name = "KIND", default_value = "stable")]
     pub kind: RestKind,
-    /// Time at which drives and forces are taken, seconds; left out: 0.
+    /// Time at which drives and forces are taken, seconds; default: 0.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub at: Option<f64>,
     /// Give an input a value.
@@ -236,7 +237,7 @@ pub enum RestKind {
 /// About what a mechanism is linearised.
 #[derive(Debug, ClapArgs)]
 pub struct AboutArgs {
-    /// `equilibrium` settles first, `start` takes the start of the file, a time runs to it. Left out: the start where it moves or rests, else the equilibrium.
+    /// `equilibrium` settles first, `start` takes the start of the file, a time runs to it. Default: the start, if it is at rest or in steady motion, else the equilibrium.
     #[arg(long, value_name = "equilibrium|start|TIME")]
     pub about: Option<String>,
     /// Take the coefficients of this instant as if they stayed, though nothing is steady.
@@ -262,7 +263,7 @@ pub struct ModesArgs {
     /// Roots while a parameter of the file goes from A to B, and where something becomes unstable: `v=0..10`.
     #[arg(long, value_name = "NAME=A..B", value_parser = pair)]
     pub against: Option<(String, String)>,
-    /// About a motion that repeats itself after this period, seconds: exponents of the tangent of the motion over one period.
+    /// About a motion that repeats itself after this period, seconds: Floquet exponents over one period.
     #[arg(long, value_name = "PERIOD", value_parser = seconds, conflicts_with_all = ["against", "frozen"])]
     pub floquet: Option<f64>,
     /// Values of the parameter.
@@ -285,10 +286,10 @@ pub struct LinearizeArgs {
     /// About what.
     #[command(flatten)]
     pub about: AboutArgs,
-    /// Inputs of the linear model, of those under `inputs:`, or drives, whose acceleration is then the input; left out: all of `inputs:`.
+    /// Inputs of the linear model, of those under `inputs:`, or drives, whose acceleration is then the input; default: all of `inputs:`.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub inputs: Vec<String>,
-    /// Outputs, such as `pin.angle`, `tip.vx`, names under `outputs:`, or any column of a result such as `pin.force.x`; left out: those
+    /// Outputs, such as `pin.angle`, `tip.vx`, names under `outputs:`, or any column of a result such as `pin.force.x`; default: those
     /// of the file, or else all joint coordinates.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub outputs: Vec<String>,
@@ -351,7 +352,7 @@ pub struct RunArgs {
 /// Settings of a run that override those of the file.
 #[derive(Clone, Debug, Default, PartialEq, ClapArgs, Serialize, Deserialize)]
 pub struct StudyArgs {
-    /// Analysis; left out: as the file says, or kinematics where the drives leave no freedom.
+    /// Analysis; default: as the file says, or kinematics where the drives leave no freedom.
     #[arg(long, value_enum, value_name = "NAME")]
     pub analysis: Option<AnalysisName>,
     /// Formulation; `fourbar list` prints them.
@@ -382,7 +383,7 @@ pub struct StudyArgs {
     /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
     #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
-    /// Number of threads, for `dca`; left out: as many as there are cores.
+    /// Number of threads: those of `dca` in a single run, cases at a time where there are many; default: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
 }
@@ -421,10 +422,10 @@ pub struct VerifyArgs {
     /// Start in the assembly mode of this number, as `fourbar check` lists them; 1 is the drawn one.
     #[arg(long, visible_alias = "assembly-mode", value_name = "K", value_parser = clap::value_parser!(u16).range(1..))]
     pub mode: Option<u16>,
-    /// Seconds that a formulation may take, about.
+    /// Approximate time limit for each formulation, seconds.
     #[arg(long, value_name = "SECONDS", default_value = "20", value_parser = seconds, allow_negative_numbers = true)]
     pub patience: f64,
-    /// Number of threads; left out: as many as there are cores.
+    /// Number of threads; default: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Succeed also where agreement is shown for a part of the time only (PARTLY).
@@ -438,7 +439,7 @@ pub struct DemoArgs {
     /// Name of a shipped model.
     #[arg(default_value = "fourbar")]
     pub name: String,
-    /// Folder of the results; left out: `out/NAME`.
+    /// Folder of the results; default: `out/NAME`.
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub out: Option<PathBuf>,
     /// Do not open the page.
@@ -456,7 +457,7 @@ pub struct ViewArgs {
     /// laid over each other.
     #[arg(required = true, value_name = "FILE-or-RESULT", value_hint = ValueHint::AnyPath)]
     pub inputs: Vec<String>,
-    /// The page; left out: in the result folder, or in this folder under the name of the mechanism.
+    /// The page; default: in the result folder, or in this folder under the name of the mechanism.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Write the motion to a file instead of a page, by its ending: .svg and .gif move by themselves, .png is a still with later poses behind
@@ -475,6 +476,9 @@ pub struct ViewArgs {
     /// Read large files: up to 200 MB and 40 million values instead of 16 MB and 3 million.
     #[arg(long)]
     pub large: bool,
+    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub mesh_path: Vec<PathBuf>,
     /// Give a parameter another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
@@ -507,7 +511,7 @@ pub struct PlotArgs {
     /// then columns: `crank.r.x`, `tracer` for all columns of an element, `'*.effort'` for all that end so. Without columns: the list.
     #[arg(required = true, value_name = "RESULT... COLUMN", value_hint = ValueHint::AnyPath)]
     pub words: Vec<String>,
-    /// Column of the abscissa; left out: `t`, or the first parameter of a sweep.
+    /// Column of the abscissa; default: `t`, or the first parameter of a sweep.
     #[arg(long, short, value_name = "COLUMN")]
     pub x: Option<String>,
     /// Path of a point or body: its coordinates over each other, in the plane where it is widest, with equal scales.
@@ -516,6 +520,9 @@ pub struct PlotArgs {
     /// Give a parameter another value before mechanisms are run.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub set: Vec<(String, String)>,
+    /// Where meshes of a robot file are, besides its folder; may be given several times.
+    #[arg(long, value_name = "FOLDER", value_hint = ValueHint::DirPath)]
+    pub mesh_path: Vec<PathBuf>,
     /// Write a picture instead: a file that ends in .svg or .png.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
@@ -533,7 +540,7 @@ pub struct ConvertArgs {
     /// The file to write, or `-` for standard output.
     #[arg(value_hint = ValueHint::FilePath)]
     pub output: PathBuf,
-    /// Format to write; left out: what the ending of the file says (.urdf, .xml for MJCF), else that of this program, or MechSpec for a
+    /// Format to write; default: what the ending of the file says (.urdf, .xml for MJCF), else that of this program, or MechSpec for a
     /// file that is in it.
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub to: Option<FileFormat>,
@@ -551,13 +558,13 @@ pub struct FmuArgs {
     /// Settings that override those of the file; `--input NAME=VALUE` is what an input starts with.
     #[command(flatten)]
     pub study: StudyArgs,
-    /// The unit to write; left out: the name of the mechanism with the ending .fmu, in this folder.
+    /// The unit to write; default: the name of the mechanism with the ending .fmu, in this folder.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Only these columns of the results become outputs, such as `crank.*`, `*.angle` or `energy.total`.
     #[arg(long, value_name = "PATTERN", num_args = 1.., value_delimiter = ',')]
     pub columns: Vec<String>,
-    /// The shared library of the crate fourbar-fmi, once for each platform; left out: the one beside the command.
+    /// The shared library of the crate fourbar-fmi, once for each platform; default: the one beside the command.
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub library: Vec<PathBuf>,
     /// Replace the file if it exists.
@@ -581,7 +588,7 @@ pub enum FileFormat {
 /// Arguments of `list`.
 #[derive(Debug, ClapArgs)]
 pub struct ListArgs {
-    /// One list alone; left out: joints, forces and the rest of the file, then formulations.
+    /// One list alone; default: joints, forces and the rest of the file, then formulations.
     #[arg(value_enum, value_name = "LIST")]
     pub what: Option<ListName>,
 }
@@ -640,7 +647,7 @@ fn kinds() -> clap::builder::PossibleValuesParser {
 /// Arguments of `explain`.
 #[derive(Debug, ClapArgs)]
 pub struct ExplainArgs {
-    /// The code, such as M012; left out: all codes with their titles.
+    /// The code, such as M012; default: all codes with their titles.
     pub code: Option<String>,
 }
 

@@ -41,7 +41,7 @@ pub fn fmu(args: &FmuArgs) -> Result<Reply, Stop> {
     let shown = path.display().to_string();
     let (input_word, parameter_word, output_word) = (plural(inputs, "input"), plural(parameters, "parameter"), plural(outputs, "output"));
     let text = format!(
-        "{shown} is a unit for FMI 3.0 co-simulation: {input_word}, {parameter_word}, {output_word}\nit runs on {}\n",
+        "{shown} is an FMU for FMI 3.0 co-simulation: {input_word}, {parameter_word}, {output_word}\nit runs on {}\n",
         platforms.join(", ")
     );
     let fields = json!({"written": shown, "bytes": bytes.len(), "inputs": inputs, "parameters": parameters, "outputs": outputs, "platforms": platforms});

@@ -100,7 +100,13 @@ fn read(file: &str, options: &ReadOptions<'_>) -> Result<Input, Stop> {
     match loaded.spec.build() {
         Ok(model) => Ok(Input { name, loaded, model, folder, path: own }),
         Err(errors) => {
-            let list = loaded.warnings.iter().chain(&errors).map(|d| loaded.places.locate(d)).collect();
+            let mut list: Vec<Diagnostic> = loaded.warnings.iter().chain(&errors).map(|d| loaded.places.locate(d)).collect();
+            if loaded.imported.is_some() {
+                for d in list.iter_mut().filter(|d| d.code.0 == "M118") {
+                    d.message = "nothing in the file moves: all links are welded to the ground, or there are none".into();
+                    d.help = "give a link a joint that moves, or free it".into();
+                }
+            }
             Err(stop(list, &name))
         }
     }

@@ -1,6 +1,6 @@
 //! `fourbar plot`: columns of results, or of mechanisms that are run for it, and paths of points; on the terminal, as SVG or as PNG.
 
-use crate::args::{PlotArgs, StudyArgs};
+use crate::args::{ModelArgs, PlotArgs, StudyArgs};
 use crate::reply::{Notes, Reply, Stop, exit_code};
 use crate::screen::{Facts, Screen};
 use crate::view::{is_result, run_first, stem};
@@ -44,7 +44,8 @@ pub fn plot(args: &PlotArgs, screen: &Screen) -> Result<Reply, Stop> {
     let mut notes = Notes::default();
     for name in sources {
         if looks_like_model(name) {
-            let source = run_first(name, &args.set, false, &StudyArgs::default(), screen)?;
+            let model = ModelArgs { file: name.clone(), set: args.set.clone(), large: false, mesh_path: args.mesh_path.clone() };
+            let source = run_first(&model, &StudyArgs::default(), screen)?;
             notes = source.input.notes(&source.problems);
             shown.push(Shown { label: source.label, table: source.table });
         } else {

@@ -76,13 +76,12 @@ pub fn sensitivities(args: &SensitivitiesArgs, screen: &Screen) -> Result<Reply,
         return Err(input.stop(&d.help("save it to a file")));
     }
     let all = asked(&args.of)?;
-    // Where one parameter is asked for, nothing is varied beside it.
-    let computed = if args.to.len() == 1 { Vec::new() } else { computed(args, &input.loaded.parameters) };
-    let (which, explicit) = parameters(&input, args, &computed).map_err(|d| input.stop(&d))?;
+    let computed = &input.loaded.computed_parameters;
+    let (which, explicit) = parameters(&input, args, computed).map_err(|d| input.stop(&d))?;
     let changes = Changes { t_end: args.t_end, output_step: args.output_step, tol: args.tol, ..Changes::default() };
     let study = Study::with(&input.model, &changes);
     let mut warnings: Vec<Diagnostic> = input.loaded.warnings.clone();
-    let answers = answers(args, &input, &all, which, explicit, &computed, &study, &mut warnings).map_err(|e| input.stop(e.cause()))?;
+    let answers = answers(args, &input, &all, which, explicit, computed, &study, &mut warnings).map_err(|e| input.stop(e.cause()))?;
     let mut text = format!("{}\n", screen.bold(if input.model.title.is_empty() { &input.name } else { &input.model.title }));
     answers.iter().for_each(|a| text += &words(a, screen));
     let mut fields = json!({
@@ -121,19 +120,6 @@ fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> R
         return Ok((used.map(|p| p.0.clone()).collect(), false));
     }
     Ok((args.to.clone(), true))
-}
-
-/// Parameters that change with others.
-fn computed(args: &SensitivitiesArgs, known: &[(String, f64)]) -> Vec<String> {
-    let mut list: Vec<String> = Vec::new();
-    for (other, x) in known {
-        let mut set: Vec<(String, String)> = args.model.set.iter().filter(|(n, _)| n != other).cloned().collect();
-        set.push((other.clone(), format!("{:e}", if *x == 0.0 { 1e-3 } else { 1.001 * x })));
-        let Ok(changed) = load_as_drawn(&args.model.file, &set, args.model.large) else { continue };
-        let follow = known.iter().zip(&changed.loaded.parameters).filter(|(a, b)| a.0 != *other && a.1.to_bits() != b.1.to_bits());
-        list.extend(follow.map(|(a, _)| a.0.clone()));
-    }
-    list
 }
 
 /// Everything that is asked for. Parameters that nobody named and that cannot be varied are left out, with a word.

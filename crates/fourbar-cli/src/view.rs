@@ -2,9 +2,9 @@
 
 mod export;
 
-use crate::args::{PlaygroundArgs, StudyArgs, ViewArgs};
+use crate::args::{ModelArgs, PlaygroundArgs, StudyArgs, ViewArgs};
 use crate::catalogue::find;
-use crate::input::{Input, load_with};
+use crate::input::{Input, load, load_with};
 use crate::reply::{Reply, Stop, exit_code};
 use crate::run::{Done, PAGE, Pictures, Task, compute, settings};
 use crate::screen::Screen;
@@ -71,7 +71,8 @@ pub fn view(args: &ViewArgs, screen: &Screen) -> Result<Reply, Stop> {
         Some(picture) => export::may_export(picture, args)?,
         None => may_replace(&path, Kind::Page, args.force)?,
     }
-    if (args.study != StudyArgs::default() || !args.set.is_empty()) && args.inputs.iter().all(|name| is_result(Path::new(name))) {
+    let run_settings = args.study != StudyArgs::default() || !args.set.is_empty() || !args.mesh_path.is_empty();
+    if run_settings && args.inputs.iter().all(|name| is_result(Path::new(name))) {
         return Err(Diagnostic::new(
             "U001",
             "settings of a run have no effect on results: they are already computed, and shown as they are",
@@ -178,14 +179,15 @@ fn stored(path: &Path, large: bool) -> Result<Source, Stop> {
 
 /// A mechanism that is run first.
 fn computed(name: &str, args: &ViewArgs, screen: &Screen) -> Result<Source, Stop> {
-    run_first(name, &args.set, args.large, &args.study, screen)
+    let model = ModelArgs { file: name.into(), set: args.set.clone(), large: args.large, mesh_path: args.mesh_path.clone() };
+    run_first(&model, &args.study, screen)
 }
 
 /// A mechanism that is run for its rows.
-pub fn run_first(name: &str, set: &[(String, String)], large: bool, study: &StudyArgs, screen: &Screen) -> Result<Source, Stop> {
-    let input = load_with(name, set, large)?;
+pub fn run_first(model: &ModelArgs, study: &StudyArgs, screen: &Screen) -> Result<Source, Stop> {
+    let input = load(model)?;
     let study = settings::study(&input.model, study)?;
-    ran(input, study, set, screen)
+    ran(input, study, &model.set, screen)
 }
 
 /// A mechanism that is run now.

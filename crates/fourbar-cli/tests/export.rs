@@ -112,6 +112,9 @@ fn joint_states_are_the_columns_of_the_run() {
     }
     let passive = at(&names, "A.effort");
     assert!(rows.iter().all(|r| r[passive] == 0.0));
+    // Without joints there is nothing but the time, which is said.
+    let alone = fourbar(&f, &["view", "rope_swing", "--export", "none.csv", "--t-end", "0.1"]);
+    assert!(String::from_utf8_lossy(&alone.stdout).contains("no joint has a coordinate"), "{alone:?}");
     // A joint that turns and slides has two coordinates.
     let text = "fourbar: 1\nbodies: {a: {mass: 1, inertia: [1, 1, 1], omega: [0, 0, 2], velocity: [0, 0, 1]}}\njoints: {c: {type: cylindrical, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}}\nstudy: {t_end: 1}\n";
     std::fs::write(f.join("c.yaml"), text).expect("written");

@@ -126,7 +126,7 @@ fn live_pages_carry_file_and_engine() {
     };
     let (live, plain) = (text("live.html"), text("plain.html"));
     assert!(block(&live) > 500_000 && block(&plain) == 0);
-    assert!(live.contains("script-src 'wasm-unsafe-eval' 'sha256-") && !plain.contains("wasm-unsafe-eval"));
+    assert!(live.contains("worker-src blob:; script-src 'wasm-unsafe-eval' 'sha256-") && !plain.contains("wasm-unsafe-eval"));
     assert!(!live.contains("<b>swing") && live.len() < 5_000_000);
     // Results have no file to edit, and one page holds one mechanism.
     run(&["run", "swing.yaml", "--out", "a"], 0);
@@ -137,6 +137,7 @@ fn live_pages_carry_file_and_engine() {
     let play = data(&f.join("play.html"));
     let gallery = play["live"]["gallery"].as_array().expect("models");
     assert_eq!(gallery.len(), fourbar_io::examples::examples().len());
+    assert!(gallery[0]["name"] == "fourbar" && gallery[0]["group"] == "First steps");
     assert!(gallery.iter().any(|g| g["name"] == "stewart_platform" && g["text"].as_str().is_some_and(|t| t.starts_with('#'))));
     std::fs::write(f.join("mine.html"), "mine").expect("written");
     assert!(run(&["playground", "--no-open", "-o", "mine.html"], 2).contains("U330"));

@@ -17,6 +17,7 @@
 pub mod about;
 pub mod equilibrium;
 pub mod inverse;
+mod kkt;
 pub mod linear;
 pub mod manifold;
 pub mod measure;

@@ -70,8 +70,7 @@ impl<'m> Manifold<'m> {
                 if !size.is_finite() || size > 1e3 * self.size {
                     return false;
                 }
-                let settled = size <= CLOSED * self.size || (size <= ROUNDING * self.size && size >= 0.5 * last);
-                if settled {
+                if settled(size, last, self.size) {
                     return flipped_joint(self.model, &x.q).is_none();
                 }
                 let slow = size > SLOW * last;
@@ -93,6 +92,11 @@ impl<'m> Manifold<'m> {
         let list: Vec<Twist> = from.q.iter().zip(&to.q).map(|(a, b)| a.increment_to(b)).collect();
         stacked(&list)
     }
+}
+
+/// Whether a gap is closed in a mechanism of some extent, the correction before having left `last`.
+pub fn settled(gap: f64, last: f64, extent: f64) -> bool {
+    gap <= CLOSED * extent || (gap <= ROUNDING * extent && gap >= 0.5 * last)
 }
 
 /// The poses moved by an increment, nothing else.

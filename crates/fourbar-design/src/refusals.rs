@@ -1,9 +1,9 @@
 //! What several analyses say of a mechanism.
 
-use crate::operator::Operator;
-use fourbar::Diagnostic;
+use crate::operator::{applied, load};
 use fourbar::diagnostic::number;
 use fourbar::state::Configuration;
+use fourbar::{Diagnostic, Model};
 
 /// Dry friction holds a set of positions and has no derivative at rest.
 pub fn friction(names: &[String]) -> Option<Diagnostic> {
@@ -13,12 +13,12 @@ pub fn friction(names: &[String]) -> Option<Diagnostic> {
 }
 
 /// Forces that change with time are taken as they are.
-pub fn in_time(op: &Operator<'_>, state: &Configuration) -> Option<Diagnostic> {
-    let load = op.load(state);
-    let here = op.applied(state);
+pub fn in_time(model: &Model, state: &Configuration) -> Option<Diagnostic> {
+    let load = load(model, state);
+    let here = applied(model, state);
     let changes = [1e-3, 0.1, 0.37].iter().any(|dt| {
         let later = Configuration { t: state.t + dt, ..state.clone() };
-        (op.applied(&later) - &here).amax() > 1e-9 * load
+        (applied(model, &later) - &here).amax() > 1e-9 * load
     });
     let message = format!("forces change with time: they are taken as they are at t = {} s", number(state.t));
     changes.then(|| Diagnostic::new("W412", message).time(state.t))

@@ -10,5 +10,6 @@ mod operator;
 mod optimize;
 mod path;
 mod references;
+mod rests;
 mod sensitivities;
 mod tree;

@@ -10,7 +10,7 @@ use fourbar_design::sensitivities::alone::openings;
 use fourbar_design::sensitivities::{
     Method, Parameters, compared, of_measure, of_modes, of_rest, of_rows, of_run, of_start, rest_near, ties,
 };
-use fourbar_io::{ReadOptions, read_model};
+use fourbar_io::{Loaded, ReadOptions, read_model};
 use std::path::PathBuf;
 
 fn text_of(name: &str) -> String {
@@ -18,9 +18,8 @@ fn text_of(name: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{}: {e}", path.display()))
 }
 
-/// Names and values of the parameters of a file.
-fn known(text: &str) -> Vec<(String, f64)> {
-    read_model(text, &ReadOptions { set: &[], ..ReadOptions::default() }).unwrap_or_else(|e| panic!("{e}")).parameters
+fn read(text: &str) -> Loaded {
+    read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}"))
 }
 
 /// The mechanism of a file with some parameters changed; what is computed from them follows.
@@ -30,24 +29,13 @@ fn build(text: &str, known: &[(String, f64)], values: &[f64]) -> Result<Model, E
     read_model(text, &ReadOptions { set: &set, ..ReadOptions::default() })?.spec.build()
 }
 
-/// Parameters that change with others.
-fn computed(text: &str, known: &[(String, f64)]) -> Vec<String> {
-    let mut list = Vec::new();
-    for (other, x) in known {
-        let set = [(other.clone(), format!("{:e}", if *x == 0.0 { 1e-3 } else { 1.001 * x }))];
-        let Ok(changed) = read_model(text, &ReadOptions { set: &set, ..ReadOptions::default() }) else { continue };
-        let pairs = known.iter().zip(changed.parameters);
-        list.extend(pairs.filter(|(a, b)| a.0 != *other && a.1 != b.1).map(|(a, _)| a.0.clone()));
-    }
-    list
-}
-
 /// Does something with the parameters of a file.
 fn with<T>(text: &str, f: impl FnOnce(&Parameters<'_>, &dyn Fn(&str) -> usize) -> T) -> T {
-    let list = known(text);
-    let build = |values: &[f64]| build(text, &list, values);
+    let loaded = read(text);
+    let list = &loaded.parameters;
+    let build = |values: &[f64]| build(text, list, values);
     let (names, values): (Vec<String>, Vec<f64>) = list.iter().cloned().unzip();
-    let p = Parameters::new(names, values, &build).with_computed(&computed(text, &list));
+    let p = Parameters::new(names, values, &build).with_computed(&loaded.computed_parameters);
     f(&p, &|name| p.find(name).unwrap_or_else(|| panic!("{name}")))
 }
 

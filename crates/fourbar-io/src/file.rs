@@ -71,6 +71,8 @@ pub struct Loaded {
     pub parameters: Vec<(String, f64)>,
     /// Parameters that nothing uses.
     pub unused_parameters: Vec<String>,
+    /// Parameters whose expressions read others: they follow these.
+    pub computed_parameters: Vec<String>,
     /// Whether the file is a MechSpec.
     pub mechspec: bool,
     /// The format of another program that it is written in, such as `urdf`; none for those of this program.

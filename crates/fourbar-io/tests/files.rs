@@ -338,3 +338,25 @@ fn curves_and_points_on_them_survive_writing() {
     let written = fourbar_io::write_model(&spec);
     assert_eq!(fourbar_io::read_model(&written, &fourbar_io::ReadOptions::default()).unwrap().spec, spec, "{written}");
 }
+
+#[test]
+fn computed_parameters_are_those_that_follow_others() {
+    let loaded = read(&with("parameters: {a: 2 m, c: 3 m + b/2, b: a*2, d: 5, e: sin(pi)}\n"));
+    assert_eq!(loaded.computed_parameters, ["c", "b"]);
+    // A value from outside takes the place of an expression, and an expression that of a value.
+    let set = [("b".to_string(), "1 m".to_string()), ("d".to_string(), "2*e".to_string())];
+    let text = with("parameters: {a: 2 m, c: 3 m + b/2, b: a*2, d: 5, e: sin(pi)}\n");
+    let other = read_model(&text, &ReadOptions { set: &set, ..ReadOptions::default() }).expect("readable");
+    assert_eq!(other.computed_parameters, ["c", "d"]);
+    // In shipped models: what changes with others is in the list.
+    for e in fourbar_io::examples::examples() {
+        let loaded = read(e.text);
+        for (name, x) in &loaded.parameters {
+            let set = [(name.clone(), format!("{:e}", if *x == 0.0 { 1e-3 } else { 1.001 * x }))];
+            let Ok(changed) = read_model(e.text, &ReadOptions { set: &set, ..ReadOptions::default() }) else { continue };
+            for (was, is) in loaded.parameters.iter().zip(&changed.parameters).filter(|(was, is)| was.0 != *name && was.1 != is.1) {
+                assert!(loaded.computed_parameters.contains(&is.0), "{}: `{}` follows `{name}`, {}", e.name, is.0, was.1);
+            }
+        }
+    }
+}

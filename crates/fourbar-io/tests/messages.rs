@@ -278,6 +278,23 @@ fn contacts_and_limits() {
 }
 
 #[test]
+fn types_and_keys_in_the_wrong_place() {
+    for (section, cure) in [
+        ("forces: {f: {type: gear, joints: [pin, guide], ratio: 1}}", "`gear` belongs under `joints:`"),
+        ("forces: {f: {type: rolling-disk}}", "`rolling-disk` belongs under `constraints:`"),
+        ("constraints: {c: {type: damper}}", "`spring` belongs under `forces:`"),
+        ("drives: {m: {joint: pin, velocity: 2}}", "it is called `speed` here"),
+        ("study: {t_end:1}", "a space must follow the colon: `t_end: 1`"),
+        (
+            "contacts: {c: {bodies: [ground, crank]}}",
+            "the two sides stand under `between`, such as `between: [{body: ball, radius: 20 mm}, {plane: {}}]`",
+        ),
+    ] {
+        assert_eq!(only(&format!("{PIN}{section}\n")).1, cure, "{section}");
+    }
+}
+
+#[test]
 fn a_disk_that_lies_flat() {
     let text = "fourbar: 1\nbodies: {b: {mass: 1, inertia: [1, 1, 2]}}\nconstraints: {f: {type: rolling-disk, place: {body: b}, axis: [0, 0, 1], radius: 0.2}}\n";
     let refused = read_model(text, &ReadOptions::default()).expect("it is read").spec.build().map(|_| ()).expect_err("it cannot roll");

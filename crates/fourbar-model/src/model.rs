@@ -193,6 +193,9 @@ pub enum Hold {
     Body(BodyId),
 }
 
+/// Passes along gears that look for the angles of a start: chains of gears that are written against their order are followed so far.
+const GEARS: usize = 64;
+
 /// What assembly must meet at the start: a coordinate, or its rate, with its value.
 #[derive(Clone, Debug)]
 pub struct StartCondition {
@@ -496,6 +499,51 @@ impl Model {
         let bare = (0..self.bare.len()).map(|k| self.bare_constraint(k));
         let driven = (0..if drives { self.drives.len() } else { 0 }).filter_map(|k| self.drive_constraint(k));
         joints.chain(couplings).chain(bare).chain(contacts).chain(driven).collect()
+    }
+
+    /// Counted angles with which assembly begins: those that drives, start conditions and gears from these ask for, where they lie beyond half a
+    /// turn; poses alone do not tell them from less. Zero for all others.
+    pub fn start_turns(&self) -> Vec<f64> {
+        let mut turns = vec![0.0; self.angles.len()];
+        let mut put = |y: &Coordinate, value: f64| match y {
+            Coordinate::Angle(a) if value.abs() > std::f64::consts::PI && value.is_finite() => turns[a.memory] = value,
+            _ => {}
+        };
+        // Values of joint coordinates that are known, by joint and whether it is an angle.
+        let mut known = std::collections::HashMap::new();
+        for d in &self.drives {
+            let value = d.value.at(0.0)[0];
+            if let Some(y) = self.joints[d.joint].coordinate(d.coordinate) {
+                put(&y, value);
+            }
+            known.insert((d.joint, d.coordinate == JointCoordinate::Angle), value);
+        }
+        for s in self.start.iter().filter(|s| !s.rate) {
+            put(&s.coordinate, s.value);
+            if let Coordinate::Angle(a) = &s.coordinate
+                && let Some(joint) = self.joints.iter().position(|j| j.memory == Some(a.memory))
+            {
+                known.insert((joint, true), s.value);
+            }
+        }
+        // Along gears, as far as they lead.
+        for _ in 0..GEARS {
+            let before = known.len();
+            for c in &self.couplings {
+                let keys = [0, 1].map(|k| (c.joints[k], c.sides[k].0 == JointCoordinate::Angle));
+                let (place, value) = match keys.map(|k| known.get(&k)) {
+                    [Some(x), None] => (1, c.ratio * x),
+                    [None, Some(x)] if c.ratio != 0.0 => (0, x / c.ratio),
+                    _ => continue,
+                };
+                put(&c.sides[place].2, value);
+                known.insert(keys[place], value);
+            }
+            if known.len() == before {
+                break;
+            }
+        }
+        turns
     }
 
     /// Rows of what assembly must meet at the start: on positions, or on rates.

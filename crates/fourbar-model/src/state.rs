@@ -169,7 +169,7 @@ impl Configuration {
             t: 0.0,
             q: model.bodies.iter().map(|b| Pose { r: b.r, A: b.A }).collect(),
             v: model.bodies.iter().map(|b| Twist { v: b.v, w: b.A.transpose() * b.omega }).collect(),
-            turns: vec![0.0; model.angles.len()],
+            turns: model.start_turns(),
             z: model.start_auxiliaries(),
         }
     }

@@ -4,7 +4,7 @@
 //! beyond their ends. So formulations meet neither jumps nor kinks; whoever moves a mechanism watches the guards.
 
 use crate::expr::{Guards, Pieces};
-use crate::force::eval::{Plain, law_variables};
+use crate::force::eval::{Plain, law_value, law_variables};
 use crate::model::Model;
 use crate::time::TimeFunction;
 use fourbar_math::{Scalar, Taylor};
@@ -15,6 +15,42 @@ use serde::{Deserialize, Serialize};
 const MOST_SIDES: usize = 32;
 /// Guards above minus this are those of a piece that holds.
 const ROUNDING: f64 = 1e-12;
+
+/// Looks at all functions of time together, and at each of them at most, to find their pulses.
+const SCANNED: usize = 20_000;
+const FINEST: usize = 1_000;
+/// A function rests where it changes by less than this share of its range from one look to the next.
+const CALM: f64 = 1e-9;
+/// Pulses of a function that are told apart, at most.
+const PULSES: usize = 64;
+
+/// Beginnings, peaks and ends of what a function does after a rest, by evenly spaced looks.
+fn pulses(f: &dyn Fn(f64) -> f64, t_end: f64, count: usize) -> Vec<f64> {
+    let time = |k: usize| t_end * k as f64 / count as f64;
+    let values: Vec<f64> = (0..=count).map(|k| f(time(k))).collect();
+    let (low, high) = values.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), x| (l.min(*x), h.max(*x)));
+    let calm = |k: usize| (values[k + 1] - values[k]).abs() <= CALM * (high - low);
+    let mut list = Vec::new();
+    if !(high > low && (high - low).is_finite()) || values.iter().any(|x| !x.is_finite()) {
+        return list;
+    }
+    let mut k = 0;
+    while k < count && list.len() < 3 * PULSES {
+        let first = k;
+        while k < count && !calm(k) {
+            k += 1;
+        }
+        if k > first && first > 0 {
+            let far = |i: &usize| (values[*i] - values[first]).abs();
+            let peak = (first..=k).max_by(|a, b| far(a).total_cmp(&far(b))).unwrap_or(k);
+            list.extend([time(first), time(peak), time(k)]);
+        }
+        while k < count && calm(k) {
+            k += 1;
+        }
+    }
+    list
+}
 
 /// Something that is made of pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -49,15 +85,30 @@ impl Model {
         list
     }
 
-    /// Times at which smooth steps of time begin or end in drives, bare constraints, forces and rates of states, in order. Nothing jumps
-    /// there; but who chooses steps by what moves would pass over a pulse that begins while everything rests.
-    pub fn smooth_ends(&self) -> Vec<f64> {
-        let functions = self.drives.iter().map(|d| &d.value).chain(self.bare.iter().map(|b| &b.value));
-        let mut list: Vec<f64> = functions.flat_map(|f| f.expr().smooth_ends(0)).collect();
+    /// Times at which drives, bare constraints, forces and rates of states begin to change with time or cease to, in order: ends of smooth steps,
+    /// and beginnings, peaks and ends of pulses before `t_end`. Nothing jumps there; but who chooses steps by what moves would pass over a pulse
+    /// that begins while everything rests.
+    pub fn time_marks(&self, t_end: f64) -> Vec<f64> {
+        let functions = || self.drives.iter().map(|d| &d.value).chain(self.bare.iter().map(|b| &b.value));
+        let mut list: Vec<f64> = functions().flat_map(|f| f.expr().smooth_ends(0)).collect();
         let forces = self.forces.iter().flat_map(|(_, f)| f.touches().laws);
-        for law in self.states.iter().map(|s| &s.rate).chain(forces) {
-            if let Some(time) = law.variables.iter().position(|v| *v == crate::force::Variable::Time) {
-                list.extend(law.expr.smooth_ends(time));
+        let laws = self.states.iter().map(|s| &s.rate).chain(forces);
+        let of_time = |v: &crate::force::Variable| *v == crate::force::Variable::Time;
+        let laws: Vec<_> = laws.filter_map(|law| Some((law, law.variables.iter().position(of_time)?))).collect();
+        list.extend(laws.iter().flat_map(|(law, time)| law.expr.smooth_ends(*time)));
+        let count = (SCANNED / (laws.len() + functions().count()).max(1)).min(FINEST);
+        // Those that are made of smooth steps say it exactly.
+        for f in functions().filter(|f| f.expr().uses(0) && f.expr().smooth_ends(0).is_empty()) {
+            list.extend(pulses(&|t| f.at(t)[0], t_end, count));
+        }
+        if !laws.is_empty() {
+            let at = crate::state::Configuration::start(self);
+            for (law, _) in laws.iter().filter(|(law, time)| law.expr.smooth_ends(*time).is_empty()) {
+                let value = |t: f64| {
+                    let x = Plain { t, q: &at.q, v: &at.v, turns: &at.turns, loads: &[], z: &at.z };
+                    law_value(self, law, &x, (1.0, 0.0))
+                };
+                list.extend(pulses(&value, t_end, count));
             }
         }
         list.sort_by(f64::total_cmp);

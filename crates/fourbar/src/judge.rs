@@ -36,6 +36,9 @@ const STILL: f64 = 1e-6;
 struct Book {
     /// Energy at the first row.
     first: Option<f64>,
+    /// What forces could do over the characteristic length there, J.
+    #[serde(default)]
+    push: f64,
     /// Largest kinetic energy, least and largest potential energy, largest amount of work.
     kinetic: f64,
     potential: Option<[f64; 2]>,
@@ -149,6 +152,15 @@ impl<'m> Judge<'m> {
     /// Takes the energies of an instant into the book.
     fn energy(&mut self, now: &Instant) {
         let (kinetic, potential) = energies(self.model, now);
+        if self.book.first.is_none() {
+            let loads = vec![0.0; self.model.loads()];
+            let (x, L) = (now.plain(&loads), self.model.length);
+            let mut push = 0.0;
+            for (_, f) in &self.model.forces {
+                f.wrench(self.model, &x, &mut |_, F, T| push += L * F.norm() + T.norm());
+            }
+            self.book.push = self.book.push.max(push);
+        }
         let b = &mut self.book;
         b.kinetic = b.kinetic.max(kinetic);
         let [low, high] = b.potential.unwrap_or([potential; 2]);
@@ -179,7 +191,7 @@ impl<'m> Judge<'m> {
         }
         let [low, high] = b.potential.unwrap_or_default();
         let carried = b.kinetic + (high - low) + b.work;
-        let rounding = 1e-13 * (100.0 + steps) * (b.kinetic + low.abs().max(high.abs()) + b.work) + STILL * self.weight;
+        let rounding = 1e-13 * (100.0 + steps) * (b.kinetic + low.abs().max(high.abs()) + b.work) + STILL * (self.weight + b.push);
         // What an error within the tolerance means in energy: a wrong speed of all masses, a wrong height.
         let small = self.tol.map_or(0.0, |tol| 10.0 * tol * ((2.0 * b.kinetic * self.mass).sqrt() * self.speed + self.weight));
         let share = self.tol.map_or(FAILS, |tol| (DRIFT * tol * (steps / STEPS).max(1.0)).min(FAILS));

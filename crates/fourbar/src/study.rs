@@ -184,6 +184,7 @@ fn run_eventful(
         plan.skip_to(moving.now().t);
     }
     moving.run_ahead(plan.next_until(study.t_end).unwrap_or(study.t_end));
+    moving.want_loads(observer.wants().loads);
     let mut row = Vec::new();
     let (mut watch, mut beyond) = (Watch::new(model), Vec::new());
     let (mut on, mut failure) = (true, None);

@@ -47,6 +47,7 @@ mod rigid_contact;
 mod rolling;
 mod ropes;
 mod settings;
+mod short_events;
 mod simulation;
 mod singular;
 mod six_bars;

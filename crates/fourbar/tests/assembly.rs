@@ -147,3 +147,63 @@ joints:
     let gap: f64 = d.message.split('(').nth(1).and_then(|s| s.split(' ').next()).and_then(|s| s.parse().ok()).expect("a number");
     assert!((0.3..1.1).contains(&gap), "{d}");
 }
+
+/// Angles beyond half a turn are asked for by drives, start conditions and gears, and are counted as they are asked for.
+#[test]
+fn angles_beyond_half_a_turn_are_met() {
+    let two = "
+fourbar: 1
+bodies:
+  a: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0.3, 0, 0]}
+  b: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [1.2, 0, 0]}
+joints:
+  O: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}
+  Q: {type: revolute, bodies: [ground, b], at: [1, 0, 0], axis: [0, 0, 1]}
+";
+    let angle = |model: &Model, name: &str| {
+        let c = assemble(model).unwrap_or_else(|d| panic!("{d}")).configuration;
+        let j = model.joints.iter().find(|j| j.name == name).expect("there");
+        let [x, y] = j.bodies.map(|b| &c.q[b.index()]);
+        j.coordinate(fourbar::model::JointCoordinate::Angle).expect("an angle").value(x, y, &c.turns).to_degrees()
+    };
+    for degrees in [170.0, 190.0, 270.0, 360.0, 400.0, -200.0, -725.0] {
+        let drive = parse(&format!("{two}drives: {{motor: {{joint: O, angle: {degrees} deg + 60 rpm*t}}}}\n"));
+        let start = parse(&format!("{two}start: {{O.angle: {degrees} deg}}\n"));
+        for model in [&drive, &start] {
+            assert!((angle(model, "O") - degrees).abs() < 1e-9, "{degrees}: {}", angle(model, "O"));
+        }
+        let text = two.replace("  Q: {", "  G: {type: gear, joints: [O, Q], ratio: -3}\n  Q: {");
+        let geared = parse(&format!("{text}drives: {{motor: {{joint: O, angle: {degrees} deg + 60 rpm*t}}}}\n"));
+        assert!((angle(&geared, "Q") + 3.0 * degrees).abs() < 1e-8, "{degrees}: {}", angle(&geared, "Q"));
+    }
+}
+
+/// Where a mechanism floats is no way to assemble it: a four-bar in space has two.
+#[test]
+fn a_floating_mechanism_has_the_modes_of_a_fixed_one() {
+    let text = |first: &str| {
+        format!(
+            "
+fourbar: 1
+bodies:
+  frame: {{mass: 1, inertia: [0.1, 0.1, 0.1]}}
+  crank: {{mass: 1, inertia: [0.01, 0.01, 0.01], at: [0, 0.1, 0]}}
+  coupler: {{mass: 1, inertia: [0.01, 0.01, 0.01], at: [0.2, 0.3, 0]}}
+  rocker: {{mass: 1, inertia: [0.01, 0.01, 0.01], at: [0.4, 0.2, 0]}}
+joints:
+  A: {{type: revolute, bodies: [frame, crank], at: [0, 0, 0], axis: [0, 0, 1]}}
+  B: {{type: revolute, bodies: [crank, coupler], at: [0, 0.2, 0], axis: [0, 0, 1]}}
+  C: {{type: revolute, bodies: [coupler, rocker], at: [0.4, 0.4, 0], axis: [0, 0, 1]}}
+  D: {{type: revolute, bodies: [frame, rocker], at: [0.45, 0, 0], axis: [0, 0, 1]}}
+{first}"
+        )
+    };
+    let count = |text: &str| {
+        let model = parse(&format!("{text}hold: [A]\n"));
+        let at = assemble(&model).unwrap_or_else(|d| panic!("{d}")).configuration;
+        let topology = fourbar::topology::Topology::new(&model);
+        fourbar::analysis::assembly::modes::modes(&model, &topology, &at, &[], 40).len()
+    };
+    assert_eq!(count(&text("  F: {type: fixed, bodies: [ground, frame], at: [0, 0, 0]}\n")), 2);
+    assert_eq!(count(&text("")), 2);
+}

@@ -141,6 +141,16 @@ export function isFree(text: string, name: string, all: Set<string>): boolean {
 }
 
 const SCALES: Record<string, number> = { mm: 1e-3, cm: 1e-2, deg: Math.PI / 180, g: 1e-3, ms: 1e-3 };
+/** Units that stand in files, in SI units as sliders have them. */
+const SI: Record<string, string> = { mm: "m", cm: "m", km: "m", um: "m", deg: "rad", g: "kg", t: "kg", ms: "s", us: "s", min: "s", h: "s", rpm: "rad/s", kN: "N", MN: "N", mN: "N", kPa: "Pa", MPa: "Pa", GPa: "Pa", kW: "W", kJ: "J", Hz: "1/s" };
+
+/** The SI unit of a parameter whose value is written with a unit; empty where it is a bare number or follows from others. */
+export function unitOf(text: string, name: string): string {
+  const at = valueOf(text, name), value = at ? text.slice(...at).trim().replace(/^["']|["']$/g, "") : "";
+  const written = Number.isNaN(Number(value)) ? /^[-+]?[0-9.]+(?:[eE][-+]?[0-9]+)?\s*([A-Za-z][A-Za-z0-9*/^]*)$/.exec(value)?.[1] : undefined;
+  if (!written) return "";
+  return SI[written] ?? written.replace(/[A-Za-z]+/g, (part) => SI[part] ?? part);
+}
 
 /** The text with another value of a parameter, in the unit that stood there; null where its place is not found. */
 export function withParameter(text: string, name: string, value: number): string | null {

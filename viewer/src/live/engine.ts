@@ -44,6 +44,9 @@ export class Engine {
     }
   }
 
+  /** An engine beside this one, which computes while the page goes on. */
+  beside(): Beside { return new Beside(this.module); }
+
   /** The present instant, in the order of the columns; a copy. */
   row(): Float64Array {
     const e = this.exports;
@@ -51,4 +54,67 @@ export class Engine {
   }
 
   get memoryBytes(): number { return this.exports.memory.buffer.byteLength; }
+}
+
+/** What a worker runs: an engine of its own answers a list of requests, up to the first that fails. */
+const WORKER = `
+let made = null;
+onmessage = ({ data: { module, requests } }) => {
+  const before = performance.now();
+  let reply = null;
+  try {
+    made ??= new WebAssembly.Instance(module, {}).exports;
+    for (const request of requests) {
+      const bytes = new TextEncoder().encode(JSON.stringify(request)), at = made.fourbar_request(bytes.length);
+      new Uint8Array(made.memory.buffer, at, bytes.length).set(bytes);
+      const length = made.fourbar_answer();
+      reply = JSON.parse(new TextDecoder().decode(new Uint8Array(made.memory.buffer, made.fourbar_reply(), length)));
+      if (!reply.ok) break;
+    }
+  } catch (error) {
+    made = null;
+    const message = 'the engine broke down: ' + error;
+    reply = { ok: false, diagnostics: [{ code: 'U473', message, help: 'this is a fault of the program; please report it with the file', names: [], warning: false, shown: message }] };
+  }
+  postMessage({ reply, spent: performance.now() - before });
+};`;
+
+/** An engine in a worker. It does one thing at a time: what is asked next ends what is still under way. */
+export class Beside {
+  private worker: Worker | null = null;
+  private waiting: ((answer: Reply | null) => void) | null = null;
+  /** Milliseconds of the last answer. */
+  spent = Infinity;
+  constructor(private readonly module: WebAssembly.Module) {}
+
+  get busy(): boolean { return this.waiting !== null; }
+
+  /** Answers the last of the requests; null where it was stopped, an error where this browser has no workers for pages like this one. */
+  ask(requests: Record<string, unknown>[]): Promise<Reply | null> {
+    this.stop();
+    return new Promise((done, failed) => {
+      if (!this.worker) {
+        const address = URL.createObjectURL(new Blob([WORKER], { type: "text/javascript" }));
+        this.worker = new Worker(address);
+        setTimeout(() => URL.revokeObjectURL(address), 10000);
+      }
+      this.waiting = done;
+      this.worker.onmessage = ({ data }: MessageEvent<{ reply: Reply; spent: number }>) => {
+        this.waiting = null;
+        this.spent = data.spent;
+        done(data.reply);
+      };
+      this.worker.onerror = () => { this.waiting = null; this.worker = null; failed(new Error("a worker cannot be made")); };
+      this.worker.postMessage({ module: this.module, requests });
+    });
+  }
+
+  /** Ends what is under way. */
+  stop(): void {
+    const waiting = this.waiting;
+    if (!waiting) return;
+    this.worker?.terminate();
+    this.worker = this.waiting = null;
+    waiting(null);
+  }
 }

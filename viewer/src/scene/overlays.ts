@@ -162,6 +162,8 @@ export class Overlays {
   private readonly pushing: Arrows;
   private readonly contacts: { spots: [Side, Side][]; normal: Column; along: Column[] }[] = [];
   private usualPush = 0;
+  /** Length of the arrow of a usual contact force: about a link, and never so long that it leaves the scene. */
+  private get pushLength(): number { return Math.min(this.stage.draft.link * 1.2, this.stage.sceneRadius * 0.35); }
   private speedScale = 0;
   largestForce = 0;
   largestSpeed = 0;
@@ -311,7 +313,7 @@ export class Overlays {
       const t = meeting(c.spots, world, 1e-4 * this.stage.sceneRadius), side = c.spots[0]![0].swapped ? 1 : -1;
       if (!t) continue;
       const f = vec(t.n).multiplyScalar(normal).addScaledVector(new THREE.Vector3(...c.along.map((k) => motion.value(k, time)) as Vec3), side);
-      this.pushing.add(vec(t.at), f.multiplyScalar((this.stage.draft.link * 1.2) / this.usualPush).clampLength(0, this.stage.draft.link * 1.8));
+      this.pushing.add(vec(t.at), f.multiplyScalar(this.pushLength / this.usualPush).clampLength(0, this.pushLength * 1.5));
     }
   }
 
@@ -327,7 +329,7 @@ export class Overlays {
     const out: Legend[] = [], [force, torque] = this.largestLoad;
     if (this.showLoads && force > 0) out.push({ text: `applied force, longest ${format(force)} N`, color: LOAD });
     if (this.showLoads && torque > 0) out.push({ text: `applied torque, largest ${format(torque)} N m`, color: LOAD });
-    if (this.showLoads && this.usualPush > 0) out.push({ text: `contact force, ${format(this.usualPush)} N as long as a link`, color: CONTACT });
+    if (this.showLoads && this.usualPush > 0) out.push({ text: `contact force, an arrow as long as a link is ${format((this.usualPush * this.stage.draft.link) / this.pushLength)} N`, color: CONTACT });
     if (this.showReactions) {
       out.push({ text: this.hasReactions ? `reaction on the moving body, longest ${format(this.largestForce)} N` : "this result has no reactions", color: ACCENT });
       if (this.reactions.some((r) => !r.sure)) out.push({ text: "reaction not unique (smallest one shown)", color: UNSURE });

@@ -16,6 +16,8 @@ const THINNEST: f64 = 1e-4;
 /// Radius of gyration against the reach of the body: beyond these the inertia is doubted.
 const WIDE: f64 = 8.0;
 const NARROW: f64 = 1.0 / 40.0;
+/// Share of the characteristic length below which a reach is none.
+const ROUNDING: f64 = 1e-9;
 
 /// How far a body reaches from its centre of mass, and the volume of its shapes where it has some that fill space.
 fn reaches(model: &Model) -> Vec<(f64, f64)> {
@@ -71,6 +73,8 @@ fn extent(shape: &Shape) -> (Vec<Vector3<f64>>, f64, f64) {
 pub fn sanity(model: &Model) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for (b, (reach, volume)) in reaches(model).into_iter().enumerate().skip(1) {
+        // Places that are the centre of mass but for rounding give no size.
+        let reach = if reach < ROUNDING * model.length { 0.0 } else { reach };
         let body = &model.bodies[b];
         let J = body.J_bar.symmetric_eigenvalues().max().max(0.0);
         let gyration = (J / body.mass).sqrt();
@@ -141,7 +145,10 @@ fn mass(out: &mut Vec<Diagnostic>, name: &str, mass: f64, radius: f64, reach: f6
     let (what, help) = if density > DENSEST {
         ("heavier than any metal", "check the unit of `mass` (kg, `g` must be written) and the unit of the lengths")
     } else if density < THINNEST {
-        ("lighter than air in the ball around it", "check the unit of the lengths (m, `mm` must be written) and of `mass`")
+        (
+            "its mean density in the ball around it is below that of air",
+            "check the unit of the lengths (m, `mm` must be written) and of `mass`",
+        )
     } else {
         return;
     };
@@ -166,8 +173,9 @@ fn inertia(out: &mut Vec<Diagnostic>, name: &str, mass: f64, J: f64, gyration: f
     let factor = J / rod;
     let (how, times) = if factor > 1.0 { ("more", factor) } else { ("less", 1.0 / factor) };
     let message = format!(
-        "the inertia of `{name}`, {} kg m^2, is {times:.0} times {how} than that of a rod of its mass and reach ({} m)",
+        "the inertia of `{name}`, {} kg m^2, is {} times {how} than that of a rod of its mass and reach ({} m)",
         number(J),
+        if times < 1e5 { format!("{times:.0}") } else { format!("{times:.0e}") },
         number(reach)
     );
     let help = if factor > 1.0 {

@@ -469,7 +469,7 @@ pub fn mode_lines(model: &Model, f: &Findings, most: usize) -> Vec<String> {
 fn reach(m: &Mode, crossing: bool) -> &'static str {
     match m.reachable {
         Some(true) => "; the motion passes it",
-        Some(false) => "; not reached by motion: it must be taken apart",
+        Some(false) => "; cannot be reached by moving it, only by taking it apart",
         None if crossing => "; perhaps reached where branches cross",
         None => "",
     }
@@ -498,12 +498,14 @@ fn structure(facts: &mut Facts, model: &Model, f: &Findings, all: bool) {
 
 fn elements(model: &Model) -> String {
     let mut parts = vec![if model.moving() == 1 { "1 body".to_string() } else { format!("{} bodies", model.moving()) }, kinds(model)];
+    let compliant = model.forces.iter().filter(|(_, f)| matches!(f, fourbar::force::Force::Contact(_))).count();
     let more = [
         (model.couplings.len(), "coupling"),
         (model.bare.len(), "bare constraint"),
         (model.rolling.len(), "rolling element"),
         (model.drives.len(), "drive"),
-        (model.forces.len(), "force"),
+        (model.forces.len() - compliant, "force"),
+        (compliant + model.contacts.len(), "contact pair"),
         (model.points.len(), "point"),
         (model.inputs.len(), "input"),
         (model.states.len(), "state"),

@@ -25,10 +25,10 @@ pub struct SweepArgs {
     /// Spread N cases over the ranges by a Sobol sequence.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
     pub sobol: Option<u32>,
-    /// Seed of spread cases; left out: that of the file, or 1.
+    /// Seed of spread cases; default: that of the file, or 1.
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
-    /// A number taken from the columns of each run: `peak=max(abs(motor.effort))`; left out: `measures` of the file.
+    /// A number taken from the columns of each run: `peak=max(abs(motor.effort))`; default: `measures` of the file.
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
     pub measure: Vec<(String, String)>,
     /// Folder of the results: `cases.csv`, `schema.json`, `plan.json`.
@@ -76,10 +76,10 @@ pub struct ToleranceArgs {
     #[command(flatten)]
     pub model: ModelArgs,
     /// A tolerance: `crank=0.1mm` (three standard deviations), `crank=sigma:0.03mm`, `crank=uniform:0.1mm`, `crank=IT7`, or the clearance of
-    /// a joint, `B=clearance:20um`; left out: `tolerances` of the file.
+    /// a joint, `B=clearance:20um`; default: `tolerances` of the file.
     #[arg(long, value_name = "NAME=VALUE", value_parser = pair)]
     pub tolerance: Vec<(String, String)>,
-    /// A number taken from the columns of each run: `top=max(P.y)`; left out: `measures` of the file.
+    /// A number taken from the columns of each run: `top=max(P.y)`; default: `measures` of the file.
     #[arg(long, value_name = "NAME=EXPRESSION", value_parser = pair)]
     pub measure: Vec<(String, String)>,
     /// A condition that good samples meet: `max(P.y) < 101 mm`.
@@ -126,10 +126,10 @@ pub struct OptimizeArgs {
     /// How to look: `auto` chooses and says why.
     #[arg(long, value_enum, value_name = "NAME", default_value = "auto")]
     pub method: MethodName,
-    /// Starts; left out: 8 of least squares, 1 of the evolution strategy.
+    /// Starts; default: 8 of least squares, 1 of the evolution strategy.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10000))]
     pub starts: Option<u16>,
-    /// Most cases of a start.
+    /// Maximum number of cases per start.
     #[arg(long, value_name = "N", default_value = "600", value_parser = clap::value_parser!(u32).range(4..=100_000_000))]
     pub evaluations: u32,
     /// Step of finite differences, as a share of the range of a parameter.
@@ -174,10 +174,10 @@ pub struct SynthesizeArgs {
     /// When the crank passes them: `free`, `equal` (all round), `given` (the third number), or the angle from point to point, as `20deg`.
     #[arg(long, value_name = "TIMING", default_value = "free", requires = "path")]
     pub timing: String,
-    /// Where the fixed pin of the crank stands; left out: anywhere.
+    /// Where the fixed pin of the crank stands; default: anywhere.
     #[arg(long, value_name = "X,Y", requires = "path", allow_hyphen_values = true)]
     pub place: Option<String>,
-    /// Angle of the line of the fixed pins; left out: any.
+    /// Angle of the line of the fixed pins; default: any.
     #[arg(long, value_name = "ANGLE", requires = "path", allow_hyphen_values = true)]
     pub tilt: Option<String>,
     /// Pairs of crank and rocker angles: `40deg,70deg; 45deg,76deg; ...`.
@@ -201,7 +201,7 @@ pub struct SynthesizeArgs {
     /// Seed of the starts.
     #[arg(long, value_name = "N", default_value = "1")]
     pub seed: u64,
-    /// Number of threads; left out: as many as there are cores.
+    /// Number of threads; default: as many as there are cores.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub threads: Option<u16>,
     /// Write the best linkage as a mechanism file.

@@ -10,10 +10,10 @@ pub struct InverseArgs {
     /// The model.
     #[command(flatten)]
     pub model: ModelArgs,
-    /// The path, of those under `paths:`; left out: the first one, or the drives of the file where it has none.
+    /// The path, of those under `paths:`; default: the first one, or the drives of the file where it has none.
     #[arg(long, value_name = "NAME")]
     pub path: Option<String>,
-    /// Motors, of those under `motors:`, or joints, drives and actuators that are taken as motors; left out: all of the file.
+    /// Motors, of those under `motors:`, or joints, drives and actuators that are taken as motors; default: all of the file.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub motors: Vec<String>,
     /// Weight of a motor where several share a load: the sum of the squares of weight times effort is least.
@@ -57,7 +57,7 @@ pub struct ReportArgs {
     /// Also give the largest root mean square of each effort over a window of this length, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub window: Option<f64>,
-    /// The page; left out: report.html beside the result.
+    /// The page; default: report.html beside the result.
     #[arg(long, short, value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub output: Option<PathBuf>,
     /// Print the text alone and write no page.
@@ -78,7 +78,7 @@ pub struct SensitivitiesArgs {
     /// `tip.x@0.5`, `start.tip.x` of the assembled start, `rest.pin.angle` of the equilibrium, `modes.1.omega` of vibrations.
     #[arg(long, value_name = "MEASURE", required = true)]
     pub of: Vec<String>,
-    /// Parameters, of those under `parameters:`; left out: all that can change alone.
+    /// Parameters, of those under `parameters:`; default: all that can change alone.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     pub to: Vec<String>,
     /// Compare with central differences of whole computations.
@@ -90,7 +90,7 @@ pub struct SensitivitiesArgs {
     /// Time between outputs, seconds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     pub output_step: Option<f64>,
-    /// Tolerance of the run; left out: 1e-9.
+    /// Tolerance of the run; default: 1e-9.
     #[arg(long, value_name = "NUMBER")]
     pub tol: Option<f64>,
     /// Write the ranking: a picture (.svg) or a table (.csv).

@@ -92,7 +92,10 @@ pub fn export(picture: &Path, force: bool, source: &Source) -> Result<Reply, Sto
     };
     write_kind(picture, &bytes, format.kind(), force)?;
     let shown = picture.display().to_string();
-    let said = format!("{shown} ({:.0} kB) is written: {}\n", bytes.len() as f64 / 1e3, format.what());
+    let jointless = model.joints.iter().all(|j| j.coordinates().next().is_none());
+    let what =
+        if format == Format::JointStates && jointless { "the times alone, because no joint has a coordinate" } else { format.what() };
+    let said = format!("{shown} ({:.0} kB) is written: {what}\n", bytes.len() as f64 / 1e3);
     let mut reply = Reply::new(said, json!({"written": shown, "bytes": bytes.len()}));
     reply.notes = source.input.notes(source.problems.iter().chain(&warnings));
     reply.exit = exit_code(reply.notes.list.iter());
@@ -105,7 +108,7 @@ fn coder() -> Result<&'static str, Diagnostic> {
     if there.is_ok_and(|s| s.success()) {
         return Ok("ffmpeg");
     }
-    let d = Diagnostic::new("U485", "films are made by the program ffmpeg, which is not there");
+    let d = Diagnostic::new("U485", "writing .mp4 needs ffmpeg, which was not found");
     Err(d.help("install ffmpeg, or export .gif or .svg, which need no other program"))
 }
 

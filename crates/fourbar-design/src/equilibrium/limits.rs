@@ -207,6 +207,7 @@ pub struct Leant {
 
 /// Looks for the limits that a mechanism leans on where it comes to rest.
 pub fn lean(model: &Model, from: &Configuration, kind: Kind) -> Result<Leant, Diagnostic> {
+    fits(model)?;
     let bounds = bounds(model, from);
     let gap = |k: usize, state: &Configuration| bounds[k].as_ref().map_or(f64::INFINITY, |b| b.gap(model, state));
     let mut closed: Vec<usize> = (0..bounds.len()).filter(|&k| gap(k, from) <= PASSED).collect();

@@ -13,6 +13,7 @@
 //! # Ok::<(), fourbar::Error>(())
 //! ```
 
+pub mod large;
 pub mod limits;
 mod refusals;
 mod search;
@@ -26,11 +27,14 @@ pub use verdict::{Stability, Verdict};
 use crate::manifold::Manifold;
 use crate::operator::{Operator, Space, fits, plain, without_dry_friction};
 use fourbar::analysis::assembly::{self, assemble_from};
+use fourbar::analysis::contacts::refuse_rigid;
 use fourbar::evaluate::{Evaluation, by_body};
 use fourbar::force::eval;
 use fourbar::state::{Configuration, Twist};
 use fourbar::{Diagnostic, Model};
+use large::Large;
 use nalgebra::{DMatrix, DVector};
+use refusals::Ended;
 use solve::Ending;
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -235,6 +239,13 @@ impl<'m> Problem<'m> {
         if matches!(newton, Ending::Rest(..)) { (newton, "Newton's method on the residual") } else { (down, "downhill") }
     }
 
+    /// Where a search ended without a rest.
+    fn ended<'a>(&'a self, rest: &'a Rest) -> Ended<'a> {
+        let left = rest.g.norm();
+        let share = if rest.load > 0.0 { left / rest.load } else { left };
+        Ended { model: self.model, state: &rest.state, motion: -(rest.test() * &rest.g), share }
+    }
+
     /// What is to be said of a rest.
     pub fn judged(&mut self, rest: &Rest, iterations: usize, method: &'static str) -> Equilibrium {
         let K = self.stiffness(rest);
@@ -304,10 +315,79 @@ pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnost
 /// Whether a mechanism rests at a closed position, stable or not.
 pub fn rests(model: &Model, at: &Configuration) -> bool {
     let (own, _) = without_dry_friction(&leaning(model, &leans_at(model, at)));
+    if large::applies(&own) {
+        return Large::new(&own, at).rests(at);
+    }
     let mut problem = Problem::new(&own, at);
     let rest = problem.rest(at);
     let still = rest.rates.iter().all(|x| x.abs() <= solve::ROUNDING);
     still && (rest.g.norm() <= solve::ROUNDING * rest.load || problem.way(&rest).is_some_and(|y| y <= solve::ROUNDING * own.length))
+}
+
+/// A mechanism whose rest is looked for, with matrices that suit its size.
+enum Search<'m> {
+    Dense(Box<Problem<'m>>),
+    Large(Box<Large<'m>>),
+}
+
+impl<'m> Search<'m> {
+    /// Around a closed position of a mechanism without dry friction; refuses what is too large for what it needs.
+    fn new(model: &'m Model, at: &Configuration, matrices: Matrices) -> Result<Self, Diagnostic> {
+        let large = match matrices {
+            Matrices::Fitting => large::applies(model),
+            Matrices::Large => large::can(model),
+            Matrices::Dense => false,
+        };
+        if large {
+            refuse_rigid(model)?;
+            return Ok(Self::Large(Box::new(Large::new(model, at))));
+        }
+        fits(model)?;
+        Ok(Self::Dense(Box::new(Problem::new(model, at))))
+    }
+
+    /// From a position to a rest; `None` where that is known already.
+    fn settle(
+        &mut self,
+        from: &Configuration,
+        kind: Kind,
+        known: impl Fn(&Configuration) -> bool,
+    ) -> Result<Option<Equilibrium>, Diagnostic> {
+        match self {
+            Self::Dense(p) => {
+                let (ending, method) = p.solve(from, kind);
+                match ending {
+                    Ending::Rest(rest, _) if known(&rest.state) => Ok(None),
+                    Ending::Rest(rest, count) => Ok(Some(p.judged(&rest, count, method))),
+                    Ending::Away(rest) => Err(p.ended(&rest).away()),
+                    Ending::Blocked(rest) => Err(p.ended(&rest).blocked()),
+                    Ending::Lost(rest) => Err(p.ended(&rest).lost()),
+                }
+            }
+            Self::Large(p) => {
+                let (ending, method) = p.solve(from, kind);
+                match ending {
+                    Ending::Rest(rest, _) if known(&rest.state) => Ok(None),
+                    Ending::Rest(rest, count) => p.judged(&rest, count, method).map(Some),
+                    Ending::Away(rest) => Err(p.ended(&rest).away()),
+                    Ending::Blocked(rest) => Err(p.ended(&rest).blocked()),
+                    Ending::Lost(rest) => Err(p.ended(&rest).lost()),
+                }
+            }
+        }
+    }
+}
+
+/// Which matrices an analysis takes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Matrices {
+    /// Those that suit the size of the mechanism.
+    #[default]
+    Fitting,
+    /// Dense ones.
+    Dense,
+    /// Blocks, as large mechanisms do, where that is possible.
+    Large,
 }
 
 /// Settles a mechanism from where it is drawn.
@@ -317,7 +397,11 @@ pub fn settle(model: &Model, options: &Options) -> Result<Equilibrium, Diagnosti
 
 /// Settles a mechanism from a closed position.
 pub fn settle_from(model: &Model, from: &Configuration, kind: Kind) -> Result<Equilibrium, Diagnostic> {
-    fits(model)?;
+    settle_by(model, from, kind, Matrices::Fitting)
+}
+
+/// The same with the matrices that are asked for; where two ways are open, they are compared by this.
+pub fn settle_by(model: &Model, from: &Configuration, kind: Kind, matrices: Matrices) -> Result<Equilibrium, Diagnostic> {
     let (free, rubbing) = without_dry_friction(model);
     let leant = if model.limits.is_empty() {
         limits::Leant { model: free, from: from.clone(), closed: Vec::new() }
@@ -325,23 +409,16 @@ pub fn settle_from(model: &Model, from: &Configuration, kind: Kind) -> Result<Eq
         limits::lean(&free, from, kind)?
     };
     let (own, from) = (&leant.model, &leant.from);
-    let mut problem = Problem::new(own, from);
-    let (ending, method) = problem.solve(from, kind);
-    match ending {
-        Ending::Rest(rest, count) => {
-            let mut found = problem.judged(&rest, count, method);
-            found.leans = leant.closed;
-            found.warnings.extend(crate::refusals::in_time(&problem.op, &found.state));
-            found.warnings.extend(crate::refusals::friction(&rubbing));
-            if kind == Kind::Stable && found.stability() == Stability::Unstable {
-                found.warnings.push(refusals::unstable(&found));
-            }
-            Ok(found)
-        }
-        Ending::Away(rest) => Err(refusals::away(&problem, &rest)),
-        Ending::Blocked(rest) => Err(refusals::blocked(&problem, &rest)),
-        Ending::Lost(rest) => Err(refusals::lost(&problem, &rest)),
+    let Some(mut found) = Search::new(own, from, matrices)?.settle(from, kind, |_| false)? else {
+        return Err(Diagnostic::new("S403", "no equilibrium was found"));
+    };
+    found.leans = leant.closed;
+    found.warnings.extend(crate::refusals::in_time(own, &found.state));
+    found.warnings.extend(crate::refusals::friction(&rubbing));
+    if kind == Kind::Stable && found.stability() == Stability::Unstable {
+        found.warnings.push(refusals::unstable(&found));
     }
+    Ok(found)
 }
 
 /// The same mechanism, drawn where it rests: the poses of a state as the start, with its velocities, and nothing held or asked of the start.

@@ -1,65 +1,74 @@
 //! What is said of an equilibrium that is not there, or not what was asked for.
 
-use super::{Equilibrium, Problem, Rest, Stability};
+use super::{Equilibrium, Problem, Rest, Stability, Verdict};
 use crate::words;
-use fourbar::Diagnostic;
 use fourbar::diagnostic::number;
-use fourbar::evaluate::stacked;
-use fourbar::state::Wrench;
+use fourbar::evaluate::by_body;
+use fourbar::state::{Configuration, Wrench};
+use fourbar::{Diagnostic, Model};
 use nalgebra::DVector;
 
-/// The force that drives a mechanism along a motion most: its name and its share of what drives it.
-fn driver(p: &Problem<'_>, rest: &Rest, motion: &DVector<f64>) -> String {
-    let m = p.model;
-    let x = crate::operator::plain(&rest.state);
-    let weight: Vec<Wrench> = m.bodies.iter().map(|b| Wrench { F: m.gravity * b.mass, T: Default::default() }).collect();
-    let mut powers = vec![("gravity".to_string(), motion.dot(&stacked(&weight)))];
-    for (name, f) in &m.forces {
-        let mut own = vec![Wrench::zero(); m.bodies.len()];
-        f.wrench(m, &x, &mut |b, F, T| own[b] = own[b].plus(&Wrench { F, T }));
-        powers.push((format!("`{name}`"), motion.dot(&stacked(&own))));
+/// Where a search ended without a rest.
+pub struct Ended<'a> {
+    /// The mechanism.
+    pub model: &'a Model,
+    /// The position.
+    pub state: &'a Configuration,
+    /// The motion that the forces drive, all bodies.
+    pub motion: DVector<f64>,
+    /// What is left of the forces as a share of the largest load.
+    pub share: f64,
+}
+
+impl Ended<'_> {
+    /// The force that drives the mechanism most: its name.
+    fn driver(&self) -> String {
+        let (m, motion) = (self.model, by_body(&self.motion));
+        let x = crate::operator::plain(self.state);
+        let weight: f64 = m.bodies.iter().zip(&motion).map(|(b, d)| b.mass * m.gravity.dot(&d.v)).sum();
+        let mut powers = vec![("gravity".to_string(), weight)];
+        for (name, f) in &m.forces {
+            let mut sum = 0.0;
+            f.wrench(m, &x, &mut |b, F, T| sum += Wrench { F, T }.power(&motion[b]));
+            powers.push((format!("`{name}`"), sum));
+        }
+        let most = powers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        most.map_or("gravity".into(), |p| p.0)
     }
-    let most = powers.into_iter().max_by(|a, b| a.1.total_cmp(&b.1));
-    most.map_or("gravity".into(), |p| p.0)
-}
 
-/// The motion that the forces drive, all bodies.
-fn driven(rest: &Rest) -> DVector<f64> {
-    -(rest.test() * &rest.g)
-}
+    fn words(&self) -> String {
+        words::motion(self.model, &self.state.q, &self.motion)
+    }
 
-/// Nothing holds the mechanism.
-pub fn away(p: &Problem<'_>, rest: &Rest) -> Diagnostic {
-    let motion = driven(rest);
-    let by = driver(p, rest, &motion);
-    let message =
-        format!("there is no equilibrium: {by} drives {} away, and nothing holds it", words::motion(p.model, &rest.state.q, &motion));
-    Diagnostic::new("S401", message).help("hold the mechanism against this motion by a joint, a spring or a drive; or leave out the force")
-}
+    /// Nothing holds the mechanism.
+    pub fn away(&self) -> Diagnostic {
+        let message = format!("there is no equilibrium: {} drives {} away, and nothing holds it", self.driver(), self.words());
+        Diagnostic::new("S401", message)
+            .help("hold the mechanism against this motion by a joint, a spring or a drive; or leave out the force")
+    }
 
-/// The load would need infinite reactions.
-pub fn blocked(p: &Problem<'_>, rest: &Rest) -> Diagnostic {
-    let motion = driven(rest);
-    let by = driver(p, rest, &motion);
-    let message = format!(
-        "{by} loads the mechanism along {}, which the joints allow at first order and forbid at second: here the reactions would be infinite",
-        words::motion(p.model, &rest.state.q, &motion)
-    );
-    Diagnostic::new("S402", message).help("this is a singular position, such as a taut chain or a dead point: draw the mechanism off it")
-}
+    /// The load would need infinite reactions.
+    pub fn blocked(&self) -> Diagnostic {
+        let message = format!(
+            "{} loads the mechanism along {}, which the joints allow at first order and forbid at second: here the reactions would be infinite",
+            self.driver(),
+            self.words()
+        );
+        Diagnostic::new("S402", message)
+            .help("this is a singular position, such as a taut chain or a dead point: draw the mechanism off it")
+    }
 
-/// The search did not end.
-pub fn lost(p: &Problem<'_>, rest: &Rest) -> Diagnostic {
-    let motion = driven(rest);
-    let by = driver(p, rest, &motion);
-    let share = if rest.load > 0.0 { rest.g.norm() / rest.load } else { rest.g.norm() };
-    let message = format!(
-        "no equilibrium was found: at the best position {} of the load is left, and {by} drives {}",
-        number(share),
-        words::motion(p.model, &rest.state.q, &motion)
-    );
-    let help = "a force that jumps (`if`, a stop) has no equilibrium where it jumps; otherwise start closer to the rest, or look for all with `--all`";
-    Diagnostic::new("S403", message).help(help)
+    /// The search did not end.
+    pub fn lost(&self) -> Diagnostic {
+        let message = format!(
+            "no equilibrium was found: at the best position {} of the load is left, and {} drives {}",
+            number(self.share),
+            self.driver(),
+            self.words()
+        );
+        let help = "a force that jumps (`if`, a stop) has no equilibrium where it jumps; otherwise start closer to the rest, or look for all with `--all`";
+        Diagnostic::new("S403", message).help(help)
+    }
 }
 
 /// A saddle instead of a rest.
@@ -68,25 +77,30 @@ pub fn unstable(found: &Equilibrium) -> Diagnostic {
         .help("`--all` looks for others; `--kind any` asks for this one on purpose")
 }
 
-/// What a rest itself asks to be said.
-pub fn warnings(p: &mut Problem<'_>, rest: &Rest, found: &Equilibrium) -> Vec<Diagnostic> {
+/// What a verdict asks to be said; `along` tells whether a motion without stiffness leads to further positions of rest.
+pub fn of_verdict(model: &Model, state: &Configuration, v: &Verdict, along: impl FnOnce(&DVector<f64>) -> Option<bool>) -> Vec<Diagnostic> {
     let mut list = Vec::new();
-    if found.stability() == Stability::Neutral {
-        let v = &found.verdict;
+    if v.stability == Stability::Neutral {
         let neutral = (0..v.omega2.len()).min_by(|&a, &b| v.omega2[a].abs().total_cmp(&v.omega2[b].abs())).unwrap_or(0);
         let shape = v.shapes.column_iter().nth(neutral).map(|x| x.into_owned());
-        let words = shape.as_ref().map_or_else(|| v.softest.clone(), |x| words::motion(p.model, &rest.state.q, x));
-        let how = match shape.and_then(|x| p.neutral_along(rest, &x)) {
+        let words = shape.as_ref().map_or_else(|| v.softest.clone(), |x| words::motion(model, &state.q, x));
+        let how = match shape.and_then(|x| along(&x)) {
             Some(true) => "it rests at every position along this motion",
             Some(false) => "the equilibrium is on the border between stable and unstable there",
             None => "nothing drives it back or away",
         };
         list.push(Diagnostic::new("W401", format!("the equilibrium is neutral along {words}: {how}")));
     }
-    if found.verdict.circulatory {
+    if v.circulatory {
         let message = "a force without potential takes part (a follower force, a controller): the eigenvalues of the motion decide whether the rest is stable, not the stiffness";
         list.push(Diagnostic::new("W405", message).help("`fourbar modes` lists them"));
     }
+    list
+}
+
+/// What a rest itself asks to be said.
+pub fn warnings(p: &mut Problem<'_>, rest: &Rest, found: &Equilibrium) -> Vec<Diagnostic> {
+    let mut list = of_verdict(p.model, &rest.state, &found.verdict, |x| p.neutral_along(rest, x));
     if rest.space.redundant() > 0 && rest.space.freedom() > 0 && p.depends_on_stress(rest) {
         let message = "at this position the stiffness depends on self-stresses that statics does not determine: the position is singular";
         list.push(Diagnostic::new("W404", message).help("move the mechanism off its dead point, or remove the redundant joint"));

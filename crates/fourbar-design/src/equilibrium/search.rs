@@ -1,7 +1,7 @@
 //! Several equilibria: from random positions downhill and by Newton's method; along the whole motion where there is one freedom.
 
 use super::solve::Ending;
-use super::{Equilibrium, Kind, Options, Problem, limits, refusals, settle_from, start};
+use super::{Equilibrium, Kind, Matrices, Options, Problem, Search, limits, settle_from, start};
 use crate::manifold::Manifold;
 use crate::operator::{fits, without_dry_friction};
 use fourbar::analysis::assembly::{Bound, pull, update_turns};
@@ -45,10 +45,16 @@ fn apart(model: &Model, a: &[Pose], b: &[Pose]) -> f64 {
 
 /// Looks for all equilibria.
 pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
-    fits(model)?;
     let drawn = start(model, options)?;
     let (own, rubbing) = without_dry_friction(model);
-    let mut problem = Problem::new(&own, &drawn);
+    let mut way = Search::new(&own, &drawn, Matrices::Fitting)?;
+    // The motion of a single freedom is followed with dense matrices where they fit.
+    if let Search::Large(p) = &way
+        && p.freedom(&drawn) == 1
+        && fits(&own).is_ok()
+    {
+        way = Search::new(&own, &drawn, Matrices::Dense)?;
+    }
     let mut found = Found { list: Vec::new(), starts: options.starts, hits: 0, complete: false, warnings: Vec::new() };
     let mut first_failure = None;
     let mut free = own.clone();
@@ -57,7 +63,11 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
     let Bound { held, rows, .. } = Bound::new(&free, &drawn, true);
     let mut random = Random(0x0e90_1b1b_5eed_0007);
     let limited = !own.limits.is_empty();
-    if problem.rest(&drawn).space.freedom() == 1 && own.states.is_empty() && !limited {
+    if !limited
+        && let Search::Dense(problem) = &mut way
+        && problem.rest(&drawn).space.freedom() == 1
+        && own.states.is_empty()
+    {
         found.complete = problem.follow(&drawn, &mut found.list);
     }
     for k in 0..=options.starts {
@@ -92,17 +102,13 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
             }
             continue;
         }
-        match problem.solve(&from, kind) {
-            (Ending::Rest(rest, count), method) => {
+        let known = |at: &Configuration| found.list.iter().any(|e| apart(&own, &e.state.q, &at.q) < SAME * own.length);
+        match way.settle(&from, kind, known) {
+            Ok(new) => {
                 found.hits += 1;
-                if !found.list.iter().any(|e| apart(&own, &e.state.q, &rest.state.q) < SAME * own.length) {
-                    let e = problem.judged(&rest, count, method);
-                    found.list.push(e);
-                }
+                found.list.extend(new);
             }
-            (Ending::Away(rest), _) => drop(first_failure.get_or_insert_with(|| refusals::away(&problem, &rest))),
-            (Ending::Blocked(rest), _) => drop(first_failure.get_or_insert_with(|| refusals::blocked(&problem, &rest))),
-            (Ending::Lost(rest), _) => drop(first_failure.get_or_insert_with(|| refusals::lost(&problem, &rest))),
+            Err(d) => drop(first_failure.get_or_insert(d)),
         }
     }
     if found.list.is_empty() {

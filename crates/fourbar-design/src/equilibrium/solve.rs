@@ -14,45 +14,46 @@ use fourbar_math::dense;
 use nalgebra::{Cholesky, DMatrix, DVector, Dyn, SymmetricEigen};
 
 /// Steps, at most.
-const STEPS: usize = 300;
+pub const STEPS: usize = 300;
 /// Residual of a rest as a share of the largest load.
-const AT_REST: f64 = 1e-13;
+pub const AT_REST: f64 = 1e-13;
 /// And where rounding allows no better.
 pub const ROUNDING: f64 = 1e-9;
 /// First radius in characteristic lengths, and the largest turn of a body in one step.
-const RADIUS: f64 = 0.3;
-const TURN: f64 = 1.0;
+pub const RADIUS: f64 = 0.3;
+pub const TURN: f64 = 1.0;
 /// A step of less than this share of the size of the mechanism is none.
-const STILL: f64 = 1e-14;
+pub const STILL: f64 = 1e-14;
 /// Stiffness below minus this share of the largest is downhill.
-const DOWNHILL: f64 = 1e-9;
+pub const DOWNHILL: f64 = 1e-9;
 /// What is symmetric but for this share of its largest entry is so but for rounding.
-const SYMMETRIC: f64 = 1e-14;
+pub const SYMMETRIC: f64 = 1e-14;
 /// Stiffness above this share of the largest is positive whatever rounding does.
 const POSITIVE: f64 = 1e-14;
 /// Above so many freedoms eigenvalues take long; residuals above this share of the load are far from a rest.
 const MANY: usize = 100;
-const NEAR: f64 = 1e-6;
+pub const NEAR: f64 = 1e-6;
 /// A fence is approached to this many characteristic lengths.
 const FENCE: f64 = 0.02;
 /// Beyond this many characteristic lengths nothing holds the mechanism.
-const FAR: f64 = 1e5;
+pub const FAR: f64 = 1e5;
 
 /// How a search ended.
-pub enum Ending {
+pub enum Ending<R = Rest> {
     /// At rest.
-    Rest(Box<Rest>, usize),
+    Rest(Box<R>, usize),
     /// It goes on for ever.
-    Away(Box<Rest>),
+    Away(Box<R>),
     /// The joints forbid at second order what they allow at first.
-    Blocked(Box<Rest>),
+    Blocked(Box<R>),
     /// Not in the steps allowed; the best place reached.
-    Lost(Box<Rest>),
+    Lost(Box<R>),
 }
 
 /// The stiffness along the free motions, symmetric, taken apart.
 enum Stiffness {
-    /// It holds every motion once springs of equal stiffness are added to all (none where it does so by itself): a factor, and that stiffness.
+    /// It holds every motion once springs of equal stiffness are added to all (rather less than none where it does so by itself): a factor, and
+    /// that stiffness.
     Held(Cholesky<f64, Dyn>, f64),
     /// By its eigenvalues, which tell the way down from where the forces vanish.
     Any(SymmetricEigen<f64, Dyn>),
@@ -68,10 +69,9 @@ impl Stiffness {
             (0..A.nrows()).for_each(|k| A[(k, k)] += mu);
             Cholesky::new(A)
         };
-        if raised(-POSITIVE * top).is_some()
-            && let Some(c) = raised(0.0)
-        {
-            return Self::Held(c, 0.0);
+        // What holds with so much less changes a step by rounding; one factor tells both.
+        if let Some(c) = raised(-POSITIVE * top) {
+            return Self::Held(c, -POSITIVE * top);
         }
         let mut mu = DOWNHILL * top;
         while far && H.nrows() > MANY && mu <= 10.0 * top {

@@ -68,28 +68,37 @@ pub struct Verdict {
     pub roots: Vec<[f64; 2]>,
 }
 
+impl Verdict {
+    /// Nothing can move, in so many coordinates.
+    pub fn held(coordinates: usize) -> Self {
+        Self {
+            stability: Stability::Held,
+            omega2: Vec::new(),
+            sizes: Vec::new(),
+            shapes: DMatrix::zeros(coordinates, 0),
+            softest: String::new(),
+            idle: 0,
+            circulatory: false,
+            roots: Vec::new(),
+        }
+    }
+}
+
 /// Frequencies of the small motions at rest with the stiffness `K` of all coordinates.
 pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
     let N = &rest.space.N;
     let n = N.ncols();
     if n == 0 {
-        let shapes = DMatrix::zeros(N.nrows(), 0);
-        let (omega2, sizes) = (Vec::new(), Vec::new());
-        return Verdict {
-            stability: Stability::Held,
-            omega2,
-            sizes,
-            shapes,
-            softest: String::new(),
-            idle: 0,
-            circulatory: false,
-            roots: Vec::new(),
-        };
+        return Verdict::held(N.nrows());
     }
+    let sizes = |shapes: &DMatrix<f64>| -> Vec<f64> {
+        let list = shapes.column_iter().map(|x| x.into_owned());
+        list.map(|x| contributions(op.model, &rest.state, &x, &(K * &x))).collect()
+    };
     let H = rest.space.reduced(K);
     let anti = (&H - H.transpose()).amax() / 2.0;
-    let size = N.column_iter().map(|x| contributions(op, rest, K, &x.into_owned())).fold(0.0_f64, f64::max);
-    let circulatory = anti > ANTISYMMETRIC * size.max(H.amax());
+    let size = sizes(N).into_iter().fold(0.0_f64, f64::max);
+    let circulatory = circulates(anti, size.max(H.amax()));
     let H = (&H + H.transpose()) * 0.5;
     let M = N.tr_mul(&(op.mass() * N));
     let (values, Y, idle) = small_motions(&H, &M, op.model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max));
@@ -98,17 +107,9 @@ pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
     order.sort_by(|&a, &b| values[a].total_cmp(&values[b]));
     let omega2: Vec<f64> = order.iter().map(|&k| values[k]).collect();
     let shapes = DMatrix::from_fn(N.nrows(), order.len(), |i, j| shapes[(i, order[j])]);
-    let sizes: Vec<f64> = shapes.column_iter().map(|x| contributions(op, rest, K, &x.into_owned())).collect();
-    let top = omega2.iter().chain(&sizes).fold(0.0_f64, |m, x| m.max(x.abs()));
+    let sizes = sizes(&shapes);
     let left: Vec<f64> = shapes.column_iter().map(|x| rounding(op, rest, K, &x.into_owned())).collect();
-    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top + left[k];
-    let stability = if (0..omega2.len()).any(|k| omega2[k] < 0.0 && !zero(k)) {
-        Stability::Unstable
-    } else if (0..omega2.len()).any(zero) {
-        Stability::Neutral
-    } else {
-        Stability::Stable
-    };
+    let stability = judged(&omega2, &sizes, &left, 0.0);
     let softest = shapes.column_iter().next().map(|x| words::motion(op.model, &rest.state.q, &x.into_owned())).unwrap_or_default();
     Verdict { stability, omega2, sizes, shapes, softest, idle, circulatory, roots: Vec::new() }
 }
@@ -135,6 +136,25 @@ pub fn by_roots(model: &Model, state: &Configuration, v: &mut Verdict) {
     v.shapes = DMatrix::zeros(v.shapes.nrows(), 0);
 }
 
+/// By squares of frequencies, with the sizes they would have if forces did not balance. They are known to `errors`, each or all to one; `top` is the stiffest of those
+/// that are not listed.
+pub fn judged(omega2: &[f64], sizes: &[f64], errors: &[f64], top: f64) -> Stability {
+    let top = omega2.iter().chain(sizes).fold(top, |m, x| m.max(x.abs()));
+    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top + errors.get(k).or(errors.last()).copied().unwrap_or(0.0);
+    if (0..omega2.len()).any(|k| omega2[k] < 0.0 && !zero(k)) {
+        Stability::Unstable
+    } else if (0..omega2.len()).any(zero) {
+        Stability::Neutral
+    } else {
+        Stability::Stable
+    }
+}
+
+/// Whether an antisymmetric part of the stiffness shows a force without potential, beside what the forces contribute.
+pub fn circulates(anti: f64, size: f64) -> bool {
+    anti > ANTISYMMETRIC * size
+}
+
 /// What rounding, and a rest that is one to a residual only, may leave of the stiffness along a motion.
 fn rounding(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
     let (size, way) = (x.abs(), x.component_mul(&lengths(op.model)));
@@ -142,11 +162,12 @@ fn rounding(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>, x: &DVector<f64>) 
     DIGITS * f64::EPSILON * size.dot(&(K.abs() * &size)) + residual
 }
 
-/// Sum of what gravity with the reactions and each force contribute to the stiffness along a motion, each by its size.
-fn contributions(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
+/// Sum of what gravity with the reactions and each force contribute to the stiffness along a motion, each by its size; `Kx` is the stiffness
+/// times the motion.
+pub fn contributions(model: &Model, state: &Configuration, x: &DVector<f64>, Kx: &DVector<f64>) -> f64 {
     let q = by_body(x);
-    let along = Along { state: &rest.state, direction: Direction { q: &q, ..Direction::default() } };
-    let own: Vec<f64> = op.model.forces.iter().map(|(_, f)| -x.dot(&along.force(op.model, f))).collect();
-    let rows = x.dot(&(K * x)) - own.iter().sum::<f64>();
+    let along = Along { state, direction: Direction { q: &q, ..Direction::default() } };
+    let own: Vec<f64> = model.forces.iter().map(|(_, f)| -along.work(model, f, &q)).collect();
+    let rows = x.dot(Kx) - own.iter().sum::<f64>();
     rows.abs() + own.iter().map(|x| x.abs()).sum::<f64>()
 }

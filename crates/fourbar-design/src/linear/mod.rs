@@ -123,7 +123,7 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
         (false, Err(d)) => return Err(d.into()),
     };
     let mut warnings: Vec<Diagnostic> = crate::refusals::friction(&rubbing).into_iter().collect();
-    warnings.extend(crate::refusals::in_time(&op, state));
+    warnings.extend(crate::refusals::in_time(model, state));
     let (K, Dv) = op.stiffness(state, &lambda);
     let rows = op.row_derivatives(state, &a);
     let positions = op.positions();

@@ -15,7 +15,7 @@
 
 pub mod eigen;
 mod floquet;
-mod sparse;
+pub(crate) mod sparse;
 
 pub use floquet::floquet;
 

@@ -76,6 +76,15 @@ impl Along<'_> {
         stacked(&out)
     }
 
+    /// Work that the change of the wrench of a force element does on a motion, by body with ground first.
+    pub fn work(&self, model: &Model, force: &Force, motion: &[Twist]) -> f64 {
+        let mut sum = 0.0;
+        force.wrench(model, self, &mut |b, F, T| {
+            (0..3).for_each(|k| sum += F[k].c[1] * motion[b].v[k] + T[k].c[1] * motion[b].w[k]);
+        });
+        sum
+    }
+
     /// How all forces change.
     pub fn forces(&self, model: &Model) -> DVector<f64> {
         model.forces.iter().fold(DVector::zeros(6 * model.moving()), |sum, (_, f)| sum + self.force(model, f))

@@ -112,21 +112,12 @@ impl<'m> Operator<'m> {
 
     /// Applied forces at a state.
     pub fn applied(&self, state: &Configuration) -> DVector<f64> {
-        let mut f = vec![Wrench::zero(); self.model.bodies.len()];
-        eval::applied(self.model, &plain(state), &mut f);
-        stacked(&f)
+        applied(self.model, state)
     }
 
-    /// Sum of the sizes of all single loads on a body, the largest: what rounding of the applied forces is measured by. Torques are divided by
-    /// the characteristic length.
+    /// The largest load on a body, see [`load`].
     pub fn load(&self, state: &Configuration) -> f64 {
-        let m = self.model;
-        let mut sizes: Vec<f64> = m.bodies.iter().map(|b| b.mass * m.gravity.norm()).collect();
-        let x = plain(state);
-        for (_, f) in &m.forces {
-            f.wrench(m, &x, &mut |b, F, T| sizes[b] += F.norm() + T.norm() / m.length);
-        }
-        sizes.iter().skip(1).fold(0.0_f64, |s, x| s.max(*x))
+        load(self.model, state)
     }
 
     /// `K` and `D` at a state with multipliers.
@@ -189,6 +180,29 @@ impl<'m> Operator<'m> {
         }
         F
     }
+}
+
+/// Applied forces at a state.
+pub fn applied(model: &Model, state: &Configuration) -> DVector<f64> {
+    let mut f = vec![Wrench::zero(); model.bodies.len()];
+    eval::applied(model, &plain(state), &mut f);
+    stacked(&f)
+}
+
+/// Sum of the sizes of all single loads on a body, the largest: what rounding of the applied forces is measured by. Torques are divided by
+/// the characteristic length.
+pub fn load(m: &Model, state: &Configuration) -> f64 {
+    let mut sizes: Vec<f64> = m.bodies.iter().map(|b| b.mass * m.gravity.norm()).collect();
+    let x = plain(state);
+    for (_, f) in &m.forces {
+        f.wrench(m, &x, &mut |b, F, T| sizes[b] += F.norm() + T.norm() / m.length);
+    }
+    sizes.iter().skip(1).fold(0.0_f64, |s, x| s.max(*x))
+}
+
+/// Whether the engine forms all blocks of the forces: none reads more than [`BLOCKS`] bodies.
+pub fn reaches_few(model: &Model) -> bool {
+    model.forces.iter().all(|(_, f)| f.bodies(model).len() <= BLOCKS)
 }
 
 /// The state as forces read it, without loads of friction.

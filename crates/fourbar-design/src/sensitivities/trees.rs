@@ -134,7 +134,7 @@ impl<'a> Way<'a> {
     /// Of a mechanism from a start; `None` where it is no tree, or moves otherwise.
     pub fn new(model: &'a Model, start: &'a Configuration, study: &'a Study) -> Option<Self> {
         let (tableau, step) = method(study)?;
-        Some(Self { tree: Tree::new(model, start)?, model, start, study, tableau, step, ends: model.smooth_ends() })
+        Some(Self { tree: Tree::new(model, start)?, model, start, study, tableau, step, ends: model.time_marks(study.t_end) })
     }
 
     /// Moves on to an output time; `false` where that fails.

@@ -104,7 +104,7 @@ impl Sweep<'_> {
     pub fn run(&self, values: &[f64]) -> Option<(Outcome, Trajectory)> {
         // One case that ends in a fault of the program must not take the others with it.
         let fault = |_| {
-            let d = Diagnostic::new("S449", "the program met a fault of its own in this case")
+            let d = Diagnostic::new("S449", "the program had an internal error in this case")
                 .help("the other cases are good; please report this one with its values");
             Some((Outcome::failure(d, Status::Failed, self.measures), Trajectory::default()))
         };
@@ -159,7 +159,7 @@ impl Sweep<'_> {
     pub fn run_together(&self, list: &[Vec<f64>]) -> Vec<Shared> {
         let shared = catch_unwind(AssertUnwindSafe(|| self.share(list)));
         // Alone, a case that ends in a fault of the program does not take the others with it.
-        let why = || Some("the batch met a fault of its own".to_string());
+        let why = || Some("the batch had an internal error".to_string());
         shared.unwrap_or_else(|_| list.iter().map(|values| Shared { result: self.run(values), alone: why() }).collect())
     }
 

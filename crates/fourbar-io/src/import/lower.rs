@@ -299,7 +299,7 @@ impl Lowering<'_, '_> {
         };
         let d = Diagnostic::new("W454", format!("names have changed: {message}"))
             .names(self.renamed.iter().map(|(_, new)| new.clone()))
-            .help("names are shared by bodies, joints and all else, and are made of letters, digits, `_` and `-`");
+            .help("bodies, joints and all other elements share one set of names, made of letters, digits, `_` and `-`");
         self.reading.note(d, Spot::START);
     }
 
@@ -364,7 +364,9 @@ impl Lowering<'_, '_> {
             let skipped = matches!(j.kind, Kind::Welded | Kind::Free) || j.links[0] == j.links[1];
             if skipped {
                 if j.kind != Kind::Welded && j.kind != Kind::Free {
-                    let d = Diagnostic::new("W457", format!("`{}` joins parts of one body and is left out", j.name)).name(&j.name);
+                    let d =
+                        Diagnostic::new("W457", format!("`{}` connects parts that are welded into one body, so it is left out", j.name))
+                            .name(&j.name);
                     self.reading.note(d, j.spot);
                 }
                 self.joints.push(String::new());

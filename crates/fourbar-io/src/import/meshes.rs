@@ -69,12 +69,12 @@ impl Meshes {
     /// The shape of a mesh that stands at `pose`; none where it cannot be drawn.
     pub fn shape(&self, reading: &Reading<'_>, uri: &str, below: &str, scale: &Vector3<f64>, pose: &Pose, spot: Spot) -> Option<Shape> {
         let why = match self.find(reading, uri, below) {
-            None => "there is no such file",
-            Some(f) if !f.own => "it is not in the folder of the model",
+            None => "does not exist",
+            Some(f) if !f.own => "is not in the folder of the model",
             Some(f) if !["stl", "obj", "gltf", "glb"].contains(&f.file.rsplit('.').next().unwrap_or("").to_ascii_lowercase().as_str()) => {
-                "it is not STL, OBJ or glTF"
+                "is not STL, OBJ or glTF"
             }
-            Some(_) if scale.x != scale.y || scale.y != scale.z || scale.x <= 0.0 => "it is stretched or mirrored",
+            Some(_) if scale.x != scale.y || scale.y != scale.z || scale.x <= 0.0 => "is stretched or mirrored",
             Some(f) => {
                 let orientation = orientation(&pose.R);
                 return Some(Shape::Mesh { file: f.file, scale: scale.x, at: pose.p.into(), orientation });
@@ -117,9 +117,9 @@ impl Meshes {
         let more = list.len().saturating_sub(LISTED);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
         let message = if list.len() == 1 {
-            format!("the mesh {} is not drawn: {why}", words.join(", "))
+            format!("the mesh {} is not drawn: it {why}", words.join(", "))
         } else {
-            format!("the meshes {}{more} are not drawn: of the first, {why}", words.join(", "))
+            format!("the meshes {}{more} are not drawn: the first of them {why}", words.join(", "))
         };
         let d = Diagnostic::new("W456", message).names(list.iter().map(|(u, ..)| u.clone()));
         reading.note(d.help("put them beside the file as it names them; mass and motion do not depend on drawings"), *spot);

@@ -206,7 +206,8 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
     let draft = importer.draft(&opened);
     let Opened(reading, _) = opened;
     if let Some(Sketch(d)) = &draft
-        && d.links.len() > MOST_LINKS
+        // The first is the ground.
+        && d.links.len() > MOST_LINKS + 1
         && !options.large
     {
         let message = format!("the file has {} links; at most {MOST_LINKS} are read", d.links.len() - 1);
@@ -231,6 +232,7 @@ pub(crate) fn read(importer: &dyn Importer, source: Arc<str>, options: &ReadOpti
         warnings,
         parameters: Vec::new(),
         unused_parameters: Vec::new(),
+        computed_parameters: Vec::new(),
         hash,
         places: Places::foreign(text, foreign),
         mechspec: false,

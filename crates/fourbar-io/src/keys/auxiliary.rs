@@ -9,9 +9,9 @@ pub const INPUT: Table = Table {
     title: "an input",
     doc: "A number that is set from outside between steps; forces, rates of states and drives by speed or acceleration may read it.",
     keys: &[
-        may("unit", Expect::Text, "SI unit of its values, such as `N*m`; left out: a plain number"),
-        may("default", Expect::Number(None), "value where nothing else is said; left out: 0"),
-        may("range", Expect::Range, "least and largest value; left out: any"),
+        may("unit", Expect::Text, "SI unit of its values, such as `N*m`; default: a plain number"),
+        may("default", Expect::Number(None), "value where none is given; default: 0"),
+        may("range", Expect::Range, "least and largest value; default: any"),
     ],
 };
 
@@ -22,8 +22,8 @@ pub const STATE: Table = Table {
     title: "a state",
     doc: "A number of your own that is integrated with the motion: what a controller or a motor remembers.",
     keys: &[
-        may("unit", Expect::Text, "SI unit of its values, such as `A`; left out: a plain number"),
+        may("unit", Expect::Text, "SI unit of its values, such as `A`; default: a plain number"),
         need("rate", Expect::StateFunction(None), "its rate, per second"),
-        may("start", Expect::Number(None), "its value at the start; left out: 0"),
+        may("start", Expect::Number(None), "its value at the start; default: 0"),
     ],
 };

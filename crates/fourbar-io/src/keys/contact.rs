@@ -14,22 +14,22 @@ pub const CONTACT: Table = Table {
     doc: "Bodies that may touch: rigid, or with `stiffness` compliant. Needs `between` or `among`.",
     keys: &[
         may("between", Expect::Sides, "the two sides; sides with several bodies touch in all pairs"),
-        may("among", Expect::Names("body"), "balls that touch each other: names of bodies, in which `*` stands for any letters"),
-        may("at", Expect::Vector(LENGTH), "with `among`: centre of the ball in each body; left out: the origin of its frame"),
+        may("among", Expect::Names("body"), "balls that touch each other: names of bodies, in which `*` stands for any characters"),
+        may("at", Expect::Vector(LENGTH), "with `among`: centre of the ball in each body; default: the origin of its frame"),
         may("radius", Expect::Number(LENGTH), "with `among`: radius of the balls"),
         may(
             "restitution",
             Expect::Number(PLAIN),
-            "share of the speed of approach with which the bodies part, 0 to 1; left out: 0 if rigid, 0.3 if compliant",
+            "share of the speed of approach with which the bodies part, 0 to 1; default: 0 if rigid, 0.3 if compliant",
         ),
-        may("friction", Expect::Friction, "dry friction: its coefficient, or `{coulomb, static, speed}`; left out: none"),
+        may("friction", Expect::Friction, "dry friction: its coefficient, or `{coulomb, static, speed}`; default: none"),
         may("stiffness", Expect::Number(None), "makes it compliant: force at an overlap of 1 m, N/m^exponent"),
-        may("exponent", Expect::Number(PLAIN), "exponent of the overlap; left out: 1.5"),
-        may("law", Expect::Choice(LawName::WORDS), "how damping follows from restitution; left out: exact"),
+        may("exponent", Expect::Number(PLAIN), "exponent of the overlap; default: 1.5"),
+        may("law", Expect::Choice(LawName::WORDS), "how damping follows from restitution; default: exact"),
         may(
             "speed",
             Expect::Number(SPEED),
-            "speed of approach at which the restitution is met; left out: that of a free fall through the drawn gap, or 1 m/s",
+            "speed of approach at which the restitution is met; default: that of a free fall through the drawn gap, or 1 m/s",
         ),
     ],
 };
@@ -39,25 +39,25 @@ pub const SIDE: Table = Table {
     section: "side",
     kind: None,
     title: "a side of a contact",
-    doc: "What a body brings into a contact, in its own frame: a ball or point (`at`, `radius`), a rim (`axis`, `radius`), `corners`, a `box`, a convex `polygon`, a `plane` or a `curve`.",
+    doc: "The shape with which a body takes part in a contact, in its own frame: a ball or point (`at`, `radius`), a rim (`axis`, `radius`), `corners`, a `box`, a convex `polygon`, a `plane` or a `curve`.",
     keys: &[
-        may("body", Expect::Name("body"), "the body; `*` in its name stands for any letters; left out with `plane`: ground"),
+        may("body", Expect::Name("body"), "the body; `*` in its name stands for any characters; default with `plane`: ground"),
         may("bodies", Expect::Names("body"), "several bodies instead"),
-        may("at", Expect::Vector(LENGTH), "centre of ball, rim or box; left out: the origin of the frame"),
-        may("radius", Expect::Number(LENGTH), "radius of ball or rim, or of round corners; left out: 0, a point"),
+        may("at", Expect::Vector(LENGTH), "centre of ball, rim or box; default: the origin of the frame"),
+        may("radius", Expect::Number(LENGTH), "radius of ball or rim, or of round corners; default: 0, a point"),
         may("axis", Expect::Axis, "axis of a thin disk, whose rim touches"),
         may("corners", Expect::Points, "corners, each of which may touch"),
         may("box", Expect::Vector(LENGTH), "edge lengths of a box, whose corners touch"),
         may("polygon", Expect::PointList, "corners of a convex polygon in one plane, in order"),
         may("plane", Expect::SidePlane, "a plane that the other body is in front of"),
         may("curve", Expect::Name("curve"), "a curve in the frame of the body"),
-        may("side", Expect::Choice(&["left", "right"]), "side of the curve on which the other body is; left out: as drawn"),
+        may("side", Expect::Choice(&["left", "right"]), "side of the curve on which the other body is; default: as drawn"),
         may(
             "depth",
             Expect::Number(LENGTH),
-            "overlap with the curve from which on the other body counts as elsewhere; left out: none if closed, a small part of its length if open",
+            "overlap with the curve beyond which the other body counts as being elsewhere; default: none if closed, a small part of its length if open",
         ),
-        may("inside", Expect::Flag, "whether the other body is inside of ball or box; left out: no"),
+        may("inside", Expect::Flag, "whether the other body is inside the ball or box; default: no"),
     ],
 };
 
@@ -68,9 +68,9 @@ pub const SIDE_PLANE: Table = Table {
     title: "the plane of a contact",
     doc: "A plane on a body.",
     keys: &[
-        may("body", Expect::Name("body"), "its body; left out: ground"),
-        may("at", Expect::Vector(LENGTH), "a point of it; left out: the origin of the frame"),
-        may("normal", Expect::Axis, "its normal, away from the body; left out: z"),
+        may("body", Expect::Name("body"), "its body; default: ground"),
+        may("at", Expect::Vector(LENGTH), "a point of it; default: the origin of the frame"),
+        may("normal", Expect::Axis, "its normal, away from the body; default: z"),
     ],
 };
 
@@ -81,8 +81,8 @@ pub const CONTACT_FRICTION: Table = Table {
     title: "friction of a contact",
     doc: "Dry friction of a contact.",
     keys: &[
-        may("coulomb", Expect::Number(PLAIN), "coefficient while sliding; left out: 0"),
-        may("static", Expect::Number(PLAIN), "coefficient at rest; left out: the same"),
-        may("speed", Expect::Number(SPEED), "speed below which the force of a compliant contact is smoothed; left out: 1 mm/s"),
+        may("coulomb", Expect::Number(PLAIN), "coefficient while sliding; default: 0"),
+        may("static", Expect::Number(PLAIN), "coefficient at rest; default: the same"),
+        may("speed", Expect::Number(SPEED), "speed below which the force of a compliant contact is smoothed; default: 1 mm/s"),
     ],
 };

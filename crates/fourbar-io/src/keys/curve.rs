@@ -7,15 +7,15 @@ pub const CURVE: Table = Table {
     section: "curves",
     kind: None,
     title: "a curve",
-    doc: "A planar curve through points, with continuous curvature: a track, a slot, a cam. It lies in the frame of the body that a joint gives it to.",
+    doc: "A planar curve through points, with continuous curvature: a track, a slot, a cam. It lies in the frame of the base of the joint that uses it.",
     keys: &[
         need(
             "points",
             Expect::CurvePoints,
             "points of two numbers in the `plane`, or of three numbers that lie in one plane; at least three",
         ),
-        may("closed", Expect::Flag, "whether it goes from the last point back to the first; left out: no"),
-        may("plane", Expect::Plane, "the plane of points of two numbers; left out: x and y of the body frame"),
+        may("closed", Expect::Flag, "whether it goes from the last point back to the first; default: no"),
+        may("plane", Expect::Plane, "the plane of points of two numbers; default: x and y of the body frame"),
     ],
 };
 
@@ -26,8 +26,8 @@ pub const PLANE: Table = Table {
     title: "a plane",
     doc: "The plane of a curve, in the frame of its body.",
     keys: &[
-        may("at", Expect::Vector(LENGTH), "its origin; left out: that of the frame"),
-        may("normal", Expect::Axis, "its normal; left out: z"),
-        may("x", Expect::Axis, "direction of the first number; left out: x of the frame, or y where the normal is near x"),
+        may("at", Expect::Vector(LENGTH), "its origin; default: that of the frame"),
+        may("normal", Expect::Axis, "its normal; default: z"),
+        may("x", Expect::Axis, "direction of the first number; default: x of the frame, or y where the normal is near x"),
     ],
 };

@@ -10,25 +10,21 @@ pub const TABLE: Table = Table {
     doc: "A function given by points, from a `file` or as `points`: the cubic spline through them, whose first and second derivative do not jump.",
     keys: &[
         may("file", Expect::File, "CSV file beside the model: a line per point, cells separated by commas, semicolons, tabs or spaces"),
-        may("x", Expect::Column, "column of x, by number from 1 or by its heading; left out: 1"),
-        may("y", Expect::Column, "column of y; left out: 2"),
+        may("x", Expect::Column, "column of x, by number from 1 or by its heading; default: 1"),
+        may("y", Expect::Column, "column of y; default: 2"),
         may("points", Expect::Pairs, "instead of `file`: [[x, y], ...], x rising"),
-        may("x_unit", Expect::Unit, "unit of the numbers x; with it the argument of a call is checked; left out: SI, of any dimension"),
-        may(
-            "y_unit",
-            Expect::Unit,
-            "unit of the numbers y; with it the value of a call has that dimension; left out: SI, of any dimension",
-        ),
+        may("x_unit", Expect::Unit, "unit of the numbers x; with it the argument of a call is checked; default: SI, of any dimension"),
+        may("y_unit", Expect::Unit, "unit of the numbers y; with it the value of a call has that dimension; default: SI, of any dimension"),
         may(
             "ends",
             Expect::Choice(&["natural", "flat", "periodic"]),
-            "at the first and the last point: no second derivative, no slope, or the same again and again; left out: natural",
+            "at the first and the last point: zero second derivative, zero slope, or periodic; default: natural",
         ),
         may("slopes", Expect::TwoNumbers, "instead of `ends`: the slopes at the first and the last point, in SI units"),
         may(
             "outside",
             Expect::Choice(&["linear", "hold", "error"]),
-            "beyond the points: along the tangent, with the last value, or the run stops; left out: linear, hold with flat ends, and a warning",
+            "beyond the points: along the tangent, hold the last value, or stop the run; default: linear, or hold with flat ends, and a warning",
         ),
     ],
 };
@@ -41,6 +37,6 @@ pub const OUTPUT: Table = Table {
     doc: "A result column of your own. The expression alone may stand instead of the group.",
     keys: &[
         need("value", Expect::StateFunction(None), "the column, of time, joints and points"),
-        may("unit", Expect::Unit, "unit of the column; left out: SI"),
+        may("unit", Expect::Unit, "unit of the column; default: SI"),
     ],
 };

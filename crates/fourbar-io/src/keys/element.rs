@@ -66,11 +66,11 @@ const OWN: &[(&str, &[Key], Build)] = &[
             BODIES,
             need("curve", Expect::Name("curve"), "the curve, in the frame of the base"),
             need("at", Expect::Place, "the point on the moving body; three numbers are in the world, as drawn"),
-            may("radius", Expect::Number(LENGTH), "radius of a follower: the point keeps this distance from the curve; left out: 0"),
+            may("radius", Expect::Number(LENGTH), "radius of a follower: the point keeps this distance from the curve; default: 0"),
             may(
                 "side",
                 Expect::Choice(&["left", "right"]),
-                "side of the follower, seen against the normal by one who walks along the points; left out: as drawn",
+                "side of the follower when you follow the points, looking against the normal; default: as drawn",
             ),
         ],
         crate::reader::curve::point_on_curve,
@@ -81,7 +81,7 @@ const OWN: &[(&str, &[Key], Build)] = &[
             may("bodies", Expect::TwoNames("body"), "[base, moving], where `from` and `to` do not say it"),
             need("from", Expect::Place, "place on the base; three numbers are in the world, as drawn"),
             need("to", Expect::Place, "place on the moving body"),
-            may("length", Expect::Number(LENGTH), "left out: as drawn"),
+            may("length", Expect::Number(LENGTH), "default: as drawn"),
             LIMITED,
         ],
         build::distance,
@@ -95,7 +95,7 @@ const OWN: &[(&str, &[Key], Build)] = &[
                 Expect::TwoDirections,
                 "direction on the base, direction on the moving body; three numbers are in the frame of the body",
             ),
-            may("angle", Expect::Number(PLAIN), "left out: as drawn; 0 means parallel"),
+            may("angle", Expect::Number(PLAIN), "default: as drawn; 0 means parallel"),
         ],
         build::angle,
     ),
@@ -117,11 +117,11 @@ const COUPLINGS: [JointType; 3] = [
     joint(
         "belt",
         "a belt",
-        "Couples two wheels by a belt or a chain that does not slip: the angle of the second is that of the first times radius over radius, plus a constant as drawn. A file that is written says it as a `gear`.",
+        "Couples two wheels by a belt or a chain that does not slip: the angle of the second is that of the first times radius over radius, plus a constant as drawn. `convert` writes it as a `gear`.",
         &[
             need("joints", Expect::TwoNames("joint"), "the joints of the two wheels"),
             need("radii", Expect::TwoNumbers, "radii of the two wheels, in metres unless a unit is given"),
-            may("crossed", Expect::Flag, "whether the belt is crossed, so that the wheels turn against each other; left out: no"),
+            may("crossed", Expect::Flag, "whether the belt is crossed, so that the wheels turn in opposite directions; default: no"),
             may("carrier", Expect::Name("body"), "body the angles are measured against, where it is not the base of both"),
         ],
         build::belt,
@@ -156,11 +156,11 @@ const PTO: Key = need("to", Expect::Place, "second place");
 
 const ROLL_ON: Key = may("on", Expect::Place, "needed, or `place`: the centre, or the point of the blade");
 const PLACE_ALIAS: Key =
-    may("place", Expect::Place, "another word for `on`, which readers of YAML 1.1 (PyYAML) take for a truth value unless it is quoted");
+    may("place", Expect::Place, "another word for `on`, which YAML 1.1 readers (PyYAML) take for a truth value unless it is quoted");
 const DISK_AXIS: Key = need("axis", Expect::Direction, "axis of the disk, on its body; three numbers are in the frame of the body");
 const RADIUS_OF_ROLLING: Key = need("radius", Expect::Number(LENGTH), "radius");
-const PLANE_AT: Key = may("at", Expect::Vector(LENGTH), "a point of the plane, in the world; left out: the origin");
-const PLANE_NORMAL: Key = may("normal", Expect::Axis, "normal of the plane, in the world; left out: z");
+const PLANE_AT: Key = may("at", Expect::Vector(LENGTH), "a point of the plane, in the world; default: the origin");
+const PLANE_NORMAL: Key = may("normal", Expect::Axis, "normal of the plane, in the world; default: z");
 
 /// Bare constraints by type.
 pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
@@ -174,7 +174,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
             may(
                 "other_axis",
                 Expect::Direction,
-                "another direction on the first body, in its frame, that says the same, across the first; of the two the one whose value is nearer zero is used, because the dot product of nearly parallel directions hardly changes with the angle",
+                "another direction on the first body, in its frame, perpendicular to the first, that states the same constraint; of the two, the one whose value is closer to zero is used, because the dot product of nearly parallel directions hardly changes with the angle",
             ),
             may("other_value", Expect::TimeFunction(PLAIN), "the dot product with that other direction"),
         ],
@@ -227,7 +227,7 @@ pub(crate) const CONSTRAINTS: &[ConstraintType] = &[
     constraint(
         "wheel",
         "a wheel",
-        "A disk that rolls on a plane of the world without slipping, its height being kept by what carries it.",
+        "A disk that rolls on a plane of the world without slipping; what carries it keeps it at its height.",
         &[ROLL_ON, PLACE_ALIAS, DISK_AXIS, RADIUS_OF_ROLLING, PLANE_AT, PLANE_NORMAL],
         build::wheel,
     ),

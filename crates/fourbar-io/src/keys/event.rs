@@ -13,15 +13,11 @@ pub const LIMITS: Table = Table {
         may("max", Expect::Number(None), "largest value"),
         may("speed_min", Expect::Number(None), "least speed: 0 makes a one-way joint"),
         may("speed_max", Expect::Number(None), "largest speed"),
-        may("of", Expect::Choice(&["angle", "distance"]), "which coordinate, where the joint has two; left out: the angle"),
-        may("restitution", Expect::Number(PLAIN), "share of the speed left after an impact, 0 to 1; left out: 0"),
-        may("stiffness", Expect::Number(None), "effort per depth^exponent beyond the limit; left out: rigid"),
-        may(
-            "damping",
-            Expect::Number(None),
-            "with `stiffness`: effort per depth^exponent and speed; left out: none, or from `restitution`",
-        ),
-        may("exponent", Expect::Number(PLAIN), "with `stiffness`: of the depth; left out: 1.5"),
+        may("of", Expect::Choice(&["angle", "distance"]), "which coordinate, where the joint has two; default: the angle"),
+        may("restitution", Expect::Number(PLAIN), "share of the speed left after an impact, 0 to 1; default: 0"),
+        may("stiffness", Expect::Number(None), "effort per depth^exponent beyond the limit; default: rigid"),
+        may("damping", Expect::Number(None), "with `stiffness`: effort per depth^exponent and speed; default: none, or from `restitution`"),
+        may("exponent", Expect::Number(PLAIN), "with `stiffness`: of the depth; default: 1.5"),
         may("speed", Expect::Number(None), "with `stiffness` and `restitution`: speed of the impact for which it holds"),
     ],
 };
@@ -31,12 +27,12 @@ pub const EVENT: Table = Table {
     section: "events",
     kind: None,
     title: "an event",
-    doc: "Something that happens where an expression of time and state has a zero.",
+    doc: "Something that happens where an expression of time and state reaches zero.",
     keys: &[
         need("when", Expect::StateFunction(None), "the expression, of time, joints, points, bodies, inputs and states"),
-        may("direction", Expect::Choice(&["any", "rising", "falling"]), "which of its zeros count; left out: any"),
-        may("once", Expect::Flag, "whether it happens once only; left out: yes, unless all it does is `set`"),
-        may("rearm", Expect::Number(None), "how far the expression must return before it can happen again; left out: 0"),
+        may("direction", Expect::Choice(&["any", "rising", "falling"]), "which of its zeros count; default: any"),
+        may("once", Expect::Flag, "whether it happens once only; default: yes, unless all it does is `set`"),
+        may("rearm", Expect::Number(None), "how far the expression must go back before it can happen again; default: 0"),
         may("after", Expect::Name("event"), "the event that must have happened before"),
         need("do", Expect::Actions, "what is done, in order: `{remove: sling}`, `{lock: jaw}`, `{set: {torque: 0}}`, `{stop: true}`"),
     ],
@@ -49,8 +45,8 @@ pub const STUDY_EVENTS: Table = Table {
     title: "the events of the study",
     doc: "How events are handled.",
     keys: &[
-        may("rest_time", Expect::Number(TIME), "shorter flights between impacts are summed up to a rest; left out: 1 us"),
-        may("most_per_second", Expect::Number(PLAIN), "more events in a second end the run; left out: 10000"),
+        may("rest_time", Expect::Number(TIME), "a series of impacts ends in a rest where flights become shorter than this; default: 1 us"),
+        may("most_per_second", Expect::Number(PLAIN), "a run with more events in a second ends; default: 10000"),
     ],
 };
 

@@ -20,12 +20,12 @@ pub const BODY: Table = Table {
             "about the centre of mass, in body axes: principal values, or [xx, yy, zz, xy, xz, yz], or 0 for a point mass; xy, xz and yz are entries of the tensor: xy is minus the integral of x*y dm",
         ),
         may("solid", Expect::Solid, "solids with density that give mass, centre of mass and inertia; drawn where `shape` is left out"),
-        may("at", Expect::Vector(LENGTH), "origin of the body frame in the world, at the start; left out: the world's origin"),
-        may("orientation", Expect::Orientation, "of the body frame in the world, at the start; left out: as the world"),
-        may("com", Expect::Vector(LENGTH), "centre of mass in the body frame; left out: its origin"),
-        may("velocity", Expect::Vector(Some(Dimension::SPEED)), "of the centre of mass, in the world; left out: zero"),
-        may("omega", Expect::Vector(Some(Dimension::RATE)), "angular velocity, in the world; left out: zero"),
-        may("shape", Expect::Shapes, "what to draw; left out: made from the joints"),
+        may("at", Expect::Vector(LENGTH), "origin of the body frame in the world, at the start; default: the world's origin"),
+        may("orientation", Expect::Orientation, "of the body frame in the world, at the start; default: as the world"),
+        may("com", Expect::Vector(LENGTH), "centre of mass in the body frame; default: its origin"),
+        may("velocity", Expect::Vector(Some(Dimension::SPEED)), "of the centre of mass, in the world; default: zero"),
+        may("omega", Expect::Vector(Some(Dimension::RATE)), "angular velocity, in the world; default: zero"),
+        may("shape", Expect::Shapes, "what to draw; default: made from the joints"),
     ],
 };
 
@@ -49,7 +49,7 @@ const DENSITY: super::Key = need("density", Expect::Number(Some(Dimension::DENSI
 const FROM: super::Key = need("from", Expect::Vector(LENGTH), "centre of one end, in the body frame");
 const TO: super::Key = need("to", Expect::Vector(LENGTH), "centre of the other end");
 const RADIUS: super::Key = need("radius", Expect::Number(LENGTH), "radius");
-const CENTRE: super::Key = may("at", Expect::Vector(LENGTH), "centre, in the body frame; left out: its origin");
+const CENTRE: super::Key = may("at", Expect::Vector(LENGTH), "centre, in the body frame; default: its origin");
 const SIZE: super::Key = need("size", Expect::Vector(LENGTH), "full edge lengths along the body axes");
 
 /// Solids by type.
@@ -73,8 +73,8 @@ pub(crate) const SOLIDS: &[SolidType] = &[
         &[
             need("file", Expect::File, "path relative to the model's folder"),
             need("scale", Expect::Number(PLAIN), "metres per unit of the file: 0.001 where it is in millimetres"),
-            may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; left out: that of the body"),
-            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; left out: as the body"),
+            may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; default: that of the body"),
+            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; default: as the body"),
             DENSITY,
         ],
         |reader, r, path| reader.mesh_mass(r, path),
@@ -127,9 +127,9 @@ pub(crate) const SHAPES: &[ShapeType] = &[
         "A mesh file in the folder of the model or below it.",
         &[
             need("file", Expect::File, "path relative to the model's folder"),
-            may("scale", Expect::Number(PLAIN), "metres per unit of the file; left out: 1"),
-            may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; left out: that of the body"),
-            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; left out: as the body"),
+            may("scale", Expect::Number(PLAIN), "metres per unit of the file; default: 1"),
+            may("at", Expect::Vector(LENGTH), "origin of the mesh in the body frame; default: that of the body"),
+            may("orientation", Expect::Orientation, "how the mesh stands in the body frame; default: as the body"),
         ],
         |_, r| {
             Some(Shape::Mesh {
@@ -181,6 +181,6 @@ pub const FRAME: Table = Table {
     keys: &[
         need("at", Expect::Vector(LENGTH), "origin"),
         may("axis", Expect::Axis, "axis of the joint, z of the frame; joints without an axis need none"),
-        may("x", Expect::Axis, "direction from which the angle counts; left out: zero as drawn"),
+        may("x", Expect::Axis, "direction from which the angle is measured; default: the angle is zero as drawn"),
     ],
 };

@@ -255,7 +255,7 @@ pub const TOP: Table = Table {
         need("fourbar", Expect::Version, "version of the format"),
         may("title", Expect::Text, "free text"),
         may("parameters", Expect::Parameters, "numbers with names, to be used in expressions; `--set` changes them"),
-        may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; left out: none"),
+        may("gravity", Expect::Vector(Some(Dimension::ACCELERATION)), "acceleration of gravity in the world; default: none"),
         need("bodies", Expect::Section("bodies"), "rigid bodies by name; `ground` is always there"),
         may("curves", Expect::Section("curves"), "planar curves by name, for joints that follow them"),
         may("joints", Expect::Section("joints"), "joints and couplings by name"),
@@ -274,8 +274,8 @@ pub const TOP: Table = Table {
         may("inputs", Expect::Section("inputs"), "numbers set from outside between steps, by name"),
         may("states", Expect::Section("states"), "numbers of your own that are integrated with the motion, by name"),
         may("paths", Expect::Section("paths"), "paths that points are to follow, for `fourbar inverse`, by name"),
-        may("motors", Expect::Section("motors"), "motors that are to cause them, by name"),
-        may("events", Expect::Section("events"), "what changes the mechanism on its way, by name"),
+        may("motors", Expect::Section("motors"), "motors that drive them, by name"),
+        may("events", Expect::Section("events"), "what changes the mechanism during a run, by name"),
         may("hold", Expect::Names("joint or body"), "joints or bodies that assembly may not move"),
         may(
             "start",
@@ -298,11 +298,11 @@ pub const RESULTS: Table = Table {
     section: "results",
     kind: None,
     title: "the results",
-    doc: "Which columns results keep; the time is always there.",
+    doc: "Which columns results keep; the time is always included.",
     keys: &[may(
         "columns",
         Expect::Names("column, element or pattern"),
-        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; left out: all; `--columns` goes before it",
+        "such as `motor.effort`, `tip` for all columns of an element, or `'*.angle'`; default: all; `--columns` takes precedence",
     )],
 };
 

@@ -9,10 +9,10 @@ pub const STUDY: Table = Table {
     title: "the study",
     doc: "What `run` computes; measures, sweeps and optimisations of the same mechanism.",
     keys: &[
-        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "left out: dynamics, or kinematics where the drives leave no freedom"),
+        may("analysis", Expect::Choice(&["dynamics", "kinematics"]), "default: dynamics, or kinematics where the drives leave no freedom"),
         may("formulation", Expect::Name("formulation"), "`fourbar list` prints them; `auto` chooses"),
         may("integrator", Expect::Integrator, "`fourbar list` prints them; or a method of your own, `{tableau: {a: ..., b: ...}}`"),
-        may("t_end", Expect::Number(TIME), "end of the run; left out: 1 s"),
+        may("t_end", Expect::Number(TIME), "end of the run; default: 1 s"),
         may("output_step", Expect::Number(TIME), "time between outputs"),
         may("step", Expect::Number(TIME), "fixed step"),
         may("tol", Expect::Number(PLAIN), "tolerance of adaptive runs"),
@@ -24,7 +24,7 @@ pub const STUDY: Table = Table {
             "numbers taken from the result columns by name, such as `max(abs(motor.effort))`; for `sweep` and `tolerance`",
         ),
         may("sweep", Expect::Group(&SWEEP), "what `sweep` varies"),
-        may("optimize", Expect::Group(&OPTIMIZE), "what `optimize` looks for"),
+        may("optimize", Expect::Group(&OPTIMIZE), "what `optimize` searches for"),
     ],
 };
 
@@ -46,8 +46,8 @@ pub const TABLEAU: Table = Table {
     keys: &[
         need("a", Expect::NumberRows, "the matrix by rows, from the first stage on or from the second; nothing on and above the diagonal"),
         need("b", Expect::NumberList, "weights of the result, one for each stage"),
-        may("c", Expect::NumberList, "nodes; left out: the sums of the rows"),
-        may("estimate", Expect::NumberList, "weights of a second result that estimates the error; left out: fixed steps only"),
+        may("c", Expect::NumberList, "nodes; default: the sums of the rows"),
+        may("estimate", Expect::NumberList, "weights of a second result that estimates the error; without it: fixed steps only"),
     ],
 };
 
@@ -63,9 +63,9 @@ pub const SWEEP: Table = Table {
             Expect::Options,
             "values of parameters by name: `60..100 mm:41`, `1..100:9:log`, or `60, 70, 90 mm`; a range without a count where cases are spread",
         ),
-        may("lhs", Expect::Number(PLAIN), "spread so many cases by a Latin hypercube"),
-        may("sobol", Expect::Number(PLAIN), "spread so many cases by a Sobol sequence"),
-        may("seed", Expect::Number(PLAIN), "seed of spread cases; left out: 1"),
+        may("lhs", Expect::Number(PLAIN), "number of cases spread by a Latin hypercube"),
+        may("sobol", Expect::Number(PLAIN), "number of cases spread by a Sobol sequence"),
+        may("seed", Expect::Number(PLAIN), "seed of spread cases; default: 1"),
     ],
 };
 
@@ -74,12 +74,12 @@ pub const OPTIMIZE: Table = Table {
     section: "optimize",
     kind: None,
     title: "the optimisation",
-    doc: "What `optimize` looks for: values of parameters between bounds that make a measure small or large, or several measures zero.",
+    doc: "What `optimize` searches for: values of parameters between bounds that make a measure small or large, or several measures zero.",
     keys: &[
         need("vary", Expect::Options, "bounds of parameters by name: `30..45 mm`"),
         may("minimize", Expect::Text, "the measure to make small"),
         may("maximize", Expect::Text, "the measure to make large"),
-        may("fit", Expect::Options, "measures by name whose squares are to have a small sum, each in its own unit"),
+        may("fit", Expect::Options, "measures by name, whose sum of squares is minimised, each in its own unit"),
         may("keep", Expect::Options, "conditions by name that must hold, such as `min(rocker.angle) > 40 deg`"),
     ],
 };
@@ -93,12 +93,12 @@ pub const TOLERANCE: Table = Table {
     keys: &[
         may("plus_minus", Expect::Number(None), "normal distribution, of which three standard deviations are this much"),
         may("sigma", Expect::Number(None), "normal distribution with this standard deviation"),
-        may("uniform", Expect::Number(None), "any value up to this much above or below is as likely as any other"),
+        may("uniform", Expect::Number(None), "all values up to this much above or below are equally likely"),
         may(
             "grade",
             Expect::Text,
             "grade of ISO 286, `IT5` to `IT16`, for a length of up to 500 mm: its zone about the value, three standard deviations to each side",
         ),
-        may("clearance", Expect::Number(LENGTH), "of a revolute or spherical joint by name: how far its pin may lie off the centre"),
+        may("clearance", Expect::Number(LENGTH), "of a revolute or spherical joint by name: how far its pin may be off centre"),
     ],
 };

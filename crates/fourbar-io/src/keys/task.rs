@@ -11,19 +11,23 @@ pub const PATH: Table = Table {
     doc: "World coordinates of a point over time, for `fourbar inverse`: functions of `t`, or points to pass through.",
     keys: &[
         need("point", Expect::Name("point"), "the point"),
-        may("x", Expect::TimeFunction(LENGTH), "its coordinate x in the world; left out: free"),
-        may("y", Expect::TimeFunction(LENGTH), "its coordinate y; left out: free"),
-        may("z", Expect::TimeFunction(LENGTH), "its coordinate z; left out: free"),
+        may("x", Expect::TimeFunction(LENGTH), "its coordinate x in the world; default: free"),
+        may("y", Expect::TimeFunction(LENGTH), "its coordinate y; default: free"),
+        may("z", Expect::TimeFunction(LENGTH), "its coordinate z; default: free"),
         may("through", Expect::PointList, "instead of functions: three points of the world or more, joined by a smooth curve"),
-        may("closed", Expect::Flag, "whether the curve goes on from the last point to the first; left out: false"),
+        may("closed", Expect::Flag, "whether the curve goes on from the last point to the first; default: false"),
         may(
             "profile",
             Expect::Choice(&["minimum-jerk", "trapezoid", "cycloid"]),
-            "how the curve is travelled from rest to rest; left out: minimum-jerk",
+            "how the curve is travelled from rest to rest; default: minimum-jerk",
         ),
-        may("start", Expect::Number(TIME), "when the way through the points starts; left out: 0"),
-        may("duration", Expect::Number(TIME), "how long it takes; left out: to the end of the study"),
-        may("keep", Expect::Names("joint"), "joints that stay where they are, where the mechanism has more freedom than the path takes"),
+        may("start", Expect::Number(TIME), "when the motion through the points starts; default: 0"),
+        may("duration", Expect::Number(TIME), "how long it takes; default: to the end of the study"),
+        may(
+            "keep",
+            Expect::Names("joint"),
+            "joints that stay where they are, where the mechanism has more degrees of freedom than the path prescribes",
+        ),
     ],
 };
 
@@ -36,14 +40,14 @@ pub const MOTOR: Table = Table {
     keys: &[
         need("joint", Expect::Name("joint"), "the joint it turns or pushes"),
         may("rated", Expect::Number(None), "effort it can give continuously, at the joint: torque, or force"),
-        may("limit", Expect::Number(None), "largest effort it gives, at the joint"),
-        may("inertia", Expect::Number(Some(Dimension::INERTIA)), "inertia of its rotor about its own axis; left out: 0"),
-        may("ratio", Expect::Number(None), "angle of the rotor over the coordinate of the joint; left out: 1"),
-        may("efficiency", Expect::Number(PLAIN), "share of the power that the gear transmits; left out: 1"),
+        may("limit", Expect::Number(None), "largest effort it can give, at the joint"),
+        may("inertia", Expect::Number(Some(Dimension::INERTIA)), "inertia of its rotor about its own axis; default: 0"),
+        may("ratio", Expect::Number(None), "angle of the rotor over the coordinate of the joint; default: 1"),
+        may("efficiency", Expect::Number(PLAIN), "share of the power that the gear transmits; default: 1"),
         may(
             "weight",
             Expect::Number(None),
-            "where motors share a load, the sum of the squares of weight times effort is least; left out: one over `rated`, or 1",
+            "where motors share a load, the sum of the squares of weight times effort is minimised; default: one over `rated`, or 1",
         ),
     ],
 };

@@ -1,7 +1,7 @@
 //! Live pages: the same page with the engine and the file inside.
 
 use super::{Page, Shown, data, filled};
-use crate::examples::examples;
+use crate::examples::{Example, grouped};
 use crate::pack;
 use fourbar::Diagnostic;
 use fourbar::model::Model;
@@ -38,11 +38,13 @@ pub fn live_page(model: &Model, folder: Option<&Path>, results: &[Shown<'_>], li
     let (mut value, warnings) = data(model, folder, results)?;
     value["live"] = json!({"file": live.name, "text": live.text, "set": live.set});
     if live.playground {
-        let gallery = examples().map(|e| json!({"name": e.name, "title": e.title(), "text": e.text}));
+        let entry = |group: &str, e: Example| json!({"name": e.listed(), "group": group, "title": e.title(), "purpose": e.purpose(), "text": e.text});
+        let gallery = grouped().into_iter().flat_map(|(group, list)| list.into_iter().map(move |e| entry(group, e)));
         value["live"]["gallery"] = gallery.collect::<Vec<Value>>().into();
     }
     let html = filled(&value, &pack::base64(ENGINE));
-    // WebAssembly is compiled from bytes of the page: of all that counts as evaluation, that alone is allowed.
-    let html = html.replacen("script-src ", "script-src 'wasm-unsafe-eval' ", 1);
+    // WebAssembly is compiled from bytes of the page: of all that counts as evaluation, that alone is allowed. Studies run in a worker, which
+    // the script of the page makes from its own text.
+    let html = html.replacen("script-src ", "worker-src blob:; script-src 'wasm-unsafe-eval' ", 1);
     Ok(Page { html, warnings })
 }

@@ -106,7 +106,8 @@ fn filled(data: &Value, live: Option<&str>) -> String {
         policy.and_then(|rest| rest.split_once(';')).map_or(String::new(), |(list, _)| format!(" {list}"))
     };
     let policy = format!(
-        "default-src 'none'; script-src 'sha256-{}'{}; style-src 'sha256-{}'{}; img-src blob: data:; media-src blob:; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; worker-src{}; script-src 'sha256-{}'{}; style-src 'sha256-{}'{}; img-src blob: data:; media-src blob:; base-uri 'none'; form-action 'none'",
+        if live.is_some() { allowed("worker-src ") } else { " 'none'".into() },
         base64(&Sha256::digest(SCRIPT.as_bytes())),
         allowed("script-src "),
         base64(&Sha256::digest(STYLE.as_bytes())),

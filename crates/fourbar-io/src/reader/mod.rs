@@ -174,6 +174,7 @@ pub(crate) fn understand<'a>(
                 warnings,
                 parameters: parameters.values(),
                 unused_parameters: parameters.unused(),
+                computed_parameters: parameters.computed(),
                 hash,
                 places: Places::new(source.clone(), *most, aliases),
                 mechspec: *mechspec,

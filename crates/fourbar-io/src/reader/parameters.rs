@@ -30,6 +30,8 @@ struct Parameter {
     name: String,
     written: Written,
     state: State,
+    /// Whether its expression reads other parameters.
+    computed: bool,
 }
 
 /// The parameters of a file.
@@ -47,6 +49,8 @@ pub(crate) struct Lookup<'r> {
     pub poisoned: bool,
     /// Parameters that must be computed first.
     open: Option<usize>,
+    /// Whether any parameter was asked for.
+    reads: bool,
     /// A parameter whose name was read as a unit.
     pub shadowed: Option<String>,
 }
@@ -63,6 +67,7 @@ impl Lookup<'_> {
 
     pub fn get(&mut self, name: &str) -> Option<Symbol> {
         let k = *self.parameters.index.get(name)?;
+        self.reads = true;
         if let Some(used) = self.parameters.used.borrow_mut().get_mut(k) {
             *used = true;
         }
@@ -95,7 +100,7 @@ impl Names for Lookup<'_> {
 
 impl Parameters {
     pub fn lookup(&self) -> Lookup<'_> {
-        Lookup { parameters: self, poisoned: false, open: None, shadowed: None }
+        Lookup { parameters: self, poisoned: false, open: None, reads: false, shadowed: None }
     }
     pub fn names(&self) -> impl Iterator<Item = &str> + Clone {
         self.list.iter().map(|p| p.name.as_str())
@@ -115,6 +120,10 @@ impl Parameters {
             _ => None,
         };
         self.list.iter().filter_map(value).collect()
+    }
+    /// Names of those that are computed from others.
+    pub fn computed(&self) -> Vec<String> {
+        self.list.iter().filter(|p| p.computed).map(|p| p.name.clone()).collect()
     }
     /// The dimension of one of them, where it has one.
     pub fn dimension(&self, name: &str) -> Option<Dimension> {
@@ -182,7 +191,7 @@ impl Reader<'_> {
 
     fn add(&mut self, name: String, written: Written, state: State) {
         self.parameters.index.insert(name.clone(), self.parameters.list.len());
-        self.parameters.list.push(Parameter { name, written, state });
+        self.parameters.list.push(Parameter { name, written, state, computed: false });
     }
 
     fn overrides(&mut self, set: &[(String, String)]) {
@@ -216,6 +225,7 @@ impl Reader<'_> {
         };
         let mut lookup = self.parameters.lookup();
         let parsed = Expr::parse_quantity(written, &mut lookup);
+        let computed = lookup.reads;
         let error = match parsed {
             _ if lookup.open.is_some() => return Err(lookup.open.unwrap_or(k)),
             _ if lookup.poisoned => return Ok(State::Failed),
@@ -224,6 +234,7 @@ impl Reader<'_> {
                     let d = shadow_warning(&name, written, &Path::top(self.parameters_at).key(&parameter.name));
                     self.warn(d);
                 }
+                self.parameters.list[k].computed = computed;
                 let dimension = if let Kind::Quantity(d) = kind { Some(d) } else { None };
                 return Ok(expr.constant_value().map_or(State::Failed, |x| State::Done(x, dimension)));
             }

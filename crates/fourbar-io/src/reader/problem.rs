@@ -163,6 +163,12 @@ pub(super) fn comma_inside(items: &[Node], source: &str) -> Option<String> {
     Some(format!("an expression with a comma must be quoted inside brackets: `'{}'`", shorten(&whole)))
 }
 
+/// The section in which elements of a type stand.
+fn section_of(kind: &str) -> Option<&'static str> {
+    let typed = |t: &&'static Table| t.kind == Some(kind) && ["joints", "forces", "constraints"].contains(&t.section);
+    crate::keys::keys().into_iter().find(typed).map(|t| t.section)
+}
+
 /// What to write for a contact.
 fn contact_help() -> String {
     match crate::keys::TOP.keys.iter().any(|k| k.name == "contacts") {
@@ -224,7 +230,19 @@ impl Reader<'_> {
             (_, "limits") if table.section == "joints" => {
                 "this joint takes no limits; a `torsion` or `actuator` force with `if(...)` makes a stop, see the cookbook".into()
             }
-            _ => suggest(key, words, "known keys:"),
+            (_, "velocity") if table.section == "drives" => "it is called `speed` here".into(),
+            (_, "bodies" | "body") if table.section == "contacts" => {
+                "the two sides stand under `between`, such as `between: [{body: ball, radius: 20 mm}, {plane: {}}]`".into()
+            }
+            (_, "bodies" | "body") if table.keys.iter().any(|k| k.name == "on") => {
+                "one body is meant, at a place: `on: {body: NAME, at: [x, y, z]}`".into()
+            }
+            _ => match key.split_once(':') {
+                Some((word, value)) if words.clone().any(|w| w == word) => {
+                    format!("a space must follow the colon: `{word}: {}`", shorten(value))
+                }
+                _ => suggest(key, words, "known keys:"),
+            },
         };
         let d = Diagnostic::new("M012", format!("unknown key `{}` in {}", shorten(key), table.title)).help(help).at(path.to_string());
         self.problem(d, span);
@@ -255,8 +273,11 @@ impl Reader<'_> {
         span: Span,
         path: &Path<'_>,
     ) {
-        let help = match OTHER_WORDS.iter().find(|(other, _)| word.eq_ignore_ascii_case(other)) {
-            Some((_, ours)) if known.clone().any(|k| k == *ours) => format!("it is called `{ours}` here"),
+        let ours = OTHER_WORDS.iter().find(|(other, _)| word.eq_ignore_ascii_case(other)).map(|(_, ours)| *ours);
+        let elsewhere = section_of(ours.unwrap_or(word)).filter(|_| what.ends_with(" type"));
+        let help = match (ours, elsewhere) {
+            (Some(ours), _) if known.clone().any(|k| k == ours) => format!("it is called `{ours}` here"),
+            (_, Some(section)) => format!("`{}` belongs under `{section}:`", ours.unwrap_or(word)),
             _ if word.eq_ignore_ascii_case("contact") => contact_help(),
             _ => suggest(word, known, "known:"),
         };

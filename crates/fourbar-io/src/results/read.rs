@@ -35,7 +35,7 @@ impl Table {
     }
 
     /// A table from text: a header line, then rows; an unfinished last line does not count. Columns that begin with a word, such as
-    /// `stable`, hold texts and are left out.
+    /// `stable`, hold texts and are left out, and so are columns without any number; an empty cell beside numbers is not a number.
     pub fn parse(text: &str) -> Result<Self, String> {
         Self::read(text.as_bytes())
     }
@@ -50,45 +50,61 @@ impl Table {
             return Err("its first line is not a list of column names".into());
         }
         let mut columns: Vec<Vec<f64>> = vec![Vec::new(); names.len()];
-        let mut texts = vec![false; names.len()];
+        let mut holds = vec![Holds::Nothing; names.len()];
         let mut k = 1;
         while let Some(line) = lines.next()? {
             k += 1;
             let line = std::str::from_utf8(line).map_err(|_| format!("line {k} is not a text in UTF-8"))?;
-            if k == 2 {
-                texts.iter_mut().zip(line.split(',')).for_each(|(text, cell)| *text = is_word(cell.trim()));
-                // A line of words alone is no row of a table.
-                if texts.iter().all(|text| *text) {
-                    texts.fill(false);
-                }
+            let no_number = |cell: &str| format!("line {k}: `{}` is not a number", cell.chars().take(40).collect::<String>());
+            let mut cells = line.split(',').map(str::trim);
+            let (mut numbers, mut first) = (false, None);
+            for (column, holds) in columns.iter_mut().zip(&mut holds) {
+                let cell = cells.next().ok_or_else(|| format!("line {k} does not have {} numbers", names.len()))?;
+                let x = cell.parse::<f64>().ok();
+                *holds = match (*holds, x) {
+                    (Holds::Nothing | Holds::Numbers, Some(_)) => Holds::Numbers,
+                    (Holds::Nothing, None) if is_word(cell) => Holds::Texts,
+                    (Holds::Nothing | Holds::Numbers, None) if !cell.is_empty() => return Err(no_number(cell)),
+                    (known, _) => known,
+                };
+                numbers |= x.is_some();
+                first.get_or_insert(cell);
+                // An empty cell among numbers is a measure of a case that failed.
+                column.push(x.unwrap_or(f64::NAN));
             }
-            let mut words = line.split(',');
-            for (column, text) in columns.iter_mut().zip(&texts) {
-                let word = words.next().ok_or_else(|| format!("line {k} does not have {} numbers", names.len()))?.trim();
-                if *text {
-                    continue;
-                }
-                column
-                    .push(word.parse().map_err(|_| format!("line {k}: `{}` is not a number", word.chars().take(40).collect::<String>()))?);
-            }
-            if words.next().is_some() {
+            if cells.next().is_some() {
                 return Err(format!("line {k} does not have {} numbers", names.len()));
+            }
+            // A line without any number is no row of a table.
+            if !numbers {
+                return Err(no_number(first.unwrap_or_default()));
             }
             if (k as u64).saturating_mul(names.len() as u64) > MAX_NUMBERS {
                 return Err(format!("it has more than {MAX_NUMBERS} numbers: run with a larger output step, or with `--columns`"));
             }
         }
-        let mut keep = texts.iter().map(|text| !text);
-        let names: Vec<String> = names.into_iter().filter(|_| keep.next().unwrap_or(true)).collect();
-        let mut keep = texts.iter().map(|text| !text);
-        columns.retain(|_| keep.next().unwrap_or(true));
+        let kept = |column: &Vec<f64>, holds: &Holds| column.is_empty() || *holds == Holds::Numbers;
+        let all = names.into_iter().zip(columns).zip(&holds);
+        let (names, columns): (Vec<String>, Vec<Vec<f64>>) = all.filter(|((_, c), holds)| kept(c, holds)).map(|(x, _)| x).unzip();
         Ok(Self { units: vec![String::new(); names.len()], names, columns })
     }
 }
 
-/// Whether a cell of a table is a word: letters and hyphens, and not a word for a number.
+/// What the cells of a column held so far.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    /// They are all empty.
+    Nothing,
+    /// Numbers.
+    Numbers,
+    /// Words.
+    Texts,
+}
+
+/// Whether a cell of a table is a word or a code, such as `stable` or `S403`, and not a word for a number.
 fn is_word(cell: &str) -> bool {
-    !cell.is_empty() && cell.chars().all(|c| c.is_ascii_alphabetic() || c == '-') && cell.parse::<f64>().is_err()
+    let plain = cell.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
+    plain && cell.starts_with(|c: char| c.is_ascii_alphabetic()) && cell.parse::<f64>().is_err()
 }
 
 /// Most numbers of a table: 4 GB of memory.
@@ -210,5 +226,21 @@ mod tests {
         );
         assert!(Table::parse("load,x\nzero,one\n").is_err_and(|e| e.contains("`zero`")));
         assert!(Table::parse("").is_err());
+    }
+
+    #[test]
+    fn columns_without_a_number_are_left_out() {
+        // As samples of a tolerance are written: a column of codes, which may be empty in all rows or at first.
+        let good = Table::parse("sample,status,code,top\n0,ok,,0.5\n1,ok,,0.25\n").expect("readable");
+        assert_eq!((good.names.join(" "), good.column("top")), ("sample top".into(), Some([0.5, 0.25].as_slice())));
+        let failed = Table::parse("sample,status,code,top\n0,ok,,0.5\n1,failed,S210,\n2,ok,,0.25\n").expect("readable");
+        assert_eq!((failed.names.join(" "), failed.rows()), ("sample top".into(), 3));
+        assert!(failed.column("top").is_some_and(|x| x[0] == 0.5 && x[1].is_nan() && x[2] == 0.25));
+        // A measure that is missing at first is a measure.
+        let late = Table::parse("sample,code,top\n0,S210,\n1,,0.25\n").expect("readable");
+        assert_eq!(late.names.join(" "), "sample top");
+        assert!(Table::parse("t,x\n,\n").is_err_and(|e| e.contains("line 2")));
+        assert!(Table::parse("t,x\n0,1\n,\n").is_err_and(|e| e.contains("line 3")));
+        assert_eq!(Table::parse("t,x\n").expect("a table without rows").names.len(), 2);
     }
 }

@@ -225,6 +225,8 @@ fn files_are_included_from_the_folder_and_below_only() {
     );
     assert_eq!(ring.code.0, "M657");
     assert!(ring.message.contains("`a.xml`, `b.xml`, `a.xml`"), "{}", ring.message);
+    let own = refused("own", &[("main.xml", "<mujoco><include file='main.xml'/></mujoco>")]);
+    assert_eq!(own.message, "`main.xml` includes itself");
     for (k, file) in ["../main.xml", "/etc/passwd", "no.xml", "C:/x.xml"].iter().enumerate() {
         let text = format!("<mujoco><include file='{file}'/></mujoco>");
         let d = refused(&format!("escape{k}"), &[("main.xml", &text)]);

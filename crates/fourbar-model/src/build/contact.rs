@@ -350,7 +350,7 @@ fn bad_number(path: &str, key: &str, x: f64, help: &str) -> Diagnostic {
     Diagnostic::new("M152", format!("{key} is {}, which a contact cannot have", number(x))).at(format!("{path}.{key}")).help(help)
 }
 
-/// Whether a name is like a pattern, in which `*` stands for any letters.
+/// Whether a name is like a pattern, in which `*` stands for any characters.
 fn matches(pattern: &str, name: &str) -> bool {
     let mut parts = pattern.split('*');
     let Some(mut rest) = parts.next().and_then(|first| name.strip_prefix(first)) else { return false };

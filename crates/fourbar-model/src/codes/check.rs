@@ -15,7 +15,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "W251",
         "A mass does not fit the size of its body",
-        "The body is compared with the ball around its joints, points and shapes (and with its own radius of gyration where that is larger). More than 23,000 kg/m^3 in this ball is denser than any metal; less than 1e-4 kg/m^3 is thinner than a frame of wires.\n\n    pin: {mass: 2, ...}            # 2 kg in 5 mm: was `2 g` meant?\n    link: {at: [200, 0, 0], ...}   # 200 m: was `200 mm` meant?\n\nThe run is not hindered.",
+        "The body is compared with the ball around its joints, points and shapes (and with its own radius of gyration where that is larger). More than 23,000 kg/m^3 in this ball is denser than any metal; less than 1e-4 kg/m^3 is thinner than a frame of wires.\n\n    pin: {mass: 2, ...}            # 2 kg in 5 mm: was `2 g` meant?\n    link: {at: [200, 0, 0], ...}   # 200 m: was `200 mm` meant?\n\nThe file runs all the same.",
     ),
     page(
         "W252",

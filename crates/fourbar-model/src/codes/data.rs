@@ -50,7 +50,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "S620",
         "A table is read beyond its points",
-        "The table has `outside: error`, and at the time of the message it is read where it has no points. The rows before are good. Give the table more points, or say what holds there: `outside: linear` goes on along the last tangent, `outside: hold` with the last value. It is looked at once per output row.",
+        "The table has `outside: error`, and at the time of the message it is read where it has no points. The rows before are good. Give the table more points, or say what holds there: `outside: linear` goes on along the last tangent, `outside: hold` with the last value. This is checked once per output row.",
     ),
     page(
         "W620",

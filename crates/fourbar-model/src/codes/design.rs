@@ -35,7 +35,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "S410",
         "The mechanism is neither at rest nor in a steady motion",
-        "Vibrations are small motions about a rest, or about a motion that always looks the same: the whole turns about an axis and travels, bodies of revolution spin. The message names the body that accelerates otherwise and by how much. `--about equilibrium` settles the mechanism first; for a steady motion give the velocities that belong to it. `--frozen` takes the coefficients of this instant as if they stayed, which means little where they do not.",
+        "Vibrations are small motions about a rest, or about a motion that always looks the same: the whole turns about an axis and travels, bodies of revolution spin. The message names the body that accelerates otherwise and by how much. `--about equilibrium` settles the mechanism first; for a steady motion give the velocities that belong to it. `--frozen` takes the coefficients of this instant as constant, which says little where they change.",
     ),
     page(
         "S411",

@@ -35,7 +35,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "S301",
         "The start is beyond a limit",
-        "A rigid limit may be touched, not passed, and the mechanism starts beyond one. Draw it inside, say where it starts under `start:`, or correct the limit. Coordinates are zero as drawn, unless joint frames say otherwise: `fourbar assemble` shows them. Bodies of a rigid contact may touch at the start, not overlap.",
+        "A rigid limit may be touched, not passed, and the mechanism starts beyond one. Draw it inside, say where it starts under `start:`, or correct the limit. Coordinates are zero as drawn, unless joint frames say otherwise: `fourbar assemble` shows them. Bodies of a rigid contact may touch at the start but not overlap.",
     ),
     page(
         "S302",
@@ -75,6 +75,6 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "W311",
         "A force on one body that ought to act on two",
-        "A `force` or `torque` acts on one body alone. This one follows the motion of its body and of another body, as a contact between the two would, and nothing acts on the other body in return: a cam made that way lifts its follower for nothing, and the effort of the cam's drive is zero. A contact under `contacts:`, a `spring` with a `tension:` of its own, or a second force on the other body says what is meant. Where the force comes from outside and only looks at the other body, all is well.",
+        "A `force` or `torque` acts on one body alone. This one follows the motion of its body and of another body, as a contact between the two would, and nothing acts on the other body in return: a cam made that way lifts its follower without any effort, and the effort of the cam's drive is zero. A contact under `contacts:`, a `spring` with a `tension:` of its own, or a second force on the other body says what is meant. Where the force comes from outside and only looks at the other body, all is well.",
     ),
 ];

@@ -9,7 +9,7 @@ const fn page(code: &'static str, title: &'static str, text: &'static str) -> Pa
 pub(crate) const PAGES: &[Page] = &[
     page(
         "U330",
-        "A file in the way is not one of this program",
+        "The existing file was not written by this program",
         "Nothing that somebody else wrote is replaced without being asked. A page is known by its data block, a plot by the line that says who made it, poses by their form, and the model.yaml of a result by the hash in its summary: a copy that was edited since counts as yours. Choose another name, or add `--force`.\n\n  fourbar view results -o page.html\n  fourbar plot results 'crank.*' -o crank.svg --force",
     ),
     page(

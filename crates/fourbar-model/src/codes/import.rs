@@ -110,7 +110,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "W455",
         "Rotor inertia",
-        "The file gives the inertia of a rotor behind a gear, reflected to the joint (`armature` in MJCF). It resists accelerations of the joint, and nothing else. For a hinge it becomes a wheel on the ground, `NAME_rotor`, whose angle a gear of ratio one keeps equal to that of the joint; for a slide, a mass that moves level. This has exactly the kinetic energy of the rotor, in every formulation. The wheel weighs next to nothing; its place has no meaning. Rotors of ball joints and of free bodies are not carried over, and the message says so: the mechanism then accelerates faster.",
+        "The file gives the inertia of a rotor behind a gear, reflected to the joint (`armature` in MJCF). It resists accelerations of the joint, and nothing else. For a hinge it becomes a wheel on the ground, `NAME_rotor`, whose angle a gear of ratio one keeps equal to that of the joint; for a slide, a mass that moves level. This has exactly the kinetic energy of the rotor, in every formulation. The wheel has almost no mass, and its position is arbitrary. Rotors of ball joints and of free bodies are not carried over, and the message says so: the mechanism then accelerates faster.",
     ),
     page(
         "W456",

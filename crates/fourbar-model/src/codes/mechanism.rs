@@ -79,7 +79,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!("M114", "A study that cannot run", "Times and tolerances of `study:` are positive; the analysis is `kinematics` or `dynamics`."),
     page!(
         "M115",
-        "Two directions that must not be parallel are",
+        "Two directions are parallel but must not be",
         "A universal joint has two axes, `axes: [in base, in moving]`, perpendicular to each other. A rolling disk needs an axis that is not the normal of its plane: it would lie flat, and could not roll. The axis of a disk is given on its body, so three numbers are in the frame of the body."
     ),
     page!(
@@ -96,7 +96,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M600",
         "An input out of its range",
-        "An input has a `default` inside its `range`, whose least value comes first:\n\n  inputs: {torque: {unit: N*m, default: 0, range: [-2, 2]}}\n\nA `range` that is left out allows every finite value."
+        "An input has a `default` inside its `range`, which is written with the smaller value first:\n\n  inputs: {torque: {unit: N*m, default: 0, range: [-2, 2]}}\n\nA `range` that is left out allows every finite value."
     ),
     page!(
         "M601",
@@ -110,7 +110,7 @@ pub(crate) const PAGES: &[Page] = &[
     ),
     page!(
         "M603",
-        "Not the unit of a column",
+        "Not a plain SI unit",
         "`unit:` of an input or a state is an SI unit without a factor, such as `N*m`, `rad`, `A` or `V`, because results are in SI units; plain numbers have `1`. Values may be given in any unit of the same dimension."
     ),
     page!(
@@ -146,6 +146,6 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "M646",
         "The side of a follower is not known",
-        "A follower with a radius runs on the left or on the right of its curve, seen against the normal of the plane by one who walks along its points. Where `side` is left out it is the side on which the follower is drawn; here it is drawn on the curve itself. Write `side: left` or `side: right`. A closed curve whose points go round to the left (anticlockwise) has its outside on the right."
+        "A follower with a radius runs on the left or on the right of its curve when you follow its points, looking against the normal of the plane. Where `side` is left out it is the side on which the follower is drawn; here it is drawn on the curve itself. Write `side: left` or `side: right`. A closed curve whose points go round to the left (anticlockwise) has its outside on the right."
     ),
 ];

@@ -30,7 +30,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M005",
         "Nested too deeply",
-        "Brackets or indented groups stand in each other more than 64 deep. A mechanism file needs fewer than ten levels; this is usually a damaged or generated file.",
+        "Brackets or indented groups are nested more than 64 levels deep. A mechanism file needs fewer than ten levels; this is usually a damaged or generated file.",
     ),
     page(
         "M006",
@@ -100,12 +100,12 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M020",
         "An expression that cannot be understood",
-        "Expressions are made of numbers, names, `+ - * / ^`, comparisons, parentheses and functions.\n\n    length: 2*(L1 + L2         # a parenthesis is missing\n    angle: if(t < 1, 0, t)     # inside [ ] or { } quote it, because of the commas\n\nThe place of the message is where understanding ended.",
+        "Expressions are made of numbers, names, `+ - * / ^`, comparisons, parentheses and functions.\n\n    length: 2*(L1 + L2         # a parenthesis is missing\n    angle: if(t < 1, 0, t)     # inside [ ] or { } quote it, because of the commas\n\nThe message points to where reading stopped.",
     ),
     page(
         "M021",
         "Unknown name in an expression",
-        "The name is not a parameter, nor something this expression may use. Parameters are defined under `parameters:`. The time `t` may appear in drives, constraints and forces only; `NAME.angle`, `NAME.distance`, `NAME.speed` of joints and `NAME.x`, `NAME.vx` of points in forces only; `length`, `angle` and `rate` in the law of a spring only. A unit must follow a number: `1 mm`.",
+        "The name is not a parameter, nor something this expression may use. Parameters are defined under `parameters:`. The time `t` may appear in drives, constraints, forces, functions, states and outputs; `NAME.angle`, `NAME.distance`, `NAME.speed` of joints and `NAME.x`, `NAME.vx` of points in forces, states, outputs and events; `length`, `angle` and `rate` in the law of a spring only. A unit must follow a number: `1 mm`.",
     ),
     page(
         "M022",
@@ -130,13 +130,13 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "M026",
         "An expression nested too deeply",
-        "Parentheses, calls, signs or powers stand in each other more than 100 deep, or more than 64 intermediate values wait for each other. Define parts of the expression as parameters.",
+        "Parentheses, calls, signs or powers are nested more than 100 levels deep, or more than 64 intermediate values wait for each other. Define parts of the expression as parameters.",
     ),
     page("M027", "An expression that is too long", "Expressions may have 10,000 characters. Define parts of it as parameters."),
     page(
         "M030",
         "Unknown unit",
-        "A word directly after a number is a unit: `40 mm`, `90 deg`, `2 kN/m`, `3 kg*m^2`. Letters count in their case (`mN` is not `MN`). To multiply by a parameter write `*`: `2*L`, not `2 L`.",
+        "A word directly after a number is a unit: `40 mm`, `90 deg`, `2 kN/m`, `3 kg*m^2`. Upper and lower case differ (`mN` is not `MN`). To multiply by a parameter write `*`: `2*L`, not `2 L`.",
     ),
     page(
         "M031",

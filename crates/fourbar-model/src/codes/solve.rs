@@ -42,7 +42,7 @@ pub(crate) const PAGES: &[Page] = &[
     page!(
         "S223",
         "Friction locks a driven mechanism",
-        "Dry friction is proportional to the load of its joint, and a part of that load is made by the friction itself. Where the friction returns more than it takes, no finite effort of the drives moves the mechanism: it wedges, as a screw does that does not turn back. Make `coulomb` or its radius smaller, or drive the mechanism at another joint."
+        "Dry friction is proportional to the load of its joint, and a part of that load is made by the friction itself. Where the friction returns more than it takes, no finite effort of the drives moves the mechanism: it jams, like a self-locking screw. Make `coulomb` or its radius smaller, or drive the mechanism at another joint."
     ),
     page!(
         "S224",

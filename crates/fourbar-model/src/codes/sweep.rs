@@ -65,7 +65,7 @@ pub(super) const PAGES: &[Page] = &[
     ),
     page(
         "U441",
-        "The executor of a sweep broke",
+        "The executor of a sweep failed",
         "The cases of a sweep were computed elsewhere, by an executor of Python: a pool of processes, Dask, MPI. It lost its workers, its scheduler or the connection to them, and more attempts did not help. Cases that had come in are kept in the folder of the sweep, where it has one: start the sweep again with `resume=True`, and only those that are missing are computed.",
     ),
     page(
@@ -80,13 +80,13 @@ pub(super) const PAGES: &[Page] = &[
     ),
     page(
         "S449",
-        "The program met a fault of its own",
+        "The program had an internal error",
         "A case ended in a fault of the program, which is not the fault of the mechanism. The other cases are good. Please report it with the mechanism and the values of the case.",
     ),
     page(
         "W440",
         "A bound is active",
-        "The best value of a variable lies on its bound: beyond it the goal would become better still. Widen the bound if the design allows it.",
+        "The best value of a variable lies on its bound: the goal would improve further beyond it. Widen the bound if the design allows it.",
     ),
     page(
         "W441",

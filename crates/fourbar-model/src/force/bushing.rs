@@ -74,9 +74,9 @@ impl Element for Bushing {
         doc: "Elastic connection in six directions. Displacements are those of the second place in axes that turn with the first body; rotations are the components of the rotation vector (axis times angle, up to half a turn) from the first to the second, and the torque is the gradient of the energy in them, also at large angles.",
         keys: &[
             BETWEEN,
-            may("frame", Holds::Orientation, "axes of the bushing in the first body; left out: its axes"),
+            may("frame", Holds::Orientation, "axes of the bushing in the first body; default: its axes"),
             need("stiffness", Holds::Six(Dimension::STIFFNESS, Dimension::TORQUE), "along x, y, z, then about x, y, z"),
-            may("damping", Holds::Six(Dimension::DAMPING, Dimension::ROTARY_DAMPING), "the same; left out: none"),
+            may("damping", Holds::Six(Dimension::DAMPING, Dimension::ROTARY_DAMPING), "the same; default: none"),
         ],
         own: &[],
     };

@@ -68,9 +68,9 @@ pub(super) const fn may(name: &'static str, holds: Holds, doc: &'static str) -> 
 
 pub(super) const BETWEEN: ForceKey = need("between", Holds::Places, "the two places");
 pub(super) const JOINT: ForceKey = need("joint", Holds::Joint, "the joint");
-pub(super) const FRAME: ForceKey = may("frame", Holds::Frame, "axes of the components; left out: world");
+pub(super) const FRAME: ForceKey = may("frame", Holds::Frame, "axes of the components; default: world");
 pub(super) const PLACE: ForceKey =
-    may("place", Holds::Place, "another word for `on`, which readers of YAML 1.1 (PyYAML) take for a truth value unless it is quoted");
+    may("place", Holds::Place, "another word for `on`, which YAML 1.1 readers (PyYAML) take for a truth value unless it is quoted");
 
 /// The words of a force in files.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -73,13 +73,13 @@ impl Element for Rope {
     const WORDS: Words = Words {
         kind: "rope",
         title: "a rope",
-        doc: "Pulls two points together where they are farther apart than its length: tension = stiffness*(length - rest) + damping*rate, never negative, and zero where it is slack.",
+        doc: "Pulls two points together where they are farther apart than its length: tension = stiffness*(length - rest) + damping*rate, never negative, zero where it is slack.",
         keys: &[
             BETWEEN,
-            may("via", Holds::Path, "small pulleys or eyes that it runs over, in order; left out: straight"),
-            need("length", Holds::Number(Some(Dimension::LENGTH)), "length from which on it is taut"),
+            may("via", Holds::Path, "small pulleys or eyes that it runs over, in order; default: straight"),
+            need("length", Holds::Number(Some(Dimension::LENGTH)), "length above which it is taut"),
             need("stiffness", Holds::Number(Some(Dimension::STIFFNESS)), "stiffness where it is taut"),
-            may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping where it is taut; left out: none"),
+            may("damping", Holds::Number(Some(Dimension::DAMPING)), "damping where it is taut; default: none"),
         ],
         own: &[],
     };
@@ -112,7 +112,7 @@ impl Element for Rope {
         for (key, x) in [("length", length), ("stiffness", stiffness)] {
             if x <= 0.0 {
                 let d = Diagnostic::new("M116", format!("a rope has a positive {key}, and this one has {}", number(x)));
-                b.refuse(key, d.help("give the length from which on it is taut, in metres, and its stiffness in N/m"));
+                b.refuse(key, d.help("give the length above which it is taut, in metres, and its stiffness in N/m"));
                 return None;
             }
         }

@@ -145,8 +145,8 @@ impl Element for Stop {
             may("min", Holds::Number(None), "least value of the joint's coordinate"),
             may("max", Holds::Number(None), "largest value"),
             need("stiffness", Holds::Number(None), "effort per depth^exponent"),
-            may("damping", Holds::Number(None), "effort per depth^exponent and speed; left out: none"),
-            may("exponent", Holds::Number(Some(crate::expr::Dimension::NONE)), "of the depth; left out: 1.5"),
+            may("damping", Holds::Number(None), "effort per depth^exponent and speed; default: none"),
+            may("exponent", Holds::Number(Some(crate::expr::Dimension::NONE)), "of the depth; default: 1.5"),
         ],
         own: &[],
     };

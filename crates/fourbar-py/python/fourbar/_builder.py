@@ -237,11 +237,11 @@ class Mechanism:
         return self._pair(name, "universal", base, moving, at=at, axes=axes, frames=frames)
 
     def distance_joint(self, name: str, from_: Place, to: Place, *, length: Number | None = None) -> Mechanism:
-        """Keeps the distance of two places; left out: as drawn."""
+        """Keeps the distance of two places; default: as drawn."""
         return self.joint(name, "distance", from_=from_, to=to, length=length)
 
     def angle_joint(self, name: str, base: str, moving: str, axes: Any, *, angle: Number | None = None) -> Mechanism:
-        """Keeps the angle of two directions; left out: as drawn."""
+        """Keeps the angle of two directions; default: as drawn."""
         return self._pair(name, "angle", base, moving, axes=axes, angle=angle)
 
     def gear(self, name: str, first: str, second: str, ratio: Number, *, carrier: str | None = None) -> Mechanism:

@@ -106,6 +106,11 @@ impl<'m> Engine<'m> {
         (self.now.loaded, self.next.loaded) = (wanted, wanted);
     }
 
+    /// The same from the next instant on; the present stays as it is.
+    pub fn want_next_loads(&mut self, wanted: bool) {
+        self.next.loaded = wanted;
+    }
+
     /// Up to where steps may pass the times that are asked for, because nothing will be changed before.
     pub fn run_ahead(&mut self, until: f64) {
         self.ahead = until;
@@ -213,7 +218,7 @@ impl<'m> Engine<'m> {
     pub fn resume(&mut self, state: &Configuration, work: f64, book: &Value) -> Result<(), Diagnostic> {
         place_drives(self.model, state);
         change_drives(self.model, state.t, &state.z);
-        self.judge.consistent(state, EVENTS)?;
+        self.judge.consistent(state, EVENTS.max(self.study.tol.unwrap_or(0.0)))?;
         self.retire();
         self.fallen.clear();
         let changes = std::mem::take(&mut self.leg.changes);

@@ -6,7 +6,7 @@ use super::watch::{Found, Watched};
 use super::{Advanced, CHATTER, Eventful, Friction, Happened, Kind, STANDSTILL};
 use crate::diagnostic::{Diagnostic, number};
 use crate::event::{Action, Bounded};
-use crate::force::eval::{coordinate_of, law_value};
+use crate::force::eval::{Plain, coordinate_of, law_value};
 use crate::model::JointCoordinate;
 use crate::motion::Instant;
 use crate::settings::Analysis;
@@ -124,7 +124,8 @@ impl Eventful {
             if round == 2 || !off.is_finite() || off.abs() > OFF * h || off.abs() <= 1e-14 * t.abs().max(1e-2) || t - off <= start.t {
                 return Ok(now);
             }
-            t -= off;
+            // What is found before a time that is asked for happens before it, whatever rounding says.
+            t = (t - off).min(self.asked);
         }
         Ok(self.engine_now())
     }
@@ -342,7 +343,9 @@ impl Eventful {
                 }
                 Action::Release(j) => self.locks.retain(|l| l.0 != *j),
                 Action::Set(z, law) => {
-                    let value = law_value(&self.base, law, &left.plain(&[]), (0.0, 0.0));
+                    // Actions of one instant follow each other: what was set before is seen.
+                    let at = Plain { z: &state.z, ..left.plain(&[]) };
+                    let value = law_value(&self.base, law, &at, (0.0, 0.0));
                     let inputs = self.base.inputs.len();
                     if *z < inputs {
                         crate::inputs::allowed(&self.base, *z, value)?;
@@ -422,7 +425,7 @@ impl Eventful {
                     Bounded::Rate(_) => true,
                     _ => l.gap(&base, &state.q, &state.v, &state.turns) <= CLOSED * self.size_of(k),
                 };
-                self.closed[k] || left.reached.contains(&k) || near
+                self.acts(k) && (self.closed[k] || left.reached.contains(&k) || near)
             })
             .collect();
         let rate = |k: usize, v: &[Twist]| limits[k].rate(&base, &state.q, v);
@@ -539,9 +542,12 @@ impl Eventful {
                 let flight = 2.0 * bounce.max(0.0) / fall;
                 // Limits that hit each other in turns have no flights of their own.
                 let in_turns = self.often_hit(&l.name, state.t);
-                if given[i] < 1.0 && (fall > 0.0 && flight < base.study.events.rest_time || in_turns) {
+                let short = fall > 0.0 && flight < base.study.events.rest_time;
+                if short || in_turns && given[i] < 1.0 {
                     let flight = if in_turns { 0.0 } else { flight };
-                    rest[i] = Some(state.t + flight / (1.0 - given[i]));
+                    // What gives everything back is braked by friction on its flights alone.
+                    let series = if given[i] < 1.0 { flight / (1.0 - given[i]) } else { flight };
+                    rest[i] = Some(state.t + series);
                     given[i] = 0.0;
                     again = true;
                 }

@@ -9,6 +9,7 @@ use crate::force::eval::coordinate_of;
 use crate::motion::{Instant, load_across};
 use crate::state::{Configuration, Twist};
 use crate::structure::Structure;
+use crate::trajectory::rates;
 use nalgebra::{DVector, Vector3};
 
 /// Rounds in which limits and friction find their mode.
@@ -93,6 +94,7 @@ impl Eventful {
             }
         }
         self.closed.fill(false);
+        self.pinned.fill(false);
         for round in 0.. {
             self.close(&candidates, left, state)?;
             if open.is_empty() && candidates.is_empty() {
@@ -128,16 +130,43 @@ impl Eventful {
                         .time(state.t)
                         .help("less friction, or the smooth law, may pass"));
                 }
-                None => return Ok(()),
+                None => {
+                    self.pin(now);
+                    return Ok(());
+                }
             }
         }
         Ok(())
     }
 
-    /// Whether the joint of a limit acts, or is the limit itself.
+    /// Whether the joint of a limit acts and is not locked, or is the limit itself.
     pub(super) fn acts(&self, limit: usize) -> bool {
         let l = &self.limits[limit];
-        matches!(l.of, Bounded::Own | Bounded::Spot) || self.joints[l.joint]
+        matches!(l.of, Bounded::Own | Bounded::Spot) || (self.joints[l.joint] && !self.locked(limit))
+    }
+
+    /// Whether the coordinate of a limit is locked: nothing leads it to its bound or away from it.
+    pub(super) fn locked(&self, limit: usize) -> bool {
+        let l = &self.limits[limit];
+        match l.of {
+            Bounded::Position(which) | Bounded::Rate(which) => self.locks.iter().any(|k| (k.0, k.1) == (l.joint, which)),
+            Bounded::Own | Bounded::Spot => false,
+        }
+    }
+
+    /// Which friction would give way but rests all the same, at the accelerations of the mode that was chosen.
+    fn pin(&mut self, now: &Instant) {
+        let base = self.base.clone();
+        let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
+        for k in 0..self.frictions.len() {
+            let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
+            let (joint, which) = (&base.joints[f.joint], f.coordinate(&base));
+            let Some(y) = joint.coordinate(which) else { continue };
+            let unit = if which == crate::model::JointCoordinate::Angle { base.length } else { 1.0 };
+            let [rate, second] = rates(joint, &y, now);
+            let rests = unit * rate.abs() <= 1e-8 * self.fast(&now.v) + 1e-12 && unit * second.abs() <= 1e-9 * top.max(f64::MIN_POSITIVE);
+            self.pinned[k] = rests && matches!(self.frictions[k].1, Friction::Slides(_));
+        }
     }
 
     /// Whether a friction that can stick acts.
@@ -166,7 +195,7 @@ impl Eventful {
         let limits: Vec<_> = candidates.iter().map(|&k| &all[k]).collect();
         let b = DVector::from_iterator(limits.len(), limits.iter().map(|l| l.second_rate(&base, &state.q, &state.v, &a)));
         let top = a.iter().fold(0.0_f64, |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
-        let still = -1e-12 * top.max(1.0);
+        let still = -1e-12 * top.max(base.gravity.norm()).max(1.0);
         let mut x = DVector::zeros(limits.len());
         if b.iter().any(|b| *b < still) {
             let (_, G) = Jump::new(&model, state).responses(&base, &state.q, &limits);

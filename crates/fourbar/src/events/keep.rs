@@ -29,7 +29,7 @@ impl Eventful {
             "joints": self.joints, "drives": self.drives, "forces": self.forces,
             "locks": self.locks.iter().map(|(j, c, y)| json!([j, *c == JointCoordinate::Angle, y])).collect::<Vec<_>>(),
             "closed": self.closed, "since": self.since, "doing": self.doing,
-            "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at,
+            "frictions": self.frictions.iter().map(friction).collect::<Vec<_>>(), "stuck_at": self.stuck_at, "pinned": self.pinned,
             "switches": self.switches.iter().map(|s| json!([s.pieces.to_vec(), s.loose, s.times])).collect::<Vec<_>>(),
             "count": self.count, "armed": self.armed, "lost": self.lost, "ended": self.ended,
             "happened": self.happened,
@@ -77,6 +77,7 @@ impl Eventful {
         self.locks = v["locks"].as_array().and_then(|l| l.iter().map(lock).collect()).ok_or_else(misfit)?;
         let frictions = numbers(&v["frictions"]);
         self.stuck_at = numbers(&v["stuck_at"]);
+        self.pinned = flags("pinned", self.frictions.len()).ok_or_else(misfit)?;
         if frictions.len() != self.frictions.len() || self.stuck_at.len() != frictions.len() || self.since.len() != self.closed.len() {
             return Err(misfit());
         }

@@ -7,6 +7,7 @@
 mod change;
 mod contact;
 mod decide;
+mod dips;
 mod jump;
 mod keep;
 mod piece;
@@ -115,6 +116,8 @@ pub struct Eventful {
     /// Friction that can stick: its place among the forces, and what it does. Where it sticks, at which value.
     frictions: Vec<(usize, Friction)>,
     stuck_at: Vec<f64>,
+    /// Friction that would give way but rests all the same, because limits hold its joint.
+    pinned: Vec<bool>,
     /// How often each event has happened, and whether it can happen again.
     count: Vec<usize>,
     armed: Vec<bool>,
@@ -137,6 +140,8 @@ pub struct Eventful {
     idle: usize,
     /// Start of the last step.
     from: Instant,
+    /// The time that was asked for last.
+    asked: f64,
     /// Up to where steps have been looked at.
     looked: f64,
     /// What was found in it.
@@ -147,6 +152,8 @@ pub struct Eventful {
     residual: f64,
     overlap: f64,
     now: Instant,
+    /// Whether reactions and efforts are wanted at the times that are asked for.
+    loads: bool,
     lost: f64,
     ended: bool,
     happened: Vec<Happened>,
@@ -189,6 +196,7 @@ impl Eventful {
             limits,
             stepped,
             stuck_at: vec![0.0; frictions.len()],
+            pinned: vec![false; frictions.len()],
             frictions,
             count: vec![0; base.events.len()],
             armed: vec![true; base.events.len()],
@@ -204,12 +212,14 @@ impl Eventful {
             pressed: Vec::new(),
             idle: 0,
             from: now.clone(),
+            asked: f64::INFINITY,
             looked: start.configuration.t,
             found: None,
             margins: quiet::Margins::default(),
             residual: 0.0,
             overlap: 0.0,
             now,
+            loads: true,
             lost: 0.0,
             ended: false,
             happened: Vec::new(),
@@ -265,6 +275,11 @@ impl Eventful {
         self.warnings.extend(warnings);
     }
 
+    /// Whether reactions and efforts are wanted at the times that are asked for; where nothing that is watched needs them either they stay zero.
+    pub fn want_loads(&mut self, wanted: bool) {
+        self.loads = wanted;
+    }
+
     /// Up to where steps may pass the times that are asked for.
     pub fn run_ahead(&mut self, until: f64) {
         self.ahead = until;
@@ -282,16 +297,21 @@ impl Eventful {
 
     /// The same for those who watch: loads only where one of them is watched.
     fn watched_at(&self, t: f64) -> Result<Instant, Diagnostic> {
-        self.engine_with(t, self.watched.iter().any(|w| matches!(w.what, Watched::Effort(_) | Watched::Bound(_) | Watched::Hold(_))))
+        self.engine_with(t, self.watches_loads())
+    }
+
+    /// Whether a load is watched.
+    fn watches_loads(&self) -> bool {
+        self.watched.iter().any(|w| matches!(w.what, Watched::Effort(_) | Watched::Bound(_) | Watched::Hold(_)))
     }
 
     fn engine_with(&self, t: f64, loaded: bool) -> Result<Instant, Diagnostic> {
         let mut piece = self.piece.borrow_mut();
         let mut out = piece.with_dependent(|_, e| e.now().clone());
-        if t == out.t {
+        if t == out.t && (out.loaded || !loaded) {
             return Ok(out);
         }
-        if t == self.from.t {
+        if t == self.from.t && (self.from.loaded || !loaded) {
             return Ok(self.from.clone());
         }
         out.loaded = loaded;
@@ -347,6 +367,7 @@ impl Eventful {
             )
             .help("time only goes forward; `restore` or `set_state` goes back to a state that was kept"));
         }
+        self.asked = t;
         let mut mark = self.now.t;
         for round in 1_usize.. {
             if self.ended {
@@ -375,7 +396,7 @@ impl Eventful {
                 if !self.come_to(t, go_on)? {
                     return Ok(Advanced::Stopped);
                 }
-                let s = self.engine_at(t)?;
+                let s = self.engine_with(t, self.loads)?;
                 self.now = self.in_file(&s);
                 self.measure_overlap();
                 return Ok(Advanced::There);
@@ -646,7 +667,8 @@ impl Eventful {
         for n in 0..self.watched.len() {
             let value = self.value(self.watched[n].what, &first);
             let w = &mut self.watched[n];
-            w.known_zero |= value == 0.0;
+            // Of pieces that were just found to hold, a guard below zero is rounding.
+            w.known_zero |= value == 0.0 || (value < 0.0 && matches!(w.what, Watched::Guard(..)));
             if w.known_zero && matches!(w.what, Watched::Gap(_) | Watched::Guard(..)) {
                 w.offset = value.min(0.0);
             }

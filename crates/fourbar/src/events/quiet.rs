@@ -4,7 +4,8 @@
 //! From the cubic it differs by at most `h^4/384` of its fourth derivative: for anything that swings with a frequency `w` less than a share of
 //! `h` times its greatest speed, and that share is below an eighth up to `w h = 3.6`. Steps that resolve a motion are shorter than that, bodies
 //! turn by less than [`TURN`] in steps that count here, and the speed is not that of the gap, which may rest at both ends, but of the quickest body.
-//! Gaps with kinks are given the whole way of both bodies there and back.
+//! Gaps with kinks are given the whole way of both bodies there and back. An angle between two bodies changes no quicker than both of them
+//! turn: it is looked at again only when they may have turned by what was left of it.
 
 use super::Eventful;
 use super::watch::{Watch, Watched};
@@ -52,6 +53,8 @@ pub struct Margin {
     rate: f64,
     /// Speed with which bodies may lead it beyond what its own rates say.
     loose: f64,
+    /// What both bodies have to turn by before it can be zero, rad.
+    room: f64,
 }
 
 impl Margin {
@@ -63,7 +66,13 @@ impl Margin {
             Follows::Surface => KINKED * pace.way,
             Follows::Jumps => return None,
         };
-        Some(Self { gap, rate, loose })
+        let room = if follows == Follows::Turn && gap.is_finite() { gap.abs() } else { 0.0 };
+        Some(Self { gap, rate, loose, room })
+    }
+
+    /// Its rate.
+    pub fn rate(&self) -> f64 {
+        self.rate
     }
 
     /// Whether it does not come to zero over a step, by its values and rates at both ends.
@@ -73,20 +82,27 @@ impl Margin {
     }
 }
 
-/// Margins at the end of the last step.
+/// What is known at the end of the last step.
 pub struct Margins {
     /// When; not a number where nothing is known.
     at: f64,
     pace: Pace,
+    /// What bodies may still turn by before anything comes to zero, rad.
+    room: f64,
+    /// Margins, and when they were looked at.
     list: Vec<Margin>,
+    looked: f64,
     next: Vec<Margin>,
+    /// States at the end of the last step and at its start.
     state: Configuration,
+    before: Configuration,
 }
 
 impl Default for Margins {
     fn default() -> Self {
         let state = Configuration { t: f64::NAN, q: Vec::new(), v: Vec::new(), turns: Vec::new(), z: Vec::new() };
-        Self { at: f64::NAN, pace: Pace::default(), list: Vec::new(), next: Vec::new(), state }
+        let (list, before) = (Vec::new(), state.clone());
+        Self { at: f64::NAN, pace: Pace::default(), room: 0.0, next: Vec::new(), list, looked: f64::NAN, state, before }
     }
 }
 
@@ -94,6 +110,12 @@ impl Margins {
     /// Nothing is known any more.
     pub fn forget(&mut self) {
         self.at = f64::NAN;
+    }
+
+    /// The margins were looked at just now.
+    fn found(&mut self, at: f64) {
+        self.looked = at;
+        self.room = self.list.iter().fold(f64::INFINITY, |least, m| least.min(m.room));
     }
 }
 
@@ -113,12 +135,16 @@ impl Eventful {
     /// Makes a time that is not beyond the last step the present of the engine, where it is not behind it already. Where another candidate has to take
     /// over it goes on from there; `false` where it was told to stop.
     pub(super) fn come_to(&mut self, t: f64, go_on: &mut dyn FnMut(f64) -> bool) -> Result<bool, Diagnostic> {
+        let loaded = self.loads || self.watches_loads();
         let (on, anew) = self.piece.get_mut().with_dependent_mut(|_, e| {
             if e.now().t >= t {
                 return Ok((true, false));
             }
             let turn = e.turn();
-            let on = e.advance(t, go_on)?;
+            e.want_next_loads(loaded);
+            let on = e.advance(t, go_on);
+            e.want_next_loads(true);
+            let on = on?;
             let anew = on && e.turn() != turn && e.reached() > t;
             if anew {
                 let (state, work, book) = (e.now().configuration(), e.now().work, e.book());
@@ -165,14 +191,37 @@ impl Eventful {
     }
 
     /// Margins of all that is watched but by time at a state; `None` where one of them is unknown.
-    fn margins_at(&self, x: &Configuration, out: &mut Vec<Margin>) -> Option<Pace> {
-        let pace = Pace::of(&x.v, self.base.length);
+    fn margins_at(&self, x: &Configuration, pace: Pace, out: &mut Vec<Margin>) -> Option<()> {
         let x = Plain { t: x.t, q: &x.q, v: &x.v, turns: &x.turns, loads: &[], z: &x.z };
         out.clear();
         for w in self.watched.iter().filter(|w| !self.by_time(w.what)) {
             out.push(self.margin(w.what, &x, pace)?);
         }
-        Some(pace)
+        Some(())
+    }
+
+    /// Whether all that is watched but by time stays away from zero in a step of which the states are known.
+    fn passes_far(&self, m: &mut Margins, start: f64, end: f64) -> bool {
+        let h = end - start;
+        let ends = [m.pace, Pace::of(&m.state.v, self.base.length)];
+        m.pace = ends[1];
+        if !Pace::resolved(ends, h) {
+            return false;
+        }
+        m.room -= 2.0 * (1.0 + SMOOTH) * h * ends[0].turn.max(ends[1].turn);
+        if m.room > 0.0 {
+            return true;
+        }
+        let known = m.looked == start || self.margins_at(&m.before, ends[0], &mut m.list).is_some();
+        if !known
+            || self.margins_at(&m.state, ends[1], &mut m.next).is_none()
+            || !m.list.iter().zip(&m.next).all(|(a, b)| a.stays_far(b, h))
+        {
+            return false;
+        }
+        std::mem::swap(&mut m.list, &mut m.next);
+        m.found(end);
+        true
     }
 
     /// One step that ends at `limit` at the latest, without an instant at its end where nothing comes near in it.
@@ -184,31 +233,27 @@ impl Eventful {
         }
         let mut m = std::mem::take(&mut self.margins);
         if m.at != before {
-            let known = self.glance(&mut m.state).then(|| self.margins_at(&m.state, &mut m.list)).flatten();
-            let Some(pace) = known else {
+            m.looked = f64::NAN;
+            let seen = self.glance(&mut m.state);
+            m.pace = Pace::of(&m.state.v, self.base.length);
+            if !seen || self.margins_at(&m.state, m.pace, &mut m.list).is_none() {
                 self.margins = m;
                 return Ok(Quiet::Not);
-            };
-            m.pace = pace;
+            }
+            m.found(before);
         }
         let stepped = self.piece.get_mut().with_dependent_mut(|_, e| e.step_on(limit, go_on));
         let quiet = match stepped {
             // Another candidate that has taken over began at the present, where nothing is known yet.
             Ok(Some(start)) if start == before => {
-                let h = self.made() - start;
-                let next = self.glance(&mut m.state).then(|| self.margins_at(&m.state, &mut m.next)).flatten();
-                next.filter(|next| {
-                    Pace::resolved([m.pace, *next], h)
-                        && m.list.iter().zip(&m.next).all(|(a, b)| a.stays_far(b, h))
-                        && self.times_pass(start, h)
-                })
+                let end = self.made();
+                std::mem::swap(&mut m.state, &mut m.before);
+                self.glance(&mut m.state) && self.passes_far(&mut m, start, end) && self.times_pass(start, end - start)
             }
-            _ => None,
+            _ => false,
         };
-        if let Some(pace) = quiet {
-            std::mem::swap(&mut m.list, &mut m.next);
+        if quiet {
             m.at = self.made();
-            m.pace = pace;
             self.looked = m.at;
             self.margins = m;
             return Ok(Quiet::Passed);

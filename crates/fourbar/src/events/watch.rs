@@ -1,22 +1,23 @@
 //! What is watched between two events, and where in a step it first comes to zero.
 
 use super::quiet::Pace;
-use super::{Eventful, Friction, HeldBy};
+use super::{Eventful, Friction, HeldBy, dips};
 use crate::diagnostic::Diagnostic;
 use crate::event::{Bounded, Doing};
-use crate::force::eval::law_value;
+use crate::force::eval::{Plain, law_value};
+use crate::force::{StateLaw, Variable};
 use crate::motion::{Instant, load_across};
 use crate::spec::Direction;
 use crate::switching::Switching;
 use crate::trajectory::rates;
 
-/// Places inside a step at which what is watched is looked at, in shares of the step.
-const LOOKS: [f64; 4] = [0.2, 0.4, 0.6, 0.8];
+/// Parts of a step at whose ends what is watched is looked at, at least.
+const LOOKS: usize = 5;
 /// Where the sign behind a zero at the start of a step is taken, in shares of the step.
 const PROBE: f64 = 1e-4;
 /// Where a gap is looked at that may sink from the start of a step on, in shares of the step.
 const SOON: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8];
-/// Places at which what time alone decides is looked at.
+/// The same for what time alone decides.
 const TIMES: usize = 32;
 /// Above this share of its size a force is far from pulling.
 const CLEAR: f64 = 0.2;
@@ -57,6 +58,13 @@ pub struct Watch {
     pub endless: bool,
 }
 
+/// A value of something watched in a step; the instant, where there is one.
+struct Look<'s> {
+    t: f64,
+    f: f64,
+    at: Option<&'s Instant>,
+}
+
 /// Zeros that were found in a step.
 #[derive(Clone, Debug)]
 pub struct Found {
@@ -70,7 +78,8 @@ impl Eventful {
     /// Everything that has to be watched in the mode in force.
     pub(super) fn to_watch(&self) -> Vec<Watched> {
         let mut list: Vec<Watched> = (0..self.base.events.len()).filter(|&k| self.may_happen(k)).map(Watched::Event).collect();
-        list.extend((0..self.limits.len()).map(|k| if self.closed[k] { Watched::Effort(k) } else { Watched::Gap(k) }));
+        let limits = (0..self.limits.len()).filter(|&k| self.closed[k] || !self.locked(k));
+        list.extend(limits.map(|k| if self.closed[k] { Watched::Effort(k) } else { Watched::Gap(k) }));
         for &k in &self.touched {
             match self.doing[k] {
                 Doing::Slides(..) => list.push(Watched::Slip(k)),
@@ -81,8 +90,8 @@ impl Eventful {
         for (k, f) in self.frictions.iter().enumerate() {
             match f.1 {
                 Friction::Sticks => list.push(Watched::Bound(k)),
-                Friction::Slides(_) => list.push(Watched::Slide(k)),
-                Friction::Off => {}
+                Friction::Slides(_) if !self.pinned[k] => list.push(Watched::Slide(k)),
+                Friction::Slides(_) | Friction::Off => {}
             }
         }
         for (n, s) in self.switches.iter().enumerate().filter(|(n, s)| !s.loose && self.switch_acts(*n)) {
@@ -204,8 +213,9 @@ impl Eventful {
         let far: Vec<bool> = self.watched.iter().map(|w| self.stays_far(w, [from, &to], paces, h)).collect();
         let mut samples = vec![from.clone()];
         if self.watched.iter().zip(&far).any(|(w, far)| !far && !self.by_time(w.what)) {
-            for share in LOOKS {
-                samples.push(self.watched_at(from.t + share * h)?);
+            let n = self.parts(from, h);
+            for k in 1..n {
+                samples.push(self.watched_at(from.t + k as f64 / n as f64 * h)?);
             }
         }
         samples.push(to);
@@ -246,8 +256,7 @@ impl Eventful {
             let negative = |x: f64| x < 0.0 || (x == 0.0 && x.is_sign_negative());
             let mut below = negative(low.1);
             let mut left = !watch.known_zero;
-            for s in &samples[1..] {
-                let f = self.seen(what, s);
+            for Look { t, f, at } in self.looks(&watch, &samples)? {
                 // A gap that has not opened beyond rounding yet says nothing.
                 if !left && matches!(what, Watched::Gap(_) | Watched::Guard(..)) && f.abs() < ROUNDING * self.base.length.max(1.0) {
                     continue;
@@ -255,7 +264,7 @@ impl Eventful {
                 if let Watched::Gap(k) = what
                     && !left
                     && f < 0.0
-                    && self.opens(k, from, s)
+                    && at.is_some_and(|s| self.opens(k, from, s))
                 {
                     continue;
                 }
@@ -264,21 +273,74 @@ impl Eventful {
                     && !self.armed[k]
                 {
                     self.armed[k] = self.rearms(k, f);
-                    (low, below) = ((s.t, f), negative(f));
+                    (low, below) = ((t, f), negative(f));
                     continue;
                 }
                 let now_below = if f == 0.0 { !below } else { f < 0.0 };
                 if now_below != below && self.counts(what, below) {
                     let zero = watch.known_zero.then_some(from.t).filter(|t| *t == low.0);
-                    let t = self.narrow(what, low.0, s.t, below, zero)?;
+                    let t = self.narrow(what, low.0, t, below, zero)?;
                     join(&mut first, t, what);
                     break;
                 }
-                (low, below) = ((s.t, f), now_below);
+                (low, below) = ((t, f), now_below);
             }
             self.watched[place].known_zero = !left;
         }
         Ok(first)
+    }
+
+    /// In how many parts a step is looked at, so that what events read of time is told by its values at their ends.
+    fn parts(&self, from: &Instant, h: f64) -> usize {
+        let base = &*self.base;
+        let of_time = self.watched.iter().filter_map(|w| match w.what {
+            Watched::Event(k) => Some(&base.events[k].when).filter(|law| law.variables.contains(&Variable::Time)),
+            _ => None,
+        });
+        let parts = |law: &StateLaw| {
+            dips::parts(LOOKS, &|share| law_value(base, law, &Plain { t: from.t + share * h, ..from.plain(&[]) }, (0.0, 0.0)))
+        };
+        of_time.map(parts).max().unwrap_or(LOOKS)
+    }
+
+    /// Values of something watched at the samples of a step but the first, with those between them at which it is on the other side of zero than
+    /// at both neighbours.
+    fn looks<'s>(&self, watch: &Watch, samples: &'s [Instant]) -> Result<Vec<Look<'s>>, Diagnostic> {
+        let what = watch.what;
+        let values: Vec<f64> = samples.iter().map(|s| self.seen(what, s)).collect();
+        let rates: Option<Vec<f64>> = samples.iter().map(|s| self.margin(what, &s.plain(&[]), Pace::default()).map(|m| m.rate())).collect();
+        let mut list = Vec::with_capacity(samples.len());
+        let guesses = if rates.is_none() { dips::between_even(&values) } else { Vec::new() };
+        // What begins with a zero that is known is left alone there, unless it was thrown off.
+        let thrown = |r: &[f64]| matches!(what, Watched::Gap(k) if r[0] > self.slow(k, &samples[0].v));
+        for k in 1..samples.len() {
+            let same_side = match k == 1 && watch.known_zero {
+                true => values[k] > 0.0 && rates.as_deref().is_some_and(thrown),
+                false => values[k - 1] * values[k] > 0.0,
+            };
+            let (a, b) = (samples[k - 1].t, samples[k].t);
+            let beyond = match &rates {
+                _ if !same_side => None,
+                Some(r) => dips::search([(a, values[k - 1], r[k - 1]), (b, values[k], r[k])], &mut |t| {
+                    let s = self.watched_at(t)?;
+                    let rate = self.margin(what, &s.plain(&[]), Pace::default()).map_or(f64::NAN, |m| m.rate());
+                    Ok((t, self.seen(what, &s), rate))
+                })?,
+                None => {
+                    let here = |u: &&f64| (k - 1..k).contains(&(**u as usize));
+                    let mut found = None;
+                    for u in guesses.iter().filter(here) {
+                        let t = a + (u - (k - 1) as f64) * (b - a);
+                        let f = self.seen(what, &self.watched_at(t)?);
+                        found = found.or((f * values[k] < 0.0).then_some((t, f)));
+                    }
+                    found
+                }
+            };
+            list.extend(beyond.map(|(t, f)| Look { t, f, at: None }));
+            list.push(Look { t: b, f: values[k], at: Some(&samples[k]) });
+        }
+        Ok(list)
     }
 
     /// Whether a gap that is zero at the start of a step falls below zero right from there and stays below: nothing moved and nothing
@@ -323,14 +385,18 @@ impl Eventful {
     pub(super) fn search_time(&self, watch: &Watch, n: usize, g: usize, t: f64, h: f64) -> Option<f64> {
         let value = |t: f64| self.guard_by_time(n, g, t) - watch.offset;
         let (mut low, mut left) = (t, !watch.known_zero);
-        for k in 1..=TIMES {
-            let high = if k == TIMES { t + h } else { t + h * k as f64 / TIMES as f64 };
+        let parts = dips::parts(TIMES, &|share| value(t + share * h));
+        let mut places: Vec<f64> = (1..parts).map(|k| t + h * k as f64 / parts as f64).chain([t + h]).collect();
+        let even: Vec<f64> = std::iter::once(t).chain(places.iter().copied()).map(value).collect();
+        places.extend(dips::between_even(&even).iter().map(|u| t + u * h / parts as f64));
+        places.sort_by(f64::total_cmp);
+        for high in places {
             let f = value(high);
             if !left && f.abs() < ROUNDING {
                 continue;
             }
             left = true;
-            if f <= 0.0 && (f < 0.0 || k < TIMES) {
+            if f <= 0.0 && (f < 0.0 || high < t + h) {
                 let (mut a, mut b) = (low, high);
                 loop {
                     let middle = 0.5 * (a + b);
@@ -339,7 +405,8 @@ impl Eventful {
                     }
                     if value(middle) > 0.0 { a = middle } else { b = middle }
                 }
-                return Some(b);
+                // No step leads to what lies in the rounding of its start.
+                return Some(if b - t <= AT_ONCE * h { t } else { b });
             }
             low = high;
         }
@@ -412,5 +479,7 @@ fn join(first: &mut Option<Found>, t: f64, what: Watched) {
 
 /// Gaps below this share of the characteristic length, or rad, are rounding.
 const ROUNDING: f64 = 1e-14;
+/// Zeros of time within this share of a step from its start are at its start.
+const AT_ONCE: f64 = 1e-13;
 /// Zeros this near to each other, in shares of the time or s, are one instant.
 const ONE_INSTANT: f64 = 1e-11;

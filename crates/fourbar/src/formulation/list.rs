@@ -179,7 +179,7 @@ pub static FORMULATIONS: &[FormulationInfo] = &[
                 "coupling",
                 "auto, acs or gcl: how loops that reach beyond their end are carried; rcr: the plain method, where it can",
             ),
-            OptionInfo::new("dependents", "joints whose coordinates are dependent at the start: J2,J3,J5; left out: chosen"),
+            OptionInfo::new("dependents", "joints whose coordinates are dependent at the start: J2,J3,J5; default: chosen"),
             OptionInfo::new("fictitious", "ground or parent: what the fictitious joints of gcl are attached to"),
             OptionInfo::new("closed", "positions, velocities or nothing: what is closed in every evaluation; the rest drifts"),
             FIRST_STEP,

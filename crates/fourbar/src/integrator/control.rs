@@ -32,7 +32,7 @@ pub fn asked_every(size: usize) -> usize {
     (1024 / size.max(1)).clamp(1, 64)
 }
 
-/// The first of some times in order ([`crate::Model::smooth_ends`]) behind `from`, or `target` where none lies before it.
+/// The first of some times in order ([`crate::Model::time_marks`]) behind `from`, or `target` where none lies before it.
 pub fn next_end(ends: &[f64], from: f64, target: f64) -> f64 {
     ends.get(ends.partition_point(|t| *t <= from)).map_or(target, |t| t.min(target))
 }
@@ -48,7 +48,7 @@ pub struct Pace {
     pub ahead: f64,
     /// Smaller steps lead nowhere, s.
     pub smallest: f64,
-    /// Times at which steps end, in order: [`crate::Model::smooth_ends`].
+    /// Times at which steps end, in order: [`crate::Model::time_marks`].
     pub ends: Vec<f64>,
 }
 

@@ -127,7 +127,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             model,
             output: Output::new(structure, start),
             watch: Watch::new(structure, start),
-            pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * stepper.tau, ends: model.smooth_ends() },
+            pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * stepper.tau, ends: model.time_marks(study.t_end) },
             start: Some(start.clone()),
             over: 0,
             lately: 0,

@@ -34,7 +34,11 @@ fn inside(reading: &Reading<'_>, e: &mut Element, folder: &str, open: &mut Vec<S
         let name = if there(&near) { near } else { wanted };
         if open.contains(&name) {
             let ring: Vec<String> = open.iter().chain([&name]).map(|n| format!("`{n}`")).collect();
-            let d = Diagnostic::new("M657", format!("files include each other in a ring: {}", ring.join(", "))).names(open.iter().cloned());
+            let message = match open.last() {
+                Some(last) if *last == name => format!("`{name}` includes itself"),
+                _ => format!("files include each other in a ring: {}", ring.join(", ")),
+            };
+            let d = Diagnostic::new("M657", message).names(open.iter().cloned());
             reading.problem(d.help("remove one of the includes"), a.spot);
             continue;
         }

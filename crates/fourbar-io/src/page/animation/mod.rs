@@ -162,7 +162,7 @@ impl<'m> Film<'m> {
         let parts = parts(model, &camera, &frames[0]);
         let traces = traces(model);
         let all: Vec<Frame> = if traces.is_empty() { Vec::new() } else { (0..sound).map(|k| Frame::new(model, &poses, k)).collect() };
-        let size = fit(&mut camera, model, &parts, &traces, &frames);
+        let size = fit(&mut camera, model, &parts, &frames, &traces, &all);
         let paths = traces.iter().map(|p| all.iter().map(|f| camera.pixel(&f.place(p))).collect()).collect();
         let span = times[sound - 1] - times[0];
         // Rows that are not evenly spread keep their times.
@@ -323,8 +323,8 @@ fn made_from_joints(model: &Model, id: BodyId, colour: &str, camera: &Camera, fi
     }
 }
 
-/// Chooses the scale so that all of the motion is seen; gives the size of the picture.
-fn fit(camera: &mut Camera, model: &Model, parts: &[Part], traces: &[PointOn], frames: &[Frame]) -> [f64; 2] {
+/// Chooses the scale so that all of the motion is seen, the traces of `all` rows included; gives the size of the picture.
+fn fit(camera: &mut Camera, model: &Model, parts: &[Part], frames: &[Frame], traces: &[PointOn], all: &[Frame]) -> [f64; 2] {
     let (mut lo, mut hi) = ([f64::INFINITY; 2], [f64::NEG_INFINITY; 2]);
     let mut see = |p: [f64; 2], room: f64| {
         for k in 0..2 {
@@ -337,6 +337,8 @@ fn fit(camera: &mut Camera, model: &Model, parts: &[Part], traces: &[PointOn], f
             let room = if let Width::Metres(w) = part.width { 0.5 * w } else { 0.0 };
             part.strokes.iter().flatten().for_each(|p| see(camera.flat(&f.place(p)), room));
         }
+    }
+    for f in all {
         traces.iter().for_each(|p| see(camera.flat(&f.place(p)), 0.0));
     }
     for j in model.joints.iter().filter(|j| j.bodies[0] == BodyId::GROUND) {
@@ -409,4 +411,25 @@ fn thinned(points: &[[f64; 2]]) -> Vec<[f64; 2]> {
         }
     }
     list
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{ReadOptions, examples, read_model};
+    use fourbar::study::{self, Study};
+    use fourbar::trajectory::Trajectory;
+
+    #[test]
+    fn traces_between_key_frames_are_in_the_picture() {
+        let text = examples::example("fourbar").expect("shipped").text;
+        let model = read_model(text, &ReadOptions::default()).expect("read").spec.build().expect("built");
+        let mut rows = Trajectory::default();
+        study::run(&model, &Study::of(&model), &mut rows).expect("runs");
+        let film = Film::new(&model, &Table::from(&rows), "fourbar", 2).expect("drawn");
+        assert!(!film.paths.is_empty());
+        for [x, y] in film.paths.iter().flatten() {
+            assert!((0.0..=film.size[0]).contains(x) && (0.0..=film.size[1]).contains(y), "{x} {y} outside of {:?}", film.size);
+        }
+    }
 }

@@ -70,10 +70,11 @@ pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swe
             break;
         }
         let thrown = throw(model, topology, at, &held, &mut random);
-        let pulled = pull(model, &rows, &held, &thrown, at);
+        let mut pulled = pull(model, &rows, &held, &thrown, at);
         if !pulled.closed {
             continue;
         }
+        bring_back(model, topology, at, &held, &mut pulled.q);
         match found.iter_mut().find(|m| apart(model, &m.configuration.q, &pulled.q) < SAME * model.length) {
             Some(m) => m.found += 1,
             None => {
@@ -91,6 +92,25 @@ pub fn modes(model: &Model, topology: &Topology, at: &Configuration, list: &[Swe
         far(a).total_cmp(&far(b))
     });
     found
+}
+
+/// Moves every part of the mechanism that nothing joins to the ground as a whole, so that its first body is where it is drawn: where it floats is
+/// not a way to assemble it.
+fn bring_back(model: &Model, topology: &Topology, at: &Configuration, held: &[bool], q: &mut [Pose]) {
+    if !model.bare.is_empty() || !model.rolling.is_empty() {
+        return;
+    }
+    for part in topology.components.iter().skip(1) {
+        let Some(first) = part.first().map(|b| b.index()) else { continue };
+        if part.iter().any(|b| b.index() == 0 || held[b.index()]) {
+            continue;
+        }
+        let (from, to) = (q[first], at.q[first]);
+        let R = to.A * from.A.transpose();
+        for b in part.iter().map(|b| b.index()) {
+            q[b] = Pose { r: to.r + R * (q[b].r - from.r), A: R * q[b].A };
+        }
+    }
 }
 
 /// Largest distance between the joints, named points and centres of mass of two poses. A rod that is turned about itself,

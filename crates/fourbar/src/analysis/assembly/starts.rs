@@ -31,6 +31,9 @@ const WHOLE: usize = 24;
 /// Poses closer than this share of the characteristic length are the same.
 const SAME: f64 = 1e-3;
 
+/// Moves below this share of the characteristic length, and turns below this angle, are none.
+const ROUNDING: f64 = 1e-6;
+
 /// What the search found.
 #[derive(Clone, Debug, Serialize)]
 pub struct Branch {
@@ -49,7 +52,7 @@ pub struct Other {
     pub distance: f64,
     /// The body that is farthest from where it is in the pose taken.
     pub body: String,
-    /// How far, metres.
+    /// How far, metres; zero where it only turns.
     pub by: f64,
     /// And turned by, radians.
     pub turned: f64,
@@ -65,12 +68,8 @@ impl Branch {
         };
         let other = self.other.as_ref().map_or(String::new(), |o| {
             let turned = quantity("angle", o.turned);
-            format!(
-                "; the next nearest is {} m away, with `{}` {} m and {turned} from where it is taken",
-                number(o.distance),
-                o.body,
-                number(o.by)
-            )
+            let off = if o.by > 0.0 { format!("{} m and {turned}", number(o.by)) } else { turned };
+            format!("; the next nearest is {} m away, with `{}` {off} from where it is taken", number(o.distance), o.body)
         });
         format!(
             "of the closed poses found from {} starts the nearest to the drawn one is taken, {} m away{first}{other}",
@@ -252,14 +251,20 @@ pub(super) fn look(walk: &mut Walk<'_>, q: &mut [Pose], held: &[bool], before: &
     let total = walk.metric.total;
     let whole = |squares: f64| (squares / total).sqrt();
     let distance = walk.metric.distance(&start.q, q);
-    let other = next.map(|(behind, part, f)| {
+    let other = next.and_then(|(behind, part, f)| {
         let mut there = q.to_vec();
         for (&b, pose) in parts.bodies[part].iter().zip(&f.q) {
             there[b] = *pose;
         }
-        let (body, by, turned) = farthest(model, q, &there);
+        let (mut body, mut by, mut turned) = farthest(model, q, &there);
+        if by < ROUNDING * L {
+            // Nothing is moved to another place: the body that is turned most is named, if one is.
+            let turns = q.iter().zip(&there).zip(&model.bodies).map(|((a, b), body)| (a.increment_to(b).w.norm(), &body.name));
+            let (most, name) = turns.max_by(|a, b| a.0.total_cmp(&b.0)).filter(|(w, _)| *w > ROUNDING)?;
+            (body, by, turned) = (name.clone(), 0.0, most);
+        }
         let more = f.distance * f.distance * (1.0 - 1.0 / (behind * behind)) * parts.mass[part];
-        Other { distance: whole(distance * distance * total + more), body, by, turned }
+        Some(Other { distance: whole(distance * distance * total + more), body, by, turned })
     });
     let first = whole(first.iter().zip(&parts.mass).map(|(d, m)| d * d * m).sum::<f64>());
     Some(Branch { starts: made + 1, first, other })

@@ -6,7 +6,7 @@ use super::work::Power;
 use crate::absolute::equations::Equations;
 use crate::analysis::assembly::update_turns;
 use crate::diagnostic::Diagnostic;
-use crate::integrator::control::{self, Stepping};
+use crate::integrator::control::{self, Stepping, next_end};
 use crate::integrator::{FLUNG, little_energy};
 use crate::model::Model;
 use crate::motion::{Instant, LeastLoads, Motion, Outcome, bad_checkpoint, numbers};
@@ -53,6 +53,8 @@ pub struct Run<'m> {
     tau: f64,
     /// Up to where steps may pass the times that are asked for.
     pub(super) ahead: f64,
+    /// Where steps end on the way: [`Model::time_marks`].
+    marks: Vec<f64>,
     /// Constraints and masses in absolute coordinates, for reactions and residuals.
     pub(super) equations: Equations<'m>,
     loads: LeastLoads,
@@ -207,6 +209,7 @@ impl<'m> Run<'m> {
             replaced: false,
             tau: tau(study)?,
             ahead: study.t_end,
+            marks: model.time_marks(study.t_end),
             options,
             integrator,
             system,
@@ -377,7 +380,8 @@ impl<'m> Run<'m> {
             ));
         }
         self.replaced = false;
-        self.step_with_rows_kept(if t > self.ahead { t } else { self.ahead })?;
+        let (from, until) = (self.integrator.t(), if t > self.ahead { t } else { self.ahead });
+        self.step_with_rows_kept(next_end(&self.marks, from + SHORT * self.tau, until))?;
         self.best_pivot = self.best_pivot.max(self.integrator.pivot_ratio());
         if self.watched {
             self.look_for_passages();

@@ -77,7 +77,7 @@ impl<S: System> Track<S> {
         let mut track = Self::with_sizes(system, (model.length, little_energy(model, tau(study)?)), study, method, t)?;
         let functions = model.drives.iter().map(|d| &d.value).chain(model.bare.iter().map(|b| &b.value));
         track.knots = functions.flat_map(|f| f.knots()).collect();
-        track.pace.ends = model.smooth_ends();
+        track.pace.ends = model.time_marks(study.t_end);
         Ok(track)
     }
 

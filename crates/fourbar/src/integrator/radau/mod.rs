@@ -103,7 +103,7 @@ impl<'m> Radau<'m> {
             model,
             equations,
             solver,
-            pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * tau, ends: model.smooth_ends() },
+            pace: Pace { h, fixed, ahead: study.t_end, smallest: SMALLEST * tau, ends: model.time_marks(study.t_end) },
             tau,
             before: now.clone(),
             now,
