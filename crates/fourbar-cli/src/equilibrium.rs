@@ -45,7 +45,8 @@ pub fn equilibrium(args: &EquilibriumArgs, screen: &Screen) -> Result<Reply, Sto
         text += &summary(&found);
     }
     for (k, e) in found.list.iter().enumerate() {
-        let now = e.evaluate(&input.model).map_err(|d| input.stop(d.cause()))?;
+        let acting = e.acting(&input.model);
+        let now = e.evaluate(&acting).map_err(|d| input.stop(d.cause()))?;
         if args.all {
             text += &format!("\n{}\n", screen.bold(&format!("equilibrium {}", k + 1)));
         }
@@ -103,7 +104,8 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
     facts.add(
         "at rest",
         &match e.stability() {
-            Stability::Held => "held: the joints and drives leave no free motion".to_string(),
+            Stability::Held if e.leans.is_empty() => "held: the joints and drives leave no free motion".to_string(),
+            Stability::Held => "held: joints, drives and the limits it leans on leave no free motion".to_string(),
             Stability::Stable => {
                 format!("stable: the softest motion is {}, {} Hz", v.softest, hertz(v.omega2.first().copied().unwrap_or(0.0)))
             }
@@ -114,6 +116,9 @@ fn words(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> String {
             }
         },
     );
+    for l in &e.leans {
+        facts.add("leans on", &format!("`{}`, pressed with {} {}", l.name, number(l.effort), l.unit));
+    }
     let left = format!("{} of the largest load is left; {}, {}", number(e.residual), e.method, count(e.iterations, "step"));
     facts.add("found", &left);
     let free = count(e.freedom, "free motion");
@@ -186,6 +191,6 @@ fn fields(model: &Model, e: &Equilibrium, now: &Evaluation<'_>) -> Value {
         "roots": e.verdict.roots, "freedom": e.freedom, "rank": e.rank, "redundant": e.redundant, "idle": e.verdict.idle, "circulatory": e.verdict.circulatory,
         "coordinates": coordinates, "bodies": Map::from_iter(bodies), "reactions": reactions, "reactions_not_unique": not_unique,
         "forces": Map::from_iter(forces), "efforts": Map::from_iter(efforts), "states": Map::from_iter(states),
-        "warnings": e.warnings,
+        "limits": e.leans, "warnings": e.warnings,
     })
 }

@@ -14,8 +14,8 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_design::equilibrium::{Options, start_settled};
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{
-    Derivative, Method, OfMany, OfRun, Parameters, are_many, compared, of_many, of_measure, of_modes, of_rest, of_rows, of_start,
-    rest_near, ties,
+    Against, Derivative, Method, OfMany, OfRun, Parameters, are_many, compared, compared_at, of_many, of_measure, of_modes, of_rest,
+    of_rows, of_start, rest_near, ties,
 };
 use fourbar_io::disk::{Kind, may_replace, write_kind};
 use serde_json::{Value, json};
@@ -195,12 +195,12 @@ fn attempt(
     warnings.extend(run.iter().flat_map(|r| r.warnings.iter().cloned()));
     warnings.extend(many.iter().flat_map(|m| m.warnings.iter().cloned()));
     let mut list = Vec::new();
+    let sizes: Vec<f64> = here.iter().map(|(_, p)| if *p == 0.0 { 1.0 } else { p.abs() }).collect();
     let one_row = |of: &str, column: &str, columns: &fourbar::Trajectory, slopes: &[fourbar::Trajectory]| -> Result<Derivative, Error> {
         let m = Measure::with(&format!("last({column})"), &columns.columns, &mut asked::Words(known))?;
         let value = m.of(columns)?.value;
         let slopes = slopes.iter().map(|s| Ok(m.along(columns, s)?.value.c[1])).collect::<Result<Vec<f64>, Diagnostic>>()?;
-        let errors = slopes.iter().map(|s| 1e-8 * s.abs()).collect();
-        Ok(Derivative { of: of.into(), value, unit: m.unit(), slopes, errors })
+        Ok(Derivative { of: of.into(), ..Derivative::solved(&m, columns, value, slopes, &sizes)? })
     };
     for a in all {
         let (d, how) = match a {
@@ -226,7 +226,7 @@ fn attempt(
             }
             Asked::Mode(k, what) => {
                 let s = of_modes(&resting, &places, &rest_near(&options))?;
-                (asked::of_mode(&s, *k, what)?, "exact linear models of six mechanisms around, at their own equilibria".into())
+                (asked::of_mode(&s, *k, what, &sizes)?, "exact linear models of six mechanisms around, at their own equilibria".into())
             }
         };
         let seconds = run.as_ref().filter(|_| matches!(a, Asked::Measure(_))).map(|r| r.seconds);
@@ -235,14 +235,49 @@ fn attempt(
     if args.check {
         let (places_of, derivatives): (Vec<usize>, Vec<Derivative>) =
             list.iter().enumerate().filter(|(k, _)| matches!(all[*k], Asked::Measure(_))).map(|(k, a)| (k, a.d.clone())).unzip();
+        let mut checked: Vec<Option<Against>> = vec![None; list.len()];
         if let Some(run) = run.as_ref().map(|r| &r.run).or(many.as_ref().map(|m| &m.run)) {
             let measures =
                 derivatives.iter().map(|d| Measure::with(&d.of, &run.columns, &mut asked::Words(known))).collect::<Result<Vec<_>, _>>()?;
             let against = compared(&moving, study, &places, &measures, &derivatives)?;
-            places_of.iter().zip(against).for_each(|(k, c)| list[*k].by_runs = Some(c.by_runs));
+            places_of.iter().zip(against).for_each(|(k, c)| checked[*k] = Some(c));
+        }
+        // What is solved for at a state is computed anew beside it.
+        let none: [usize; 0] = [];
+        for (k, a) in all.iter().enumerate() {
+            let own = &list[k].d;
+            let value = |column: &str, columns: &fourbar::Trajectory| one_row("", column, columns, &[]).map(|d| d.value);
+            checked[k] = match a {
+                Asked::Measure(_) => continue,
+                Asked::Start(c) => Some(compared_at(&moving, &places, own, &|p| value(c, &of_start(p, &none)?.columns))?),
+                Asked::Rest(c) => Some(compared_at(&resting, &places, own, &|p| value(c, &of_rest(p, &none, &options)?.columns))?),
+                Asked::Mode(i, what) => Some(compared_at(&resting, &places, own, &|p| {
+                    Ok(asked::of_mode(&of_modes(p, &none, &rest_near(&options))?, *i, what, &[])?.value)
+                })?),
+            };
+        }
+        for (a, against) in list.iter_mut().zip(checked) {
+            let Some(against) = against else { continue };
+            warnings.extend(against.disagree(&a.d).into_iter().map(|k| disagrees(a, &against, k)));
+            a.by_runs = Some(against.by_runs);
         }
     }
     Ok(list)
+}
+
+/// A derivative is not what differences say.
+fn disagrees(a: &Answer, against: &Against, k: usize) -> Diagnostic {
+    let name = &a.parameters[k].0;
+    let message = format!(
+        "the derivative of `{}` by `{name}` is {}, and differences give {} with an error of some {:.0e}",
+        a.d.of,
+        number(a.d.slopes[k]),
+        number(against.by_runs[k]),
+        against.errors[k]
+    );
+    let help =
+        "it has a kink or jumps there, or the motion is too sensitive for differences, or the derivative is wrong: see at values near by";
+    Diagnostic::new("W428", message).name(name).help(help)
 }
 
 fn words(a: &Answer, screen: &Screen) -> String {

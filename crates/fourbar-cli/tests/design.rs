@@ -8,6 +8,9 @@ use serde_json::Value;
 
 const TRUSS: &str = include_str!("../../fourbar-design/tests/models/von_mises.yaml");
 const CART: &str = include_str!("../../fourbar-design/tests/models/cart_pole.yaml");
+const ROD: &str = include_str!("../../fourbar-design/tests/models/inverted_pendulum.yaml");
+const ZIEGLER: &str = include_str!("../../fourbar-design/tests/models/ziegler.yaml");
+const DISK: &str = include_str!("../../fourbar-design/tests/models/rolling_disk.yaml");
 const CHAIN: &str = include_str!("../../fourbar-design/tests/models/chain10.yaml");
 
 #[test]
@@ -129,4 +132,78 @@ fn modes_move_on_a_page() {
     assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
     let page = std::fs::read_to_string(f.join("modes.html")).expect("the page");
     assert!(page.contains("mode 1: ") && page.contains("Hz"));
+}
+
+/// Where something begins to grow though nothing fades on the other side, and where a value of the grid is the critical one: closed forms.
+#[test]
+fn borders_of_undamped_mechanisms_are_found() {
+    let f = folder("design_borders");
+    for (name, text) in [("rod.yaml", ROD), ("ziegler.yaml", ZIEGLER), ("disk.yaml", DISK)] {
+        std::fs::write(f.join(name), text).expect("the file");
+    }
+    let cases: [(&[&str], f64, &str); 5] = [
+        (&["rod.yaml", "--about", "start", "--against", "k=0..9.81", "--points", "3"], 4.905, "stable"),
+        (&["rod.yaml", "--about", "start", "--against", "k=8..1.3", "--points", "4"], 4.905, "unstable"),
+        (&["ziegler.yaml", "--against", "P=2..2.2", "--points", "4"], 3.5 - std::f64::consts::SQRT_2, "unstable"),
+        (&["disk.yaml", "--against", "v=0.5..2", "--points", "7"], 1.1436782764396638, "stable"),
+        (&["disk.yaml", "--against", "v=2..0.5", "--points", "2"], 1.1436782764396638, "unstable"),
+    ];
+    for (words, value, becomes) in cases {
+        let o = json(&fourbar(&f, &[&["modes"], words, &["--json"]].concat()));
+        let critical = o["critical"].as_array().expect("a list");
+        assert_eq!(critical.len(), 1, "{words:?}: {critical:?}");
+        assert!((critical[0]["value"].as_f64().expect("a value") - value).abs() < 1e-7 * value, "{words:?}: {critical:?}");
+        assert_eq!(critical[0]["becomes"], becomes, "{words:?}");
+    }
+}
+
+/// A mass on a spring, drawn lower and lower: coordinates are counted from where the file draws it for each value.
+#[test]
+fn a_path_counts_from_where_each_value_is_drawn() {
+    let f = folder("design_drawn");
+    let text = "
+fourbar: 1
+parameters: {h: 0.5}
+gravity: [0, 0, -10]
+bodies: {b: {mass: 1, inertia: 0, at: [0, 0, -h]}}
+joints: {g: {type: prismatic, bodies: [ground, b], at: [0, 0, -h], axis: [0, 0, 1]}}
+forces: {s: {type: spring, between: [{body: ground}, {body: b}], stiffness: 100, length: 0.3}}
+";
+    std::fs::write(f.join("hook.yaml"), text).expect("the file");
+    let o = json(&fourbar(&f, &["equilibrium", "hook.yaml", "--along", "h=0.3..0.6", "--json"]));
+    let points = o["points"].as_array().expect("points");
+    assert!(points.len() > 3);
+    for p in points {
+        let [h, y] = [&p["value"], &p["coordinates"]["g.distance"]].map(|x| x.as_f64().expect("a number"));
+        assert!((y - (h - 0.4)).abs() < 1e-9, "{h}: {y}");
+    }
+}
+
+/// A rod that falls on its stop: the rest, vibrations about it and a run from it all know the stop.
+#[test]
+fn a_rest_on_a_stop_is_told() {
+    let f = folder("design_stop");
+    let o = json(&fourbar(&f, &["equilibrium", "fourbar_end_stop", "--json"]));
+    let e = &o["equilibria"][0];
+    assert_eq!((e["limits"][0]["name"].as_str(), e["stability"].as_str()), (Some("D.max"), Some("held")), "{e:#}");
+    let bound = e["limits"][0]["value"].as_f64().expect("a value");
+    assert!(
+        (e["coordinates"]["D.angle"].as_f64().expect("an angle") - bound).abs() < 1e-9 && e["limits"][0]["effort"].as_f64() > Some(0.0)
+    );
+    let text = whole(&fourbar(&f, &["modes", "fourbar_end_stop"]));
+    assert!(text.contains("leaning on `D.max`") && text.contains("nothing vibrates"), "{text}");
+    let rod = "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {a: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [0.5, 0, 0]}}
+joints: {p: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], limits: {min: -0.5, max: 0.5, restitution: 0}}}
+start: {from: equilibrium}
+study: {t_end: 0.5, output_step: 0.1}
+";
+    std::fs::write(f.join("rod.yaml"), rod).expect("the file");
+    let output = fourbar(&f, &["run", "rod.yaml", "--out", "out", "--quiet"]);
+    assert_eq!(output.status.code(), Some(0), "{}", whole(&output));
+    let table = fourbar_io::results::read_table(&f.join("out")).expect("a result");
+    let angle = table.column("p.angle").expect("a column");
+    assert!(angle.iter().all(|a| (a - 0.5).abs() < 1e-9), "{angle:?}");
 }

@@ -175,6 +175,42 @@ fn samples_that_cannot_be_assembled_are_counted_by_loop() {
     }
 }
 
+/// Tolerances and given points are of the dimension of what they belong to; a goal that has a sign is no sum of squares.
+#[test]
+fn units_and_goals_that_do_not_fit_are_refused() {
+    let f = folder("studies_units");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    for given in ["r=0.1kg", "r=sigma:0.1kg", "r=uniform:0.1s", "r=1deg"] {
+        let output = fourbar(&f, &["tolerance", "slider.yaml", "--measure", "a=max(P.x)", "--tolerance", given, "--samples", "4"]);
+        let text = whole(&output);
+        assert!(output.status.code() == Some(2) && text.contains("U437"), "{given}: {text}");
+    }
+    let text =
+        whole(&fourbar(&f, &["tolerance", "fourbar", "--measure", "a=max(P.y)", "--tolerance", "B=clearance:20kg", "--samples", "4"]));
+    assert!(text.contains("U437") && text.contains("exit code 2"), "{text}");
+    for written in ["r: 0.1 kg", "r: {sigma: 0.1 kg}", "r: {uniform: 1 s}", "r: {plus_minus: 2 N}"] {
+        std::fs::write(f.join("own.yaml"), format!("{SLIDER}\ntolerances: {{{written}}}\n")).expect("the file");
+        let output = fourbar(&f, &["check", "own.yaml"]);
+        assert_eq!(output.status.code(), Some(2), "{written}: {}", whole(&output));
+    }
+    for words in [
+        &["--function", "40kg,70deg;45deg,76deg;50deg,83deg"][..],
+        &["--function", "40deg,70deg;45deg,76deg;50deg,83mm"],
+        &["--motion", "0,0,0; 0.4s,0.3,30deg; 0.9,0.2,75deg", "--fixed", "0,0;1,0"],
+        &["--function", "40deg,70deg;45deg,76deg;50deg,83deg", "--ground", "0"],
+    ] {
+        let output = fourbar(&f, &[&["synthesize"], words].concat());
+        let text = whole(&output);
+        assert!(output.status.code() == Some(2) && text.contains("U439") && !text.contains("do not determine"), "{words:?}: {text}");
+    }
+    for goal in ["--maximize", "--minimize"] {
+        let words = ["optimize", "slider.yaml", "--vary", "r=40..60mm", goal, "max(P.x)", "--method", "least-squares"];
+        let output = fourbar(&f, &words);
+        let text = whole(&output);
+        assert!(output.status.code() == Some(2) && text.contains("U438") && text.contains("--fit"), "{goal}: {text}");
+    }
+}
+
 #[test]
 fn an_optimum_is_written_as_a_file() {
     let f = folder("optimize_slider");

@@ -305,6 +305,24 @@ fn tables_are_written_as_parquet_where_it_is_built_in() {
     assert!(!f.join("r/trajectory.parquet").exists());
 }
 
+/// A measure that has no value in a case leaves the others of its row as they are.
+#[test]
+fn one_measure_without_a_value_leaves_the_others() {
+    let f = folder("sweep_partly");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let far = "first(t, P.x > 1000)";
+    let output = fourbar(
+        &f,
+        &["sweep", "slider.yaml", "--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--measure", &format!("b={far}"), "--out", "o"],
+    );
+    let csv = std::fs::read_to_string(f.join("o/cases.csv")).unwrap_or_else(|e| panic!("{e}: {}", whole(&output)));
+    assert!(csv.lines().next().is_some_and(|head| head.ends_with(",a,b")), "{csv}");
+    for line in csv.lines().skip(1) {
+        let values: Vec<&str> = line.rsplit(',').take(2).collect();
+        assert!(values[0].is_empty() && values[1].parse::<f64>().is_ok_and(|x| x > 0.0) && line.contains(",failed,S431,"), "{line}");
+    }
+}
+
 #[test]
 fn bad_plans_are_refused_with_a_cure() {
     let f = folder("sweep_refusals");
@@ -317,6 +335,10 @@ fn bad_plans_are_refused_with_a_cure() {
         (&["--vary", "r=40,50mm", "--measure", "case=max(P.x)"], "U436"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(Q.x)"], "U4"),
         (&["--vary", "r=40,50mm", "--shard", "1/2"], "U432"),
+        (&["--vary", "r=40..50mm:4000000000"], "are to be 4000000000"),
+        (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--formulation", "nope"], "U301"),
+        (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--integrator", "nope"], "U302"),
+        (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--format", "parquet"], "needs a folder"),
     ] {
         let output = fourbar(&f, &[&["sweep", "slider.yaml"][..], words].concat());
         let text = whole(&output);

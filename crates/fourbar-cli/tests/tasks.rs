@@ -207,3 +207,34 @@ fn many_parameters_are_gone_back_for() {
     let force = json(&fourbar(&f, &["sensitivities", "chain.yaml", "--of", "last(P1.force.z)", "--json"]));
     assert!(force["outputs"][0]["method"].as_str().is_some_and(|m| m.contains("along the same steps")));
 }
+
+/// `--check` compares everything that can be asked for.
+#[test]
+fn a_check_compares_all_that_can_be_asked_for() {
+    let f = folder("sensitivities_check");
+    let text = "
+fourbar: 1
+gravity: [0, 0, -9.81]
+parameters: {l: 0.5, k: 3}
+bodies: {a: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [l, 0, 0]}}
+joints: {p: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}
+forces: {s: {type: torsion, joint: p, stiffness: k}}
+points: {tip: {body: a, at: [0, 0, 0]}}
+study: {t_end: 0.5, output_step: 0.01}
+";
+    std::fs::write(f.join("rod.yaml"), text).expect("the file");
+    let of = "start.tip.x, rest.p.angle, modes.1.omega, last(p.angle)";
+    let output = fourbar(&f, &["sensitivities", "rod.yaml", "--of", of, "--check", "--json"]);
+    let o = json(&output);
+    for answer in o["outputs"].as_array().expect("answers") {
+        for p in answer["parameters"].as_array().expect("parameters") {
+            let [d, by] = [&p["derivative"], &p["by_differences"]].map(number);
+            assert!((d - by).abs() < 1e-5 * d.abs().max(1.0), "{answer:#}");
+        }
+    }
+    assert!(!text_of(&output).contains("W428"), "{}", text_of(&output));
+}
+
+fn text_of(output: &std::process::Output) -> String {
+    text(&output.stdout) + &text(&output.stderr)
+}

@@ -1,6 +1,6 @@
 //! The state about which a mechanism is linearised: its equilibrium, its start, or a time of its motion.
 
-use crate::equilibrium::{Options, rests, settle, start};
+use crate::equilibrium::{Leaning, Options, leans_at, rests, settle, start};
 use crate::operator::fits;
 use fourbar::analysis::assembly;
 use fourbar::inputs::Course;
@@ -40,6 +40,12 @@ fn moves(state: &Configuration) -> bool {
     state.v.iter().any(|v| v.v.norm() + v.w.norm() > 0.0)
 }
 
+/// Limits that are closed, in words.
+fn on(leans: &[Leaning]) -> String {
+    let list: Vec<String> = leans.iter().map(|l| format!("`{}`", l.name)).collect();
+    if list.is_empty() { String::new() } else { format!(", leaning on {}, which stays closed", list.join(", ")) }
+}
+
 /// The state that is asked for, with values of inputs by name.
 pub fn about(model: &Model, at: Where, inputs: &[(String, f64)]) -> Result<About, Diagnostic> {
     let options = Options { inputs: inputs.to_vec(), ..Options::default() };
@@ -48,10 +54,13 @@ pub fn about(model: &Model, at: Where, inputs: &[(String, f64)]) -> Result<About
         c.z = start(model, &options)?.z;
         Ok::<_, Diagnostic>(c)
     };
-    let none = |state: Configuration, words: &str| About { state, words: words.into(), warnings: Vec::new() };
+    let none = |state: Configuration, words: &str| {
+        let leans = if moves(&state) { Vec::new() } else { leans_at(model, &state) };
+        About { words: format!("{words}{}", on(&leans)), state, warnings: Vec::new() }
+    };
     let rest = || {
         let found = settle(model, &options)?;
-        let words = format!("the equilibrium, which is {}", found.stability().word());
+        let words = format!("the equilibrium, which is {}{}", found.stability().word(), on(&found.leans));
         Ok(About { state: found.state, words, warnings: found.warnings })
     };
     match at {

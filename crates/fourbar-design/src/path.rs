@@ -3,12 +3,14 @@
 //! Unknowns are the position and the parameter. A step goes along the tangent of the path and returns across it, so that points where the
 //! parameter turns back, and a mechanism driven by its load would snap through, are passed like any other.
 
-use crate::equilibrium::{Equilibrium, Kind, Options, Problem, Rest, Stability, settle, settle_from};
+use crate::equilibrium::limits::passed;
+use crate::equilibrium::{Equilibrium, Kind, Leaning, Options, Problem, Rest, Stability, leaning, leans_at, settle, settle_from};
 use crate::manifold::{Manifold, stepped};
 use crate::operator::{fits, without_dry_friction};
 use fourbar::diagnostic::number;
 use fourbar::state::Configuration;
 use fourbar::{Diagnostic, Error, Model};
+use fourbar_math::dense;
 use nalgebra::{DMatrix, DVector};
 
 /// Points of a path, at most.
@@ -21,6 +23,8 @@ const CORRECTIONS: usize = 25;
 const ASIDE: f64 = 0.3;
 /// Residual of a point as a share of the load.
 const AT_REST: f64 = 1e-12;
+/// An antisymmetric part of the stiffness above this share shows a force without potential.
+const CIRCULATORY: f64 = 1e-8;
 
 /// Builds the mechanism for a value of the parameter.
 pub type Builder<'a> = &'a dyn Fn(f64) -> Result<Model, Error>;
@@ -63,14 +67,33 @@ struct Tangent {
 
 struct Follower<'a> {
     build: Builder<'a>,
+    /// Limits that the first rest leans on, which stay closed.
+    leans: Vec<Leaning>,
     length: f64,
     range: f64,
 }
 
 impl Follower<'_> {
+    /// The mechanism for a value, without dry friction, with the limits closed that the first rest leans on.
+    fn model(&self, value: f64) -> Option<Model> {
+        Some(without_dry_friction(&leaning(&(self.build)(value).ok()?, &self.leans)).0)
+    }
+
+    /// Why a node is no rest of the mechanism with its limits: one is passed, or one that was closed would have to pull.
+    fn left(&self, x: &Node) -> Option<Diagnostic> {
+        let model = (self.build)(x.value).ok().filter(|m| !m.limits.is_empty())?;
+        let state = &x.rest.state;
+        let met = passed(&model, state, state).first().map(|(k, _)| (model.limits[*k].name.clone(), "meets the limit"));
+        let here = leans_at(&model, state);
+        let opened = self.leans.iter().find(|l| here.iter().all(|h| h.limit != l.limit)).map(|l| (l.name.clone(), "comes off the limit"));
+        let (name, how) = met.or(opened)?;
+        let message = format!("the equilibrium {how} `{name}` at {} and is not followed beyond", number(x.value));
+        Some(Diagnostic::new("S404", message).name(&name).help("begin another path there: `--along` from this value on"))
+    }
+
     /// Closes the joints of the mechanism for a value, from a position near by.
     fn node(&self, value: f64, near: &Configuration) -> Option<Node> {
-        let (model, _) = without_dry_friction(&(self.build)(value).ok()?);
+        let model = self.model(value)?;
         if model.bodies.len() != near.q.len() {
             return None;
         }
@@ -187,16 +210,33 @@ impl Follower<'_> {
     }
 
     fn point(&self, x: &Node) -> Option<Point> {
-        let (model, _) = without_dry_friction(&(self.build)(x.value).ok()?);
+        let model = self.model(x.value)?;
         let mut p = Problem::new(&model, &x.rest.state);
         let rest = p.rest(&x.rest.state);
         Some(Point { value: x.value, rest: p.judged(&rest, 0, "along the path") })
     }
 }
 
-/// Motions with negative stiffness.
-fn falling(x: &Node) -> usize {
-    if x.H.is_empty() { 0 } else { ((&x.H + x.H.transpose()) * 0.5).symmetric_eigenvalues().iter().filter(|w| **w < 0.0).count() }
+/// Whether the stiffness has become singular between two nodes, so that another path crosses. Where forces have a potential the motions with
+/// negative stiffness are counted. Others, which follow their body, have a stiffness whose symmetric part may lose its sign while the whole is
+/// regular: there the sign of the determinant decides.
+fn crosses(a: &Node, b: &Node) -> bool {
+    if a.H.is_empty() || b.H.is_empty() {
+        return false;
+    }
+    let circulatory = |x: &Node| (&x.H - x.H.transpose()).amax() > CIRCULATORY * x.H.amax();
+    if circulatory(a) || circulatory(b) {
+        return reversed(&a.H) != reversed(&b.H);
+    }
+    let falling = |x: &Node| ((&x.H + x.H.transpose()) * 0.5).symmetric_eigenvalues().iter().filter(|w| **w < 0.0).count();
+    falling(a) != falling(b)
+}
+
+/// Whether a determinant is negative.
+fn reversed(H: &DMatrix<f64>) -> bool {
+    let lu = H.clone().lu();
+    let negative = lu.u().diagonal().iter().filter(|x| **x < 0.0).count() % 2 == 1;
+    negative != (lu.p().determinant::<f64>() < 0.0)
 }
 
 /// Why a path ends before its range does.
@@ -238,9 +278,13 @@ impl Follower<'_> {
                 }
                 continue;
             };
+            if let Some(why) = self.left(&next) {
+                path.ended = Some(why);
+                break;
+            }
             if tangent.ds * t.ds < 0.0 {
                 path.turning.extend(self.turning(&x, &t, h, tangent.ds).and_then(|node| self.point(&node)));
-            } else if falling(&next) != falling(&x) {
+            } else if crosses(&x, &next) {
                 path.crossings.push([x.value, next.value]);
                 let before = Node { value: x.value, rest: x.rest.clone(), H: x.H.clone() };
                 crossings.push(Crossing { before, tangent: t.clone(), h });
@@ -268,16 +312,15 @@ impl Follower<'_> {
 
     /// The node where another path crosses, by halving.
     fn crossed(&self, c: &Crossing) -> Option<Node> {
-        let count = falling(&c.before);
         let (mut low, mut high) = (0.0, c.h);
         let mut found = None;
         for _ in 0..48 {
             let middle = 0.5 * (low + high);
             let node = self.step(&c.before, &c.tangent, middle)?;
-            if falling(&node) == count {
-                low = middle
-            } else {
+            if crosses(&c.before, &node) {
                 high = middle
+            } else {
+                low = middle
             }
             found = Some(node);
         }
@@ -286,9 +329,9 @@ impl Follower<'_> {
 
     /// A node on the path that crosses at another node, to one side of it, and the direction in which it goes on.
     fn beside(&self, at: &Node, sign: f64) -> Option<(Node, Tangent)> {
-        let e = ((&at.H + at.H.transpose()) * 0.5).symmetric_eigen();
-        let softest = (0..e.eigenvalues.len()).min_by(|&a, &b| e.eigenvalues[a].abs().total_cmp(&e.eigenvalues[b].abs()))?;
-        let mut w = &at.rest.space.N * e.eigenvectors.column(softest);
+        let svd = dense::svd(at.H.clone(), false, true)?;
+        let softest = svd.singular_values.imin();
+        let mut w = &at.rest.space.N * svd.v_t?.row(softest).transpose();
         w *= self.length / w.norm().max(f64::MIN_POSITIVE);
         // Which way is positive must not depend on the sign of an eigenvector: the component that moves most grows.
         let most = w.iter().fold(0.0_f64, |m, x| if x.abs() > m.abs() { *x } else { m });
@@ -309,7 +352,7 @@ fn followed<'b>(build: Builder<'b>, [from, to]: [f64; 2], options: &Options) -> 
     let model = build(from)?;
     fits(&model)?;
     let first = settle(&model, options)?;
-    let f = Follower { build, length: model.length, range: (to - from).abs() };
+    let f = Follower { build, leans: first.leans, length: model.length, range: (to - from).abs() };
     let mut path = LoadPath::default();
     let Some(x) = f.node(from, &first.state) else { return Err(lost(from).into()) };
     path.points.extend(f.point(&x));

@@ -2,8 +2,9 @@
 
 use crate::common;
 
-use common::{coordinate, model, model_with, near};
+use common::{coordinate, model, model_with, near, of_text};
 use fourbar_design::equilibrium::{Kind, Options, Stability, search, settle};
+use fourbar_design::linear::{Request, linearize};
 
 fn any() -> Options {
     Options { kind: Kind::Any, ..Options::default() }
@@ -46,6 +47,117 @@ fn all_rests_of_a_four_bar_with_three_redundant_rows() {
             assert_eq!((e.rank, e.redundant), (17, 3));
         }
     }
+}
+
+/// A level rod with a torsion spring between two stops, all drawn: it comes to rest where its moment vanishes, or on the stop that it meets first
+/// and presses with what is left of the moment.
+#[test]
+fn rests_lean_on_rigid_limits() {
+    let seed = 31337;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    let (mut leant, mut free) = (0, 0);
+    for case in 0..40 {
+        let (low, high) = (-0.7 + 0.6 * random.number(), 0.7 + 0.6 * random.number());
+        let (k, rest) = (8.0 + 8.0 * random.number(), 2.0 * random.number());
+        let text = format!(
+            "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {{a: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0.5, 0, 0]}}}}
+joints: {{p: {{type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 1, 0], limits: {{min: {low}, max: {high}, restitution: 0}}}}}}
+forces: {{s: {{type: torsion, joint: p, stiffness: {k}, angle: {rest}}}}}
+"
+        );
+        let model = of_text(&text);
+        let moment = |a: f64| 9.81 * 0.5 * a.cos() - k * (a - rest);
+        let sense = moment(0.0).signum();
+        let mut angle: f64 = 0.0;
+        while moment(angle) * sense > 0.0 && angle > low && angle < high {
+            angle += sense * 1e-4;
+        }
+        let stop = if angle <= low {
+            Some(("p.min", low))
+        } else if angle >= high {
+            Some(("p.max", high))
+        } else {
+            None
+        };
+        let e = settle(&model, &Options::default()).unwrap_or_else(|e| panic!("case {case}: {e:?}"));
+        let found = coordinate(&model, &e.state, "p", "angle");
+        match stop {
+            Some((name, at)) => {
+                leant += 1;
+                assert_eq!(e.leans.iter().map(|l| l.name.as_str()).collect::<Vec<_>>(), [name], "case {case}");
+                near(found, at, 1e-12);
+                near(e.leans[0].effort, moment(at).abs(), 1e-9);
+                assert_eq!((e.stability(), e.leans[0].unit), (Stability::Held, "N m"));
+                // With the stop closed nothing moves, also for whoever asks for vibrations.
+                let m = linearize(&model, &e.state, &Request::default()).unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(m.A.nrows(), 0);
+            }
+            None => {
+                free += 1;
+                assert!(
+                    e.leans.is_empty() && (found - angle).abs() < 2e-4 && moment(found).abs() < 1e-9,
+                    "case {case}: {found} for {angle}"
+                );
+                assert_eq!(e.stability(), Stability::Stable);
+            }
+        }
+        for e in search(&model, &Options::default()).expect("rests").list {
+            let a = coordinate(&model, &e.state, "p", "angle");
+            assert!(a >= low - 1e-9 && a <= high + 1e-9, "case {case}: {a} in {low}..{high}");
+        }
+    }
+    assert!(leant > 5 && free > 5, "{leant} {free}");
+}
+
+/// A slider that falls without end lies on its stop; one on an inclined rail presses with its share of the weight. A rope that is slack does
+/// nothing, a taut one carries. A wheel with a ratchet stays where its load would turn it back, and goes on where it turns it forward.
+#[test]
+fn stops_ropes_and_ratchets_carry() {
+    let slider = of_text(
+        "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {b: {mass: 2, inertia: [0.1, 0.1, 0.1], at: [0, 0, 0]}}
+joints: {g: {type: prismatic, bodies: [ground, b], at: [0, 0, 0], axis: [0.6, 0, 0.8], limits: {min: -1.5, restitution: 0.3}}}
+",
+    );
+    let e = settle(&slider, &Options::default()).expect("a rest");
+    near(coordinate(&slider, &e.state, "g", "distance"), -1.5, 1e-12);
+    near(e.leans[0].effort, 2.0 * 9.81 * 0.8, 1e-9);
+    let wheel = |side: f64, start: f64| {
+        of_text(&format!(
+            "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies: {{w: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [{}, 0, {}]}}}}
+joints: {{p: {{type: revolute, bodies: [ground, w], at: [0, 0, 0], axis: [0, -1, 0], limits: {{speed_min: 0}}}}}}
+",
+            side * 0.3 * start.cos(),
+            0.3 * start.sin()
+        ))
+    };
+    // Its weight turns it back.
+    let held = wheel(1.0, 0.2);
+    let e = settle(&held, &Options::default()).expect("a rest");
+    near(coordinate(&held, &e.state, "p", "angle"), 0.0, 1e-12);
+    near(e.leans[0].effort, 9.81 * 0.3 * 0.2_f64.cos(), 1e-9);
+    // And on: to where it hangs.
+    let free = wheel(-1.0, 0.2);
+    let e = settle(&free, &Options::default()).expect("a rest");
+    assert!(e.leans.is_empty(), "{:?}", e.leans);
+    near(coordinate(&free, &e.state, "p", "angle"), std::f64::consts::FRAC_PI_2 + 0.2, 1e-9);
+}
+
+/// An axis along gravity is neutral whatever hangs on it, to rounding and to the residual of the rest.
+#[test]
+fn a_vertical_axis_is_neutral() {
+    let robot = fourbar_io::load("robot_arm").expect("a mechanism");
+    let e = settle(&robot, &Options::default()).expect("a rest");
+    assert_eq!(e.stability(), Stability::Neutral, "{:?}", e.verdict.omega2);
 }
 
 #[test]

@@ -279,3 +279,37 @@ fn a_shaken_pendulum_has_the_exponents_of_hills_equation() {
         assert!(best < 1e-6 * s.norm(), "e = {e}, w = {w}: {s} in {:?}", found.list.iter().map(|m| m.s).collect::<Vec<_>>());
     }
 }
+
+/// A pendulum beside a light slider on a stiff, strongly damped spring, both in closed form: sizes that differ by eleven orders make neither of
+/// them free. Drawn damping from none to far beyond critical.
+#[test]
+fn soft_motions_beside_stiff_ones_are_no_free_ones() {
+    let seed = 2718;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    for case in 0..20 {
+        let c = if case == 0 { 0.0 } else { 10.0_f64.powf(2.0 + 4.0 * random.number()) };
+        let k = 10.0_f64.powf(5.0 + random.number());
+        let text = format!(
+            "
+fourbar: 1
+gravity: [0, 0, -9.81]
+bodies:
+  a: {{mass: 1, inertia: [0.1, 0.1, 0.1], at: [0, 0, -0.5]}}
+  b: {{mass: 1e-6, inertia: 0, at: [1, 0, 0]}}
+joints:
+  p: {{type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}
+  g: {{type: prismatic, bodies: [ground, b], at: [1, 0, 0], axis: [1, 0, 0]}}
+forces:
+  s: {{type: spring, between: [{{body: ground}}, {{body: b}}], stiffness: {k}, length: 1, damping: {c}}}
+"
+        );
+        let m = found(&common::of_text(&text));
+        assert_eq!((m.rigid, m.states), (0, 4), "k = {k}, c = {c}");
+        assert!(missed(&m, C::new(0.0, (9.81_f64 * 0.5 / 0.35).sqrt())) < 1e-6, "k = {k}, c = {c}");
+        // s^2 m + c s + k = 0: of real roots the slow one is -2 k/(c + root).
+        let root = C::new(c * c - 4e-6 * k, 0.0).sqrt();
+        let slow = C::new(-2.0 * k, 0.0) / (root + c);
+        assert!(missed(&m, slow) < 1e-5 * slow.norm(), "k = {k}, c = {c}: {slow}");
+    }
+}

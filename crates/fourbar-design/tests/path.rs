@@ -52,6 +52,19 @@ fn turning_points_are_found_whatever_the_range() {
     }
 }
 
+/// A column of two rods under a load that follows its end (Ziegler): it has no other equilibrium, whatever the load; at 2.086 k/l it begins to
+/// flutter, which is no crossing of paths.
+#[test]
+fn a_follower_load_has_no_second_path() {
+    let build = |load: f64| Ok(model_with("ziegler", &[("P", &format!("{load:e}"))]));
+    let path = follow(&build, [0.0, 3.0], &Options::default()).expect("a path");
+    assert!(path.ended.is_none() && path.crossings.is_empty() && path.turning.is_empty(), "{:?} {:?}", path.ended, path.crossings);
+    for p in path.points.iter().filter(|p| (p.value - 3.5 + 2.0_f64.sqrt()).abs() > 0.01) {
+        let stable = p.value < 3.5 - 2.0_f64.sqrt();
+        assert_eq!(p.rest.stability().word() != "unstable", stable, "{}", p.value);
+    }
+}
+
 /// A standing rod whose spring becomes too soft: at k = m g l/2 it leaves the upright position to either side.
 #[test]
 fn a_standing_rod_buckles_to_both_sides() {

@@ -154,6 +154,62 @@ study: {t_end: 100, output_step: 50}
     });
 }
 
+/// Forces that vanish at the start, and all along the first half: drawn torques `s (t - from)^n` on a free wheel, whose angle and its derivatives
+/// are powers of time.
+#[test]
+fn forces_that_begin_with_nothing_have_derivatives() {
+    let seed = 90210;
+    println!("seed {seed}");
+    let mut random = fourbar::random::Random(seed);
+    for case in 0..6 {
+        let (s, n) = (1.5 + random.number(), 1 + case % 3);
+        let from = if case < 3 { 0.0 } else { 0.6 + 0.1 * random.number() };
+        let text = format!(
+            "
+fourbar: 1
+parameters: {{s: {s}, J: 0.2}}
+bodies: {{a: {{mass: 1, inertia: [J, J, J], at: [0, 0, 0]}}}}
+joints: {{p: {{type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 0, 1]}}}}
+forces: {{f: {{type: actuator, joint: p, effort: 's*max(t - {from}, 0)^{n}'}}}}
+study: {{t_end: 1, output_step: 0.1}}
+"
+        );
+        let text = if from == 0.0 { text.replace("max(t - 0, 0)", "t") } else { text };
+        with(&text, |p, find| {
+            let which = ["s", "J"].map(find);
+            let run = of_run(p, &Study::of(&p.model().expect("a mechanism")), &which).unwrap_or_else(|e| panic!("{e}"));
+            let d = of_measure(&Measure::new("last(p.angle)", &run.run.columns).expect("a measure"), &run).expect("derivatives");
+            let m = f64::from(n);
+            let way = s * (1.0 - from).powf(m + 2.0) / (0.2 * (m + 1.0) * (m + 2.0));
+            near(d.value, way, 1e-7);
+            near(d.slopes[0], way / s, 1e-5);
+            near(d.slopes[1], -way / 0.2, 1e-5);
+        });
+    }
+}
+
+/// Where the truth is zero the error that is given does not claim more than rounding allows; and where it is not, it still holds.
+#[test]
+fn errors_of_derivatives_that_vanish_are_not_too_small() {
+    let text = "
+fourbar: 1
+gravity: [0, 0, -9.81]
+parameters: {m: 1.3, l: 0.7}
+bodies: {a: {mass: m, inertia: 0, at: [0.6*l, 0, -0.8*l]}}
+joints: {p: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}
+points: {tip: {body: a, at: [0, 0, 0]}}
+study: {t_end: 1, output_step: 0.01}
+";
+    with(text, |p, find| {
+        // The motion of a point mass does not depend on it.
+        let run = of_run(p, &Study::of(&p.model().expect("a mechanism")), &[find("m")]).unwrap_or_else(|e| panic!("{e}"));
+        for text in ["last(tip.x)", "last(tip.z)", "last(tip.y)", "rms(p.speed)"] {
+            let d = of_measure(&Measure::new(text, &run.run.columns).expect("a measure"), &run).expect("derivatives");
+            assert!(d.slopes[0].abs() <= d.errors[0] && d.errors[0] < 1e-8, "{text}: {:e} with an error of {:e}", d.slopes[0], d.errors[0]);
+        }
+    });
+}
+
 /// Only the rows that a measure reads are differentiated, with the same result.
 #[test]
 fn rows_that_a_measure_does_not_read_are_left_out() {

@@ -71,6 +71,9 @@ pub enum ToleranceSpec {
     Clearance(f64),
 }
 
+/// Most values of an axis.
+const MOST: usize = 100_000_000;
+
 /// Reads the values of an axis: `60..100 mm:41`, `1..100 kN/m:9:log`, `0.1..0.2` (any value between) or `60, 70, 90 mm`. The dimension,
 /// where it is known, is that of the parameter.
 pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis, Diagnostic> {
@@ -115,16 +118,26 @@ pub fn axis(name: &str, text: &str, dimension: Option<Dimension>) -> Result<Axis
     for part in parts {
         match part {
             "log" => log = true,
-            n => count = n.parse().ok().filter(|n| *n >= 2 && *n <= 100_000_000).ok_or_else(|| refused("do not say how many there are"))?,
+            n => {
+                let many: u64 = n.parse().map_err(|_| refused("do not say how many there are"))?;
+                count = usize::try_from(many)
+                    .ok()
+                    .filter(|n| (2..=MOST).contains(n))
+                    .ok_or_else(|| refused(&format!("are to be {n}: there are 2 to {MOST}")))?;
+            }
         }
     }
     let factor = unit_of(&written)?;
     Ok(Axis { name: name.into(), values: Values::Range { from, to, count, log }, unit: written, factor })
 }
 
-/// A number with or without a unit, in SI.
-pub fn quantity_of(text: &str) -> Option<f64> {
-    quantity(text).map(|(x, _)| x).filter(|x| x.is_finite())
+/// A number with or without a unit, in SI; otherwise why it is none, or not of the dimension that is asked for.
+pub fn quantity_of(text: &str, dimension: Option<Dimension>) -> Result<f64, String> {
+    match (quantity(text).filter(|(x, _)| x.is_finite()), dimension) {
+        (None, _) => Err("is not a number".into()),
+        (Some((_, Some(a))), Some(b)) if a != b => Err(format!("is {}, not {}", a.a(), b.a())),
+        (Some((x, _)), _) => Ok(x),
+    }
 }
 
 /// A number at the head of a text, and what follows it.

@@ -60,7 +60,14 @@ impl Subject {
     ) -> Result<Self, Stop> {
         let input = load_with(file, set, large)?;
         let varied = Variations::new(&input.loaded, input.path.as_deref(), set, large).map_err(|e| input.stop(e.cause()))?;
-        let inputs = settings::study(&input.model, args).map_err(|d| input.stop(&d))?.inputs;
+        let study = settings::study(&input.model, args).map_err(|d| input.stop(&d))?;
+        // A method that does not exist is the same for every case.
+        if let Err(d) = study.method(&input.model)
+            && d.code.0.starts_with('U')
+        {
+            return Err(input.stop(&d));
+        }
+        let inputs = study.inputs;
         if !screen.is_silent() {
             // Cases share the cores among them. Another program than the command may have use for more threads later.
             dca::use_threads(1);
@@ -91,8 +98,8 @@ impl Subject {
         Ok(study)
     }
 
-    /// The measures of a run.
-    pub fn take(&self, parameters: &Parameters, run: &Trajectory) -> Result<Vec<f64>, Diagnostic> {
+    /// The measures of a run, or why one of them has no value.
+    pub fn take(&self, parameters: &Parameters, run: &Trajectory) -> Vec<Result<f64, Diagnostic>> {
         let value = |text: &str| Ok(measure(text, &run.columns, parameters)?.of(run)?.value);
         self.measures.iter().map(|(_, text)| value(text)).collect()
     }

@@ -58,7 +58,7 @@ pub fn optimize(args: &OptimizeArgs, screen: &Screen) -> Result<Reply, Stop> {
         })
         .collect::<Result<Vec<Axis>, Diagnostic>>()?;
     let [lower, upper, start] = bounds(&subject, &axes)?;
-    let (method, why) = method(args, &sought);
+    let (method, why) = method(args, &sought)?;
     screen.listen();
     let progress = Mutex::new(Progress::new(screen, 0));
     let reasons: Mutex<BTreeMap<String, (usize, String)>> = Mutex::new(BTreeMap::new());
@@ -218,9 +218,17 @@ fn bounds(subject: &Subject, axes: &[Axis]) -> Result<[Vec<f64>; 3], Diagnostic>
 }
 
 /// The method, and why.
-fn method(args: &OptimizeArgs, sought: &Sought) -> (Method, String) {
+fn method(args: &OptimizeArgs, sought: &Sought) -> Result<(Method, String), Diagnostic> {
     let fitted = !sought.spec.fit.is_empty();
-    match args.method {
+    Ok(match args.method {
+        MethodName::LeastSquares if !fitted => {
+            let goal = if sought.sign < 0.0 { "maximize" } else { "minimize" };
+            let d = Diagnostic::new(
+                "U438",
+                format!("`--method least-squares` makes squares small, and `{goal}` asks for one number that has a sign"),
+            );
+            return Err(d.help("leave `--method` out, or say what is to become zero: `--fit NAME=EXPRESSION`"));
+        }
         MethodName::LeastSquares => (Method::LeastSquares, "least squares, as asked for".into()),
         MethodName::Cma => (Method::Cma, "evolution strategy (CMA-ES), as asked for".into()),
         MethodName::Auto if fitted => (
@@ -233,7 +241,7 @@ fn method(args: &OptimizeArgs, sought: &Sought) -> (Method, String) {
             let why = kink.map_or("the goal is one number".to_string(), |k| format!("the goal is one number and `{k}` may have kinks"));
             (Method::Cma, format!("evolution strategy (CMA-ES): {why}"))
         }
-    }
+    })
 }
 
 /// Goals and margins of a case.
@@ -298,12 +306,9 @@ impl Told<'_> {
             Method::LeastSquares => g.values.iter().map(|v| v * v).sum::<f64>(),
             Method::Cma => g.values.iter().sum(),
         });
-        // A single number that was squared by the method is shown as it is.
-        let plain =
-            |goal: f64| if self.sought.spec.fit.is_empty() && self.method == Method::LeastSquares { goal.sqrt() } else { self.shown(goal) };
-        let from =
-            before.map_or("the file's values cannot be computed".into(), |b| format!("{} with the values of the file", number(plain(b))));
-        facts.add("goal", &format!("{what}: {}{unit}; {from}", number(plain(s.best.goal))));
+        let from = before
+            .map_or("the file's values cannot be computed".into(), |b| format!("{} with the values of the file", number(self.shown(b))));
+        facts.add("goal", &format!("{what}: {}{unit}; {from}", number(self.shown(s.best.goal))));
         if !s.goals.margins.is_empty() {
             let worst = s.best.violation;
             let words = if worst > 0.0 { format!("violated by up to {}", number(worst)) } else { "all hold".into() };

@@ -186,6 +186,11 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
     if out.is_none() && shard != Shard::WHOLE {
         return Err(Diagnostic::new("U432", "a shard needs a folder").help("add `--out DIR`, the same for all shards").into());
     }
+    if out.is_none() && args.format == FormatName::Parquet {
+        return Err(Diagnostic::new("U432", "`--format parquet` needs a folder: without one nothing is written")
+            .help("add `--out DIR`")
+            .into());
+    }
     let how = [args.resume.is_some(), args.force, args.format == FormatName::Parquet];
     let mut folder = match out {
         Some(path) => Some(SweepFolder::open(path, described.clone(), schema, shard, how)?),

@@ -4,6 +4,7 @@ use crate::args::SynthesizeArgs;
 use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, number, table};
 use fourbar::Diagnostic;
+use fourbar::expr::Dimension;
 use fourbar_design::synthesis::{Complex, Found, FourBar, Given, Task, Timing, function, motion, path};
 use fourbar_io::disk::{Kind, read_text_bounded, write_kind};
 use fourbar_io::studies::quantity_of;
@@ -38,8 +39,11 @@ pub fn synthesize(args: &SynthesizeArgs, screen: &Screen) -> Result<Reply, Stop>
     Ok(reply)
 }
 
-/// Rows of numbers: a file of lines, or `x,y; x,y; ...`. Lengths may have units.
-fn rows(text: &str, widths: &[usize], what: &str) -> Result<Vec<Vec<f64>>, Diagnostic> {
+const LENGTH: Dimension = Dimension::LENGTH;
+const ANGLE: Dimension = Dimension::NONE;
+
+/// Rows of numbers: a file of lines, or `x,y; x,y; ...`. Numbers may have units, of the dimension of their column.
+fn rows(text: &str, widths: &[usize], columns: &[Dimension], what: &str) -> Result<Vec<Vec<f64>>, Diagnostic> {
     let refused = |why: String| {
         Diagnostic::new("U439", format!("the {what} cannot be read: {why}"))
             .help("write them as `0.5,1.1; 0.4,1.1; ...`, or give a file with one line each")
@@ -49,7 +53,13 @@ fn rows(text: &str, widths: &[usize], what: &str) -> Result<Vec<Vec<f64>>, Diagn
     let lines = source.split(if is_file { '\n' } else { ';' }).map(str::trim).filter(|l| !l.is_empty() && !l.starts_with('#'));
     let mut list: Vec<Vec<f64>> = Vec::new();
     for (k, line) in lines.enumerate() {
-        let cells: Option<Vec<f64>> = line.split([',', '\t']).map(|c| quantity_of(c.trim())).collect();
+        let words = || line.split([',', '\t']).map(str::trim);
+        let cells: Option<Vec<f64>> = words().map(|c| quantity_of(c, None).ok()).collect();
+        if cells.is_some() {
+            for (word, dimension) in words().zip(columns) {
+                quantity_of(word, Some(*dimension)).map_err(|why| refused(format!("`{word}` {why}")))?;
+            }
+        }
         match cells {
             Some(row) if widths.contains(&row.len()) && list.first().is_none_or(|f| f.len() == row.len()) => list.push(row),
             // A first line of words is a heading.
@@ -74,7 +84,7 @@ fn link(l: &FourBar) -> Value {
 }
 
 fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply, Stop> {
-    let given = rows(text, &[2, 3], "points of the path")?;
+    let given = rows(text, &[2, 3], &[LENGTH, LENGTH, ANGLE], "points of the path")?;
     let points: Vec<Complex> = given.iter().map(|r| Complex::new(r[0], r[1])).collect();
     let n = points.len();
     let timing = match (args.timing.as_str(), given.first().map(Vec::len)) {
@@ -89,8 +99,8 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
                 .help("give them as a third number: `0.5,1.1,30deg; ...`")
                 .into());
         }
-        (step, _) => match quantity_of(step) {
-            Some(x) if x > 0.0 => Timing::Steps((0..n).map(|k| x * k as f64).collect()),
+        (step, _) => match quantity_of(step, Some(ANGLE)) {
+            Ok(x) if x > 0.0 => Timing::Steps((0..n).map(|k| x * k as f64).collect()),
             _ => {
                 return Err(Diagnostic::new("U439", format!("`{step}` is not a timing"))
                     .help("write `free`, `equal`, `given`, or the crank angle from point to point, as `20deg`")
@@ -98,12 +108,15 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
             }
         },
     };
-    let place = args.place.as_ref().map(|text| rows(text, &[2], "place")).transpose()?;
+    let place = args.place.as_ref().map(|text| rows(text, &[2], &[LENGTH; 2], "place")).transpose()?;
     let place = place.as_ref().and_then(|p| p.first()).map(|p| Complex::new(p[0], p[1]));
     let tilt = args
         .tilt
         .as_ref()
-        .map(|t| quantity_of(t).ok_or_else(|| Diagnostic::new("U439", format!("`{t}` is not an angle")).help("write for instance `15deg`")))
+        .map(|t| {
+            quantity_of(t, Some(ANGLE))
+                .map_err(|why| Diagnostic::new("U439", format!("the tilt `{t}` {why}")).help("write for instance `15deg`"))
+        })
         .transpose()?;
     let task = Task {
         points,
@@ -154,7 +167,7 @@ fn for_path(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply,
 }
 
 fn for_function(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply, Stop> {
-    let pairs: Vec<[f64; 2]> = rows(text, &[2], "pairs of angles")?.into_iter().map(|r| [r[0], r[1]]).collect();
+    let pairs: Vec<[f64; 2]> = rows(text, &[2], &[ANGLE; 2], "pairs of angles")?.into_iter().map(|r| [r[0], r[1]]).collect();
     let fit = function(&pairs, args.ground)?;
     let l = &fit.linkage;
     let mut facts = Facts::new(12);
@@ -186,7 +199,8 @@ fn for_function(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Re
 }
 
 fn for_motion(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Reply, Stop> {
-    let positions: Vec<(Complex, f64)> = rows(text, &[3], "positions")?.into_iter().map(|r| (Complex::new(r[0], r[1]), r[2])).collect();
+    let positions: Vec<(Complex, f64)> =
+        rows(text, &[3], &[LENGTH, LENGTH, ANGLE], "positions")?.into_iter().map(|r| (Complex::new(r[0], r[1]), r[2])).collect();
     let Ok(positions) = <[(Complex, f64); 3]>::try_from(positions) else {
         return Err(Diagnostic::new("U439", "three positions are needed")
             .help("give x, y and angle of each: `0,0,0; 0.4,0.3,30deg; 0.9,0.2,75deg`")
@@ -201,7 +215,7 @@ fn for_motion(args: &SynthesizeArgs, text: &str, screen: &Screen) -> Result<Repl
                 .into());
         }
     };
-    let pins: Vec<Complex> = rows(pins, &[2], "pins")?.into_iter().map(|r| Complex::new(r[0], r[1])).collect();
+    let pins: Vec<Complex> = rows(pins, &[2], &[LENGTH; 2], "pins")?.into_iter().map(|r| Complex::new(r[0], r[1])).collect();
     let Ok(pins) = <[Complex; 2]>::try_from(pins) else { return Err(Diagnostic::new("U439", "two pins are needed").into()) };
     let (l, angles, one_branch) = motion(&positions, given, &pins)?;
     let mut facts = Facts::new(12);

@@ -5,6 +5,7 @@ use super::{Subject, margin};
 use crate::args::ToleranceArgs;
 use crate::reply::{Reply, Stop, exit_code};
 use crate::screen::{Facts, Screen, number, table};
+use fourbar::expr::Dimension;
 use fourbar::study::count;
 use fourbar::topology::Topology;
 use fourbar::{Diagnostic, Error, Model};
@@ -102,7 +103,10 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
     let given = if args.tolerance.is_empty() {
         subject.input.loaded.studies.tolerances.clone()
     } else {
-        args.tolerance.iter().map(|(name, text)| Ok((name.clone(), written(name, text)?))).collect::<Result<Vec<_>, Diagnostic>>()?
+        args.tolerance
+            .iter()
+            .map(|(name, text)| Ok((name.clone(), written(name, text, subject)?)))
+            .collect::<Result<Vec<_>, Diagnostic>>()?
     };
     let (mut parameters, mut clearances) = (Vec::new(), Vec::new());
     for (name, spec) in given {
@@ -131,18 +135,21 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
 }
 
 /// A tolerance of the command line: `0.1mm`, `sigma:0.03mm`, `uniform:0.2mm`, `IT7` or `clearance:20um`.
-fn written(name: &str, text: &str) -> Result<ToleranceSpec, Diagnostic> {
-    let number = |text: &str| {
-        quantity_of(text).ok_or_else(|| {
-            Diagnostic::new("U437", format!("the tolerance `{text}` of `{name}` is not a number"))
+fn written(name: &str, text: &str, subject: &Subject) -> Result<ToleranceSpec, Diagnostic> {
+    // A parameter is off by something of its own kind.
+    let own = subject.file.parameter(name).ok().and_then(|p| p.1);
+    let number_of = |text: &str, dimension: Option<Dimension>| {
+        quantity_of(text, dimension).map_err(|why| {
+            Diagnostic::new("U437", format!("the tolerance `{text}` of `{name}` {why}"))
                 .name(name)
                 .help("write `0.1mm`, `sigma:0.03mm`, `uniform:0.2mm`, `IT7`, or `clearance:20um` for a joint")
         })
     };
+    let number = |text: &str| number_of(text, own);
     Ok(match text.split_once(':') {
         Some(("sigma", x)) => ToleranceSpec::Sigma(number(x)?),
         Some(("uniform", x)) => ToleranceSpec::Uniform(number(x)?),
-        Some(("clearance", x)) => ToleranceSpec::Clearance(number(x)?),
+        Some(("clearance", x)) => ToleranceSpec::Clearance(number_of(x, Some(Dimension::LENGTH))?),
         _ if text.to_ascii_uppercase().starts_with("IT") => ToleranceSpec::Grade(text.to_ascii_uppercase()),
         _ => ToleranceSpec::PlusMinus(number(text)?),
     })

@@ -28,6 +28,10 @@ pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Opti
     };
     let path = found.map_err(|e| input.stop(e.cause()))?;
     let names = coordinate_names(&input.model);
+    // Joints are where the file has them for the value of each point.
+    let values = |p: &Point| build(p.value).map_or_else(|_| vec![f64::NAN; names.len()], |m| values(&m, &p.rest.state));
+    let at_points: Vec<Vec<f64>> = path.points.iter().map(values).collect();
+    let at_turning: Vec<Vec<f64>> = path.turning.iter().map(values).collect();
     let unit = if range.unit.is_empty() { String::new() } else { format!(" [{}]", range.unit) };
     let mut text = format!("{}\n\n", screen.bold(title(input)));
     text += &format!(
@@ -36,9 +40,8 @@ pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Opti
         count(path.points.len(), "point"),
         count(path.turning.len(), "turning point")
     );
-    for p in &path.turning {
-        let values = values(&input.model, &p.rest.state);
-        let at: Vec<String> = names.iter().zip(values).take(COORDINATES).map(|(n, x)| format!("`{n}` {}", number(x))).collect();
+    for (p, values) in path.turning.iter().zip(&at_turning) {
+        let at: Vec<String> = names.iter().zip(values).take(COORDINATES).map(|(n, x)| format!("`{n}` {}", number(*x))).collect();
         text += &format!("turns back at {} = {}{}: {}\n", range.name, number(p.value), spaced(&range.unit), at.join(", "));
     }
     for (k, [a, b]) in path.crossings.iter().enumerate() {
@@ -52,27 +55,26 @@ pub fn path(args: &EquilibriumArgs, input: &Input, range: &Range, options: &Opti
     let step = path.points.len().div_ceil(POINTS).max(1);
     let shown = path.points.iter().enumerate().filter(|(k, _)| k % step == 0 || *k + 1 == path.points.len());
     let rows: Vec<Vec<String>> = shown
-        .map(|(_, p)| {
+        .map(|(k, p)| {
             let mut row = vec![number(p.value), p.rest.stability().word().to_string()];
-            row.extend(values(&input.model, &p.rest.state).into_iter().take(COORDINATES).map(number));
+            row.extend(at_points[k].iter().take(COORDINATES).map(|x| number(*x)));
             row
         })
         .collect();
     text += &format!("\n{}", table(&head, &rows, &right));
     if let Some(file) = &args.output {
-        write_kind(file, csv(&input.model, range, &path, &names).as_bytes(), disk::Kind::Other, args.force)?;
+        write_kind(file, csv(range, &path, &names, &at_points).as_bytes(), disk::Kind::Other, args.force)?;
         text += &format!("\nthe path is written to {}\n", file.display());
     }
-    let point = |p: &Point| -> Value {
-        let coordinates: serde_json::Map<String, Value> =
-            names.iter().cloned().zip(values(&input.model, &p.rest.state).into_iter().map(|x| json!(x))).collect();
+    let point = |(p, values): (&Point, &Vec<f64>)| -> Value {
+        let coordinates: serde_json::Map<String, Value> = names.iter().cloned().zip(values.iter().map(|x| json!(x))).collect();
         json!({"value": p.value, "stability": p.rest.stability().word(), "omega2": p.rest.verdict.omega2.first(), "energy": p.rest.energy, "coordinates": coordinates})
     };
     let mut reply = Reply::new(
         text,
         json!({
             "file": input.name, "title": input.model.title, "hash": input.loaded.hash, "parameter": range.name, "unit": range.unit,
-            "points": path.points.iter().map(point).collect::<Vec<_>>(), "turning_points": path.turning.iter().map(point).collect::<Vec<_>>(),
+            "points": path.points.iter().zip(&at_points).map(point).collect::<Vec<_>>(), "turning_points": path.turning.iter().zip(&at_turning).map(point).collect::<Vec<_>>(),
             "crossings": path.crossings, "branch": args.branch, "complete": path.ended.is_none(),
         }),
     );
@@ -97,10 +99,10 @@ fn values(model: &Model, state: &Configuration) -> Vec<f64> {
     model.joints.iter().flat_map(of).collect()
 }
 
-fn csv(model: &Model, range: &Range, path: &LoadPath, names: &[String]) -> String {
+fn csv(range: &Range, path: &LoadPath, names: &[String], values: &[Vec<f64>]) -> String {
     let mut text = format!("{},stability,{}\n", range.name, names.join(","));
-    for p in &path.points {
-        let values: Vec<String> = values(model, &p.rest.state).iter().map(|x| format!("{x:?}")).collect();
+    for (p, values) in path.points.iter().zip(values) {
+        let values: Vec<String> = values.iter().map(|x| format!("{x:?}")).collect();
         text += &format!("{:?},{},{}\n", p.value, p.rest.stability().word(), values.join(","));
     }
     text

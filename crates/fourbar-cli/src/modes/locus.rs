@@ -13,13 +13,23 @@ use fourbar_design::linear::{Request, linearize};
 use fourbar_design::modes::{Mode, modes};
 use fourbar_io::disk::{Kind, write_kind};
 use serde_json::json;
+use std::borrow::Cow;
 
 /// Values that are printed.
 const PRINTED: usize = 21;
 /// Halvings of an interval in which something becomes unstable.
 const HALVINGS: usize = 60;
 
+/// An interval is halved down to this share of the distance of two values.
+const CLOSE: f64 = 1e-12;
+/// Distance to both sides, as a share of that of two values, at which a root is looked at.
+const NEAR: f64 = 1e-6;
+/// Roots whose real parts are below this share of themselves do not grow; nor do those below what rounding of the matrix does to them.
+const STILL: f64 = 1e-11;
+const ROUNDING: f64 = 64.0 * f64::EPSILON;
+
 /// Modes at a value.
+#[derive(Clone)]
 struct At {
     value: f64,
     list: Vec<Mode>,
@@ -27,10 +37,10 @@ struct At {
 }
 
 impl At {
-    /// The mode nearest to a root of the same kind.
-    fn nearest(&self, s: [f64; 2]) -> Option<&Mode> {
-        let distance = |m: &Mode| f64::hypot(m.s.re - s[0], m.s.im - s[1]);
-        self.list.iter().min_by(|a, b| distance(a).total_cmp(&distance(b)))
+    /// Modes that grow by more than rounding explains, which is magnified where roots are about to meet.
+    fn growing(&self) -> Vec<&Mode> {
+        let top = self.list.iter().fold(0.0_f64, |m, x| m.max(x.omega));
+        self.list.iter().filter(|m| m.s.re > STILL * m.omega + ROUNDING * m.condition * top).collect()
     }
 }
 
@@ -126,35 +136,47 @@ fn root(m: &Mode) -> String {
     if m.s.im > 0.0 { format!("{re:.3} ± {:.3}i", m.s.im) } else { format!("{re:.3}") }
 }
 
-/// Roots that cross the imaginary axis between two values, each followed by halving.
+/// Where the number of roots that grow changes between two values, each place found by halving.
 fn changed(args: &ModesArgs, range: &Range, a: &At, b: &At) -> Vec<Change> {
-    let mut list = Vec::new();
-    for m in &b.list {
-        let Some(before) = a.nearest([m.s.re, m.s.im]) else { continue };
-        let clear = |m: &Mode| m.s.re.abs() > 1e-7 * m.omega;
-        // The pairing must hold both ways, else roots have met on the way.
-        let back = b.nearest([before.s.re, before.s.im]).is_some_and(|x| (x.s - m.s).norm() == 0.0);
-        if before.s.re * m.s.re >= 0.0 || !clear(before) || !clear(m) || !back {
-            continue;
-        }
-        let (mut low, mut high) = ((a.value, [before.s.re, before.s.im]), (b.value, [m.s.re, m.s.im]));
+    let mut list: Vec<Change> = Vec::new();
+    let close = CLOSE * (b.value - a.value).abs();
+    let (mut from, last) = (Cow::Borrowed(a), b.growing().len());
+    while from.growing().len() != last && list.len() < b.list.len() + a.list.len() {
+        let count = from.growing().len();
+        let (mut low, mut high) = (from.clone(), Cow::Borrowed(b));
         for _ in 0..HALVINGS {
-            let middle = 0.5 * (low.0 + high.0);
-            let Ok(at) = modes_at(args, range, middle) else { break };
-            let guess = [0.5 * (low.1[0] + high.1[0]), 0.5 * (low.1[1] + high.1[1])];
-            let Some(x) = at.nearest(guess) else { break };
-            let s = [x.s.re, x.s.im];
-            if s[0] * low.1[0] > 0.0 {
-                low = (middle, s)
-            } else {
-                high = (middle, s)
-            }
-            if (high.0 - low.0).abs() < 1e-12 * (b.value - a.value).abs() {
+            if (high.value - low.value).abs() <= close {
                 break;
             }
+            let Ok(middle) = modes_at(args, range, 0.5 * (low.value + high.value)) else { break };
+            if middle.growing().len() == count {
+                low = Cow::Owned(middle);
+            } else {
+                high = Cow::Owned(middle);
+            }
         }
-        let becomes = if m.s.re > 0.0 { "unstable" } else { "stable" };
-        list.push(Change { value: 0.5 * (low.0 + high.0), words: m.words.clone(), becomes, frequency: m.frequency });
+        let more = high.growing().len() > count;
+        // Of those that grow on the unstable side the one that has just begun to.
+        let side = if more { &high } else { &low };
+        if let Some(m) = side.growing().into_iter().min_by(|x, y| x.s.re.total_cmp(&y.s.re)) {
+            let becomes = if more { "unstable" } else { "stable" };
+            let value = 0.5 * (low.value + high.value);
+            let value = refined(args, range, value, NEAR * (b.value - a.value), m).unwrap_or(value);
+            list.push(Change { value, words: m.words.clone(), becomes, frequency: m.frequency });
+        }
+        from = high;
     }
     list
+}
+
+/// Where the real part of a root vanishes that changes its sign at a finite rate, by the roots at some distance to both sides: close to zero it
+/// may be taken for zero itself.
+fn refined(args: &ModesArgs, range: &Range, value: f64, distance: f64, mode: &Mode) -> Option<f64> {
+    let real = |value: f64| {
+        let at = modes_at(args, range, value).ok()?;
+        at.list.iter().min_by(|x, y| (x.s - mode.s).norm().total_cmp(&(y.s - mode.s).norm())).map(|m| m.s.re)
+    };
+    let (a, b) = (real(value - distance)?, real(value + distance)?);
+    let transversal = a * b < 0.0 && a.abs() < 3.0 * b.abs() && b.abs() < 3.0 * a.abs();
+    transversal.then(|| value - distance + 2.0 * distance * a / (a - b))
 }

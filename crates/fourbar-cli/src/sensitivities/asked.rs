@@ -79,8 +79,11 @@ pub fn asked(of: &[String]) -> Result<Vec<Asked>, Diagnostic> {
     Ok(list)
 }
 
-/// The derivatives of a number of a mode.
-pub fn of_mode(s: &OfModes, k: usize, what: &str) -> Result<Derivative, Diagnostic> {
+/// Error of derivatives of eigenvalues as a share of the largest, over the size of the parameter.
+const CANCELLED: f64 = 1e-11;
+
+/// The derivatives of a number of a mode by parameters of given sizes.
+pub fn of_mode(s: &OfModes, k: usize, what: &str, sizes: &[f64]) -> Result<Derivative, Diagnostic> {
     let Some(mode) = s.list.get(k - 1) else {
         let message = format!("there is no mode {k}: the mechanism has {}", s.list.len());
         return Err(Diagnostic::new("U412", message).help("`fourbar modes FILE` lists them"));
@@ -104,8 +107,11 @@ pub fn of_mode(s: &OfModes, k: usize, what: &str) -> Result<Derivative, Diagnost
         _ => (-root.re / omega, "1"),
     };
     let slopes: Vec<f64> = s.slopes[k - 1].iter().map(|d| slope([d.re, d.im])).collect();
-    let errors =
-        s.rough[k - 1].iter().map(|d| slope([d.re, d.im])).zip(&slopes).map(|(r, s)| (r - s).abs() / 3.0 + 1e-9 * s.abs()).collect();
+    let top = s.list.iter().fold(0.0_f64, |m, x| m.max(x.omega));
+    let size = if what == "damping" { top / omega } else { top };
+    let rough = s.rough[k - 1].iter().map(|d| slope([d.re, d.im]));
+    let error = |((r, s), p): ((f64, &f64), &f64)| (r - s).abs() / 3.0 + 1e-9 * s.abs() + CANCELLED * size / p;
+    let errors = rough.zip(&slopes).zip(sizes).map(error).collect();
     Ok(Derivative { of: format!("modes.{k}.{what}"), value, unit: unit.into(), slopes, errors })
 }
 

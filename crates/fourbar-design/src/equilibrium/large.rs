@@ -206,7 +206,7 @@ impl<'m> Large<'m> {
         let sizes = list.iter().map(|m| verdict::contributions(self.model, &rest.state, &m.shape, &self.kkt.stiffness(&m.shape)));
         let sizes: Vec<f64> = sizes.collect();
         let omega2: Vec<f64> = list.iter().map(|m| m.omega2).collect();
-        let stability = verdict::judged(&omega2, &sizes, UNSEEN * shift, self.quickest());
+        let stability = verdict::judged(&omega2, &sizes, &[UNSEEN * shift], self.quickest());
         let columns: Vec<DVector<f64>> = list.into_iter().map(|m| m.shape).collect();
         let softest = columns.first().map(|x| words::motion(self.model, &rest.state.q, x)).unwrap_or_default();
         let n = 6 * self.model.moving();
@@ -480,6 +480,7 @@ impl<'m> Large<'m> {
             freedom,
             rank: rows - redundant,
             redundant,
+            leans: Vec::new(),
             warnings,
         })
     }

@@ -14,11 +14,13 @@
 //! ```
 
 pub mod large;
+pub mod limits;
 mod refusals;
 mod search;
 mod solve;
 pub mod verdict;
 
+pub use limits::{Leaning, leaning, leans_at};
 pub use search::{Found, search};
 pub use verdict::{Stability, Verdict};
 
@@ -34,6 +36,7 @@ use large::Large;
 use nalgebra::{DMatrix, DVector};
 use refusals::Ended;
 use solve::Ending;
+use std::borrow::Cow;
 use std::cell::Cell;
 
 /// What kind of rest is looked for.
@@ -86,6 +89,8 @@ pub struct Equilibrium {
     pub rank: usize,
     /// Rows that depend on others.
     pub redundant: usize,
+    /// Rigid limits that it leans on.
+    pub leans: Vec<Leaning>,
     /// What the reader should know.
     pub warnings: Vec<Diagnostic>,
 }
@@ -96,7 +101,12 @@ impl Equilibrium {
         self.verdict.stability
     }
 
-    /// Reactions, efforts and everything else by name, at rest.
+    /// The mechanism as it rests: with the limits closed that it leans on.
+    pub fn acting<'m>(&self, model: &'m Model) -> Cow<'m, Model> {
+        leaning(model, &self.leans)
+    }
+
+    /// Reactions, efforts and everything else by name, at rest, of the mechanism as it rests ([`Equilibrium::acting`]).
     pub fn evaluate<'m>(&self, model: &'m Model) -> Result<Evaluation<'m>, fourbar::Error> {
         let mut still = self.state.clone();
         still.v.fill(Twist::zero());
@@ -149,14 +159,35 @@ pub struct Problem<'m> {
     positions: Vec<bool>,
     /// Largest load so far: where springs are slack at rest, what they carried on the way is the measure of rounding.
     largest: Cell<f64>,
+    /// Positions beyond which the way downhill is not followed.
+    fence: Option<Fence<'m>>,
+    /// Whether the last way downhill ended there.
+    fenced: bool,
 }
+
+/// Says whether a position lies beyond.
+pub type Fence<'m> = Box<dyn Fn(&Configuration) -> bool + 'm>;
 
 impl<'m> Problem<'m> {
     /// Around a closed position.
     pub fn new(model: &'m Model, at: &Configuration) -> Self {
         let mut op = Operator::new(model, at);
         op.choose(at.t);
-        Self { model, positions: op.positions(), op, manifold: Manifold::new(model, at), largest: Cell::new(0.0) }
+        Self {
+            model,
+            positions: op.positions(),
+            op,
+            manifold: Manifold::new(model, at),
+            largest: Cell::new(0.0),
+            fence: None,
+            fenced: false,
+        }
+    }
+
+    /// The same whose way downhill ends before positions that lie beyond a fence.
+    pub fn within(mut self, fence: Fence<'m>) -> Self {
+        self.fence = Some(fence);
+        self
     }
 
     /// The forces at a closed position.
@@ -196,6 +227,9 @@ impl<'m> Problem<'m> {
             }
         }
         let down = self.descend(start);
+        if self.fenced {
+            return (down, "downhill");
+        }
         let Ending::Lost(reached) = &down else { return (down, "downhill") };
         let relaxed = self.relax(&reached.state);
         if matches!(relaxed, Ending::Rest(..)) {
@@ -236,6 +270,7 @@ impl<'m> Problem<'m> {
             freedom: all.freedom(),
             rank: all.rank,
             redundant: all.redundant(),
+            leans: Vec::new(),
             warnings: Vec::new(),
         };
         self.driven(&mut found.state);
@@ -279,7 +314,7 @@ pub fn start(model: &Model, options: &Options) -> Result<Configuration, Diagnost
 
 /// Whether a mechanism rests at a closed position, stable or not.
 pub fn rests(model: &Model, at: &Configuration) -> bool {
-    let (own, _) = without_dry_friction(model);
+    let (own, _) = without_dry_friction(&leaning(model, &leans_at(model, at)));
     if large::applies(&own) {
         return Large::new(&own, at).rests(at);
     }
@@ -367,11 +402,18 @@ pub fn settle_from(model: &Model, from: &Configuration, kind: Kind) -> Result<Eq
 
 /// The same with the matrices that are asked for; where two ways are open, they are compared by this.
 pub fn settle_by(model: &Model, from: &Configuration, kind: Kind, matrices: Matrices) -> Result<Equilibrium, Diagnostic> {
-    let (own, rubbing) = without_dry_friction(model);
-    let Some(mut found) = Search::new(&own, from, matrices)?.settle(from, kind, |_| false)? else {
+    let (free, rubbing) = without_dry_friction(model);
+    let leant = if model.limits.is_empty() {
+        limits::Leant { model: free, from: from.clone(), closed: Vec::new() }
+    } else {
+        limits::lean(&free, from, kind)?
+    };
+    let (own, from) = (&leant.model, &leant.from);
+    let Some(mut found) = Search::new(own, from, matrices)?.settle(from, kind, |_| false)? else {
         return Err(Diagnostic::new("S403", "no equilibrium was found"));
     };
-    found.warnings.extend(crate::refusals::in_time(&own, &found.state));
+    found.leans = leant.closed;
+    found.warnings.extend(crate::refusals::in_time(own, &found.state));
     found.warnings.extend(crate::refusals::friction(&rubbing));
     if kind == Kind::Stable && found.stability() == Stability::Unstable {
         found.warnings.push(refusals::unstable(&found));

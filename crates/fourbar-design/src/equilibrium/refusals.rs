@@ -81,7 +81,7 @@ pub fn unstable(found: &Equilibrium) -> Diagnostic {
 pub fn of_verdict(model: &Model, state: &Configuration, v: &Verdict, along: impl FnOnce(&DVector<f64>) -> Option<bool>) -> Vec<Diagnostic> {
     let mut list = Vec::new();
     if v.stability == Stability::Neutral {
-        let neutral = v.omega2.iter().zip(&v.sizes).position(|(w, s)| w.abs() <= 1e-6 * s).unwrap_or(0);
+        let neutral = (0..v.omega2.len()).min_by(|&a, &b| v.omega2[a].abs().total_cmp(&v.omega2[b].abs())).unwrap_or(0);
         let shape = v.shapes.column_iter().nth(neutral).map(|x| x.into_owned());
         let words = shape.as_ref().map_or_else(|| v.softest.clone(), |x| words::motion(model, &state.q, x));
         let how = match shape.and_then(|x| along(&x)) {

@@ -1,7 +1,7 @@
 //! Several equilibria: from random positions downhill and by Newton's method; along the whole motion where there is one freedom.
 
 use super::solve::Ending;
-use super::{Equilibrium, Kind, Matrices, Options, Problem, Search, start};
+use super::{Equilibrium, Kind, Matrices, Options, Problem, Search, limits, settle_from, start};
 use crate::manifold::Manifold;
 use crate::operator::{fits, without_dry_friction};
 use fourbar::analysis::assembly::{Bound, pull, update_turns};
@@ -62,7 +62,9 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
     free.start.clear();
     let Bound { held, rows, .. } = Bound::new(&free, &drawn, true);
     let mut random = Random(0x0e90_1b1b_5eed_0007);
-    if let Search::Dense(problem) = &mut way
+    let limited = !own.limits.is_empty();
+    if !limited
+        && let Search::Dense(problem) = &mut way
         && problem.rest(&drawn).space.freedom() == 1
         && own.states.is_empty()
     {
@@ -84,6 +86,22 @@ pub fn search(model: &Model, options: &Options) -> Result<Found, Diagnostic> {
             c
         };
         let kind = if k % 2 == 0 { Kind::Stable } else { Kind::Any };
+        if limited {
+            // A start beyond a limit is none.
+            if !limits::passed(&own, &drawn, &from).is_empty() {
+                continue;
+            }
+            match settle_from(&own, &from, kind) {
+                Ok(e) => {
+                    found.hits += 1;
+                    if !found.list.iter().any(|other| apart(&own, &other.state.q, &e.state.q) < SAME * own.length) {
+                        found.list.push(e);
+                    }
+                }
+                Err(d) => drop(first_failure.get_or_insert(d)),
+            }
+            continue;
+        }
         let known = |at: &Configuration| found.list.iter().any(|e| apart(&own, &e.state.q, &at.q) < SAME * own.length);
         match way.settle(&from, kind, known) {
             Ok(new) => {

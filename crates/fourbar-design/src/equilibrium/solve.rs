@@ -33,6 +33,8 @@ const POSITIVE: f64 = 1e-14;
 /// Above so many freedoms eigenvalues take long; residuals above this share of the load are far from a rest.
 const MANY: usize = 100;
 pub const NEAR: f64 = 1e-6;
+/// A fence is approached to this many characteristic lengths.
+const FENCE: f64 = 0.02;
 /// Beyond this many characteristic lengths nothing holds the mechanism.
 pub const FAR: f64 = 1e5;
 
@@ -148,6 +150,7 @@ impl Problem<'_> {
     /// Goes downhill to where the mechanism comes to rest by itself.
     pub fn descend(&mut self, start: &Configuration) -> Ending {
         let L = self.model.length;
+        self.fenced = false;
         let mut rest = self.rest(start);
         let (mut radius, mut blocked) = (RADIUS * L, 0);
         let mut best = (f64::INFINITY, 0);
@@ -212,6 +215,14 @@ impl Problem<'_> {
             blocked = 0;
             let work = 0.5 * (rest.tangential.dot(&d) + next.tangential.dot(&d));
             if work >= 0.1 * predicted || (!saddle && next.g.norm() <= 0.5 * size) {
+                if self.fence.as_ref().is_some_and(|beyond| beyond(&next.state)) {
+                    if y.norm() <= FENCE * L {
+                        self.fenced = true;
+                        return Ending::Lost(Box::new(rest));
+                    }
+                    radius = 0.3 * y.norm();
+                    continue;
+                }
                 if work > 0.75 * predicted && y.norm() > 0.9 * radius {
                     radius *= 2.0;
                 }

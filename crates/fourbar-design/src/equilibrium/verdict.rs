@@ -3,7 +3,7 @@
 use super::Rest;
 use crate::linear::{Request, linearize};
 use crate::modes::modes;
-use crate::operator::{Along, Direction, Operator};
+use crate::operator::{Along, Direction, Operator, lengths};
 use crate::pencil::small_motions;
 use crate::words;
 use fourbar::Model;
@@ -16,6 +16,8 @@ use serde::Serialize;
 const NEUTRAL: f64 = 1e-6;
 /// And below this share of the largest.
 const ROUNDING: f64 = 1e-12;
+/// Stiffness along a motion is rounded by so many units of the last place of what it is summed up from.
+const DIGITS: f64 = 256.0;
 /// An antisymmetric part of the stiffness above this share shows a force without potential.
 const ANTISYMMETRIC: f64 = 1e-8;
 
@@ -106,7 +108,8 @@ pub fn verdict(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>) -> Verdict {
     let omega2: Vec<f64> = order.iter().map(|&k| values[k]).collect();
     let shapes = DMatrix::from_fn(N.nrows(), order.len(), |i, j| shapes[(i, order[j])]);
     let sizes = sizes(&shapes);
-    let stability = judged(&omega2, &sizes, 0.0, 0.0);
+    let left: Vec<f64> = shapes.column_iter().map(|x| rounding(op, rest, K, &x.into_owned())).collect();
+    let stability = judged(&omega2, &sizes, &left, 0.0);
     let softest = shapes.column_iter().next().map(|x| words::motion(op.model, &rest.state.q, &x.into_owned())).unwrap_or_default();
     Verdict { stability, omega2, sizes, shapes, softest, idle, circulatory, roots: Vec::new() }
 }
@@ -133,11 +136,11 @@ pub fn by_roots(model: &Model, state: &Configuration, v: &mut Verdict) {
     v.shapes = DMatrix::zeros(v.shapes.nrows(), 0);
 }
 
-/// By squares of frequencies, with the sizes they would have if forces did not balance. They are known to `error`; `top` is the stiffest of those
+/// By squares of frequencies, with the sizes they would have if forces did not balance. They are known to `errors`, each or all to one; `top` is the stiffest of those
 /// that are not listed.
-pub fn judged(omega2: &[f64], sizes: &[f64], error: f64, top: f64) -> Stability {
+pub fn judged(omega2: &[f64], sizes: &[f64], errors: &[f64], top: f64) -> Stability {
     let top = omega2.iter().chain(sizes).fold(top, |m, x| m.max(x.abs()));
-    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top + error;
+    let zero = |k: usize| omega2[k].abs() <= NEUTRAL * sizes[k] + ROUNDING * top + errors.get(k).or(errors.last()).copied().unwrap_or(0.0);
     if (0..omega2.len()).any(|k| omega2[k] < 0.0 && !zero(k)) {
         Stability::Unstable
     } else if (0..omega2.len()).any(zero) {
@@ -150,6 +153,13 @@ pub fn judged(omega2: &[f64], sizes: &[f64], error: f64, top: f64) -> Stability 
 /// Whether an antisymmetric part of the stiffness shows a force without potential, beside what the forces contribute.
 pub fn circulates(anti: f64, size: f64) -> bool {
     anti > ANTISYMMETRIC * size
+}
+
+/// What rounding, and a rest that is one to a residual only, may leave of the stiffness along a motion.
+fn rounding(op: &Operator<'_>, rest: &Rest, K: &DMatrix<f64>, x: &DVector<f64>) -> f64 {
+    let (size, way) = (x.abs(), x.component_mul(&lengths(op.model)));
+    let residual = rest.g.amax() / op.model.length * way.norm_squared();
+    DIGITS * f64::EPSILON * size.dot(&(K.abs() * &size)) + residual
 }
 
 /// Sum of what gravity with the reactions and each force contribute to the stiffness along a motion, each by its size; `Kx` is the stiffness

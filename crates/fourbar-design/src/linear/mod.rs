@@ -18,6 +18,7 @@ pub mod steady;
 use outputs::In;
 pub use outputs::{Output, known_outputs};
 
+use crate::equilibrium::{leaning, leans_at};
 use crate::operator::{Along, Direction, Operator, Space, lengths, without_dry_friction};
 use crate::pencil::{MASSLESS, small_motions};
 use fourbar::constraint::Owner;
@@ -56,8 +57,10 @@ pub struct Linearized {
     pub freedom: [usize; 2],
     /// Free motions with neither inertia nor stiffness, left out.
     pub idle: usize,
-    /// Symmetric mass and stiffness along the free motions, where the mechanism is at rest, undamped, and every force has a potential.
-    pub conservative: Option<(DMatrix<f64>, DMatrix<f64>)>,
+    /// Sizes of what the entries of `A` are summed up from.
+    pub sizes: DMatrix<f64>,
+    /// Where the mechanism is at rest, undamped, and every force has a potential.
+    pub conservative: Option<Conservative>,
     /// What the reader should know.
     pub warnings: Vec<Diagnostic>,
 }
@@ -73,14 +76,41 @@ pub struct Request {
     pub frozen: bool,
 }
 
-/// Linearises a mechanism about a consistent state.
+/// Sizes of what entries of a matrix of all coordinates, such as the stiffness, are summed up from: those of two bodies are rounded by the
+/// largest entries of the two, rotations counted as lengths.
+fn summed_up(model: &Model, K: &DMatrix<f64>) -> DMatrix<f64> {
+    let l = lengths(model);
+    let mut largest = vec![0.0_f64; K.nrows() / 6];
+    for i in 0..K.nrows() {
+        for j in 0..K.ncols() {
+            let size = K[(i, j)].abs() / (l[i] * l[j]);
+            largest[i / 6] = largest[i / 6].max(size);
+            largest[j / 6] = largest[j / 6].max(size);
+        }
+    }
+    DMatrix::from_fn(K.nrows(), K.ncols(), |i, j| l[i] * l[j] * (largest[i / 6] * largest[j / 6]).sqrt())
+}
+
+/// A mechanism at rest, undamped, whose forces have a potential: along its free motions.
+#[derive(Clone, Debug)]
+pub struct Conservative {
+    /// Mass, symmetric.
+    pub M: DMatrix<f64>,
+    /// Stiffness, symmetric.
+    pub K: DMatrix<f64>,
+    /// Sizes of what the entries of the stiffness are summed up from.
+    pub sizes: DMatrix<f64>,
+}
+
+/// Linearises a mechanism about a consistent state. Rigid limits that it leans on where it stands still stay closed.
 pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Result<Linearized, fourbar::Error> {
     crate::operator::fits(model)?;
-    let (own, rubbing) = without_dry_friction(model);
+    let still = stacked(&state.v).amax() == 0.0;
+    let leans = if still { leans_at(model, state) } else { Vec::new() };
+    let (own, rubbing) = without_dry_friction(&leaning(model, &leans));
     let model = &own;
     let mut op = Operator::new(model, state);
     op.choose(state.t);
-    let still = stacked(&state.v).amax() == 0.0;
     let G = op.jacobian(state);
     let all = Space::new(model, &G);
     let M = op.mass();
@@ -143,6 +173,10 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
         A.rows_mut(n + m, own_states).copy_from(&auxiliary_rows(model, state, &Q, &V, n + m));
     }
     (0..driven.len()).for_each(|k| A[(at_drives + 2 * k, at_drives + 2 * k + 1)] = 1.0);
+    let mut sizes = A.abs();
+    let stiff = summed_up(model, &K);
+    let summed = accelerations.sizes(&(&stiff * Q.abs() + summed_up(model, &Dv) * V.abs())) + Rv.abs() * all.increments(&asked).abs();
+    sizes.rows_mut(n, m).zip_apply(&summed, |x, y| *x = x.max(y));
     if steady.moves() && steady::drift(N, R, &rates) > 1e-6 {
         let message = "the free motions of this position do not go with the symmetry of the motion";
         return Err(Diagnostic::new("S410", message).help("`--frozen` takes the coefficients as they are").into());
@@ -174,10 +208,11 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
         let reduced = |X: &DMatrix<f64>| N.tr_mul(&(X * N));
         (reduced(&M), reduced(&K), reduced(&Dv))
     });
+    let stiff = N.abs().tr_mul(&(&stiff * N.abs()));
     let conservative = conservative.and_then(|(M, K, D)| {
         let anti = (&K - K.transpose()).amax();
         let damped = D.amax() > 1e-13 * (K.amax() * M.amax()).sqrt();
-        (anti <= 1e-9 * K.amax() && !damped).then(|| (M, (&K + K.transpose()) * 0.5))
+        (anti <= 1e-9 * K.amax() && !damped).then(|| Conservative { M, K: (&K + K.transpose()) * 0.5, sizes: stiff })
     });
     Ok(Linearized {
         state: state.clone(),
@@ -193,6 +228,7 @@ pub fn linearize(model: &Model, state: &Configuration, request: &Request) -> Res
         steady,
         freedom: [n, m],
         idle: bases.idle,
+        sizes,
         conservative,
         warnings,
     })
@@ -275,6 +311,11 @@ impl<'a> Accelerations<'a> {
         // Motions without inertia, such as the spin of a point mass, have no acceleration.
         let inverse = e.eigenvalues.map(|x| if x > MASSLESS * mass { 1.0 / x } else { 0.0 });
         Self { all, M, N, inverse: &e.eigenvectors * DMatrix::from_diagonal(&inverse) * e.eigenvectors.transpose() }
+    }
+
+    /// Sizes of what accelerations along the free motions are summed up from, for those of forces.
+    fn sizes(&self, forces: &DMatrix<f64>) -> DMatrix<f64> {
+        self.inverse.abs() * self.N.abs().tr_mul(forces)
     }
 
     /// For forces and right-hand sides of the acceleration constraints, one column each.

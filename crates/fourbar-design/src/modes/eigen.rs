@@ -6,8 +6,10 @@
 use fourbar_math::dense;
 use nalgebra::{Complex, DMatrix, DVector, Schur};
 
-/// Singular values below this share of the largest are zero.
+/// Singular values below this share of what rows and columns are summed up from are zero.
 const ZERO: f64 = 1e-11;
+/// Rounds of making rows and columns of equal size.
+const ROUNDS: usize = 8;
 /// Sweeps of balancing, at most.
 const BALANCE: usize = 50;
 /// Iterations of the Schur form, at most.
@@ -70,33 +72,51 @@ fn balance(A: &DMatrix<f64>) -> DVector<f64> {
     d
 }
 
-/// Splits off zero eigenvalues: what is left of the matrix, the null space, and how many there are.
-fn without_zeros(A: &DMatrix<f64>) -> Option<(DMatrix<f64>, DMatrix<f64>, usize)> {
+/// Factors of rows and columns with which no row and no column of non-negative numbers has another largest one than one; zero ones keep one.
+fn equilibrated(S: &DMatrix<f64>) -> (DVector<f64>, DVector<f64>) {
+    let (mut rows, mut columns) = (DVector::from_element(S.nrows(), 1.0), DVector::from_element(S.ncols(), 1.0));
+    for _ in 0..ROUNDS {
+        let scaled = |i: usize, j: usize, r: &DVector<f64>, c: &DVector<f64>| S[(i, j)] * r[i] * c[j];
+        let largest = |list: &mut dyn Iterator<Item = f64>| Some(list.fold(0.0_f64, f64::max)).filter(|x| *x > 0.0).unwrap_or(1.0);
+        let by_row = DVector::from_fn(S.nrows(), |i, _| largest(&mut (0..S.ncols()).map(|j| scaled(i, j, &rows, &columns))));
+        let by_column = DVector::from_fn(S.ncols(), |j, _| largest(&mut (0..S.nrows()).map(|i| scaled(i, j, &rows, &columns))));
+        rows.zip_apply(&by_row, |r, x| *r /= x.sqrt());
+        columns.zip_apply(&by_column, |c, x| *c /= x.sqrt());
+    }
+    (rows, columns)
+}
+
+/// Splits off zero eigenvalues: what is left of the matrix, the null space, and how many there are. Rows and columns are compared with the
+/// sizes of what their entries are summed up from, each with its own: a soft motion beside a very stiff one is no free one.
+fn without_zeros(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<(DMatrix<f64>, DMatrix<f64>, usize)> {
     let n = A.nrows();
-    let top = dense::svd(A.clone(), false, false)?.singular_values.iter().fold(0.0_f64, |m, x| m.max(*x));
     let mut still = DMatrix::zeros(n, 0);
-    let (mut left, mut zeros) = (A.clone(), 0);
+    let (mut left, mut sizes, mut zeros) = (A.clone(), sizes.clone(), 0);
     for level in 0..n {
         if left.is_empty() {
             break;
         }
-        let svd = dense::svd(left.clone(), false, true)?;
-        let (s, v_t) = (&svd.singular_values, svd.v_t.as_ref()?);
-        let mut order: Vec<usize> = (0..s.len()).collect();
-        order.sort_by(|&a, &b| s[b].total_cmp(&s[a]));
-        let rank = order.iter().filter(|&&k| s[k] > ZERO * top).count();
         let m = left.nrows();
-        if rank == m {
+        let (rows, columns) = equilibrated(&sizes);
+        let svd = dense::svd(DMatrix::from_fn(m, m, |i, j| left[(i, j)] * rows[i] * columns[j]), false, true)?;
+        let v_t = svd.v_t.as_ref()?;
+        let null: Vec<DVector<f64>> = (0..m)
+            .filter(|&k| svd.singular_values[k] <= ZERO)
+            .map(|k| DVector::from_fn(m, |j, _| v_t[(k, j)] * columns[j]).normalize())
+            .collect();
+        if null.is_empty() {
             break;
         }
-        let V = DMatrix::from_fn(m, m, |i, j| v_t[(order[j], i)]);
+        let X = DMatrix::from_columns(&null).qr().q();
         if level == 0 {
-            still = V.columns(rank, m - rank).into_owned();
+            still = X.clone();
         }
-        zeros += m - rank;
+        zeros += null.len();
         // In the basis of the kept directions and the null space the columns of the second vanish.
-        let kept = V.columns(0, rank);
+        let complement = (DMatrix::identity(m, m) - &X * X.transpose()).col_piv_qr().q();
+        let kept = complement.columns(0, m - null.len());
         left = kept.tr_mul(&(&left * kept));
+        sizes = kept.abs().tr_mul(&(&sizes * kept.abs()));
     }
     Some((left, still, zeros))
 }
@@ -130,18 +150,20 @@ fn vector(A: &DMatrix<f64>, s: C, transposed: bool, apart: &[DVector<C>], seed: 
     Some(x)
 }
 
-/// The eigenvalues of a real matrix; `None` where it holds numbers that are none, or the iteration does not end.
-pub fn roots(A: &DMatrix<f64>) -> Option<Roots> {
+/// The eigenvalues of a real matrix whose entries are sums of numbers of given sizes; `None` where it holds numbers that are none, or the
+/// iteration does not end.
+pub fn roots(A: &DMatrix<f64>, sizes: &DMatrix<f64>) -> Option<Roots> {
     let n = A.nrows();
     if n == 0 {
         return Some(Roots { zeros: 0, still: DMatrix::zeros(0, 0), list: Vec::new() });
     }
-    if !A.iter().all(|x| x.is_finite()) {
+    if !A.iter().chain(sizes).all(|x| x.is_finite()) {
         return None;
     }
-    let d = balance(A);
-    let B = DMatrix::from_fn(n, n, |i, j| A[(i, j)] * d[j] / d[i]);
-    let (left, mut still, zeros) = without_zeros(&B)?;
+    let d = balance(sizes);
+    let scaled = |X: &DMatrix<f64>| DMatrix::from_fn(n, n, |i, j| X[(i, j)] * d[j] / d[i]);
+    let B = scaled(A);
+    let (left, mut still, zeros) = without_zeros(&B, &scaled(sizes))?;
     for (mut row, d) in still.row_iter_mut().zip(d.iter()) {
         row *= *d;
     }
@@ -201,7 +223,7 @@ mod tests {
         J[(7, 7)] = 40.0;
         let T = DMatrix::from_fn(8, 8, |i, j| ((3 * i + 5 * j + i * j) as f64).sin() + if i == j { 2.0 } else { 0.0 });
         let A = &T * J * T.clone().try_inverse().expect("regular");
-        let r = roots(&A).expect("roots");
+        let r = roots(&A, &A.abs()).expect("roots");
         assert_eq!((r.zeros, r.still.ncols(), r.list.len()), (4, 2, 4));
         for known in [C::new(-0.25, 0.0), C::new(0.0, 3.0), C::new(0.0, -3.0), C::new(40.0, 0.0)] {
             let found = r.list.iter().find(|x| (x.s - known).norm() < 1e-11).unwrap_or_else(|| panic!("{known} is missing"));
@@ -213,7 +235,7 @@ mod tests {
     #[test]
     fn double_roots_have_two_vectors() {
         let A = DMatrix::from_row_slice(4, 4, &[0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0, 1.0, -4.0, 0.0, 0.0, 0.0, 0.0, -4.0, 0.0, 0.0]);
-        let r = roots(&A).expect("roots");
+        let r = roots(&A, &A.abs()).expect("roots");
         let up: Vec<&Root> = r.list.iter().filter(|x| x.s.im > 0.0).collect();
         assert_eq!(up.len(), 2);
         let c = up[0].vector.dotc(&up[1].vector).norm() / (up[0].vector.norm() * up[1].vector.norm());

@@ -65,7 +65,8 @@ pub fn floquet(model: &Model, state: &Configuration, period: f64) -> Result<Mode
         end.rows_mut(row, 3).copy_from(&back);
     }
     let map = reader(&own, &start) * end;
-    let roots = eigen::roots(&map).ok_or_else(|| Diagnostic::new("S411", "the eigenvalues of the motion over a period were not found"))?;
+    let roots = eigen::roots(&map, &map.abs())
+        .ok_or_else(|| Diagnostic::new("S411", "the eigenvalues of the motion over a period were not found"))?;
     let mut warnings: Vec<Diagnostic> = linear.warnings.iter().chain(&crate::refusals::friction(&rubbing)).cloned().collect();
     warnings.dedup();
     let (mut list, mut rigid, mut motions) = (Vec::new(), 0, Vec::new());

@@ -19,8 +19,9 @@ pub(crate) mod sparse;
 
 pub use floquet::floquet;
 
-use crate::linear::Linearized;
+use crate::equilibrium::{leaning, leans_at};
 use crate::linear::steady::Steady;
+use crate::linear::{Conservative, Linearized};
 use crate::operator::{MOST, without_dry_friction};
 use crate::pencil::small_motions;
 use crate::words::{self, Part};
@@ -32,8 +33,9 @@ use serde::Serialize;
 
 /// Conditions above this are worth a word.
 const DOUBTFUL: f64 = 1e5;
-/// Squares of frequencies below this share of the largest are zero.
+/// Squares of frequencies below this share of what they are summed up from are zero; and of the largest.
 const ZERO: f64 = 1e-12;
+const ROUNDING: f64 = 1e-15;
 /// Energies of bodies below this share are not named.
 const NAMED: f64 = 0.01;
 
@@ -103,13 +105,13 @@ impl Modes {
 /// The modes of a linear model of a mechanism.
 pub fn modes(model: &Model, linear: Linearized) -> Result<Modes, Diagnostic> {
     let (found, zeros, still) = match &linear.conservative {
-        Some((M, K)) => conservative(model, &linear, M, K),
+        Some(c) => conservative(model, &linear, c),
         None => {
             let failed = || {
                 Diagnostic::new("S411", "the eigenvalues of the linear model could not be found")
                     .help("look for forces whose derivatives are not finite here")
             };
-            let roots = eigen::roots(&linear.A).ok_or_else(failed)?;
+            let roots = eigen::roots(&linear.A, &linear.sizes).ok_or_else(failed)?;
             let list = roots.list.into_iter().map(|r| (r.s, r.condition, r.vector)).collect();
             (list, roots.zeros, roots.still)
         }
@@ -135,7 +137,7 @@ pub fn modes(model: &Model, linear: Linearized) -> Result<Modes, Diagnostic> {
 
 /// The lowest modes of a mechanism that is too large for dense matrices: at rest, undamped, nothing rolling.
 pub fn lowest(model: &Model, state: &Configuration, count: usize) -> Result<Modes, Error> {
-    let (own, rubbing) = without_dry_friction(model);
+    let (own, rubbing) = without_dry_friction(&leaning(model, &leans_at(model, state)));
     let refused = |why: &str| {
         let message =
             format!("of mechanisms with more than {} moving bodies only undamped modes about a rest are computed: {why}", MOST / 6);
@@ -170,8 +172,7 @@ pub fn lowest(model: &Model, state: &Configuration, count: usize) -> Result<Mode
 fn conservative(
     model: &Model,
     linear: &Linearized,
-    M: &DMatrix<f64>,
-    K: &DMatrix<f64>,
+    Conservative { M, K, sizes }: &Conservative,
 ) -> (Vec<(C, f64, DVector<C>)>, usize, DMatrix<f64>) {
     let mass = model.bodies.iter().map(|b| b.mass).fold(0.0, f64::max);
     let (omega2, Y, _) = small_motions(K, M, mass);
@@ -180,7 +181,9 @@ fn conservative(
     let mut still = Vec::new();
     for (k, &w2) in omega2.iter().enumerate() {
         let y = Y.column(k);
-        if w2.abs() <= ZERO * top || top == 0.0 {
+        // Beside what the stiffness along this motion is summed up from, and what rounding of the largest leaves.
+        let size = y.abs().dot(&(sizes * y.abs()));
+        if w2.abs() <= ZERO * size + ROUNDING * top || top == 0.0 {
             still.push(DVector::from_fn(linear.A.nrows(), |i, _| if i < n { y[i] } else { 0.0 }));
             continue;
         }

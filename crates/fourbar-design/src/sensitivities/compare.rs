@@ -6,11 +6,17 @@ use crate::measure::Measure;
 use fourbar::Error;
 use fourbar::study::Study;
 
+/// Step of differences as a share of a parameter, and what they leave as a share of the largest effect.
+const STEP: f64 = 1e-4;
+const LEFT: f64 = 1e-5;
+
 /// A derivative beside what differences of runs say.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Against {
     /// The derivative by differences.
     pub by_runs: Vec<f64>,
+    /// What the differences may be off by: their change with the size of the step, and what runs to a tolerance leave.
+    pub errors: Vec<f64>,
     /// The largest difference, as a share of the largest derivative.
     pub worst: f64,
 }
@@ -31,12 +37,48 @@ pub fn compared(
     let mut list = Vec::new();
     for (m, d) in measures.iter().zip(found) {
         let other = super::of_measure(m, &by)?;
-        let largest = d.slopes.iter().zip(&parameters.values_of(which)).fold(f64::MIN_POSITIVE, |s, (x, p)| s.max((x * p).abs()));
-        let gap =
-            d.slopes.iter().zip(&other.slopes).zip(&parameters.values_of(which)).fold(0.0_f64, |s, ((a, b), p)| s.max(((a - b) * p).abs()));
-        list.push(Against { by_runs: other.slopes, worst: gap / largest });
+        list.push(Against::new(d, other.slopes, other.errors, &parameters.values_of(which)));
     }
     Ok(list)
+}
+
+/// Compares derivatives with central differences of what is computed anew for other values of the parameters, such as a rest.
+pub fn compared_at(
+    parameters: &Parameters<'_>,
+    which: &[usize],
+    found: &Derivative,
+    value: &dyn Fn(&Parameters<'_>) -> Result<f64, Error>,
+) -> Result<Against, Error> {
+    let (mut slopes, mut errors) = (Vec::new(), Vec::new());
+    for &k in which {
+        let by = |share: f64| -> Result<f64, Error> {
+            let h = parameters.step(k, share);
+            Ok((value(&parameters.beside(k, h))? - value(&parameters.beside(k, -h))?) / (2.0 * h))
+        };
+        let (fine, rough) = (by(STEP)?, by(2.0 * STEP)?);
+        slopes.push(fine);
+        errors.push((fine - rough).abs());
+    }
+    Ok(Against::new(found, slopes, errors, &parameters.values_of(which)))
+}
+
+impl Against {
+    fn new(found: &Derivative, by_runs: Vec<f64>, errors: Vec<f64>, sizes: &[f64]) -> Self {
+        let largest = found.slopes.iter().zip(sizes).fold(f64::MIN_POSITIVE, |s, (x, p)| s.max((x * p).abs()));
+        let all = found.slopes.iter().zip(&by_runs).zip(sizes);
+        let gap = all.fold(0.0_f64, |s, ((a, b), p)| s.max(((a - b) * p).abs()));
+        // A change of the step by a factor of two shows curvature, but chance may hide what a run leaves.
+        let effect = by_runs.iter().zip(sizes).fold(largest.max(found.value.abs()), |s, (x, p)| s.max((x * p).abs()));
+        let errors = errors.iter().zip(sizes).map(|(e, p)| 3.0 * e + LEFT * effect / p).collect();
+        Self { by_runs, errors, worst: gap / largest }
+    }
+
+    /// Parameters, by place, whose derivatives differ by more than the errors of both.
+    pub fn disagree(&self, found: &Derivative) -> Vec<usize> {
+        let apart = |k: usize| (found.slopes[k] - self.by_runs[k]).abs() - found.errors[k] - self.errors[k];
+        // What is no number agrees with nothing.
+        (0..found.slopes.len()).filter(|&k| apart(k).is_nan() || apart(k) > 0.0).collect()
+    }
 }
 
 impl Parameters<'_> {

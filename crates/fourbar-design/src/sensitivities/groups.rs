@@ -67,7 +67,7 @@ pub(super) fn follow(
         let other = start_of(way, m, drawn, begin).filter(|o| tree.fits(o))?;
         let pairs = tree.numbers.iter().chain(&tree.start).zip(other.numbers.iter().chain(&other.start));
         let mut list: Touched = pairs.enumerate().filter(|(_, (a, b))| a.to_bits() != b.to_bits()).map(|(i, _)| i).collect();
-        list.extend(changed_forces(model, &[m], way.start).into_iter().map(|f| forces + f));
+        list.extend(changed_forces(model, &[m], way.start, way.study.t_end).into_iter().map(|f| forces + f));
         list.extend(sight.differs(m).then_some(seen));
         Some(list)
     };
@@ -135,7 +135,7 @@ pub(super) fn follow(
         let own = &mut found[i];
         own.slopes = s;
         let list: Vec<&Model> = around.models.iter().collect();
-        let forces = changed_forces(model, &list, way.start);
+        let forces = changed_forces(model, &list, way.start, way.study.t_end);
         // Its step is in its weights already.
         own.seen = if list.iter().any(|m| sight.differs(m)) { sight.derivatives(&around) } else { vec![0.0; sight.count()] };
         if !forces.is_empty() {

@@ -52,7 +52,7 @@ mod state;
 mod trees;
 
 pub use adjoint::Measures;
-pub use compare::{Against, compared};
+pub use compare::{Against, compared, compared_at};
 pub use rest::{OfModes, OfRest, of_modes, of_rest, rest_near};
 pub use run::{Method, Needed, OfMany, OfRun, are_many, of_many, of_measure, of_rows, of_run, ties};
 pub use state::{OfStart, Tangent, of_start};
@@ -113,6 +113,13 @@ impl<'a> Parameters<'a> {
         let mut values = self.values.clone();
         values[k] += change;
         (self.build)(&values)
+    }
+
+    /// The same mechanism with one parameter changed, as a mechanism with parameters.
+    pub fn beside(&self, k: usize, change: f64) -> Self {
+        let mut values = self.values.clone();
+        values[k] += change;
+        Self { names: self.names.clone(), values, computed: self.computed.clone(), build: self.build }
     }
 
     /// A small change of a parameter; `share` of it, or of one where it is zero.

@@ -36,8 +36,14 @@ pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) 
     crate::operator::fits(&model)?;
     let found = settle(&model, options)?;
     let state = found.state.clone();
-    let around = around(parameters, &model, which)?;
-    let mut varied = Varied::new(&model, &around, &state);
+    let mut around = around(parameters, &model, which)?;
+    // Limits that it leans on stay closed, each mechanism around having its own.
+    for m in around.iter_mut().flat_map(|a| &mut a.models).filter(|_| !found.leans.is_empty()) {
+        *m = found.acting(m).into_owned();
+    }
+    let model = found.acting(&model);
+    let model = &*model;
+    let mut varied = Varied::new(model, &around, &state);
     varied.choose(state.t);
     let spaces = varied.spaces(&state);
     super::alone::check(parameters, &varied, &state, which)?;
@@ -58,7 +64,7 @@ pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) 
     let rates = DMatrix::zeros(spaces.all.rows, n);
     let mut tangents = Vec::new();
     for k in 0..which.len() {
-        let zero = Tangent::none(&model);
+        let zero = Tangent::none(model);
         // The part that closes the joints, then along the free motions to where forces balance again.
         let mut x = varied.corrected(k, &state, &spaces, &zero, &rates);
         x.v.fill(0.0);
@@ -68,7 +74,7 @@ pub fn of_rest(parameters: &Parameters<'_>, which: &[usize], options: &Options) 
         }
         tangents.push(x);
     }
-    let mut row = Row::new(&model, parameters, which, &around);
+    let mut row = Row::new(model, parameters, which, &around);
     let (columns, slopes) = at_state(&mut row, &varied, &state, &tangents)?;
     Ok(OfRest { state, tangents, columns, slopes })
 }

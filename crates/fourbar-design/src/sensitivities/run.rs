@@ -47,6 +47,9 @@ const APART: f64 = 1e-4;
 const SAME: f64 = 1e-5;
 /// Growth of a tangent beyond which a derivative says nothing about changes of practical size.
 pub(super) const USELESS: f64 = 1e8;
+/// Error of derivatives as a share of themselves, and of the size of what they are formed from.
+const DIGITS: f64 = 1e-8;
+const CANCELLED: f64 = 1e-11;
 
 /// How derivatives of a run were found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,6 +93,8 @@ pub struct OfRun {
     pub rough: Vec<Trajectory>,
     /// How they were found.
     pub method: Method,
+    /// Sizes of the parameters; one where a parameter is zero.
+    pub sizes: Vec<f64>,
     /// Seconds that the run alone took, and the run with its derivatives.
     pub seconds: [f64; 2],
     /// What the reader should know.
@@ -252,7 +257,15 @@ fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &
     })?;
     let slopes = sets.pop().unwrap_or_default();
     let seconds = [plain, clock.elapsed().as_secs_f64()];
-    Ok(OfRun { run, rough: slopes.clone(), slopes, method: Method::Kinematics, seconds, warnings: Vec::new() })
+    Ok(OfRun {
+        run,
+        rough: slopes.clone(),
+        slopes,
+        sizes: parameters.values_of(which),
+        method: Method::Kinematics,
+        seconds,
+        warnings: Vec::new(),
+    })
 }
 
 /// From how many parameters on, for each measure, a motion is gone back.
@@ -305,9 +318,7 @@ pub fn of_many(parameters: &Parameters<'_>, study: &Study, which: &[usize], meas
         if value.extremes.iter().any(|e| !e.ties.is_empty()) {
             return Ok(None);
         }
-        // As [`of_measure`] says.
-        let errors = slopes.iter().map(|s: &f64| 1e-8 * s.abs()).collect();
-        derivatives.push(Derivative { of: m.text.clone(), value: value.value, unit: m.unit(), slopes, errors });
+        derivatives.push(Derivative::solved(m, &found.run, value.value, slopes, &parameters.values_of(which))?);
     }
     let seconds = [plain, clock.elapsed().as_secs_f64()];
     let warnings = found.useless.map(|t| {
@@ -411,7 +422,7 @@ impl Followed<'_> {
         let (run, mut sets) = way.rows(&states, &mut |_, i, _| vec![tangents[i].clone()])?;
         let slopes = sets.pop().unwrap_or_default();
         let seconds = [plain, clock.elapsed().as_secs_f64()];
-        Ok(OfRun { run, rough: slopes.clone(), slopes, method, seconds, warnings: growth.warnings })
+        Ok(OfRun { run, rough: slopes.clone(), slopes, sizes: parameters.values_of(which), method, seconds, warnings: growth.warnings })
     }
 }
 
@@ -541,7 +552,7 @@ impl Carried {
         let rough = sets.pop().unwrap_or_default();
         let slopes = sets.pop().unwrap_or_default();
         let seconds = [plain, clock.elapsed().as_secs_f64()];
-        Ok(OfRun { run, slopes, rough, method: Method::Tangent, seconds, warnings: growth.warnings })
+        Ok(OfRun { run, slopes, rough, sizes: parameters.values_of(which), method: Method::Tangent, seconds, warnings: growth.warnings })
     }
 }
 
@@ -577,7 +588,7 @@ pub(super) fn differences(parameters: &Parameters<'_>, study: &Study, which: &[u
         rough.push(by(2.0 * APART)?);
     }
     let seconds = [plain, clock.elapsed().as_secs_f64()];
-    Ok(OfRun { run, slopes, rough, method: Method::Differences, seconds, warnings })
+    Ok(OfRun { run, slopes, rough, sizes: parameters.values_of(which), method: Method::Differences, seconds, warnings })
 }
 
 /// The derivatives of a measure of a run: at the instants of its extremes, and by the slopes of what crosses where it asks for a time.
@@ -588,15 +599,33 @@ pub fn of_measure(measure: &Measure, of: &OfRun) -> Result<Derivative, Diagnosti
         return Err(d.help("integrate the power instead: `integral(motor.power)`"));
     }
     let value = measure.of(&of.run)?;
-    let (mut slopes, mut errors) = (Vec::new(), Vec::new());
-    for (fine, rough) in of.slopes.iter().zip(&of.rough) {
-        let slope = measure.along(&of.run, fine)?.value.c[1];
-        let other = measure.along(&of.run, rough)?.value.c[1];
-        slopes.push(slope);
-        // Evaluations of the mechanisms around are good to some nine digits.
-        errors.push((slope - other).abs() + 1e-8 * slope.abs());
+    let along =
+        |list: &[Trajectory]| -> Result<Vec<f64>, Diagnostic> { list.iter().map(|s| Ok(measure.along(&of.run, s)?.value.c[1])).collect() };
+    let (slopes, rough) = (along(&of.slopes)?, along(&of.rough)?);
+    let mut d = Derivative::solved(measure, &of.run, value.value, slopes, &of.sizes)?;
+    d.errors.iter_mut().zip(d.slopes.iter().zip(rough)).for_each(|(e, (s, r))| *e += (s - r).abs());
+    Ok(d)
+}
+
+/// The size of what a measure is formed from: by how much it would change if every number it reads changed by the largest of its unit.
+fn size(measure: &Measure, run: &Trajectory) -> Result<f64, Diagnostic> {
+    let largest = |column: usize| {
+        let alike = run.columns.iter().zip(&run.values).filter(|(c, _)| c.unit == run.columns[column].unit);
+        alike.flat_map(|(_, values)| values).fold(0.0_f64, |m, x| m.max(x.abs()))
+    };
+    let sizes: Vec<(usize, f64)> = measure.reads().map(|c| (c, largest(c))).collect();
+    let of = |column: usize| sizes.iter().find(|s| s.0 == column).map_or(0.0, |s| s.1);
+    Ok(measure.gradient(run)?.iter().map(|(_, column, d)| d.abs() * of(*column)).sum())
+}
+
+impl Derivative {
+    /// Of a measure, by equations that were solved: evaluations of the mechanisms around are good to some nine digits, and where what is summed
+    /// up cancels, to a share of its size.
+    pub fn solved(measure: &Measure, run: &Trajectory, value: f64, slopes: Vec<f64>, parameters: &[f64]) -> Result<Self, Diagnostic> {
+        let size = size(measure, run)?;
+        let errors = slopes.iter().zip(parameters).map(|(s, p)| DIGITS * s.abs() + CANCELLED * size / p).collect();
+        Ok(Self { of: measure.text.clone(), value, unit: measure.unit(), slopes, errors })
     }
-    Ok(Derivative { of: measure.text.clone(), value: value.value, unit: measure.unit(), slopes, errors })
 }
 
 /// Extremes of a measure that are reached at several instants with derivatives that differ.

@@ -23,13 +23,15 @@ pub(super) struct Sample {
     pub tangents: Vec<Tangent>,
 }
 
-/// Forces that have other data in mechanisms around: seen at states that nothing in particular holds at.
-pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configuration) -> Vec<usize> {
+/// Forces that are others in mechanisms around: by their own data, which may count at some times and places only, or by what they act on, seen
+/// at states and times of a run that nothing in particular holds at.
+pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configuration, t_end: f64) -> Vec<usize> {
     if model.forces.is_empty() {
         return Vec::new();
     }
-    let mut changed = vec![false; model.forces.len()];
-    for seed in 1..4 {
+    let differs = |k: usize| around.iter().any(|m| m.forces[k].1 != model.forces[k].1);
+    let mut changed: Vec<bool> = (0..model.forces.len()).map(differs).collect();
+    for seed in 1..5 {
         let mut random = fourbar::random::Random(0x9e37_79b9_7f4a_7c15 ^ seed);
         let mut state = start.clone();
         for b in 1..state.q.len() {
@@ -39,7 +41,9 @@ pub(super) fn changed_forces(model: &Model, around: &[&Model], start: &Configura
             state.v[b] = Twist { v: three(model.length), w: three(1.0) };
         }
         let counted: Vec<(f64, f64)> = state.turns.iter().map(|_| (0.7 * random.number(), random.number())).collect();
-        let plain = Plain { t: start.t, q: &state.q, v: &state.v, turns: &[], loads: &[], z: &[] };
+        // The first at the start, the others on the way.
+        let t = if seed == 1 { start.t } else { start.t + (t_end - start.t) * (0.5 + 0.5 * random.number()) };
+        let plain = Plain { t, q: &state.q, v: &state.v, turns: &[], loads: &[], z: &[] };
         let x = Given { plain, load: Some(0.0), counted: Some(&counted) };
         let wrench = |m: &Model, k: usize| {
             let mut list: Vec<(usize, Wrench)> = Vec::new();
@@ -104,7 +108,8 @@ pub(super) struct Way<'a> {
 pub(super) fn samples(model: &Model, around: &[Around], start: &Configuration, study: &Study, begin: &Begin<'_>) -> Option<Vec<Sample>> {
     let way = Way::new(model, start, study)?;
     let follow = around.iter().map(|a| slopes(&way.tree, a, &|m| Tree::new(m, &begin(m).ok()?))).collect::<Option<Vec<Slopes>>>()?;
-    let forces: Vec<Vec<usize>> = around.iter().map(|a| changed_forces(model, &a.models.iter().collect::<Vec<_>>(), start)).collect();
+    let forces: Vec<Vec<usize>> =
+        around.iter().map(|a| changed_forces(model, &a.models.iter().collect::<Vec<_>>(), start, study.t_end)).collect();
     let all = Several { way: &way, around, slopes: &follow, forces: &forces };
     let mut list: Vec<Sample> = Vec::new();
     let mut from = 0;

@@ -76,8 +76,8 @@ pub type Parameters = Vec<(String, f64, Option<Dimension>)>;
 pub type Build<'a> = dyn Fn(&[f64]) -> Result<(Model, Parameters), Error> + Sync + 'a;
 /// The settings of a run of a mechanism.
 pub type Settings<'a> = dyn Fn(&Model) -> Result<Study, Diagnostic> + Sync + 'a;
-/// Measures of a run, in their order.
-pub type Take<'a> = dyn Fn(&Parameters, &Trajectory) -> Result<Vec<f64>, Diagnostic> + Sync + 'a;
+/// Measures of a run, in their order, or why one of them has no value.
+pub type Take<'a> = dyn Fn(&Parameters, &Trajectory) -> Vec<Result<f64, Diagnostic>> + Sync + 'a;
 
 /// What is done for every case.
 pub struct Sweep<'a> {
@@ -146,11 +146,12 @@ impl Sweep<'_> {
     }
 
     fn measured(&self, parameters: &Parameters, kept: Trajectory) -> (Outcome, Trajectory) {
-        let outcome = match (self.take)(parameters, &kept) {
-            Err(d) => Outcome::failure(d, Status::Failed, self.measures),
-            Ok(measures) => Outcome { status: Status::Ok, measures, problem: None },
-        };
-        (outcome, kept)
+        let taken = (self.take)(parameters, &kept);
+        // A measure without a value leaves the others theirs.
+        let problem = taken.iter().find_map(|m| m.as_ref().err().cloned());
+        let status = if problem.is_some() { Status::Failed } else { Status::Ok };
+        let measures = taken.into_iter().map(|m| m.unwrap_or(f64::NAN)).collect();
+        (Outcome { status, measures, problem }, kept)
     }
 
     /// Runs cases together in the lanes of the processor (see the crate `fourbar-batch`), and those alone that cannot share a batch or fall out

@@ -21,7 +21,11 @@ pub struct FunctionFit {
 /// Finds the linkage with a ground of a given length for pairs of crank and rocker angles against the ground, radians: exactly for three
 /// pairs, by least squares of the equation for more.
 pub fn function(pairs: &[[f64; 2]], ground: f64) -> Result<FunctionFit, Diagnostic> {
-    if pairs.len() < 3 || pairs.iter().flatten().any(|x| !x.is_finite()) || !(ground > 0.0 && ground.is_finite()) {
+    if !(ground > 0.0 && ground.is_finite()) {
+        let d = Diagnostic::new("U439", format!("the distance of the fixed pins is {ground} m, and must be positive"));
+        return Err(d.help("give it in metres: `--ground 0.3`"));
+    }
+    if pairs.len() < 3 || pairs.iter().flatten().any(|x| !x.is_finite()) {
         return Err(Diagnostic::new("U439", format!("{} pairs of angles do not determine a linkage", pairs.len()))
             .help("give three pairs of crank and rocker angles, or more for the best fit"));
     }

@@ -14,6 +14,11 @@ pub fn model_with(name: &str, set: &[(&str, &str)]) -> Model {
     loaded.spec.build().unwrap_or_else(|e| panic!("{name}: {e}"))
 }
 
+/// The mechanism of a text.
+pub fn of_text(text: &str) -> Model {
+    read_model(text, &ReadOptions::default()).unwrap_or_else(|e| panic!("{e}")).spec.build().unwrap_or_else(|e| panic!("{e}"))
+}
+
 /// A model of these tests.
 pub fn model(name: &str) -> Model {
     model_with(name, &[])

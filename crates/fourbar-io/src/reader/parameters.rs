@@ -125,6 +125,10 @@ impl Parameters {
     pub fn computed(&self) -> Vec<String> {
         self.list.iter().filter(|p| p.computed).map(|p| p.name.clone()).collect()
     }
+    /// The dimension of one of them, where it has one.
+    pub fn dimension(&self, name: &str) -> Option<Dimension> {
+        self.with_dimensions().into_iter().find(|p| p.0 == name)?.2
+    }
     /// Names that nothing uses.
     pub fn unused(&self) -> Vec<String> {
         self.list.iter().zip(self.used.borrow().iter()).filter(|(_, used)| !**used).map(|(p, _)| p.name.clone()).collect()

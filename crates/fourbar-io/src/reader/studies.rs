@@ -64,8 +64,10 @@ impl Reader<'_> {
     }
 
     fn tolerance(&mut self, key: &Text, node: &Node, path: &Path<'_>) -> Option<ToleranceSpec> {
+        // A parameter is off by something of its own kind.
+        let dimension = self.parameters.dimension(key.get(self.source));
         if let Content::Scalar(_) = &node.content {
-            return self.number(node, None, path).map(ToleranceSpec::PlusMinus);
+            return self.number(node, dimension, path).map(ToleranceSpec::PlusMinus);
         }
         let x = self.record(&TOLERANCE, key, node, path, &[])?;
         if x.broken {
@@ -78,6 +80,12 @@ impl Reader<'_> {
             self.problem(d.help(help).at(path.to_string()), x.span);
             return None;
         };
+        if let Content::Map(entries) = &node.content
+            && let Some((_, inner)) = entries.iter().find(|(k, _)| k.get(self.source) == one)
+            && matches!(one, "plus_minus" | "sigma" | "uniform")
+        {
+            self.number(inner, dimension, &path.key(one))?;
+        }
         Some(match one {
             "plus_minus" => ToleranceSpec::PlusMinus(x.number(one)?),
             "sigma" => ToleranceSpec::Sigma(x.number(one)?),

@@ -28,6 +28,11 @@ pub(crate) const PAGES: &[Page] = &[
         "While the parameter of `--along` changed, the equilibrium could not be followed beyond the value in the message: the joints no longer close, the file is refused for that value of the parameter, or the equilibrium ends. The part up to there is reported.",
     ),
     page(
+        "S405",
+        "No rest within the limits of the joints was found",
+        "A rigid limit (`limits:` of a joint without a stiffness, a rope or a ratchet) pushes, and never pulls. The rest is looked for with the limits that the mechanism leans on closed and all others open; here no such set was found: each rest passes a limit, or is held by one that would have to pull. The message names the limits. Start closer to the rest, or on the other side of the limit; or give the limit a stiffness, which makes it a force.",
+    ),
+    page(
         "S410",
         "The mechanism is neither at rest nor in a steady motion",
         "Vibrations are small motions about a rest, or about a motion that always looks the same: the whole turns about an axis and travels, bodies of revolution spin. The message names the body that accelerates otherwise and by how much. `--about equilibrium` settles the mechanism first; for a steady motion give the velocities that belong to it. `--frozen` takes the coefficients of this instant as constant, which says little where they change.",
@@ -45,7 +50,7 @@ pub(crate) const PAGES: &[Page] = &[
     page(
         "U400",
         "The mechanism is too large for this analysis",
-        "Equilibria and linear models are computed with dense matrices, which grow with the square of the number of bodies and take time with its cube; up to 400 moving bodies are allowed. Analyse a part of the mechanism, or replace parts that do not move against each other by one body.",
+        "Linear models, and equilibria of mechanisms with states, rolling bodies or forces on many bodies at once, are computed with dense matrices, which grow with the square of the number of bodies and take time with its cube; up to 400 moving bodies are allowed. Analyse a part of the mechanism, or replace parts that do not move against each other by one body.",
     ),
     page(
         "U401",

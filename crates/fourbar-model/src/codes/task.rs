@@ -97,4 +97,9 @@ pub(crate) const PAGES: &[Page] = &[
         "A parameter is left out",
         "Derivatives were asked for by all parameters, and this one has none: the mechanism would open if it changed alone, or cannot be built for values beside its own. The message says which. Name the parameters that you want with `--to`.",
     ),
+    page(
+        "W428",
+        "A derivative and the differences disagree",
+        "With `--check` the whole computation is done again for values of each parameter a little larger and a little smaller, and what that gives is compared with the derivative. The two differ by more than the errors of both explain. Either the quantity has a kink or jumps at this value of the parameter (an extreme that goes over to another instant, a rest that snaps to another one), or the motion is so sensitive that differences of runs are of no use, or the derivative is wrong: do not use it before you know which.",
+    ),
 ];

@@ -22,7 +22,7 @@ use fourbar_math::Scalar;
 use nalgebra::Vector3;
 
 /// Where the bodies of a contact may touch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Spots {
     /// One after the other.
     Listed(Vec<Spot>),

@@ -15,7 +15,7 @@ const STEPS: usize = 60;
 const REFINEMENTS: usize = 4;
 
 /// A planar curve on a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Outline {
     /// The curve.
     pub curve: Arc<Curve>,

@@ -19,7 +19,7 @@ use nalgebra::{Matrix3, Vector2, Vector3};
 type V = Vector3<f64>;
 
 /// The rounded part: what the first body brings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum First {
     /// A ball, or with radius zero a point.
     Ball {
@@ -42,7 +42,7 @@ pub enum First {
 }
 
 /// What the second body brings.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Second {
     /// A plane.
     Plane {
@@ -67,7 +67,7 @@ pub enum Second {
 }
 
 /// A convex polygon in a plane of a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Polygon {
     /// Origin of the plane relative to the centre of mass, body axes.
     pub s: V,
@@ -78,7 +78,7 @@ pub struct Polygon {
 }
 
 /// A place where two bodies may touch.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spot {
     /// The two bodies.
     pub bodies: [usize; 2],

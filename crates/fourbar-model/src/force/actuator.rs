@@ -22,7 +22,7 @@ pub struct ActuatorSpec {
 }
 
 /// An actuator: on the moving body, reaction on the base.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Actuator {
     /// The joint.
     pub joint: usize,

@@ -26,7 +26,7 @@ pub struct BushingSpec {
 }
 
 /// A bushing.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Bushing {
     /// The places; the second at rest coincides with the first.
     pub between: [PointOn; 2],

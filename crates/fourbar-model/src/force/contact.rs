@@ -10,7 +10,7 @@ use nalgebra::Vector3;
 use smallvec::{SmallVec, smallvec};
 
 /// A compliant contact.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Contact {
     /// Where its bodies may touch.
     pub spots: Spots,

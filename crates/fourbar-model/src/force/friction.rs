@@ -59,7 +59,7 @@ impl Default for FrictionSpec {
 }
 
 /// Friction in a joint.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Friction {
     /// The joint.
     pub joint: usize,

@@ -42,7 +42,7 @@ macro_rules! forces {
         })*
 
         /// A force element with its references resolved.
-        #[derive(Clone, Debug)]
+        #[derive(Clone, Debug, PartialEq)]
         pub enum Force {
             $($(#[$doc])* $variant($type),)*
             /// Where bodies overlap; stated under `contacts`.
@@ -248,7 +248,7 @@ fn sorted(mut list: Vec<usize>) -> Vec<usize> {
 }
 
 /// A spring law.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Law {
     /// `stiffness (x - rest) + damping x'`.
     Linear {
@@ -264,7 +264,7 @@ pub enum Law {
 }
 
 /// An expression over the state.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct StateLaw {
     /// The expression.
     pub expr: Expr,

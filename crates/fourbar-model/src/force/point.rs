@@ -25,7 +25,7 @@ pub struct PointForceSpec {
 }
 
 /// A force at a point.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct PointForce {
     /// Where.
     pub on: PointOn,

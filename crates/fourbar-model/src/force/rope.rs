@@ -29,7 +29,7 @@ pub struct RopeSpec {
 }
 
 /// A rope: `tension = stiffness (length - rest) + damping rate` where it is taut, but never negative; zero where it is slack.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rope {
     /// All points that it runs over, the ends first and last.
     pub path: Vec<PointOn>,

@@ -13,7 +13,7 @@ use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 /// Friction of a spot that slides.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Rub {
     /// Where.
     pub spot: Arc<Spot>,

@@ -25,7 +25,7 @@ pub struct SpringSpec {
 }
 
 /// A spring; positive tension pulls its points together. Its own mass is in bodies and joints: see [`crate::model::Coil`].
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Spring {
     /// The points.
     pub between: [PointOn; 2],

@@ -30,7 +30,7 @@ pub struct StopSpec {
 }
 
 /// A springy stop: `(stiffness + damping depth') depth^exponent`, never pulling.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Stop {
     /// The joint.
     pub joint: usize,

@@ -25,7 +25,7 @@ pub struct TorqueSpec {
 }
 
 /// A torque on a body.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Torque {
     /// The body.
     pub body: BodyId,

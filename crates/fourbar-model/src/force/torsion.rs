@@ -23,7 +23,7 @@ pub struct TorsionSpec {
 }
 
 /// A torsion spring; positive torque resists.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Torsion {
     /// The joint.
     pub joint: usize,
