@@ -3,7 +3,7 @@
 
 use crate::kernel::Kernel;
 use crate::passes::{LANES, Row, ZERO};
-use crate::prepare::{Case, Prepared, Way};
+use crate::prepare::{Case, Prepared, SMALLEST, Way};
 use fourbar::integrator::first_order::{Estimate, Tableau, Weights, largest_turn};
 use fourbar::study::Observer;
 use fourbar_math::elementary;
@@ -14,8 +14,6 @@ const WORK: f64 = 0.1;
 const POWER: [f64; 2] = [1e-8, 30.0];
 /// A first step is looked for within so many characteristic times.
 const SPAN: f64 = 50.0;
-/// Steps below this share of the characteristic time lead nowhere.
-pub(super) const SMALLEST: f64 = 5e-10;
 /// Bodies turn by at most this angle in radians from one closure to the next in kinematics, and in a step.
 pub(super) const FOLLOWED: [f64; 2] = [0.5, 3.0];
 

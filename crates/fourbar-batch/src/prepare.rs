@@ -2,7 +2,6 @@
 
 use crate::kernel::loops::{LoopRow, Loops, Mover, Says};
 use crate::kernel::{Form, Node, Numbers};
-use crate::motion::SMALLEST;
 use crate::passes::Joint;
 use fourbar::analysis::jumps;
 use fourbar::constraint::{Owner, Rows};
@@ -25,6 +24,9 @@ use nalgebra::{Matrix3, Vector3};
 
 /// Columns of a mechanism with loops, at most: its equations are dense.
 const MOST: usize = 40;
+
+/// Steps below this share of the characteristic time lead nowhere.
+pub const SMALLEST: f64 = 5e-10;
 
 /// How lanes move.
 #[derive(Clone, Copy, Debug)]

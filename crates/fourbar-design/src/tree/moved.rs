@@ -200,7 +200,8 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
                 Estimate::One { e, .. } => self.size(e, h),
                 Estimate::Two { e, coarse, .. } => {
                     let (fine, coarse) = (self.size(e, h), self.size(coarse, h));
-                    if fine == 0.0 { 0.0 } else { fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt() }
+                    // Of errors whose squares are nothing to a number there is no ratio.
+                    if fine < 1e-150 { fine } else { fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt() }
                 }
             };
             let factor = 0.9 * (tolerance / error.max(1e-300)).powf(1.0 / order);
