@@ -21,7 +21,7 @@ const LINE: [&str; 13] = [
 ];
 
 /// Circles between the top modules of a crate that are there for a reason. No other module may join one.
-const KNOWN: [(&str, &[&str], &str); 3] = [
+const KNOWN: [(&str, &[&str], &str); 4] = [
     (
         "fourbar-model",
         &[
@@ -46,6 +46,11 @@ const KNOWN: [(&str, &[&str], &str); 3] = [
         "fourbar-io",
         &["file", "import", "keys", "mechspec", "places", "reader", "tree", "writer"],
         "the tables of keys name the functions of the reader that read them; files of other programs are kept as this program writes them",
+    ),
+    (
+        "fourbar-design",
+        &["equilibrium", "linear", "modes", "tangent"],
+        "the verdict on a rest asks how it vibrates, and what vibrates at a rest on limits asks the rest which of them push",
     ),
     ("fourbar-cli", &["run", "view"], "a run may end with its page, and a page may be asked of a run"),
 ];
