@@ -76,7 +76,7 @@ fn main() {
         });
         let stop = AtomicBool::new(false);
         let build = |values: &[f64]| file.build(&given(values));
-        let take = |_: &Parameters, rows: &Trajectory| -> Result<Vec<f64>, Diagnostic> { Ok(vec![measure.of(rows)?.value]) };
+        let take = |_: &Parameters, rows: &Trajectory| -> Vec<Result<f64, Diagnostic>> { vec![measure.of(rows).map(|m| m.value)] };
         let sweep = Sweep {
             build: &build,
             settings: &settings,
