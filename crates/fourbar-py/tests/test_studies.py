@@ -175,8 +175,6 @@ except KeyboardInterrupt:
         'fourbar.load("ra_double_pendulum").linearize(1e7, frozen=True)',
         'fourbar.load("five_bar_robot").inverse(output_step=1e-7)',
         'model.sensitivities("max(P.y)", to=["crank_length"], output_step=1e-6)',
-        'fourbar.load("ra_double_pendulum").sensitivities("max(energy.kinetic)", t_end=1e6, output_step=1.0)',
-        'chain(400).modes("start", frozen=True)',
         'chain(60).equilibria(starts=10**6)',
     ],
 )

@@ -2,7 +2,7 @@
 //!
 //! The ways are those of small ones, downhill above all, with forces and steps in the coordinates of all bodies: what the constraints leave of
 //! the forces comes from the engine's projector with motions counted as lengths, a step from the stiffness beside the constraints in blocks
-//! ([`Kkt`]), and whether it goes downhill only, from a Cholesky factor of the blocks of bodies with strong springs across the joints. The lowest
+//! (`kkt`), and whether it goes downhill only, from a Cholesky factor of the blocks of bodies with strong springs across the joints. The lowest
 //! modes of the masses tell whether a rest is stable, and the way out of one that is not.
 
 use super::refusals::{self, Ended};

@@ -200,7 +200,7 @@ pub fn load(m: &Model, state: &Configuration) -> f64 {
     sizes.iter().skip(1).fold(0.0_f64, |s, x| s.max(*x))
 }
 
-/// Whether the engine forms all blocks of the forces: none reads more than [`BLOCKS`] bodies.
+/// Whether the engine forms all blocks of the forces: none reads more than eight bodies.
 pub fn reaches_few(model: &Model) -> bool {
     model.forces.iter().all(|(_, f)| f.bodies(model).len() <= BLOCKS)
 }
