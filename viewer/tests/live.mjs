@@ -291,7 +291,7 @@ export async function sketches(page) {
   const got = await live(page, "state"), own = engine(), loaded = own.ask({ do: "load", text: got.text });
   assert.equal(loaded.ok && loaded.assembled, true, got.text);
   assert.deepEqual(loaded.drives, ["motor_A"]);
-  assert.match(own.ask({ do: "check" }).headline, /1 freedom, and `motor_A` drives it/);
+  assert.match(own.ask({ do: "check" }).headline, /1 degree of freedom, and `motor_A` drives it/);
   await page.waitForFunction(() => window.fourbar.end() > 2, null, { timeout: 20000 });
   assert.equal((await api(page, "counts")).bodies, 3);
   await page.getByRole("tab", { name: "Models" }).click();
