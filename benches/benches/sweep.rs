@@ -76,7 +76,8 @@ fn main() {
         });
         let stop = AtomicBool::new(false);
         let build = |values: &[f64]| file.build(&given(values));
-        let take = |_: &Parameters, rows: &Trajectory| -> Vec<Result<f64, Diagnostic>> { vec![measure.of(rows).map(|m| m.value)] };
+        let take =
+            |_: &Model, _: &Parameters, rows: &Trajectory| -> Vec<Result<f64, Diagnostic>> { vec![measure.of(rows).map(|m| m.value)] };
         let sweep = Sweep {
             build: &build,
             settings: &settings,

@@ -4,7 +4,7 @@
 use crate::kernel::Kernel;
 use crate::passes::{LANES, Row, ZERO};
 use crate::prepare::{Case, Prepared, SMALLEST, Way};
-use fourbar::integrator::first_order::{Estimate, Tableau, Weights, largest_turn};
+use fourbar::integrator::first_order::{Estimate, Tableau, Weights, combined_error, largest_turn};
 use fourbar::study::Observer;
 use fourbar_math::elementary;
 
@@ -542,10 +542,7 @@ impl Lanes<'_, '_> {
             Estimate::One { e, .. } => sizes(e),
             Estimate::Two { e, coarse, .. } => {
                 let (fine, coarse) = (sizes(e), sizes(coarse));
-                std::array::from_fn(|i| match fine[i] {
-                    0.0 => 0.0,
-                    f => f * f / (f * f + 0.01 * coarse[i] * coarse[i]).sqrt(),
-                })
+                std::array::from_fn(|i| combined_error(fine[i], coarse[i]))
             }
         };
         for (i, x) in out.iter_mut().enumerate() {

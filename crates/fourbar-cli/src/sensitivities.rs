@@ -4,20 +4,23 @@ mod asked;
 mod chart;
 
 use crate::args::SensitivitiesArgs;
-use crate::input::{Input, load, load_as_drawn};
+use crate::input::{Input, load};
 use crate::reply::{Reply, Stop};
 use crate::screen::{Facts, Screen, number, table};
 use asked::{Asked, asked};
 use fourbar::diagnostic::nearest;
 use fourbar::study::{Changes, Study};
+use fourbar::trajectory::Column;
 use fourbar::{Diagnostic, Error, Model};
 use fourbar_design::equilibrium::{Options, start_settled};
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{
     Against, Derivative, Method, OfMany, OfRun, Parameters, are_many, compared, compared_at, of_many, of_measure, of_modes, of_rest,
-    of_rows, of_start, rest_near, ties,
+    of_rows, of_start, own_slopes, rest_near, ties,
 };
+use fourbar_io::Variations;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
+use fourbar_io::studies::{self, names_parameters};
 use serde_json::{Value, json};
 
 /// One answer: derivatives with the parameters they belong to.
@@ -49,19 +52,16 @@ impl Answer {
     }
 }
 
-/// How the file is read with some parameters changed; those that are computed from them follow.
-fn builder<'a>(args: &'a SensitivitiesArgs, known: &'a [(String, f64)], settle: bool) -> impl Fn(&[f64]) -> Result<Model, Error> + 'a {
+/// How the file is built with some parameters changed; those that are computed from them follow.
+fn changed<'a>(file: &'a Variations, values: &[f64]) -> Vec<(&'a str, f64)> {
+    let all = file.parameters().iter().zip(values);
+    all.filter(|((_, was, _), x)| was != *x).map(|((name, ..), x)| (name.as_str(), *x)).collect()
+}
+
+fn builder(file: &Variations, settle: bool) -> impl Fn(&[f64]) -> Result<Model, Error> + '_ {
     move |values: &[f64]| {
-        let mut set = args.model.set.clone();
-        for ((name, _), x) in known.iter().zip(values).filter(|((_, was), x)| was != *x) {
-            set.retain(|(n, _)| n != name);
-            set.push((name.clone(), format!("{x:e}")));
-        }
-        let input = load_as_drawn(&args.model.file, &set, args.model.large).map_err(|stop| {
-            let nothing = || Error::from(Diagnostic::new("U412", "the mechanism cannot be built for this value"));
-            Error::of(stop.0.list).unwrap_or_else(nothing)
-        })?;
-        if settle && input.model.settle { Ok(start_settled(input.model)?.0) } else { Ok(input.model) }
+        let model = file.model(&changed(file, values))?;
+        if settle && model.settle { Ok(start_settled(model)?.0) } else { Ok(model) }
     }
 }
 
@@ -116,7 +116,11 @@ fn parameters(input: &Input, args: &SensitivitiesArgs, computed: &[String]) -> R
     }
     if args.to.is_empty() {
         // What nothing reads has no effect, and what is computed from others follows them.
-        let used = known.iter().filter(|p| !input.loaded.unused_parameters.contains(&p.0) && !computed.contains(&p.0));
+        let read = |name: &String| {
+            let one = [(name.clone(), 0.0, None)];
+            !input.loaded.unused_parameters.contains(name) || args.of.iter().any(|text| names_parameters(text, &[], &one))
+        };
+        let used = known.iter().filter(|p| read(&p.0) && !computed.contains(&p.0));
         return Ok((used.map(|p| p.0.clone()).collect(), false));
     }
     Ok((args.to.clone(), true))
@@ -165,11 +169,13 @@ fn attempt(
     warnings: &mut Vec<Diagnostic>,
 ) -> Result<Vec<Answer>, Error> {
     // All parameters of the file are known, so that partners can be found; values stay as they are read.
-    let known = &input.loaded.parameters;
-    let (names, values): (Vec<String>, Vec<f64>) = known.iter().cloned().unzip();
-    let (settled, drawn) = (builder(args, known, true), builder(args, known, false));
+    let file = Variations::new(&input.loaded, input.path.as_deref(), &args.model.set, args.model.large)?;
+    let known = file.parameters();
+    let (names, values): (Vec<String>, Vec<f64>) = known.iter().map(|(n, x, _)| (n.clone(), *x)).unzip();
+    let (settled, drawn) = (builder(&file, true), builder(&file, false));
     let places: Vec<usize> = which.iter().filter_map(|n| names.iter().position(|k| k == n)).collect();
-    let here: Vec<(String, f64)> = places.iter().map(|&k| known[k].clone()).collect();
+    let here: Vec<(String, f64)> = places.iter().map(|&k| (names[k].clone(), values[k])).collect();
+    let measure = |text: &str, columns: &[Column]| studies::measure(text, columns, &input.model.curves, known);
     let moving = Parameters::new(names.clone(), values.clone(), &settled).with_computed(computed);
     let resting = Parameters::new(names, values, &drawn).with_computed(computed);
     let options = Options::default();
@@ -178,14 +184,14 @@ fn attempt(
         let mut rows = vec![false; run.len()];
         for a in all {
             let Asked::Measure(text) = a else { continue };
-            let own = Measure::with(text, &run.columns, &mut asked::Words(known))?.rows(run)?;
+            let own = measure(text, &run.columns)?.rows(run)?;
             rows.iter_mut().zip(own).for_each(|(r, o)| *r |= o);
         }
         Ok(rows)
     };
     let texts: Vec<&String> = all.iter().filter_map(|a| if let Asked::Measure(text) = a { Some(text) } else { None }).collect();
     let read = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
-        let list = texts.iter().map(|t| Measure::with(t, &run.columns, &mut asked::Words(known)));
+        let list = texts.iter().map(|t| measure(t, &run.columns));
         Ok(list.collect::<Result<Vec<_>, Diagnostic>>()?)
     };
     // Many parameters: the motion is gone back, where that is possible.
@@ -197,7 +203,7 @@ fn attempt(
     let mut list = Vec::new();
     let sizes: Vec<f64> = here.iter().map(|(_, p)| if *p == 0.0 { 1.0 } else { p.abs() }).collect();
     let one_row = |of: &str, column: &str, columns: &fourbar::Trajectory, slopes: &[fourbar::Trajectory]| -> Result<Derivative, Error> {
-        let m = Measure::with(&format!("last({column})"), &columns.columns, &mut asked::Words(known))?;
+        let m = measure(&format!("last({column})"), &columns.columns)?;
         let value = m.of(columns)?.value;
         let slopes = slopes.iter().map(|s| Ok(m.along(columns, s)?.value.c[1])).collect::<Result<Vec<f64>, Diagnostic>>()?;
         Ok(Derivative { of: of.into(), ..Derivative::solved(&m, columns, value, slopes, &sizes)? })
@@ -212,7 +218,7 @@ fn attempt(
                     continue;
                 }
                 let Some(run) = &run else { continue };
-                let m = Measure::with(text, &run.run.columns, &mut asked::Words(known))?;
+                let m = measure(text, &run.run.columns)?;
                 warnings.extend(ties(&m, run));
                 (of_measure(&m, run)?, run.method.words().to_string())
             }
@@ -237,8 +243,7 @@ fn attempt(
             list.iter().enumerate().filter(|(k, _)| matches!(all[*k], Asked::Measure(_))).map(|(k, a)| (k, a.d.clone())).unzip();
         let mut checked: Vec<Option<Against>> = vec![None; list.len()];
         if let Some(run) = run.as_ref().map(|r| &r.run).or(many.as_ref().map(|m| &m.run)) {
-            let measures =
-                derivatives.iter().map(|d| Measure::with(&d.of, &run.columns, &mut asked::Words(known))).collect::<Result<Vec<_>, _>>()?;
+            let measures = derivatives.iter().map(|d| measure(&d.of, &run.columns)).collect::<Result<Vec<_>, _>>()?;
             let against = compared(&moving, study, &places, &measures, &derivatives)?;
             places_of.iter().zip(against).for_each(|(k, c)| checked[*k] = Some(c));
         }
@@ -261,6 +266,21 @@ fn attempt(
             warnings.extend(against.disagree(&a.d).into_iter().map(|k| disagrees(a, &against, k)));
             a.by_runs = Some(against.by_runs);
         }
+    }
+    // What a measure owes to parameters by itself comes on top, of derivatives and differences alike.
+    let run = run.as_ref().map(|r| &r.run).or(many.as_ref().map(|m| &m.run));
+    for a in list.iter_mut().zip(all).filter_map(|(a, asked)| matches!(asked, Asked::Measure(_)).then_some(a)) {
+        let Some(run) = run.filter(|_| names_parameters(&a.d.of, &input.model.curves, known)) else { continue };
+        let text = a.d.of.clone();
+        let read = |values: &[f64]| -> Result<Measure, Error> {
+            let (model, parameters) = file.build(&changed(&file, values))?;
+            Ok(studies::measure(&text, &run.columns, &model.curves, &parameters)?)
+        };
+        let own = own_slopes(&moving, &places, run, &read)?;
+        let plus = |list: &mut [f64], other: &[f64]| list.iter_mut().zip(other).for_each(|(x, y)| *x += y);
+        plus(&mut a.d.slopes, &own.slopes);
+        plus(&mut a.d.errors, &own.errors);
+        a.by_runs.iter_mut().for_each(|by| plus(by, &own.slopes));
     }
     Ok(list)
 }

@@ -235,6 +235,53 @@ study: {t_end: 0.5, output_step: 0.01}
     assert!(!text_of(&output).contains("W428"), "{}", text_of(&output));
 }
 
+/// A measure may name parameters, those that are computed from others among them, and read curves that depend on them.
+#[test]
+fn what_a_measure_owes_to_parameters_by_itself() {
+    let f = folder("sensitivities_own");
+    let text = "
+fourbar: 1
+gravity: [0, 0, -9.81]
+parameters: {l: 0.5, twice: 2*l, r: 0.45, bound: 0.1}
+bodies: {a: {mass: 1, inertia: [0.1, 0.1, 0.1], at: [l, 0, 0]}}
+joints: {p: {type: revolute, bodies: [ground, a], at: [0, 0, 0], axis: [0, 1, 0]}}
+points: {tip: {body: a, at: [0, 0, 0]}}
+curves: {ring: {points: [[r, 0], [0.7071067811865476*r, 0.7071067811865476*r], [0, r], [-0.7071067811865476*r, 0.7071067811865476*r], [-r, 0],
+  [-0.7071067811865476*r, -0.7071067811865476*r], [0, -r], [0.7071067811865476*r, -0.7071067811865476*r]], closed: true, plane: {normal: [0, -1, 0], x: [1, 0, 0]}}}
+study: {t_end: 0.5, output_step: 0.01}
+";
+    std::fs::write(f.join("rod.yaml"), text).expect("the file");
+    let of = "at(tip.x, 0.2)/twice, first(t, tip.z < -bound), max(distance(tip, ring))";
+    let output = fourbar(&f, &["sensitivities", "rod.yaml", "--of", of, "--check", "--json"]);
+    let o = json(&output);
+    let (names, values) = (["l", "r", "bound"], [0.5, 0.45, 0.1]);
+    let measures = ["m=at(tip.x, 0.2)/twice", "m=first(t, tip.z < -bound)", "m=max(distance(tip, ring))"];
+    // By runs with other values, the measures read anew for each.
+    let value = |measure: usize, k: usize, share: f64| {
+        let vary: Vec<String> =
+            (0..3).map(|i| format!("{}={}", names[i], if i == k { values[i] * (1.0 + share) } else { values[i] })).collect();
+        let mut words = vec!["sweep", "rod.yaml", "--tol", "1e-12", "-o", "t.csv", "--force", "--measure", measures[measure]];
+        vary.iter().for_each(|v| words.extend(["--vary", v]));
+        let o = fourbar(&f, &words);
+        assert!(o.status.success(), "{}", text_of(&o));
+        let csv = std::fs::read_to_string(f.join("t.csv")).expect("the table");
+        let column = csv.lines().next().expect("a head").split(',').position(|c| c == "m").expect("the measure");
+        csv.lines().nth(1).expect("a row").split(',').nth(column).and_then(|x| x.parse::<f64>().ok()).expect("a number")
+    };
+    for (measure, answer) in o["outputs"].as_array().expect("answers").iter().enumerate() {
+        let list = answer["parameters"].as_array().expect("parameters");
+        assert_eq!(list.len(), 3, "{answer:#}");
+        for p in list {
+            let name = p["name"].as_str().expect("a name");
+            let k = names.iter().position(|n| *n == name).expect("a parameter");
+            let [d, by] = [&p["derivative"], &p["by_differences"]].map(number);
+            let exact = (value(measure, k, 1e-4) - value(measure, k, -1e-4)) / (2e-4 * values[k]);
+            assert!((d - exact).abs() < 1e-5 && (by - exact).abs() < 1e-4, "{} by {name}: {d}, {by}, {exact}", answer["of"]);
+        }
+    }
+    assert!(!text_of(&output).contains("W428"), "{}", text_of(&output));
+}
+
 fn text_of(output: &std::process::Output) -> String {
     text(&output.stdout) + &text(&output.stderr)
 }

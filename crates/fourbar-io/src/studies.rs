@@ -3,6 +3,7 @@
 use crate::units::{quantity, unit};
 use fourbar::Diagnostic;
 use fourbar::expr::{Dimension, Names, Symbol};
+use fourbar::model::CurveOn;
 use fourbar::trajectory::Column;
 use fourbar_design::measure::Measure;
 use fourbar_design::sweep::{Axis, Values};
@@ -166,10 +167,23 @@ impl Names for Known<'_> {
     }
 }
 
-/// Reads a measure of columns, parameters (name, SI value, dimension) and units.
-pub fn measure(text: &str, columns: &[Column], parameters: &[(String, f64, Option<Dimension>)]) -> Result<Measure, Diagnostic> {
+/// Reads a measure of columns, curves, parameters (name, SI value, dimension) and units.
+pub fn measure(
+    text: &str,
+    columns: &[Column],
+    curves: &[CurveOn],
+    parameters: &[(String, f64, Option<Dimension>)],
+) -> Result<Measure, Diagnostic> {
     let mut known = Known(parameters.iter().map(|(n, x, d)| (n.as_str(), (*x, *d))).collect());
-    Measure::with(text, columns, &mut known)
+    Measure::with(text, columns, curves, &mut known)
+}
+
+/// Whether a measure may change with parameters while the run stays as it is: its text names one of them, or a curve.
+pub fn names_parameters(text: &str, curves: &[CurveOn], parameters: &[(String, f64, Option<Dimension>)]) -> bool {
+    let words = || text.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == '.' || c == '-'));
+    let known = |word: &str| parameters.iter().any(|p| p.0 == word) || curves.iter().any(|c| c.name == word);
+    // A hyphen is part of a name or a minus.
+    words().any(|w| known(w) || w.split('-').any(known))
 }
 
 #[cfg(test)]

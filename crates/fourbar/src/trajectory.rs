@@ -186,12 +186,15 @@ pub struct Recorder {
     wanted: WantedColumns,
     /// Room for the loads of joints.
     loads: Vec<f64>,
+    /// Joints with limits, and their limits.
+    limited: Vec<(usize, Vec<usize>)>,
 }
 
 impl Recorder {
     /// A recorder for a model, of which some columns are wanted.
     pub fn new(model: &Model, wanted: WantedColumns) -> Self {
-        Self { last_p: vec![[0.0; 4]; model.bodies.len()], wanted, loads: vec![0.0; model.joints.len()] }
+        let limited = elements::limited(model);
+        Self { last_p: vec![[0.0; 4]; model.bodies.len()], wanted, loads: vec![0.0; model.joints.len()], limited }
     }
 
     /// Last quaternions, for a run that is continued later.
@@ -236,7 +239,7 @@ impl Recorder {
         elements::drive_values(model, s, self.wanted.loads, out);
         elements::constraint_values(model, s, out);
         elements::force_values(model, s, self.wanted.elements, &mut self.loads, out);
-        elements::limit_values(model, s, out);
+        elements::limit_values(model, s, &self.limited, self.wanted.elements, out);
         s.contacts.iter().for_each(|c| out.extend(c.numbers()));
         for (_, p) in &model.points {
             out.extend_from_slice(s.q[p.body.index()].point(&p.s).as_slice());

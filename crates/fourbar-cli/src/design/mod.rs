@@ -78,7 +78,7 @@ impl Subject {
         let mut units = Vec::new();
         for (k, (name, text)) in measures.iter().enumerate() {
             named(name, &measures[..k])?;
-            let m = measure(text, &all, varied.parameters()).map_err(|d| input.stop(&d))?;
+            let m = measure(text, &all, &input.model.curves, varied.parameters()).map_err(|d| input.stop(&d))?;
             units.push(m.unit());
             kept.extend(m.reads());
         }
@@ -98,9 +98,9 @@ impl Subject {
         Ok(study)
     }
 
-    /// The measures of a run, or why one of them has no value.
-    pub fn take(&self, parameters: &Parameters, run: &Trajectory) -> Vec<Result<f64, Diagnostic>> {
-        let value = |text: &str| Ok(measure(text, &run.columns, parameters)?.of(run)?.value);
+    /// The measures of a run of a mechanism, or why one of them has no value.
+    pub fn take(&self, model: &Model, parameters: &Parameters, run: &Trajectory) -> Vec<Result<f64, Diagnostic>> {
+        let value = |text: &str| Ok(measure(text, &run.columns, &model.curves, parameters)?.of(run)?.value);
         self.measures.iter().map(|(_, text)| value(text)).collect()
     }
 
@@ -118,7 +118,7 @@ impl Subject {
     /// Calls a function with what is done for each case, whose mechanism comes from `build`.
     pub fn with_build<T>(&self, build: &Build<'_>, f: impl FnOnce(&Sweep<'_>) -> T) -> T {
         let wanted = WantedColumns::of(&self.columns);
-        let take = |p: &Parameters, run: &Trajectory| self.take(p, run);
+        let take = |model: &Model, p: &Parameters, run: &Trajectory| self.take(model, p, run);
         let settings = |m: &Model| self.settings(m);
         f(&Sweep {
             build,

@@ -1,9 +1,7 @@
 //! What sensitivities are asked of, as it is written on the command line.
 
 use fourbar::Diagnostic;
-use fourbar::expr::{Dimension, Names, Symbol};
 use fourbar_design::sensitivities::{Derivative, OfModes};
-use fourbar_io::UNITS;
 
 /// One thing that is differentiated.
 #[derive(Clone, Debug, PartialEq)]
@@ -16,18 +14,6 @@ pub enum Asked {
     Rest(String),
     /// A number of a mode, counted from one.
     Mode(usize, String),
-}
-
-/// Parameters and units, for measures.
-pub struct Words<'a>(pub &'a [(String, f64)]);
-
-impl Names for Words<'_> {
-    fn symbol(&mut self, name: &str) -> Option<Symbol> {
-        self.0.iter().find(|p| p.0 == name).map(|p| Symbol::Value(p.1))
-    }
-    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
-        UNITS.iter().find(|u| u.name == name).map(|u| (u.factor, u.dimension))
-    }
 }
 
 /// Parts of a text between commas that stand in no parentheses.

@@ -34,6 +34,7 @@ pub use parse::kind_of_unit;
 pub use reduce::Extreme;
 
 use fourbar::expr::{Expr, Kind};
+use fourbar::model::CurveOn;
 use fourbar::trajectory::{Column, Trajectory};
 use fourbar::{Diagnostic, expr};
 use fourbar_dae::{Node, Tape};
@@ -79,6 +80,29 @@ pub const REDUCTIONS: &[(&str, Reduction, usize, &str)] = &[
     ("length", Reduction::Length, 1, "length of the path of a point: length(tip)"),
 ];
 
+/// What is read besides columns: the distance of a point from a curve, in the plane of the curve.
+pub const DISTANCE: (&str, &str) = ("distance", "distance of a point from a curve of the file: max(distance(tip, track))");
+
+/// The distance of a point from a curve, row by row.
+#[derive(Clone, Debug)]
+struct Gap {
+    /// Coordinates of the point, of columns.
+    point: [Expr; 3],
+    curve: CurveOn,
+}
+
+impl Gap {
+    fn eval<S: Scalar>(&self, columns: &[S]) -> S {
+        let from_origin: [S; 3] = std::array::from_fn(|k| self.point[k].eval(columns) - self.curve.at[k]);
+        let along = |axis: usize| (0..3).fold(S::zero(), |sum, k| sum + from_origin[k] * self.curve.R[(k, axis)]);
+        let [u, v] = [along(0), along(1)];
+        // The nearest point moves along the curve, at a right angle to the distance: to first order it stays where it is.
+        let near = self.curve.curve.nearest_point(&nalgebra::Vector2::new(u.value(), v.value()));
+        let d2 = (u - near.x).sqr() + (v - near.y).sqr();
+        if d2.value() > 0.0 { d2.sqrt() } else { S::zero() }
+    }
+}
+
 /// One reduction inside a measure.
 #[derive(Clone, Debug)]
 struct Part {
@@ -100,6 +124,8 @@ pub struct Measure {
     pub text: String,
     outer: Expr,
     parts: Vec<Part>,
+    /// Distances that are read, by variable from [`reduce::MOST`] on.
+    gaps: Vec<Gap>,
     /// Places of the columns that are read, by variable.
     reads: Vec<usize>,
     /// Place of the time.
@@ -119,12 +145,12 @@ pub struct Measured<S = f64> {
 impl Measure {
     /// Reads a measure whose names are columns.
     pub fn new(text: &str, columns: &[Column]) -> Result<Self, Diagnostic> {
-        Self::with(text, columns, &mut parse::Nothing)
+        Self::with(text, columns, &[], &mut parse::Nothing)
     }
 
-    /// Reads a measure with further names, such as parameters, and units.
-    pub fn with(text: &str, columns: &[Column], names: &mut dyn expr::Names) -> Result<Self, Diagnostic> {
-        parse::parse(text, columns, names)
+    /// Reads a measure with curves, and further names, such as parameters, and units.
+    pub fn with(text: &str, columns: &[Column], curves: &[CurveOn], names: &mut dyn expr::Names) -> Result<Self, Diagnostic> {
+        parse::parse(text, columns, curves, names)
     }
 
     /// Its unit; empty where that is not known.

@@ -1,10 +1,11 @@
 //! Reads measures: finds the reductions in a text, and hands what is inside and outside of them to the expressions of the file.
 
-use super::reduce::MOST;
-use super::{Measure, Part, REDUCTIONS, Reduction};
+use super::reduce::{GAPS, MOST};
+use super::{DISTANCE, Gap, Measure, Part, REDUCTIONS, Reduction};
 use fourbar::Diagnostic;
 use fourbar::diagnostic::nearest;
 use fourbar::expr::{Dimension, Expr, ExprError, ExprErrorKind, Kind, Names, Symbol, Table};
+use fourbar::model::CurveOn;
 use fourbar::trajectory::Column;
 use std::ops::Range;
 
@@ -38,8 +39,10 @@ pub fn kind_of_unit(unit: &str) -> Kind {
     UNITS.iter().find(|(u, _)| *u == unit).map_or(Kind::Unknown, |(_, d)| Kind::Quantity(*d))
 }
 
-/// Columns first, then what the caller knows.
+/// Distances by their placeholders, then columns, then what the caller knows.
 struct Inside<'a> {
+    /// Placeholders, by distance.
+    marks: &'a [String],
     columns: &'a [Column],
     /// Columns that are read, by variable.
     reads: &'a mut Vec<usize>,
@@ -48,6 +51,10 @@ struct Inside<'a> {
 
 impl Names for Inside<'_> {
     fn symbol(&mut self, name: &str) -> Option<Symbol> {
+        if let Some(k) = self.marks.iter().position(|m| m == name) {
+            let variable = Expr::parse("x", &mut |_| Some(Symbol::Variable((MOST + k) as u32))).ok()?;
+            return Some(Symbol::Function(variable, Kind::Quantity(Dimension::LENGTH)));
+        }
         let Some(place) = self.columns.iter().position(|c| c.name == name) else { return self.others.symbol(name) };
         let k = self.reads.iter().position(|r| *r == place).unwrap_or_else(|| {
             self.reads.push(place);
@@ -150,6 +157,24 @@ fn bad(text: &str, why: &str) -> Diagnostic {
     Diagnostic::new("U410", format!("the measure `{text}` is not understood: {why}"))
 }
 
+/// Calls of `distance` in a text.
+fn distances(text: &str) -> Vec<Call> {
+    let (mut list, mut at, mut inside_word) = (Vec::new(), 0, false);
+    while let Some(c) = text[at..].chars().next() {
+        if !inside_word
+            && let Some((name, found)) = call(text, at)
+            && name == DISTANCE.0
+        {
+            at = found.whole.end;
+            list.push(found);
+            continue;
+        }
+        inside_word = is_word(c);
+        at += c.len_utf8();
+    }
+    list
+}
+
 /// What an expression lacks, with the nearest name.
 fn refused(text: &str, e: &ExprError, columns: &[Column], outside: bool) -> Diagnostic {
     let d = bad(text, &e.kind.to_string());
@@ -186,15 +211,67 @@ fn comparison(text: &str) -> Option<(&str, &str, bool)> {
     Some((&text[..k], after, greater))
 }
 
-pub(super) fn parse(text: &str, columns: &[Column], names: &mut dyn Names) -> Result<Measure, Diagnostic> {
+/// What is gathered while the reductions of a text are read.
+struct Reading<'a> {
+    text: &'a str,
+    columns: &'a [Column],
+    curves: &'a [CurveOn],
+    names: &'a mut dyn Names,
+    /// Columns that are read, by variable.
+    reads: Vec<usize>,
+    gaps: Vec<Gap>,
+    /// Placeholders of the distances.
+    marks: Vec<String>,
+}
+
+impl Reading<'_> {
+    /// An expression inside a reduction; `plain` has no distances.
+    fn plain(&mut self, piece: &str) -> Result<(Expr, Kind), Diagnostic> {
+        let mut inside = Inside { marks: &self.marks, columns: self.columns, reads: &mut self.reads, others: &mut *self.names };
+        Expr::parse_quantity(piece, &mut inside).map_err(|e| refused(self.text, &e, self.columns, false))
+    }
+
+    fn read(&mut self, piece: &str) -> Result<(Expr, Kind), Diagnostic> {
+        let mut rest = piece.to_string();
+        for found in distances(piece) {
+            // A name of the same length takes the place of the call, so that places in the text stay.
+            let mark = format!("_d{:0width$}", self.gaps.len(), width = found.whole.len() - 2);
+            let gap = self.gap(piece, &found)?;
+            self.gaps.push(gap);
+            rest.replace_range(found.whole, &mark);
+            self.marks.push(mark);
+        }
+        if self.gaps.len() > GAPS {
+            return Err(bad(self.text, &format!("it reads {} distances, at most {GAPS} are possible", self.gaps.len())));
+        }
+        self.plain(&rest)
+    }
+
+    fn gap(&mut self, piece: &str, found: &Call) -> Result<Gap, Diagnostic> {
+        let [point, curve] = &found.arguments[..] else {
+            return Err(bad(self.text, "`distance` takes a point and a curve").help(DISTANCE.1));
+        };
+        let (point, name) = (piece[point.clone()].trim(), piece[curve.clone()].trim());
+        let Some(curve) = self.curves.iter().find(|c| c.name == name).cloned() else {
+            let help = nearest(name, self.curves.iter().map(|c| c.name.as_str()))
+                .map_or_else(|| "curves are declared under `curves:`".to_string(), |n| format!("did you mean `{n}`?"));
+            return Err(bad(self.text, &format!("there is no curve `{name}`")).name(name).help(help));
+        };
+        let [x, y, z] = ["x", "y", "z"].map(|axis| {
+            let help = "`distance` takes the name of a point and that of a curve: `distance(tip, track)`";
+            self.plain(&format!("{point}.{axis}")).map(|(e, _)| e).map_err(|d| d.help(help))
+        });
+        Ok(Gap { point: [x?, y?, z?], curve })
+    }
+}
+
+pub(super) fn parse(text: &str, columns: &[Column], curves: &[CurveOn], names: &mut dyn Names) -> Result<Measure, Diagnostic> {
     let calls = reductions(text)?;
-    let (mut parts, mut marks, mut reads) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut parts, mut marks) = (Vec::new(), Vec::new());
+    let mut reading = Reading { text, columns, curves, names: &mut *names, reads: Vec::new(), gaps: Vec::new(), marks: Vec::new() };
     let mut outer = text.to_string();
     for (k, (reduction, c)) in calls.iter().enumerate() {
-        let mut read = |piece: &str| -> Result<(Expr, Kind), Diagnostic> {
-            let mut inside = Inside { columns, reads: &mut reads, others: &mut *names };
-            Expr::parse_quantity(piece, &mut inside).map_err(|e| refused(text, &e, columns, false))
-        };
+        let mut read = |piece: &str| reading.read(piece);
         let first = text[c.arguments[0].clone()].trim();
         let (mut inner, mut condition, mut time) = (Vec::new(), None, 0.0);
         let kind = if *reduction == Reduction::Length {
@@ -233,8 +310,14 @@ pub(super) fn parse(text: &str, columns: &[Column], names: &mut dyn Names) -> Re
         marks.push((mark, kind));
         parts.push(Part { reduction: *reduction, text: text[c.whole.clone()].to_string(), inner, condition, time });
     }
+    let Reading { reads, gaps, .. } = reading;
     if reads.len() > MOST {
         return Err(bad(text, &format!("it reads {} columns, at most {MOST} are possible", reads.len())));
+    }
+    if let Some(found) = distances(&outer).first() {
+        let call = &outer[found.whole.clone()];
+        let help = format!("say which number is meant: `max({call})`, `rms({call})`, `last({call})`");
+        return Err(bad(text, &format!("`{call}` has a value for every time")).help(help));
     }
     let mut outside = Outside { marks, others: names };
     let (outer, kind) = Expr::parse_quantity(&outer, &mut outside).map_err(|e| refused(text, &e, columns, true))?;
@@ -242,5 +325,5 @@ pub(super) fn parse(text: &str, columns: &[Column], names: &mut dyn Names) -> Re
         return Err(bad(text, "it reads no column").help("a measure reduces columns over time: `max(abs(motor.effort))`"));
     }
     let time = columns.iter().position(|c| c.name == "t");
-    Ok(Measure { text: text.to_string(), outer, parts, reads, time, kind })
+    Ok(Measure { text: text.to_string(), outer, parts, gaps, reads, time, kind })
 }

@@ -9,6 +9,8 @@ use serde::Serialize;
 
 /// Most columns that one measure reads.
 pub(super) const MOST: usize = 64;
+/// Most distances that one measure reads.
+pub(super) const GAPS: usize = 8;
 
 /// Differences of an extreme, as a share of the range, up to which another instant counts as the same.
 const TIE: f64 = 1e-6;
@@ -41,11 +43,18 @@ impl<S: Scalar> Data<'_, S> {
     }
 
     fn at(&self, expr: &Expr, row: usize) -> S {
-        let mut x = [S::zero(); MOST];
+        let mut x = [S::zero(); MOST + GAPS];
+        let reads = self.measure.reads.len();
         for (x, &column) in x.iter_mut().zip(&self.measure.reads) {
             *x = (self.sample)(row, column);
         }
-        expr.eval(&x[..self.measure.reads.len()])
+        if self.measure.gaps.is_empty() {
+            return expr.eval(&x[..reads]);
+        }
+        for (k, gap) in self.measure.gaps.iter().enumerate().filter(|(k, _)| expr.uses((MOST + k) as u32)) {
+            x[MOST + k] = gap.eval(&x[..reads]);
+        }
+        expr.eval(&x)
     }
 
     fn series(&self, expr: &Expr) -> Vec<S> {

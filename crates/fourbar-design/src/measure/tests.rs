@@ -102,7 +102,7 @@ fn parameters_and_units_come_from_the_caller() {
         }
     }
     let r = run(2001, 2.0, 0.0);
-    let m = Measure::with("at(motor.effort, 1000 ms)/limit", &r.columns, &mut Known).expect("a measure");
+    let m = Measure::with("at(motor.effort, 1000 ms)/limit", &r.columns, &[], &mut Known).expect("a measure");
     assert!((m.of(&r).expect("a value").value - 0.7_f64.sin() / 2.0).abs() < 1e-9);
 }
 
@@ -155,5 +155,91 @@ fn derivatives_are_those_of_differences() {
             assert!((got.c[0] - m.of(&base).expect("a value").value).abs() < 1e-12);
             assert!((got.c[1] - by).abs() < 1e-5 * (1.0 + by.abs()), "round {round}, {text}: {} instead of {by}", got.c[1]);
         }
+    }
+}
+
+/// Units of length alone.
+struct Metres;
+impl Names for Metres {
+    fn symbol(&mut self, _name: &str) -> Option<Symbol> {
+        None
+    }
+    fn unit(&mut self, name: &str) -> Option<(f64, Dimension)> {
+        (name == "m").then_some((1.0, Dimension::LENGTH))
+    }
+}
+
+fn between(random: &mut Random, a: f64, b: f64) -> f64 {
+    0.5 * (a + b) + 0.5 * (b - a) * random.number()
+}
+
+/// A circle of a radius around a place, in a plane through it.
+fn circle(name: &str, radius: f64, at: [f64; 3], tilt: f64, points: usize) -> CurveOn {
+    use nalgebra::{Matrix3, Vector2, Vector3};
+    let place = |k: usize| {
+        let a = std::f64::consts::TAU * k as f64 / points as f64;
+        Vector2::new(radius * a.cos(), radius * a.sin())
+    };
+    let curve = fourbar::curve::Curve::new((0..points).map(place).collect(), true).unwrap_or_else(|e| panic!("{e:?}"));
+    let R = Matrix3::new(1.0, 0.0, 0.0, 0.0, tilt.cos(), -tilt.sin(), 0.0, tilt.sin(), tilt.cos());
+    CurveOn { name: name.into(), curve: std::sync::Arc::new(curve), at: Vector3::from(at), R }
+}
+
+#[test]
+fn distances_from_curves() {
+    let mut random = Random(20_261_118);
+    for case in 0..40 {
+        let (amplitude, radius) = (between(&mut random, 0.5, 2.0), between(&mut random, 0.5, 2.0));
+        let (at, tilt) = (
+            [between(&mut random, -3.0, 3.0), between(&mut random, -3.0, 3.0), between(&mut random, -3.0, 3.0)],
+            between(&mut random, -1.0, 1.0),
+        );
+        let r = run(201, amplitude, between(&mut random, 0.0, 6.0));
+        let curves = [circle("other", 1.0, [0.0; 3], 0.0, 12), circle("ring", radius, at, tilt, 400)];
+        let exact = |row: usize| {
+            let p: Vec<f64> = (0..3).map(|k| r.values[2 + k][row] - at[k]).collect();
+            let [u, v] = [p[0], tilt.cos() * p[1] + tilt.sin() * p[2]];
+            (u.hypot(v) - radius).abs()
+        };
+        let all: Vec<f64> = (0..r.len()).map(exact).collect();
+        let (largest, end) = (all.iter().copied().fold(0.0, f64::max), all[200]);
+        for (text, exact) in [
+            ("max(distance(tip, ring))", largest),
+            ("last(2*distance( tip , ring ) + 1 m) - 1 m", 2.0 * end),
+            ("max(-distance(tip,ring))", -all.iter().copied().fold(f64::INFINITY, f64::min)),
+        ] {
+            let m = Measure::with(text, &r.columns, &curves, &mut Metres).unwrap_or_else(|e| panic!("{e}"));
+            let x = m.of(&r).unwrap_or_else(|e| panic!("{e}")).value;
+            assert!((x - exact).abs() < 1e-7, "case {case}, {text}: {x} instead of {exact}");
+            assert_eq!(m.unit(), "m", "{text}");
+        }
+        // Its derivative along a change of the run is that of differences.
+        let m = Measure::with("rms(distance(tip, ring))", &r.columns, &curves, &mut Metres).unwrap_or_else(|e| panic!("{e}"));
+        let mut slopes = r.clone();
+        slopes.values.iter_mut().skip(1).flatten().for_each(|x| *x = between(&mut random, -1.0, 1.0));
+        let moved = |h: f64| {
+            let mut other = r.clone();
+            for (x, d) in other.values.iter_mut().zip(&slopes.values).skip(1) {
+                x.iter_mut().zip(d).for_each(|(x, d)| *x += h * d);
+            }
+            m.of(&other).unwrap_or_else(|e| panic!("{e}")).value
+        };
+        let (by, along) = ((moved(1e-6) - moved(-1e-6)) / 2e-6, m.along(&r, &slopes).unwrap_or_else(|e| panic!("{e}")).value.c[1]);
+        assert!((by - along).abs() < 1e-5, "case {case}: {along} instead of {by}");
+    }
+}
+
+#[test]
+fn distances_that_are_not_understood() {
+    let r = run(11, 1.0, 0.0);
+    let curves = [circle("ring", 1.0, [0.0; 3], 0.0, 12)];
+    for (text, word) in [
+        ("max(distance(tip, rng))", "did you mean `ring`?"),
+        ("max(distance(tap, ring))", "`distance(tip, track)`"),
+        ("max(distance(tip))", "max(distance(tip, track))"),
+        ("distance(tip, ring) + max(tip.x)", "rms(distance(tip, ring))"),
+    ] {
+        let e = Measure::with(text, &r.columns, &curves, &mut Metres).expect_err(text);
+        assert!(e.code.0 == "U410" && format!("{} {}", e.message, e.help).contains(word), "{text}: {e:?}");
     }
 }

@@ -46,6 +46,7 @@ mod given;
 mod groups;
 mod lanes;
 mod loops;
+mod own;
 mod rest;
 mod run;
 mod state;
@@ -53,6 +54,7 @@ mod trees;
 
 pub use adjoint::Measures;
 pub use compare::{Against, compared, compared_at};
+pub use own::{OwnSlopes, own_slopes};
 pub use rest::{OfModes, OfRest, of_modes, of_rest, rest_near};
 pub use run::{Method, Needed, OfMany, OfRun, are_many, of_many, of_measure, of_rows, of_run, ties};
 pub use state::{OfStart, Tangent, of_start};

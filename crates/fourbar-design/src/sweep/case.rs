@@ -76,8 +76,8 @@ pub type Parameters = Vec<(String, f64, Option<Dimension>)>;
 pub type Build<'a> = dyn Fn(&[f64]) -> Result<(Model, Parameters), Error> + Sync + 'a;
 /// The settings of a run of a mechanism.
 pub type Settings<'a> = dyn Fn(&Model) -> Result<Study, Diagnostic> + Sync + 'a;
-/// Measures of a run, in their order, or why one of them has no value.
-pub type Take<'a> = dyn Fn(&Parameters, &Trajectory) -> Vec<Result<f64, Diagnostic>> + Sync + 'a;
+/// Measures of a run of a mechanism, in their order, or why one of them has no value.
+pub type Take<'a> = dyn Fn(&Model, &Parameters, &Trajectory) -> Vec<Result<f64, Diagnostic>> + Sync + 'a;
 
 /// What is done for every case.
 pub struct Sweep<'a> {
@@ -141,12 +141,12 @@ impl Sweep<'_> {
                 Some((Outcome::failure(*diagnostic, status, self.measures), rows.kept))
             }
             Ok(report) if report.stopped => None,
-            Ok(_) => Some(self.measured(parameters, rows.kept)),
+            Ok(_) => Some(self.measured(model, parameters, rows.kept)),
         }
     }
 
-    fn measured(&self, parameters: &Parameters, kept: Trajectory) -> (Outcome, Trajectory) {
-        let taken = (self.take)(parameters, &kept);
+    fn measured(&self, model: &Model, parameters: &Parameters, kept: Trajectory) -> (Outcome, Trajectory) {
+        let taken = (self.take)(model, parameters, &kept);
         // A measure without a value leaves the others theirs.
         let problem = taken.iter().find_map(|m| m.as_ref().err().cloned());
         let status = if problem.is_some() { Status::Failed } else { Status::Ok };
@@ -180,7 +180,7 @@ impl Sweep<'_> {
                 Ok(made) => made,
             };
             shared.push(match moved.next() {
-                Some((Ended::Well { .. }, rows)) => Shared { result: Some(self.measured(&parameters, rows.kept)), alone: None },
+                Some((Ended::Well { .. }, rows)) => Shared { result: Some(self.measured(&model, &parameters, rows.kept)), alone: None },
                 Some((Ended::Stopped, _)) => Shared { result: None, alone: None },
                 Some((Ended::Alone(why), _)) => {
                     // A model that a lane has moved is as it was: only drives remember, and each case has its own.

@@ -1,7 +1,7 @@
 //! A tree in motion: explicit steps over any scalar, whose sizes are decided by values alone.
 
 use super::Tree;
-use fourbar::integrator::first_order::{Estimate, Tableau, Weights};
+use fourbar::integrator::first_order::{Estimate, Tableau, Weights, combined_error};
 use fourbar::stop;
 use fourbar_math::Scalar;
 
@@ -198,11 +198,7 @@ impl<T: Scalar, R: Rates<T>> Moved<T, R> {
             let error = match self.tableau.error {
                 Estimate::None => 0.0,
                 Estimate::One { e, .. } => self.size(e, h),
-                Estimate::Two { e, coarse, .. } => {
-                    let (fine, coarse) = (self.size(e, h), self.size(coarse, h));
-                    // Of errors whose squares are nothing to a number there is no ratio.
-                    if fine < 1e-150 { fine } else { fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt() }
-                }
+                Estimate::Two { e, coarse, .. } => combined_error(self.size(e, h), self.size(coarse, h)),
             };
             let factor = 0.9 * (tolerance / error.max(1e-300)).powf(1.0 / order);
             count += 1;

@@ -19,6 +19,13 @@ impl Curve {
         }
     }
 
+    /// The nearest point of the curve between its ends.
+    pub fn nearest_point(&self, p: &P) -> P {
+        let mut best = (f64::INFINITY, Foot { piece: 0, span: 0, x: 0.0 });
+        self.descend(1, p, &mut best);
+        self.spans[best.1.span].at(best.1.x)[0]
+    }
+
     /// The nearest place of the curve, its straight continuations included.
     pub(super) fn foot(&self, p: &P) -> Foot {
         let mut best = (f64::INFINITY, Foot { piece: 0, span: 0, x: 0.0 });

@@ -440,10 +440,20 @@ impl<'m> Equations<'m> {
 
     /// Power of drives and of forces without a potential.
     pub fn power(&mut self, q: &[Pose], v: &[Twist], lambda: &[f64], turns: &[f64], t: f64) -> f64 {
+        self.powers(q, v, lambda, turns, t).iter().sum()
+    }
+
+    /// Power of drives, and of forces without a potential.
+    pub fn powers(&mut self, q: &[Pose], v: &[Twist], lambda: &[f64], turns: &[f64], t: f64) -> [f64; 2] {
         self.loads.update(&self.set, q, lambda);
         self.set.nu(t, &mut self.rhs);
         let drives: f64 = lambda.iter().zip(&self.rhs).map(|(l, n)| -l * n).sum();
-        drives + eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z })
+        [drives, self.power_of_forces(q, v, turns, t)]
+    }
+
+    /// Power of forces without a potential, friction with the loads that were computed last.
+    pub fn power_of_forces(&self, q: &[Pose], v: &[Twist], turns: &[f64], t: f64) -> f64 {
+        eval::power(self.model, &eval::Plain { t, q, v, turns, loads: &self.loads.by_joint, z: &self.z })
     }
 
     /// Largest residuals of position, velocity and acceleration constraints with the Jacobian in `G`.

@@ -70,7 +70,9 @@ impl Eventful {
         self.next_pieces(&state);
         let book = serde_json::Value::Null;
         let zeros = std::mem::take(&mut brought.zeros);
-        self.enter(&state, 0.0, &book, &zeros, false)?;
+        // A state that is consistent stays as it is where nothing else holds it.
+        let free = self.locks.is_empty() && !self.closed.contains(&true) && self.frictions.iter().all(|(_, doing)| *doing != Friction::Sticks);
+        self.enter(&state, 0.0, &book, &zeros, free)?;
         self.happened.extend(brought.happened);
         Ok(())
     }
@@ -134,7 +136,7 @@ impl Eventful {
     /// `None` where nothing has happened that is told.
     pub(super) fn meet(&mut self, found: Found) -> Result<Option<Advanced>, Diagnostic> {
         let here = self.go_back(&found)?;
-        let left = self.in_file(&here);
+        let left = self.in_file(here.clone());
         let before = self.energy(&left);
         self.no_chatter(left.t, &found)?;
         let mut brought = Brought::default();

@@ -150,7 +150,7 @@ impl Eventful {
             return Err(misfit());
         }
         let now = self.engine_at(v["now"].as_f64().ok_or_else(misfit)?)?;
-        self.now = self.in_file(&now);
+        self.now = self.in_file(now);
         Ok(())
     }
 

@@ -320,23 +320,23 @@ impl Eventful {
     }
 
     /// An instant of the mode in force in terms of the mechanism as in the file.
-    fn in_file(&self, s: &Instant) -> Instant {
+    fn in_file(&self, s: Instant) -> Instant {
         let base = &*self.base;
         let mut efforts = vec![0.0; base.drives.len()];
         for (k, effort) in self.kept.iter().zip(&s.efforts) {
             efforts[*k] = *effort;
         }
-        let limit = |k: usize| if self.closed[k] { base.limits[k].side * self.limit_effort(k, s) } else { 0.0 };
+        let limit = |k: usize| if self.closed[k] { base.limits[k].side * self.limit_effort(k, &s) } else { 0.0 };
         let friction = |k: usize| {
             let (force, doing) = self.frictions[k];
             let effort = match doing {
-                Friction::Sticks => self.held_effort(HeldBy::Friction(k), s),
-                Friction::Slides(direction) => self.sliding_effort(force, direction, s),
+                Friction::Sticks => self.held_effort(HeldBy::Friction(k), &s),
+                Friction::Slides(direction) => self.sliding_effort(force, direction, &s),
                 Friction::Off => 0.0,
             };
             (force, effort, doing == Friction::Sticks)
         };
-        let (contacts, pushes) = if self.stepped { (s.contacts.clone(), Vec::new()) } else { self.contact_loads(s) };
+        let (contacts, pushes) = if self.stepped { (s.contacts.clone(), Vec::new()) } else { self.contact_loads(&s) };
         let constraints = s.constraints[..base.bare.len() + base.rolling.len()].to_vec();
         let switched = Switched {
             lost: self.lost,
@@ -346,7 +346,7 @@ impl Eventful {
             frictions: (0..self.frictions.len()).map(friction).collect(),
             held: self.mode.held.iter().zip(s.efforts.iter().skip(self.kept.len())).map(|(h, e)| (h.joint, h.coordinate, *e)).collect(),
         };
-        Instant { efforts, constraints, contacts, switched: Some(Box::new(switched)), ..s.clone() }
+        Instant { efforts, constraints, contacts, switched: Some(Box::new(switched)), ..s }
     }
 
     /// Effort of friction that slides in a direction.
@@ -397,7 +397,7 @@ impl Eventful {
                     return Ok(Advanced::Stopped);
                 }
                 let s = self.engine_with(t, self.loads)?;
-                self.now = self.in_file(&s);
+                self.now = self.in_file(s);
                 self.measure_overlap();
                 return Ok(Advanced::There);
             }
@@ -525,7 +525,7 @@ impl Eventful {
     /// The state at a time inside the last step; the present stays.
     pub fn instant_at(&mut self, t: f64, out: &mut Instant) -> Result<(), Diagnostic> {
         let s = self.engine_at(t)?;
-        *out = self.in_file(&s);
+        *out = self.in_file(s);
         Ok(())
     }
 
@@ -676,7 +676,7 @@ impl Eventful {
             w.endless = value == f64::INFINITY;
         }
         self.watched.retain(|w| !w.endless);
-        self.now = self.in_file(&first);
+        self.now = self.in_file(first);
         Ok(())
     }
 

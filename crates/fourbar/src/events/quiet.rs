@@ -293,6 +293,10 @@ impl Eventful {
     /// Takes note of how deep limits and bodies overlap at the present.
     pub(super) fn measure_overlap(&mut self) {
         let s = &self.now;
+        // What has just been passed by far does not overlap.
+        if self.margins.at >= s.t {
+            return;
+        }
         let deep = |k: usize| -self.limits[k].gap(&self.base, &s.q, &s.v, &s.turns);
         let measured = (0..self.limits.len()).filter(|k| !matches!(self.limits[*k].of, Bounded::Rate(_)) && self.acts(*k));
         self.overlap = measured.map(deep).fold(self.overlap, f64::max);

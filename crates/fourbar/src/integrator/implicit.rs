@@ -6,9 +6,10 @@ use super::index3::{IterationMatrix, Norm, Stepper, Trouble};
 use super::lists::{flat, list, poses, unflat, unflat_poses};
 use super::output::Output;
 use super::watch::Watch;
-use super::work::Work;
+use super::work::{Power, Work};
 use super::{Method, moreau, number, positive, radau, tau, tolerance, word};
 use crate::absolute::chart::{Chart, Ra};
+use crate::analysis::assembly::update_turns;
 use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;
 use crate::judge;
@@ -62,6 +63,8 @@ pub struct Implicit<'m, C: Chart = Ra> {
     /// Whether anything but potentials does work, and the work.
     worked: bool,
     work: Work,
+    /// Room for the state half way through a step, where forces are known there: without friction by loads.
+    half: Option<Configuration>,
 }
 
 /// The motion of rA, rp and reps.
@@ -136,6 +139,7 @@ impl<'m, C: Chart> Implicit<'m, C> {
             held: false,
             worked: model.has_work(),
             work: Work::default(),
+            half: (!model.forces.is_empty() && stepper.equations.loads.rubbing.is_empty()).then(|| start.clone()),
             stepper,
         };
         let power = r.power_now();
@@ -156,18 +160,35 @@ impl<'m, C: Chart> Implicit<'m, C> {
         let m = &s.memory;
         watch.step((m.t, m.h), (&m.q, m.velocities()), |t, q, v| s.interpolate(t, q, v));
         if self.worked {
+            let middle = self.power_half_way();
             let power = self.power_now();
-            self.work.step(self.stepper.memory.h, power, self.stepper.filter());
+            self.work.step(self.stepper.memory.h, power, middle, self.stepper.filter());
         }
     }
 
-    fn power_now(&mut self) -> f64 {
+    /// Power of forces in the middle of the last step.
+    fn power_half_way(&mut self) -> f64 {
+        let Self { stepper: s, half: Some(half), .. } = self else { return 0.0 };
+        half.t = 0.5 * (s.previous().t + s.memory.t);
+        s.interpolate(half.t, &mut half.q, &mut half.v);
+        s.interpolate_carried(half.t, &mut half.z);
+        half.turns.copy_from_slice(&s.previous().turns);
+        update_turns(self.model, &half.q, &mut half.turns);
+        s.equations.z.copy_from_slice(&half.z);
+        s.equations.power_of_forces(&half.q, &half.v, &half.turns, half.t)
+    }
+
+    fn power_now(&mut self) -> Power {
         if !self.worked {
-            return 0.0;
+            return Power::default();
         }
         let (e, m) = (&mut self.stepper.equations, &self.stepper.memory);
         e.z.copy_from_slice(&m.carried.z);
-        e.power(&m.q, m.velocities(), &m.lambda, &m.turns, m.t)
+        let [drives, forces] = e.powers(&m.q, m.velocities(), &m.lambda, &m.turns, m.t);
+        match self.half {
+            Some(_) => Power { by_multipliers: drives, by_forces: forces },
+            None => Power { by_multipliers: drives + forces, by_forces: 0.0 },
+        }
     }
 
     /// Ends a run whose joints came apart, or that nothing controls any more: at dead points it would go on in ever smaller steps.

@@ -120,12 +120,16 @@ pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut
 }
 
 /// Joints with rigid limits, each once, with the places of their limits.
-fn limited(model: &Model) -> Vec<(usize, Vec<usize>)> {
+pub(super) fn limited(model: &Model) -> Vec<(usize, Vec<usize>)> {
     let mut list: Vec<(usize, Vec<usize>)> = Vec::new();
+    let mut places = vec![None; if model.limits.is_empty() { 0 } else { model.joints.len() }];
     for (k, l) in model.limits.iter().enumerate() {
-        match list.iter_mut().find(|(j, _)| *j == l.joint) {
-            Some((_, own)) => own.push(k),
-            None => list.push((l.joint, vec![k])),
+        match places[l.joint] {
+            Some(place) => list[place].1.push(k),
+            None => {
+                places[l.joint] = Some(list.len());
+                list.push((l.joint, vec![k]));
+            }
         }
     }
     list
@@ -147,9 +151,13 @@ pub(super) fn limit_columns(model: &Model, list: &mut Vec<Column>) {
     }
 }
 
-/// The distance to the nearer limit, and the effort of the limits on the coordinate.
-pub(super) fn limit_values(model: &Model, s: &Instant, out: &mut Vec<f64>) {
-    for (_, own) in limited(model) {
+/// The distance to the nearer limit, and the effort of the limits on the coordinate, by joint as [`limited`] lists them.
+pub(super) fn limit_values(model: &Model, s: &Instant, limited: &[(usize, Vec<usize>)], wanted: bool, out: &mut Vec<f64>) {
+    if !wanted {
+        out.extend(std::iter::repeat_n(0.0, 2 * limited.len()));
+        return;
+    }
+    for (_, own) in limited {
         let rates = own.iter().all(|k| matches!(model.limits[*k].of, Bounded::Rate(_)));
         let counted = own.iter().filter(|k| rates || !matches!(model.limits[**k].of, Bounded::Rate(_)));
         let gap = counted.map(|k| model.limits[*k].gap(model, &s.q, &s.v, &s.turns)).fold(f64::INFINITY, f64::min);

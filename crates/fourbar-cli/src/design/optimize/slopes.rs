@@ -5,8 +5,8 @@ use crate::screen::number;
 use fourbar::Error;
 use fourbar_design::equilibrium::start_settled;
 use fourbar_design::optimize::{Goals, Slopes};
-use fourbar_design::sensitivities::{Method, Parameters, of_measure, of_rows};
-use fourbar_io::studies::measure;
+use fourbar_design::sensitivities::{Method, Parameters, of_measure, of_rows, own_slopes};
+use fourbar_io::studies::{measure, names_parameters};
 use std::time::Instant;
 
 /// Disagreement with differences, as a share of the largest slope, up to which the slopes are taken for the same.
@@ -31,14 +31,14 @@ impl Exact<'_> {
         let build = |v: &[f64]| -> Result<_, Error> { Ok(start_settled(self.subject.build(self.names, v)?.0)?.0) };
         let names: Vec<String> = self.names.iter().map(|n| (*n).to_string()).collect();
         let parameters = Parameters::new(names, x.to_vec(), &build);
-        let known = self.subject.build(self.names, x).ok()?.1;
+        let (model, known) = self.subject.build(self.names, x).ok()?;
         let study = self.subject.settings(&parameters.model().ok()?).ok()?;
         let which: Vec<usize> = (0..x.len()).collect();
         let texts = || self.subject.measures.iter().map(|(_, text)| text);
         let needed = |run: &fourbar::Trajectory| -> Result<Vec<bool>, Error> {
             let mut rows = vec![false; run.len()];
             for text in texts() {
-                let own = measure(text, &run.columns, &known)?.rows(run)?;
+                let own = measure(text, &run.columns, &model.curves, &known)?.rows(run)?;
                 rows.iter_mut().zip(own).for_each(|(r, o)| *r |= o);
             }
             Ok(rows)
@@ -46,7 +46,16 @@ impl Exact<'_> {
         let run = of_rows(&parameters, &study, &which, &needed).ok().filter(|r| r.method != Method::Differences)?;
         let mut found = Vec::new();
         for text in texts() {
-            found.push(of_measure(&measure(text, &run.run.columns, &known).ok()?, &run).ok()?);
+            let mut d = of_measure(&measure(text, &run.run.columns, &model.curves, &known).ok()?, &run).ok()?;
+            if names_parameters(text, &model.curves, &known) {
+                let read = |v: &[f64]| -> Result<_, Error> {
+                    let (model, known) = self.subject.build(self.names, v)?;
+                    Ok(measure(text, &run.run.columns, &model.curves, &known)?)
+                };
+                let own = own_slopes(&parameters, &which, &run.run, &read).ok()?;
+                d.slopes.iter_mut().zip(own.slopes).for_each(|(d, own)| *d += own);
+            }
+            found.push(d);
         }
         let (values, margins) = found.split_at(self.goals);
         let signed = |list: &[f64]| list.iter().map(|d| self.sign * d).collect::<Vec<f64>>();

@@ -5,6 +5,7 @@
 //! the plain method. The stages are kept until the next step, so an output time inside the step costs a polynomial in `d`.
 
 use super::System;
+use super::combined_error;
 use super::method::{Estimate, Method};
 use super::stiffness::Stiffness;
 use super::track::{Interpolates, SMALLEST, Track, Why, again, fill};
@@ -220,10 +221,7 @@ impl<S: System> Explicit<S> {
         let error = match &method.error {
             Estimate::None => 0.0,
             Estimate::One { e, .. } => size(e),
-            Estimate::Two { e, coarse, .. } => {
-                let (fine, coarse) = (size(e), size(coarse));
-                if fine == 0.0 { 0.0 } else { fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt() }
-            }
+            Estimate::Two { e, coarse, .. } => combined_error(size(e), size(coarse)),
         };
         if error.is_finite() { error / track.tol } else { f64::INFINITY }
     }

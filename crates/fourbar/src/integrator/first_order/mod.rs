@@ -14,7 +14,7 @@ mod track;
 pub use carried::Carried;
 pub use explicit::Explicit;
 pub use system::{System, largest_turn};
-pub use tableau::{Estimate, TABLEAUS, Tableau, Weights};
+pub use tableau::{Estimate, TABLEAUS, Tableau, Weights, combined_error};
 
 use crate::analysis::contacts::refuse_rigid;
 use crate::diagnostic::Diagnostic;

@@ -33,6 +33,12 @@ pub enum Estimate {
     },
 }
 
+/// The error that a fine and a coarse estimate give together, the coarse one guarding the fine one.
+pub fn combined_error(fine: f64, coarse: f64) -> f64 {
+    // Squares of smaller numbers vanish, and their ratio is not a number.
+    if fine < 1e-150 { fine } else { fine * fine / (fine * fine + 0.01 * coarse * coarse).sqrt() }
+}
+
 /// An explicit method.
 #[derive(Clone, Copy, Debug)]
 pub struct Tableau {
