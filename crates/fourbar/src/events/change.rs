@@ -71,7 +71,8 @@ impl Eventful {
         let book = serde_json::Value::Null;
         let zeros = std::mem::take(&mut brought.zeros);
         // A state that is consistent stays as it is where nothing else holds it.
-        let free = self.locks.is_empty() && !self.closed.contains(&true) && self.frictions.iter().all(|(_, doing)| *doing != Friction::Sticks);
+        let free =
+            self.locks.is_empty() && !self.closed.contains(&true) && self.frictions.iter().all(|(_, doing)| *doing != Friction::Sticks);
         self.enter(&state, 0.0, &book, &zeros, free)?;
         self.happened.extend(brought.happened);
         Ok(())

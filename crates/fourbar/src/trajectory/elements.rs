@@ -122,7 +122,7 @@ pub(super) fn force_values(model: &Model, s: &Instant, wanted: bool, loads: &mut
 /// Joints with rigid limits, each once, with the places of their limits.
 pub(super) fn limited(model: &Model) -> Vec<(usize, Vec<usize>)> {
     let mut list: Vec<(usize, Vec<usize>)> = Vec::new();
-    let mut places = vec![None; if model.limits.is_empty() { 0 } else { model.joints.len() }];
+    let mut places: Vec<Option<usize>> = vec![None; if model.limits.is_empty() { 0 } else { model.joints.len() }];
     for (k, l) in model.limits.iter().enumerate() {
         match places[l.joint] {
             Some(place) => list[place].1.push(k),
