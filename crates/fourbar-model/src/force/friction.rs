@@ -25,7 +25,7 @@ pub struct FrictionSpec {
     pub viscous: f64,
     /// Radius at which the normal force acts, for joints that turn.
     pub radius: f64,
-    /// Speed below which Coulomb friction is smoothed.
+    /// Speed of rubbing below which Coulomb friction is smoothed.
     pub speed: f64,
     /// Whether the joint stays where it is while the force on it is small, instead of a smoothed law.
     #[serde(default)]
@@ -134,7 +134,11 @@ impl Element for Friction {
                 Holds::Number(Some(Dimension::LENGTH)),
                 "radius at which the normal force rubs, for joints that turn; default: 0",
             ),
-            may("speed", Holds::Number(None), "joint speed below which dry friction is smoothed; default: 1e-3"),
+            may(
+                "speed",
+                Holds::Number(None),
+                "speed of rubbing (with a `radius` that at the radius, m/s) below which dry friction is smoothed; default: 1e-3",
+            ),
             may(
                 "stick",
                 Holds::Flag,
@@ -145,7 +149,7 @@ impl Element for Friction {
             may(
                 "stribeck",
                 Holds::Number(None),
-                "with `static`: speed at which friction has fallen from the static coefficient; default: at once",
+                "with `static`: speed of rubbing (with a `radius` that at the radius, m/s) at which friction has fallen from the static coefficient; default: at once",
             ),
         ],
         own: &[],

@@ -94,6 +94,31 @@ impl Stop {
         e
     }
 
+    /// The part of the effort that has a potential, whether or not the damping takes it away.
+    fn elastic_at<S: Scalar>(&self, y: S) -> S {
+        let push = |k: usize, depth: S| {
+            if self.holds_energy(k, depth) { S::of(self.stiffness) * self.power(depth, self.exponent) } else { S::zero() }
+        };
+        let [min, max] = self.bounds;
+        let mut e = S::zero();
+        if min.is_finite() {
+            e += push(0, S::of(min) - y);
+        }
+        if max.is_finite() {
+            e -= push(1, y - S::of(max));
+        }
+        e
+    }
+
+    /// Whether energy is stored at a bound: it touches. What has ceased to push may have been left already.
+    fn holds_energy<S: Scalar>(&self, k: usize, depth: S) -> bool {
+        match self.doing[k] {
+            Some(doing::APART) => false,
+            Some(doing::ACTS) => true,
+            _ => depth.value() > 0.0,
+        }
+    }
+
     /// A power of the depth; whole ones go on below zero, others are zero there.
     fn power<S: Scalar>(&self, depth: S, n: f64) -> S {
         if n.fract() == 0.0 {
@@ -108,9 +133,8 @@ impl Stop {
     /// Energy stored in it, J.
     fn stored<S: Scalar>(&self, y: S) -> S {
         let stored = |k: usize, depth: S| {
-            let touches = self.doing[k].map_or(depth.value() > 0.0, |d| d != doing::APART);
             let n = self.exponent + 1.0;
-            if touches { self.power(depth, n) * S::of(self.stiffness / n) } else { S::zero() }
+            if self.holds_energy(k, depth) { self.power(depth, n) * S::of(self.stiffness / n) } else { S::zero() }
         };
         let [min, max] = self.bounds;
         let mut sum = S::zero();
@@ -125,8 +149,7 @@ impl Stop {
 
     /// Power of its damping, W.
     fn damped<S: Scalar>(&self, y: S, rate: S) -> S {
-        let elastic = Self { damping: 0.0, ..self.clone() }.effort_at(y, rate);
-        (self.effort_at(y, rate) - elastic) * rate
+        (self.effort_at(y, rate) - self.elastic_at(y)) * rate
     }
 
     fn gap(&self, y: f64) -> f64 {
@@ -246,9 +269,8 @@ impl Element for Stop {
         let rate = x.speed(self.joint, self.coordinate);
         // Power of what has no potential is that of the damping alone.
         let effort = self.effort_at(y, rate);
-        let elastic = Self { damping: 0.0, ..self.clone() }.effort_at(y, rate);
         x.works(rate, effort);
-        x.gives(-(elastic * rate));
+        x.gives(-(self.elastic_at(y) * rate));
         Ok(())
     }
 

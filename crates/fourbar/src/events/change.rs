@@ -5,7 +5,7 @@ use super::jump::{Jump, complementary};
 use super::watch::{Found, Watched};
 use super::{Advanced, CHATTER, Eventful, Friction, Happened, Kind, STANDSTILL};
 use crate::diagnostic::{Diagnostic, number};
-use crate::event::{Action, Bounded};
+use crate::event::{Action, Bounded, Limit};
 use crate::force::eval::{Plain, coordinate_of, law_value};
 use crate::model::JointCoordinate;
 use crate::motion::Instant;
@@ -36,6 +36,18 @@ pub(super) struct Brought {
     pub(super) switched: bool,
     /// Guards that were passed.
     pub(super) passed: Vec<(usize, usize)>,
+}
+
+/// An instant at which something may change.
+struct Met {
+    /// The instant before, in terms of the file, and its energy, J.
+    left: Instant,
+    before: f64,
+    /// What was found to be zero.
+    what: Vec<Watched>,
+    /// Whether nothing but forces can have changed, and whether nothing is told where nothing happens.
+    only_guards: bool,
+    only_turns: bool,
 }
 
 impl Eventful {
@@ -189,9 +201,36 @@ impl Eventful {
         }
         let only_turns = self.only_turns(&found, &here);
         let only_guards = found.what.iter().all(|w| matches!(w, Watched::Guard(..))) && !brought.switched;
+        let met = Met { left, before, what: found.what, only_guards, only_turns };
+        self.go_over(met, state, brought, released)
+    }
+
+    /// Inputs jump to those of a state, which is otherwise the present.
+    pub(super) fn change_inputs(&mut self, state: Configuration) -> Result<Option<Advanced>, Diagnostic> {
+        let left = self.now.clone();
+        // Energy that depends on inputs is not lost.
+        let before = self.energy(&Instant { z: state.z.clone(), ..left.clone() });
+        self.next_pieces(&state);
+        let released = Left { by_input: true, ..Left::default() };
+        // Where drives read inputs, velocities have to fit them again.
+        let only_guards = self.base.held_drives().next().is_none();
+        let met = Met { left, before, what: Vec::new(), only_guards, only_turns: true };
+        self.go_over(met, state, Brought::default(), released)
+    }
+
+    /// Goes over to what holds behind an instant: jumps of velocities, events that these bring, and the next mode. `None` where nothing has
+    /// happened that is told.
+    fn go_over(
+        &mut self,
+        met: Met,
+        mut state: Configuration,
+        mut brought: Brought,
+        mut released: Left,
+    ) -> Result<Option<Advanced>, Diagnostic> {
+        let Met { left, before, what, only_guards, only_turns } = met;
         let mut round = 0;
         loop {
-            let kink = only_guards && brought.happened.is_empty();
+            let kink = only_guards && brought.happened.is_empty() && !released.by_input;
             if self.analysis == Analysis::Dynamics && !kink {
                 self.settle(&mut state, &mut brought, &released)?;
             } else if brought.switched {
@@ -204,7 +243,7 @@ impl Eventful {
             let mut more = Vec::new();
             for k in 0..self.base.events.len() {
                 let fired = brought.happened.iter().any(|h| h.kind == Kind::Event && h.name == self.base.events[k].name);
-                if fired || !self.may_happen(k) || !self.armed[k] || found.what.contains(&Watched::Event(k)) {
+                if fired || !self.may_happen(k) || !self.armed[k] || what.contains(&Watched::Event(k)) {
                     continue;
                 }
                 let [a, b] = [&left, &after].map(|s| self.value(Watched::Event(k), s));
@@ -458,9 +497,19 @@ impl Eventful {
             }
         }
         self.tell_slips(&was.0, &was.2, left, state, brought);
+        if left.by_input {
+            for k in (0..limits.len()).filter(|&k| was.0[k] && !self.closed[k]) {
+                let kind = if matches!(limits[k].of, Bounded::Rate(_)) { Kind::Release } else { Kind::Lift };
+                brought.happened.push(self.note(state.t, limits[k].name.clone(), kind));
+            }
+        }
         for k in 0..self.frictions.len() {
             let name = || base.forces[self.frictions[k].0].0.clone();
             match (was.1[k].1, self.frictions[k].1) {
+                (Friction::Sticks, Friction::Slides(_)) if left.by_input => {
+                    brought.happened.push(self.note(state.t, name(), Kind::Slide));
+                    brought.zeros.push(Watched::Slide(k));
+                }
                 (Friction::Slides(_), Friction::Sticks) if left.stopped.contains(&k) => {
                     brought.happened.push(self.note(state.t, name(), Kind::Stick));
                 }
@@ -558,6 +607,7 @@ impl Eventful {
             if again {
                 continue;
             }
+            self.end_turns(&limits, &responses, &G, state, &mut rest);
             for (i, l) in limits.iter().enumerate() {
                 if P[i] <= 0.0 || first[i] >= -slow[i] && rates[i] >= -slow[i] && rest[i].is_none() {
                     continue;
@@ -574,6 +624,30 @@ impl Eventful {
                 });
             }
             return Ok(());
+        }
+    }
+
+    /// Limits that give nothing back and hit each other in turns, as the corners of a block that rocks, would do so in ever shorter times without
+    /// end: they come to rest together, and what is left of the energy of that motion is lost.
+    fn end_turns(
+        &self,
+        limits: &[&Limit],
+        responses: &[Vec<Twist>],
+        G: &nalgebra::DMatrix<f64>,
+        state: &mut Configuration,
+        rest: &mut [Option<f64>],
+    ) {
+        let turns: Vec<usize> = (0..limits.len()).filter(|&i| self.often_hit(&limits[i].name, state.t)).collect();
+        if turns.len() < 2 {
+            return;
+        }
+        let rates = DVector::from_iterator(turns.len(), turns.iter().map(|i| -limits[*i].rate(&self.base, &state.q, &state.v)));
+        let H = G.select_rows(&turns).select_columns(&turns);
+        let top = H.amax();
+        let Ok(P) = H.svd(true, true).solve(&rates, 1e-11 * top) else { return };
+        for (p, i) in P.iter().zip(&turns) {
+            state.v.iter_mut().zip(&responses[*i]).for_each(|(v, u)| *v = v.plus(&u.scaled(*p)));
+            rest[*i] = Some(state.t);
         }
     }
 

@@ -4,7 +4,7 @@ use super::jump::{Jump, complementary};
 use super::{Eventful, Friction, HeldBy};
 use crate::diagnostic::{Diagnostic, number};
 use crate::evaluate::Evaluation;
-use crate::event::{Bounded, Mode};
+use crate::event::{Bounded, Limit, Mode};
 use crate::force::eval::coordinate_of;
 use crate::motion::{Instant, load_across};
 use crate::state::{Configuration, Twist};
@@ -32,6 +32,8 @@ pub struct Left {
     pub broke: Vec<(usize, Vector3<f64>)>,
     /// Spots whose slip has come down to zero.
     pub halted: Vec<usize>,
+    /// Whether it was left because inputs have jumped.
+    pub by_input: bool,
 }
 
 impl Eventful {
@@ -83,6 +85,8 @@ impl Eventful {
             let stuck = self.frictions[k].1 == Friction::Sticks;
             if let Some((_, direction)) = left.frictions.iter().find(|(f, _)| *f == k) {
                 self.frictions[k].1 = Friction::Slides(*direction);
+            } else if let Some(direction) = self.turns_back(k, left, state) {
+                self.frictions[k].1 = Friction::Slides(direction);
             } else if rate.abs() <= slow || left.stopped.contains(&k) {
                 self.frictions[k].1 = Friction::Sticks;
                 if !stuck {
@@ -131,7 +135,7 @@ impl Eventful {
                         .help("less friction, or the smooth law, may pass"));
                 }
                 None => {
-                    self.pin(now);
+                    self.pin(&model, state, now);
                     return Ok(());
                 }
             }
@@ -154,8 +158,31 @@ impl Eventful {
         }
     }
 
-    /// Which friction would give way but rests all the same, at the accelerations of the mode that was chosen.
-    fn pin(&mut self, now: &Instant) {
+    /// The direction in which a joint slides on that has just come to rest, where it is accelerated that way against its friction. It need not
+    /// be tried as sticking then, which at a dead point would ask for forces without bound.
+    fn turns_back(&mut self, k: usize, left: &Left, state: &Configuration) -> Option<f64> {
+        let Friction::Slides(was) = self.frictions[k].1 else { return None };
+        if !left.stopped.contains(&k) || !left.reached.is_empty() {
+            return None;
+        }
+        let base = self.base.clone();
+        let f = base.forces[self.frictions[k].0].1.sticks()?;
+        let (joint, which) = (&base.joints[f.joint], f.coordinate(&base));
+        let y = joint.coordinate(which)?;
+        self.frictions[k].1 = Friction::Slides(-was);
+        let (mode, _) = self.present_mode();
+        self.frictions[k].1 = Friction::Slides(was);
+        let model = base.in_mode(&mode);
+        let evaluated = Evaluation::new(&model, state).ok()?;
+        let now = evaluated.instant();
+        let unit = if which == crate::model::JointCoordinate::Angle { base.length } else { 1.0 };
+        let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
+        let second = rates(joint, &y, now)[1];
+        (-was * unit * second > 1e-6 * top.max(f64::MIN_POSITIVE)).then_some(-was)
+    }
+
+    /// Which friction would give way but rests all the same, because something else holds its joint in the mode that was chosen.
+    fn pin(&mut self, model: &crate::model::Model, state: &Configuration, now: &Instant) {
         let base = self.base.clone();
         let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
         for k in 0..self.frictions.len() {
@@ -165,7 +192,11 @@ impl Eventful {
             let unit = if which == crate::model::JointCoordinate::Angle { base.length } else { 1.0 };
             let [rate, second] = rates(joint, &y, now);
             let rests = unit * rate.abs() <= 1e-8 * self.fast(&now.v) + 1e-12 && unit * second.abs() <= 1e-9 * top.max(f64::MIN_POSITIVE);
-            self.pinned[k] = rests && matches!(self.frictions[k].1, Friction::Slides(_));
+            self.pinned[k] = rests && matches!(self.frictions[k].1, Friction::Slides(_)) && {
+                let of = Bounded::Position(which);
+                let row = Limit { name: String::new(), joint: f.joint, of, bound: 0.0, side: 1.0, restitution: 0.0, spot: None };
+                Jump::new(model, state).responses(&base, &state.q, &[&row]).1[(0, 0)] <= 0.0
+            };
         }
     }
 

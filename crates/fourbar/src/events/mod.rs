@@ -343,7 +343,11 @@ impl Eventful {
             pushes,
             acting: base.acting(&self.mode),
             limits: (0..base.limits.len()).map(limit).collect(),
-            frictions: (0..self.frictions.len()).map(friction).collect(),
+            // In kinematics the smooth law stands for what sticks.
+            frictions: match self.analysis {
+                Analysis::Kinematics => Vec::new(),
+                Analysis::Dynamics => (0..self.frictions.len()).map(friction).collect(),
+            },
             held: self.mode.held.iter().zip(s.efforts.iter().skip(self.kept.len())).map(|(h, e)| (h.joint, h.coordinate, *e)).collect(),
         };
         Instant { efforts, constraints, contacts, switched: Some(Box::new(switched)), ..s }
@@ -497,8 +501,11 @@ impl Eventful {
                 Advanced::There => {}
                 other => return Ok(other),
             }
-            self.set_inputs(plan.take(at))?;
+            let changes = plan.take(at).to_vec();
             self.run_ahead(plan.next_until(end).unwrap_or(end));
+            if let Some(met) = self.set_inputs(&changes)? {
+                return Ok(met);
+            }
         }
         self.advance(t, go_on)
     }
@@ -529,19 +536,18 @@ impl Eventful {
         Ok(())
     }
 
-    /// Other values and slopes of inputs from the present on.
-    pub fn set_inputs(&mut self, changes: &[InputChange]) -> Result<(), Diagnostic> {
+    /// Other values and slopes of inputs from the present on: limits, contacts and friction that held let go, and events are passed, where the
+    /// jump makes them. What happened then, if anything did.
+    pub fn set_inputs(&mut self, changes: &[InputChange]) -> Result<Option<Advanced>, Diagnostic> {
         let mut state = self.now.configuration();
         let n = self.base.inputs.len();
         for c in changes {
             (state.z[c.input], state.z[n + c.input]) = (c.held[0], c.held[1]);
         }
         if state.z == self.now.z {
-            return Ok(());
+            return Ok(None);
         }
-        self.next_pieces(&state);
-        let work = self.now.work;
-        self.restart(&state, work, &[])
+        self.change_inputs(state)
     }
 
     /// Goes on from a consistent state; events that have happened have happened.
@@ -678,12 +684,6 @@ impl Eventful {
         self.watched.retain(|w| !w.endless);
         self.now = self.in_file(first);
         Ok(())
-    }
-
-    /// Goes on in the same mode from a state.
-    fn restart(&mut self, state: &Configuration, work: f64, zeros: &[Watched]) -> Result<(), Diagnostic> {
-        let book = self.piece.borrow().with_dependent(|_, e| e.book());
-        self.enter(state, work, &book, zeros, false)
     }
 
     /// Kinetic and potential energy of an instant in terms of the file, J.

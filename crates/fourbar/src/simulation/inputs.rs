@@ -48,7 +48,7 @@ impl Simulation {
         let change = Change { t: self.t(), input: id.0, held: [value, 0.0] };
         match &mut self.mover {
             Mover::Smooth(held) => held.with_dependent_mut(|_, engine| engine.set_inputs(&[change])),
-            Mover::Eventful(e) => e.set_inputs(&[change]),
+            Mover::Eventful(e) => e.set_inputs(&[change]).map(drop),
         }
     }
 
