@@ -117,6 +117,26 @@ impl Spot {
         if self.is_one_piece() { Follows::Surface } else { Follows::Jumps }
     }
 
+    /// The way through: what one body has to go, m, from where they touch to where they are apart again on the other side. Infinite where nothing
+    /// lies behind.
+    pub fn way_through(&self) -> f64 {
+        let radius = if let First::Ball { radius, .. } = &self.first { *radius } else { 0.0 };
+        match &self.second {
+            Second::Ball { radius: other, hollow: false, .. } => 2.0 * (radius + other),
+            Second::Curve(outline) => radius + outline.depth,
+            Second::Polygon(p) => {
+                let n = p.points.len();
+                let width = |k: usize| {
+                    let (a, b) = (p.points[k], p.points[(k + 1) % n]);
+                    let along = (b - a).normalize();
+                    p.points.iter().fold(0.0_f64, |most, x| most.max(along.perp(&(x - a)).abs()))
+                };
+                2.0 * radius + (0..n).map(width).fold(f64::INFINITY, f64::min)
+            }
+            Second::Plane { .. } | Second::Ball { .. } => f64::INFINITY,
+        }
+    }
+
     /// Whether its normal turns smoothly wherever the bodies touch: polygons have corners.
     pub fn is_smooth(&self) -> bool {
         !matches!(self.second, Second::Polygon(_))

@@ -60,7 +60,7 @@ impl Contact {
         let spot = list.get(k)?;
         let m = Moving::at(spot, x);
         let push = (1.0 - self.law.chi * m.rate) / (1.0 + (self.law.chi * m.rate).abs());
-        Some(Side { gap: m.touch.gap, rate: m.rate, push, follows: spot.follows() })
+        Some(Side { gap: m.touch.gap, rate: m.rate, push, follows: spot.follows(), through: spot.way_through() })
     }
 
     /// Lets bodies do at a spot what [`doing`] says.

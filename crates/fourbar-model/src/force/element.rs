@@ -357,6 +357,8 @@ pub struct Side {
     pub push: f64,
     /// How the gap follows the bodies.
     pub follows: Follows,
+    /// What a body has to go from where it touches to where it is apart again behind, m; infinite where nothing lies behind.
+    pub through: f64,
 }
 
 /// What such an element does there: it is apart, it acts, or it is at rest though it touches.

@@ -134,7 +134,7 @@ impl Element for Rope {
         let (length, rate) = self.state(x);
         let (elastic, damped) = (self.stiffness * (length - self.length), self.damping * rate);
         let push = (elastic + damped) / (elastic.abs() + damped.abs() + f64::MIN_POSITIVE);
-        Some(Side { gap: self.length - length, rate: -rate, push, follows: Follows::Surface })
+        Some(Side { gap: self.length - length, rate: -rate, push, follows: Follows::Surface, through: f64::INFINITY })
     }
 
     fn set_doing(&mut self, _side: usize, doing: i64) {

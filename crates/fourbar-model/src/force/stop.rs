@@ -236,7 +236,7 @@ impl Element for Stop {
         let push = self.stiffness - self.damping * sign * rate;
         let size = self.stiffness + self.damping * rate.abs() + f64::MIN_POSITIVE;
         let follows = if self.coordinate == JointCoordinate::Angle { Follows::Turn } else { Follows::Way };
-        bound.is_finite().then(|| Side { gap: sign * (y - bound), rate: sign * rate, push: push / size, follows })
+        bound.is_finite().then(|| Side { gap: sign * (y - bound), rate: sign * rate, push: push / size, follows, through: f64::INFINITY })
     }
 
     fn set_doing(&mut self, side: usize, doing: i64) {

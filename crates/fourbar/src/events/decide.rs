@@ -85,6 +85,8 @@ impl Eventful {
             let stuck = self.frictions[k].1 == Friction::Sticks;
             if let Some((_, direction)) = left.frictions.iter().find(|(f, _)| *f == k) {
                 self.frictions[k].1 = Friction::Slides(*direction);
+            } else if self.gave_way(k, left) {
+                // It gives way as before: what held its joint besides has given way as well.
             } else if let Some(direction) = self.turns_back(k, left, state) {
                 self.frictions[k].1 = Friction::Slides(direction);
             } else if rate.abs() <= slow || left.stopped.contains(&k) {
@@ -158,6 +160,16 @@ impl Eventful {
         }
     }
 
+    /// Whether a friction was at its bound already, and rested because of another one that has reached its own now.
+    fn gave_way(&self, k: usize, left: &Left) -> bool {
+        self.pinned[k]
+            && matches!(self.frictions[k].1, Friction::Slides(_))
+            && !left.frictions.is_empty()
+            && left.limits.is_empty()
+            && left.reached.is_empty()
+            && !left.by_input
+    }
+
     /// The direction in which a joint slides on that has just come to rest, where it is accelerated that way against its friction. It need not
     /// be tried as sticking then, which at a dead point would ask for forces without bound.
     fn turns_back(&mut self, k: usize, left: &Left, state: &Configuration) -> Option<f64> {
@@ -184,7 +196,12 @@ impl Eventful {
     /// Which friction would give way but rests all the same, because something else holds its joint in the mode that was chosen.
     fn pin(&mut self, model: &crate::model::Model, state: &Configuration, now: &Instant) {
         let base = self.base.clone();
-        let top = now.a.iter().fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
+        if !self.frictions.iter().any(|f| matches!(f.1, Friction::Slides(_))) {
+            return;
+        }
+        // Beside what the forces would do without limits, what they do is rounding where all is held.
+        let open = self.open_accelerations(state).unwrap_or_default();
+        let top = now.a.iter().chain(&open).fold(base.gravity.norm(), |s, a| s.max(a.v.norm()).max(base.length * a.w.norm()));
         for k in 0..self.frictions.len() {
             let Some(f) = base.forces[self.frictions[k].0].1.sticks() else { continue };
             let (joint, which) = (&base.joints[f.joint], f.coordinate(&base));

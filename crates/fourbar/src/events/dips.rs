@@ -52,6 +52,30 @@ fn divide(
     divide([middle, ends[1]], side, at, depth - 1)
 }
 
+/// A place between two outside of a body at which the gap to it is below zero, though the gap falls and rises as steeply as bodies move: no
+/// place is left out that more than `step` of the way lies from the next one and that `speed` could have led to a touch from.
+pub fn pass(
+    ends: [(f64, f64); 2],
+    speed: f64,
+    step: f64,
+    at: &mut dyn FnMut(f64) -> Result<f64, Diagnostic>,
+) -> Result<Option<(f64, f64)>, Diagnostic> {
+    let [(t0, f0), (t1, f1)] = ends;
+    let way = speed * (t1 - t0);
+    let t = 0.5 * (t0 + t1);
+    if f0 + f1 >= way || way <= step || t <= t0 || t >= t1 {
+        return Ok(None);
+    }
+    let f = at(t)?;
+    if f < 0.0 {
+        return Ok(Some((t, f)));
+    }
+    match pass([ends[0], (t, f)], speed, step, at)? {
+        None => pass([(t, f), ends[1]], speed, step, at),
+        found => Ok(found),
+    }
+}
+
 /// Where in an interval of length one a cubic with positive ends has its least value, if it may be below zero: the control points of the cubic
 /// bound it.
 fn least([a, b]: [f64; 2], [ra, rb]: [f64; 2]) -> Option<f64> {
@@ -139,6 +163,26 @@ pub fn parts(least: usize, f: &dyn Fn(f64) -> f64) -> usize {
 mod tests {
     use super::*;
     use crate::random::Random;
+
+    /// Something passes through a body that is far thinner than its way.
+    #[test]
+    fn ways_through_thin_bodies_are_found() {
+        for (thick, place, speed) in [(0.1, 1.7, 3.0), (0.01, 0.3331, 1.0), (1e-3, 2.61, 10.0)] {
+            let mut count = 0;
+            let mut gap = |t: f64| -> Result<f64, Diagnostic> {
+                count += 1;
+                Ok((speed * (t - place)).abs() - 0.5 * thick)
+            };
+            let ends = [(0.0, gap(0.0).expect("a gap")), (3.0, gap(3.0).expect("a gap"))];
+            let found = pass(ends, speed, 0.25 * thick, &mut gap).expect("no failure").expect("a place");
+            assert!(found.1 < 0.0 && (found.0 - place).abs() < thick / speed, "{found:?}");
+            assert!(count < 60, "{count} looks");
+            // Bodies that pass by are not touched.
+            let mut beside = |t: f64| -> Result<f64, Diagnostic> { Ok((speed * (t - place)).hypot(thick) - 0.5 * thick) };
+            let ends = [(0.0, beside(0.0).expect("a gap")), (3.0, beside(3.0).expect("a gap"))];
+            assert_eq!(pass(ends, speed, 0.25 * thick, &mut beside).expect("no failure"), None);
+        }
+    }
 
     /// Parabolas and waves that dip below zero anywhere between two looks, however near to one of them.
     #[test]

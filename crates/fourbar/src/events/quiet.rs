@@ -40,6 +40,11 @@ impl Pace {
         Self { turn, way: most(|v| v.v.norm_squared()) + length * turn }
     }
 
+    /// Speed of the quickest body, m/s, with what turning adds.
+    pub fn way(&self) -> f64 {
+        self.way
+    }
+
     /// Whether the turning of bodies is resolved by a step between two of them.
     pub fn resolved(ends: [Self; 2], h: f64) -> bool {
         h * ends[0].turn.max(ends[1].turn) < TURN

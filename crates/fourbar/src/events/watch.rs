@@ -21,6 +21,8 @@ const SOON: [f64; 6] = [1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 1e-8];
 const TIMES: usize = 32;
 /// Above this share of its size a force is far from pulling.
 const CLEAR: f64 = 0.2;
+/// Share of the way through a body that lies between two looks at most where it might be passed through.
+const THROUGH: f64 = 0.25;
 /// Evaluations to narrow down a zero.
 const NARROW: usize = 80;
 
@@ -311,6 +313,7 @@ impl Eventful {
         let rates: Option<Vec<f64>> = samples.iter().map(|s| self.margin(what, &s.plain(&[]), Pace::default()).map(|m| m.rate())).collect();
         let mut list = Vec::with_capacity(samples.len());
         let guesses = if rates.is_none() { dips::between_even(&values) } else { Vec::new() };
+        let through = self.way_through(what, &samples[0]);
         // What begins with a zero that is known is left alone there, unless it was thrown off.
         let thrown = |r: &[f64]| matches!(what, Watched::Gap(k) if r[0] > self.slow(k, &samples[0].v));
         for k in 1..samples.len() {
@@ -337,10 +340,32 @@ impl Eventful {
                     found
                 }
             };
+            let beyond = match beyond {
+                None if same_side && values[k] > 0.0 && through.is_finite() => {
+                    let pace = |s: &Instant| Pace::of(&s.v, self.base.length).way();
+                    let speed = 2.0 * pace(&samples[k - 1]).max(pace(&samples[k]));
+                    // A gap that begins with a zero which is known counts from there.
+                    dips::pass([(a, values[k - 1].max(0.0)), (b, values[k])], speed, THROUGH * through, &mut |t| {
+                        Ok(self.seen(what, &self.watched_at(t)?))
+                    })?
+                }
+                found => found,
+            };
             list.extend(beyond.map(|(t, f)| Look { t, f, at: None }));
             list.push(Look { t: b, f: values[k], at: Some(&samples[k]) });
         }
         Ok(list)
+    }
+
+    /// What a body has to go to be apart again behind what it touches, m.
+    fn way_through(&self, what: Watched, at: &Instant) -> f64 {
+        let side = match what {
+            Watched::Gap(k) => return self.limits[k].spot.as_ref().map_or(f64::INFINITY, |s| s.spot.way_through()),
+            Watched::Guard(n, 0) => self.switches[n].of,
+            _ => return f64::INFINITY,
+        };
+        let Switching::Side(k, side) = side else { return f64::INFINITY };
+        self.base.forces[k].1.side(&self.base, &at.plain(&[]), side).map_or(f64::INFINITY, |s| s.through)
     }
 
     /// Whether a gap that is zero at the start of a step falls below zero right from there and stays below: nothing moved and nothing
