@@ -32,6 +32,7 @@ mod judged;
 mod jumps;
 mod kinematics;
 mod laws;
+mod letting_go;
 mod lie;
 mod moreau;
 mod natural;
