@@ -15,8 +15,8 @@ use fourbar::{Diagnostic, Error, Model};
 use fourbar_design::equilibrium::{Options, start_settled};
 use fourbar_design::measure::Measure;
 use fourbar_design::sensitivities::{
-    Against, Derivative, Method, OfMany, OfRun, Parameters, are_many, compared, compared_at, of_many, of_measure, of_modes, of_rest,
-    of_rows, of_start, own_slopes, rest_near, ties,
+    Against, Derivative, Method, OfMany, OfRun, Parameters, are_many, compared, compared_at, of_many, of_measure, of_measures, of_modes,
+    of_rest, of_start, own_slopes, rest_near, ties,
 };
 use fourbar_io::Variations;
 use fourbar_io::disk::{Kind, may_replace, write_kind};
@@ -179,16 +179,6 @@ fn attempt(
     let moving = Parameters::new(names.clone(), values.clone(), &settled).with_computed(computed);
     let resting = Parameters::new(names, values, &drawn).with_computed(computed);
     let options = Options::default();
-    // Extremes and values at a time need derivatives at a few rows only.
-    let needed = |run: &fourbar::Trajectory| -> Result<Vec<bool>, Error> {
-        let mut rows = vec![false; run.len()];
-        for a in all {
-            let Asked::Measure(text) = a else { continue };
-            let own = measure(text, &run.columns)?.rows(run)?;
-            rows.iter_mut().zip(own).for_each(|(r, o)| *r |= o);
-        }
-        Ok(rows)
-    };
     let texts: Vec<&String> = all.iter().filter_map(|a| if let Asked::Measure(text) = a { Some(text) } else { None }).collect();
     let read = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
         let list = texts.iter().map(|t| measure(t, &run.columns));
@@ -196,7 +186,7 @@ fn attempt(
     };
     // Many parameters: the motion is gone back, where that is possible.
     let many: Option<OfMany> = if are_many(places.len(), texts.len()) { of_many(&moving, study, &places, &read)? } else { None };
-    let run: Option<OfRun> = (!texts.is_empty() && many.is_none()).then(|| of_rows(&moving, study, &places, &needed)).transpose()?;
+    let run: Option<OfRun> = (!texts.is_empty() && many.is_none()).then(|| of_measures(&moving, study, &places, &read)).transpose()?;
     let mut gone_back = many.iter().flat_map(|m| &m.derivatives);
     warnings.extend(run.iter().flat_map(|r| r.warnings.iter().cloned()));
     warnings.extend(many.iter().flat_map(|m| m.warnings.iter().cloned()));

@@ -1,6 +1,7 @@
 //! Tests of the analyses of designers, in one program: linked once, run one process a test.
 
 mod agreement;
+mod columns;
 mod common;
 mod equilibrium;
 mod inverse;

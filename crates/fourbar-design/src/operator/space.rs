@@ -17,6 +17,9 @@ const CORRECTIONS: usize = 2;
 /// Corrections above this share are none.
 const SMALL: f64 = 0.1;
 
+/// Share of a self-stress below which a row has none: that of the singular vectors.
+const UNIQUE: f64 = 1e-4;
+
 /// A solution with its corrections, as long as they become smaller.
 fn corrected(mut x: DVector<f64>, correction: impl Fn(&DVector<f64>) -> DVector<f64>) -> DVector<f64> {
     let mut most = SMALL * x.norm();
@@ -155,6 +158,11 @@ impl Space {
     /// Rows that depend on others.
     pub fn redundant(&self) -> usize {
         self.rows - self.rank
+    }
+
+    /// Whether the multiplier of a row is unique: no self-stress changes it.
+    pub fn is_unique(&self, row: usize) -> bool {
+        1.0 - self.U.row(row).norm_squared() < UNIQUE * UNIQUE
     }
 
     /// The multipliers of least norm that come nearest to `G^T lambda = f`.

@@ -40,13 +40,16 @@
 mod adjoint;
 pub mod alone;
 mod around;
+mod cells;
 mod columns;
 mod compare;
+mod direct;
 mod given;
 mod groups;
 mod lanes;
 mod loops;
 mod own;
+mod quick;
 mod rest;
 mod run;
 mod state;
@@ -56,7 +59,7 @@ pub use adjoint::Measures;
 pub use compare::{Against, compared, compared_at};
 pub use own::{OwnSlopes, own_slopes};
 pub use rest::{OfModes, OfRest, of_modes, of_rest, rest_near};
-pub use run::{Method, Needed, OfMany, OfRun, are_many, of_many, of_measure, of_rows, of_run, ties};
+pub use run::{Method, Needed, OfMany, OfRun, are_many, of_many, of_measure, of_measures, of_rows, of_run, ties};
 pub use state::{OfStart, Tangent, of_start};
 
 use fourbar::{Error, Model};

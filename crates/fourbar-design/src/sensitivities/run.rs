@@ -12,6 +12,7 @@ use super::adjoint::{self, Measures};
 use super::around::{Around, around};
 use super::columns::Row;
 use super::loops;
+use super::quick::Quick;
 use super::state::{Spaces, Tangent, Varied, start_tangents};
 use super::trees::{self, Way as TreeWay};
 use super::{Derivative, Parameters};
@@ -23,7 +24,7 @@ use crate::tree::Tree;
 use fourbar::force::Force;
 use fourbar::state::{Configuration, Twist};
 use fourbar::study::{self, Analysis, Study};
-use fourbar::trajectory::Trajectory;
+use fourbar::trajectory::{Trajectory, columns};
 use fourbar::{Diagnostic, Error, Model, Simulation, Structure, stop};
 use nalgebra::DMatrix;
 use std::sync::Arc;
@@ -133,6 +134,35 @@ pub fn of_run(parameters: &Parameters<'_>, study: &Study, which: &[usize]) -> Re
 
 /// The same at some rows; at others derivatives are not numbers. An extreme needs that of its instant, and nothing else.
 pub fn of_rows(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
+    of_asked(parameters, study, which, &Asked { rows: needed, columns: None })
+}
+
+/// The same of what some measures read, rows and columns; the rest are not numbers. Where they read no reactions, or only such that are
+/// unique, this takes a small part of the time.
+pub fn of_measures(parameters: &Parameters<'_>, study: &Study, which: &[usize], measures: &Measures<'_>) -> Result<OfRun, Error> {
+    let empty = Trajectory::new(columns(&parameters.model()?));
+    let list = measures(&empty)?;
+    let mut read = vec![false; empty.columns.len()];
+    list.iter().flat_map(Measure::reads).for_each(|c| read[c] = true);
+    let rows = |run: &Trajectory| -> Result<Vec<bool>, Error> {
+        let mut rows = vec![false; run.len()];
+        for m in &list {
+            rows.iter_mut().zip(m.rows(run)?).for_each(|(r, own)| *r |= own);
+        }
+        Ok(rows)
+    };
+    of_asked(parameters, study, which, &Asked { rows: &rows, columns: Some(&read) })
+}
+
+/// What of a run is asked for.
+#[derive(Clone, Copy)]
+struct Asked<'a> {
+    rows: &'a Needed<'a>,
+    /// Columns that are read; all where it is not said.
+    columns: Option<&'a [bool]>,
+}
+
+fn of_asked(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Asked<'_>) -> Result<OfRun, Error> {
     let model = parameters.model()?;
     let study = tight(study);
     let fits = crate::operator::fits(&model).is_ok();
@@ -190,44 +220,89 @@ struct Way<'a> {
     /// Without dry friction.
     model: &'a Model,
     around: &'a [Around],
-    needed: &'a Needed<'a>,
+    needed: &'a Asked<'a>,
 }
 
 /// Tangents at an output time, by parameter, one or two sets of them.
 type Tangents<'a> = dyn FnMut(&Varied<'_>, usize, &Spaces) -> Vec<Vec<Tangent>> + 'a;
 
+/// Where tangents come from: known for every row, or solved for where they are needed.
+enum Source<'a> {
+    Known(&'a [Vec<Tangent>]),
+    Solved(&'a mut Tangents<'a>),
+}
+
 impl Way<'_> {
     /// The rows of a run, and their derivatives where they are needed, for each set of tangents.
-    fn rows(&self, states: &[Configuration], tangents: &mut Tangents<'_>) -> Result<(Trajectory, Vec<Vec<Trajectory>>), Error> {
+    fn rows(&self, states: &[Configuration], mut source: Source<'_>) -> Result<(Trajectory, Vec<Vec<Trajectory>>), Error> {
         let Self { parameters, which, model, around, needed } = *self;
         let mut row = Row::new(model, parameters, which, around);
-        let mut run = row.empty();
-        for state in states {
-            run.push(&row.value(state)?);
-        }
-        let needed = needed(&run)?;
-        let mut varied = Varied::new(model, around, &states[0]);
+        let mut quick = needed.columns.and_then(|read| Quick::new(model, around, states, read));
+        let run = match &mut quick {
+            Some(quick) => quick.run(states),
+            None => {
+                let mut run = row.empty();
+                for state in states {
+                    run.push(&row.value(state)?);
+                }
+                run
+            }
+        };
+        let needed = (needed.rows)(&run)?;
+        let sizes = parameters.values_of(which);
+        let mut varied: Option<Varied<'_>> = None;
         let mut sets: Vec<Vec<Trajectory>> = Vec::new();
         let none = vec![f64::NAN; run.columns.len()];
         for (i, state) in states.iter().enumerate() {
             stop::check()?;
             let wanted = needed.get(i).copied().unwrap_or(true);
+            if let Some(quick) = &mut quick {
+                quick.at(state);
+            }
             if i > 0 && !wanted {
                 sets.iter_mut().flatten().for_each(|t| t.push(&none));
                 continue;
             }
-            varied.choose(state.t);
-            super::alone::check(parameters, &varied, state, which)?;
-            let spaces = varied.spaces(state);
-            for (s, set) in tangents(&varied, i, &spaces).iter().enumerate() {
+            let mut spaces = None;
+            let mut look = || -> Result<(), Error> {
+                let varied = varied.get_or_insert_with(|| Varied::new(model, around, &states[0]));
+                varied.choose(state.t);
+                super::alone::check(parameters, varied, state, which)?;
+                spaces = Some(varied.spaces(state));
+                Ok(())
+            };
+            let solved: Vec<Vec<Tangent>>;
+            let tangents: &[Vec<Tangent>] = match (&mut source, &mut quick) {
+                (Source::Known(list), Some(quick)) => {
+                    // A tangent that closes all joints shows that the parameter can change alone.
+                    if !(0..which.len()).all(|k| quick.closes(k, state, &list[i][k], sizes[k])) {
+                        look()?;
+                    }
+                    &list[i..=i]
+                }
+                (Source::Known(list), None) => {
+                    look()?;
+                    &list[i..=i]
+                }
+                (Source::Solved(solve), _) => {
+                    look()?;
+                    solved = match (&varied, &spaces) {
+                        (Some(varied), Some(spaces)) => solve(varied, i, spaces),
+                        _ => Vec::new(),
+                    };
+                    &solved
+                }
+            };
+            for (s, set) in tangents.iter().enumerate() {
                 if s == sets.len() {
-                    sets.push(vec![row.empty(); which.len()]);
+                    sets.push(vec![Trajectory::new(run.columns.clone()); which.len()]);
                 }
                 for (k, x) in set.iter().enumerate() {
-                    if wanted {
-                        sets[s][k].push(&row.slope(k, state, &spaces, x)?);
-                    } else {
-                        sets[s][k].push(&none);
+                    match (&mut quick, &spaces) {
+                        _ if !wanted => sets[s][k].push(&none),
+                        (Some(quick), _) => sets[s][k].push(&quick.slope(k, state, x)),
+                        (None, Some(spaces)) => sets[s][k].push(&row.slope(k, state, spaces, x)?),
+                        (None, None) => sets[s][k].push(&none),
                     }
                 }
             }
@@ -236,7 +311,7 @@ impl Way<'_> {
     }
 }
 
-fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
+fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Asked<'_>) -> Result<OfRun, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
     let mut study = study.clone();
@@ -251,10 +326,11 @@ fn driven(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &
     let around = around(parameters, &model, which)?;
     let still = vec![Twist::zero(); model.bodies.len()];
     let way = Way { parameters, which, model: &model, around: &around, needed };
-    let (run, mut sets) = way.rows(&states, &mut |varied, i, spaces| {
+    let mut solve = |varied: &Varied<'_>, i: usize, spaces: &Spaces| {
         let rates = varied.op.row_derivatives(&states[i], &still).rates;
         vec![(0..which.len()).map(|k| varied.corrected(k, &states[i], spaces, &Tangent::none(&model), &rates)).collect()]
-    })?;
+    };
+    let (run, mut sets) = way.rows(&states, Source::Solved(&mut solve))?;
     let slopes = sets.pop().unwrap_or_default();
     let seconds = [plain, clock.elapsed().as_secs_f64()];
     Ok(OfRun {
@@ -356,7 +432,7 @@ fn same(model: &Model, a: &Configuration, b: &Configuration) -> bool {
 }
 
 /// Derivatives along the motion of a tree; `None` where the mechanism is none, or the engine says that it moves otherwise.
-fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<Option<OfRun>, Error> {
+fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Asked<'_>) -> Result<Option<OfRun>, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
     let smooth = without_dry_friction(&model).0;
@@ -376,7 +452,7 @@ fn along_tree(parameters: &Parameters<'_>, study: &Study, which: &[usize], neede
 }
 
 /// Derivatives along the motion of a mechanism with loops; `None` where natural coordinates do not take it the way the engine does.
-fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Needed<'_>) -> Result<Option<OfRun>, Error> {
+fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[usize], needed: &Asked<'_>) -> Result<Option<OfRun>, Error> {
     let clock = Instant::now();
     let model = Arc::new(parameters.model()?);
     let smooth = without_dry_friction(&model).0;
@@ -403,7 +479,7 @@ fn along_loops(parameters: &Parameters<'_>, study: &Study, which: &[usize], need
 struct Followed<'a> {
     parameters: &'a Parameters<'a>,
     which: &'a [usize],
-    needed: &'a Needed<'a>,
+    needed: &'a Asked<'a>,
     model: Model,
     around: Vec<Around>,
     samples: Vec<trees::Sample>,
@@ -419,7 +495,7 @@ impl Followed<'_> {
         }
         let (states, tangents): (Vec<Configuration>, Vec<Vec<Tangent>>) = samples.into_iter().map(|s| (s.state, s.tangents)).unzip();
         let way = Way { parameters, which, model: &model, around: &around, needed };
-        let (run, mut sets) = way.rows(&states, &mut |_, i, _| vec![tangents[i].clone()])?;
+        let (run, mut sets) = way.rows(&states, Source::Known(&tangents))?;
         let slopes = sets.pop().unwrap_or_default();
         let seconds = [plain, clock.elapsed().as_secs_f64()];
         Ok(OfRun { run, rough: slopes.clone(), slopes, sizes: parameters.values_of(which), method, seconds, warnings: growth.warnings })
@@ -536,19 +612,20 @@ fn carried(parameters: &Parameters<'_>, study: &Study, which: &[usize], parts: u
 
 impl Carried {
     /// The run with its derivatives.
-    fn run(self, parameters: &Parameters<'_>, which: &[usize], needed: &Needed<'_>) -> Result<OfRun, Error> {
+    fn run(self, parameters: &Parameters<'_>, which: &[usize], needed: &Asked<'_>) -> Result<OfRun, Error> {
         let Self { smooth, around, states, tangents, growth, clock, plain, .. } = self;
         let n = 6 * smooth.moving();
         let still = vec![Twist::zero(); smooth.bodies.len()];
         let way = Way { parameters, which, model: &smooth, around: &around, needed };
-        let (run, mut sets) = way.rows(&states, &mut |varied, i, spaces| {
+        let mut solve = |varied: &Varied<'_>, i: usize, spaces: &Spaces| {
             let rates = varied.op.row_derivatives(&states[i], &still).rates;
             let corrected = |x: &DMatrix<f64>, k: usize| {
                 let own = Tangent { q: x.view((0, k), (n, 1)).column(0).into_owned(), v: x.view((n, k), (n, 1)).column(0).into_owned() };
                 varied.corrected(k, &states[i], spaces, &own, &rates)
             };
             tangents[i].iter().map(|x| (0..which.len()).map(|k| corrected(x, k)).collect()).collect()
-        })?;
+        };
+        let (run, mut sets) = way.rows(&states, Source::Solved(&mut solve))?;
         let rough = sets.pop().unwrap_or_default();
         let slopes = sets.pop().unwrap_or_default();
         let seconds = [plain, clock.elapsed().as_secs_f64()];

@@ -4,8 +4,9 @@ use super::super::Subject;
 use crate::screen::number;
 use fourbar::Error;
 use fourbar_design::equilibrium::start_settled;
+use fourbar_design::measure::Measure;
 use fourbar_design::optimize::{Goals, Slopes};
-use fourbar_design::sensitivities::{Method, Parameters, of_measure, of_rows, own_slopes};
+use fourbar_design::sensitivities::{Method, Parameters, of_measure, of_measures, own_slopes};
 use fourbar_io::studies::{measure, names_parameters};
 use std::time::Instant;
 
@@ -35,15 +36,11 @@ impl Exact<'_> {
         let study = self.subject.settings(&parameters.model().ok()?).ok()?;
         let which: Vec<usize> = (0..x.len()).collect();
         let texts = || self.subject.measures.iter().map(|(_, text)| text);
-        let needed = |run: &fourbar::Trajectory| -> Result<Vec<bool>, Error> {
-            let mut rows = vec![false; run.len()];
-            for text in texts() {
-                let own = measure(text, &run.columns, &model.curves, &known)?.rows(run)?;
-                rows.iter_mut().zip(own).for_each(|(r, o)| *r |= o);
-            }
-            Ok(rows)
+        let read = |run: &fourbar::Trajectory| -> Result<Vec<Measure>, Error> {
+            let list = texts().map(|text| measure(text, &run.columns, &model.curves, &known));
+            Ok(list.collect::<Result<Vec<_>, _>>()?)
         };
-        let run = of_rows(&parameters, &study, &which, &needed).ok().filter(|r| r.method != Method::Differences)?;
+        let run = of_measures(&parameters, &study, &which, &read).ok().filter(|r| r.method != Method::Differences)?;
         let mut found = Vec::new();
         for text in texts() {
             let mut d = of_measure(&measure(text, &run.run.columns, &model.curves, &known).ok()?, &run).ok()?;
