@@ -267,6 +267,13 @@ fn an_optimum_is_written_as_a_file() {
     ));
     assert_eq!(o["method"], "cma");
     assert!((of(&o["set"]["l"]) - 0.13).abs() < 1e-5 && of(&o["violation"]) < 1e-6, "{o:#}");
+    assert_eq!(of(&o["exit_code"]), 0.0, "a condition that is active at the best values is met: {o:#}");
+    // A value of the file that lies outside of the bounds: what is told of the file is that of its own value, 50 mm.
+    let words = ["optimize", "slider.yaml", "--set", "start=0", "--vary", "r=60..80mm", "--minimize", "max(P.x)", "--evaluations", "40"];
+    let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
+    assert!((of(&o["goal_before"]) - 0.2).abs() < 1e-9 && (of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
+    let text = whole(&fourbar(&f, &words));
+    assert!(text.contains("0.2 with the values of the file, r of which lies outside of the bounds"), "{text}");
     // A bound that is active is told.
     let o = json(&fourbar(
         &f,
@@ -276,6 +283,7 @@ fn an_optimum_is_written_as_a_file() {
     for (words, code) in [
         (&["--vary", "r=30..80mm"][..], "U438"),
         (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x)"], "U438"),
+        (&["--vary", "r=30..80mm", "--minimize", "max(P.x)", "--keep", "max(P.x) == 0.2"], "only `<` and `>`"),
         (&["--minimize", "max(P.x)"], "U438"),
         (&["--vary", "r=80..30mm", "--minimize", "max(P.x)"], "U430"),
         (&["--vary", "l=1..2mm", "--minimize", "max(P.x)", "--evaluations", "20"], "S440"),
@@ -359,4 +367,17 @@ fn linkages_are_synthesised_and_run() {
         let output = fourbar(&f, &[&["synthesize"][..], words].concat());
         assert!(whole(&output).contains(code), "{words:?}: {}", whole(&output));
     }
+}
+
+#[test]
+fn one_condition_that_is_active_is_met() {
+    let f = folder("optimize_active");
+    let words = ["optimize", "fourbar", "--vary", "crank_length=50..90mm", "--maximize", "max(P.y)", "--keep", "max(P.y) < 0.21"];
+    let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
+    assert_eq!(of(&o["exit_code"]), 0.0, "{o:#}");
+    assert!((of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
+    // One that cannot be met still is none.
+    let words = ["optimize", "fourbar", "--vary", "crank_length=50..90mm", "--maximize", "max(P.y)", "--keep", "max(P.y) < 0.01"];
+    let output = fourbar(&f, &words);
+    assert!(whole(&output).contains("S440"), "{}", whole(&output));
 }
