@@ -420,3 +420,22 @@ fn measures_around_events_are_those_of_closed_forms() {
         assert!((of(name) - exact).abs() < 1e-7, "{name}: {} instead of {exact}", of(name));
     }
 }
+
+#[test]
+fn counts_of_spread_cases_and_shards_that_fail_are_told() {
+    let f = folder("sweep_told");
+    std::fs::write(f.join("slider.yaml"), SLIDER).expect("the file");
+    let text = ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm:3", "--sobol", "5"]);
+    assert!(text.contains("the number of values that `r` is given has no meaning here"), "{text}");
+    let text = ok(&f, &["sweep", "slider.yaml", "--vary", "r=40..60mm", "--sobol", "5"]);
+    assert!(!text.contains("has no meaning"), "{text}");
+    // The first shard has the case that closes, the second one none: both are done, and together they are a sweep.
+    for shard in ["1/2", "2/2"] {
+        let text = ok(&f, &["sweep", "slider.yaml", "--vary", "l=150,1mm", "--out", "parts", "--shard", shard]);
+        assert_eq!(text.contains("W443"), shard == "2/2", "{text}");
+    }
+    let text = ok(&f, &["sweep", "--merge", "parts"]);
+    assert!(text.contains("least 0.1 m"), "measures have their units: {text}");
+    let output = fourbar(&f, &["optimize", "slider.yaml", "--vary", "l=100..200mm:3", "--minimize", "max(P.x)"]);
+    assert!(whole(&output).contains("U430"), "{}", whole(&output));
+}

@@ -219,9 +219,13 @@ fn sought(args: &OptimizeArgs, own: OptimizeSpec) -> Result<Sought, Diagnostic> 
 fn bounds(subject: &Subject, axes: &[Axis]) -> Result<[Vec<f64>; 3], Diagnostic> {
     let (mut lower, mut upper, mut own) = (Vec::new(), Vec::new(), Vec::new());
     for a in axes {
-        let Values::Range { from, to, .. } = a.values else {
+        let Values::Range { from, to, count, .. } = a.values else {
             return Err(Diagnostic::new("U430", format!("`{}` has no bounds", a.name)).name(&a.name).help("write `NAME=30..45 mm`"));
         };
+        if count > 0 {
+            let message = format!("`{}` is given {count} values, and an optimisation takes any between two bounds", a.name);
+            return Err(Diagnostic::new("U430", message).name(&a.name).help("leave the number of values out: `NAME=30..45 mm`"));
+        }
         let (x, y) = (from * a.factor, to * a.factor);
         if x.partial_cmp(&y) != Some(std::cmp::Ordering::Less) {
             return Err(Diagnostic::new("U430", format!("the lower bound of `{}` is not below the upper one", a.name)).name(&a.name));
@@ -336,7 +340,11 @@ impl Told<'_> {
         let from = if self.outside.is_empty() {
             from
         } else {
-            format!("{from}, {} of which lie{} outside of the bounds", self.outside.join(", "), if self.outside.len() == 1 { "s" } else { "" })
+            format!(
+                "{from}, {} of which lie{} outside of the bounds",
+                self.outside.join(", "),
+                if self.outside.len() == 1 { "s" } else { "" }
+            )
         };
         facts.add("goal", &format!("{what}: {}{unit}; {from}", number(self.shown(s.best.goal))));
         if !s.goals.margins.is_empty() {

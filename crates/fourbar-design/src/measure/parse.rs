@@ -262,7 +262,9 @@ impl Reading<'_> {
         if let Some((_, inner)) = reductions(piece)?.first() {
             let inner = &piece[inner.whole.clone()];
             let message = format!("reductions cannot be nested, and `{inner}` is one number inside another reduction");
-            return Err(bad(self.text, &message).help("what stands inside a reduction is taken at every time; combine numbers outside of it"));
+            return Err(
+                bad(self.text, &message).help("what stands inside a reduction is taken at every time; combine numbers outside of it")
+            );
         }
         let mut rest = piece.to_string();
         for found in distances(piece) {

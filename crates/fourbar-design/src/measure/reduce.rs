@@ -137,7 +137,10 @@ impl<S: Scalar> Data<'_, S> {
         // Another local extreme, not the shoulder of this one.
         let peak = |k: usize| (k == 0 || size(k) >= size(k - 1)) && (k + 1 == y.len() || size(k) >= size(k + 1));
         let ties = if close > 0.0 {
-            (0..y.len()).filter(|&k| k.abs_diff(best) > 1 && self.t(k) != self.t(best) && size(k) >= size(best) - close && peak(k)).take(TIES).collect()
+            (0..y.len())
+                .filter(|&k| k.abs_diff(best) > 1 && self.t(k) != self.t(best) && size(k) >= size(best) - close && peak(k))
+                .take(TIES)
+                .collect()
         } else {
             Vec::new()
         };

@@ -144,7 +144,8 @@ view: {trace: [tip]}
     };
     for (format, written) in [("MJCF", write_mjcf(&loaded.spec, &m)), ("URDF", write_urdf(&loaded.spec, &m))] {
         let (text, notes) = written.unwrap_or_else(|e| panic!("{e:?}"));
-        let has = |at: &str, words: &str| notes.iter().any(|d| d.code.0 == "W459" && d.at.as_deref() == Some(at) && d.message.contains(words));
+        let has =
+            |at: &str, words: &str| notes.iter().any(|d| d.code.0 == "W459" && d.at.as_deref() == Some(at) && d.message.contains(words));
         for (at, words) in [
             ("inputs.u", "the default 2 of the input `u` is not written"),
             ("inputs.u", "the input `u` becomes 2"),

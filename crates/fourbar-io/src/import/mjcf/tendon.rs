@@ -38,7 +38,8 @@ impl Mjcf<'_, '_, '_> {
                 && x.len() == 2
                 && x[0] != x[1]
             {
-                let message = format!("the tendon `{name}` is slack from {:?} to {:?}, and is carried over with one length at rest", x[0], x[1]);
+                let message =
+                    format!("the tendon `{name}` is slack from {:?} to {:?}, and is carried over with one length at rest", x[0], x[1]);
                 let d = Diagnostic::new("W450", message).name(&name);
                 self.reading.note(d.help("write it as a force with an expression"), a.spot);
             }

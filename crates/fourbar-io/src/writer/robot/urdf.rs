@@ -1,7 +1,7 @@
 //! URDF of a mechanism.
 
 use super::mjcf::factor;
-use super::{ENDLESS, Tree, input_of, along, numbers, plain, quoted, rpy, vector};
+use super::{ENDLESS, Tree, along, input_of, numbers, plain, quoted, rpy, vector};
 use fourbar::model::{JointCoordinate, Model};
 use fourbar::spec::*;
 use fourbar::{Diagnostic, Error};
