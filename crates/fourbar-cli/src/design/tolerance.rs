@@ -134,11 +134,10 @@ fn planned(args: &ToleranceArgs, subject: &Subject) -> Result<Plan, Stop> {
     Ok(Plan::new(parameters, clearances, args.samples as usize, args.seed, &subject.input.model)?)
 }
 
-/// A tolerance of the command line: `0.1mm`, `sigma:0.03mm`, `uniform:0.2mm`, `IT7` or `clearance:20um`.
 /// A number with the digits that a spread lets one tell apart: to a hundredth of it.
 fn resolved(x: f64, sigma: f64) -> String {
     let digits = (x.abs() / sigma).log10() + 2.0;
-    if !(sigma > 0.0 && digits.is_finite() && (4.0..=15.0).contains(&digits)) {
+    if !(sigma > 0.0 && digits.is_finite() && (2.0..=15.0).contains(&digits)) {
         return number(x);
     }
     let places = (2.0 - sigma.log10()).ceil();
@@ -149,6 +148,7 @@ fn resolved(x: f64, sigma: f64) -> String {
     }
 }
 
+/// A tolerance of the command line: `0.1mm`, `sigma:0.03mm`, `uniform:0.2mm`, `IT7` or `clearance:20um`.
 fn written(name: &str, text: &str, subject: &Subject) -> Result<ToleranceSpec, Diagnostic> {
     // A parameter is off by something of its own kind.
     let own = subject.file.parameter(name).ok().and_then(|p| p.1);
