@@ -273,7 +273,7 @@ fn an_optimum_is_written_as_a_file() {
     let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
     assert!((of(&o["goal_before"]) - 0.2).abs() < 1e-9 && (of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
     let text = whole(&fourbar(&f, &words));
-    assert!(text.contains("0.2 with the values of the file, r of which lies outside of the bounds"), "{text}");
+    assert!(text.contains("0.2 with the values of the file (`r` lies outside of the bounds)"), "{text}");
     // A bound that is active is told.
     let o = json(&fourbar(
         &f,

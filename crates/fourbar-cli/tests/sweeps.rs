@@ -435,7 +435,7 @@ fn counts_of_spread_cases_and_shards_that_fail_are_told() {
         assert_eq!(text.contains("W443"), shard == "2/2", "{text}");
     }
     let text = ok(&f, &["sweep", "--merge", "parts"]);
-    assert!(text.contains("least 0.1 m"), "measures have their units: {text}");
+    assert!(text.contains(" m (case 0: l 150 mm)"), "measures have their units: {text}");
     let output = fourbar(&f, &["optimize", "slider.yaml", "--vary", "l=100..200mm:3", "--minimize", "max(P.x)"]);
     assert!(whole(&output).contains("U430"), "{}", whole(&output));
 }

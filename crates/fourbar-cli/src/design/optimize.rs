@@ -337,14 +337,11 @@ impl Told<'_> {
         });
         let from = before
             .map_or("the file's values cannot be computed".into(), |b| format!("{} with the values of the file", number(self.shown(b))));
-        let from = if self.outside.is_empty() {
-            from
-        } else {
-            format!(
-                "{from}, {} of which lie{} outside of the bounds",
-                self.outside.join(", "),
-                if self.outside.len() == 1 { "s" } else { "" }
-            )
+        let outside: Vec<String> = self.outside.iter().map(|n| format!("`{n}`")).collect();
+        let from = match outside.len() {
+            0 => from,
+            1 => format!("{from} ({} lies outside of the bounds)", outside[0]),
+            _ => format!("{from} ({} lie outside of the bounds)", outside.join(", ")),
         };
         facts.add("goal", &format!("{what}: {}{unit}; {from}", number(self.shown(s.best.goal))));
         if !s.goals.margins.is_empty() {

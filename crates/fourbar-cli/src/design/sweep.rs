@@ -246,8 +246,8 @@ pub(crate) fn sweep(args: &SweepArgs, screen: &Screen) -> Result<Reply, Stop> {
     if !unused.is_empty() {
         let names = unused.iter().map(|n| format!("`{n}`")).collect::<Vec<_>>().join(", ");
         reply.text += &format!("\nthe number of values that {names} is given has no meaning here: cases are spread over the whole range\n");
+        reply.fields.insert("unused_counts".into(), json!(unused));
     }
-    reply.fields.insert("unused_counts".into(), json!(unused));
     reply.fields.insert("seconds".into(), json!(progress.seconds()));
     reply.fields.insert("computed".into(), json!(rows.len().min(missing.len())));
     if subject.together {

@@ -125,9 +125,9 @@ inputs:
   w: {unit: 'N*m', range: [-3, 3]}
   idle: {unit: N}
 forces:
-  fa: {type: actuator, joint: ja, torque: 2*w}
-  fb: {type: actuator, joint: jb, force: u}
-  fc: {type: actuator, joint: jb, force: 3*u}
+  fa: {type: actuator, joint: ja, effort: 2*w}
+  fb: {type: actuator, joint: jb, effort: u}
+  fc: {type: actuator, joint: jb, effort: 3*u}
 points:
   tip: {body: b, at: [0.25, 0.5, 0.75]}
   post: {body: ground, at: [0.125, 0, 1]}
