@@ -119,7 +119,7 @@ fn columns_in_other_units_are_read_in_si() {
         ("max(s)", "max(x)"),
         ("mean(s + x)", "2*mean(x)"),
         ("rms(a)", "rms(x/1 m)"),
-        ("last(v)/last(n)", "last(x/1 m)*1 m"),
+        ("last(v)/last(n)", "last(x)/last(x)"),
         ("max(own)/5", "max(x/1 m)"),
     ] {
         let ((a, _), (b, _)) = (of(other), of(plain));
