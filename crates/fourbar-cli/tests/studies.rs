@@ -272,7 +272,7 @@ fn an_optimum_is_written_as_a_file() {
     let words = ["optimize", "slider.yaml", "--set", "start=0", "--vary", "r=60..80mm", "--minimize", "max(P.x)", "--evaluations", "40"];
     let o = json(&fourbar(&f, &[&words[..], &["--json"]].concat()));
     assert!((of(&o["goal_before"]) - 0.2).abs() < 1e-9 && (of(&o["goal"]) - 0.21).abs() < 1e-6, "{o:#}");
-    let text = whole(&fourbar(&f, &words));
+    let text = whole(&fourbar(&f, &words)).split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains("0.2 with the values of the file (`r` lies outside of the bounds)"), "{text}");
     // A bound that is active is told.
     let o = json(&fourbar(
@@ -426,7 +426,7 @@ fn written_linkages_pass_what_they_were_made_for() {
             row = (row..rows.len() - 1)
                 .find(|&k| {
                     let [p, q] = [k, k + 1].map(|k| wrap(rows[k][1] - dc));
-                    p == 0.0 || (p * q <= 0.0 && (p - q).abs() < 1.0)
+                    p.abs() < 1e-9 || (p * q <= 0.0 && (p - q).abs() < 1.0)
                 })
                 .unwrap_or_else(|| panic!("{dc} is not passed in order: {pairs:?} {l:?}"));
             let [p, q] = [row, row + 1].map(|k| (wrap(rows[k][1] - dc), rows[k][2]));

@@ -335,7 +335,7 @@ fn bad_plans_are_refused_with_a_cure() {
         (&["--vary", "r=40,50mm", "--measure", "case=max(P.x)"], "U436"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(Q.x)"], "U4"),
         (&["--vary", "r=40,50mm", "--shard", "1/2"], "U432"),
-        (&["--vary", "r=40..50mm:4000000000"], "are to be 4000000000"),
+        (&["--vary", "r=40..50mm:4000000000"], "asks for 4000000000 values"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--formulation", "nope"], "U301"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--integrator", "nope"], "U302"),
         (&["--vary", "r=40,50mm", "--measure", "a=max(P.x)", "--format", "parquet"], "needs a folder"),
